@@ -1,0 +1,79 @@
+//! The only place where time is read.
+//!
+//! Two times, never mixed: when something was said is the caller's, else the clock's, and feeds ages and
+//! rendering; the system clock feeds silence, ids and transitions. Deadlines are monotonic and neither.
+
+use std::{
+    fmt,
+    sync::Mutex,
+    time::{Duration, Instant},
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+/// Where the time comes from. [`SystemClock`] unless the configuration names another.
+pub trait Clock: Send + Sync + fmt::Debug {
+    /// The present instant, UTC. It may jump, also backwards: nothing orders by it.
+    fn now(&self) -> DateTime<Utc>;
+}
+
+/// The operating system's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> DateTime<Utc> {
+        #[expect(clippy::disallowed_methods, reason = "this is the one door to the clock")]
+        Utc::now()
+    }
+}
+
+/// A clock that stands still until it is moved: for tests, and for replays that must repeat.
+#[derive(Debug)]
+pub struct ManualClock(Mutex<DateTime<Utc>>);
+
+impl ManualClock {
+    /// A clock that shows `now`.
+    pub fn new(now: DateTime<Utc>) -> Self {
+        Self(Mutex::new(now))
+    }
+
+    /// Moves the clock to `now`, forwards or backwards.
+    pub fn set(&self, now: DateTime<Utc>) {
+        *self.0.lock().expect("no one panics while holding the time") = now;
+    }
+
+    /// Moves the clock by `delta`, which may be negative.
+    pub fn advance(&self, delta: TimeDelta) {
+        let mut now = self.0.lock().expect("no one panics while holding the time");
+        *now = now.checked_add_signed(delta).unwrap_or(*now);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> DateTime<Utc> {
+        *self.0.lock().expect("no one panics while holding the time")
+    }
+}
+
+/// A point in monotonic time after which work is given up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline(Instant);
+
+impl Deadline {
+    pub(crate) fn after_ms(ms: u64) -> Self {
+        #[expect(clippy::disallowed_methods, reason = "deadlines are monotonic, and start here only")]
+        let now = Instant::now();
+        Self(now + Duration::from_millis(ms))
+    }
+
+    pub(crate) fn has_passed(self) -> bool {
+        self.remaining().is_zero()
+    }
+
+    pub(crate) fn remaining(self) -> Duration {
+        #[expect(clippy::disallowed_methods, reason = "deadlines are monotonic, and end here only")]
+        let now = Instant::now();
+        self.0.saturating_duration_since(now)
+    }
+}

@@ -1,0 +1,149 @@
+//! Every knob, with its unit, default and limit.
+
+use std::sync::Arc;
+
+use crate::{
+    clock::{Clock, SystemClock},
+    error::{Error, Result},
+    text::tokens::Tokenizer,
+};
+
+/// How a [`Thermocline`](crate::Thermocline) behaves. Start from the default and change what you need:
+///
+/// ```
+/// let mut config = thermocline::Config::default();
+/// config.hot_turns = 3;
+/// config.durability = thermocline::Durability::Relaxed;
+/// ```
+///
+/// A value outside its limits is refused when the file is opened.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    /// What an acknowledgement promises. Default: [`Durability::Full`].
+    pub durability: Durability,
+    /// What counts tokens. Default: [`Tokenizer::O200kBase`]. Rows counted by another one are counted again
+    /// when they are read.
+    pub tokenizer: Tokenizer,
+    /// Turns in the hot tier. Default 5, limits 1 to 50.
+    pub hot_turns: usize,
+    /// Tokens in the hot tier; the newest turn stays even over it. Default 1,500, limits 1 to 1,000,000.
+    pub hot_tokens: u32,
+    /// Turns in the window of the warm tier. Default 50, limits 1 to 1,000.
+    pub warm_turns: usize,
+    /// Tokens in the window of the warm tier. Default 15,000, limits 1 to 1,000,000.
+    pub warm_tokens: u32,
+    /// How a context's budget is shared out. Default: 1,500 hot, 2,000 warm, 900 cold.
+    pub shares: Shares,
+    /// Tokens that the hot section of a context and the current message may take together. Narrows the
+    /// section, moves no turn. Default 2,000, limits 200 to 1,000,000.
+    pub live_tokens: u32,
+    /// Silence that ends a session, in milliseconds of the system clock. Default 86,400,000 (24 h), at least 1.
+    pub session_timeout_ms: u64,
+    /// Size of one side of a turn in bytes of UTF-8. Default 1 MiB, limit 10 MiB.
+    pub max_side_bytes: usize,
+    /// Commands that may wait for the writer; more make their callers wait. Default 1,024, limits 1 to 65,536.
+    pub queue_len: usize,
+    /// How long a command waits for room in the queue, and a commit for another process, before
+    /// [`ErrorKind::Busy`](crate::ErrorKind::Busy). Milliseconds, default 30,000.
+    pub record_timeout_ms: u64,
+    /// How long a read may run before [`ErrorKind::TimedOut`](crate::ErrorKind::TimedOut). Milliseconds, default
+    /// 5,000, at least 1.
+    pub read_timeout_ms: u64,
+    /// How long dropping the last handle waits for the writer. Milliseconds, default 10,000.
+    pub close_timeout_ms: u64,
+    /// Sessions whose hot tier is kept in memory; the least recently used leaves. Default 1,000, at least 1.
+    pub live_sessions: usize,
+    /// Bytes of text that these hot tiers may hold together. Default 16 MiB, at least 1.
+    pub live_bytes: usize,
+    /// Connections for reading. Default 4, limits 1 to 64.
+    pub readers: u32,
+    /// The `application_id` of a backend's own database, if it has one. Without it a file with a foreign id
+    /// is refused. Default: none.
+    pub backend_application_id: Option<i32>,
+    /// Where the time comes from. Default: [`SystemClock`].
+    pub clock: Arc<dyn Clock>,
+}
+
+/// What an acknowledgement promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// The turn is on the disk: it survives a crash, a kill and a power loss (`synchronous=FULL`).
+    Full,
+    /// The turn is in the file, not yet on the disk: it survives a kill; a power loss may take the last few,
+    /// and never damages the file (`synchronous=NORMAL`).
+    Relaxed,
+}
+
+/// Tokens of each tier in a context of the default size. A context of another size is shared out in
+/// proportion; what a tier leaves unused flows on to the next, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// Recent turns. Default 1,500.
+    pub hot: u32,
+    /// Earlier in this session. Default 2,000.
+    pub warm: u32,
+    /// From earlier conversations. Default 900.
+    pub cold: u32,
+}
+
+impl Shares {
+    /// The sum of the three: the budget of a context that names none. By default 4,400.
+    pub fn total(self) -> u32 {
+        self.hot.saturating_add(self.warm).saturating_add(self.cold)
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Full,
+            tokenizer: Tokenizer::O200kBase,
+            hot_turns: 5,
+            hot_tokens: 1_500,
+            warm_turns: 50,
+            warm_tokens: 15_000,
+            shares: Shares { hot: 1_500, warm: 2_000, cold: 900 },
+            live_tokens: 2_000,
+            session_timeout_ms: 24 * 60 * 60 * 1_000,
+            max_side_bytes: 1 << 20,
+            queue_len: 1_024,
+            record_timeout_ms: 30_000,
+            read_timeout_ms: 5_000,
+            close_timeout_ms: 10_000,
+            live_sessions: 1_000,
+            live_bytes: 16 << 20,
+            readers: 4,
+            backend_application_id: None,
+            clock: Arc::new(SystemClock),
+        }
+    }
+}
+
+impl Config {
+    /// Refuses a knob outside its limits, and says which.
+    pub(crate) fn validate(&self) -> Result<()> {
+        const MILLION: u64 = 1_000_000;
+        let knobs: [(&str, u64, u64, u64); 13] = [
+            ("hot_turns", self.hot_turns as u64, 1, 50),
+            ("hot_tokens", self.hot_tokens.into(), 1, MILLION),
+            ("warm_turns", self.warm_turns as u64, 1, 1_000),
+            ("warm_tokens", self.warm_tokens.into(), 1, MILLION),
+            ("shares", self.shares.total().into(), 1, MILLION),
+            ("live_tokens", self.live_tokens.into(), 200, MILLION),
+            ("session_timeout_ms", self.session_timeout_ms, 1, i64::MAX as u64),
+            ("max_side_bytes", self.max_side_bytes as u64, 1, 10 << 20),
+            ("queue_len", self.queue_len as u64, 1, 65_536),
+            ("read_timeout_ms", self.read_timeout_ms, 1, u64::MAX),
+            ("live_sessions", self.live_sessions as u64, 1, u64::MAX),
+            ("live_bytes", self.live_bytes as u64, 1, u64::MAX),
+            ("readers", self.readers.into(), 1, 64),
+        ];
+        for (name, value, least, most) in knobs {
+            if value < least || value > most {
+                return Err(Error::invalid(format!("{name} is {value}; it must be from {least} to {most}")));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! The one error of the crate: a kind for the program, a sentence for the person.
+//!
+//! Messages never contain message text or keys, so that they may be logged.
+
+use std::{error::Error as StdError, fmt, sync::Arc};
+
+/// The crate's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong. Cheap to clone: one failed commit answers every caller that waited for it.
+///
+/// Match on [`kind`](Error::kind); show the `Display` text, which reads after "failed: " and names what to do.
+/// The cause, where there is one, is in [`source`](StdError::source).
+#[derive(Clone)]
+pub struct Error(Arc<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+/// What the caller can do about an [`Error`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The input breaks a rule (a bound, a NUL, an impossible time). Nothing was written: mend the input.
+    InvalidInput,
+    /// The caller's id is already taken by something with other text. Nothing was written.
+    Conflict,
+    /// The session was ended by call; it never reopens. Nothing was written: start another session.
+    SessionEnded,
+    /// There is no such thing for this user.
+    NotFound,
+    /// The queue or the file stayed occupied past its timeout. Nothing was written: try again.
+    Busy,
+    /// A read passed its deadline and was stopped. Try again, or raise `read_timeout_ms`.
+    TimedOut,
+    /// The disk or the operating system failed. A turn may or may not be in the file: record it again with the
+    /// same caller's id.
+    Io,
+    /// The place cannot be written: a read-only file, folder or disk.
+    ReadOnly,
+    /// The file is damaged or is no SQLite database. Restore a backup.
+    Corrupt,
+    /// The file is some other program's database. Choose another path.
+    ForeignFile,
+    /// The file was written by a newer version of this crate. Upgrade.
+    NewerSchema,
+    /// This machine or build cannot do it (an SQLite that is too old, a file system without WAL).
+    Unsupported,
+    /// The handle was closed. Open the file again.
+    Closed,
+    /// The writer thread panicked. What was acknowledged is safe: open the file again, and report it.
+    Poisoned,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Arc::new(Inner { kind, message: message.into(), source: None }))
+    }
+
+    pub(crate) fn caused(
+        kind: ErrorKind,
+        message: impl Into<String>,
+        source: impl Into<Box<dyn StdError + Send + Sync>>,
+    ) -> Self {
+        Self(Arc::new(Inner { kind, message: message.into(), source: Some(source.into()) }))
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::InvalidInput, message)
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::NotFound, message)
+    }
+
+    /// What the caller can do.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut d = f.debug_struct("Error");
+        d.field("kind", &self.0.kind).field("message", &self.0.message);
+        if let Some(source) = &self.0.source {
+            d.field("source", source);
+        }
+        d.finish()
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source.as_deref().map(|e| e as &(dyn StdError + 'static))
+    }
+}

@@ -1,0 +1,232 @@
+//! The same handles for callers without a runtime. Each method waits; none may be called from async code.
+//!
+//! ```
+//! # fn main() -> thermocline::Result<()> {
+//! # let folder = tempfile::tempdir().expect("a folder");
+//! use thermocline::{ContextOptions, NewTurn, blocking::Thermocline};
+//!
+//! let memory = Thermocline::open(folder.path().join("memory.db"))?;
+//! let session = memory.user("alex")?.session()?;
+//! session.record(NewTurn::new("I like sailing.", "Where do you sail?"))?;
+//! let context = session.context("On the Baltic.", ContextOptions::default())?;
+//! assert!(context.text.contains("I like sailing."));
+//! # Ok(())
+//! # }
+//! ```
+
+use std::{path::Path, sync::Arc};
+
+use chrono::{DateTime, Utc};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::{
+    Config, Context, ContextOptions, Error, ErrorKind, HotTier, NewTurn, Recalled, Recorded, Result,
+    SessionId, SessionInfo, Transition, Turn, TurnId, UserId, WarmTier,
+};
+
+/// See [`Thermocline`](crate::Thermocline).
+#[derive(Clone, Debug)]
+pub struct Thermocline {
+    // Dropped before the runtime that its last operations run on.
+    inner: crate::Thermocline,
+    runtime: Arc<Runtime>,
+}
+
+/// See [`User`](crate::User).
+#[derive(Clone, Debug)]
+pub struct User {
+    inner: crate::User,
+    runtime: Arc<Runtime>,
+}
+
+/// See [`Session`](crate::Session).
+#[derive(Clone, Debug)]
+pub struct Session {
+    inner: crate::Session,
+    runtime: Arc<Runtime>,
+}
+
+impl Thermocline {
+    /// See [`Thermocline::open`](crate::Thermocline::open).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, Config::default())
+    }
+
+    /// See [`Thermocline::open_with`](crate::Thermocline::open_with).
+    pub fn open_with(path: impl AsRef<Path>, config: Config) -> Result<Self> {
+        let runtime = Builder::new_current_thread().enable_time().build().map_err(|error| {
+            Error::caused(ErrorKind::Io, "the threads that wait could not be started", error)
+        })?;
+        let inner = runtime.block_on(crate::Thermocline::open_with(path, config))?;
+        Ok(Self { inner, runtime: Arc::new(runtime) })
+    }
+
+    /// See [`Thermocline::path`](crate::Thermocline::path).
+    pub fn path(&self) -> &Path {
+        self.inner.path()
+    }
+
+    /// See [`Thermocline::ready`](crate::Thermocline::ready).
+    pub fn ready(&self) -> Result<()> {
+        self.runtime.block_on(self.inner.ready())
+    }
+
+    /// See [`Thermocline::user`](crate::Thermocline::user).
+    pub fn user(&self, name: &str) -> Result<User> {
+        self.runtime.block_on(self.inner.user(name)).map(|inner| self.user_handle(inner))
+    }
+
+    /// See [`Thermocline::user_by_id`](crate::Thermocline::user_by_id).
+    pub fn user_by_id(&self, id: UserId) -> Result<User> {
+        self.runtime.block_on(self.inner.user_by_id(id)).map(|inner| self.user_handle(inner))
+    }
+
+    /// See [`Thermocline::find_user`](crate::Thermocline::find_user).
+    pub fn find_user(&self, name: &str) -> Result<Option<User>> {
+        let found = self.runtime.block_on(self.inner.find_user(name))?;
+        Ok(found.map(|inner| self.user_handle(inner)))
+    }
+
+    /// See [`Thermocline::stats`](crate::Thermocline::stats).
+    pub fn stats(&self) -> Result<crate::Stats> {
+        self.runtime.block_on(self.inner.stats())
+    }
+
+    /// See [`Thermocline::doctor`](crate::Thermocline::doctor).
+    pub fn doctor(&self) -> Result<crate::Diagnosis> {
+        self.runtime.block_on(self.inner.doctor())
+    }
+
+    /// See [`Thermocline::backup`](crate::Thermocline::backup).
+    pub fn backup(&self, to: impl AsRef<Path>) -> Result<u64> {
+        self.runtime.block_on(self.inner.backup(to))
+    }
+
+    /// See [`Thermocline::close`](crate::Thermocline::close).
+    pub fn close(&self) -> Result<()> {
+        self.runtime.block_on(self.inner.close())
+    }
+
+    fn user_handle(&self, inner: crate::User) -> User {
+        User { inner, runtime: Arc::clone(&self.runtime) }
+    }
+}
+
+impl User {
+    /// See [`User::id`](crate::User::id).
+    pub fn id(&self) -> UserId {
+        self.inner.id()
+    }
+
+    /// See [`User::session`](crate::User::session).
+    pub fn session(&self) -> Result<Session> {
+        self.runtime.block_on(self.inner.session()).map(|inner| self.session_handle(inner))
+    }
+
+    /// See [`User::session_named`](crate::User::session_named).
+    pub fn session_named(&self, key: &str) -> Result<Session> {
+        self.runtime.block_on(self.inner.session_named(key)).map(|inner| self.session_handle(inner))
+    }
+
+    /// See [`User::find_session`](crate::User::find_session).
+    pub fn find_session(&self, key: &str) -> Result<Option<Session>> {
+        let found = self.runtime.block_on(self.inner.find_session(key))?;
+        Ok(found.map(|inner| self.session_handle(inner)))
+    }
+
+    /// See [`User::new_session`](crate::User::new_session).
+    pub fn new_session(&self) -> Result<Session> {
+        self.runtime.block_on(self.inner.new_session()).map(|inner| self.session_handle(inner))
+    }
+
+    /// See [`User::session_by_id`](crate::User::session_by_id).
+    pub fn session_by_id(&self, id: SessionId) -> Result<Session> {
+        self.runtime.block_on(self.inner.session_by_id(id)).map(|inner| self.session_handle(inner))
+    }
+
+    /// See [`User::sessions`](crate::User::sessions).
+    pub fn sessions(&self) -> Result<Vec<SessionInfo>> {
+        self.runtime.block_on(self.inner.sessions())
+    }
+
+    /// See [`User::turn`](crate::User::turn).
+    pub fn turn(&self, id: TurnId) -> Result<Turn> {
+        self.runtime.block_on(self.inner.turn(id))
+    }
+
+    /// See [`User::turn_by_caller_id`](crate::User::turn_by_caller_id).
+    pub fn turn_by_caller_id(&self, caller_id: &str) -> Result<Turn> {
+        self.runtime.block_on(self.inner.turn_by_caller_id(caller_id))
+    }
+
+    fn session_handle(&self, inner: crate::Session) -> Session {
+        Session { inner, runtime: Arc::clone(&self.runtime) }
+    }
+}
+
+impl Session {
+    /// See [`Session::id`](crate::Session::id).
+    pub fn id(&self) -> SessionId {
+        self.inner.id()
+    }
+
+    /// See [`Session::user_id`](crate::Session::user_id).
+    pub fn user_id(&self) -> UserId {
+        self.inner.user_id()
+    }
+
+    /// See [`Session::record`](crate::Session::record).
+    pub fn record(&self, turn: NewTurn) -> Result<Recorded> {
+        self.runtime.block_on(self.inner.record(turn))
+    }
+
+    /// See [`Session::hot`](crate::Session::hot).
+    pub fn hot(&self) -> Result<Arc<HotTier>> {
+        self.runtime.block_on(self.inner.hot())
+    }
+
+    /// See [`Session::warm`](crate::Session::warm).
+    pub fn warm(&self) -> Result<WarmTier> {
+        self.runtime.block_on(self.inner.warm())
+    }
+
+    /// See [`Session::search`](crate::Session::search).
+    pub fn search(&self, query: &str, k: usize) -> Result<Vec<Recalled>> {
+        self.runtime.block_on(self.inner.search(query, k))
+    }
+
+    /// See [`Session::context`](crate::Session::context).
+    pub fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
+        self.runtime.block_on(self.inner.context(message, options))
+    }
+
+    /// See [`Session::turn`](crate::Session::turn).
+    pub fn turn(&self, turn_number: u32) -> Result<Option<Turn>> {
+        self.runtime.block_on(self.inner.turn(turn_number))
+    }
+
+    /// See [`Session::info`](crate::Session::info).
+    pub fn info(&self) -> Result<SessionInfo> {
+        self.runtime.block_on(self.inner.info())
+    }
+
+    /// See [`Session::transitions`](crate::Session::transitions).
+    pub fn transitions(&self) -> Result<Vec<Transition>> {
+        self.runtime.block_on(self.inner.transitions())
+    }
+
+    /// See [`Session::set_project`](crate::Session::set_project).
+    pub fn set_project(&self, project: Option<&str>) -> Result<()> {
+        self.runtime.block_on(self.inner.set_project(project))
+    }
+
+    /// See [`Session::end`](crate::Session::end).
+    pub fn end(&self) -> Result<SessionInfo> {
+        self.runtime.block_on(self.inner.end())
+    }
+
+    /// See [`Session::end_at`](crate::Session::end_at).
+    pub fn end_at(&self, at: DateTime<Utc>) -> Result<SessionInfo> {
+        self.runtime.block_on(self.inner.end_at(at))
+    }
+}

@@ -1,0 +1,23 @@
+//! What users of the crate hold: `Thermocline` -> `User` -> `Session`.
+//!
+//! A user is a scope: whatever touches a user's data is a method of the last two.
+
+pub mod blocking;
+mod session;
+mod thermocline;
+mod user;
+
+pub use self::{session::Session, thermocline::Thermocline, user::User};
+
+use crate::error::Result;
+
+/// Runs `read` where blocking is allowed: one hop per operation, never per statement.
+async fn off_thread<T: Send + 'static>(read: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    match tokio::task::spawn_blocking(read).await {
+        Ok(answer) => answer,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(crate::Error::new(crate::ErrorKind::Closed, "the runtime is shutting down")),
+        },
+    }
+}

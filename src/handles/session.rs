@@ -1,0 +1,190 @@
+//! One session of one user.
+
+use std::sync::{Arc, Mutex};
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    error::Result,
+    handles::off_thread,
+    model::{
+        ids::{SessionId, UserId},
+        instant,
+        session::SessionInfo,
+        tier::Transition,
+        turn::{NewTurn, RecordOutcome, Recorded, Turn},
+    },
+    recall::{
+        context::{self, Context, ContextOptions},
+        search::Recalled,
+    },
+    store::{
+        Store, ending,
+        record::{self, no_session},
+        reload, sessions, turns,
+        users::Scope,
+    },
+    text::measure::{self, check_name},
+    tier::{hot::HotTier, warm::WarmTier},
+};
+
+/// Texts up to this size are measured on the caller's thread: it takes less time than a hop to another.
+const INLINE_BYTES: usize = 2_048;
+
+/// One conversation. Clones are the same handle.
+///
+/// A session that silence has ended goes on in a successor with the next record; the handle follows it there.
+#[derive(Clone, Debug)]
+pub struct Session {
+    store: Arc<Store>,
+    scope: Scope,
+    id: Arc<Mutex<SessionId>>,
+}
+
+impl Session {
+    pub(super) fn new(store: Arc<Store>, scope: Scope, id: SessionId) -> Self {
+        Self { store, scope, id: Arc::new(Mutex::new(id)) }
+    }
+
+    /// The session's id; after a record that followed a silence, the successor's.
+    pub fn id(&self) -> SessionId {
+        *self.id.lock().expect("no one panics while holding an id")
+    }
+
+    /// The user it belongs to.
+    pub fn user_id(&self) -> UserId {
+        self.scope.user_id
+    }
+
+    /// Records a turn, and returns when it is durable: it survives a kill or a power loss at any later instant
+    /// (see [`Durability`](crate::Durability)).
+    ///
+    /// With a [`caller_id`](NewTurn::caller_id) a repeated record gives the first result. If 24 h of silence had
+    /// ended the session, the turn starts its successor, and the result says so.
+    ///
+    /// Dropping the future does not take the turn back: it may be recorded. Errors: `InvalidInput`, `Conflict`,
+    /// `SessionEnded`, `Busy` (nothing written); `Io` (record again, with the same caller's id).
+    pub async fn record(&self, turn: NewTurn) -> Result<Recorded> {
+        let config = self.store.config();
+        let (tokenizer, max_side_bytes) = (config.tokenizer, config.max_side_bytes);
+        if let Some(at) = turn.said_at {
+            instant::checked(at)?;
+        }
+        let is_quick = tokenizer.is_ready() && turn.text_bytes() <= INLINE_BYTES;
+        let measure = move || measure::measure(turn, tokenizer, max_side_bytes);
+        let measured = if is_quick { measure() } else { off_thread(measure).await }?;
+
+        let (scope, id) = (self.scope, self.id());
+        let recorded = self.store.write(move |desk| record::record(desk, &scope, id, measured)).await?;
+        if recorded.outcome == RecordOutcome::New {
+            *self.id.lock().expect("no one panics while holding an id") = recorded.session_id;
+        }
+        Ok(recorded)
+    }
+
+    /// The last turns: at most 5 and 1,500 tokens by default. Empty once the session has ended.
+    ///
+    /// From memory, after a look whether another process wrote; benchmark `hot`.
+    pub async fn hot(&self) -> Result<Arc<HotTier>> {
+        let id = self.id();
+        if let Some(hot) = self.store.hot_in_memory(id)? {
+            return Ok(hot);
+        }
+        self.read(move |store, scope| store.hot(scope, id)).await
+    }
+
+    /// The newest turns outside of hot: at most 50 within 15,000 tokens by default.
+    pub async fn warm(&self) -> Result<WarmTier> {
+        let id = self.id();
+        self.read(move |store, scope| {
+            let hot = store.hot(scope, id)?;
+            context::window(store, scope, id, &hot)
+        })
+        .await
+    }
+
+    /// The best `k` turns of the whole session for a query, by words; newest first among equals. Any string is
+    /// a query; one without a word finds nothing.
+    pub async fn search(&self, query: &str, k: usize) -> Result<Vec<Recalled>> {
+        let (id, query) = (self.id(), query.to_owned());
+        self.read(move |store, scope| context::search_before(store, scope, id, None, (&query, k))).await
+    }
+
+    /// What LLM#2 is to be handed with this message, within a token budget. Writes nothing.
+    ///
+    /// The newest turns come first, then what the message refers back to, then the newest warm turns. The same
+    /// file, message and options give the same string.
+    pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
+        let (id, message) = (self.id(), message.to_owned());
+        self.read(move |store, scope| context::build(store, scope, id, &message, options)).await
+    }
+
+    /// One turn by its place in the session, from 1.
+    pub async fn turn(&self, turn_number: u32) -> Result<Option<Turn>> {
+        let id = self.id();
+        self.read(move |store, scope| {
+            store.read(|conn| {
+                let session = sessions::by_id(conn, scope, id)?.ok_or_else(no_session)?;
+                let turn = turns::by_number(conn, scope, session.session_no, turn_number)?;
+                Ok(turn.map(|turn| reload::recounted(turn, store.config())))
+            })
+        })
+        .await
+    }
+
+    /// What the file knows of the session.
+    pub async fn info(&self) -> Result<SessionInfo> {
+        let id = self.id();
+        self.read(move |store, scope| {
+            let session = store.read(|conn| sessions::by_id(conn, scope, id))?;
+            session.map(|session| session.info).ok_or_else(no_session)
+        })
+        .await
+    }
+
+    /// Every move of its turns between tiers, in the turns' order.
+    pub async fn transitions(&self) -> Result<Vec<Transition>> {
+        let id = self.id();
+        self.read(move |store, scope| {
+            store.read(|conn| {
+                let session = sessions::by_id(conn, scope, id)?.ok_or_else(no_session)?;
+                turns::transitions(conn, scope, (id, session.session_no))
+            })
+        })
+        .await
+    }
+
+    /// Files the session under a project (1 to 256 bytes), or under none.
+    pub async fn set_project(&self, project: Option<&str>) -> Result<()> {
+        check_name("project", project)?;
+        let (scope, id, project) = (self.scope, self.id(), project.map(str::to_owned));
+        let found = self
+            .store
+            .write(move |desk| sessions::set_project(desk.tx, &scope, id, project.as_deref()))
+            .await?;
+        if found { Ok(()) } else { Err(no_session()) }
+    }
+
+    /// Ends the session; its hot turns become warm. It never reopens. Ending it again changes nothing.
+    pub async fn end(&self) -> Result<SessionInfo> {
+        self.end_session(None).await
+    }
+
+    /// Ends the session at a time of the caller's, as [`NewTurn::said_at`] dates turns: for replays of old talks.
+    pub async fn end_at(&self, at: DateTime<Utc>) -> Result<SessionInfo> {
+        self.end_session(Some(instant::checked(at)?)).await
+    }
+
+    async fn end_session(&self, at: Option<DateTime<Utc>>) -> Result<SessionInfo> {
+        let (scope, id) = (self.scope, self.id());
+        self.store.write(move |desk| ending::end_by_call(desk, &scope, id, at)).await
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Store, &Scope) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        off_thread(move || read(&store, &scope)).await
+    }
+}

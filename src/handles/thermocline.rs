@@ -1,0 +1,115 @@
+//! The open file.
+
+use std::{path::Path, sync::Arc};
+
+use crate::{
+    config::Config,
+    error::Result,
+    handles::{User, off_thread},
+    model::ids::UserId,
+    store::{
+        Store,
+        doctor::Diagnosis,
+        stats::Stats,
+        users::{self, UserKey},
+    },
+    text::measure::check_name,
+};
+
+/// One open file of memory. Cheap to clone; all clones share one writer.
+///
+/// Dropping the last handle waits, for a bounded time, until everything queued is durable;
+/// [`close`](Self::close) waits without blocking the thread.
+///
+/// Its methods need a Tokio runtime with time enabled; [`blocking`](crate::blocking) needs none.
+#[derive(Clone, Debug)]
+pub struct Thermocline {
+    store: Arc<Store>,
+}
+
+impl Thermocline {
+    /// Opens the file, or makes it, with the default [`Config`].
+    ///
+    /// A file of another program, of a newer version, damaged, or in a place that cannot be written, is refused
+    /// and not changed.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, Config::default()).await
+    }
+
+    /// Opens the file, or makes it.
+    pub async fn open_with(path: impl AsRef<Path>, config: Config) -> Result<Self> {
+        let path = path.as_ref().to_owned();
+        off_thread(move || Ok(Self { store: Arc::new(Store::open(&path, config)?) })).await
+    }
+
+    /// The file's absolute path.
+    pub fn path(&self) -> &Path {
+        self.store.path()
+    }
+
+    /// Returns once the tokenizer's tables are loaded. Opening never waits for them; the first record of a
+    /// process may, once (0.1-0.9 s).
+    pub async fn ready(&self) -> Result<()> {
+        let tokenizer = self.store.config().tokenizer;
+        off_thread(move || {
+            tokenizer.count("");
+            Ok(())
+        })
+        .await
+    }
+
+    /// The user of this name (1 to 256 bytes), added if there is none.
+    pub async fn user(&self, name: &str) -> Result<User> {
+        check_name("user's name", Some(name))?;
+        self.user_with(UserKey::Name(name.to_owned())).await
+    }
+
+    /// The user with this id, added if there is none. If the file's `users` table is a backend's own, the user
+    /// must be in it.
+    pub async fn user_by_id(&self, id: UserId) -> Result<User> {
+        self.user_with(UserKey::Id(id)).await
+    }
+
+    /// The user of this name, if there is one: a look that adds nobody.
+    pub async fn find_user(&self, name: &str) -> Result<Option<User>> {
+        let (store, key) = (Arc::clone(&self.store), UserKey::Name(name.to_owned()));
+        let scope = off_thread(move || store.read(|conn| users::find(conn, &key))).await?;
+        Ok(scope.map(|scope| User::new(Arc::clone(&self.store), scope)))
+    }
+
+    async fn user_with(&self, key: UserKey) -> Result<User> {
+        let (store, wanted) = (Arc::clone(&self.store), key.clone());
+        let known = off_thread(move || store.read(|conn| users::find(conn, &wanted))).await?;
+        let scope = match known {
+            Some(scope) => scope,
+            None => self.store.write(move |desk| users::find_or_add(desk.tx, &key, desk.now())).await?,
+        };
+        Ok(User::new(Arc::clone(&self.store), scope))
+    }
+
+    /// How much is in the file: counts only, of all users together.
+    pub async fn stats(&self) -> Result<Stats> {
+        let store = Arc::clone(&self.store);
+        off_thread(move || store.stats()).await
+    }
+
+    /// Checks the whole file: its pages, the counts that must agree, and every text against its hash. Reads all
+    /// of it, so minutes for gigabytes; others may go on meanwhile.
+    pub async fn doctor(&self) -> Result<Diagnosis> {
+        let store = Arc::clone(&self.store);
+        off_thread(move || store.diagnose()).await
+    }
+
+    /// Writes a whole copy of the file as of this moment, and returns its size in bytes. It appears under its name
+    /// only once it is on the disk, and never replaces a file.
+    pub async fn backup(&self, to: impl AsRef<Path>) -> Result<u64> {
+        let (store, to) = (Arc::clone(&self.store), to.as_ref().to_owned());
+        off_thread(move || store.backup(&to)).await
+    }
+
+    /// Waits until everything queued is durable, tidies the file, and ends the writer. All clones are closed
+    /// with it: what they write afterwards fails with [`ErrorKind::Closed`](crate::ErrorKind::Closed).
+    pub async fn close(&self) -> Result<()> {
+        self.store.close().await
+    }
+}

@@ -1,0 +1,127 @@
+//! One user: the scope of everything that is read and written.
+
+use std::sync::Arc;
+
+use crate::{
+    error::{Error, Result},
+    handles::{Session, off_thread},
+    model::{
+        ids::{SessionId, TurnId, UserId},
+        instant,
+        session::SessionInfo,
+        turn::Turn,
+    },
+    store::{Store, ending, record::no_session, reload, sessions, turns, users::Scope},
+    text::measure::check_name,
+};
+
+/// One user's memory. Nothing reached through it belongs to anybody else.
+#[derive(Clone, Debug)]
+pub struct User {
+    store: Arc<Store>,
+    scope: Scope,
+}
+
+impl User {
+    pub(super) fn new(store: Arc<Store>, scope: Scope) -> Self {
+        Self { store, scope }
+    }
+
+    /// The user's id.
+    pub fn id(&self) -> UserId {
+        self.scope.user_id
+    }
+
+    /// Resumes the newest open unnamed session, or starts one. A session that was silent for too long is ended
+    /// by this and not resumed.
+    pub async fn session(&self) -> Result<Session> {
+        // Resuming writes nothing, so it need not wait for the writer.
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        let resumed = off_thread(move || {
+            let open = store.read(|conn| sessions::open_unnamed(conn, &scope))?;
+            let now = instant::clamped(store.config().clock.now());
+            Ok(open
+                .into_iter()
+                .next()
+                .filter(|session| !ending::is_silent(&session.info, store.config(), now)))
+        })
+        .await?;
+        if let Some(session) = resumed {
+            return Ok(self.handle(session.info.id));
+        }
+        let scope = self.scope;
+        let session = self.store.write(move |desk| ending::resume_or_start(desk, &scope)).await?;
+        Ok(self.handle(session.info.id))
+    }
+
+    /// The session with the caller's own key (1 to 256 bytes), started if there is none. If silence ended it, the
+    /// session in which it went on; if it was ended by call, the ended one.
+    pub async fn session_named(&self, key: &str) -> Result<Session> {
+        check_name("session's key", Some(key))?;
+        if let Some(session) = self.find_session(key).await? {
+            return Ok(session);
+        }
+        let (scope, key) = (self.scope, key.to_owned());
+        let session = self.store.write(move |desk| ending::named(desk, &scope, &key)).await?;
+        Ok(self.handle(session.info.id))
+    }
+
+    /// The session with the caller's own key, if there is one: a look that starts nothing.
+    pub async fn find_session(&self, key: &str) -> Result<Option<Session>> {
+        let (store, scope, key) = (Arc::clone(&self.store), self.scope, key.to_owned());
+        let found = off_thread(move || store.read(|conn| ending::find_named(conn, &scope, &key))).await?;
+        Ok(found.map(|session| self.handle(session.info.id)))
+    }
+
+    /// Ends the open unnamed sessions and starts another one.
+    pub async fn new_session(&self) -> Result<Session> {
+        let scope = self.scope;
+        let session = self.store.write(move |desk| ending::start_new(desk, &scope)).await?;
+        Ok(self.handle(session.info.id))
+    }
+
+    /// The session with this id. Another user's session is not found, even with its id.
+    pub async fn session_by_id(&self, id: SessionId) -> Result<Session> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        let found = off_thread(move || store.read(|conn| sessions::by_id(conn, &scope, id))).await?;
+        found.map(|session| self.handle(session.info.id)).ok_or_else(no_session)
+    }
+
+    /// All sessions of the user, newest first.
+    pub async fn sessions(&self) -> Result<Vec<SessionInfo>> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        let rows = off_thread(move || store.read(|conn| sessions::list(conn, &scope))).await?;
+        Ok(rows.into_iter().map(|session| session.info).collect())
+    }
+
+    /// The turn with this id. Another user's turn is not found, even with its id.
+    pub async fn turn(&self, id: TurnId) -> Result<Turn> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        off_thread(move || {
+            let turn = store.read(|conn| turns::by_id(conn, &scope, id))?.ok_or_else(no_turn)?;
+            Ok(reload::recounted(turn, store.config()))
+        })
+        .await
+    }
+
+    /// The turn that was recorded with the caller's own id.
+    pub async fn turn_by_caller_id(&self, caller_id: &str) -> Result<Turn> {
+        let (store, scope, caller_id) = (Arc::clone(&self.store), self.scope, caller_id.to_owned());
+        off_thread(move || {
+            let turn = store.read(|conn| match turns::unit_by_caller_id(conn, &scope, &caller_id)? {
+                Some(unit) => turns::by_id(conn, &scope, unit.turn_id),
+                None => Ok(None),
+            })?;
+            Ok(reload::recounted(turn.ok_or_else(no_turn)?, store.config()))
+        })
+        .await
+    }
+
+    fn handle(&self, id: SessionId) -> Session {
+        Session::new(Arc::clone(&self.store), self.scope, id)
+    }
+}
+
+fn no_turn() -> Error {
+    Error::not_found("this user has no such turn")
+}

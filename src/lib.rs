@@ -1,0 +1,75 @@
+//! Hot, warm and cold memory for conversations, in one SQLite file.
+//!
+//! A chat backend asks for a context that fits a token budget, hands it to its LLM, and records the turn:
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> thermocline::Result<()> {
+//! # let folder = tempfile::tempdir().expect("a folder");
+//! use thermocline::{ContextOptions, NewTurn, Thermocline};
+//!
+//! let memory = Thermocline::open(folder.path().join("memory.db")).await?;
+//! let session = memory.user("alex").await?.session().await?;
+//!
+//! let message = "I moved to Lisbon last week.";
+//! let context = session.context(message, ContextOptions::default().budget_tokens(2_000)).await?;
+//! let reply = ask_llm(&context.text, message);
+//!
+//! // Returns once the turn is on the disk. The id makes a retry after a crash harmless.
+//! let recorded = session.record(NewTurn::new(message, reply).caller_id("msg-1")).await?;
+//! assert_eq!(recorded.turn_number, 1);
+//!
+//! let context = session.context("How do I get there?", ContextOptions::default()).await?;
+//! assert!(context.text.contains("User: I moved to Lisbon last week."));
+//! assert!(context.tokens <= context.budget_tokens);
+//! # memory.close().await
+//! # }
+//! # fn ask_llm(_context: &str, _message: &str) -> String { "How do you like it?".into() }
+//! ```
+//!
+//! - A **turn** is one user message and the reply to it. [`Session::record`] returns after the turn is durable.
+//! - The last few turns of an open [`Session`] are **hot** ([`Session::hot`]); older ones are **warm**
+//!   ([`Session::warm`], [`Session::search`]). Every move can be read ([`Session::transitions`]).
+//! - [`Session::context`] packs them into a token budget that it never exceeds.
+//! - A [`User`] is a scope: nothing that reads or writes a user's data exists without one.
+//! - [`blocking`] has the same handles for callers without a runtime.
+//!
+//! It is not a vector database, not an agent framework and not an LLM: it works with no LLM, no key, no network
+//! and no server.
+
+mod clock;
+mod config;
+mod error;
+mod handles;
+mod model;
+mod recall;
+mod store;
+mod text;
+mod tier;
+
+pub use crate::{
+    clock::{Clock, ManualClock, SystemClock},
+    config::{Config, Durability, Shares},
+    error::{Error, ErrorKind, Result},
+    handles::{Session, Thermocline, User, blocking},
+    model::{
+        ids::{SessionId, SnapshotId, TurnId, UserId},
+        session::{EndReason, SessionInfo},
+        tier::{MemoryTier, MoveReason, Transition},
+        turn::{NewTurn, Origin, RecordOutcome, Recorded, Said, TokenCounts, Turn},
+    },
+    recall::{
+        context::{Context, ContextItem, ContextOptions},
+        pack::{PackedAs, Section},
+        search::Recalled,
+    },
+    store::{
+        doctor::{Check, Diagnosis},
+        stats::{Stats, TierStats},
+    },
+    text::tokens::Tokenizer,
+    tier::{
+        hot::{Evicted, HotLimits, HotTier},
+        warm::WarmTier,
+    },
+};

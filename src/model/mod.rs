@@ -1,0 +1,7 @@
+//! Plain data: what a turn, a session and a tier are. Knows nothing of files, clocks or tokenizers.
+
+pub(crate) mod ids;
+pub(crate) mod instant;
+pub(crate) mod session;
+pub(crate) mod tier;
+pub(crate) mod turn;

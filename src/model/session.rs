@@ -1,0 +1,57 @@
+//! Sessions as they are stored.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use crate::model::{ids::SessionId, tier::MemoryTier};
+
+/// What the file knows of one session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SessionInfo {
+    /// Its id.
+    pub id: SessionId,
+    /// The caller's own key, if it has one.
+    pub caller_id: Option<String>,
+    /// What the caller files it under.
+    pub project: Option<String>,
+    /// When its first turn was said; until then, when it was made.
+    pub started_at: DateTime<Utc>,
+    /// When it ended, in the time of its turns.
+    pub ended_at: Option<DateTime<Utc>>,
+    /// Why it ended.
+    pub end_reason: Option<EndReason>,
+    /// The session that a record after silence started in its place.
+    pub successor_id: Option<SessionId>,
+    /// Turns ever recorded in it.
+    pub turn_count: u32,
+    /// Their tokens, as they were said.
+    pub total_tokens: u64,
+    /// `hot` while it is open, `warm` once it has ended, `cold` once it is compressed.
+    pub memory_tier: MemoryTier,
+    /// The system clock at its last record.
+    pub last_active_at: DateTime<Utc>,
+}
+
+/// Why a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EndReason {
+    /// The caller ended it.
+    Call,
+    /// Nothing was said for the configured time.
+    Silence,
+}
+
+impl EndReason {
+    /// The word in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Silence => "silence",
+        }
+    }
+
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        [Self::Call, Self::Silence].into_iter().find(|reason| reason.as_str() == word)
+    }
+}

@@ -1,0 +1,232 @@
+//! The turn: one user message and the reply to it, the atom of memory.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use crate::model::{
+    ids::{SessionId, SnapshotId, TurnId},
+    tier::MemoryTier,
+};
+
+/// Who or what one side of a turn comes from. Text from tools and documents is never trusted as the user's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// A person.
+    User,
+    /// LLM#2.
+    Assistant,
+    /// A tool's output.
+    Tool,
+    /// A document's text.
+    Document,
+    /// The backend itself.
+    System,
+}
+
+impl Origin {
+    /// The word in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+            Self::Document => "document",
+            Self::System => "system",
+        }
+    }
+
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        [Self::User, Self::Assistant, Self::Tool, Self::Document, Self::System]
+            .into_iter()
+            .find(|origin| origin.as_str() == word)
+    }
+}
+
+/// What was said, and by whom: the part of a turn that never changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Said {
+    /// The user's message. May be empty if the assistant spoke first.
+    pub user_message: String,
+    /// The reply. May be empty.
+    pub ai_response: String,
+    /// Who wrote the message, where there are names.
+    pub user_name: Option<String>,
+    /// Who wrote the reply, where there are names.
+    pub assistant_name: Option<String>,
+    /// Where the message comes from.
+    pub user_origin: Origin,
+    /// Where the reply comes from.
+    pub assistant_origin: Origin,
+}
+
+/// A turn to record: what was said, and what the caller knows about it.
+///
+/// ```
+/// use thermocline::NewTurn;
+/// let turn = NewTurn::new("My name is Alex.", "Nice to meet you, Alex.").caller_id("msg-17").critical();
+/// ```
+#[derive(Clone, Debug)]
+pub struct NewTurn {
+    pub(crate) said: Said,
+    pub(crate) caller_id: Option<String>,
+    pub(crate) said_at: Option<DateTime<Utc>>,
+    pub(crate) snapshot_id: Option<SnapshotId>,
+    pub(crate) critical: bool,
+}
+
+impl NewTurn {
+    /// A user message and the reply to it; the reply may be empty.
+    pub fn new(user_message: impl Into<String>, ai_response: impl Into<String>) -> Self {
+        Self {
+            said: Said {
+                user_message: user_message.into(),
+                ai_response: ai_response.into(),
+                user_name: None,
+                assistant_name: None,
+                user_origin: Origin::User,
+                assistant_origin: Origin::Assistant,
+            },
+            caller_id: None,
+            said_at: None,
+            snapshot_id: None,
+            critical: false,
+        }
+    }
+
+    /// The caller's own id for this turn, unique per user, at most 256 bytes. With it a repeated record gives
+    /// the first result, for ever: what a caller needs that does not know whether an earlier try arrived.
+    #[must_use]
+    pub fn caller_id(mut self, id: impl Into<String>) -> Self {
+        self.caller_id = Some(id.into());
+        self
+    }
+
+    /// When it was said. Default: the clock's present. Limits: the years 1 to 9999.
+    #[must_use]
+    pub fn said_at(mut self, at: DateTime<Utc>) -> Self {
+        self.said_at = Some(at);
+        self
+    }
+
+    /// The speaker's name on the user's side, at most 256 bytes.
+    #[must_use]
+    pub fn user_name(mut self, name: impl Into<String>) -> Self {
+        self.said.user_name = Some(name.into());
+        self
+    }
+
+    /// The speaker's name on the assistant's side, at most 256 bytes.
+    #[must_use]
+    pub fn assistant_name(mut self, name: impl Into<String>) -> Self {
+        self.said.assistant_name = Some(name.into());
+        self
+    }
+
+    /// Where the user's side comes from. Default: [`Origin::User`].
+    #[must_use]
+    pub fn user_origin(mut self, origin: Origin) -> Self {
+        self.said.user_origin = origin;
+        self
+    }
+
+    /// Where the assistant's side comes from. Default: [`Origin::Assistant`].
+    #[must_use]
+    pub fn assistant_origin(mut self, origin: Origin) -> Self {
+        self.said.assistant_origin = origin;
+        self
+    }
+
+    /// The backend's state at this turn.
+    #[must_use]
+    pub fn snapshot(mut self, id: SnapshotId) -> Self {
+        self.snapshot_id = Some(id);
+        self
+    }
+
+    /// Marks the turn as one to keep verbatim for ever.
+    #[must_use]
+    pub fn critical(mut self) -> Self {
+        self.critical = true;
+        self
+    }
+
+    pub(crate) fn text_bytes(&self) -> usize {
+        self.said.user_message.len() + self.said.ai_response.len()
+    }
+}
+
+/// Token counts of one turn, exact by the tokenizer they name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TokenCounts {
+    /// Of the user's message as it was said.
+    pub user_message_tokens: u32,
+    /// Of the reply as it was said.
+    pub ai_response_tokens: u32,
+    /// The sum of the two: what the hot tier's budget counts.
+    pub total_tokens: u32,
+    /// Of the turn as a context renders it. Such counts may be added up.
+    pub piece_tokens: u32,
+    /// The tokenizer and the piece format, `o200k_base/1`.
+    pub counted_by: String,
+}
+
+/// A recorded turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Turn {
+    /// Its id.
+    pub id: TurnId,
+    /// Its session.
+    pub session_id: SessionId,
+    /// Its place in the session, from 1.
+    pub turn_number: u32,
+    /// Its place in the file's order of recording. Grows for ever, with gaps.
+    pub seq: i64,
+    /// The caller's own id for it.
+    pub caller_id: Option<String>,
+    /// When it was said.
+    pub timestamp: DateTime<Utc>,
+    /// Where it lives.
+    pub memory_tier: MemoryTier,
+    /// Whether it is kept verbatim for ever.
+    pub is_identity_critical: bool,
+    /// Why it is; `caller` if the caller said so.
+    pub critical_rule: Option<String>,
+    /// The backend's state at this turn.
+    pub snapshot_id: Option<SnapshotId>,
+    /// Its size in tokens.
+    #[serde(flatten)]
+    pub tokens: TokenCounts,
+    /// What was said, and by whom.
+    #[serde(flatten)]
+    pub said: Said,
+}
+
+/// What [`record`](crate::Session::record) did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Recorded {
+    /// The turn's id.
+    pub turn_id: TurnId,
+    /// The session that holds it: the handle's, or its successor.
+    pub session_id: SessionId,
+    /// The turn's place in that session, from 1.
+    pub turn_number: u32,
+    /// The turn's place in the file's order of recording.
+    pub seq: i64,
+    /// Whether this call wrote it, or an earlier one with the same caller's id.
+    pub outcome: RecordOutcome,
+    /// The turns that this one moved from hot to warm, by their numbers, oldest first.
+    pub evicted: Vec<u32>,
+    /// The session that had ended by silence, if this turn started its successor.
+    pub continues: Option<SessionId>,
+}
+
+/// Whether a record wrote anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RecordOutcome {
+    /// The turn is new.
+    New,
+    /// A turn with this caller's id and this text was recorded before; nothing was written.
+    Known,
+}

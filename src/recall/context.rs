@@ -1,0 +1,210 @@
+//! A context: what LLM#2 is handed with a message.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use crate::{
+    error::{Error, Result},
+    model::{
+        ids::{SessionId, TurnId},
+        instant,
+        tier::MemoryTier,
+        turn::Turn,
+    },
+    recall::{
+        pack::{self, PackedAs, Request, Section},
+        refers_back::refers_back,
+        search,
+    },
+    store::{Store, record::no_session, reload, sessions, turns, users::Scope},
+    text::render,
+    tier::{
+        hot::HotTier,
+        warm::{WarmTier, Window},
+    },
+};
+
+/// How a context is to be.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct ContextOptions {
+    /// Tokens of the final string at most. Default: the sum of the configured shares, 4,400.
+    pub budget_tokens: Option<u32>,
+    /// The moment of asking, which the context shows so that its dates mean something. Default: the clock's.
+    pub now: Option<DateTime<Utc>>,
+}
+
+impl ContextOptions {
+    /// A context of at most so many tokens.
+    #[must_use]
+    pub fn budget_tokens(mut self, tokens: u32) -> Self {
+        self.budget_tokens = Some(tokens);
+        self
+    }
+
+    /// A context as of this moment.
+    #[must_use]
+    pub fn now(mut self, now: DateTime<Utc>) -> Self {
+        self.now = Some(now);
+        self
+    }
+}
+
+/// What LLM#2 is handed: one string, and the parts it was made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Context {
+    /// The rendered context; empty if there is nothing to show, or no room for it.
+    pub text: String,
+    /// Its tokens, by the configured tokenizer's own count of `text`.
+    pub tokens: u32,
+    /// What `tokens` never exceeds.
+    pub budget_tokens: u32,
+    /// What is in it, in the order of the text.
+    pub items: Vec<ContextItem>,
+    /// Turns that were wanted and had no room, by their numbers in the session.
+    pub left_out: Vec<u32>,
+    /// What failed, so that the context was built without it. Empty when all went well.
+    pub missing: Vec<String>,
+}
+
+/// One turn in a context.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ContextItem {
+    /// The turn.
+    pub turn_id: TurnId,
+    /// Its session.
+    pub session_id: SessionId,
+    /// Its place in the session.
+    pub turn_number: u32,
+    /// The caller's own id for it.
+    pub caller_id: Option<String>,
+    /// Where it lives.
+    pub memory_tier: MemoryTier,
+    /// Where in the context it stands.
+    pub section: Section,
+    /// How much of it is there.
+    pub packed_as: PackedAs,
+    /// Its tokens there, lines of the frame not counted.
+    pub tokens: u32,
+}
+
+/// The newest turn enters with at least this many tokens.
+const NEWEST_GETS_TOKENS: u32 = 200;
+/// How many turns a message that refers back may bring in from the whole session.
+const REFERRED_TURNS: usize = 8;
+
+/// Builds the context for `message` in a session. Reads only.
+pub(crate) fn build(
+    store: &Store,
+    scope: &Scope,
+    session: SessionId,
+    message: &str,
+    options: ContextOptions,
+) -> Result<Context> {
+    let config = store.config();
+    let budget_tokens = options.budget_tokens.unwrap_or(config.shares.total());
+    let now = instant::checked(options.now.unwrap_or_else(|| instant::clamped(config.clock.now())))?;
+    if message.len() > config.max_side_bytes {
+        let (len, most) = (message.len(), config.max_side_bytes);
+        return Err(Error::invalid(format!("the message has {len} bytes; {most} are allowed")));
+    }
+    let hot = store.hot(scope, session)?;
+    let mut missing = Vec::new();
+    let warm = wanted_warm(store, scope, session, &hot, message).unwrap_or_else(|error| {
+        missing.push(format!("warm tier: {error}"));
+        Vec::new()
+    });
+
+    let share = |tokens: u32| scaled(tokens, budget_tokens, config.shares.total());
+    let requests = [
+        Request {
+            section: Section::RecentTurns,
+            share_tokens: share(config.shares.hot),
+            most_tokens: config
+                .live_tokens
+                .saturating_sub(config.tokenizer.count(message))
+                .max(NEWEST_GETS_TOKENS),
+            first_gets: Some(NEWEST_GETS_TOKENS),
+            turns: hot.turns().rev().collect(),
+        },
+        Request {
+            section: Section::EarlierInSession,
+            share_tokens: share(config.shares.warm),
+            most_tokens: u32::MAX,
+            first_gets: None,
+            turns: warm.iter().collect(),
+        },
+    ];
+    let packed = pack::pack(&requests, budget_tokens, &render::now_line(now), config.tokenizer);
+    let mut left_out: Vec<u32> = packed.left_out.iter().map(|turn| turn.turn_number).collect();
+    left_out.sort_unstable();
+    let items = packed
+        .pieces
+        .into_iter()
+        .map(|piece| ContextItem {
+            turn_id: piece.turn.id,
+            session_id: piece.turn.session_id,
+            turn_number: piece.turn.turn_number,
+            caller_id: piece.turn.caller_id.clone(),
+            memory_tier: piece.turn.memory_tier,
+            section: piece.section,
+            packed_as: piece.packed_as,
+            tokens: piece.tokens,
+        })
+        .collect();
+    Ok(Context { text: packed.text, tokens: packed.tokens, budget_tokens, items, left_out, missing })
+}
+
+/// The warm turns that a context wants, the most wanted first: what the message refers back to, then the newest.
+fn wanted_warm(
+    store: &Store,
+    scope: &Scope,
+    session: SessionId,
+    hot: &HotTier,
+    message: &str,
+) -> Result<Vec<Turn>> {
+    let mut wanted: Vec<Turn> = Vec::new();
+    if refers_back(message) {
+        let found = search_before(store, scope, session, hot.first_turn_number(), (message, REFERRED_TURNS))?;
+        wanted.extend(found.into_iter().map(|recalled| recalled.turn));
+    }
+    let newest = window(store, scope, session, hot)?.turns.into_iter().rev();
+    wanted.extend(newest.filter(|turn| wanted.iter().all(|found| found.seq != turn.seq)).collect::<Vec<_>>());
+    Ok(wanted)
+}
+
+/// The warm window of a session: the newest turns outside of hot.
+pub(crate) fn window(store: &Store, scope: &Scope, session: SessionId, hot: &HotTier) -> Result<WarmTier> {
+    let config = store.config();
+    let mut window = Window { turns_left: config.warm_turns, tokens_left: config.warm_tokens };
+    store.read(|conn| {
+        let row = sessions::by_id(conn, scope, session)?.ok_or_else(no_session)?;
+        let before = hot.first_turn_number().unwrap_or(row.info.turn_count + 1);
+        let newest = turns::newest_before(conn, scope, row.session_no, before, |turn| {
+            window.takes(turn.tokens.total_tokens)
+        })?;
+        let turns: Vec<Turn> = newest.into_iter().rev().map(|turn| reload::recounted(turn, config)).collect();
+        let total_tokens = turns.iter().map(|turn| turn.tokens.total_tokens).sum();
+        Ok(WarmTier { turns, total_tokens })
+    })
+}
+
+/// The best turns of a session for a query; `before` leaves out what comes later.
+pub(crate) fn search_before(
+    store: &Store,
+    scope: &Scope,
+    session: SessionId,
+    before: Option<u32>,
+    query: (&str, usize),
+) -> Result<Vec<search::Recalled>> {
+    store.read(|conn| {
+        let row = sessions::by_id(conn, scope, session)?.ok_or_else(no_session)?;
+        let before = before.unwrap_or(row.info.turn_count + 1);
+        search::in_session(conn, scope, store.config(), row.session_no, before, query)
+    })
+}
+
+/// A share of the default budget, in a budget of another size.
+fn scaled(share: u32, budget: u32, whole: u32) -> u32 {
+    u32::try_from(u64::from(share) * u64::from(budget) / u64::from(whole.max(1))).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,47 @@
+//! Search in one session, by words.
+
+use rusqlite::Connection;
+use serde::Serialize;
+
+use crate::{
+    config::Config,
+    error::Result,
+    model::turn::Turn,
+    store::{reload, turns, users::Scope},
+    text::{bm25::Ranking, words},
+};
+
+/// Something recalled, and how well it fits.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Recalled {
+    /// The turn.
+    pub turn: Turn,
+    /// Its rank at this query, greater is better: BM25 over the session's turns. Not comparable between queries.
+    pub score: f64,
+}
+
+/// The best `k` turns of a session before the turn `before`, best first, newest first among equals.
+pub(crate) fn in_session(
+    conn: &Connection,
+    scope: &Scope,
+    config: &Config,
+    session_no: i64,
+    before: u32,
+    (query, k): (&str, usize),
+) -> Result<Vec<Recalled>> {
+    let query = words::query_words(query);
+    if query.is_empty() || k == 0 {
+        return Ok(Vec::new());
+    }
+    let mut ranking = Ranking::new(&query);
+    turns::for_each_words(conn, scope, session_no, before, |turn_number, words| {
+        ranking.see(turn_number, words);
+    })?;
+    let mut found = Vec::new();
+    for (turn_number, score) in ranking.best(k) {
+        if let Some(turn) = turns::by_number(conn, scope, session_no, turn_number)? {
+            found.push(Recalled { turn: reload::recounted(turn, config), score });
+        }
+    }
+    Ok(found)
+}

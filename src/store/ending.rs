@@ -1,0 +1,144 @@
+//! How sessions start, resume and end, inside the writer's transaction.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use rusqlite::Connection;
+
+use crate::{
+    config::Config,
+    error::Result,
+    model::{
+        ids::SessionId,
+        session::{EndReason, SessionInfo},
+        tier::{MemoryTier, MoveReason},
+    },
+    store::{
+        record::{Desk, no_session},
+        sessions::{self, SessionRow},
+        turns,
+        users::Scope,
+    },
+};
+
+/// Whether silence has ended the session, though nobody noticed yet. An empty one waits for its first turn.
+pub(crate) fn is_silent(session: &SessionInfo, config: &Config, now: DateTime<Utc>) -> bool {
+    let timeout = i64::try_from(config.session_timeout_ms).ok().and_then(TimeDelta::try_milliseconds);
+    let silence = now.signed_duration_since(session.last_active_at);
+    session.ended_at.is_none() && session.turn_count > 0 && timeout.is_some_and(|timeout| silence >= timeout)
+}
+
+/// The newest open unnamed session; those that silence has ended are ended now. Started if there is none.
+pub(crate) fn resume_or_start(desk: &mut Desk<'_>, scope: &Scope) -> Result<SessionRow> {
+    let now = desk.now();
+    for session in sessions::open_unnamed(desk.tx, scope)? {
+        if !is_silent(&session.info, desk.config, now) {
+            return Ok(session);
+        }
+        end(desk, scope, &session, EndReason::Silence, None)?;
+    }
+    sessions::insert(desk.tx, scope, None, None, now)
+}
+
+/// Ends the open unnamed sessions and starts another one.
+pub(crate) fn start_new(desk: &mut Desk<'_>, scope: &Scope) -> Result<SessionRow> {
+    let now = desk.now();
+    for session in sessions::open_unnamed(desk.tx, scope)? {
+        let silent = is_silent(&session.info, desk.config, now);
+        end(desk, scope, &session, if silent { EndReason::Silence } else { EndReason::Call }, None)?;
+    }
+    sessions::insert(desk.tx, scope, None, None, now)
+}
+
+/// The session with the caller's key, started if there is none.
+pub(crate) fn named(desk: &mut Desk<'_>, scope: &Scope, key: &str) -> Result<SessionRow> {
+    match find_named(desk.tx, scope, key)? {
+        Some(session) => Ok(session),
+        None => sessions::insert(desk.tx, scope, Some(key), None, desk.now()),
+    }
+}
+
+/// The session with the caller's key, or where it went on after silence.
+pub(crate) fn find_named(conn: &Connection, scope: &Scope, key: &str) -> Result<Option<SessionRow>> {
+    let Some(mut session) = sessions::by_caller_id(conn, scope, key)? else { return Ok(None) };
+    while let Some(successor) = session.info.successor_id {
+        session = sessions::by_id(conn, scope, successor)?.ok_or_else(no_session)?;
+    }
+    Ok(Some(session))
+}
+
+/// Starts the session in which a talk goes on that silence had ended. A named one is `key#2`, then `key#3` ...
+pub(crate) fn start_successor(
+    tx: &Connection,
+    scope: &Scope,
+    ended: &SessionRow,
+    now: DateTime<Utc>,
+) -> Result<SessionRow> {
+    let caller_id = match &ended.info.caller_id {
+        Some(key) => Some(free_key(tx, scope, key)?),
+        None => None,
+    };
+    let successor = sessions::insert(tx, scope, caller_id.as_deref(), ended.info.project.as_deref(), now)?;
+    sessions::set_successor(tx, scope, ended.session_no, successor.info.id)?;
+    Ok(successor)
+}
+
+fn free_key(tx: &Connection, scope: &Scope, key: &str) -> Result<String> {
+    let (stem, mut number) = match key.rsplit_once('#').map(|(stem, n)| (stem, n.parse::<u32>())) {
+        Some((stem, Ok(n))) => (stem, n),
+        _ => (key, 1),
+    };
+    loop {
+        number = number.saturating_add(1);
+        let key = format!("{stem}#{number}");
+        if sessions::by_caller_id(tx, scope, &key)?.is_none() {
+            return Ok(key);
+        }
+    }
+}
+
+/// Ends a session that was asked to end; one that has ended already stays as it is.
+pub(crate) fn end_by_call(
+    desk: &mut Desk<'_>,
+    scope: &Scope,
+    session: SessionId,
+    ended_at: Option<DateTime<Utc>>,
+) -> Result<SessionInfo> {
+    let mut row = sessions::by_id(desk.tx, scope, session)?.ok_or_else(no_session)?;
+    while let Some(successor) = row.info.successor_id {
+        row = sessions::by_id(desk.tx, scope, successor)?.ok_or_else(no_session)?;
+    }
+    if row.info.ended_at.is_none() {
+        end(desk, scope, &row, EndReason::Call, ended_at)?;
+        row = sessions::by_id(desk.tx, scope, row.info.id)?.ok_or_else(no_session)?;
+    }
+    Ok(row.info)
+}
+
+/// Sets the end, and moves what is hot to warm. Ends by silence are dated by the last turn.
+pub(crate) fn end(
+    desk: &mut Desk<'_>,
+    scope: &Scope,
+    session: &SessionRow,
+    reason: EndReason,
+    ended_at: Option<DateTime<Utc>>,
+) -> Result<()> {
+    let now = desk.now();
+    let ended_at = match (ended_at, reason) {
+        (Some(at), _) => at,
+        (None, EndReason::Call) => now,
+        (None, EndReason::Silence) => turns::last_said_at(desk.tx, scope, session.session_no)?.unwrap_or(now),
+    };
+    for turn in turns::hot(desk.tx, scope, session.info.id)? {
+        let place = (session.session_no, turn.turn_number);
+        turns::move_to(
+            desk.tx,
+            scope,
+            place,
+            (MemoryTier::Hot, MemoryTier::Warm),
+            MoveReason::SessionEnd,
+            now,
+        )?;
+    }
+    sessions::set_ended(desk.tx, scope, session.session_no, reason, ended_at)?;
+    desk.staged.insert(session.info.id, None);
+    Ok(())
+}

@@ -1,0 +1,34 @@
+//! What SQLite's errors mean to a caller.
+
+use rusqlite::{Error as SqlError, ErrorCode};
+
+use crate::error::{Error, ErrorKind};
+
+impl From<SqlError> for Error {
+    fn from(error: SqlError) -> Self {
+        let (kind, message) = match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                (ErrorKind::Busy, "another process keeps the file locked; try again")
+            }
+            Some(ErrorCode::OperationInterrupted) => {
+                (ErrorKind::TimedOut, "the read passed its deadline; try again or raise read_timeout_ms")
+            }
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                (ErrorKind::Corrupt, "the file is damaged or is no SQLite database; restore a backup")
+            }
+            Some(ErrorCode::ReadOnly) => (ErrorKind::ReadOnly, "the file cannot be written"),
+            Some(ErrorCode::DiskFull) => (ErrorKind::Io, "the disk is full; make room and try again"),
+            Some(ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+                (ErrorKind::Io, "the file, or the -wal and -shm files beside it, cannot be opened")
+            }
+            _ => (ErrorKind::Io, "SQLite failed"),
+        };
+        Self::caused(kind, message, error)
+    }
+}
+
+/// Whether a connection must not be used again after this: SQLite promises little once a disk has failed under
+/// it, and a word index was seen to break when the same connection went on.
+pub(crate) fn poisons_connection(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Io | ErrorKind::Corrupt | ErrorKind::ReadOnly)
+}

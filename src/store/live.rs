@@ -1,0 +1,125 @@
+//! The hot tiers of live sessions, in memory: a cache of the file, never the truth.
+//!
+//! Any process may write to the file, so an entry is only believed after a look: `PRAGMA data_version` on a
+//! connection that never writes changes with every commit of anybody (3.5 microseconds). If it changed, the
+//! session's version is read (one row); if that changed too, the hot rows are read.
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use lru::LruCache;
+use rusqlite::Connection;
+
+use crate::{
+    config::Config,
+    error::Result,
+    model::ids::SessionId,
+    store::{connect, sessions::Version},
+    tier::hot::HotTier,
+};
+
+/// What is known of one session.
+#[derive(Clone, Debug)]
+struct Entry {
+    hot: Arc<HotTier>,
+    version: Version,
+    /// The file's data version at which `version` was last seen to hold; `None`: not seen yet.
+    seen_at: Option<i64>,
+}
+
+/// The least recently used session leaves when there are too many, or when they hold too many bytes of text.
+#[derive(Debug)]
+pub(crate) struct Live {
+    cache: Mutex<Cache>,
+    watch: Mutex<Connection>,
+}
+
+#[derive(Debug)]
+struct Cache {
+    entries: LruCache<SessionId, Entry>,
+    text_bytes: usize,
+    max_sessions: usize,
+    max_bytes: usize,
+}
+
+/// What a look into the cache found.
+pub(crate) enum Look {
+    /// The file has not changed since the entry was last seen to hold.
+    Fresh(Arc<HotTier>),
+    /// The file has changed; whoever reads the session's version says whether this still holds.
+    Unsure { data_version: i64, known: Option<(Arc<HotTier>, Version)> },
+}
+
+impl Live {
+    pub(crate) fn new(path: &Path, config: &Config) -> Result<Self> {
+        let cache = Cache {
+            entries: LruCache::unbounded(),
+            text_bytes: 0,
+            max_sessions: config.live_sessions,
+            max_bytes: config.live_bytes,
+        };
+        Ok(Self { cache: Mutex::new(cache), watch: Mutex::new(connect::reader(path)?) })
+    }
+
+    /// What is known of a session, and whether it can be believed as it stands.
+    pub(crate) fn look(&self, session: SessionId) -> Result<Look> {
+        let data_version = self.data_version()?;
+        let entry = self.lock().entries.get(&session).cloned();
+        Ok(match entry {
+            Some(entry) if entry.seen_at == Some(data_version) => Look::Fresh(entry.hot),
+            entry => Look::Unsure { data_version, known: entry.map(|entry| (entry.hot, entry.version)) },
+        })
+    }
+
+    /// What is known of a session, to be compared by the caller with the version it read.
+    pub(crate) fn known(&self, session: SessionId) -> Option<(Arc<HotTier>, Version)> {
+        self.lock().entries.get(&session).map(|entry| (Arc::clone(&entry.hot), entry.version))
+    }
+
+    /// Remembers a hot tier that was the file's at `version`.
+    pub(crate) fn put(&self, session: SessionId, hot: Arc<HotTier>, version: Version, seen_at: Option<i64>) {
+        self.lock().put(session, Entry { hot, version, seen_at });
+    }
+
+    pub(crate) fn forget(&self, session: SessionId) {
+        self.lock().pop(session);
+    }
+
+    pub(crate) fn forget_all(&self) {
+        let mut cache = self.lock();
+        cache.entries.clear();
+        cache.text_bytes = 0;
+    }
+
+    fn data_version(&self) -> Result<i64> {
+        let watch = self.watch.lock().expect("no one panics while holding the watch");
+        let mut stmt = watch.prepare_cached("PRAGMA data_version")?;
+        Ok(stmt.query_row([], |row| row.get(0))?)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().expect("no one panics while holding the cache")
+    }
+}
+
+impl Cache {
+    fn put(&mut self, session: SessionId, entry: Entry) {
+        self.pop(session);
+        self.text_bytes += entry.hot.text_bytes();
+        self.entries.push(session, entry);
+        while self.entries.len() > self.max_sessions || self.text_bytes > self.max_bytes {
+            match self.entries.pop_lru() {
+                Some((_, gone)) => self.text_bytes -= gone.hot.text_bytes(),
+                None => break,
+            }
+        }
+    }
+
+    fn pop(&mut self, session: SessionId) {
+        if let Some(gone) = self.entries.pop(&session) {
+            self.text_bytes -= gone.hot.text_bytes();
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The schema's versions.
+//!
+//! refinery applies all that is missing in one immediate transaction, with the rows that say so inside it.
+//! Two processes may try at once: the second waits for the first, finds the tables there, and rolls back.
+
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::error::{Error, ErrorKind, Result};
+
+mod embedded {
+    #![allow(missing_docs, unreachable_pub, clippy::pedantic, reason = "written by refinery's macro")]
+    refinery::embed_migrations!("migrations");
+}
+
+/// Not refinery's default name: a backend may use refinery for its own tables. Made in a transaction of its own,
+/// so it may stand alone and empty after a crash.
+pub(crate) const HISTORY: &str = "thermocline_schema_history";
+
+/// What the migrations create beside `users` and `state_snapshots`; a test compares it with them.
+pub(crate) const OUR_NAMES: &[&str] = &[
+    "conversation_sessions",
+    "conversation_turns",
+    "idx_sessions_active",
+    "idx_sessions_caller",
+    "idx_sessions_user",
+    "idx_turns_session",
+    "idx_turns_snapshot",
+    "idx_turns_tier",
+    "idx_turns_timestamp",
+    "idx_turns_user",
+    "memory_tier_transitions",
+    "recall_units",
+    "thermocline_schema_history",
+    "thermocline_settings",
+    "user_scopes",
+    "v_sessions",
+    "v_tiers",
+    "v_transitions",
+    "v_turns",
+    "v_users",
+];
+
+/// The newest version that this build knows.
+pub(crate) fn latest() -> i64 {
+    embedded::migrations::runner().get_migrations().iter().map(|m| i64::from(m.version())).max().unwrap_or(0)
+}
+
+/// The file's version; `None` if our tables are not in it. Read by ourselves, since refinery's own check costs
+/// a millisecond at every opening.
+pub(crate) fn version(conn: &Connection) -> Result<Option<i64>> {
+    let has_history: bool = conn.query_row(
+        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)",
+        [HISTORY],
+        |row| row.get(0),
+    )?;
+    if !has_history {
+        return Ok(None);
+    }
+    let version = conn
+        .query_row(&format!("SELECT max(version) FROM {HISTORY}"), [], |row| row.get::<_, Option<i64>>(0))
+        .optional()?;
+    Ok(version.flatten())
+}
+
+/// Brings the file to the newest version.
+pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
+    let mut runner = embedded::migrations::runner().set_grouped(true);
+    runner.set_migration_table_name(HISTORY);
+    let Err(error) = runner.run(conn) else { return Ok(()) };
+    if version(conn)? == Some(latest()) {
+        return Ok(()); // Another process was faster.
+    }
+    let busy = std::error::Error::source(&error)
+        .and_then(|source| source.downcast_ref::<rusqlite::Error>())
+        .is_some_and(|source| {
+            matches!(
+                source.sqlite_error_code(),
+                Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked)
+            )
+        });
+    let kind = if busy { ErrorKind::Busy } else { ErrorKind::Io };
+    Err(Error::caused(kind, "the schema could not be brought up to date; nothing was changed", error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_names_are_those_that_the_migrations_create() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        std::fs::write(&path, "").unwrap();
+        let mut conn = crate::store::connect::writer(&path, crate::config::Durability::Relaxed).unwrap();
+        migrate(&mut conn).unwrap();
+        let mut stmt = conn
+            .prepare(
+                "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                 AND name NOT IN ('users', 'state_snapshots') ORDER BY name",
+            )
+            .unwrap();
+        let names = stmt.query_map([], |row| row.get(0)).unwrap();
+        let names: Vec<String> = names.collect::<rusqlite::Result<_>>().unwrap();
+        assert_eq!(names, OUR_NAMES);
+        assert_eq!(version(&conn).unwrap(), Some(latest()));
+    }
+}

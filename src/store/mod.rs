@@ -1,0 +1,127 @@
+//! The only code that speaks to SQLite: opening, migrations, the writer, the readers, and the statements.
+
+mod backup;
+mod connect;
+pub(crate) mod doctor;
+pub(crate) mod ending;
+mod errors;
+mod live;
+mod migrate;
+mod open;
+mod readers;
+pub(crate) mod record;
+pub(crate) mod reload;
+pub(crate) mod sessions;
+pub(crate) mod stats;
+pub(crate) mod turns;
+pub(crate) mod users;
+mod values;
+mod writer;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rusqlite::Connection;
+
+use crate::{
+    config::Config,
+    error::Result,
+    model::ids::SessionId,
+    store::{
+        live::{Live, Look},
+        readers::Readers,
+        record::{Desk, no_session},
+        users::Scope,
+        writer::Writer,
+    },
+    tier::hot::HotTier,
+};
+
+/// One open file.
+#[derive(Debug)]
+pub(crate) struct Store {
+    path: PathBuf,
+    config: Arc<Config>,
+    readers: Readers,
+    live: Arc<Live>,
+    writer: Writer,
+}
+
+impl Store {
+    /// Opens or makes the file. All refusals come before the first byte is written.
+    pub(crate) fn open(path: &Path, config: Config) -> Result<Self> {
+        config.validate()?;
+        let (path, conn) = open::open(path, &config)?;
+        config.tokenizer.preload();
+        let config = Arc::new(config);
+        let live = Arc::new(Live::new(&path, &config)?);
+        let readers = Readers::new(&path, &config)?;
+        let writer = Writer::start(path.clone(), conn, Arc::clone(&config), Arc::clone(&live))?;
+        Ok(Self { path, config, readers, live, writer })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Runs `read` on one snapshot of the file.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        self.readers.read(read)
+    }
+
+    /// Queues `work` for the writer and waits until it is durable.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.writer.write(work).await
+    }
+
+    /// Everything queued is durable once this returns; later writes fail.
+    pub(crate) async fn close(&self) -> Result<()> {
+        self.writer.close().await
+    }
+
+    pub(crate) fn stats(&self) -> Result<stats::Stats> {
+        stats::stats(&self.path)
+    }
+
+    pub(crate) fn diagnose(&self) -> Result<doctor::Diagnosis> {
+        doctor::diagnose(&self.path)
+    }
+
+    pub(crate) fn backup(&self, to: &Path) -> Result<u64> {
+        backup::backup(&self.path, to)
+    }
+
+    /// The hot tier from memory, if the file has not changed since it was last seen to hold.
+    pub(crate) fn hot_in_memory(&self, session: SessionId) -> Result<Option<Arc<HotTier>>> {
+        Ok(match self.live.look(session)? {
+            Look::Fresh(hot) => Some(hot),
+            Look::Unsure { .. } => None,
+        })
+    }
+
+    /// The hot tier: from memory if it still holds, else from the file.
+    pub(crate) fn hot(&self, scope: &Scope, session: SessionId) -> Result<Arc<HotTier>> {
+        let (data_version, known) = match self.live.look(session)? {
+            Look::Fresh(hot) => return Ok(hot),
+            Look::Unsure { data_version, known } => (data_version, known),
+        };
+        let (hot, version) = self.read(|conn| {
+            let version = sessions::version(conn, scope, session)?.ok_or_else(no_session)?;
+            match known {
+                Some((hot, known_version)) if known_version == version => Ok((hot, version)),
+                _ => Ok((Arc::new(reload::hot(conn, scope, session, &self.config)?), version)),
+            }
+        })?;
+        self.live.put(session, Arc::clone(&hot), version, Some(data_version));
+        Ok(hot)
+    }
+}

@@ -1,0 +1,162 @@
+//! What a record does inside the writer's transaction.
+
+use std::{collections::HashMap, sync::Arc};
+
+use chrono::{DateTime, Utc};
+use rusqlite::Connection;
+
+use crate::{
+    config::Config,
+    error::{Error, ErrorKind, Result},
+    model::{
+        ids::SessionId,
+        instant,
+        session::EndReason,
+        tier::MemoryTier,
+        turn::{RecordOutcome, Recorded},
+    },
+    store::{
+        ending,
+        live::Live,
+        reload,
+        sessions::{self, SessionRow, Version},
+        turns,
+        users::{self, Scope},
+    },
+    text::measure::MeasuredTurn,
+    tier::hot::HotTier,
+};
+
+/// Hot tiers as the open transaction leaves them, to be published once it is committed. `None`: no longer known.
+pub(crate) type Staged = HashMap<SessionId, Option<(Arc<HotTier>, Version)>>;
+
+/// What the commands of a transaction work with.
+pub(crate) struct Desk<'a> {
+    pub(crate) tx: &'a Connection,
+    pub(crate) config: &'a Config,
+    pub(crate) live: &'a Live,
+    pub(crate) staged: &'a mut Staged,
+}
+
+impl Desk<'_> {
+    /// The system clock.
+    pub(crate) fn now(&self) -> DateTime<Utc> {
+        instant::clamped(self.config.clock.now())
+    }
+
+    /// The session's hot tier: as this transaction left it, else as it is cached if the row says that this still
+    /// holds, else from the rows.
+    fn hot(&self, scope: &Scope, session: SessionId) -> Result<(HotTier, Version)> {
+        let version = sessions::version(self.tx, scope, session)?.ok_or_else(no_session)?;
+        let known = match self.staged.get(&session) {
+            Some(staged) => staged.clone(),
+            None => self.live.known(session),
+        };
+        match known {
+            Some((hot, known_version)) if known_version == version => Ok((HotTier::clone(&hot), version)),
+            _ => Ok((reload::hot(self.tx, scope, session, self.config)?, version)),
+        }
+    }
+}
+
+pub(crate) fn no_session() -> Error {
+    Error::not_found("this user has no such session")
+}
+
+/// Writes the turn, and in the same transaction all that follows from it: its place, the evictions, the session's
+/// counts; where silence had ended the session, its end and its successor.
+pub(crate) fn record(
+    desk: &mut Desk<'_>,
+    scope: &Scope,
+    session: SessionId,
+    measured: MeasuredTurn,
+) -> Result<Recorded> {
+    if let Some(known) = known_result(desk.tx, scope, &measured)? {
+        return Ok(known);
+    }
+    let now = desk.now();
+    let (session, continues) = session_to_write(desk, scope, session, now)?;
+    if let Some(snapshot) = measured.turn.snapshot_id {
+        users::add_snapshot(desk.tx, snapshot, now)?;
+    }
+
+    let (mut hot, version) = desk.hot(scope, session.info.id)?;
+    let turn_number = version.turn_count + 1;
+    if turn_number > turns::MAX_TURN_NUMBER {
+        return Err(Error::invalid("the session is full; start another one"));
+    }
+    let said_at = measured.turn.said_at.map_or(Ok(now), instant::checked)?;
+    let total_tokens = measured.tokens.total_tokens;
+    let place = (session.info.id, session.session_no);
+    let turn = Arc::new(turns::insert(desk.tx, scope, place, turn_number, measured, said_at, now)?);
+    sessions::count_turn(desk.tx, scope, session.session_no, total_tokens, said_at, now)?;
+
+    let (turn_id, seq) = (turn.id, turn.seq);
+    let mut evicted = Vec::new();
+    for gone in hot.push(turn) {
+        let number = gone.turn.turn_number;
+        let tiers = (MemoryTier::Hot, MemoryTier::Warm);
+        turns::move_to(desk.tx, scope, (session.session_no, number), tiers, gone.reason, now)?;
+        evicted.push(number);
+    }
+    let version = Version { turn_count: turn_number, ..version };
+    desk.staged.insert(session.info.id, Some((Arc::new(hot), version)));
+    Ok(Recorded {
+        turn_id,
+        session_id: session.info.id,
+        turn_number,
+        seq,
+        outcome: RecordOutcome::New,
+        evicted,
+        continues,
+    })
+}
+
+/// The result of an earlier record with the same caller's id; the same id with other text is a conflict.
+fn known_result(tx: &Connection, scope: &Scope, measured: &MeasuredTurn) -> Result<Option<Recorded>> {
+    let Some(caller_id) = &measured.turn.caller_id else { return Ok(None) };
+    let Some(unit) = turns::unit_by_caller_id(tx, scope, caller_id)? else { return Ok(None) };
+    if unit.content_hash != measured.content_hash {
+        return Err(Error::new(
+            ErrorKind::Conflict,
+            "a turn with this caller's id and other text is already recorded; use another id",
+        ));
+    }
+    Ok(Some(Recorded {
+        turn_id: unit.turn_id,
+        session_id: unit.session_id,
+        turn_number: unit.turn_number,
+        seq: unit.seq,
+        outcome: RecordOutcome::Known,
+        evicted: Vec::new(),
+        continues: None,
+    }))
+}
+
+/// The session that takes the turn: the one asked for, or, where silence ended that, its successor.
+fn session_to_write(
+    desk: &mut Desk<'_>,
+    scope: &Scope,
+    asked: SessionId,
+    now: DateTime<Utc>,
+) -> Result<(SessionRow, Option<SessionId>)> {
+    let mut session = sessions::by_id(desk.tx, scope, asked)?.ok_or_else(no_session)?;
+    while let Some(successor) = session.info.successor_id {
+        session = sessions::by_id(desk.tx, scope, successor)?.ok_or_else(no_session)?;
+    }
+    if session.info.end_reason == Some(EndReason::Call) {
+        return Err(Error::new(
+            ErrorKind::SessionEnded,
+            "the session was ended and never reopens; start another one",
+        ));
+    }
+    if ending::is_silent(&session.info, desk.config, now) {
+        ending::end(desk, scope, &session, EndReason::Silence, None)?;
+        session.info.end_reason = Some(EndReason::Silence);
+    }
+    if session.info.end_reason.is_none() {
+        return Ok((session, None));
+    }
+    let successor = ending::start_successor(desk.tx, scope, &session, now)?;
+    Ok((successor, Some(session.info.id)))
+}

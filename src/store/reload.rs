@@ -1,0 +1,27 @@
+//! Turns read back from the file, with counts by the tokenizer in use.
+
+use rusqlite::Connection;
+
+use crate::{
+    config::Config,
+    error::Result,
+    model::{ids::SessionId, turn::Turn},
+    store::{turns, users::Scope},
+    text::measure,
+    tier::hot::{HotLimits, HotTier},
+};
+
+/// A session's hot tier as its rows say.
+pub(crate) fn hot(conn: &Connection, scope: &Scope, session: SessionId, config: &Config) -> Result<HotTier> {
+    let limits = HotLimits { turns: config.hot_turns, tokens: config.hot_tokens };
+    let turns = turns::hot(conn, scope, session)?.into_iter().map(|turn| recounted(turn, config));
+    Ok(HotTier::from_rows(limits, turns))
+}
+
+/// A turn that another tokenizer counted, or an earlier piece format, is counted again; its row stays.
+pub(crate) fn recounted(mut turn: Turn, config: &Config) -> Turn {
+    if turn.tokens.counted_by != measure::counted_by(config.tokenizer) {
+        turn.tokens = measure::count_tokens(&turn.said, config.tokenizer);
+    }
+    turn
+}

@@ -1,0 +1,193 @@
+//! Rows of `conversation_sessions`.
+
+use chrono::{DateTime, Utc};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::{
+    error::Result,
+    model::{
+        ids::SessionId,
+        session::{EndReason, SessionInfo},
+        tier::MemoryTier,
+    },
+    store::{
+        users::Scope,
+        values::{Instant, instant_at, optional_instant_at},
+    },
+};
+
+/// A session with the short key that its turns lie under.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionRow {
+    pub(crate) session_no: i64,
+    pub(crate) info: SessionInfo,
+}
+
+const COLUMNS: &str = "session_no, id, caller_id, project, started_at, ended_at, end_reason, successor_id, \
+                       turn_count, total_tokens, memory_tier, last_active_at";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+    Ok(SessionRow {
+        session_no: row.get("session_no")?,
+        info: SessionInfo {
+            id: row.get("id")?,
+            caller_id: row.get("caller_id")?,
+            project: row.get("project")?,
+            started_at: instant_at(row, "started_at")?,
+            ended_at: optional_instant_at(row, "ended_at")?,
+            end_reason: row.get("end_reason")?,
+            successor_id: row.get("successor_id")?,
+            turn_count: row.get("turn_count")?,
+            total_tokens: row.get("total_tokens")?,
+            memory_tier: row.get("memory_tier")?,
+            last_active_at: instant_at(row, "last_active_at")?,
+        },
+    })
+}
+
+pub(crate) fn by_id(conn: &Connection, scope: &Scope, id: SessionId) -> Result<Option<SessionRow>> {
+    let mut stmt = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM conversation_sessions WHERE id = ?1 AND user_id = ?2"
+    ))?;
+    Ok(stmt.query_row(params![id, scope.user_id], read).optional()?)
+}
+
+pub(crate) fn by_caller_id(conn: &Connection, scope: &Scope, caller_id: &str) -> Result<Option<SessionRow>> {
+    let mut stmt = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM conversation_sessions WHERE user_id = ?1 AND caller_id = ?2"
+    ))?;
+    Ok(stmt.query_row(params![scope.user_id, caller_id], read).optional()?)
+}
+
+/// The open unnamed sessions, newest first.
+pub(crate) fn open_unnamed(conn: &Connection, scope: &Scope) -> Result<Vec<SessionRow>> {
+    let mut stmt = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM conversation_sessions
+         WHERE user_id = ?1 AND ended_at IS NULL AND caller_id IS NULL ORDER BY session_no DESC"
+    ))?;
+    let rows = stmt.query_map(params![scope.user_id], read)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A user's sessions, newest first.
+pub(crate) fn list(conn: &Connection, scope: &Scope) -> Result<Vec<SessionRow>> {
+    let mut stmt = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM conversation_sessions WHERE user_id = ?1 ORDER BY session_no DESC"
+    ))?;
+    let rows = stmt.query_map(params![scope.user_id], read)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Starts a session.
+pub(crate) fn insert(
+    tx: &Connection,
+    scope: &Scope,
+    caller_id: Option<&str>,
+    project: Option<&str>,
+    now: DateTime<Utc>,
+) -> Result<SessionRow> {
+    let info = SessionInfo {
+        id: SessionId::new(now),
+        caller_id: caller_id.map(str::to_owned),
+        project: project.map(str::to_owned),
+        started_at: now,
+        ended_at: None,
+        end_reason: None,
+        successor_id: None,
+        turn_count: 0,
+        total_tokens: 0,
+        memory_tier: MemoryTier::Hot,
+        last_active_at: now,
+    };
+    tx.prepare_cached(
+        "INSERT INTO conversation_sessions (id, user_id, caller_id, project, started_at, last_active_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
+    )?
+    .execute(params![info.id, scope.user_id, caller_id, project, Instant(now)])?;
+    Ok(SessionRow { session_no: tx.last_insert_rowid(), info })
+}
+
+/// Counts one more turn. The first one says when the session started.
+pub(crate) fn count_turn(
+    tx: &Connection,
+    scope: &Scope,
+    session_no: i64,
+    total_tokens: u32,
+    said_at: DateTime<Utc>,
+    now: DateTime<Utc>,
+) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE conversation_sessions
+         SET turn_count = turn_count + 1, total_tokens = total_tokens + ?3, last_active_at = ?5,
+             started_at = CASE turn_count WHEN 0 THEN ?4 ELSE started_at END
+         WHERE session_no = ?1 AND user_id = ?2",
+    )?
+    .execute(params![session_no, scope.user_id, total_tokens, Instant(said_at), Instant(now)])?;
+    Ok(())
+}
+
+/// Ends a session; its turns are moved by the caller, in the same transaction.
+pub(crate) fn set_ended(
+    tx: &Connection,
+    scope: &Scope,
+    session_no: i64,
+    reason: EndReason,
+    ended_at: DateTime<Utc>,
+) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE conversation_sessions SET ended_at = ?3, end_reason = ?4, memory_tier = 'warm'
+         WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NULL",
+    )?
+    .execute(params![session_no, scope.user_id, Instant(ended_at), reason])?;
+    Ok(())
+}
+
+pub(crate) fn set_successor(
+    tx: &Connection,
+    scope: &Scope,
+    session_no: i64,
+    successor: SessionId,
+) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE conversation_sessions SET successor_id = ?3 WHERE session_no = ?1 AND user_id = ?2",
+    )?
+    .execute(params![session_no, scope.user_id, successor])?;
+    Ok(())
+}
+
+pub(crate) fn set_project(
+    tx: &Connection,
+    scope: &Scope,
+    id: SessionId,
+    project: Option<&str>,
+) -> Result<bool> {
+    let changed = tx
+        .prepare_cached("UPDATE conversation_sessions SET project = ?3 WHERE id = ?1 AND user_id = ?2")?
+        .execute(params![id, scope.user_id, project])?;
+    Ok(changed > 0)
+}
+
+/// What tells whether a cached hot tier is still the file's. Erase raises the epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Version {
+    pub(crate) epoch: i64,
+    pub(crate) turn_count: u32,
+    pub(crate) is_open: bool,
+}
+
+/// The session's version; `None` if there is no such session.
+pub(crate) fn version(conn: &Connection, scope: &Scope, id: SessionId) -> Result<Option<Version>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT u.epoch AS epoch, s.turn_count AS turn_count, s.ended_at IS NULL AS is_open
+         FROM conversation_sessions AS s JOIN user_scopes AS u ON u.user_id = s.user_id
+         WHERE s.id = ?1 AND s.user_id = ?2",
+    )?;
+    let read = |row: &Row<'_>| {
+        Ok(Version {
+            epoch: row.get("epoch")?,
+            turn_count: row.get("turn_count")?,
+            is_open: row.get("is_open")?,
+        })
+    };
+    Ok(stmt.query_row(params![id, scope.user_id], read).optional()?)
+}

@@ -1,0 +1,90 @@
+//! How much is in the file. Counts only: nothing of what anybody said.
+
+use std::{fs, path::Path};
+
+use rusqlite::Connection;
+use serde::Serialize;
+
+use crate::{
+    error::Result,
+    model::tier::MemoryTier,
+    store::{connect, migrate},
+};
+
+/// How much is in the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stats {
+    /// Users with a memory here.
+    pub users: u64,
+    /// Sessions of all of them.
+    pub sessions: u64,
+    /// Sessions that have not ended.
+    pub open_sessions: u64,
+    /// Turns in each tier, hot first; tiers without turns too.
+    pub tiers: Vec<TierStats>,
+    /// Moves between tiers on record.
+    pub transitions: u64,
+    /// Size of the database file.
+    pub file_bytes: u64,
+    /// Size of the write-ahead log beside it.
+    pub wal_bytes: u64,
+    /// Version of the schema.
+    pub schema_version: i64,
+    /// Version of the SQLite that this build carries.
+    pub sqlite_version: String,
+}
+
+/// The turns of one tier.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TierStats {
+    /// The tier.
+    pub tier: MemoryTier,
+    /// How many turns.
+    pub turns: u64,
+    /// Tokens of their texts.
+    pub tokens: u64,
+    /// Bytes of their texts.
+    pub text_bytes: u64,
+}
+
+/// Counts on a connection of its own: in a large file this takes longer than any read of a user may.
+pub(crate) fn stats(path: &Path) -> Result<Stats> {
+    let conn = connect::reader(path)?;
+    let one = |sql: &str| -> Result<u64> { Ok(conn.query_row(sql, [], |row| row.get(0))?) };
+    Ok(Stats {
+        users: one("SELECT count(*) FROM user_scopes")?,
+        sessions: one("SELECT count(*) FROM conversation_sessions")?,
+        open_sessions: one("SELECT count(*) FROM conversation_sessions WHERE ended_at IS NULL")?,
+        tiers: tiers(&conn)?,
+        transitions: one("SELECT count(*) FROM memory_tier_transitions")?,
+        file_bytes: size_of(path),
+        wal_bytes: size_of(Path::new(&format!("{}-wal", path.display()))),
+        schema_version: migrate::version(&conn)?.unwrap_or(0),
+        sqlite_version: rusqlite::version().to_owned(),
+    })
+}
+
+fn tiers(conn: &Connection) -> Result<Vec<TierStats>> {
+    let mut stmt = conn.prepare(
+        "SELECT count(*) AS turns, coalesce(sum(total_tokens), 0) AS tokens,
+                coalesce(sum(octet_length(user_message) + octet_length(ai_response)), 0) AS text_bytes
+         FROM conversation_turns WHERE memory_tier = ?1",
+    )?;
+    [MemoryTier::Hot, MemoryTier::Warm, MemoryTier::Cold]
+        .into_iter()
+        .map(|tier| {
+            Ok(stmt.query_row([tier], |row| {
+                Ok(TierStats {
+                    tier,
+                    turns: row.get("turns")?,
+                    tokens: row.get("tokens")?,
+                    text_bytes: row.get("text_bytes")?,
+                })
+            })?)
+        })
+        .collect()
+}
+
+fn size_of(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |file| file.len())
+}

@@ -1,0 +1,326 @@
+//! Rows of `conversation_turns`, of `recall_units` that stand for them, and of `memory_tier_transitions`.
+
+use chrono::{DateTime, Utc};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::{
+    error::{Error, Result},
+    model::{
+        ids::{SessionId, TurnId},
+        tier::{MemoryTier, MoveReason, Transition},
+        turn::{Said, TokenCounts, Turn},
+    },
+    store::{
+        users::Scope,
+        values::{Instant, instant_at},
+    },
+    text::{
+        measure::{ContentHash, MeasuredTurn},
+        words::EncodedWords,
+    },
+};
+
+/// `turn_key = session_no << 24 | turn_number`.
+const TURN_NUMBER_BITS: u32 = 24;
+/// The most turns of one session.
+pub(crate) const MAX_TURN_NUMBER: u32 = (1 << TURN_NUMBER_BITS) - 1;
+
+fn turn_key(session_no: i64, turn_number: u32) -> i64 {
+    session_no << TURN_NUMBER_BITS | i64::from(turn_number)
+}
+
+/// In the order of [`read`], which counts columns instead of naming them: looking up 21 names in each of 50 rows
+/// took as long as reading the rows (benchmark `warm`).
+const COLUMNS: &str = "id, session_id, turn_number, seq, caller_id, timestamp, memory_tier, is_identity_critical, \
+    critical_rule, snapshot_id, user_message_tokens, ai_response_tokens, total_tokens, piece_tokens, counted_by, \
+    user_name, assistant_name, user_origin, assistant_origin, user_message, ai_response";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Turn> {
+    Ok(Turn {
+        id: row.get(0)?,
+        session_id: row.get(1)?,
+        turn_number: row.get(2)?,
+        seq: row.get(3)?,
+        caller_id: row.get(4)?,
+        timestamp: row.get::<_, Instant>(5)?.0,
+        memory_tier: row.get(6)?,
+        is_identity_critical: row.get(7)?,
+        critical_rule: row.get(8)?,
+        snapshot_id: row.get(9)?,
+        tokens: TokenCounts {
+            user_message_tokens: row.get(10)?,
+            ai_response_tokens: row.get(11)?,
+            total_tokens: row.get(12)?,
+            piece_tokens: row.get(13)?,
+            counted_by: row.get(14)?,
+        },
+        said: Said {
+            user_name: row.get(15)?,
+            assistant_name: row.get(16)?,
+            user_origin: row.get(17)?,
+            assistant_origin: row.get(18)?,
+            user_message: row.get(19)?,
+            ai_response: row.get(20)?,
+        },
+    })
+}
+
+/// What an earlier record with the same caller's id left behind.
+#[derive(Debug)]
+pub(crate) struct KnownUnit {
+    pub(crate) seq: i64,
+    pub(crate) turn_id: TurnId,
+    pub(crate) session_id: SessionId,
+    pub(crate) turn_number: u32,
+    pub(crate) content_hash: ContentHash,
+}
+
+/// The turn with the caller's id, wherever it is now.
+pub(crate) fn unit_by_caller_id(
+    conn: &Connection,
+    scope: &Scope,
+    caller_id: &str,
+) -> Result<Option<KnownUnit>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT r.seq AS seq, r.owner_id AS owner_id, s.id AS session_id, r.turn_number AS turn_number,
+                r.content_hash AS content_hash
+         FROM recall_units AS r JOIN conversation_sessions AS s ON s.session_no = r.session_no
+         WHERE r.user_no = ?1 AND r.caller_id = ?2 AND s.user_id = ?3",
+    )?;
+    let read = |row: &Row<'_>| {
+        Ok(KnownUnit {
+            seq: row.get("seq")?,
+            turn_id: row.get("owner_id")?,
+            session_id: row.get("session_id")?,
+            turn_number: row.get("turn_number")?,
+            content_hash: row.get("content_hash")?,
+        })
+    };
+    Ok(stmt.query_row(params![scope.user_no, caller_id, scope.user_id], read).optional()?)
+}
+
+/// Writes a turn as the newest of its session, hot, with the unit that stands for it.
+pub(crate) fn insert(
+    tx: &Connection,
+    scope: &Scope,
+    session: (SessionId, i64),
+    turn_number: u32,
+    measured: MeasuredTurn,
+    said_at: DateTime<Utc>,
+    now: DateTime<Utc>,
+) -> Result<Turn> {
+    let (session_id, session_no) = session;
+    let MeasuredTurn { turn, tokens, words, content_hash } = measured;
+    let id = TurnId::new(now);
+    tx.prepare_cached(
+        "INSERT INTO recall_units
+           (user_no, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at)
+         VALUES (?1, 'turn', ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?
+    .execute(params![
+        scope.user_no,
+        id,
+        session_no,
+        turn_number,
+        turn.caller_id,
+        content_hash,
+        Instant(said_at)
+    ])?;
+    let turn = Turn {
+        id,
+        session_id,
+        turn_number,
+        seq: tx.last_insert_rowid(),
+        caller_id: turn.caller_id,
+        timestamp: said_at,
+        memory_tier: MemoryTier::Hot,
+        is_identity_critical: turn.critical,
+        critical_rule: turn.critical.then(|| "caller".to_owned()),
+        snapshot_id: turn.snapshot_id,
+        tokens,
+        said: turn.said,
+    };
+    tx.prepare_cached(
+        "INSERT INTO conversation_turns
+           (turn_key, id, user_id, session_id, turn_number, seq, caller_id, timestamp, memory_tier,
+            user_message_tokens, ai_response_tokens, total_tokens, piece_tokens, counted_by, snapshot_id,
+            is_identity_critical, critical_rule, user_name, assistant_name, user_origin, assistant_origin, words,
+            user_message, ai_response)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
+                 ?22, ?23, ?24)",
+    )?
+    .execute(params![
+        turn_key(session_no, turn_number),
+        turn.id,
+        scope.user_id,
+        turn.session_id,
+        turn.turn_number,
+        turn.seq,
+        turn.caller_id,
+        Instant(turn.timestamp),
+        turn.memory_tier,
+        turn.tokens.user_message_tokens,
+        turn.tokens.ai_response_tokens,
+        turn.tokens.total_tokens,
+        turn.tokens.piece_tokens,
+        turn.tokens.counted_by,
+        turn.snapshot_id,
+        turn.is_identity_critical,
+        turn.critical_rule,
+        turn.said.user_name,
+        turn.said.assistant_name,
+        turn.said.user_origin,
+        turn.said.assistant_origin,
+        words,
+        turn.said.user_message,
+        turn.said.ai_response,
+    ])?;
+    Ok(turn)
+}
+
+/// Moves a turn to another tier, and records the move.
+pub(crate) fn move_to(
+    tx: &Connection,
+    scope: &Scope,
+    (session_no, turn_number): (i64, u32),
+    (from, to): (MemoryTier, MemoryTier),
+    reason: MoveReason,
+    now: DateTime<Utc>,
+) -> Result<()> {
+    let moved = tx
+        .prepare_cached(
+            "UPDATE conversation_turns SET memory_tier = ?3 WHERE turn_key = ?1 AND user_id = ?2 AND memory_tier = ?4",
+        )?
+        .execute(params![turn_key(session_no, turn_number), scope.user_id, to, from])?;
+    if moved != 1 {
+        return Err(Error::new(
+            crate::error::ErrorKind::Corrupt,
+            format!("turn {turn_number} is not in the tier that its session says; run doctor"),
+        ));
+    }
+    tx.prepare_cached(
+        "INSERT INTO memory_tier_transitions
+           (user_no, session_no, turn_number, move_number, from_tier, to_tier, reason, moved_at)
+         SELECT ?1, ?2, ?3, 1 + coalesce(max(move_number), 0), ?4, ?5, ?6, ?7
+         FROM memory_tier_transitions WHERE user_no = ?1 AND session_no = ?2 AND turn_number = ?3",
+    )?
+    .execute(params![scope.user_no, session_no, turn_number, from, to, reason, Instant(now)])?;
+    Ok(())
+}
+
+/// The hot turns of a session, oldest first.
+pub(crate) fn hot(conn: &Connection, scope: &Scope, session: SessionId) -> Result<Vec<Turn>> {
+    let mut stmt = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM conversation_turns
+         WHERE session_id = ?1 AND user_id = ?2 AND memory_tier = 'hot' ORDER BY turn_number"
+    ))?;
+    let rows = stmt.query_map(params![session, scope.user_id], read)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The turns of a session from `before` backwards, newest first, as long as `take` wants another.
+pub(crate) fn newest_before(
+    conn: &Connection,
+    scope: &Scope,
+    session_no: i64,
+    before: u32,
+    mut take: impl FnMut(&Turn) -> bool,
+) -> Result<Vec<Turn>> {
+    let mut stmt = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM conversation_turns
+         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key DESC"
+    ))?;
+    let mut rows =
+        stmt.query(params![turn_key(session_no, 0), turn_key(session_no, before), scope.user_id])?;
+    let mut turns = Vec::new();
+    while let Some(row) = rows.next()? {
+        let turn = read(row)?;
+        if !take(&turn) {
+            break;
+        }
+        turns.push(turn);
+    }
+    Ok(turns)
+}
+
+/// Shows the words of every turn of a session before `before` to `each`, by the turn's place.
+pub(crate) fn for_each_words(
+    conn: &Connection,
+    scope: &Scope,
+    session_no: i64,
+    before: u32,
+    mut each: impl FnMut(u32, EncodedWords<'_>),
+) -> Result<()> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT turn_number, words FROM conversation_turns
+         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3",
+    )?;
+    let mut rows =
+        stmt.query(params![turn_key(session_no, 0), turn_key(session_no, before), scope.user_id])?;
+    while let Some(row) = rows.next()? {
+        if let Some(words) = EncodedWords::parse(row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?) {
+            each(row.get(0)?, words);
+        }
+    }
+    Ok(())
+}
+
+/// One turn by its place in its session.
+pub(crate) fn by_number(
+    conn: &Connection,
+    scope: &Scope,
+    session_no: i64,
+    turn_number: u32,
+) -> Result<Option<Turn>> {
+    let mut stmt = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2"
+    ))?;
+    Ok(stmt.query_row(params![turn_key(session_no, turn_number), scope.user_id], read).optional()?)
+}
+
+/// One turn by its id.
+pub(crate) fn by_id(conn: &Connection, scope: &Scope, id: TurnId) -> Result<Option<Turn>> {
+    let mut stmt = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM conversation_turns WHERE id = ?1 AND user_id = ?2"
+    ))?;
+    Ok(stmt.query_row(params![id, scope.user_id], read).optional()?)
+}
+
+/// When the last turn of a session was said, by its order.
+pub(crate) fn last_said_at(
+    conn: &Connection,
+    scope: &Scope,
+    session_no: i64,
+) -> Result<Option<DateTime<Utc>>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT timestamp FROM conversation_turns
+         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key DESC LIMIT 1",
+    )?;
+    let range = params![turn_key(session_no, 0), turn_key(session_no + 1, 0), scope.user_id];
+    Ok(stmt.query_row(range, |row| instant_at(row, "timestamp")).optional()?)
+}
+
+/// Every move of a session's turns, in the turns' order and each turn's own.
+pub(crate) fn transitions(
+    conn: &Connection,
+    scope: &Scope,
+    session: (SessionId, i64),
+) -> Result<Vec<Transition>> {
+    let (session_id, session_no) = session;
+    let mut stmt = conn.prepare_cached(
+        "SELECT turn_number, move_number, from_tier, to_tier, reason, moved_at FROM memory_tier_transitions
+         WHERE user_no = ?1 AND session_no = ?2 ORDER BY turn_number, move_number",
+    )?;
+    let rows = stmt.query_map(params![scope.user_no, session_no], |row| {
+        Ok(Transition {
+            session_id,
+            turn_number: row.get("turn_number")?,
+            move_number: row.get("move_number")?,
+            from: row.get("from_tier")?,
+            to: row.get("to_tier")?,
+            reason: row.get("reason")?,
+            moved_at: instant_at(row, "moved_at")?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}

@@ -1,0 +1,103 @@
+//! Users: whose rows a statement may touch.
+
+use chrono::{DateTime, Utc};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::ids::UserId,
+    store::values::Instant,
+};
+
+/// A user that has a place in this file. Every statement about a user's rows takes one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Scope {
+    pub(crate) user_id: UserId,
+    /// Stands for the user in inner tables.
+    pub(crate) user_no: i64,
+}
+
+/// How a caller names a user.
+#[derive(Clone, Debug)]
+pub(crate) enum UserKey {
+    Id(UserId),
+    Name(String),
+}
+
+/// The user, if it has a place here.
+pub(crate) fn find(conn: &Connection, key: &UserKey) -> Result<Option<Scope>> {
+    let user_id = match key {
+        UserKey::Id(id) => *id,
+        UserKey::Name(name) => match id_of(conn, name)? {
+            Some(id) => id,
+            None => return Ok(None),
+        },
+    };
+    let mut stmt = conn.prepare_cached("SELECT user_no FROM user_scopes WHERE user_id = ?1")?;
+    let user_no = stmt.query_row([user_id], |row| row.get("user_no")).optional()?;
+    Ok(user_no.map(|user_no| Scope { user_id, user_no }))
+}
+
+/// The user's place, made if it is missing. In a backend's own table nothing is inserted.
+pub(crate) fn find_or_add(tx: &Connection, key: &UserKey, now: DateTime<Utc>) -> Result<Scope> {
+    if let Some(scope) = find(tx, key)? {
+        return Ok(scope);
+    }
+    let (user_id, name) = match key {
+        UserKey::Id(id) => (*id, None),
+        UserKey::Name(name) => (UserId::new(now), Some(name)),
+    };
+    if is_backends(tx, "users")? {
+        let known = "SELECT EXISTS (SELECT 1 FROM users WHERE id = ?1)";
+        if !tx.query_row(known, [user_id], |row| row.get(0))? {
+            return Err(Error::not_found(
+                "no such user in the backend's own users table; add it there first",
+            ));
+        }
+    } else {
+        tx.prepare_cached(
+            "INSERT INTO users (id, name, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING",
+        )?
+        .execute(params![user_id, name, Instant(now)])?;
+    }
+    tx.prepare_cached("INSERT INTO user_scopes (user_id) VALUES (?1)")?.execute([user_id])?;
+    Ok(Scope { user_id, user_no: tx.last_insert_rowid() })
+}
+
+/// Names a snapshot that a turn refers to, unless the table is the backend's own.
+pub(crate) fn add_snapshot(
+    tx: &Connection,
+    id: crate::model::ids::SnapshotId,
+    now: DateTime<Utc>,
+) -> Result<()> {
+    if is_backends(tx, "state_snapshots")? {
+        let known = "SELECT EXISTS (SELECT 1 FROM state_snapshots WHERE id = ?1)";
+        if !tx.query_row(known, [id], |row| row.get(0))? {
+            return Err(Error::invalid("no such snapshot in the backend's own state_snapshots table"));
+        }
+        return Ok(());
+    }
+    tx.prepare_cached(
+        "INSERT INTO state_snapshots (id, created_at) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING",
+    )?
+    .execute(params![id, Instant(now)])?;
+    Ok(())
+}
+
+fn id_of(conn: &Connection, name: &str) -> Result<Option<UserId>> {
+    if is_backends(conn, "users")? {
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            "this file's users table is the backend's own; name the user by id",
+        ));
+    }
+    let mut stmt = conn.prepare_cached("SELECT id FROM users WHERE name = ?1")?;
+    Ok(stmt.query_row([name], |row| row.get("id")).optional()?)
+}
+
+/// Whether a table was there before us: then its rows are the backend's alone.
+fn is_backends(conn: &Connection, table: &str) -> Result<bool> {
+    let mut stmt =
+        conn.prepare_cached("SELECT value = 'backend' FROM thermocline_settings WHERE key = ?1 || '_table'")?;
+    Ok(stmt.query_row([table], |row| row.get(0))?)
+}

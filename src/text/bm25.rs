@@ -1,0 +1,110 @@
+//! Ranks texts for a query by their words.
+
+use crate::text::words::{EncodedWords, Word};
+
+/// Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", usual values.
+const K1: f64 = 1.2;
+const B: f64 = 0.75;
+
+/// What is counted of one text while all are scanned.
+struct Hit<K> {
+    key: K,
+    len: u32,
+    counts: Vec<u32>,
+}
+
+/// Ranks the texts it is shown, one at a time, so that no list of all of them is held. Statistics are those of
+/// the texts shown.
+///
+/// BM25 with idf = ln(1 + (N - df + 0.5) / (df + 0.5)), which is never negative.
+pub(crate) struct Ranking<'q, K> {
+    query: &'q [Word],
+    hits: Vec<Hit<K>>,
+    seen_count: u32,
+    total_len: u64,
+}
+
+impl<'q, K: Ord + Copy> Ranking<'q, K> {
+    pub(crate) fn new(query: &'q [Word]) -> Self {
+        Self { query, hits: Vec::new(), seen_count: 0, total_len: 0 }
+    }
+
+    /// Counts the query's words in one text.
+    pub(crate) fn see(&mut self, key: K, words: EncodedWords<'_>) {
+        self.seen_count += 1;
+        self.total_len += u64::from(words.len());
+        let counts: Vec<u32> = self.query.iter().map(|&word| words.count(word)).collect();
+        if counts.iter().any(|&count| count > 0) {
+            self.hits.push(Hit { key, len: words.len(), counts });
+        }
+    }
+
+    /// The best `k` of the texts that have at least one word of the query, best first; among equals the greater
+    /// key, so the newer text, comes first.
+    pub(crate) fn best(self, k: usize) -> Vec<(K, f64)> {
+        let n = f64::from(self.seen_count);
+        #[expect(clippy::cast_precision_loss, reason = "an average length needs no 53 bits")]
+        let average_len = (self.total_len as f64 / n.max(1.0)).max(1.0);
+        let idf: Vec<f64> = (0..self.query.len())
+            .map(|w| self.hits.iter().filter(|hit| hit.counts[w] > 0).count())
+            .map(|df| f64::from(u32::try_from(df).unwrap_or(u32::MAX)))
+            .map(|df| libm::log(1.0 + (n - df + 0.5) / (df + 0.5)))
+            .collect();
+
+        let mut ranked: Vec<(K, f64)> = self
+            .hits
+            .iter()
+            .map(|hit| {
+                let long = K1 * (1.0 - B + B * f64::from(hit.len) / average_len);
+                let part = |(&count, idf): (&u32, &f64)| {
+                    let tf = f64::from(count);
+                    idf * tf * (K1 + 1.0) / (tf + long)
+                };
+                (hit.key, round(hit.counts.iter().zip(&idf).map(part).sum()))
+            })
+            .collect();
+        ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        ranked.truncate(k);
+        ranked
+    }
+}
+
+/// Scores are cut to 1e-6, so that the last bits of a logarithm decide nothing.
+fn round(score: f64) -> f64 {
+    (score * 1e6).round() / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::words::{WordCounts, query_words};
+
+    #[track_caller]
+    fn check(texts: &[&str], query: &str, expected: &[usize]) {
+        let encoded: Vec<Vec<u8>> = texts.iter().map(|text| WordCounts::of(text, "").encode()).collect();
+        let query_words = query_words(query);
+        let mut ranking = Ranking::new(&query_words);
+        for (i, words) in encoded.iter().enumerate() {
+            ranking.see(i, EncodedWords::parse(words).unwrap());
+        }
+        let keys: Vec<usize> = ranking.best(10).into_iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, expected, "{query:?}");
+    }
+
+    #[test]
+    fn rare_words_and_short_texts_come_first() {
+        check(&["the cat and the dog", "cat", "dog dog dog", "bird"], "cat", &[1, 0]);
+        check(&["cat fish", "cat bird", "cat"], "cat bird", &[1, 2, 0]);
+    }
+
+    #[test]
+    fn the_newer_of_equals_comes_first() {
+        check(&["cat one", "cat two", "cat six"], "cat", &[2, 1, 0]);
+    }
+
+    #[test]
+    fn no_word_finds_nothing() {
+        check(&["cat"], "", &[]);
+        check(&[], "cat", &[]);
+    }
+}

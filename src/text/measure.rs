@@ -1,0 +1,115 @@
+//! What is known of a turn before it is written: that it is within bounds, how long it is, which words it has.
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    error::{Error, Result},
+    model::turn::{NewTurn, Said, TokenCounts},
+    text::{
+        render::{self, PIECE_FORMAT},
+        tokens::Tokenizer,
+        words::WordCounts,
+    },
+};
+
+/// The longest name or id of a caller, in bytes.
+pub(crate) const MAX_NAME_BYTES: usize = 256;
+
+/// Proves the text of a turn: the first 16 bytes of SHA-256 over the length of the first side (u64,
+/// little-endian), the first side and the second.
+pub(crate) type ContentHash = [u8; 16];
+
+/// A turn that may be recorded, and what was worked out from its text before anyone had to wait for it.
+#[derive(Debug)]
+pub(crate) struct MeasuredTurn {
+    pub(crate) turn: NewTurn,
+    pub(crate) tokens: TokenCounts,
+    /// The encoded forward list.
+    pub(crate) words: Vec<u8>,
+    pub(crate) content_hash: ContentHash,
+}
+
+/// Refuses what breaks a bound; measures the rest.
+pub(crate) fn measure(turn: NewTurn, tokenizer: Tokenizer, max_side_bytes: usize) -> Result<MeasuredTurn> {
+    check(&turn, max_side_bytes)?;
+    let said = &turn.said;
+    Ok(MeasuredTurn {
+        tokens: count_tokens(said, tokenizer),
+        words: WordCounts::of(&said.user_message, &said.ai_response).encode(),
+        content_hash: content_hash(&said.user_message, &said.ai_response),
+        turn,
+    })
+}
+
+/// The counts of a turn by this tokenizer and the present piece format.
+pub(crate) fn count_tokens(said: &Said, tokenizer: Tokenizer) -> TokenCounts {
+    let user_message_tokens = tokenizer.count(&said.user_message);
+    let ai_response_tokens = tokenizer.count(&said.ai_response);
+    TokenCounts {
+        user_message_tokens,
+        ai_response_tokens,
+        total_tokens: user_message_tokens.saturating_add(ai_response_tokens),
+        piece_tokens: tokenizer.count(&render::turn_piece(said)),
+        counted_by: counted_by(tokenizer),
+    }
+}
+
+/// What stored counts name: `o200k_base/1`.
+pub(crate) fn counted_by(tokenizer: Tokenizer) -> String {
+    format!("{}/{PIECE_FORMAT}", tokenizer.as_str())
+}
+
+pub(crate) fn content_hash(user_message: &str, ai_response: &str) -> ContentHash {
+    let digest = Sha256::new()
+        .chain_update((user_message.len() as u64).to_le_bytes())
+        .chain_update(user_message)
+        .chain_update(ai_response)
+        .finalize();
+    let mut hash = ContentHash::default();
+    let len = hash.len();
+    hash.copy_from_slice(&digest[..len]);
+    hash
+}
+
+fn check(turn: &NewTurn, max_side_bytes: usize) -> Result<()> {
+    let said = &turn.said;
+    if said.user_message.is_empty() && said.ai_response.is_empty() {
+        return Err(Error::invalid("the turn is empty: both sides have no text"));
+    }
+    for (side, text) in [("user message", &said.user_message), ("reply", &said.ai_response)] {
+        check_text(side, text, max_side_bytes)?;
+    }
+    check_name("user name", said.user_name.as_deref())?;
+    check_name("assistant name", said.assistant_name.as_deref())?;
+    check_name("turn's caller id", turn.caller_id.as_deref())
+}
+
+/// A name or id of the caller: 1 to 256 bytes, no NUL.
+pub(crate) fn check_name(what: &str, name: Option<&str>) -> Result<()> {
+    match name {
+        Some("") => Err(Error::invalid(format!("the {what} is empty; leave it out instead"))),
+        Some(name) => check_text(what, name, MAX_NAME_BYTES),
+        None => Ok(()),
+    }
+}
+
+fn check_text(what: &str, text: &str, max_bytes: usize) -> Result<()> {
+    if text.len() > max_bytes {
+        return Err(Error::invalid(format!("the {what} has {} bytes; {max_bytes} are allowed", text.len())));
+    }
+    match text.bytes().position(|byte| byte == 0) {
+        Some(at) => Err(Error::invalid(format!("the {what} has a NUL character at byte {at}"))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_one_side_ends_is_part_of_the_hash() {
+        assert_ne!(content_hash("ab", "c"), content_hash("a", "bc"));
+        assert_eq!(content_hash("ab", "c"), content_hash("ab", "c"));
+    }
+}

@@ -1,0 +1,380 @@
+//! The words of a text: folded, stemmed, hashed and counted.
+//!
+//! A turn's words are written with it as one small BLOB, the forward list, and every search by words reads
+//! those. Query strings pass through the same functions and become numbers: no text ever reaches SQL.
+//!
+//! Folding: Unicode NFKC, lower case, Latin, Greek and Cyrillic accents off. A word is a run of letters, digits
+//! and marks; an apostrophe inside it is dropped (`don't` is `dont`); `+` and `#` stay behind one or two letters
+//! (`c++`, `c#`). Scripts written without spaces (Han, Kana, Hangul, Thai, Lao, Khmer, Burmese) give each
+//! character and each pair of neighbours. English words are stemmed (Snowball); English stop words are left out.
+
+use std::cell::RefCell;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_normalization::{
+    UnicodeNormalization,
+    char::{decompose_canonical, is_combining_mark},
+};
+
+use crate::text::stop_words::is_stop_word;
+
+/// The most distinct words of a query that are looked for; the first ones count.
+pub(crate) const MAX_QUERY_WORDS: usize = 64;
+
+/// A folded and stemmed word: FNV-1a over its UTF-8, 64 bits folded to 32 by xor
+/// (draft-eastlake-fnv, sections 2 and 3). Of 300,000 different words about 11 pairs collide.
+pub(crate) type Word = u32;
+
+/// How often a word stands in each side of a turn. Counts stop at 255.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WordCount {
+    pub(crate) word: Word,
+    pub(crate) user: u8,
+    pub(crate) reply: u8,
+}
+
+/// The forward list of one turn: its words, ascending, each once, and how many each side has in all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WordCounts {
+    pub(crate) user_len: u32,
+    pub(crate) reply_len: u32,
+    pub(crate) counts: Vec<WordCount>,
+}
+
+impl WordCounts {
+    /// Counts the words of a turn's two sides.
+    pub(crate) fn of(user: &str, reply: &str) -> Self {
+        // The side is the lowest bit, so that sorting groups by word and, within a word, by side.
+        let mut found: Vec<u64> = Vec::with_capacity((user.len() + reply.len()) / 8);
+        for_each_word(user, |word| found.push(u64::from(word) << 1));
+        let user_len = clamp_u32(found.len());
+        for_each_word(reply, |word| found.push(u64::from(word) << 1 | 1));
+        let reply_len = clamp_u32(found.len()) - user_len;
+        found.sort_unstable();
+
+        let mut counts: Vec<WordCount> = Vec::with_capacity(found.len());
+        for tagged in found {
+            let word = Word::try_from(tagged >> 1).expect("a 32-bit word was shifted by one");
+            if counts.last().is_none_or(|last| last.word != word) {
+                counts.push(WordCount { word, user: 0, reply: 0 });
+            }
+            let last = counts.last_mut().expect("one was just pushed");
+            let side = if tagged & 1 == 0 { &mut last.user } else { &mut last.reply };
+            *side = side.saturating_add(1);
+        }
+        Self { user_len, reply_len, counts }
+    }
+
+    /// Version 1: a byte 1, both lengths as u32, then for each word its u32 and the two counts; little-endian.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEADER + ENTRY * self.counts.len());
+        bytes.push(VERSION);
+        bytes.extend_from_slice(&self.user_len.to_le_bytes());
+        bytes.extend_from_slice(&self.reply_len.to_le_bytes());
+        for count in &self.counts {
+            bytes.extend_from_slice(&count.word.to_le_bytes());
+            bytes.extend_from_slice(&[count.user, count.reply]);
+        }
+        bytes
+    }
+}
+
+const VERSION: u8 = 1;
+const HEADER: usize = 9;
+const ENTRY: usize = 6;
+
+/// An encoded forward list, read in place.
+#[derive(Clone, Copy)]
+pub(crate) struct EncodedWords<'a> {
+    len: u32,
+    entries: &'a [[u8; ENTRY]],
+}
+
+impl<'a> EncodedWords<'a> {
+    /// `None` if these bytes are no forward list of a version known here.
+    pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let (header, entries) = bytes.split_at_checked(HEADER)?;
+        let (entries, rest) = entries.as_chunks::<ENTRY>();
+        if header[0] != VERSION || !rest.is_empty() {
+            return None;
+        }
+        let user_len = u32::from_le_bytes(header[1..5].try_into().ok()?);
+        let reply_len = u32::from_le_bytes(header[5..9].try_into().ok()?);
+        Some(Self { len: user_len.saturating_add(reply_len), entries })
+    }
+
+    /// Words in the turn, stop words left out.
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// How often `word` stands in the turn, both sides together.
+    pub(crate) fn count(&self, word: Word) -> u32 {
+        let key = |entry: &[u8; ENTRY]| Word::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]);
+        self.entries
+            .binary_search_by_key(&word, key)
+            .map_or(0, |at| u32::from(self.entries[at][4]) + u32::from(self.entries[at][5]))
+    }
+}
+
+/// The words of a query, each once, in their order, at most [`MAX_QUERY_WORDS`].
+pub(crate) fn query_words(query: &str) -> Vec<Word> {
+    /// Enough for 64 words of any natural language; a longer query is cut here, on a character's edge.
+    const MAX_QUERY_BYTES: usize = 4_096;
+    let mut words = Vec::new();
+    for_each_word(&query[..query.floor_char_boundary(MAX_QUERY_BYTES)], |word| {
+        if words.len() < MAX_QUERY_WORDS && !words.contains(&word) {
+            words.push(word);
+        }
+    });
+    words
+}
+
+/// Calls `each` with every word of `text`, in order, stop words left out.
+fn for_each_word(text: &str, mut each: impl FnMut(Word)) {
+    SCRATCH.with_borrow_mut(|scratch| {
+        let Scratch { folded, word, stems } = scratch;
+        fold_into(text, folded);
+        let mut previous_unspaced: Option<char> = None;
+        let mut chars = folded.chars().peekable();
+        word.clear();
+        while let Some(c) = chars.next() {
+            if c.is_ascii_alphanumeric() || (!c.is_ascii() && is_spaced_word_char(c)) {
+                word.push(c);
+                previous_unspaced = None;
+                continue;
+            }
+            let inside = match c {
+                '\'' | '\u{2019}' => !word.is_empty() && chars.peek().is_some_and(|c| c.is_alphanumeric()),
+                '+' | '#'
+                    if (1..=4).contains(&word.len()) && word.trim_end_matches(['+', '#']).len() <= 2 =>
+                {
+                    word.push(c);
+                    true
+                }
+                _ => false,
+            };
+            if inside {
+                continue;
+            }
+            emit(word, stems, &mut each);
+            if is_unspaced(c) {
+                each(hash_chars(&[c]));
+                if let Some(previous) = previous_unspaced {
+                    each(hash_chars(&[previous, c]));
+                }
+                previous_unspaced = Some(c);
+            } else {
+                previous_unspaced = None;
+            }
+        }
+        emit(word, stems, &mut each);
+    });
+}
+
+fn emit(word: &mut String, stems: &mut StemMemo, each: &mut impl FnMut(Word)) {
+    if !word.is_empty() {
+        if let Some(hash) = stems.hash_of(word) {
+            each(hash);
+        }
+        word.clear();
+    }
+}
+
+/// Appends nothing but what folding leaves of `text`.
+fn fold_into(text: &str, folded: &mut String) {
+    folded.clear();
+    if text.is_ascii() {
+        folded.push_str(text);
+        folded.make_ascii_lowercase();
+        return;
+    }
+    for c in text.nfkc().flat_map(char::to_lowercase) {
+        if c.is_ascii() || is_hangul_syllable(c) {
+            folded.push(c);
+        } else {
+            decompose_canonical(c, |part| {
+                if !matches!(part, '\u{300}'..='\u{36f}') {
+                    folded.push(part);
+                }
+            });
+        }
+    }
+}
+
+fn is_spaced_word_char(c: char) -> bool {
+    (c.is_alphanumeric() || is_combining_mark(c)) && !is_unspaced(c)
+}
+
+fn is_hangul_syllable(c: char) -> bool {
+    matches!(c, '\u{ac00}'..='\u{d7a3}')
+}
+
+/// Characters of scripts that put no spaces between words, and Hangul, whose words carry their particles.
+fn is_unspaced(c: char) -> bool {
+    is_hangul_syllable(c)
+        || matches!(c,
+            '\u{e00}'..='\u{eff}'        // Thai, Lao
+            | '\u{1000}'..='\u{109f}'    // Burmese
+            | '\u{1780}'..='\u{17ff}'    // Khmer
+            | '\u{3005}'..='\u{3007}'    // Iteration mark, zero
+            | '\u{3041}'..='\u{30ff}'    // Kana
+            | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' // Han
+            | '\u{20000}'..='\u{3ffff}')
+}
+
+fn hash_chars(chars: &[char]) -> Word {
+    let mut buffer = [0; 4];
+    let mut hash = FNV_OFFSET;
+    for c in chars {
+        hash = fnv(hash, c.encode_utf8(&mut buffer).as_bytes());
+    }
+    fold_hash(hash)
+}
+
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn fnv(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+fn fold_hash(hash: u64) -> Word {
+    Word::try_from((hash >> 32) ^ (hash & 0xffff_ffff)).expect("both halves have 32 bits")
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
+}
+
+/// What counting words needs again and again, kept per thread.
+#[derive(Default)]
+struct Scratch {
+    folded: String,
+    word: String,
+    stems: StemMemo,
+}
+
+/// Remembers what stemming made of a word: people repeat themselves, and a look-up costs a tenth of a stemming
+/// (benchmark `text`, `words`). One slot for each of the lowest bits of the hash; a newcomer takes the slot.
+struct StemMemo {
+    stemmer: Stemmer,
+    slots: Vec<Option<(Box<str>, Option<Word>)>>,
+}
+
+const MEMO_SLOTS: usize = 8_192;
+/// Longer "words" are data, not language: they are neither stemmed nor remembered.
+const MAX_STEMMED_BYTES: usize = 32;
+
+impl Default for StemMemo {
+    fn default() -> Self {
+        let slots = std::iter::repeat_with(|| None).take(MEMO_SLOTS).collect();
+        Self { stemmer: Stemmer::create(Algorithm::English), slots }
+    }
+}
+
+impl StemMemo {
+    /// The hash of a folded word's stem; `None` for a stop word.
+    fn hash_of(&mut self, word: &str) -> Option<Word> {
+        let hash = fnv(FNV_OFFSET, word.as_bytes());
+        if word.len() > MAX_STEMMED_BYTES || !word.bytes().all(|b| b.is_ascii_lowercase()) {
+            return Some(fold_hash(hash));
+        }
+        let slot = usize::try_from(hash % MEMO_SLOTS as u64).expect("it is less than the number of slots");
+        if let Some((known, stemmed)) = &self.slots[slot]
+            && **known == *word
+        {
+            return *stemmed;
+        }
+        let stemmed = if is_stop_word(word) {
+            None
+        } else {
+            Some(fold_hash(fnv(FNV_OFFSET, self.stemmer.stem(word).as_bytes())))
+        };
+        self.slots[slot] = Some((word.into(), stemmed));
+        stemmed
+    }
+}
+
+fn clamp_u32(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every query finds a text if and only if `finds`.
+    #[track_caller]
+    fn check(text: &str, query: &str, finds: bool) {
+        let encoded = WordCounts::of(text, "").encode();
+        let words = EncodedWords::parse(&encoded).unwrap();
+        let query = query_words(query);
+        let found = !query.is_empty() && query.iter().all(|&word| words.count(word) > 0);
+        assert_eq!(found, finds, "{text:?} by {query:?}");
+    }
+
+    #[test]
+    fn words_are_found_in_any_case_form_and_accent() {
+        check("Paintings of a sunrise", "painted sunrises", true);
+        check("Der Fluß in Köln", "koln", true);
+        check("Caroline's necklace", "caroline necklaces", true);
+        check("I don't know", "dont", false); // a stop word
+        check("Ελλάδα", "ΕΛΛΑΔΑ", true);
+        check("straße", "STRASSE", false); // no case folding beyond lower case
+        check("ﬁnance", "finance", true);
+        check("a sunrise", "sunset", false);
+    }
+
+    #[test]
+    fn odd_strings_are_words_or_nothing() {
+        check("I write C++ and C#", "c++", true);
+        check("I write C", "c++", false);
+        check("50% of it", "50%", true);
+        check("a@b.example", "b.example", true);
+        check("anything", "\"", false);
+        check("anything", "(", false);
+        check("anything", "", false);
+        check("the and of", "the", false);
+        check("🦊 fox", "🦊", false);
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_found_by_characters_and_pairs() {
+        check("昨日、黒猫を見た", "黒猫", true);
+        check("昨日、黒猫を見た", "猫", true);
+        check("昨日、黒い猫を見た", "黒猫", false);
+        check("ฉันชอบแมว", "แมว", true);
+        check("나는 고양이를 좋아해", "고양이", true);
+        check("שלום עולם", "עולם", true);
+        check("मुझे हिन्दी पसंद है", "हिन्दी", true);
+    }
+
+    #[test]
+    fn sides_are_counted_apart_and_counts_stop_at_255() {
+        let counts = WordCounts::of(&"fox ".repeat(300), "fox dog");
+        let fox = query_words("fox")[0];
+        let entry = counts.counts.iter().find(|count| count.word == fox).unwrap();
+        assert_eq!((entry.user, entry.reply), (255, 1));
+        assert_eq!((counts.user_len, counts.reply_len), (300, 2));
+    }
+
+    #[test]
+    fn a_query_is_cut_at_64_words() {
+        let query: Vec<String> = (0..100_000).map(|n| format!("w{n}")).collect();
+        assert_eq!(query_words(&query.join(" ")).len(), MAX_QUERY_WORDS);
+    }
+
+    #[test]
+    fn hashes_are_the_same_on_every_machine() {
+        // FNV-1a 64 of "fox" is 0xd8cc_0918_66b4_7c6a: the file format depends on it.
+        let hash = fnv(FNV_OFFSET, b"fox");
+        assert_eq!(query_words("foxes"), [fold_hash(hash)]);
+    }
+
+    #[test]
+    fn foreign_bytes_are_no_forward_list() {
+        assert!(EncodedWords::parse(b"").is_none());
+        assert!(EncodedWords::parse(&[2; 9]).is_none());
+        assert!(EncodedWords::parse(&[1; 10]).is_none());
+    }
+}

@@ -1,0 +1,194 @@
+//! The hot tier: the last turns of a session, and which of them must leave.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use crate::model::{tier::MoveReason, turn::Turn};
+
+/// The last turns of one session, oldest first: a cache of its rows with `memory_tier = 'hot'`.
+///
+/// Invariant: `total_tokens` is the sum over `turns`; there are at most `limits.turns` of them, and at most
+/// `limits.tokens` tokens, unless the newest turn alone exceeds that: the newest turn is never evicted.
+///
+/// Cloning is cheap: the turns are shared.
+#[derive(Clone, Debug)]
+pub struct HotTier {
+    turns: VecDeque<Arc<Turn>>,
+    total_tokens: u32,
+    limits: HotLimits,
+}
+
+/// What the hot tier may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HotLimits {
+    /// Turns; at least 1.
+    pub turns: usize,
+    /// Tokens of their texts.
+    pub tokens: u32,
+}
+
+/// A turn that had to leave, and why.
+#[derive(Clone, Debug)]
+pub struct Evicted {
+    /// The turn; it is warm now.
+    pub turn: Arc<Turn>,
+    /// What was exceeded.
+    pub reason: MoveReason,
+}
+
+impl HotTier {
+    /// An empty tier.
+    pub fn new(limits: HotLimits) -> Self {
+        Self { turns: VecDeque::with_capacity(limits.turns.saturating_add(1)), total_tokens: 0, limits }
+    }
+
+    /// A tier from the rows of the file, oldest first, taken as they are: what they should have been is for
+    /// the next push to settle.
+    pub(crate) fn from_rows(limits: HotLimits, turns: impl IntoIterator<Item = Turn>) -> Self {
+        let turns: VecDeque<Arc<Turn>> = turns.into_iter().map(Arc::new).collect();
+        let total_tokens =
+            turns.iter().fold(0, |sum: u32, turn| sum.saturating_add(turn.tokens.total_tokens));
+        Self { turns, total_tokens, limits }
+    }
+
+    /// Adds the newest turn and gives back those that must leave, oldest first.
+    pub fn push(&mut self, turn: Arc<Turn>) -> Vec<Evicted> {
+        self.total_tokens = self.total_tokens.saturating_add(turn.tokens.total_tokens);
+        self.turns.push_back(turn);
+        let mut evicted = Vec::new();
+        while self.turns.len() > 1 {
+            let reason = if self.turns.len() > self.limits.turns {
+                MoveReason::TurnLimit
+            } else if self.total_tokens > self.limits.tokens {
+                MoveReason::TokenBudget
+            } else {
+                break;
+            };
+            if let Some(turn) = self.turns.pop_front() {
+                self.total_tokens = self.total_tokens.saturating_sub(turn.tokens.total_tokens);
+                evicted.push(Evicted { turn, reason });
+            }
+        }
+        evicted
+    }
+
+    /// The turns, oldest first.
+    pub fn turns(&self) -> impl DoubleEndedIterator<Item = &Turn> + ExactSizeIterator {
+        self.turns.iter().map(Arc::as_ref)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// Whether there is none: the session is new, or has ended.
+    pub fn is_empty(&self) -> bool {
+        self.turns.is_empty()
+    }
+
+    /// The tokens of their texts.
+    pub fn total_tokens(&self) -> u32 {
+        self.total_tokens
+    }
+
+    /// The place of the oldest turn in the session.
+    pub(crate) fn first_turn_number(&self) -> Option<u32> {
+        self.turns.front().map(|turn| turn.turn_number)
+    }
+
+    /// Bytes of text held: what the cache of live sessions is bounded by.
+    pub(crate) fn text_bytes(&self) -> usize {
+        self.turns().map(|turn| turn.said.user_message.len() + turn.said.ai_response.len()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::{
+        ids::{SessionId, TurnId},
+        tier::MemoryTier,
+        turn::{NewTurn, TokenCounts},
+    };
+
+    fn turn_of(turn_number: u32, total_tokens: u32) -> Arc<Turn> {
+        Arc::new(Turn {
+            id: TurnId::new(DateTime::UNIX_EPOCH),
+            session_id: SessionId::new(DateTime::UNIX_EPOCH),
+            turn_number,
+            seq: turn_number.into(),
+            caller_id: None,
+            timestamp: DateTime::UNIX_EPOCH,
+            memory_tier: MemoryTier::Hot,
+            is_identity_critical: false,
+            critical_rule: None,
+            snapshot_id: None,
+            tokens: TokenCounts {
+                user_message_tokens: total_tokens,
+                ai_response_tokens: 0,
+                total_tokens,
+                piece_tokens: total_tokens + 3,
+                counted_by: "o200k_base/1".to_owned(),
+            },
+            said: NewTurn::new("x", "").said,
+        })
+    }
+
+    #[track_caller]
+    fn check(recorded: &[u32], kept: &[u32], last_eviction: &[MoveReason]) {
+        let mut hot = HotTier::new(HotLimits { turns: 5, tokens: 1_500 });
+        let mut reasons = Vec::new();
+        for (i, &tokens) in recorded.iter().enumerate() {
+            let evicted = hot.push(turn_of(u32::try_from(i).unwrap() + 1, tokens));
+            reasons = evicted.into_iter().map(|evicted| evicted.reason).collect();
+        }
+        let tokens: Vec<u32> = hot.turns().map(|turn| turn.tokens.total_tokens).collect();
+        assert_eq!((tokens.as_slice(), reasons.as_slice()), (kept, last_eviction), "{recorded:?}");
+    }
+
+    use MoveReason::{TokenBudget, TurnLimit};
+
+    #[test]
+    fn the_oldest_turn_leaves_when_there_are_more_than_five() {
+        check(&[1, 2, 3, 4, 5], &[1, 2, 3, 4, 5], &[]);
+        check(&[1, 2, 3, 4, 5, 6], &[2, 3, 4, 5, 6], &[TurnLimit]);
+    }
+
+    #[test]
+    fn the_oldest_turns_leave_when_the_tokens_exceed_the_budget() {
+        check(&[500, 500, 500], &[500, 500, 500], &[]);
+        check(&[500, 500, 500, 1], &[500, 500, 1], &[TokenBudget]);
+        check(&[1, 1, 1, 1, 1, 1_499], &[1, 1_499], &[TurnLimit, TokenBudget, TokenBudget, TokenBudget]);
+    }
+
+    #[test]
+    fn the_newest_turn_stays_even_over_budget() {
+        check(&[1, 80_000], &[80_000], &[TokenBudget]);
+        check(&[80_000, 1], &[1], &[TokenBudget]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_sequence_of_turns_breaks_the_invariant(
+            sizes in prop::collection::vec(0_u32..3_000, 0..60), turns in 1_usize..8, tokens in 1_u32..2_000,
+        ) {
+            let mut hot = HotTier::new(HotLimits { turns, tokens });
+            let mut gone = 0;
+            for (i, &size) in sizes.iter().enumerate() {
+                let number = u32::try_from(i).unwrap() + 1;
+                for evicted in hot.push(turn_of(number, size)) {
+                    gone += 1;
+                    prop_assert_eq!(evicted.turn.turn_number, gone, "the oldest leaves first");
+                }
+                let sum: u32 = hot.turns().map(|turn| turn.tokens.total_tokens).sum();
+                prop_assert_eq!(sum, hot.total_tokens());
+                prop_assert!(hot.len() <= turns);
+                prop_assert!(sum <= tokens || hot.len() == 1);
+                prop_assert_eq!(hot.turns().last().map(|turn| turn.turn_number), Some(number));
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The warm tier: the session so far, outside of hot.
+
+use serde::Serialize;
+
+use crate::model::turn::Turn;
+
+/// The newest warm turns of a session, oldest first: at most 50 of them within 15,000 tokens by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct WarmTier {
+    /// The turns, oldest first.
+    pub turns: Vec<Turn>,
+    /// The tokens of their texts.
+    pub total_tokens: u32,
+}
+
+/// How much of the warm tier is shown, while its turns come in, newest first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    pub(crate) turns_left: usize,
+    pub(crate) tokens_left: u32,
+}
+
+impl Window {
+    /// Whether the next older turn is still in it. The first that does not fit ends the window: a gap in what
+    /// was said last would mislead.
+    pub(crate) fn takes(&mut self, total_tokens: u32) -> bool {
+        if self.turns_left == 0 || total_tokens > self.tokens_left {
+            self.turns_left = 0;
+            return false;
+        }
+        self.turns_left -= 1;
+        self.tokens_left -= total_tokens;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(newest_first: &[u32], taken: usize) {
+        let mut window = Window { turns_left: 3, tokens_left: 100 };
+        assert_eq!(
+            newest_first.iter().filter(|&&tokens| window.takes(tokens)).count(),
+            taken,
+            "{newest_first:?}"
+        );
+    }
+
+    #[test]
+    fn the_window_ends_at_its_turns_its_tokens_or_a_turn_that_does_not_fit() {
+        check(&[1, 1, 1, 1], 3);
+        check(&[50, 50, 1], 2);
+        check(&[50, 51, 1], 1);
+        check(&[101, 1], 0);
+        check(&[], 0);
+    }
+}

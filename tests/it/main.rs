@@ -1,0 +1,7 @@
+//! What the crate promises, one module per behaviour.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(unreachable_pub, missing_docs, reason = "nothing outside sees a test")]
+
+mod support;
+
+mod sessions;

@@ -1,0 +1,69 @@
+//! What every test needs: a file in a folder of its own, a clock that stands still, turns of a known size.
+
+use std::{path::PathBuf, sync::Arc};
+
+use chrono::{DateTime, Utc};
+use tempfile::TempDir;
+use thermocline::{
+    Config, ManualClock, NewTurn,
+    blocking::{Session, Thermocline, User},
+};
+
+/// A file that is gone with the test.
+pub struct Fixture {
+    pub folder: TempDir,
+    pub clock: Arc<ManualClock>,
+    pub config: Config,
+}
+
+impl Fixture {
+    /// A folder for a file, and a configuration whose clock shows 2026-03-01 12:00.
+    pub fn new() -> Self {
+        let clock = Arc::new(ManualClock::new(at("2026-03-01T12:00:00Z")));
+        let mut config = Config::default();
+        config.clock = clock.clone();
+        Self { folder: tempfile::tempdir().unwrap(), clock, config }
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("memory.db")
+    }
+
+    pub fn open(&self) -> Thermocline {
+        Thermocline::open_with(self.path(), self.config.clone()).unwrap()
+    }
+
+    pub fn alex(&self) -> User {
+        self.open().user("alex").unwrap()
+    }
+
+    /// An unnamed session of alex.
+    pub fn session(&self) -> Session {
+        self.alex().session().unwrap()
+    }
+}
+
+/// An instant from its text.
+pub fn at(text: &str) -> DateTime<Utc> {
+    text.parse().unwrap()
+}
+
+/// The n-th turn of a talk: short, and different from all others.
+pub fn turn(n: usize) -> NewTurn {
+    NewTurn::new(format!("question {n}"), format!("answer {n}"))
+}
+
+/// A turn whose two sides have exactly `tokens` tokens together.
+pub fn turn_of(tokens: usize) -> NewTurn {
+    NewTurn::new("x".to_owned() + &" x".repeat(tokens - 1), "")
+}
+
+/// The places of the hot turns.
+pub fn hot(session: &Session) -> Vec<u32> {
+    session.hot().unwrap().turns().map(|turn| turn.turn_number).collect()
+}
+
+/// The places of the turns in the warm window.
+pub fn warm(session: &Session) -> Vec<u32> {
+    session.warm().unwrap().turns.iter().map(|turn| turn.turn_number).collect()
+}
