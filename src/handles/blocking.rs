@@ -87,6 +87,12 @@ impl Thermocline {
         Ok(found.map(|inner| self.user_handle(inner)))
     }
 
+    /// See [`Thermocline::find_user_by_id`](crate::Thermocline::find_user_by_id).
+    pub fn find_user_by_id(&self, id: UserId) -> Result<Option<User>> {
+        let found = self.runtime.block_on(self.inner.find_user_by_id(id))?;
+        Ok(found.map(|inner| self.user_handle(inner)))
+    }
+
     /// See [`Thermocline::stats`](crate::Thermocline::stats).
     pub fn stats(&self) -> Result<crate::Stats> {
         self.runtime.block_on(self.inner.stats())

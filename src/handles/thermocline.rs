@@ -72,7 +72,16 @@ impl Thermocline {
 
     /// The user of this name, if there is one: a look that adds nobody.
     pub async fn find_user(&self, name: &str) -> Result<Option<User>> {
-        let (store, key) = (Arc::clone(&self.store), UserKey::Name(name.to_owned()));
+        self.find_user_with(UserKey::Name(name.to_owned())).await
+    }
+
+    /// The user with this id, if there is one: a look that adds nobody.
+    pub async fn find_user_by_id(&self, id: UserId) -> Result<Option<User>> {
+        self.find_user_with(UserKey::Id(id)).await
+    }
+
+    async fn find_user_with(&self, key: UserKey) -> Result<Option<User>> {
+        let store = Arc::clone(&self.store);
         let scope = off_thread(move || store.read(|conn| users::find(conn, &key))).await?;
         Ok(scope.map(|scope| User::new(Arc::clone(&self.store), scope)))
     }

@@ -4,7 +4,10 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     error::{Error, Result},
-    model::turn::{NewTurn, Said, TokenCounts},
+    model::{
+        instant,
+        turn::{NewTurn, Said, TokenCounts},
+    },
     text::{
         render::{self, PIECE_FORMAT},
         tokens::Tokenizer,
@@ -31,7 +34,7 @@ pub(crate) struct MeasuredTurn {
 
 /// Refuses what breaks a bound; measures the rest.
 pub(crate) fn measure(turn: NewTurn, tokenizer: Tokenizer, max_side_bytes: usize) -> Result<MeasuredTurn> {
-    check(&turn, max_side_bytes)?;
+    turn.check(max_side_bytes)?;
     let said = &turn.said;
     Ok(MeasuredTurn {
         tokens: count_tokens(said, tokenizer),
@@ -71,17 +74,23 @@ pub(crate) fn content_hash(user_message: &str, ai_response: &str) -> ContentHash
     hash
 }
 
-fn check(turn: &NewTurn, max_side_bytes: usize) -> Result<()> {
-    let said = &turn.said;
-    if said.user_message.is_empty() && said.ai_response.is_empty() {
-        return Err(Error::invalid("the turn is empty: both sides have no text"));
+impl NewTurn {
+    /// Refuses what [`record`](crate::Session::record) refuses of a turn by itself, with
+    /// [`max_side_bytes`](crate::Config::max_side_bytes) as its bound: for callers who must know before they
+    /// start a session for it.
+    pub fn check(&self, max_side_bytes: usize) -> Result<()> {
+        let said = &self.said;
+        if said.user_message.is_empty() && said.ai_response.is_empty() {
+            return Err(Error::invalid("the turn is empty: both sides have no text"));
+        }
+        for (side, text) in [("user message", &said.user_message), ("reply", &said.ai_response)] {
+            check_text(side, text, max_side_bytes)?;
+        }
+        check_name("user name", said.user_name.as_deref())?;
+        check_name("assistant name", said.assistant_name.as_deref())?;
+        check_name("turn's caller id", self.caller_id.as_deref())?;
+        self.said_at.map_or(Ok(()), |at| instant::checked(at).map(drop))
     }
-    for (side, text) in [("user message", &said.user_message), ("reply", &said.ai_response)] {
-        check_text(side, text, max_side_bytes)?;
-    }
-    check_name("user name", said.user_name.as_deref())?;
-    check_name("assistant name", said.assistant_name.as_deref())?;
-    check_name("turn's caller id", turn.caller_id.as_deref())
 }
 
 /// A name or id of the caller: 1 to 256 bytes, no NUL.

@@ -2,6 +2,8 @@
 
 pub(crate) mod bm25;
 pub(crate) mod measure;
+pub(crate) mod memo;
+mod pretokens;
 pub(crate) mod render;
 pub(crate) mod stop_words;
 pub(crate) mod tokens;

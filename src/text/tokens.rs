@@ -4,6 +4,11 @@ use std::{sync::OnceLock, thread};
 
 use tiktoken_rs::CoreBPE;
 
+use crate::text::{
+    memo::{Memo, Pool},
+    pretokens::{self, Rules},
+};
+
 /// A tokenizer of `OpenAI`'s models. Text that looks like a special token is counted as the text it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tokenizer {
@@ -15,6 +20,11 @@ pub enum Tokenizer {
 
 static O200K: OnceLock<CoreBPE> = OnceLock::new();
 static CL100K: OnceLock<CoreBPE> = OnceLock::new();
+
+/// The counts of pieces met of late.
+type Known = Memo<u32>;
+static O200K_KNOWN: Pool<Known> = Pool::new(Known::new);
+static CL100K_KNOWN: Pool<Known> = Pool::new(Known::new);
 
 /// Longer runs of blanks are counted in parts: tiktoken's regex overflows its stack at 999,999 of them. A part's
 /// edge may add a token; shorter runs are exact.
@@ -33,8 +43,28 @@ impl Tokenizer {
     /// (0.1-0.9 s).
     pub fn count(self, text: &str) -> u32 {
         let tables = self.tables();
-        let tokens: usize = parts(text).map(|part| tables.encode_ordinary(part).len()).sum();
-        u32::try_from(tokens).unwrap_or(u32::MAX)
+        let (rules, known) = match self {
+            Self::O200kBase => (Rules::O200k, &O200K_KNOWN),
+            Self::Cl100kBase => (Rules::Cl100k, &CL100K_KNOWN),
+        };
+        let counted_by_library = |text: &str| -> u32 {
+            let tokens: usize = parts(text).map(|part| tables.encode_ordinary(part).len()).sum();
+            clamp_u32(tokens)
+        };
+        known.with(|known| {
+            let mut tokens = 0_u32;
+            for block in blocks(text) {
+                if !block.is_ascii() {
+                    tokens = tokens.saturating_add(counted_by_library(block));
+                    continue;
+                }
+                pretokens::for_each(block, rules, |piece| {
+                    let count = known.get(piece, || counted_by_library(piece));
+                    tokens = tokens.saturating_add(count);
+                });
+            }
+            tokens
+        })
     }
 
     /// Starts loading the tables on a thread of its own, so that nobody has to wait for them later.
@@ -70,6 +100,41 @@ impl Tokenizer {
     }
 }
 
+/// Cuts text where it turns from ASCII into something else and back: behind a line break and before a letter,
+/// where every tokenizer splits whatever stands around.
+fn blocks(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let (block, behind) = rest.split_at(end_of_block(rest.as_bytes()));
+        rest = behind;
+        Some(block)
+    })
+}
+
+/// The end of the lines that are, like the first one, all ASCII or all not.
+fn end_of_block(text: &[u8]) -> usize {
+    let mut line_start = 0;
+    let mut first_is_ascii = None;
+    for (at, pair) in text.windows(2).enumerate() {
+        if pair[0] == b'\n' && pair[1].is_ascii_alphabetic() {
+            let is_ascii = text[line_start..=at].is_ascii();
+            if *first_is_ascii.get_or_insert(is_ascii) != is_ascii {
+                return line_start;
+            }
+            line_start = at + 1;
+        }
+    }
+    let is_ascii = text[line_start..].is_ascii();
+    if first_is_ascii.is_some_and(|first| first != is_ascii) { line_start } else { text.len() }
+}
+
+fn clamp_u32(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
 /// The text in one part, unless it has a run of blanks that has to be cut.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
@@ -99,6 +164,8 @@ fn end_of_part(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[track_caller]
@@ -116,6 +183,52 @@ mod tests {
         check("Hello, world!", 4, 4);
         check("Thermocline: hot, warm and cold.", 11, 11);
         check("<|endoftext|>", 7, 7);
+    }
+
+    fn agrees_with_the_library(text: &str) -> Result<(), String> {
+        for (tokenizer, library) in [
+            (Tokenizer::O200kBase, tiktoken_rs::o200k_base_singleton()),
+            (Tokenizer::Cl100kBase, tiktoken_rs::cl100k_base_singleton()),
+        ] {
+            let (ours, theirs) = (tokenizer.count(text), clamp_u32(library.encode_ordinary(text).len()));
+            if ours != theirs {
+                return Err(format!("{tokenizer:?} of {text:?}: {ours}, the library says {theirs}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Strings that the expressions treat differently from their neighbours.
+    fn fragment() -> impl Strategy<Value = String> {
+        prop_oneof![
+            6 => prop::sample::select(vec![
+                " ", "  ", "\n", "\n\n", "\r\n", "\r", "\t", "\u{b}", "\u{c}", "/", "//", "\n/", "'", "'s", "'S", "'ll",
+                "'LL", "'re", "'d", "'x", "a", "A", "Ab", "aB", "ABc", "the", " The", "HTTPServer", "don't", "1", "12",
+                "1234", "1,000", ".", "...", "?!", "(", "((", ")", "{}", "<|endoftext|>", "\u{1}", "\u{7f}", "_", "c++",
+                "https://a.example/b?c=d", "    return x;\n", "- item\n", "## Title\n\n",
+            ]).prop_map(str::to_owned),
+            2 => prop::sample::select(vec!["\u{a0}", "\u{2028}", "é", "ſ", "'ſ", "’s", "猫", "🦊", "\u{301}", "ß", "—", "٣"]).prop_map(str::to_owned),
+            2 => "[ -~\n\r\t]{0,12}",
+            1 => ".{0,6}",
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+        #[test]
+        fn any_text_has_as_many_tokens_as_the_library_says(fragments in prop::collection::vec(fragment(), 0..40)) {
+            agrees_with_the_library(&fragments.concat()).map_err(TestCaseError::fail)?;
+        }
+
+        #[test]
+        fn pieces_may_be_added_up(
+            a in prop::collection::vec(fragment(), 0..20), b in prop::collection::vec(fragment(), 0..20),
+        ) {
+            let (a, b) = (format!("User: {}\n", a.concat()), format!("<{}\n", b.concat()));
+            for tokenizer in [Tokenizer::O200kBase, Tokenizer::Cl100kBase] {
+                prop_assert_eq!(tokenizer.count(&(a.clone() + &b)), tokenizer.count(&a) + tokenizer.count(&b));
+            }
+        }
     }
 
     #[test]

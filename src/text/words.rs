@@ -8,15 +8,16 @@
 //! (`c++`, `c#`). Scripts written without spaces (Han, Kana, Hangul, Thai, Lao, Khmer, Burmese) give each
 //! character and each pair of neighbours. English words are stemmed (Snowball); English stop words are left out.
 
-use std::cell::RefCell;
-
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::{
     UnicodeNormalization,
     char::{decompose_canonical, is_combining_mark},
 };
 
-use crate::text::stop_words::is_stop_word;
+use crate::text::{
+    memo::{FNV_OFFSET, Memo, Pool, fnv},
+    stop_words::is_stop_word,
+};
 
 /// The most distinct words of a query that are looked for; the first ones count.
 pub(crate) const MAX_QUERY_WORDS: usize = 64;
@@ -132,7 +133,7 @@ pub(crate) fn query_words(query: &str) -> Vec<Word> {
 
 /// Calls `each` with every word of `text`, in order, stop words left out.
 fn for_each_word(text: &str, mut each: impl FnMut(Word)) {
-    SCRATCH.with_borrow_mut(|scratch| {
+    SCRATCH.with(|scratch| {
         let Scratch { folded, word, stems } = scratch;
         fold_into(text, folded);
         let mut previous_unspaced: Option<char> = None;
@@ -172,7 +173,7 @@ fn for_each_word(text: &str, mut each: impl FnMut(Word)) {
     });
 }
 
-fn emit(word: &mut String, stems: &mut StemMemo, each: &mut impl FnMut(Word)) {
+fn emit(word: &mut String, stems: &mut Stems, each: &mut impl FnMut(Word)) {
     if !word.is_empty() {
         if let Some(hash) = stems.hash_of(word) {
             each(hash);
@@ -232,66 +233,44 @@ fn hash_chars(chars: &[char]) -> Word {
     fold_hash(hash)
 }
 
-const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-
-fn fnv(hash: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
-}
-
 fn fold_hash(hash: u64) -> Word {
     Word::try_from((hash >> 32) ^ (hash & 0xffff_ffff)).expect("both halves have 32 bits")
 }
 
-thread_local! {
-    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
-}
+static SCRATCH: Pool<Scratch> = Pool::new(Scratch::new);
 
-/// What counting words needs again and again, kept per thread.
-#[derive(Default)]
+/// What counting words needs again and again.
 struct Scratch {
     folded: String,
     word: String,
-    stems: StemMemo,
+    stems: Stems,
 }
 
-/// Remembers what stemming made of a word: people repeat themselves, and a look-up costs a tenth of a stemming
-/// (benchmark `text`, `words`). One slot for each of the lowest bits of the hash; a newcomer takes the slot.
-struct StemMemo {
-    stemmer: Stemmer,
-    slots: Vec<Option<(Box<str>, Option<Word>)>>,
-}
-
-const MEMO_SLOTS: usize = 8_192;
-/// Longer "words" are data, not language: they are neither stemmed nor remembered.
-const MAX_STEMMED_BYTES: usize = 32;
-
-impl Default for StemMemo {
-    fn default() -> Self {
-        let slots = std::iter::repeat_with(|| None).take(MEMO_SLOTS).collect();
-        Self { stemmer: Stemmer::create(Algorithm::English), slots }
+impl Scratch {
+    fn new() -> Self {
+        let stemmer = Stemmer::create(Algorithm::English);
+        Self { folded: String::new(), word: String::new(), stems: Stems { stemmer, known: Memo::new() } }
     }
 }
 
-impl StemMemo {
+/// Stems, and those of late; a look-up costs a tenth of a stemming.
+struct Stems {
+    stemmer: Stemmer,
+    known: Memo<Option<Word>>,
+}
+
+/// Longer "words" are data, not language: they are neither stemmed nor remembered.
+const MAX_STEMMED_BYTES: usize = 32;
+
+impl Stems {
     /// The hash of a folded word's stem; `None` for a stop word.
     fn hash_of(&mut self, word: &str) -> Option<Word> {
-        let hash = fnv(FNV_OFFSET, word.as_bytes());
         if word.len() > MAX_STEMMED_BYTES || !word.bytes().all(|b| b.is_ascii_lowercase()) {
-            return Some(fold_hash(hash));
+            return Some(fold_hash(fnv(FNV_OFFSET, word.as_bytes())));
         }
-        let slot = usize::try_from(hash % MEMO_SLOTS as u64).expect("it is less than the number of slots");
-        if let Some((known, stemmed)) = &self.slots[slot]
-            && **known == *word
-        {
-            return *stemmed;
-        }
-        let stemmed = if is_stop_word(word) {
-            None
-        } else {
-            Some(fold_hash(fnv(FNV_OFFSET, self.stemmer.stem(word).as_bytes())))
-        };
-        self.slots[slot] = Some((word.into(), stemmed));
-        stemmed
+        self.known.get(word, || {
+            (!is_stop_word(word)).then(|| fold_hash(fnv(FNV_OFFSET, self.stemmer.stem(word).as_bytes())))
+        })
     }
 }
 

@@ -1,0 +1,94 @@
+//! Splits ASCII text as the tokenizers' regular expressions do, five times as fast (benchmark `tokens`).
+//!
+//! A tokenizer first splits text by a regular expression, then looks up each piece by itself; so a count is the
+//! sum over the pieces, and pieces repeat: words do. The library's splitter runs a backtracking machine over the
+//! general expression. For ASCII, which is most of what is counted, the same rules are the few lines below;
+//! other text stays with the library. A property test holds the two against each other.
+
+/// How the two expressions differ on ASCII.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rules {
+    /// `o200k_base`: an upper-case run and the lower-case run behind it, with its contraction; `/` behind line
+    /// breaks joins the punctuation before them.
+    O200k,
+    /// `cl100k_base`: any letters; contractions stand alone.
+    Cl100k,
+}
+
+/// Calls `each` with the pieces of `text`, in order. The text must be ASCII.
+pub(super) fn for_each(text: &str, rules: Rules, mut each: impl FnMut(&str)) {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, behind) = rest.split_at(piece_len(rest.as_bytes(), rules));
+        each(piece);
+        rest = behind;
+    }
+}
+
+/// The length of the first piece, at least 1. The order of the rules is the order of the alternatives.
+fn piece_len(text: &[u8], rules: Rules) -> usize {
+    let first = text[0];
+    if rules == Rules::Cl100k
+        && let Some(len) = contraction_len(text)
+    {
+        return len;
+    }
+    // Letters, with at most one character before them that is no letter, digit or line break.
+    let lead = usize::from(!first.is_ascii_alphanumeric() && !is_line_break(first));
+    let letters = letters_len(&text[lead..], rules);
+    if letters > 0 {
+        let len = lead + letters;
+        let contraction = if rules == Rules::O200k { contraction_len(&text[len..]) } else { None };
+        return len + contraction.unwrap_or(0);
+    }
+    if first.is_ascii_digit() {
+        return run_len(&text[..text.len().min(3)], |b| b.is_ascii_digit());
+    }
+    // Punctuation, with one blank before it and line breaks behind it.
+    let blank = usize::from(first == b' ');
+    let marks = run_len(&text[blank..], |b| !is_space(b) && !b.is_ascii_alphanumeric());
+    if marks > 0 {
+        let len = blank + marks;
+        return len + run_len(&text[len..], |b| is_line_break(b) || (b == b'/' && rules == Rules::O200k));
+    }
+    // Blanks: up to the last line break among them, else all but the one that leads what follows.
+    let blanks = run_len(text, is_space);
+    if let Some(last) = text[..blanks].iter().rposition(|&b| is_line_break(b)) {
+        return last + 1;
+    }
+    if blanks < text.len() && blanks > 1 { blanks - 1 } else { blanks }
+}
+
+fn letters_len(text: &[u8], rules: Rules) -> usize {
+    match rules {
+        Rules::Cl100k => run_len(text, |b| b.is_ascii_alphabetic()),
+        Rules::O200k => {
+            let upper = run_len(text, |b| b.is_ascii_uppercase());
+            upper + run_len(&text[upper..], |b| b.is_ascii_lowercase())
+        }
+    }
+}
+
+/// `'s`, `'t`, `'m`, `'d`, `'re`, `'ve`, `'ll`, in either case.
+fn contraction_len(text: &[u8]) -> Option<usize> {
+    let [b'\'', rest @ ..] = text else { return None };
+    let at = |i: usize| rest.get(i).map(u8::to_ascii_lowercase);
+    match (at(0), at(1)) {
+        (Some(b's' | b't' | b'm' | b'd'), _) => Some(2),
+        (Some(b'r' | b'v'), Some(b'e')) | (Some(b'l'), Some(b'l')) => Some(3),
+        _ => None,
+    }
+}
+
+fn run_len(text: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
+    text.iter().position(|&b| !belongs(b)).unwrap_or(text.len())
+}
+
+fn is_line_break(b: u8) -> bool {
+    matches!(b, b'\r' | b'\n')
+}
+
+/// `\s` of the expressions.
+fn is_space(b: u8) -> bool {
+    matches!(b, b'\t'..=b'\r' | b' ')
+}
