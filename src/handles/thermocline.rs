@@ -119,6 +119,7 @@ impl Thermocline {
     /// Waits until everything queued is durable, tidies the file, and ends the writer. All clones are closed
     /// with it: what they write afterwards fails with [`ErrorKind::Closed`](crate::ErrorKind::Closed).
     pub async fn close(&self) -> Result<()> {
-        self.store.close().await
+        let store = Arc::clone(&self.store);
+        off_thread(move || store.close()).await
     }
 }

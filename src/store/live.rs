@@ -93,7 +93,7 @@ impl Live {
         cache.text_bytes = 0;
     }
 
-    fn data_version(&self) -> Result<i64> {
+    pub(super) fn data_version(&self) -> Result<i64> {
         let watch = self.watch.lock().expect("no one panics while holding the watch");
         let mut stmt = watch.prepare_cached("PRAGMA data_version")?;
         Ok(stmt.query_row([], |row| row.get(0))?)

@@ -83,9 +83,9 @@ impl Store {
         self.writer.write(work).await
     }
 
-    /// Everything queued is durable once this returns; later writes fail.
-    pub(crate) async fn close(&self) -> Result<()> {
-        self.writer.close().await
+    /// Everything queued is durable once this returns; later writes fail. Blocks.
+    pub(crate) fn close(&self) -> Result<()> {
+        self.writer.close()
     }
 
     pub(crate) fn stats(&self) -> Result<stats::Stats> {

@@ -7,13 +7,8 @@
 use std::{
     cell::Cell,
     collections::HashMap,
-    panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
-        mpsc as std_mpsc,
-    },
+    sync::{Arc, Mutex, mpsc as std_mpsc},
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -83,19 +78,12 @@ impl<T: Send, W: FnOnce(&mut Desk<'_>) -> Result<T> + Send> Command for Waiting<
 #[derive(Debug)]
 pub(crate) struct Writer {
     /// `None` once closed.
-    queue: Mutex<Option<mpsc::Sender<Message>>>,
-    poisoned: Arc<AtomicBool>,
+    queue: Mutex<Option<mpsc::Sender<Box<dyn Command>>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// Hangs up when the thread has ended.
     ended: Mutex<std_mpsc::Receiver<()>>,
     queue_timeout_ms: u64,
     close_timeout_ms: u64,
-}
-
-enum Message {
-    Command(Box<dyn Command>),
-    /// Answers once everything queued before it is durable, and ends the thread.
-    Close(oneshot::Sender<()>),
 }
 
 impl Writer {
@@ -107,24 +95,19 @@ impl Writer {
     ) -> Result<Self> {
         let (queue, commands) = mpsc::channel(config.queue_len);
         let (alive, ended) = std_mpsc::channel();
-        let poisoned = Arc::new(AtomicBool::new(false));
         let (queue_timeout_ms, close_timeout_ms) = (config.record_timeout_ms, config.close_timeout_ms);
-        let flag = Arc::clone(&poisoned);
         let thread = thread::Builder::new()
             .name("thermocline-writer".into())
             .spawn(move || {
-                let _alive = alive; // Dropped last: whoever waits for the end hears of it.
+                let _alive: std_mpsc::Sender<()> = alive; // Dropped last.
                 let mut thread = WriterThread { path, conn: None, config, live, last_checkpoint: 0 };
                 thread.adopt(conn);
-                // A panic drops the queue: those who wait, and all who come later, are told.
-                if catch_unwind(AssertUnwindSafe(|| thread.run(commands))).is_err() {
-                    flag.store(true, Ordering::SeqCst);
-                }
+                // A panic drops the queue: those who wait, and all who come later, hear of it.
+                thread.run(commands);
             })
             .map_err(|error| Error::caused(ErrorKind::Io, "the writer thread could not be started", error))?;
         Ok(Self {
             queue: Mutex::new(Some(queue)),
-            poisoned,
             thread: Mutex::new(Some(thread)),
             ended: Mutex::new(ended),
             queue_timeout_ms,
@@ -140,32 +123,22 @@ impl Writer {
         work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (sender, receiver) = oneshot::channel();
-        let command = Waiting { work: Some(work), done: None, failed: None, sender };
-        self.send(Message::Command(Box::new(command))).await?;
-        receiver.await.unwrap_or_else(|_| Err(self.gone()))
+        self.send(Box::new(Waiting { work: Some(work), done: None, failed: None, sender })).await?;
+        receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
 
-    /// Waits until everything queued is durable and the thread has let go of the file.
-    pub(crate) async fn close(&self) -> Result<()> {
-        let (sender, receiver) = oneshot::channel();
-        match self.send(Message::Close(sender)).await {
-            Err(error) if error.kind() == ErrorKind::Closed => return Ok(()),
-            sent => sent?,
-        }
-        self.queue.lock().expect("no one panics while holding the queue").take();
-        receiver.await.map_err(|_| self.gone())
-    }
-
-    async fn send(&self, message: Message) -> Result<()> {
+    async fn send(&self, command: Box<dyn Command>) -> Result<()> {
         let queue = self.queue.lock().expect("no one panics while holding the queue").clone();
-        let queue = queue.ok_or_else(|| self.gone())?;
-        match queue.try_send(message) {
+        let Some(queue) = queue else {
+            return Err(Error::new(ErrorKind::Closed, "the file was closed; open it again"));
+        };
+        match queue.try_send(command) {
             Ok(()) => Ok(()),
-            Err(TrySendError::Closed(_)) => Err(self.gone()),
-            Err(TrySendError::Full(message)) => {
+            Err(TrySendError::Closed(_)) => Err(poisoned()),
+            Err(TrySendError::Full(command)) => {
                 let wait = Duration::from_millis(self.queue_timeout_ms);
-                match tokio::time::timeout(wait, queue.send(message)).await {
-                    Ok(sent) => sent.map_err(|_| self.gone()),
+                match tokio::time::timeout(wait, queue.send(command)).await {
+                    Ok(sent) => sent.map_err(|_| poisoned()),
                     Err(_) => Err(Error::new(
                         ErrorKind::Busy,
                         "the queue of the writer stayed full; nothing was written, try again",
@@ -175,21 +148,20 @@ impl Writer {
         }
     }
 
-    fn gone(&self) -> Error {
-        // A caller may see the queue hang up a moment before the thread has said why.
-        if self.thread_has_ended(Duration::from_secs(1)) && !self.poisoned.load(Ordering::SeqCst) {
-            return Error::new(ErrorKind::Closed, "the file was closed; open it again");
-        }
-        Error::new(
-            ErrorKind::Poisoned,
-            "the writer thread panicked; what was acknowledged is safe, open the file again",
-        )
+    /// Takes no more commands, waits until everything queued is durable, and ends the thread. Blocks.
+    pub(crate) fn close(&self) -> Result<()> {
+        self.queue.lock().expect("no one panics while holding the queue").take();
+        // Whoever closes at the same time waits here.
+        let mut thread = self.thread.lock().expect("no one panics while holding the thread");
+        thread.take().map_or(Ok(()), |thread| thread.join().map_err(|_| poisoned()))
     }
+}
 
-    fn thread_has_ended(&self, wait: Duration) -> bool {
-        let ended = self.ended.lock().expect("no one panics while holding the signal");
-        ended.recv_timeout(wait) == Err(std_mpsc::RecvTimeoutError::Disconnected)
-    }
+fn poisoned() -> Error {
+    Error::new(
+        ErrorKind::Poisoned,
+        "the writer thread panicked; what was acknowledged is safe, open the file again",
+    )
 }
 
 impl Drop for Writer {
@@ -198,11 +170,10 @@ impl Drop for Writer {
         if let Ok(queue) = self.queue.get_mut() {
             queue.take();
         }
-        if self.thread_has_ended(Duration::from_millis(self.close_timeout_ms))
-            && let Ok(thread) = self.thread.get_mut()
-            && let Some(thread) = thread.take()
-        {
-            let _ = thread.join(); // It caught its own panic.
+        let wait = Duration::from_millis(self.close_timeout_ms);
+        let ended = self.ended.get_mut().map(|ended| ended.recv_timeout(wait));
+        if matches!(ended, Ok(Err(std_mpsc::RecvTimeoutError::Disconnected))) {
+            let _ = self.close(); // At once now; a panic was told to those who waited.
         }
     }
 }
@@ -223,45 +194,23 @@ struct WriterThread {
 }
 
 impl WriterThread {
-    fn run(&mut self, mut commands: mpsc::Receiver<Message>) {
-        let mut closing = None;
-        while closing.is_none() {
-            let Some(first) = commands.blocking_recv() else { break };
-            let mut batch = Vec::new();
-            let mut next = Some(first);
-            while let Some(message) = next {
-                match message {
-                    Message::Command(command) => batch.push(command),
-                    Message::Close(sender) => closing = Some(sender),
-                }
-                next = if batch.len() < MAX_BATCH { commands.try_recv().ok() } else { None };
+    /// Serves until nobody can send any more, and everything sent is done.
+    fn run(&mut self, mut commands: mpsc::Receiver<Box<dyn Command>>) {
+        while let Some(first) = commands.blocking_recv() {
+            let mut batch = vec![first];
+            while batch.len() < MAX_BATCH
+                && let Ok(next) = commands.try_recv()
+            {
+                batch.push(next);
             }
             self.run_batch(batch);
-            if closing.is_some() {
-                commands.close();
-            } else {
-                self.checkpoint_if_due();
-            }
+            self.checkpoint_if_due();
         }
-        // Closed to newcomers; whoever got in before is still served.
-        let mut rest = Vec::new();
-        while let Some(message) = commands.blocking_recv() {
-            if let Message::Command(command) = message {
-                rest.push(command);
-            }
-        }
-        self.run_batch(rest);
         self.let_go();
-        if let Some(sender) = closing {
-            let _ = sender.send(()); // The caller may have stopped waiting.
-        }
     }
 
     /// Runs commands in one transaction and answers all of them.
     fn run_batch(&mut self, mut batch: Vec<Box<dyn Command>>) {
-        if batch.is_empty() {
-            return;
-        }
         let outcome = self.commit(&mut batch);
         for command in batch {
             command.reply(outcome.as_ref().err());
@@ -345,5 +294,204 @@ fn begin(conn: &Connection, deadline: Deadline) -> Result<Transaction<'_>> {
                 if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && !deadline.has_passed() => {}
             begun => return Ok(begun?),
         }
+    }
+}
+
+#[cfg(test)]
+impl Writer {
+    fn is_closed(&self) -> bool {
+        self.queue.lock().unwrap().is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    use tempfile::TempDir;
+    use tokio::task::{JoinHandle, spawn};
+
+    use super::*;
+    use crate::store::Store;
+
+    /// A file with a table to write to, beside the real ones.
+    async fn store(config: Config) -> (TempDir, Arc<Store>) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::open(&folder.path().join("w.db"), config).unwrap());
+        store.write(|desk| Ok(desk.tx.execute_batch("CREATE TABLE notes(n)")?)).await.unwrap();
+        (folder, store)
+    }
+
+    fn write(store: &Arc<Store>, n: u32) -> JoinHandle<Result<()>> {
+        write_and(store, n, Ok(()))
+    }
+
+    /// Writes a note, then gives `outcome`.
+    fn write_and(store: &Arc<Store>, n: u32, outcome: Result<()>) -> JoinHandle<Result<()>> {
+        let store = Arc::clone(store);
+        spawn(async move {
+            store
+                .write(move |desk| {
+                    desk.tx.execute("INSERT INTO notes(n) VALUES (?1)", [n])?;
+                    outcome
+                })
+                .await
+        })
+    }
+
+    /// Keeps the writer busy with a first batch until told to go on, so that what follows shares a batch.
+    async fn hold(store: &Arc<Store>) -> (Sender<()>, JoinHandle<Result<()>>) {
+        let (go_on, wait): (Sender<()>, Receiver<()>) = channel();
+        let (started, is_held) = oneshot::channel();
+        let store = Arc::clone(store);
+        let held = spawn(async move {
+            store
+                .write(move |_| {
+                    let _ = started.send(());
+                    let _ = wait.recv();
+                    Ok(())
+                })
+                .await
+        });
+        is_held.await.unwrap();
+        (go_on, held)
+    }
+
+    fn notes(store: &Store) -> Vec<u32> {
+        store
+            .read(|conn| {
+                let mut stmt = conn.prepare("SELECT n FROM notes ORDER BY n")?;
+                let rows = stmt.query_map([], |row| row.get(0))?;
+                Ok(rows.collect::<rusqlite::Result<_>>()?)
+            })
+            .unwrap()
+    }
+
+    /// Lets tasks run until each of them waits for the writer.
+    async fn all_are_queued() {
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_refused_command_fails_alone() {
+        let (_folder, store) = store(Config::default()).await;
+        let (go_on, held) = hold(&store).await;
+        let (first, refused, last) =
+            (write(&store, 1), write_and(&store, 2, Err(Error::invalid("no"))), write(&store, 3));
+        all_are_queued().await;
+        go_on.send(()).unwrap();
+        assert!(held.await.unwrap().is_ok() && first.await.unwrap().is_ok() && last.await.unwrap().is_ok());
+        assert_eq!(refused.await.unwrap().unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert_eq!(notes(&store), [1, 3]);
+    }
+
+    #[tokio::test]
+    async fn after_a_failure_of_the_disk_nobody_in_the_batch_is_acknowledged_and_the_next_one_is_served() {
+        let (_folder, store) = store(Config::default()).await;
+        let (go_on, held) = hold(&store).await;
+        let (first, failed) =
+            (write(&store, 1), write_and(&store, 2, Err(Error::new(ErrorKind::Io, "disk"))));
+        let last = write(&store, 3);
+        all_are_queued().await;
+        go_on.send(()).unwrap();
+        held.await.unwrap().unwrap();
+        for task in [first, failed, last] {
+            assert_eq!(task.await.unwrap().unwrap_err().kind(), ErrorKind::Io);
+        }
+        assert_eq!(notes(&store), [0_u32; 0]);
+        write(&store, 4).await.unwrap().unwrap();
+        assert_eq!(notes(&store), [4]);
+    }
+
+    #[tokio::test]
+    async fn a_panic_tells_those_who_wait_and_those_who_come_later() {
+        let (_folder, store) = store(Config::default()).await;
+        let (go_on, held) = hold(&store).await;
+        let panicking = Arc::clone(&store);
+        let panicked =
+            spawn(async move { panicking.write(|_| -> Result<()> { panic!("on purpose") }).await });
+        let waiting = write(&store, 1);
+        all_are_queued().await;
+        go_on.send(()).unwrap();
+        held.await.unwrap().unwrap();
+        for task in [panicked, waiting, write(&store, 2)] {
+            assert_eq!(task.await.unwrap().unwrap_err().kind(), ErrorKind::Poisoned);
+        }
+        assert_eq!(notes(&store), [0_u32; 0], "what was not acknowledged was rolled back; reading goes on");
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_makes_callers_wait_and_then_says_so() {
+        let mut config = Config::default();
+        (config.queue_len, config.record_timeout_ms) = (2, 0);
+        let (_folder, store) = store(config).await;
+        let (go_on, held) = hold(&store).await;
+        let queued = [write(&store, 1), write(&store, 2)];
+        all_are_queued().await;
+        assert_eq!(write(&store, 3).await.unwrap().unwrap_err().kind(), ErrorKind::Busy);
+        go_on.send(()).unwrap();
+        held.await.unwrap().unwrap();
+        for task in queued {
+            task.await.unwrap().unwrap();
+        }
+        assert_eq!(notes(&store), [1, 2]);
+    }
+
+    #[tokio::test]
+    async fn closing_serves_what_is_queued_and_refuses_what_comes_later() {
+        let (_folder, store) = store(Config::default()).await;
+        let (go_on, held) = hold(&store).await;
+        let queued: Vec<_> = (1..=20).map(|n| write(&store, n)).collect();
+        all_are_queued().await;
+        let closing = Arc::clone(&store);
+        let closed = tokio::task::spawn_blocking(move || closing.close());
+        while !store.writer.is_closed() {
+            tokio::task::yield_now().await;
+        }
+        let late = write(&store, 21);
+        go_on.send(()).unwrap();
+        held.await.unwrap().unwrap();
+        closed.await.unwrap().unwrap();
+        for task in queued {
+            task.await.unwrap().unwrap();
+        }
+        assert_eq!(late.await.unwrap().unwrap_err().kind(), ErrorKind::Closed);
+        assert_eq!(notes(&store), (1..=20).collect::<Vec<u32>>());
+        store.close().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_caller_who_stops_waiting_does_not_take_the_turn_back() {
+        let (_folder, store) = store(Config::default()).await;
+        let (go_on, held) = hold(&store).await;
+        let impatient = write(&store, 1);
+        all_are_queued().await;
+        impatient.abort();
+        go_on.send(()).unwrap();
+        held.await.unwrap().unwrap();
+        write(&store, 2).await.unwrap().unwrap();
+        assert_eq!(notes(&store), [1, 2]);
+    }
+
+    #[tokio::test]
+    async fn one_sync_is_shared_by_all_who_wait() {
+        let (_folder, store) = store(Config::default()).await;
+        let (go_on, held) = hold(&store).await;
+        let waiting: Vec<_> = (1..=50).map(|n| write(&store, n)).collect();
+        all_are_queued().await;
+        let before = data_version(&store);
+        go_on.send(()).unwrap();
+        held.await.unwrap().unwrap();
+        for task in waiting {
+            task.await.unwrap().unwrap();
+        }
+        // The held batch wrote nothing, so the fifty notes are the only change.
+        assert_eq!(data_version(&store) - before, 1);
+    }
+
+    fn data_version(store: &Store) -> i64 {
+        store.live.data_version().unwrap()
     }
 }

@@ -1,2 +1,56 @@
-//! x
-fn main() {}
+//! The `thermocline` command: one verb a file, all over the library's blocking handles.
+
+mod backup;
+mod cli;
+mod completions;
+mod context;
+mod demo;
+mod doctor;
+mod exit;
+mod find;
+mod output;
+mod plain;
+mod replay;
+mod session;
+mod stats;
+mod transcript;
+mod turn;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::{
+    cli::{Cli, SessionVerb, TurnVerb, Verb},
+    exit::{Exit, Failure},
+    output::Output,
+};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let out = Output::new(cli.json);
+    match run(&cli, &out) {
+        Ok(()) => Exit::Done.into(),
+        Err(failure) => {
+            out.talk(&format!("thermocline: failed: {failure}"));
+            failure.exit().into()
+        }
+    }
+}
+
+fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
+    let db = cli.db_or_default();
+    match &cli.verb {
+        Verb::Demo => demo::run(cli.db.as_deref(), out),
+        Verb::Replay(args) => replay::run(&db, args, out),
+        Verb::Context(args) => context::run(&db, args, out),
+        Verb::Session(SessionVerb::List(args)) => session::list(&db, args, out),
+        Verb::Session(SessionVerb::Show(args)) => session::show(&db, args, out),
+        Verb::Session(SessionVerb::End(args)) => session::end(&db, args, out),
+        Verb::Turn(TurnVerb::Show(args)) => turn::show(&db, args, out),
+        Verb::Stats => stats::run(&db, out),
+        Verb::Doctor => doctor::run(&db, out),
+        Verb::Backup(args) => backup::run(&db, args, out),
+        Verb::Completions(args) => completions::run(args, out),
+    }
+}

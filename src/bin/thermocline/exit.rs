@@ -1,0 +1,143 @@
+//! How a run can end: one exit code for each thing that the caller can do about it.
+
+use std::{error::Error as StdError, fmt, process::ExitCode};
+
+use thermocline::{Error, ErrorKind};
+
+/// What the shell is told. The numbers are a promise to scripts: they never change their meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Done = 0,
+    /// Something of ours that nobody expected.
+    Unexpected = 1,
+    // 2 is clap's own: the command line makes no sense.
+    Refused = 3,
+    NotFound = 4,
+    FileUnusable = 5,
+    TryAgain = 6,
+    Unhealthy = 7,
+}
+
+/// The same list for people, at the end of `--help`.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  something unexpected inside thermocline; please report it
+  2  the command line makes no sense
+  3  the input was refused, for example an id that has other text, or an ended session
+  4  there is no such file, user, session or turn
+  5  the file cannot be used: damaged, another program's, of a newer version, or unreadable
+  6  the file stayed busy, or a read took too long; try again
+  7  doctor found problems";
+
+impl Exit {
+    fn of(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::InvalidInput | ErrorKind::Conflict | ErrorKind::SessionEnded => Self::Refused,
+            ErrorKind::NotFound => Self::NotFound,
+            ErrorKind::Io
+            | ErrorKind::ReadOnly
+            | ErrorKind::Corrupt
+            | ErrorKind::ForeignFile
+            | ErrorKind::NewerSchema
+            | ErrorKind::Unsupported => Self::FileUnusable,
+            ErrorKind::Busy | ErrorKind::TimedOut => Self::TryAgain,
+            // Closed and Poisoned: we close only at the end, so neither is the caller's doing. And what is new.
+            _ => Self::Unexpected,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a verb could not do its work. Reads after "failed: "; never holds what users said, nor their keys.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    exit: Exit,
+    message: String,
+    cause: Option<Box<dyn StdError>>,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into(), cause: None }
+    }
+
+    pub(crate) fn caused(exit: Exit, message: impl Into<String>, cause: impl StdError + 'static) -> Self {
+        Self { exit, message: message.into(), cause: Some(Box::new(cause)) }
+    }
+
+    pub(crate) fn refused(message: impl Into<String>) -> Self {
+        Self::new(Exit::Refused, message)
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(Exit::NotFound, message)
+    }
+
+    /// The same failure, with what went before it and what follows from it.
+    pub(crate) fn within(self, before: &str, after: &str) -> Self {
+        Self { message: format!("{before}{}{after}", self.message), ..self }
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let (exit, message) = (Exit::of(error.kind()), error.to_string());
+        Self { exit, message, cause: Some(Box::new(error)) }
+    }
+}
+
+impl fmt::Display for Failure {
+    /// The message, and of its causes those that say something more.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut said = self.message.clone();
+        let mut next: Option<&dyn StdError> = self.cause.as_deref();
+        while let Some(cause) = next {
+            let text = cause.to_string();
+            if !said.contains(&text) {
+                said = format!("{said}: {text}");
+            }
+            next = cause.source();
+        }
+        f.write_str(&said)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Cause(&'static str);
+
+    impl fmt::Display for Cause {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl StdError for Cause {}
+
+    #[test]
+    fn a_cause_is_shown_if_it_says_something_more() {
+        let shown = |cause| Failure::caused(Exit::FileUnusable, "x.db is damaged", Cause(cause)).to_string();
+        assert_eq!(shown("damaged"), "x.db is damaged");
+        assert_eq!(shown("code 11"), "x.db is damaged: code 11");
+    }
+
+    #[test]
+    fn every_exit_code_is_in_the_help() {
+        for line in 0..=7 {
+            assert!(EXIT_CODES.contains(&format!("\n  {line}  ")), "{line}");
+        }
+    }
+}

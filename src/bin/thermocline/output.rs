@@ -1,0 +1,131 @@
+//! The only code that prints: data on stdout, as text or as one JSON document; talk on stderr.
+
+use std::{
+    fmt::Write as _,
+    io::{self, ErrorKind, Write},
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::{
+    exit::{Exit, Failure},
+    plain,
+};
+
+/// Where a verb's words go.
+#[derive(Debug)]
+pub(crate) struct Output {
+    json: bool,
+}
+
+impl Output {
+    pub(crate) fn new(json: bool) -> Self {
+        Self { json }
+    }
+
+    /// Whether stdout is to be one JSON document.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Prints a verb's answer: as text for people, or as JSON.
+    pub(crate) fn answer<T: Serialize>(
+        &self,
+        answer: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> Result<(), Failure> {
+        if !self.json {
+            return self.print(&text(answer));
+        }
+        let json = serde_json::to_string_pretty(answer)
+            .map_err(|error| Failure::caused(Exit::Unexpected, "the answer is no JSON", error))?;
+        self.print(&(escaped(&json) + "\n"))
+    }
+
+    /// Prints data as it is. A reader who has gone away has seen enough: that is no failure.
+    #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
+    pub(crate) fn print(&self, data: &str) -> Result<(), Failure> {
+        let mut stdout = io::stdout().lock();
+        match stdout.write_all(data.as_bytes()).and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Failure::caused(Exit::FileUnusable, "the output could not be written", error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Says a line to the person at the terminal.
+    #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
+    pub(crate) fn talk(&self, line: &str) {
+        // If nobody listens there is nobody to tell.
+        let _ = writeln!(io::stderr().lock(), "{}", plain::line(line, usize::MAX));
+    }
+
+    /// A bar that fills up to `total` bytes, or a spinner if nobody knows how many there are.
+    #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
+    pub(crate) fn progress(&self, total: Option<u64>, doing: &'static str) -> Progress {
+        let (bar, template) = match total {
+            Some(bytes) => (
+                ProgressBar::new(bytes),
+                "{msg} {wide_bar} {bytes} of {total_bytes}, {percent} %, {eta} left",
+            ),
+            None => (ProgressBar::new_spinner(), "{spinner} {msg} {elapsed}"),
+        };
+        let style = ProgressStyle::with_template(template).expect("the templates are sound");
+        let bar = bar.with_style(style).with_message(doing);
+        if total.is_none() && !bar.is_hidden() {
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
+        Progress(bar)
+    }
+}
+
+/// Shows on stderr how far a verb is, if that is a terminal; gone when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Progress(ProgressBar);
+
+impl Progress {
+    pub(crate) fn at(&self, bytes: u64) {
+        self.0.set_position(bytes);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// The same JSON, with an escape in place of every character that could command a terminal. They stand only in
+/// strings: `serde_json` writes none of its own.
+fn escaped(json: &str) -> String {
+    if !json.contains(|c| plain::is_hidden(c) && c != '\n') {
+        return json.to_owned();
+    }
+    let mut safe = String::with_capacity(json.len());
+    for c in json.chars() {
+        if plain::is_hidden(c) && c != '\n' {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(safe, "\\u{unit:04x}");
+            }
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_keeps_its_value_and_loses_its_control_characters() {
+        let value = "a\u{9b}31m\u{202e}\u{e0041}\u{7f}é\n";
+        let safe = escaped(&serde_json::to_string_pretty(&[value]).unwrap());
+        assert!(!safe.contains(|c: char| plain::is_hidden(c) && c != '\n'), "{safe:?}");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&safe).unwrap(), [value]);
+    }
+}

@@ -1,0 +1,105 @@
+//! What users wrote, made fit for a terminal: nothing that commands it, hides in it or reorders it.
+
+/// Takes the place of a character that may not reach the terminal.
+const REPLACED: char = char::REPLACEMENT_CHARACTER;
+
+/// One line of at most `max_chars` characters; line breaks and other blanks become single spaces.
+pub(crate) fn line(text: &str, max_chars: usize) -> String {
+    let mut chars = single_spaced(text);
+    let mut shown: String = chars.by_ref().take(max_chars).collect();
+    if chars.next().is_some() {
+        shown.pop();
+        shown.truncate(shown.trim_end().len());
+        shown.push('…');
+    }
+    shown
+}
+
+/// The text with its own line breaks.
+pub(crate) fn block(text: &str) -> String {
+    let shown = |c| if is_hidden(c) && c != '\n' && c != '\t' { REPLACED } else { c };
+    text.replace("\r\n", "\n").chars().map(shown).collect()
+}
+
+/// Lines of at most `width` characters, broken between words; longer words stay whole.
+pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let mut column = 0;
+        out.push_str(indent);
+        for word in line.split_inclusive(' ') {
+            let len = word.trim_end().chars().count();
+            if column > 0 && indent.chars().count() + column + len > width {
+                out.truncate(out.trim_end().len());
+                out.push('\n');
+                out.push_str(indent);
+                column = 0;
+            }
+            out.push_str(word);
+            column += word.chars().count();
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Control characters, and those that hide or reorder text. Joiners stay: scripts need them.
+pub(crate) fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'
+            | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The characters of `text` without blanks at the beginning, and single ones in between.
+fn single_spaced(text: &str) -> impl Iterator<Item = char> {
+    let mut was_blank = true;
+    text.trim().chars().filter_map(move |c| {
+        let blank = c.is_whitespace();
+        let repeated = blank && was_blank;
+        was_blank = blank;
+        match c {
+            _ if repeated => None,
+            _ if blank => Some(' '),
+            c if is_hidden(c) => Some(REPLACED),
+            c => Some(c),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(line(text, 10), expected, "{text:?}");
+    }
+
+    #[test]
+    fn a_line_has_no_breaks_and_no_commands() {
+        check(" a \r\n\n b\tc ", "a b c");
+        check("\u{1b}[31mred", "\u{fffd}[31mred");
+        check("a\u{9b}2J\u{202e}b", "a\u{fffd}2J\u{fffd}b");
+        check("a\u{2028}b\u{85}c", "a b c");
+        check("", "");
+    }
+
+    #[test]
+    fn a_longer_line_is_cut_with_a_mark() {
+        check("ten chars.", "ten chars.");
+        check("more than ten", "more than…");
+        check("eleven char", "eleven ch…");
+    }
+
+    #[test]
+    fn a_block_keeps_its_line_breaks() {
+        assert_eq!(block("a\r\n\tb\n\u{1b}c\rd"), "a\n\tb\n\u{fffd}c\u{fffd}d");
+    }
+
+    #[test]
+    fn wrapped_lines_are_indented_and_no_word_is_broken() {
+        assert_eq!(wrapped("one two three\n unbreakableword x\n", 9, "  "), [
+            "  one two\n", "  three\n", "  \n", "  unbreakableword\n", "  x\n"
+        ].concat().replace("  \n", "  \n"));
+    }
+}
