@@ -41,7 +41,7 @@ CREATE TABLE conversation_sessions (
   caller_id      TEXT,                              -- The caller's own key; NULL: unnamed.
   project        TEXT,                              -- What the caller files it under.
   started_at     TEXT NOT NULL,                     -- When its first turn was said (until then: when it was made).
-  ended_at       TEXT,                              -- When it ended, in the time of its turns; NULL: open.
+  ended_at       TEXT,                              -- When the caller ended it; by silence: when its last turn was said. NULL: open.
   end_reason     TEXT CHECK (end_reason IN ('call', 'silence')),
   successor_id   BLOB,                              -- The session that a record after silence started.
   turn_count     INTEGER NOT NULL DEFAULT 0,        -- Turns ever recorded here, wherever they are now.

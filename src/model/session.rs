@@ -16,7 +16,7 @@ pub struct SessionInfo {
     pub project: Option<String>,
     /// When its first turn was said; until then, when it was made.
     pub started_at: DateTime<Utc>,
-    /// When it ended, in the time of its turns.
+    /// When the caller ended it; if silence did, when its last turn was said.
     pub ended_at: Option<DateTime<Utc>>,
     /// Why it ended.
     pub end_reason: Option<EndReason>,

@@ -58,7 +58,7 @@ pub(crate) struct Request<'t> {
     pub(crate) share_tokens: u32,
     /// What it may take at the very most.
     pub(crate) most_tokens: u32,
-    /// The first turn always enters, with at least this many tokens where the budget has them.
+    /// The first turn always enters, with about this many tokens at least, where the budget has them.
     pub(crate) first_gets: Option<u32>,
     /// The most wanted first.
     pub(crate) turns: Vec<&'t Turn>,
@@ -85,6 +85,8 @@ pub(crate) struct Packed<'t> {
 
 /// Parts smaller than this say too little for the room of their date and mark.
 const LEAST_PART_TOKENS: u32 = 48;
+/// The mark of what is left out never has more tokens than this.
+const MARK_TOKENS: u32 = 12;
 
 /// Packs what is requested. The text has at most `budget_tokens` by `tokenizer`'s own count of it; it is empty if
 /// not even one turn fits.
@@ -126,6 +128,7 @@ impl<'t> Packer<'_, 't> {
             let request = self.sections[at].request;
             shares = shares.saturating_add(request.share_tokens);
             if let (Some(least), Some(&first)) = (request.first_gets, request.turns.first()) {
+                let least = self.tokens_with(at, first, least + MARK_TOKENS);
                 let limit = self.limit(at, shares).max(least).min(self.limit(at, u32::MAX));
                 if !self.add_whole(at, first, limit) {
                     self.add_part(at, first, limit);
@@ -262,8 +265,6 @@ fn date_of(turn: &Turn) -> NaiveDate {
 /// As much of a turn as fits into `room` tokens: the user's side and as much of the reply as there is room for,
 /// else the beginning of the user's side; with a mark of what is left out.
 fn part_of(turn: &Turn, room: u32, tokenizer: Tokenizer) -> Option<(PackedAs, String, u32)> {
-    /// The mark of what is left out never has more tokens than this.
-    const MARK_TOKENS: u32 = 12;
     let said = &turn.said;
     let whole_tokens = turn.tokens.piece_tokens;
     let room_for_text = room.saturating_sub(MARK_TOKENS);

@@ -4,4 +4,13 @@
 
 mod support;
 
+mod children;
+mod context;
+mod crash;
+mod isolation;
+mod layers;
+mod model;
+mod opening;
+mod recording;
 mod sessions;
+mod sql;

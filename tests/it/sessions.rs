@@ -70,3 +70,130 @@ fn after_silence_a_record_starts_the_successor_and_says_so() {
     assert_eq!((session.id(), hot(&session)), (recorded.session_id, vec![1]));
     assert_eq!(session.info().unwrap().caller_id.as_deref(), Some("chat#2"));
 }
+
+#[test]
+fn silence_one_millisecond_short_of_the_timeout_ends_nothing() {
+    let fixture = Fixture::new();
+    let session = fixture.session();
+    session.record(turn(1)).unwrap();
+    fixture.clock.advance(TimeDelta::hours(24) - TimeDelta::milliseconds(1));
+    assert_eq!(session.record(turn(2)).unwrap().continues, None);
+}
+
+#[test]
+fn replaying_old_times_ends_nothing() {
+    let fixture = Fixture::new();
+    let session = fixture.session();
+    for (n, said_at) in ["1999-01-01T00:00:00Z", "2020-01-01T00:00:00Z"].into_iter().enumerate() {
+        let recorded = session.record(turn(n).said_at(crate::support::at(said_at))).unwrap();
+        assert_eq!(recorded.continues, None);
+    }
+}
+
+#[test]
+fn a_clock_that_goes_back_is_no_silence() {
+    let fixture = Fixture::new();
+    let session = fixture.session();
+    session.record(turn(1)).unwrap();
+    fixture.clock.advance(TimeDelta::days(-400));
+    assert_eq!(session.record(turn(2)).unwrap().continues, None);
+}
+
+#[test]
+fn a_silent_unnamed_session_is_ended_and_not_resumed() {
+    let fixture = Fixture::new();
+    let alex = fixture.alex();
+    let session = alex.session().unwrap();
+    session.record(turn(1)).unwrap();
+    fixture.clock.advance(TimeDelta::hours(25));
+    let next = alex.session().unwrap();
+    assert_ne!(next.id(), session.id());
+    let ended = session.info().unwrap();
+    assert_eq!((ended.end_reason, ended.ended_at), (Some(EndReason::Silence), Some(ended.started_at)));
+    assert_eq!((hot(&session), warm(&session)), (vec![], vec![1]));
+}
+
+#[test]
+fn a_talk_goes_on_in_one_successor_whichever_handle_records() {
+    let fixture = Fixture::new();
+    let alex = fixture.alex();
+    let (here, there) = (alex.session_named("chat").unwrap(), alex.session_named("chat").unwrap());
+    here.set_project(Some("boat")).unwrap();
+    here.record(turn(1)).unwrap();
+    fixture.clock.advance(TimeDelta::days(2));
+    here.record(turn(2)).unwrap();
+    there.record(turn(3)).unwrap();
+    assert_eq!((here.id(), hot(&here)), (there.id(), vec![1, 2]));
+    assert_eq!(alex.session_named("chat").unwrap().id(), here.id());
+    let info = here.info().unwrap();
+    assert_eq!((info.caller_id.as_deref(), info.project.as_deref()), (Some("chat#2"), Some("boat")));
+
+    fixture.clock.advance(TimeDelta::days(2));
+    here.record(turn(4)).unwrap();
+    assert_eq!(here.info().unwrap().caller_id.as_deref(), Some("chat#3"));
+    here.end().unwrap();
+    assert_eq!(there.record(turn(5)).unwrap_err().kind(), ErrorKind::SessionEnded);
+}
+
+#[test]
+fn a_new_session_ends_the_open_unnamed_one_and_leaves_the_named_ones() {
+    let fixture = Fixture::new();
+    let alex = fixture.alex();
+    let (unnamed, named) = (alex.session().unwrap(), alex.session_named("chat").unwrap());
+    unnamed.record(turn(1)).unwrap();
+    named.record(turn(2)).unwrap();
+    let new = alex.new_session().unwrap();
+    assert_eq!(unnamed.info().unwrap().end_reason, Some(EndReason::Call));
+    assert_eq!(named.info().unwrap().end_reason, None);
+    assert_eq!(alex.session().unwrap().id(), new.id());
+}
+
+#[test]
+fn an_empty_session_waits_for_its_first_turn() {
+    let fixture = Fixture::new();
+    let session = fixture.session();
+    fixture.clock.advance(TimeDelta::days(100));
+    assert_eq!(session.record(turn(1)).unwrap().continues, None);
+}
+
+#[test]
+fn a_session_may_be_ended_at_the_time_of_its_last_turn() {
+    let fixture = Fixture::new();
+    let session = fixture.session();
+    let said_at = crate::support::at("2023-05-08T13:56:00Z");
+    session.record(turn(1).said_at(said_at)).unwrap();
+    let info = session.end_at(said_at).unwrap();
+    assert_eq!((info.started_at, info.ended_at), (said_at, Some(said_at)));
+}
+
+#[test]
+fn sessions_beyond_the_cache_are_read_back_as_they_were() {
+    let mut fixture = Fixture::new();
+    fixture.config.live_sessions = 2;
+    let alex = fixture.alex();
+    let sessions: Vec<_> = (0..6).map(|n| alex.session_named(&format!("s{n}")).unwrap()).collect();
+    for n in 0..48 {
+        sessions[n % 6].record(turn(n)).unwrap();
+    }
+    for session in &sessions {
+        assert_eq!((hot(session), warm(session)), (vec![4, 5, 6, 7, 8], vec![1, 2, 3]));
+    }
+}
+
+#[test]
+fn the_warm_window_has_fifty_turns_within_its_tokens() {
+    let mut fixture = Fixture::new();
+    fixture.config.durability = thermocline::Durability::Relaxed;
+    let session = fixture.session();
+    for n in 1..=60 {
+        session.record(turn(n)).unwrap();
+    }
+    assert_eq!(warm(&session), (6..=55).collect::<Vec<u32>>());
+
+    fixture.config.warm_tokens = 1_000;
+    let session = fixture.alex().session_named("long").unwrap();
+    for _ in 0..9 {
+        session.record(crate::support::turn_of(400)).unwrap();
+    }
+    assert_eq!((hot(&session), warm(&session)), (vec![7, 8, 9], vec![5, 6]));
+}

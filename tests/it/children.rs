@@ -1,0 +1,75 @@
+//! Other processes: this test binary runs itself, with the name of what to do.
+//!
+//! A child prints lines that start with a mark, since the test harness prints lines of its own.
+
+use std::{
+    env,
+    io::{BufRead, BufReader, Lines, Write},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
+
+const WHAT: &str = "THERMOCLINE_TEST_CHILD";
+const MARK: &str = "child: ";
+
+/// A running child.
+pub struct Running {
+    pub process: Child,
+    pub stdin: ChildStdin,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Running {
+    /// The next line that the child says; `None` once it has ended.
+    pub fn line(&mut self) -> Option<String> {
+        self.lines.by_ref().map_while(Result::ok).find_map(|line| {
+            line.split_once(MARK).map(|(_, said)| said.to_owned()) // The harness may have begun the line.
+        })
+    }
+
+    /// All that it says until it ends, which must be in peace.
+    pub fn lines(&mut self) -> Vec<String> {
+        let said: Vec<String> = std::iter::from_fn(|| self.line()).collect();
+        assert!(self.process.wait().unwrap().success(), "the child failed after {said:?}");
+        said
+    }
+}
+
+/// Starts a child that does `what`.
+pub fn start(what: &str, args: &[&str]) -> Running {
+    spawn(Command::new(env::current_exe().unwrap()), what, args)
+}
+
+pub fn spawn(mut command: Command, what: &str, args: &[&str]) -> Running {
+    let mut process = command
+        .args(["children::child", "--exact", "--nocapture", "--test-threads=1"])
+        .env(WHAT, [&[what], args].concat().join("\n"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let (stdin, stdout) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());
+    Running { process, stdin, lines: BufReader::new(stdout).lines() }
+}
+
+/// Tells the parent.
+pub fn say(line: &str) {
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{MARK}{line}").unwrap();
+    stdout.flush().unwrap();
+}
+
+/// Not a test by itself: what a child does. Without a parent there is nothing to do.
+#[test]
+fn child() {
+    let Ok(told) = env::var(WHAT) else { return };
+    let told: Vec<&str> = told.split('\n').collect();
+    match told[..] {
+        ["open_new", path] => crate::opening::child_opens_a_new_file(path),
+        ["open_read_only", folder, kind] => crate::opening::child_opens_what_it_may_not_write(folder, kind),
+        ["record", path, name] => crate::crash::child_records_until_killed(path, name),
+        ["record_200", path, name] => crate::crash::child_records_200(path, name),
+        ["record_on_full_disk", path] => crate::crash::child_records_on_a_full_disk(path),
+        _ => panic!("no child knows {told:?}"),
+    }
+}

@@ -1,0 +1,131 @@
+//! How the house is built: imports point one way, SQL stands in one place, every statement names its user.
+
+use std::{fs, path::Path};
+
+/// From the ground up. A module may import its own layer and those before it.
+const LAYERS: &[&[&str]] =
+    &[&["error", "model"], &["clock", "text"], &["config", "tier"], &["store"], &["recall"], &["handles"]];
+
+/// Every file under `src` but the binary's, with its text up to its tests.
+fn sources() -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let root = folders[0].clone();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let text = fs::read_to_string(&path).unwrap();
+                let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+                // The first line says what the file is about; other comments may speak of anything.
+                let is_kept = |line: &&str| !line.trim_start().starts_with("//") || line.starts_with("//!");
+                let code = code.lines().filter(is_kept).collect::<Vec<_>>().join("\n");
+                files.push((path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), code));
+            }
+        }
+    }
+    files.retain(|(path, _)| !path.starts_with("bin/"));
+    assert!(files.len() > 30, "the sources are found");
+    files
+}
+
+fn layer_of(module: &str) -> usize {
+    LAYERS
+        .iter()
+        .position(|layer| layer.contains(&module))
+        .unwrap_or_else(|| panic!("{module} is in no layer"))
+}
+
+/// The modules that a file names behind `crate::`, alone or in a list.
+fn imports(code: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for path in code.split("crate::").skip(1) {
+        match path.strip_prefix('{') {
+            None => names.push(first_word(path)),
+            Some(list) => {
+                let mut depth = 0;
+                let mut item = String::new();
+                for c in list.chars() {
+                    match c {
+                        '{' => depth += 1,
+                        '}' if depth == 0 => break,
+                        '}' => depth -= 1,
+                        ',' if depth == 0 => names.push(first_word(&std::mem::take(&mut item))),
+                        _ => item.push(c),
+                    }
+                }
+                names.push(first_word(&item));
+            }
+        }
+    }
+    names.retain(|name| name.starts_with(|c: char| c.is_ascii_lowercase()));
+    names
+}
+
+fn first_word(path: &str) -> String {
+    path.trim_start().chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect()
+}
+
+#[test]
+fn imports_point_one_way() {
+    for (path, code) in sources() {
+        let own = path.split(['/', '.']).next().unwrap();
+        if own == "lib" || path == "handles/blocking.rs" {
+            continue; // The public surface, and what wraps it.
+        }
+        for module in imports(&code) {
+            assert!(layer_of(&module) <= layer_of(own), "src/{path} imports {module}, which lies above it");
+        }
+    }
+}
+
+#[test]
+fn the_test_above_sees_imports() {
+    let code = "use crate::{\n    error::Result,\n    store::{Store, users::Scope},\n};\nuse crate::recall::pack;\nlet x = crate::clock::now();";
+    assert_eq!(imports(code), ["error", "store", "recall", "clock"]);
+}
+
+#[test]
+fn sql_stands_only_in_the_store() {
+    for (path, code) in sources().into_iter().filter(|(path, _)| !path.starts_with("store/")) {
+        for word in ["SELECT ", "INSERT INTO", "UPDATE ", "DELETE FROM", "PRAGMA "] {
+            assert!(!code.contains(word), "src/{path} speaks SQL: {word}");
+        }
+    }
+}
+
+#[test]
+fn every_statement_about_a_users_rows_names_the_user() {
+    const TABLES: [&str; 4] =
+        ["conversation_sessions", "conversation_turns", "recall_units", "memory_tier_transitions"];
+    let mut seen = 0;
+    for (path, code) in sources() {
+        // These count over the whole file and give back nothing of what anybody said.
+        if !path.starts_with("store/")
+            || ["store/doctor.rs", "store/stats.rs", "store/migrate.rs"].contains(&path.as_str())
+        {
+            continue;
+        }
+        for literal in code.split('"').skip(1).step_by(2) {
+            if TABLES.iter().any(|table| literal.contains(table)) {
+                seen += 1;
+                assert!(
+                    literal.contains("user_id") || literal.contains("user_no"),
+                    "in src/{path}: {literal}"
+                );
+            }
+        }
+    }
+    assert!(seen > 10, "the statements are found");
+}
+
+#[test]
+fn no_file_has_a_second_idea() {
+    for (path, code) in sources() {
+        let lines = code.lines().count();
+        assert!(lines <= 500, "src/{path} has {lines} lines without its tests");
+        assert!(code.starts_with("//! "), "src/{path} does not say what it is about");
+    }
+}

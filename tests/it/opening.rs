@@ -1,0 +1,261 @@
+//! What may be opened, and that a refusal changes no byte.
+
+use std::{fs, path::Path};
+
+use rusqlite::Connection;
+use thermocline::{Config, ErrorKind, UserId, blocking::Thermocline};
+
+use crate::{
+    children,
+    support::{Fixture, hot, turn},
+};
+
+/// Opening is refused with `kind`, and the file stays as it was.
+#[track_caller]
+fn check_refused(path: &Path, kind: ErrorKind) {
+    let before = fs::read(path).ok();
+    let error = Thermocline::open(path).unwrap_err();
+    assert_eq!(error.kind(), kind, "{error}");
+    assert_eq!(fs::read(path).ok(), before, "{error}");
+}
+
+/// A database made by plain SQL.
+fn database(path: &Path, sql: &str) -> Connection {
+    let conn = Connection::open_with_flags(path, rusqlite::OpenFlags::default()).unwrap();
+    conn.execute_batch(sql).unwrap();
+    conn
+}
+
+#[test]
+fn places_that_are_no_file_are_refused() {
+    let fixture = Fixture::new();
+    let open = |path: &str| Thermocline::open(path).unwrap_err().kind();
+    assert_eq!(open(":memory:"), ErrorKind::InvalidInput);
+    assert_eq!(open(""), ErrorKind::InvalidInput);
+    assert_eq!(open("file:x.db?mode=memory"), ErrorKind::InvalidInput);
+    assert_eq!(open(fixture.folder.path().to_str().unwrap()), ErrorKind::InvalidInput);
+    assert_eq!(open(fixture.folder.path().join("no/such/folder.db").to_str().unwrap()), ErrorKind::NotFound);
+}
+
+#[test]
+fn a_newer_schema_is_refused() {
+    let fixture = Fixture::new();
+    drop(fixture.session());
+    database(
+        &fixture.path(),
+        "INSERT INTO thermocline_schema_history (version, name, applied_on, checksum)
+         VALUES (9999, 'from_the_future', '2030-01-01T00:00:00Z', '1')",
+    );
+    check_refused(&fixture.path(), ErrorKind::NewerSchema);
+}
+
+#[test]
+fn another_programs_database_is_refused() {
+    let fixture = Fixture::new();
+    let path = |name: &str| fixture.folder.path().join(name);
+    database(&path("id.db"), "PRAGMA application_id = 7; CREATE TABLE t(x)");
+    check_refused(&path("id.db"), ErrorKind::ForeignFile);
+    database(&path("tables.db"), "CREATE TABLE bookmarks(url TEXT)");
+    check_refused(&path("tables.db"), ErrorKind::ForeignFile);
+    database(&path("users.db"), "CREATE TABLE users(id INTEGER PRIMARY KEY)");
+    check_refused(&path("users.db"), ErrorKind::ForeignFile);
+    database(
+        &path("snapshots.db"),
+        "CREATE TABLE users(id BLOB PRIMARY KEY); CREATE TABLE state_snapshots(id TEXT)",
+    );
+    check_refused(&path("snapshots.db"), ErrorKind::ForeignFile);
+    database(
+        &path("taken.db"),
+        "CREATE TABLE users(id BLOB PRIMARY KEY); CREATE TABLE conversation_turns(x)",
+    );
+    check_refused(&path("taken.db"), ErrorKind::ForeignFile);
+}
+
+#[test]
+fn damaged_files_are_refused() {
+    let fixture = Fixture::new();
+    let path = fixture.folder.path().join("text.db");
+    fs::write(&path, "Dear diary, this is no database at all. ".repeat(100)).unwrap();
+    check_refused(&path, ErrorKind::Corrupt);
+
+    drop(fixture.session());
+    let mut bytes = fs::read(fixture.path()).unwrap();
+    bytes[100..4_096].fill(0xff); // The page that says which tables there are.
+    fs::write(fixture.path(), bytes).unwrap();
+    check_refused(&fixture.path(), ErrorKind::Corrupt);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_place_that_cannot_be_written_is_refused() {
+    check_read_only("read_only_file");
+    check_read_only("read_only_folder");
+    check_read_only("missing_in_read_only_folder");
+}
+
+#[test]
+fn knobs_out_of_their_limits_are_refused_before_anything_is_made() {
+    let fixture = Fixture::new();
+    let mut config = Config::default();
+    config.hot_turns = 0;
+    let error = Thermocline::open_with(fixture.path(), config).unwrap_err();
+    assert_eq!((error.kind(), error.to_string().contains("hot_turns")), (ErrorKind::InvalidInput, true));
+    assert!(!fixture.path().exists());
+}
+
+#[test]
+fn an_empty_file_becomes_ours_and_is_the_owners_alone() {
+    let fixture = Fixture::new();
+    fs::write(fixture.path(), "").unwrap();
+    fixture.session().record(turn(1)).unwrap();
+    assert_eq!(hot(&fixture.session()), [1]);
+
+    let made = fixture.folder.path().join("made.db");
+    let memory = Thermocline::open(&made).unwrap();
+    memory.user("alex").unwrap();
+    #[cfg(unix)]
+    for file in ["made.db", "made.db-wal", "made.db-shm"] {
+        let mode = std::os::unix::fs::PermissionsExt::mode(
+            &fs::metadata(fixture.folder.path().join(file)).unwrap().permissions(),
+        );
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+}
+
+#[test]
+fn a_file_left_half_made_by_a_crash_is_finished() {
+    let fixture = Fixture::new();
+    database(
+        &fixture.path(),
+        "PRAGMA application_id = 0x5468436c;
+         CREATE TABLE thermocline_schema_history(version INT4 PRIMARY KEY, name VARCHAR(255), applied_on VARCHAR(255),
+                                                 checksum VARCHAR(255))",
+    );
+    fixture.session().record(turn(1)).unwrap();
+    assert_eq!(hot(&fixture.session()), [1]);
+}
+
+#[test]
+fn many_may_open_the_same_new_file_at_once() {
+    let fixture = Fixture::new();
+    let mut running: Vec<_> =
+        (0..4).map(|_| children::start("open_new", &[fixture.path().to_str().unwrap()])).collect();
+    let threads: Vec<_> = (0..4)
+        .map(|n| {
+            let path = fixture.path();
+            std::thread::spawn(move || {
+                Thermocline::open(path).unwrap().user(&format!("thread {n}")).unwrap().id()
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    for child in &mut running {
+        assert_eq!(child.lines(), ["opened"]);
+    }
+    assert!(fixture.open().doctor().unwrap().is_healthy());
+    assert_eq!(fixture.open().stats().unwrap().users, 5);
+}
+
+#[test]
+fn a_backends_own_database_is_joined_and_its_rows_are_left_alone() {
+    let fixture = Fixture::new();
+    let id = uuid::Uuid::from_u128(7);
+    let conn = database(
+        &fixture.path(),
+        "PRAGMA application_id = 42; PRAGMA user_version = 12;
+         CREATE TABLE users(id BLOB PRIMARY KEY, email TEXT);
+         CREATE TABLE state_snapshots(id BLOB PRIMARY KEY, state TEXT);
+         CREATE TABLE refinery_schema_history(version INT4 PRIMARY KEY, name TEXT, applied_on TEXT, checksum TEXT);
+         CREATE VIEW names AS SELECT email FROM users;",
+    );
+    conn.execute("INSERT INTO users VALUES (?1, 'a@b.example')", [id.as_bytes()]).unwrap();
+    check_refused(&fixture.path(), ErrorKind::ForeignFile);
+
+    let mut config = fixture.config.clone();
+    config.backend_application_id = Some(42);
+    let memory = Thermocline::open_with(fixture.path(), config).unwrap();
+    assert_eq!(
+        memory.user("alex").unwrap_err().kind(),
+        ErrorKind::Unsupported,
+        "names are the backend's business"
+    );
+    let stranger = UserId::from_uuid(uuid::Uuid::from_u128(8));
+    assert_eq!(memory.user_by_id(stranger).unwrap_err().kind(), ErrorKind::NotFound);
+    let session = memory.user_by_id(UserId::from_uuid(id)).unwrap().session().unwrap();
+    session.record(turn(1)).unwrap();
+    let unknown = thermocline::SnapshotId::from_uuid(uuid::Uuid::from_u128(9));
+    assert_eq!(session.record(turn(2).snapshot(unknown)).unwrap_err().kind(), ErrorKind::InvalidInput);
+    assert_eq!(hot(&session), [1]);
+
+    let rows: (i64, String, i64, i64, i64) = conn
+        .query_row(
+            "SELECT (SELECT count(*) FROM users), (SELECT email FROM users), (SELECT count(*) FROM state_snapshots),
+                    (SELECT user_version FROM pragma_user_version),
+                    (SELECT application_id FROM pragma_application_id)",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
+        )
+        .unwrap();
+    assert_eq!(rows, (1, "a@b.example".to_owned(), 0, 12, 42));
+    conn.execute_batch("ALTER TABLE users RENAME COLUMN email TO mail").unwrap(); // Our views do not stand in the way.
+    assert!(memory.doctor().unwrap().is_healthy());
+}
+
+#[test]
+fn a_backends_user_that_is_deleted_takes_its_memory_along() {
+    let fixture = Fixture::new();
+    let session = fixture.session();
+    session.record(turn(1)).unwrap();
+    let conn = database(&fixture.path(), "PRAGMA foreign_keys = ON; DELETE FROM users");
+    for table in ["user_scopes", "conversation_sessions", "conversation_turns", "recall_units"] {
+        let left: i64 =
+            conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap();
+        assert_eq!(left, 0, "{table}");
+    }
+}
+
+pub fn child_opens_a_new_file(path: &str) {
+    Thermocline::open(path).unwrap().user("child").unwrap();
+    children::say("opened");
+}
+
+/// Runs as a user who owns none of it.
+pub fn child_opens_what_it_may_not_write(folder: &str, kind: &str) {
+    let path =
+        Path::new(folder).join(if kind == "missing_in_read_only_folder" { "none.db" } else { "memory.db" });
+    children::say(&format!("{:?}", Thermocline::open(path).unwrap_err().kind()));
+}
+
+/// A file and a folder that the child may read and not write.
+fn check_read_only(kind: &str) {
+    let fixture = Fixture::new();
+    drop(fixture.session());
+    let folder = fixture.folder.path();
+    let permit = |path: &Path, mode| {
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap()
+    };
+    let (of_file, of_folder) = if kind == "read_only_file" { (0o444, 0o777) } else { (0o666, 0o555) };
+    permit(&fixture.path(), of_file);
+    // Root may do all, so the child runs as nobody, from a copy of this binary that nobody may run.
+    let binary = tempfile::tempdir().unwrap();
+    let copy = binary.path().join("child");
+    fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+    permit(binary.path(), 0o755);
+    permit(&copy, 0o755);
+    permit(folder, of_folder);
+    let mut command = std::process::Command::new(&copy);
+    if is_root() {
+        std::os::unix::process::CommandExt::uid(&mut command, 65_534);
+    }
+    let mut child = children::spawn(command, "open_read_only", &[folder.to_str().unwrap(), kind]);
+    let said = child.lines();
+    permit(folder, 0o755);
+    assert_eq!(said, ["ReadOnly"], "{kind}");
+}
+
+fn is_root() -> bool {
+    let probe = tempfile::tempfile().unwrap();
+    std::os::unix::fs::MetadataExt::uid(&probe.metadata().unwrap()) == 0
+}

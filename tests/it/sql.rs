@@ -1,0 +1,314 @@
+//! The ready questions in `sql/`: each gives the right rows, and runs in the sqlite3 shell.
+
+use std::{
+    fs::{self, File},
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use chrono::TimeDelta;
+use rusqlite::{Connection, OpenFlags, types::ValueRef};
+use thermocline::{
+    NewTurn, UserId,
+    blocking::{Session, Thermocline},
+};
+use uuid::Uuid;
+
+use crate::support::{Fixture, at, turn, turn_of};
+
+/// What the questions with parameters are asked with.
+const PARAMETERS: [(&str, &str); 2] = [(":now", "2026-03-04 09:30"), (":words", "night train")];
+
+/// The rows for `seed`, cells between bars. `*` is any cell; `...` is any more rows.
+const EXPECTED: &[(&str, &[&str])] = &[
+    (
+        "biggest_turns.sql",
+        &[
+            "2 | 3 | garden | 2 | * | 2026-03-02 09:03:00 | warm | 1490 | 2979",
+            "2 | 3 | garden | 3 | * | 2026-03-02 09:04:00 | hot | 20 | 39",
+            "1 | 4 |  | 1 | * | 2026-03-04 08:00:00 | hot | 14 | 50",
+            "1 | 1 | trip | 2 | * | 2026-03-01 12:01:00 | warm | 12 | 42",
+            "...",
+        ],
+    ),
+    ("bytes_by_table.sql", &["conversation_turns | * | 24576 | * | *", "..."]),
+    (
+        "critical_turns.sql",
+        &["1 | 1 | trip | 2 | 2026-03-01 12:01:00 | warm | caller | I am afraid of heights."],
+    ),
+    (
+        "find_words.sql",
+        &[
+            "1 | 4 |  | 1 | 2026-03-04 08:00:00 | assistant | was it? Tell me of the Night Train.",
+            "1 | 1 | trip | 1 | 2026-03-01 12:00:00 | user | The night train leaves at nine.",
+        ],
+    ),
+    (
+        "hot_now.sql",
+        &[
+            "1 | 4 |  | 1 | 2026-03-04 08:00:00 | 14 | Home again.",
+            "2 | 3 | garden | 3 | 2026-03-02 09:04:00 | 20 | x x x x x x x x x x x x x x x x x x x x",
+            "2 | 6 | diary | 1 | 2026-03-02 09:03:30 | 9 | A note?[2J to myself.",
+        ],
+    ),
+    (
+        "last_turns.sql",
+        &[
+            "2026-03-01 12:00 | 1 | 1 | 1 | user: The night train leaves at nine. | assistant: Pack a book.",
+            "2026-03-01 12:01 | 1 | 1 | 2 | user: I am afraid of heights. | assistant: No cable car, then.",
+            "2026-03-01 12:02 | 1 | 1 | 3 | user: question 3 | assistant: answer 3",
+            "2026-03-01 12:03 | 1 | 1 | 4 | user: question 4 | assistant: answer 4",
+            "2026-03-01 12:04 | 1 | 1 | 5 | user: question 5 | assistant: answer 5",
+            "2026-03-01 12:05 | 1 | 1 | 6 | user: question 6 | assistant: answer 6",
+            "2026-03-02 09:00 | 1 | 2 | 1 | user: question 1 | assistant: answer 1",
+            "2026-03-02 09:01 | 1 | 2 | 2 | user: question 2 | assistant: answer 2",
+            "2026-03-02 09:02 | 2 | 3 | 1 | Mira: Shall I prune the roses? | assistant: In March, yes.",
+            "2026-03-02 09:03 | 2 | 3 | 2 | user: x x x x x x x x x x x x x x x x x x x x x  | ",
+            "2026-03-02 09:03 | 2 | 6 | 1 | user: A note?[2J to myself. | ",
+            "2026-03-02 09:04 | 2 | 3 | 3 | user: x x x x x x x x x x x x x x x x x x x x | ",
+            "2026-03-04 08:00 | 1 | 4 | 1 | user: Home again. | assistant: How was it? Tell me of the Night Trai",
+        ],
+    ),
+    (
+        "longest_sessions.sql",
+        &[
+            "1 | 1 | trip | 6 | 47 | 2026-03-01 12:00 | 0 d 00:05 | ended by call",
+            "2 | 3 | garden | 3 | 1522 | 2026-03-02 09:02 | 0 d 00:02 | open",
+            "1 | 2 |  | 2 | 12 | 2026-03-02 09:00 | 0 d 00:01 | ended by silence",
+            "1 | 4 |  | 1 | 14 | 2026-03-04 08:00 | 0 d 00:00 | open",
+            "2 | 6 | diary | 1 | 9 | 2026-03-02 09:03 | 0 d 00:00 | open",
+        ],
+    ),
+    (
+        "open_sessions.sql",
+        &[
+            "2 | 3 | * | garden | home | 3 | 1522 | 2026-03-02 09:04 | 2 d 00:26",
+            "1 | 4 | * |  |  | 1 | 14 | 2026-03-04 08:00 | 0 d 01:30",
+            "2 | 5 | * |  |  | 0 | 0 | 2026-03-04 08:01 | 0 d 01:29",
+            "2 | 6 | * | diary |  | 1 | 9 | 2026-03-04 08:01 | 0 d 01:29",
+        ],
+    ),
+    (
+        "talk_through_time.sql",
+        &[
+            "1 |  | 1 | trip | 2026-03-01 12:00 | 2026-03-01 12:05 | 6 | ended by call",
+            "1 | 0 d 20:55 | 2 |  | 2026-03-02 09:00 | 2026-03-02 09:01 | 2 | ended by silence",
+            "1 | 1 d 22:59 | 4 |  | 2026-03-04 08:00 | 2026-03-04 08:00 | 1 | open",
+            "2 |  | 3 | garden | 2026-03-02 09:02 | 2026-03-02 09:04 | 3 | open",
+            "2 | overlaps | 6 | diary | 2026-03-02 09:03 | 2026-03-02 09:03 | 1 | open",
+        ],
+    ),
+    (
+        "tokens_per_day.sql",
+        &[
+            "2026-03-01 | 1 | 1 | 6 | 25 | 22 | 47",
+            "2026-03-02 | 2 | 3 | 6 | 1532 | 11 | 1543",
+            "2026-03-04 | 1 | 1 | 1 | 3 | 11 | 14",
+        ],
+    ),
+    (
+        "turns_per_tier.sql",
+        &[
+            "1 | 1 | trip | warm | 6 | 1 | 6 | 47 | 157",
+            "1 | 2 |  | warm | 2 | 1 | 2 | 12 | 36",
+            "1 | 4 |  | hot | 1 | 1 | 1 | 14 | 50",
+            "2 | 3 | garden | hot | 1 | 3 | 3 | 20 | 39",
+            "2 | 3 | garden | warm | 2 | 1 | 2 | 1502 | 3017",
+            "2 | 6 | diary | hot | 1 | 1 | 1 | 9 | 21",
+        ],
+    ),
+    (
+        "users_by_size.sql",
+        &[
+            "2 | 00000000-0000-0000-0000-000000000007 |  | 3 | 4 | 1531 | 3077 | 2026-03-02 09:04",
+            "1 | * | alex | 3 | 9 | 73 | 243 | 2026-03-04 08:00",
+        ],
+    ),
+    (
+        "why_it_moved.sql",
+        &[
+            "hot | warm | session_end | 7 | 2 | 2026-03-01 12:06:00 | 2026-03-04 08:00:00",
+            "hot | warm | token_budget | 2 | 1 | 2026-03-02 09:03:00 | 2026-03-02 09:04:00",
+            "hot | warm | turn_limit | 1 | 1 | 2026-03-01 12:05:00 | 2026-03-01 12:05:00",
+        ],
+    ),
+];
+
+#[test]
+fn each_question_gets_the_expected_rows() {
+    let fixture = Fixture::new();
+    drop(seed(&fixture));
+    let conn = connect(&fixture, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    for file in questions() {
+        check(&conn, &file);
+    }
+}
+
+#[test]
+fn each_expectation_has_its_question() {
+    let names: Vec<_> = questions().iter().map(|file| name(file)).collect();
+    for (expected, _) in EXPECTED {
+        assert!(names.iter().any(|name| name == expected), "no such file: sql/{expected}");
+    }
+}
+
+#[test]
+fn the_readme_lists_each_question() {
+    let readme = fs::read_to_string(folder().join("README.md")).unwrap();
+    for file in questions() {
+        let text = fs::read_to_string(&file).unwrap();
+        let question = text.lines().next().and_then(|line| line.strip_prefix("-- ")).unwrap();
+        let row = format!("| {question} | [{0}]({0}) |", name(&file));
+        assert!(readme.contains(&row), "sql/README.md lacks the row {row}");
+    }
+}
+
+/// A backend's `users` table may have nothing but an id.
+#[test]
+fn each_question_runs_in_a_backends_own_database() {
+    let fixture = Fixture::new();
+    let id = Uuid::from_u128(7);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let backend = connect(&fixture, flags);
+    backend.execute_batch("CREATE TABLE users (id BLOB NOT NULL PRIMARY KEY)").unwrap();
+    backend.execute("INSERT INTO users (id) VALUES (?1)", [id.as_bytes()]).unwrap();
+    drop(backend);
+    let user = fixture.open().user_by_id(UserId::from_uuid(id)).unwrap();
+    user.session().unwrap().record(turn(1)).unwrap();
+
+    let conn = connect(&fixture, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    for file in questions() {
+        let rows = ask(&conn, &file);
+        if name(&file) == "users_by_size.sql" {
+            assert_eq!(rows, [format!("1 | {id} |  | 1 | 1 | 6 | 18 | 2026-03-01 12:00")]);
+        }
+    }
+}
+
+/// While a program uses the file. The shell is not ours: where it is missing there is nothing to show.
+#[test]
+fn each_question_runs_in_the_sqlite3_shell() {
+    let fixture = Fixture::new();
+    let _in_use = seed(&fixture);
+    for file in questions() {
+        let mut shell = Command::new("sqlite3");
+        shell.args(["-batch", "-readonly", "-bail"]).stdin(File::open(&file).unwrap());
+        for (parameter, value) in PARAMETERS {
+            shell.arg("-cmd").arg(format!(".parameter set {parameter} \"'{value}'\""));
+        }
+        let output = match shell.arg(fixture.path()).output() {
+            Err(error) if error.kind() == ErrorKind::NotFound => return,
+            output => output.unwrap(),
+        };
+        let (shown, complaint) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success() && complaint.is_empty(), "{}: {complaint}", file.display());
+        assert!(!shown.trim().is_empty(), "{} shows nothing", file.display());
+    }
+}
+
+/// Two users, one without a name. Alex's sessions: 1 is named and ended by call, 2 ended by silence, 4 goes on from
+/// it. The other's: 3 is long silent, 5 is empty, 6 is recorded late. One turn is critical, one fills the hot tier.
+fn seed(fixture: &Fixture) -> Thermocline {
+    let memory = fixture.open();
+    let alex = memory.user("alex").unwrap();
+    let mira = memory.user_by_id(UserId::from_uuid(Uuid::from_u128(7))).unwrap();
+    let say = |session: &Session, turn: NewTurn| {
+        session.record(turn).unwrap();
+        fixture.clock.advance(TimeDelta::minutes(1));
+    };
+
+    let trip = alex.session_named("trip").unwrap();
+    say(&trip, NewTurn::new("The night train leaves at nine.", "Pack a book."));
+    say(&trip, NewTurn::new("I am afraid of heights.", "No cable car, then.").critical());
+    for n in 3..=6 {
+        say(&trip, turn(n));
+    }
+    trip.end().unwrap();
+
+    fixture.clock.set(at("2026-03-02T09:00:00Z"));
+    let unnamed = alex.session().unwrap();
+    say(&unnamed, turn(1));
+    say(&unnamed, turn(2));
+    let garden = mira.session_named("garden").unwrap();
+    garden.set_project(Some("home")).unwrap();
+    say(&garden, NewTurn::new("Shall I prune the roses?", "In March, yes.").user_name("Mira"));
+    say(&garden, turn_of(1_490));
+    say(&garden, turn_of(20));
+
+    fixture.clock.set(at("2026-03-04T08:00:00Z"));
+    say(&unnamed, NewTurn::new("Home again.", "How was it?\nTell me of the Night Train."));
+    mira.session().unwrap();
+    let diary = mira.session_named("diary").unwrap();
+    say(&diary, NewTurn::new("A note\u{1b}[2J to myself.", "").said_at(at("2026-03-02T09:03:30Z")));
+    memory
+}
+
+#[track_caller]
+fn check(conn: &Connection, file: &Path) {
+    let name = name(file);
+    let rows = ask(conn, file);
+    let expected = EXPECTED.iter().find(|(expected, _)| *expected == name);
+    let Some((_, expected)) = expected else {
+        panic!("sql/{name} has no expectation; it gives\n{}", rows.join("\n"))
+    };
+    let (expected, is_all) = match expected.split_last() {
+        Some((&"...", first)) => (first, false),
+        _ => (*expected, true),
+    };
+    let agrees = |row: &String, expected: &&str| {
+        let (row, expected): (Vec<_>, Vec<_>) = (row.split(" | ").collect(), expected.split(" | ").collect());
+        row.len() == expected.len() && row.iter().zip(expected).all(|(&cell, e)| e == "*" || e == cell)
+    };
+    let as_expected = (rows.len() == expected.len() || !is_all && rows.len() > expected.len())
+        && rows.iter().zip(expected).all(|(row, expected)| agrees(row, expected));
+    assert!(as_expected, "sql/{name} gives\n{}\nexpected\n{}", rows.join("\n"), expected.join("\n"));
+}
+
+/// The rows as lines of text. What people read is never a BLOB.
+fn ask(conn: &Connection, file: &Path) -> Vec<String> {
+    let text = fs::read_to_string(file).unwrap();
+    let sql: String = text.lines().filter(|line| !line.starts_with('.')).flat_map(|l| [l, "\n"]).collect();
+    let mut stmt = conn.prepare(&sql).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    for (parameter, value) in PARAMETERS {
+        if let Some(index) = stmt.parameter_index(parameter).unwrap() {
+            stmt.raw_bind_parameter(index, value).unwrap();
+        }
+    }
+    let columns = stmt.column_count();
+    let mut rows = stmt.raw_query();
+    let mut lines = Vec::new();
+    while let Some(row) = rows.next().unwrap() {
+        let cells = (0..columns).map(|column| match row.get_ref(column).unwrap() {
+            ValueRef::Null => String::new(),
+            ValueRef::Integer(number) => number.to_string(),
+            ValueRef::Real(number) => number.to_string(),
+            ValueRef::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
+            ValueRef::Blob(_) => panic!("{} shows a BLOB", file.display()),
+        });
+        lines.push(cells.collect::<Vec<_>>().join(" | "));
+    }
+    lines
+}
+
+fn connect(fixture: &Fixture, flags: OpenFlags) -> Connection {
+    Connection::open_with_flags(fixture.path(), flags).unwrap()
+}
+
+/// Every file with a question, by name.
+fn questions() -> Vec<PathBuf> {
+    let files = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|e| e == "sql")).collect();
+    assert!(!files.is_empty());
+    files.sort();
+    files
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("sql")
+}
+
+fn name(file: &Path) -> String {
+    file.file_name().unwrap().to_string_lossy().into_owned()
+}
