@@ -110,10 +110,7 @@ pub(crate) fn build(
     }
     let hot = store.hot(scope, session)?;
     let mut missing = Vec::new();
-    let warm = wanted_warm(store, scope, session, &hot, message).unwrap_or_else(|error| {
-        missing.push(format!("warm tier: {error}"));
-        Vec::new()
-    });
+    let warm = wanted_warm(store, scope, session, &hot, message, &mut missing);
 
     let share = |tokens: u32| scaled(tokens, budget_tokens, config.shares.total());
     let requests = [
@@ -156,21 +153,34 @@ pub(crate) fn build(
 }
 
 /// The warm turns that a context wants, the most wanted first: what the message refers back to, then the newest.
+/// What cannot be read is named in `missing`.
 fn wanted_warm(
     store: &Store,
     scope: &Scope,
     session: SessionId,
     hot: &HotTier,
     message: &str,
-) -> Result<Vec<Turn>> {
-    let mut wanted: Vec<Turn> = Vec::new();
+    missing: &mut Vec<String>,
+) -> Vec<Turn> {
+    let mut or_missing = |what: &str, turns: Result<Vec<Turn>>| {
+        turns.unwrap_or_else(|error| {
+            missing.push(format!("{what}: {error}"));
+            Vec::new()
+        })
+    };
+    let mut wanted = Vec::new();
     if refers_back(message) {
-        let found = search_before(store, scope, session, hot.first_turn_number(), (message, REFERRED_TURNS))?;
-        wanted.extend(found.into_iter().map(|recalled| recalled.turn));
+        let found = search_before(store, scope, session, hot.first_turn_number(), (message, REFERRED_TURNS));
+        let found = found.map(|found| found.into_iter().map(|recalled| recalled.turn).collect());
+        wanted = or_missing("search in the session", found);
     }
-    let newest = window(store, scope, session, hot)?.turns.into_iter().rev();
-    wanted.extend(newest.filter(|turn| wanted.iter().all(|found| found.seq != turn.seq)).collect::<Vec<_>>());
-    Ok(wanted)
+    let newest = or_missing("warm tier", window(store, scope, session, hot).map(|warm| warm.turns));
+    for turn in newest.into_iter().rev() {
+        if wanted.iter().all(|found| found.seq != turn.seq) {
+            wanted.push(turn);
+        }
+    }
+    wanted
 }
 
 /// The warm window of a session: the newest turns outside of hot.
@@ -207,4 +217,44 @@ pub(crate) fn search_before(
 /// A share of the default budget, in a budget of another size.
 fn scaled(share: u32, budget: u32, whole: u32) -> u32 {
     u32::try_from(u64::from(share) * u64::from(budget) / u64::from(whole.max(1))).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::Config,
+        model::turn::NewTurn,
+        store::{ending, record, users, users::UserKey},
+        text::measure,
+    };
+
+    #[tokio::test]
+    async fn without_the_warm_tier_the_context_is_built_from_what_is_left_and_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("c.db"), Config::default()).unwrap();
+        let key = UserKey::Name("alex".to_owned());
+        let scope = store.write(move |desk| users::find_or_add(desk.tx, &key, desk.now())).await.unwrap();
+        let session = store.write(move |desk| ending::resume_or_start(desk, &scope)).await.unwrap().info.id;
+        for n in 0..9 {
+            let turn = measure::measure(NewTurn::new(format!("turn {n}"), ""), store.config().tokenizer, 100);
+            let turn = turn.unwrap();
+            store.write(move |desk| record::record(desk, &scope, session, turn)).await.unwrap();
+        }
+        let build = || build(&store, &scope, session, "earlier?", ContextOptions::default()).unwrap();
+        assert_eq!((build().items.len(), build().missing.len()), (9, 0));
+
+        // The hot tier is in memory; what the warm tier is read from is gone.
+        let broken = "ALTER TABLE conversation_turns RENAME COLUMN words TO lost";
+        store.write(move |desk| Ok(desk.tx.execute_batch(broken)?)).await.unwrap();
+        let context = build();
+        assert_eq!(context.items.len(), 9, "the window does without the words");
+        assert!(context.missing[0].starts_with("search in the session: "), "{:?}", context.missing);
+
+        let broken = "ALTER TABLE conversation_turns RENAME COLUMN ai_response TO lost_too";
+        store.write(move |desk| Ok(desk.tx.execute_batch(broken)?)).await.unwrap();
+        let context = build();
+        assert_eq!((context.items.len(), context.missing.len()), (5, 2), "{:?}", context.missing);
+        assert!(context.text.contains("turn 8"));
+    }
 }
