@@ -33,7 +33,12 @@ struct Entry {
 #[derive(Debug)]
 pub(crate) struct Live {
     cache: Mutex<Cache>,
-    watch: Mutex<Connection>,
+}
+
+/// A connection that only looks whether anybody has committed.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    conn: Mutex<Connection>,
 }
 
 #[derive(Debug)]
@@ -49,28 +54,27 @@ pub(crate) enum Look {
     /// The file has not changed since the entry was last seen to hold.
     Fresh(Arc<HotTier>),
     /// The file has changed; whoever reads the session's version says whether this still holds.
-    Unsure { data_version: i64, known: Option<(Arc<HotTier>, Version)> },
+    Unsure { known: Option<(Arc<HotTier>, Version)> },
 }
 
 impl Live {
-    pub(crate) fn new(path: &Path, config: &Config) -> Result<Self> {
+    pub(crate) fn new(config: &Config) -> Self {
         let cache = Cache {
             entries: LruCache::unbounded(),
             text_bytes: 0,
             max_sessions: config.live_sessions,
             max_bytes: config.live_bytes,
         };
-        Ok(Self { cache: Mutex::new(cache), watch: Mutex::new(connect::reader(path)?) })
+        Self { cache: Mutex::new(cache) }
     }
 
-    /// What is known of a session, and whether it can be believed as it stands.
-    pub(crate) fn look(&self, session: SessionId) -> Result<Look> {
-        let data_version = self.data_version()?;
+    /// What is known of a session, and whether it can be believed now that the file is at `data_version`.
+    pub(crate) fn look(&self, session: SessionId, data_version: i64) -> Look {
         let entry = self.lock().entries.get(&session).cloned();
-        Ok(match entry {
+        match entry {
             Some(entry) if entry.seen_at == Some(data_version) => Look::Fresh(entry.hot),
-            entry => Look::Unsure { data_version, known: entry.map(|entry| (entry.hot, entry.version)) },
-        })
+            entry => Look::Unsure { known: entry.map(|entry| (entry.hot, entry.version)) },
+        }
     }
 
     /// What is known of a session, to be compared by the caller with the version it read.
@@ -93,14 +97,21 @@ impl Live {
         cache.text_bytes = 0;
     }
 
-    pub(super) fn data_version(&self) -> Result<i64> {
-        let watch = self.watch.lock().expect("no one panics while holding the watch");
-        let mut stmt = watch.prepare_cached("PRAGMA data_version")?;
-        Ok(stmt.query_row([], |row| row.get(0))?)
-    }
-
     fn lock(&self) -> MutexGuard<'_, Cache> {
         self.cache.lock().expect("no one panics while holding the cache")
+    }
+}
+
+impl Watch {
+    pub(crate) fn new(path: &Path) -> Result<Self> {
+        Ok(Self { conn: Mutex::new(connect::reader(path)?) })
+    }
+
+    /// A number that changes whenever anybody, in any process, has committed.
+    pub(crate) fn data_version(&self) -> Result<i64> {
+        let conn = self.conn.lock().expect("no one panics while holding the watch");
+        let mut stmt = conn.prepare_cached("PRAGMA data_version")?;
+        Ok(stmt.query_row([], |row| row.get(0))?)
     }
 }
 

@@ -30,7 +30,7 @@ use crate::{
     error::Result,
     model::ids::SessionId,
     store::{
-        live::{Live, Look},
+        live::{Live, Look, Watch},
         readers::Readers,
         record::{Desk, no_session},
         users::Scope,
@@ -45,7 +45,9 @@ pub(crate) struct Store {
     path: PathBuf,
     config: Arc<Config>,
     readers: Readers,
+    watch: Watch,
     live: Arc<Live>,
+    // Dropped last: the last connection that may write removes the files beside the database.
     writer: Writer,
 }
 
@@ -56,10 +58,11 @@ impl Store {
         let (path, conn) = open::open(path, &config)?;
         config.tokenizer.preload();
         let config = Arc::new(config);
-        let live = Arc::new(Live::new(&path, &config)?);
+        let live = Arc::new(Live::new(&config));
+        let watch = Watch::new(&path)?;
         let readers = Readers::new(&path, &config)?;
         let writer = Writer::start(path.clone(), conn, Arc::clone(&config), Arc::clone(&live))?;
-        Ok(Self { path, config, readers, live, writer })
+        Ok(Self { path, config, readers, watch, live, writer })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -102,7 +105,7 @@ impl Store {
 
     /// The hot tier from memory, if the file has not changed since it was last seen to hold.
     pub(crate) fn hot_in_memory(&self, session: SessionId) -> Result<Option<Arc<HotTier>>> {
-        Ok(match self.live.look(session)? {
+        Ok(match self.live.look(session, self.watch.data_version()?) {
             Look::Fresh(hot) => Some(hot),
             Look::Unsure { .. } => None,
         })
@@ -110,9 +113,10 @@ impl Store {
 
     /// The hot tier: from memory if it still holds, else from the file.
     pub(crate) fn hot(&self, scope: &Scope, session: SessionId) -> Result<Arc<HotTier>> {
-        let (data_version, known) = match self.live.look(session)? {
+        let data_version = self.watch.data_version()?;
+        let known = match self.live.look(session, data_version) {
             Look::Fresh(hot) => return Ok(hot),
-            Look::Unsure { data_version, known } => (data_version, known),
+            Look::Unsure { known } => known,
         };
         let (hot, version) = self.read(|conn| {
             let version = sessions::version(conn, scope, session)?.ok_or_else(no_session)?;

@@ -499,6 +499,6 @@ mod tests {
     }
 
     fn data_version(store: &Store) -> i64 {
-        store.live.data_version().unwrap()
+        store.watch.data_version().unwrap()
     }
 }

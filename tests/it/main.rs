@@ -5,6 +5,8 @@
 mod support;
 
 mod children;
+#[cfg(feature = "cli")]
+mod cli;
 mod context;
 mod crash;
 mod isolation;

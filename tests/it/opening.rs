@@ -259,3 +259,14 @@ fn is_root() -> bool {
     let probe = tempfile::tempfile().unwrap();
     std::os::unix::fs::MetadataExt::uid(&probe.metadata().unwrap()) == 0
 }
+
+#[test]
+fn one_file_is_left_when_all_handles_are_gone() {
+    let fixture = Fixture::new();
+    let session = fixture.session();
+    session.record(turn(1)).unwrap();
+    drop(session);
+    let names: Vec<_> =
+        fs::read_dir(fixture.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["memory.db"]);
+}

@@ -135,6 +135,19 @@ mod tests {
     }
 
     #[test]
+    fn each_kind_says_what_the_caller_can_do() {
+        use ErrorKind as Kind;
+        let check =
+            |kinds: &[Kind], exit| assert!(kinds.iter().all(|&kind| Exit::of(kind) == exit), "{exit:?}");
+        check(&[Kind::Poisoned, Kind::Closed], Exit::Unexpected);
+        check(&[Kind::InvalidInput, Kind::Conflict, Kind::SessionEnded], Exit::Refused);
+        check(&[Kind::NotFound], Exit::NotFound);
+        check(&[Kind::Io, Kind::ReadOnly, Kind::Corrupt, Kind::ForeignFile], Exit::FileUnusable);
+        check(&[Kind::NewerSchema, Kind::Unsupported], Exit::FileUnusable);
+        check(&[Kind::Busy, Kind::TimedOut], Exit::TryAgain);
+    }
+
+    #[test]
     fn every_exit_code_is_in_the_help() {
         for line in 0..=7 {
             assert!(EXIT_CODES.contains(&format!("\n  {line}  ")), "{line}");

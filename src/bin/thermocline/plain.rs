@@ -21,23 +21,25 @@ pub(crate) fn block(text: &str) -> String {
     text.replace("\r\n", "\n").chars().map(shown).collect()
 }
 
-/// Lines of at most `width` characters, broken between words; longer words stay whole.
-pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> String {
+/// Lines of at most `width` characters, each behind `indent`, broken between words; longer words stay whole. The
+/// rest of a broken line stands a little to the right, behind `hanging` too.
+pub(crate) fn wrapped(text: &str, width: usize, indent: &str, hanging: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
-        let mut column = 0;
-        out.push_str(indent);
-        for word in line.split_inclusive(' ') {
-            let len = word.trim_end().chars().count();
-            if column > 0 && indent.chars().count() + column + len > width {
-                out.truncate(out.trim_end().len());
+        let mut row = indent.to_owned();
+        let mut is_first = true;
+        for word in line.split(' ') {
+            if !is_first && row.chars().count() + 1 + word.chars().count() > width {
+                out.push_str(row.trim_end());
                 out.push('\n');
-                out.push_str(indent);
-                column = 0;
+                row = [indent, hanging].concat();
+            } else if !is_first {
+                row.push(' ');
             }
-            out.push_str(word);
-            column += word.chars().count();
+            row.push_str(word);
+            is_first = false;
         }
+        out.push_str(row.trim_end());
         out.push('\n');
     }
     out
@@ -98,8 +100,9 @@ mod tests {
 
     #[test]
     fn wrapped_lines_are_indented_and_no_word_is_broken() {
-        assert_eq!(wrapped("one two three\n unbreakableword x\n", 9, "  "), [
-            "  one two\n", "  three\n", "  \n", "  unbreakableword\n", "  x\n"
-        ].concat().replace("  \n", "  \n"));
+        assert_eq!(
+            wrapped("one two three\n\n x unbreakableword y\n", 9, "  ", "> "),
+            "  one two\n  > three\n\n   x\n  > unbreakableword\n  > y\n"
+        );
     }
 }

@@ -1,0 +1,294 @@
+//! What the command line takes, and what its help says.
+#![expect(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
+
+use std::{env, path::PathBuf};
+
+use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::exit::EXIT_CODES;
+
+/// The file that is meant when none is named.
+const DEFAULT_DB: &str = "thermocline.db";
+/// Names the file for a whole shell session.
+const DB_VARIABLE: &str = "THERMOCLINE_DB";
+
+/// Hot, warm and cold memory for conversations, in one SQLite file.
+///
+/// A turn is a user message and the reply to it. The last turns of an open session are hot: at most 5, and 1,500
+/// tokens. Older ones are warm. A context packs both into a token budget for the LLM that answers.
+///
+/// Start with `thermocline demo`: it tells a short story and shows what the memory makes of it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "thermocline",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    after_help = "Example:\n  thermocline demo",
+    after_long_help = format!(
+        "Examples:\n  \
+         thermocline demo\n  \
+         thermocline replay chat.jsonl --user alex\n  \
+         thermocline context --user alex \"What did I say about the boat?\"\n\n\
+         {EXIT_CODES}"
+    )
+)]
+pub(crate) struct Cli {
+    /// The file that holds the memory; only demo and replay make it if it is missing [default: $THERMOCLINE_DB, else
+    /// thermocline.db in this folder].
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) db: Option<PathBuf>,
+
+    /// Print one JSON document on stdout instead of text.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+impl Cli {
+    /// The file that the command line names, else the environment, else the usual one.
+    pub(crate) fn db_or_default(&self) -> PathBuf {
+        let from_environment =
+            || env::var_os(DB_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+        self.db.clone().or_else(from_environment).unwrap_or_else(|| DEFAULT_DB.into())
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Tell a short story to a new memory, and show what it makes of it.
+    ///
+    /// Three sessions, 25 turns: each turn enters hot; you see which ones move to warm and why (turn_limit,
+    /// token_budget, session_end), where all of them live in the end, and the context that an LLM would get for a
+    /// question that refers back. The file stays, so that you can look into it. Without --db it lies in a new
+    /// folder for temporary files, whatever THERMOCLINE_DB says.
+    #[command(after_help = "Examples:\n  thermocline demo\n  thermocline --db demo.db demo")]
+    Demo,
+
+    /// Record the conversations of a transcript: JSON Lines, a turn a line.
+    ///
+    /// A line is {"session":"s1","id":"1","at":"2026-03-02T18:10:00Z","user":"...","assistant":"..."}, optionally
+    /// with user_name and assistant_name. session, id and user are needed; without assistant the reply is empty;
+    /// without at (RFC 3339) the turn is dated by the clock. Other fields are ignored, and so are empty lines.
+    ///
+    /// A new session value ends the session before it, at the time of its last turn. A turn's id makes it known:
+    /// replaying a file again changes nothing, so a replay that was interrupted is simply run again. A bad line
+    /// stops the replay; nothing of it is written, and the lines before it stay recorded.
+    #[command(after_help = "Examples:\n  thermocline replay chat.jsonl --user alex --end\n  \
+                            zcat chat.jsonl.gz | thermocline --db alex.db replay - --user alex")]
+    Replay(ReplayArgs),
+
+    /// Print the context that an LLM is to be handed with a message.
+    ///
+    /// Recent turns and earlier ones have a share of the budget each; of the earlier ones, what the message refers
+    /// back to ("you mentioned", "earlier") comes first, then the newest. The text never exceeds the budget. On
+    /// stdout is exactly the context; stderr says in one line what it cost and what found no room. Nothing is
+    /// written.
+    #[command(after_help = "Examples:\n  \
+        thermocline context --user alex \"You mentioned a knot earlier, what was it?\"\n  \
+        thermocline context --user alex --session s1 --budget-tokens 800 --now 2026-06-01 \"And then?\"")]
+    Context(ContextArgs),
+
+    /// List, show or end sessions.
+    #[command(subcommand, after_help = "Example:\n  thermocline session list --user alex")]
+    Session(SessionVerb),
+
+    /// Show a turn.
+    #[command(subcommand, after_help = "Example:\n  thermocline turn show --user alex s1/3")]
+    Turn(TurnVerb),
+
+    /// Count what is in the file.
+    ///
+    /// Users, sessions, moves between tiers, and the turns, tokens and text of each tier: of all users together, and
+    /// nothing of what anybody said. Sizes are in B, KiB (1,024 B), MiB ..., with --json in bytes.
+    #[command(after_help = "Examples:\n  thermocline stats\n  thermocline --json stats")]
+    Stats,
+
+    /// Check whether the whole file is sound.
+    ///
+    /// Its pages, the counts that must agree, and every text against its hash; then its settings. Reads all of it,
+    /// which takes minutes for gigabytes; others may go on meanwhile. Exits with 7 if something does not hold: then
+    /// keep the file, and restore a backup.
+    #[command(after_help = "Example:\n  thermocline doctor && echo sound")]
+    Doctor,
+
+    /// Write a whole copy of the file as of this moment.
+    ///
+    /// Others may read and write meanwhile (cp would then copy a broken file). The copy appears under its name only
+    /// once it is on the disk, and never replaces a file.
+    #[command(after_help = "Example:\n  thermocline --db alex.db backup alex-2026-06-01.db")]
+    Backup(BackupArgs),
+
+    /// Print a completion script for a shell.
+    ///
+    /// Always plain text, also with --json.
+    #[command(after_help = "Examples:\n  \
+        thermocline completions bash > ~/.local/share/bash-completion/completions/thermocline\n  \
+        thermocline completions zsh > ~/.zfunc/_thermocline\n  \
+        thermocline completions fish > ~/.config/fish/completions/thermocline.fish")]
+    Completions(CompletionsArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionVerb {
+    /// List a user's sessions, newest first.
+    ///
+    /// Times are UTC, tokens those of the texts as they were said.
+    #[command(after_help = "Examples:\n  thermocline session list --user alex\n  \
+                            thermocline --json session list --user alex")]
+    List(SessionListArgs),
+
+    /// Show a session: its turns by tier, oldest first, and why they moved.
+    ///
+    /// Each turn with its place in the session, the time it was said (UTC), its tokens, the reason of its last move
+    /// between tiers, and how it begins. With --json the turns are whole, and every move has its time.
+    #[command(after_help = "Examples:\n  thermocline session show --user alex s1\n  \
+                            thermocline session show --user alex --last 20 s1")]
+    Show(SessionShowArgs),
+
+    /// End a session now: its hot turns become warm, and it never reopens.
+    ///
+    /// Ending it again changes nothing. A session ends by itself after 24 hours of silence.
+    #[command(after_help = "Example:\n  thermocline session end --user alex s1")]
+    End(SessionArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TurnVerb {
+    /// Show a turn whole: what was said, when, its tokens, and where it lives.
+    #[command(after_help = "Examples:\n  thermocline turn show --user alex msg-17\n  \
+                            thermocline turn show --user alex s1/3")]
+    Show(TurnShowArgs),
+}
+
+/// Whose memory a verb reads or writes.
+#[derive(Args, Debug)]
+pub(crate) struct UserArg {
+    /// The user's name; a UUID is taken for the user's id.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReplayArgs {
+    /// The file to replay; - reads stdin.
+    #[arg(value_name = "TRANSCRIPT.jsonl")]
+    pub(crate) transcript: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// End the last session too, at the time of its last turn.
+    #[arg(long)]
+    pub(crate) end: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ContextArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// The message that is to be answered; it is not part of the budget.
+    pub(crate) message: String,
+
+    /// The session's key or id [default: the user's newest session].
+    ///
+    /// A key is followed: if silence ended its session, to the one in which it went on.
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+
+    /// Tokens that the context may have at most, counted by o200k_base [default: 4400].
+    #[arg(long, value_name = "N")]
+    pub(crate) budget_tokens: Option<u32>,
+
+    /// The moment of asking, which the context shows: RFC 3339, or a date for its midnight in UTC [default: the
+    /// clock's].
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    pub(crate) now: Option<DateTime<Utc>>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SessionListArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SessionArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// The session's key or id.
+    pub(crate) session: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SessionShowArgs {
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+
+    /// Show only so many turns, the newest [default: all].
+    #[arg(long, value_name = "N")]
+    pub(crate) last: Option<u32>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TurnShowArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// The turn's id, the id that its caller gave it, or SESSION/NUMBER (its place, from 1).
+    pub(crate) turn: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct BackupArgs {
+    /// Where the copy is to lie; nothing may lie there yet.
+    pub(crate) to: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    pub(crate) shell: Shell,
+}
+
+/// An instant in RFC 3339, or a date for its midnight in UTC.
+fn instant(text: &str) -> Result<DateTime<Utc>, String> {
+    if let Ok(date) = text.parse::<NaiveDate>() {
+        return Ok(date.and_time(NaiveTime::MIN).and_utc());
+    }
+    DateTime::parse_from_rfc3339(text)
+        .map(|at| at.with_timezone(&Utc))
+        .map_err(|_| "expected a time like 2026-06-01T12:00:00Z, or a date like 2026-06-01".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<&str>) {
+        let read = instant(text).ok().map(|at| at.to_rfc3339());
+        assert_eq!(read.as_deref(), expected, "{text:?}");
+    }
+
+    #[test]
+    fn an_instant_is_rfc_3339_or_a_date() {
+        check("2026-06-01T14:30:00+02:00", Some("2026-06-01T12:30:00+00:00"));
+        check("2026-06-01", Some("2026-06-01T00:00:00+00:00"));
+        check("2026-02-30", None);
+        check("tomorrow", None);
+    }
+}

@@ -1,0 +1,15 @@
+//! `thermocline completions`: a script that teaches a shell the command line.
+
+use clap::CommandFactory;
+
+use crate::{
+    cli::{Cli, CompletionsArgs},
+    exit::Failure,
+    output::Output,
+};
+
+pub(crate) fn run(args: &CompletionsArgs, out: &Output) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "thermocline", &mut script);
+    out.print(&String::from_utf8_lossy(&script))
+}

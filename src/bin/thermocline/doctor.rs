@@ -1,0 +1,56 @@
+//! `thermocline doctor`: whether the file is sound.
+
+use std::{collections::BTreeMap, fmt::Write as _, path::Path};
+
+use indicatif::HumanCount;
+use serde::Serialize;
+use thermocline::{Check, Diagnosis};
+
+use crate::{
+    exit::{Exit, Failure},
+    find,
+    output::Output,
+    plain,
+};
+
+#[derive(Debug, Serialize)]
+struct Report {
+    healthy: bool,
+    checks: Vec<Check>,
+    settings: BTreeMap<String, String>,
+}
+
+pub(crate) fn run(db: &Path, out: &Output) -> Result<(), Failure> {
+    let diagnosis = {
+        let memory = find::memory(db)?;
+        let _progress = out.progress(None, "checking");
+        memory.doctor()?
+    };
+    let healthy = diagnosis.is_healthy();
+    let Diagnosis { checks, settings } = diagnosis;
+    let failed = checks.iter().filter(|check| check.problems > 0).count();
+    let report = Report { healthy, checks, settings: settings.into_iter().collect() };
+    out.answer(&report, text)?;
+    if healthy {
+        return Ok(());
+    }
+    let checks = if failed == 1 { "one check does".to_owned() } else { format!("{failed} checks do") };
+    Err(Failure::new(Exit::Unhealthy, format!("{checks} not hold; keep the file, and restore a backup")))
+}
+
+fn text(report: &Report) -> String {
+    let mut text = String::new();
+    for check in &report.checks {
+        let found = match check.problems {
+            0 => "ok".to_owned(),
+            1 => "1 problem".to_owned(),
+            n => format!("{} problems", HumanCount(n)),
+        };
+        let _ = writeln!(text, "{found:<12}  {}", check.holds);
+    }
+    text += "\nsettings\n";
+    for (name, value) in &report.settings {
+        let _ = writeln!(text, "  {name:<22}  {}", plain::line(value, usize::MAX));
+    }
+    text
+}

@@ -1,0 +1,93 @@
+//! Finds what the command line names: the file, the user, the session. Looks only, and makes nothing.
+
+use std::{fs, io, path::Path};
+
+use thermocline::{
+    ErrorKind, SessionId, UserId,
+    blocking::{Session, Thermocline, User},
+};
+
+use crate::{cli::UserArg, exit::Failure, plain};
+
+/// Opens a file that is there. A missing one is not made, and an empty one not filled.
+pub(crate) fn memory(db: &Path) -> Result<Thermocline, Failure> {
+    let shown = plain::line(&db.display().to_string(), usize::MAX);
+    match fs::metadata(db) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Failure::not_found(format!(
+            "there is no file {shown}; name another one with --db FILE, or make one with replay or demo"
+        ))),
+        Ok(file) if file.is_file() && file.len() == 0 => Err(Failure::not_found(format!(
+            "the file {shown} is empty; name another one with --db FILE, or fill it with replay or demo"
+        ))),
+        _ => Ok(Thermocline::open(db)?),
+    }
+}
+
+/// The user, who must be there.
+pub(crate) fn user(memory: &Thermocline, arg: &UserArg) -> Result<User, Failure> {
+    known_user(memory, &arg.user)?.ok_or_else(|| {
+        Failure::not_found(
+            "this file has no user of that name; names are case-sensitive, and so are their blanks",
+        )
+    })
+}
+
+/// The user, added if there is none.
+pub(crate) fn user_or_new(memory: &Thermocline, arg: &UserArg) -> Result<User, Failure> {
+    Ok(match (known_user(memory, &arg.user)?, arg.user.parse::<UserId>()) {
+        (Some(user), _) => user,
+        (None, Ok(id)) => memory.user_by_id(id)?,
+        (None, Err(_)) => memory.user(&arg.user)?,
+    })
+}
+
+/// By id, if it reads as one; else by name. A backend may well name its users by UUIDs of its own.
+fn known_user(memory: &Thermocline, name: &str) -> Result<Option<User>, Failure> {
+    let Ok(id) = name.parse::<UserId>() else { return Ok(memory.find_user(name)?) };
+    match memory.find_user_by_id(id)? {
+        Some(user) => Ok(Some(user)),
+        None => match memory.find_user(name) {
+            // The users table is a backend's own, and has no names.
+            Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+            found => Ok(found?),
+        },
+    }
+}
+
+/// The session with this key or id, as a backend would go on with it: a key is followed to the session in which
+/// it went on after silence.
+pub(crate) fn live_session(user: &User, key_or_id: &str) -> Result<Session, Failure> {
+    match user.find_session(key_or_id)? {
+        Some(session) => Ok(session),
+        None => session_by_id(user, key_or_id),
+    }
+}
+
+/// The very session that has this key or id.
+pub(crate) fn exact_session(user: &User, key_or_id: &str) -> Result<Session, Failure> {
+    let named = user.sessions()?.into_iter().find(|info| info.caller_id.as_deref() == Some(key_or_id));
+    match named {
+        Some(info) => Ok(user.session_by_id(info.id)?),
+        None => session_by_id(user, key_or_id),
+    }
+}
+
+/// The session that started last.
+pub(crate) fn newest_session(user: &User) -> Result<Session, Failure> {
+    match user.sessions()?.first() {
+        Some(info) => Ok(user.session_by_id(info.id)?),
+        None => Err(Failure::not_found("this user has no session yet")),
+    }
+}
+
+fn session_by_id(user: &User, id: &str) -> Result<Session, Failure> {
+    let found = match id.parse::<SessionId>() {
+        Ok(id) => user.session_by_id(id).map(Some),
+        Err(_) => Ok(None),
+    };
+    match found {
+        Ok(Some(session)) => Ok(session),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+        _ => Err(Failure::not_found("this user has no session with that key or id; session list shows them")),
+    }
+}

@@ -1,0 +1,172 @@
+//! `thermocline session`: a user's sessions, and the turns of one.
+
+use std::{collections::BTreeMap, fmt::Write as _, path::Path};
+
+use indicatif::HumanCount;
+use serde::Serialize;
+use thermocline::{MemoryTier, SessionInfo, Transition, Turn, blocking::Session};
+
+use crate::{
+    cli::{SessionArgs, SessionListArgs, SessionShowArgs},
+    context::counted,
+    exit::Failure,
+    find,
+    output::Output,
+    plain, turn,
+};
+
+/// A session, its turns and their moves.
+#[derive(Debug, Serialize)]
+struct Shown {
+    session: SessionInfo,
+    /// Oldest first.
+    turns: Vec<Turn>,
+    transitions: Vec<Transition>,
+}
+
+pub(crate) fn list(db: &Path, args: &SessionListArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::memory(db)?;
+    let sessions = find::user(&memory, &args.user)?.sessions()?;
+    if sessions.is_empty() && !out.is_json() {
+        out.talk("this user has no session yet");
+        return Ok(());
+    }
+    out.answer(&sessions, |sessions| listed(sessions))
+}
+
+pub(crate) fn show(db: &Path, args: &SessionShowArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::memory(db)?;
+    let session = find::exact_session(&find::user(&memory, &args.session.user)?, &args.session.session)?;
+    let info = session.info()?;
+    let first = args.last.map_or(1, |last| info.turn_count.saturating_sub(last) + 1);
+    let turns = turns_from(&session, first, info.turn_count)?;
+    let mut transitions = session.transitions()?;
+    transitions.retain(|moved| moved.turn_number >= first);
+    out.answer(&Shown { session: info, turns, transitions }, shown)
+}
+
+pub(crate) fn end(db: &Path, args: &SessionArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::memory(db)?;
+    let session = find::live_session(&find::user(&memory, &args.user)?, &args.session)?;
+    out.answer(&session.end()?, about)
+}
+
+/// Turns of a session by their places, both included.
+pub(crate) fn turns_from(session: &Session, first: u32, last: u32) -> Result<Vec<Turn>, Failure> {
+    let mut turns = Vec::new();
+    for turn_number in first..=last {
+        turns.extend(session.turn(turn_number)?);
+    }
+    Ok(turns)
+}
+
+/// A session's key, else its id: either names it on the command line.
+pub(crate) fn name(info: &SessionInfo) -> String {
+    info.caller_id.as_deref().map_or_else(|| info.id.to_string(), |key| plain::line(key, usize::MAX))
+}
+
+fn state(info: &SessionInfo) -> String {
+    info.end_reason.map_or_else(|| "open".to_owned(), |reason| format!("ended by {}", reason.as_str()))
+}
+
+fn listed(sessions: &[SessionInfo]) -> String {
+    /// A longer name is shown whole, and pushes its line to the right.
+    const WIDEST: usize = 40;
+    let width = sessions.iter().map(|info| name(info).chars().count()).max().unwrap_or(0).clamp(7, WIDEST);
+    let mut text = format!(
+        "{:<width$}  {:<16}  {:<16}  {:>6}  {:>9}\n",
+        "session", "started", "state", "turns", "tokens"
+    );
+    for info in sessions {
+        let _ = writeln!(
+            text,
+            "{:<width$}  {:<16}  {:<16}  {:>6}  {:>9}",
+            name(info),
+            info.started_at.format("%Y-%m-%d %H:%M").to_string(),
+            state(info),
+            HumanCount(info.turn_count.into()).to_string(),
+            HumanCount(info.total_tokens).to_string()
+        );
+    }
+    text
+}
+
+fn about(info: &SessionInfo) -> String {
+    let mut text = format!("session  {}\n", name(info));
+    if info.caller_id.is_some() {
+        let _ = writeln!(text, "id       {}", info.id);
+    }
+    if let Some(project) = &info.project {
+        let _ = writeln!(text, "project  {}", plain::line(project, usize::MAX));
+    }
+    let _ = writeln!(text, "started  {}", info.started_at.format("%Y-%m-%d %H:%M UTC"));
+    let ended = match info.ended_at {
+        Some(at) => format!("{}, {}", at.format("%Y-%m-%d %H:%M UTC"), state(info)),
+        None => "not yet".to_owned(),
+    };
+    let _ = writeln!(text, "ended    {ended}");
+    if let Some(successor) = info.successor_id {
+        let _ = writeln!(text, "went on  in {successor}");
+    }
+    let (turns, tokens) = (HumanCount(info.turn_count.into()), HumanCount(info.total_tokens));
+    text + &format!("turns    {turns}, {tokens} tokens\n")
+}
+
+fn shown(shown: &Shown) -> String {
+    let Shown { session, turns, transitions } = shown;
+    let mut text = about(session);
+    if let Some(first) = turns.first().filter(|turn| turn.turn_number > 1) {
+        let _ = writeln!(text, "shown    from turn {} on", first.turn_number);
+    }
+    text += &moves(transitions);
+    // A turn's last move says why it lives where it lives.
+    let reasons: BTreeMap<u32, &'static str> =
+        transitions.iter().map(|moved| (moved.turn_number, moved.reason.as_str())).collect();
+    for tier in [MemoryTier::Cold, MemoryTier::Warm, MemoryTier::Hot] {
+        let turns: Vec<&Turn> = turns.iter().filter(|turn| turn.memory_tier == tier).collect();
+        if turns.is_empty() {
+            continue;
+        }
+        let tokens: u64 = turns.iter().map(|turn| u64::from(turn.tokens.total_tokens)).sum();
+        let count = counted(turns.len(), "turn");
+        let _ = writeln!(text, "\n{}: {count}, {} tokens", tier.as_str(), HumanCount(tokens));
+        text += "     #  said              tokens  moved by      how it begins\n";
+        for turn in turns {
+            text += &row(turn, reasons.get(&turn.turn_number).copied().unwrap_or_default());
+        }
+    }
+    text
+}
+
+/// How many turns moved where, and why.
+fn moves(transitions: &[Transition]) -> String {
+    let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+    for Transition { from, to, reason, .. } in transitions {
+        *counts.entry([from.as_str(), to.as_str(), reason.as_str()]).or_default() += 1;
+    }
+    counts.iter().fold(String::new(), |mut text, ([from, to, reason], &count)| {
+        let _ = writeln!(text, "moved    {} {from} -> {to} ({reason})", counted(count, "turn"));
+        text
+    })
+}
+
+fn row(turn: &Turn, reason: &str) -> String {
+    format!(
+        "{:>6}  {}  {:>6}  {reason:<12}  {}\n",
+        turn.turn_number,
+        turn.timestamp.format("%Y-%m-%d %H:%M"),
+        HumanCount(turn.tokens.total_tokens.into()).to_string(),
+        preview(turn, 50)
+    )
+}
+
+/// How a turn begins: who speaks first, and their first words.
+fn preview(of: &Turn, max_chars: usize) -> String {
+    let said = &of.said;
+    let (speaker, message) = if said.user_message.trim().is_empty() {
+        (turn::speaker(said.assistant_name.as_deref(), said.assistant_origin), &said.ai_response)
+    } else {
+        (turn::speaker(said.user_name.as_deref(), said.user_origin), &said.user_message)
+    };
+    plain::line(&format!("{speaker}: {}", plain::line(message, max_chars)), max_chars)
+}

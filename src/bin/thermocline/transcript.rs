@@ -1,0 +1,158 @@
+//! Reads a transcript: JSON Lines, a turn a line. What it says of a bad line names the line, never its text.
+
+use std::io::{BufRead, Read};
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+use thermocline::{Config, NewTurn};
+
+use crate::exit::{Exit, Failure};
+
+/// Two sides of 10 MiB, every character of them escaped, still fit; a longer line is no turn.
+const MAX_LINE_BYTES: u64 = 64 << 20;
+
+/// One line.
+#[derive(Debug)]
+pub(crate) struct Line {
+    /// Its place in the file, from 1.
+    pub(crate) number: u64,
+    /// Where the next one begins.
+    pub(crate) end_bytes: u64,
+    pub(crate) session: String,
+    pub(crate) id: String,
+    pub(crate) user: String,
+    pub(crate) assistant: String,
+    said_at: Option<DateTime<Utc>>,
+    user_name: Option<String>,
+    assistant_name: Option<String>,
+}
+
+impl Line {
+    /// The turn that the line describes.
+    pub(crate) fn to_turn(&self) -> NewTurn {
+        let mut turn = NewTurn::new(&*self.user, &*self.assistant).caller_id(&*self.id);
+        if let Some(at) = self.said_at {
+            turn = turn.said_at(at);
+        }
+        if let Some(name) = &self.user_name {
+            turn = turn.user_name(name);
+        }
+        if let Some(name) = &self.assistant_name {
+            turn = turn.assistant_name(name);
+        }
+        turn
+    }
+
+    /// When it was said, if the line knows.
+    pub(crate) fn said_at(&self) -> Option<DateTime<Utc>> {
+        self.said_at
+    }
+}
+
+/// The lines of a transcript, one after the other: a file may be larger than memory.
+#[derive(Debug)]
+pub(crate) struct Transcript<R> {
+    input: R,
+    number: u64,
+    read_bytes: u64,
+    buffer: Vec<u8>,
+}
+
+impl<R: BufRead> Transcript<R> {
+    pub(crate) fn new(input: R) -> Self {
+        Self { input, number: 0, read_bytes: 0, buffer: Vec::new() }
+    }
+
+    /// Reads the next line into the buffer; false at the end.
+    fn read_line(&mut self) -> Result<bool, Failure> {
+        self.buffer.clear();
+        self.number += 1;
+        let mut input = self.input.by_ref().take(MAX_LINE_BYTES + 1);
+        let read = input
+            .read_until(b'\n', &mut self.buffer)
+            .map_err(|error| Failure::caused(Exit::FileUnusable, "the transcript cannot be read", error))?;
+        self.read_bytes += read as u64;
+        if read as u64 > MAX_LINE_BYTES {
+            return Err(Failure::refused("the line is longer than 64 MiB"));
+        }
+        Ok(read > 0)
+    }
+
+    fn next_line(&mut self) -> Result<Option<Line>, Failure> {
+        while self.read_line()? {
+            /// Some programs begin a UTF-8 file with it.
+            const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+            let bytes = match self.buffer.strip_prefix(BYTE_ORDER_MARK) {
+                Some(rest) if self.number == 1 => rest,
+                _ => &self.buffer,
+            };
+            if !bytes.trim_ascii().is_empty() {
+                let line = parsed(bytes).map_err(Failure::refused)?;
+                return Ok(Some(Line { number: self.number, end_bytes: self.read_bytes, ..line }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl<R: BufRead> Iterator for Transcript<R> {
+    type Item = Result<Line, (u64, Failure)>;
+
+    /// A failure comes with the number of its line.
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_line().map_err(|failure| (self.number, failure)).transpose()
+    }
+}
+
+/// A line's fields, checked by themselves: whether they fit the file is for whoever records them.
+///
+/// By hand, since `serde_json` quotes the value in what it says of a wrong type.
+fn parsed(bytes: &[u8]) -> Result<Line, String> {
+    let value = serde_json::from_slice(bytes).map_err(|error| no_json(&error))?;
+    let Value::Object(mut fields) = value else {
+        return Err("the line is no JSON object".to_owned());
+    };
+    let line = Line {
+        number: 0,
+        end_bytes: 0,
+        session: needed(&mut fields, "session")?,
+        id: needed(&mut fields, "id")?,
+        user: needed(&mut fields, "user")?,
+        assistant: optional(&mut fields, "assistant")?.unwrap_or_default(),
+        said_at: optional(&mut fields, "at")?.map(|at| instant(&at)).transpose()?,
+        user_name: optional(&mut fields, "user_name")?,
+        assistant_name: optional(&mut fields, "assistant_name")?,
+    };
+    line.to_turn().check(Config::default().max_side_bytes).map_err(|error| error.to_string())?;
+    Ok(line)
+}
+
+/// What is wrong with the JSON, and at which column. Its line is always 1 there, and told elsewhere.
+fn no_json(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let what = text.split(" at line ").next().unwrap_or_default();
+    format!("the line is no JSON: {what} at column {}", error.column())
+}
+
+fn needed(fields: &mut Map<String, Value>, name: &str) -> Result<String, String> {
+    match fields.remove(name) {
+        Some(Value::String(text)) => Ok(text),
+        Some(_) => Err(format!("the field {name} is no string")),
+        None => Err(format!("the field {name} is missing")),
+    }
+}
+
+/// A field that may be missing, or null.
+fn optional(fields: &mut Map<String, Value>, name: &str) -> Result<Option<String>, String> {
+    match fields.remove(name) {
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(Value::Null) | None => Ok(None),
+        Some(_) => Err(format!("the field {name} is no string")),
+    }
+}
+
+fn instant(text: &str) -> Result<DateTime<Utc>, String> {
+    DateTime::parse_from_rfc3339(text)
+        .map(|at| at.with_timezone(&Utc))
+        .map_err(|_| "the field at is no time; expected RFC 3339, like 2026-03-02T18:10:00Z".to_owned())
+}
