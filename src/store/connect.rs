@@ -14,8 +14,8 @@ pub(crate) const BUSY_TIMEOUT_MS: u32 = 5_000;
 /// Pages in the WAL after which the writer checkpoints, once it has acknowledged: 4 MB, as SQLite's own default.
 pub(crate) const CHECKPOINT_PAGES: i32 = 1_000;
 
-const WRITER_CACHE_KIB: i32 = 8_192;
-const READER_CACHE_KIB: i32 = 4_096;
+const WRITER_CACHE_KIB: i32 = 2_048;
+const READER_CACHE_KIB: i32 = 1_024;
 
 /// The one connection that writes. It checkpoints by itself only when it is told to: a checkpoint inside a
 /// commit would be paid by a caller who waits.

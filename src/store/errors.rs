@@ -21,7 +21,12 @@ impl From<SqlError> for Error {
             Some(ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
                 (ErrorKind::Io, "the file, or the -wal and -shm files beside it, cannot be opened")
             }
-            _ => (ErrorKind::Io, "SQLite failed"),
+            Some(ErrorCode::ConstraintViolation) => {
+                (ErrorKind::Conflict, "a row that it needs is gone, or taken; nothing was written")
+            }
+            Some(ErrorCode::TooBig) => (ErrorKind::InvalidInput, "a text is longer than SQLite takes"),
+            Some(_) => (ErrorKind::Io, "SQLite failed"),
+            None => (ErrorKind::Corrupt, "a row of the file cannot be read; run doctor"),
         };
         Self::caused(kind, message, error)
     }

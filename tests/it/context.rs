@@ -62,6 +62,37 @@ Assistant: answer 7
 }
 
 #[test]
+fn reading_writes_nothing() {
+    let mut fixture = Fixture::new();
+    fixture.config.live_sessions = 1;
+    let memory = fixture.open();
+    let alex = memory.user("alex").unwrap();
+    let session = alex.session().unwrap();
+    for n in 1..=9 {
+        session.record(turn(n).caller_id(n.to_string())).unwrap();
+    }
+    fixture.clock.advance(chrono::TimeDelta::days(9)); // Even a silence is only noticed by who writes.
+    let conn = rusqlite::Connection::open_with_flags(fixture.path(), rusqlite::OpenFlags::default()).unwrap();
+    let version = || conn.query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0)).unwrap();
+    let before = version();
+    session.context("You mentioned question 1 earlier?", ContextOptions::default()).unwrap();
+    session.search("question", 5).unwrap();
+    session.hot().unwrap();
+    session.warm().unwrap();
+    session.turn(1).unwrap();
+    session.info().unwrap();
+    session.transitions().unwrap();
+    alex.sessions().unwrap();
+    alex.turn_by_caller_id("1").unwrap();
+    assert!(alex.find_session("no such session").unwrap().is_none());
+    assert!(memory.find_user("nobody").unwrap().is_none());
+    memory.doctor().unwrap();
+    memory.stats().unwrap();
+    memory.backup(fixture.folder.path().join("copy.db")).unwrap();
+    assert_eq!(version(), before);
+}
+
+#[test]
 fn an_empty_session_has_an_empty_context() {
     let context = session_with([]).context("hello", ContextOptions::default()).unwrap();
     assert_eq!((context.text.as_str(), context.tokens), ("", 0));

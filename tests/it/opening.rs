@@ -229,6 +229,7 @@ pub fn child_opens_what_it_may_not_write(folder: &str, kind: &str) {
 }
 
 /// A file and a folder that the child may read and not write.
+#[cfg(unix)]
 fn check_read_only(kind: &str) {
     let fixture = Fixture::new();
     drop(fixture.session());
@@ -255,6 +256,7 @@ fn check_read_only(kind: &str) {
     assert_eq!(said, ["ReadOnly"], "{kind}");
 }
 
+#[cfg(unix)]
 fn is_root() -> bool {
     let probe = tempfile::tempfile().unwrap();
     std::os::unix::fs::MetadataExt::uid(&probe.metadata().unwrap()) == 0
