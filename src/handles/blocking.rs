@@ -165,6 +165,11 @@ impl User {
         self.runtime.block_on(self.inner.turn_by_caller_id(caller_id))
     }
 
+    /// See [`User::find_recorded`](crate::User::find_recorded).
+    pub fn find_recorded(&self, turn: &NewTurn) -> Result<Option<Recorded>> {
+        self.runtime.block_on(self.inner.find_recorded(turn))
+    }
+
     fn session_handle(&self, inner: crate::Session) -> Session {
         Session { inner, runtime: Arc::clone(&self.runtime) }
     }

@@ -9,10 +9,15 @@ use crate::{
         ids::{SessionId, TurnId, UserId},
         instant,
         session::SessionInfo,
-        turn::Turn,
+        turn::{NewTurn, Recorded, Turn},
     },
-    store::{Store, ending, record::no_session, reload, sessions, turns, users::Scope},
-    text::measure::check_name,
+    store::{
+        Store, ending,
+        record::{self, no_session},
+        reload, sessions, turns,
+        users::Scope,
+    },
+    text::measure::{self, check_name},
 };
 
 /// One user's memory. Nothing reached through it belongs to anybody else.
@@ -115,6 +120,15 @@ impl User {
             Ok(reload::recounted(turn.ok_or_else(no_turn)?, store.config()))
         })
         .await
+    }
+
+    /// The result of an earlier [`record`](Session::record) of this turn, by its caller's id, in whatever session
+    /// and wherever the turn is now: a look that writes nothing. The same id with other text is a `Conflict`.
+    pub async fn find_recorded(&self, turn: &NewTurn) -> Result<Option<Recorded>> {
+        let Some(caller_id) = turn.caller_id.clone() else { return Ok(None) };
+        let hash = measure::content_hash(&turn.said.user_message, &turn.said.ai_response);
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        off_thread(move || store.read(|conn| record::find(conn, &scope, &caller_id, hash))).await
     }
 
     fn handle(&self, id: SessionId) -> Session {

@@ -23,7 +23,7 @@ use crate::{
         turns,
         users::{self, Scope},
     },
-    text::measure::MeasuredTurn,
+    text::measure::{ContentHash, MeasuredTurn},
     tier::hot::HotTier,
 };
 
@@ -71,7 +71,9 @@ pub(crate) fn record(
     session: SessionId,
     measured: MeasuredTurn,
 ) -> Result<Recorded> {
-    if let Some(known) = known_result(desk.tx, scope, &measured)? {
+    if let Some(caller_id) = &measured.turn.caller_id
+        && let Some(known) = find(desk.tx, scope, caller_id, measured.content_hash)?
+    {
         return Ok(known);
     }
     let now = desk.now();
@@ -113,10 +115,14 @@ pub(crate) fn record(
 }
 
 /// The result of an earlier record with the same caller's id; the same id with other text is a conflict.
-fn known_result(tx: &Connection, scope: &Scope, measured: &MeasuredTurn) -> Result<Option<Recorded>> {
-    let Some(caller_id) = &measured.turn.caller_id else { return Ok(None) };
-    let Some(unit) = turns::unit_by_caller_id(tx, scope, caller_id)? else { return Ok(None) };
-    if unit.content_hash != measured.content_hash {
+pub(crate) fn find(
+    conn: &Connection,
+    scope: &Scope,
+    caller_id: &str,
+    content_hash: ContentHash,
+) -> Result<Option<Recorded>> {
+    let Some(unit) = turns::unit_by_caller_id(conn, scope, caller_id)? else { return Ok(None) };
+    if unit.content_hash != content_hash {
         return Err(Error::new(
             ErrorKind::Conflict,
             "a turn with this caller's id and other text is already recorded; use another id",

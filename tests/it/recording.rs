@@ -140,6 +140,10 @@ fn the_same_id_is_known_after_the_turn_has_left_the_table() {
     conn.execute("DELETE FROM conversation_turns", []).unwrap();
     let again = session.record(turn(1).caller_id("a")).unwrap();
     assert_eq!((again.turn_id, again.outcome), (first.turn_id, RecordOutcome::Known));
+    let alex = fixture.alex();
+    assert_eq!(alex.find_recorded(&turn(1).caller_id("a")).unwrap(), Some(again));
+    assert_eq!(alex.find_recorded(&turn(1).caller_id("b")).unwrap(), None);
+    assert_eq!(alex.find_recorded(&turn(2).caller_id("a")).unwrap_err().kind(), ErrorKind::Conflict);
     assert_eq!(session.record(turn(2).caller_id("a")).unwrap_err().kind(), ErrorKind::Conflict);
 }
 
