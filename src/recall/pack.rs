@@ -100,7 +100,15 @@ pub(crate) fn pack<'t>(
     let mut packer = Packer {
         tokenizer,
         room: budget_tokens.saturating_sub(frame_tokens),
-        sections: requests.iter().map(|request| Filled { request, pieces: Vec::new(), tokens: 0 }).collect(),
+        date_tokens: tokenizer.count(&render::date_line(NaiveDate::default())),
+        sections: requests
+            .iter()
+            .map(|request| Filled {
+                request,
+                title_tokens: tokenizer.count(request.section.title()),
+                pieces: Vec::new(),
+            })
+            .collect(),
     };
     packer.fill();
     packer.finish(budget_tokens, last_line)
@@ -110,15 +118,16 @@ struct Packer<'r, 't> {
     tokenizer: Tokenizer,
     /// Tokens for all sections together.
     room: u32,
+    /// Tokens of the line above the turns of a day: any day, since its digits make as many tokens.
+    date_tokens: u32,
     sections: Vec<Filled<'r, 't>>,
 }
 
 struct Filled<'r, 't> {
     request: &'r Request<'t>,
+    title_tokens: u32,
     /// Oldest first.
     pieces: Vec<Piece<'t>>,
-    /// Of the section as rendered: title, dates and pieces.
-    tokens: u32,
 }
 
 impl<'t> Packer<'_, 't> {
@@ -128,7 +137,7 @@ impl<'t> Packer<'_, 't> {
             let request = self.sections[at].request;
             shares = shares.saturating_add(request.share_tokens);
             if let (Some(least), Some(&first)) = (request.first_gets, request.turns.first()) {
-                let least = self.tokens_with(at, first, least + MARK_TOKENS);
+                let least = self.tokens_with(at, Some((first, least + MARK_TOKENS)));
                 let limit = self.limit(at, shares).max(least).min(self.limit(at, u32::MAX));
                 if !self.add_whole(at, first, limit) {
                     self.add_part(at, first, limit);
@@ -151,8 +160,10 @@ impl<'t> Packer<'_, 't> {
 
     /// What section `at` may have in all, when the sections so far may have `shares` together.
     fn limit(&self, at: usize, shares: u32) -> u32 {
-        let others: u32 =
-            self.sections.iter().enumerate().filter(|&(i, _)| i != at).map(|(_, filled)| filled.tokens).sum();
+        let others: u32 = (0..self.sections.len())
+            .filter(|&other| other != at)
+            .map(|other| self.tokens_with(other, None))
+            .sum();
         let most = self.sections[at].request.most_tokens;
         self.room.min(shares).saturating_sub(others).min(most)
     }
@@ -166,7 +177,7 @@ impl<'t> Packer<'_, 't> {
         self.holds(turn) || {
             let tokens = turn.tokens.piece_tokens;
             // The text is made only if it fits: most of a long window does not.
-            self.tokens_with(at, turn, tokens) <= limit && {
+            self.tokens_with(at, Some((turn, tokens))) <= limit && {
                 self.add(at, turn, PackedAs::Whole, render::turn_piece(&turn.said), tokens);
                 true
             }
@@ -175,7 +186,7 @@ impl<'t> Packer<'_, 't> {
 
     /// Adds as much of a turn as fits, if that is worth it.
     fn add_part(&mut self, at: usize, turn: &'t Turn, limit: u32) {
-        let room = limit.saturating_sub(self.tokens_with(at, turn, 0));
+        let room = limit.saturating_sub(self.tokens_with(at, Some((turn, 0))));
         if room >= LEAST_PART_TOKENS
             && let Some((packed_as, text, tokens)) = part_of(turn, room, self.tokenizer)
         {
@@ -184,31 +195,26 @@ impl<'t> Packer<'_, 't> {
     }
 
     fn add(&mut self, at: usize, turn: &'t Turn, packed_as: PackedAs, text: String, tokens: u32) {
-        let total = self.tokens_with(at, turn, tokens);
         let filled = &mut self.sections[at];
         let section = filled.request.section;
         let place = filled.pieces.partition_point(|piece| piece.turn.seq < turn.seq);
         filled.pieces.insert(place, Piece { turn, section, packed_as, text, tokens });
-        filled.tokens = total;
     }
 
-    /// The tokens of section `at` with one more piece in it: pieces and lines of the frame may be added up.
-    fn tokens_with(&self, at: usize, turn: &Turn, tokens: u32) -> u32 {
+    /// The tokens of section `at` as rendered, with one more turn in it if one is given: pieces and lines of the
+    /// frame may be added up.
+    fn tokens_with(&self, at: usize, more: Option<(&Turn, u32)>) -> u32 {
         let filled = &self.sections[at];
-        let place = filled.pieces.partition_point(|piece| piece.turn.seq < turn.seq);
-        let before = filled.pieces[..place].last().map(|piece| date_of(piece.turn));
-        let after = filled.pieces.get(place).map(|piece| date_of(piece.turn));
-        let on = date_of(turn);
-        let title =
-            if filled.pieces.is_empty() { self.tokenizer.count(filled.request.section.title()) } else { 0 };
-        let date = |on| self.tokenizer.count(&render::date_line(on));
-        let own_date = if before == Some(on) { 0 } else { date(on) };
-        // The piece behind may lose its date line to this one, or need one because of it.
-        let (had, needs) =
-            (after.is_some_and(|after| before != Some(after)), after.is_some_and(|after| after != on));
-        let after_date = after.map_or(0, date);
-        let total = filled.tokens + title + tokens + own_date + if needs { after_date } else { 0 };
-        total - if had { after_date } else { 0 }
+        let mut turns: Vec<(i64, NaiveDate, u32)> =
+            filled.pieces.iter().map(|piece| (piece.turn.seq, date_of(piece.turn), piece.tokens)).collect();
+        turns.extend(more.map(|(turn, tokens)| (turn.seq, date_of(turn), tokens)));
+        if turns.is_empty() {
+            return 0;
+        }
+        turns.sort_unstable(); // By seq, as they are rendered.
+        let date_lines = turns.chunk_by(|a, b| a.1 == b.1).count();
+        let date_tokens = u32::try_from(date_lines).unwrap_or(u32::MAX).saturating_mul(self.date_tokens);
+        turns.iter().fold(filled.title_tokens + date_tokens, |sum, turn| sum.saturating_add(turn.2))
     }
 
     fn finish(mut self, budget_tokens: u32, last_line: &str) -> Packed<'t> {

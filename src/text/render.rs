@@ -48,7 +48,8 @@ pub(crate) fn assistant_line(said: &Said, text: &str) -> String {
     line(said.assistant_name.as_deref(), said.assistant_origin, "Assistant", text)
 }
 
-/// Stands above the first turn of a day.
+/// Stands above the first turn of a day. Of years with four digits, so of all that can be recorded, every day has
+/// as many tokens.
 pub(crate) fn date_line(on: NaiveDate) -> String {
     format!("On {on}\n")
 }
@@ -170,6 +171,19 @@ mod tests {
         check(&NewTurn::new("a", "").user_name("🦊"), "User 🦊: a\n");
         check(&NewTurn::new("a", "").user_name("/x"), "User /x: a\n");
         check(&NewTurn::new("a", "").user_name("n".repeat(100)), &format!("{}: a\n", "n".repeat(40)));
+    }
+
+    #[test]
+    fn every_day_has_as_many_tokens() {
+        use crate::text::tokens::Tokenizer;
+        for tokenizer in [Tokenizer::O200kBase, Tokenizer::Cl100kBase] {
+            let tokens = |day: &str| tokenizer.count(&date_line(day.parse().unwrap()));
+            let first = tokens("0001-01-01");
+            for n in 0..3_000 {
+                let day = format!("{:04}-{:02}-{:02}", 1 + n * 10 / 3, 1 + n % 12, 1 + n % 28);
+                assert_eq!(tokens(&day), first, "{day}");
+            }
+        }
     }
 
     #[test]

@@ -115,10 +115,10 @@ fn an_empty_file_becomes_ours_and_is_the_owners_alone() {
     memory.user("alex").unwrap();
     #[cfg(unix)]
     for file in ["made.db", "made.db-wal", "made.db-shm"] {
-        let mode = std::os::unix::fs::PermissionsExt::mode(
+        let bits = std::os::unix::fs::PermissionsExt::mode(
             &fs::metadata(fixture.folder.path().join(file)).unwrap().permissions(),
         );
-        assert_eq!(mode & 0o777, 0o600, "{file}");
+        assert_eq!(bits & 0o777, 0o600, "{file}");
     }
 }
 
@@ -235,7 +235,7 @@ fn check_read_only(kind: &str) {
     drop(fixture.session());
     let folder = fixture.folder.path();
     let permit = |path: &Path, mode| {
-        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap()
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
     };
     let (of_file, of_folder) = if kind == "read_only_file" { (0o444, 0o777) } else { (0o666, 0o555) };
     permit(&fixture.path(), of_file);

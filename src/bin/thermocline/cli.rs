@@ -120,7 +120,7 @@ pub(crate) enum Verb {
     ///
     /// Others may read and write meanwhile (cp would then copy a broken file). The copy appears under its name only
     /// once it is on the disk, and never replaces a file.
-    #[command(after_help = "Example:\n  thermocline --db alex.db backup alex-2026-06-01.db")]
+    #[command(after_help = "Example:\n  thermocline backup thermocline-2026-06-01.db")]
     Backup(BackupArgs),
 
     /// Print a completion script for a shell.

@@ -20,6 +20,7 @@ use thermocline::{
 
 use crate::{
     context,
+    counts::{counted, ranges},
     exit::{Exit, Failure},
     find,
     output::Output,
@@ -226,7 +227,7 @@ fn home(user: &User, info: &thermocline::SessionInfo) -> Result<Home, Failure> {
 }
 
 fn row(entered: &Entered, said: &str) -> String {
-    let hot_turns = context::counted(entered.hot_turns, "turn");
+    let hot_turns = counted(entered.hot_turns, "turn");
     let hot = format!("{hot_turns}, {} tokens", HumanCount(entered.hot_tokens.into()));
     let (number, tokens) = (entered.turn_number, HumanCount(entered.total_tokens.into()).to_string());
     let mut row = format!("{number:>6}  {tokens:>6}  {hot:<24}  {said}\n");
@@ -242,7 +243,7 @@ fn moved(moves: &[Transition]) -> String {
         let numbers: Vec<u32> = group.iter().map(|moved| moved.turn_number).collect();
         let turns = if numbers.len() == 1 { "turn" } else { "turns" };
         let (to, reason) = (group[0].to.as_str(), group[0].reason.as_str());
-        format!("{turns} {} -> {to} ({reason})", context::ranges(&numbers))
+        format!("{turns} {} -> {to} ({reason})", ranges(&numbers))
     };
     moves.chunk_by(|a, b| (a.to, a.reason) == (b.to, b.reason)).map(group).collect::<Vec<_>>().join(", ")
 }
@@ -276,7 +277,7 @@ fn homes(homes: &[Home]) -> String {
 }
 
 fn held(amount: &Amount) -> String {
-    match (context::counted(amount.turns, "turn"), HumanCount(amount.tokens.into())) {
+    match (counted(amount.turns, "turn"), HumanCount(amount.tokens.into())) {
         _ if amount.turns == 0 => "-".to_owned(),
         (turns, tokens) => format!("{turns}, {tokens} tokens"),
     }

@@ -4,6 +4,7 @@ mod backup;
 mod cli;
 mod completions;
 mod context;
+mod counts;
 mod demo;
 mod doctor;
 mod exit;

@@ -10,12 +10,13 @@ use std::{
 use indicatif::HumanCount;
 use serde::Serialize;
 use thermocline::{
-    EndReason, ErrorKind, RecordOutcome, SessionId, TierStats, Turn, TurnId,
+    EndReason, RecordOutcome, Recorded, SessionId, TierStats,
     blocking::{Session, Thermocline, User},
 };
 
 use crate::{
     cli::ReplayArgs,
+    counts::counted,
     exit::{Exit, Failure},
     find,
     output::{Output, Progress},
@@ -26,9 +27,9 @@ use crate::{
 /// What a replay did, and what the file holds now.
 #[derive(Debug, Serialize)]
 struct Summary {
-    turns_new: u64,
-    turns_known: u64,
-    sessions: u64,
+    turns_new: usize,
+    turns_known: usize,
+    sessions: usize,
     /// Of all users of the file.
     tiers: Vec<TierStats>,
 }
@@ -70,11 +71,11 @@ fn open(path: &Path, out: &Output) -> Result<(Box<dyn Read>, Progress), Failure>
 }
 
 /// Names the line, and says what became of it and of those before.
-fn at_line(number: u64, turns: u64, failure: Failure) -> Failure {
+fn at_line(number: u64, turns: usize, failure: Failure) -> Failure {
     let stay = match turns {
         0 => "no turn was recorded before it".to_owned(),
         1 => "the turn before it stays recorded".to_owned(),
-        _ => format!("the {} turns before it stay recorded", HumanCount(turns)),
+        _ => format!("the {} before it stay recorded", counted(turns, "turn")),
     };
     let after = match failure.exit() {
         Exit::Refused => format!("; nothing of this line was written, {stay}"),
@@ -89,15 +90,14 @@ struct Replay {
     current: Option<Current>,
     /// The keys of the sessions that a later one has ended: such a session never comes back.
     ended: HashSet<String>,
-    turns_new: u64,
-    turns_known: u64,
+    turns_new: usize,
+    turns_known: usize,
 }
 
 /// The session that the last line belonged to.
 struct Current {
     key: String,
     session: Session,
-    last_turn: TurnId,
 }
 
 impl Replay {
@@ -105,17 +105,18 @@ impl Replay {
         Self { user, current: None, ended: HashSet::new(), turns_new: 0, turns_known: 0 }
     }
 
-    fn turns(&self) -> u64 {
+    fn turns(&self) -> usize {
         self.turns_new + self.turns_known
     }
 
     /// Records a line, unless its turn is known. All that could refuse it is asked before the first write: a bad
     /// line must not end the session before it, nor start one.
     fn take(&mut self, line: &Line) -> Result<(), Failure> {
-        let known = self.known(line)?;
+        let turn = line.to_turn();
+        let known = self.user.find_recorded(&turn)?;
         let session = self.session_of(line)?;
         match &known {
-            Some(turn) => self.check_same_session(turn, session.as_ref())?,
+            Some(known) => self.check_same_session(known, session.as_ref())?,
             None => check_open(session.as_ref())?,
         }
 
@@ -126,35 +127,16 @@ impl Replay {
         if self.current.as_ref().is_some_and(|current| current.key != line.session) {
             self.end_current()?;
         }
-        let last_turn = self.turn_of(line, known, &session)?;
-        self.current = Some(Current { key: line.session.clone(), session, last_turn });
-        Ok(())
-    }
-
-    /// The known turn, else the one that is recorded now.
-    fn turn_of(&mut self, line: &Line, known: Option<Turn>, session: &Session) -> Result<TurnId, Failure> {
-        if let Some(turn) = known {
-            self.turns_known += 1;
-            return Ok(turn.id);
-        }
-        let recorded = session.record(line.to_turn())?;
+        let recorded = match known {
+            Some(known) => known,
+            None => session.record(turn)?,
+        };
         match recorded.outcome {
             RecordOutcome::New => self.turns_new += 1,
-            RecordOutcome::Known => self.turns_known += 1, // Another replay was faster.
+            RecordOutcome::Known => self.turns_known += 1,
         }
-        Ok(recorded.turn_id)
-    }
-
-    /// The turn that an earlier replay recorded for this line.
-    fn known(&self, line: &Line) -> Result<Option<Turn>, Failure> {
-        match self.user.turn_by_caller_id(&line.id) {
-            Ok(turn) if turn.said.user_message == line.user && turn.said.ai_response == line.assistant => {
-                Ok(Some(turn))
-            }
-            Ok(_) => Err(Failure::refused("its id is already taken by a turn with other text")),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        self.current = Some(Current { key: line.session.clone(), session });
+        Ok(())
     }
 
     /// The line's session, if there is one yet.
@@ -169,7 +151,7 @@ impl Replay {
     }
 
     /// The same id and text in another session is another turn, and would be lost if it passed for known.
-    fn check_same_session(&self, known: &Turn, session: Option<&Session>) -> Result<(), Failure> {
+    fn check_same_session(&self, known: &Recorded, session: Option<&Session>) -> Result<(), Failure> {
         let wanted = session.map(Session::id);
         let mut next = Some(known.session_id);
         while let Some(id) = next {
@@ -188,17 +170,20 @@ impl Replay {
 
     /// Ends the session of the lines before, when its last turn was said; one that has ended stays as it is.
     fn end_current(&mut self) -> Result<(), Failure> {
-        if let Some(current) = self.current.take() {
-            if current.session.info()?.ended_at.is_none() {
-                current.session.end_at(self.user.turn(current.last_turn)?.timestamp)?;
-            }
-            self.ended.insert(current.key);
+        if let Some(Current { key, session }) = self.current.take() {
+            let info = session.info()?;
+            match session.turn(info.turn_count)? {
+                _ if info.ended_at.is_some() => info,
+                Some(last) => session.end_at(last.timestamp)?,
+                None => session.end()?,
+            };
+            self.ended.insert(key);
         }
         Ok(())
     }
 
     fn finish(mut self, end: bool, memory: &Thermocline) -> Result<Summary, Failure> {
-        let sessions = (self.ended.len() + usize::from(self.current.is_some())) as u64;
+        let sessions = self.ended.len() + usize::from(self.current.is_some());
         if end {
             self.end_current()?;
         }
@@ -219,11 +204,12 @@ fn check_open(session: Option<&Session>) -> Result<(), Failure> {
 
 fn text(summary: &Summary) -> String {
     let Summary { turns_new, turns_known, sessions, tiers } = summary;
-    let (sessions, turns) = (HumanCount(*sessions), HumanCount(turns_new + turns_known));
-    let (new, known) = (HumanCount(*turns_new), HumanCount(*turns_known));
     format!(
-        "{turns} turns in {sessions} sessions: {new} new, {known} known from before.\nThe file now holds, of all \
-         users:\n{}",
+        "{} in {}: {} new, {} known from before.\nThe file now holds, of all users:\n{}",
+        counted(turns_new + turns_known, "turn"),
+        counted(*sessions, "session"),
+        HumanCount(*turns_new as u64),
+        HumanCount(*turns_known as u64),
         stats::tiers(tiers)
     )
 }

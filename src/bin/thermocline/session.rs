@@ -8,7 +8,7 @@ use thermocline::{MemoryTier, SessionInfo, Transition, Turn, blocking::Session};
 
 use crate::{
     cli::{SessionArgs, SessionListArgs, SessionShowArgs},
-    context::counted,
+    counts::counted,
     exit::Failure,
     find,
     output::Output,
