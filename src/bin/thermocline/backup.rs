@@ -1,6 +1,6 @@
 //! `thermocline backup`: a whole copy of the file, while others use it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use indicatif::HumanBytes;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::{cli::BackupArgs, exit::Failure, find, output::Output, plain};
 
 #[derive(Debug, Serialize)]
 struct Written {
-    file: PathBuf,
+    file: String,
     bytes: u64,
 }
 
@@ -19,8 +19,7 @@ pub(crate) fn run(db: &Path, args: &BackupArgs, out: &Output) -> Result<(), Fail
         let _progress = out.progress(None, "copying");
         memory.backup(&args.to)?
     };
-    out.answer(&Written { file: args.to.clone(), bytes }, |written| {
-        let file = plain::line(&written.file.display().to_string(), usize::MAX);
-        format!("{file}: {}\n", HumanBytes(written.bytes))
+    out.answer(&Written { file: args.to.display().to_string(), bytes }, |written| {
+        format!("{}: {}\n", plain::line(&written.file, usize::MAX), HumanBytes(written.bytes))
     })
 }

@@ -46,7 +46,7 @@ enters hot. At most 5 turns and 1,500 tokens are hot: the oldest must leave for 
 /// The whole demo, for `--json`.
 #[derive(Debug, Serialize)]
 struct Told {
-    file: PathBuf,
+    file: String,
     user: &'static str,
     turns: Vec<Entered>,
     sessions: Vec<Home>,
@@ -93,7 +93,7 @@ pub(crate) fn run(db: Option<&Path>, out: &Output) -> Result<(), Failure> {
     config.clock = clock.clone();
     let memory = Thermocline::open_with(&file, config)?;
     check_is_new(&memory)?;
-    let told = Telling { memory: &memory, clock: &clock, out }.tell(&story, file)?;
+    let told = Telling { memory: &memory, clock: &clock, out }.tell(&story, file.display().to_string())?;
     out.answer(&told, ending)
 }
 
@@ -139,7 +139,7 @@ struct Telling<'a> {
 }
 
 impl Telling<'_> {
-    fn tell(&self, story: &[Line], file: PathBuf) -> Result<Told, Failure> {
+    fn tell(&self, story: &[Line], file: String) -> Result<Told, Failure> {
         self.clock.set(said_at(&story[0]));
         let user = self.memory.user(USER)?;
         self.say(&plain::wrapped(INTRODUCTION, WIDTH, "", ""))?;
@@ -283,8 +283,8 @@ fn held(amount: &Amount) -> String {
     }
 }
 
-fn to_try(file: &Path) -> String {
-    let file = in_shell(&plain::line(&file.display().to_string(), usize::MAX));
+fn to_try(file: &str) -> String {
+    let file = in_shell(&plain::line(file, usize::MAX));
     format!(
         "\nAll of it is in {file}. Look into it:\n  \
          thermocline --db {file} session show --user {USER} the-letter\n  \

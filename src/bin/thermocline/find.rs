@@ -26,9 +26,7 @@ pub(crate) fn memory(db: &Path) -> Result<Thermocline, Failure> {
 /// The user, who must be there.
 pub(crate) fn user(memory: &Thermocline, arg: &UserArg) -> Result<User, Failure> {
     known_user(memory, &arg.user)?.ok_or_else(|| {
-        Failure::not_found(
-            "this file has no user of that name; names are case-sensitive, and so are their blanks",
-        )
+        Failure::not_found("this file has no user of that name or id; names are case-sensitive")
     })
 }
 
