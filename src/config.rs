@@ -61,6 +61,9 @@ pub struct Config {
     /// The `application_id` of a backend's own database, if it has one. Without it a file with a foreign id
     /// is refused. Default: none.
     pub backend_application_id: Option<i32>,
+    /// Refuse, with [`ErrorKind::NotFound`](crate::ErrorKind::NotFound), a place where there is no memory yet, instead
+    /// of making one: for programs that only look. Default: false.
+    pub must_exist: bool,
     /// Where the time comes from. Default: [`SystemClock`].
     pub clock: Arc<dyn Clock>,
 }
@@ -75,8 +78,8 @@ pub enum Durability {
     Relaxed,
 }
 
-/// Tokens of each tier in a context of the default size. A context of another size is shared out in
-/// proportion; what a tier leaves unused flows on to the next, in this order.
+/// Tokens of each tier in a context, served in this order: a smaller budget is felt by the last. What a tier leaves
+/// unused flows on to the next, and what is left of the whole budget is offered again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {
     /// Recent turns. Default 1,500.
@@ -115,6 +118,7 @@ impl Default for Config {
             live_bytes: 16 << 20,
             readers: 4,
             backend_application_id: None,
+            must_exist: false,
             clock: Arc::new(SystemClock),
         }
     }

@@ -67,9 +67,6 @@ impl Session {
     pub async fn record(&self, turn: NewTurn) -> Result<Recorded> {
         let config = self.store.config();
         let (tokenizer, max_side_bytes) = (config.tokenizer, config.max_side_bytes);
-        if let Some(at) = turn.said_at {
-            instant::checked(at)?;
-        }
         let is_quick = tokenizer.is_ready() && turn.text_bytes() <= INLINE_BYTES;
         let measure = move || measure::measure(turn, tokenizer, max_side_bytes);
         let measured = if is_quick { measure() } else { off_thread(measure).await }?;

@@ -112,11 +112,10 @@ pub(crate) fn build(
     let mut missing = Vec::new();
     let warm = wanted_warm(store, scope, session, &hot, message, &mut missing);
 
-    let share = |tokens: u32| scaled(tokens, budget_tokens, config.shares.total());
     let requests = [
         Request {
             section: Section::RecentTurns,
-            share_tokens: share(config.shares.hot),
+            share_tokens: config.shares.hot,
             most_tokens: config
                 .live_tokens
                 .saturating_sub(config.tokenizer.count(message))
@@ -126,7 +125,7 @@ pub(crate) fn build(
         },
         Request {
             section: Section::EarlierInSession,
-            share_tokens: share(config.shares.warm),
+            share_tokens: config.shares.warm,
             most_tokens: u32::MAX,
             first_gets: None,
             turns: warm.iter().collect(),
@@ -212,11 +211,6 @@ pub(crate) fn search_before(
         let before = before.unwrap_or(row.info.turn_count + 1);
         search::in_session(conn, scope, store.config(), row.session_no, before, query)
     })
-}
-
-/// A share of the default budget, in a budget of another size.
-fn scaled(share: u32, budget: u32, whole: u32) -> u32 {
-    u32::try_from(u64::from(share) * u64::from(budget) / u64::from(whole.max(1))).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What SQLite's errors mean to a caller.
 
+use std::{io, path::Path};
+
 use rusqlite::{Error as SqlError, ErrorCode};
 
 use crate::error::{Error, ErrorKind};
@@ -36,4 +38,20 @@ impl From<SqlError> for Error {
 /// it, and a word index was seen to break when the same connection went on.
 pub(crate) fn poisons_connection(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Io | ErrorKind::Corrupt | ErrorKind::ReadOnly)
+}
+
+/// What the operating system's errors mean to a caller who named `path`.
+pub(crate) fn from_io(error: io::Error, path: &Path) -> Error {
+    let path = path.display();
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            Error::caused(ErrorKind::NotFound, format!("{path} lies in no folder; make it first"), error)
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Error::caused(
+            ErrorKind::ReadOnly,
+            format!("{path} may not be written; check the folder's owner and mode"),
+            error,
+        ),
+        _ => Error::caused(ErrorKind::Io, format!("{path} cannot be opened or written"), error),
+    }
 }

@@ -16,7 +16,7 @@ use crate::{
     clock::Deadline,
     config::Config,
     error::{Error, ErrorKind, Result},
-    store::{connect, migrate},
+    store::{connect, errors::from_io, migrate},
 };
 
 /// Marks files that Thermocline made (`ThCl` in ASCII).
@@ -33,7 +33,9 @@ const OPEN_TIMEOUT_MS: u64 = 20_000;
 pub(crate) fn open(path: &Path, config: &Config) -> Result<(PathBuf, Connection)> {
     check_sqlite(rusqlite::version_number())?;
     let path = checked_path(path)?;
-    create(&path)?;
+    if !config.must_exist {
+        create(&path)?;
+    }
     let deadline = Deadline::after_ms(OPEN_TIMEOUT_MS);
     loop {
         match prepare(&path, config) {
@@ -48,6 +50,9 @@ pub(crate) fn open(path: &Path, config: &Config) -> Result<(PathBuf, Connection)
 
 fn prepare(path: &Path, config: &Config) -> Result<Connection> {
     let found = examine(path, config)?;
+    if config.must_exist && matches!(found, Found::Empty | Found::Backend) {
+        return Err(Error::not_found(format!("there is no memory in {} yet", path.display())));
+    }
     let mut conn =
         connect::writer(path, config.durability).map_err(|error| explain_unwritable(error, path))?;
     if found == Found::Empty {
@@ -74,7 +79,10 @@ enum Found {
 
 /// Looks without writing; refuses what is neither ours nor may become ours.
 fn examine(path: &Path, config: &Config) -> Result<Found> {
-    let file_len = fs::metadata(path).map_err(|error| io(error, path))?.len();
+    let file_len = match fs::metadata(path) {
+        Err(error) if error.kind() == IoKind::NotFound && config.must_exist => 0,
+        file => file.map_err(|error| from_io(error, path))?.len(),
+    };
     if file_len == 0 {
         return Ok(Found::Empty);
     }
@@ -181,7 +189,7 @@ fn checked_path(path: &Path) -> Result<PathBuf> {
     if path.is_dir() {
         return Err(Error::invalid(format!("{} is a folder; name a file in it", path.display())));
     }
-    std::path::absolute(path).map_err(|error| io(error, path))
+    std::path::absolute(path).map_err(|error| from_io(error, path))
 }
 
 /// A new file is the owner's alone; SQLite gives the files beside it the same mode.
@@ -193,22 +201,7 @@ fn create(path: &Path) -> Result<()> {
     match options.open(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == IoKind::AlreadyExists => Ok(()),
-        Err(error) => Err(io(error, path)),
-    }
-}
-
-fn io(error: std::io::Error, path: &Path) -> Error {
-    let path = path.display();
-    match error.kind() {
-        IoKind::NotFound => {
-            Error::caused(ErrorKind::NotFound, format!("{path} lies in no folder; make it first"), error)
-        }
-        IoKind::PermissionDenied | IoKind::ReadOnlyFilesystem => Error::caused(
-            ErrorKind::ReadOnly,
-            format!("{path} may not be written; check the folder's owner and mode"),
-            error,
-        ),
-        _ => Error::caused(ErrorKind::Io, format!("{path} cannot be opened"), error),
+        Err(error) => Err(from_io(error, path)),
     }
 }
 

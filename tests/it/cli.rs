@@ -619,7 +619,7 @@ fn each_way_to_fail_has_its_exit_code() {
         (&["session", "show", "--user", "alex", "s3"], 4),
         (&["session", "list", "--user", "Alex"], 4),
         (&["stats", "--db", "foreign.db"], 5),
-        (&["backup", "no/such/folder/copy.db"], 5),
+        (&["backup", "no/such/folder/copy.db"], 4),
     ] {
         let run = shell.run(args);
         assert_eq!(run.code, code, "{args:?} {}", run.stderr);

@@ -104,6 +104,51 @@ fn knobs_out_of_their_limits_are_refused_before_anything_is_made() {
 }
 
 #[test]
+fn who_only_looks_makes_nothing() {
+    let fixture = Fixture::new();
+    let mut config = fixture.config.clone();
+    config.must_exist = true;
+    let look =
+        || Thermocline::open_with(fixture.path(), config.clone()).map(drop).map_err(|error| error.kind());
+    assert_eq!(look(), Err(ErrorKind::NotFound));
+    assert!(!fixture.path().exists());
+    fs::write(fixture.path(), "").unwrap();
+    assert_eq!(look(), Err(ErrorKind::NotFound));
+    database(&fixture.path(), "CREATE TABLE users(id BLOB PRIMARY KEY)");
+    let before = fs::read(fixture.path()).unwrap();
+    assert_eq!(look(), Err(ErrorKind::NotFound));
+    assert_eq!(fs::read(fixture.path()).unwrap(), before);
+    drop(fixture.open());
+    assert_eq!(look(), Ok(()));
+}
+
+#[test]
+fn a_backup_is_whole_and_replaces_nothing() {
+    let fixture = Fixture::new();
+    let memory = fixture.open();
+    let session = memory.user("alex").unwrap().session().unwrap();
+    session.record(turn(1)).unwrap();
+    let path = |name: &str| fixture.folder.path().join(name);
+    assert!(memory.backup(path("copy.db")).unwrap() > 4_096);
+    let copy = Thermocline::open_with(path("copy.db"), fixture.config.clone()).unwrap();
+    assert!(copy.doctor().unwrap().is_healthy());
+    assert_eq!(hot(&copy.user("alex").unwrap().session().unwrap()), [1]);
+    let refused = |to: &Path| memory.backup(to).unwrap_err().kind();
+    assert_eq!(refused(&path("copy.db")), ErrorKind::Conflict);
+    assert_eq!(refused(&path("no/folder/copy.db")), ErrorKind::NotFound);
+    #[cfg(unix)]
+    {
+        let name: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"b\xff.db");
+        assert_eq!(refused(&fixture.folder.path().join(name)), ErrorKind::InvalidInput);
+    }
+    drop((copy, session, memory));
+    let mut names: Vec<_> =
+        fs::read_dir(fixture.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["copy.db", "memory.db"], "nothing half made is left");
+}
+
+#[test]
 fn an_empty_file_becomes_ours_and_is_the_owners_alone() {
     let fixture = Fixture::new();
     fs::write(fixture.path(), "").unwrap();

@@ -84,8 +84,8 @@ pub(crate) enum Verb {
 
     /// Print the context that an LLM is to be handed with a message.
     ///
-    /// Recent turns and earlier ones have a share of the budget each; of the earlier ones, what the message refers
-    /// back to ("you mentioned", "earlier") comes first, then the newest. The text never exceeds the budget. On
+    /// Recent turns come first; of the earlier ones, what the message refers back to ("you mentioned", "earlier"),
+    /// then the newest. The text never exceeds the budget. On
     /// stdout is exactly the context; stderr says in one line what it cost and what found no room. Nothing is
     /// written.
     #[command(after_help = "Examples:\n  \

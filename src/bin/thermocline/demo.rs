@@ -251,8 +251,8 @@ fn moved(moves: &[Transition]) -> String {
 /// What stands below the story: the tiers, the question, its context, and what to try.
 fn ending(told: &Told) -> String {
     let about = format!(
-        "The LLM gets this with it. Recent turns have a share of the budget, and so have the earlier ones; among \
-         those, what the message refers back to comes first, then the newest: {}.",
+        "The LLM gets this with it. Recent turns come first; of the earlier ones, what the message refers back to, \
+         then the newest: {}.",
         context::about(&told.context)
     );
     [

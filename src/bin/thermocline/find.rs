@@ -1,26 +1,27 @@
 //! Finds what the command line names: the file, the user, the session. Looks only, and makes nothing.
 
-use std::{fs, io, path::Path};
+use std::path::Path;
 
 use thermocline::{
-    ErrorKind, SessionId, UserId,
+    Config, ErrorKind, SessionId, UserId,
     blocking::{Session, Thermocline, User},
 };
 
 use crate::{cli::UserArg, exit::Failure, plain};
 
-/// Opens a file that is there. A missing one is not made, and an empty one not filled.
+/// Opens a file that has a memory. None is made, neither in a missing file nor in a backend's own.
 pub(crate) fn memory(db: &Path) -> Result<Thermocline, Failure> {
-    let shown = plain::line(&db.display().to_string(), usize::MAX);
-    match fs::metadata(db) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Failure::not_found(format!(
-            "there is no file {shown}; name another one with --db FILE, or make one with replay or demo"
-        ))),
-        Ok(file) if file.is_file() && file.len() == 0 => Err(Failure::not_found(format!(
-            "the file {shown} is empty; name another one with --db FILE, or fill it with replay or demo"
-        ))),
-        _ => Ok(Thermocline::open(db)?),
-    }
+    let mut config = Config::default();
+    config.must_exist = true;
+    Thermocline::open_with(db, config).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            let shown = plain::line(&db.display().to_string(), usize::MAX);
+            Failure::not_found(format!(
+                "there is no memory in {shown}; name another file with --db FILE, or make one with replay or demo"
+            ))
+        }
+        _ => error.into(),
+    })
 }
 
 /// The user, who must be there.
