@@ -68,6 +68,8 @@ CREATE TABLE conversation_turns (
   caller_id            TEXT,                  -- The caller's own id for it, as there.
   timestamp            TEXT NOT NULL,         -- When it was said; ISO-8601 UTC, milliseconds.
   memory_tier          TEXT NOT NULL DEFAULT 'hot' CHECK (memory_tier IN ('hot', 'warm', 'cold')),
+  tier_pad             TEXT NOT NULL DEFAULT 'x', -- 'x' while hot, else '': the row keeps its size when its tier's name
+                                              -- grows by a letter, so one page is written, not all of a long row.
   user_message_tokens  INTEGER NOT NULL,      -- Of the text as it was said.
   ai_response_tokens   INTEGER NOT NULL,      -- Of the text as it was said.
   total_tokens         INTEGER NOT NULL,      -- Sum of the two: what the hot tier's budget counts.

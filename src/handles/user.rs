@@ -12,9 +12,9 @@ use crate::{
         turn::{NewTurn, Recorded, Turn},
     },
     store::{
-        Store, ending,
-        record::{self, no_session},
-        reload, sessions, turns,
+        Store, ending, record, reload,
+        sessions::{self, no_session},
+        turns,
         users::Scope,
     },
     text::measure::{self, check_name},

@@ -1,6 +1,6 @@
 //! Instants as the file stores them: ISO-8601 UTC text with milliseconds, which sorts as time does.
 
-use chrono::{DateTime, Datelike, NaiveDate, SubsecRound, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, SubsecRound, Utc};
 
 use crate::error::{Error, Result};
 
@@ -9,7 +9,7 @@ const YEARS: std::ops::RangeInclusive<i32> = 1..=9_999;
 
 /// `2023-05-08T13:56:00.000Z`.
 pub(crate) fn to_text(at: DateTime<Utc>) -> String {
-    at.format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+    at.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
 /// Reads what [`to_text`] wrote.
@@ -54,6 +54,7 @@ mod tests {
         check("2023-05-08T13:56:00+02:00", Some("2023-05-08T11:56:00.000Z"));
         check("1933-01-01T00:00:00Z", Some("1933-01-01T00:00:00.000Z"));
         check("9999-12-31T23:59:59.999Z", Some("9999-12-31T23:59:59.999Z"));
+        check("0001-01-01T00:00:00Z", Some("0001-01-01T00:00:00.000Z"));
         check("+10000-01-01T00:00:00Z", None);
         check("0000-12-31T00:00:00Z", None);
     }

@@ -16,7 +16,12 @@ use crate::{
         refers_back::refers_back,
         search,
     },
-    store::{Store, record::no_session, reload, sessions, turns, users::Scope},
+    store::{
+        Store, reload,
+        sessions::{self, no_session},
+        turns,
+        users::Scope,
+    },
     text::render,
     tier::{
         hot::HotTier,

@@ -9,11 +9,11 @@ use crate::{
     model::{
         ids::SessionId,
         session::{EndReason, SessionInfo},
-        tier::{MemoryTier, MoveReason},
+        tier::MoveReason,
     },
     store::{
-        record::{Desk, no_session},
-        sessions::{self, SessionRow},
+        record::Desk,
+        sessions::{self, SessionRow, no_session},
         turns,
         users::Scope,
     },
@@ -129,14 +129,7 @@ pub(crate) fn end(
     };
     for turn in turns::hot(desk.tx, scope, session.info.id)? {
         let place = (session.session_no, turn.turn_number);
-        turns::move_to(
-            desk.tx,
-            scope,
-            place,
-            (MemoryTier::Hot, MemoryTier::Warm),
-            MoveReason::SessionEnd,
-            now,
-        )?;
+        turns::leave_hot(desk.tx, scope, place, MoveReason::SessionEnd, now)?;
     }
     sessions::set_ended(desk.tx, scope, session.session_no, reason, ended_at)?;
     desk.staged.insert(session.info.id, None);

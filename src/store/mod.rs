@@ -32,7 +32,8 @@ use crate::{
     store::{
         live::{Live, Look, Watch},
         readers::Readers,
-        record::{Desk, no_session},
+        record::Desk,
+        sessions::no_session,
         users::Scope,
         writer::Writer,
     },

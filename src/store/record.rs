@@ -12,14 +12,13 @@ use crate::{
         ids::SessionId,
         instant,
         session::EndReason,
-        tier::MemoryTier,
         turn::{RecordOutcome, Recorded},
     },
     store::{
         ending,
         live::Live,
         reload,
-        sessions::{self, SessionRow, Version},
+        sessions::{self, SessionRow, Version, no_session},
         turns,
         users::{self, Scope},
     },
@@ -46,21 +45,16 @@ impl Desk<'_> {
 
     /// The session's hot tier: as this transaction left it, else as it is cached if the row says that this still
     /// holds, else from the rows.
-    fn hot(&self, scope: &Scope, session: SessionId) -> Result<(HotTier, Version)> {
-        let version = sessions::version(self.tx, scope, session)?.ok_or_else(no_session)?;
-        let known = match self.staged.get(&session) {
+    fn hot(&self, scope: &Scope, session: &SessionRow) -> Result<HotTier> {
+        let known = match self.staged.get(&session.info.id) {
             Some(staged) => staged.clone(),
-            None => self.live.known(session),
+            None => self.live.known(session.info.id),
         };
         match known {
-            Some((hot, known_version)) if known_version == version => Ok((HotTier::clone(&hot), version)),
-            _ => Ok((reload::hot(self.tx, scope, session, self.config)?, version)),
+            Some((hot, version)) if version == session.version() => Ok(HotTier::clone(&hot)),
+            _ => reload::hot(self.tx, scope, session.info.id, self.config),
         }
     }
-}
-
-pub(crate) fn no_session() -> Error {
-    Error::not_found("this user has no such session")
 }
 
 /// Writes the turn, and in the same transaction all that follows from it: its place, the evictions, the session's
@@ -82,8 +76,8 @@ pub(crate) fn record(
         users::add_snapshot(desk.tx, snapshot, now)?;
     }
 
-    let (mut hot, version) = desk.hot(scope, session.info.id)?;
-    let turn_number = version.turn_count + 1;
+    let mut hot = desk.hot(scope, &session)?;
+    let turn_number = session.info.turn_count + 1;
     if turn_number > turns::MAX_TURN_NUMBER {
         return Err(Error::invalid("the session is full; start another one"));
     }
@@ -97,11 +91,10 @@ pub(crate) fn record(
     let mut evicted = Vec::new();
     for gone in hot.push(turn) {
         let number = gone.turn.turn_number;
-        let tiers = (MemoryTier::Hot, MemoryTier::Warm);
-        turns::move_to(desk.tx, scope, (session.session_no, number), tiers, gone.reason, now)?;
+        turns::leave_hot(desk.tx, scope, (session.session_no, number), gone.reason, now)?;
         evicted.push(number);
     }
-    let version = Version { turn_count: turn_number, ..version };
+    let version = Version { turn_count: turn_number, ..session.version() };
     desk.staged.insert(session.info.id, Some((Arc::new(hot), version)));
     Ok(Recorded {
         turn_id,

@@ -4,11 +4,10 @@ use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{
-    error::Result,
+    error::{Error, Result},
     model::{
         ids::SessionId,
         session::{EndReason, SessionInfo},
-        tier::MemoryTier,
     },
     store::{
         users::Scope,
@@ -20,15 +19,27 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct SessionRow {
     pub(crate) session_no: i64,
+    /// The user's.
+    epoch: i64,
     pub(crate) info: SessionInfo,
 }
 
+impl SessionRow {
+    /// What a hot tier read now is to be remembered with.
+    pub(crate) fn version(&self) -> Version {
+        let is_open = self.info.ended_at.is_none();
+        Version { epoch: self.epoch, turn_count: self.info.turn_count, is_open }
+    }
+}
+
 const COLUMNS: &str = "session_no, id, caller_id, project, started_at, ended_at, end_reason, successor_id, \
-                       turn_count, total_tokens, memory_tier, last_active_at";
+    turn_count, total_tokens, memory_tier, last_active_at, \
+    (SELECT u.epoch FROM user_scopes AS u WHERE u.user_id = conversation_sessions.user_id) AS epoch";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     Ok(SessionRow {
         session_no: row.get("session_no")?,
+        epoch: row.get("epoch")?,
         info: SessionInfo {
             id: row.get("id")?,
             caller_id: row.get("caller_id")?,
@@ -86,25 +97,17 @@ pub(crate) fn insert(
     project: Option<&str>,
     now: DateTime<Utc>,
 ) -> Result<SessionRow> {
-    let info = SessionInfo {
-        id: SessionId::new(now),
-        caller_id: caller_id.map(str::to_owned),
-        project: project.map(str::to_owned),
-        started_at: now,
-        ended_at: None,
-        end_reason: None,
-        successor_id: None,
-        turn_count: 0,
-        total_tokens: 0,
-        memory_tier: MemoryTier::Hot,
-        last_active_at: now,
-    };
+    let id = SessionId::new(now);
     tx.prepare_cached(
         "INSERT INTO conversation_sessions (id, user_id, caller_id, project, started_at, last_active_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
     )?
-    .execute(params![info.id, scope.user_id, caller_id, project, Instant(now)])?;
-    Ok(SessionRow { session_no: tx.last_insert_rowid(), info })
+    .execute(params![id, scope.user_id, caller_id, project, Instant(now)])?;
+    by_id(tx, scope, id)?.ok_or_else(no_session)
+}
+
+pub(crate) fn no_session() -> Error {
+    Error::not_found("this user has no such session")
 }
 
 /// Counts one more turn. The first one says when the session started.

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     model::{
         ids::{SessionId, TurnId},
         tier::{MemoryTier, MoveReason, Transition},
@@ -178,33 +178,32 @@ pub(crate) fn insert(
     Ok(turn)
 }
 
-/// Moves a turn to another tier, and records the move.
-pub(crate) fn move_to(
+/// Moves a turn from hot to warm, and records the move: its first, since a turn begins hot and never comes back.
+pub(crate) fn leave_hot(
     tx: &Connection,
     scope: &Scope,
     (session_no, turn_number): (i64, u32),
-    (from, to): (MemoryTier, MemoryTier),
     reason: MoveReason,
     now: DateTime<Utc>,
 ) -> Result<()> {
     let moved = tx
         .prepare_cached(
-            "UPDATE conversation_turns SET memory_tier = ?3 WHERE turn_key = ?1 AND user_id = ?2 AND memory_tier = ?4",
+            "UPDATE conversation_turns SET memory_tier = 'warm', tier_pad = ''
+             WHERE turn_key = ?1 AND user_id = ?2 AND memory_tier = 'hot'",
         )?
-        .execute(params![turn_key(session_no, turn_number), scope.user_id, to, from])?;
+        .execute(params![turn_key(session_no, turn_number), scope.user_id])?;
     if moved != 1 {
         return Err(Error::new(
-            crate::error::ErrorKind::Corrupt,
+            ErrorKind::Corrupt,
             format!("turn {turn_number} is not in the tier that its session says; run doctor"),
         ));
     }
     tx.prepare_cached(
         "INSERT INTO memory_tier_transitions
            (user_no, session_no, turn_number, move_number, from_tier, to_tier, reason, moved_at)
-         SELECT ?1, ?2, ?3, 1 + coalesce(max(move_number), 0), ?4, ?5, ?6, ?7
-         FROM memory_tier_transitions WHERE user_no = ?1 AND session_no = ?2 AND turn_number = ?3",
+         VALUES (?1, ?2, ?3, 1, 'hot', 'warm', ?4, ?5)",
     )?
-    .execute(params![scope.user_no, session_no, turn_number, from, to, reason, Instant(now)])?;
+    .execute(params![scope.user_no, session_no, turn_number, reason, Instant(now)])?;
     Ok(())
 }
 

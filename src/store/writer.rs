@@ -229,17 +229,24 @@ impl WriterThread {
         let conn = self.conn.as_ref().expect("it was just opened");
         let tx = begin(conn, Deadline::after_ms(self.config.record_timeout_ms))?;
         let mut staged: Staged = HashMap::new();
+        // A savepoint copies each page before it changes; a command that is alone needs none.
+        let is_shared = batch.len() > 1;
         for command in batch {
-            tx.prepare_cached("SAVEPOINT command")?.execute([])?;
+            if is_shared {
+                tx.prepare_cached("SAVEPOINT command")?.execute([])?;
+            }
             let desk = &mut Desk { tx: &tx, config: &self.config, live: &self.live, staged: &mut staged };
             match command.run(desk) {
                 Ok(()) => {}
                 Err(error) if poisons_connection(&error) => return Err(error),
-                Err(_) => {
+                Err(_) if is_shared => {
                     tx.prepare_cached("ROLLBACK TO command")?.execute([])?;
                 }
+                Err(_) => return Ok(tx.rollback()?),
             }
-            tx.prepare_cached("RELEASE command")?.execute([])?;
+            if is_shared {
+                tx.prepare_cached("RELEASE command")?.execute([])?;
+            }
         }
         tx.commit()?;
         for (session, state) in staged {
