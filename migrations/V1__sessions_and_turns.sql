@@ -9,7 +9,8 @@ CREATE TABLE thermocline_settings (
 
 INSERT INTO thermocline_settings (key, value)
 SELECT name || '_table',
-       CASE WHEN EXISTS (SELECT 1 FROM sqlite_schema AS s WHERE s.type = 'table' AND s.name = wanted.name)
+       CASE WHEN EXISTS (SELECT 1 FROM sqlite_schema AS s
+                         WHERE s.type = 'table' AND s.name = wanted.name COLLATE NOCASE)
             THEN 'backend' ELSE 'thermocline' END
 FROM (SELECT 'users' AS name UNION ALL SELECT 'state_snapshots') AS wanted;
 
@@ -39,6 +40,7 @@ CREATE TABLE conversation_sessions (
   id             BLOB NOT NULL UNIQUE,              -- UUIDv7, 16 bytes.
   user_id        BLOB NOT NULL REFERENCES users(id) ON DELETE CASCADE,
   caller_id      TEXT,                              -- The caller's own key; NULL: unnamed.
+  part           INTEGER NOT NULL DEFAULT 1,        -- 2, 3 ...: the talk went on after silence, under the same key.
   project        TEXT,                              -- What the caller files it under.
   started_at     TEXT NOT NULL,                     -- When its first turn was said (until then: when it was made).
   ended_at       TEXT,                              -- When the caller ended it; by silence: when its last turn was said. NULL: open.
@@ -52,10 +54,10 @@ CREATE TABLE conversation_sessions (
 ) STRICT;
 -- All sessions of a user, newest first.
 CREATE INDEX idx_sessions_user ON conversation_sessions(user_id);
--- The open sessions of a user: what session() resumes.
-CREATE INDEX idx_sessions_active ON conversation_sessions(user_id) WHERE ended_at IS NULL;
--- The session with the caller's key.
-CREATE UNIQUE INDEX idx_sessions_caller ON conversation_sessions(user_id, caller_id) WHERE caller_id IS NOT NULL;
+-- The open sessions of a user; the unnamed one is what session() resumes.
+CREATE INDEX idx_sessions_active ON conversation_sessions(user_id, caller_id) WHERE ended_at IS NULL;
+-- The session with the caller's key: its last part.
+CREATE UNIQUE INDEX idx_sessions_caller ON conversation_sessions(user_id, caller_id, part) WHERE caller_id IS NOT NULL;
 
 CREATE TABLE conversation_turns (
   -- One user message and the reply to it. Small columns first: a scan over words never reads the texts.

@@ -15,7 +15,7 @@ SELECT s.session_no,
        lower(substr(hex(s.id), 1, 8) || '-' || substr(hex(s.id), 9, 4) || '-' || substr(hex(s.id), 13, 4)
          || '-' || substr(hex(s.id), 17, 4) || '-' || substr(hex(s.id), 21)) AS session_id,
        u.user_no,
-       s.caller_id AS session, s.project, s.memory_tier,
+       s.caller_id AS session, s.part, s.project, s.memory_tier,
        CASE WHEN s.ended_at IS NULL THEN 'open' ELSE 'ended by ' || s.end_reason END AS state,
        replace(substr(s.started_at, 1, 19), 'T', ' ') AS started,
        replace(substr(s.ended_at, 1, 19), 'T', ' ') AS ended,

@@ -33,24 +33,28 @@ pub struct Config {
     pub warm_turns: usize,
     /// Tokens in the window of the warm tier. Default 15,000, limits 1 to 1,000,000.
     pub warm_tokens: u32,
-    /// How a context's budget is shared out. Default: 1,500 hot, 2,000 warm, 900 cold.
+    /// How a context's budget is shared out. Default: 1,500 hot, 2,000 warm, 900 cold; their sum is from 1 to
+    /// 1,000,000.
     pub shares: Shares,
     /// Tokens that the hot section of a context and the current message may take together. Narrows the
     /// section, moves no turn. Default 2,000, limits 200 to 1,000,000.
     pub live_tokens: u32,
     /// Silence that ends a session, in milliseconds of the system clock. Default 86,400,000 (24 h), at least 1.
     pub session_timeout_ms: u64,
-    /// Size of one side of a turn in bytes of UTF-8. Default 1 MiB, limit 10 MiB.
+    /// Size of one side of a turn in bytes of UTF-8. Default 1 MiB, limits 1 byte to 10 MiB.
     pub max_side_bytes: usize,
     /// Commands that may wait for the writer; more make their callers wait. Default 1,024, limits 1 to 65,536.
     pub queue_len: usize,
-    /// How long a command waits for room in the queue, and a commit for another process, before
-    /// [`ErrorKind::Busy`](crate::ErrorKind::Busy). Milliseconds, default 30,000.
+    /// Bytes of text that may wait for the writer; more make their callers wait. Default 64 MiB, at least 1. One
+    /// turn that is larger may wait alone.
+    pub queue_bytes: usize,
+    /// How long a command waits in all, for room in the queue and for another process's lock, before
+    /// [`ErrorKind::Busy`](crate::ErrorKind::Busy). Milliseconds, default 30,000; 0 does not wait.
     pub record_timeout_ms: u64,
     /// How long a read may run before [`ErrorKind::TimedOut`](crate::ErrorKind::TimedOut). Milliseconds, default
     /// 5,000, at least 1.
     pub read_timeout_ms: u64,
-    /// How long dropping the last handle waits for the writer. Milliseconds, default 10,000.
+    /// How long dropping the last handle waits for the writer. Milliseconds, default 10,000; 0 does not wait.
     pub close_timeout_ms: u64,
     /// Sessions whose hot tier is kept in memory; the least recently used leaves. Default 1,000, at least 1.
     pub live_sessions: usize,
@@ -111,6 +115,7 @@ impl Default for Config {
             session_timeout_ms: 24 * 60 * 60 * 1_000,
             max_side_bytes: 1 << 20,
             queue_len: 1_024,
+            queue_bytes: 64 << 20,
             record_timeout_ms: 30_000,
             read_timeout_ms: 5_000,
             close_timeout_ms: 10_000,
@@ -128,7 +133,7 @@ impl Config {
     /// Refuses a knob outside its limits, and says which.
     pub(crate) fn validate(&self) -> Result<()> {
         const MILLION: u64 = 1_000_000;
-        let knobs: [(&str, u64, u64, u64); 13] = [
+        let knobs: [(&str, u64, u64, u64); 14] = [
             ("hot_turns", self.hot_turns as u64, 1, 50),
             ("hot_tokens", self.hot_tokens.into(), 1, MILLION),
             ("warm_turns", self.warm_turns as u64, 1, 1_000),
@@ -138,6 +143,7 @@ impl Config {
             ("session_timeout_ms", self.session_timeout_ms, 1, i64::MAX as u64),
             ("max_side_bytes", self.max_side_bytes as u64, 1, 10 << 20),
             ("queue_len", self.queue_len as u64, 1, 65_536),
+            ("queue_bytes", self.queue_bytes as u64, 1, u64::MAX),
             ("read_timeout_ms", self.read_timeout_ms, 1, u64::MAX),
             ("live_sessions", self.live_sessions as u64, 1, u64::MAX),
             ("live_bytes", self.live_bytes as u64, 1, u64::MAX),

@@ -33,7 +33,9 @@ const INLINE_BYTES: usize = 2_048;
 
 /// One conversation. Clones are the same handle.
 ///
-/// A session that silence has ended goes on in a successor with the next record; the handle follows it there.
+/// A session that silence has ended goes on in a successor with the next record, of whichever handle or process.
+/// Recording, ending, hot, warm, search and context follow the talk there, and the handle with them; `info`,
+/// `turn`, `transitions` and `set_project` are about the session that [`id`](Self::id) names.
 #[derive(Clone, Debug)]
 pub struct Session {
     store: Arc<Store>,
@@ -46,7 +48,7 @@ impl Session {
         Self { store, scope, id: Arc::new(Mutex::new(id)) }
     }
 
-    /// The session's id; after a record that followed a silence, the successor's.
+    /// The session's id; the successor's, once the handle has followed the talk there.
     pub fn id(&self) -> SessionId {
         *self.id.lock().expect("no one panics while holding an id")
     }
@@ -67,14 +69,16 @@ impl Session {
     pub async fn record(&self, turn: NewTurn) -> Result<Recorded> {
         let config = self.store.config();
         let (tokenizer, max_side_bytes) = (config.tokenizer, config.max_side_bytes);
-        let is_quick = tokenizer.is_ready() && turn.text_bytes() <= INLINE_BYTES;
+        let bytes = turn.text_bytes();
+        let is_quick = tokenizer.is_ready() && bytes <= INLINE_BYTES;
         let measure = move || measure::measure(turn, tokenizer, max_side_bytes);
         let measured = if is_quick { measure() } else { off_thread(measure).await }?;
 
         let (scope, id) = (self.scope, self.id());
-        let recorded = self.store.write(move |desk| record::record(desk, &scope, id, measured)).await?;
+        let recorded =
+            self.store.write_large(bytes, move |desk| record::record(desk, &scope, id, measured)).await?;
         if recorded.outcome == RecordOutcome::New {
-            *self.id.lock().expect("no one panics while holding an id") = recorded.session_id;
+            self.go_on_in(recorded.session_id);
         }
         Ok(recorded)
     }
@@ -87,13 +91,12 @@ impl Session {
         if let Some(hot) = self.store.hot_in_memory(id)? {
             return Ok(hot);
         }
-        self.read(move |store, scope| store.hot(scope, id)).await
+        self.read_latest(Store::hot).await
     }
 
     /// The newest turns outside of hot: at most 50 within 15,000 tokens by default.
     pub async fn warm(&self) -> Result<WarmTier> {
-        let id = self.id();
-        self.read(move |store, scope| {
+        self.read_latest(|store, scope, id| {
             let hot = store.hot(scope, id)?;
             context::window(store, scope, id, &hot)
         })
@@ -103,8 +106,9 @@ impl Session {
     /// The best `k` turns of the whole session for a query, by words; newest first among equals. Any string is
     /// a query; one without a word finds nothing.
     pub async fn search(&self, query: &str, k: usize) -> Result<Vec<Recalled>> {
-        let (id, query) = (self.id(), query.to_owned());
-        self.read(move |store, scope| context::search_before(store, scope, id, None, (&query, k))).await
+        let query = query.to_owned();
+        self.read_latest(move |store, scope, id| context::search_before(store, scope, id, None, (&query, k)))
+            .await
     }
 
     /// What LLM#2 is to be handed with this message, within a token budget. Writes nothing.
@@ -112,8 +116,8 @@ impl Session {
     /// The newest turns come first, then what the message refers back to, then the newest warm turns. The same
     /// file, message and options give the same string.
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
-        let (id, message) = (self.id(), message.to_owned());
-        self.read(move |store, scope| context::build(store, scope, id, &message, options)).await
+        let message = message.to_owned();
+        self.read_latest(move |store, scope, id| context::build(store, scope, id, &message, options)).await
     }
 
     /// One turn by its place in the session, from 1.
@@ -174,7 +178,29 @@ impl Session {
 
     async fn end_session(&self, at: Option<DateTime<Utc>>) -> Result<SessionInfo> {
         let (scope, id) = (self.scope, self.id());
-        self.store.write(move |desk| ending::end_by_call(desk, &scope, id, at)).await
+        let info = self.store.write(move |desk| ending::end_by_call(desk, &scope, id, at)).await?;
+        self.go_on_in(info.id);
+        Ok(info)
+    }
+
+    /// Reads where the talk goes on by now, and moves the handle there.
+    async fn read_latest<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Store, &Scope, SessionId) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let id = self.id();
+        let (latest, answer) = self
+            .read(move |store, scope| {
+                let latest = store.latest(scope, id)?;
+                Ok((latest, read(store, scope, latest)?))
+            })
+            .await?;
+        self.go_on_in(latest);
+        Ok(answer)
+    }
+
+    fn go_on_in(&self, id: SessionId) {
+        *self.id.lock().expect("no one panics while holding an id") = id;
     }
 
     async fn read<T: Send + 'static>(

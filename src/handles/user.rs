@@ -59,12 +59,21 @@ impl User {
         Ok(self.handle(session.info.id))
     }
 
-    /// The session with the caller's own key (1 to 256 bytes), started if there is none. If silence ended it, the
-    /// session in which it went on; if it was ended by call, the ended one.
+    /// The session with the caller's own key (1 to 256 bytes), started if there is none. One that was silent for too
+    /// long is ended by this; the next record goes on in its successor, under the same key. One that was ended by
+    /// call is given back as it is: it takes no more turns.
     pub async fn session_named(&self, key: &str) -> Result<Session> {
         check_name("session's key", Some(key))?;
-        if let Some(session) = self.find_session(key).await? {
-            return Ok(session);
+        // Most often it is there and open, and nothing is written.
+        let (store, scope, wanted) = (Arc::clone(&self.store), self.scope, key.to_owned());
+        let found = off_thread(move || {
+            let found = store.read(|conn| sessions::by_caller_id(conn, &scope, &wanted))?;
+            let now = instant::clamped(store.config().clock.now());
+            Ok(found.filter(|session| !ending::is_silent(&session.info, store.config(), now)))
+        })
+        .await?;
+        if let Some(session) = found {
+            return Ok(self.handle(session.info.id));
         }
         let (scope, key) = (self.scope, key.to_owned());
         let session = self.store.write(move |desk| ending::named(desk, &scope, &key)).await?;
@@ -74,7 +83,7 @@ impl User {
     /// The session with the caller's own key, if there is one: a look that starts nothing.
     pub async fn find_session(&self, key: &str) -> Result<Option<Session>> {
         let (store, scope, key) = (Arc::clone(&self.store), self.scope, key.to_owned());
-        let found = off_thread(move || store.read(|conn| ending::find_named(conn, &scope, &key))).await?;
+        let found = off_thread(move || store.read(|conn| sessions::by_caller_id(conn, &scope, &key))).await?;
         Ok(found.map(|session| self.handle(session.info.id)))
     }
 

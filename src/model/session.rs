@@ -12,6 +12,8 @@ pub struct SessionInfo {
     pub id: SessionId,
     /// The caller's own key, if it has one.
     pub caller_id: Option<String>,
+    /// 1, or 2, 3 ... where the talk went on after silence, under the same key.
+    pub part: u32,
     /// What the caller files it under.
     pub project: Option<String>,
     /// When its first turn was said; until then, when it was made.

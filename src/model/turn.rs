@@ -215,9 +215,9 @@ pub struct Recorded {
     pub seq: i64,
     /// Whether this call wrote it, or an earlier one with the same caller's id.
     pub outcome: RecordOutcome,
-    /// The turns that this one moved from hot to warm, by their numbers, oldest first.
+    /// The turns that this call moved from hot to warm, by their numbers, oldest first.
     pub evicted: Vec<u32>,
-    /// The session that had ended by silence, if this turn started its successor.
+    /// The session that had ended by silence, if this call started its successor.
     pub continues: Option<SessionId>,
 }
 

@@ -1,11 +1,11 @@
 //! Connections, and the settings that each of them must have.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use crate::{
-    config::Durability,
+    config::{Config, Durability},
     error::{Error, ErrorKind, Result},
 };
 
@@ -19,7 +19,7 @@ const READER_CACHE_KIB: i32 = 1_024;
 
 /// The one connection that writes. It checkpoints by itself only when it is told to: a checkpoint inside a
 /// commit would be paid by a caller who waits.
-pub(crate) fn writer(path: &Path, durability: Durability) -> Result<Connection> {
+pub(crate) fn writer(path: &Path, config: &Config) -> Result<Connection> {
     let mut conn = Connection::open_with_flags(
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
@@ -36,7 +36,8 @@ pub(crate) fn writer(path: &Path, durability: Durability) -> Result<Connection> 
             format!("{} lies on a file system where SQLite's WAL does not work ({mode})", path.display()),
         ));
     }
-    let synchronous = match durability {
+    conn.busy_timeout(Duration::from_millis(config.record_timeout_ms.min(BUSY_TIMEOUT_MS.into())))?;
+    let synchronous = match config.durability {
         Durability::Full => "FULL",
         Durability::Relaxed => "NORMAL",
     };

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 
 use crate::{
     config::Config,
-    error::Result,
+    error::{Error, Result},
     model::{
         ids::SessionId,
         session::{EndReason, SessionInfo},
@@ -35,7 +35,7 @@ pub(crate) fn resume_or_start(desk: &mut Desk<'_>, scope: &Scope) -> Result<Sess
         }
         end(desk, scope, &session, EndReason::Silence, None)?;
     }
-    sessions::insert(desk.tx, scope, None, None, now)
+    sessions::insert(desk.tx, scope, (None, 1), None, now)
 }
 
 /// Ends the open unnamed sessions and starts another one.
@@ -45,72 +45,56 @@ pub(crate) fn start_new(desk: &mut Desk<'_>, scope: &Scope) -> Result<SessionRow
         let silent = is_silent(&session.info, desk.config, now);
         end(desk, scope, &session, if silent { EndReason::Silence } else { EndReason::Call }, None)?;
     }
-    sessions::insert(desk.tx, scope, None, None, now)
+    sessions::insert(desk.tx, scope, (None, 1), None, now)
 }
 
-/// The session with the caller's key, started if there is none.
+/// The session with the caller's key, started if there is none. One that silence has ended is ended now, and left
+/// to the next record to go on from.
 pub(crate) fn named(desk: &mut Desk<'_>, scope: &Scope, key: &str) -> Result<SessionRow> {
-    match find_named(desk.tx, scope, key)? {
+    let now = desk.now();
+    match sessions::by_caller_id(desk.tx, scope, key)? {
+        Some(session) if is_silent(&session.info, desk.config, now) => {
+            end(desk, scope, &session, EndReason::Silence, None)?;
+            Ok(session)
+        }
         Some(session) => Ok(session),
-        None => sessions::insert(desk.tx, scope, Some(key), None, desk.now()),
+        None => sessions::insert(desk.tx, scope, (Some(key), 1), None, now),
     }
 }
 
-/// The session with the caller's key, or where it went on after silence.
-pub(crate) fn find_named(conn: &Connection, scope: &Scope, key: &str) -> Result<Option<SessionRow>> {
-    let Some(mut session) = sessions::by_caller_id(conn, scope, key)? else { return Ok(None) };
-    while let Some(successor) = session.info.successor_id {
-        session = sessions::by_id(conn, scope, successor)?.ok_or_else(no_session)?;
-    }
-    Ok(Some(session))
-}
-
-/// Starts the session in which a talk goes on that silence had ended. A named one is `key#2`, then `key#3` ...
+/// Starts the session in which a talk goes on that silence had ended: under the same key, the next part.
 pub(crate) fn start_successor(
     tx: &Connection,
     scope: &Scope,
     ended: &SessionRow,
     now: DateTime<Utc>,
 ) -> Result<SessionRow> {
-    let caller_id = match &ended.info.caller_id {
-        Some(key) => Some(free_key(tx, scope, key)?),
-        None => None,
-    };
-    let successor = sessions::insert(tx, scope, caller_id.as_deref(), ended.info.project.as_deref(), now)?;
+    let key = (ended.info.caller_id.as_deref(), ended.info.part.saturating_add(1));
+    let successor = sessions::insert(tx, scope, key, ended.info.project.as_deref(), now)?;
     sessions::set_successor(tx, scope, ended.session_no, successor.info.id)?;
     Ok(successor)
 }
 
-fn free_key(tx: &Connection, scope: &Scope, key: &str) -> Result<String> {
-    let (stem, mut number) = match key.rsplit_once('#').map(|(stem, n)| (stem, n.parse::<u32>())) {
-        Some((stem, Ok(n))) => (stem, n),
-        _ => (key, 1),
-    };
-    loop {
-        number = number.saturating_add(1);
-        let key = format!("{stem}#{number}");
-        if sessions::by_caller_id(tx, scope, &key)?.is_none() {
-            return Ok(key);
-        }
-    }
-}
-
-/// Ends a session that was asked to end; one that has ended already stays as it is.
+/// Ends the talk of a session that was asked to end; what was ended by call stays as it is.
 pub(crate) fn end_by_call(
     desk: &mut Desk<'_>,
     scope: &Scope,
     session: SessionId,
     ended_at: Option<DateTime<Utc>>,
 ) -> Result<SessionInfo> {
-    let mut row = sessions::by_id(desk.tx, scope, session)?.ok_or_else(no_session)?;
-    while let Some(successor) = row.info.successor_id {
-        row = sessions::by_id(desk.tx, scope, successor)?.ok_or_else(no_session)?;
+    let row = sessions::by_id(desk.tx, scope, session)?.ok_or_else(no_session)?;
+    let row = sessions::latest(desk.tx, scope, row)?;
+    match row.info.end_reason {
+        Some(EndReason::Call) => return Ok(row.info),
+        Some(EndReason::Silence) => sessions::set_ended_by_call(desk.tx, scope, row.session_no)?,
+        None => {
+            if ended_at.is_some_and(|at| at < row.info.started_at) {
+                return Err(Error::invalid("the session cannot have ended before it started"));
+            }
+            end(desk, scope, &row, EndReason::Call, ended_at)?;
+        }
     }
-    if row.info.ended_at.is_none() {
-        end(desk, scope, &row, EndReason::Call, ended_at)?;
-        row = sessions::by_id(desk.tx, scope, row.info.id)?.ok_or_else(no_session)?;
-    }
-    Ok(row.info)
+    Ok(sessions::by_id(desk.tx, scope, row.info.id)?.ok_or_else(no_session)?.info)
 }
 
 /// Sets the end, and moves what is hot to warm. Ends by silence are dated by the last turn.

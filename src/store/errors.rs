@@ -35,9 +35,13 @@ impl From<SqlError> for Error {
 }
 
 /// Whether a connection must not be used again after this: SQLite promises little once a disk has failed under
-/// it, and a word index was seen to break when the same connection went on.
+/// it, and a word index was seen to break when the same connection went on. A row that cannot be read is no such
+/// thing: it fails one command, not its neighbours.
 pub(crate) fn poisons_connection(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Io | ErrorKind::Corrupt | ErrorKind::ReadOnly)
+    let comes_from_sqlite = std::error::Error::source(error)
+        .and_then(|source| source.downcast_ref::<SqlError>())
+        .is_some_and(|source| source.sqlite_error_code().is_some());
+    comes_from_sqlite && matches!(error.kind(), ErrorKind::Io | ErrorKind::Corrupt | ErrorKind::ReadOnly)
 }
 
 /// What the operating system's errors mean to a caller who named `path`.

@@ -51,7 +51,7 @@ struct Cache {
 
 /// What a look into the cache found.
 pub(crate) enum Look {
-    /// The file has not changed since the entry was last seen to hold.
+    /// The session is open, and the file has not changed since the entry was last seen to hold.
     Fresh(Arc<HotTier>),
     /// The file has changed; whoever reads the session's version says whether this still holds.
     Unsure { known: Option<(Arc<HotTier>, Version)> },
@@ -72,7 +72,9 @@ impl Live {
     pub(crate) fn look(&self, session: SessionId, data_version: i64) -> Look {
         let entry = self.lock().entries.get(&session).cloned();
         match entry {
-            Some(entry) if entry.seen_at == Some(data_version) => Look::Fresh(entry.hot),
+            Some(entry) if entry.seen_at == Some(data_version) && entry.version.is_open => {
+                Look::Fresh(entry.hot)
+            }
             entry => Look::Unsure { known: entry.map(|entry| (entry.hot, entry.version)) },
         }
     }

@@ -91,7 +91,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.db");
         std::fs::write(&path, "").unwrap();
-        let mut conn = crate::store::connect::writer(&path, crate::config::Durability::Relaxed).unwrap();
+        let mut conn = crate::store::connect::writer(&path, &crate::config::Config::default()).unwrap();
         migrate(&mut conn).unwrap();
         let mut stmt = conn
             .prepare(

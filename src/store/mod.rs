@@ -84,7 +84,16 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.writer.write(work).await
+        self.writer.write(0, work).await
+    }
+
+    /// The same for work that holds so many bytes of text.
+    pub(crate) async fn write_large<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.writer.write(bytes, work).await
     }
 
     /// Everything queued is durable once this returns; later writes fail. Blocks.
@@ -109,6 +118,14 @@ impl Store {
         Ok(match self.live.look(session, self.watch.data_version()?) {
             Look::Fresh(hot) => Some(hot),
             Look::Unsure { .. } => None,
+        })
+    }
+
+    /// The session in which a talk goes on by now, after silence perhaps a successor.
+    pub(crate) fn latest(&self, scope: &Scope, session: SessionId) -> Result<SessionId> {
+        self.read(|conn| {
+            let session = sessions::by_id(conn, scope, session)?.ok_or_else(no_session)?;
+            Ok(sessions::latest(conn, scope, session)?.info.id)
         })
     }
 

@@ -53,8 +53,7 @@ fn prepare(path: &Path, config: &Config) -> Result<Connection> {
     if config.must_exist && matches!(found, Found::Empty | Found::Backend) {
         return Err(Error::not_found(format!("there is no memory in {} yet", path.display())));
     }
-    let mut conn =
-        connect::writer(path, config.durability).map_err(|error| explain_unwritable(error, path))?;
+    let mut conn = connect::writer(path, config).map_err(|error| explain_unwritable(error, path))?;
     if found == Found::Empty {
         conn.execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}"))?;
     }
@@ -86,7 +85,7 @@ fn examine(path: &Path, config: &Config) -> Result<Found> {
     if file_len == 0 {
         return Ok(Found::Empty);
     }
-    let conn = connect::reader(path).map_err(|error| explain_unwritable(error, path))?;
+    let conn = look(path).map_err(|error| explain_unwritable(error, path))?;
     let application_id: i32 = conn
         .query_row("PRAGMA application_id", [], |row| row.get(0))
         .map_err(|error| at(error.into(), path))?;
@@ -129,6 +128,20 @@ fn examine(path: &Path, config: &Config) -> Result<Found> {
     Ok(Found::Backend)
 }
 
+/// A connection to look with. A backend that crashed may have left a journal, which only a connection that may
+/// write can roll back: that restores what was there, and is what the backend's next opening would do.
+fn look(path: &Path) -> Result<Connection> {
+    let conn = connect::reader(path)?;
+    match conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(Error::from) {
+        Err(error) if error.kind() == ErrorKind::ReadOnly => {
+            let conn = Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+            conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+            Ok(conn)
+        }
+        _ => Ok(conn), // What else is wrong, the caller will see.
+    }
+}
+
 /// A database that we did not make is joined only if it looks like a chat backend's: a `users` table with
 /// `id BLOB` as its key, and none of our names taken.
 fn check_backend(conn: &Connection, path: &Path) -> Result<()> {
@@ -136,12 +149,12 @@ fn check_backend(conn: &Connection, path: &Path) -> Result<()> {
         Err(Error::new(ErrorKind::ForeignFile, format!("{} cannot be joined: {reason}", path.display())))
     };
     let key_of = |table: &str| -> Result<Option<String>> {
-        let columns = "SELECT type FROM pragma_table_info(?1) WHERE name = 'id' AND pk = 1
+        let columns = "SELECT type FROM pragma_table_info(?1) WHERE name = 'id' COLLATE NOCASE AND pk = 1
                        AND (SELECT count(*) FROM pragma_table_info(?1) WHERE pk > 0) = 1";
         Ok(conn.query_row(columns, [table], |row| row.get(0)).optional()?)
     };
     let has = |name: &str| -> Result<bool> {
-        let found = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1)";
+        let found = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE)";
         Ok(conn.query_row(found, [name], |row| row.get(0))?)
     };
     for (table, needed) in [("users", true), ("state_snapshots", false)] {

@@ -91,7 +91,8 @@ pub(crate) fn record(
     let mut evicted = Vec::new();
     for gone in hot.push(turn) {
         let number = gone.turn.turn_number;
-        turns::leave_hot(desk.tx, scope, (session.session_no, number), gone.reason, now)?;
+        turns::leave_hot(desk.tx, scope, (session.session_no, number), gone.reason, now)
+            .inspect_err(|_| desk.live.forget(session.info.id))?;
         evicted.push(number);
     }
     let version = Version { turn_count: turn_number, ..session.version() };
@@ -139,10 +140,8 @@ fn session_to_write(
     asked: SessionId,
     now: DateTime<Utc>,
 ) -> Result<(SessionRow, Option<SessionId>)> {
-    let mut session = sessions::by_id(desk.tx, scope, asked)?.ok_or_else(no_session)?;
-    while let Some(successor) = session.info.successor_id {
-        session = sessions::by_id(desk.tx, scope, successor)?.ok_or_else(no_session)?;
-    }
+    let session = sessions::by_id(desk.tx, scope, asked)?.ok_or_else(no_session)?;
+    let mut session = sessions::latest(desk.tx, scope, session)?;
     if session.info.end_reason == Some(EndReason::Call) {
         return Err(Error::new(
             ErrorKind::SessionEnded,

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     model::{
         ids::SessionId,
         session::{EndReason, SessionInfo},
@@ -32,7 +32,7 @@ impl SessionRow {
     }
 }
 
-const COLUMNS: &str = "session_no, id, caller_id, project, started_at, ended_at, end_reason, successor_id, \
+const COLUMNS: &str = "session_no, id, caller_id, part, project, started_at, ended_at, end_reason, successor_id, \
     turn_count, total_tokens, memory_tier, last_active_at, \
     (SELECT u.epoch FROM user_scopes AS u WHERE u.user_id = conversation_sessions.user_id) AS epoch";
 
@@ -43,6 +43,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         info: SessionInfo {
             id: row.get("id")?,
             caller_id: row.get("caller_id")?,
+            part: row.get("part")?,
             project: row.get("project")?,
             started_at: instant_at(row, "started_at")?,
             ended_at: optional_instant_at(row, "ended_at")?,
@@ -63,9 +64,11 @@ pub(crate) fn by_id(conn: &Connection, scope: &Scope, id: SessionId) -> Result<O
     Ok(stmt.query_row(params![id, scope.user_id], read).optional()?)
 }
 
+/// The last part of the session with the caller's key.
 pub(crate) fn by_caller_id(conn: &Connection, scope: &Scope, caller_id: &str) -> Result<Option<SessionRow>> {
     let mut stmt = conn.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM conversation_sessions WHERE user_id = ?1 AND caller_id = ?2"
+        "SELECT {COLUMNS} FROM conversation_sessions WHERE user_id = ?1 AND caller_id = ?2
+         ORDER BY part DESC LIMIT 1"
     ))?;
     Ok(stmt.query_row(params![scope.user_id, caller_id], read).optional()?)
 }
@@ -89,20 +92,35 @@ pub(crate) fn list(conn: &Connection, scope: &Scope) -> Result<Vec<SessionRow>> 
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Starts a session.
+/// The session in which a talk goes on by now: this one, or the last of its successors.
+pub(crate) fn latest(conn: &Connection, scope: &Scope, mut session: SessionRow) -> Result<SessionRow> {
+    while let Some(id) = session.info.successor_id {
+        let next = by_id(conn, scope, id)?.filter(|next| next.session_no > session.session_no);
+        session = next.ok_or_else(|| {
+            Error::new(ErrorKind::Corrupt, "a session's successor is missing or older than it; run doctor")
+        })?;
+    }
+    Ok(session)
+}
+
+/// Starts a session. The user may have gone since its handle was made: a backend can delete it.
 pub(crate) fn insert(
     tx: &Connection,
     scope: &Scope,
-    caller_id: Option<&str>,
+    (caller_id, part): (Option<&str>, u32),
     project: Option<&str>,
     now: DateTime<Utc>,
 ) -> Result<SessionRow> {
     let id = SessionId::new(now);
-    tx.prepare_cached(
-        "INSERT INTO conversation_sessions (id, user_id, caller_id, project, started_at, last_active_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
-    )?
-    .execute(params![id, scope.user_id, caller_id, project, Instant(now)])?;
+    let made = tx
+        .prepare_cached(
+            "INSERT INTO conversation_sessions (id, user_id, caller_id, part, project, started_at, last_active_at)
+             SELECT ?1, user_id, ?3, ?4, ?5, ?6, ?6 FROM user_scopes WHERE user_id = ?2",
+        )?
+        .execute(params![id, scope.user_id, caller_id, part, project, Instant(now)])?;
+    if made == 0 {
+        return Err(Error::not_found("the user is gone from this file"));
+    }
     by_id(tx, scope, id)?.ok_or_else(no_session)
 }
 
@@ -142,6 +160,16 @@ pub(crate) fn set_ended(
          WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NULL",
     )?
     .execute(params![session_no, scope.user_id, Instant(ended_at), reason])?;
+    Ok(())
+}
+
+/// Says that a session which silence had ended was ended by call after all: nothing goes on from it.
+pub(crate) fn set_ended_by_call(tx: &Connection, scope: &Scope, session_no: i64) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE conversation_sessions SET end_reason = 'call'
+         WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NOT NULL",
+    )?
+    .execute(params![session_no, scope.user_id])?;
     Ok(())
 }
 

@@ -15,6 +15,7 @@ use std::{
 
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, hooks::Wal};
 use tokio::sync::{
+    OwnedSemaphorePermit, Semaphore,
     mpsc::{self, error::TrySendError},
     oneshot,
 };
@@ -40,6 +41,8 @@ trait Command: Send {
     fn run(&mut self, desk: &mut Desk<'_>) -> Result<()>;
     /// Answers: once the commit is durable, or with what made the transaction fail.
     fn reply(self: Box<Self>, failed: Option<&Error>);
+    /// How long its caller is ready to wait for another process's lock.
+    fn deadline(&self) -> Deadline;
 }
 
 struct Waiting<T, W> {
@@ -47,6 +50,9 @@ struct Waiting<T, W> {
     done: Option<T>,
     failed: Option<Error>,
     sender: oneshot::Sender<Result<T>>,
+    deadline: Deadline,
+    /// Its part of the bytes that may wait; given back with the answer.
+    _room: Option<OwnedSemaphorePermit>,
 }
 
 impl<T: Send, W: FnOnce(&mut Desk<'_>) -> Result<T> + Send> Command for Waiting<T, W> {
@@ -72,6 +78,10 @@ impl<T: Send, W: FnOnce(&mut Desk<'_>) -> Result<T> + Send> Command for Waiting<
         };
         let _ = self.sender.send(answer); // The caller may have stopped waiting.
     }
+
+    fn deadline(&self) -> Deadline {
+        self.deadline
+    }
 }
 
 /// The callers' end of the queue.
@@ -82,7 +92,10 @@ pub(crate) struct Writer {
     thread: Mutex<Option<JoinHandle<()>>>,
     /// Hangs up when the thread has ended.
     ended: Mutex<std_mpsc::Receiver<()>>,
-    queue_timeout_ms: u64,
+    /// Kibibytes of text that may still be queued.
+    room: Arc<Semaphore>,
+    queue_kib: u32,
+    timeout_ms: u64,
     close_timeout_ms: u64,
 }
 
@@ -95,7 +108,8 @@ impl Writer {
     ) -> Result<Self> {
         let (queue, commands) = mpsc::channel(config.queue_len);
         let (alive, ended) = std_mpsc::channel();
-        let (queue_timeout_ms, close_timeout_ms) = (config.record_timeout_ms, config.close_timeout_ms);
+        let (timeout_ms, close_timeout_ms) = (config.record_timeout_ms, config.close_timeout_ms);
+        let queue_kib = u32::try_from(config.queue_bytes / 1_024).unwrap_or(u32::MAX).max(1);
         let thread = thread::Builder::new()
             .name("thermocline-writer".into())
             .spawn(move || {
@@ -110,24 +124,46 @@ impl Writer {
             queue: Mutex::new(Some(queue)),
             thread: Mutex::new(Some(thread)),
             ended: Mutex::new(ended),
-            queue_timeout_ms,
+            room: Arc::new(Semaphore::new(queue_kib as usize)),
+            queue_kib,
+            timeout_ms,
             close_timeout_ms,
         })
     }
 
-    /// Queues `work`, and waits until what it did is durable.
+    /// Queues `work`, which holds so many bytes of text, and waits until what it did is durable.
     ///
     /// Dropping the future does not take a queued command back.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
+        bytes: usize,
         work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (sender, receiver) = oneshot::channel();
-        self.send(Box::new(Waiting { work: Some(work), done: None, failed: None, sender })).await?;
+        let deadline = Deadline::after_ms(self.timeout_ms);
+        let room = self.room_for(bytes, deadline).await?;
+        let command = Waiting { work: Some(work), done: None, failed: None, sender, deadline, _room: room };
+        self.send(Box::new(command), deadline).await?;
         receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
 
-    async fn send(&self, command: Box<dyn Command>) -> Result<()> {
+    /// Waits until the bytes that are queued leave room for so many more. Small commands need none.
+    async fn room_for(&self, bytes: usize, deadline: Deadline) -> Result<Option<OwnedSemaphorePermit>> {
+        let kib = u32::try_from(bytes / 1_024).unwrap_or(u32::MAX).min(self.queue_kib);
+        if kib == 0 {
+            return Ok(None);
+        }
+        let room = Arc::clone(&self.room);
+        if let Ok(permit) = Arc::clone(&room).try_acquire_many_owned(kib) {
+            return Ok(Some(permit));
+        }
+        match tokio::time::timeout(deadline.remaining(), room.acquire_many_owned(kib)).await {
+            Ok(permit) => Ok(permit.ok()),
+            Err(_) => Err(queue_stayed_full()),
+        }
+    }
+
+    async fn send(&self, command: Box<dyn Command>, deadline: Deadline) -> Result<()> {
         let queue = self.queue.lock().expect("no one panics while holding the queue").clone();
         let Some(queue) = queue else {
             return Err(Error::new(ErrorKind::Closed, "the file was closed; open it again"));
@@ -136,13 +172,9 @@ impl Writer {
             Ok(()) => Ok(()),
             Err(TrySendError::Closed(_)) => Err(poisoned()),
             Err(TrySendError::Full(command)) => {
-                let wait = Duration::from_millis(self.queue_timeout_ms);
-                match tokio::time::timeout(wait, queue.send(command)).await {
+                match tokio::time::timeout(deadline.remaining(), queue.send(command)).await {
                     Ok(sent) => sent.map_err(|_| poisoned()),
-                    Err(_) => Err(Error::new(
-                        ErrorKind::Busy,
-                        "the queue of the writer stayed full; nothing was written, try again",
-                    )),
+                    Err(_) => Err(queue_stayed_full()),
                 }
             }
         }
@@ -155,6 +187,10 @@ impl Writer {
         let mut thread = self.thread.lock().expect("no one panics while holding the thread");
         thread.take().map_or(Ok(()), |thread| thread.join().map_err(|_| poisoned()))
     }
+}
+
+fn queue_stayed_full() -> Error {
+    Error::new(ErrorKind::Busy, "the queue of the writer stayed full; nothing was written, try again")
 }
 
 fn poisoned() -> Error {
@@ -224,10 +260,10 @@ impl WriterThread {
     /// Once this returns, all is on the disk, or nothing.
     fn commit(&mut self, batch: &mut [Box<dyn Command>]) -> Result<()> {
         if self.conn.is_none() {
-            self.adopt(connect::writer(&self.path, self.config.durability)?);
+            self.adopt(connect::writer(&self.path, &self.config)?);
         }
         let conn = self.conn.as_ref().expect("it was just opened");
-        let tx = begin(conn, Deadline::after_ms(self.config.record_timeout_ms))?;
+        let tx = begin(conn, batch[0].deadline())?;
         let mut staged: Staged = HashMap::new();
         // A savepoint copies each page before it changes; a command that is alone needs none.
         let is_shared = batch.len() > 1;
@@ -291,6 +327,7 @@ impl WriterThread {
     /// erasing would miss. No statement needs it.
     fn let_go(&mut self) {
         if let Some(conn) = self.conn.take() {
+            let _ = conn.busy_timeout(Duration::ZERO); // Who still reads is not waited for.
             let _ = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
     }
@@ -349,6 +386,10 @@ mod tests {
         })
     }
 
+    fn disk_failure() -> Error {
+        rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR), None).into()
+    }
+
     /// Keeps the writer busy with a first batch until told to go on, so that what follows shares a batch.
     async fn hold(store: &Arc<Store>) -> (Sender<()>, JoinHandle<Result<()>>) {
         let (go_on, wait): (Sender<()>, Receiver<()>) = channel();
@@ -402,8 +443,7 @@ mod tests {
         let (_folder, store) = store(Config::default()).await;
         store.write(|desk| Ok(desk.tx.execute_batch("CREATE TEMP TABLE mark(x)")?)).await.unwrap();
         let (go_on, held) = hold(&store).await;
-        let (first, failed) =
-            (write(&store, 1), write_and(&store, 2, Err(Error::new(ErrorKind::Io, "disk"))));
+        let (first, failed) = (write(&store, 1), write_and(&store, 2, Err(disk_failure())));
         let last = write(&store, 3);
         all_are_queued().await;
         go_on.send(()).unwrap();
@@ -417,6 +457,61 @@ mod tests {
         let is_same_connection =
             store.write(|desk| Ok(desk.tx.execute_batch("SELECT 1 FROM temp.mark").is_ok())).await.unwrap();
         assert!(!is_same_connection, "a connection under which the disk failed is not used again");
+    }
+
+    #[tokio::test]
+    async fn a_row_that_cannot_be_read_fails_one_command_and_no_other() {
+        let (_folder, store) = store(Config::default()).await;
+        let (go_on, held) = hold(&store).await;
+        let unreadable = rusqlite::Error::InvalidColumnIndex(7).into();
+        let (first, failed, last) =
+            (write(&store, 1), write_and(&store, 2, Err(unreadable)), write(&store, 3));
+        all_are_queued().await;
+        go_on.send(()).unwrap();
+        held.await.unwrap().unwrap();
+        assert!(first.await.unwrap().is_ok() && last.await.unwrap().is_ok());
+        assert_eq!(failed.await.unwrap().unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(notes(&store), [1, 3]);
+    }
+
+    #[tokio::test]
+    async fn what_is_queued_is_bounded_in_bytes_too() {
+        let mut config = Config::default();
+        (config.queue_bytes, config.record_timeout_ms) = (1 << 20, 0);
+        let (_folder, store) = store(config).await;
+        let (go_on, held) = hold(&store).await;
+        let large = |n: u32| {
+            let store = Arc::clone(&store);
+            spawn(async move {
+                let work = move |desk: &mut Desk<'_>| {
+                    Ok(desk.tx.execute("INSERT INTO notes(n) VALUES (?1)", [n])?)
+                };
+                store.write_large(600 << 10, work).await
+            })
+        };
+        let queued = large(1);
+        all_are_queued().await;
+        assert_eq!(large(2).await.unwrap().unwrap_err().kind(), ErrorKind::Busy);
+        go_on.send(()).unwrap();
+        held.await.unwrap().unwrap();
+        queued.await.unwrap().unwrap();
+        large(3).await.unwrap().unwrap();
+        assert_eq!(notes(&store), [1, 3]);
+    }
+
+    #[tokio::test]
+    async fn another_processes_lock_is_waited_for_no_longer_than_configured() {
+        let config = Config { record_timeout_ms: 1, ..Config::default() };
+        let (_folder, store) = store(config).await;
+        let other = connect::writer(store.path(), &Config::default()).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let waiting: Vec<_> = (1..=10).map(|n| write(&store, n)).collect();
+        for task in waiting {
+            assert_eq!(task.await.unwrap().unwrap_err().kind(), ErrorKind::Busy);
+        }
+        other.execute_batch("ROLLBACK").unwrap();
+        write(&store, 11).await.unwrap().unwrap();
+        assert_eq!(notes(&store), [11]);
     }
 
     #[tokio::test]

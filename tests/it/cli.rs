@@ -542,8 +542,10 @@ fn a_key_names_its_own_session_and_leads_to_where_it_went_on() {
     // A day of silence had ended s2: what comes now is the beginning of its successor.
     assert_eq!(shell.replay(&(talk() + &line("s2", "b3", 40, "First flowers.", ""))).code, 0);
     let caller_ids = shell.run(&["--json", "session", "list", "--user", "alex"]).json();
-    assert_eq!(caller_ids[0]["caller_id"], "s2#2");
-    assert!(shell.run(&["session", "show", "--user", "alex", "s2"]).stdout.contains("All of them."));
+    assert_eq!((&caller_ids[0]["caller_id"], &caller_ids[0]["part"]), (&"s2".into(), &2.into()));
+    assert!(shell.run(&["session", "show", "--user", "alex", "s2"]).stdout.contains("First flowers."));
+    let first_part = caller_ids[1]["id"].as_str().unwrap();
+    assert!(shell.run(&["session", "show", "--user", "alex", first_part]).stdout.contains("All of them."));
     let context = shell.run(&["context", "--user", "alex", "--session", "s2", "And?"]).stdout;
     assert!(context.contains("First flowers.") && !context.contains("All of them."), "{context}");
     // And replaying all of it still changes nothing.

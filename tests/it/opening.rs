@@ -249,6 +249,55 @@ fn a_backends_own_database_is_joined_and_its_rows_are_left_alone() {
 }
 
 #[test]
+fn a_backends_names_are_found_in_any_case_as_sqlite_finds_them() {
+    let fixture = Fixture::new();
+    let path = |name: &str| fixture.folder.path().join(name);
+    let conn = database(
+        &path("backend.db"),
+        "CREATE TABLE Users(ID BLOB PRIMARY KEY); CREATE TABLE State_Snapshots(Id BLOB PRIMARY KEY, created_at TEXT);
+         INSERT INTO users VALUES (zeroblob(16));",
+    );
+    let memory = Thermocline::open(path("backend.db")).unwrap();
+    let session = memory.user_by_id(UserId::from_uuid(uuid::Uuid::nil())).unwrap().session().unwrap();
+    let unknown = thermocline::SnapshotId::from_uuid(uuid::Uuid::from_u128(9));
+    assert_eq!(session.record(turn(1).snapshot(unknown)).unwrap_err().kind(), ErrorKind::InvalidInput);
+    let rows: i64 = conn.query_row("SELECT count(*) FROM state_snapshots", [], |row| row.get(0)).unwrap();
+    assert_eq!(rows, 0, "nothing is written to the backend's table");
+
+    database(&path("taken.db"), "CREATE TABLE users(id BLOB PRIMARY KEY); CREATE TABLE Recall_Units(x)");
+    check_refused(&path("taken.db"), ErrorKind::ForeignFile);
+}
+
+#[test]
+fn a_crashed_backends_database_is_rolled_back_and_joined() {
+    let fixture = Fixture::new();
+    let conn = database(
+        &fixture.path(),
+        "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; CREATE TABLE users(id BLOB PRIMARY KEY, note TEXT);
+         BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+         INSERT INTO users SELECT randomblob(16), hex(randomblob(500)) FROM n;",
+    );
+    // What a kill in the middle of the transaction leaves: the file, half changed, and its journal.
+    let copy = Fixture::new();
+    for suffix in ["", "-journal"] {
+        let file = |fixture: &Fixture| format!("{}{suffix}", fixture.path().display());
+        fs::copy(file(&fixture), file(&copy)).unwrap();
+    }
+    drop(conn);
+    assert!(copy.open().doctor().unwrap().is_healthy());
+}
+
+#[test]
+fn a_user_who_is_gone_gets_no_session() {
+    let fixture = Fixture::new();
+    let alex = fixture.alex();
+    database(&fixture.path(), "PRAGMA foreign_keys = ON; DELETE FROM users");
+    assert_eq!(alex.session().unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(alex.session_named("chat").unwrap_err().kind(), ErrorKind::NotFound);
+    assert!(fixture.open().doctor().unwrap().is_healthy());
+}
+
+#[test]
 fn a_backends_user_that_is_deleted_takes_its_memory_along() {
     let fixture = Fixture::new();
     let session = fixture.session();

@@ -68,7 +68,8 @@ fn after_silence_a_record_starts_the_successor_and_says_so() {
         (Some(before), 1, RecordOutcome::New)
     );
     assert_eq!((session.id(), hot(&session)), (recorded.session_id, vec![1]));
-    assert_eq!(session.info().unwrap().caller_id.as_deref(), Some("chat#2"));
+    let info = session.info().unwrap();
+    assert_eq!((info.caller_id.as_deref(), info.part), (Some("chat"), 2));
 }
 
 #[test]
@@ -126,11 +127,14 @@ fn a_talk_goes_on_in_one_successor_whichever_handle_records() {
     assert_eq!((here.id(), hot(&here)), (there.id(), vec![1, 2]));
     assert_eq!(alex.session_named("chat").unwrap().id(), here.id());
     let info = here.info().unwrap();
-    assert_eq!((info.caller_id.as_deref(), info.project.as_deref()), (Some("chat#2"), Some("boat")));
+    assert_eq!(
+        (info.caller_id.as_deref(), info.part, info.project.as_deref()),
+        (Some("chat"), 2, Some("boat"))
+    );
 
     fixture.clock.advance(TimeDelta::days(2));
     here.record(turn(4)).unwrap();
-    assert_eq!(here.info().unwrap().caller_id.as_deref(), Some("chat#3"));
+    assert_eq!(here.info().unwrap().part, 3);
     here.end().unwrap();
     assert_eq!(there.record(turn(5)).unwrap_err().kind(), ErrorKind::SessionEnded);
 }
@@ -196,4 +200,77 @@ fn the_warm_window_has_fifty_turns_within_its_tokens() {
         session.record(crate::support::turn_of(400)).unwrap();
     }
     assert_eq!((hot(&session), warm(&session)), (vec![7, 8, 9], vec![5, 6]));
+}
+
+#[test]
+fn every_handle_follows_the_talk_into_the_successor() {
+    let fixture = Fixture::new();
+    let (here, there) =
+        (fixture.alex().session_named("chat").unwrap(), fixture.alex().session_named("chat").unwrap());
+    here.record(turn(1).caller_id("a")).unwrap();
+    fixture.clock.advance(TimeDelta::days(2));
+    here.record(turn(2).caller_id("b")).unwrap();
+    let context = there.context("and?", thermocline::ContextOptions::default()).unwrap();
+    assert!(context.text.contains("question 2") && !context.text.contains("question 1"));
+    assert_eq!((there.id(), hot(&there)), (here.id(), vec![1]));
+}
+
+#[test]
+fn keys_that_look_like_parts_of_others_are_keys_like_any_other() {
+    let fixture = Fixture::new();
+    let alex = fixture.alex();
+    let long = "k".repeat(256);
+    for key in ["x#4294967295", "ticket#1", long.as_str()] {
+        let session = alex.session_named(key).unwrap();
+        session.record(turn(1)).unwrap();
+        fixture.clock.advance(TimeDelta::days(2));
+        session.record(turn(2)).unwrap();
+        assert_eq!(alex.session_named(key).unwrap().id(), session.id());
+    }
+    let other = alex.session_named("ticket#2").unwrap();
+    assert_eq!((other.info().unwrap().turn_count, other.info().unwrap().part), (0, 1));
+}
+
+#[test]
+fn asking_for_a_silent_session_by_its_key_ends_it() {
+    let fixture = Fixture::new();
+    let alex = fixture.alex();
+    let session = alex.session_named("chat").unwrap();
+    session.record(turn(1)).unwrap();
+    fixture.clock.advance(TimeDelta::days(300));
+    let again = alex.session_named("chat").unwrap();
+    assert_eq!((again.id(), again.info().unwrap().end_reason), (session.id(), Some(EndReason::Silence)));
+    assert!(hot(&again).is_empty());
+    assert_eq!(again.record(turn(2)).unwrap().continues, Some(session.id()));
+}
+
+#[test]
+fn what_is_ended_by_call_takes_no_more_turns_though_silence_ended_it_first() {
+    let fixture = Fixture::new();
+    let session = fixture.alex().session_named("chat").unwrap();
+    session.record(turn(1)).unwrap();
+    fixture.clock.advance(TimeDelta::days(2));
+    fixture.alex().session_named("chat").unwrap();
+    assert_eq!(session.end().unwrap().end_reason, Some(EndReason::Call));
+    assert_eq!(session.record(turn(2)).unwrap_err().kind(), ErrorKind::SessionEnded);
+}
+
+#[test]
+fn a_session_cannot_have_ended_before_it_started() {
+    let fixture = Fixture::new();
+    let session = fixture.session();
+    session.record(turn(1)).unwrap();
+    let error = session.end_at(crate::support::at("1999-01-01T00:00:00Z")).unwrap_err();
+    assert_eq!((error.kind(), session.info().unwrap().ended_at), (ErrorKind::InvalidInput, None));
+}
+
+#[test]
+fn successors_that_lead_in_a_circle_are_an_error_and_no_hang() {
+    let fixture = Fixture::new();
+    let session = fixture.session();
+    session.record(turn(1)).unwrap();
+    let conn = rusqlite::Connection::open_with_flags(fixture.path(), rusqlite::OpenFlags::default()).unwrap();
+    conn.execute("UPDATE conversation_sessions SET successor_id = id", []).unwrap();
+    assert_eq!(session.record(turn(2)).unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(session.hot().unwrap_err().kind(), ErrorKind::Corrupt);
 }

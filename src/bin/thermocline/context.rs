@@ -17,7 +17,7 @@ pub(crate) fn run(db: &Path, args: &ContextArgs, out: &Output) -> Result<(), Fai
     let memory = find::memory(db)?;
     let user = find::user(&memory, &args.user)?;
     let session = match &args.session {
-        Some(key_or_id) => find::live_session(&user, key_or_id)?,
+        Some(key_or_id) => find::session(&user, key_or_id)?,
         None => find::newest_session(&user)?,
     };
     let mut options = ContextOptions::default();

@@ -53,20 +53,10 @@ fn known_user(memory: &Thermocline, name: &str) -> Result<Option<User>, Failure>
     }
 }
 
-/// The session with this key or id, as a backend would go on with it: a key is followed to the session in which
-/// it went on after silence.
-pub(crate) fn live_session(user: &User, key_or_id: &str) -> Result<Session, Failure> {
+/// The session with this id, or the last part of the one with this key.
+pub(crate) fn session(user: &User, key_or_id: &str) -> Result<Session, Failure> {
     match user.find_session(key_or_id)? {
         Some(session) => Ok(session),
-        None => session_by_id(user, key_or_id),
-    }
-}
-
-/// The very session that has this key or id.
-pub(crate) fn exact_session(user: &User, key_or_id: &str) -> Result<Session, Failure> {
-    let named = user.sessions()?.into_iter().find(|info| info.caller_id.as_deref() == Some(key_or_id));
-    match named {
-        Some(info) => Ok(user.session_by_id(info.id)?),
         None => session_by_id(user, key_or_id),
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn list(db: &Path, args: &SessionListArgs, out: &Output) -> Result<()
 
 pub(crate) fn show(db: &Path, args: &SessionShowArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
-    let session = find::exact_session(&find::user(&memory, &args.session.user)?, &args.session.session)?;
+    let session = find::session(&find::user(&memory, &args.session.user)?, &args.session.session)?;
     let info = session.info()?;
     let first = args.last.map_or(1, |last| info.turn_count.saturating_sub(last) + 1);
     let turns = turns_from(&session, first, info.turn_count)?;
@@ -47,7 +47,7 @@ pub(crate) fn show(db: &Path, args: &SessionShowArgs, out: &Output) -> Result<()
 
 pub(crate) fn end(db: &Path, args: &SessionArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
-    let session = find::live_session(&find::user(&memory, &args.user)?, &args.session)?;
+    let session = find::session(&find::user(&memory, &args.user)?, &args.session)?;
     out.answer(&session.end()?, about)
 }
 

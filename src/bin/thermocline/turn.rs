@@ -24,7 +24,7 @@ fn turn(user: &User, name: &str) -> Result<Turn, Failure> {
     }
     if let Some((session, place)) = name.rsplit_once('/')
         && let Ok(turn_number) = place.parse()
-        && let Some(turn) = find::exact_session(user, session)?.turn(turn_number)?
+        && let Some(turn) = find::session(user, session)?.turn(turn_number)?
     {
         return Ok(turn);
     }
