@@ -1,0 +1,43 @@
+//! How long does the context for a message take, at the default budget of 4,400 tokens?
+//!
+//! Of hot and warm, for random sessions out of all in the file, none of them in memory; for a message that
+//! refers to nothing, and for one that refers back and so searches the session.
+//!
+//! Target: none yet; reported. Plain alternative: none that keeps a budget.
+
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
+
+mod support;
+
+use support::{
+    corpus::Corpus,
+    lengths,
+    rounds::{Plan, alone, timed_on},
+    runtime, sizes,
+    table::{Report, Target},
+    text::{Rng, Writer},
+};
+use thermocline::ContextOptions;
+
+fn main() {
+    let mut report = Report::with_usual_columns("context");
+    for (size, length) in sizes().into_iter().flat_map(|size| lengths().into_iter().map(move |l| (size, l))) {
+        let corpus = Corpus::of(size, length);
+        let runtime = runtime();
+        let memory = runtime.block_on(corpus.open_forgetful());
+        let (mut rng, mut writer) = (Rng::new(1), Writer::new(3));
+        for (question, message) in
+            [("context", "Tell me about"), ("context, referring back", "What did you say earlier about")]
+        {
+            let measured = alone(Plan::by_round(200), || {
+                let session = runtime.block_on(corpus.session(&memory, rng.below(corpus.sessions())));
+                let message = format!("{message} {}?", writer.common_words().join(" "));
+                timed_on(&runtime, async {
+                    session.context(&message, ContextOptions::default()).await.unwrap()
+                })
+            });
+            report.row(question, &corpus.size(), length, &measured, Target::None);
+        }
+    }
+    report.save();
+}

@@ -1,0 +1,307 @@
+//! Files of a known size: one part is recorded through the public API, then its rows are multiplied by SQL.
+//!
+//! A part is 40 sessions of 50 turns of 4 users, recorded in turns, as talks go on side by side. A copy of it has
+//! users, sessions, turns and units of its own (other ids, shifted numbers) and the same texts. `doctor` is asked
+//! once whether a multiplied file is sound. Files are kept and used again; sessions stay open, so each has its
+//! hot tier.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Instant,
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use rusqlite::Connection;
+use tempfile::TempDir;
+use thermocline::{Config, Durability, Session, Thermocline};
+
+use super::{Length, folder, is_test, runtime, scratch, table::thousands, text::Writer};
+
+/// Raised whenever a file would come out otherwise, so that no old one is used.
+const FORMAT: u32 = 1;
+
+/// A file is made for one schema: that of an unreleased version may still change.
+const SCHEMA: &str = include_str!("../../migrations/V1__sessions_and_turns.sql");
+
+/// The part that is recorded and multiplied.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    users: usize,
+    sessions_of_user: usize,
+    turns_of_session: usize,
+}
+
+impl Part {
+    const fn of_bench() -> Self {
+        Self { users: 4, sessions_of_user: 10, turns_of_session: 50 }
+    }
+
+    pub const fn of_test() -> Self {
+        Self { users: 2, sessions_of_user: 2, turns_of_session: 10 }
+    }
+
+    /// All of it is one talk.
+    const fn one_session(turns: usize) -> Self {
+        Self { users: 1, sessions_of_user: 1, turns_of_session: turns }
+    }
+
+    fn sessions(self) -> usize {
+        self.users * self.sessions_of_user
+    }
+
+    pub fn turns(self) -> usize {
+        self.sessions() * self.turns_of_session
+    }
+}
+
+/// A file with many open sessions.
+pub struct Corpus {
+    pub path: PathBuf,
+    pub length: Length,
+    pub turns: usize,
+    part: Part,
+    /// A test's file is gone with it.
+    _scratch: Option<TempDir>,
+}
+
+impl Corpus {
+    /// A file with (at least) so many turns.
+    pub fn of(turns: usize, length: Length) -> Self {
+        let part = if is_test() { Part::of_test() } else { Part::of_bench() };
+        Self::made(part, turns.div_ceil(part.turns()), length)
+    }
+
+    /// A file with one session of so many turns.
+    pub fn one_session(turns: usize, length: Length) -> Self {
+        Self::made(Part::one_session(turns), 1, length)
+    }
+
+    /// How many sessions there are.
+    pub fn sessions(&self) -> usize {
+        self.turns / self.part.turns_of_session
+    }
+
+    /// The names of a session's user and of the session itself.
+    pub fn names(&self, session: usize) -> (String, String) {
+        let (copy, place) = (session / self.part.sessions(), session % self.part.sessions());
+        let user = user_name(place % self.part.users);
+        let user = if copy == 0 { user } else { format!("{user}/{copy}") };
+        (user, session_key(place / self.part.users))
+    }
+
+    /// Opened so that no session stays in memory once another one is looked at.
+    pub async fn open_forgetful(&self) -> Thermocline {
+        let mut config = Config::default();
+        config.live_sessions = 1;
+        let memory = Thermocline::open_with(&self.path, config).await.unwrap();
+        memory.ready().await.unwrap();
+        memory
+    }
+
+    /// The handle of a session.
+    pub async fn session(&self, memory: &Thermocline, session: usize) -> Session {
+        let (user, key) = self.names(session);
+        let user = memory.find_user(&user).await.unwrap().expect("the user is in the file");
+        user.find_session(&key).await.unwrap().expect("the session is in the file")
+    }
+
+    /// The size for a table.
+    pub fn size(&self) -> String {
+        thousands(self.turns)
+    }
+
+    fn made(part: Part, copies: usize, length: Length) -> Self {
+        let turns = part.turns() * copies;
+        let scratch = is_test().then(scratch);
+        let kept_in = scratch.as_ref().map_or_else(folder, |scratch| scratch.path().to_owned());
+        let sessions = part.sessions() * copies;
+        let file =
+            format!("{}-{turns}-in-{sessions}-v{FORMAT}-{:08x}.db", length.name(), fingerprint(SCHEMA));
+        let path = kept_in.join(file);
+        if !path.exists() {
+            make(&path, part, copies, length);
+        }
+        // Read once: what is measured is a file in the operating system's cache, unless a row says otherwise.
+        io::copy(&mut File::open(&path).unwrap(), &mut io::sink()).unwrap();
+        Self { path, length, turns, part, _scratch: scratch }
+    }
+}
+
+fn user_name(user: usize) -> String {
+    format!("user-{user}")
+}
+
+fn session_key(session: usize) -> String {
+    format!("talk-{session}")
+}
+
+/// Under another name first: a file that is half made is never used.
+#[allow(clippy::print_stderr, reason = "making a large file takes minutes; say what is going on")]
+fn make(path: &Path, part: Part, copies: usize, length: Length) {
+    let start = Instant::now();
+    let half_made = path.with_extension("making");
+    for leftover in ["making", "making-wal", "making-shm", "making-journal"] {
+        let _ = fs::remove_file(path.with_extension(leftover));
+    }
+    record_part(&half_made, part, length);
+    multiply(&half_made, part, copies);
+    settle(&half_made, copies * part.turns() <= 10_000);
+    File::open(&half_made).unwrap().sync_all().unwrap();
+    // What readers leave behind: closing has copied all of the WAL into the file.
+    let wal = half_made.with_extension("making-wal");
+    assert_eq!(fs::metadata(&wal).map_or(0, |wal| wal.len()), 0, "the WAL is empty");
+    for leftover in [wal, half_made.with_extension("making-shm")] {
+        let _ = fs::remove_file(leftover);
+    }
+    fs::rename(&half_made, path).unwrap();
+    if !is_test() {
+        eprintln!("made {} in {:.0} s", path.display(), start.elapsed().as_secs_f64());
+    }
+}
+
+fn record_part(path: &Path, part: Part, length: Length) {
+    let mut config = Config::default();
+    config.durability = Durability::Relaxed;
+    let mut writer = Writer::new(7);
+    runtime().block_on(async {
+        let memory = Thermocline::open_with(path, config).await.unwrap();
+        let mut sessions = Vec::new();
+        for place in 0..part.sessions() {
+            let user = memory.user(&user_name(place % part.users)).await.unwrap();
+            sessions.push(user.session_named(&session_key(place / part.users)).await.unwrap());
+        }
+        let first: DateTime<Utc> = "2025-01-06T08:00:00Z".parse().unwrap();
+        for n in 0..part.turns_of_session {
+            for (place, session) in sessions.iter().enumerate() {
+                let said_at = first + TimeDelta::hours(3 * n as i64) + TimeDelta::minutes(place as i64);
+                session.record(writer.turn(length).said_at(said_at)).await.unwrap();
+            }
+        }
+        memory.close().await.unwrap();
+    });
+}
+
+/// Adds `copies - 1` copies of every row of the part.
+fn multiply(path: &Path, part: Part, copies: usize) {
+    let mut conn = Connection::open(path).unwrap();
+    // Nothing here needs to survive a crash.
+    conn.execute_batch(
+        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000;
+         PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF;",
+    )
+    .unwrap();
+    let tx = conn.transaction().unwrap();
+    for copy in 1..copies {
+        for sql in statements(&tx, part, copy) {
+            tx.execute(&sql, []).unwrap_or_else(|error| panic!("{error}\n{sql}"));
+        }
+    }
+    tx.commit().unwrap();
+    conn.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_checkpoint(TRUNCATE);").unwrap();
+}
+
+/// One statement for each table, parents first. Columns not named here are copied as they are.
+fn statements(conn: &Connection, part: Part, copy: usize) -> Vec<String> {
+    let (users, sessions, turns) = (part.users * copy, part.sessions() * copy, part.turns() * copy);
+    let (last_user, last_session, last_seq) = (part.users, part.sessions(), part.turns());
+    // `new_*` are the rows of this copy that a row of the first part now belongs to.
+    let new_user = format!("JOIN user_scopes AS new_user ON new_user.user_no = old_user.user_no + {users}");
+    let of_user = format!("JOIN user_scopes AS old_user ON old_user.user_id = t.user_id {new_user}");
+    let columns = |table: &str, changed: &[(&str, String)]| copied_columns(conn, table, changed);
+    vec![
+        columns("users", &[("id", "randomblob(16)".into()), ("name", format!("t.name || '/{copy}'"))])
+            + &format!("JOIN user_scopes AS s ON s.user_id = t.id WHERE s.user_no <= {last_user}"),
+        columns("user_scopes", &[("user_no", format!("t.user_no + {users}")), ("user_id", "n.id".into())])
+            + &format!(
+                "JOIN users AS o ON o.id = t.user_id JOIN users AS n ON n.name = o.name || '/{copy}'
+                 WHERE t.user_no <= {last_user}"
+            ),
+        columns(
+            "conversation_sessions",
+            &[
+                ("session_no", format!("t.session_no + {sessions}")),
+                ("id", "randomblob(16)".into()),
+                ("user_id", "new_user.user_id".into()),
+            ],
+        ) + &format!("{of_user} WHERE t.session_no <= {last_session}"),
+        // In the order of recording, so that pages fill as they do when talks go on side by side.
+        columns(
+            "conversation_turns",
+            &[
+                ("turn_key", format!("t.turn_key + ({sessions} << 24)")),
+                ("id", "randomblob(16)".into()),
+                ("user_id", "new_session.user_id".into()),
+                ("session_id", "new_session.id".into()),
+                ("seq", format!("t.seq + {turns}")),
+            ],
+        ) + &format!(
+            "JOIN conversation_sessions AS new_session ON new_session.session_no = (t.turn_key >> 24) + {sessions}
+             WHERE t.turn_key < ({last_session} + 1) << 24 ORDER BY t.seq"
+        ),
+        columns(
+            "recall_units",
+            &[
+                ("seq", format!("t.seq + {turns}")),
+                ("user_no", format!("t.user_no + {users}")),
+                ("owner_id", "new_turn.id".into()),
+                ("session_no", format!("t.session_no + {sessions}")),
+            ],
+        ) + &format!(
+            "JOIN conversation_turns AS new_turn
+               ON new_turn.turn_key = (t.session_no + {sessions}) << 24 | t.turn_number
+             WHERE t.seq <= {last_seq} ORDER BY t.seq"
+        ),
+        columns(
+            "memory_tier_transitions",
+            &[
+                ("user_no", format!("t.user_no + {users}")),
+                ("session_no", format!("t.session_no + {sessions}")),
+            ],
+        ) + &format!("WHERE t.user_no <= {last_user} AND t.session_no <= {last_session}"),
+    ]
+}
+
+/// `INSERT INTO table (...) SELECT ... FROM table AS t`, with some columns changed.
+fn copied_columns(conn: &Connection, table: &str, changed: &[(&str, String)]) -> String {
+    let mut stmt = conn.prepare_cached("SELECT name FROM pragma_table_info(?1) ORDER BY cid").unwrap();
+    let names: Vec<String> = stmt.query_map([table], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let values: Vec<String> = names
+        .iter()
+        .map(|name| {
+            changed
+                .iter()
+                .find(|(column, _)| column == name)
+                .map_or_else(|| format!("t.{name}"), |(_, value)| value.clone())
+        })
+        .collect();
+    format!("INSERT INTO {table} ({}) SELECT {} FROM {table} AS t ", names.join(", "), values.join(", "))
+}
+
+/// Opens the file and closes it, so that it is as the crate leaves files; asks doctor where that is quick.
+fn settle(path: &Path, is_quick: bool) {
+    runtime().block_on(async {
+        let memory = Thermocline::open(path).await.unwrap();
+        if is_quick {
+            let diagnosis = memory.doctor().await.unwrap();
+            assert!(diagnosis.is_healthy(), "{diagnosis:#?}");
+        }
+        memory.close().await.unwrap();
+    });
+}
+
+/// FNV-1a.
+fn fingerprint(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// Lets the operating system forget the file's pages, as after a restart.
+pub fn forget_pages(path: &Path) {
+    // GNU dd asks for this without reading or writing anything; the system call itself would need unsafe code.
+    let mut input = std::ffi::OsString::from("if=");
+    input.push(path);
+    let asked = Command::new("dd").arg(input).args(["iflag=nocache", "count=0", "status=none"]).status();
+    assert!(asked.unwrap().success(), "GNU dd is needed for the first touch");
+}

@@ -1,0 +1,121 @@
+//! What the benchmarks share: where their files lie, how large they are, and whether this is only a test.
+//!
+//! README.md beside this folder says how to run them. Nothing here may be timed by accident: what is timed goes
+//! through `rounds`.
+
+#![allow(dead_code, reason = "each benchmark is a program of its own and uses a part of this")]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "figures to print and places in short lists: far below what a cast could lose"
+)]
+
+pub mod corpus;
+pub mod plain;
+pub mod rounds;
+pub mod table;
+pub mod text;
+
+use std::{
+    env,
+    fmt::{self, Display},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
+
+/// Both sides of a turn together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// 140 characters: how people chat (LoCoMo's pairs have 270).
+    Short,
+    /// 4,500 characters: what an assistant writes (BEAM's mean).
+    Long,
+}
+
+impl Length {
+    pub fn characters(self) -> usize {
+        match self {
+            Self::Short => 140,
+            Self::Long => 4_500,
+        }
+    }
+
+    /// What the user says of it; the reply is the rest.
+    pub fn user_characters(self) -> usize {
+        match self {
+            Self::Short => 60,
+            Self::Long => 500,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Short => "short",
+            Self::Long => "long",
+        }
+    }
+}
+
+impl Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name(), table::thousands(self.characters()))
+    }
+}
+
+/// `cargo test --benches` and `cargo bench -- --test` ask only whether the benchmarks run: tiny files, few
+/// operations, no report. The same rule as criterion's.
+pub fn is_test() -> bool {
+    let has = |flag: &str| env::args().any(|arg| arg == flag);
+    !has("--bench") || has("--test")
+}
+
+/// A number of operations, or the few that a test needs.
+pub fn operations(wanted: usize) -> usize {
+    if is_test() { 3 } else { wanted }
+}
+
+/// The lengths of turns to measure: `THERMOCLINE_BENCH_LENGTHS`, default `short,long`.
+pub fn lengths() -> Vec<Length> {
+    let wanted = env::var("THERMOCLINE_BENCH_LENGTHS").unwrap_or_else(|_| "short,long".to_owned());
+    let known = [Length::Short, Length::Long];
+    wanted
+        .split(',')
+        .map(|name| known.into_iter().find(|length| length.name() == name.trim()).expect("short or long"))
+        .collect()
+}
+
+/// The numbers of turns in the file to measure: `THERMOCLINE_BENCH_TURNS`, default `10000,100000`.
+pub fn sizes() -> Vec<usize> {
+    if is_test() {
+        return vec![2 * corpus::Part::of_test().turns()];
+    }
+    let wanted = env::var("THERMOCLINE_BENCH_TURNS").unwrap_or_else(|_| "10000,100000".to_owned());
+    wanted.split(',').map(|turns| turns.trim().parse().expect("a number of turns")).collect()
+}
+
+/// Where files and reports are kept between runs: `THERMOCLINE_BENCH_DIR`, default `bench-files` in the target
+/// folder.
+pub fn folder() -> PathBuf {
+    let folder = match env::var_os("THERMOCLINE_BENCH_DIR") {
+        Some(folder) => folder.into(),
+        // Cargo's own folder for what benchmarks write is `<target>/tmp`.
+        None => Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench-files"),
+    };
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// A folder for files that are written to, gone with the value. On the same disk as the others.
+pub fn scratch() -> TempDir {
+    tempfile::Builder::new().prefix("scratch-").tempdir_in(folder()).unwrap()
+}
+
+/// The runtime of a small backend: everything on the calling thread, apart from tokio's blocking pool.
+pub fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}

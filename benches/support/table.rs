@@ -1,0 +1,151 @@
+//! Tables in Markdown: to stdout while the benchmark runs, and to a file from which the README's are made.
+
+use std::{
+    fmt::{Display, Write as _},
+    fs,
+    time::Duration,
+};
+
+use super::{
+    Length, folder, is_test,
+    rounds::{Measured, Sample},
+};
+
+/// What is asked of the figures of one row (section 9 of the design).
+#[derive(Clone, Copy, Debug)]
+pub enum Target {
+    /// The median and the 95th percentile stay under this.
+    Under(Duration),
+    /// The ratio of the medians to the plain alternative is at most this.
+    Ratio(f64),
+    /// Reported only.
+    None,
+}
+
+/// A benchmark's report.
+pub struct Report {
+    name: &'static str,
+    text: String,
+}
+
+const COLUMNS: [&str; 8] = [
+    "question",
+    "turns in the file",
+    "turn (characters)",
+    "p50 / p95 / p99",
+    "plain p50 / p95",
+    "ratio",
+    "target",
+    "verdict",
+];
+
+impl Report {
+    /// The report that is kept as `<name>.md`.
+    pub fn new(name: &'static str) -> Self {
+        Self { name, text: String::new() }
+    }
+
+    /// The table of most benchmarks.
+    pub fn with_usual_columns(name: &'static str) -> Self {
+        let mut report = Self::new(name);
+        report.head(&COLUMNS);
+        report
+    }
+
+    /// Starts a table.
+    pub fn head(&mut self, columns: &[&str]) {
+        let separator = if self.text.is_empty() { "" } else { "\n" };
+        self.print(&format!("{separator}| {} |\n|{}\n", columns.join(" | "), "---|".repeat(columns.len())));
+    }
+
+    /// A row of any table.
+    pub fn line(&mut self, cells: &[String]) {
+        self.print(&format!("| {} |\n", cells.join(" | ")));
+    }
+
+    /// A row of the usual table.
+    pub fn row(&mut self, question: &str, size: &str, length: Length, measured: &Measured, target: Target) {
+        let dash = || "-".to_owned();
+        self.line(&[
+            question.to_owned(),
+            size.to_owned(),
+            length.to_string(),
+            percentiles(&measured.ours, &[50, 95, 99]),
+            measured.plain.as_ref().map_or_else(dash, |plain| percentiles(plain, &[50, 95])),
+            measured.ratio.map_or_else(dash, |ratio| format!("{ratio:.2}")),
+            match target {
+                Target::Under(most) => format!("< {}", time(most)),
+                Target::Ratio(most) => format!("<= {most} times"),
+                Target::None => dash(),
+            },
+            verdict(measured, target).to_owned(),
+        ]);
+    }
+
+    /// A sentence below a table.
+    pub fn note(&mut self, sentence: &str) {
+        self.print(&format!("\n{sentence}\n"));
+    }
+
+    #[allow(clippy::print_stdout, reason = "a benchmark's report")]
+    fn print(&mut self, text: &str) {
+        // A test's figures mean nothing: they are neither shown nor kept.
+        if !is_test() {
+            print!("{text}");
+        }
+        self.text.push_str(text);
+    }
+
+    /// Keeps the report.
+    pub fn save(self) {
+        if !is_test() {
+            fs::write(folder().join(self.name).with_extension("md"), self.text).unwrap();
+        }
+    }
+}
+
+fn verdict(measured: &Measured, target: Target) -> &'static str {
+    let (median, p95) = match target {
+        Target::Under(most) => (measured.ours.median() < most, measured.ours.percentile(95) < most),
+        Target::Ratio(most) => {
+            let met = measured.ratio.is_some_and(|ratio| ratio <= most);
+            (met, met)
+        }
+        Target::None => return "reported",
+    };
+    match (median, p95) {
+        (true, true) => "met",
+        (true, false) => "met by the median only",
+        (false, _) => "missed",
+    }
+}
+
+pub fn percentiles(sample: &Sample, percents: &[usize]) -> String {
+    percents.iter().map(|&percent| time(sample.percentile(percent))).collect::<Vec<_>>().join(" / ")
+}
+
+/// Three digits and a unit.
+pub fn time(duration: Duration) -> String {
+    let nanos = duration.as_nanos() as f64;
+    let (figure, unit) = match nanos {
+        n if n < 1e3 => (n, "ns"),
+        n if n < 1e6 => (n / 1e3, "us"),
+        n if n < 1e9 => (n / 1e6, "ms"),
+        n => (n / 1e9, "s"),
+    };
+    let places = if figure < 10.0 { 2 } else { usize::from(figure < 100.0) };
+    format!("{figure:.places$} {unit}")
+}
+
+/// `1,000,000`.
+pub fn thousands(number: impl Display) -> String {
+    let digits = format!("{number:.0}");
+    let mut out = String::new();
+    for (n, digit) in digits.chars().enumerate() {
+        if n > 0 && (digits.len() - n).is_multiple_of(3) {
+            out.push(',');
+        }
+        let _ = write!(out, "{digit}");
+    }
+    out
+}
