@@ -26,6 +26,8 @@ pub enum Target {
 pub struct Report {
     name: &'static str,
     text: String,
+    /// The machine's load when the benchmark began, where it can be asked: beside another build no row means much.
+    load: Option<String>,
 }
 
 const COLUMNS: [&str; 8] = [
@@ -42,7 +44,7 @@ const COLUMNS: [&str; 8] = [
 impl Report {
     /// The report that is kept as `<name>.md`.
     pub fn new(name: &'static str) -> Self {
-        Self { name, text: String::new() }
+        Self { name, text: String::new(), load: fs::read_to_string("/proc/loadavg").ok() }
     }
 
     /// The table of most benchmarks.
@@ -97,7 +99,11 @@ impl Report {
     }
 
     /// Keeps the report.
-    pub fn save(self) {
+    pub fn save(mut self) {
+        if let Some(load) = self.load.as_deref().and_then(|load| load.split(' ').next()) {
+            let sentence = format!("The machine's load was {load} when this began.");
+            self.note(&sentence);
+        }
         if !is_test() {
             fs::write(folder().join(self.name).with_extension("md"), self.text).unwrap();
         }
