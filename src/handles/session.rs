@@ -88,7 +88,7 @@ impl Session {
     /// From memory, after a look whether another process wrote; benchmark `hot`.
     pub async fn hot(&self) -> Result<Arc<HotTier>> {
         let id = self.id();
-        if let Some(hot) = self.store.hot_in_memory(id)? {
+        if let Some(hot) = self.store.hot_in_memory(&self.scope, id)? {
             return Ok(hot);
         }
         self.read_latest(Store::hot).await

@@ -5,7 +5,7 @@
 //! session's version is read (one row); if that changed too, the hot rows are read.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard},
 };
 
@@ -16,7 +16,12 @@ use crate::{
     config::Config,
     error::Result,
     model::ids::SessionId,
-    store::{connect, sessions::Version},
+    store::{
+        connect,
+        errors::poisons_connection,
+        sessions::{self, Version},
+        users::Scope,
+    },
     tier::hot::HotTier,
 };
 
@@ -35,10 +40,11 @@ pub(crate) struct Live {
     cache: Mutex<Cache>,
 }
 
-/// A connection that only looks whether anybody has committed.
+/// A connection that only looks whether anybody has committed, and what became of a session.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    conn: Mutex<Connection>,
+    path: PathBuf,
+    conn: Mutex<Option<Connection>>,
 }
 
 #[derive(Debug)]
@@ -106,14 +112,33 @@ impl Live {
 
 impl Watch {
     pub(crate) fn new(path: &Path) -> Result<Self> {
-        Ok(Self { conn: Mutex::new(connect::reader(path)?) })
+        Ok(Self { path: path.to_owned(), conn: Mutex::new(Some(connect::reader(path)?)) })
     }
 
     /// A number that changes whenever anybody, in any process, has committed.
     pub(crate) fn data_version(&self) -> Result<i64> {
-        let conn = self.conn.lock().expect("no one panics while holding the watch");
-        let mut stmt = conn.prepare_cached("PRAGMA data_version")?;
-        Ok(stmt.query_row([], |row| row.get(0))?)
+        self.ask(|conn| {
+            let mut stmt = conn.prepare_cached("PRAGMA data_version")?;
+            Ok(stmt.query_row([], |row| row.get(0))?)
+        })
+    }
+
+    /// The session's version, as one row says it.
+    pub(crate) fn version(&self, scope: &Scope, session: SessionId) -> Result<Option<Version>> {
+        self.ask(|conn| sessions::version(conn, scope, session))
+    }
+
+    /// After a failure of the disk the connection is opened anew for the next question.
+    fn ask<T>(&self, ask: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let mut conn = self.conn.lock().expect("no one panics while holding the watch");
+        let answer = match conn.as_ref() {
+            Some(conn) => ask(conn),
+            None => ask(conn.insert(connect::reader(&self.path)?)),
+        };
+        if answer.as_ref().is_err_and(poisons_connection) {
+            *conn = None;
+        }
+        answer
     }
 }
 

@@ -40,10 +40,9 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "v_users",
 ];
 
-/// The newest version that this build knows.
-pub(crate) fn latest() -> i64 {
-    embedded::migrations::runner().get_migrations().iter().map(|m| i64::from(m.version())).max().unwrap_or(0)
-}
+/// The newest version that this build knows: the last of `migrations/`. Not asked of refinery, which compiles a
+/// regular expression for it, in every process that opens a file (1.3 ms).
+pub(crate) const LATEST: i64 = 2;
 
 /// The file's version; `None` if our tables are not in it. Read by ourselves, since refinery's own check costs
 /// a millisecond at every opening.
@@ -67,7 +66,7 @@ pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
     let mut runner = embedded::migrations::runner().set_grouped(true);
     runner.set_migration_table_name(HISTORY);
     let Err(error) = runner.run(conn) else { return Ok(()) };
-    if version(conn)? == Some(latest()) {
+    if version(conn)? == Some(LATEST) {
         return Ok(()); // Another process was faster.
     }
     let busy = std::error::Error::source(&error)
@@ -102,6 +101,6 @@ mod tests {
         let names = stmt.query_map([], |row| row.get(0)).unwrap();
         let names: Vec<String> = names.collect::<rusqlite::Result<_>>().unwrap();
         assert_eq!(names, OUR_NAMES);
-        assert_eq!(version(&conn).unwrap(), Some(latest()));
+        assert_eq!(version(&conn).unwrap(), Some(LATEST), "the newest file in migrations/");
     }
 }

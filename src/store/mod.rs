@@ -113,12 +113,19 @@ impl Store {
         backup::backup(&self.path, to)
     }
 
-    /// The hot tier from memory, if the file has not changed since it was last seen to hold.
-    pub(crate) fn hot_in_memory(&self, session: SessionId) -> Result<Option<Arc<HotTier>>> {
-        Ok(match self.live.look(session, self.watch.data_version()?) {
-            Look::Fresh(hot) => Some(hot),
-            Look::Unsure { .. } => None,
-        })
+    /// The hot tier from memory, if it still holds. Asks the file for a row at most, so that async code may call it.
+    pub(crate) fn hot_in_memory(&self, scope: &Scope, session: SessionId) -> Result<Option<Arc<HotTier>>> {
+        let data_version = self.watch.data_version()?;
+        let (hot, known_version) = match self.live.look(session, data_version) {
+            Look::Fresh(hot) => return Ok(Some(hot)),
+            Look::Unsure { known: Some(known) } if known.1.is_open => known,
+            Look::Unsure { .. } => return Ok(None),
+        };
+        if self.watch.version(scope, session)? != Some(known_version) {
+            return Ok(None);
+        }
+        self.live.put(session, Arc::clone(&hot), known_version, Some(data_version));
+        Ok(Some(hot))
     }
 
     /// The session in which a talk goes on by now, after silence perhaps a successor.

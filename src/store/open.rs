@@ -103,7 +103,7 @@ fn examine(path: &Path, config: &Config) -> Result<Found> {
         ));
     }
     if let Some(version) = migrate::version(&conn)? {
-        return match version.cmp(&migrate::latest()) {
+        return match version.cmp(&migrate::LATEST) {
             std::cmp::Ordering::Equal => Ok(Found::Current),
             std::cmp::Ordering::Less => Ok(Found::Older),
             std::cmp::Ordering::Greater => Err(Error::new(
@@ -111,7 +111,7 @@ fn examine(path: &Path, config: &Config) -> Result<Found> {
                 format!(
                     "{} has schema version {version}; this build knows up to {}: upgrade Thermocline",
                     path.display(),
-                    migrate::latest()
+                    migrate::LATEST
                 ),
             )),
         };
