@@ -113,6 +113,17 @@ mod tests {
         &[("foreign_keys", 1), ("trusted_schema", 0), ("temp_store", 2), ("mmap_size", 0)];
 
     #[test]
+    fn no_setting_is_left_to_what_this_build_of_sqlite_begins_with() {
+        let (_folder, path) = file();
+        let conn = Connection::open_with_flags(&path, READ_ONLY).unwrap();
+        let others = "PRAGMA busy_timeout = 0; PRAGMA foreign_keys = OFF; PRAGMA trusted_schema = ON;
+                      PRAGMA temp_store = FILE; PRAGMA mmap_size = 65536;";
+        conn.execute_batch(others).unwrap();
+        prepare(&conn).unwrap();
+        check(&conn, OF_EVERY_CONNECTION);
+    }
+
+    #[test]
     fn the_writer_has_its_settings() {
         let (_folder, path) = file();
         for (durability, synchronous) in [(Durability::Full, 2), (Durability::Relaxed, 1)] {
