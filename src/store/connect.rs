@@ -80,3 +80,107 @@ fn prepare(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_prepared_statement_cache_capacity(64);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use rusqlite::types::Value;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::{config::Config, store::Store};
+
+    /// The path of a file with our tables, in a folder that is gone with the test.
+    fn file() -> (TempDir, std::path::PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.db");
+        Store::open(&path, Config::default()).unwrap().close().unwrap();
+        (folder, path)
+    }
+
+    #[track_caller]
+    fn check(conn: &Connection, settings: &[(&str, i64)]) {
+        for &(name, expected) in settings {
+            let value: i64 = conn.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).unwrap();
+            assert_eq!(value, expected, "{name}");
+        }
+        let timeout_ms: i64 = conn.query_row("PRAGMA busy_timeout", [], |row| row.get(0)).unwrap();
+        assert!(timeout_ms > 0, "who meets a lock waits");
+        assert!(conn.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE).unwrap());
+    }
+
+    const OF_EVERY_CONNECTION: &[(&str, i64)] =
+        &[("foreign_keys", 1), ("trusted_schema", 0), ("temp_store", 2), ("mmap_size", 0)];
+
+    #[test]
+    fn no_setting_is_left_to_what_this_build_of_sqlite_begins_with() {
+        let (_folder, path) = file();
+        let conn = Connection::open_with_flags(&path, READ_ONLY).unwrap();
+        let others = "PRAGMA busy_timeout = 0; PRAGMA foreign_keys = OFF; PRAGMA trusted_schema = ON;
+                      PRAGMA temp_store = FILE; PRAGMA mmap_size = 65536;";
+        conn.execute_batch(others).unwrap();
+        prepare(&conn).unwrap();
+        check(&conn, OF_EVERY_CONNECTION);
+    }
+
+    #[test]
+    fn the_writer_has_its_settings() {
+        let (_folder, path) = file();
+        for (durability, synchronous) in [(Durability::Full, 2), (Durability::Relaxed, 1)] {
+            let conn = writer(&path, durability).unwrap();
+            check(&conn, OF_EVERY_CONNECTION);
+            check(
+                &conn,
+                &[
+                    ("synchronous", synchronous),
+                    ("secure_delete", 1),
+                    ("journal_size_limit", 16_777_216),
+                    ("wal_autocheckpoint", 0),
+                    ("query_only", 0),
+                ],
+            );
+            let mode: Value = conn.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+            assert_eq!(mode, Value::Text("wal".to_owned()));
+        }
+    }
+
+    #[test]
+    fn no_statement_of_the_writer_changes_the_schema_behind_its_back() {
+        let (_folder, path) = file();
+        let conn = writer(&path, Durability::Relaxed).unwrap();
+        conn.execute_batch("PRAGMA writable_schema = ON").unwrap();
+        conn.execute("UPDATE sqlite_schema SET sql = sql", []).unwrap_err();
+    }
+
+    #[test]
+    fn a_reader_has_its_settings_and_cannot_write() {
+        let (_folder, path) = file();
+        let conn = reader(&path).unwrap();
+        check(&conn, OF_EVERY_CONNECTION);
+        check(&conn, &[("query_only", 1)]);
+        assert!(conn.is_readonly("main").unwrap(), "two locks: the file is opened for reading alone");
+        conn.execute("DELETE FROM user_scopes", []).unwrap_err();
+        conn.execute_batch("PRAGMA query_only = OFF").unwrap();
+        conn.execute("DELETE FROM user_scopes", []).unwrap_err();
+    }
+
+    #[tokio::test]
+    async fn the_log_is_copied_into_the_file_before_it_grows_large() {
+        const WRITES: u64 = 400;
+        const WRITE_BYTES: u64 = 60_000; // Of a long turn. Blobs, since counting so many words takes 15 s.
+        const LIMIT_BYTES: u64 = 12_000_000;
+        const { assert!(WRITES * WRITE_BYTES >= 2 * LIMIT_BYTES) } // What the log would be without checkpoints.
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { durability: Durability::Relaxed, ..Config::default() };
+        let store = Store::open(&folder.path().join("c.db"), config).unwrap();
+        store.write(|desk| Ok(desk.tx.execute_batch("CREATE TABLE long(text)")?)).await.unwrap();
+        let mut largest = 0;
+        for _ in 0..WRITES {
+            let insert = "INSERT INTO long VALUES (zeroblob(?1))";
+            store.write(move |desk| Ok(desk.tx.execute(insert, [WRITE_BYTES.cast_signed()])?)).await.unwrap();
+            largest = largest.max(fs::metadata(folder.path().join("c.db-wal")).unwrap().len());
+        }
+        assert!((WRITE_BYTES..LIMIT_BYTES).contains(&largest), "the log grew to {largest} bytes");
+    }
+}

@@ -1,14 +1,19 @@
-//! Is the file sound: its pages, its counts, its texts.
+//! Is the file sound: its pages, its rows, its counts, its texts.
 
 use std::path::Path;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 use serde::Serialize;
 
 use crate::{
-    error::Result,
-    store::{connect, migrate},
-    text::measure::{self, ContentHash},
+    error::{ErrorKind, Result},
+    model::turn::Turn,
+    store::{connect, migrate, sessions, turns},
+    text::{
+        measure::{self, ContentHash},
+        tokens::Tokenizer,
+        words::WordCounts,
+    },
 };
 
 /// What doctor found.
@@ -16,7 +21,7 @@ use crate::{
 pub struct Diagnosis {
     /// Every check that was made, in order.
     pub checks: Vec<Check>,
-    /// The file's settings, as a new connection sees them.
+    /// The file's settings, as a new connection sees them; those that can be read.
     pub settings: Vec<(String, String)>,
 }
 
@@ -25,7 +30,7 @@ pub struct Diagnosis {
 pub struct Check {
     /// What must hold, as a sentence.
     pub holds: String,
-    /// How many times it does not.
+    /// How many times it does not. A check that damage cuts short counts as one problem more.
     pub problems: u64,
 }
 
@@ -89,6 +94,12 @@ const COUNTS: &[(&str, &str)] = &[
          WHERE (t.memory_tier = 'hot') <> (s.ended_at IS NULL)",
     ),
     (
+        // The most that `Config::hot_turns` may be; the file does not say what it was.
+        "a session has at most 50 hot turns",
+        "SELECT count(*) FROM (SELECT 1 FROM conversation_turns WHERE memory_tier = 'hot'
+                               GROUP BY session_id HAVING count(*) > 50)",
+    ),
+    (
         "every turn outside of hot has a record of its last move",
         "SELECT count(*) FROM conversation_turns AS t WHERE t.memory_tier <> 'hot' AND t.memory_tier IS NOT
            (SELECT m.to_tier FROM memory_tier_transitions AS m
@@ -96,23 +107,43 @@ const COUNTS: &[(&str, &str)] = &[
               AND m.session_no = t.turn_key >> 24 AND m.turn_number = t.turn_number
             ORDER BY m.move_number DESC LIMIT 1)",
     ),
+    (
+        "a session that silence ended may have a successor: a later session of its user",
+        "SELECT count(*) FROM conversation_sessions AS s WHERE s.successor_id IS NOT NULL
+           AND (s.end_reason IS NOT 'silence' OR NOT EXISTS
+             (SELECT 1 FROM conversation_sessions AS later WHERE later.id = s.successor_id
+              AND later.user_id = s.user_id AND later.session_no > s.session_no))",
+    ),
 ];
 
 /// Reads the whole file, on a connection of its own: minutes for gigabytes.
+///
+/// Whoever asks wants to know what is damaged, so damage is no error here: a check that it stops has a problem.
 pub(crate) fn diagnose(path: &Path) -> Result<Diagnosis> {
     let conn = connect::reader(path)?;
     // One snapshot: counts that must agree are counted at the same moment.
     let tx = conn.unchecked_transaction()?;
-    let mut checks =
-        vec![Check { holds: "the pages of the file are sound".to_owned(), problems: page_problems(&tx)? }];
-    for (holds, sql) in COUNTS {
-        checks.push(Check { holds: (*holds).to_owned(), problems: tx.query_row(sql, [], |row| row.get(0))? });
+    begin_snapshot(&tx)?;
+    let mut checks = vec![check("the pages of the file are sound", page_problems(&tx).unwrap_or(1))];
+    checks.extend(COUNTS.iter().map(|(holds, sql)| {
+        let problems = tx.query_row(sql, [], |row| row.get(0));
+        check(holds, problems.unwrap_or(1))
+    }));
+    checks.push(check("every session can be read", unreadable_sessions(&tx).unwrap_or(1)));
+    checks.extend(turn_checks(&tx));
+    Ok(Diagnosis { checks, settings: settings(&tx) })
+}
+
+fn check(holds: &str, problems: u64) -> Check {
+    Check { holds: holds.to_owned(), problems }
+}
+
+/// The first read takes the snapshot. A lock in its way says nothing about the file, and can only be met here.
+fn begin_snapshot(conn: &Connection) -> Result<()> {
+    match migrate::version(conn) {
+        Err(error) if error.kind() == ErrorKind::Busy => Err(error),
+        _ => Ok(()),
     }
-    checks.push(Check {
-        holds: "every text is the one that was recorded".to_owned(),
-        problems: changed_texts(&tx)?,
-    });
-    Ok(Diagnosis { checks, settings: settings(&tx)? })
 }
 
 /// Rows of `integrity_check` other than its `ok`.
@@ -127,26 +158,94 @@ fn page_problems(conn: &Connection) -> Result<u64> {
     Ok(problems)
 }
 
-fn changed_texts(conn: &Connection) -> Result<u64> {
-    let mut stmt = conn.prepare(
-        "SELECT r.content_hash AS content_hash, t.user_message AS user_message, t.ai_response AS ai_response
-         FROM conversation_turns AS t JOIN recall_units AS r ON r.seq = t.seq",
-    )?;
+/// Sessions that a user cannot read. One that belongs to nobody is a problem of another check.
+fn unreadable_sessions(conn: &Connection) -> Result<u64> {
+    let (columns, read) = sessions::row_reader();
+    let mut stmt = conn.prepare(&format!(
+        "SELECT {columns} FROM conversation_sessions WHERE user_id IN (SELECT user_id FROM user_scopes)"
+    ))?;
     let mut rows = stmt.query([])?;
     let mut problems = 0;
-    while let Some(row) = rows.next()? {
-        let hash: ContentHash = row.get("content_hash")?;
-        let (user, reply): (String, String) = (row.get("user_message")?, row.get("ai_response")?);
-        problems += u64::from(measure::content_hash(&user, &reply) != hash);
+    loop {
+        match rows.next() {
+            Ok(Some(row)) => problems += u64::from(read(row).is_err()),
+            Ok(None) => return Ok(problems),
+            Err(_) => return Ok(problems + 1),
+        }
     }
-    Ok(problems)
 }
 
-fn settings(conn: &Connection) -> Result<Vec<(String, String)>> {
-    let mut settings = vec![
-        ("sqlite".to_owned(), rusqlite::version().to_owned()),
-        ("schema_version".to_owned(), migrate::version(conn)?.unwrap_or(0).to_string()),
-    ];
+/// What one pass over the turns found. What was worked out from a text is judged only where the text can be read
+/// and is the one that was recorded.
+#[derive(Default)]
+struct TurnProblems {
+    unreadable: u64,
+    text: u64,
+    words: u64,
+    tokens: u64,
+}
+
+fn turn_checks(conn: &Connection) -> [Check; 4] {
+    let mut found = TurnProblems::default();
+    if look_at_turns(conn, &mut found).is_err() {
+        found.unreadable += 1; // Damage ended the pass.
+    }
+    [
+        check("every turn can be read", found.unreadable),
+        check("every text is the one that was recorded", found.text),
+        check("the words of a turn are those of its text", found.words),
+        check("the token counts of a turn are those of its text", found.tokens),
+    ]
+}
+
+fn look_at_turns(conn: &Connection, found: &mut TurnProblems) -> Result<()> {
+    let (columns, read) = turns::row_reader();
+    let mut stmt =
+        conn.prepare(&format!("SELECT {columns}, words FROM conversation_turns ORDER BY turn_key"))?;
+    let mut rows = stmt.query([])?;
+    while let Some(row) = rows.next()? {
+        let (Ok(turn), Ok(words)) = (read(row), row.get::<_, Vec<u8>>("words")) else {
+            found.unreadable += 1;
+            continue;
+        };
+        let (user, reply) = (&turn.said.user_message, &turn.said.ai_response);
+        // A turn without a unit is a problem of another check.
+        let is_as_recorded = match recorded_hash(conn, turn.seq) {
+            Ok(Some(hash)) => hash == measure::content_hash(user, reply),
+            Ok(None) => true,
+            Err(_) => false,
+        };
+        if is_as_recorded {
+            found.words += u64::from(words != WordCounts::of(user, reply).encode());
+            found.tokens += u64::from(!has_its_counts(&turn));
+        } else {
+            found.text += 1;
+        }
+    }
+    Ok(())
+}
+
+/// What proves the text of a turn: nothing if it has no unit, an error if that cannot be read.
+fn recorded_hash(conn: &Connection, seq: i64) -> rusqlite::Result<Option<ContentHash>> {
+    let mut stmt = conn.prepare_cached("SELECT content_hash FROM recall_units WHERE seq = ?1")?;
+    stmt.query_row([seq], |row| row.get("content_hash")).optional()
+}
+
+/// Whether the counts are right. Those of another tokenizer or piece format cannot be told here; they are counted
+/// again whenever they are read.
+fn has_its_counts(turn: &Turn) -> bool {
+    [Tokenizer::O200kBase, Tokenizer::Cl100kBase]
+        .into_iter()
+        .find(|&tokenizer| measure::counted_by(tokenizer) == turn.tokens.counted_by)
+        .is_none_or(|tokenizer| measure::count_tokens(&turn.said, tokenizer) == turn.tokens)
+}
+
+/// What can be read of them.
+fn settings(conn: &Connection) -> Vec<(String, String)> {
+    let mut settings = vec![("sqlite".to_owned(), rusqlite::version().to_owned())];
+    if let Ok(version) = migrate::version(conn) {
+        settings.push(("schema_version".to_owned(), version.unwrap_or(0).to_string()));
+    }
     let pragmas = [
         "application_id",
         "journal_mode",
@@ -158,10 +257,17 @@ fn settings(conn: &Connection) -> Result<Vec<(String, String)>> {
     ];
     for name in pragmas {
         let sql = format!("SELECT CAST({name} AS TEXT) FROM pragma_{name}");
-        settings.push((name.to_owned(), conn.query_row(&sql, [], |row| row.get(0))?));
+        if let Ok(value) = conn.query_row(&sql, [], |row| row.get(0)) {
+            settings.push((name.to_owned(), value));
+        }
     }
+    settings.extend(decided_settings(conn).unwrap_or_default());
+    settings
+}
+
+/// What the file decided when it was made.
+fn decided_settings(conn: &Connection) -> Result<Vec<(String, String)>> {
     let mut stmt = conn.prepare("SELECT key, value FROM thermocline_settings ORDER BY key")?;
     let rows = stmt.query_map([], |row| Ok((row.get("key")?, row.get("value")?)))?;
-    settings.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
-    Ok(settings)
+    Ok(rows.filter_map(rusqlite::Result::ok).collect())
 }

@@ -161,3 +161,114 @@ impl Cache {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::{
+        model::{
+            ids::TurnId,
+            tier::MemoryTier,
+            turn::{NewTurn, TokenCounts, Turn},
+        },
+        tier::hot::HotLimits,
+    };
+
+    const VERSION: Version = Version { epoch: 0, turn_count: 1, is_open: true };
+
+    fn live(max_sessions: usize, max_bytes: usize) -> Live {
+        let mut config = Config::default();
+        (config.live_sessions, config.live_bytes) = (max_sessions, max_bytes);
+        Live::new(&config)
+    }
+
+    /// The hot tier of one turn with so many bytes of text.
+    fn hot(session_id: SessionId, text_bytes: usize) -> Arc<HotTier> {
+        let turn = Turn {
+            id: TurnId::new(DateTime::UNIX_EPOCH),
+            session_id,
+            turn_number: 1,
+            seq: 1,
+            caller_id: None,
+            timestamp: DateTime::UNIX_EPOCH,
+            memory_tier: MemoryTier::Hot,
+            is_identity_critical: false,
+            critical_rule: None,
+            snapshot_id: None,
+            tokens: TokenCounts {
+                user_message_tokens: 1,
+                ai_response_tokens: 0,
+                total_tokens: 1,
+                piece_tokens: 4,
+                counted_by: "o200k_base/1".to_owned(),
+            },
+            said: NewTurn::new("x".repeat(text_bytes), "").said,
+        };
+        Arc::new(HotTier::from_rows(HotLimits { turns: 5, tokens: 1_500 }, [turn]))
+    }
+
+    /// Puts the hot tiers of new sessions, each with so many bytes.
+    fn put<const N: usize>(live: &Live, text_bytes: [usize; N]) -> [SessionId; N] {
+        text_bytes.map(|bytes| {
+            let session = SessionId::new(DateTime::UNIX_EPOCH);
+            live.put(session, hot(session, bytes), VERSION, Some(1));
+            session
+        })
+    }
+
+    #[track_caller]
+    fn check(live: &Live, sessions: &[SessionId], known: &[bool]) {
+        // Not through `known`, which would make the session the one used last.
+        let found: Vec<bool> =
+            sessions.iter().map(|session| live.lock().entries.peek(session).is_some()).collect();
+        assert_eq!(found, known);
+        let cache = live.lock();
+        let held: usize = cache.entries.iter().map(|(_, entry)| entry.hot.text_bytes()).sum();
+        assert_eq!(cache.text_bytes, held, "the bytes are counted");
+    }
+
+    #[test]
+    fn too_many_sessions_push_out_the_one_used_longest_ago() {
+        let live = live(2, 1_000);
+        let [a, b] = put(&live, [1, 1]);
+        assert!(live.known(a).is_some());
+        let [c] = put(&live, [1]);
+        check(&live, &[a, b, c], &[true, false, true]);
+    }
+
+    #[test]
+    fn too_many_bytes_push_out_as_many_as_it_takes() {
+        let live = live(100, 10);
+        let sessions = put(&live, [3, 3, 4]);
+        check(&live, &sessions, &[true, true, true]);
+        let [huge] = put(&live, [6]);
+        check(&live, &[&sessions[..], &[huge]].concat(), &[false, false, true, true]);
+        let [larger_than_all] = put(&live, [11]);
+        check(&live, &[huge, larger_than_all], &[false, false]);
+    }
+
+    #[test]
+    fn a_session_counts_once_and_not_after_it_is_forgotten() {
+        let live = live(100, 10);
+        let [a] = put(&live, [6]);
+        live.put(a, hot(a, 6), VERSION, None);
+        check(&live, &[a], &[true]);
+        live.forget(a);
+        let [b, c] = put(&live, [5, 5]);
+        check(&live, &[a, b, c], &[false, true, true]);
+        live.forget_all();
+        check(&live, &[b, c], &[false, false]);
+    }
+
+    #[test]
+    fn an_entry_is_believed_only_at_the_data_version_it_was_seen_at() {
+        let live = live(100, 100);
+        let [a] = put(&live, [1]);
+        assert!(matches!(live.look(a, 1), Look::Fresh(_)));
+        assert!(matches!(live.look(a, 2), Look::Unsure { known: Some((_, VERSION)) }));
+        live.forget(a);
+        assert!(matches!(live.look(a, 1), Look::Unsure { known: None }));
+    }
+}

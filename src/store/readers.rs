@@ -55,3 +55,69 @@ impl Readers {
         Ok(answer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::config::Durability;
+
+    fn readers() -> (TempDir, Readers) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.db");
+        std::fs::write(&path, "").unwrap();
+        let conn = connect::writer(&path, Durability::Relaxed).unwrap();
+        conn.execute_batch("CREATE TABLE notes(n); INSERT INTO notes VALUES (7)").unwrap();
+        (folder, Readers::new(&path, &Config::default()).unwrap())
+    }
+
+    fn number(conn: &Connection, sql: &str) -> Result<i64> {
+        Ok(conn.query_row(sql, [], |row| row.get(0))?)
+    }
+
+    #[test]
+    fn a_read_past_its_deadline_is_stopped_and_the_next_one_is_served() {
+        let (_folder, mut readers) = readers();
+        readers.read_timeout_ms = 1;
+        // As good as for ever; the bound lets the test fail, not hang, if nobody stops it.
+        let endless = "WITH RECURSIVE up(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up LIMIT 100000000)
+                       SELECT count(*) FROM up";
+        for _ in 0..3 {
+            let error = readers.read(|conn| number(conn, endless)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::TimedOut);
+        }
+        readers.read_timeout_ms = 60_000;
+        assert_eq!(readers.read(|conn| number(conn, "SELECT n FROM notes")).unwrap(), 7);
+    }
+
+    #[test]
+    fn no_read_can_write() {
+        let (_folder, readers) = readers();
+        readers
+            .read(|conn| {
+                assert_eq!(number(conn, "PRAGMA query_only")?, 1);
+                assert_eq!(number(conn, "PRAGMA trusted_schema")?, 0);
+                assert!(conn.is_readonly("main")?);
+                conn.execute("DELETE FROM notes", []).unwrap_err();
+                Ok(())
+            })
+            .unwrap();
+    }
+
+    #[test]
+    fn a_read_sees_one_moment_of_the_file() {
+        let (folder, readers) = readers();
+        let count = |conn: &Connection| number(conn, "SELECT count(*) FROM notes");
+        readers
+            .read(|conn| {
+                assert_eq!(count(conn)?, 1);
+                let writer = connect::writer(&folder.path().join("r.db"), Durability::Relaxed)?;
+                writer.execute("INSERT INTO notes VALUES (8)", [])?;
+                assert_eq!(count(conn)?, 1);
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(readers.read(count).unwrap(), 2);
+    }
+}

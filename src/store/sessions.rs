@@ -222,3 +222,8 @@ pub(crate) fn version(conn: &Connection, scope: &Scope, id: SessionId) -> Result
     };
     Ok(stmt.query_row(params![id, scope.user_id], read).optional()?)
 }
+
+/// The columns of a session and what reads them, for doctor: it looks at the rows of all users.
+pub(super) fn row_reader() -> (&'static str, fn(&Row<'_>) -> rusqlite::Result<SessionRow>) {
+    (COLUMNS, read)
+}

@@ -323,3 +323,8 @@ pub(crate) fn transitions(
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
+
+/// The columns of a turn and what reads them, for doctor: it looks at the rows of all users.
+pub(super) fn row_reader() -> (&'static str, fn(&Row<'_>) -> rusqlite::Result<Turn>) {
+    (COLUMNS, read)
+}

@@ -127,7 +127,7 @@ fn eight_processes_record_into_one_file_and_none_sees_an_error() {
 }
 
 #[test]
-fn what_another_process_writes_is_seen() {
+fn what_another_opening_of_the_file_writes_is_seen() {
     let fixture = Fixture::new();
     let (here, there) = (fixture.session(), fixture.session());
     for n in 1..=8 {
@@ -202,12 +202,12 @@ fn a_copy_of_the_files_at_any_moment_has_the_same_hot_tier() {
 }
 
 #[test]
-fn relaxed_durability_survives_a_kill_too() {
+fn with_relaxed_durability_another_opening_reads_what_was_acknowledged() {
     let fixture = Fixture::new();
     let mut config = Config::default();
     config.durability = thermocline::Durability::Relaxed;
     let session =
         Thermocline::open_with(fixture.path(), config).unwrap().user("alex").unwrap().session().unwrap();
     session.record(turn(1)).unwrap();
-    assert_eq!(hot(&fixture.session()), [1], "another process reads it from the file");
+    assert_eq!(hot(&fixture.session()), [1], "another opening reads it from the file");
 }

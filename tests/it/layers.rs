@@ -1,6 +1,6 @@
 //! How the house is built: imports point one way, SQL stands in one place, every statement names its user.
 
-use std::{fs, path::Path};
+use std::{collections::HashMap, fs, path::Path};
 
 /// From the ground up. A module may import its own layer and those before it.
 const LAYERS: &[&[&str]] =
@@ -38,30 +38,52 @@ fn layer_of(module: &str) -> usize {
         .unwrap_or_else(|| panic!("{module} is in no layer"))
 }
 
-/// The modules that a file names behind `crate::`, alone or in a list.
+/// The modules that a file names behind `crate::`, alone or in a list. A name that the crate shows to all stands
+/// for the module that it comes from.
 fn imports(code: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    for path in code.split("crate::").skip(1) {
-        match path.strip_prefix('{') {
-            None => names.push(first_word(path)),
-            Some(list) => {
-                let mut depth = 0;
-                let mut item = String::new();
-                for c in list.chars() {
-                    match c {
-                        '{' => depth += 1,
-                        '}' if depth == 0 => break,
-                        '}' => depth -= 1,
-                        ',' if depth == 0 => names.push(first_word(&std::mem::take(&mut item))),
-                        _ => item.push(c),
-                    }
-                }
-                names.push(first_word(&item));
+    let shown = shown_names();
+    let names = code.split("crate::").skip(1).flat_map(|path| match path.strip_prefix('{') {
+        None => vec![first_word(path)],
+        Some(list) => list_items(list).iter().map(|item| first_word(item)).collect(),
+    });
+    names.filter(|name| !name.is_empty()).map(|name| shown.get(&name).cloned().unwrap_or(name)).collect()
+}
+
+/// The items between an open brace and the one that closes it, the lists inside them kept whole.
+fn list_items(list: &str) -> Vec<String> {
+    let mut items = vec![String::new()];
+    let mut depth = 0;
+    for c in list.chars() {
+        match c {
+            '}' if depth == 0 => break,
+            ',' if depth == 0 => {
+                items.push(String::new());
+                continue;
+            }
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        items.last_mut().unwrap().push(c);
+    }
+    items
+}
+
+/// What `lib.rs` shows under the crate's own name, and the module that it comes from.
+fn shown_names() -> HashMap<String, String> {
+    let lib = include_str!("../../src/lib.rs");
+    let list = lib.split("pub use crate::{").nth(1).unwrap();
+    let mut shown = HashMap::new();
+    for item in list_items(list) {
+        for path in item.split([',', '{', '}']) {
+            let name = path.rsplit("::").next().unwrap().trim();
+            if !name.is_empty() {
+                shown.insert(name.to_owned(), first_word(&item));
             }
         }
     }
-    names.retain(|name| name.starts_with(|c: char| c.is_ascii_lowercase()));
-    names
+    assert_eq!(shown.get("Tokenizer").map(String::as_str), Some("text"), "lib.rs is understood");
+    shown
 }
 
 fn first_word(path: &str) -> String {
@@ -85,6 +107,8 @@ fn imports_point_one_way() {
 fn the_test_above_sees_imports() {
     let code = "use crate::{\n    error::Result,\n    store::{Store, users::Scope},\n};\nuse crate::recall::pack;\nlet x = crate::clock::now();";
     assert_eq!(imports(code), ["error", "store", "recall", "clock"]);
+    let code = "use crate::Thermocline;\nuse crate::{Config, ContextOptions as O, blocking::Session, model::ids::UserId, Check};\nlet x: crate::Turn;";
+    assert_eq!(imports(code), ["handles", "config", "recall", "handles", "model", "store", "model"]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod children;
 mod cli;
 mod context;
 mod crash;
+mod doctor;
 mod isolation;
 mod layers;
 mod model;

@@ -21,7 +21,7 @@ fn a_turn_is_hot_until_five_newer_ones_push_it_to_warm() {
 }
 
 #[test]
-fn an_open_session_is_resumed_by_another_process() {
+fn an_open_session_is_resumed_by_the_next_opening_of_the_file() {
     let fixture = Fixture::new();
     let first = fixture.session();
     first.record(turn(1)).unwrap();

@@ -1,0 +1,214 @@
+//! Doctor finds what is broken, names it, and never gives up on a damaged file.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use chrono::TimeDelta;
+use rusqlite::Connection;
+use tempfile::TempDir;
+use thermocline::{Diagnosis, Durability, SnapshotId, blocking::Thermocline};
+use uuid::Uuid;
+
+use crate::support::{Fixture, turn, turn_of};
+
+const REFERENCES: &str = "references between tables lead somewhere";
+const USERS: &str = "every user's rows belong to a user of this file";
+const SAME_USER: &str = "a turn and its session belong to the same user";
+const TURN_COUNT: &str = "a session's turn_count counts the turns recorded in it";
+const RECORDED: &str = "every recorded turn is there";
+const ORDER: &str = "every turn stands in the order of recall";
+const SESSION_TOKENS: &str = "a session's total_tokens is the sum over its turns";
+const SIDES: &str = "a turn's total_tokens is the sum of its sides";
+const HOT_NEWEST: &str = "the hot turns of a session are its newest";
+const NEWEST_HOT: &str = "the newest turn of an open session is hot, and no turn of an ended one";
+const HOT_LIMIT: &str = "a session has at most 50 hot turns";
+const LAST_MOVE: &str = "every turn outside of hot has a record of its last move";
+const SUCCESSOR: &str = "a session that silence ended may have a successor: a later session of its user";
+const SESSIONS_READ: &str = "every session can be read";
+const TURNS_READ: &str = "every turn can be read";
+const TEXTS: &str = "every text is the one that was recorded";
+const WORDS: &str = "the words of a turn are those of its text";
+const TOKENS: &str = "the token counts of a turn are those of its text";
+const PAGES: &str = "the pages of the file are sound";
+
+/// What breaks `seed`, and the checks that say so. `{s}` stands for a session's turns by its key.
+const BREAKS: &[(&str, &[&str])] = &[
+    ("UPDATE conversation_turns SET snapshot_id = zeroblob(16) WHERE {one}", &[REFERENCES]),
+    ("UPDATE conversation_sessions SET user_id = {nobody} WHERE caller_id = 'empty'", &[USERS]),
+    ("UPDATE conversation_turns SET user_id = {mira} WHERE {one}", &[SAME_USER]),
+    ("UPDATE conversation_turns SET user_id = {nobody} WHERE {one}", &[USERS, SAME_USER]),
+    ("UPDATE conversation_sessions SET turn_count = 2 WHERE caller_id = 'one'", &[TURN_COUNT]),
+    ("UPDATE conversation_turns SET caller_id = 'other' WHERE {one}", &[RECORDED]),
+    ("DELETE FROM conversation_turns WHERE {one}", &[RECORDED, SESSION_TOKENS]),
+    ("DELETE FROM recall_units WHERE caller_id = 'first'", &[TURN_COUNT, ORDER]),
+    ("UPDATE conversation_sessions SET total_tokens = 1 WHERE caller_id = 'one'", &[SESSION_TOKENS]),
+    (
+        "UPDATE conversation_turns SET user_message_tokens = 99, counted_by = 'another/1' WHERE {one}",
+        &[SIDES],
+    ),
+    ("UPDATE conversation_turns SET memory_tier = 'hot' WHERE {evicted} AND turn_number = 1", &[HOT_NEWEST]),
+    ("UPDATE conversation_turns SET memory_tier = 'hot' WHERE {ended}", &[NEWEST_HOT]),
+    ("UPDATE conversation_turns SET memory_tier = 'hot' WHERE {long}", &[HOT_LIMIT]),
+    ("DELETE FROM memory_tier_transitions WHERE turn_number = 2", &[LAST_MOVE]),
+    ("UPDATE memory_tier_transitions SET to_tier = 'cold' WHERE turn_number = 2", &[LAST_MOVE]),
+    ("UPDATE conversation_sessions SET successor_id = zeroblob(16) WHERE caller_id = 'silent'", &[SUCCESSOR]),
+    ("UPDATE conversation_sessions SET successor_id = id WHERE caller_id = 'silent'", &[SUCCESSOR]),
+    (
+        "UPDATE conversation_sessions SET successor_id = (SELECT id FROM conversation_sessions
+           WHERE user_id = {mira}) WHERE caller_id = 'silent'",
+        &[SUCCESSOR],
+    ),
+    (
+        "UPDATE conversation_sessions SET successor_id = (SELECT id FROM conversation_sessions
+           WHERE caller_id = 'silent#2') WHERE caller_id IN ('one', 'ended')",
+        &[SUCCESSOR],
+    ),
+    ("UPDATE conversation_sessions SET end_reason = 'call' WHERE caller_id = 'silent'", &[SUCCESSOR]),
+    (
+        "UPDATE conversation_sessions SET last_active_at = 'yesterday' WHERE caller_id = 'one'",
+        &[SESSIONS_READ],
+    ),
+    ("UPDATE conversation_sessions SET started_at = '' WHERE caller_id = 'one'", &[SESSIONS_READ]),
+    ("UPDATE conversation_sessions SET ended_at = 'now' WHERE caller_id = 'ended'", &[SESSIONS_READ]),
+    (
+        "UPDATE conversation_sessions SET project = CAST(x'ff' AS TEXT) WHERE caller_id = 'one'",
+        &[SESSIONS_READ],
+    ),
+    ("UPDATE conversation_turns SET timestamp = '2026-02-30T00:00:00.000Z' WHERE {one}", &[TURNS_READ]),
+    ("UPDATE conversation_turns SET user_origin = 'oracle' WHERE {one}", &[TURNS_READ]),
+    ("UPDATE conversation_turns SET assistant_origin = '' WHERE {one}", &[TURNS_READ]),
+    ("UPDATE conversation_turns SET piece_tokens = -1 WHERE {one}", &[TURNS_READ]),
+    ("UPDATE conversation_turns SET user_message = CAST(x'ff' AS TEXT) WHERE {one}", &[TURNS_READ]),
+    ("UPDATE conversation_turns SET ai_response = 'something else' WHERE {one}", &[TEXTS]),
+    (
+        "UPDATE conversation_turns SET user_message = '', ai_response = user_message || ai_response WHERE {one}",
+        &[TEXTS],
+    ),
+    ("UPDATE recall_units SET content_hash = zeroblob(16) WHERE caller_id = 'first'", &[TEXTS]),
+    ("UPDATE recall_units SET content_hash = x'00' WHERE caller_id = 'first'", &[TEXTS]),
+    ("UPDATE conversation_turns SET words = x'' WHERE {one}", &[WORDS]),
+    ("UPDATE conversation_turns SET words = x'010000000000000000' WHERE {one}", &[WORDS]),
+    ("UPDATE conversation_turns SET piece_tokens = piece_tokens + 1 WHERE {one}", &[TOKENS]),
+    (
+        "UPDATE conversation_turns SET user_message_tokens = user_message_tokens + 1,
+           ai_response_tokens = ai_response_tokens - 1 WHERE {one}",
+        &[TOKENS],
+    ),
+    // A query that cannot run is one problem of its check.
+    ("DROP TABLE memory_tier_transitions", &[LAST_MOVE]),
+];
+
+/// A sound file with a session of every kind, by the session's key.
+fn seed() -> Fixture {
+    let mut fixture = Fixture::new();
+    (fixture.config.durability, fixture.config.hot_turns) = (Durability::Relaxed, 50);
+    let memory = fixture.open();
+    let user = memory.user("alex").unwrap();
+    let named = |key: &str| user.session_named(key).unwrap();
+    named("silent").record(turn(1)).unwrap();
+    fixture.clock.advance(TimeDelta::days(2));
+    named("silent").record(turn(2)).unwrap(); // In silent#2.
+    let snapshot = SnapshotId::from_uuid(Uuid::from_u128(7));
+    named("one").record(turn(1).caller_id("first").snapshot(snapshot)).unwrap();
+    for text in [turn(1), turn(2), turn_of(1_500)] {
+        named("evicted").record(text).unwrap();
+    }
+    for n in 1..=51 {
+        named("long").record(turn(n)).unwrap();
+    }
+    named("ended").record(turn(1)).unwrap();
+    named("ended").end().unwrap();
+    named("empty");
+    memory.user("mira").unwrap().session().unwrap().record(turn(1)).unwrap();
+    memory.close().unwrap(); // All of it is in the one file now.
+    fixture
+}
+
+/// The name of a copy of a sound file, and the folder that it is gone with.
+fn copy_of(fixture: &Fixture) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("copy.db");
+    fs::copy(fixture.path(), &path).unwrap();
+    (folder, path)
+}
+
+/// Runs a row of the table above.
+fn run(path: &Path, sql: &str) {
+    let user = |name| format!("(SELECT id FROM users WHERE name = '{name}')");
+    let mut sql = sql.replace("{mira}", &user("mira")).replace("{nobody}", &user("nobody"));
+    for key in ["one", "evicted", "ended", "long"] {
+        let turns = format!("session_id = (SELECT id FROM conversation_sessions WHERE caller_id = '{key}')");
+        sql = sql.replace(&format!("{{{key}}}"), &turns);
+    }
+    let conn = Connection::open_with_flags(path, rusqlite::OpenFlags::default()).unwrap();
+    // Nobody is a user without a memory here.
+    let nobody = "INSERT INTO users (id, name, created_at) VALUES (randomblob(16), 'nobody', '')";
+    conn.execute_batch(&format!("PRAGMA foreign_keys = OFF; {nobody}; {sql}")).unwrap();
+    assert!(sql.starts_with("DROP") || conn.changes() > 0, "it changes nothing: {sql}");
+}
+
+fn broken(diagnosis: &Diagnosis) -> BTreeSet<String> {
+    diagnosis.checks.iter().filter(|check| check.problems > 0).map(|check| check.holds.clone()).collect()
+}
+
+fn doctor(path: &Path) -> Diagnosis {
+    Thermocline::open(path).unwrap().doctor().unwrap()
+}
+
+#[test]
+fn whatever_is_broken_is_reported_by_its_check_and_by_no_other() {
+    let fixture = seed();
+    let sound = doctor(&fixture.path());
+    assert!(sound.is_healthy(), "{sound:?}");
+    let mut never_broken: BTreeSet<&str> = sound.checks.iter().map(|check| check.holds.as_str()).collect();
+    for (sql, expected) in BREAKS {
+        let (_folder, path) = copy_of(&fixture);
+        run(&path, sql);
+        let expected: BTreeSet<String> = expected.iter().map(|&holds| holds.to_owned()).collect();
+        assert_eq!(broken(&doctor(&path)), expected, "{sql}");
+        never_broken.retain(|holds| !expected.contains(*holds));
+    }
+    assert_eq!(never_broken, BTreeSet::from([PAGES]), "every check is seen to fail");
+}
+
+#[test]
+fn every_broken_turn_counts() {
+    let fixture = seed();
+    run(&fixture.path(), "UPDATE conversation_turns SET words = x'' WHERE {long} OR {evicted}");
+    let diagnosis = doctor(&fixture.path());
+    let words = diagnosis.checks.iter().find(|check| check.holds == WORDS).unwrap();
+    assert_eq!(words.problems, 51 + 3);
+}
+
+#[test]
+fn a_damaged_page_is_a_problem_and_no_error() {
+    const PAGE: usize = 4_096;
+    let fixture = seed();
+    let bytes = fs::read(fixture.path()).unwrap();
+    let (mut opened, pages) = (0, bytes.len() / PAGE);
+    for page in 1..pages {
+        let (_folder, path) = copy_of(&fixture);
+        let mut damaged = bytes.clone();
+        damaged[page * PAGE..(page + 1) * PAGE].fill(0xff);
+        fs::write(&path, damaged).unwrap();
+        // Some pages hold the schema, without which nothing can be opened.
+        let Ok(memory) = Thermocline::open(&path) else { continue };
+        opened += 1;
+        let diagnosis = memory.doctor().unwrap();
+        assert!(broken(&diagnosis).contains(PAGES), "page {page} of {pages}: {diagnosis:?}");
+        assert!(diagnosis.settings.iter().any(|(name, _)| name == "page_size"));
+    }
+    assert!(opened > pages / 2, "{opened} of {pages} could be opened");
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_left_out() {
+    let fixture = seed();
+    run(&fixture.path(), "DROP TABLE thermocline_settings");
+    let diagnosis = doctor(&fixture.path());
+    let names: Vec<&str> = diagnosis.settings.iter().map(|(name, _)| name.as_str()).collect();
+    assert!(names.contains(&"schema_version") && !names.contains(&"users_table"), "{names:?}");
+}
