@@ -128,7 +128,7 @@ mod tests {
     fn the_writer_has_its_settings() {
         let (_folder, path) = file();
         for (durability, synchronous) in [(Durability::Full, 2), (Durability::Relaxed, 1)] {
-            let conn = writer(&path, durability).unwrap();
+            let conn = writer(&path, &Config { durability, ..Config::default() }).unwrap();
             check(&conn, OF_EVERY_CONNECTION);
             check(
                 &conn,
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn no_statement_of_the_writer_changes_the_schema_behind_its_back() {
         let (_folder, path) = file();
-        let conn = writer(&path, Durability::Relaxed).unwrap();
+        let conn = writer(&path, &Config::default()).unwrap();
         conn.execute_batch("PRAGMA writable_schema = ON").unwrap();
         conn.execute("UPDATE sqlite_schema SET sql = sql", []).unwrap_err();
     }

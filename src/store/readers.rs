@@ -61,13 +61,12 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::config::Durability;
 
     fn readers() -> (TempDir, Readers) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.db");
         std::fs::write(&path, "").unwrap();
-        let conn = connect::writer(&path, Durability::Relaxed).unwrap();
+        let conn = connect::writer(&path, &Config::default()).unwrap();
         conn.execute_batch("CREATE TABLE notes(n); INSERT INTO notes VALUES (7)").unwrap();
         (folder, Readers::new(&path, &Config::default()).unwrap())
     }
@@ -112,7 +111,7 @@ mod tests {
         readers
             .read(|conn| {
                 assert_eq!(count(conn)?, 1);
-                let writer = connect::writer(&folder.path().join("r.db"), Durability::Relaxed)?;
+                let writer = connect::writer(&folder.path().join("r.db"), &Config::default())?;
                 writer.execute("INSERT INTO notes VALUES (8)", [])?;
                 assert_eq!(count(conn)?, 1);
                 Ok(())

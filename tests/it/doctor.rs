@@ -63,7 +63,7 @@ const BREAKS: &[(&str, &[&str])] = &[
     ),
     (
         "UPDATE conversation_sessions SET successor_id = (SELECT id FROM conversation_sessions
-           WHERE caller_id = 'silent#2') WHERE caller_id IN ('one', 'ended')",
+           WHERE caller_id = 'silent' AND part = 2) WHERE caller_id IN ('one', 'ended')",
         &[SUCCESSOR],
     ),
     ("UPDATE conversation_sessions SET end_reason = 'call' WHERE caller_id = 'silent'", &[SUCCESSOR]),

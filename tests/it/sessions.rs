@@ -272,5 +272,17 @@ fn successors_that_lead_in_a_circle_are_an_error_and_no_hang() {
     let conn = rusqlite::Connection::open_with_flags(fixture.path(), rusqlite::OpenFlags::default()).unwrap();
     conn.execute("UPDATE conversation_sessions SET successor_id = id", []).unwrap();
     assert_eq!(session.record(turn(2)).unwrap_err().kind(), ErrorKind::Corrupt);
-    assert_eq!(session.hot().unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(session.warm().unwrap_err().kind(), ErrorKind::Corrupt);
+}
+
+#[test]
+fn a_record_evicts_what_the_file_says_though_others_have_written_since() {
+    let fixture = Fixture::new();
+    let (here, there) = (fixture.session(), fixture.session());
+    here.record(turn(1)).unwrap();
+    for n in 2..=7 {
+        there.record(turn(n)).unwrap();
+    }
+    assert_eq!(here.record(turn(8)).unwrap().evicted, [3]);
+    assert_eq!((hot(&here), warm(&here)), (vec![4, 5, 6, 7, 8], vec![1, 2, 3]));
 }
