@@ -103,4 +103,19 @@ mod tests {
         assert_eq!(names, OUR_NAMES);
         assert_eq!(version(&conn).unwrap(), Some(LATEST), "the newest file in migrations/");
     }
+
+    #[test]
+    fn a_migration_that_fails_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        std::fs::write(&path, "").unwrap();
+        let mut conn = crate::store::connect::writer(&path, &crate::config::Config::default()).unwrap();
+        conn.execute_batch("CREATE TABLE v_turns(taken)").unwrap(); // The name of a view of the last migration.
+        assert!(migrate(&mut conn).is_err());
+        let tables: Vec<String> = conn
+            .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> ?1")
+            .and_then(|mut stmt| stmt.query_map([HISTORY], |row| row.get(0))?.collect())
+            .unwrap();
+        assert_eq!((tables, version(&conn).unwrap()), (vec!["v_turns".to_owned()], None));
+    }
 }

@@ -131,14 +131,15 @@ fn examine(path: &Path, config: &Config) -> Result<Found> {
 /// A connection to look with. A backend that crashed may have left a journal, which only a connection that may
 /// write can roll back: that restores what was there, and is what the backend's next opening would do.
 fn look(path: &Path) -> Result<Connection> {
-    let conn = connect::reader(path)?;
-    match conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(Error::from) {
+    let can_read = |conn: Connection| -> Result<Connection> {
+        conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        Ok(conn)
+    };
+    match connect::reader(path).and_then(can_read) {
         Err(error) if error.kind() == ErrorKind::ReadOnly => {
-            let conn = Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-            conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-            Ok(conn)
+            can_read(Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE)?)
         }
-        _ => Ok(conn), // What else is wrong, the caller will see.
+        looked => looked,
     }
 }
 

@@ -29,7 +29,7 @@ impl Readers {
             .with_init(|conn| connect::prepare_reader(conn));
         let pool = Pool::builder()
             .max_size(config.readers)
-            .min_idle(Some(1))
+            // All are opened now: one opened behind our back could be the last to close, and leave its files behind.
             // A connection to a local file does not go away.
             .test_on_check_out(false)
             .max_lifetime(None)

@@ -66,7 +66,10 @@ const BREAKS: &[(&str, &[&str])] = &[
            WHERE caller_id = 'silent' AND part = 2) WHERE caller_id IN ('one', 'ended')",
         &[SUCCESSOR],
     ),
-    ("UPDATE conversation_sessions SET end_reason = 'call' WHERE caller_id = 'silent'", &[SUCCESSOR]),
+    (
+        "UPDATE conversation_sessions SET end_reason = 'call' WHERE caller_id = 'silent' AND part = 1",
+        &[SUCCESSOR],
+    ),
     (
         "UPDATE conversation_sessions SET last_active_at = 'yesterday' WHERE caller_id = 'one'",
         &[SESSIONS_READ],
@@ -110,7 +113,7 @@ fn seed() -> Fixture {
     let named = |key: &str| user.session_named(key).unwrap();
     named("silent").record(turn(1)).unwrap();
     fixture.clock.advance(TimeDelta::days(2));
-    named("silent").record(turn(2)).unwrap(); // In silent#2.
+    named("silent").record(turn(2)).unwrap(); // In its successor.
     let snapshot = SnapshotId::from_uuid(Uuid::from_u128(7));
     named("one").record(turn(1).caller_id("first").snapshot(snapshot)).unwrap();
     for text in [turn(1), turn(2), turn_of(1_500)] {
