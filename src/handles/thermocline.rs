@@ -102,8 +102,9 @@ impl Thermocline {
         off_thread(move || store.stats()).await
     }
 
-    /// Checks the whole file: its pages, the counts that must agree, and every text against its hash. Reads all
-    /// of it, so minutes for gigabytes; others may go on meanwhile.
+    /// Checks the whole file: its pages, the counts that must agree, and every row and text, with the words and
+    /// token counts made of it. Reads all of it, so minutes for gigabytes; others may go on meanwhile, and the log
+    /// of their writes grows until it is done.
     pub async fn doctor(&self) -> Result<Diagnosis> {
         let store = Arc::clone(&self.store);
         off_thread(move || store.diagnose()).await

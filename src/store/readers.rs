@@ -16,6 +16,9 @@ use crate::{
 /// Virtual machine steps between two looks at the deadline: a look costs about as much as two steps.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
+/// How long the connections may take to open, all together.
+const OPENING_TIMEOUT: Duration = Duration::from_secs(20);
+
 #[derive(Debug)]
 pub(crate) struct Readers {
     pool: Pool<SqliteConnectionManager>,
@@ -34,7 +37,7 @@ impl Readers {
             .test_on_check_out(false)
             .max_lifetime(None)
             .idle_timeout(None)
-            .connection_timeout(Duration::from_millis(config.read_timeout_ms))
+            .connection_timeout(OPENING_TIMEOUT)
             .build(manager)
             .map_err(|error| {
                 Error::caused(ErrorKind::Io, "no connection for reading could be opened", error)
@@ -44,7 +47,7 @@ impl Readers {
 
     /// Runs `read` on one snapshot of the file; past the deadline it is stopped.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        let conn = self.pool.get().map_err(|error| {
+        let conn = self.pool.get_timeout(Duration::from_millis(self.read_timeout_ms)).map_err(|error| {
             Error::caused(ErrorKind::TimedOut, "all connections for reading are in use; raise readers", error)
         })?;
         let deadline = Deadline::after_ms(self.read_timeout_ms);
