@@ -5,7 +5,7 @@
 //! session's version is read (one row); if that changed too, the hot rows are read.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard},
 };
 
@@ -35,10 +35,20 @@ pub(crate) struct Live {
     cache: Mutex<Cache>,
 }
 
-/// A connection that only looks whether anybody has committed.
+/// A connection that only looks whether anybody has committed. After any failure the next look opens another:
+/// SQLite promises little for a connection under which a disk has failed.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    conn: Mutex<Connection>,
+    path: PathBuf,
+    watching: Mutex<Watching>,
+}
+
+#[derive(Debug)]
+struct Watching {
+    /// `None` after a failure.
+    conn: Option<Connection>,
+    /// How many connections there have been.
+    openings: u32,
 }
 
 #[derive(Debug)]
@@ -104,14 +114,28 @@ impl Live {
 
 impl Watch {
     pub(crate) fn new(path: &Path) -> Result<Self> {
-        Ok(Self { conn: Mutex::new(connect::reader(path)?) })
+        let watching = Watching { conn: Some(connect::reader(path)?), openings: 1 };
+        Ok(Self { path: path.to_owned(), watching: Mutex::new(watching) })
     }
 
     /// A number that changes whenever anybody, in any process, has committed.
     pub(crate) fn data_version(&self) -> Result<i64> {
-        let conn = self.conn.lock().expect("no one panics while holding the watch");
-        let mut stmt = conn.prepare_cached("PRAGMA data_version")?;
-        Ok(stmt.query_row([], |row| row.get(0))?)
+        let mut watching = self.lock();
+        let conn = if let Some(conn) = watching.conn.take() {
+            conn
+        } else {
+            watching.openings = watching.openings.wrapping_add(1);
+            connect::reader(&self.path)?
+        };
+        // Each connection counts anew, in 32 bits. The openings stand above them, so that what one connection saw
+        // never passes for what another sees.
+        let seen: u32 = conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        watching.conn = Some(conn); // Not reached after a failure: the connection is gone then.
+        Ok(i64::from(watching.openings) << 32 | i64::from(seen))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Watching> {
+        self.watching.lock().expect("no one panics while holding the watch")
     }
 }
 
@@ -132,5 +156,27 @@ impl Cache {
         if let Some(gone) = self.entries.pop(&session) {
             self.text_bytes -= gone.hot.text_bytes();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_a_failed_look_the_next_one_uses_another_connection_and_believes_nothing_seen_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        std::fs::write(&path, "").unwrap();
+        let watch = Watch::new(&path).unwrap();
+        let before = watch.data_version().unwrap();
+        assert_eq!(watch.data_version().unwrap(), before);
+
+        let stop = || true; // Fails every statement of this connection, and of no other.
+        watch.lock().conn.as_ref().unwrap().progress_handler(1, Some(stop)).unwrap();
+        watch.data_version().unwrap_err();
+        let after = watch.data_version().unwrap();
+        assert_ne!(after, before);
+        assert_eq!(watch.data_version().unwrap(), after);
     }
 }
