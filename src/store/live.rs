@@ -129,9 +129,9 @@ impl Watch {
         };
         // Each connection counts anew, in 32 bits. The openings stand above them, so that what one connection saw
         // never passes for what another sees.
-        let seen: u32 = conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        let seen: i64 = conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         watching.conn = Some(conn); // Not reached after a failure: the connection is gone then.
-        Ok(i64::from(watching.openings) << 32 | i64::from(seen))
+        Ok(i64::from(watching.openings) << 32 | (seen & 0xffff_ffff))
     }
 
     fn lock(&self) -> MutexGuard<'_, Watching> {
