@@ -1,4 +1,5 @@
-//! The same handles for callers without a runtime. Each method waits; none may be called from async code.
+//! The same handles for callers without a runtime. Each method waits; none may be called from async code. A handle
+//! may be dropped there; the last one waits until everything queued is durable.
 //!
 //! ```
 //! # fn main() -> thermocline::Result<()> {
@@ -29,21 +30,26 @@ use crate::{
 pub struct Thermocline {
     // Dropped before the runtime that its last operations run on.
     inner: crate::Thermocline,
-    runtime: Arc<Runtime>,
+    runtime: Arc<Waiter>,
 }
+
+/// The runtime that waits for the handles' answers. Dropping a runtime waits for its threads, and panics in async
+/// code, where none may wait; this one leaves them to end by themselves.
+#[derive(Debug)]
+struct Waiter(Option<Runtime>);
 
 /// See [`User`](crate::User).
 #[derive(Clone, Debug)]
 pub struct User {
     inner: crate::User,
-    runtime: Arc<Runtime>,
+    runtime: Arc<Waiter>,
 }
 
 /// See [`Session`](crate::Session).
 #[derive(Clone, Debug)]
 pub struct Session {
     inner: crate::Session,
-    runtime: Arc<Runtime>,
+    runtime: Arc<Waiter>,
 }
 
 impl Thermocline {
@@ -54,11 +60,9 @@ impl Thermocline {
 
     /// See [`Thermocline::open_with`](crate::Thermocline::open_with).
     pub fn open_with(path: impl AsRef<Path>, config: Config) -> Result<Self> {
-        let runtime = Builder::new_current_thread().enable_time().build().map_err(|error| {
-            Error::caused(ErrorKind::Io, "the threads that wait could not be started", error)
-        })?;
+        let runtime = Arc::new(Waiter::new()?);
         let inner = runtime.block_on(crate::Thermocline::open_with(path, config))?;
-        Ok(Self { inner, runtime: Arc::new(runtime) })
+        Ok(Self { inner, runtime })
     }
 
     /// See [`Thermocline::path`](crate::Thermocline::path).
@@ -239,5 +243,47 @@ impl Session {
     /// See [`Session::end_at`](crate::Session::end_at).
     pub fn end_at(&self, at: DateTime<Utc>) -> Result<SessionInfo> {
         self.runtime.block_on(self.inner.end_at(at))
+    }
+}
+
+impl Waiter {
+    fn new() -> Result<Self> {
+        let runtime = Builder::new_current_thread().enable_time().build().map_err(|error| {
+            Error::caused(ErrorKind::Io, "the threads that wait could not be started", error)
+        })?;
+        Ok(Self(Some(runtime)))
+    }
+
+    fn block_on<F: Future>(&self, answer: F) -> F::Output {
+        self.0.as_ref().expect("it is taken when it is dropped").block_on(answer)
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn handles_may_be_dropped_in_async_code() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let open = || {
+            let memory = Thermocline::open(&path).unwrap();
+            let session = memory.user("alex").unwrap().session().unwrap();
+            session.record(NewTurn::new("Hi", "Hello!")).unwrap();
+            (memory, session)
+        };
+        let (memory, session) = std::thread::scope(|scope| scope.spawn(open).join().unwrap());
+        drop(memory);
+        drop(session);
+        assert!(!folder.path().join("memory.db-wal").exists(), "the last handle closed the file");
     }
 }

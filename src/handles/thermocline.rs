@@ -1,6 +1,6 @@
 //! The open file.
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use crate::{
     config::Config,
@@ -32,12 +32,21 @@ impl Thermocline {
     ///
     /// A file of another program, of a newer version, damaged, or in a place that cannot be written, is refused
     /// and not changed.
+    ///
+    /// # Panics
+    /// As [`open_with`](Self::open_with).
     pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, Config::default()).await
     }
 
     /// Opens the file, or makes it.
+    ///
+    /// # Panics
+    /// Outside of a Tokio runtime, and in one without time: build it with `enable_time` or `enable_all`, as
+    /// `#[tokio::main]` does.
     pub async fn open_with(path: impl AsRef<Path>, config: Config) -> Result<Self> {
+        // Nobody waits for this. It panics where there is no time, which else only a full queue would show.
+        drop(tokio::time::sleep(Duration::ZERO));
         let path = path.as_ref().to_owned();
         off_thread(move || Ok(Self { store: Arc::new(Store::open(&path, config)?) })).await
     }
@@ -122,5 +131,18 @@ impl Thermocline {
     pub async fn close(&self) -> Result<()> {
         let store = Arc::clone(&self.store);
         off_thread(move || store.close()).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "timers are disabled")]
+    fn a_runtime_without_time_is_refused_at_opening() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let _ = runtime.block_on(Thermocline::open(folder.path().join("memory.db")));
     }
 }

@@ -3,8 +3,11 @@
 use std::{
     ffi::OsStr,
     fs::{self, File},
+    io,
     path::{Path, PathBuf},
 };
+
+use uuid::{NoContext, Timestamp, Uuid};
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -17,10 +20,31 @@ use crate::{
 /// The copy appears under its name only once it is on the disk.
 pub(crate) fn backup(path: &Path, to: &Path) -> Result<u64> {
     let (partial, to) = names(to)?;
-    let copied = copy(path, &partial).map_err(|error| at(error, &to)).and_then(|()| publish(&partial, &to));
-    let _ = fs::remove_file(&partial); // Missing if the copy never began.
-    copied?;
+    let partial = Partial::create(partial).map_err(|error| at(error, &to))?;
+    copy(path, &partial.0).map_err(|error| at(error, &to))?;
+    publish(&partial.0, &to)?;
     Ok(fs::metadata(&to).map_err(|error| from_io(error, &to))?.len())
+}
+
+/// The growing copy, made by this call and removed with it: another backup to the same name has its own.
+struct Partial(PathBuf);
+
+impl Partial {
+    fn create(path: PathBuf) -> Result<Self> {
+        // SQLite would give the copy the mode of any new file; it is the owner's alone, as the original.
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&path).map_err(|error| from_io(error, &path))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0); // Missing if it was renamed.
+    }
 }
 
 /// Where the copy grows, and where it is to appear, both absolute.
@@ -30,20 +54,20 @@ fn names(to: &Path) -> Result<(PathBuf, PathBuf)> {
         return Err(Error::invalid("a backup needs a path to a file, in UTF-8"));
     };
     if to.exists() {
-        let message = format!("{} exists already; a backup never replaces a file", to.display());
-        return Err(Error::new(ErrorKind::Conflict, message));
+        return Err(taken(to));
     }
     let to = std::path::absolute(to).map_err(|error| from_io(error, to))?;
-    Ok((to.with_file_name(format!("{name}.partial-{}", std::process::id())), to))
+    // Of a UUIDv7 without a time, its last 62 random bits.
+    let (_, random) = Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)).as_u64_pair();
+    Ok((to.with_file_name(format!("{name}.partial-{random:x}")), to))
+}
+
+fn taken(to: &Path) -> Error {
+    let message = format!("{} exists already; a backup never replaces a file", to.display());
+    Error::new(ErrorKind::Conflict, message)
 }
 
 fn copy(path: &Path, partial: &Path) -> Result<()> {
-    // SQLite would give the copy the mode of any new file; it is the owner's alone, as the original.
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(partial).map_err(|error| from_io(error, partial))?;
     let conn = connect::reader(path)?;
     conn.execute_batch("PRAGMA query_only = OFF")?;
     conn.execute("VACUUM INTO ?1", [partial.to_str()])?;
@@ -52,12 +76,28 @@ fn copy(path: &Path, partial: &Path) -> Result<()> {
 
 /// Gives the finished copy its name.
 fn publish(partial: &Path, to: &Path) -> Result<()> {
-    let io = |error| from_io(error, to);
-    File::open(partial).and_then(|file| file.sync_all()).map_err(io)?;
+    let failed = |error| from_io(error, to);
+    File::open(partial).and_then(|file| file.sync_all()).map_err(failed)?;
     // A hard link, since a rename would replace what has come to that name meanwhile.
-    fs::hard_link(partial, to).map_err(io)?;
+    match fs::hard_link(partial, to) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(taken(to)),
+        Err(_) => rename(partial, to)?,
+        Ok(()) => {}
+    }
     let folder = to.parent().unwrap_or(to);
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(io)
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
+}
+
+/// For disks without hard links (exFAT, some of the network). What comes to that name between the look and the
+/// rename is lost; such disks offer nothing better.
+fn rename(partial: &Path, to: &Path) -> Result<()> {
+    match fs::symlink_metadata(to) {
+        Ok(_) => Err(taken(to)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::rename(partial, to).map_err(|error| from_io(error, to))
+        }
+        Err(error) => Err(from_io(error, to)),
+    }
 }
 
 /// Names the copy that the caller asked for, not the one that grows beside it.
@@ -71,4 +111,21 @@ fn at(error: Error, to: &Path) -> Error {
         }
     };
     Error::new(error.kind(), format!("the backup to {} was not made: {why}", to.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rename_replaces_nothing_either() {
+        let folder = tempfile::tempdir().unwrap();
+        let [first, second, to] = ["first", "second", "to"].map(|name| folder.path().join(name));
+        for partial in [&first, &second] {
+            fs::write(partial, partial.file_name().unwrap().as_encoded_bytes()).unwrap();
+        }
+        rename(&first, &to).unwrap();
+        assert_eq!(rename(&second, &to).unwrap_err().kind(), ErrorKind::Conflict);
+        assert_eq!(fs::read(&to).unwrap(), b"first");
+    }
 }

@@ -18,7 +18,6 @@ use crate::{
     model::ids::SessionId,
     store::{
         connect,
-        errors::poisons_connection,
         sessions::{self, Version},
         users::Scope,
     },
@@ -40,11 +39,20 @@ pub(crate) struct Live {
     cache: Mutex<Cache>,
 }
 
-/// A connection that only looks whether anybody has committed, and what became of a session.
+/// A connection that only looks whether anybody has committed, and what became of a session. After any failure the
+/// next look opens another: SQLite promises little for a connection under which a disk has failed.
 #[derive(Debug)]
 pub(crate) struct Watch {
     path: PathBuf,
-    conn: Mutex<Option<Connection>>,
+    watching: Mutex<Watching>,
+}
+
+#[derive(Debug)]
+struct Watching {
+    /// `None` after a failure.
+    conn: Option<Connection>,
+    /// How many connections there have been.
+    openings: u32,
 }
 
 #[derive(Debug)]
@@ -112,33 +120,40 @@ impl Live {
 
 impl Watch {
     pub(crate) fn new(path: &Path) -> Result<Self> {
-        Ok(Self { path: path.to_owned(), conn: Mutex::new(Some(connect::reader(path)?)) })
+        let watching = Watching { conn: Some(connect::reader(path)?), openings: 1 };
+        Ok(Self { path: path.to_owned(), watching: Mutex::new(watching) })
     }
 
     /// A number that changes whenever anybody, in any process, has committed.
     pub(crate) fn data_version(&self) -> Result<i64> {
-        self.ask(|conn| {
-            let mut stmt = conn.prepare_cached("PRAGMA data_version")?;
-            Ok(stmt.query_row([], |row| row.get(0))?)
+        self.ask(|conn, openings| {
+            let seen: i64 = conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+            // Each connection counts anew, in 32 bits. The openings stand above them, so that what one connection
+            // saw never passes for what another sees.
+            Ok(i64::from(openings) << 32 | (seen & 0xffff_ffff))
         })
     }
 
     /// The session's version, as one row says it.
     pub(crate) fn version(&self, scope: &Scope, session: SessionId) -> Result<Option<Version>> {
-        self.ask(|conn| sessions::version(conn, scope, session))
+        self.ask(|conn, _| sessions::version(conn, scope, session))
     }
 
-    /// After a failure of the disk the connection is opened anew for the next question.
-    fn ask<T>(&self, ask: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        let mut conn = self.conn.lock().expect("no one panics while holding the watch");
-        let answer = match conn.as_ref() {
-            Some(conn) => ask(conn),
-            None => ask(conn.insert(connect::reader(&self.path)?)),
+    fn ask<T>(&self, ask: impl FnOnce(&Connection, u32) -> Result<T>) -> Result<T> {
+        let mut watching = self.lock();
+        let conn = if let Some(conn) = watching.conn.take() {
+            conn
+        } else {
+            watching.openings = watching.openings.wrapping_add(1);
+            connect::reader(&self.path)?
         };
-        if answer.as_ref().is_err_and(poisons_connection) {
-            *conn = None;
-        }
-        answer
+        let answer = ask(&conn, watching.openings)?;
+        watching.conn = Some(conn); // Not reached after a failure: the connection is gone then.
+        Ok(answer)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Watching> {
+        self.watching.lock().expect("no one panics while holding the watch")
     }
 }
 
@@ -270,5 +285,22 @@ mod tests {
         assert!(matches!(live.look(a, 2), Look::Unsure { known: Some((_, VERSION)) }));
         live.forget(a);
         assert!(matches!(live.look(a, 1), Look::Unsure { known: None }));
+    }
+
+    #[test]
+    fn after_a_failed_look_the_next_one_uses_another_connection_and_believes_nothing_seen_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        std::fs::write(&path, "").unwrap();
+        let watch = Watch::new(&path).unwrap();
+        let before = watch.data_version().unwrap();
+        assert_eq!(watch.data_version().unwrap(), before);
+
+        let stop = || true; // Fails every statement of this connection, and of no other.
+        watch.lock().conn.as_ref().unwrap().progress_handler(1, Some(stop)).unwrap();
+        watch.data_version().unwrap_err();
+        let after = watch.data_version().unwrap();
+        assert_ne!(after, before);
+        assert_eq!(watch.data_version().unwrap(), after);
     }
 }

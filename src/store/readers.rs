@@ -1,8 +1,13 @@
 //! Reading: a pool of connections that cannot write, and a deadline for each read.
 
-use std::{path::Path, time::Duration};
+use std::{
+    cell::Cell,
+    path::Path,
+    sync::{Mutex, mpsc},
+    time::Duration,
+};
 
-use r2d2::Pool;
+use r2d2::{ManageConnection, Pool};
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::Connection;
 
@@ -10,7 +15,7 @@ use crate::{
     clock::Deadline,
     config::Config,
     error::{Error, ErrorKind, Result},
-    store::connect,
+    store::{connect, errors::poisons_connection},
 };
 
 /// Virtual machine steps between two looks at the deadline: a look costs about as much as two steps.
@@ -21,8 +26,42 @@ const OPENING_TIMEOUT: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
 pub(crate) struct Readers {
-    pool: Pool<SqliteConnectionManager>,
+    pool: Pool<Opener>,
+    // Dropped after the pool.
+    _closed: AllClosed,
     read_timeout_ms: u64,
+}
+
+/// Dropping it waits, for a bounded time, until the pool and all its connections are gone. The pool opens them on
+/// threads of its own, and these may hold it for a moment longer than we do: a connection that outlived the writer
+/// was seen to leave the files beside the database behind.
+#[derive(Debug)]
+struct AllClosed {
+    ended: Mutex<mpsc::Receiver<()>>,
+    timeout: Duration,
+}
+
+impl Drop for AllClosed {
+    fn drop(&mut self) {
+        if let Ok(ended) = self.ended.get_mut() {
+            let _ = ended.recv_timeout(self.timeout);
+        }
+    }
+}
+
+/// A connection of the pool.
+struct Reader {
+    conn: Connection,
+    /// Whether the disk has failed under it; then it goes, and another is opened.
+    broken: Cell<bool>,
+    _alive: mpsc::Sender<()>, // Dropped last.
+}
+
+/// Opens the connections of the pool, and says which of them must go.
+#[derive(Debug)]
+struct Opener {
+    manager: SqliteConnectionManager,
+    alive: mpsc::Sender<()>,
 }
 
 impl Readers {
@@ -30,40 +69,105 @@ impl Readers {
         let manager = SqliteConnectionManager::file(path)
             .with_flags(connect::READ_ONLY)
             .with_init(|conn| connect::prepare_reader(conn));
+        let (alive, ended) = mpsc::channel();
+        let timeout = Duration::from_millis(config.close_timeout_ms);
+        let closed = AllClosed { ended: Mutex::new(ended), timeout };
         let pool = Pool::builder()
             .max_size(config.readers)
-            // All are opened now: one opened behind our back could be the last to close, and leave its files behind.
+            .min_idle(Some(1))
             // A connection to a local file does not go away.
             .test_on_check_out(false)
             .max_lifetime(None)
             .idle_timeout(None)
             .connection_timeout(OPENING_TIMEOUT)
-            .build(manager)
+            .build(Opener { manager, alive })
             .map_err(|error| {
                 Error::caused(ErrorKind::Io, "no connection for reading could be opened", error)
             })?;
-        Ok(Self { pool, read_timeout_ms: config.read_timeout_ms })
+        Ok(Self { pool, _closed: closed, read_timeout_ms: config.read_timeout_ms })
     }
 
     /// Runs `read` on one snapshot of the file; past the deadline it is stopped.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        let conn = self.pool.get_timeout(Duration::from_millis(self.read_timeout_ms)).map_err(|error| {
+        let reader = self.pool.get_timeout(Duration::from_millis(self.read_timeout_ms)).map_err(|error| {
             Error::caused(ErrorKind::TimedOut, "all connections for reading are in use; raise readers", error)
         })?;
-        let deadline = Deadline::after_ms(self.read_timeout_ms);
-        conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || deadline.has_passed()))?;
-        let tx = conn.unchecked_transaction()?;
-        let answer = read(&tx)?;
-        tx.commit()?;
-        Ok(answer)
+        let answer = read_before(Deadline::after_ms(self.read_timeout_ms), &reader.conn, read);
+        if answer.as_ref().is_err_and(poisons_connection) {
+            reader.broken.set(true);
+        }
+        answer
+    }
+}
+
+fn read_before<T>(
+    deadline: Deadline,
+    conn: &Connection,
+    read: impl FnOnce(&Connection) -> Result<T>,
+) -> Result<T> {
+    conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || deadline.has_passed()))?;
+    let tx = conn.unchecked_transaction()?;
+    let answer = read(&tx)?;
+    tx.commit()?;
+    Ok(answer)
+}
+
+impl ManageConnection for Opener {
+    type Connection = Reader;
+    type Error = rusqlite::Error;
+
+    fn connect(&self) -> rusqlite::Result<Reader> {
+        Ok(Reader { conn: self.manager.connect()?, broken: Cell::new(false), _alive: self.alive.clone() })
+    }
+
+    fn is_valid(&self, reader: &mut Reader) -> rusqlite::Result<()> {
+        self.manager.is_valid(&mut reader.conn)
+    }
+
+    fn has_broken(&self, reader: &mut Reader) -> bool {
+        // One that could not leave its transaction would show the same old snapshot for ever.
+        reader.broken.get() || !reader.conn.is_autocommit()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::ffi;
     use tempfile::TempDir;
 
     use super::*;
+
+    /// Marks the one connection, lets a read on it fail, and looks whether the next read has the same one.
+    #[track_caller]
+    fn check(error: Error, is_kept: bool) {
+        const MARK: i64 = -77;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        std::fs::write(&path, "").unwrap();
+        let config = Config { readers: 1, ..Config::default() };
+        let readers = Readers::new(&path, &config).unwrap();
+        readers.read(|conn| Ok(conn.pragma_update(None, "cache_size", MARK)?)).unwrap();
+        readers.read(|_| Err::<(), _>(error)).unwrap_err();
+        let cache_size: i64 =
+            readers.read(|conn| Ok(conn.query_row("PRAGMA cache_size", [], |row| row.get(0))?)).unwrap();
+        assert_eq!(cache_size == MARK, is_kept, "{cache_size}");
+    }
+
+    fn sqlite(code: i32) -> Error {
+        Error::from(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
+    }
+
+    #[test]
+    fn after_the_disk_has_failed_the_next_read_has_another_connection() {
+        check(sqlite(ffi::SQLITE_IOERR), false);
+        check(sqlite(ffi::SQLITE_CORRUPT), false);
+    }
+
+    #[test]
+    fn other_failures_keep_the_connection() {
+        check(Error::not_found("there is no such turn"), true);
+        check(sqlite(ffi::SQLITE_INTERRUPT), true);
+    }
 
     fn readers() -> (TempDir, Readers) {
         let folder = tempfile::tempdir().unwrap();

@@ -1,17 +1,12 @@
 //! Ranks texts for a query by their words.
 
+use std::cmp::Ordering;
+
 use crate::text::words::{EncodedWords, Word};
 
 /// Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", usual values.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
-
-/// What is counted of one text while all are scanned.
-struct Hit<K> {
-    key: K,
-    len: u32,
-    counts: Vec<u32>,
-}
 
 /// Ranks the texts it is shown, one at a time, so that no list of all of them is held. Statistics are those of
 /// the texts shown.
@@ -19,23 +14,31 @@ struct Hit<K> {
 /// BM25 with idf = ln(1 + (N - df + 0.5) / (df + 0.5)), which is never negative.
 pub(crate) struct Ranking<'q, K> {
     query: &'q [Word],
-    hits: Vec<Hit<K>>,
+    /// The key and the length of each text that has a word of the query.
+    hits: Vec<(K, u32)>,
+    /// For each hit how often it has each word of the query, at most 255. All in one run of bytes: common words
+    /// hit most texts, and a list for each hit took 265 MB for 64 words in a million texts.
+    counts: Vec<u8>,
     seen_count: u32,
     total_len: u64,
 }
 
 impl<'q, K: Ord + Copy> Ranking<'q, K> {
     pub(crate) fn new(query: &'q [Word]) -> Self {
-        Self { query, hits: Vec::new(), seen_count: 0, total_len: 0 }
+        Self { query, hits: Vec::new(), counts: Vec::new(), seen_count: 0, total_len: 0 }
     }
 
     /// Counts the query's words in one text.
     pub(crate) fn see(&mut self, key: K, words: EncodedWords<'_>) {
         self.seen_count += 1;
         self.total_len += u64::from(words.len());
-        let counts: Vec<u32> = self.query.iter().map(|&word| words.count(word)).collect();
-        if counts.iter().any(|&count| count > 0) {
-            self.hits.push(Hit { key, len: words.len(), counts });
+        let start = self.counts.len();
+        let count = |&word: &Word| u8::try_from(words.count(word)).unwrap_or(u8::MAX);
+        self.counts.extend(self.query.iter().map(count));
+        if self.counts[start..].iter().any(|&count| count > 0) {
+            self.hits.push((key, words.len()));
+        } else {
+            self.counts.truncate(start);
         }
     }
 
@@ -46,7 +49,7 @@ impl<'q, K: Ord + Copy> Ranking<'q, K> {
         #[expect(clippy::cast_precision_loss, reason = "an average length needs no 53 bits")]
         let average_len = (self.total_len as f64 / n.max(1.0)).max(1.0);
         let idf: Vec<f64> = (0..self.query.len())
-            .map(|w| self.hits.iter().filter(|hit| hit.counts[w] > 0).count())
+            .map(|w| self.counts_of_hits().filter(|counts| counts[w] > 0).count())
             .map(|df| f64::from(u32::try_from(df).unwrap_or(u32::MAX)))
             .map(|df| libm::log(1.0 + (n - df + 0.5) / (df + 0.5)))
             .collect();
@@ -54,19 +57,33 @@ impl<'q, K: Ord + Copy> Ranking<'q, K> {
         let mut ranked: Vec<(K, f64)> = self
             .hits
             .iter()
-            .map(|hit| {
-                let long = K1 * (1.0 - B + B * f64::from(hit.len) / average_len);
-                let part = |(&count, idf): (&u32, &f64)| {
+            .zip(self.counts_of_hits())
+            .map(|(&(key, len), counts)| {
+                let long = K1 * (1.0 - B + B * f64::from(len) / average_len);
+                let part = |(&count, idf): (&u8, &f64)| {
                     let tf = f64::from(count);
                     idf * tf * (K1 + 1.0) / (tf + long)
                 };
-                (hit.key, round(hit.counts.iter().zip(&idf).map(part).sum()))
+                (key, round(counts.iter().zip(&idf).map(part).sum()))
             })
             .collect();
-        ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-        ranked.truncate(k);
+        // A million hits need no order among themselves, only the best of them.
+        if k < ranked.len() {
+            ranked.select_nth_unstable_by(k, by_rank);
+            ranked.truncate(k);
+        }
+        ranked.sort_unstable_by(by_rank);
         ranked
     }
+
+    fn counts_of_hits(&self) -> impl Iterator<Item = &[u8]> {
+        self.counts.chunks_exact(self.query.len().max(1)) // Chunks of nothing would panic.
+    }
+}
+
+/// The better one comes first; among equals, the greater key.
+fn by_rank<K: Ord>(a: &(K, f64), b: &(K, f64)) -> Ordering {
+    b.1.total_cmp(&a.1).then_with(|| b.0.cmp(&a.0))
 }
 
 /// Scores are cut to 1e-6, so that the last bits of a logarithm decide nothing.
@@ -81,14 +98,19 @@ mod tests {
 
     #[track_caller]
     fn check(texts: &[&str], query: &str, expected: &[usize]) {
+        for k in [0, 1, 2, 10] {
+            assert_eq!(best(texts, query, k), expected[..k.min(expected.len())], "{query:?}, the best {k}");
+        }
+    }
+
+    fn best(texts: &[&str], query: &str, k: usize) -> Vec<usize> {
         let encoded: Vec<Vec<u8>> = texts.iter().map(|text| WordCounts::of(text, "").encode()).collect();
         let query_words = query_words(query);
         let mut ranking = Ranking::new(&query_words);
         for (i, words) in encoded.iter().enumerate() {
             ranking.see(i, EncodedWords::parse(words).unwrap());
         }
-        let keys: Vec<usize> = ranking.best(10).into_iter().map(|(key, _)| key).collect();
-        assert_eq!(keys, expected, "{query:?}");
+        ranking.best(k).into_iter().map(|(key, _)| key).collect()
     }
 
     #[test]
@@ -100,6 +122,11 @@ mod tests {
     #[test]
     fn the_newer_of_equals_comes_first() {
         check(&["cat one", "cat two", "cat six"], "cat", &[2, 1, 0]);
+    }
+
+    #[test]
+    fn a_word_said_a_thousand_times_is_a_word_said_often() {
+        check(&["cat", &"cat ".repeat(1_000), "dog"], "cat", &[1, 0]);
     }
 
     #[test]

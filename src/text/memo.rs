@@ -1,7 +1,7 @@
 //! Remembers what was worked out for a short string: people repeat themselves.
 //!
 //! Memory is bounded: one slot for each value of a hash, in which the last comer stays, and a fixed number of
-//! memos in the process, however many threads count words and tokens.
+//! memos kept in the process, however many threads count words and tokens.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
 
@@ -57,7 +57,7 @@ fn slot_of(key: Key) -> usize {
     usize::try_from(mixed >> (64 - SLOTS.ilog2())).expect("it is less than the slots")
 }
 
-/// Enough for the cores of a small machine; who finds all in use waits for the first, some microseconds.
+/// Enough for the cores of a small machine.
 const PLACES: usize = 4;
 
 /// A few of a costly thing, shared by all threads.
@@ -71,24 +71,52 @@ impl<T> Pool<T> {
         Self { places: [const { OnceLock::new() }; PLACES], make }
     }
 
-    /// Lends one to `work`, which must not ask for another from the same pool.
+    /// Lends one to `work`. Never waits for others at work, who may take a second over a large text: who finds
+    /// all in use gets one of his own, which is gone afterwards.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
-        work(&mut self.free_place())
-    }
-
-    fn free_place(&self) -> MutexGuard<'_, T> {
-        for place in &self.places {
-            match self.place(place).try_lock() {
-                Ok(guard) => return guard,
-                // What is remembered is true even if a panic passed by.
-                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) => {}
-            }
+        match self.free_place() {
+            Some(mut place) => work(&mut place),
+            None => work(&mut (self.make)()),
         }
-        self.place(&self.places[0]).lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn place<'a>(&self, place: &'a OnceLock<Mutex<T>>) -> &'a Mutex<T> {
-        place.get_or_init(|| Mutex::new((self.make)()))
+    fn free_place(&self) -> Option<MutexGuard<'_, T>> {
+        self.places.iter().find_map(|place| {
+            match place.get_or_init(|| Mutex::new((self.make)())).try_lock() {
+                Ok(guard) => Some(guard),
+                // What is remembered is true even if a panic passed by.
+                Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Holds `depth` of them at once, and notes how often each was used.
+    fn nest(pool: &Pool<u32>, depth: usize, uses_seen: &mut Vec<u32>) {
+        pool.with(|uses| {
+            *uses += 1;
+            uses_seen.push(*uses);
+            if depth > 1 {
+                nest(pool, depth - 1, uses_seen);
+            }
+        });
+    }
+
+    #[test]
+    fn who_finds_all_places_in_use_does_not_wait() {
+        let pool = Pool::new(|| 0);
+        let mut uses = Vec::new();
+        nest(&pool, PLACES + 2, &mut uses);
+        nest(&pool, PLACES + 2, &mut uses);
+        assert_eq!(
+            uses,
+            [1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 1, 1],
+            "the places stay; what was made beside them goes"
+        );
     }
 }

@@ -26,6 +26,9 @@ pub struct HotLimits {
     pub tokens: u32,
 }
 
+/// Room is made at once for no more turns than this: several times the usual limit.
+const MAX_RESERVED_TURNS: usize = 64;
+
 /// A turn that had to leave, and why.
 #[derive(Clone, Debug)]
 pub struct Evicted {
@@ -38,7 +41,9 @@ pub struct Evicted {
 impl HotTier {
     /// An empty tier.
     pub fn new(limits: HotLimits) -> Self {
-        Self { turns: VecDeque::with_capacity(limits.turns.saturating_add(1)), total_tokens: 0, limits }
+        // A limit may be set so high that it limits nothing; then the tier grows as turns come.
+        let capacity = limits.turns.saturating_add(1).min(MAX_RESERVED_TURNS);
+        Self { turns: VecDeque::with_capacity(capacity), total_tokens: 0, limits }
     }
 
     /// A tier from the rows of the file, oldest first, taken as they are: what they should have been is for
@@ -168,6 +173,13 @@ mod tests {
     fn the_newest_turn_stays_even_over_budget() {
         check(&[1, 80_000], &[80_000], &[TokenBudget]);
         check(&[80_000, 1], &[1], &[TokenBudget]);
+    }
+
+    #[test]
+    fn a_limit_that_limits_nothing_is_allowed() {
+        let mut hot = HotTier::new(HotLimits { turns: usize::MAX, tokens: u32::MAX });
+        assert!((1..=100).all(|number| hot.push(turn_of(number, 1)).is_empty()));
+        assert_eq!(hot.len(), 100);
     }
 
     proptest! {

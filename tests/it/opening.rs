@@ -26,6 +26,14 @@ fn database(path: &Path, sql: &str) -> Connection {
     conn
 }
 
+/// The names of what lies in the fixture's folder.
+fn files(fixture: &Fixture) -> Vec<std::ffi::OsString> {
+    let mut names: Vec<_> =
+        fs::read_dir(fixture.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    names
+}
+
 #[test]
 fn places_that_are_no_file_are_refused() {
     let fixture = Fixture::new();
@@ -142,10 +150,33 @@ fn a_backup_is_whole_and_replaces_nothing() {
         assert_eq!(refused(&fixture.folder.path().join(name)), ErrorKind::InvalidInput);
     }
     drop((copy, session, memory));
-    let mut names: Vec<_> =
-        fs::read_dir(fixture.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    names.sort();
-    assert_eq!(names, ["copy.db", "memory.db"], "nothing half made is left");
+    assert_eq!(files(&fixture), ["copy.db", "memory.db"], "nothing half made is left");
+}
+
+#[test]
+fn of_backups_to_one_name_at_once_one_succeeds() {
+    let fixture = Fixture::new();
+    let session = fixture.session();
+    session.record(turn(1)).unwrap();
+    let memory = fixture.open();
+    let to = fixture.folder.path().join("copy.db");
+    let begin = std::sync::Barrier::new(6);
+    let answers: Vec<_> = std::thread::scope(|scope| {
+        let backup = || {
+            begin.wait();
+            memory.backup(&to).map_err(|error| error.kind())
+        };
+        let threads: Vec<_> = (0..6).map(|_| scope.spawn(backup)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let refused: Vec<_> = answers.into_iter().filter_map(Result::err).collect();
+    assert_eq!(refused, [ErrorKind::Conflict; 5]);
+
+    let copy = Thermocline::open_with(&to, fixture.config.clone()).unwrap();
+    assert!(copy.doctor().unwrap().is_healthy());
+    assert_eq!(hot(&copy.user("alex").unwrap().session().unwrap()), [1]);
+    drop((copy, session, memory));
+    assert_eq!(files(&fixture), ["copy.db", "memory.db"], "nothing half made is left");
 }
 
 #[test]
