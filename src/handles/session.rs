@@ -19,7 +19,7 @@ use crate::{
         search::Recalled,
     },
     store::{
-        Store, ending, record, reload,
+        Store, lifecycle, record, reload,
         sessions::{self, no_session},
         turns,
         users::Scope,
@@ -35,7 +35,7 @@ const INLINE_BYTES: usize = 8_192;
 /// One conversation. Clones are the same handle.
 ///
 /// A session that silence has ended goes on in a successor with the next record, of whichever handle or process.
-/// Recording, ending, hot, warm, search and context follow the talk there, and the handle with them; `info`,
+/// Recording, lifecycle, hot, warm, search and context follow the talk there, and the handle with them; `info`,
 /// `turn`, `transitions` and `set_project` are about the session that [`id`](Self::id) names.
 #[derive(Clone, Debug)]
 pub struct Session {
@@ -179,7 +179,7 @@ impl Session {
 
     async fn end_session(&self, at: Option<DateTime<Utc>>) -> Result<SessionInfo> {
         let (scope, id) = (self.scope, self.id());
-        let info = self.store.write(move |desk| ending::end_by_call(desk, &scope, id, at)).await?;
+        let info = self.store.write(move |desk| lifecycle::end_by_call(desk, &scope, id, at)).await?;
         self.go_on_in(info.id);
         Ok(info)
     }

@@ -12,7 +12,7 @@ use crate::{
         turn::{NewTurn, Recorded, Turn},
     },
     store::{
-        Store, ending, record, reload,
+        Store, lifecycle, record, reload,
         sessions::{self, no_session},
         turns,
         users::Scope,
@@ -48,14 +48,14 @@ impl User {
             Ok(open
                 .into_iter()
                 .next()
-                .filter(|session| !ending::is_silent(&session.info, store.config(), now)))
+                .filter(|session| !lifecycle::is_silent(&session.info, store.config(), now)))
         })
         .await?;
         if let Some(session) = resumed {
             return Ok(self.handle(session.info.id));
         }
         let scope = self.scope;
-        let session = self.store.write(move |desk| ending::resume_or_start(desk, &scope)).await?;
+        let session = self.store.write(move |desk| lifecycle::resume_or_start(desk, &scope)).await?;
         Ok(self.handle(session.info.id))
     }
 
@@ -69,14 +69,14 @@ impl User {
         let found = off_thread(move || {
             let found = store.read(|conn| sessions::by_caller_id(conn, &scope, &wanted))?;
             let now = instant::clamped(store.config().clock.now());
-            Ok(found.filter(|session| !ending::is_silent(&session.info, store.config(), now)))
+            Ok(found.filter(|session| !lifecycle::is_silent(&session.info, store.config(), now)))
         })
         .await?;
         if let Some(session) = found {
             return Ok(self.handle(session.info.id));
         }
         let (scope, key) = (self.scope, key.to_owned());
-        let session = self.store.write(move |desk| ending::named(desk, &scope, &key)).await?;
+        let session = self.store.write(move |desk| lifecycle::named(desk, &scope, &key)).await?;
         Ok(self.handle(session.info.id))
     }
 
@@ -90,7 +90,7 @@ impl User {
     /// Ends the open unnamed sessions and starts another one.
     pub async fn new_session(&self) -> Result<Session> {
         let scope = self.scope;
-        let session = self.store.write(move |desk| ending::start_new(desk, &scope)).await?;
+        let session = self.store.write(move |desk| lifecycle::start_new(desk, &scope)).await?;
         Ok(self.handle(session.info.id))
     }
 

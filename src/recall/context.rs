@@ -224,7 +224,7 @@ mod tests {
     use crate::{
         config::Config,
         model::turn::NewTurn,
-        store::{ending, record, users, users::UserKey},
+        store::{lifecycle, record, users, users::UserKey},
         text::measure,
     };
 
@@ -234,7 +234,8 @@ mod tests {
         let store = Store::open(&folder.path().join("c.db"), Config::default()).unwrap();
         let key = UserKey::Name("alex".to_owned());
         let scope = store.write(move |desk| users::find_or_add(desk.tx, &key, desk.now())).await.unwrap();
-        let session = store.write(move |desk| ending::resume_or_start(desk, &scope)).await.unwrap().info.id;
+        let session =
+            store.write(move |desk| lifecycle::resume_or_start(desk, &scope)).await.unwrap().info.id;
         for n in 0..9 {
             let turn = measure::measure(NewTurn::new(format!("turn {n}"), ""), store.config().tokenizer, 100);
             let turn = turn.unwrap();

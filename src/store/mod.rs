@@ -2,9 +2,10 @@
 
 mod backup;
 mod connect;
+mod desk;
 pub(crate) mod doctor;
-pub(crate) mod ending;
 mod errors;
+pub(crate) mod lifecycle;
 mod live;
 mod migrate;
 mod open;
@@ -30,9 +31,9 @@ use crate::{
     error::Result,
     model::ids::SessionId,
     store::{
+        desk::Desk,
         live::{Live, Look, Watch},
         readers::Readers,
-        record::Desk,
         sessions::no_session,
         users::Scope,
         writer::Writer,

@@ -1,12 +1,11 @@
 //! What a record does inside the writer's transaction.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use rusqlite::Connection;
 
 use crate::{
-    config::Config,
     error::{Error, ErrorKind, Result},
     model::{
         ids::SessionId,
@@ -15,47 +14,14 @@ use crate::{
         turn::{RecordOutcome, Recorded},
     },
     store::{
-        ending,
-        live::Live,
-        reload,
+        desk::Desk,
+        lifecycle,
         sessions::{self, SessionRow, Version, no_session},
         turns,
         users::{self, Scope},
     },
     text::measure::{ContentHash, MeasuredTurn},
-    tier::hot::HotTier,
 };
-
-/// Hot tiers as the open transaction leaves them, to be published once it is committed. `None`: no longer known.
-pub(crate) type Staged = HashMap<SessionId, Option<(Arc<HotTier>, Version)>>;
-
-/// What the commands of a transaction work with.
-pub(crate) struct Desk<'a> {
-    pub(crate) tx: &'a Connection,
-    pub(crate) config: &'a Config,
-    pub(crate) live: &'a Live,
-    pub(crate) staged: &'a mut Staged,
-}
-
-impl Desk<'_> {
-    /// The system clock.
-    pub(crate) fn now(&self) -> DateTime<Utc> {
-        instant::clamped(self.config.clock.now())
-    }
-
-    /// The session's hot tier: as this transaction left it, else as it is cached if the row says that this still
-    /// holds, else from the rows.
-    fn hot(&self, scope: &Scope, session: &SessionRow) -> Result<HotTier> {
-        let known = match self.staged.get(&session.info.id) {
-            Some(staged) => staged.clone(),
-            None => self.live.known(session.info.id),
-        };
-        match known {
-            Some((hot, version)) if version == session.version() => Ok(HotTier::clone(&hot)),
-            _ => reload::hot(self.tx, scope, session.info.id, self.config),
-        }
-    }
-}
 
 /// Writes the turn, and in the same transaction all that follows from it: its place, the evictions, the session's
 /// counts; where silence had ended the session, its end and its successor.
@@ -148,13 +114,13 @@ fn session_to_write(
             "the session was ended and never reopens; start another one",
         ));
     }
-    if ending::is_silent(&session.info, desk.config, now) {
-        ending::end(desk, scope, &session, EndReason::Silence, None)?;
+    if lifecycle::is_silent(&session.info, desk.config, now) {
+        lifecycle::end(desk, scope, &session, EndReason::Silence, None)?;
         session.info.end_reason = Some(EndReason::Silence);
     }
     if session.info.end_reason.is_none() {
         return Ok((session, None));
     }
-    let successor = ending::start_successor(desk.tx, scope, &session, now)?;
+    let successor = lifecycle::start_successor(desk.tx, scope, &session, now)?;
     Ok((successor, Some(session.info.id)))
 }

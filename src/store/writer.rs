@@ -26,9 +26,9 @@ use crate::{
     error::{Error, ErrorKind, Result},
     store::{
         connect::{self, CHECKPOINT_PAGES},
+        desk::{Desk, Staged},
         errors::poisons_connection,
         live::Live,
-        record::{Desk, Staged},
     },
 };
 

@@ -12,7 +12,7 @@ use crate::{
         tier::MoveReason,
     },
     store::{
-        record::Desk,
+        desk::Desk,
         sessions::{self, SessionRow, no_session},
         turns,
         users::Scope,
