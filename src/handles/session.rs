@@ -126,7 +126,7 @@ impl Session {
         let id = self.id();
         self.read(move |store, scope| {
             store.read(|conn| {
-                let session = sessions::by_id(conn, scope, id)?.ok_or_else(no_session)?;
+                let session = sessions::existing(conn, scope, id)?;
                 let turn = turns::by_number(conn, scope, session.session_no, turn_number)?;
                 Ok(turn.map(|turn| reload::recounted(turn, store.config())))
             })
@@ -137,11 +137,7 @@ impl Session {
     /// What the file knows of the session.
     pub async fn info(&self) -> Result<SessionInfo> {
         let id = self.id();
-        self.read(move |store, scope| {
-            let session = store.read(|conn| sessions::by_id(conn, scope, id))?;
-            session.map(|session| session.info).ok_or_else(no_session)
-        })
-        .await
+        self.read(move |store, scope| Ok(store.read(|conn| sessions::existing(conn, scope, id))?.info)).await
     }
 
     /// Every move of its turns between tiers, in the turns' order.
@@ -149,7 +145,7 @@ impl Session {
         let id = self.id();
         self.read(move |store, scope| {
             store.read(|conn| {
-                let session = sessions::by_id(conn, scope, id)?.ok_or_else(no_session)?;
+                let session = sessions::existing(conn, scope, id)?;
                 turns::transitions(conn, scope, (id, session.session_no))
             })
         })

@@ -11,12 +11,7 @@ use crate::{
         session::SessionInfo,
         turn::{NewTurn, Recorded, Turn},
     },
-    store::{
-        Store, lifecycle, record, reload,
-        sessions::{self, no_session},
-        turns,
-        users::Scope,
-    },
+    store::{Store, lifecycle, record, reload, sessions, turns, users::Scope},
     text::measure::{self, check_name},
 };
 
@@ -97,8 +92,8 @@ impl User {
     /// The session with this id. Another user's session is not found, even with its id.
     pub async fn session_by_id(&self, id: SessionId) -> Result<Session> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        let found = off_thread(move || store.read(|conn| sessions::by_id(conn, &scope, id))).await?;
-        found.map(|session| self.handle(session.info.id)).ok_or_else(no_session)
+        let found = off_thread(move || store.read(|conn| sessions::existing(conn, &scope, id))).await?;
+        Ok(self.handle(found.info.id))
     }
 
     /// All sessions of the user, newest first.

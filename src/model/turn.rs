@@ -202,6 +202,33 @@ pub struct Turn {
     pub said: Said,
 }
 
+#[cfg(test)]
+impl Turn {
+    /// A hot turn of this place, text and size, for tests of what only looks at those.
+    pub(crate) fn sample(turn_number: u32, text: impl Into<String>, total_tokens: u32) -> Self {
+        Self {
+            id: TurnId::new(DateTime::UNIX_EPOCH),
+            session_id: SessionId::new(DateTime::UNIX_EPOCH),
+            turn_number,
+            seq: turn_number.into(),
+            caller_id: None,
+            timestamp: DateTime::UNIX_EPOCH,
+            memory_tier: MemoryTier::Hot,
+            is_identity_critical: false,
+            critical_rule: None,
+            snapshot_id: None,
+            tokens: TokenCounts {
+                user_message_tokens: total_tokens,
+                ai_response_tokens: 0,
+                total_tokens,
+                piece_tokens: total_tokens + 3,
+                counted_by: "o200k_base/1".to_owned(),
+            },
+            said: NewTurn::new(text, "").said,
+        }
+    }
+}
+
 /// What [`record`](crate::Session::record) did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Recorded {

@@ -16,12 +16,7 @@ use crate::{
         refers_back::refers_back,
         search,
     },
-    store::{
-        Store, reload,
-        sessions::{self, no_session},
-        turns,
-        users::Scope,
-    },
+    store::{Store, reload, sessions, turns, users::Scope},
     text::render,
     tier::{
         hot::HotTier,
@@ -192,7 +187,7 @@ pub(crate) fn window(store: &Store, scope: &Scope, session: SessionId, hot: &Hot
     let config = store.config();
     let mut window = Window { turns_left: config.warm_turns, tokens_left: config.warm_tokens };
     store.read(|conn| {
-        let row = sessions::by_id(conn, scope, session)?.ok_or_else(no_session)?;
+        let row = sessions::existing(conn, scope, session)?;
         let before = hot.first_turn_number().unwrap_or(row.info.turn_count + 1);
         let newest = turns::newest_before(conn, scope, row.session_no, before, |turn| {
             window.takes(turn.tokens.total_tokens)
@@ -212,7 +207,7 @@ pub(crate) fn search_before(
     query: (&str, usize),
 ) -> Result<Vec<search::Recalled>> {
     store.read(|conn| {
-        let row = sessions::by_id(conn, scope, session)?.ok_or_else(no_session)?;
+        let row = sessions::existing(conn, scope, session)?;
         let before = before.unwrap_or(row.info.turn_count + 1);
         search::in_session(conn, scope, store.config(), row.session_no, before, query)
     })

@@ -13,7 +13,7 @@ use crate::{
     },
     store::{
         desk::Desk,
-        sessions::{self, SessionRow, no_session},
+        sessions::{self, SessionRow},
         turns,
         users::Scope,
     },
@@ -82,7 +82,7 @@ pub(crate) fn end_by_call(
     session: SessionId,
     ended_at: Option<DateTime<Utc>>,
 ) -> Result<SessionInfo> {
-    let row = sessions::by_id(desk.tx, scope, session)?.ok_or_else(no_session)?;
+    let row = sessions::existing(desk.tx, scope, session)?;
     let row = sessions::latest(desk.tx, scope, row)?;
     match row.info.end_reason {
         Some(EndReason::Call) => return Ok(row.info),
@@ -94,7 +94,7 @@ pub(crate) fn end_by_call(
             end(desk, scope, &row, EndReason::Call, ended_at)?;
         }
     }
-    Ok(sessions::by_id(desk.tx, scope, row.info.id)?.ok_or_else(no_session)?.info)
+    Ok(sessions::existing(desk.tx, scope, row.info.id)?.info)
 }
 
 /// Sets the end, and moves what is hot to warm. Ends by silence are dated by the last turn.

@@ -182,14 +182,7 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::{
-        model::{
-            ids::TurnId,
-            tier::MemoryTier,
-            turn::{NewTurn, TokenCounts, Turn},
-        },
-        tier::hot::HotLimits,
-    };
+    use crate::{model::turn::Turn, tier::hot::HotLimits};
 
     const VERSION: Version = Version { epoch: 0, turn_count: 1, is_open: true };
 
@@ -200,27 +193,8 @@ mod tests {
     }
 
     /// The hot tier of one turn with so many bytes of text.
-    fn hot(session_id: SessionId, text_bytes: usize) -> Arc<HotTier> {
-        let turn = Turn {
-            id: TurnId::new(DateTime::UNIX_EPOCH),
-            session_id,
-            turn_number: 1,
-            seq: 1,
-            caller_id: None,
-            timestamp: DateTime::UNIX_EPOCH,
-            memory_tier: MemoryTier::Hot,
-            is_identity_critical: false,
-            critical_rule: None,
-            snapshot_id: None,
-            tokens: TokenCounts {
-                user_message_tokens: 1,
-                ai_response_tokens: 0,
-                total_tokens: 1,
-                piece_tokens: 4,
-                counted_by: "o200k_base/1".to_owned(),
-            },
-            said: NewTurn::new("x".repeat(text_bytes), "").said,
-        };
+    fn hot(text_bytes: usize) -> Arc<HotTier> {
+        let turn = Turn::sample(1, "x".repeat(text_bytes), 1);
         Arc::new(HotTier::from_rows(HotLimits { turns: 5, tokens: 1_500 }, [turn]))
     }
 
@@ -228,7 +202,7 @@ mod tests {
     fn put<const N: usize>(live: &Live, text_bytes: [usize; N]) -> [SessionId; N] {
         text_bytes.map(|bytes| {
             let session = SessionId::new(DateTime::UNIX_EPOCH);
-            live.put(session, hot(session, bytes), VERSION, Some(1));
+            live.put(session, hot(bytes), VERSION, Some(1));
             session
         })
     }
@@ -268,7 +242,7 @@ mod tests {
     fn a_session_counts_once_and_not_after_it_is_forgotten() {
         let live = live(100, 10);
         let [a] = put(&live, [6]);
-        live.put(a, hot(a, 6), VERSION, None);
+        live.put(a, hot(6), VERSION, None);
         check(&live, &[a], &[true]);
         live.forget(a);
         let [b, c] = put(&live, [5, 5]);

@@ -132,7 +132,7 @@ impl Store {
     /// The session in which a talk goes on by now, after silence perhaps a successor.
     pub(crate) fn latest(&self, scope: &Scope, session: SessionId) -> Result<SessionId> {
         self.read(|conn| {
-            let session = sessions::by_id(conn, scope, session)?.ok_or_else(no_session)?;
+            let session = sessions::existing(conn, scope, session)?;
             Ok(sessions::latest(conn, scope, session)?.info.id)
         })
     }

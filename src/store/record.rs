@@ -16,7 +16,7 @@ use crate::{
     store::{
         desk::Desk,
         lifecycle,
-        sessions::{self, SessionRow, Version, no_session},
+        sessions::{self, SessionRow, Version},
         turns,
         users::{self, Scope},
     },
@@ -106,7 +106,7 @@ fn session_to_write(
     asked: SessionId,
     now: DateTime<Utc>,
 ) -> Result<(SessionRow, Option<SessionId>)> {
-    let session = sessions::by_id(desk.tx, scope, asked)?.ok_or_else(no_session)?;
+    let session = sessions::existing(desk.tx, scope, asked)?;
     let mut session = sessions::latest(desk.tx, scope, session)?;
     if session.info.end_reason == Some(EndReason::Call) {
         return Err(Error::new(

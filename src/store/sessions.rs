@@ -64,6 +64,11 @@ pub(crate) fn by_id(conn: &Connection, scope: &Scope, id: SessionId) -> Result<O
     Ok(stmt.query_row(params![id, scope.user_id], read).optional()?)
 }
 
+/// The session, which must be there.
+pub(crate) fn existing(conn: &Connection, scope: &Scope, id: SessionId) -> Result<SessionRow> {
+    by_id(conn, scope, id)?.ok_or_else(no_session)
+}
+
 /// The last part of the session with the caller's key.
 pub(crate) fn by_caller_id(conn: &Connection, scope: &Scope, caller_id: &str) -> Result<Option<SessionRow>> {
     let mut stmt = conn.prepare_cached(&format!(
@@ -121,7 +126,7 @@ pub(crate) fn insert(
     if made == 0 {
         return Err(Error::not_found("the user is gone from this file"));
     }
-    by_id(tx, scope, id)?.ok_or_else(no_session)
+    existing(tx, scope, id)
 }
 
 pub(crate) fn no_session() -> Error {

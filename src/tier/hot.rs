@@ -109,37 +109,12 @@ impl HotTier {
 
 #[cfg(test)]
 mod tests {
-    use chrono::DateTime;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::{
-        ids::{SessionId, TurnId},
-        tier::MemoryTier,
-        turn::{NewTurn, TokenCounts},
-    };
 
     fn turn_of(turn_number: u32, total_tokens: u32) -> Arc<Turn> {
-        Arc::new(Turn {
-            id: TurnId::new(DateTime::UNIX_EPOCH),
-            session_id: SessionId::new(DateTime::UNIX_EPOCH),
-            turn_number,
-            seq: turn_number.into(),
-            caller_id: None,
-            timestamp: DateTime::UNIX_EPOCH,
-            memory_tier: MemoryTier::Hot,
-            is_identity_critical: false,
-            critical_rule: None,
-            snapshot_id: None,
-            tokens: TokenCounts {
-                user_message_tokens: total_tokens,
-                ai_response_tokens: 0,
-                total_tokens,
-                piece_tokens: total_tokens + 3,
-                counted_by: "o200k_base/1".to_owned(),
-            },
-            said: NewTurn::new("x", "").said,
-        })
+        Arc::new(Turn::sample(turn_number, "x", total_tokens))
     }
 
     #[track_caller]
