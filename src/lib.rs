@@ -38,6 +38,7 @@
 //! and no server.
 
 mod clock;
+mod compress;
 mod config;
 mod error;
 mod handles;
@@ -49,12 +50,16 @@ mod tier;
 
 pub use crate::{
     clock::{Clock, ManualClock, SystemClock},
+    compress::{Summarizer, Summarizing, Verdict},
     config::{Config, Durability, Shares},
     error::{Error, ErrorKind, Result},
     handles::{Session, Thermocline, User, blocking},
     model::{
-        ids::{SessionId, SnapshotId, TurnId, UserId},
+        anchor::{Anchor, Attribute, Cardinality, FoundAnchor, Stance},
+        critical::CriticalRule,
+        ids::{AnchorId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         session::{EndReason, SessionInfo},
+        summary::Summary,
         tier::{MemoryTier, MoveReason, Transition},
         turn::{NewTurn, Origin, RecordOutcome, Recorded, Said, TokenCounts, Turn},
     },

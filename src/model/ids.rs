@@ -68,6 +68,15 @@ id!(
     SnapshotId, "snapshot"
 );
 
+id!(
+    /// Names one summary. Sorts by creation time (`UUIDv7`).
+    SummaryId, "summary"
+);
+id!(
+    /// Names one anchor. Sorts by creation time (`UUIDv7`).
+    AnchorId, "anchor"
+);
+
 /// Times before 1970 have no `UUIDv7`; they get the first one, and order never depends on it.
 fn new_uuid(now: DateTime<Utc>) -> Uuid {
     let seconds = u64::try_from(now.timestamp()).unwrap_or(0);

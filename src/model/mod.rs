@@ -1,7 +1,10 @@
 //! Plain data: what a turn, a session and a tier are. Knows nothing of files, clocks or tokenizers.
 
+pub(crate) mod anchor;
+pub(crate) mod critical;
 pub(crate) mod ids;
 pub(crate) mod instant;
 pub(crate) mod session;
+pub(crate) mod summary;
 pub(crate) mod tier;
 pub(crate) mod turn;

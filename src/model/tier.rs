@@ -1,12 +1,12 @@
 //! Tiers, and the moves between them.
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::ids::SessionId;
 
 /// Where a turn lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryTier {
     /// Among the last few turns of an open session: always in the context.
@@ -33,7 +33,7 @@ impl MemoryTier {
 }
 
 /// Why a turn moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MoveReason {
@@ -61,7 +61,7 @@ impl MoveReason {
 }
 
 /// One move of one turn between tiers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transition {
     /// The turn's session.
     pub session_id: SessionId,

@@ -1,15 +1,16 @@
 //! The turn: one user message and the reply to it, the atom of memory.
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{
+    critical::CriticalRule,
     ids::{SessionId, SnapshotId, TurnId},
     tier::MemoryTier,
 };
 
 /// Who or what one side of a turn comes from. Text from tools and documents is never trusted as the user's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// A person.
@@ -36,6 +37,17 @@ impl Origin {
         }
     }
 
+    /// How far text from here is to be trusted, from 0 to 1. What a person says is the source of every fact about
+    /// them; a reply was made from it; pasted text may say anything.
+    pub fn reliability(self) -> f64 {
+        match self {
+            Self::User | Self::System => 1.0,
+            Self::Assistant => 0.8,
+            Self::Tool => 0.5,
+            Self::Document => 0.3,
+        }
+    }
+
     pub(crate) fn from_word(word: &str) -> Option<Self> {
         [Self::User, Self::Assistant, Self::Tool, Self::Document, Self::System]
             .into_iter()
@@ -44,7 +56,7 @@ impl Origin {
 }
 
 /// What was said, and by whom: the part of a turn that never changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
     /// The user's message. May be empty if the assistant spoke first.
     pub user_message: String,
@@ -157,7 +169,7 @@ impl NewTurn {
 }
 
 /// Token counts of one turn, exact by the tokenizer they name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenCounts {
     /// Of the user's message as it was said.
     pub user_message_tokens: u32,
@@ -172,7 +184,7 @@ pub struct TokenCounts {
 }
 
 /// A recorded turn.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     /// Its id.
     pub id: TurnId,
@@ -190,8 +202,8 @@ pub struct Turn {
     pub memory_tier: MemoryTier,
     /// Whether it is kept verbatim for ever.
     pub is_identity_critical: bool,
-    /// Why it is; `caller` if the caller said so.
-    pub critical_rule: Option<String>,
+    /// Why it is.
+    pub critical_rule: Option<CriticalRule>,
     /// The backend's state at this turn.
     pub snapshot_id: Option<SnapshotId>,
     /// Its size in tokens.
@@ -230,7 +242,7 @@ impl Turn {
 }
 
 /// What [`record`](crate::Session::record) did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorded {
     /// The turn's id.
     pub turn_id: TurnId,
@@ -249,7 +261,7 @@ pub struct Recorded {
 }
 
 /// Whether a record wrote anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RecordOutcome {
     /// The turn is new.

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{
+        critical::CriticalRule,
         ids::{SessionId, TurnId},
         tier::{MemoryTier, MoveReason, Transition},
         turn::{Said, TokenCounts, Turn},
@@ -135,7 +136,7 @@ pub(crate) fn insert(
         timestamp: said_at,
         memory_tier: MemoryTier::Hot,
         is_identity_critical: turn.critical,
-        critical_rule: turn.critical.then(|| "caller".to_owned()),
+        critical_rule: turn.critical.then_some(CriticalRule::Caller),
         snapshot_id: turn.snapshot_id,
         tokens,
         said: turn.said,

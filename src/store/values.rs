@@ -8,7 +8,9 @@ use rusqlite::{
 use uuid::Uuid;
 
 use crate::model::{
-    ids::{SessionId, SnapshotId, TurnId, UserId},
+    anchor::{Attribute, Stance},
+    critical::CriticalRule,
+    ids::{AnchorId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
     instant,
     session::EndReason,
     tier::{MemoryTier, MoveReason},
@@ -35,7 +37,7 @@ macro_rules! id_value {
     )* };
 }
 
-id_value!(UserId, SessionId, TurnId, SnapshotId);
+id_value!(UserId, SessionId, TurnId, SnapshotId, SummaryId, AnchorId);
 
 macro_rules! word_value {
     ($($word:ty),*) => { $(
@@ -53,7 +55,7 @@ macro_rules! word_value {
     )* };
 }
 
-word_value!(MemoryTier, MoveReason, EndReason, Origin);
+word_value!(MemoryTier, MoveReason, EndReason, Origin, CriticalRule, Attribute, Stance);
 
 /// An instant as the file stores it.
 pub(crate) struct Instant(pub(crate) DateTime<Utc>);

@@ -3,8 +3,15 @@
 use std::{collections::HashMap, fs, path::Path};
 
 /// From the ground up. A module may import its own layer and those before it.
-const LAYERS: &[&[&str]] =
-    &[&["error", "model"], &["clock", "text"], &["config", "tier"], &["store"], &["recall"], &["handles"]];
+const LAYERS: &[&[&str]] = &[
+    &["error", "model"],
+    &["clock", "text"],
+    &["compress", "tier"],
+    &["config"],
+    &["store"],
+    &["jobs", "recall"],
+    &["handles"],
+];
 
 /// Every file under `src` but the binary's, with its text up to its tests.
 fn sources() -> Vec<(String, String)> {

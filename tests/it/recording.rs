@@ -1,7 +1,7 @@
 //! What a record takes, refuses, and gives back the second time.
 
 use chrono::TimeDelta;
-use thermocline::{Error, ErrorKind, NewTurn, Origin, RecordOutcome, Recorded, SnapshotId};
+use thermocline::{CriticalRule, Error, ErrorKind, NewTurn, Origin, RecordOutcome, Recorded, SnapshotId};
 
 use crate::support::{Fixture, at, hot, turn};
 
@@ -92,7 +92,7 @@ fn all_that_the_caller_says_of_a_turn_is_kept() {
     session.record(new).unwrap();
     let found = alex.turn_by_caller_id("msg-1").unwrap();
     assert_eq!((found.timestamp, found.snapshot_id), (said_at, Some(snapshot)));
-    assert_eq!((found.is_identity_critical, found.critical_rule.as_deref()), (true, Some("caller")));
+    assert_eq!((found.is_identity_critical, found.critical_rule), (true, Some(CriticalRule::Caller)));
     assert_eq!(
         (found.said.user_name.as_deref(), found.said.assistant_name.as_deref()),
         (Some("Ann"), Some("Bo"))

@@ -1,0 +1,95 @@
+//! What becomes of an ended session's turns: judged, summarized, verified. Pure functions, and the trait that LLM#1
+//! implements; nothing here reads a file or a clock.
+
+use std::{fmt, future::Future, pin::Pin};
+
+use crate::{
+    error::Result,
+    model::{anchor::FoundAnchor, ids::TurnId, turn::Turn},
+};
+
+/// Judges and summarizes the turns of an ended session: what LLM#1 does.
+///
+/// Whatever it answers, no turn can be lost by it: each verdict is verified against its turn before anything moves,
+/// and turns without a good one are asked for again later and at last summarized by built-in means.
+///
+/// ```
+/// use thermocline::{Summarizer, Summarizing, Turn, Verdict};
+///
+/// #[derive(Debug)]
+/// struct FirstWords;
+///
+/// impl Summarizer for FirstWords {
+///     fn name(&self) -> &str {
+///         "first-words"
+///     }
+///
+///     fn summarize<'a>(&'a self, turns: &'a [Turn]) -> Summarizing<'a> {
+///         let verdict = |turn: &Turn| {
+///             let start: Vec<&str> = turn.said.user_message.split_whitespace().take(8).collect();
+///             Verdict::summary(turn.id, format!("The user said: {} ...", start.join(" ")))
+///         };
+///         Box::pin(async move { Ok(turns.iter().map(verdict).collect()) })
+///     }
+/// }
+/// ```
+pub trait Summarizer: Send + Sync + fmt::Debug {
+    /// Its name, as summaries will carry it: `gpt-4o-mini`, say. At most 100 bytes.
+    fn name(&self) -> &str;
+
+    /// One verdict for each of these turns, which are of one session and in its order.
+    fn summarize<'a>(&'a self, turns: &'a [Turn]) -> Summarizing<'a>;
+}
+
+/// The future of a [`Summarizer`]'s answer.
+pub type Summarizing<'a> = Pin<Box<dyn Future<Output = Result<Vec<Verdict>>> + Send + 'a>>;
+
+/// What a summarizer says of one turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// The turn.
+    pub turn_id: TurnId,
+    /// Whether to keep it verbatim for ever. It cannot undo what the caller or a rule has marked.
+    pub is_critical: bool,
+    /// One sentence, at most about 50 tokens.
+    pub summary_text: String,
+    /// What the turn is about, 3 to 8 words or short phrases.
+    pub topic_keywords: Vec<String>,
+    /// What the turn says of who somebody is.
+    pub anchors: Vec<FoundAnchor>,
+}
+
+impl Verdict {
+    /// A verdict that says this sentence, and nothing else. Keywords are then found by built-in means.
+    pub fn summary(turn_id: TurnId, summary_text: impl Into<String>) -> Self {
+        Self {
+            turn_id,
+            is_critical: false,
+            summary_text: summary_text.into(),
+            topic_keywords: Vec::new(),
+            anchors: Vec::new(),
+        }
+    }
+
+    /// Marks the turn as one to keep verbatim for ever.
+    #[must_use]
+    pub fn critical(mut self) -> Self {
+        self.is_critical = true;
+        self
+    }
+
+    /// Says what the turn is about.
+    #[must_use]
+    pub fn topic_keywords<W: Into<String>>(mut self, keywords: impl IntoIterator<Item = W>) -> Self {
+        self.topic_keywords = keywords.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Adds what the turn says of who somebody is.
+    #[must_use]
+    pub fn anchor(mut self, anchor: FoundAnchor) -> Self {
+        self.anchors.push(anchor);
+        self
+    }
+}

@@ -1,0 +1,169 @@
+//! Identity anchors: what is known of who the user is, and how it is claimed in a turn.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::model::ids::{AnchorId, TurnId};
+
+/// An identity fact: `user.name` is Alex. Folded from the evidence of turns, never edited in place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Anchor {
+    /// Its id.
+    pub id: AnchorId,
+    /// Whom it is about: `user`, `assistant`, or a folded name.
+    pub subject: String,
+    /// What it says of them.
+    pub attribute: Attribute,
+    /// The value, as it was last said.
+    pub value: String,
+    /// How often it was said: `1 - 0.5^n` for n turns (design of the project); 0 once retracted.
+    pub strength: f64,
+    /// The turns that say so, oldest first.
+    pub evidence: Vec<TurnId>,
+    /// Since when it holds: when it was first said, and not ended since.
+    pub valid_from: DateTime<Utc>,
+    /// Until when it held; none: it holds.
+    pub valid_until: Option<DateTime<Utc>>,
+    /// The anchor with the newer value.
+    pub superseded_by: Option<AnchorId>,
+    /// When a person took it back; none: never.
+    pub retracted_at: Option<DateTime<Utc>>,
+}
+
+impl Anchor {
+    /// `user.name`.
+    pub fn key(&self) -> String {
+        format!("{}.{}", self.subject, self.attribute.as_str())
+    }
+
+    /// Whether it holds now: neither superseded, nor ended, nor retracted.
+    pub fn is_current(&self) -> bool {
+        self.valid_until.is_none() && self.retracted_at.is_none()
+    }
+}
+
+/// Whether an attribute has one value at a time, or many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cardinality {
+    /// A new value supersedes the old one.
+    One,
+    /// A new value is added.
+    Many,
+}
+
+macro_rules! attributes {
+    ($($(#[$doc:meta])* $name:ident, $word:literal, $cardinality:ident;)*) => {
+        /// What an anchor says of its subject: a closed list.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[non_exhaustive]
+        pub enum Attribute { $($(#[$doc])* $name,)* }
+
+        impl Attribute {
+            /// Every attribute.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// The word in the file.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $word,)* }
+            }
+
+            /// Whether a new value supersedes the old one.
+            pub fn cardinality(self) -> Cardinality {
+                match self { $(Self::$name => Cardinality::$cardinality,)* }
+            }
+        }
+    };
+}
+
+attributes! {
+    /// What they are called.
+    Name, "name", One;
+    /// `they/them`.
+    Pronouns, "pronouns", One;
+    /// The day, as it was said.
+    Birthday, "birthday", One;
+    /// In years.
+    Age, "age", One;
+    /// Where they live.
+    Home, "home", One;
+    /// Where they come from.
+    Hometown, "hometown", One;
+    /// Whom they work for.
+    Employer, "employer", One;
+    /// What they do for a living.
+    Job, "job", One;
+    /// What they work on or study.
+    Field, "field", One;
+    /// Where they study.
+    School, "school", One;
+    /// `married`, `single`, `engaged` ...
+    Relationship, "relationship", One;
+    /// A person of their family, with the relation: `sister anna`.
+    Family, "family", Many;
+    /// An animal of theirs: `dog max`.
+    Pets, "pets", Many;
+    /// What they like.
+    Likes, "likes", Many;
+    /// What they do not like.
+    Dislikes, "dislikes", Many;
+    /// What they do for pleasure.
+    Hobbies, "hobbies", Many;
+    /// What they speak.
+    Languages, "languages", Many;
+    /// Conditions, allergies, injuries.
+    Health, "health", Many;
+    /// How they eat: `vegetarian`.
+    Diet, "diet", Many;
+    /// What they want to reach.
+    Goals, "goals", Many;
+    /// Anything else that a summarizer found worth keeping.
+    Note, "note", Many;
+}
+
+impl Attribute {
+    /// Reads the word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|attribute| attribute.as_str() == word)
+    }
+}
+
+/// Whether a turn says that something is so, or that it is so no longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stance {
+    /// It is so.
+    Holds,
+    /// It is so no longer, or never was.
+    Ends,
+}
+
+impl Stance {
+    /// The word in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Ends => "ends",
+        }
+    }
+
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        [Self::Holds, Self::Ends].into_iter().find(|stance| stance.as_str() == word)
+    }
+}
+
+/// A claim that was found in one turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundAnchor {
+    /// Whom it is about: `user`, `assistant`, or a folded name.
+    pub subject: String,
+    /// What it says of them.
+    pub attribute: Attribute,
+    /// The value, short: a name, a place, a thing.
+    pub value: String,
+    /// Whether it holds or ends.
+    pub stance: Stance,
+    /// The words in the turn that prove it, to the letter.
+    pub quote: String,
+}

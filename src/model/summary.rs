@@ -1,0 +1,33 @@
+//! What stands for a turn once its session is compressed.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::model::ids::{AnchorId, SessionId, SummaryId, TurnId};
+
+/// One sentence and topic keywords that stand for one turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Its id.
+    pub id: SummaryId,
+    /// The turn it stands for, which is in the archive or deleted.
+    pub original_turn_id: TurnId,
+    /// The turn's session.
+    pub session_id: SessionId,
+    /// The turn's place in it, from 1.
+    pub turn_number: u32,
+    /// One sentence, about 50 tokens.
+    pub summary_text: String,
+    /// What the turn is about, 3 to 8 words or short phrases.
+    pub topic_keywords: Vec<String>,
+    /// The anchors that the turn is evidence for.
+    pub identity_anchor_ids: Vec<AnchorId>,
+    /// When the turn was said.
+    pub timestamp: DateTime<Utc>,
+    /// Who wrote it: `extractive` (built in) or the summarizer's name.
+    pub summarizer: String,
+    /// The least [`Origin::reliability`](crate::Origin::reliability) of the turn's sides, from 0 to 1.
+    pub reliability: f64,
+    /// Tokens of `summary_text`.
+    pub summary_tokens: u32,
+}
