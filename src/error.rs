@@ -49,6 +49,8 @@ pub enum ErrorKind {
     NewerSchema,
     /// This machine or build cannot do it (an SQLite that is too old, a file system without WAL).
     Unsupported,
+    /// LLM#1 or another provider failed, or answered what cannot be used. Work goes on without it.
+    Provider,
     /// The handle was closed. Open the file again.
     Closed,
     /// The writer thread panicked. What was acknowledged is safe: open the file again, and report it.

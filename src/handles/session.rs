@@ -19,7 +19,7 @@ use crate::{
         search::Recalled,
     },
     store::{
-        Store, lifecycle, record, reload,
+        Store, lifecycle, originals, record, reload,
         sessions::{self, no_session},
         turns,
         users::Scope,
@@ -127,7 +127,7 @@ impl Session {
         self.read(move |store, scope| {
             store.read(|conn| {
                 let session = sessions::existing(conn, scope, id)?;
-                let turn = turns::by_number(conn, scope, session.session_no, turn_number)?;
+                let turn = originals::by_number(conn, scope, session.session_no, turn_number)?;
                 Ok(turn.map(|turn| reload::recounted(turn, store.config())))
             })
         })

@@ -11,7 +11,7 @@ use crate::{
         session::SessionInfo,
         turn::{NewTurn, Recorded, Turn},
     },
-    store::{Store, lifecycle, record, reload, sessions, turns, users::Scope},
+    store::{Store, lifecycle, originals, record, reload, sessions, turns, users::Scope},
     text::measure::{self, check_name},
 };
 
@@ -107,7 +107,7 @@ impl User {
     pub async fn turn(&self, id: TurnId) -> Result<Turn> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || {
-            let turn = store.read(|conn| turns::by_id(conn, &scope, id))?.ok_or_else(no_turn)?;
+            let turn = store.read(|conn| originals::by_id(conn, &scope, id))?.ok_or_else(no_turn)?;
             Ok(reload::recounted(turn, store.config()))
         })
         .await
@@ -118,7 +118,7 @@ impl User {
         let (store, scope, caller_id) = (Arc::clone(&self.store), self.scope, caller_id.to_owned());
         off_thread(move || {
             let turn = store.read(|conn| match turns::unit_by_caller_id(conn, &scope, &caller_id)? {
-                Some(unit) => turns::by_id(conn, &scope, unit.turn_id),
+                Some(unit) => originals::by_id(conn, &scope, unit.turn_id),
                 None => Ok(None),
             })?;
             Ok(reload::recounted(turn.ok_or_else(no_turn)?, store.config()))

@@ -1,19 +1,26 @@
 //! The only code that speaks to SQLite: opening, migrations, the writer, the readers, and the statements.
 
+pub(crate) mod anchors;
 mod backup;
 mod connect;
-mod desk;
+pub(crate) mod desk;
 pub(crate) mod doctor;
+pub(crate) mod erase;
 mod errors;
+pub(crate) mod jobs;
 pub(crate) mod lifecycle;
 mod live;
 mod migrate;
 mod open;
+pub(crate) mod originals;
 mod readers;
 pub(crate) mod record;
 pub(crate) mod reload;
+pub(crate) mod restore;
 pub(crate) mod sessions;
 pub(crate) mod stats;
+pub(crate) mod summaries;
+pub(crate) mod swap;
 pub(crate) mod turns;
 pub(crate) mod users;
 mod values;
@@ -21,10 +28,14 @@ mod writer;
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use rusqlite::Connection;
+use tokio::sync::Notify;
 
 use crate::{
     config::Config,
@@ -49,6 +60,10 @@ pub(crate) struct Store {
     readers: Readers,
     watch: Watch,
     live: Arc<Live>,
+    /// Told when a job was queued.
+    work: Arc<Notify>,
+    /// Writes that somebody waited for, so far.
+    foreground: AtomicU64,
     // Dropped last: the last connection that may write removes the files beside the database.
     writer: Writer,
 }
@@ -63,8 +78,10 @@ impl Store {
         let live = Arc::new(Live::new(&config));
         let watch = Watch::new(&path)?;
         let readers = Readers::new(&path, &config)?;
-        let writer = Writer::start(path.clone(), conn, Arc::clone(&config), Arc::clone(&live))?;
-        Ok(Self { path, config, readers, watch, live, writer })
+        let work = Arc::new(Notify::new());
+        let writer =
+            Writer::start(path.clone(), conn, Arc::clone(&config), Arc::clone(&live), Arc::clone(&work))?;
+        Ok(Self { path, config, readers, watch, live, work, foreground: AtomicU64::new(0), writer })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -85,7 +102,7 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.writer.write(0, work).await
+        self.write_large(0, work).await
     }
 
     /// The same for work that holds so many bytes of text.
@@ -94,7 +111,36 @@ impl Store {
         bytes: usize,
         work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        self.foreground.fetch_add(1, Ordering::Relaxed);
         self.writer.write(bytes, work).await
+    }
+
+    /// The same for a slice of a job, which nobody waits for.
+    pub(crate) async fn write_slice<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.writer.write(0, work).await
+    }
+
+    /// How many writes somebody has waited for: whether it grows says whether anybody is kept waiting.
+    pub(crate) fn foreground_writes(&self) -> u64 {
+        self.foreground.load(Ordering::Relaxed)
+    }
+
+    /// Returns when a job was queued by this process; at once if that was since the last call.
+    pub(crate) async fn work_queued(&self) {
+        self.work.notified().await;
+    }
+
+    /// Empties the write-ahead log, or says that some reader holds it.
+    pub(crate) async fn truncate_log(&self) -> Result<bool> {
+        self.writer.truncate().await
+    }
+
+    /// Forgets all hot tiers.
+    pub(crate) fn forget_all(&self) {
+        self.live.forget_all();
     }
 
     /// Everything queued is durable once this returns; later writes fail. Blocks.

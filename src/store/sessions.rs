@@ -168,6 +168,54 @@ pub(crate) fn set_ended(
     Ok(())
 }
 
+/// Removes a session of which nothing is left. A talk that went on in it goes on in its successor.
+pub(crate) fn remove(tx: &Connection, scope: &Scope, session: &SessionRow) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE conversation_sessions SET successor_id = ?3 WHERE successor_id = ?1 AND user_id = ?2",
+    )?
+    .execute(params![session.info.id, scope.user_id, session.info.successor_id])?;
+    tx.prepare_cached("DELETE FROM conversation_sessions WHERE session_no = ?1 AND user_id = ?2")?
+        .execute(params![session.session_no, scope.user_id])?;
+    Ok(())
+}
+
+/// Open sessions that have been silent since before `cutoff`, with the users they belong to.
+pub(crate) fn silent(
+    conn: &Connection,
+    cutoff: DateTime<Utc>,
+    limit: u32,
+) -> Result<Vec<(Scope, SessionId)>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT s.user_id AS user_id, u.user_no AS user_no, s.id AS id
+         FROM conversation_sessions AS s JOIN user_scopes AS u ON u.user_id = s.user_id
+         WHERE s.ended_at IS NULL AND s.turn_count > 0 AND s.last_active_at <= ?1 LIMIT ?2",
+    )?;
+    let rows = stmt.query_map(params![Instant(cutoff), limit], |row| {
+        Ok((Scope { user_id: row.get("user_id")?, user_no: row.get("user_no")? }, row.get("id")?))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Says that all of an ended session is in cold.
+pub(crate) fn set_cold(tx: &Connection, scope: &Scope, session_no: i64) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE conversation_sessions SET memory_tier = 'cold'
+         WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NOT NULL",
+    )?
+    .execute(params![session_no, scope.user_id])?;
+    Ok(())
+}
+
+/// Says that a compressed session is as it was when it ended.
+pub(crate) fn set_warm(tx: &Connection, scope: &Scope, session_no: i64) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE conversation_sessions SET memory_tier = 'warm'
+         WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NOT NULL",
+    )?
+    .execute(params![session_no, scope.user_id])?;
+    Ok(())
+}
+
 /// Says that a session which silence had ended was ended by call after all: nothing goes on from it.
 pub(crate) fn set_ended_by_call(tx: &Connection, scope: &Scope, session_no: i64) -> Result<()> {
     tx.prepare_cached(

@@ -64,6 +64,22 @@ pub(crate) fn find_or_add(tx: &Connection, key: &UserKey, now: DateTime<Utc>) ->
     Ok(Scope { user_id, user_no: tx.last_insert_rowid() })
 }
 
+/// Makes void whatever any process has cached of the user.
+pub(crate) fn raise_epoch(tx: &Connection, scope: &Scope) -> Result<()> {
+    tx.prepare_cached("UPDATE user_scopes SET epoch = epoch + 1 WHERE user_id = ?1")?
+        .execute([scope.user_id])?;
+    Ok(())
+}
+
+/// Removes a user of whom nothing is left; a backend keeps its own row.
+pub(crate) fn remove(tx: &Connection, scope: &Scope) -> Result<()> {
+    tx.prepare_cached("DELETE FROM user_scopes WHERE user_id = ?1")?.execute([scope.user_id])?;
+    if !is_backends(tx, "users")? {
+        tx.prepare_cached("DELETE FROM users WHERE id = ?1")?.execute([scope.user_id])?;
+    }
+    Ok(())
+}
+
 /// Names a snapshot that a turn refers to, unless the table is the backend's own.
 pub(crate) fn add_snapshot(
     tx: &Connection,

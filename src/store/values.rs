@@ -12,6 +12,7 @@ use crate::model::{
     critical::CriticalRule,
     ids::{AnchorId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
     instant,
+    job::{JobKind, JobState},
     session::EndReason,
     tier::{MemoryTier, MoveReason},
     turn::Origin,
@@ -55,7 +56,7 @@ macro_rules! word_value {
     )* };
 }
 
-word_value!(MemoryTier, MoveReason, EndReason, Origin, CriticalRule, Attribute, Stance);
+word_value!(MemoryTier, MoveReason, EndReason, Origin, CriticalRule, Attribute, Stance, JobKind, JobState);
 
 /// An instant as the file stores it.
 pub(crate) struct Instant(pub(crate) DateTime<Utc>);
