@@ -42,6 +42,7 @@ mod compress;
 mod config;
 mod error;
 mod handles;
+mod jobs;
 mod model;
 mod recall;
 mod store;
@@ -51,13 +52,15 @@ mod tier;
 pub use crate::{
     clock::{Clock, ManualClock, SystemClock},
     compress::{Summarizer, Summarizing, Verdict},
-    config::{Config, Durability, Shares},
+    config::{Config, Durability, Originals, Shares},
     error::{Error, ErrorKind, Result},
     handles::{Session, Thermocline, User, blocking},
+    jobs::{JobProgress, JobsReport, RunJobs},
     model::{
-        anchor::{Anchor, Attribute, Cardinality, FoundAnchor, Stance},
+        anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
         critical::CriticalRule,
         ids::{AnchorId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
+        job::{JobInfo, JobKind, JobState},
         session::{EndReason, SessionInfo},
         summary::Summary,
         tier::{MemoryTier, MoveReason, Transition},
@@ -70,6 +73,7 @@ pub use crate::{
     },
     store::{
         doctor::{Check, Diagnosis},
+        erase::Erased,
         stats::{Stats, TierStats},
     },
     text::tokens::Tokenizer,

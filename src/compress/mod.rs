@@ -1,8 +1,13 @@
 //! What becomes of an ended session's turns: judged, summarized, verified. Pure functions, and the trait that LLM#1
 //! implements; nothing here reads a file or a clock.
 
+pub(crate) mod anchors;
 pub(crate) mod archive;
+pub(crate) mod critical;
+pub(crate) mod extract;
 pub(crate) mod fold;
+pub(crate) mod plan;
+pub(crate) mod verify;
 
 use std::{fmt, future::Future, pin::Pin};
 

@@ -73,18 +73,14 @@ pub(crate) fn plan(
     plans
 }
 
-fn plan_one(
-    turn: &Turn,
-    previous: Option<SnapshotId>,
-    verdicts: &Verdicts,
-    rules: Rules,
-) -> Option<Plan> {
+fn plan_one(turn: &Turn, previous: Option<SnapshotId>, verdicts: &Verdicts, rules: Rules) -> Option<Plan> {
     let verdict = verdicts.by_turn.get(&turn.id);
     if verdict.is_none() && !rules.is_built_in {
         return None;
     }
     // A summarizer adds to the rules, and takes nothing away.
-    let by_summarizer = verdict.is_some_and(|verdict| verdict.is_critical).then_some(CriticalRule::Summarizer);
+    let by_summarizer =
+        verdict.is_some_and(|verdict| verdict.is_critical).then_some(CriticalRule::Summarizer);
     let rule = critical::judge(turn, previous).first().copied().or(by_summarizer);
     let is_kept = rule.is_some() || turn.tokens.total_tokens <= rules.verbatim_tokens;
     let sketch = (!is_kept).then(|| match verdict {

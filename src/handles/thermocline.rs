@@ -5,11 +5,12 @@ use std::{path::Path, sync::Arc, time::Duration};
 use crate::{
     config::Config,
     error::Result,
-    handles::{User, off_thread},
-    model::ids::UserId,
+    handles::{User, drive, off_thread, open::Open},
+    jobs::{self, JobsReport, RunJobs},
+    model::{ids::UserId, job::JobInfo},
     store::{
-        Store,
         doctor::Diagnosis,
+        jobs as queue,
         stats::Stats,
         users::{self, UserKey},
     },
@@ -24,7 +25,7 @@ use crate::{
 /// Its methods need a Tokio runtime with time enabled; [`blocking`](crate::blocking) needs none.
 #[derive(Clone, Debug)]
 pub struct Thermocline {
-    store: Arc<Store>,
+    store: Arc<Open>,
 }
 
 impl Thermocline {
@@ -48,7 +49,7 @@ impl Thermocline {
         // Nobody waits for this. It panics where there is no time, which else only a full queue would show.
         drop(tokio::time::sleep(Duration::ZERO));
         let path = path.as_ref().to_owned();
-        off_thread(move || Ok(Self { store: Arc::new(Store::open(&path, config)?) })).await
+        off_thread(move || Ok(Self { store: Arc::new(Open::open(&path, config)?) })).await
     }
 
     /// The file's absolute path.
@@ -126,7 +127,32 @@ impl Thermocline {
         off_thread(move || store.backup(&to)).await
     }
 
-    /// Waits until everything queued is durable, tidies the file, and ends the writer. All clones are closed
+    /// Runs the jobs that are due, until none is: for callers with a scheduler of their own, and before a look at what
+    /// compression made. Ends what silence has ended first. The library's own worker may run beside it, here or in
+    /// another process: no two of them work on the same job.
+    pub async fn run_jobs(&self, options: RunJobs) -> Result<JobsReport> {
+        let store = Arc::clone(&self.store);
+        drive(move || async move {
+            let (_stop, never) = tokio::sync::watch::channel(false);
+            jobs::run(&store, options, never).await
+        })
+        .await
+    }
+
+    /// The jobs of the whole file, in the order in which they will run; those that were given up last. They name
+    /// users and sessions by their ids, and contain nothing of what was said.
+    pub async fn jobs(&self) -> Result<Vec<JobInfo>> {
+        let store = Arc::clone(&self.store);
+        off_thread(move || store.read(queue::list)).await
+    }
+
+    /// Queues a job that was given up, or waits for another try, to run now; without a number, all of them. Returns
+    /// how many.
+    pub async fn retry_jobs(&self, job_no: Option<i64>) -> Result<u64> {
+        self.store.write(move |desk| queue::retry(desk, job_no)).await
+    }
+
+    /// Waits until everything queued is durable, tidies the file, and ends the worker and the writer. All clones are closed
     /// with it: what they write afterwards fails with [`ErrorKind::Closed`](crate::ErrorKind::Closed).
     pub async fn close(&self) -> Result<()> {
         let store = Arc::clone(&self.store);

@@ -47,8 +47,7 @@ pub(super) async fn compress(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> 
     // On the last try built-in means do what the summarizer does not.
     let is_built_in = config.summarizer.is_none() || lease.attempts >= config.summarizer_tries;
     let asks = lease.attempts <= config.summarizer_tries;
-    let rules =
-        Rules { verbatim_tokens: config.verbatim_tokens, tokenizer: config.tokenizer, is_built_in };
+    let rules = Rules { verbatim_tokens: config.verbatim_tokens, tokenizer: config.tokenizer, is_built_in };
     let (mut after, mut trouble) = (0, None);
     loop {
         let turns = read_chunk(run, &scope, &session, after)?;
@@ -68,8 +67,7 @@ pub(super) async fn compress(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> 
                 Err(error) => trouble = Some(error.to_string()),
             }
         }
-        let previous =
-            store.read(|conn| originals::snapshot(conn, &scope, session.session_no, before))?;
+        let previous = store.read(|conn| originals::snapshot(conn, &scope, session.session_no, before))?;
         let plans = plan::plan(&turns, previous, &verdicts, rules);
         let fates = turns.iter().zip(plans).filter_map(|(turn, plan)| Some(fate(turn, plan?))).collect();
         if !swap_all(run, &scope, lease, &session, fates).await? {
@@ -137,8 +135,7 @@ async fn ask(
             }
         }
     };
-    let verdicts =
-        answer.map_err(|_| Error::new(ErrorKind::Provider, "the summarizer panicked"))??;
+    let verdicts = answer.map_err(|_| Error::new(ErrorKind::Provider, "the summarizer panicked"))??;
     let sorted = verify::sort(turns, verdicts);
     Ok(Some(sorted.good().map(|verdict| (verdict.turn_id, verdict.clone())).collect()))
 }

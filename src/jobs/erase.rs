@@ -25,9 +25,7 @@ pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId
     let begun = store.write(move |desk| erase::begin(desk, &scope, session)).await?;
     let lease_ms = store.config().lease_ms;
     let taken = store
-        .write(move |desk| {
-            jobs::take_of(desk.tx, (JobKind::Erase, &scope, session), desk.now(), lease_ms)
-        })
+        .write(move |desk| jobs::take_of(desk.tx, (JobKind::Erase, &scope, session), desk.now(), lease_ms))
         .await?;
     let lease = taken.ok_or_else(|| {
         Error::new(ErrorKind::Busy, "another process erases this already; look again in a moment")

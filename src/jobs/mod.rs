@@ -106,11 +106,7 @@ pub(crate) struct Run<'a> {
 }
 
 /// Ends what silence has ended, then runs jobs until none is due.
-pub(crate) async fn run(
-    store: &Store,
-    options: RunJobs,
-    stop: watch::Receiver<bool>,
-) -> Result<JobsReport> {
+pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<bool>) -> Result<JobsReport> {
     let mut run = Run { store, stop, tell: options.on_progress, progress: JobProgress::default() };
     let mut report = JobsReport { ended_sessions: end_silent(&mut run).await?, ..JobsReport::default() };
     while options.max_jobs.is_none_or(|max| run.progress.jobs_ended < max) && !run.is_stopped() {
@@ -206,8 +202,7 @@ async fn end_silent(run: &mut Run<'_>) -> Result<u64> {
     };
     let mut ended = 0;
     while !run.is_stopped() {
-        let silent =
-            store.read(|conn| sessions::silent(conn, instant::clamped(cutoff), SILENT_AT_ONCE))?;
+        let silent = store.read(|conn| sessions::silent(conn, instant::clamped(cutoff), SILENT_AT_ONCE))?;
         let mut progressed = 0;
         for (scope, session) in silent {
             let was_silent = run.slice(move |desk| lifecycle::end_if_silent(desk, &scope, session)).await?;

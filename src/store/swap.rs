@@ -66,7 +66,7 @@ pub(crate) fn swap(desk: &Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -
                 turn: Some(turn.id),
                 seq: turn.seq,
                 said_at: turn.timestamp,
-                made_by: &fate.made_by,
+                made_by: &fate.plan.made_by,
             };
             let (id, fold) = anchors::state(desk.tx, scope, found, source, now)?;
             anchor_ids.push(id);

@@ -7,6 +7,7 @@ mod support;
 mod children;
 #[cfg(feature = "cli")]
 mod cli;
+mod compression;
 mod context;
 mod crash;
 mod doctor;

@@ -22,6 +22,7 @@ impl Fixture {
         let clock = Arc::new(ManualClock::new(at("2026-03-01T12:00:00Z")));
         let mut config = Config::default();
         config.clock = clock.clone();
+        config.worker = false; // A test says itself when jobs run.
         Self { folder: tempfile::tempdir().unwrap(), clock, config }
     }
 

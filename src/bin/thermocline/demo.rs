@@ -90,6 +90,7 @@ pub(crate) fn run(db: Option<&Path>, out: &Output) -> Result<(), Failure> {
     // The story's own time, so that it is the same on every day.
     let clock = Arc::new(ManualClock::new(DateTime::UNIX_EPOCH));
     let mut config = Config::default();
+    config.worker = false;
     config.clock = clock.clone();
     let memory = Thermocline::open_with(&file, config)?;
     check_is_new(&memory)?;

@@ -9,9 +9,16 @@ use thermocline::{
 
 use crate::{cli::UserArg, exit::Failure, plain};
 
+/// How every verb opens the file: jobs run when `jobs run` says so, not beside a look.
+pub(crate) fn verb_config() -> Config {
+    let mut config = Config::default();
+    config.worker = false;
+    config
+}
+
 /// Opens a file that has a memory. None is made, neither in a missing file nor in a backend's own.
 pub(crate) fn memory(db: &Path) -> Result<Thermocline, Failure> {
-    let mut config = Config::default();
+    let mut config = verb_config();
     config.must_exist = true;
     Thermocline::open_with(db, config).map_err(|error| match error.kind() {
         ErrorKind::NotFound => {

@@ -39,7 +39,7 @@ pub(crate) fn run(db: &Path, args: &ReplayArgs, out: &Output) -> Result<(), Fail
     let mut lines = Transcript::new(BufReader::new(input));
     // Read before the file is opened: what is no transcript must not make a database.
     let first = lines.next().transpose().map_err(|(number, failure)| at_line(number, 0, failure))?;
-    let memory = Thermocline::open(db)?;
+    let memory = Thermocline::open_with(db, find::verb_config())?;
     let mut replay = Replay::new(find::user_or_new(&memory, &args.user)?);
     for line in first.into_iter().map(Ok).chain(lines) {
         let (number, taken) = match line {
