@@ -75,6 +75,7 @@ pub use crate::{
         doctor::{Check, Diagnosis},
         erase::Erased,
         stats::{Stats, TierStats},
+        transfer::Transferred,
     },
     text::tokens::Tokenizer,
     tier::{

@@ -7,11 +7,9 @@ use serde::Serialize;
 
 use crate::{
     error::{ErrorKind, Result},
-    model::turn::Turn,
     store::{connect, migrate, sessions, turns},
     text::{
         measure::{self, ContentHash},
-        tokens::Tokenizer,
         words::WordCounts,
     },
 };
@@ -217,7 +215,7 @@ fn look_at_turns(conn: &Connection, found: &mut TurnProblems) -> Result<()> {
         };
         if is_as_recorded {
             found.words += u64::from(words != WordCounts::of(user, reply).encode());
-            found.tokens += u64::from(!has_its_counts(&turn));
+            found.tokens += u64::from(!measure::has_its_counts(&turn));
         } else {
             found.text += 1;
         }
@@ -229,15 +227,6 @@ fn look_at_turns(conn: &Connection, found: &mut TurnProblems) -> Result<()> {
 fn recorded_hash(conn: &Connection, seq: i64) -> rusqlite::Result<Option<ContentHash>> {
     let mut stmt = conn.prepare_cached("SELECT content_hash FROM recall_units WHERE seq = ?1")?;
     stmt.query_row([seq], |row| row.get("content_hash")).optional()
-}
-
-/// Whether the counts are right. Those of another tokenizer or piece format cannot be told here; they are counted
-/// again whenever they are read.
-fn has_its_counts(turn: &Turn) -> bool {
-    [Tokenizer::O200kBase, Tokenizer::Cl100kBase]
-        .into_iter()
-        .find(|&tokenizer| measure::counted_by(tokenizer) == turn.tokens.counted_by)
-        .is_none_or(|tokenizer| measure::count_tokens(&turn.said, tokenizer) == turn.tokens)
 }
 
 /// What can be read of them.
