@@ -50,7 +50,7 @@ mod tier;
 
 pub use crate::{
     clock::{Clock, ManualClock, SystemClock},
-    compress::{Summarizer, Summarizing, Verdict},
+    compress::{Extractive, Summarizer, Summarizing, Verdict},
     config::{Config, Durability, Shares},
     error::{Error, ErrorKind, Result},
     handles::{Session, Thermocline, User, blocking},

@@ -1,6 +1,12 @@
 //! What becomes of an ended session's turns: judged, summarized, verified. Pure functions, and the trait that LLM#1
 //! implements; nothing here reads a file or a clock.
 
+mod extract;
+mod extractive;
+mod gist;
+
+pub use extractive::Extractive;
+
 use std::{fmt, future::Future, pin::Pin};
 
 use crate::{
