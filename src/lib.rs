@@ -51,7 +51,7 @@ mod tier;
 
 pub use crate::{
     clock::{Clock, ManualClock, SystemClock},
-    compress::{Summarizer, Summarizing, Verdict},
+    compress::{Extractive, Summarizer, Summarizing, Verdict},
     config::{Config, Durability, Originals, Shares},
     error::{Error, ErrorKind, Result},
     handles::{Session, Thermocline, User, blocking},
