@@ -4,6 +4,9 @@
 
 mod support;
 
+mod dump;
+mod scripted;
+
 mod children;
 #[cfg(feature = "cli")]
 mod cli;
@@ -18,3 +21,4 @@ mod opening;
 mod recording;
 mod sessions;
 mod sql;
+mod swap_kill;
