@@ -141,6 +141,7 @@ pub(crate) fn begin(desk: &mut Desk<'_>, scope: &Scope, session: Option<SessionI
         Some(id) => sessions::existing(desk.tx, scope, id)?.info.turn_count,
         None => 0,
     };
+    users::expect(desk.tx, scope)?;
     users::raise_epoch(desk.tx, scope)?;
     let jobs = jobs::remove(desk.tx, scope, session, None)?;
     jobs::enqueue(desk, scope, JobKind::Erase, session, turns)?;
