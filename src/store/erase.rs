@@ -159,6 +159,7 @@ pub(crate) fn user_slice(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease) -> R
         erased.add(table, rows.into());
         room = room.saturating_sub(rows);
         if room == 0 {
+            got_on(desk, lease, &erased)?;
             return Ok((erased, false));
         }
     }
@@ -167,6 +168,11 @@ pub(crate) fn user_slice(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease) -> R
     users::remove(desk.tx, scope)?;
     jobs::enqueue_truncate(desk)?;
     Ok((erased, true))
+}
+
+/// An erase that gets on is never given up, however often it is cut short.
+fn got_on(desk: &Desk<'_>, lease: &Lease, slice: &Erased) -> Result<()> {
+    jobs::progress(desk.tx, lease, u32::try_from(slice.turns).unwrap_or(u32::MAX), 1)
 }
 
 /// All parameters are always bound, so each statement may name those that it needs.
@@ -195,6 +201,7 @@ pub(crate) fn session_slice(
             for place in &places {
                 erase_turn(desk.tx, scope, row.session_no, place, &mut erased)?;
             }
+            got_on(desk, lease, &erased)?;
             return Ok((erased, false));
         }
         desk.tx
