@@ -16,6 +16,7 @@ mod crash;
 mod doctor;
 mod erase;
 mod isolation;
+mod jobs;
 mod layers;
 mod model;
 mod opening;
