@@ -7,7 +7,7 @@ use thermocline::{
     blocking::{Session, Thermocline, User},
 };
 
-use crate::{cli::UserArg, exit::Failure, plain};
+use crate::{args::UserArg, exit::Failure, plain};
 
 /// How every verb opens the file: jobs run when `jobs run` says so, not beside a look.
 pub(crate) fn verb_config() -> Config {

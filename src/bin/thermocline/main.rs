@@ -1,5 +1,6 @@
 //! The `thermocline` command: one verb a file, all over the library's blocking handles.
 
+mod args;
 mod backup;
 mod cli;
 mod completions;

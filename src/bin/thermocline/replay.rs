@@ -15,7 +15,7 @@ use thermocline::{
 };
 
 use crate::{
-    cli::ReplayArgs,
+    args::ReplayArgs,
     counts::counted,
     exit::{Exit, Failure},
     find,

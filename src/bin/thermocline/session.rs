@@ -7,7 +7,7 @@ use serde::Serialize;
 use thermocline::{MemoryTier, SessionInfo, Transition, Turn, blocking::Session};
 
 use crate::{
-    cli::{SessionArgs, SessionListArgs, SessionShowArgs},
+    args::{SessionArgs, SessionListArgs, SessionShowArgs},
     counts::counted,
     exit::Failure,
     find,

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::Path};
 
 use thermocline::{ErrorKind, Origin, Turn, TurnId, blocking::User};
 
-use crate::{cli::TurnShowArgs, exit::Failure, find, output::Output, plain};
+use crate::{args::TurnShowArgs, exit::Failure, find, output::Output, plain};
 
 pub(crate) fn show(db: &Path, args: &TurnShowArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
