@@ -4,8 +4,9 @@
 use std::path::PathBuf;
 
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use clap_complete::Shell;
+use thermocline::Originals;
 
 /// Whose memory a verb reads or writes.
 #[derive(Args, Debug)]
@@ -85,6 +86,41 @@ pub(crate) struct TurnShowArgs {
 
     /// The turn's id, the id that its caller gave it, or SESSION/NUMBER (its place, from 1).
     pub(crate) turn: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct JobsRunArgs {
+    /// Stop after so many jobs [default: when none is due].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max: Option<u64>,
+
+    /// What becomes of the originals of summarized turns.
+    #[arg(long, value_enum, default_value_t = OriginalsArg::Archive, value_name = "WHAT")]
+    pub(crate) originals: OriginalsArg,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum OriginalsArg {
+    /// Keep them, compressed: they can be read and restored to the byte
+    Archive,
+    /// Delete them for ever: only summary, keywords and the caller's id stay
+    Delete,
+}
+
+impl From<OriginalsArg> for Originals {
+    fn from(arg: OriginalsArg) -> Self {
+        match arg {
+            OriginalsArg::Archive => Self::Archive,
+            OriginalsArg::Delete => Self::Delete,
+        }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct JobsRetryArgs {
+    /// The job's number, as jobs list shows it [default: all jobs that were put off or given up].
+    #[arg(value_name = "JOB_NO")]
+    pub(crate) job_no: Option<i64>,
 }
 
 #[derive(Args, Debug)]

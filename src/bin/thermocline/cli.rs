@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     args::{
-        BackupArgs, CompletionsArgs, ContextArgs, ReplayArgs, SessionArgs, SessionListArgs, SessionShowArgs,
-        TurnShowArgs,
+        BackupArgs, CompletionsArgs, ContextArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs,
+        SessionListArgs, SessionShowArgs, TurnShowArgs,
     },
     exit::EXIT_CODES,
 };
@@ -21,7 +21,8 @@ const DB_VARIABLE: &str = "THERMOCLINE_DB";
 /// Hot, warm and cold memory for conversations, in one SQLite file.
 ///
 /// A turn is a user message and the reply to it. The last turns of an open session are hot: at most 5, and 1,500
-/// tokens. Older ones are warm. A context packs both into a token budget for the LLM that answers.
+/// tokens. Older ones are warm. A context packs both into a token budget for the LLM that answers. The turns of a
+/// session that has ended become cold: jobs run compresses them into summaries, anchors and an archive.
 ///
 /// Start with `thermocline demo`: it tells a short story and shows what the memory makes of it.
 #[derive(Debug, Parser)]
@@ -35,7 +36,8 @@ const DB_VARIABLE: &str = "THERMOCLINE_DB";
         "Examples:\n  \
          thermocline demo\n  \
          thermocline replay chat.jsonl --user alex\n  \
-         thermocline context --user alex \"What did I say about the boat?\"\n\n\
+         thermocline context --user alex \"What did I say about the boat?\"\n  \
+         thermocline jobs run\n\n\
          {EXIT_CODES}"
     )
 )]
@@ -81,7 +83,8 @@ pub(crate) enum Verb {
     ///
     /// A new session value ends the session before it, at the time of its last turn. A turn's id makes it known:
     /// replaying a file again changes nothing, so a replay that was interrupted is simply run again. A bad line
-    /// stops the replay; nothing of it is written, and the lines before it stay recorded.
+    /// stops the replay; nothing of it is written, and the lines before it stay recorded. Sessions that have ended are
+    /// compressed by jobs run.
     #[command(after_help = "Examples:\n  thermocline replay chat.jsonl --user alex --end\n  \
                             zcat chat.jsonl.gz | thermocline --db alex.db replay - --user alex")]
     Replay(ReplayArgs),
@@ -97,13 +100,20 @@ pub(crate) enum Verb {
         thermocline context --user alex --session s1 --budget-tokens 800 --now 2026-06-01 \"And then?\"")]
     Context(ContextArgs),
 
-    /// List, show or end sessions.
+    /// List, show, end, restore or compress sessions.
     #[command(subcommand, after_help = "Example:\n  thermocline session list --user alex")]
     Session(SessionVerb),
 
     /// Show a turn.
     #[command(subcommand, after_help = "Example:\n  thermocline turn show --user alex s1/3")]
     Turn(TurnVerb),
+
+    /// List, run or retry the jobs that wait in the file.
+    ///
+    /// A session that ends leaves a job: to compress it. Programs that use the library run jobs by themselves;
+    /// where none is running, jobs run does.
+    #[command(subcommand, after_help = "Examples:\n  thermocline jobs list\n  thermocline jobs run")]
+    Jobs(JobsVerb),
 
     /// Count what is in the file.
     ///
@@ -149,7 +159,9 @@ pub(crate) enum SessionVerb {
     /// Show a session: its turns by tier, oldest first, and why they moved.
     ///
     /// Each turn with its place in the session, the time it was said (UTC), its tokens, the reason of its last move
-    /// between tiers, and how it begins. With --json the turns are whole, and every move has its time.
+    /// between tiers, and how it begins. A cold turn says how it is kept: verbatim, since it is critical (by which
+    /// rule) or short; in the archive; or only as a summary, if its original was deleted. With --json the turns are
+    /// whole, and every move has its time.
     #[command(after_help = "Examples:\n  thermocline session show --user alex s1\n  \
                             thermocline session show --user alex --last 20 s1")]
     Show(SessionShowArgs),
@@ -159,11 +171,59 @@ pub(crate) enum SessionVerb {
     /// Ending it again changes nothing. A session ends by itself after 24 hours of silence.
     #[command(after_help = "Example:\n  thermocline session end --user alex s1")]
     End(SessionArgs),
+
+    /// Show the summaries that stand for the turns of a compressed session.
+    ///
+    /// Each with the place of its turn, when that was said (UTC), who wrote the summary ("extractive": the built-in
+    /// means), and its topics. turn show has the original, if it was not deleted.
+    #[command(after_help = "Example:\n  thermocline session summaries --user alex s1")]
+    Summaries(SessionArgs),
+
+    /// Undo the compression of an ended session: its turns come back out of the archive, its summaries go.
+    ///
+    /// The turns become warm, and no job compresses them again until session compress asks for it. Turns whose
+    /// originals were deleted stay summaries. Anchors stay.
+    #[command(after_help = "Example:\n  thermocline session restore --user alex s1")]
+    Restore(SessionArgs),
+
+    /// Queue the compression of an ended session that was restored; jobs run does it.
+    ///
+    /// Other sessions need no such call: theirs is queued when they end.
+    #[command(after_help = "Example:\n  thermocline session compress --user alex s1 && thermocline jobs run")]
+    Compress(SessionArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum JobsVerb {
+    /// List the jobs of all users, in the order in which they will run; those given up come last.
+    ///
+    /// A job that is done is gone from the list. compress: a session has ended. erase: an erase was cut short.
+    /// truncate: the log still holds what was erased. Each with the turns it has done, its tries, when it runs next
+    /// (UTC), and why its last try failed. Users are shown by their ids, which --user takes too.
+    #[command(after_help = "Examples:\n  thermocline jobs list\n  thermocline --json jobs list")]
+    List,
+
+    /// Run the jobs that are due, until none is.
+    ///
+    /// Ends the sessions that silence has ended, then compresses what has ended: critical and short turns stay
+    /// verbatim, the others are summarized and their originals go into the archive. A job that does not succeed is put
+    /// off and tried again later, at last given up; the report counts both, and the exit code is 0. It may be
+    /// interrupted at any time: what is done is done, the rest waits. Other programs may use the file meanwhile.
+    #[command(after_help = "Examples:\n  thermocline jobs run\n  thermocline jobs run --max 100\n  \
+                            thermocline jobs run --originals delete")]
+    Run(JobsRunArgs),
+
+    /// Make jobs due that were given up or put off.
+    #[command(after_help = "Examples:\n  thermocline jobs retry\n  thermocline jobs retry 17")]
+    Retry(JobsRetryArgs),
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TurnVerb {
     /// Show a turn whole: what was said, when, its tokens, and where it lives.
+    ///
+    /// Of a summarized turn also its summary; if its original was deleted, only that. With --json, original is kept
+    /// (verbatim among the turns), archived or deleted.
     #[command(after_help = "Examples:\n  thermocline turn show --user alex msg-17\n  \
                             thermocline turn show --user alex s1/3")]
     Show(TurnShowArgs),

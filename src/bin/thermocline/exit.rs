@@ -25,9 +25,9 @@ Exit codes:
   1  something unexpected inside thermocline; please report it
   2  the command line makes no sense
   3  the input was refused, for example an id that has other text, or an ended session
-  4  there is no such file, user, session or turn
+  4  there is no such file, user, session, turn, anchor or job
   5  the file cannot be used: damaged, another program's, of a newer version, or unreadable
-  6  the file stayed busy, or a read took too long; try again
+  6  the file stayed busy, or a read took too long; try again (erase: the log is still to be emptied)
   7  doctor found problems";
 
 impl Exit {
