@@ -89,6 +89,52 @@ pub(crate) struct TurnShowArgs {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct AnchorListArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// Also what was superseded, ended or retracted.
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Only anchors about this subject: user, assistant, or a name.
+    #[arg(long, value_name = "SUBJECT")]
+    pub(crate) subject: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AnchorShowArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// The anchor's id, or its key, like user.name; of a key all values are shown, also those of the past.
+    #[arg(value_name = "ID|KEY")]
+    pub(crate) anchor: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AnchorSetArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// SUBJECT.ATTRIBUTE, like user.name. The subject is user, assistant, or a name.
+    pub(crate) key: String,
+
+    /// The value, short: a name, a place, a thing.
+    pub(crate) value: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AnchorRetractArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// The anchor's id, its key (like user.name), or key and value (like user.likes=tea).
+    #[arg(value_name = "ID|KEY[=VALUE]")]
+    pub(crate) anchor: String,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct JobsRunArgs {
     /// Stop after so many jobs [default: when none is due].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

@@ -7,8 +7,9 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     args::{
-        BackupArgs, CompletionsArgs, ContextArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs,
-        SessionListArgs, SessionShowArgs, TurnShowArgs,
+        AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs,
+        ContextArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs, SessionListArgs, SessionShowArgs,
+        TurnShowArgs,
     },
     exit::EXIT_CODES,
 };
@@ -108,6 +109,19 @@ pub(crate) enum Verb {
     #[command(subcommand, after_help = "Example:\n  thermocline turn show --user alex s1/3")]
     Turn(TurnVerb),
 
+    /// List, show, set or retract anchors: what is known of who the user is.
+    ///
+    /// Anchors are found in what users say, when their sessions are compressed. user.name, say: a subject (user,
+    /// assistant, or a name) and an attribute. One value at a time have name, pronouns, birthday, age, home, hometown,
+    /// employer, job, field, school and relationship: a new one supersedes the old, which is kept with its dates. Many
+    /// have family, pets, likes, dislikes, hobbies, languages, health, diet, goals and note.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  thermocline anchor list --user alex\n  \
+                                        thermocline anchor set --user alex user.home Lisbon"
+    )]
+    Anchor(AnchorVerb),
+
     /// List, run or retry the jobs that wait in the file.
     ///
     /// A session that ends leaves a job: to compress it. Programs that use the library run jobs by themselves;
@@ -191,6 +205,35 @@ pub(crate) enum SessionVerb {
     /// Other sessions need no such call: theirs is queued when they end.
     #[command(after_help = "Example:\n  thermocline session compress --user alex s1 && thermocline jobs run")]
     Compress(SessionArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AnchorVerb {
+    /// List a user's anchors that hold, by key.
+    ///
+    /// strength is 1 - 0.5^n for n turns that say so; since: when it was first said, and not ended since.
+    #[command(after_help = "Examples:\n  thermocline anchor list --user alex\n  \
+                            thermocline anchor list --user alex --all --subject \"sister anna\"")]
+    List(AnchorListArgs),
+
+    /// Show anchors with their evidence: the turns that say so, when, in which words, and who found it.
+    #[command(after_help = "Example:\n  thermocline anchor show --user alex user.home")]
+    Show(AnchorShowArgs),
+
+    /// Set an anchor by hand.
+    ///
+    /// Under an attribute with one value it supersedes what held. What was retracted counts again.
+    #[command(after_help = "Examples:\n  thermocline anchor set --user alex user.home Lisbon\n  \
+                            thermocline anchor set --user alex \"sister anna.birthday\" \"4 May\"")]
+    Set(AnchorSetArgs),
+
+    /// Take an anchor back: nothing that was said up to now counts for it.
+    ///
+    /// What it had superseded holds again; what is said later counts. A key stands for what holds under it: if that is
+    /// several values, add =VALUE, or name one by its id.
+    #[command(after_help = "Examples:\n  thermocline anchor retract --user alex user.home\n  \
+                            thermocline anchor retract --user alex user.likes=tea")]
+    Retract(AnchorRetractArgs),
 }
 
 #[derive(Debug, Subcommand)]

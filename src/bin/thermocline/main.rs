@@ -1,5 +1,6 @@
 //! The `thermocline` command: one verb a file, all over the library's blocking handles.
 
+mod anchor;
 mod args;
 mod backup;
 mod cli;
@@ -25,7 +26,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::{
-    cli::{Cli, JobsVerb, SessionVerb, TurnVerb, Verb},
+    cli::{AnchorVerb, Cli, JobsVerb, SessionVerb, TurnVerb, Verb},
     exit::{Exit, Failure},
     output::Output,
 };
@@ -55,6 +56,10 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         Verb::Session(SessionVerb::Restore(args)) => compressed::restore(&db, args, out),
         Verb::Session(SessionVerb::Compress(args)) => compressed::compress(&db, args, out),
         Verb::Turn(TurnVerb::Show(args)) => turn::show(&db, args, out),
+        Verb::Anchor(AnchorVerb::List(args)) => anchor::list(&db, args, out),
+        Verb::Anchor(AnchorVerb::Show(args)) => anchor::show(&db, args, out),
+        Verb::Anchor(AnchorVerb::Set(args)) => anchor::set(&db, args, out),
+        Verb::Anchor(AnchorVerb::Retract(args)) => anchor::retract(&db, args, out),
         Verb::Jobs(JobsVerb::List) => jobs::list(&db, out),
         Verb::Jobs(JobsVerb::Run(args)) => jobs::run(&db, args, out),
         Verb::Jobs(JobsVerb::Retry(args)) => jobs::retry(&db, args, out),
