@@ -135,6 +135,20 @@ pub(crate) struct AnchorRetractArgs {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct EraseArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// Erase only this session: its id, or a key, which means all parts of a talk that went on after silence.
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+
+    /// Do not ask.
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct JobsRunArgs {
     /// Stop after so many jobs [default: when none is due].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

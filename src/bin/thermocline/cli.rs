@@ -8,8 +8,8 @@ use clap::{Parser, Subcommand};
 use crate::{
     args::{
         AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs,
-        ContextArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs, SessionListArgs, SessionShowArgs,
-        TurnShowArgs,
+        ContextArgs, EraseArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs, SessionListArgs,
+        SessionShowArgs, TurnShowArgs,
     },
     exit::EXIT_CODES,
 };
@@ -128,6 +128,21 @@ pub(crate) enum Verb {
     /// where none is running, jobs run does.
     #[command(subcommand, after_help = "Examples:\n  thermocline jobs list\n  thermocline jobs run")]
     Jobs(JobsVerb),
+
+    /// Erase a session, or all of a user: out of the rows and out of the bytes of the file.
+    ///
+    /// Turns wherever they are, their words, summaries, moves and jobs go; of a user also the anchors and the name.
+    /// Anchors that an erased session shares with others are made anew from those. It cannot be undone. Asks first,
+    /// unless --yes is given; where nobody sits at a terminal, it only says what would go, and exits with 3.
+    ///
+    /// Cut short by a crash, it is finished by jobs run. Exits with 6 if the log of the file still holds old bytes,
+    /// since another program reads the file: end that, and jobs run empties the log.
+    ///
+    /// What it cannot reach: backups and exports that were made before, what other processes hold in memory until
+    /// their next look at the file, and copies that the disk or its file system keeps below the file.
+    #[command(after_help = "Examples:\n  thermocline erase --user alex --session s1\n  \
+                            thermocline erase --user alex --yes")]
+    Erase(EraseArgs),
 
     /// Count what is in the file.
     ///

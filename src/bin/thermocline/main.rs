@@ -10,6 +10,7 @@ mod context;
 mod counts;
 mod demo;
 mod doctor;
+mod erase;
 mod exit;
 mod find;
 mod jobs;
@@ -60,6 +61,7 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         Verb::Anchor(AnchorVerb::Show(args)) => anchor::show(&db, args, out),
         Verb::Anchor(AnchorVerb::Set(args)) => anchor::set(&db, args, out),
         Verb::Anchor(AnchorVerb::Retract(args)) => anchor::retract(&db, args, out),
+        Verb::Erase(args) => erase::run(&db, args, out),
         Verb::Jobs(JobsVerb::List) => jobs::list(&db, out),
         Verb::Jobs(JobsVerb::Run(args)) => jobs::run(&db, args, out),
         Verb::Jobs(JobsVerb::Retry(args)) => jobs::retry(&db, args, out),

@@ -2,7 +2,7 @@
 
 use std::{
     fmt::Write as _,
-    io::{self, ErrorKind, Write},
+    io::{self, ErrorKind, IsTerminal, Write},
     time::Duration,
 };
 
@@ -65,6 +65,22 @@ impl Output {
     pub(crate) fn talk(&self, line: &str) {
         // If nobody listens there is nobody to tell.
         let _ = writeln!(io::stderr().lock(), "{}", plain::line(line, usize::MAX));
+    }
+
+    /// Asks the person at the terminal, and gives back the line that was typed; none: nobody sits there.
+    #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
+    pub(crate) fn ask(&self, question: &str) -> Result<Option<String>, Failure> {
+        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+            return Ok(None);
+        }
+        // If the question does not arrive, neither does a yes.
+        let mut stderr = io::stderr().lock();
+        let _ = write!(stderr, "{}", plain::line(question, usize::MAX) + " ").and_then(|()| stderr.flush());
+        let mut answer = String::new();
+        io::stdin()
+            .read_line(&mut answer)
+            .map_err(|error| Failure::caused(Exit::FileUnusable, "the answer cannot be read", error))?;
+        Ok(Some(answer))
     }
 
     /// A bar for jobs, of which more may become due meanwhile.
