@@ -10,6 +10,12 @@ mod children;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
+mod cli_anchor;
+#[cfg(feature = "cli")]
+mod cli_cold;
+#[cfg(feature = "cli")]
+mod cli_erase;
+#[cfg(feature = "cli")]
 mod cli_replay;
 mod compression;
 mod context;
