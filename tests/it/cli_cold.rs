@@ -46,10 +46,10 @@ impl Shell {
     }
 
     /// Made once for all tests: a process that counts tokens reads the tokenizer's tables first.
-    fn with_database(made: &'static OnceLock<Vec<u8>>, make: impl FnOnce(&Self)) -> Self {
+    fn with_database(made: &'static OnceLock<Vec<u8>>, record: impl FnOnce(&Self)) -> Self {
         let shell = Self::new();
         let database = made.get_or_init(|| {
-            make(&shell);
+            record(&shell);
             fs::read(shell.path("thermocline.db")).unwrap()
         });
         fs::write(shell.path("thermocline.db"), database).unwrap();

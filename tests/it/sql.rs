@@ -304,7 +304,7 @@ fn each_question_runs_in_the_sqlite3_shell() {
 struct Ferryman;
 
 impl Summarizer for Ferryman {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "ferryman"
     }
 
