@@ -163,7 +163,8 @@ impl NewTurn {
         self
     }
 
-    pub(crate) fn text_bytes(&self) -> usize {
+    /// Bytes of both sides together.
+    pub fn text_bytes(&self) -> usize {
         self.said.user_message.len() + self.said.ai_response.len()
     }
 }
