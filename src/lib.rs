@@ -50,7 +50,10 @@ mod tier;
 
 pub use crate::{
     clock::{Clock, ManualClock, SystemClock},
-    compress::{Summarizer, Summarizing, Verdict},
+    compress::{
+        Summarizer, Summarizing, Verdict,
+        digest::{ChatModel, ChatPrompt, Completing, LlmSummarizer},
+    },
     config::{Config, Durability, Shares},
     error::{Error, ErrorKind, Result},
     handles::{Session, Thermocline, User, blocking},

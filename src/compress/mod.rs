@@ -1,6 +1,7 @@
 //! What becomes of an ended session's turns: judged, summarized, verified. Pure functions, and the trait that LLM#1
 //! implements; nothing here reads a file or a clock.
 
+pub(crate) mod digest;
 pub(crate) mod verify;
 
 use std::{fmt, future::Future, pin::Pin};

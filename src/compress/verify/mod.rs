@@ -17,12 +17,12 @@ use std::{
     fmt,
 };
 
-pub(crate) use anchors::folded_name;
+pub(crate) use anchors::subjects;
 
 use crate::{
     compress::{
         Verdict,
-        verify::{language::Profile, plain::tidy, source::Source},
+        verify::{plain::tidy, source::Source},
     },
     model::{ids::TurnId, turn::Turn},
     text::words,
@@ -102,8 +102,10 @@ pub(crate) struct Sorted {
     /// One for each turn asked for, in their order: its verdict, cleaned, or what was wrong with it.
     pub(crate) turns: Vec<(TurnId, Result<Verdict, Flaw>)>,
     /// Verdicts for turns that were not asked for. They are ignored.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for whoever records what an answer was worth"))]
     pub(crate) foreign_count: usize,
     /// Anchors of good verdicts that were not believed. The verdicts stay good.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for whoever records what an answer was worth"))]
     pub(crate) dropped_anchor_count: usize,
 }
 
@@ -179,7 +181,7 @@ fn check_summary(summary: &str, turn: &Turn, source: &Source) -> Result<(), Flaw
     if summary.len() > turn_bytes.max(TINY_TURN_BYTES) {
         return Err(Flaw::LongerThanTurn);
     }
-    if !sides.into_iter().any(|side| Profile::of(side).allows(&Profile::of(summary))) {
+    if !language::fits(&sides, summary) {
         return Err(Flaw::OtherLanguage);
     }
     source.check_facts(summary)?;
