@@ -48,6 +48,8 @@ mod store;
 mod text;
 mod tier;
 
+#[cfg(feature = "llm")]
+pub use crate::compress::digest::OpenAiCompatible;
 pub use crate::{
     clock::{Clock, ManualClock, SystemClock},
     compress::{

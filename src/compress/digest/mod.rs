@@ -7,11 +7,15 @@
 mod answer;
 mod chat;
 mod chunks;
+#[cfg(feature = "llm")]
+mod openai_compatible;
 mod prompt;
 
 use std::{fmt::Write as _, sync::Arc, time::Duration};
 
 pub use chat::{ChatModel, ChatPrompt, Completing};
+#[cfg(feature = "llm")]
+pub use openai_compatible::OpenAiCompatible;
 
 use crate::{
     compress::{
