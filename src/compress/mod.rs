@@ -4,6 +4,7 @@
 pub(crate) mod anchors;
 pub(crate) mod archive;
 pub(crate) mod critical;
+pub(crate) mod digest;
 pub(crate) mod extract;
 mod extractive;
 pub(crate) mod fold;
