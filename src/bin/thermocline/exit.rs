@@ -26,9 +26,10 @@ Exit codes:
   2  the command line makes no sense
   3  the input was refused, for example an id that has other text, or an ended session;
      or LLM#1 refuses its configuration
-  4  there is no such file, user, session or turn
+  4  there is no such file, user, session, turn, anchor or job
   5  the file cannot be used: damaged, another program's, of a newer version, or unreadable
   6  the file stayed busy, a read took too long, or LLM#1 failed; try again
+     (erase: the log is still to be emptied)
   7  doctor found problems";
 
 impl Exit {
