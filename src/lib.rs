@@ -79,7 +79,7 @@ pub use crate::{
     store::{
         doctor::{Check, Diagnosis},
         erase::Erased,
-        stats::{Stats, TierStats},
+        stats::{ColdStats, Stats, TierStats},
         transfer::Transferred,
     },
     text::tokens::Tokenizer,
