@@ -8,7 +8,13 @@
 //!
 //! Plain alternative: none that does this work.
 
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::cast_precision_loss,
+    unreachable_pub,
+    reason = "a benchmark"
+)]
 
 mod support;
 

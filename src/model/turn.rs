@@ -215,6 +215,13 @@ pub struct Turn {
     pub said: Said,
 }
 
+impl Turn {
+    /// Bytes of both sides together.
+    pub fn text_bytes(&self) -> usize {
+        self.said.user_message.len() + self.said.ai_response.len()
+    }
+}
+
 #[cfg(test)]
 impl Turn {
     /// A hot turn of this place, text and size, for tests of what only looks at those.

@@ -166,6 +166,7 @@ pub(crate) struct JobsRunArgs {
 /// LLM#1, if sessions are to be summarized by one.
 #[cfg(feature = "llm")]
 #[derive(Debug, Args)]
+#[expect(clippy::struct_field_names, reason = "they name the options")]
 #[command(next_help_heading = "LLM#1 (without it, built-in means summarize)")]
 pub(crate) struct LlmArgs {
     /// Where it answers, in the manner of OpenAI's chat completions: http://localhost:11434/v1
