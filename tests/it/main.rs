@@ -2,11 +2,21 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(unreachable_pub, missing_docs, reason = "nothing outside sees a test")]
 
+#[cfg(feature = "cli")]
+mod shell;
 mod support;
 
 mod children;
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "cli")]
+mod cli_anchor;
+#[cfg(feature = "cli")]
+mod cli_cold;
+#[cfg(feature = "cli")]
+mod cli_erase;
+#[cfg(feature = "cli")]
+mod cli_replay;
 mod compression;
 mod context;
 mod crash;
