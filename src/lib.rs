@@ -49,9 +49,14 @@ mod store;
 mod text;
 mod tier;
 
+#[cfg(feature = "llm")]
+pub use crate::compress::digest::OpenAiCompatible;
 pub use crate::{
     clock::{Clock, ManualClock, SystemClock},
-    compress::{Summarizer, Summarizing, Verdict},
+    compress::{
+        Extractive, Summarizer, Summarizing, Verdict,
+        digest::{ChatModel, ChatPrompt, Completing, LlmSummarizer},
+    },
     config::{Config, Durability, Originals, Shares},
     error::{Error, ErrorKind, Result},
     handles::{Session, Thermocline, User, blocking},
@@ -74,7 +79,8 @@ pub use crate::{
     store::{
         doctor::{Check, Diagnosis},
         erase::Erased,
-        stats::{Stats, TierStats},
+        stats::{ColdStats, Stats, TierStats},
+        transfer::Transferred,
     },
     text::tokens::Tokenizer,
     tier::{

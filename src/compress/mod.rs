@@ -4,10 +4,15 @@
 pub(crate) mod anchors;
 pub(crate) mod archive;
 pub(crate) mod critical;
+pub(crate) mod digest;
 pub(crate) mod extract;
+mod extractive;
 pub(crate) mod fold;
+mod gist;
 pub(crate) mod plan;
 pub(crate) mod verify;
+
+pub use extractive::Extractive;
 
 use std::{fmt, future::Future, pin::Pin};
 

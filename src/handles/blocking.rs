@@ -15,15 +15,19 @@
 //! # }
 //! ```
 
-use std::{path::Path, sync::Arc};
+use std::{
+    io::{BufRead, Write},
+    path::Path,
+    sync::Arc,
+};
 
 use chrono::{DateTime, Utc};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, Error, ErrorKind, HotTier, JobInfo,
-    JobsReport, NewTurn, Recalled, Recorded, Result, RunJobs, SessionId, SessionInfo, Summary, Transition,
-    Turn, TurnId, UserId, WarmTier,
+    JobsReport, NewTurn, Recalled, Recorded, Result, RunJobs, SessionId, SessionInfo, Summary, Transferred,
+    Transition, Turn, TurnId, UserId, WarmTier,
 };
 
 /// See [`Thermocline`](crate::Thermocline).
@@ -96,6 +100,11 @@ impl Thermocline {
     pub fn find_user_by_id(&self, id: UserId) -> Result<Option<User>> {
         let found = self.runtime.block_on(self.inner.find_user_by_id(id))?;
         Ok(found.map(|inner| self.user_handle(inner)))
+    }
+
+    /// See [`Thermocline::import`](crate::Thermocline::import).
+    pub fn import(&self, user: &str, from: impl BufRead + Send + 'static) -> Result<Transferred> {
+        self.runtime.block_on(self.inner.import(user, from))
     }
 
     /// See [`Thermocline::stats`](crate::Thermocline::stats).
@@ -213,6 +222,11 @@ impl User {
     /// See [`User::retract_anchor`](crate::User::retract_anchor).
     pub fn retract_anchor(&self, id: AnchorId) -> Result<()> {
         self.runtime.block_on(self.inner.retract_anchor(id))
+    }
+
+    /// See [`User::export`](crate::User::export).
+    pub fn export(&self, to: impl Write + Send + 'static) -> Result<Transferred> {
+        self.runtime.block_on(self.inner.export(to))
     }
 
     /// See [`User::erase`](crate::User::erase).

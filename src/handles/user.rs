@@ -1,6 +1,6 @@
 //! One user: the scope of everything that is read and written.
 
-use std::sync::Arc;
+use std::{io::Write, sync::Arc};
 
 use crate::{
     error::{Error, Result},
@@ -15,8 +15,8 @@ use crate::{
         turn::{NewTurn, Recorded, Turn},
     },
     store::{
-        anchors, erase::Erased, lifecycle, originals, record, reload, sessions, summaries, turns,
-        users::Scope,
+        anchors, erase::Erased, lifecycle, originals, record, reload, sessions, summaries,
+        transfer::Transferred, turns, users::Scope,
     },
     text::measure::{self, check_name},
 };
@@ -179,6 +179,14 @@ impl User {
     pub async fn retract_anchor(&self, id: AnchorId) -> Result<()> {
         let scope = self.scope;
         self.store.write(move |desk| anchors::retract(desk.tx, &scope, id, desk.now())).await
+    }
+
+    /// Writes all of the user's memory as lines of JSON, as of this moment: sessions, turns wherever they are, summaries,
+    /// anchors with their evidence, moves, callers' ids. Words are worked out again by
+    /// [`import`](crate::Thermocline::import); jobs stay behind. What was imported is exported to the same bytes.
+    pub async fn export(&self, to: impl Write + Send + 'static) -> Result<Transferred> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        off_thread(move || store.export(&scope, to)).await
     }
 
     /// Erases all of the user: sessions, turns, archive, words, summaries, anchors, jobs, the user's name; out of the

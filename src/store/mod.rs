@@ -21,6 +21,7 @@ pub(crate) mod sessions;
 pub(crate) mod stats;
 pub(crate) mod summaries;
 pub(crate) mod swap;
+pub(crate) mod transfer;
 pub(crate) mod turns;
 pub(crate) mod users;
 mod values;
@@ -158,6 +159,10 @@ impl Store {
 
     pub(crate) fn backup(&self, to: &Path) -> Result<u64> {
         backup::backup(&self.path, to)
+    }
+
+    pub(crate) fn export(&self, scope: &Scope, to: impl std::io::Write) -> Result<transfer::Transferred> {
+        transfer::export::export(&self.path, scope, to)
     }
 
     /// The hot tier from memory, if it still holds. Asks the file for a row at most, so that async code may call it.

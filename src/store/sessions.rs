@@ -129,6 +129,32 @@ pub(crate) fn insert(
     existing(tx, scope, id)
 }
 
+/// Writes a session that was exported, and returns its number here.
+pub(crate) fn insert_imported(tx: &Connection, scope: &Scope, session: &SessionInfo) -> Result<i64> {
+    tx.prepare_cached(
+        "INSERT INTO conversation_sessions
+           (id, user_id, caller_id, part, project, started_at, ended_at, end_reason, successor_id, turn_count,
+            total_tokens, memory_tier, last_active_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    )?
+    .execute(params![
+        session.id,
+        scope.user_id,
+        session.caller_id,
+        session.part,
+        session.project,
+        Instant(session.started_at),
+        session.ended_at.map(Instant),
+        session.end_reason,
+        session.successor_id,
+        session.turn_count,
+        session.total_tokens,
+        session.memory_tier,
+        Instant(session.last_active_at),
+    ])?;
+    Ok(tx.last_insert_rowid())
+}
+
 pub(crate) fn no_session() -> Error {
     Error::not_found("this user has no such session")
 }

@@ -113,25 +113,13 @@ pub(crate) fn insert(
     let (session_id, session_no) = session;
     let MeasuredTurn { turn, tokens, words, content_hash } = measured;
     let id = TurnId::new(now);
-    tx.prepare_cached(
-        "INSERT INTO recall_units
-           (user_no, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at)
-         VALUES (?1, 'turn', ?2, ?3, ?4, ?5, ?6, ?7)",
-    )?
-    .execute(params![
-        scope.user_no,
-        id,
-        session_no,
-        turn_number,
-        turn.caller_id,
-        content_hash,
-        Instant(said_at)
-    ])?;
+    let unit = (id, turn.caller_id.as_deref(), content_hash, said_at);
+    let seq = insert_unit_of(tx, scope, (session_no, turn_number), unit)?;
     let turn = Turn {
         id,
         session_id,
         turn_number,
-        seq: tx.last_insert_rowid(),
+        seq,
         caller_id: turn.caller_id,
         timestamp: said_at,
         memory_tier: MemoryTier::Hot,
@@ -143,6 +131,34 @@ pub(crate) fn insert(
     };
     insert_row(tx, scope, session_no, &turn, &words)?;
     Ok(turn)
+}
+
+/// Writes the unit that stands for a turn, and returns its place in the order of recording.
+pub(crate) fn insert_unit(
+    tx: &Connection,
+    scope: &Scope,
+    session_no: i64,
+    turn: &Turn,
+    hash: ContentHash,
+) -> Result<i64> {
+    let unit = (turn.id, turn.caller_id.as_deref(), hash, turn.timestamp);
+    insert_unit_of(tx, scope, (session_no, turn.turn_number), unit)
+}
+
+/// The same for a turn of which no more is known.
+pub(crate) fn insert_unit_of(
+    tx: &Connection,
+    scope: &Scope,
+    (session_no, turn_number): (i64, u32),
+    (id, caller_id, hash, said_at): (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
+) -> Result<i64> {
+    tx.prepare_cached(
+        "INSERT INTO recall_units
+           (user_no, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at)
+         VALUES (?1, 'turn', ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?
+    .execute(params![scope.user_no, id, session_no, turn_number, caller_id, hash, Instant(said_at)])?;
+    Ok(tx.last_insert_rowid())
 }
 
 /// Writes a turn that has its unit already, warm: out of the archive.
@@ -163,7 +179,14 @@ pub(crate) fn insert_warm(
     insert_row(tx, scope, session_no, &turn, words)
 }
 
-fn insert_row(tx: &Connection, scope: &Scope, session_no: i64, turn: &Turn, words: &[u8]) -> Result<()> {
+/// Writes a turn that has its unit already, as it is.
+pub(crate) fn insert_row(
+    tx: &Connection,
+    scope: &Scope,
+    session_no: i64,
+    turn: &Turn,
+    words: &[u8],
+) -> Result<()> {
     // Padded while hot, see the column.
     let pad = if turn.memory_tier == MemoryTier::Hot { "x" } else { "" };
     tx.prepare_cached(
@@ -302,7 +325,7 @@ pub(crate) fn hot(conn: &Connection, scope: &Scope, session: SessionId) -> Resul
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The turns of a session from `before` backwards, newest first, as long as `take` wants another.
+/// The turns of a session that are not cold from `before` backwards, newest first, as long as `take` wants another.
 pub(crate) fn newest_before(
     conn: &Connection,
     scope: &Scope,
@@ -312,7 +335,7 @@ pub(crate) fn newest_before(
 ) -> Result<Vec<Turn>> {
     let mut stmt = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM conversation_turns
-         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key DESC"
+         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 AND memory_tier <> 'cold' ORDER BY turn_key DESC"
     ))?;
     let mut rows =
         stmt.query(params![turn_key(session_no, 0), turn_key(session_no, before), scope.user_id])?;

@@ -64,6 +64,15 @@ pub(crate) fn find_or_add(tx: &Connection, key: &UserKey, now: DateTime<Utc>) ->
     Ok(Scope { user_id, user_no: tx.last_insert_rowid() })
 }
 
+/// Whether anything was ever kept of the user.
+pub(crate) fn has_memory(conn: &Connection, scope: &Scope) -> Result<bool> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM conversation_sessions WHERE user_id = ?1)
+             OR EXISTS (SELECT 1 FROM identity_anchors WHERE user_id = ?1)",
+    )?;
+    Ok(stmt.query_row([scope.user_id], |row| row.get(0))?)
+}
+
 /// Makes void whatever any process has cached of the user.
 pub(crate) fn raise_epoch(tx: &Connection, scope: &Scope) -> Result<()> {
     tx.prepare_cached("UPDATE user_scopes SET epoch = epoch + 1 WHERE user_id = ?1")?

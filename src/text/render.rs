@@ -73,7 +73,7 @@ fn line(name: Option<&str>, origin: Origin, role: &str, text: &str) -> String {
 
 /// Who speaks. A name cannot hold what ends a label, starts a frame or tells an origin, starts with a letter, and
 /// speaks for no other role than its own.
-fn label(name: Option<&str>, origin: Origin, role: &str) -> String {
+pub(crate) fn label(name: Option<&str>, origin: Origin, role: &str) -> String {
     let name: String = name
         .unwrap_or_default()
         .split(|c: char| c.is_whitespace() || matches!(c, ':' | '<' | '>' | '(' | ')') || is_hidden(c))

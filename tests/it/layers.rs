@@ -150,7 +150,8 @@ fn every_statement_about_a_users_rows_names_the_user() {
             continue;
         }
         for literal in code.split('"').skip(1).step_by(2) {
-            if TABLES.iter().any(|table| literal.contains(table)) {
+            // A table's name alone is no statement.
+            if literal.contains(' ') && TABLES.iter().any(|table| literal.contains(table)) {
                 seen += 1;
                 assert!(
                     literal.contains("user_id") || literal.contains("user_no"),

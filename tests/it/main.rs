@@ -6,6 +6,9 @@
 mod shell;
 mod support;
 
+mod dump;
+mod scripted;
+
 mod children;
 #[cfg(feature = "cli")]
 mod cli;
@@ -28,3 +31,4 @@ mod opening;
 mod recording;
 mod sessions;
 mod sql;
+mod swap_kill;

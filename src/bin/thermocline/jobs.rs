@@ -57,6 +57,15 @@ pub(crate) fn list(db: &Path, out: &Output) -> Result<(), Failure> {
 pub(crate) fn run(db: &Path, args: &JobsRunArgs, out: &Output) -> Result<(), Failure> {
     let mut config = find::verb_config();
     config.originals = args.originals.into();
+    #[cfg(feature = "llm")]
+    if let (Some(url), Some(model)) = (&args.llm.llm_url, &args.llm.llm_model) {
+        let mut model = thermocline::OpenAiCompatible::new(url, model)?;
+        if let Ok(key) = std::env::var(&args.llm.llm_key_var) {
+            model = model.api_key(key);
+        }
+        let summarizer = thermocline::LlmSummarizer::new(std::sync::Arc::new(model));
+        config.summarizer = Some(std::sync::Arc::new(summarizer.window_tokens(args.llm.llm_window)));
+    }
     let memory = find::memory_with(db, config)?;
     let mut options = RunJobs::default();
     if let Some(max) = args.max {
