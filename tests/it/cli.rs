@@ -21,6 +21,7 @@ const READING: &[&[&str]] = &[
     &["stats"],
     &["doctor"],
     &["backup", "copy.db"],
+    &["export", "--user", "alex", "-"],
 ];
 
 /// The other verbs that need a file.
@@ -348,6 +349,8 @@ fn the_help_of_every_verb_has_an_example() {
         &["jobs", "run"],
         &["jobs", "retry"],
         &["erase"],
+        &["export"],
+        &["import"],
         &["stats"],
         &["doctor"],
         &["backup"],

@@ -20,6 +20,8 @@ mod cli_cold;
 mod cli_erase;
 #[cfg(feature = "cli")]
 mod cli_replay;
+#[cfg(feature = "cli")]
+mod cli_transfer;
 mod compression;
 mod context;
 mod crash;

@@ -211,6 +211,27 @@ pub(crate) struct JobsRetryArgs {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct ExportArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// Where the export is to lie; nothing may lie there yet. - writes to stdout.
+    #[arg(value_name = "FILE")]
+    pub(crate) to: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ImportArgs {
+    /// The name of the user here, who must not have a memory yet.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: String,
+
+    /// The export to read; - reads stdin.
+    #[arg(value_name = "FILE")]
+    pub(crate) from: PathBuf,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct BackupArgs {
     /// Where the copy is to lie; nothing may lie there yet.
     pub(crate) to: PathBuf,

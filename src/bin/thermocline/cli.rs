@@ -8,8 +8,8 @@ use clap::{Parser, Subcommand};
 use crate::{
     args::{
         AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs,
-        ContextArgs, EraseArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs, SessionListArgs,
-        SessionShowArgs, TurnShowArgs,
+        ContextArgs, EraseArgs, ExportArgs, ImportArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs,
+        SessionListArgs, SessionShowArgs, TurnShowArgs,
     },
     exit::EXIT_CODES,
 };
@@ -43,7 +43,7 @@ const DB_VARIABLE: &str = "THERMOCLINE_DB";
     )
 )]
 pub(crate) struct Cli {
-    /// The file that holds the memory; only demo and replay make it if it is missing [default: $THERMOCLINE_DB, else
+    /// The file that holds the memory; only demo, replay and import make it if it is missing [default: $THERMOCLINE_DB, else
     /// thermocline.db in this folder].
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) db: Option<PathBuf>,
@@ -165,6 +165,24 @@ pub(crate) enum Verb {
     /// once it is on the disk, and never replaces a file.
     #[command(after_help = "Example:\n  thermocline backup thermocline-2026-06-01.db")]
     Backup(BackupArgs),
+
+    /// Write all of a user's memory into a file: JSON Lines, to move it or to keep it.
+    ///
+    /// Sessions, turns (also those in the archive), summaries, anchors with their evidence, and moves between tiers, as
+    /// of one moment; others may read and write meanwhile. Its last line says that it is whole. What was deleted is not
+    /// in it, nor are jobs. Whoever has the export has all that the user said: only its owner may read it, and erase
+    /// does not reach it. To stdout, the counts are told on stderr.
+    #[command(after_help = "Examples:\n  thermocline export --user alex alex.jsonl\n  \
+                            thermocline export --user alex - | gzip > alex.jsonl.gz")]
+    Export(ExportArgs),
+
+    /// Read what export wrote, as the memory of a user who has none yet.
+    ///
+    /// All of it or nothing: an export with a wrong line, cut short, or with ids that the file has already, changes
+    /// nothing. Sessions that have ended but were not compressed wait for jobs run.
+    #[command(after_help = "Examples:\n  thermocline --db other.db import --user alex alex.jsonl\n  \
+                            zcat alex.jsonl.gz | thermocline import --user alex -")]
+    Import(ImportArgs),
 
     /// Print a completion script for a shell.
     ///

@@ -20,6 +20,7 @@ mod replay;
 mod session;
 mod stats;
 mod transcript;
+mod transfer;
 mod turn;
 
 use std::process::ExitCode;
@@ -68,6 +69,8 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         Verb::Stats => stats::run(&db, out),
         Verb::Doctor => doctor::run(&db, out),
         Verb::Backup(args) => backup::run(&db, args, out),
+        Verb::Export(args) => transfer::export(&db, args, out),
+        Verb::Import(args) => transfer::import(&db, args, out),
         Verb::Completions(args) => completions::run(args, out),
     }
 }

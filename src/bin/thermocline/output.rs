@@ -60,6 +60,12 @@ impl Output {
         }
     }
 
+    /// Where data goes that is too much to hold: stdout.
+    #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
+    pub(crate) fn data(&self) -> impl Write + Send + 'static {
+        io::stdout()
+    }
+
     /// Says a line to the person at the terminal.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn talk(&self, line: &str) {
