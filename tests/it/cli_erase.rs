@@ -115,7 +115,13 @@ fn while_somebody_reads_the_erase_says_that_it_is_pending_and_jobs_run_ends_it()
         assert!(shell.run(&["jobs", "list"]).stdout.contains("none: the file"));
 
         drop(reader);
-        assert_eq!(shell.run(&["--json", "jobs", "run"]).json()["done"], 1);
+        // The connections that a process opens look at the file too, so one try may not be enough.
+        let is_done = || {
+            let ran = shell.run(&["--json", "jobs", "run"]).json();
+            assert_eq!(shell.run(&["jobs", "retry"]).code, 0);
+            ran["done"] == 1
+        };
+        assert!((0..20).any(|_| is_done()));
         assert!(!shell.holds("I planted row"));
         assert_eq!(shell.run(&["--json", "jobs", "list"]).json(), json!([]));
     }
