@@ -1,9 +1,14 @@
 //! What becomes of an ended session's turns: judged, summarized, verified. Pure functions, and the trait that LLM#1
 //! implements; nothing here reads a file or a clock.
 
+mod anchors;
+mod classes;
+mod critical;
+mod cues;
 mod extract;
 mod extractive;
 mod gist;
+mod voice;
 
 pub use extractive::Extractive;
 
