@@ -30,6 +30,10 @@
 //! - A **turn** is one user message and the reply to it. [`Session::record`] returns after the turn is durable.
 //! - The last few turns of an open [`Session`] are **hot** ([`Session::hot`]); older ones are **warm**
 //!   ([`Session::warm`], [`Session::search`]). Every move can be read ([`Session::transitions`]).
+//! - An ended session is compressed by a job, in a thread of the library or when [`Thermocline::run_jobs`] is called: its
+//!   turns become **cold**, verbatim or as a [`Summary`] with the original in an archive, and what they say of people
+//!   becomes [`Anchor`]s. A [`Summarizer`] may do it ([`LlmSummarizer`]); without one, built-in means do.
+//! - [`User::erase`] and [`Session::erase`] take it out of the bytes; [`User::export`] and [`Thermocline::import`] move it.
 //! - [`Session::context`] packs them into a token budget that it never exceeds.
 //! - A [`User`] is a scope: nothing that reads or writes a user's data exists without one.
 //! - [`blocking`] has the same handles for callers without a runtime.
