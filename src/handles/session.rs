@@ -188,7 +188,13 @@ impl Session {
     /// What stands for its summarized turns, in their order.
     pub async fn summaries(&self) -> Result<Vec<Summary>> {
         let id = self.id();
-        self.read(move |store, scope| store.read(|conn| summaries::of_session(conn, scope, id))).await
+        self.read(move |store, scope| {
+            store.read(|conn| {
+                let session = sessions::existing(conn, scope, id)?;
+                summaries::of_session(conn, scope, session.info.id)
+            })
+        })
+        .await
     }
 
     /// Undoes the compression of an ended session: its turns come back out of the archive, its summaries go. Anchors

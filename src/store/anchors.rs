@@ -15,7 +15,7 @@ use crate::{
         ids::{AnchorId, TurnId},
     },
     store::{
-        users::Scope,
+        users::{self, Scope},
         values::{Instant, instant_at, optional_instant_at},
     },
 };
@@ -257,6 +257,7 @@ pub(crate) fn set(
     found: &FoundAnchor,
     now: DateTime<Utc>,
 ) -> Result<AnchorId> {
+    users::expect(tx, scope)?;
     let source = Source { turn: None, seq: newest_seq(tx, scope)?, said_at: now, made_by: "caller" };
     let (id, fold) = state(tx, scope, found, source, now)?;
     set_retracted(tx, scope, id, None)?;

@@ -147,6 +147,7 @@ pub(crate) fn begin(
         Some(id) => sessions::existing(desk.tx, scope, id)?.info.turn_count,
         None => 0,
     };
+    users::expect(desk.tx, scope)?;
     users::raise_epoch(desk.tx, scope)?;
     let jobs = jobs::remove(desk.tx, scope, session, None)?;
     jobs::enqueue(desk, scope, JobKind::Erase, session, turns)?;
@@ -165,6 +166,7 @@ pub(crate) fn user_slice(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease) -> R
         erased.add(table, rows.into());
         room = room.saturating_sub(rows);
         if room == 0 {
+            got_on(desk, lease, &erased)?;
             return Ok((erased, false));
         }
     }
@@ -173,6 +175,11 @@ pub(crate) fn user_slice(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease) -> R
     users::remove(desk.tx, scope)?;
     jobs::enqueue_truncate(desk)?;
     Ok((erased, true))
+}
+
+/// An erase that gets on is never given up, however often it is cut short.
+fn got_on(desk: &Desk<'_>, lease: &Lease, slice: &Erased) -> Result<()> {
+    jobs::progress(desk.tx, lease, u32::try_from(slice.turns).unwrap_or(u32::MAX), 1)
 }
 
 /// Erases a slice of a session; anchors that have other evidence are folded anew from it.
@@ -190,6 +197,7 @@ pub(crate) fn session_slice(
             for place in &places {
                 erase_turn(desk.tx, scope, row.session_no, place, &mut erased)?;
             }
+            got_on(desk, lease, &erased)?;
             return Ok((erased, false));
         }
         let frames = desk

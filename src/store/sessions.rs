@@ -10,7 +10,7 @@ use crate::{
         session::{EndReason, SessionInfo},
     },
     store::{
-        users::Scope,
+        users::{self, Scope},
         values::{Instant, instant_at, optional_instant_at},
     },
 };
@@ -124,7 +124,7 @@ pub(crate) fn insert(
         )?
         .execute(params![id, scope.user_id, caller_id, part, project, Instant(now)])?;
     if made == 0 {
-        return Err(Error::not_found("the user is gone from this file"));
+        return Err(users::gone());
     }
     existing(tx, scope, id)
 }

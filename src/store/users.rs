@@ -73,6 +73,17 @@ pub(crate) fn has_memory(conn: &Connection, scope: &Scope) -> Result<bool> {
     Ok(stmt.query_row([scope.user_id], |row| row.get(0))?)
 }
 
+/// Says whether the user has been erased since its handle was made.
+pub(crate) fn expect(conn: &Connection, scope: &Scope) -> Result<()> {
+    let mut stmt = conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM user_scopes WHERE user_id = ?1)")?;
+    if stmt.query_row([scope.user_id], |row| row.get(0))? { Ok(()) } else { Err(gone()) }
+}
+
+/// What a handle of an erased user is told.
+pub(crate) fn gone() -> Error {
+    Error::not_found("the user is gone from this file")
+}
+
 /// Makes void whatever any process has cached of the user.
 pub(crate) fn raise_epoch(tx: &Connection, scope: &Scope) -> Result<()> {
     tx.prepare_cached("UPDATE user_scopes SET epoch = epoch + 1 WHERE user_id = ?1")?

@@ -26,6 +26,7 @@ mod compression;
 mod context;
 mod crash;
 mod doctor;
+mod erase;
 mod isolation;
 mod layers;
 mod model;
