@@ -112,5 +112,5 @@ CREATE INDEX idx_derivations_source ON derivations(user_id, source_id);
 
 -- What ended before there were jobs is compressed too.
 INSERT INTO jobs (kind, user_id, subject_id, dedupe_key, next_run_at, total_count, created_at)
-SELECT 'compress', user_id, id, 'compress:' || lower(hex(id)), ended_at, turn_count, ended_at
+SELECT 'compress', user_id, id, 'compress:' || lower(hex(id)), last_active_at, turn_count, last_active_at
 FROM conversation_sessions WHERE memory_tier = 'warm' AND turn_count > 0;

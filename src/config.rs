@@ -73,7 +73,7 @@ pub struct Config {
     pub summarizer: Option<Arc<dyn Summarizer>>,
     /// Tries with the summarizer before built-in means take over for what it did not do. Default 3, limits 1 to 20.
     pub summarizer_tries: u32,
-    /// How long the summarizer may take for a chunk of at most 64 turns, its own tries included. Milliseconds, default
+    /// How long the summarizer may take for a chunk of at most 16 turns, its own tries included. Milliseconds, default
     /// 600,000, at least 1.
     pub summarizer_timeout_ms: u64,
     /// What becomes of the originals of summarized turns. Default: [`Originals::Archive`].

@@ -30,6 +30,10 @@
 //! - A **turn** is one user message and the reply to it. [`Session::record`] returns after the turn is durable.
 //! - The last few turns of an open [`Session`] are **hot** ([`Session::hot`]); older ones are **warm**
 //!   ([`Session::warm`], [`Session::search`]). Every move can be read ([`Session::transitions`]).
+//! - An ended session is compressed by a job, in a thread of the library or when [`Thermocline::run_jobs`] is called: its
+//!   turns become **cold**, verbatim or as a [`Summary`] with the original in an archive, and what they say of people
+//!   becomes [`Anchor`]s. A [`Summarizer`] may do it ([`LlmSummarizer`]); without one, built-in means do.
+//! - [`User::erase`] and [`Session::erase`] take it out of the bytes; [`User::export`] and [`Thermocline::import`] move it.
 //! - [`Session::context`] packs them into a token budget that it never exceeds.
 //! - A [`User`] is a scope: nothing that reads or writes a user's data exists without one.
 //! - [`blocking`] has the same handles for callers without a runtime.
@@ -49,9 +53,14 @@ mod store;
 mod text;
 mod tier;
 
+#[cfg(feature = "llm")]
+pub use crate::compress::digest::OpenAiCompatible;
 pub use crate::{
     clock::{Clock, ManualClock, SystemClock},
-    compress::{Extractive, Summarizer, Summarizing, Verdict},
+    compress::{
+        Extractive, Summarizer, Summarizing, Verdict,
+        digest::{ChatModel, ChatPrompt, Completing, LlmSummarizer},
+    },
     config::{Config, Durability, Originals, Shares},
     error::{Error, ErrorKind, Result},
     handles::{Session, Thermocline, User, blocking},
@@ -74,7 +83,7 @@ pub use crate::{
     store::{
         doctor::{Check, Diagnosis},
         erase::Erased,
-        stats::{Stats, TierStats},
+        stats::{ColdStats, Stats, TierStats},
         transfer::Transferred,
     },
     text::tokens::Tokenizer,

@@ -1,8 +1,8 @@
 //! The summarizer that is always there: no LLM, no key, no network.
 
 use crate::{
-    compress::{Summarizer, Summarizing, Verdict, extract::sketch},
-    model::turn::Turn,
+    compress::{Summarizer, Summarizing, Verdict, anchors, critical, extract::sketch},
+    model::turn::{Origin, Turn},
     text::tokens::Tokenizer,
 };
 
@@ -26,8 +26,16 @@ impl Summarizer for Extractive {
 }
 
 fn verdict(turn: &Turn) -> Verdict {
-    let sketch = sketch(&turn.said, tokenizer_of(turn));
-    Verdict::summary(turn.id, sketch.summary_text).topic_keywords(sketch.topic_keywords)
+    let said = &turn.said;
+    let sketch = sketch(said, tokenizer_of(turn));
+    let is_critical = said.user_origin == Origin::User && !critical::by_text(&said.user_message).is_empty();
+    Verdict {
+        turn_id: turn.id,
+        is_critical,
+        summary_text: sketch.summary_text,
+        topic_keywords: sketch.topic_keywords,
+        anchors: anchors::find(said),
+    }
 }
 
 /// The tokenizer that the turn was counted by: its tables are loaded already.
@@ -45,15 +53,27 @@ mod tests {
 
     #[tokio::test]
     async fn every_turn_gets_a_verdict_with_a_summary() {
-        let turns = [Turn::sample(1, "I sold the boat.", 5), Turn::sample(2, "Nice", 1)];
+        let turns = [Turn::sample(1, "The boat sank.", 5), Turn::sample(2, "Nice", 1)];
         let verdicts = Extractive.summarize(&turns).await.unwrap();
         let found: Vec<_> = verdicts.iter().map(|v| (v.turn_id, v.summary_text.as_str())).collect();
         assert_eq!(
             found,
-            [(turns[0].id, "User said \"I sold the boat.\""), (turns[1].id, "User said \"Nice\".")]
+            [(turns[0].id, "User said \"The boat sank.\""), (turns[1].id, "User said \"Nice\".")]
         );
-        assert_eq!(verdicts[0].topic_keywords, ["sold", "boat"]);
+        assert_eq!(verdicts[0].topic_keywords, ["boat sank"]);
         assert_eq!(Extractive.name(), "extractive");
+        assert!(verdicts.iter().all(|verdict| !verdict.is_critical && verdict.anchors.is_empty()));
+    }
+
+    #[tokio::test]
+    async fn what_users_tell_of_themselves_is_critical_and_an_anchor() {
+        let told = Turn::sample(2, "My sister Anna lives with us.", 5);
+        let mut pasted = told.clone();
+        pasted.said.user_origin = Origin::Document;
+        let verdicts = Extractive.summarize(&[told, pasted]).await.unwrap();
+        assert!(verdicts[0].is_critical && !verdicts[1].is_critical);
+        let values: Vec<_> = verdicts[0].anchors.iter().map(|anchor| anchor.value.as_str()).collect();
+        assert_eq!((values.as_slice(), verdicts[1].anchors.len()), (["sister Anna"].as_slice(), 0));
     }
 
     #[test]

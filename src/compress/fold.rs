@@ -183,7 +183,8 @@ mod tests {
 
     #[test]
     fn strength_grows_with_each_turn() {
-        assert_eq!([0, 1, 2, 3].map(strength), [0.0, 0.5, 0.75, 0.875]);
+        let eighths = [0, 1, 2, 3].map(|count| (strength(count) * 8.0).to_string());
+        assert_eq!(eighths, ["0", "4", "6", "7"]);
         assert!(strength(u32::MAX) <= 1.0);
     }
 

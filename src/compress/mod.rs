@@ -3,13 +3,17 @@
 
 pub(crate) mod anchors;
 pub(crate) mod archive;
+mod classes;
 pub(crate) mod critical;
+mod cues;
+pub(crate) mod digest;
 pub(crate) mod extract;
 mod extractive;
 pub(crate) mod fold;
 mod gist;
 pub(crate) mod plan;
 pub(crate) mod verify;
+mod voice;
 
 pub use extractive::Extractive;
 

@@ -204,6 +204,11 @@ impl User {
         self.runtime.block_on(self.inner.summary(turn))
     }
 
+    /// See [`User::summary_by_caller_id`](crate::User::summary_by_caller_id).
+    pub fn summary_by_caller_id(&self, caller_id: &str) -> Result<Option<Summary>> {
+        self.runtime.block_on(self.inner.summary_by_caller_id(caller_id))
+    }
+
     /// See [`User::anchors`](crate::User::anchors).
     pub fn anchors(&self) -> Result<Vec<Anchor>> {
         self.runtime.block_on(self.inner.anchors())

@@ -13,7 +13,7 @@ pub(super) struct Open {
 }
 
 impl Open {
-    pub(super) fn open(path: &Path, config: Config) -> Result<Self> {
+    pub(super) fn file(path: &Path, config: Config) -> Result<Self> {
         let has_worker = config.worker;
         let store = Arc::new(Store::open(path, config)?);
         let worker = if has_worker { Some(Worker::start(Arc::clone(&store))?) } else { None };

@@ -50,7 +50,7 @@ impl Thermocline {
         // Nobody waits for this. It panics where there is no time, which else only a full queue would show.
         drop(tokio::time::sleep(Duration::ZERO));
         let path = path.as_ref().to_owned();
-        off_thread(move || Ok(Self { store: Arc::new(Open::open(&path, config)?) })).await
+        off_thread(move || Ok(Self { store: Arc::new(Open::file(&path, config)?) })).await
     }
 
     /// The file's absolute path.

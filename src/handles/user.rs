@@ -139,6 +139,18 @@ impl User {
         off_thread(move || store.read(|conn| summaries::of_turn(conn, &scope, turn))).await
     }
 
+    /// The summary that stands for the turn that was recorded with the caller's own id, if one does.
+    pub async fn summary_by_caller_id(&self, caller_id: &str) -> Result<Option<Summary>> {
+        let (store, scope, caller_id) = (Arc::clone(&self.store), self.scope, caller_id.to_owned());
+        off_thread(move || {
+            store.read(|conn| match turns::unit_by_caller_id(conn, &scope, &caller_id)? {
+                Some(unit) => summaries::of_turn(conn, &scope, unit.turn_id),
+                None => Ok(None),
+            })
+        })
+        .await
+    }
+
     /// Who the user is, and those who speak in the user's sessions: every anchor, by subject and attribute, what holds
     /// before what held.
     pub async fn anchors(&self) -> Result<Vec<Anchor>> {

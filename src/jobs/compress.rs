@@ -8,13 +8,13 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use crate::{
     compress::{
         Summarizer, Verdict, archive,
-        plan::{self, Plan, Rules, Verdicts},
+        plan::{self, Rules, Verdicts},
         verify,
     },
     config::Originals,
     error::{Error, ErrorKind, Result},
     jobs::{Ended, Run},
-    model::turn::Turn,
+    model::{ids::TurnId, turn::Turn},
     store::{
         jobs::{self, Lease},
         originals, reload,
@@ -25,8 +25,9 @@ use crate::{
     },
 };
 
-/// What is read and thought over at once: bounds the memory of a job.
-const CHUNK_TURNS: usize = 64;
+/// What is read and thought over at once: bounds the memory of a job, and what a slow LLM#1 is asked before its first
+/// answers are kept.
+const CHUNK_TURNS: usize = 16;
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// What is swapped at once: with 4,500 bytes a turn about 2 ms of the writer, with 140 about 1 ms (benchmark
@@ -69,7 +70,11 @@ pub(super) async fn compress(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> 
         }
         let previous = store.read(|conn| originals::snapshot(conn, &scope, session.session_no, before))?;
         let plans = plan::plan(&turns, previous, &verdicts, rules);
-        let fates = turns.iter().zip(plans).filter_map(|(turn, plan)| Some(fate(turn, plan?))).collect();
+        let fates = turns
+            .iter()
+            .zip(plans)
+            .filter_map(|(turn, plan)| Some(Fate { turn: turn.clone(), plan: plan? }))
+            .collect();
         if !swap_all(run, &scope, lease, &session, fates).await? {
             return Ok(Ended::Stopped);
         }
@@ -89,16 +94,12 @@ async fn end(run: &Run<'_>, lease: &Lease) -> Result<Ended> {
 fn read_chunk(run: &Run<'_>, scope: &Scope, session: &SessionRow, after: u32) -> Result<Vec<Turn>> {
     let mut bytes = 0;
     let is_enough = |turns: &[Turn]| {
-        bytes += turns.last().map_or(0, size);
+        bytes += turns.last().map_or(0, Turn::text_bytes);
         turns.len() >= CHUNK_TURNS || bytes >= CHUNK_BYTES
     };
     let turns =
         run.store.read(|conn| turns::warm_after(conn, scope, session.session_no, after, is_enough))?;
     Ok(turns.into_iter().map(|turn| reload::recounted(turn, run.store.config())).collect())
-}
-
-fn size(turn: &Turn) -> usize {
-    turn.said.user_message.len() + turn.said.ai_response.len()
 }
 
 /// Asks LLM#1, holding the job meanwhile, and gives back the verdicts that are good. `None`: told to stop.
@@ -107,7 +108,7 @@ async fn ask(
     lease: &Lease,
     summarizer: &Arc<dyn Summarizer>,
     turns: &Arc<Vec<Turn>>,
-) -> Result<Option<HashMap<crate::model::ids::TurnId, Verdict>>> {
+) -> Result<Option<HashMap<TurnId, Verdict>>> {
     let config = run.store.config();
     let (asked, of) = (Arc::clone(summarizer), Arc::clone(turns));
     // A task of its own: its panic is an error here.
@@ -141,13 +142,9 @@ async fn ask(
 }
 
 /// Says how many turns have no good verdict.
-fn what_is_wrong(turns: &[Turn], good: &HashMap<crate::model::ids::TurnId, Verdict>) -> Option<String> {
+fn what_is_wrong(turns: &[Turn], good: &HashMap<TurnId, Verdict>) -> Option<String> {
     let bad = turns.len() - good.len();
     (bad > 0).then(|| format!("the summarizer gave no usable verdict for {bad} of {} turns", turns.len()))
-}
-
-fn fate(turn: &Turn, plan: Plan) -> Fate {
-    Fate { turn: turn.clone(), plan }
 }
 
 /// Swaps the turns of a chunk, slice by slice. False: told to stop.
@@ -158,7 +155,7 @@ async fn swap_all(
     session: &SessionRow,
     mut fates: Vec<Fate>,
 ) -> Result<bool> {
-    let sizes: Vec<usize> = fates.iter().map(|fate| size(&fate.turn)).collect();
+    let sizes: Vec<usize> = fates.iter().map(|fate| fate.turn.text_bytes()).collect();
     let is_archive = run.store.config().originals == Originals::Archive;
     for slice in plan::slices(&sizes, SLICE_TURNS, SLICE_BYTES) {
         if run.is_stopped() {

@@ -5,9 +5,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use crate::{
-    error::{Error, ErrorKind, Result},
+    error::Result,
     jobs::{Ended, JobProgress, Run},
-    model::{ids::SessionId, job::JobKind},
+    model::ids::SessionId,
     store::{
         Store,
         erase::{self, Erased},
@@ -22,14 +22,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// Erases a session, or all of a user, while the caller waits.
 pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId>) -> Result<Erased> {
-    let begun = store.write(move |desk| erase::begin(desk, &scope, session)).await?;
-    let lease_ms = store.config().lease_ms;
-    let taken = store
-        .write(move |desk| jobs::take_of(desk.tx, (JobKind::Erase, &scope, session), desk.now(), lease_ms))
-        .await?;
-    let lease = taken.ok_or_else(|| {
-        Error::new(ErrorKind::Busy, "another process erases this already; look again in a moment")
-    })?;
+    let (begun, lease) = store.write(move |desk| erase::begin(desk, &scope, session)).await?;
     // Nobody stops this run but its caller's runtime.
     let (_stop, stopped) = watch::channel(false);
     let mut run = Run { store, stop: stopped, tell: None, progress: JobProgress::default() };

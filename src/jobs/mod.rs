@@ -110,12 +110,10 @@ pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<b
     let mut run = Run { store, stop, tell: options.on_progress, progress: JobProgress::default() };
     let mut report = JobsReport { ended_sessions: end_silent(&mut run).await?, ..JobsReport::default() };
     while options.max_jobs.is_none_or(|max| run.progress.jobs_ended < max) && !run.is_stopped() {
-        let lease_ms = store.config().lease_ms;
-        let due = store.read(|conn| jobs::due(conn, now(store)))?.0;
-        if due == 0 {
+        if !run.has_due()? {
             break; // Nothing is written for a look.
         }
-        run.progress.jobs_due = run.progress.jobs_ended + due;
+        let lease_ms = store.config().lease_ms;
         let Some(lease) = store.write_slice(move |desk| jobs::take(desk.tx, desk.now(), lease_ms)).await?
         else {
             break;
@@ -128,6 +126,16 @@ pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<b
 }
 
 impl Run<'_> {
+    /// Whether a job is due. Counted anew when as many have ended as were counted: counting 100,000 before each of
+    /// them would take longer than the work.
+    fn has_due(&mut self) -> Result<bool> {
+        if self.progress.jobs_ended >= self.progress.jobs_due {
+            let due = self.store.read(|conn| jobs::due(conn, now(self.store)))?.0;
+            self.progress.jobs_due = self.progress.jobs_ended + due;
+        }
+        Ok(self.progress.jobs_ended < self.progress.jobs_due)
+    }
+
     /// Works on one job. What fails is on its row; this process goes on with the next.
     async fn one(&mut self, lease: &Lease, report: &mut JobsReport) {
         let ended = match lease.kind {

@@ -287,9 +287,9 @@ fn archive_problems(conn: &Connection) -> Result<u64> {
     while let Some(row) = rows.next()? {
         let turns = row.get::<_, Vec<u8>>("body").ok().and_then(|body| archive::unpack(&body).ok());
         let turns = turns.unwrap_or_default();
-        let mut placed = places.query([row.get::<_, i64>("frame_no")?])?;
+        let mut found_places = places.query([row.get::<_, i64>("frame_no")?])?;
         let mut found = 0;
-        while let Some(place) = placed.next()? {
+        while let Some(place) = found_places.next()? {
             let (id, hash): (TurnId, ContentHash) = (place.get("turn_id")?, place.get("content_hash")?);
             found += u64::from(turns.get(place.get::<_, usize>("position")?).is_some_and(|turn| {
                 let said = &turn.said;

@@ -4,7 +4,7 @@
 //! of at most [`SLICE`] rows, so that nobody waits long; the last one takes the session's or user's own row and asks
 //! for the write-ahead log to be emptied. `secure_delete` overwrites what leaves a page.
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row, ToSql, params};
 use serde::Serialize;
 
 use crate::{
@@ -136,7 +136,13 @@ pub(crate) type Slice = (Erased, bool);
 
 /// Makes the erase durable before anything goes: from here on it will be finished. Other jobs on the same data end,
 /// and every cache of it is void.
-pub(crate) fn begin(desk: &mut Desk<'_>, scope: &Scope, session: Option<SessionId>) -> Result<Erased> {
+///
+/// The job is taken in the same transaction, so that no worker is faster than who waits for the receipt.
+pub(crate) fn begin(
+    desk: &mut Desk<'_>,
+    scope: &Scope,
+    session: Option<SessionId>,
+) -> Result<(Erased, Lease)> {
     let turns = match session {
         Some(id) => sessions::existing(desk.tx, scope, id)?.info.turn_count,
         None => 0,
@@ -146,7 +152,8 @@ pub(crate) fn begin(desk: &mut Desk<'_>, scope: &Scope, session: Option<SessionI
     let jobs = jobs::remove(desk.tx, scope, session, None)?;
     jobs::enqueue(desk, scope, JobKind::Erase, session, turns)?;
     desk.live.forget_all();
-    Ok(Erased { jobs, ..Erased::default() })
+    let lease = jobs::take_of(desk, (JobKind::Erase, scope, session))?;
+    Ok((Erased { jobs, ..Erased::default() }, lease))
 }
 
 /// Erases a slice of a user.
@@ -154,8 +161,8 @@ pub(crate) fn user_slice(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease) -> R
     jobs::hold(desk, lease)?;
     let (mut erased, mut room) = (Erased::default(), SLICE);
     for &(table, sql) in USER_TABLES.iter().filter(|(_, sql)| !sql.is_empty()) {
-        // Deleting all of what a user has is the same statement, with more rows.
-        let rows = u32::try_from(execute(desk.tx, sql, scope, room)?).unwrap_or(u32::MAX);
+        let params = params![scope.user_id, scope.user_no, room];
+        let rows = u32::try_from(desk.tx.prepare_cached(sql)?.execute(params)?).unwrap_or(u32::MAX);
         erased.add(table, rows.into());
         room = room.saturating_sub(rows);
         if room == 0 {
@@ -173,17 +180,6 @@ pub(crate) fn user_slice(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease) -> R
 /// An erase that gets on is never given up, however often it is cut short.
 fn got_on(desk: &Desk<'_>, lease: &Lease, slice: &Erased) -> Result<()> {
     jobs::progress(desk.tx, lease, u32::try_from(slice.turns).unwrap_or(u32::MAX), 1)
-}
-
-/// All parameters are always bound, so each statement may name those that it needs.
-fn execute(tx: &Connection, sql: &str, scope: &Scope, rows: u32) -> Result<usize> {
-    let mut stmt = tx.prepare_cached(sql)?;
-    for (name, value) in [(1, &scope.user_id as &dyn rusqlite::ToSql), (2, &scope.user_no), (3, &rows)] {
-        if name <= stmt.parameter_count() {
-            stmt.raw_bind_parameter(name, value)?;
-        }
-    }
-    Ok(stmt.raw_execute()?)
 }
 
 /// Erases a slice of a session; anchors that have other evidence are folded anew from it.
@@ -204,9 +200,16 @@ pub(crate) fn session_slice(
             got_on(desk, lease, &erased)?;
             return Ok((erased, false));
         }
-        desk.tx
-            .prepare_cached("DELETE FROM archived_frames WHERE session_id = ?1 AND user_id = ?2")?
-            .execute(params![session, scope.user_id])?;
+        let frames = desk
+            .tx
+            .prepare_cached(
+                "DELETE FROM archived_frames WHERE frame_no IN
+                   (SELECT frame_no FROM archived_frames WHERE session_id = ?1 AND user_id = ?2 LIMIT ?3)",
+            )?
+            .execute(params![session, scope.user_id, SLICE])?;
+        if frames > 0 {
+            return Ok((erased, false));
+        }
         sessions::remove(desk.tx, scope, &row)?;
         erased.sessions += 1;
     }
@@ -229,10 +232,10 @@ fn places(conn: &Connection, scope: &Scope, session_no: i64) -> Result<Vec<Place
     let mut stmt = conn.prepare_cached(
         "SELECT id AS turn_id, turn_number, seq FROM conversation_turns
          WHERE turn_key BETWEEN ?1 AND ?2 AND user_id = ?3
-         UNION SELECT turn_id, turn_number, seq FROM archived_turns
+         UNION ALL SELECT turn_id, turn_number, seq FROM archived_turns
          WHERE turn_key BETWEEN ?1 AND ?2 AND user_no = ?4
-         UNION SELECT original_turn_id, turn_number, seq FROM conversation_summaries
-         WHERE turn_key BETWEEN ?1 AND ?2 AND user_id = ?3
+         UNION ALL SELECT original_turn_id, turn_number, seq FROM conversation_summaries
+         WHERE turn_key BETWEEN ?1 AND ?2 AND user_id = ?3 AND original = 'deleted'
          LIMIT ?5",
     )?;
     let (first, last) = (turn_key(session_no, 0), turn_key(session_no + 1, 0) - 1);
@@ -258,26 +261,28 @@ fn erase_turn(
     erased.derivations += gone.derivations;
     erased.anchors += anchors::refold(tx, scope, &gone.folds)?;
     let key = turn_key(session_no, place.turn_number);
+    let (user_id, user_no): (&dyn ToSql, &dyn ToSql) = (&scope.user_id, &scope.user_no);
     let deletes = [
         (
             "memory_tier_transitions",
             "DELETE FROM memory_tier_transitions
-             WHERE session_no = ?1 >> 24 AND turn_number = (?1 & 0xffffff) AND user_no = ?3",
+             WHERE session_no = ?1 >> 24 AND turn_number = (?1 & 0xffffff) AND user_no = ?2",
+            user_no,
         ),
-        ("conversation_summaries", "DELETE FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2"),
-        ("archived_turns", "DELETE FROM archived_turns WHERE turn_key = ?1 AND user_no = ?3"),
-        ("conversation_turns", "DELETE FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2"),
+        (
+            "conversation_summaries",
+            "DELETE FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2",
+            user_id,
+        ),
+        ("archived_turns", "DELETE FROM archived_turns WHERE turn_key = ?1 AND user_no = ?2", user_no),
+        (
+            "conversation_turns",
+            "DELETE FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2",
+            user_id,
+        ),
     ];
-    for (table, sql) in deletes {
-        let mut stmt = tx.prepare_cached(sql)?;
-        stmt.raw_bind_parameter(1, key)?;
-        if sql.contains("?2") {
-            stmt.raw_bind_parameter(2, scope.user_id)?;
-        }
-        if sql.contains("?3") {
-            stmt.raw_bind_parameter(3, scope.user_no)?;
-        }
-        erased.add(table, stmt.raw_execute()? as u64);
+    for (table, sql, user) in deletes {
+        erased.add(table, tx.prepare_cached(sql)?.execute(params![key, user])? as u64);
     }
     tx.prepare_cached("DELETE FROM recall_units WHERE seq = ?1 AND user_no = ?2")?
         .execute(params![place.seq, scope.user_no])?;

@@ -120,22 +120,16 @@ pub(crate) fn take(tx: &Connection, now: DateTime<Utc>, lease_ms: u64) -> Result
     Ok(None)
 }
 
-/// Takes one job whether it is due or not, unless somebody holds it.
+/// Takes a job that was queued in this transaction.
 pub(crate) fn take_of(
-    tx: &Connection,
-    dedupe: (JobKind, &Scope, Option<SessionId>),
-    now: DateTime<Utc>,
-    lease_ms: u64,
-) -> Result<Option<Lease>> {
-    let (kind, scope, session) = dedupe;
-    let found = tx
-        .prepare_cached(
-            "SELECT job_no FROM jobs WHERE kind = ?1 AND user_id = ?2 AND subject_id IS ?3
-               AND (state <> 'running' OR next_run_at <= ?4)",
-        )?
-        .query_row(params![kind, scope.user_id, session, Instant(now)], |row| row.get("job_no"))
-        .optional()?;
-    found.map(|job_no| lease(tx, job_no, now, lease_ms)).transpose()
+    desk: &Desk<'_>,
+    (kind, scope, session): (JobKind, &Scope, Option<SessionId>),
+) -> Result<Lease> {
+    let job_no = desk
+        .tx
+        .prepare_cached("SELECT job_no FROM jobs WHERE kind = ?1 AND user_id = ?2 AND subject_id IS ?3")?
+        .query_row(params![kind, scope.user_id, session], |row| row.get("job_no"))?;
+    lease(desk.tx, job_no, desk.now(), desk.config.lease_ms)
 }
 
 fn lease(tx: &Connection, job_no: i64, now: DateTime<Utc>, lease_ms: u64) -> Result<Lease> {
@@ -269,7 +263,7 @@ pub(crate) fn list(conn: &Connection) -> Result<Vec<JobInfo>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How many jobs wait for this instant or an earlier one, and when the next of the others is due.
+/// How many jobs are due at this instant, and when the next of the others is.
 pub(crate) fn due(conn: &Connection, now: DateTime<Utc>) -> Result<(u64, Option<DateTime<Utc>>)> {
     let mut stmt = conn.prepare_cached(
         "SELECT (SELECT count(*) FROM jobs WHERE state <> 'failed' AND next_run_at <= ?1) AS due,

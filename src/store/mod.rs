@@ -173,7 +173,11 @@ impl Store {
             Look::Unsure { known: Some(known) } if known.1.is_open => known,
             Look::Unsure { .. } => return Ok(None),
         };
-        if self.watch.version(scope, session)? != Some(known_version) {
+        let version = self.watch.version(scope, session)?;
+        if version != Some(known_version) {
+            if version.is_none() {
+                self.live.forget(session); // It was erased.
+            }
             return Ok(None);
         }
         self.live.put(session, Arc::clone(&hot), known_version, Some(data_version));

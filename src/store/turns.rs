@@ -325,7 +325,7 @@ pub(crate) fn hot(conn: &Connection, scope: &Scope, session: SessionId) -> Resul
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The turns of a session from `before` backwards, newest first, as long as `take` wants another.
+/// The turns of a session that are not cold from `before` backwards, newest first, as long as `take` wants another.
 pub(crate) fn newest_before(
     conn: &Connection,
     scope: &Scope,
@@ -335,7 +335,7 @@ pub(crate) fn newest_before(
 ) -> Result<Vec<Turn>> {
     let mut stmt = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM conversation_turns
-         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key DESC"
+         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 AND memory_tier <> 'cold' ORDER BY turn_key DESC"
     ))?;
     let mut rows =
         stmt.query(params![turn_key(session_no, 0), turn_key(session_no, before), scope.user_id])?;

@@ -331,7 +331,7 @@ mod tests {
         );
         check("Garden hoses leak. The garden hose is green.", &["garden hoses", "leak", "green"]);
         check("She works for Island Media Group in Berlin.", &["Island Media Group", "Berlin"]);
-        check("Where do I learn C++ or PHP, in a cafe?", &["PHP", "C++", "cafe"]);
+        check("Where do I learn C++ or PHP, in a cafe?", &["C++", "PHP", "cafe"]);
         check("Wir haben gestern die neue Küche und den Balkon gesehen.", &["Küche", "gesehen", "Balkon"]);
     }
 

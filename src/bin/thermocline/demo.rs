@@ -259,7 +259,7 @@ fn ending(told: &Told) -> String {
     [
         "\nWhere the turns live now\n",
         &homes(&told.sessions),
-        "  (cold is for compressed sessions; this version does not compress any yet)\n",
+        "  (cold is for compressed sessions: jobs run compresses those that have ended)\n",
         &format!("\nNow Nora asks: \"{}\"\n", told.message),
         &plain::wrapped(&about, WIDTH, "", ""),
         "\n",
@@ -290,6 +290,7 @@ fn to_try(file: &str) -> String {
         "\nAll of it is in {file}. Look into it:\n  \
          thermocline --db {file} session show --user {USER} the-letter\n  \
          thermocline --db {file} context --user {USER} \"What did I say about Henk?\"\n  \
+         thermocline --db {file} jobs run\n  \
          sqlite3 -readonly -box {file} \"SELECT session, memory_tier, turns, tokens FROM v_tiers\"\n"
     )
 }

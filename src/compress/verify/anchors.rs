@@ -8,7 +8,7 @@ use crate::{
     },
     model::{
         anchor::FoundAnchor,
-        turn::{Origin, Turn},
+        turn::{Origin, Said, Turn},
     },
     text::words,
 };
@@ -25,8 +25,12 @@ pub(super) fn clean(turn: &Turn, anchors: Vec<FoundAnchor>) -> Vec<FoundAnchor> 
     if anchors.is_empty() {
         return anchors;
     }
-    let sides = [Side::of_user(turn), Side::of_assistant(turn)];
-    let sides: Vec<Side<'_>> = sides.into_iter().flatten().collect();
+    let texts = [&turn.said.user_message, &turn.said.ai_response];
+    let sides: Vec<Side<'_>> = texts
+        .into_iter()
+        .zip(subjects(&turn.said))
+        .filter_map(|(text, subject)| Some(Side::new(text, subject?, turn)))
+        .collect();
     let mut kept: Vec<FoundAnchor> = Vec::new();
     for anchor in anchors.into_iter().take(MAX_ANCHORS) {
         if let Some(good) = sides.iter().find_map(|side| side.believe(&anchor))
@@ -38,8 +42,22 @@ pub(super) fn clean(turn: &Turn, anchors: Vec<FoundAnchor>) -> Vec<FoundAnchor> 
     kept
 }
 
+/// Whom the user's side and the assistant's side may speak of; none, if they prove nothing about anyone.
+///
+/// A person speaks of themself: by their name, or as `user` or `assistant`, the side they stand on. LLM#2 is
+/// `assistant` whatever it is called. Tools, documents and the system prove nothing.
+pub(crate) fn subjects(said: &Said) -> [Option<String>; 2] {
+    let user = (said.user_origin == Origin::User).then(|| subject(said.user_name.as_deref(), "user"));
+    let assistant = match said.assistant_origin {
+        Origin::User => Some(subject(said.assistant_name.as_deref(), "assistant")),
+        Origin::Assistant => Some("assistant".to_owned()),
+        Origin::Tool | Origin::Document | Origin::System => None,
+    };
+    [user, assistant]
+}
+
 /// A speaker's name as the subject of anchors: folded, blanks as single spaces.
-pub(crate) fn folded_name(name: &str) -> String {
+fn folded_name(name: &str) -> String {
     words::fold(name).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -47,34 +65,15 @@ pub(crate) fn folded_name(name: &str) -> String {
 struct Side<'a> {
     text: &'a str,
     /// Whom its speaker may speak of: themself.
-    subjects: Vec<String>,
+    subject: String,
     normal: Normal,
     source: Source,
 }
 
 impl<'a> Side<'a> {
-    /// What a person wrote. Tools, documents and the system prove nothing about anyone.
-    fn of_user(turn: &'a Turn) -> Option<Self> {
-        (turn.said.user_origin == Origin::User).then(|| {
-            let subject = subject(turn.said.user_name.as_deref(), "user");
-            Self::new(&turn.said.user_message, vec![subject], turn)
-        })
-    }
-
-    /// What a person or LLM#2 wrote. LLM#2 has a name and is still `assistant`.
-    fn of_assistant(turn: &'a Turn) -> Option<Self> {
-        let named = subject(turn.said.assistant_name.as_deref(), "assistant");
-        let subjects = match turn.said.assistant_origin {
-            Origin::User => vec![named],
-            Origin::Assistant => vec!["assistant".to_owned(), named],
-            Origin::Tool | Origin::Document | Origin::System => return None,
-        };
-        Some(Self::new(&turn.said.ai_response, subjects, turn))
-    }
-
-    fn new(text: &'a str, subjects: Vec<String>, turn: &Turn) -> Self {
+    fn new(text: &'a str, subject: String, turn: &Turn) -> Self {
         let source = Source::of_text(text, turn.timestamp.date_naive());
-        Self { text, subjects, normal: Normal::of(text), source }
+        Self { text, subject, normal: Normal::of(text), source }
     }
 
     /// The anchor with the quote as it stands here, or nothing.
@@ -87,7 +86,7 @@ impl<'a> Side<'a> {
         let is_short_and_plain = value.chars().any(char::is_alphanumeric)
             && value.len() <= MAX_VALUE_BYTES
             && plain::check(&value).is_ok();
-        if !self.subjects.contains(&subject) || !is_short_and_plain {
+        if self.subject != subject || !is_short_and_plain {
             return None;
         }
         let quote = self.normal.find(self.text, &anchor.quote)?;

@@ -30,7 +30,7 @@ const WRITTEN_ONE_IN: u32 = 4;
 const MAX_PROFILED_BYTES: usize = 20_000;
 
 /// How a text is written.
-pub(super) struct Profile {
+struct Profile {
     letters: u32,
     by_script: HashMap<Script, u32>,
     kana: u32,
@@ -38,7 +38,7 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    pub(super) fn of(text: &str) -> Self {
+    fn of(text: &str) -> Self {
         let text = &text[..text.floor_char_boundary(MAX_PROFILED_BYTES)];
         let mut new = Self { letters: 0, by_script: HashMap::new(), kana: 0, language: None };
         for c in text.chars().filter(|c| c.is_alphabetic()) {
@@ -57,23 +57,28 @@ impl Profile {
         new
     }
 
-    /// Whether a summary written like `summary` can be of a text written like this.
-    pub(super) fn allows(&self, summary: &Self) -> bool {
+    /// Whether a summary written like `summary` is in the language of a text written like this; none if that cannot
+    /// be told.
+    fn agrees(&self, summary: &Self) -> Option<bool> {
         if self.letters < MIN_LETTERS || summary.letters < MIN_LETTERS {
-            return true;
+            return None;
         }
-        let mut shared = self.by_script.keys().filter(|&&script| self.is_written_in(script));
-        if !shared.any(|&script| summary.is_written_in(script)) {
-            return false;
+        let mut written = self.by_script.keys().filter(|&&script| self.is_written_in(script));
+        if !written.any(|&script| summary.is_written_in(script)) {
+            return Some(false);
         }
         // Japanese is never long without Kana, and Chinese never has any.
         if self.is_written_in(Script::Han) && summary.is_written_in(Script::Han) {
             let is_japanese = |profile: &Self| profile.kana * 10 > profile.letters;
             if is_japanese(self) != is_japanese(summary) && (self.kana == 0 || summary.kana == 0) {
-                return false;
+                return Some(false);
             }
         }
-        self.language.is_none() || summary.language.is_none() || self.language == summary.language
+        match (self.language, summary.language) {
+            (Some(own), Some(other)) => Some(own == other),
+            (None, Some(_)) => None,
+            (_, None) => Some(true),
+        }
     }
 
     fn is_written_in(&self, script: Script) -> bool {
@@ -111,6 +116,13 @@ fn script_of(c: char) -> Script {
 pub(super) fn is_unspaced(text: &str) -> bool {
     let profile = Profile::of(text);
     [Script::Han, Script::Hangul, Script::Thai].into_iter().any(|script| profile.is_written_in(script))
+}
+
+/// Whether a summary can be of a turn with these sides: one of them is in its language, or none is clearly in another.
+pub(super) fn fits(sides: &[&str], summary: &str) -> bool {
+    let summary = Profile::of(summary);
+    let agreed: Vec<Option<bool>> = sides.iter().map(|side| Profile::of(side).agrees(&summary)).collect();
+    agreed.contains(&Some(true)) || !agreed.contains(&Some(false))
 }
 
 /// Whether no spaces stand between words around this letter.
@@ -152,7 +164,7 @@ mod tests {
 
     #[track_caller]
     fn check(source: &str, summary: &str, allowed: bool) {
-        assert_eq!(Profile::of(source).allows(&Profile::of(summary)), allowed, "{summary:?} of {source:?}");
+        assert_eq!(fits(&[source], summary), allowed, "{summary:?} of {source:?}");
     }
 
     const ENGLISH: &str = "I have been to the market and it was full of people that I know from the school.";
@@ -188,6 +200,13 @@ mod tests {
         check(GERMAN, ENGLISH, false);
         check(GERMAN, GERMAN, true);
         check("ok thanks, see you tomorrow", GERMAN, true); // Too little to say.
+    }
+
+    #[test]
+    fn one_side_in_its_language_is_enough_and_unclear_ones_do_not_count() {
+        assert!(fits(&[ENGLISH, GERMAN], GERMAN) && fits(&[GERMAN, ENGLISH], GERMAN));
+        assert!(fits(&["ok thanks", ""], GERMAN));
+        assert!(!fits(&["ok thanks", ENGLISH], GERMAN) && !fits(&[ENGLISH, ""], GERMAN));
     }
 
     #[test]

@@ -47,6 +47,11 @@ impl Source {
         self.words.binary_search(&word).is_ok()
     }
 
+    /// How many different words it has.
+    pub(super) fn word_count(&self) -> usize {
+        self.words.len()
+    }
+
     /// Whether this stands in it, apart from case and blanks.
     pub(super) fn has_text(&self, text: &str) -> bool {
         self.text.contains(&light(text))

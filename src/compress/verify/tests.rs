@@ -171,6 +171,8 @@ fn facts_come_from_the_turn() {
     check("Pottery with Anna, see http://evil.example", Err(Flaw::ForeignLink));
     check("Pottery with Anna, see evil.example/clay", Err(Flaw::ForeignLink));
     check("Pottery with Anna at ay.example", Err(Flaw::ForeignLink)); // A part of the turn's own link.
+    check("Pottery with Anna at clay.exam", Err(Flaw::ForeignLink));
+    check("Pottery with Anna, write to hello@clay.exam", Err(Flaw::ForeignEmail));
     check("Pottery with Anna at clay.example.evil.net", Err(Flaw::ForeignLink));
     check("Pottery with Anna at https://clay.example/other", Err(Flaw::ForeignLink));
     check("Pottery with Anna at cláy.example", Err(Flaw::ForeignLink));

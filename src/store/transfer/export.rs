@@ -95,7 +95,7 @@ fn deleted(row: &Row<'_>, id: TurnId) -> Result<DeletedTurn> {
         turn_number: row.get("turn_number")?,
         caller_id: row.get("caller_id")?,
         timestamp: instant_at(row, "said_at")?,
-        content_hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+        content_hash: format!("{:032x}", u128::from_be_bytes(hash)),
     })
 }
 

@@ -185,10 +185,18 @@ fn taken(error: Error) -> Error {
 struct Writing<'a, 'b> {
     desk: &'a mut Desk<'b>,
     scope: Scope,
-    /// Each session's number here, and its turns for the archive that have no frame yet.
-    sessions: HashMap<SessionId, (SessionInfo, i64, Vec<(Turn, i64)>)>,
+    sessions: HashMap<SessionId, Imported>,
     seqs: HashMap<TurnId, (i64, Original)>,
     folds: BTreeSet<Fold>,
+}
+
+/// A session that was written.
+struct Imported {
+    info: SessionInfo,
+    /// Its number here.
+    session_no: i64,
+    /// Its turns for the archive, which have no frame yet.
+    unpacked: Vec<Turn>,
 }
 
 impl Writing<'_, '_> {
@@ -211,9 +219,8 @@ impl Writing<'_, '_> {
     }
 
     fn session_no(&self, id: SessionId) -> Result<i64> {
-        let (_, session_no, _) =
-            self.sessions.get(&id).ok_or_else(|| Error::invalid("a line's session is missing"))?;
-        Ok(*session_no)
+        let session = self.sessions.get(&id);
+        Ok(session.ok_or_else(|| Error::invalid("a line's session is missing"))?.session_no)
     }
 
     /// Where a turn stands now; before all of them for none.
@@ -223,9 +230,9 @@ impl Writing<'_, '_> {
         })
     }
 
-    fn session(&mut self, session: SessionInfo) -> Result<()> {
-        let session_no = sessions::insert_imported(self.desk.tx, &self.scope, &session)?;
-        self.sessions.insert(session.id, (session, session_no, Vec::new()));
+    fn session(&mut self, info: SessionInfo) -> Result<()> {
+        let session_no = sessions::insert_imported(self.desk.tx, &self.scope, &info)?;
+        self.sessions.insert(info.id, Imported { info, session_no, unpacked: Vec::new() });
         Ok(())
     }
 
@@ -250,8 +257,8 @@ impl Writing<'_, '_> {
     fn archived(&mut self, turn: Turn) -> Result<()> {
         let hash = measure::content_hash(&turn.said.user_message, &turn.said.ai_response);
         let seq = self.unit(&turn, hash, Original::Archived)?;
-        if let Some((_, _, waiting)) = self.sessions.get_mut(&turn.session_id) {
-            waiting.push((Turn { seq, ..turn }, seq));
+        if let Some(session) = self.sessions.get_mut(&turn.session_id) {
+            session.unpacked.push(Turn { seq, ..turn });
         }
         Ok(())
     }
@@ -343,32 +350,24 @@ impl Writing<'_, '_> {
 
     /// Packs the archive, folds the anchors, and queues what an open or restored session waits for.
     fn end(mut self) -> Result<()> {
-        for (session, session_no, waiting) in std::mem::take(&mut self.sessions).into_values() {
-            self.pack(session.id, session_no, &waiting)?;
-            if session.memory_tier == MemoryTier::Warm && session.turn_count > 0 {
-                jobs::enqueue(
-                    self.desk,
-                    &self.scope,
-                    JobKind::Compress,
-                    Some(session.id),
-                    session.turn_count,
-                )?;
+        for session in std::mem::take(&mut self.sessions).into_values() {
+            self.pack(&session)?;
+            let info = session.info;
+            if info.memory_tier == MemoryTier::Warm && info.turn_count > 0 {
+                jobs::enqueue(self.desk, &self.scope, JobKind::Compress, Some(info.id), info.turn_count)?;
             }
         }
         anchors::refold(self.desk.tx, &self.scope, &self.folds).map(drop)
     }
 
-    fn pack(&self, session: SessionId, session_no: i64, waiting: &[(Turn, i64)]) -> Result<()> {
-        let sizes: Vec<usize> = waiting
-            .iter()
-            .map(|(turn, _)| turn.said.user_message.len() + turn.said.ai_response.len())
-            .collect();
+    fn pack(&self, session: &Imported) -> Result<()> {
+        let sizes: Vec<usize> = session.unpacked.iter().map(Turn::text_bytes).collect();
         for slice in plan::slices(&sizes, FRAME_TURNS, FRAME_BYTES) {
-            let turns: Vec<&Turn> = waiting[slice].iter().map(|(turn, _)| turn).collect();
+            let turns: Vec<&Turn> = session.unpacked[slice].iter().collect();
             let frame = archive::pack(&turns)?;
-            let frame_no = originals::insert_frame(self.desk.tx, &self.scope, session, &frame)?;
+            let frame_no = originals::insert_frame(self.desk.tx, &self.scope, session.info.id, &frame)?;
             for (position, turn) in turns.iter().enumerate() {
-                insert_archived(self.desk.tx, &self.scope, session_no, turn, (frame_no, position))?;
+                insert_archived(self.desk.tx, &self.scope, session.session_no, turn, (frame_no, position))?;
             }
         }
         Ok(())
@@ -402,12 +401,8 @@ fn insert_archived(
 
 fn hash_from_hex(text: &str) -> Result<ContentHash> {
     let wrong = || Error::invalid("a content hash is no 16 bytes in hexadecimal");
-    let mut hash = ContentHash::default();
-    if text.len() != 2 * hash.len() || !text.is_ascii() {
+    if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(wrong());
     }
-    for (at, byte) in hash.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).map_err(|_| wrong())?;
-    }
-    Ok(hash)
+    u128::from_str_radix(text, 16).map(u128::to_be_bytes).map_err(|_| wrong())
 }

@@ -1,0 +1,458 @@
+//! What a person states in their own voice: not what they ask, quote, paste, imagine or report of others.
+
+use crate::text::{
+    sentences::{Setting, sentences},
+    terms::for_each_term,
+};
+
+/// A part of one sentence that its author states, as words and marks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Statement<'a> {
+    /// The text that the places of its tokens count in.
+    pub(crate) text: &'a str,
+    pub(crate) tokens: Vec<Token<'a>>,
+    /// Whether nothing stands between its start and the start of its sentence.
+    pub(crate) starts_sentence: bool,
+    /// Whether its sentence is one that shouts or cheers.
+    pub(crate) is_loud: bool,
+}
+
+/// A word, or a part of a contraction, or a mark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Token<'a> {
+    /// Lower case; `don't` is `do` and `not`, `I'm` is `i` and `am`.
+    pub(crate) lower: String,
+    /// As it stands in the text: both halves of a contraction are the whole of it.
+    pub(crate) text: &'a str,
+    /// Its place in the statement's text, in bytes.
+    pub(crate) start: usize,
+}
+
+impl Token<'_> {
+    pub(crate) fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+
+    pub(crate) fn is_mark(&self) -> bool {
+        !self.lower.starts_with(|c: char| c.is_alphanumeric() || c == '\'')
+    }
+
+    pub(crate) fn is_capital(&self) -> bool {
+        self.text.starts_with(char::is_uppercase)
+    }
+}
+
+/// No more than this of a message's start and end is looked at: nobody tells who they are in the middle of a book.
+const HEAD_BYTES: usize = 16 * 1_024;
+const TAIL_BYTES: usize = 2 * 1_024;
+
+/// The statements of a message, in order.
+pub(crate) fn statements(text: &str) -> Vec<Statement<'_>> {
+    let head = &text[..text.floor_char_boundary(HEAD_BYTES)];
+    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES)).max(head.len())..];
+    let mut found = Vec::new();
+    for part in [head, tail] {
+        if !is_fiction(part) {
+            add_statements(part, &mut found);
+        }
+    }
+    found
+}
+
+fn add_statements<'a>(text: &'a str, found: &mut Vec<Statement<'a>>) {
+    let quoted = quoted_spans(text);
+    let end = paste_start(text, &quoted).unwrap_or(text.len());
+    for sentence in sentences(text) {
+        let at = sentence.text.as_ptr() as usize - text.as_ptr() as usize;
+        let is_own =
+            matches!(sentence.setting, Setting::Prose | Setting::Item) && !has_role_tag(sentence.text);
+        if at >= end || !is_own {
+            continue;
+        }
+        let is_quoted =
+            |place: usize| quoted.iter().any(|&(start, end)| (start..end).contains(&(at + place)));
+        let tokens = tokens(sentence.text, is_quoted);
+        let is_loud = sentence.text.contains('!');
+        for (first, tokens) in stated(tokens) {
+            found.push(Statement { text: sentence.text, tokens, starts_sentence: first, is_loud });
+        }
+    }
+}
+
+/// Words that say that what follows is made up.
+fn is_fiction(text: &str) -> bool {
+    /// They stand in the request, not deep in a text.
+    const LOOKED_AT: usize = 1_024;
+    const SIGNS: &[&str] = &[
+        "role-play",
+        "roleplay",
+        "role play",
+        "hypothetic",
+        "pretend ",
+        "for a character",
+        "my character",
+        "in the novel",
+        "fictional",
+        "act as ",
+        "in my story",
+        "in my novel",
+        "let's say i ",
+        "suppose i ",
+        "imagine i ",
+        "imagine that i ",
+    ];
+    let head = text[..text.floor_char_boundary(LOOKED_AT)].to_lowercase();
+    SIGNS.iter().any(|sign| head.contains(sign))
+}
+
+/// `System: you are ...`
+fn has_role_tag(sentence: &str) -> bool {
+    const ROLES: &[&str] =
+        &["system", "assistant", "user", "tool", "human", "ai", "bot", "developer", "client", "customer"];
+    sentence.split_once(':').is_some_and(|(head, _)| ROLES.contains(&&*head.trim().to_lowercase()))
+}
+
+/// What stands between double quotes, the longest pair of one paragraph or few.
+fn quoted_spans(text: &str) -> Vec<(usize, usize)> {
+    /// A quote that is never closed ends somewhere.
+    const LONGEST: usize = 4_096;
+    let mut spans = Vec::new();
+    let mut open: Option<(usize, &[char])> = None;
+    for (at, c) in text.char_indices() {
+        match open {
+            Some((start, ends)) if ends.contains(&c) || at - start > LONGEST => {
+                spans.push((start, at + c.len_utf8()));
+                open = None;
+            }
+            Some(_) => {}
+            None => {
+                open = match c {
+                    // An inch mark stands behind a number.
+                    '"' if !text[..at].ends_with(|c: char| c.is_ascii_digit()) => Some((at, &['"', '”'])),
+                    '“' | '„' | '”' => Some((at, &['”', '“', '"'])),
+                    '«' => Some((at, &['»'])),
+                    '「' | '『' => Some((at, &['」', '』'])),
+                    _ => None,
+                }
+            }
+        }
+    }
+    spans
+}
+
+/// Where text begins that the author only passes on: behind a colon that ends a request to work on it.
+fn paste_start(text: &str, quoted: &[(usize, usize)]) -> Option<usize> {
+    const WORKED_ON: &[&str] = &[
+        "summar",
+        "translat",
+        "review",
+        "proofread",
+        "rewrite",
+        "rephrase",
+        "correct the",
+        "correct this",
+        "paste",
+        "pasting",
+        "following",
+        "edit ",
+        "edit:",
+        "improve this",
+        "check this",
+        "analy",
+        "sent round",
+        "sent me",
+        "grammar",
+        "this text",
+        "this email",
+        "this letter",
+        "the email",
+        "the article",
+        "the lyrics",
+        "transcript",
+        "forwarded",
+        "here's what",
+        "wrote:",
+        "said:",
+        "this is what",
+        "here is the",
+        "here's the",
+        "here's an",
+        "here is an",
+        "polish ",
+        "paraphrase",
+        "shorten",
+        "resuma",
+        "traduc",
+        "übersetz",
+        "zusammen",
+    ];
+    /// The request is short; what stands further before the colon is another sentence.
+    const LOOK_BACK: usize = 200;
+    for (colon, _) in text.match_indices(':') {
+        let behind = &text[colon + 1..];
+        let ends_line = behind.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
+        let is_quoted = quoted.iter().any(|&(start, end)| (start..end).contains(&colon));
+        if !ends_line || is_quoted {
+            continue;
+        }
+        let before = &text[text.ceil_char_boundary(colon.saturating_sub(LOOK_BACK))..=colon];
+        let request = before.rsplit(['\n', '!', '?']).next().unwrap_or(before).to_lowercase();
+        if WORKED_ON.iter().any(|word| request.contains(word)) {
+            let start = text.len() - behind.trim_start().len();
+            // What is in quotes is left out already, and more of the author's own may follow it.
+            return (!quoted.iter().any(|&(quote, _)| quote == start)).then_some(start);
+        }
+    }
+    None
+}
+
+/// The words and marks of a sentence; what is quoted, and what stands in square brackets, is one mark each.
+fn tokens(sentence: &str, is_quoted: impl Fn(usize) -> bool) -> Vec<Token<'_>> {
+    let mut found: Vec<Token<'_>> = Vec::new();
+    let mut last_end = 0;
+    let mut depth = 0_usize;
+    for_each_term(sentence, |term| {
+        for (at, c) in sentence[last_end..term.at].char_indices() {
+            let at = last_end + at;
+            let len = c.len_utf8();
+            match c {
+                '[' => depth += 1,
+                ']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            let is_mark = !c.is_whitespace()
+                && !matches!(
+                    c,
+                    '*' | '_' | '`' | '\'' | '\u{2019}' | '@' | '#' | '~' | '%' | '$' | '€' | '£'
+                );
+            if is_mark {
+                found.push(Token { lower: mark(c).to_owned(), text: &sentence[at..at + len], start: at });
+            }
+        }
+        last_end = term.at + term.text.len();
+        if depth == 0 && !is_quoted(term.at) {
+            for lower in expanded(term.text) {
+                found.push(Token { lower, text: term.text, start: term.at });
+            }
+        }
+    });
+    for (at, c) in sentence[last_end..].char_indices() {
+        if matches!(c, '?' | '!' | '.' | ',' | ':') {
+            let at = last_end + at;
+            found.push(Token { lower: mark(c).to_owned(), text: &sentence[at..=at], start: at });
+        }
+    }
+    found
+}
+
+/// One mark for all that separate alike.
+fn mark(c: char) -> &'static str {
+    match c {
+        ',' | '，' | '、' => ",",
+        '?' | '？' => "?",
+        '!' | '！' => "!",
+        '-' | '–' | '—' => "-",
+        ':' | '：' => ":",
+        ';' | '；' => ";",
+        '(' => "(",
+        ')' => ")",
+        '/' => "/",
+        '&' => "&",
+        '.' | '。' | '…' => ".",
+        _ => "\"",
+    }
+}
+
+/// A word in lower case, a contraction as its two words.
+fn expanded(word: &str) -> Vec<String> {
+    let lower = word.to_lowercase().replace('\u{2019}', "'");
+    let two = |first: &str, second: &str| vec![first.to_owned(), second.to_owned()];
+    match &*lower {
+        "im" | "i'm" => return two("i", "am"),
+        "ive" => return two("i", "have"),
+        "dont" => return two("do", "not"),
+        "doesnt" => return two("does", "not"),
+        "didnt" => return two("did", "not"),
+        "cant" | "cannot" | "can't" => return two("can", "not"),
+        "won't" | "wont" => return two("will", "not"),
+        "isnt" => return two("is", "not"),
+        "thats" => return two("that", "is"),
+        "gonna" => return two("going", "to"),
+        "wanna" => return two("want", "to"),
+        "gotta" => return two("got", "to"),
+        "u" => return vec!["you".to_owned()],
+        "favourite" => return vec!["favorite".to_owned()],
+        _ => {}
+    }
+    for (ending, second) in
+        [("n't", "not"), ("'m", "am"), ("'re", "are"), ("'ve", "have"), ("'ll", "will"), ("'d", "would")]
+    {
+        if let Some(first) = lower.strip_suffix(ending).filter(|first| !first.is_empty()) {
+            return two(first, second);
+        }
+    }
+    if let Some(first) = lower.strip_suffix("'s").filter(|first| !first.is_empty()) {
+        let is_pronoun = matches!(
+            first,
+            "it" | "that" | "he" | "she" | "there" | "here" | "what" | "who" | "where" | "how" | "let"
+        );
+        return two(first, if is_pronoun { "is" } else { "'s" });
+    }
+    vec![lower]
+}
+
+/// Words that begin a question.
+const ASKING: &[&str] = &[
+    "can", "could", "do", "does", "did", "what", "how", "is", "are", "am", "was", "were", "should", "would",
+    "will", "why", "where", "when", "who", "whose", "which", "any", "have", "has", "may", "shall", "isn",
+    "right", "huh", "anything",
+];
+/// Verbs that report what others say.
+const REPORTING: &[&str] = &[
+    "says", "said", "claims", "claimed", "thinks", "thought", "wrote", "writes", "told", "tells", "asked",
+    "asks", "jokes", "joked", "insists", "believes", "reckons",
+];
+/// Words behind which nothing is as it says.
+const UNREAL: &[&str] =
+    &["if", "unless", "imagine", "suppose", "supposing", "pretend", "wish", "wished", "whether", "though if"];
+
+/// The parts of a sentence that are stated, and whether each begins it.
+fn stated(tokens: Vec<Token<'_>>) -> Vec<(bool, Vec<Token<'_>>)> {
+    let end = question_start(&tokens).unwrap_or(tokens.len());
+    let mut parts: Vec<(bool, Vec<Token<'_>>)> = vec![(true, Vec::new())];
+    let mut is_left_out = false;
+    let mut tokens = tokens.into_iter().take(end).peekable();
+    while let Some(token) = tokens.next() {
+        let next = tokens.peek().map_or("", |next| &*next.lower);
+        let is_break = matches!(&*token.lower, "," | ";" | "-" | "." | "then" | "but");
+        if is_left_out && is_break {
+            is_left_out = false;
+            parts.push((false, Vec::new()));
+        }
+        let Some((_, part)) = parts.last_mut() else { break };
+        if UNREAL.contains(&&*token.lower) || (reports(&token, part) && !matches!(next, "yes" | "no")) {
+            is_left_out = true;
+        }
+        if !is_left_out {
+            part.push(token);
+        }
+    }
+    parts.retain(|(_, part)| part.iter().any(|token| !token.is_mark()));
+    parts
+}
+
+/// Whether this verb makes what follows the words of somebody else: `my boss says I am`, not `I said`.
+fn reports(token: &Token<'_>, before: &[Token<'_>]) -> bool {
+    REPORTING.contains(&&*token.lower)
+        && before.iter().rev().take(3).all(|word| !matches!(&*word.lower, "i" | "we"))
+        && before.last().is_some_and(|last| !last.is_mark())
+}
+
+/// Where the question of a sentence starts, if it ends in one: at the last word that asks and begins a clause.
+fn question_start(tokens: &[Token<'_>]) -> Option<usize> {
+    let ends_asking = tokens.iter().rev().take(3).any(|token| token.lower == "?");
+    let begins_clause = |at: usize| {
+        at == 0
+            || tokens[at - 1].is_mark()
+            || matches!(&*tokens[at - 1].lower, "and" | "but" | "so" | "or" | "also" | "please" | "now")
+    };
+    let asks = |at: usize| begins_clause(at) && ASKING.contains(&&*tokens[at].lower);
+    if ends_asking {
+        // The first asking clause behind which none states anything in the first person again.
+        let mut start = (0..tokens.len()).rev().find(|&at| asks(at)).unwrap_or(0);
+        while let Some(earlier) = (0..start).rev().find(|&at| asks(at)) {
+            if tokens[earlier..start].iter().any(|token| matches!(&*token.lower, "i" | "my" | "we")) {
+                break;
+            }
+            start = earlier;
+        }
+        return Some(start);
+    }
+    // `can you help me with that` without its mark.
+    (0..tokens.len()).find(|&at| {
+        begins_clause(at)
+            && matches!(&*tokens[at].lower, "can" | "could" | "would" | "will" | "do")
+            && tokens.get(at + 1).is_some_and(|next| next.lower == "you")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The statements' words, those of one statement joined.
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let found: Vec<String> = statements(text)
+            .iter()
+            .map(|statement| {
+                let words = statement.tokens.iter().filter(|token| !token.is_mark());
+                words.map(|token| token.lower.as_str()).collect::<Vec<_>>().join(" ")
+            })
+            .collect();
+        assert_eq!(found, expected, "{text:?}");
+    }
+
+    #[test]
+    fn contractions_are_two_words() {
+        check("I'm here and don't care.", &["i am here and do not care"]);
+        check("Ive won, can\u{2019}t stop, won't go", &["i have won can not stop will not go"]);
+        check("Anna's dog, that's it, she'd know", &["anna 's dog that is it she would know"]);
+        check("im gonna go, u see", &["i am going to go you see"]);
+    }
+
+    #[test]
+    fn questions_are_not_stated() {
+        check("Do you like dogs?", &[]);
+        check("I live in Bonn, can you help me?", &["i live in bonn"]);
+        check("I live in Bonn. What now?", &["i live in bonn"]);
+        check("I like it - do you know how?", &["i like it"]);
+        check("I live in Bonn and can you help", &["i live in bonn and"]);
+        check("What a day, I moved!", &["what a day i moved"]);
+    }
+
+    #[test]
+    fn quotes_and_notes_are_not_stated() {
+        check("She wrote \"I hate tea\" on it", &["she"]);
+        check("I like \u{201c}I hate tea\u{201d} a lot", &["i like a lot"]);
+        check("Mine is 5\" long. I like it \"so\" much", &["mine is 5 long", "i like it much"]);
+        check("Look! [image: I hate dogs] I won", &["look", "i won"]);
+        check("> I hate tea\nI like it", &["i like it"]);
+        check("\"One.\n\nI hate tea.\"\nI won", &["i won"]);
+    }
+
+    #[test]
+    fn pasted_text_is_not_stated() {
+        check("Summarize this:\n\nI hate tea. I moved.", &["summarize this"]);
+        check("Translate please:\n\"I hate tea.\"\nI won.", &["translate please", "i won"]);
+        check("My plan:\n\n- I quit", &["my plan", "i quit"]);
+        check("System: I hate tea", &[]);
+        check("```\nI hate tea\n```\nI won", &["i won"]);
+    }
+
+    #[test]
+    fn what_is_imagined_or_reported_is_not_stated() {
+        check("If I were rich, I would fly.", &["i would fly"]);
+        check("I wish I were rich, but I won.", &["i", "but i won"]);
+        check("My boss says I am late", &["my boss"]);
+        check("I said I am late", &["i said i am late"]);
+        check("She said yes!", &["she said yes"]);
+        check("Let's role-play. I hate tea.", &[]);
+    }
+
+    #[test]
+    fn places_count_in_the_sentence() {
+        let found = statements("Well. I live in Bonn!");
+        let token = &found[1].tokens[3];
+        assert_eq!((token.text, token.start, token.end()), ("Bonn", 10, 14));
+        assert_eq!(&found[1].text[token.start..token.end()], "Bonn");
+        assert!(token.is_capital() && !token.is_mark() && found[1].tokens[4].is_mark());
+    }
+
+    #[test]
+    fn a_hostile_megabyte_is_read_in_passing() {
+        for text in ["\"", "(", "I say: \n", "if ", "don't ", "a?", "[", "\u{201c}"] {
+            assert!(statements(&text.repeat(1 << 18)).len() < 20_000);
+        }
+    }
+}
