@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::ids::TurnId,
+    model::{ids::TurnId, turn::Turn},
     store::{
         connect, originals, sessions, summaries,
         transfer::{AnchorLine, DeletedTurn, DerivationLine, FORMAT, Line, Transferred},
@@ -75,10 +75,12 @@ fn turn_lines<W: Write>(conn: &Connection, scope: &Scope, out: &mut Lines<W>) ->
     while let Some(row) = rows.next()? {
         let id: TurnId = row.get("owner_id")?;
         out.counts.turns += 1;
+        // The file's own number means nothing elsewhere; the place among the user's turns does.
+        let seq = i64::try_from(out.counts.turns).unwrap_or(i64::MAX);
         let line = if let Some(turn) = turns::by_id(conn, scope, id)? {
-            Line::Turn(turn)
+            Line::Turn(Turn { seq, ..turn })
         } else if let Some(turn) = originals::by_id(conn, scope, id)? {
-            Line::Archived(turn)
+            Line::Archived(Turn { seq, ..turn })
         } else {
             Line::Deleted(deleted(row, id)?)
         };
