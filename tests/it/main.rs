@@ -9,6 +9,7 @@ mod support;
 mod dump;
 mod scripted;
 
+mod anchors;
 mod children;
 #[cfg(feature = "cli")]
 mod cli;
@@ -36,3 +37,4 @@ mod recording;
 mod sessions;
 mod sql;
 mod swap_kill;
+mod transfer;
