@@ -3,7 +3,7 @@
 CREATE TABLE jobs (
   -- Work that outlives a process. A row goes when its work is done; a failed one stays, with its reason.
   job_no      INTEGER PRIMARY KEY AUTOINCREMENT,
-  kind        TEXT NOT NULL,             -- 'compress', 'erase', 'truncate'; open for later kinds.
+  kind        TEXT NOT NULL,             -- 'compress', 'erase', 'scrub'; open for later kinds.
   user_id     BLOB REFERENCES users(id) ON DELETE CASCADE, -- Whose data it works on; NULL: the file.
   subject_id  BLOB,                      -- The session it works on; NULL: all of the user's.
   dedupe_key  TEXT NOT NULL UNIQUE,      -- The same work is queued once.
