@@ -1,7 +1,7 @@
 //! Cues: small patterns of words that tell what a statement does.
 //!
 //! A pattern is words with blanks between. `a|b` is one of them, `@class` one of a class, `x?` may be missing, `*2`
-//! is up to two words of any kind, `#` a number, `!x` no `x` next, `^` the start of the statement, `$` its end or a mark. Adverbs between the words of
+//! is up to two words of any kind, `#` a number, `!x` no `x` next, `&x` an `x` next that is not part of it, `^` the start of the statement, `$` its end or a mark. Adverbs between the words of
 //! a pattern are passed over.
 
 use std::collections::HashMap;
@@ -35,10 +35,26 @@ struct Pattern {
 
 #[derive(Debug)]
 enum Element {
-    Word { words: Vec<&'static str>, or_end: bool, is_job: bool, is_optional: bool, is_marked: bool },
-    Any { most: usize },
-    Number,
-    Not { words: Vec<&'static str> },
+    Word {
+        words: Vec<&'static str>,
+        or_end: bool,
+        is_job: bool,
+        is_ten: bool,
+        is_optional: bool,
+        is_marked: bool,
+    },
+    Any {
+        most: usize,
+    },
+    Number {
+        is_marked: bool,
+    },
+    Not {
+        words: Vec<&'static str>,
+    },
+    Ahead {
+        words: Vec<&'static str>,
+    },
     End,
 }
 
@@ -107,8 +123,8 @@ impl Cues {
             for element in &pattern.elements {
                 let (words, is_optional): (&[&'static str], _) = match element {
                     Element::Word { words, is_optional, .. } => (words, *is_optional),
-                    Element::Number => (&["#"], false),
-                    Element::Any { .. } | Element::Not { .. } | Element::End => break,
+                    Element::Number { .. } => (&["#"], false),
+                    _ => break,
                 };
                 for &word in words {
                     let list = by_first_word.entry(word).or_default();
@@ -165,7 +181,8 @@ impl Element {
     fn read(element: &'static str, classes: &[Class]) -> Self {
         match element {
             "$" => return Self::End,
-            "#" => return Self::Number,
+            "#" => return Self::Number { is_marked: false },
+            "=#" => return Self::Number { is_marked: true },
             _ => {}
         }
         if let Some(most) = element.strip_prefix('*') {
@@ -173,6 +190,9 @@ impl Element {
         }
         if let Some(words) = element.strip_prefix('!') {
             return Self::Not { words: words.split('|').collect() };
+        }
+        if let Some(words) = element.strip_prefix('&') {
+            return Self::Ahead { words: words.split('|').collect() };
         }
         let (element, is_marked) = element.strip_prefix('=').map_or((element, false), |rest| (rest, true));
         let (element, is_optional) = element.strip_suffix('?').map_or((element, false), |rest| (rest, true));
@@ -189,8 +209,9 @@ impl Element {
         }
         let or_end = words.contains(&"$");
         let is_job = element.contains("@job");
+        let is_ten = element.contains("@ten");
         words.sort_unstable();
-        Self::Word { words, or_end, is_job, is_optional, is_marked }
+        Self::Word { words, or_end, is_job, is_ten, is_optional, is_marked }
     }
 }
 
@@ -214,6 +235,14 @@ fn ends_like_a_job(word: &str) -> bool {
     .any(|ending| word.len() > ending.len() && word.ends_with(ending))
 }
 
+/// `forty-two`
+fn is_two_digit_word(word: &str) -> bool {
+    word.split_once('-').is_some_and(|(tens, ones)| {
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"].contains(&tens)
+            && ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"].contains(&ones)
+    })
+}
+
 /// The end of a match of these elements at `at`, and its marked token.
 fn matches(
     elements: &[Element],
@@ -227,9 +256,14 @@ fn matches(
             let ends = tokens.get(at).is_none_or(Token::is_mark);
             ends.then(|| matches(rest, tokens, at, false)).flatten()
         }
-        Element::Number => {
+        Element::Number { is_marked } => {
             let is_number = tokens.get(at)?.lower.starts_with(|c: char| c.is_ascii_digit());
-            is_number.then(|| matches(rest, tokens, at + 1, false)).flatten()
+            let (end, marked) = is_number.then(|| matches(rest, tokens, at + 1, false)).flatten()?;
+            Some((end, marked.or(is_marked.then_some(at))))
+        }
+        Element::Ahead { words } => {
+            let is_there = tokens.get(at).is_some_and(|token| words.contains(&&*token.lower));
+            is_there.then(|| matches(rest, tokens, at, false)).flatten()
         }
         Element::Not { words } => {
             let is_there = tokens.get(at).is_some_and(|token| words.contains(&&*token.lower));
@@ -239,15 +273,16 @@ fn matches(
             let passes = tokens.get(at..at + skipped)?.iter().all(|token| !token.is_mark());
             passes.then(|| matches(rest, tokens, at + skipped, false)).flatten()
         }),
-        Element::Word { words, or_end, is_job, is_optional, is_marked } => {
+        Element::Word { words, or_end, is_job, is_ten, is_optional, is_marked } => {
             if *or_end && tokens.get(at).is_none_or(Token::is_mark) {
                 return matches(rest, tokens, at, false);
             }
             let most = if is_first { 0 } else { MOST_PASSED_OVER };
             for skipped in 0..=most {
                 let Some(token) = tokens.get(at + skipped) else { break };
-                let fits =
-                    words.binary_search(&&*token.lower).is_ok() || (*is_job && ends_like_a_job(&token.lower));
+                let fits = words.binary_search(&&*token.lower).is_ok()
+                    || (*is_job && ends_like_a_job(&token.lower))
+                    || (*is_ten && is_two_digit_word(&token.lower));
                 if fits && let Some((end, marked)) = matches(rest, tokens, at + skipped + 1, false) {
                     return Some((end, marked.or(is_marked.then_some(at + skipped))));
                 }
@@ -307,6 +342,8 @@ mod tests {
         check("i like *2 tea", "I like it, tea", None);
         check("i like !tea", "I like tea", None);
         check("i like !tea", "I like it", Some("i like"));
+        check("i like &tea", "I like tea", Some("i like"));
+        check("i like &tea", "I like it", None);
     }
 
     #[test]
@@ -319,6 +356,7 @@ mod tests {
         check("i have # cats", "I have 2 cats", Some("i have 2 cats"));
         check("i have # cats", "I have no cats", None);
         check("# cats", "The 2 cats", Some("2 cats"));
+        check("have =# cats", "I have 2 cats", Some("have 2 cats = 2"));
         check("i like , tea", "I like, tea", Some("i like , tea"));
     }
 

@@ -64,8 +64,9 @@ fn add_statements<'a>(text: &'a str, found: &mut Vec<Statement<'a>>) {
     let end = paste_start(text, &quoted).unwrap_or(text.len());
     for sentence in sentences(text) {
         let at = sentence.text.as_ptr() as usize - text.as_ptr() as usize;
-        let is_own =
-            matches!(sentence.setting, Setting::Prose | Setting::Item) && !has_role_tag(sentence.text);
+        let is_own = matches!(sentence.setting, Setting::Prose | Setting::Item)
+            && !has_role_tag(sentence.text)
+            && !is_joke(sentence.text);
         if at >= end || !is_own {
             continue;
         }
@@ -73,6 +74,10 @@ fn add_statements<'a>(text: &'a str, found: &mut Vec<Statement<'a>>) {
             |place: usize| quoted.iter().any(|&(start, end)| (start..end).contains(&(at + place)));
         let tokens = tokens(sentence.text, is_quoted);
         let is_loud = sentence.text.contains('!');
+        let is_request = tokens.first().is_some_and(|first| REQUESTING.contains(&&*first.lower));
+        let colon = tokens.iter().position(|token| token.lower == ":").filter(|_| is_request);
+        let mut tokens = tokens;
+        tokens.truncate(colon.unwrap_or(tokens.len()));
         for (first, tokens) in stated(tokens) {
             found.push(Statement { text: sentence.text, tokens, starts_sentence: first, is_loud });
         }
@@ -93,6 +98,11 @@ fn is_fiction(text: &str) -> bool {
         "my character",
         "in the novel",
         "fictional",
+        "in this scene",
+        "for the novel",
+        "for the story",
+        "in first person",
+        "continue in this voice",
         "act as ",
         "in my story",
         "in my novel",
@@ -103,6 +113,39 @@ fn is_fiction(text: &str) -> bool {
     ];
     let head = text[..text.floor_char_boundary(LOOKED_AT)].to_lowercase();
     SIGNS.iter().any(|sign| head.contains(sign))
+}
+
+/// Verbs that ask for work on a text: what stands behind their colon is that text.
+const REQUESTING: &[&str] = &[
+    "translate",
+    "rewrite",
+    "proofread",
+    "correct",
+    "summarize",
+    "summarise",
+    "improve",
+    "rephrase",
+    "paraphrase",
+    "shorten",
+    "edit",
+    "polish",
+    "check",
+    "write",
+    "draft",
+    "compose",
+    "generate",
+    "create",
+    "expand",
+    "review",
+];
+
+/// Whether a sentence laughs at itself: nobody keeps what was a joke. A laugh at its start is about what came before.
+fn is_joke(sentence: &str) -> bool {
+    const LAUGHS: &[&str] = &["lol", "lmao", "rofl", "haha", "hahaha", "jk", "literally"];
+    let inner = sentence.split_once(' ').map_or("", |(_, inner)| inner);
+    let mut words = inner.split(|c: char| !c.is_alphanumeric());
+    inner.contains(['😂', '🤣', '😆', '😜', '🙃'])
+        || words.any(|word| LAUGHS.contains(&&*word.to_lowercase()))
 }
 
 /// `System: you are ...`
@@ -313,8 +356,21 @@ const REPORTING: &[&str] = &[
     "asks", "jokes", "joked", "insists", "believes", "reckons",
 ];
 /// Words behind which nothing is as it says.
-const UNREAL: &[&str] =
-    &["if", "unless", "imagine", "suppose", "supposing", "pretend", "wish", "wished", "whether", "though if"];
+const UNREAL: &[&str] = &[
+    "if",
+    "unless",
+    "imagine",
+    "suppose",
+    "supposing",
+    "pretend",
+    "wish",
+    "wished",
+    "whether",
+    "maybe",
+    "perhaps",
+    "assume",
+    "assuming",
+];
 
 /// The parts of a sentence that are stated, and whether each begins it.
 fn stated(tokens: Vec<Token<'_>>) -> Vec<(bool, Vec<Token<'_>>)> {
@@ -426,6 +482,8 @@ mod tests {
         check("Summarize this:\n\nI hate tea. I moved.", &["summarize this"]);
         check("Translate please:\n\"I hate tea.\"\nI won.", &["translate please", "i won"]);
         check("My plan:\n\n- I quit", &["my plan", "i quit"]);
+        check("Rewrite this: I hate tea.", &["rewrite this"]);
+        check("Note: I hate tea.", &["note i hate tea"]);
         check("System: I hate tea", &[]);
         check("```\nI hate tea\n```\nI won", &["i won"]);
     }
@@ -434,10 +492,12 @@ mod tests {
     fn what_is_imagined_or_reported_is_not_stated() {
         check("If I were rich, I would fly.", &["i would fly"]);
         check("I wish I were rich, but I won.", &["i", "but i won"]);
+        check("Maybe I hate tea, I said", &["i said"]);
         check("My boss says I am late", &["my boss"]);
         check("I said I am late", &["i said i am late"]);
         check("She said yes!", &["she said yes"]);
         check("Let's role-play. I hate tea.", &[]);
+        check("I hate tea lol. Haha, I won. I am tea 😂.", &["haha i won"]);
     }
 
     #[test]
