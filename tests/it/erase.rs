@@ -116,7 +116,7 @@ fn tells(turn: &Turn) -> Verdict {
 fn fill(session: &Session, other: &Session, words: &mut Words, turns: usize) {
     for n in 0..turns {
         let said =
-            format!("{} and my name is {}. {}", words.some(6), words.next(), "The old lamp. ".repeat(12));
+            format!("{} and the name is {}. {}", words.some(6), words.next(), "The old lamp. ".repeat(12));
         let said = NewTurn::new(said, words.some(2)).caller_id(words.next());
         let said = if n % 3 == 0 { said.assistant_name(words.next()) } else { said };
         let said = if n % 7 == 0 { said.critical() } else { said };

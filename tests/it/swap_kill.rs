@@ -23,9 +23,9 @@ fn texts(n: usize) -> (String, String) {
     let name = names[n / 4 % 4];
     let words = format!("Note {n} for the lamp, the ladder and the old bridge. ").repeat(5);
     match n % 4 {
-        0 => (format!("My name is {name}. {words}"), "Noted, with thanks.".to_owned()),
-        1 => (words, "Among my likes is tea.".to_owned()),
-        2 => (format!("One of my likes is {name}. {words}"), String::new()),
+        0 => (format!("The name is {name}. {words}"), "Noted, with thanks.".to_owned()),
+        1 => (words, "Among the likes is tea.".to_owned()),
+        2 => (format!("One of the likes is {name}. {words}"), String::new()),
         _ => long_texts(n),
     }
 }
