@@ -4,7 +4,10 @@
 //! is up to two words of any kind, `#` a number, `!x` no `x` next, `&x` an `x` next that is not part of it, `^` the start of the statement, `$` its end or a mark. Adverbs between the words of
 //! a pattern are passed over.
 
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::LazyLock,
+};
 
 use crate::compress::voice::{Statement, Token};
 
@@ -12,7 +15,15 @@ use crate::compress::voice::{Statement, Token};
 #[derive(Debug)]
 pub(crate) struct Cues {
     patterns: Vec<Pattern>,
-    by_first_word: HashMap<&'static str, Vec<usize>>,
+    by_first_word: HashMap<&'static str, Continued>,
+}
+
+/// Patterns that begin with one word: hundreds begin with `i`, so they are looked up by the second word too.
+#[derive(Debug, Default)]
+struct Continued {
+    by_second_word: HashMap<&'static str, Vec<usize>>,
+    /// Those whose second element is not simply a word.
+    others: Vec<usize>,
 }
 
 /// A place where a pattern was found.
@@ -110,6 +121,13 @@ const PASSED_OVER: &[&str] = &[
     "genuinely",
     "completely",
 ];
+static PASSED_OVER_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| PASSED_OVER.iter().copied().collect());
+
+/// Whether patterns pass over this word.
+pub(crate) fn is_passed_over(lower: &str) -> bool {
+    PASSED_OVER_WORDS.contains(lower)
+}
+
 /// No more of them in a row.
 const MOST_PASSED_OVER: usize = 2;
 
@@ -118,19 +136,18 @@ impl Cues {
     pub(crate) fn new(patterns: impl IntoIterator<Item = &'static str>, classes: &[Class]) -> Self {
         let patterns: Vec<Pattern> =
             patterns.into_iter().map(|pattern| Pattern::read(pattern, classes)).collect();
-        let mut by_first_word: HashMap<&'static str, Vec<usize>> = HashMap::new();
+        let mut by_first_word: HashMap<&'static str, Continued> = HashMap::new();
         for (index, pattern) in patterns.iter().enumerate() {
-            for element in &pattern.elements {
+            for (place, element) in pattern.elements.iter().enumerate() {
                 let (words, is_optional): (&[&'static str], _) = match element {
                     Element::Word { words, is_optional, .. } => (words, *is_optional),
                     Element::Number { .. } => (&["#"], false),
                     _ => break,
                 };
+                let second =
+                    pattern.elements.get(place + 1).and_then(Element::plain_words).filter(|_| !is_optional);
                 for &word in words {
-                    let list = by_first_word.entry(word).or_default();
-                    if list.last() != Some(&index) {
-                        list.push(index);
-                    }
+                    by_first_word.entry(word).or_default().add(second, index);
                 }
                 if !is_optional {
                     break;
@@ -143,11 +160,15 @@ impl Cues {
     /// Every place where a pattern is found, in the order of the text, then of the list.
     pub(crate) fn all(&self, statement: &Statement<'_>) -> Vec<Found> {
         let mut found = Vec::new();
+        let mut candidates = Vec::new();
         for (start, token) in statement.tokens.iter().enumerate() {
             // Patterns that begin with a number are listed under its sign.
             let word =
                 if token.lower.starts_with(|c: char| c.is_ascii_digit()) { "#" } else { &*token.lower };
-            for &pattern in self.by_first_word.get(word).into_iter().flatten() {
+            let Some(continued) = self.by_first_word.get(word) else { continue };
+            candidates.clear();
+            continued.add_candidates(&statement.tokens[start + 1..], &mut candidates);
+            for &pattern in &candidates {
                 let Pattern { at_start, elements } = &self.patterns[pattern];
                 let begins = start == 0 || statement.tokens[start - 1].is_mark();
                 if *at_start && !begins {
@@ -167,6 +188,33 @@ impl Cues {
     }
 }
 
+impl Continued {
+    fn add(&mut self, second: Option<&[&'static str]>, pattern: usize) {
+        let add_to = |list: &mut Vec<usize>| {
+            if list.last() != Some(&pattern) {
+                list.push(pattern);
+            }
+        };
+        match second {
+            Some(words) => words.iter().for_each(|word| add_to(self.by_second_word.entry(word).or_default())),
+            None => add_to(&mut self.others),
+        }
+    }
+
+    /// The patterns that may go on with these tokens, in the order of the list.
+    fn add_candidates(&self, behind: &[Token<'_>], candidates: &mut Vec<usize>) {
+        candidates.extend(&self.others);
+        for token in behind.iter().take(MOST_PASSED_OVER + 1) {
+            candidates.extend(self.by_second_word.get(&*token.lower).into_iter().flatten());
+            if !token.is_passed_over {
+                break;
+            }
+        }
+        candidates.sort_unstable();
+        candidates.dedup();
+    }
+}
+
 impl Pattern {
     fn read(pattern: &'static str, classes: &[Class]) -> Self {
         let (at_start, rest) = match pattern.strip_prefix("^ ") {
@@ -178,6 +226,16 @@ impl Pattern {
 }
 
 impl Element {
+    /// The words one of which must stand here, and nothing else may.
+    fn plain_words(&self) -> Option<&[&'static str]> {
+        match self {
+            Self::Word { words, or_end: false, is_job: false, is_ten: false, is_optional: false, .. } => {
+                Some(words)
+            }
+            _ => None,
+        }
+    }
+
     fn read(element: &'static str, classes: &[Class]) -> Self {
         match element {
             "$" => return Self::End,
@@ -286,7 +344,7 @@ fn matches(
                 if fits && let Some((end, marked)) = matches(rest, tokens, at + skipped + 1, false) {
                     return Some((end, marked.or(is_marked.then_some(at + skipped))));
                 }
-                if !PASSED_OVER.contains(&&*token.lower) {
+                if !token.is_passed_over {
                     break;
                 }
             }
