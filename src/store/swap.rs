@@ -185,7 +185,7 @@ mod tests {
         ORDER BY 1";
 
     fn state(path: &Path) -> Vec<String> {
-        let conn = Connection::open(path).unwrap();
+        let conn = crate::store::connect::reader(path).unwrap();
         let mut stmt = conn.prepare(STATE).unwrap();
         stmt.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap()
     }
