@@ -3,7 +3,7 @@
 CREATE TABLE jobs (
   -- Work that outlives a process. A row goes when its work is done; a failed one stays, with its reason.
   job_no      INTEGER PRIMARY KEY AUTOINCREMENT,
-  kind        TEXT NOT NULL,             -- 'compress', 'erase', 'truncate'; open for later kinds.
+  kind        TEXT NOT NULL,             -- 'compress', 'erase', 'scrub'; open for later kinds.
   user_id     BLOB REFERENCES users(id) ON DELETE CASCADE, -- Whose data it works on; NULL: the file.
   subject_id  BLOB,                      -- The session it works on; NULL: all of the user's.
   dedupe_key  TEXT NOT NULL UNIQUE,      -- The same work is queued once.
@@ -34,6 +34,7 @@ CREATE TABLE conversation_summaries (
   seq                 INTEGER NOT NULL,      -- The turn's row in recall_units.
   snapshot_id         BLOB,                  -- The backend's state at the turn.
   timestamp           TEXT NOT NULL,         -- When the turn was said; ISO-8601 UTC, milliseconds.
+  original_tokens     INTEGER NOT NULL,      -- The turn's total_tokens.
   summary_tokens      INTEGER NOT NULL,      -- Of summary_text, by the file's tokenizer at the time.
   reliability         REAL NOT NULL CHECK (reliability BETWEEN 0 AND 1), -- The least of the turn's sides.
   summarizer          TEXT NOT NULL,         -- Who wrote it: 'extractive' or the name of LLM#1.

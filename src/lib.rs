@@ -71,7 +71,7 @@ pub use crate::{
         ids::{AnchorId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         job::{JobInfo, JobKind, JobState},
         session::{EndReason, SessionInfo},
-        summary::Summary,
+        summary::{Original, Summary},
         tier::{MemoryTier, MoveReason, Transition},
         turn::{NewTurn, Origin, RecordOutcome, Recorded, Said, TokenCounts, Turn},
     },

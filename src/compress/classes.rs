@@ -22,10 +22,12 @@ const PETS: &str = "dog dogs cat cats puppy puppies kitten kittens pup pups dogg
 const LANGUAGES: &str = "english german french spanish italian portuguese dutch polish russian ukrainian turkish arabic hebrew hindi urdu \
     bengali tamil telugu mandarin cantonese chinese japanese korean vietnamese thai indonesian malay tagalog swahili yoruba igbo twi \
     zulu afrikaans greek swedish norwegian danish finnish icelandic czech slovak hungarian romanian bulgarian serbian croatian \
-    slovenian albanian latvian lithuanian estonian irish gaelic welsh catalan basque galician persian farsi punjabi latin kashubian esperanto \
+    slovenian albanian latvian lithuanian estonian irish gaelic welsh catalan basque galician persian farsi punjabi latin kashubian esperanto frisian breton luxembourgish maltese georgian armenian azeri kazakh mongolian nepali sinhala malayalam kannada \
+    marathi gujarati pashto kurdish amharic somali hausa xhosa shona lingala wolof quechua guarani maori samoan hawaiian tibetan burmese \
+    khmer lao hokkien hakka taiwanese navajo yiddish romani sami faroese occitan corsican sicilian bsl asl \
     deutsch englisch französisch spanisch italienisch español inglés alemán francés français anglais allemand italiano inglese";
 const CONDITIONS: &str = "diabetes asthma epilepsy arthritis migraines migraine depression anxiety adhd autism autistic dyslexia dyslexic eczema psoriasis \
-    coeliac celiac crohn 's cancer lupus fibromyalgia endometriosis hypertension tinnitus insomnia anemia anaemia scoliosis sciatica ms parkinson \
+    coeliac celiac crohn cancer lupus fibromyalgia endometriosis hypertension tinnitus insomnia anemia anaemia scoliosis sciatica ms parkinson \
     alzheimer dementia ptsd ocd bipolar pcos osteoporosis gout glaucoma vertigo ibs epileptic diabetic asthmatic hypothyroidism leukemia narcolepsy \
     pneumonia gastritis allergies heartburn colitis";
 const DIETS: &str = "vegan vegetarian pescatarian veggie gluten-free dairy-free keto halal kosher teetotal sober flexitarian vegano vegana vegetariano \
@@ -51,7 +53,7 @@ const ACTIVITIES: &str = "painting drawing knitting crocheting sewing bouldering
     karate judo fencing archery golf tennis football soccer basketball volleyball badminton squash rugby cricket hockey baseball softball \
     guitar piano violin cello drums flute saxophone clarinet trumpet ukulele harp accordion banjo keyboard bass calligraphy origami \
     embroidery quilting weaving beekeeping stargazing foraging geocaching genealogy blogging travelling traveling volunteering kickboxing lego \
-    puzzles crosswords backpacking bodybuilding weightlifting crossfit zumba ballet tango salsa";
+    puzzles crosswords backpacking bodybuilding weightlifting crossfit zumba ballet tango salsa choir band orchestra";
 const MONTHS: &str = "january february march april may june july august september october november december jan feb mar apr jun jul aug sep \
     sept oct nov dec januar februar märz mai juni juli oktober dezember enero febrero marzo abril mayo junio julio agosto septiembre \
     octubre noviembre diciembre janvier février mars avril juin juillet août septembre octobre novembre décembre gennaio febbraio aprile \
@@ -60,6 +62,7 @@ const DAYS: &str = "monday tuesday wednesday thursday friday saturday sunday mon
     montag dienstag mittwoch donnerstag freitag samstag sonntag morgen heute lunes martes miércoles jueves viernes sábado domingo mañana hoy \
     lundi mardi mercredi jeudi vendredi samedi dimanche demain domani amanhã";
 
+const TENS: &str = "eighteen nineteen twenty twenty-one twenty-five thirty forty fifty sixty seventy eighty ninety thirty-five forty-five fifty-five";
 const ORDINALS: &str = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth \
     fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first twenty-second twenty-third twenty-fourth \
     twenty-fifth twenty-sixth twenty-seventh twenty-eighth twenty-ninth thirtieth thirty-first";
@@ -84,6 +87,7 @@ pub(crate) const CLASSES: &[Class] = &[
     ("month", MONTHS),
     ("day", DAYS),
     ("ordinal", ORDINALS),
+    ("ten", TENS),
     ("food", FOODS),
     ("event", EVENTS),
     ("deed", DEEDS),

@@ -1,10 +1,13 @@
 //! Cues: small patterns of words that tell what a statement does.
 //!
 //! A pattern is words with blanks between. `a|b` is one of them, `@class` one of a class, `x?` may be missing, `*2`
-//! is up to two words of any kind, `#` a number, `!x` no `x` next, `^` the start of the statement, `$` its end or a mark. Adverbs between the words of
+//! is up to two words of any kind, `#` a number, `!x` no `x` next, `&x` an `x` next that is not part of it, `^` the start of the statement, `$` its end or a mark. Adverbs between the words of
 //! a pattern are passed over.
 
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::LazyLock,
+};
 
 use crate::compress::voice::{Statement, Token};
 
@@ -12,7 +15,15 @@ use crate::compress::voice::{Statement, Token};
 #[derive(Debug)]
 pub(crate) struct Cues {
     patterns: Vec<Pattern>,
-    by_first_word: HashMap<&'static str, Vec<usize>>,
+    by_first_word: HashMap<&'static str, Continued>,
+}
+
+/// Patterns that begin with one word: hundreds begin with `i`, so they are looked up by the second word too.
+#[derive(Debug, Default)]
+struct Continued {
+    by_second_word: HashMap<&'static str, Vec<usize>>,
+    /// Those whose second element is not simply a word.
+    others: Vec<usize>,
 }
 
 /// A place where a pattern was found.
@@ -35,10 +46,26 @@ struct Pattern {
 
 #[derive(Debug)]
 enum Element {
-    Word { words: Vec<&'static str>, or_end: bool, is_job: bool, is_optional: bool, is_marked: bool },
-    Any { most: usize },
-    Number,
-    Not { words: Vec<&'static str> },
+    Word {
+        words: Vec<&'static str>,
+        or_end: bool,
+        is_job: bool,
+        is_ten: bool,
+        is_optional: bool,
+        is_marked: bool,
+    },
+    Any {
+        most: usize,
+    },
+    Number {
+        is_marked: bool,
+    },
+    Not {
+        words: Vec<&'static str>,
+    },
+    Ahead {
+        words: Vec<&'static str>,
+    },
     End,
 }
 
@@ -94,6 +121,13 @@ const PASSED_OVER: &[&str] = &[
     "genuinely",
     "completely",
 ];
+static PASSED_OVER_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| PASSED_OVER.iter().copied().collect());
+
+/// Whether patterns pass over this word.
+pub(crate) fn is_passed_over(lower: &str) -> bool {
+    PASSED_OVER_WORDS.contains(lower)
+}
+
 /// No more of them in a row.
 const MOST_PASSED_OVER: usize = 2;
 
@@ -102,19 +136,18 @@ impl Cues {
     pub(crate) fn new(patterns: impl IntoIterator<Item = &'static str>, classes: &[Class]) -> Self {
         let patterns: Vec<Pattern> =
             patterns.into_iter().map(|pattern| Pattern::read(pattern, classes)).collect();
-        let mut by_first_word: HashMap<&'static str, Vec<usize>> = HashMap::new();
+        let mut by_first_word: HashMap<&'static str, Continued> = HashMap::new();
         for (index, pattern) in patterns.iter().enumerate() {
-            for element in &pattern.elements {
+            for (place, element) in pattern.elements.iter().enumerate() {
                 let (words, is_optional): (&[&'static str], _) = match element {
                     Element::Word { words, is_optional, .. } => (words, *is_optional),
-                    Element::Number => (&["#"], false),
-                    Element::Any { .. } | Element::Not { .. } | Element::End => break,
+                    Element::Number { .. } => (&["#"], false),
+                    _ => break,
                 };
+                let second =
+                    pattern.elements.get(place + 1).and_then(Element::plain_words).filter(|_| !is_optional);
                 for &word in words {
-                    let list = by_first_word.entry(word).or_default();
-                    if list.last() != Some(&index) {
-                        list.push(index);
-                    }
+                    by_first_word.entry(word).or_default().add(second, index);
                 }
                 if !is_optional {
                     break;
@@ -127,11 +160,15 @@ impl Cues {
     /// Every place where a pattern is found, in the order of the text, then of the list.
     pub(crate) fn all(&self, statement: &Statement<'_>) -> Vec<Found> {
         let mut found = Vec::new();
+        let mut candidates = Vec::new();
         for (start, token) in statement.tokens.iter().enumerate() {
             // Patterns that begin with a number are listed under its sign.
             let word =
                 if token.lower.starts_with(|c: char| c.is_ascii_digit()) { "#" } else { &*token.lower };
-            for &pattern in self.by_first_word.get(word).into_iter().flatten() {
+            let Some(continued) = self.by_first_word.get(word) else { continue };
+            candidates.clear();
+            continued.add_candidates(&statement.tokens[start + 1..], &mut candidates);
+            for &pattern in &candidates {
                 let Pattern { at_start, elements } = &self.patterns[pattern];
                 let begins = start == 0 || statement.tokens[start - 1].is_mark();
                 if *at_start && !begins {
@@ -151,6 +188,33 @@ impl Cues {
     }
 }
 
+impl Continued {
+    fn add(&mut self, second: Option<&[&'static str]>, pattern: usize) {
+        let add_to = |list: &mut Vec<usize>| {
+            if list.last() != Some(&pattern) {
+                list.push(pattern);
+            }
+        };
+        match second {
+            Some(words) => words.iter().for_each(|word| add_to(self.by_second_word.entry(word).or_default())),
+            None => add_to(&mut self.others),
+        }
+    }
+
+    /// The patterns that may go on with these tokens, in the order of the list.
+    fn add_candidates(&self, behind: &[Token<'_>], candidates: &mut Vec<usize>) {
+        candidates.extend(&self.others);
+        for token in behind.iter().take(MOST_PASSED_OVER + 1) {
+            candidates.extend(self.by_second_word.get(&*token.lower).into_iter().flatten());
+            if !token.is_passed_over {
+                break;
+            }
+        }
+        candidates.sort_unstable();
+        candidates.dedup();
+    }
+}
+
 impl Pattern {
     fn read(pattern: &'static str, classes: &[Class]) -> Self {
         let (at_start, rest) = match pattern.strip_prefix("^ ") {
@@ -162,10 +226,21 @@ impl Pattern {
 }
 
 impl Element {
+    /// The words one of which must stand here, and nothing else may.
+    fn plain_words(&self) -> Option<&[&'static str]> {
+        match self {
+            Self::Word { words, or_end: false, is_job: false, is_ten: false, is_optional: false, .. } => {
+                Some(words)
+            }
+            _ => None,
+        }
+    }
+
     fn read(element: &'static str, classes: &[Class]) -> Self {
         match element {
             "$" => return Self::End,
-            "#" => return Self::Number,
+            "#" => return Self::Number { is_marked: false },
+            "=#" => return Self::Number { is_marked: true },
             _ => {}
         }
         if let Some(most) = element.strip_prefix('*') {
@@ -173,6 +248,9 @@ impl Element {
         }
         if let Some(words) = element.strip_prefix('!') {
             return Self::Not { words: words.split('|').collect() };
+        }
+        if let Some(words) = element.strip_prefix('&') {
+            return Self::Ahead { words: words.split('|').collect() };
         }
         let (element, is_marked) = element.strip_prefix('=').map_or((element, false), |rest| (rest, true));
         let (element, is_optional) = element.strip_suffix('?').map_or((element, false), |rest| (rest, true));
@@ -189,8 +267,9 @@ impl Element {
         }
         let or_end = words.contains(&"$");
         let is_job = element.contains("@job");
+        let is_ten = element.contains("@ten");
         words.sort_unstable();
-        Self::Word { words, or_end, is_job, is_optional, is_marked }
+        Self::Word { words, or_end, is_job, is_ten, is_optional, is_marked }
     }
 }
 
@@ -214,6 +293,14 @@ fn ends_like_a_job(word: &str) -> bool {
     .any(|ending| word.len() > ending.len() && word.ends_with(ending))
 }
 
+/// `forty-two`
+fn is_two_digit_word(word: &str) -> bool {
+    word.split_once('-').is_some_and(|(tens, ones)| {
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"].contains(&tens)
+            && ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"].contains(&ones)
+    })
+}
+
 /// The end of a match of these elements at `at`, and its marked token.
 fn matches(
     elements: &[Element],
@@ -227,9 +314,14 @@ fn matches(
             let ends = tokens.get(at).is_none_or(Token::is_mark);
             ends.then(|| matches(rest, tokens, at, false)).flatten()
         }
-        Element::Number => {
+        Element::Number { is_marked } => {
             let is_number = tokens.get(at)?.lower.starts_with(|c: char| c.is_ascii_digit());
-            is_number.then(|| matches(rest, tokens, at + 1, false)).flatten()
+            let (end, marked) = is_number.then(|| matches(rest, tokens, at + 1, false)).flatten()?;
+            Some((end, marked.or(is_marked.then_some(at))))
+        }
+        Element::Ahead { words } => {
+            let is_there = tokens.get(at).is_some_and(|token| words.contains(&&*token.lower));
+            is_there.then(|| matches(rest, tokens, at, false)).flatten()
         }
         Element::Not { words } => {
             let is_there = tokens.get(at).is_some_and(|token| words.contains(&&*token.lower));
@@ -239,19 +331,20 @@ fn matches(
             let passes = tokens.get(at..at + skipped)?.iter().all(|token| !token.is_mark());
             passes.then(|| matches(rest, tokens, at + skipped, false)).flatten()
         }),
-        Element::Word { words, or_end, is_job, is_optional, is_marked } => {
+        Element::Word { words, or_end, is_job, is_ten, is_optional, is_marked } => {
             if *or_end && tokens.get(at).is_none_or(Token::is_mark) {
                 return matches(rest, tokens, at, false);
             }
             let most = if is_first { 0 } else { MOST_PASSED_OVER };
             for skipped in 0..=most {
                 let Some(token) = tokens.get(at + skipped) else { break };
-                let fits =
-                    words.binary_search(&&*token.lower).is_ok() || (*is_job && ends_like_a_job(&token.lower));
+                let fits = words.binary_search(&&*token.lower).is_ok()
+                    || (*is_job && ends_like_a_job(&token.lower))
+                    || (*is_ten && is_two_digit_word(&token.lower));
                 if fits && let Some((end, marked)) = matches(rest, tokens, at + skipped + 1, false) {
                     return Some((end, marked.or(is_marked.then_some(at + skipped))));
                 }
-                if !PASSED_OVER.contains(&&*token.lower) {
+                if !token.is_passed_over {
                     break;
                 }
             }
@@ -307,6 +400,8 @@ mod tests {
         check("i like *2 tea", "I like it, tea", None);
         check("i like !tea", "I like tea", None);
         check("i like !tea", "I like it", Some("i like"));
+        check("i like &tea", "I like tea", Some("i like"));
+        check("i like &tea", "I like it", None);
     }
 
     #[test]
@@ -319,6 +414,7 @@ mod tests {
         check("i have # cats", "I have 2 cats", Some("i have 2 cats"));
         check("i have # cats", "I have no cats", None);
         check("# cats", "The 2 cats", Some("2 cats"));
+        check("have =# cats", "I have 2 cats", Some("have 2 cats = 2"));
         check("i like , tea", "I like, tea", Some("i like , tea"));
     }
 

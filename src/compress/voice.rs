@@ -1,8 +1,13 @@
 //! What a person states in their own voice: not what they ask, quote, paste, imagine or report of others.
 
-use crate::text::{
-    sentences::{Setting, sentences},
-    terms::for_each_term,
+use std::ops::Range;
+
+use crate::{
+    compress::cues::is_passed_over,
+    text::{
+        sentences::{Setting, sentences},
+        terms::for_each_term,
+    },
 };
 
 /// A part of one sentence that its author states, as words and marks.
@@ -26,6 +31,8 @@ pub(crate) struct Token<'a> {
     pub(crate) text: &'a str,
     /// Its place in the statement's text, in bytes.
     pub(crate) start: usize,
+    /// Whether it is an adverb that changes no claim.
+    pub(crate) is_passed_over: bool,
 }
 
 impl Token<'_> {
@@ -64,15 +71,19 @@ fn add_statements<'a>(text: &'a str, found: &mut Vec<Statement<'a>>) {
     let end = paste_start(text, &quoted).unwrap_or(text.len());
     for sentence in sentences(text) {
         let at = sentence.text.as_ptr() as usize - text.as_ptr() as usize;
-        let is_own =
-            matches!(sentence.setting, Setting::Prose | Setting::Item) && !has_role_tag(sentence.text);
+        let is_own = matches!(sentence.setting, Setting::Prose | Setting::Item)
+            && !has_role_tag(sentence.text)
+            && !is_joke(sentence.text);
         if at >= end || !is_own {
             continue;
         }
-        let is_quoted =
-            |place: usize| quoted.iter().any(|&(start, end)| (start..end).contains(&(at + place)));
+        let is_quoted = |place: usize| is_in_spans(&quoted, at + place);
         let tokens = tokens(sentence.text, is_quoted);
         let is_loud = sentence.text.contains('!');
+        let is_request = tokens.first().is_some_and(|first| REQUESTING.contains(&&*first.lower));
+        let colon = tokens.iter().position(|token| token.lower == ":").filter(|_| is_request);
+        let mut tokens = tokens;
+        tokens.truncate(colon.unwrap_or(tokens.len()));
         for (first, tokens) in stated(tokens) {
             found.push(Statement { text: sentence.text, tokens, starts_sentence: first, is_loud });
         }
@@ -93,6 +104,11 @@ fn is_fiction(text: &str) -> bool {
         "my character",
         "in the novel",
         "fictional",
+        "in this scene",
+        "for the novel",
+        "for the story",
+        "in first person",
+        "continue in this voice",
         "act as ",
         "in my story",
         "in my novel",
@@ -103,6 +119,39 @@ fn is_fiction(text: &str) -> bool {
     ];
     let head = text[..text.floor_char_boundary(LOOKED_AT)].to_lowercase();
     SIGNS.iter().any(|sign| head.contains(sign))
+}
+
+/// Verbs that ask for work on a text: what stands behind their colon is that text.
+const REQUESTING: &[&str] = &[
+    "translate",
+    "rewrite",
+    "proofread",
+    "correct",
+    "summarize",
+    "summarise",
+    "improve",
+    "rephrase",
+    "paraphrase",
+    "shorten",
+    "edit",
+    "polish",
+    "check",
+    "write",
+    "draft",
+    "compose",
+    "generate",
+    "create",
+    "expand",
+    "review",
+];
+
+/// Whether a sentence laughs at itself: nobody keeps what was a joke. A laugh at its start is about what came before.
+fn is_joke(sentence: &str) -> bool {
+    const LAUGHS: &[&str] = &["lol", "lmao", "rofl", "haha", "hahaha", "jk", "literally"];
+    let inner = sentence.split_once(' ').map_or("", |(_, inner)| inner);
+    let mut words = inner.split(|c: char| !c.is_alphanumeric());
+    inner.contains(['😂', '🤣', '😆', '😜', '🙃'])
+        || words.any(|word| LAUGHS.contains(&&*word.to_lowercase()))
 }
 
 /// `System: you are ...`
@@ -138,6 +187,12 @@ fn quoted_spans(text: &str) -> Vec<(usize, usize)> {
         }
     }
     spans
+}
+
+/// Whether a place is in one of these spans, which are in order.
+fn is_in_spans(spans: &[(usize, usize)], place: usize) -> bool {
+    let behind = spans.partition_point(|&(start, _)| start <= place);
+    behind.checked_sub(1).is_some_and(|last| place < spans[last].1)
 }
 
 /// Where text begins that the author only passes on: behind a colon that ends a request to work on it.
@@ -191,7 +246,7 @@ fn paste_start(text: &str, quoted: &[(usize, usize)]) -> Option<usize> {
     for (colon, _) in text.match_indices(':') {
         let behind = &text[colon + 1..];
         let ends_line = behind.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
-        let is_quoted = quoted.iter().any(|&(start, end)| (start..end).contains(&colon));
+        let is_quoted = is_in_spans(quoted, colon);
         if !ends_line || is_quoted {
             continue;
         }
@@ -206,43 +261,46 @@ fn paste_start(text: &str, quoted: &[(usize, usize)]) -> Option<usize> {
     None
 }
 
-/// The words and marks of a sentence; what is quoted, and what stands in square brackets, is one mark each.
+/// Of a longer sentence only so many tokens are read, and how it ends: nobody tells who they are in more words.
+const MAX_TOKENS: usize = 400;
+
+/// The words and marks of a sentence, without what is quoted or stands in square brackets.
 fn tokens(sentence: &str, is_quoted: impl Fn(usize) -> bool) -> Vec<Token<'_>> {
     let mut found: Vec<Token<'_>> = Vec::new();
     let mut last_end = 0;
     let mut depth = 0_usize;
     for_each_term(sentence, |term| {
-        for (at, c) in sentence[last_end..term.at].char_indices() {
-            let at = last_end + at;
-            let len = c.len_utf8();
-            match c {
-                '[' => depth += 1,
-                ']' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            let is_mark = !c.is_whitespace()
-                && !matches!(
-                    c,
-                    '*' | '_' | '`' | '\'' | '\u{2019}' | '@' | '#' | '~' | '%' | '$' | '€' | '£'
-                );
-            if is_mark {
-                found.push(Token { lower: mark(c).to_owned(), text: &sentence[at..at + len], start: at });
-            }
-        }
+        let between = last_end..term.at;
         last_end = term.at + term.text.len();
+        if found.len() >= MAX_TOKENS {
+            return;
+        }
+        let brackets = |bracket: char| sentence[between.clone()].matches(bracket).count();
+        depth = (depth + brackets('[')).saturating_sub(brackets(']'));
+        add_marks(sentence, between, &mut found);
         if depth == 0 && !is_quoted(term.at) {
-            for lower in expanded(term.text) {
-                found.push(Token { lower, text: term.text, start: term.at });
-            }
+            let token = |lower: String| {
+                let is_passed_over = is_passed_over(&lower);
+                Token { lower, text: term.text, start: term.at, is_passed_over }
+            };
+            found.extend(expanded(term.text).into_iter().map(token));
         }
     });
-    for (at, c) in sentence[last_end..].char_indices() {
-        if matches!(c, '?' | '!' | '.' | ',' | ':') {
-            let at = last_end + at;
-            found.push(Token { lower: mark(c).to_owned(), text: &sentence[at..=at], start: at });
-        }
-    }
+    add_marks(sentence, last_end..sentence.len(), &mut found);
     found
+}
+
+/// Adds the marks that stand in this part of a sentence; those of Markdown, prices and the like are none.
+fn add_marks<'a>(sentence: &'a str, part: Range<usize>, found: &mut Vec<Token<'a>>) {
+    /// Between two words stand few; more are a drawing.
+    const MOST: usize = 8;
+    let start = part.start;
+    let is_mark = |c: &char| !c.is_whitespace() && !"*_`'\u{2019}@#~%$€£".contains(*c);
+    for (at, c) in sentence[part].char_indices().filter(|(_, c)| is_mark(c)).take(MOST) {
+        let at = start + at;
+        let text = &sentence[at..at + c.len_utf8()];
+        found.push(Token { lower: mark(c).to_owned(), text, start: at, is_passed_over: false });
+    }
 }
 
 /// One mark for all that separate alike.
@@ -313,8 +371,21 @@ const REPORTING: &[&str] = &[
     "asks", "jokes", "joked", "insists", "believes", "reckons",
 ];
 /// Words behind which nothing is as it says.
-const UNREAL: &[&str] =
-    &["if", "unless", "imagine", "suppose", "supposing", "pretend", "wish", "wished", "whether", "though if"];
+const UNREAL: &[&str] = &[
+    "if",
+    "unless",
+    "imagine",
+    "suppose",
+    "supposing",
+    "pretend",
+    "wish",
+    "wished",
+    "whether",
+    "maybe",
+    "perhaps",
+    "assume",
+    "assuming",
+];
 
 /// The parts of a sentence that are stated, and whether each begins it.
 fn stated(tokens: Vec<Token<'_>>) -> Vec<(bool, Vec<Token<'_>>)> {
@@ -409,6 +480,8 @@ mod tests {
         check("I like it - do you know how?", &["i like it"]);
         check("I live in Bonn and can you help", &["i live in bonn and"]);
         check("What a day, I moved!", &["what a day i moved"]);
+        check("你住在哪里？", &[]);
+        check(&format!("{}Can I?", "so I am, ".repeat(400)), &[]);
     }
 
     #[test]
@@ -426,6 +499,8 @@ mod tests {
         check("Summarize this:\n\nI hate tea. I moved.", &["summarize this"]);
         check("Translate please:\n\"I hate tea.\"\nI won.", &["translate please", "i won"]);
         check("My plan:\n\n- I quit", &["my plan", "i quit"]);
+        check("Rewrite this: I hate tea.", &["rewrite this"]);
+        check("Note: I hate tea.", &["note i hate tea"]);
         check("System: I hate tea", &[]);
         check("```\nI hate tea\n```\nI won", &["i won"]);
     }
@@ -434,10 +509,12 @@ mod tests {
     fn what_is_imagined_or_reported_is_not_stated() {
         check("If I were rich, I would fly.", &["i would fly"]);
         check("I wish I were rich, but I won.", &["i", "but i won"]);
+        check("Maybe I hate tea, I said", &["i said"]);
         check("My boss says I am late", &["my boss"]);
         check("I said I am late", &["i said i am late"]);
         check("She said yes!", &["she said yes"]);
         check("Let's role-play. I hate tea.", &[]);
+        check("I hate tea lol. Haha, I won. I am tea 😂.", &["haha i won"]);
     }
 
     #[test]

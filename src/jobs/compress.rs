@@ -9,7 +9,7 @@ use crate::{
     compress::{
         Summarizer, Verdict, archive,
         plan::{self, Rules, Verdicts},
-        verify,
+        verify::{self, Sorted},
     },
     config::Originals,
     error::{Error, ErrorKind, Result},
@@ -59,9 +59,9 @@ pub(super) async fn compress(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> 
         let mut verdicts = Verdicts::default();
         if let Some(summarizer) = config.summarizer.as_ref().filter(|_| asks) {
             match ask(run, lease, summarizer, &turns).await {
-                Ok(Some(given)) => {
-                    trouble = what_is_wrong(&turns, &given).or(trouble);
-                    verdicts = Verdicts { name: summarizer.name().to_owned(), by_turn: given };
+                Ok(Some(sorted)) => {
+                    trouble = what_is_wrong(&sorted).or(trouble);
+                    verdicts = Verdicts { name: summarizer.name().to_owned(), by_turn: good(sorted) };
                 }
                 Ok(None) => return Ok(Ended::Stopped),
                 Err(error) if super::is_lost(&error) => return Err(error),
@@ -102,13 +102,13 @@ fn read_chunk(run: &Run<'_>, scope: &Scope, session: &SessionRow, after: u32) ->
     Ok(turns.into_iter().map(|turn| reload::recounted(turn, run.store.config())).collect())
 }
 
-/// Asks LLM#1, holding the job meanwhile, and gives back the verdicts that are good. `None`: told to stop.
+/// Asks LLM#1, holding the job meanwhile, and measures what it says. `None`: told to stop.
 async fn ask(
     run: &Run<'_>,
     lease: &Lease,
     summarizer: &Arc<dyn Summarizer>,
     turns: &Arc<Vec<Turn>>,
-) -> Result<Option<HashMap<TurnId, Verdict>>> {
+) -> Result<Option<Sorted>> {
     let config = run.store.config();
     let (asked, of) = (Arc::clone(summarizer), Arc::clone(turns));
     // A task of its own: its panic is an error here.
@@ -137,14 +137,18 @@ async fn ask(
         }
     };
     let verdicts = answer.map_err(|_| Error::new(ErrorKind::Provider, "the summarizer panicked"))??;
-    let sorted = verify::sort(turns, verdicts);
-    Ok(Some(sorted.good().map(|verdict| (verdict.turn_id, verdict.clone())).collect()))
+    Ok(Some(verify::sort(turns, verdicts)))
 }
 
-/// Says how many turns have no good verdict.
-fn what_is_wrong(turns: &[Turn], good: &HashMap<TurnId, Verdict>) -> Option<String> {
-    let bad = turns.len() - good.len();
-    (bad > 0).then(|| format!("the summarizer gave no usable verdict for {bad} of {} turns", turns.len()))
+fn good(sorted: Sorted) -> HashMap<TurnId, Verdict> {
+    sorted.turns.into_iter().filter_map(|(id, verdict)| Some((id, verdict.ok()?))).collect()
+}
+
+/// Says how many turns have no good verdict, and what is wrong with the first; nothing of what they say.
+fn what_is_wrong(sorted: &Sorted) -> Option<String> {
+    let (_, flaw) = sorted.flawed().next()?;
+    let (bad, all) = (sorted.flawed().count(), sorted.turns.len());
+    Some(format!("the summarizer gave no usable verdict for {bad} of {all} turns: {flaw}"))
 }
 
 /// Swaps the turns of a chunk, slice by slice. False: told to stop.

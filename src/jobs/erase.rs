@@ -1,4 +1,4 @@
-//! Erasing, slice by slice, until nothing is left; then the write-ahead log.
+//! Erasing, slice by slice, until nothing is left; then scrubbing the file.
 
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use crate::{
         Store,
         erase::{self, Erased},
         jobs::{self, Lease},
+        scrub,
         users::Scope,
     },
 };
@@ -27,7 +28,7 @@ pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId
     let (_stop, stopped) = watch::channel(false);
     let mut run = Run { store, stop: stopped, tell: None, progress: JobProgress::default() };
     let erased = go_on(&mut run, &lease).await?;
-    let is_pending = !empty_log(store).await?;
+    let is_pending = !scrub(store).await?;
     Ok(Erased { is_pending, ..begun.and(erased) })
 }
 
@@ -52,28 +53,36 @@ pub(super) async fn go_on(run: &mut Run<'_>, lease: &Lease) -> Result<Erased> {
     }
 }
 
-/// The job behind an erase: empties the log, once nobody holds it.
-pub(super) async fn truncate(store: &Store, lease: &Lease) -> Result<Ended> {
-    if !empty_log_once(store).await? {
-        return Ok(Ended::Later("a reader holds the write-ahead log".to_owned()));
-    }
-    let lease = lease.clone();
-    store.write_slice(move |desk| jobs::finish(desk.tx, &lease)).await?;
-    Ok(Ended::Done)
+/// The job behind an erase that could not scrub the file itself.
+pub(super) async fn scrub_as_job(run: &Run<'_>, lease: &Lease) -> Result<Ended> {
+    let held = lease.clone();
+    run.store.write_slice(move |desk| jobs::hold(desk, &held)).await?;
+    Ok(if scrub(run.store).await? {
+        Ended::Done
+    } else {
+        Ended::Later("a reader holds the write-ahead log".to_owned())
+    })
 }
 
-/// Empties the log now, and ends the job for it; false: that job will.
-async fn empty_log(store: &Store) -> Result<bool> {
+/// Overwrites what erased rows left in the file, empties the log, and ends the job for it; false: that job will.
+async fn scrub(store: &Store) -> Result<bool> {
+    let pages = store.pages_to_scrub()?;
+    for slice in pages.chunks(scrub::SLICE_PAGES) {
+        if !scrub_slice(store, slice).await? {
+            return Ok(false);
+        }
+    }
+    // What is in the log by now was written since, of clean pages.
+    store.write(|desk| jobs::finish_scrub(desk.tx)).await?;
+    Ok(true)
+}
+
+async fn scrub_slice(store: &Store, pages: &[u32]) -> Result<bool> {
     for _ in 0..LOOKS {
-        if empty_log_once(store).await? {
-            store.write(|desk| jobs::finish_truncate(desk.tx)).await?;
+        if store.scrub(pages.to_vec()).await? {
             return Ok(true);
         }
         tokio::time::sleep(BETWEEN_LOOKS).await;
     }
     Ok(false)
-}
-
-async fn empty_log_once(store: &Store) -> Result<bool> {
-    store.truncate_log().await
 }

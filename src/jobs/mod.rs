@@ -141,7 +141,7 @@ impl Run<'_> {
         let ended = match lease.kind {
             JobKind::Compress => compress::compress(self, lease).await,
             JobKind::Erase => erase::go_on(self, lease).await.map(|_| Ended::Done),
-            JobKind::Truncate => erase::truncate(self.store, lease).await,
+            JobKind::Scrub => erase::scrub_as_job(self, lease).await,
         };
         let (reason, interrupted) = match ended {
             Ok(Ended::Done) => {

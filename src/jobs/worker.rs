@@ -1,6 +1,7 @@
 //! The worker: a thread of the library that runs jobs when they are due.
 
 use std::{
+    panic::{self, AssertUnwindSafe},
     sync::{Arc, Mutex, mpsc},
     thread::{self, JoinHandle},
     time::Duration,
@@ -37,8 +38,11 @@ impl Worker {
             .spawn(move || {
                 let _alive: mpsc::Sender<()> = alive; // Dropped last.
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                if let Ok(runtime) = runtime {
-                    runtime.block_on(work(&store, stopped));
+                let Ok(runtime) = runtime else { return };
+                // A panic leaves a lease that runs out, and a try that counts; the other jobs go on.
+                let mut work = || runtime.block_on(work(&store, stopped.clone()));
+                while panic::catch_unwind(AssertUnwindSafe(&mut work)).is_err() {
+                    thread::sleep(SHORTEST_REST);
                 }
             })
             .map_err(|error| Error::caused(ErrorKind::Io, "the worker thread could not be started", error))?;

@@ -14,8 +14,8 @@ pub enum JobKind {
     Compress,
     /// Erases a session, or all of a user.
     Erase,
-    /// Empties the write-ahead log after an erase, once no reader holds it any more.
-    Truncate,
+    /// Overwrites what erased rows leave in the file, and empties its write-ahead log, once no reader holds that.
+    Scrub,
 }
 
 impl JobKind {
@@ -24,12 +24,12 @@ impl JobKind {
         match self {
             Self::Compress => "compress",
             Self::Erase => "erase",
-            Self::Truncate => "truncate",
+            Self::Scrub => "scrub",
         }
     }
 
     pub(crate) fn from_word(word: &str) -> Option<Self> {
-        [Self::Compress, Self::Erase, Self::Truncate].into_iter().find(|kind| kind.as_str() == word)
+        [Self::Compress, Self::Erase, Self::Scrub].into_iter().find(|kind| kind.as_str() == word)
     }
 }
 

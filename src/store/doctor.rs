@@ -118,9 +118,9 @@ const COUNTS: &[(&str, &str)] = &[
     ),
     (
         "a session's total_tokens is the sum over its turns",
-        "SELECT count(*) FROM conversation_sessions AS s
-         WHERE NOT EXISTS (SELECT 1 FROM conversation_summaries AS m WHERE m.session_id = s.id) AND total_tokens <>
-           (SELECT coalesce(sum(t.total_tokens), 0) FROM conversation_turns AS t WHERE t.session_id = s.id)",
+        "SELECT count(*) FROM conversation_sessions AS s WHERE total_tokens <>
+           (SELECT coalesce(sum(t.total_tokens), 0) FROM conversation_turns AS t WHERE t.session_id = s.id)
+           + (SELECT coalesce(sum(m.original_tokens), 0) FROM conversation_summaries AS m WHERE m.session_id = s.id)",
     ),
     (
         "a turn's total_tokens is the sum of its sides",

@@ -1,8 +1,9 @@
 //! Erasing: out of the rows, the indexes and the bytes of the file.
 //!
 //! A durable job comes first, so that an erase that is cut short is finished by whoever runs jobs next. Then slices
-//! of at most [`SLICE`] rows, so that nobody waits long; the last one takes the session's or user's own row and asks
-//! for the write-ahead log to be emptied. `secure_delete` overwrites what leaves a page.
+//! of at most [`SLICE`] rows, so that nobody waits long; the last one takes the session's or user's own row and queues
+//! the scrubbing of the file. `secure_delete` overwrites rows where they are deleted; what it misses, and the
+//! write-ahead log, is scrubbed ([`scrub`](crate::store::scrub)).
 
 use rusqlite::{Connection, Row, ToSql, params};
 use serde::Serialize;
@@ -98,8 +99,8 @@ pub struct Erased {
     pub transitions: u64,
     /// Jobs that had not run.
     pub jobs: u64,
-    /// Whether the write-ahead log still holds old bytes, since some reader, perhaps of another process, holds it. A
-    /// job empties it once that has gone.
+    /// Whether the file or its write-ahead log still holds old bytes, since some reader, perhaps of another process,
+    /// holds the log. A job overwrites them once that has gone.
     pub is_pending: bool,
 }
 
@@ -173,7 +174,7 @@ pub(crate) fn user_slice(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease) -> R
     jobs::remove(desk.tx, scope, None, Some(lease))?;
     jobs::finish(desk.tx, lease)?;
     users::remove(desk.tx, scope)?;
-    jobs::enqueue_truncate(desk)?;
+    jobs::enqueue_scrub(desk)?;
     Ok((erased, true))
 }
 
@@ -216,7 +217,7 @@ pub(crate) fn session_slice(
     desk.staged.insert(session, None);
     jobs::remove(desk.tx, scope, Some(session), Some(lease))?;
     jobs::finish(desk.tx, lease)?;
-    jobs::enqueue_truncate(desk)?;
+    jobs::enqueue_scrub(desk)?;
     Ok((erased, true))
 }
 

@@ -76,15 +76,15 @@ pub(crate) fn enqueue(
     Ok(())
 }
 
-/// Queues the emptying of the write-ahead log, which is the file's, not a user's.
-pub(crate) fn enqueue_truncate(desk: &mut Desk<'_>) -> Result<()> {
+/// Queues the overwriting of what erased rows leave in the file, which is the file's work, not a user's.
+pub(crate) fn enqueue_scrub(desk: &mut Desk<'_>) -> Result<()> {
     let now = Instant(desk.now());
     desk.tx
         .prepare_cached(
             "INSERT INTO jobs (kind, user_id, dedupe_key, priority, next_run_at, created_at)
-             VALUES ('truncate', NULL, 'truncate', ?1, ?2, ?2) ON CONFLICT (dedupe_key) DO NOTHING",
+             VALUES ('scrub', NULL, 'scrub', ?1, ?2, ?2) ON CONFLICT (dedupe_key) DO NOTHING",
         )?
-        .execute(params![priority(JobKind::Truncate), now])?;
+        .execute(params![priority(JobKind::Scrub), now])?;
     desk.has_work = true;
     Ok(())
 }
@@ -93,7 +93,7 @@ pub(crate) fn enqueue_truncate(desk: &mut Desk<'_>) -> Result<()> {
 fn priority(kind: JobKind) -> i64 {
     match kind {
         JobKind::Compress => 0,
-        JobKind::Erase | JobKind::Truncate => 1,
+        JobKind::Erase | JobKind::Scrub => 1,
     }
 }
 
@@ -198,9 +198,21 @@ pub(crate) fn finish(tx: &Connection, lease: &Lease) -> Result<()> {
     if gone == 1 { Ok(()) } else { Err(lost()) }
 }
 
-/// The log is empty: the job for it goes, whoever holds it.
-pub(crate) fn finish_truncate(tx: &Connection) -> Result<()> {
-    tx.prepare_cached("DELETE FROM jobs WHERE kind = 'truncate'")?.execute([])?;
+/// Counts pages that are overwritten, on the job for it, queued if it is not there. It writes in any case: by that
+/// other connections see that the file has changed.
+pub(crate) fn count_scrubbed(tx: &Connection, pages: usize, now: DateTime<Utc>) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO jobs (kind, user_id, dedupe_key, priority, next_run_at, done_count, created_at)
+         VALUES ('scrub', NULL, 'scrub', ?1, ?2, ?3, ?2)
+         ON CONFLICT (dedupe_key) DO UPDATE SET done_count = done_count + excluded.done_count",
+    )?
+    .execute(params![priority(JobKind::Scrub), Instant(now), pages])?;
+    Ok(())
+}
+
+/// The file is scrubbed: the job for it goes, whoever holds it.
+pub(crate) fn finish_scrub(tx: &Connection) -> Result<()> {
+    tx.prepare_cached("DELETE FROM jobs WHERE kind = 'scrub'")?.execute([])?;
     Ok(())
 }
 

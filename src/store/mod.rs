@@ -17,6 +17,7 @@ mod readers;
 pub(crate) mod record;
 pub(crate) mod reload;
 pub(crate) mod restore;
+pub(crate) mod scrub;
 pub(crate) mod sessions;
 pub(crate) mod stats;
 pub(crate) mod summaries;
@@ -134,9 +135,14 @@ impl Store {
         self.work.notified().await;
     }
 
-    /// Empties the write-ahead log, or says that some reader holds it.
-    pub(crate) async fn truncate_log(&self) -> Result<bool> {
-        self.writer.truncate().await
+    /// The pages in which erased rows may have left copies.
+    pub(crate) fn pages_to_scrub(&self) -> Result<Vec<u32>> {
+        scrub::pages(&self.path)
+    }
+
+    /// Empties the write-ahead log and overwrites the gaps of these pages, or says that some reader holds the log.
+    pub(crate) async fn scrub(&self, pages: Vec<u32>) -> Result<bool> {
+        self.writer.scrub(pages).await
     }
 
     /// Forgets all hot tiers.

@@ -27,16 +27,13 @@ pub(crate) fn slice(desk: &mut Desk<'_>, scope: &Scope, session: SessionId) -> R
     if row.info.ended_at.is_none() {
         return Err(Error::invalid("the session is open; there is nothing to restore"));
     }
-    // Whoever compresses it loses its job.
+    // Whoever compresses it loses its job. From here on it is like a session that is compressed in part.
     jobs::remove(desk.tx, scope, Some(session), None)?;
+    sessions::set_warm(desk.tx, scope, row.session_no)?;
     if let Some((frame_no, body)) = originals::first_frame(desk.tx, scope, session)? {
         return restore_frame(desk, scope, &row, frame_no, &body);
     }
-    let moved = warm_kept(desk, scope, row.session_no)?;
-    if moved == 0 {
-        sessions::set_warm(desk.tx, scope, row.session_no)?;
-    }
-    Ok(moved)
+    warm_kept(desk, scope, row.session_no)
 }
 
 fn restore_frame(

@@ -16,24 +16,8 @@ use crate::{
     },
 };
 
-/// Where the original of a summary is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Original {
-    Archived,
-    Deleted,
-}
-
-impl Original {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Archived => "archived",
-            Self::Deleted => "deleted",
-        }
-    }
-}
-
 const COLUMNS: &str = "id, original_turn_id, session_id, turn_number, summary_text, topic_keywords, \
-    identity_anchor_ids, timestamp, summarizer, reliability, summary_tokens";
+    identity_anchor_ids, timestamp, summarizer, reliability, summary_tokens, original, original_tokens";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Summary> {
     Ok(Summary {
@@ -48,6 +32,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Summary> {
         summarizer: row.get("summarizer")?,
         reliability: row.get("reliability")?,
         summary_tokens: row.get("summary_tokens")?,
+        original: row.get("original")?,
+        original_tokens: row.get("original_tokens")?,
     })
 }
 
@@ -71,20 +57,19 @@ pub(crate) fn insert(
     session_no: i64,
     seq: i64,
     snapshot: Option<crate::model::ids::SnapshotId>,
-    original: Original,
     summary: &Summary,
 ) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO conversation_summaries
            (turn_key, id, original_turn_id, original, user_id, session_id, turn_number, seq, snapshot_id, timestamp,
-            summary_tokens, reliability, summarizer, identity_anchor_ids, topic_keywords, summary_text)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+            summary_tokens, reliability, summarizer, identity_anchor_ids, topic_keywords, summary_text, original_tokens)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
     )?
     .execute(params![
         turn_key(session_no, summary.turn_number),
         summary.id,
         summary.original_turn_id,
-        original.as_str(),
+        summary.original,
         scope.user_id,
         summary.session_id,
         summary.turn_number,
@@ -97,6 +82,7 @@ pub(crate) fn insert(
         serde_json::json!(summary.identity_anchor_ids).to_string(),
         serde_json::json!(summary.topic_keywords).to_string(),
         summary.summary_text,
+        summary.original_tokens,
     ])?;
     Ok(())
 }

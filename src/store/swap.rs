@@ -15,7 +15,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         ids::{AnchorId, SessionId, SummaryId, TurnId},
-        summary::Summary,
+        summary::{Original, Summary},
         tier::MoveReason,
         turn::Turn,
     },
@@ -23,8 +23,7 @@ use crate::{
         anchors::{self, Source},
         desk::Desk,
         jobs::{self, Lease},
-        originals, sessions,
-        summaries::{self, Original},
+        originals, sessions, summaries,
         turns::{self, turn_key},
         users::Scope,
     },
@@ -76,9 +75,9 @@ pub(crate) fn swap(desk: &Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -
             None => turns::keep_cold(desk.tx, scope, place, fate.plan.rule)?,
             Some(sketch) => {
                 let original = if frame_no.is_some() { Original::Archived } else { Original::Deleted };
-                let summary = summary_of(&fate.turn, sketch, anchor_ids, now);
+                let summary = summary_of(&fate.turn, sketch, anchor_ids, original, now);
                 let (seq, snapshot) = (fate.turn.seq, fate.turn.snapshot_id);
-                summaries::insert(desk.tx, scope, session_no, seq, snapshot, original, &summary)?;
+                summaries::insert(desk.tx, scope, session_no, seq, snapshot, &summary)?;
                 if let Some(frame_no) = frame_no {
                     originals::insert_archived(desk.tx, scope, place, (frame_no, position))?;
                     position += 1;
@@ -123,7 +122,13 @@ fn expect_warm(
     Err(Error::new(ErrorKind::Conflict, format!("turn {turn_number} changed meanwhile; nothing was written")))
 }
 
-fn summary_of(turn: &Turn, sketch: &NewSummary, anchors: Vec<AnchorId>, now: DateTime<Utc>) -> Summary {
+fn summary_of(
+    turn: &Turn,
+    sketch: &NewSummary,
+    anchors: Vec<AnchorId>,
+    original: Original,
+    now: DateTime<Utc>,
+) -> Summary {
     Summary {
         id: SummaryId::new(now),
         original_turn_id: turn.id,
@@ -136,6 +141,8 @@ fn summary_of(turn: &Turn, sketch: &NewSummary, anchors: Vec<AnchorId>, now: Dat
         summarizer: sketch.summarizer.clone(),
         reliability: sketch.reliability,
         summary_tokens: sketch.summary_tokens,
+        original,
+        original_tokens: turn.tokens.total_tokens,
     }
 }
 
@@ -178,7 +185,7 @@ mod tests {
         ORDER BY 1";
 
     fn state(path: &Path) -> Vec<String> {
-        let conn = Connection::open(path).unwrap();
+        let conn = crate::store::connect::reader(path).unwrap();
         let mut stmt = conn.prepare(STATE).unwrap();
         stmt.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap()
     }

@@ -14,6 +14,7 @@ use crate::model::{
     instant,
     job::{JobKind, JobState},
     session::EndReason,
+    summary::Original,
     tier::{MemoryTier, MoveReason},
     turn::Origin,
 };
@@ -56,7 +57,18 @@ macro_rules! word_value {
     )* };
 }
 
-word_value!(MemoryTier, MoveReason, EndReason, Origin, CriticalRule, Attribute, Stance, JobKind, JobState);
+word_value!(
+    MemoryTier,
+    MoveReason,
+    EndReason,
+    Origin,
+    CriticalRule,
+    Attribute,
+    Stance,
+    JobKind,
+    JobState,
+    Original
+);
 
 /// An instant as the file stores it.
 pub(crate) struct Instant(pub(crate) DateTime<Utc>);

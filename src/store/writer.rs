@@ -7,7 +7,8 @@
 use std::{
     cell::Cell,
     collections::HashMap,
-    path::PathBuf,
+    fs,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, mpsc as std_mpsc},
     thread::{self, JoinHandle},
     time::Duration,
@@ -24,11 +25,14 @@ use crate::{
     clock::Deadline,
     config::Config,
     error::{Error, ErrorKind, Result},
+    model::instant,
     store::{
         connect::{self, CHECKPOINT_PAGES},
         desk::{Desk, Staged},
         errors::poisons_connection,
+        jobs,
         live::Live,
+        scrub,
     },
 };
 
@@ -49,8 +53,9 @@ trait Command: Send {
 enum Order {
     /// Something to do in a transaction, with others.
     Run(Box<dyn Command>),
-    /// Empty the write-ahead log, between transactions; the answer: whether no reader held it.
-    Truncate(oneshot::Sender<Result<bool>>),
+    /// Empty the write-ahead log, between transactions, and then overwrite the gaps of these pages; the answer: whether
+    /// no reader held the log.
+    Scrub { pages: Vec<u32>, sender: oneshot::Sender<Result<bool>> },
 }
 
 struct Waiting<T, W> {
@@ -156,10 +161,10 @@ impl Writer {
         receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
 
-    /// Empties the write-ahead log, or says that some reader holds it.
-    pub(crate) async fn truncate(&self) -> Result<bool> {
+    /// Empties the write-ahead log and overwrites the gaps of these pages, or says that some reader holds the log.
+    pub(crate) async fn scrub(&self, pages: Vec<u32>) -> Result<bool> {
         let (sender, receiver) = oneshot::channel();
-        self.send(Order::Truncate(sender), Deadline::after_ms(self.timeout_ms)).await?;
+        self.send(Order::Scrub { pages, sender }, Deadline::after_ms(self.timeout_ms)).await?;
         receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
 
@@ -252,46 +257,41 @@ impl WriterThread {
     fn run(&mut self, mut orders: mpsc::Receiver<Order>) {
         while let Some(first) = orders.blocking_recv() {
             let (mut batch, mut next) = (Vec::new(), Some(first));
-            let mut truncate = None;
+            let mut scrub = None;
             while let Some(order) = next {
                 match order {
                     Order::Run(command) => batch.push(command),
-                    Order::Truncate(sender) => truncate = Some(sender),
+                    Order::Scrub { pages, sender } => scrub = Some((pages, sender)),
                 }
-                let is_full = batch.len() == MAX_BATCH || truncate.is_some();
+                let is_full = batch.len() == MAX_BATCH || scrub.is_some();
                 next = if is_full { None } else { orders.try_recv().ok() };
             }
             if !batch.is_empty() {
                 self.run_batch(batch);
             }
-            match truncate {
-                Some(sender) => drop(sender.send(self.truncate())), // The caller may have stopped waiting.
+            match scrub {
+                Some((pages, sender)) => drop(sender.send(self.scrub(&pages))), // The caller may have gone.
                 None => self.checkpoint_if_due(),
             }
         }
         self.let_go();
     }
 
-    /// Empties the write-ahead log: what was erased is in no page of it any more.
-    fn truncate(&mut self) -> Result<bool> {
+    /// Empties the write-ahead log, and overwrites the gaps of these pages while it is empty and nobody else writes.
+    fn scrub(&mut self, pages: &[u32]) -> Result<bool> {
         if self.conn.is_none() {
             self.adopt(connect::writer(&self.path, &self.config)?);
         }
         let conn = self.conn.as_ref().expect("it was just opened");
-        conn.busy_timeout(Duration::ZERO)?; // Who still reads is not waited for: others want to write.
-        let is_busy = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
-        conn.busy_timeout(connect::writers_patience(&self.config))?;
         self.last_checkpoint = 0;
-        match is_busy.map_err(Error::from) {
-            Ok(is_busy) => Ok(!is_busy),
-            Err(error) if error.kind() == ErrorKind::Busy => Ok(false),
-            Err(error) => {
-                if poisons_connection(&error) {
-                    self.conn = None;
-                }
-                Err(error)
-            }
+        let is_done = empty_log(conn, &self.config).and_then(|is_empty| {
+            Ok(is_empty && (pages.is_empty() || scrub_pages(conn, &self.path, pages, &self.config)?))
+        });
+        let is_broken = is_done.as_ref().is_err_and(poisons_connection);
+        if is_broken || !pages.is_empty() {
+            self.conn = None; // It may keep pages as they were, and would write them back.
         }
+        is_done
     }
 
     /// Runs commands in one transaction and answers all of them.
@@ -390,6 +390,32 @@ impl WriterThread {
             let _ = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
     }
+}
+
+/// Empties the write-ahead log: what was erased is in no page of it any more. False: some reader holds it.
+fn empty_log(conn: &Connection, config: &Config) -> Result<bool> {
+    conn.busy_timeout(Duration::ZERO)?; // Who still reads is not waited for: others want to write.
+    let is_busy = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
+    conn.busy_timeout(connect::writers_patience(config))?;
+    match is_busy.map_err(Error::from) {
+        Ok(is_busy) => Ok(!is_busy),
+        Err(error) if error.kind() == ErrorKind::Busy => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Overwrites the gaps of these pages, if nobody has written since the log was emptied. The commit makes every other
+/// connection read its pages again.
+fn scrub_pages(conn: &Connection, path: &Path, pages: &[u32], config: &Config) -> Result<bool> {
+    let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
+    let log = format!("{}-wal", path.display());
+    if fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+        return Ok(false);
+    }
+    scrub::scrub(&tx, path, pages)?;
+    jobs::count_scrubbed(&tx, pages.len(), instant::clamped(config.clock.now()))?;
+    tx.commit()?;
+    Ok(true)
 }
 
 /// Waits for other processes longer than SQLite's busy handler does, which is not fair.

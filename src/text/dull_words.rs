@@ -63,7 +63,7 @@ const TALK: &str = "\
 const FOREIGN: &str = "\
     aber als alle alles also auch auf aus bei bin bis bist das dass dein deine dem den denn der des dich die dies diese \
     dieser dir doch dort durch ein eine einem einen einer eines für gegen habe haben hast hat hatte hier ich ihm ihn \
-    ihr ihre immer ist jetzt kann kein keine können machen man mein meine mehr mich mir mit nach nicht nichts noch nur ob oder ohne \
+    ihr ihre immer ist jetzt kann kein keine können machen man mein meine gestern neue neuen mehr mich mir mit nach nicht nichts noch nur ob oder ohne \
     schon sehr sein seine sich sie sind soll über und uns unser vom von vor war waren warum was weil wenn wer werden wie wieder \
     wir wird wurde zum zur zwischen gibt gut heute möchte würde \
     aussi avec avoir bien ce cela ces cette comme dans des donc elle elles est être fait faire ils je leur les lui \

@@ -111,7 +111,7 @@ fn while_somebody_reads_the_erase_says_that_it_is_pending_and_jobs_run_ends_it()
         }
         assert_eq!(shell.run(&["session", "show", "--user", "alex", "s1"]).code, 4);
         let jobs = shell.run(&["--json", "jobs", "list"]).json();
-        assert_eq!((&jobs[0]["kind"], &jobs[0]["user_id"]), (&json!("truncate"), &Value::Null));
+        assert_eq!((&jobs[0]["kind"], &jobs[0]["user_id"]), (&json!("scrub"), &Value::Null));
         assert!(shell.run(&["jobs", "list"]).stdout.contains("none: the file"));
 
         drop(reader);

@@ -120,7 +120,6 @@ const BREAKS: &[(&str, &[&str])] = &[
     ("DELETE FROM archived_turns", &[PLACE, SUMMARY, ARCHIVE_READ]),
     ("DELETE FROM conversation_summaries WHERE {archived}", &[SUMMARY, SESSION_TOKENS]),
     ("DELETE FROM conversation_summaries WHERE {deleted}", &[PLACE, SESSION_TOKENS]),
-    ("DELETE FROM conversation_summaries WHERE {deleted} AND turn_number = 3", &[PLACE]),
     ("UPDATE conversation_summaries SET original = 'deleted' WHERE {archived}", &[PLACE]),
     ("UPDATE conversation_summaries SET original = 'archived' WHERE {deleted}", &[PLACE, SUMMARY]),
     ("UPDATE conversation_summaries SET original_turn_id = randomblob(16) WHERE {deleted}", &[SAME_TURN]),

@@ -274,7 +274,7 @@ pub(crate) enum JobsVerb {
     /// List the jobs of all users, in the order in which they will run; those given up come last.
     ///
     /// A job that is done is gone from the list. compress: a session has ended. erase: an erase was cut short.
-    /// truncate: the log still holds what was erased. Each with the turns it has done, its tries, when it runs next
+    /// scrub: the file or its log still holds bytes of what was erased. Each with the turns it has done, its tries, when it runs next
     /// (UTC), and why its last try failed. Users are shown by their ids, which --user takes too.
     #[command(after_help = "Examples:\n  thermocline jobs list\n  thermocline --json jobs list")]
     List,

@@ -29,7 +29,7 @@ Exit codes:
   4  there is no such file, user, session, turn, anchor or job
   5  the file cannot be used: damaged, another program's, of a newer version, or unreadable
   6  the file stayed busy, a read took too long, or LLM#1 failed; try again
-     (erase: the log is still to be emptied)
+     (erase: bytes of what was erased are still to be overwritten)
   7  doctor found problems";
 
 impl Exit {

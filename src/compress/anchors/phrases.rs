@@ -73,6 +73,19 @@ impl Words<'_, '_> {
         is_aim.then(|| self.slice(start, end))
     }
 
+    /// `Blue` of `Blue is my favorite`: all from the start of the clause, if it is a phrase of things.
+    pub(crate) fn thing_before(&self, end: usize) -> Option<Extracted> {
+        /// A longer clause has a verb.
+        const MOST: usize = 4;
+        let start = (0..end).rev().find(|&at| self.is_end(at)).map_or(0, |mark| mark + 1);
+        let start = start
+            + usize::from(matches!(self.lower(start), "and" | "but" | "because" | "so" | "the" | "also"));
+        let is_phrase =
+            (start..end).all(|at| at == start || !is_in(ENDS, self.lower(at)) || self.lower(at) == "in");
+        let is_thing = start < end && end - start <= MOST && !is_in(NO_START, self.lower(start)) && is_phrase;
+        (is_thing && self.is_telling(start, end)).then(|| self.slice(start, end))
+    }
+
     fn is_telling(&self, start: usize, end: usize) -> bool {
         (start..end).any(|at| !is_dull(self.lower(at)))
     }

@@ -27,6 +27,9 @@ pub(crate) fn extract(kind: Value, statement: &Statement<'_>, found: Found) -> O
         Value::ProperName => words.proper_name(found.end, 4),
         Value::Place => words.place(found.end),
         Value::Thing => words.thing(found.end),
+        Value::PlaceBefore => words.place_before(found.start),
+        Value::ThingBefore => words.thing_before(found.start),
+        Value::AnyDay => (0..statement.tokens.len()).find_map(|at| words.day(at)),
         Value::Aim => words.aim(found.end),
         Value::Number => words.age(found),
         Value::Day => words.day(found.end),
@@ -95,6 +98,13 @@ impl Words<'_, '_> {
         }
     }
 
+    /// `Bonn` of `in Bonn, where I live`.
+    fn place_before(&self, end: usize) -> Option<Extracted> {
+        let end = end - usize::from(end > 0 && self.lower(end - 1) == ",");
+        let start = (0..end).rev().take_while(|&at| self.is_name(at) && !is_dull(self.lower(at))).last()?;
+        Some(self.slice(start, end))
+    }
+
     /// The marked word and what describes it: `structural engineer`, `type 2 diabetes`.
     fn marked_phrase(&self, found: Found) -> Option<Extracted> {
         const MOST_BEFORE: usize = 3;
@@ -159,8 +169,10 @@ impl Words<'_, '_> {
     fn name_before(&self, my: usize, relation: usize) -> Option<Extracted> {
         let name = my.checked_sub(2)?;
         let is_alone = name == 0 || self.is_end(name - 1);
-        let is_apposition = self.lower(my - 1) == "," && is_alone && self.is_end(relation + 1);
-        (is_apposition && self.is_name(name) && !is_dull(self.lower(name)))
+        let is_apposition = self.lower(my - 1) == "," && self.is_end(relation + 1);
+        // `Theo is my son`
+        let is_said = matches!(self.lower(my - 1), "is" | "was" | "'s");
+        (is_alone && (is_apposition || is_said) && self.is_name(name) && !is_dull(self.lower(name)))
             .then(|| self.slice(name, name + 1))
     }
 }

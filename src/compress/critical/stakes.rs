@@ -27,12 +27,23 @@ const WEIGHTY: &str = "job work career boss shift shifts salary employer office 
     mother father mum mom dad mam sister brother parents nan nana gran grandma grandad grandpa passport church mosque temple \
     synagogue faith religion god language accent native mother-tongue dog cat puppy kitten rescue shelter vet died dead death grave gone \
     hospitalised insured insurance lawyer solicitor court trial contract contracts offer interview notice trade business shop company \
-    clients students patients crew team army navy farm pronouns name surname nickname hometown roots originally childhood";
+    clients students patients army navy farm pronouns name surname nickname hometown roots originally";
 /// That something lasts, or has turned.
-const LASTING: &str = "anymore permanently officially finally permanent forever lifelong since never always nowadays longer ever eventually \
+const LASTING: &str = "anymore permanently officially finally permanent forever lifelong never always nowadays longer ever eventually \
     already fluent fluently originally";
 /// Words that announce news of one's own.
 const DISCLOSING: &str = "confession news btw announcement fyi truth secret honest context background admit confess reveal guess update";
+
+/// Where these stand, the others are about a program or a story.
+const ELSEWHERE: &str = "function code csv column columns table array string method api script database query endpoint variable json html css python \
+    javascript rust java sql regex class button form app website server story novel book film movie series podcast article episode character";
+
+/// Bare memories: what was once, and is told in passing.
+const REMEMBERED: &str = "once ago remember back used younger kid little childhood";
+
+/// Whose lives are theirs: `my hairdresser is pregnant`.
+const OTHERS: &str = "hairdresser barber boss manager colleague coworker friend friends neighbor neighbors neighbour neighbours flatmate roommate \
+    teacher classmate mate client customer somebody someone people he she they everybody everyone guy woman man";
 
 const OWN: &[&str] = &["i", "my", "me", "we", "our", "us", "mine", "myself", "ours"];
 
@@ -51,6 +62,9 @@ enum Kind {
     Weighty,
     Lasting,
     Disclosing,
+    Elsewhere,
+    Remembered,
+    Other,
 }
 
 static KINDS: LazyLock<HashMap<&str, Kind>> = LazyLock::new(|| {
@@ -59,6 +73,9 @@ static KINDS: LazyLock<HashMap<&str, Kind>> = LazyLock::new(|| {
         (DISCLOSING, Kind::Disclosing),
         (WEIGHTY, Kind::Weighty),
         (HEAVY, Kind::Heavy),
+        (ELSEWHERE, Kind::Elsewhere),
+        (REMEMBERED, Kind::Remembered),
+        (OTHERS, Kind::Other),
     ];
     lists.iter().flat_map(|(words, kind)| words.split_whitespace().map(|word| (word, *kind))).collect()
 });
@@ -72,7 +89,8 @@ fn weight(statement: &Statement<'_>) -> u32 {
         let word = &*token.lower;
         has_own |= OWN.contains(&word);
         has_kin |= is_of("close", word) || is_of("kin", word);
-        if let Some(&kind) = KINDS.get(word)
+        let condition = is_of("condition", word).then_some(&Kind::Heavy);
+        if let Some(&kind) = KINDS.get(word).or(condition)
             && !words.iter().any(|(known, _)| *known == word)
         {
             words.push((word, kind));
@@ -82,12 +100,16 @@ fn weight(statement: &Statement<'_>) -> u32 {
         let count = words.iter().filter(|(_, other)| *other == kind).count().min(most);
         u32::try_from(count).unwrap_or(0)
     };
-    4 * count(Kind::Heavy, MOST_OF_A_KIND)
+    if count(Kind::Elsewhere, 1) > 0 {
+        return 0;
+    }
+    let weight = 4 * count(Kind::Heavy, MOST_OF_A_KIND)
         + 2 * count(Kind::Weighty, MOST_OF_A_KIND)
         + count(Kind::Lasting, 1)
         + count(Kind::Disclosing, 1)
         + 2 * u32::from(has_own)
-        + u32::from(has_kin)
+        + u32::from(has_kin);
+    weight.saturating_sub(2 * count(Kind::Remembered, 1) + 2 * count(Kind::Other, 1))
 }
 
 #[cfg(test)]
@@ -113,6 +135,10 @@ mod tests {
         check("We finally came", 3);
         check("Big news from us", 3);
         check("Nice weather", 0);
+        check("My eczema is back", 4);
+        check("My divorce came through back then", 4);
+        check("My hairdresser and her divorce", 4);
+        check("My wedding function returns a string", 0);
         check("Divorce surgery chemo biopsy job school house village", 18);
     }
 }

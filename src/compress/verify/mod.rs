@@ -107,10 +107,10 @@ pub(crate) struct Sorted {
     /// One for each turn asked for, in their order: its verdict, cleaned, or what was wrong with it.
     pub(crate) turns: Vec<(TurnId, Result<Verdict, Flaw>)>,
     /// Verdicts for turns that were not asked for. They are ignored.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for whoever records what an answer was worth"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tests tell by it what was not believed"))]
     pub(crate) foreign_count: usize,
     /// Anchors of good verdicts that were not believed. The verdicts stay good.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for whoever records what an answer was worth"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tests tell by it what was not believed"))]
     pub(crate) dropped_anchor_count: usize,
 }
 

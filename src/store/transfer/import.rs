@@ -4,7 +4,7 @@
 //! and a session must have every turn that it counts.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     io::BufRead,
 };
 
@@ -18,14 +18,14 @@ use crate::{
         ids::{AnchorId, SessionId, TurnId},
         job::JobKind,
         session::SessionInfo,
+        summary::Original,
         tier::{MemoryTier, Transition},
         turn::{NewTurn, Turn},
     },
     store::{
         anchors::{self, Fold},
         desk::Desk,
-        jobs, originals, sessions,
-        summaries::{self, Original},
+        jobs, originals, sessions, summaries,
         transfer::{AnchorLine, DeletedTurn, DerivationLine, FORMAT, Line, Transferred},
         turns::{self, turn_key},
         users::{self, Scope, UserKey},
@@ -42,6 +42,9 @@ const MAX_LINE_BYTES: usize = 128 << 20;
 /// What is packed into one frame, as compression does.
 const FRAME_TURNS: usize = 16;
 const FRAME_BYTES: usize = 64 << 10;
+
+/// The most that `Config::hot_turns` may be; the export does not say what it was.
+const MAX_HOT_TURNS: u32 = 50;
 
 /// A file that was read to its end.
 #[derive(Debug)]
@@ -115,41 +118,104 @@ fn check_turn(turn: &Turn, max_side_bytes: usize) -> Result<()> {
     Err(Error::invalid("the token counts of a turn are not those of its text"))
 }
 
+/// What the lines say of one session.
+#[derive(Default)]
+struct Seen {
+    turns: u64,
+    /// The sum of their places: with no place given twice (the database sees to that) it tells that none is missing.
+    places: u64,
+    tokens: u64,
+    hot: u32,
+    /// The sum of the hot turns' places.
+    hot_places: u64,
+    cold: u32,
+}
+
+impl Seen {
+    fn row(&mut self, turn: &Turn) {
+        self.tokens += u64::from(turn.tokens.total_tokens);
+        match turn.memory_tier {
+            MemoryTier::Hot => {
+                self.hot += 1;
+                self.hot_places += u64::from(turn.turn_number);
+            }
+            MemoryTier::Warm => {}
+            MemoryTier::Cold => self.cold += 1,
+        }
+    }
+
+    /// Whether this is all of the session, each turn in a tier where it may be.
+    fn is_all_of(&self, session: &SessionInfo) -> bool {
+        let (count, hot) = (u64::from(session.turn_count), u64::from(self.hot));
+        let is_whole = self.turns == count
+            && self.places == count * (count + 1) / 2
+            && self.tokens == session.total_tokens
+            && session.ended_at.is_some() == session.end_reason.is_some();
+        // The hot turns are the newest, and an open session has some.
+        let newest = hot * (2 * count + 1).saturating_sub(hot) / 2;
+        is_whole
+            && match session.memory_tier {
+                MemoryTier::Hot => {
+                    session.ended_at.is_none()
+                        && self.cold == 0
+                        && (count == 0 || (1..=MAX_HOT_TURNS).contains(&self.hot))
+                        && self.hot_places == newest
+                }
+                MemoryTier::Warm | MemoryTier::Cold => session.ended_at.is_some() && self.hot == 0,
+            }
+    }
+}
+
 /// The last line counts all others, and every session has each of its turns once.
 fn check_whole(lines: &[Line], counts: Transferred) -> Result<()> {
     let mut found = Transferred::default();
-    let mut sessions: HashMap<SessionId, (&SessionInfo, u64, u64)> = HashMap::new();
+    let mut sessions: HashMap<SessionId, (&SessionInfo, Seen)> = HashMap::new();
+    let mut without_row: HashSet<TurnId> = HashSet::new();
+    let no_session = || Error::invalid("a line's session is missing");
     for line in lines {
         match line {
             Line::Session(session) => {
                 found.sessions += 1;
-                sessions.insert(session.id, (session, 0, 0));
+                sessions.insert(session.id, (session, Seen::default()));
             }
             Line::Turn(Turn { session_id, turn_number, .. })
             | Line::Archived(Turn { session_id, turn_number, .. })
             | Line::Deleted(DeletedTurn { session_id, turn_number, .. }) => {
                 found.turns += 1;
-                let known = sessions.get_mut(session_id);
-                let (session, seen, sum) =
-                    known.ok_or_else(|| Error::invalid("a turn's session is missing"))?;
+                let (session, seen) = sessions.get_mut(session_id).ok_or_else(no_session)?;
                 if *turn_number == 0 || *turn_number > session.turn_count {
                     return Err(Error::invalid("a turn stands outside of its session"));
                 }
-                (*seen, *sum) = (*seen + 1, *sum + u64::from(*turn_number));
+                seen.turns += 1;
+                seen.places += u64::from(*turn_number);
+                match line {
+                    Line::Turn(turn) => seen.row(turn),
+                    Line::Archived(Turn { id, .. }) | Line::Deleted(DeletedTurn { id, .. }) => {
+                        without_row.insert(*id);
+                    }
+                    _ => {}
+                }
             }
-            Line::Summary { .. } => found.summaries += 1,
+            Line::Summary { summary, .. } => {
+                found.summaries += 1;
+                let (_, seen) = sessions.get_mut(&summary.session_id).ok_or_else(no_session)?;
+                seen.tokens += u64::from(summary.original_tokens);
+                if !without_row.remove(&summary.original_turn_id) {
+                    return Err(Error::invalid("a summary stands for no turn, or for one that is there"));
+                }
+            }
             Line::Anchor(_) => found.anchors += 1,
             Line::Derivation(_) => found.derivations += 1,
             Line::Transition(_) => found.transitions += 1,
             Line::Memory { .. } | Line::End(_) => {}
         }
     }
-    // With no place given twice (the database sees to that), count and sum tell that none is missing.
-    let is_whole = sessions.values().all(|(session, seen, sum)| {
-        let count = u64::from(session.turn_count);
-        *seen == count && *sum == count * (count + 1) / 2
-    });
-    if found == counts && is_whole { Ok(()) } else { Err(Error::invalid("the file lacks some of its lines")) }
+    let is_whole = without_row.is_empty() && sessions.values().all(|(session, seen)| seen.is_all_of(session));
+    if found == counts && is_whole {
+        Ok(())
+    } else {
+        Err(Error::invalid("the file lacks some of its lines, or counts them wrongly"))
+    }
 }
 
 /// Writes all of it as the memory of a user who has none yet.
@@ -209,7 +275,10 @@ impl Writing<'_, '_> {
             Line::Summary { snapshot_id, summary } => {
                 let (seq, original) = self.seq(Some(summary.original_turn_id))?;
                 let session_no = self.session_no(summary.session_id)?;
-                summaries::insert(self.desk.tx, &self.scope, session_no, seq, snapshot_id, original, &summary)
+                if original != summary.original {
+                    return Err(Error::invalid("a summary's original is not where it says"));
+                }
+                summaries::insert(self.desk.tx, &self.scope, session_no, seq, snapshot_id, &summary)
             }
             Line::Anchor(anchor) => self.anchor(&anchor),
             Line::Derivation(derivation) => self.derivation(&derivation),
