@@ -53,7 +53,8 @@ pub trait Summarizer: Send + Sync + fmt::Debug {
     /// Its name, as summaries will carry it: `gpt-4o-mini`, say. At most 100 bytes.
     fn name(&self) -> &str;
 
-    /// One verdict for each of these turns, which are of one session and in its order.
+    /// One verdict for each of these turns, at most 16, which are of one session and in its order. It must not block
+    /// the thread: that is the worker's, which meanwhile keeps the job.
     fn summarize<'a>(&'a self, turns: &'a [Turn]) -> Summarizing<'a>;
 }
 

@@ -204,7 +204,9 @@ impl Session {
         let (scope, id) = (self.scope, self.id());
         let mut restored = 0;
         loop {
-            match self.store.write(move |desk| restore::slice(desk, &scope, id)).await? {
+            let unpacked =
+                self.read(move |store, scope| store.read(|conn| restore::unpack(conn, scope, id))).await?;
+            match self.store.write(move |desk| restore::slice(desk, &scope, id, unpacked)).await? {
                 0 => return Ok(restored),
                 turns => restored += u64::from(turns),
             }

@@ -161,15 +161,14 @@ impl User {
     /// Sets an anchor by hand. Under an attribute with one value it supersedes what held; what was retracted counts
     /// again. `subject`: `user`, `assistant`, or a name; it is folded.
     pub async fn set_anchor(&self, subject: &str, attribute: Attribute, value: &str) -> Result<AnchorId> {
-        check_name("anchor's subject", Some(subject))?;
-        check_name("anchor's value", Some(value))?;
-        let found = FoundAnchor {
-            subject: fold_subject(subject),
-            attribute,
-            value: value.trim().to_owned(),
-            stance: Stance::Holds,
-            quote: String::new(),
-        };
+        let (subject, value) = (fold_subject(subject), value.trim().to_owned());
+        for (what, text) in [("anchor's subject", &subject), ("anchor's value", &value)] {
+            check_name(what, Some(text))?;
+            if text.chars().any(char::is_control) {
+                return Err(Error::invalid(format!("the {what} has a control character")));
+            }
+        }
+        let found = FoundAnchor { subject, attribute, value, stance: Stance::Holds, quote: String::new() };
         let scope = self.scope;
         self.store.write(move |desk| anchors::set(desk.tx, &scope, &found, desk.now())).await
     }

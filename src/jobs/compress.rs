@@ -6,14 +6,15 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use crate::{
+    clock::Stopwatch,
     compress::{
         Summarizer, Verdict, archive,
         plan::{self, Rules, Verdicts},
         verify::{self, Sorted},
     },
     config::Originals,
-    error::{Error, ErrorKind, Result},
-    jobs::{Ended, Run},
+    error::{Error, Result},
+    jobs::{Ended, Run, SUMMARIZER_REST},
     model::{ids::TurnId, turn::Turn},
     store::{
         jobs::{self, Lease},
@@ -47,7 +48,7 @@ pub(super) async fn compress(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> 
     let config = store.config();
     // On the last try built-in means do what the summarizer does not.
     let is_built_in = config.summarizer.is_none() || lease.attempts >= config.summarizer_tries;
-    let asks = lease.attempts <= config.summarizer_tries;
+    let mut asks = lease.attempts <= config.summarizer_tries;
     let rules = Rules { verbatim_tokens: config.verbatim_tokens, tokenizer: config.tokenizer, is_built_in };
     let (mut after, mut trouble) = (0, None);
     loop {
@@ -61,11 +62,12 @@ pub(super) async fn compress(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> 
             match ask(run, lease, summarizer, &turns).await {
                 Ok(Some(sorted)) => {
                     trouble = what_is_wrong(&sorted).or(trouble);
-                    verdicts = Verdicts { name: summarizer.name().to_owned(), by_turn: good(sorted) };
+                    verdicts = Verdicts { name: name_of(summarizer.as_ref()), by_turn: good(sorted) };
                 }
                 Ok(None) => return Ok(Ended::Stopped),
                 Err(error) if super::is_lost(&error) => return Err(error),
-                Err(error) => trouble = Some(error.to_string()),
+                Err(error) if is_built_in => (asks, trouble) = (false, Some(error.to_string())),
+                Err(error) => return Ok(Ended::Later(error.to_string())),
             }
         }
         let previous = store.read(|conn| originals::snapshot(conn, &scope, session.session_no, before))?;
@@ -104,11 +106,14 @@ fn read_chunk(run: &Run<'_>, scope: &Scope, session: &SessionRow, after: u32) ->
 
 /// Asks LLM#1, holding the job meanwhile, and measures what it says. `None`: told to stop.
 async fn ask(
-    run: &Run<'_>,
+    run: &mut Run<'_>,
     lease: &Lease,
     summarizer: &Arc<dyn Summarizer>,
     turns: &Arc<Vec<Turn>>,
 ) -> Result<Option<Sorted>> {
+    if run.summarizer_failed.is_some_and(|since| since.elapsed() < SUMMARIZER_REST) {
+        return Err(Error::provider("the summarizer failed a moment ago"));
+    }
     let config = run.store.config();
     let (asked, of) = (Arc::clone(summarizer), Arc::clone(turns));
     // A task of its own: its panic is an error here.
@@ -121,7 +126,8 @@ async fn ask(
             answer = &mut asking => break answer,
             () = &mut give_up => {
                 asking.abort();
-                return Err(Error::new(ErrorKind::Provider, "the summarizer took too long"));
+                run.summarizer_failed = Some(Stopwatch::start());
+                return Err(Error::provider("the summarizer took too long"));
             }
             () = run.stopped() => {
                 asking.abort();
@@ -136,12 +142,25 @@ async fn ask(
             }
         }
     };
-    let verdicts = answer.map_err(|_| Error::new(ErrorKind::Provider, "the summarizer panicked"))??;
+    let verdicts = match answer {
+        Ok(Ok(verdicts)) => verdicts,
+        Ok(Err(error)) => {
+            run.summarizer_failed = Some(Stopwatch::start());
+            return Err(error);
+        }
+        Err(_) => return Err(Error::provider("the summarizer panicked")),
+    };
     Ok(Some(verify::sort(turns, verdicts)))
 }
 
 fn good(sorted: Sorted) -> HashMap<TurnId, Verdict> {
     sorted.turns.into_iter().filter_map(|(id, verdict)| Some((id, verdict.ok()?))).collect()
+}
+
+/// Its name, no longer than the trait promises.
+fn name_of(summarizer: &dyn Summarizer) -> String {
+    let name = summarizer.name();
+    name[..name.floor_char_boundary(100)].to_owned()
 }
 
 /// Says how many turns have no good verdict, and what is wrong with the first; nothing of what they say.

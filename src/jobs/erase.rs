@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use crate::{
     error::Result,
-    jobs::{Ended, JobProgress, Run},
+    jobs::{Ended, Run},
     model::ids::SessionId,
     store::{
         Store,
@@ -26,7 +26,7 @@ pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId
     let (begun, lease) = store.write(move |desk| erase::begin(desk, &scope, session)).await?;
     // Nobody stops this run but its caller's runtime.
     let (_stop, stopped) = watch::channel(false);
-    let mut run = Run { store, stop: stopped, tell: None, progress: JobProgress::default() };
+    let mut run = Run::new(store, stopped, None);
     let erased = go_on(&mut run, &lease).await?;
     let is_pending = !scrub(store).await?;
     Ok(Erased { is_pending, ..begun.and(erased) })

@@ -4,6 +4,8 @@ mod compress;
 mod erase;
 mod worker;
 
+use std::time::Duration;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use tokio::sync::watch;
@@ -23,12 +25,14 @@ use crate::{
 
 /// The wait before a second try; doubled for each further one.
 const FIRST_WAIT_MS: i64 = 60_000;
-/// The longest wait between tries.
-const LONGEST_WAIT_MS: i64 = 3_600_000;
 /// Sessions that silence has ended, ended together.
 const SILENT_AT_ONCE: u32 = 64;
 /// While others write, a job writes for one part in so many of the time.
 const SHARE_BESIDE_OTHERS: u32 = 20;
+/// It does not rest longer than this: a slice may have waited for another process's lock.
+const LONGEST_REST: Duration = Duration::from_millis(250);
+/// For so long after a summarizer has failed it is not asked again: ten thousand sessions need not find out each.
+const SUMMARIZER_REST: Duration = Duration::from_secs(60);
 
 /// How to run jobs: all that are due, unless said otherwise.
 #[derive(Default)]
@@ -103,11 +107,13 @@ pub(crate) struct Run<'a> {
     stop: watch::Receiver<bool>,
     tell: Option<ProgressFn>,
     progress: JobProgress,
+    /// Since the summarizer failed last.
+    summarizer_failed: Option<Stopwatch>,
 }
 
 /// Ends what silence has ended, then runs jobs until none is due.
 pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<bool>) -> Result<JobsReport> {
-    let mut run = Run { store, stop, tell: options.on_progress, progress: JobProgress::default() };
+    let mut run = Run::new(store, stop, options.on_progress);
     let mut report = JobsReport { ended_sessions: end_silent(&mut run).await?, ..JobsReport::default() };
     while options.max_jobs.is_none_or(|max| run.progress.jobs_ended < max) && !run.is_stopped() {
         if !run.has_due()? {
@@ -125,12 +131,17 @@ pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<b
     Ok(report)
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    fn new(store: &'a Store, stop: watch::Receiver<bool>, tell: Option<ProgressFn>) -> Self {
+        Self { store, stop, tell, progress: JobProgress::default(), summarizer_failed: None }
+    }
+
     /// Whether a job is due. Counted anew when as many have ended as were counted: counting 100,000 before each of
     /// them would take longer than the work.
     fn has_due(&mut self) -> Result<bool> {
         if self.progress.jobs_ended >= self.progress.jobs_due {
-            let due = self.store.read(|conn| jobs::due(conn, now(self.store)))?.0;
+            let lease_ms = self.store.config().lease_ms;
+            let due = self.store.read(|conn| jobs::due(conn, now(self.store), lease_ms))?.0;
             self.progress.jobs_due = self.progress.jobs_ended + due;
         }
         Ok(self.progress.jobs_ended < self.progress.jobs_due)
@@ -153,7 +164,8 @@ impl Run<'_> {
             Ok(Ended::Stopped) => (None, true),
             Err(error) => (Some(error.to_string()), false),
         };
-        let is_last = lease.attempts >= jobs::MAX_ATTEMPTS && !interrupted;
+        let is_last =
+            lease.attempts >= jobs::MAX_ATTEMPTS && !interrupted && jobs::may_be_given_up(lease.kind);
         let next_run_at = match (is_last, interrupted) {
             (true, _) => None,
             (_, true) => Some(now(self.store)),
@@ -173,10 +185,18 @@ impl Run<'_> {
         work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let before = self.store.foreground_writes();
-        let watch = Stopwatch::start();
-        let done = self.store.write_slice(work).await?;
+        let timed = move |desk: &mut Desk<'_>| {
+            let watch = Stopwatch::start();
+            let done = work(desk)?;
+            Ok((done, watch.elapsed()))
+        };
+        let (done, took) = self.store.write_slice(timed).await?;
         if self.store.foreground_writes() != before {
-            tokio::time::sleep(watch.elapsed() * (SHARE_BESIDE_OTHERS - 1)).await;
+            let rest = (took * (SHARE_BESIDE_OTHERS - 1)).min(LONGEST_REST);
+            tokio::select! {
+                () = tokio::time::sleep(rest) => {}
+                () = self.stopped() => {}
+            }
         }
         Ok(done)
     }
@@ -208,18 +228,17 @@ async fn end_silent(run: &mut Run<'_>) -> Result<u64> {
     let Some(cutoff) = timeout.and_then(|timeout| now(store).checked_sub_signed(timeout)) else {
         return Ok(0);
     };
-    let mut ended = 0;
+    let (mut ended, mut after) = (0, 0);
     while !run.is_stopped() {
-        let silent = store.read(|conn| sessions::silent(conn, instant::clamped(cutoff), SILENT_AT_ONCE))?;
-        let mut progressed = 0;
-        for (scope, session) in silent {
-            let was_silent = run.slice(move |desk| lifecycle::end_if_silent(desk, &scope, session)).await?;
-            progressed += u64::from(was_silent);
+        let silent =
+            store.read(|conn| sessions::silent(conn, instant::clamped(cutoff), after, SILENT_AT_ONCE))?;
+        let Some((last, _, _)) = silent.last() else { break };
+        after = *last;
+        for (_, scope, session) in silent {
+            // One that cannot be read keeps neither the others from ending nor jobs from running; doctor finds it.
+            let end = move |desk: &mut Desk<'_>| lifecycle::end_if_silent(desk, &scope, session);
+            ended += u64::from(run.slice(end).await.unwrap_or(false));
         }
-        if progressed == 0 {
-            break;
-        }
-        ended += progressed;
     }
     Ok(ended)
 }
@@ -228,7 +247,8 @@ async fn end_silent(run: &mut Run<'_>) -> Result<u64> {
 /// what failed together does not come back together.
 fn next_try(lease: &Lease, now: DateTime<Utc>) -> DateTime<Utc> {
     let doublings = lease.attempts.saturating_sub(1).min(16);
-    let wait_ms = (FIRST_WAIT_MS << doublings).min(LONGEST_WAIT_MS);
+    let longest = i64::try_from(jobs::LONGEST_WAIT_MS).unwrap_or(i64::MAX);
+    let wait_ms = (FIRST_WAIT_MS << doublings).min(longest);
     let spread_ms = wait_ms / 10 * (lease.job_no % 8) / 8;
     instant::clamped(now + TimeDelta::milliseconds(wait_ms + spread_ms))
 }

@@ -84,6 +84,9 @@ async fn work(store: &Store, mut stop: watch::Receiver<bool>) {
 fn rest(store: &Store) -> Duration {
     let interval = Duration::from_millis(store.config().worker_interval_ms);
     let now = jobs::now(store);
-    let later = store.read(|conn| store::jobs::due(conn, now)).ok().and_then(|(_, later)| later);
+    let later = store
+        .read(|conn| store::jobs::due(conn, now, store.config().lease_ms))
+        .ok()
+        .and_then(|(_, later)| later);
     later.and_then(|later| (later - now).to_std().ok()).map_or(interval, |wait| wait.min(interval))
 }

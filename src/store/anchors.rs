@@ -258,6 +258,7 @@ pub(crate) fn set(
     now: DateTime<Utc>,
 ) -> Result<AnchorId> {
     users::expect(tx, scope)?;
+    users::check_is_there(tx, scope)?;
     let source = Source { turn: None, seq: newest_seq(tx, scope)?, said_at: now, made_by: "caller" };
     let (id, fold) = state(tx, scope, found, source, now)?;
     set_retracted(tx, scope, id, None)?;

@@ -43,6 +43,11 @@ impl Diagnosis {
 
 /// What must hold, and a query that counts where it does not.
 const COUNTS: &[(&str, &str)] = &[
+    (
+        // Until it is finished, other checks may find what it has not come to.
+        "no erase is unfinished (running the jobs finishes it)",
+        "SELECT count(*) FROM jobs WHERE kind = 'erase'",
+    ),
     ("references between tables lead somewhere", "SELECT count(*) FROM pragma_foreign_key_check"),
     (
         "every user's rows belong to a user of this file",

@@ -21,6 +21,8 @@ use crate::{
 
 /// Tries without any progress before a job is given up: with the waits between them about a day.
 pub(crate) const MAX_ATTEMPTS: u32 = 30;
+/// The longest wait between tries.
+pub(crate) const LONGEST_WAIT_MS: u64 = 3_600_000;
 
 /// A job that this process holds.
 #[derive(Clone, Debug)]
@@ -82,7 +84,10 @@ pub(crate) fn enqueue_scrub(desk: &mut Desk<'_>) -> Result<()> {
     desk.tx
         .prepare_cached(
             "INSERT INTO jobs (kind, user_id, dedupe_key, priority, next_run_at, created_at)
-             VALUES ('scrub', NULL, 'scrub', ?1, ?2, ?2) ON CONFLICT (dedupe_key) DO NOTHING",
+             VALUES ('scrub', NULL, 'scrub', ?1, ?2, ?2)
+             -- Whoever scrubs already began before this: it is begun anew.
+             ON CONFLICT (dedupe_key) DO UPDATE
+               SET state = 'queued', attempts = 0, fence = fence + 1, next_run_at = excluded.next_run_at",
         )?
         .execute(params![priority(JobKind::Scrub), now])?;
     desk.has_work = true;
@@ -99,25 +104,42 @@ fn priority(kind: JobKind) -> i64 {
 
 /// Takes the next job that is due: one whose holder is gone, else the one that has waited longest.
 pub(crate) fn take(tx: &Connection, now: DateTime<Utc>, lease_ms: u64) -> Result<Option<Lease>> {
+    let beyond = beyond(now, lease_ms);
     for state in ["running", "queued"] {
         loop {
             let mut stmt = tx.prepare_cached(
-                "SELECT job_no, attempts FROM jobs WHERE state = ?1 AND next_run_at <= ?2
+                "SELECT job_no, attempts, kind FROM jobs
+                 WHERE state = ?1 AND (next_run_at <= ?2 OR next_run_at > ?3)
                  ORDER BY priority DESC, next_run_at, job_no LIMIT 1",
             )?;
             let found = stmt
-                .query_row(params![state, Instant(now)], |row| {
-                    Ok((row.get("job_no")?, row.get::<_, u32>("attempts")?))
+                .query_row(params![state, Instant(now), Instant(beyond)], |row| {
+                    Ok((row.get("job_no")?, row.get::<_, u32>("attempts")?, row.get("kind")?))
                 })
                 .optional()?;
             match found {
                 None => break,
-                Some((job_no, attempts)) if attempts >= MAX_ATTEMPTS => give_up(tx, job_no)?,
-                Some((job_no, _)) => return lease(tx, job_no, now, lease_ms).map(Some),
+                Some((job_no, attempts, kind)) if attempts >= MAX_ATTEMPTS && may_be_given_up(kind) => {
+                    give_up(tx, job_no)?;
+                }
+                Some((job_no, _, _)) => return lease(tx, job_no, now, lease_ms).map(Some),
             }
         }
     }
     Ok(None)
+}
+
+/// Nobody set a time further ahead than this: the clock stood there and came back, and the job is due.
+fn beyond(now: DateTime<Utc>, lease_ms: u64) -> DateTime<Utc> {
+    after_ms(now, lease_ms.max(LONGEST_WAIT_MS + LONGEST_WAIT_MS / 10))
+}
+
+/// What was erased must go from the bytes, however long a reader is in the way.
+pub(crate) fn may_be_given_up(kind: JobKind) -> bool {
+    match kind {
+        JobKind::Compress => true,
+        JobKind::Erase | JobKind::Scrub => false,
+    }
 }
 
 /// Takes a job that was queued in this transaction.
@@ -250,6 +272,22 @@ pub(crate) fn retry(desk: &mut Desk<'_>, job_no: Option<i64>) -> Result<u64> {
     Ok(queued as u64)
 }
 
+/// Whether a user, or all of one of its sessions, is being erased.
+pub(crate) fn is_erasing(conn: &Connection, scope: &Scope, session: Option<SessionId>) -> Result<bool> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM jobs WHERE user_id = ?1 AND kind = 'erase'
+                        AND (subject_id IS NULL OR subject_id = ?2))",
+    )?;
+    Ok(stmt.query_row(params![scope.user_id, session], |row| row.get(0))?)
+}
+
+/// Takes away the compression of a session, whoever is at it: who was writes nothing more.
+pub(crate) fn remove_compression(tx: &Connection, scope: &Scope, session: SessionId) -> Result<()> {
+    tx.prepare_cached("DELETE FROM jobs WHERE user_id = ?1 AND subject_id = ?2 AND kind = 'compress'")?
+        .execute(params![scope.user_id, session])?;
+    Ok(())
+}
+
 /// Takes away the jobs of a session, or all of a user, whoever holds them: what held one writes nothing more.
 pub(crate) fn remove(
     tx: &Connection,
@@ -276,12 +314,17 @@ pub(crate) fn list(conn: &Connection) -> Result<Vec<JobInfo>> {
 }
 
 /// How many jobs are due at this instant, and when the next of the others is.
-pub(crate) fn due(conn: &Connection, now: DateTime<Utc>) -> Result<(u64, Option<DateTime<Utc>>)> {
+pub(crate) fn due(
+    conn: &Connection,
+    now: DateTime<Utc>,
+    lease_ms: u64,
+) -> Result<(u64, Option<DateTime<Utc>>)> {
     let mut stmt = conn.prepare_cached(
-        "SELECT (SELECT count(*) FROM jobs WHERE state <> 'failed' AND next_run_at <= ?1) AS due,
+        "SELECT (SELECT count(*) FROM jobs
+                 WHERE state <> 'failed' AND (next_run_at <= ?1 OR next_run_at > ?2)) AS due,
                 (SELECT min(next_run_at) FROM jobs WHERE state <> 'failed' AND next_run_at > ?1) AS later",
     )?;
-    Ok(stmt.query_row([Instant(now)], |row| {
+    Ok(stmt.query_row([Instant(now), Instant(beyond(now, lease_ms))], |row| {
         Ok((row.get("due")?, row.get::<_, Option<Instant>>("later")?.map(|at| at.0)))
     })?)
 }
@@ -307,5 +350,8 @@ fn after_ms(now: DateTime<Utc>, ms: u64) -> DateTime<Utc> {
 }
 
 fn lost() -> Error {
-    Error::new(ErrorKind::Conflict, "somebody else works on this job now, or it is gone; nothing was written")
+    Error::new(
+        ErrorKind::Conflict,
+        "somebody else works on this job now, or it is gone; this try wrote nothing more",
+    )
 }

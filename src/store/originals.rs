@@ -158,9 +158,10 @@ pub(crate) fn first_frame(
     Ok(stmt.query_row(params![session, scope.user_id], read).optional()?)
 }
 
-/// Takes a frame and its turns' places out of the archive.
-pub(crate) fn remove_frame(tx: &Connection, scope: &Scope, frame_no: i64) -> Result<()> {
-    tx.prepare_cached("DELETE FROM archived_frames WHERE frame_no = ?1 AND user_id = ?2")?
+/// Takes a frame and its turns' places out of the archive; false: it is not there any more.
+pub(crate) fn remove_frame(tx: &Connection, scope: &Scope, frame_no: i64) -> Result<bool> {
+    let removed = tx
+        .prepare_cached("DELETE FROM archived_frames WHERE frame_no = ?1 AND user_id = ?2")?
         .execute(params![frame_no, scope.user_id])?;
-    Ok(())
+    Ok(removed == 1)
 }

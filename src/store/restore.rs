@@ -7,11 +7,14 @@ use rusqlite::{Connection, params};
 use crate::{
     compress::archive,
     error::{Error, ErrorKind, Result},
-    model::{ids::SessionId, tier::MoveReason},
+    model::{
+        ids::SessionId,
+        tier::{MemoryTier, MoveReason},
+        turn::Turn,
+    },
     store::{
         desk::Desk,
-        jobs, originals,
-        sessions::{self, SessionRow},
+        jobs, originals, sessions,
         turns::{self, turn_key},
         users::Scope,
     },
@@ -21,42 +24,66 @@ use crate::{
 /// Turns kept verbatim that one slice moves.
 const SLICE: u32 = 64;
 
+/// The oldest frame of a session, read and checked outside of any transaction; `None`: there is none.
+pub(crate) struct Unpacked {
+    frame_no: i64,
+    /// Each turn with its words.
+    turns: Vec<(Turn, Vec<u8>)>,
+}
+
+/// Reads what the next slice puts back.
+pub(crate) fn unpack(conn: &Connection, scope: &Scope, session: SessionId) -> Result<Option<Unpacked>> {
+    let Some((frame_no, body)) = originals::first_frame(conn, scope, session)? else { return Ok(None) };
+    let mut turns = Vec::new();
+    for turn in archive::unpack(&body)? {
+        let hash = hash_of(conn, scope, turn.seq)?;
+        let turn = originals::checked(turn, &hash)?;
+        let words = WordCounts::of(&turn.said.user_message, &turn.said.ai_response).encode();
+        turns.push((turn, words));
+    }
+    Ok(Some(Unpacked { frame_no, turns }))
+}
+
 /// Restores a slice, and returns how many turns that were; 0: all is done.
-pub(crate) fn slice(desk: &mut Desk<'_>, scope: &Scope, session: SessionId) -> Result<u32> {
+pub(crate) fn slice(
+    desk: &mut Desk<'_>,
+    scope: &Scope,
+    session: SessionId,
+    unpacked: Option<Unpacked>,
+) -> Result<u32> {
     let row = sessions::existing(desk.tx, scope, session)?;
     if row.info.ended_at.is_none() {
         return Err(Error::invalid("the session is open; there is nothing to restore"));
     }
-    // Whoever compresses it loses its job. From here on it is like a session that is compressed in part.
-    jobs::remove(desk.tx, scope, Some(session), None)?;
-    sessions::set_warm(desk.tx, scope, row.session_no)?;
-    if let Some((frame_no, body)) = originals::first_frame(desk.tx, scope, session)? {
-        return restore_frame(desk, scope, &row, frame_no, &body);
+    if jobs::is_erasing(desk.tx, scope, Some(session))? {
+        return Err(Error::new(ErrorKind::Conflict, "the session is being erased"));
     }
-    warm_kept(desk, scope, row.session_no)
+    let restored = match unpacked {
+        Some(unpacked) => put_back(desk, scope, row.session_no, &unpacked)?,
+        None => warm_kept(desk, scope, row.session_no)?,
+    };
+    if restored > 0 || row.info.memory_tier == MemoryTier::Cold {
+        // Whoever compresses it loses its job: from here on it is like a session that is compressed in part.
+        jobs::remove_compression(desk.tx, scope, session)?;
+        sessions::set_warm(desk.tx, scope, row.session_no)?;
+    }
+    Ok(restored)
 }
 
-fn restore_frame(
-    desk: &Desk<'_>,
-    scope: &Scope,
-    session: &SessionRow,
-    frame_no: i64,
-    body: &[u8],
-) -> Result<u32> {
-    let turns = archive::unpack(body)?;
-    for turn in &turns {
-        let hash = hash_of(desk.tx, scope, turn.seq)?;
-        let turn = originals::checked(turn.clone(), &hash)?;
-        let words = WordCounts::of(&turn.said.user_message, &turn.said.ai_response).encode();
-        turns::insert_warm(desk.tx, scope, session.session_no, &turn, &words)?;
-        let place = (session.session_no, turn.turn_number);
+fn put_back(desk: &Desk<'_>, scope: &Scope, session_no: i64, unpacked: &Unpacked) -> Result<u32> {
+    if !originals::remove_frame(desk.tx, scope, unpacked.frame_no)? {
+        return Err(Error::new(ErrorKind::Conflict, "somebody else restores or erases the session"));
+    }
+    for (turn, words) in &unpacked.turns {
+        let place = (session_no, turn.turn_number);
+        turns::insert_warm(desk.tx, scope, session_no, turn, words)?;
         turns::record_move(desk.tx, scope, place, ("cold", "warm"), MoveReason::Restoration, desk.now())?;
         desk.tx
             .prepare_cached("DELETE FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2")?
-            .execute(params![turn_key(session.session_no, turn.turn_number), scope.user_id])?;
+            .execute(params![turn_key(session_no, turn.turn_number), scope.user_id])?;
     }
-    originals::remove_frame(desk.tx, scope, frame_no)?;
-    u32::try_from(turns.len()).map_err(|_| Error::new(ErrorKind::Corrupt, "a frame holds too many turns"))
+    u32::try_from(unpacked.turns.len())
+        .map_err(|_| Error::new(ErrorKind::Corrupt, "a frame holds too many turns"))
 }
 
 fn hash_of(conn: &Connection, scope: &Scope, seq: i64) -> Result<ContentHash> {

@@ -116,6 +116,7 @@ pub(crate) fn insert(
     project: Option<&str>,
     now: DateTime<Utc>,
 ) -> Result<SessionRow> {
+    users::check_is_there(tx, scope)?;
     let id = SessionId::new(now);
     let made = tx
         .prepare_cached(
@@ -205,21 +206,40 @@ pub(crate) fn remove(tx: &Connection, scope: &Scope, session: &SessionRow) -> Re
     Ok(())
 }
 
-/// Open sessions that have been silent since before `cutoff`, with the users they belong to.
+/// Open sessions behind a place that have been silent since before `cutoff`, with the users they belong to.
 pub(crate) fn silent(
     conn: &Connection,
     cutoff: DateTime<Utc>,
+    after: i64,
     limit: u32,
-) -> Result<Vec<(Scope, SessionId)>> {
+) -> Result<Vec<(i64, Scope, SessionId)>> {
     let mut stmt = conn.prepare_cached(
-        "SELECT s.user_id AS user_id, u.user_no AS user_no, s.id AS id
+        "SELECT s.session_no AS session_no, s.user_id AS user_id, u.user_no AS user_no, s.id AS id
          FROM conversation_sessions AS s JOIN user_scopes AS u ON u.user_id = s.user_id
-         WHERE s.ended_at IS NULL AND s.turn_count > 0 AND s.last_active_at <= ?1 LIMIT ?2",
+         WHERE s.ended_at IS NULL AND s.turn_count > 0 AND s.last_active_at <= ?1 AND s.session_no > ?2
+         ORDER BY s.session_no LIMIT ?3",
     )?;
-    let rows = stmt.query_map(params![Instant(cutoff), limit], |row| {
-        Ok((Scope { user_id: row.get("user_id")?, user_no: row.get("user_no")? }, row.get("id")?))
+    let rows = stmt.query_map(params![Instant(cutoff), after, limit], |row| {
+        let scope = Scope { user_id: row.get("user_id")?, user_no: row.get("user_no")? };
+        Ok((row.get("session_no")?, scope, row.get("id")?))
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Ends open sessions by call, one or all of a user's, as they are: they are to be erased.
+pub(crate) fn close(
+    tx: &Connection,
+    scope: &Scope,
+    session: Option<SessionId>,
+    now: DateTime<Utc>,
+) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE conversation_sessions SET ended_at = coalesce(ended_at, ?3), end_reason = 'call', memory_tier = 'warm',
+           successor_id = NULL
+         WHERE user_id = ?1 AND (id = ?2 OR ?2 IS NULL) AND ended_at IS NULL",
+    )?
+    .execute(params![scope.user_id, session, Instant(now)])?;
+    Ok(())
 }
 
 /// Says that all of an ended session is in cold.

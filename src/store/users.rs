@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::{
     error::{Error, ErrorKind, Result},
     model::ids::UserId,
-    store::values::Instant,
+    store::{jobs, values::Instant},
 };
 
 /// A user that has a place in this file. Every statement about a user's rows takes one of these.
@@ -82,6 +82,25 @@ pub(crate) fn expect(conn: &Connection, scope: &Scope) -> Result<()> {
 /// What a handle of an erased user is told.
 pub(crate) fn gone() -> Error {
     Error::not_found("the user is gone from this file")
+}
+
+/// Refuses to write for a user that was erased, is being erased, or was deleted by a backend, since its handle was made.
+pub(crate) fn check_is_there(conn: &Connection, scope: &Scope) -> Result<()> {
+    let mut stmt =
+        conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM user_scopes WHERE user_id = ?1 AND user_no = ?2)")?;
+    let is_there: bool = stmt.query_row(params![scope.user_id, scope.user_no], |row| row.get(0))?;
+    if is_there && !jobs::is_erasing(conn, scope, None)? {
+        return Ok(());
+    }
+    Err(Error::not_found("the user is gone from this file"))
+}
+
+/// Frees the user's name: who has it from now on is somebody else.
+pub(crate) fn forget_name(tx: &Connection, scope: &Scope) -> Result<()> {
+    if !is_backends(tx, "users")? {
+        tx.prepare_cached("UPDATE users SET name = NULL WHERE id = ?1")?.execute([scope.user_id])?;
+    }
+    Ok(())
 }
 
 /// Makes void whatever any process has cached of the user.
