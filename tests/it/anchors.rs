@@ -22,7 +22,9 @@ fn memory(fixture: &mut Fixture) -> (Thermocline, User) {
 /// Says these, a turn each, in a session of its own, and compresses it.
 fn say(memory: &Thermocline, user: &User, lines: &[&str]) -> Session {
     let session = user.new_session().unwrap();
-    lines.iter().for_each(|&line| drop(session.record(NewTurn::new(line, "")).unwrap()));
+    for &line in lines {
+        session.record(NewTurn::new(line, "")).unwrap();
+    }
     session.end().unwrap();
     memory.run_jobs(RunJobs::default()).unwrap();
     session

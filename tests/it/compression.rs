@@ -206,9 +206,9 @@ fn only(dump: &crate::dump::Dump, table: &str) -> crate::dump::Dump {
 
 /// A week in which the jobs run every hour with this summarizer, for a session of 20 turns.
 #[track_caller]
-fn check_a_week(what: &str, summarizer: Arc<Scripted>, by_it: usize) {
+fn check_a_week(what: &str, summarizer: &Arc<Scripted>, by_it: usize) {
     let mut fixture = Fixture::new();
-    fixture.config.summarizer = Some(Arc::clone(&summarizer) as Arc<dyn Summarizer>);
+    fixture.config.summarizer = Some(Arc::clone(summarizer) as Arc<dyn Summarizer>);
     let (memory, session) = ended(&fixture, 20);
     for hour in 0..24 * 7 {
         memory.run_jobs(RunJobs::default()).unwrap();
@@ -238,29 +238,29 @@ fn says(turn: &Turn, text: &str) -> Verdict {
 
 #[test]
 fn whatever_a_summarizer_answers_for_a_week_no_turn_is_lost_and_at_last_built_in_means_do_it() {
-    check_a_week("errors", Scripted::new(|_, _| Err(failure())), 0);
-    check_a_week("panics", Scripted::new(|_, _| panic!("on purpose")), 0);
-    check_a_week("says nothing", Scripted::new(|_, _| Ok(Vec::new())), 0);
-    check_a_week("empty", Scripted::each(|turn| says(turn, " ")), 0);
-    check_a_week("the same of all", Scripted::each(|turn| says(turn, "The user spoke of a lamp.")), 0);
-    check_a_week("of other things", Scripted::each(|turn| says(turn, "Elephants dance in Vienna.")), 0);
+    check_a_week("errors", &Scripted::new(|_, _| Err(failure())), 0);
+    check_a_week("panics", &Scripted::new(|_, _| panic!("on purpose")), 0);
+    check_a_week("says nothing", &Scripted::new(|_, _| Ok(Vec::new())), 0);
+    check_a_week("empty", &Scripted::each(|turn| says(turn, " ")), 0);
+    check_a_week("the same of all", &Scripted::each(|turn| says(turn, "The user spoke of a lamp.")), 0);
+    check_a_week("of other things", &Scripted::each(|turn| says(turn, "Elephants dance in Vienna.")), 0);
     let link = |turn: &Turn| says(turn, &format!("{} https://evil.example/", first_words(turn).summary_text));
-    check_a_week("an invented link", Scripted::each(link), 0);
+    check_a_week("an invented link", &Scripted::each(link), 0);
     let number = |turn: &Turn| says(turn, &format!("{} 987654", first_words(turn).summary_text));
-    check_a_week("an invented number", Scripted::each(number), 0);
+    check_a_week("an invented number", &Scripted::each(number), 0);
     let twice = |_: usize, turns: &[Turn]| Ok(turns.iter().chain(turns).map(first_words).collect());
-    check_a_week("everything twice", Scripted::new(twice), 0);
+    check_a_week("everything twice", &Scripted::new(twice), 0);
     let foreign = |turn: &Turn| {
         let mut verdict = first_words(turn);
         verdict.turn_id = thermocline::TurnId::from_uuid(uuid::Uuid::from_u128(7));
         verdict
     };
-    check_a_week("of foreign turns", Scripted::each(foreign), 0);
+    check_a_week("of foreign turns", &Scripted::each(foreign), 0);
     let recovers = |call: usize, turns: &[Turn]| {
         if call == 1 { Err(failure()) } else { Ok(turns.iter().map(first_words).collect()) }
     };
-    check_a_week("an error, then good answers", Scripted::new(recovers), 19);
-    check_a_week("good answers", Scripted::each(first_words), 19);
+    check_a_week("an error, then good answers", &Scripted::new(recovers), 19);
+    check_a_week("good answers", &Scripted::each(first_words), 19);
 }
 
 #[test]
@@ -268,7 +268,8 @@ fn what_a_summarizer_leaves_out_stays_warm_and_found_until_it_is_done_later() {
     for answers_later in [true, false] {
         let answer = move |call: usize, turns: &[Turn]| {
             // The first try asks three times for 40 turns.
-            let is_answered = |turn: &&Turn| turn.turn_number % 2 == 0 || (call > 3 && answers_later);
+            let is_answered =
+                |turn: &&Turn| turn.turn_number.is_multiple_of(2) || (call > 3 && answers_later);
             Ok(turns.iter().filter(is_answered).map(first_words).collect())
         };
         let mut fixture = Fixture::new();

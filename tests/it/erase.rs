@@ -52,7 +52,7 @@ impl Words {
 
 /// Which of the first canaries stand in the bytes of the file, its log and its index.
 fn found(path: &Path, canaries: usize) -> BTreeSet<usize> {
-    found_in(["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", path.display())), canaries)
+    found_in(&["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", path.display())), canaries)
 }
 
 /// Which of the first canaries are left in a row, an index, a frame, or the log.
@@ -60,12 +60,12 @@ fn left(memory: &Thermocline, canaries: usize) -> BTreeSet<usize> {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("copy.db");
     memory.backup(&copy).unwrap();
-    found_in([copy.display().to_string(), format!("{}-wal", memory.path().display())], canaries)
+    found_in(&[copy.display().to_string(), format!("{}-wal", memory.path().display())], canaries)
 }
 
 /// Which of the first canaries stand in these files: in any case, with one or two bytes a letter, or inside of what
 /// zstd has compressed.
-fn found_in<const N: usize>(files: [String; N], canaries: usize) -> BTreeSet<usize> {
+fn found_in<const N: usize>(files: &[String; N], canaries: usize) -> BTreeSet<usize> {
     let mut parts: HashMap<Vec<u8>, usize> = HashMap::new();
     for n in 0..canaries {
         parts.extend(canary(n).as_bytes().windows(PART).map(|part| (part.to_vec(), n)));
@@ -141,7 +141,8 @@ fn seed(fixture: &mut Fixture, words: &mut Words) -> String {
             let session = user.session_named(&words.next()).unwrap();
             session.set_project(Some(&words.next())).unwrap();
             fill(&session, &other, words, turns);
-            (session.end().unwrap(), other.end().unwrap());
+            session.end().unwrap();
+            other.end().unwrap();
             memory.run_jobs(RunJobs::default()).unwrap();
             session
         };

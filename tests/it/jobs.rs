@@ -84,7 +84,9 @@ fn a_run_does_all_that_is_due_or_as_many_as_it_was_told_and_says_how_far_it_is()
     let fixture = Fixture::new();
     let memory = fixture.open();
     let turns = [10, 20, 40];
-    turns.iter().for_each(|&turns| drop(ended(&memory, &turns.to_string(), turns)));
+    for turns in turns {
+        ended(&memory, &turns.to_string(), turns);
+    }
     let report = memory.run_jobs(RunJobs::default().max_jobs(1)).unwrap();
     assert_eq!((report.done, report.turns, memory.jobs().unwrap().len()), (1, 10, 2), "the oldest first");
 
@@ -260,7 +262,7 @@ fn sessions_that_ended_before_there_were_jobs_are_queued_when_the_file_is_upgrad
 
     // The file as it was before: the schema up to the second migration, and the rows of its tables.
     let path = folder.path().join("old.db");
-    let conn = Connection::open(&path).unwrap();
+    let conn = Connection::open_with_flags(&path, rusqlite::OpenFlags::default()).unwrap();
     conn.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
     for migration in ["V1__sessions_and_turns", "V2__views_for_people"] {
         let file = format!("{}/migrations/{migration}.sql", env!("CARGO_MANIFEST_DIR"));

@@ -76,9 +76,9 @@ fn seed(fixture: &mut Fixture) -> (Thermocline, User) {
     let memory = fixture.open();
     let user = memory.user("alex").unwrap();
     let restored = user.session_named("restored").unwrap();
-    (1..=8).for_each(|n| {
-        drop(restored.record(long_turn(n).user_name("Zoë").caller_id(format!("r{n}"))).unwrap())
-    });
+    for n in 1..=8 {
+        restored.record(long_turn(n).user_name("Zoë").caller_id(format!("r{n}"))).unwrap();
+    }
     restored.end().unwrap();
     memory.run_jobs(RunJobs::default()).unwrap();
     restored.restore().unwrap();
@@ -209,12 +209,7 @@ fn a_file_that_is_cut_short_doubled_or_mixed_up_changes_nothing() {
     let foreign = [lines[0], &format!("{{\"line\":\"{CANARY}\"}}"), lines[1]];
     check_refused(&memory, "a foreign line", &joined(&foreign), ErrorKind::InvalidInput);
     check_refused(&memory, "no JSON", &joined(&[lines[0], CANARY]), ErrorKind::InvalidInput);
-    check_refused(
-        &memory,
-        "two exports",
-        &exported.repeat(1).replacen(lines[1], lines[0], 1),
-        ErrorKind::InvalidInput,
-    );
+    check_refused(&memory, "two exports", &exported.replacen(lines[1], lines[0], 1), ErrorKind::InvalidInput);
     check_refused(&memory, "something else", CANARY, ErrorKind::InvalidInput);
 }
 
@@ -322,7 +317,7 @@ fn whatever_a_file_says_it_is_refused_or_the_memory_is_sound() {
             for new in others(old) {
                 let mut lines = lines.clone();
                 lines[at][field] = new.clone();
-                let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+                let text = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n";
                 if import(&memory, "blake", &text).is_err() {
                     continue;
                 }
