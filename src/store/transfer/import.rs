@@ -1,10 +1,9 @@
 //! Reading a user's memory: all of it in one transaction, or nothing.
 //!
-//! The file may come from anybody. Texts are held to the bounds of a record, counts and hashes are worked out again,
-//! and a session must have every turn that it counts.
+//! The lines are checked before ([`check`](super::check)); hashes, words, archive and anchors are worked out again.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{BTreeSet, HashMap},
     io::BufRead,
 };
 
@@ -20,19 +19,19 @@ use crate::{
         session::SessionInfo,
         summary::Original,
         tier::{MemoryTier, Transition},
-        turn::{NewTurn, Turn},
+        turn::Turn,
     },
     store::{
         anchors::{self, Fold},
         desk::Desk,
         jobs, originals, sessions, summaries,
-        transfer::{AnchorLine, DeletedTurn, DerivationLine, FORMAT, Line, Transferred},
+        transfer::{AnchorLine, DeletedTurn, DerivationLine, Line, Transferred, check},
         turns::{self, turn_key},
         users::{self, Scope, UserKey},
         values::Instant,
     },
     text::{
-        measure::{self, ContentHash, check_name},
+        measure::{self, ContentHash},
         words::WordCounts,
     },
 };
@@ -42,9 +41,6 @@ const MAX_LINE_BYTES: usize = 128 << 20;
 /// What is packed into one frame, as compression does.
 const FRAME_TURNS: usize = 16;
 const FRAME_BYTES: usize = 64 << 10;
-
-/// The most that `Config::hot_turns` may be; the export does not say what it was.
-const MAX_HOT_TURNS: u32 = 50;
 
 /// A file that was read to its end.
 #[derive(Debug)]
@@ -71,151 +67,16 @@ pub(crate) fn read(mut from: impl BufRead, max_side_bytes: usize) -> Result<Impo
             Error::invalid(format!("line {number} is no line of an export (column {})", error.column()))
         })?;
         if let Line::End(counts) = line {
-            check_whole(&lines, counts)?;
+            check::check_whole(&lines, counts)?;
             return Ok(Import { lines, counts });
         }
-        check(&line, number, max_side_bytes)?;
+        check::check_line(&line, number, max_side_bytes).map_err(|error| at_line(&error, number))?;
         lines.push(line);
     }
 }
 
-fn check(line: &Line, number: usize, max_side_bytes: usize) -> Result<()> {
-    let wrong = |why: &str| Err(Error::invalid(format!("line {number}: {why}")));
-    match (line, number) {
-        (Line::Memory { format }, 1) if *format == FORMAT => Ok(()),
-        (Line::Memory { .. }, 1) => wrong("this export was written by a newer version; upgrade"),
-        (Line::Memory { .. }, _) => wrong("a second export begins here"),
-        (_, 1) => wrong("this is no export of a memory"),
-        (Line::Session(session), _) => {
-            check_name("session's key", session.caller_id.as_deref())?;
-            check_name("project", session.project.as_deref())
-        }
-        (Line::Turn(turn) | Line::Archived(turn), _) => check_turn(turn, max_side_bytes),
-        (Line::Deleted(turn), _) => check_name("turn's caller id", turn.caller_id.as_deref()),
-        (Line::Summary { summary, .. }, _) if !(0.0..=1.0).contains(&summary.reliability) => {
-            wrong("a reliability is outside of 0 to 1")
-        }
-        (Line::Anchor(anchor), _) => {
-            check_name("anchor's subject", Some(&anchor.subject))?;
-            check_name("anchor's value", Some(&anchor.value))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn check_turn(turn: &Turn, max_side_bytes: usize) -> Result<()> {
-    let new = NewTurn {
-        said: turn.said.clone(),
-        caller_id: turn.caller_id.clone(),
-        said_at: Some(turn.timestamp),
-        snapshot_id: None,
-        critical: false,
-    };
-    new.check(max_side_bytes)?;
-    if measure::has_its_counts(turn) {
-        return Ok(());
-    }
-    Err(Error::invalid("the token counts of a turn are not those of its text"))
-}
-
-/// What the lines say of one session.
-#[derive(Default)]
-struct Seen {
-    turns: u64,
-    /// The sum of their places: with no place given twice (the database sees to that) it tells that none is missing.
-    places: u64,
-    tokens: u64,
-    hot: u32,
-    /// The sum of the hot turns' places.
-    hot_places: u64,
-    cold: u32,
-}
-
-impl Seen {
-    fn row(&mut self, turn: &Turn) {
-        self.tokens += u64::from(turn.tokens.total_tokens);
-        match turn.memory_tier {
-            MemoryTier::Hot => {
-                self.hot += 1;
-                self.hot_places += u64::from(turn.turn_number);
-            }
-            MemoryTier::Warm => {}
-            MemoryTier::Cold => self.cold += 1,
-        }
-    }
-
-    /// Whether this is all of the session, each turn in a tier where it may be.
-    fn is_all_of(&self, session: &SessionInfo) -> bool {
-        let (count, hot) = (u64::from(session.turn_count), u64::from(self.hot));
-        let is_whole = self.turns == count
-            && self.places == count * (count + 1) / 2
-            && self.tokens == session.total_tokens
-            && session.ended_at.is_some() == session.end_reason.is_some();
-        // The hot turns are the newest, and an open session has some.
-        let newest = hot * (2 * count + 1).saturating_sub(hot) / 2;
-        is_whole
-            && match session.memory_tier {
-                MemoryTier::Hot => {
-                    session.ended_at.is_none()
-                        && self.cold == 0
-                        && (count == 0 || (1..=MAX_HOT_TURNS).contains(&self.hot))
-                        && self.hot_places == newest
-                }
-                MemoryTier::Warm | MemoryTier::Cold => session.ended_at.is_some() && self.hot == 0,
-            }
-    }
-}
-
-/// The last line counts all others, and every session has each of its turns once.
-fn check_whole(lines: &[Line], counts: Transferred) -> Result<()> {
-    let mut found = Transferred::default();
-    let mut sessions: HashMap<SessionId, (&SessionInfo, Seen)> = HashMap::new();
-    let mut without_row: HashSet<TurnId> = HashSet::new();
-    let no_session = || Error::invalid("a line's session is missing");
-    for line in lines {
-        match line {
-            Line::Session(session) => {
-                found.sessions += 1;
-                sessions.insert(session.id, (session, Seen::default()));
-            }
-            Line::Turn(Turn { session_id, turn_number, .. })
-            | Line::Archived(Turn { session_id, turn_number, .. })
-            | Line::Deleted(DeletedTurn { session_id, turn_number, .. }) => {
-                found.turns += 1;
-                let (session, seen) = sessions.get_mut(session_id).ok_or_else(no_session)?;
-                if *turn_number == 0 || *turn_number > session.turn_count {
-                    return Err(Error::invalid("a turn stands outside of its session"));
-                }
-                seen.turns += 1;
-                seen.places += u64::from(*turn_number);
-                match line {
-                    Line::Turn(turn) => seen.row(turn),
-                    Line::Archived(Turn { id, .. }) | Line::Deleted(DeletedTurn { id, .. }) => {
-                        without_row.insert(*id);
-                    }
-                    _ => {}
-                }
-            }
-            Line::Summary { summary, .. } => {
-                found.summaries += 1;
-                let (_, seen) = sessions.get_mut(&summary.session_id).ok_or_else(no_session)?;
-                seen.tokens += u64::from(summary.original_tokens);
-                if !without_row.remove(&summary.original_turn_id) {
-                    return Err(Error::invalid("a summary stands for no turn, or for one that is there"));
-                }
-            }
-            Line::Anchor(_) => found.anchors += 1,
-            Line::Derivation(_) => found.derivations += 1,
-            Line::Transition(_) => found.transitions += 1,
-            Line::Memory { .. } | Line::End(_) => {}
-        }
-    }
-    let is_whole = without_row.is_empty() && sessions.values().all(|(session, seen)| seen.is_all_of(session));
-    if found == counts && is_whole {
-        Ok(())
-    } else {
-        Err(Error::invalid("the file lacks some of its lines, or counts them wrongly"))
-    }
+fn at_line(error: &Error, number: usize) -> Error {
+    Error::new(error.kind(), format!("line {number}: {error}"))
 }
 
 /// Writes all of it as the memory of a user who has none yet.

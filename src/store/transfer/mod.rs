@@ -3,6 +3,7 @@
 //! The lines name things by their ids and by order, never by a number of this file, so that what was imported is
 //! exported to the same bytes. Words and other indexes are worked out again; jobs and receipts stay behind.
 
+mod check;
 pub(crate) mod export;
 pub(crate) mod import;
 
