@@ -305,7 +305,7 @@ mod tests {
             "{after:#?}"
         );
         let nothing = states.iter().take_while(|state| **state == before).count();
-        assert!(nothing > 60, "{nothing} kills within the transaction");
+        assert!(nothing > 40, "{nothing} kills within the transaction");
         assert!(
             states[nothing..].iter().all(|state| *state == after),
             "all of it, {nothing} of {}",
