@@ -164,9 +164,6 @@ impl User {
         let (subject, value) = (fold_subject(subject), value.trim().to_owned());
         for (what, text) in [("anchor's subject", &subject), ("anchor's value", &value)] {
             check_name(what, Some(text))?;
-            if text.chars().any(char::is_control) {
-                return Err(Error::invalid(format!("the {what} has a control character")));
-            }
         }
         let found = FoundAnchor { subject, attribute, value, stance: Stance::Holds, quote: String::new() };
         let scope = self.scope;

@@ -20,6 +20,7 @@ use crate::{
     support::{Fixture, long_turn, turn, turn_of},
 };
 
+const ERASES: &str = "no erase is unfinished (running the jobs finishes it)";
 const REFERENCES: &str = "references between tables lead somewhere";
 const USERS: &str = "every user's rows belong to a user of this file";
 const SAME_USER: &str = "a turn and its session belong to the same user";
@@ -50,6 +51,11 @@ const PAGES: &str = "the pages of the file are sound";
 
 /// What breaks `seed`, and the checks that say so. `{s}` stands for a session's turns by its key.
 const BREAKS: &[(&str, &[&str])] = &[
+    (
+        "INSERT INTO jobs (kind, user_id, dedupe_key, next_run_at, created_at)
+         SELECT 'erase', id, 'erase', '', '' FROM users WHERE name = 'alex'",
+        &[ERASES],
+    ),
     ("UPDATE conversation_turns SET snapshot_id = zeroblob(16) WHERE {one}", &[REFERENCES]),
     ("UPDATE conversation_sessions SET user_id = {nobody} WHERE caller_id = 'empty'", &[USERS]),
     ("UPDATE conversation_turns SET user_id = {mira} WHERE {one}", &[SAME_USER]),

@@ -381,7 +381,20 @@ fn killed_in_the_middle_it_is_finished_by_whoever_runs_jobs_next() {
     memory.close().unwrap();
     let (path, blake) = (fixture.path(), dump_of_user(&fixture.path(), "blake"));
     let path = path.to_str().unwrap();
-    let rows = || dump_of_user(&fixture.path(), &name).values().map(Vec::len).sum::<usize>();
+    // Its name is free from the first moment on.
+    let user_no: i64 = ask(
+        &fixture.path(),
+        "SELECT user_no FROM user_scopes JOIN users ON id = user_id WHERE name <> 'blake'",
+    );
+    let rows = || -> u64 {
+        let id = format!("(SELECT user_id FROM user_scopes WHERE user_no = {user_no})");
+        let of_user = format!(
+            "SELECT (SELECT count(*) FROM recall_units WHERE user_no = {user_no})
+               + (SELECT count(*) FROM conversation_turns WHERE user_id = {id})
+               + (SELECT count(*) FROM archived_turns WHERE user_no = {user_no})"
+        );
+        ask(&fixture.path(), &of_user)
+    };
     let (all, mut seen) = (rows(), HashSet::new());
     for kill in 0..5 {
         fixture.clock.advance(TimeDelta::minutes(10));

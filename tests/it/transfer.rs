@@ -302,7 +302,6 @@ fn others(value: &Value) -> Vec<Value> {
 }
 
 #[test]
-#[ignore = "tiers, moves, successors, sums and the places of summaries are imported as a file says, without a look"]
 fn whatever_a_file_says_it_is_refused_or_the_memory_is_sound() {
     let mut fixture = Fixture::new();
     let (_memory, user) = seed(&mut fixture);
