@@ -20,8 +20,8 @@ pub(crate) const MAX_TOKENS: u32 = 50;
 
 /// A summary is to be clearly shorter than its turn: its share of the turn's bytes, in percent; but not shorter
 /// than a clause has to be, and not longer than 50 tokens are.
-const SHARE: usize = 25;
-const SHORTEST_BYTES: usize = 72;
+const SHARE: usize = 22;
+const SHORTEST_BYTES: usize = 66;
 const LONGEST_BYTES: usize = 215;
 /// The least room for two sides.
 const SHORTEST_PAIR_BYTES: usize = 150;
