@@ -95,6 +95,7 @@ impl Talk {
         let (runtime, mut writer) = (runtime(), Writer::new(1));
         // What is timed is reading; waiting for the disk in between would only take longer.
         let mut config = Config::default();
+        config.worker = false;
         config.durability = Durability::Relaxed;
         let (session, another_session, from_elsewhere) = runtime.block_on(async {
             let memory = Thermocline::open_with(&path, config.clone()).await.unwrap();

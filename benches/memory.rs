@@ -27,6 +27,7 @@ fn main() {
     let mut line = |after: &str| report.line(&[after.to_owned(), mib("RssAnon"), mib("VmRSS")]);
 
     let mut config = Config::default();
+    config.worker = false;
     config.durability = Durability::Relaxed;
     let memory = Thermocline::open_with(folder.path().join("memory.db"), config).unwrap();
     line("opening");

@@ -8,7 +8,8 @@
 --   turn_number           its place in the session, from 1
 --   said                  when, UTC
 --   tier                  hot, warm or cold
---   critical_rule         why it is critical; caller: the caller said so
+--   critical_rule         why it is critical; caller: the caller said so; personal_fact, decision ...: what the turn
+--                         shows (why_critical.sql has them all, and how frequent they are)
 --   begins                the first words of the user's side
 .mode box
 

@@ -6,11 +6,12 @@
 -- until `.parameter clear`. A word that may be read as a number or a date needs both kinds of quotes: "'2026-03'".
 --
 -- The words are sought letter by letter: % stands for any letters, _ for one. Only A to Z are equal to a to z.
--- The library's own search is better: it knows other forms of a word, accents, and which turn fits best.
+-- Of turns that were summarized only the summaries are looked through: their originals are compressed, or deleted.
+-- The library's own search is better: it knows other forms of a word, accents, archived turns, and what fits best.
 --   user_no                            whose it is (users_by_size.sql says who that is)
 --   session_no, session, turn_number   where; session is the caller's key, empty if it has none
 --   said                               when, UTC
---   speaker, text                      who, and what stands around the words
+--   speaker, text                      who, and what stands around the words; (summary): nobody's own words
 .mode box
 
 WITH side AS (
@@ -18,6 +19,8 @@ WITH side AS (
   FROM v_turns
   UNION ALL
   SELECT user_no, session_no, session, turn_number, said, 2, coalesce(assistant_name, assistant_origin), ai_response FROM v_turns
+  UNION ALL
+  SELECT user_no, session_no, session, turn_number, said, 3, '(summary)', summary_text FROM v_summaries
 ), found AS (
   SELECT user_no, session_no, session, turn_number, said, speaker,
          substr(text, max(1, instr(lower(text), lower(:words)) - 24), 60) AS text

@@ -6,11 +6,12 @@
 --   said                      when, UTC
 --   user_no                   whose it is (users_by_size.sql says who that is)
 --   session_no, turn_number   where
---   user_message, ai_response how each side begins, and who speaks; empty if nobody did
+--   user_message, ai_response how each side begins, and who speaks; empty if nobody did. Of a turn that was
+--                             summarized: how its summary begins
 .mode box
 
-WITH latest AS (
-  -- From the tables: the view's time has no seconds to order by.
+-- From the tables: the views' times have no milliseconds to order by.
+WITH latest_turns AS (
   SELECT t.timestamp, t.seq, u.user_no, s.session_no, t.turn_number,
          coalesce(t.user_name, t.user_origin) || ': ' || nullif(t.user_message, '') AS user_message,
          coalesce(t.assistant_name, t.assistant_origin) || ': ' || nullif(t.ai_response, '') AS ai_response
@@ -18,6 +19,20 @@ WITH latest AS (
   JOIN conversation_sessions AS s ON s.id = t.session_id
   JOIN user_scopes AS u ON u.user_id = t.user_id
   ORDER BY t.timestamp DESC, t.seq DESC
+  LIMIT 20
+), latest_summaries AS (
+  SELECT m.timestamp, m.seq, u.user_no, s.session_no, m.turn_number, '(summary): ' || m.summary_text AS user_message,
+         NULL AS ai_response
+  FROM conversation_summaries AS m
+  JOIN conversation_sessions AS s ON s.id = m.session_id
+  JOIN user_scopes AS u ON u.user_id = m.user_id
+  ORDER BY m.timestamp DESC, m.seq DESC
+  LIMIT 20
+), latest AS (
+  SELECT timestamp, seq, user_no, session_no, turn_number, user_message, ai_response FROM latest_turns
+  UNION ALL
+  SELECT timestamp, seq, user_no, session_no, turn_number, user_message, ai_response FROM latest_summaries
+  ORDER BY timestamp DESC, seq DESC
   LIMIT 20
 )
 SELECT replace(substr(timestamp, 1, 16), 'T', ' ') AS said, user_no, session_no, turn_number,

@@ -56,6 +56,21 @@ impl Clock for ManualClock {
     }
 }
 
+/// Measures how long something takes, in monotonic time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        #[expect(clippy::disallowed_methods, reason = "durations are monotonic, and start here only")]
+        Self(Instant::now())
+    }
+
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
 /// A point in monotonic time after which work is given up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline(Instant);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     clock::{Clock, SystemClock},
+    compress::Summarizer,
     error::{Error, Result},
     text::tokens::Tokenizer,
 };
@@ -68,6 +69,25 @@ pub struct Config {
     /// Refuse, with [`ErrorKind::NotFound`](crate::ErrorKind::NotFound), a place where there is no memory yet, instead
     /// of making one: for programs that only look. Default: false.
     pub must_exist: bool,
+    /// LLM#1: what summarizes the turns of ended sessions. Default: none, and built-in means do it.
+    pub summarizer: Option<Arc<dyn Summarizer>>,
+    /// Tries with the summarizer before built-in means take over for what it did not do. Default 3, limits 1 to 20.
+    pub summarizer_tries: u32,
+    /// How long the summarizer may take for a chunk of at most 16 turns, its own tries included. Milliseconds, default
+    /// 600,000, at least 1.
+    pub summarizer_timeout_ms: u64,
+    /// What becomes of the originals of summarized turns. Default: [`Originals::Archive`].
+    pub originals: Originals,
+    /// Turns of at most so many tokens stay verbatim, for they are their own summary. Default 60.
+    pub verbatim_tokens: u32,
+    /// Whether a thread of the library runs jobs. Default: true. Without it, call
+    /// [`run_jobs`](crate::Thermocline::run_jobs) now and then.
+    pub worker: bool,
+    /// How often that thread looks for sessions that silence has ended. Milliseconds, default 60,000, at least 1.
+    pub worker_interval_ms: u64,
+    /// How long a job belongs to the process that took it before another may take it up; renewed while the work goes
+    /// on. Milliseconds of the system clock, default 60,000, at least 1,000.
+    pub lease_ms: u64,
     /// Where the time comes from. Default: [`SystemClock`].
     pub clock: Arc<dyn Clock>,
 }
@@ -80,6 +100,16 @@ pub enum Durability {
     /// The turn is in the file, not yet on the disk: it survives a kill; a power loss may take the last few,
     /// and never damages the file (`synchronous=NORMAL`).
     Relaxed,
+}
+
+/// What becomes of the originals of summarized turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Originals {
+    /// They are kept, compressed, and can be read and restored to the byte.
+    Archive,
+    /// They are deleted, and only their summary, keywords and caller's id stay: the one mode in which a bad summary
+    /// can lose what was said.
+    Delete,
 }
 
 /// Tokens of each tier in a context, served in this order: a smaller budget is felt by the last. What a tier leaves
@@ -124,6 +154,14 @@ impl Default for Config {
             readers: 4,
             backend_application_id: None,
             must_exist: false,
+            summarizer: None,
+            summarizer_tries: 3,
+            summarizer_timeout_ms: 600_000,
+            originals: Originals::Archive,
+            verbatim_tokens: 60,
+            worker: true,
+            worker_interval_ms: 60_000,
+            lease_ms: 60_000,
             clock: Arc::new(SystemClock),
         }
     }
@@ -133,7 +171,7 @@ impl Config {
     /// Refuses a knob outside its limits, and says which.
     pub(crate) fn validate(&self) -> Result<()> {
         const MILLION: u64 = 1_000_000;
-        let knobs: [(&str, u64, u64, u64); 14] = [
+        let knobs: [(&str, u64, u64, u64); 18] = [
             ("hot_turns", self.hot_turns as u64, 1, 50),
             ("hot_tokens", self.hot_tokens.into(), 1, MILLION),
             ("warm_turns", self.warm_turns as u64, 1, 1_000),
@@ -148,6 +186,10 @@ impl Config {
             ("live_sessions", self.live_sessions as u64, 1, u64::MAX),
             ("live_bytes", self.live_bytes as u64, 1, u64::MAX),
             ("readers", self.readers.into(), 1, 64),
+            ("summarizer_tries", self.summarizer_tries.into(), 1, 20),
+            ("summarizer_timeout_ms", self.summarizer_timeout_ms, 1, u64::MAX),
+            ("worker_interval_ms", self.worker_interval_ms, 1, u64::MAX),
+            ("lease_ms", self.lease_ms, 1_000, u64::MAX),
         ];
         for (name, value, least, most) in knobs {
             if value < least || value > most {

@@ -53,6 +53,12 @@ pub enum ErrorKind {
     Closed,
     /// The writer thread panicked. What was acknowledged is safe: open the file again, and report it.
     Poisoned,
+    /// LLM#1 or another provider failed, for now (network, overload, an answer that does not hold). Work goes on
+    /// without it, and it is asked again later.
+    Provider,
+    /// LLM#1 or another provider refuses for good: a wrong key, an unknown model, an impossible request. Work goes on
+    /// without it: mend its configuration.
+    ProviderRefused,
 }
 
 impl Error {
@@ -74,6 +80,17 @@ impl Error {
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::NotFound, message)
+    }
+
+    /// For implementers of [`ChatModel`](crate::ChatModel) and [`Summarizer`](crate::Summarizer): a failure that may
+    /// pass. The message reads after "failed: " and must not hold keys or what users said.
+    pub fn provider(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Provider, message)
+    }
+
+    /// Like [`provider`](Self::provider), for a failure that asking again will not mend: a wrong key, an unknown model.
+    pub fn provider_refused(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::ProviderRefused, message)
     }
 
     /// What the caller can do.

@@ -30,6 +30,10 @@
 //! - A **turn** is one user message and the reply to it. [`Session::record`] returns after the turn is durable.
 //! - The last few turns of an open [`Session`] are **hot** ([`Session::hot`]); older ones are **warm**
 //!   ([`Session::warm`], [`Session::search`]). Every move can be read ([`Session::transitions`]).
+//! - An ended session is compressed by a job, in a thread of the library or when [`Thermocline::run_jobs`] is called: its
+//!   turns become **cold**, verbatim or as a [`Summary`] with the original in an archive, and what they say of people
+//!   becomes [`Anchor`]s. A [`Summarizer`] may do it ([`LlmSummarizer`]); without one, built-in means do.
+//! - [`User::erase`] and [`Session::erase`] take it out of the bytes; [`User::export`] and [`Thermocline::import`] move it.
 //! - [`Session::context`] packs them into a token budget that it never exceeds.
 //! - A [`User`] is a scope: nothing that reads or writes a user's data exists without one.
 //! - [`blocking`] has the same handles for callers without a runtime.
@@ -42,24 +46,32 @@ mod compress;
 mod config;
 mod error;
 mod handles;
+mod jobs;
 mod model;
 mod recall;
 mod store;
 mod text;
 mod tier;
 
+#[cfg(feature = "llm")]
+pub use crate::compress::digest::OpenAiCompatible;
 pub use crate::{
     clock::{Clock, ManualClock, SystemClock},
-    compress::{Summarizer, Summarizing, Verdict},
-    config::{Config, Durability, Shares},
+    compress::{
+        Extractive, Summarizer, Summarizing, Verdict,
+        digest::{ChatModel, ChatPrompt, Completing, LlmSummarizer},
+    },
+    config::{Config, Durability, Originals, Shares},
     error::{Error, ErrorKind, Result},
     handles::{Session, Thermocline, User, blocking},
+    jobs::{JobProgress, JobsReport, RunJobs},
     model::{
-        anchor::{Anchor, Attribute, Cardinality, FoundAnchor, Stance},
+        anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
         critical::CriticalRule,
         ids::{AnchorId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
+        job::{JobInfo, JobKind, JobState},
         session::{EndReason, SessionInfo},
-        summary::Summary,
+        summary::{Original, Summary},
         tier::{MemoryTier, MoveReason, Transition},
         turn::{NewTurn, Origin, RecordOutcome, Recorded, Said, TokenCounts, Turn},
     },
@@ -70,7 +82,9 @@ pub use crate::{
     },
     store::{
         doctor::{Check, Diagnosis},
-        stats::{Stats, TierStats},
+        erase::Erased,
+        stats::{ColdStats, Stats, TierStats},
+        transfer::Transferred,
     },
     text::tokens::Tokenizer,
     tier::{

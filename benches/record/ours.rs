@@ -33,6 +33,7 @@ pub struct Ours {
 impl Ours {
     pub fn start(runtime: &Runtime, path: &Path, length: Length, sessions: usize) -> Self {
         let mut config = Config::default();
+        config.worker = false;
         config.durability = Durability::Full;
         let mut writer = Writer::new(5);
         let count = if is_test() { 8 } else { TEXTS };

@@ -95,6 +95,7 @@ impl Corpus {
     /// Opened so that no session stays in memory once another one is looked at.
     pub async fn open_forgetful(&self) -> Thermocline {
         let mut config = Config::default();
+        config.worker = false;
         config.live_sessions = 1;
         let memory = Thermocline::open_with(&self.path, config).await.unwrap();
         memory.ready().await.unwrap();
@@ -164,6 +165,7 @@ fn make(path: &Path, part: Part, copies: usize, length: Length) {
 
 fn record_part(path: &Path, part: Part, length: Length) {
     let mut config = Config::default();
+    config.worker = false;
     config.durability = Durability::Relaxed;
     let mut writer = Writer::new(7);
     runtime().block_on(async {

@@ -17,6 +17,7 @@ pub mod plain;
 pub mod rounds;
 pub mod table;
 pub mod text;
+pub mod transcripts;
 
 use std::{
     env,

@@ -1,6 +1,22 @@
 //! What becomes of an ended session's turns: judged, summarized, verified. Pure functions, and the trait that LLM#1
 //! implements; nothing here reads a file or a clock.
 
+pub(crate) mod anchors;
+pub(crate) mod archive;
+mod classes;
+pub(crate) mod critical;
+mod cues;
+pub(crate) mod digest;
+pub(crate) mod extract;
+mod extractive;
+pub(crate) mod fold;
+mod gist;
+pub(crate) mod plan;
+pub(crate) mod verify;
+mod voice;
+
+pub use extractive::Extractive;
+
 use std::{fmt, future::Future, pin::Pin};
 
 use crate::{
@@ -37,7 +53,8 @@ pub trait Summarizer: Send + Sync + fmt::Debug {
     /// Its name, as summaries will carry it: `gpt-4o-mini`, say. At most 100 bytes.
     fn name(&self) -> &str;
 
-    /// One verdict for each of these turns, which are of one session and in its order.
+    /// One verdict for each of these turns, at most 16, which are of one session and in its order. It must not block
+    /// the thread: that is the worker's, which meanwhile keeps the job.
     fn summarize<'a>(&'a self, turns: &'a [Turn]) -> Summarizing<'a>;
 }
 

@@ -15,14 +15,19 @@
 //! # }
 //! ```
 
-use std::{path::Path, sync::Arc};
+use std::{
+    io::{BufRead, Write},
+    path::Path,
+    sync::Arc,
+};
 
 use chrono::{DateTime, Utc};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
-    Config, Context, ContextOptions, Error, ErrorKind, HotTier, NewTurn, Recalled, Recorded, Result,
-    SessionId, SessionInfo, Transition, Turn, TurnId, UserId, WarmTier,
+    Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, Error, ErrorKind, HotTier, JobInfo,
+    JobsReport, NewTurn, Recalled, Recorded, Result, RunJobs, SessionId, SessionInfo, Summary, Transferred,
+    Transition, Turn, TurnId, UserId, WarmTier,
 };
 
 /// See [`Thermocline`](crate::Thermocline).
@@ -97,6 +102,11 @@ impl Thermocline {
         Ok(found.map(|inner| self.user_handle(inner)))
     }
 
+    /// See [`Thermocline::import`](crate::Thermocline::import).
+    pub fn import(&self, user: &str, from: impl BufRead + Send + 'static) -> Result<Transferred> {
+        self.runtime.block_on(self.inner.import(user, from))
+    }
+
     /// See [`Thermocline::stats`](crate::Thermocline::stats).
     pub fn stats(&self) -> Result<crate::Stats> {
         self.runtime.block_on(self.inner.stats())
@@ -110,6 +120,21 @@ impl Thermocline {
     /// See [`Thermocline::backup`](crate::Thermocline::backup).
     pub fn backup(&self, to: impl AsRef<Path>) -> Result<u64> {
         self.runtime.block_on(self.inner.backup(to))
+    }
+
+    /// See [`Thermocline::run_jobs`](crate::Thermocline::run_jobs).
+    pub fn run_jobs(&self, options: RunJobs) -> Result<JobsReport> {
+        self.runtime.block_on(self.inner.run_jobs(options))
+    }
+
+    /// See [`Thermocline::jobs`](crate::Thermocline::jobs).
+    pub fn jobs(&self) -> Result<Vec<JobInfo>> {
+        self.runtime.block_on(self.inner.jobs())
+    }
+
+    /// See [`Thermocline::retry_jobs`](crate::Thermocline::retry_jobs).
+    pub fn retry_jobs(&self, job_no: Option<i64>) -> Result<u64> {
+        self.runtime.block_on(self.inner.retry_jobs(job_no))
     }
 
     /// See [`Thermocline::close`](crate::Thermocline::close).
@@ -172,6 +197,41 @@ impl User {
     /// See [`User::find_recorded`](crate::User::find_recorded).
     pub fn find_recorded(&self, turn: &NewTurn) -> Result<Option<Recorded>> {
         self.runtime.block_on(self.inner.find_recorded(turn))
+    }
+
+    /// See [`User::summary`](crate::User::summary).
+    pub fn summary(&self, turn: TurnId) -> Result<Option<Summary>> {
+        self.runtime.block_on(self.inner.summary(turn))
+    }
+
+    /// See [`User::summary_by_caller_id`](crate::User::summary_by_caller_id).
+    pub fn summary_by_caller_id(&self, caller_id: &str) -> Result<Option<Summary>> {
+        self.runtime.block_on(self.inner.summary_by_caller_id(caller_id))
+    }
+
+    /// See [`User::anchors`](crate::User::anchors).
+    pub fn anchors(&self) -> Result<Vec<Anchor>> {
+        self.runtime.block_on(self.inner.anchors())
+    }
+
+    /// See [`User::set_anchor`](crate::User::set_anchor).
+    pub fn set_anchor(&self, subject: &str, attribute: Attribute, value: &str) -> Result<AnchorId> {
+        self.runtime.block_on(self.inner.set_anchor(subject, attribute, value))
+    }
+
+    /// See [`User::retract_anchor`](crate::User::retract_anchor).
+    pub fn retract_anchor(&self, id: AnchorId) -> Result<()> {
+        self.runtime.block_on(self.inner.retract_anchor(id))
+    }
+
+    /// See [`User::export`](crate::User::export).
+    pub fn export(&self, to: impl Write + Send + 'static) -> Result<Transferred> {
+        self.runtime.block_on(self.inner.export(to))
+    }
+
+    /// See [`User::erase`](crate::User::erase).
+    pub fn erase(&self) -> Result<Erased> {
+        self.runtime.block_on(self.inner.erase())
     }
 
     fn session_handle(&self, inner: crate::Session) -> Session {
@@ -244,11 +304,31 @@ impl Session {
     pub fn end_at(&self, at: DateTime<Utc>) -> Result<SessionInfo> {
         self.runtime.block_on(self.inner.end_at(at))
     }
+
+    /// See [`Session::summaries`](crate::Session::summaries).
+    pub fn summaries(&self) -> Result<Vec<Summary>> {
+        self.runtime.block_on(self.inner.summaries())
+    }
+
+    /// See [`Session::restore`](crate::Session::restore).
+    pub fn restore(&self) -> Result<u64> {
+        self.runtime.block_on(self.inner.restore())
+    }
+
+    /// See [`Session::compress`](crate::Session::compress).
+    pub fn compress(&self) -> Result<()> {
+        self.runtime.block_on(self.inner.compress())
+    }
+
+    /// See [`Session::erase`](crate::Session::erase).
+    pub fn erase(&self) -> Result<Erased> {
+        self.runtime.block_on(self.inner.erase())
+    }
 }
 
 impl Waiter {
     fn new() -> Result<Self> {
-        let runtime = Builder::new_current_thread().enable_time().build().map_err(|error| {
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| {
             Error::caused(ErrorKind::Io, "the threads that wait could not be started", error)
         })?;
         Ok(Self(Some(runtime)))

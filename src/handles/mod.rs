@@ -3,6 +3,7 @@
 //! A user is a scope: whatever touches a user's data is a method of the last two.
 
 pub mod blocking;
+mod open;
 mod session;
 mod thermocline;
 mod user;
@@ -20,4 +21,12 @@ async fn off_thread<T: Send + 'static>(read: impl FnOnce() -> Result<T> + Send +
             Err(_) => Err(crate::Error::new(crate::ErrorKind::Closed, "the runtime is shutting down")),
         },
     }
+}
+
+/// Runs async work that also blocks where blocking is allowed, with the runtime's timers.
+async fn drive<T: Send + 'static, F: Future<Output = Result<T>>>(
+    work: impl FnOnce() -> F + Send + 'static,
+) -> Result<T> {
+    let runtime = tokio::runtime::Handle::current();
+    off_thread(move || runtime.block_on(work())).await
 }

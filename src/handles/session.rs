@@ -6,12 +6,15 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     error::Result,
-    handles::off_thread,
+    handles::{drive, off_thread, open::Open},
+    jobs,
     model::{
         ids::{SessionId, UserId},
         instant,
+        job::JobKind,
         session::SessionInfo,
-        tier::Transition,
+        summary::Summary,
+        tier::{MemoryTier, Transition},
         turn::{NewTurn, RecordOutcome, Recorded, Turn},
     },
     recall::{
@@ -19,9 +22,11 @@ use crate::{
         search::Recalled,
     },
     store::{
-        Store, lifecycle, record, reload,
+        Store,
+        erase::Erased,
+        jobs as queue, lifecycle, originals, record, reload, restore,
         sessions::{self, no_session},
-        turns,
+        summaries, turns,
         users::Scope,
     },
     text::measure::{self, check_name},
@@ -39,13 +44,13 @@ const INLINE_BYTES: usize = 8_192;
 /// `turn`, `transitions` and `set_project` are about the session that [`id`](Self::id) names.
 #[derive(Clone, Debug)]
 pub struct Session {
-    store: Arc<Store>,
+    store: Arc<Open>,
     scope: Scope,
     id: Arc<Mutex<SessionId>>,
 }
 
 impl Session {
-    pub(super) fn new(store: Arc<Store>, scope: Scope, id: SessionId) -> Self {
+    pub(super) fn new(store: Arc<Open>, scope: Scope, id: SessionId) -> Self {
         Self { store, scope, id: Arc::new(Mutex::new(id)) }
     }
 
@@ -127,7 +132,7 @@ impl Session {
         self.read(move |store, scope| {
             store.read(|conn| {
                 let session = sessions::existing(conn, scope, id)?;
-                let turn = turns::by_number(conn, scope, session.session_no, turn_number)?;
+                let turn = originals::by_number(conn, scope, session.session_no, turn_number)?;
                 Ok(turn.map(|turn| reload::recounted(turn, store.config())))
             })
         })
@@ -178,6 +183,57 @@ impl Session {
         let info = self.store.write(move |desk| lifecycle::end_by_call(desk, &scope, id, at)).await?;
         self.go_on_in(info.id);
         Ok(info)
+    }
+
+    /// What stands for its summarized turns, in their order.
+    pub async fn summaries(&self) -> Result<Vec<Summary>> {
+        let id = self.id();
+        self.read(move |store, scope| {
+            store.read(|conn| {
+                let session = sessions::existing(conn, scope, id)?;
+                summaries::of_session(conn, scope, session.info.id)
+            })
+        })
+        .await
+    }
+
+    /// Undoes the compression of an ended session: its turns come back out of the archive, its summaries go. Anchors
+    /// stay. Returns how many turns moved; those whose originals were deleted do not. Only
+    /// [`compress`](Self::compress) compresses it again.
+    pub async fn restore(&self) -> Result<u64> {
+        let (scope, id) = (self.scope, self.id());
+        let mut restored = 0;
+        loop {
+            let unpacked =
+                self.read(move |store, scope| store.read(|conn| restore::unpack(conn, scope, id))).await?;
+            match self.store.write(move |desk| restore::slice(desk, &scope, id, unpacked)).await? {
+                0 => return Ok(restored),
+                turns => restored += u64::from(turns),
+            }
+        }
+    }
+
+    /// Queues the compression of an ended session that was restored; of any other it changes nothing, for that is
+    /// queued when it ends.
+    pub async fn compress(&self) -> Result<()> {
+        let (scope, id) = (self.scope, self.id());
+        self.store
+            .write(move |desk| {
+                let session = sessions::existing(desk.tx, &scope, id)?.info;
+                if session.memory_tier == MemoryTier::Warm {
+                    queue::enqueue(desk, &scope, JobKind::Compress, Some(id), session.turn_count)?;
+                }
+                Ok(())
+            })
+            .await
+    }
+
+    /// Erases the session that [`id`](Self::id) names: its turns, wherever they are, with their words, summaries,
+    /// moves and jobs, out of the bytes of the file and its log. Anchors lose what it said and are folded anew from the
+    /// rest. What erasing cannot reach is said at [`User::erase`](crate::User::erase).
+    pub async fn erase(&self) -> Result<Erased> {
+        let (store, scope, id) = (Arc::clone(&self.store), self.scope, self.id());
+        drive(move || async move { jobs::erase(&store, scope, Some(id)).await }).await
     }
 
     /// Reads where the talk goes on by now, and moves the handle there.

@@ -1,16 +1,18 @@
 //! The open file.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{io::BufRead, path::Path, sync::Arc, time::Duration};
 
 use crate::{
     config::Config,
     error::Result,
-    handles::{User, off_thread},
-    model::ids::UserId,
+    handles::{User, drive, off_thread, open::Open},
+    jobs::{self, JobsReport, RunJobs},
+    model::{ids::UserId, job::JobInfo},
     store::{
-        Store,
         doctor::Diagnosis,
+        jobs as queue,
         stats::Stats,
+        transfer::{Transferred, import},
         users::{self, UserKey},
     },
     text::measure::check_name,
@@ -24,7 +26,7 @@ use crate::{
 /// Its methods need a Tokio runtime with time enabled; [`blocking`](crate::blocking) needs none.
 #[derive(Clone, Debug)]
 pub struct Thermocline {
-    store: Arc<Store>,
+    store: Arc<Open>,
 }
 
 impl Thermocline {
@@ -48,7 +50,7 @@ impl Thermocline {
         // Nobody waits for this. It panics where there is no time, which else only a full queue would show.
         drop(tokio::time::sleep(Duration::ZERO));
         let path = path.as_ref().to_owned();
-        off_thread(move || Ok(Self { store: Arc::new(Store::open(&path, config)?) })).await
+        off_thread(move || Ok(Self { store: Arc::new(Open::file(&path, config)?) })).await
     }
 
     /// The file's absolute path.
@@ -105,6 +107,17 @@ impl Thermocline {
         Ok(User::new(Arc::clone(&self.store), scope))
     }
 
+    /// Reads what [`User::export`] wrote, as the memory of a user of this name who has none yet.
+    ///
+    /// The lines are held in memory, checked, and written in one transaction, for which others wait (about 0.1 ms a
+    /// turn): a file with a wrong line, cut short, or with ids that this file has already, changes nothing.
+    pub async fn import(&self, user: &str, from: impl BufRead + Send + 'static) -> Result<Transferred> {
+        check_name("user's name", Some(user))?;
+        let (key, max_side_bytes) = (UserKey::Name(user.to_owned()), self.store.config().max_side_bytes);
+        let import = off_thread(move || import::read(from, max_side_bytes)).await?;
+        self.store.write(move |desk| import::write(desk, &key, import)).await
+    }
+
     /// How much is in the file: counts only, of all users together.
     pub async fn stats(&self) -> Result<Stats> {
         let store = Arc::clone(&self.store);
@@ -126,7 +139,32 @@ impl Thermocline {
         off_thread(move || store.backup(&to)).await
     }
 
-    /// Waits until everything queued is durable, tidies the file, and ends the writer. All clones are closed
+    /// Runs the jobs that are due, until none is: for callers with a scheduler of their own, and before a look at what
+    /// compression made. Ends what silence has ended first. The library's own worker may run beside it, here or in
+    /// another process: no two of them work on the same job.
+    pub async fn run_jobs(&self, options: RunJobs) -> Result<JobsReport> {
+        let store = Arc::clone(&self.store);
+        drive(move || async move {
+            let (_stop, never) = tokio::sync::watch::channel(false);
+            jobs::run(&store, options, never).await
+        })
+        .await
+    }
+
+    /// The jobs of the whole file, in the order in which they will run; those that were given up last. They name
+    /// users and sessions by their ids, and contain nothing of what was said.
+    pub async fn jobs(&self) -> Result<Vec<JobInfo>> {
+        let store = Arc::clone(&self.store);
+        off_thread(move || store.read(queue::list)).await
+    }
+
+    /// Queues a job that was given up, or waits for another try, to run now; without a number, all of them. Returns
+    /// how many.
+    pub async fn retry_jobs(&self, job_no: Option<i64>) -> Result<u64> {
+        self.store.write(move |desk| queue::retry(desk, job_no)).await
+    }
+
+    /// Waits until everything queued is durable, tidies the file, and ends the worker and the writer. All clones are closed
     /// with it: what they write afterwards fails with [`ErrorKind::Closed`](crate::ErrorKind::Closed).
     pub async fn close(&self) -> Result<()> {
         let store = Arc::clone(&self.store);

@@ -1,29 +1,35 @@
 //! One user: the scope of everything that is read and written.
 
-use std::sync::Arc;
+use std::{io::Write, sync::Arc};
 
 use crate::{
     error::{Error, Result},
-    handles::{Session, off_thread},
+    handles::{Session, drive, off_thread, open::Open},
+    jobs,
     model::{
-        ids::{SessionId, TurnId, UserId},
+        anchor::{Anchor, Attribute, FoundAnchor, Stance},
+        ids::{AnchorId, SessionId, TurnId, UserId},
         instant,
         session::SessionInfo,
+        summary::Summary,
         turn::{NewTurn, Recorded, Turn},
     },
-    store::{Store, lifecycle, record, reload, sessions, turns, users::Scope},
+    store::{
+        anchors, erase::Erased, lifecycle, originals, record, reload, sessions, summaries,
+        transfer::Transferred, turns, users::Scope,
+    },
     text::measure::{self, check_name},
 };
 
 /// One user's memory. Nothing reached through it belongs to anybody else.
 #[derive(Clone, Debug)]
 pub struct User {
-    store: Arc<Store>,
+    store: Arc<Open>,
     scope: Scope,
 }
 
 impl User {
-    pub(super) fn new(store: Arc<Store>, scope: Scope) -> Self {
+    pub(super) fn new(store: Arc<Open>, scope: Scope) -> Self {
         Self { store, scope }
     }
 
@@ -107,7 +113,7 @@ impl User {
     pub async fn turn(&self, id: TurnId) -> Result<Turn> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || {
-            let turn = store.read(|conn| turns::by_id(conn, &scope, id))?.ok_or_else(no_turn)?;
+            let turn = store.read(|conn| originals::by_id(conn, &scope, id))?.ok_or_else(no_turn)?;
             Ok(reload::recounted(turn, store.config()))
         })
         .await
@@ -118,12 +124,75 @@ impl User {
         let (store, scope, caller_id) = (Arc::clone(&self.store), self.scope, caller_id.to_owned());
         off_thread(move || {
             let turn = store.read(|conn| match turns::unit_by_caller_id(conn, &scope, &caller_id)? {
-                Some(unit) => turns::by_id(conn, &scope, unit.turn_id),
+                Some(unit) => originals::by_id(conn, &scope, unit.turn_id),
                 None => Ok(None),
             })?;
             Ok(reload::recounted(turn.ok_or_else(no_turn)?, store.config()))
         })
         .await
+    }
+
+    /// The summary that stands for a turn, if one does. With [`Originals::Delete`](crate::Originals::Delete) it is
+    /// all that is left of it.
+    pub async fn summary(&self, turn: TurnId) -> Result<Option<Summary>> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        off_thread(move || store.read(|conn| summaries::of_turn(conn, &scope, turn))).await
+    }
+
+    /// The summary that stands for the turn that was recorded with the caller's own id, if one does.
+    pub async fn summary_by_caller_id(&self, caller_id: &str) -> Result<Option<Summary>> {
+        let (store, scope, caller_id) = (Arc::clone(&self.store), self.scope, caller_id.to_owned());
+        off_thread(move || {
+            store.read(|conn| match turns::unit_by_caller_id(conn, &scope, &caller_id)? {
+                Some(unit) => summaries::of_turn(conn, &scope, unit.turn_id),
+                None => Ok(None),
+            })
+        })
+        .await
+    }
+
+    /// Who the user is, and those who speak in the user's sessions: every anchor, by subject and attribute, what holds
+    /// before what held.
+    pub async fn anchors(&self) -> Result<Vec<Anchor>> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        off_thread(move || store.read(|conn| anchors::list(conn, &scope))).await
+    }
+
+    /// Sets an anchor by hand. Under an attribute with one value it supersedes what held; what was retracted counts
+    /// again. `subject`: `user`, `assistant`, or a name; it is folded.
+    pub async fn set_anchor(&self, subject: &str, attribute: Attribute, value: &str) -> Result<AnchorId> {
+        let (subject, value) = (fold_subject(subject), value.trim().to_owned());
+        for (what, text) in [("anchor's subject", &subject), ("anchor's value", &value)] {
+            check_name(what, Some(text))?;
+        }
+        let found = FoundAnchor { subject, attribute, value, stance: Stance::Holds, quote: String::new() };
+        let scope = self.scope;
+        self.store.write(move |desk| anchors::set(desk.tx, &scope, &found, desk.now())).await
+    }
+
+    /// Takes an anchor back: nothing that was said up to now counts for it, and what it had superseded holds again. What
+    /// is said later counts.
+    pub async fn retract_anchor(&self, id: AnchorId) -> Result<()> {
+        let scope = self.scope;
+        self.store.write(move |desk| anchors::retract(desk.tx, &scope, id, desk.now())).await
+    }
+
+    /// Writes all of the user's memory as lines of JSON, as of this moment: sessions, turns wherever they are, summaries,
+    /// anchors with their evidence, moves, callers' ids. Words are worked out again by
+    /// [`import`](crate::Thermocline::import); jobs stay behind. What was imported is exported to the same bytes.
+    pub async fn export(&self, to: impl Write + Send + 'static) -> Result<Transferred> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        off_thread(move || store.export(&scope, to)).await
+    }
+
+    /// Erases all of the user: sessions, turns, archive, words, summaries, anchors, jobs, the user's name; out of the
+    /// bytes of the file and its log, not only out of sight. Cut short, it is finished by whoever runs jobs next.
+    ///
+    /// What it cannot reach: backups and exports made before, what other processes hold in memory until their next look,
+    /// and copies that the disk or its file system keeps below the file. A backend's own `users` row stays.
+    pub async fn erase(&self) -> Result<Erased> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        drive(move || async move { jobs::erase(&store, scope, None).await }).await
     }
 
     /// The result of an earlier [`record`](Session::record) of this turn, by its caller's id, in whatever session
@@ -138,6 +207,11 @@ impl User {
     fn handle(&self, id: SessionId) -> Session {
         Session::new(Arc::clone(&self.store), self.scope, id)
     }
+}
+
+/// Names are compared in lower case, with single blanks.
+fn fold_subject(subject: &str) -> String {
+    subject.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 fn no_turn() -> Error {

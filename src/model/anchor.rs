@@ -18,8 +18,8 @@ pub struct Anchor {
     pub value: String,
     /// How often it was said: `1 - 0.5^n` for n turns (design of the project); 0 once retracted.
     pub strength: f64,
-    /// The turns that say so, oldest first.
-    pub evidence: Vec<TurnId>,
+    /// What says so, or that it is so no longer; in the order of recording.
+    pub evidence: Vec<Evidence>,
     /// Since when it holds: when it was first said, and not ended since.
     pub valid_from: DateTime<Utc>,
     /// Until when it held; none: it holds.
@@ -40,6 +40,21 @@ impl Anchor {
     pub fn is_current(&self) -> bool {
         self.valid_until.is_none() && self.retracted_at.is_none()
     }
+}
+
+/// One source of an anchor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The turn; none: set by hand.
+    pub turn_id: Option<TurnId>,
+    /// Whether it says that the value holds, or ends.
+    pub stance: Stance,
+    /// When the turn was said; by hand: the system clock.
+    pub said_at: DateTime<Utc>,
+    /// Who found it: `extractive` (built in), a summarizer's name, or `caller`.
+    pub made_by: String,
+    /// The words in the turn that prove it.
+    pub quote: String,
 }
 
 /// Whether an attribute has one value at a time, or many.

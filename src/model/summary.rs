@@ -10,7 +10,7 @@ use crate::model::ids::{AnchorId, SessionId, SummaryId, TurnId};
 pub struct Summary {
     /// Its id.
     pub id: SummaryId,
-    /// The turn it stands for, which is in the archive or deleted.
+    /// The turn it stands for.
     pub original_turn_id: TurnId,
     /// The turn's session.
     pub session_id: SessionId,
@@ -30,4 +30,32 @@ pub struct Summary {
     pub reliability: f64,
     /// Tokens of `summary_text`.
     pub summary_tokens: u32,
+    /// Where the turn is now.
+    pub original: Original,
+    /// The turn's `total_tokens`.
+    pub original_tokens: u32,
+}
+
+/// Where the original of a summary is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Original {
+    /// In the archive: it can be read and restored.
+    Archived,
+    /// Nowhere: [`Originals::Delete`](crate::Originals::Delete).
+    Deleted,
+}
+
+impl Original {
+    /// The word in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Archived => "archived",
+            Self::Deleted => "deleted",
+        }
+    }
+
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        [Self::Archived, Self::Deleted].into_iter().find(|original| original.as_str() == word)
+    }
 }

@@ -43,6 +43,10 @@ pub enum MoveReason {
     TokenBudget,
     /// The session ended, by call or by silence.
     SessionEnd,
+    /// The ended session was compressed.
+    Compression,
+    /// The session was restored: its compression was undone.
+    Restoration,
 }
 
 impl MoveReason {
@@ -52,11 +56,15 @@ impl MoveReason {
             Self::TurnLimit => "turn_limit",
             Self::TokenBudget => "token_budget",
             Self::SessionEnd => "session_end",
+            Self::Compression => "compression",
+            Self::Restoration => "restoration",
         }
     }
 
     pub(crate) fn from_word(word: &str) -> Option<Self> {
-        [Self::TurnLimit, Self::TokenBudget, Self::SessionEnd].into_iter().find(|r| r.as_str() == word)
+        [Self::TurnLimit, Self::TokenBudget, Self::SessionEnd, Self::Compression, Self::Restoration]
+            .into_iter()
+            .find(|reason| reason.as_str() == word)
     }
 }
 

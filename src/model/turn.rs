@@ -163,7 +163,8 @@ impl NewTurn {
         self
     }
 
-    pub(crate) fn text_bytes(&self) -> usize {
+    /// Bytes of both sides together.
+    pub fn text_bytes(&self) -> usize {
         self.said.user_message.len() + self.said.ai_response.len()
     }
 }
@@ -212,6 +213,13 @@ pub struct Turn {
     /// What was said, and by whom.
     #[serde(flatten)]
     pub said: Said,
+}
+
+impl Turn {
+    /// Bytes of both sides together.
+    pub fn text_bytes(&self) -> usize {
+        self.said.user_message.len() + self.said.ai_response.len()
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::{
     config::Config,
     error::Result,
     model::turn::Turn,
-    store::{reload, turns, users::Scope},
+    store::{originals, reload, users::Scope},
     text::{bm25::Ranking, words},
 };
 
@@ -34,12 +34,12 @@ pub(crate) fn in_session(
         return Ok(Vec::new());
     }
     let mut ranking = Ranking::new(&query);
-    turns::for_each_words(conn, scope, session_no, before, |turn_number, words| {
+    originals::for_each_words(conn, scope, session_no, before, |turn_number, words| {
         ranking.see(turn_number, words);
     })?;
     let mut found = Vec::new();
     for (turn_number, score) in ranking.best(k) {
-        if let Some(turn) = turns::by_number(conn, scope, session_no, turn_number)? {
+        if let Some(turn) = originals::by_number(conn, scope, session_no, turn_number)? {
             found.push(Recalled { turn: reload::recounted(turn, config), score });
         }
     }

@@ -17,6 +17,11 @@ pub(crate) const CHECKPOINT_PAGES: i32 = 1_000;
 const WRITER_CACHE_KIB: i32 = 2_048;
 const READER_CACHE_KIB: i32 = 1_024;
 
+/// How long SQLite itself waits for another process's lock before the writer looks at its deadlines.
+pub(crate) fn writers_patience(config: &Config) -> Duration {
+    Duration::from_millis(config.record_timeout_ms.min(BUSY_TIMEOUT_MS.into()))
+}
+
 /// The one connection that writes. It checkpoints by itself only when it is told to: a checkpoint inside a
 /// commit would be paid by a caller who waits.
 pub(crate) fn writer(path: &Path, config: &Config) -> Result<Connection> {
@@ -36,7 +41,7 @@ pub(crate) fn writer(path: &Path, config: &Config) -> Result<Connection> {
             format!("{} lies on a file system where SQLite's WAL does not work ({mode})", path.display()),
         ));
     }
-    conn.busy_timeout(Duration::from_millis(config.record_timeout_ms.min(BUSY_TIMEOUT_MS.into())))?;
+    conn.busy_timeout(writers_patience(config))?;
     let synchronous = match config.durability {
         Durability::Full => "FULL",
         Durability::Relaxed => "NORMAL",

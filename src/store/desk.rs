@@ -27,6 +27,8 @@ pub(crate) struct Desk<'a> {
     pub(crate) config: &'a Config,
     pub(crate) live: &'a Live,
     pub(crate) staged: &'a mut Staged,
+    /// A job was queued: whoever runs them is told once this is committed.
+    pub(crate) has_work: bool,
 }
 
 impl Desk<'_> {

@@ -6,12 +6,12 @@ use rusqlite::{Connection, OptionalExtension};
 use serde::Serialize;
 
 use crate::{
+    compress::archive,
     error::{ErrorKind, Result},
-    model::turn::Turn,
-    store::{connect, migrate, sessions, turns},
+    model::ids::TurnId,
+    store::{connect, migrate, sessions, summaries, turns},
     text::{
         measure::{self, ContentHash},
-        tokens::Tokenizer,
         words::WordCounts,
     },
 };
@@ -43,11 +43,19 @@ impl Diagnosis {
 
 /// What must hold, and a query that counts where it does not.
 const COUNTS: &[(&str, &str)] = &[
+    (
+        // Until it is finished, other checks may find what it has not come to.
+        "no erase is unfinished (running the jobs finishes it)",
+        "SELECT count(*) FROM jobs WHERE kind = 'erase'",
+    ),
     ("references between tables lead somewhere", "SELECT count(*) FROM pragma_foreign_key_check"),
     (
         "every user's rows belong to a user of this file",
         "SELECT (SELECT count(*) FROM conversation_sessions WHERE user_id NOT IN (SELECT user_id FROM user_scopes))
-              + (SELECT count(*) FROM conversation_turns WHERE user_id NOT IN (SELECT user_id FROM user_scopes))",
+              + (SELECT count(*) FROM conversation_turns WHERE user_id NOT IN (SELECT user_id FROM user_scopes))
+              + (SELECT count(*) FROM conversation_summaries WHERE user_id NOT IN (SELECT user_id FROM user_scopes))
+              + (SELECT count(*) FROM archived_frames WHERE user_id NOT IN (SELECT user_id FROM user_scopes))
+              + (SELECT count(*) FROM identity_anchors WHERE user_id NOT IN (SELECT user_id FROM user_scopes))",
     ),
     (
         "a turn and its session belong to the same user",
@@ -62,20 +70,62 @@ const COUNTS: &[(&str, &str)] = &[
          WHERE s.turn_count <> coalesce(r.n, 0) OR s.turn_count <> coalesce(r.last, 0)",
     ),
     (
-        "every recorded turn is there",
-        "SELECT count(*) FROM recall_units AS r JOIN conversation_sessions AS s ON s.session_no = r.session_no
+        "every recorded turn is in one place: a row, the archive, or deleted with a summary in its place",
+        "SELECT count(*) FROM recall_units AS r
          LEFT JOIN conversation_turns AS t ON t.turn_key = (r.session_no << 24 | r.turn_number)
-         WHERE r.kind = 'turn' AND s.memory_tier <> 'cold'
-           AND (t.id IS NULL OR t.id <> r.owner_id OR t.seq <> r.seq OR t.caller_id IS NOT r.caller_id)",
+         LEFT JOIN archived_turns AS a ON a.turn_key = (r.session_no << 24 | r.turn_number)
+         LEFT JOIN conversation_summaries AS m
+           ON m.turn_key = (r.session_no << 24 | r.turn_number) AND m.original = 'deleted'
+         WHERE r.kind = 'turn' AND (t.id IS NOT NULL) + (a.turn_id IS NOT NULL) + (m.id IS NOT NULL) <> 1",
+    ),
+    (
+        "what stands in a turn's place is that turn",
+        "SELECT (SELECT count(*) FROM conversation_turns AS t JOIN recall_units AS r ON r.seq = t.seq
+                 WHERE t.id <> r.owner_id OR t.caller_id IS NOT r.caller_id)
+              + (SELECT count(*) FROM archived_turns AS a JOIN recall_units AS r ON r.seq = a.seq
+                 WHERE a.turn_id <> r.owner_id OR a.turn_key <> (r.session_no << 24 | r.turn_number))
+              + (SELECT count(*) FROM conversation_summaries AS m JOIN recall_units AS r ON r.seq = m.seq
+                 WHERE m.original_turn_id <> r.owner_id OR m.turn_key <> (r.session_no << 24 | r.turn_number))",
+    ),
+    (
+        "every archived turn has a summary, and every summary of an archived turn its turn",
+        "SELECT (SELECT count(*) FROM archived_turns
+                 WHERE turn_id NOT IN (SELECT original_turn_id FROM conversation_summaries))
+              + (SELECT count(*) FROM conversation_summaries
+                 WHERE original = 'archived' AND original_turn_id NOT IN (SELECT turn_id FROM archived_turns))",
+    ),
+    (
+        "only ended sessions are compressed, and no turn of a cold session is warm",
+        "SELECT (SELECT count(*) FROM conversation_summaries AS m JOIN conversation_sessions AS s ON s.id = m.session_id
+                 WHERE s.ended_at IS NULL)
+              + (SELECT count(*) FROM conversation_turns AS t JOIN conversation_sessions AS s ON s.id = t.session_id
+                 WHERE s.memory_tier = 'cold' AND t.memory_tier <> 'cold')",
+    ),
+    (
+        "every anchor has evidence, and all evidence its anchor and its turn",
+        "SELECT (SELECT count(*) FROM identity_anchors AS a WHERE NOT EXISTS
+                   (SELECT 1 FROM derivations AS d WHERE d.user_id = a.user_id AND d.product_id = a.id))
+              + (SELECT count(*) FROM derivations AS d WHERE d.product_id NOT IN (SELECT id FROM identity_anchors))
+              + (SELECT count(*) FROM derivations AS d WHERE d.source_kind = 'turn' AND NOT EXISTS
+                   (SELECT 1 FROM recall_units AS r WHERE r.seq = d.seq AND r.owner_id = d.source_id))",
+    ),
+    (
+        "an attribute with one value has one at most that holds",
+        "SELECT count(*) FROM (SELECT 1 FROM identity_anchors
+                               WHERE cardinality = 'one' AND valid_until IS NULL AND retracted_at IS NULL
+                               GROUP BY user_id, subject, attribute HAVING count(*) > 1)",
     ),
     (
         "every turn stands in the order of recall",
-        "SELECT count(*) FROM conversation_turns WHERE seq NOT IN (SELECT seq FROM recall_units)",
+        "SELECT (SELECT count(*) FROM conversation_turns WHERE seq NOT IN (SELECT seq FROM recall_units))
+              + (SELECT count(*) FROM archived_turns WHERE seq NOT IN (SELECT seq FROM recall_units))
+              + (SELECT count(*) FROM conversation_summaries WHERE seq NOT IN (SELECT seq FROM recall_units))",
     ),
     (
         "a session's total_tokens is the sum over its turns",
-        "SELECT count(*) FROM conversation_sessions AS s WHERE memory_tier <> 'cold' AND total_tokens <>
-           (SELECT coalesce(sum(t.total_tokens), 0) FROM conversation_turns AS t WHERE t.session_id = s.id)",
+        "SELECT count(*) FROM conversation_sessions AS s WHERE total_tokens <>
+           (SELECT coalesce(sum(t.total_tokens), 0) FROM conversation_turns AS t WHERE t.session_id = s.id)
+           + (SELECT coalesce(sum(m.original_tokens), 0) FROM conversation_summaries AS m WHERE m.session_id = s.id)",
     ),
     (
         "a turn's total_tokens is the sum of its sides",
@@ -131,6 +181,11 @@ pub(crate) fn diagnose(path: &Path) -> Result<Diagnosis> {
     }));
     checks.push(check("every session can be read", unreadable_sessions(&tx).unwrap_or(1)));
     checks.extend(turn_checks(&tx));
+    checks.push(check(
+        "every archived turn can be read, and is the one that was recorded",
+        archive_problems(&tx).unwrap_or(1),
+    ));
+    checks.push(check("every summary can be read", unreadable_summaries(&tx).unwrap_or(1)));
     Ok(Diagnosis { checks, settings: settings(&tx) })
 }
 
@@ -217,7 +272,7 @@ fn look_at_turns(conn: &Connection, found: &mut TurnProblems) -> Result<()> {
         };
         if is_as_recorded {
             found.words += u64::from(words != WordCounts::of(user, reply).encode());
-            found.tokens += u64::from(!has_its_counts(&turn));
+            found.tokens += u64::from(!measure::has_its_counts(&turn));
         } else {
             found.text += 1;
         }
@@ -225,19 +280,47 @@ fn look_at_turns(conn: &Connection, found: &mut TurnProblems) -> Result<()> {
     Ok(())
 }
 
+/// Archived turns that do not come out of their frame as they were recorded.
+fn archive_problems(conn: &Connection) -> Result<u64> {
+    let mut frames = conn.prepare("SELECT frame_no, turn_count, body FROM archived_frames")?;
+    let mut places = conn.prepare(
+        "SELECT a.position AS position, a.turn_id AS turn_id, r.content_hash AS content_hash
+         FROM archived_turns AS a JOIN recall_units AS r ON r.seq = a.seq WHERE a.frame_no = ?1",
+    )?;
+    let mut rows = frames.query([])?;
+    let mut problems = 0;
+    while let Some(row) = rows.next()? {
+        let turns = row.get::<_, Vec<u8>>("body").ok().and_then(|body| archive::unpack(&body).ok());
+        let turns = turns.unwrap_or_default();
+        let mut found_places = places.query([row.get::<_, i64>("frame_no")?])?;
+        let mut found = 0;
+        while let Some(place) = found_places.next()? {
+            let (id, hash): (TurnId, ContentHash) = (place.get("turn_id")?, place.get("content_hash")?);
+            found += u64::from(turns.get(place.get::<_, usize>("position")?).is_some_and(|turn| {
+                let said = &turn.said;
+                turn.id == id && measure::content_hash(&said.user_message, &said.ai_response) == hash
+            }));
+        }
+        problems += row.get::<_, u64>("turn_count")?.saturating_sub(found);
+    }
+    Ok(problems)
+}
+
+fn unreadable_summaries(conn: &Connection) -> Result<u64> {
+    let (columns, read) = summaries::row_reader();
+    let mut stmt = conn.prepare(&format!("SELECT {columns} FROM conversation_summaries"))?;
+    let mut rows = stmt.query([])?;
+    let mut problems = 0;
+    while let Some(row) = rows.next()? {
+        problems += u64::from(read(row).is_err());
+    }
+    Ok(problems)
+}
+
 /// What proves the text of a turn: nothing if it has no unit, an error if that cannot be read.
 fn recorded_hash(conn: &Connection, seq: i64) -> rusqlite::Result<Option<ContentHash>> {
     let mut stmt = conn.prepare_cached("SELECT content_hash FROM recall_units WHERE seq = ?1")?;
     stmt.query_row([seq], |row| row.get("content_hash")).optional()
-}
-
-/// Whether the counts are right. Those of another tokenizer or piece format cannot be told here; they are counted
-/// again whenever they are read.
-fn has_its_counts(turn: &Turn) -> bool {
-    [Tokenizer::O200kBase, Tokenizer::Cl100kBase]
-        .into_iter()
-        .find(|&tokenizer| measure::counted_by(tokenizer) == turn.tokens.counted_by)
-        .is_none_or(|tokenizer| measure::count_tokens(&turn.said, tokenizer) == turn.tokens)
 }
 
 /// What can be read of them.

@@ -8,11 +8,13 @@ use crate::{
     error::{Error, Result},
     model::{
         ids::SessionId,
+        job::JobKind,
         session::{EndReason, SessionInfo},
         tier::MoveReason,
     },
     store::{
         desk::Desk,
+        jobs,
         sessions::{self, SessionRow},
         turns,
         users::Scope,
@@ -97,7 +99,17 @@ pub(crate) fn end_by_call(
     Ok(sessions::existing(desk.tx, scope, row.info.id)?.info)
 }
 
-/// Sets the end, and moves what is hot to warm. Ends by silence are dated by the last turn.
+/// Ends a session if silence has ended it; whether it had.
+pub(crate) fn end_if_silent(desk: &mut Desk<'_>, scope: &Scope, session: SessionId) -> Result<bool> {
+    let Some(session) = sessions::by_id(desk.tx, scope, session)? else { return Ok(false) };
+    let silent = is_silent(&session.info, desk.config, desk.now());
+    if silent {
+        end(desk, scope, &session, EndReason::Silence, None)?;
+    }
+    Ok(silent)
+}
+
+/// Sets the end, moves what is hot to warm, and queues the compression. Ends by silence are dated by the last turn.
 pub(crate) fn end(
     desk: &mut Desk<'_>,
     scope: &Scope,
@@ -116,6 +128,9 @@ pub(crate) fn end(
         turns::leave_hot(desk.tx, scope, place, MoveReason::SessionEnd, now)?;
     }
     sessions::set_ended(desk.tx, scope, session.session_no, reason, ended_at)?;
+    if session.info.turn_count > 0 {
+        jobs::enqueue(desk, scope, JobKind::Compress, Some(session.info.id), session.info.turn_count)?;
+    }
     desk.staged.insert(session.info.id, None);
     Ok(())
 }

@@ -18,22 +18,40 @@ pub(crate) const HISTORY: &str = "thermocline_schema_history";
 
 /// What the migrations create beside `users` and `state_snapshots`; a test compares it with them.
 pub(crate) const OUR_NAMES: &[&str] = &[
+    "archived_frames",
+    "archived_turns",
     "conversation_sessions",
+    "conversation_summaries",
     "conversation_turns",
+    "derivations",
+    "identity_anchors",
+    "idx_archived_frame",
+    "idx_derivations_source",
+    "idx_frames_session",
+    "idx_frames_user",
+    "idx_jobs_due",
+    "idx_jobs_user",
     "idx_sessions_active",
     "idx_sessions_caller",
     "idx_sessions_user",
+    "idx_summaries_session",
+    "idx_summaries_user",
     "idx_turns_session",
     "idx_turns_snapshot",
     "idx_turns_tier",
     "idx_turns_timestamp",
     "idx_turns_user",
+    "jobs",
     "memory_tier_transitions",
     "recall_units",
     "thermocline_schema_history",
     "thermocline_settings",
     "user_scopes",
+    "v_anchors",
+    "v_archive",
+    "v_jobs",
     "v_sessions",
+    "v_summaries",
     "v_tiers",
     "v_transitions",
     "v_turns",
@@ -42,7 +60,7 @@ pub(crate) const OUR_NAMES: &[&str] = &[
 
 /// The newest version that this build knows: the last of `migrations/`. Not asked of refinery, which compiles a
 /// regular expression for it, in every process that opens a file (1.3 ms).
-pub(crate) const LATEST: i64 = 2;
+pub(crate) const LATEST: i64 = 4;
 
 /// The file's version; `None` if our tables are not in it. Read by ourselves, since refinery's own check costs
 /// a millisecond at every opening.

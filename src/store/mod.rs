@@ -1,19 +1,28 @@
 //! The only code that speaks to SQLite: opening, migrations, the writer, the readers, and the statements.
 
+pub(crate) mod anchors;
 mod backup;
 mod connect;
-mod desk;
+pub(crate) mod desk;
 pub(crate) mod doctor;
+pub(crate) mod erase;
 mod errors;
+pub(crate) mod jobs;
 pub(crate) mod lifecycle;
 mod live;
 mod migrate;
 mod open;
+pub(crate) mod originals;
 mod readers;
 pub(crate) mod record;
 pub(crate) mod reload;
+pub(crate) mod restore;
+pub(crate) mod scrub;
 pub(crate) mod sessions;
 pub(crate) mod stats;
+pub(crate) mod summaries;
+pub(crate) mod swap;
+pub(crate) mod transfer;
 pub(crate) mod turns;
 pub(crate) mod users;
 mod values;
@@ -21,10 +30,14 @@ mod writer;
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use rusqlite::Connection;
+use tokio::sync::Notify;
 
 use crate::{
     config::Config,
@@ -49,6 +62,10 @@ pub(crate) struct Store {
     readers: Readers,
     watch: Watch,
     live: Arc<Live>,
+    /// Told when a job was queued.
+    work: Arc<Notify>,
+    /// Writes that somebody waited for, so far.
+    foreground: AtomicU64,
     // Dropped last: the last connection that may write removes the files beside the database.
     writer: Writer,
 }
@@ -63,8 +80,10 @@ impl Store {
         let live = Arc::new(Live::new(&config));
         let watch = Watch::new(&path)?;
         let readers = Readers::new(&path, &config)?;
-        let writer = Writer::start(path.clone(), conn, Arc::clone(&config), Arc::clone(&live))?;
-        Ok(Self { path, config, readers, watch, live, writer })
+        let work = Arc::new(Notify::new());
+        let writer =
+            Writer::start(path.clone(), conn, Arc::clone(&config), Arc::clone(&live), Arc::clone(&work))?;
+        Ok(Self { path, config, readers, watch, live, work, foreground: AtomicU64::new(0), writer })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -85,7 +104,7 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.writer.write(0, work).await
+        self.write_large(0, work).await
     }
 
     /// The same for work that holds so many bytes of text.
@@ -94,7 +113,41 @@ impl Store {
         bytes: usize,
         work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        self.foreground.fetch_add(1, Ordering::Relaxed);
         self.writer.write(bytes, work).await
+    }
+
+    /// The same for a slice of a job, which nobody waits for.
+    pub(crate) async fn write_slice<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.writer.write(0, work).await
+    }
+
+    /// How many writes somebody has waited for: whether it grows says whether anybody is kept waiting.
+    pub(crate) fn foreground_writes(&self) -> u64 {
+        self.foreground.load(Ordering::Relaxed)
+    }
+
+    /// Returns when a job was queued by this process; at once if that was since the last call.
+    pub(crate) async fn work_queued(&self) {
+        self.work.notified().await;
+    }
+
+    /// The pages in which erased rows may have left copies.
+    pub(crate) fn pages_to_scrub(&self) -> Result<Vec<u32>> {
+        scrub::pages(&self.path)
+    }
+
+    /// Empties the write-ahead log and overwrites the gaps of these pages, or says that some reader holds the log.
+    pub(crate) async fn scrub(&self, pages: Vec<u32>) -> Result<bool> {
+        self.writer.scrub(pages).await
+    }
+
+    /// Forgets all hot tiers.
+    pub(crate) fn forget_all(&self) {
+        self.live.forget_all();
     }
 
     /// Everything queued is durable once this returns; later writes fail. Blocks.
@@ -114,6 +167,10 @@ impl Store {
         backup::backup(&self.path, to)
     }
 
+    pub(crate) fn export(&self, scope: &Scope, to: impl std::io::Write) -> Result<transfer::Transferred> {
+        transfer::export::export(&self.path, scope, to)
+    }
+
     /// The hot tier from memory, if it still holds. Asks the file for a row at most, so that async code may call it.
     pub(crate) fn hot_in_memory(&self, scope: &Scope, session: SessionId) -> Result<Option<Arc<HotTier>>> {
         let data_version = self.watch.data_version()?;
@@ -122,7 +179,11 @@ impl Store {
             Look::Unsure { known: Some(known) } if known.1.is_open => known,
             Look::Unsure { .. } => return Ok(None),
         };
-        if self.watch.version(scope, session)? != Some(known_version) {
+        let version = self.watch.version(scope, session)?;
+        if version != Some(known_version) {
+            if version.is_none() {
+                self.live.forget(session); // It was erased.
+            }
             return Ok(None);
         }
         self.live.put(session, Arc::clone(&hot), known_version, Some(data_version));

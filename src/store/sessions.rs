@@ -10,7 +10,7 @@ use crate::{
         session::{EndReason, SessionInfo},
     },
     store::{
-        users::Scope,
+        users::{self, Scope},
         values::{Instant, instant_at, optional_instant_at},
     },
 };
@@ -116,6 +116,7 @@ pub(crate) fn insert(
     project: Option<&str>,
     now: DateTime<Utc>,
 ) -> Result<SessionRow> {
+    users::check_is_there(tx, scope)?;
     let id = SessionId::new(now);
     let made = tx
         .prepare_cached(
@@ -124,9 +125,35 @@ pub(crate) fn insert(
         )?
         .execute(params![id, scope.user_id, caller_id, part, project, Instant(now)])?;
     if made == 0 {
-        return Err(Error::not_found("the user is gone from this file"));
+        return Err(users::gone());
     }
     existing(tx, scope, id)
+}
+
+/// Writes a session that was exported, and returns its number here.
+pub(crate) fn insert_imported(tx: &Connection, scope: &Scope, session: &SessionInfo) -> Result<i64> {
+    tx.prepare_cached(
+        "INSERT INTO conversation_sessions
+           (id, user_id, caller_id, part, project, started_at, ended_at, end_reason, successor_id, turn_count,
+            total_tokens, memory_tier, last_active_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    )?
+    .execute(params![
+        session.id,
+        scope.user_id,
+        session.caller_id,
+        session.part,
+        session.project,
+        Instant(session.started_at),
+        session.ended_at.map(Instant),
+        session.end_reason,
+        session.successor_id,
+        session.turn_count,
+        session.total_tokens,
+        session.memory_tier,
+        Instant(session.last_active_at),
+    ])?;
+    Ok(tx.last_insert_rowid())
 }
 
 pub(crate) fn no_session() -> Error {
@@ -165,6 +192,73 @@ pub(crate) fn set_ended(
          WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NULL",
     )?
     .execute(params![session_no, scope.user_id, Instant(ended_at), reason])?;
+    Ok(())
+}
+
+/// Removes a session of which nothing is left. A talk that went on in it goes on in its successor.
+pub(crate) fn remove(tx: &Connection, scope: &Scope, session: &SessionRow) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE conversation_sessions SET successor_id = ?3 WHERE successor_id = ?1 AND user_id = ?2",
+    )?
+    .execute(params![session.info.id, scope.user_id, session.info.successor_id])?;
+    tx.prepare_cached("DELETE FROM conversation_sessions WHERE session_no = ?1 AND user_id = ?2")?
+        .execute(params![session.session_no, scope.user_id])?;
+    Ok(())
+}
+
+/// Open sessions behind a place that have been silent since before `cutoff`, with the users they belong to.
+pub(crate) fn silent(
+    conn: &Connection,
+    cutoff: DateTime<Utc>,
+    after: i64,
+    limit: u32,
+) -> Result<Vec<(i64, Scope, SessionId)>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT s.session_no AS session_no, s.user_id AS user_id, u.user_no AS user_no, s.id AS id
+         FROM conversation_sessions AS s JOIN user_scopes AS u ON u.user_id = s.user_id
+         WHERE s.ended_at IS NULL AND s.turn_count > 0 AND s.last_active_at <= ?1 AND s.session_no > ?2
+         ORDER BY s.session_no LIMIT ?3",
+    )?;
+    let rows = stmt.query_map(params![Instant(cutoff), after, limit], |row| {
+        let scope = Scope { user_id: row.get("user_id")?, user_no: row.get("user_no")? };
+        Ok((row.get("session_no")?, scope, row.get("id")?))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Ends open sessions by call, one or all of a user's, as they are: they are to be erased.
+pub(crate) fn close(
+    tx: &Connection,
+    scope: &Scope,
+    session: Option<SessionId>,
+    now: DateTime<Utc>,
+) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE conversation_sessions SET ended_at = coalesce(ended_at, ?3), end_reason = 'call', memory_tier = 'warm',
+           successor_id = NULL
+         WHERE user_id = ?1 AND (id = ?2 OR ?2 IS NULL) AND ended_at IS NULL",
+    )?
+    .execute(params![scope.user_id, session, Instant(now)])?;
+    Ok(())
+}
+
+/// Says that all of an ended session is in cold.
+pub(crate) fn set_cold(tx: &Connection, scope: &Scope, session_no: i64) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE conversation_sessions SET memory_tier = 'cold'
+         WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NOT NULL",
+    )?
+    .execute(params![session_no, scope.user_id])?;
+    Ok(())
+}
+
+/// Says that a compressed session is as it was when it ended.
+pub(crate) fn set_warm(tx: &Connection, scope: &Scope, session_no: i64) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE conversation_sessions SET memory_tier = 'warm'
+         WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NOT NULL",
+    )?
+    .execute(params![session_no, scope.user_id])?;
     Ok(())
 }
 

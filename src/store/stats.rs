@@ -22,6 +22,12 @@ pub struct Stats {
     pub open_sessions: u64,
     /// Turns in each tier, hot first; tiers without turns too.
     pub tiers: Vec<TierStats>,
+    /// What compression made.
+    pub cold: ColdStats,
+    /// Jobs that wait or run.
+    pub jobs_waiting: u64,
+    /// Jobs that were given up.
+    pub jobs_failed: u64,
     /// Moves between tiers on record.
     pub transitions: u64,
     /// Size of the database file.
@@ -47,6 +53,23 @@ pub struct TierStats {
     pub text_bytes: u64,
 }
 
+/// What compression made of ended sessions; turns kept verbatim are among the turns of the cold tier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ColdStats {
+    /// Summaries.
+    pub summaries: u64,
+    /// Bytes of their sentences and keywords.
+    pub summary_bytes: u64,
+    /// Turns in the archive; the other summarized ones were deleted.
+    pub archived_turns: u64,
+    /// Bytes of the archive before it was compressed.
+    pub archive_raw_bytes: u64,
+    /// Bytes of the archive.
+    pub archive_bytes: u64,
+    /// Anchors, those that hold and those that held.
+    pub anchors: u64,
+}
+
 /// Counts on a connection of its own: in a large file this takes longer than any read of a user may.
 pub(crate) fn stats(path: &Path) -> Result<Stats> {
     let conn = connect::reader(path)?;
@@ -56,6 +79,19 @@ pub(crate) fn stats(path: &Path) -> Result<Stats> {
         sessions: one("SELECT count(*) FROM conversation_sessions")?,
         open_sessions: one("SELECT count(*) FROM conversation_sessions WHERE ended_at IS NULL")?,
         tiers: tiers(&conn)?,
+        cold: ColdStats {
+            summaries: one("SELECT count(*) FROM conversation_summaries")?,
+            summary_bytes: one(
+                "SELECT coalesce(sum(octet_length(summary_text) + octet_length(topic_keywords)), 0)
+                 FROM conversation_summaries",
+            )?,
+            archived_turns: one("SELECT count(*) FROM archived_turns")?,
+            archive_raw_bytes: one("SELECT coalesce(sum(raw_bytes), 0) FROM archived_frames")?,
+            archive_bytes: one("SELECT coalesce(sum(octet_length(body)), 0) FROM archived_frames")?,
+            anchors: one("SELECT count(*) FROM identity_anchors")?,
+        },
+        jobs_waiting: one("SELECT count(*) FROM jobs WHERE state <> 'failed'")?,
+        jobs_failed: one("SELECT count(*) FROM jobs WHERE state = 'failed'")?,
         transitions: one("SELECT count(*) FROM memory_tier_transitions")?,
         file_bytes: size_of(path),
         wal_bytes: size_of(Path::new(&format!("{}-wal", path.display()))),

@@ -26,7 +26,7 @@ const TURN_NUMBER_BITS: u32 = 24;
 /// The most turns of one session.
 pub(crate) const MAX_TURN_NUMBER: u32 = (1 << TURN_NUMBER_BITS) - 1;
 
-fn turn_key(session_no: i64, turn_number: u32) -> i64 {
+pub(super) fn turn_key(session_no: i64, turn_number: u32) -> i64 {
     session_no << TURN_NUMBER_BITS | i64::from(turn_number)
 }
 
@@ -113,25 +113,13 @@ pub(crate) fn insert(
     let (session_id, session_no) = session;
     let MeasuredTurn { turn, tokens, words, content_hash } = measured;
     let id = TurnId::new(now);
-    tx.prepare_cached(
-        "INSERT INTO recall_units
-           (user_no, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at)
-         VALUES (?1, 'turn', ?2, ?3, ?4, ?5, ?6, ?7)",
-    )?
-    .execute(params![
-        scope.user_no,
-        id,
-        session_no,
-        turn_number,
-        turn.caller_id,
-        content_hash,
-        Instant(said_at)
-    ])?;
+    let unit = (id, turn.caller_id.as_deref(), content_hash, said_at);
+    let seq = insert_unit_of(tx, scope, (session_no, turn_number), unit)?;
     let turn = Turn {
         id,
         session_id,
         turn_number,
-        seq: tx.last_insert_rowid(),
+        seq,
         caller_id: turn.caller_id,
         timestamp: said_at,
         memory_tier: MemoryTier::Hot,
@@ -141,17 +129,77 @@ pub(crate) fn insert(
         tokens,
         said: turn.said,
     };
+    insert_row(tx, scope, session_no, &turn, &words)?;
+    Ok(turn)
+}
+
+/// Writes the unit that stands for a turn, and returns its place in the order of recording.
+pub(crate) fn insert_unit(
+    tx: &Connection,
+    scope: &Scope,
+    session_no: i64,
+    turn: &Turn,
+    hash: ContentHash,
+) -> Result<i64> {
+    let unit = (turn.id, turn.caller_id.as_deref(), hash, turn.timestamp);
+    insert_unit_of(tx, scope, (session_no, turn.turn_number), unit)
+}
+
+/// The same for a turn of which no more is known.
+pub(crate) fn insert_unit_of(
+    tx: &Connection,
+    scope: &Scope,
+    (session_no, turn_number): (i64, u32),
+    (id, caller_id, hash, said_at): (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
+) -> Result<i64> {
+    tx.prepare_cached(
+        "INSERT INTO recall_units
+           (user_no, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at)
+         VALUES (?1, 'turn', ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?
+    .execute(params![scope.user_no, id, session_no, turn_number, caller_id, hash, Instant(said_at)])?;
+    Ok(tx.last_insert_rowid())
+}
+
+/// Writes a turn that has its unit already, warm: out of the archive.
+pub(crate) fn insert_warm(
+    tx: &Connection,
+    scope: &Scope,
+    session_no: i64,
+    turn: &Turn,
+    words: &[u8],
+) -> Result<()> {
+    let is_marked = turn.critical_rule == Some(CriticalRule::Caller);
+    let turn = Turn {
+        memory_tier: MemoryTier::Warm,
+        is_identity_critical: is_marked,
+        critical_rule: is_marked.then_some(CriticalRule::Caller),
+        ..turn.clone()
+    };
+    insert_row(tx, scope, session_no, &turn, words)
+}
+
+/// Writes a turn that has its unit already, as it is.
+pub(crate) fn insert_row(
+    tx: &Connection,
+    scope: &Scope,
+    session_no: i64,
+    turn: &Turn,
+    words: &[u8],
+) -> Result<()> {
+    // Padded while hot, see the column.
+    let pad = if turn.memory_tier == MemoryTier::Hot { "x" } else { "" };
     tx.prepare_cached(
         "INSERT INTO conversation_turns
            (turn_key, id, user_id, session_id, turn_number, seq, caller_id, timestamp, memory_tier,
             user_message_tokens, ai_response_tokens, total_tokens, piece_tokens, counted_by, snapshot_id,
             is_identity_critical, critical_rule, user_name, assistant_name, user_origin, assistant_origin, words,
-            user_message, ai_response)
+            user_message, ai_response, tier_pad)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-                 ?22, ?23, ?24)",
+                 ?22, ?23, ?24, ?25)",
     )?
     .execute(params![
-        turn_key(session_no, turn_number),
+        turn_key(session_no, turn.turn_number),
         turn.id,
         scope.user_id,
         turn.session_id,
@@ -175,8 +223,9 @@ pub(crate) fn insert(
         words,
         turn.said.user_message,
         turn.said.ai_response,
+        pad,
     ])?;
-    Ok(turn)
+    Ok(())
 }
 
 /// Moves a turn from hot to warm, and records the move: its first, since a turn begins hot and never comes back.
@@ -199,13 +248,71 @@ pub(crate) fn leave_hot(
             format!("turn {turn_number} is not in the tier that its session says; run doctor"),
         ));
     }
+    record_move(tx, scope, (session_no, turn_number), ("hot", "warm"), reason, now)
+}
+
+/// Records that a turn moved: the next of its moves.
+pub(crate) fn record_move(
+    tx: &Connection,
+    scope: &Scope,
+    (session_no, turn_number): (i64, u32),
+    (from, to): (&str, &str),
+    reason: MoveReason,
+    now: DateTime<Utc>,
+) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO memory_tier_transitions
            (user_no, session_no, turn_number, move_number, from_tier, to_tier, reason, moved_at)
-         VALUES (?1, ?2, ?3, 1, 'hot', 'warm', ?4, ?5)",
+         SELECT ?1, ?2, ?3, 1 + coalesce(max(move_number), 0), ?4, ?5, ?6, ?7 FROM memory_tier_transitions
+         WHERE user_no = ?1 AND session_no = ?2 AND turn_number = ?3",
     )?
-    .execute(params![scope.user_no, session_no, turn_number, reason, Instant(now)])?;
+    .execute(params![scope.user_no, session_no, turn_number, from, to, reason, Instant(now)])?;
     Ok(())
+}
+
+/// Keeps a warm turn verbatim in cold.
+pub(crate) fn keep_cold(
+    tx: &Connection,
+    scope: &Scope,
+    (session_no, turn_number): (i64, u32),
+    rule: Option<CriticalRule>,
+) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE conversation_turns SET memory_tier = 'cold', is_identity_critical = ?3 IS NOT NULL, critical_rule = ?3
+         WHERE turn_key = ?1 AND user_id = ?2",
+    )?
+    .execute(params![turn_key(session_no, turn_number), scope.user_id, rule])?;
+    Ok(())
+}
+
+/// Removes a turn whose successor is in this transaction, or that is erased.
+pub(crate) fn remove(tx: &Connection, scope: &Scope, (session_no, turn_number): (i64, u32)) -> Result<()> {
+    tx.prepare_cached("DELETE FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2")?
+        .execute(params![turn_key(session_no, turn_number), scope.user_id])?;
+    Ok(())
+}
+
+/// The warm turns of a session behind a place, oldest first, until `is_enough`.
+pub(crate) fn warm_after(
+    conn: &Connection,
+    scope: &Scope,
+    session_no: i64,
+    after: u32,
+    mut is_enough: impl FnMut(&[Turn]) -> bool,
+) -> Result<Vec<Turn>> {
+    let mut stmt = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM conversation_turns
+         WHERE turn_key > ?1 AND turn_key < ?2 AND user_id = ?3 AND memory_tier = 'warm' ORDER BY turn_key"
+    ))?;
+    let range = params![turn_key(session_no, after), turn_key(session_no + 1, 0), scope.user_id];
+    let mut rows = stmt.query(range)?;
+    let mut turns = Vec::new();
+    while !is_enough(&turns)
+        && let Some(row) = rows.next()?
+    {
+        turns.push(read(row)?);
+    }
+    Ok(turns)
 }
 
 /// The hot turns of a session, oldest first.
@@ -218,7 +325,7 @@ pub(crate) fn hot(conn: &Connection, scope: &Scope, session: SessionId) -> Resul
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The turns of a session from `before` backwards, newest first, as long as `take` wants another.
+/// The turns of a session that are not cold from `before` backwards, newest first, as long as `take` wants another.
 pub(crate) fn newest_before(
     conn: &Connection,
     scope: &Scope,
@@ -228,7 +335,7 @@ pub(crate) fn newest_before(
 ) -> Result<Vec<Turn>> {
     let mut stmt = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM conversation_turns
-         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key DESC"
+         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 AND memory_tier <> 'cold' ORDER BY turn_key DESC"
     ))?;
     let mut rows =
         stmt.query(params![turn_key(session_no, 0), turn_key(session_no, before), scope.user_id])?;

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::{
     error::{Error, ErrorKind, Result},
     model::ids::UserId,
-    store::values::Instant,
+    store::{jobs, values::Instant},
 };
 
 /// A user that has a place in this file. Every statement about a user's rows takes one of these.
@@ -62,6 +62,61 @@ pub(crate) fn find_or_add(tx: &Connection, key: &UserKey, now: DateTime<Utc>) ->
     }
     tx.prepare_cached("INSERT INTO user_scopes (user_id) VALUES (?1)")?.execute([user_id])?;
     Ok(Scope { user_id, user_no: tx.last_insert_rowid() })
+}
+
+/// Whether anything was ever kept of the user.
+pub(crate) fn has_memory(conn: &Connection, scope: &Scope) -> Result<bool> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM conversation_sessions WHERE user_id = ?1)
+             OR EXISTS (SELECT 1 FROM identity_anchors WHERE user_id = ?1)",
+    )?;
+    Ok(stmt.query_row([scope.user_id], |row| row.get(0))?)
+}
+
+/// Says whether the user has been erased since its handle was made.
+pub(crate) fn expect(conn: &Connection, scope: &Scope) -> Result<()> {
+    let mut stmt = conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM user_scopes WHERE user_id = ?1)")?;
+    if stmt.query_row([scope.user_id], |row| row.get(0))? { Ok(()) } else { Err(gone()) }
+}
+
+/// What a handle of an erased user is told.
+pub(crate) fn gone() -> Error {
+    Error::not_found("the user is gone from this file")
+}
+
+/// Refuses to write for a user that was erased, is being erased, or was deleted by a backend, since its handle was made.
+pub(crate) fn check_is_there(conn: &Connection, scope: &Scope) -> Result<()> {
+    let mut stmt =
+        conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM user_scopes WHERE user_id = ?1 AND user_no = ?2)")?;
+    let is_there: bool = stmt.query_row(params![scope.user_id, scope.user_no], |row| row.get(0))?;
+    if is_there && !jobs::is_erasing(conn, scope, None)? {
+        return Ok(());
+    }
+    Err(Error::not_found("the user is gone from this file"))
+}
+
+/// Frees the user's name: who has it from now on is somebody else.
+pub(crate) fn forget_name(tx: &Connection, scope: &Scope) -> Result<()> {
+    if !is_backends(tx, "users")? {
+        tx.prepare_cached("UPDATE users SET name = NULL WHERE id = ?1")?.execute([scope.user_id])?;
+    }
+    Ok(())
+}
+
+/// Makes void whatever any process has cached of the user.
+pub(crate) fn raise_epoch(tx: &Connection, scope: &Scope) -> Result<()> {
+    tx.prepare_cached("UPDATE user_scopes SET epoch = epoch + 1 WHERE user_id = ?1")?
+        .execute([scope.user_id])?;
+    Ok(())
+}
+
+/// Removes a user of whom nothing is left; a backend keeps its own row.
+pub(crate) fn remove(tx: &Connection, scope: &Scope) -> Result<()> {
+    tx.prepare_cached("DELETE FROM user_scopes WHERE user_id = ?1")?.execute([scope.user_id])?;
+    if !is_backends(tx, "users")? {
+        tx.prepare_cached("DELETE FROM users WHERE id = ?1")?.execute([scope.user_id])?;
+    }
+    Ok(())
 }
 
 /// Names a snapshot that a turn refers to, unless the table is the backend's own.

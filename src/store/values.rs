@@ -12,7 +12,9 @@ use crate::model::{
     critical::CriticalRule,
     ids::{AnchorId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
     instant,
+    job::{JobKind, JobState},
     session::EndReason,
+    summary::Original,
     tier::{MemoryTier, MoveReason},
     turn::Origin,
 };
@@ -55,7 +57,18 @@ macro_rules! word_value {
     )* };
 }
 
-word_value!(MemoryTier, MoveReason, EndReason, Origin, CriticalRule, Attribute, Stance);
+word_value!(
+    MemoryTier,
+    MoveReason,
+    EndReason,
+    Origin,
+    CriticalRule,
+    Attribute,
+    Stance,
+    JobKind,
+    JobState,
+    Original
+);
 
 /// An instant as the file stores it.
 pub(crate) struct Instant(pub(crate) DateTime<Utc>);

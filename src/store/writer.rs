@@ -7,7 +7,8 @@
 use std::{
     cell::Cell,
     collections::HashMap,
-    path::PathBuf,
+    fs,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, mpsc as std_mpsc},
     thread::{self, JoinHandle},
     time::Duration,
@@ -15,7 +16,7 @@ use std::{
 
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, hooks::Wal};
 use tokio::sync::{
-    OwnedSemaphorePermit, Semaphore,
+    Notify, OwnedSemaphorePermit, Semaphore,
     mpsc::{self, error::TrySendError},
     oneshot,
 };
@@ -24,11 +25,14 @@ use crate::{
     clock::Deadline,
     config::Config,
     error::{Error, ErrorKind, Result},
+    model::instant,
     store::{
         connect::{self, CHECKPOINT_PAGES},
         desk::{Desk, Staged},
         errors::poisons_connection,
+        jobs,
         live::Live,
+        scrub,
     },
 };
 
@@ -43,6 +47,15 @@ trait Command: Send {
     fn reply(self: Box<Self>, failed: Option<&Error>);
     /// How long its caller is ready to wait for another process's lock.
     fn deadline(&self) -> Deadline;
+}
+
+/// What is queued.
+enum Order {
+    /// Something to do in a transaction, with others.
+    Run(Box<dyn Command>),
+    /// Empty the write-ahead log, between transactions, and then overwrite the gaps of these pages; the answer: whether
+    /// no reader held the log.
+    Scrub { pages: Vec<u32>, sender: oneshot::Sender<Result<bool>> },
 }
 
 struct Waiting<T, W> {
@@ -88,7 +101,7 @@ impl<T: Send, W: FnOnce(&mut Desk<'_>) -> Result<T> + Send> Command for Waiting<
 #[derive(Debug)]
 pub(crate) struct Writer {
     /// `None` once closed.
-    queue: Mutex<Option<mpsc::Sender<Box<dyn Command>>>>,
+    queue: Mutex<Option<mpsc::Sender<Order>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// Hangs up when the thread has ended.
     ended: Mutex<std_mpsc::Receiver<()>>,
@@ -105,8 +118,9 @@ impl Writer {
         conn: Connection,
         config: Arc<Config>,
         live: Arc<Live>,
+        work: Arc<Notify>,
     ) -> Result<Self> {
-        let (queue, commands) = mpsc::channel(config.queue_len);
+        let (queue, orders) = mpsc::channel(config.queue_len);
         let (alive, ended) = std_mpsc::channel();
         let (timeout_ms, close_timeout_ms) = (config.record_timeout_ms, config.close_timeout_ms);
         let queue_kib = u32::try_from(config.queue_bytes / 1_024).unwrap_or(u32::MAX).max(1);
@@ -114,10 +128,10 @@ impl Writer {
             .name("thermocline-writer".into())
             .spawn(move || {
                 let _alive: std_mpsc::Sender<()> = alive; // Dropped last.
-                let mut thread = WriterThread { path, conn: None, config, live, last_checkpoint: 0 };
+                let mut thread = WriterThread { path, conn: None, config, live, work, last_checkpoint: 0 };
                 thread.adopt(conn);
                 // A panic drops the queue: those who wait, and all who come later, hear of it.
-                thread.run(commands);
+                thread.run(orders);
             })
             .map_err(|error| Error::caused(ErrorKind::Io, "the writer thread could not be started", error))?;
         Ok(Self {
@@ -143,7 +157,14 @@ impl Writer {
         let deadline = Deadline::after_ms(self.timeout_ms);
         let room = self.room_for(bytes, deadline).await?;
         let command = Waiting { work: Some(work), done: None, failed: None, sender, deadline, _room: room };
-        self.send(Box::new(command), deadline).await?;
+        self.send(Order::Run(Box::new(command)), deadline).await?;
+        receiver.await.unwrap_or_else(|_| Err(poisoned()))
+    }
+
+    /// Empties the write-ahead log and overwrites the gaps of these pages, or says that some reader holds the log.
+    pub(crate) async fn scrub(&self, pages: Vec<u32>) -> Result<bool> {
+        let (sender, receiver) = oneshot::channel();
+        self.send(Order::Scrub { pages, sender }, Deadline::after_ms(self.timeout_ms)).await?;
         receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
 
@@ -163,16 +184,16 @@ impl Writer {
         }
     }
 
-    async fn send(&self, command: Box<dyn Command>, deadline: Deadline) -> Result<()> {
+    async fn send(&self, order: Order, deadline: Deadline) -> Result<()> {
         let queue = self.queue.lock().expect("no one panics while holding the queue").clone();
         let Some(queue) = queue else {
             return Err(Error::new(ErrorKind::Closed, "the file was closed; open it again"));
         };
-        match queue.try_send(command) {
+        match queue.try_send(order) {
             Ok(()) => Ok(()),
             Err(TrySendError::Closed(_)) => Err(poisoned()),
-            Err(TrySendError::Full(command)) => {
-                match tokio::time::timeout(deadline.remaining(), queue.send(command)).await {
+            Err(TrySendError::Full(order)) => {
+                match tokio::time::timeout(deadline.remaining(), queue.send(order)).await {
                     Ok(sent) => sent.map_err(|_| poisoned()),
                     Err(_) => Err(queue_stayed_full()),
                 }
@@ -225,24 +246,52 @@ struct WriterThread {
     conn: Option<Connection>,
     config: Arc<Config>,
     live: Arc<Live>,
+    /// Told when a job was queued.
+    work: Arc<Notify>,
     /// Pages in the WAL when the last checkpoint was tried.
     last_checkpoint: i32,
 }
 
 impl WriterThread {
     /// Serves until nobody can send any more, and everything sent is done.
-    fn run(&mut self, mut commands: mpsc::Receiver<Box<dyn Command>>) {
-        while let Some(first) = commands.blocking_recv() {
-            let mut batch = vec![first];
-            while batch.len() < MAX_BATCH
-                && let Ok(next) = commands.try_recv()
-            {
-                batch.push(next);
+    fn run(&mut self, mut orders: mpsc::Receiver<Order>) {
+        while let Some(first) = orders.blocking_recv() {
+            let (mut batch, mut next) = (Vec::new(), Some(first));
+            let mut scrub = None;
+            while let Some(order) = next {
+                match order {
+                    Order::Run(command) => batch.push(command),
+                    Order::Scrub { pages, sender } => scrub = Some((pages, sender)),
+                }
+                let is_full = batch.len() == MAX_BATCH || scrub.is_some();
+                next = if is_full { None } else { orders.try_recv().ok() };
             }
-            self.run_batch(batch);
-            self.checkpoint_if_due();
+            if !batch.is_empty() {
+                self.run_batch(batch);
+            }
+            match scrub {
+                Some((pages, sender)) => drop(sender.send(self.scrub(&pages))), // The caller may have gone.
+                None => self.checkpoint_if_due(),
+            }
         }
         self.let_go();
+    }
+
+    /// Empties the write-ahead log, and overwrites the gaps of these pages while it is empty and nobody else writes.
+    fn scrub(&mut self, pages: &[u32]) -> Result<bool> {
+        if self.conn.is_none() {
+            self.adopt(connect::writer(&self.path, &self.config)?);
+        }
+        let conn = self.conn.as_ref().expect("it was just opened");
+        self.last_checkpoint = 0;
+        let is_done = empty_log(conn, &self.config).and_then(|is_empty| {
+            Ok(is_empty && (pages.is_empty() || scrub_pages(conn, &self.path, pages, &self.config)?))
+        });
+        let is_broken = is_done.as_ref().is_err_and(poisons_connection);
+        if is_broken || !pages.is_empty() {
+            self.conn = None; // It may keep pages as they were, and would write them back.
+        }
+        is_done
     }
 
     /// Runs commands in one transaction and answers all of them.
@@ -259,6 +308,7 @@ impl WriterThread {
 
     /// Once this returns, all is on the disk, or nothing.
     fn commit(&mut self, batch: &mut [Box<dyn Command>]) -> Result<()> {
+        let mut has_work = false;
         if self.conn.is_none() {
             self.adopt(connect::writer(&self.path, &self.config)?);
         }
@@ -271,9 +321,15 @@ impl WriterThread {
             if is_shared {
                 tx.prepare_cached("SAVEPOINT command")?.execute([])?;
             }
-            let desk = &mut Desk { tx: &tx, config: &self.config, live: &self.live, staged: &mut staged };
+            let desk = &mut Desk {
+                tx: &tx,
+                config: &self.config,
+                live: &self.live,
+                staged: &mut staged,
+                has_work: false,
+            };
             match command.run(desk) {
-                Ok(()) => {}
+                Ok(()) => has_work |= desk.has_work,
                 Err(error) if poisons_connection(&error) => return Err(error),
                 Err(_) if is_shared => {
                     tx.prepare_cached("ROLLBACK TO command")?.execute([])?;
@@ -285,6 +341,9 @@ impl WriterThread {
             }
         }
         tx.commit()?;
+        if has_work {
+            self.work.notify_one();
+        }
         for (session, state) in staged {
             match state {
                 Some((hot, version)) => self.live.put(session, hot, version, None),
@@ -331,6 +390,32 @@ impl WriterThread {
             let _ = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
     }
+}
+
+/// Empties the write-ahead log: what was erased is in no page of it any more. False: some reader holds it.
+fn empty_log(conn: &Connection, config: &Config) -> Result<bool> {
+    conn.busy_timeout(Duration::ZERO)?; // Who still reads is not waited for: others want to write.
+    let is_busy = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
+    conn.busy_timeout(connect::writers_patience(config))?;
+    match is_busy.map_err(Error::from) {
+        Ok(is_busy) => Ok(!is_busy),
+        Err(error) if error.kind() == ErrorKind::Busy => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Overwrites the gaps of these pages, if nobody has written since the log was emptied. The commit makes every other
+/// connection read its pages again.
+fn scrub_pages(conn: &Connection, path: &Path, pages: &[u32], config: &Config) -> Result<bool> {
+    let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
+    let log = format!("{}-wal", path.display());
+    if fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+        return Ok(false);
+    }
+    scrub::scrub(&tx, path, pages)?;
+    jobs::count_scrubbed(&tx, pages.len(), instant::clamped(config.clock.now()))?;
+    tx.commit()?;
+    Ok(true)
 }
 
 /// Waits for other processes longer than SQLite's busy handler does, which is not fair.

@@ -6,7 +6,7 @@ use crate::{
     error::{Error, Result},
     model::{
         instant,
-        turn::{NewTurn, Said, TokenCounts},
+        turn::{NewTurn, Said, TokenCounts, Turn},
     },
     text::{
         render::{self, PIECE_FORMAT},
@@ -60,6 +60,15 @@ pub(crate) fn count_tokens(said: &Said, tokenizer: Tokenizer) -> TokenCounts {
 /// What stored counts name: `o200k_base/1`.
 pub(crate) fn counted_by(tokenizer: Tokenizer) -> String {
     format!("{}/{PIECE_FORMAT}", tokenizer.as_str())
+}
+
+/// Whether the counts are right. Those of another tokenizer or piece format cannot be told here; they are counted
+/// again whenever they are read.
+pub(crate) fn has_its_counts(turn: &Turn) -> bool {
+    [Tokenizer::O200kBase, Tokenizer::Cl100kBase]
+        .into_iter()
+        .find(|&tokenizer| counted_by(tokenizer) == turn.tokens.counted_by)
+        .is_none_or(|tokenizer| count_tokens(&turn.said, tokenizer) == turn.tokens)
 }
 
 pub(crate) fn content_hash(user_message: &str, ai_response: &str) -> ContentHash {

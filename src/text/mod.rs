@@ -1,10 +1,16 @@
 //! What is done to text: counted, folded into words, ranked, rendered. Pure functions; no file, no clock.
 
 pub(crate) mod bm25;
+pub(crate) mod dull_words;
+pub(crate) mod fillers;
+pub(crate) mod keywords;
 pub(crate) mod measure;
 pub(crate) mod memo;
+pub(crate) mod plain;
 mod pretokens;
 pub(crate) mod render;
+pub(crate) mod sentences;
 pub(crate) mod stop_words;
+pub(crate) mod terms;
 pub(crate) mod tokens;
 pub(crate) mod words;

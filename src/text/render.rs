@@ -73,7 +73,7 @@ fn line(name: Option<&str>, origin: Origin, role: &str, text: &str) -> String {
 
 /// Who speaks. A name cannot hold what ends a label, starts a frame or tells an origin, starts with a letter, and
 /// speaks for no other role than its own.
-fn label(name: Option<&str>, origin: Origin, role: &str) -> String {
+pub(crate) fn label(name: Option<&str>, origin: Origin, role: &str) -> String {
     let name: String = name
         .unwrap_or_default()
         .split(|c: char| c.is_whitespace() || matches!(c, ':' | '<' | '>' | '(' | ')') || is_hidden(c))
@@ -129,7 +129,7 @@ fn quoted(text: &str) -> Cow<'_, str> {
 }
 
 /// All that some reader takes for the end of a line (Unicode's mandatory breaks, UAX #14).
-fn is_line_break(c: char) -> bool {
+pub(crate) fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
@@ -139,7 +139,7 @@ fn is_line_break(c: char) -> bool {
 /// U+200E, U+200F and U+061C (they turn no text around, they only say where a neighbour belongs), and U+FE0E and
 /// U+FE0F, which choose between the two looks of an emoji. All other variation selectors go: a byte can be hidden
 /// in each.
-fn is_hidden(c: char) -> bool {
+pub(crate) fn is_hidden(c: char) -> bool {
     (c.is_control() && c != '\t' && !is_line_break(c))
         || matches!(c,
             '\u{ad}'                     // Soft hyphen

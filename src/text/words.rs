@@ -182,6 +182,13 @@ fn emit(word: &mut String, stems: &mut Stems, each: &mut impl FnMut(Word)) {
     }
 }
 
+/// The text as its words are compared: compatible forms unified, lower case, Latin, Greek and Cyrillic accents off.
+pub(crate) fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    fold_into(text, &mut folded);
+    folded
+}
+
 /// Appends nothing but what folding leaves of `text`.
 fn fold_into(text: &str, folded: &mut String) {
     folded.clear();

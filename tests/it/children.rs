@@ -70,6 +70,8 @@ fn child() {
         ["record", path, name] => crate::crash::child_records_until_killed(path, name),
         ["record_200", path, name] => crate::crash::child_records_200(path, name),
         ["record_on_full_disk", path] => crate::crash::child_records_on_a_full_disk(path),
+        ["compress", path, now] => crate::swap_kill::child_compresses(path, now),
+        ["erase", path, now, name] => crate::erase::child_erases(path, now, name),
         _ => panic!("no child knows {told:?}"),
     }
 }

@@ -205,6 +205,7 @@ fn a_copy_of_the_files_at_any_moment_has_the_same_hot_tier() {
 fn with_relaxed_durability_another_opening_reads_what_was_acknowledged() {
     let fixture = Fixture::new();
     let mut config = Config::default();
+    config.worker = false;
     config.durability = thermocline::Durability::Relaxed;
     let session =
         Thermocline::open_with(fixture.path(), config).unwrap().user("alex").unwrap().session().unwrap();

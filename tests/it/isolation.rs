@@ -1,8 +1,12 @@
 //! A user is a scope: nothing of one user is reached through another.
 
-use thermocline::{ContextOptions, ErrorKind, RecordOutcome};
+use thermocline::{Attribute, ContextOptions, ErrorKind, NewTurn, RecordOutcome, RunJobs};
 
-use crate::support::{Fixture, hot, turn, warm};
+use crate::{
+    dump::{assert_same, dump_of_user},
+    scripted::{Scripted, reads_anchors},
+    support::{Fixture, hot, long_texts, turn, warm},
+};
 
 #[test]
 fn another_users_sessions_and_turns_are_not_found_even_with_their_ids() {
@@ -47,4 +51,48 @@ fn the_same_name_and_the_same_id_are_the_same_user() {
     assert_eq!(memory.user_by_id(alex.id()).unwrap().id(), alex.id());
     assert_eq!(memory.find_user("alex").unwrap().map(|user| user.id()), Some(alex.id()));
     assert!(memory.find_user("Alex").unwrap().is_none());
+}
+
+#[test]
+fn compressing_anchors_exporting_restoring_and_erasing_touch_one_user_alone() {
+    let mut fixture = Fixture::new();
+    fixture.config.summarizer = Some(Scripted::each(reads_anchors));
+    let memory = fixture.open();
+    let users = ["alex", "blake"].map(|name| memory.user(name).unwrap());
+    let sessions = [("canaryalex", &users[0]), ("canaryblake", &users[1])].map(|(canary, user)| {
+        let session = user.session_named("chat").unwrap();
+        for n in 1..=9 {
+            let (text, reply) = long_texts(n);
+            let said = NewTurn::new(format!("The {canary} likes is {canary}. {text}"), reply);
+            session.record(said.caller_id(n.to_string())).unwrap();
+        }
+        session.end().unwrap();
+        session
+    });
+    memory.run_jobs(RunJobs::default()).unwrap();
+    let [(alex, session), (blake, other)] = [(&users[0], &sessions[0]), (&users[1], &sessions[1])];
+    let summary = session.summaries().unwrap().into_iter().next().unwrap();
+    assert!(alex.summary(summary.original_turn_id).unwrap().is_some());
+    assert!(blake.summary(summary.original_turn_id).unwrap().is_none());
+    assert_eq!(blake.turn(summary.original_turn_id).unwrap_err().kind(), ErrorKind::NotFound);
+    let anchors = alex.anchors().unwrap();
+    assert_eq!((anchors.len(), anchors[0].value.as_str()), (1, "canaryalex"));
+    assert_eq!(blake.retract_anchor(anchors[0].id).unwrap_err().kind(), ErrorKind::NotFound);
+    assert!(other.search("canaryalex", 9).unwrap().is_empty());
+
+    let blakes = dump_of_user(&fixture.path(), "blake");
+    let exported = crate::transfer::export(alex);
+    assert!(exported.contains("canaryalex") && !exported.contains("canaryblake"));
+    session.restore().unwrap();
+    session.compress().unwrap();
+    memory.run_jobs(RunJobs::default()).unwrap();
+    alex.set_anchor("user", Attribute::Likes, "sailing").unwrap();
+    alex.retract_anchor(anchors[0].id).unwrap();
+    assert_same(&dump_of_user(&fixture.path(), "blake"), &blakes, "restored and compressed");
+    session.erase().unwrap();
+    assert_same(&dump_of_user(&fixture.path(), "blake"), &blakes, "a session erased");
+    alex.erase().unwrap();
+    assert_same(&dump_of_user(&fixture.path(), "blake"), &blakes, "all erased");
+    assert_eq!(other.summaries().unwrap().len(), 8);
+    assert!(memory.doctor().unwrap().is_healthy());
 }

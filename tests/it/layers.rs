@@ -129,8 +129,18 @@ fn sql_stands_only_in_the_store() {
 
 #[test]
 fn every_statement_about_a_users_rows_names_the_user() {
-    const TABLES: [&str; 4] =
-        ["conversation_sessions", "conversation_turns", "recall_units", "memory_tier_transitions"];
+    // Jobs belong to the file: whoever runs them is no user.
+    const TABLES: [&str; 9] = [
+        "conversation_sessions",
+        "conversation_turns",
+        "recall_units",
+        "memory_tier_transitions",
+        "conversation_summaries",
+        "archived_frames",
+        "archived_turns",
+        "identity_anchors",
+        "derivations",
+    ];
     let mut seen = 0;
     for (path, code) in sources() {
         // These count over the whole file and give back nothing of what anybody said.
@@ -140,7 +150,8 @@ fn every_statement_about_a_users_rows_names_the_user() {
             continue;
         }
         for literal in code.split('"').skip(1).step_by(2) {
-            if TABLES.iter().any(|table| literal.contains(table)) {
+            // A table's name alone is no statement.
+            if literal.contains(' ') && TABLES.iter().any(|table| literal.contains(table)) {
                 seen += 1;
                 assert!(
                     literal.contains("user_id") || literal.contains("user_no"),

@@ -2,18 +2,39 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(unreachable_pub, missing_docs, reason = "nothing outside sees a test")]
 
+#[cfg(feature = "cli")]
+mod shell;
 mod support;
 
+mod dump;
+mod scripted;
+
+mod anchors;
 mod children;
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "cli")]
+mod cli_anchor;
+#[cfg(feature = "cli")]
+mod cli_cold;
+#[cfg(feature = "cli")]
+mod cli_erase;
+#[cfg(feature = "cli")]
+mod cli_replay;
+#[cfg(feature = "cli")]
+mod cli_transfer;
+mod compression;
 mod context;
 mod crash;
 mod doctor;
+mod erase;
 mod isolation;
+mod jobs;
 mod layers;
 mod model;
 mod opening;
 mod recording;
 mod sessions;
 mod sql;
+mod swap_kill;
+mod transfer;

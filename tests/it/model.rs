@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use proptest::prelude::*;
-use thermocline::{Config, Durability, ErrorKind, RecordOutcome, blocking::Session};
+use thermocline::{Durability, ErrorKind, RecordOutcome, blocking::Session};
 
 use crate::support::{Fixture, hot, turn_of, warm};
 
@@ -79,20 +79,6 @@ impl Expected {
     }
 }
 
-/// The files as a process leaves them that is killed now, in a folder of their own.
-fn killed(fixture: &Fixture, config: &Config) -> Fixture {
-    let copy = Fixture {
-        folder: tempfile::tempdir().unwrap(),
-        clock: fixture.clock.clone(),
-        config: config.clone(),
-    };
-    for suffix in ["", "-wal"] {
-        let file = |fixture: &Fixture| format!("{}{suffix}", fixture.path().display());
-        std::fs::copy(file(fixture), file(&copy)).unwrap();
-    }
-    copy
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 400, ..ProptestConfig::default() })]
 
@@ -148,7 +134,7 @@ proptest! {
                 Step::Reopen | Step::Kill => {
                     let id = session.id();
                     if matches!(step, Step::Kill) {
-                        fixture = killed(&fixture, &fixture.config);
+                        fixture = fixture.copy();
                     }
                     session = fixture.alex().session_by_id(id).unwrap();
                     other = fixture.alex().session_by_id(id).unwrap();

@@ -5,16 +5,18 @@ use std::{
     io::ErrorKind,
     path::{Path, PathBuf},
     process::Command,
+    sync::Arc,
 };
 
 use chrono::TimeDelta;
 use rusqlite::{Connection, OpenFlags, types::ValueRef};
 use thermocline::{
-    NewTurn, UserId,
-    blocking::{Session, Thermocline},
+    Attribute, NewTurn, RunJobs, Summarizer, Summarizing, Turn, UserId, Verdict,
+    blocking::{Session, Thermocline, User},
 };
 use uuid::Uuid;
 
+use crate::dump::meddle;
 use crate::support::{Fixture, at, turn, turn_of};
 
 /// What the questions with parameters are asked with.
@@ -23,9 +25,27 @@ const PARAMETERS: [(&str, &str); 2] = [(":now", "2026-03-04 09:30"), (":words", 
 /// The rows for `seed`, cells between bars. `*` is any cell; `...` is any more rows.
 const EXPECTED: &[(&str, &[&str])] = &[
     (
+        "anchor_history.sql",
+        &[
+            "1 | user.home | Bern | 2026-03-01 13:00 | 2026-03-03 14:00 | superseded | Basel | 1 | 0",
+            "1 | user.home | Basel | 2026-03-03 14:00 |  | holds |  | 1 | 0",
+            "1 | user.likes | fog | 2026-03-01 13:00 | 2026-03-01 13:00 | retracted |  | 1 | 0",
+            "1 | user.likes | tea?[2J and toast | 2026-03-01 13:00 |  | holds |  | 1 | 0",
+        ],
+    ),
+    (
+        "anchors.sql",
+        &[
+            "1 | user.home | Basel | 0.5 | 2026-03-03 | 1 | ",
+            "1 | user.likes | tea?[2J and toast | 0.5 | 2026-03-01 | 1 | ",
+        ],
+    ),
+    ("archive_size.sql", &["3 | 7 | letters | 1 | 2 | * | * | *", " |  | all of them | 1 | 2 | * | * | *"]),
+    (
         "biggest_turns.sql",
         &[
             "2 | 3 | garden | 2 | * | 2026-03-02 09:03:00 | warm | 1490 | 2979",
+            "3 | 8 | notes | 1 | * | 2026-02-28 10:04:00 | warm | 61 | 272",
             "2 | 3 | garden | 3 | * | 2026-03-02 09:04:00 | hot | 20 | 39",
             "1 | 4 |  | 1 | * | 2026-03-04 08:00:00 | hot | 14 | 50",
             "1 | 1 | trip | 2 | * | 2026-03-01 12:01:00 | warm | 12 | 42",
@@ -35,7 +55,10 @@ const EXPECTED: &[(&str, &[&str])] = &[
     ("bytes_by_table.sql", &["conversation_turns | * | 24576 | * | *", "..."]),
     (
         "critical_turns.sql",
-        &["1 | 1 | trip | 2 | 2026-03-01 12:01:00 | warm | caller | I am afraid of heights."],
+        &[
+            "1 | 1 | trip | 2 | 2026-03-01 12:01:00 | warm | caller | I am afraid of heights.",
+            "3 | 7 | letters | 1 | 2026-02-28 10:00:00 | cold | * | Where is the quay?",
+        ],
     ),
     (
         "find_words.sql",
@@ -53,8 +76,21 @@ const EXPECTED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "jobs.sql",
+        &[
+            "4 | compress | 3 | 8 | notes | due | * | 0 | 1 | 1 | *",
+            "1 | compress | 1 | 1 | trip | due | 2026-03-01 12:06:00 | 0 | 6 | 0 | ",
+            "2 | compress | 1 | 2 |  | due | 2026-03-04 08:00:00 | 0 | 2 | 0 | ",
+        ],
+    ),
+    (
         "last_turns.sql",
         &[
+            "2026-02-28 10:00 | 3 | 7 | 1 | user: Where is the quay? | assistant: Behind the market.",
+            "2026-02-28 10:01 | 3 | 7 | 2 | (summary): The ferry there goes from the quay be | ",
+            "2026-02-28 10:02 | 3 | 7 | 3 | user: And back? | assistant: From the same quay.",
+            "2026-02-28 10:03 | 3 | 7 | 4 | (summary): The ferry back goes from the quay beh | ",
+            "2026-02-28 10:04 | 3 | 8 | 1 | user: The train goes from the quay behind the fi | ",
             "2026-03-01 12:00 | 1 | 1 | 1 | user: The night train leaves at nine. | assistant: Pack a book.",
             "2026-03-01 12:01 | 1 | 1 | 2 | user: I am afraid of heights. | assistant: No cable car, then.",
             "2026-03-01 12:02 | 1 | 1 | 3 | user: question 3 | assistant: answer 3",
@@ -74,8 +110,10 @@ const EXPECTED: &[(&str, &[&str])] = &[
         "longest_sessions.sql",
         &[
             "1 | 1 | trip | 6 | 47 | 2026-03-01 12:00 | 0 d 00:05 | ended by call",
+            "3 | 7 | letters | 4 | 214 | 2026-02-28 10:00 | 0 d 00:03 | ended by call",
             "2 | 3 | garden | 3 | 1522 | 2026-03-02 09:02 | 0 d 00:02 | open",
             "1 | 2 |  | 2 | 12 | 2026-03-02 09:00 | 0 d 00:01 | ended by silence",
+            "3 | 8 | notes | 1 | 61 | 2026-02-28 10:04 | 0 d 00:00 | ended by call",
             "1 | 4 |  | 1 | 14 | 2026-03-04 08:00 | 0 d 00:00 | open",
             "2 | 6 | diary | 1 | 9 | 2026-03-02 09:03 | 0 d 00:00 | open",
         ],
@@ -90,6 +128,13 @@ const EXPECTED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "summaries.sql",
+        &[
+            "2026-02-28 10:01 | 3 | 7 | letters | 2 | archived | ferryman | 16 | The ferry there goes from the quay behind the fish market, past the hour. | ferry, quay, fish market",
+            "2026-02-28 10:03 | 3 | 7 | letters | 4 | archived | ferryman | 16 | The ferry back goes from the quay behind the fish market, past the hour. | ferry, quay, fish market",
+        ],
+    ),
+    (
         "talk_through_time.sql",
         &[
             "1 |  | 1 | trip | 2026-03-01 12:00 | 2026-03-01 12:05 | 6 | ended by call",
@@ -97,38 +142,50 @@ const EXPECTED: &[(&str, &[&str])] = &[
             "1 | 1 d 22:59 | 4 |  | 2026-03-04 08:00 | 2026-03-04 08:00 | 1 | open",
             "2 |  | 3 | garden | 2026-03-02 09:02 | 2026-03-02 09:04 | 3 | open",
             "2 | overlaps | 6 | diary | 2026-03-02 09:03 | 2026-03-02 09:03 | 1 | open",
+            "3 |  | 7 | letters | 2026-02-28 10:00 | 2026-02-28 10:03 | 4 | ended by call",
+            "3 | 0 d 00:01 | 8 | notes | 2026-02-28 10:04 | 2026-02-28 10:04 | 1 | ended by call",
         ],
     ),
     (
         "tokens_per_day.sql",
         &[
-            "2026-03-01 | 1 | 1 | 6 | 25 | 22 | 47",
-            "2026-03-02 | 2 | 3 | 6 | 1532 | 11 | 1543",
-            "2026-03-04 | 1 | 1 | 1 | 3 | 11 | 14",
+            "2026-02-28 | 1 | 2 | 5 | 2 | 69 | 9 | 78",
+            "2026-03-01 | 1 | 1 | 6 | 0 | 25 | 22 | 47",
+            "2026-03-02 | 2 | 3 | 6 | 0 | 1532 | 11 | 1543",
+            "2026-03-04 | 1 | 1 | 1 | 0 | 3 | 11 | 14",
         ],
     ),
     (
         "turns_per_tier.sql",
         &[
-            "1 | 1 | trip | warm | 6 | 1 | 6 | 47 | 157",
-            "1 | 2 |  | warm | 2 | 1 | 2 | 12 | 36",
-            "1 | 4 |  | hot | 1 | 1 | 1 | 14 | 50",
-            "2 | 3 | garden | hot | 1 | 3 | 3 | 20 | 39",
-            "2 | 3 | garden | warm | 2 | 1 | 2 | 1502 | 3017",
-            "2 | 6 | diary | hot | 1 | 1 | 1 | 9 | 21",
+            "1 | 1 | trip | warm | verbatim | 6 | 1 | 6 | 47 | 157",
+            "1 | 2 |  | warm | verbatim | 2 | 1 | 2 | 12 | 36",
+            "1 | 4 |  | hot | verbatim | 1 | 1 | 1 | 14 | 50",
+            "2 | 3 | garden | hot | verbatim | 1 | 3 | 3 | 20 | 39",
+            "2 | 3 | garden | warm | verbatim | 2 | 1 | 2 | 1502 | 3017",
+            "2 | 6 | diary | hot | verbatim | 1 | 1 | 1 | 9 | 21",
+            "3 | 7 | letters | cold | verbatim | 2 | 1 | 3 | 17 | 64",
+            "3 | 7 | letters | cold | summary | 2 | 2 | 4 | 197 | 145",
+            "3 | 8 | notes | warm | verbatim | 1 | 1 | 1 | 61 | 272",
         ],
     ),
     (
         "users_by_size.sql",
         &[
-            "2 | 00000000-0000-0000-0000-000000000007 |  | 3 | 4 | 1531 | 3077 | 2026-03-02 09:04",
-            "1 | * | alex | 3 | 9 | 73 | 243 | 2026-03-04 08:00",
+            "2 | 00000000-0000-0000-0000-000000000007 |  | 3 | 4 | 1531 | 3077 | 0 | 0 | 2026-03-02 09:04",
+            "3 | * | nora | 2 | 5 | 275 | 336 | 145 | * | 2026-02-28 10:04",
+            "1 | * | alex | 3 | 9 | 73 | 243 | 0 | 0 | 2026-03-04 08:00",
         ],
+    ),
+    (
+        "why_critical.sql",
+        &["summary | long | 2 | 1 | 50.0", "verbatim | * | 1 | 1 | 25.0", "verbatim | * | 1 | 1 | 25.0"],
     ),
     (
         "why_it_moved.sql",
         &[
-            "hot | warm | session_end | 7 | 2 | 2026-03-01 12:06:00 | 2026-03-04 08:00:00",
+            "hot | warm | session_end | 12 | 4 | 2026-02-28 10:04:00 | 2026-03-04 08:00:00",
+            "warm | cold | compression | 4 | 1 | 2026-02-28 10:05:00 | 2026-02-28 10:05:00",
             "hot | warm | token_budget | 2 | 1 | 2026-03-02 09:03:00 | 2026-03-02 09:04:00",
             "hot | warm | turn_limit | 1 | 1 | 2026-03-01 12:05:00 | 2026-03-01 12:05:00",
         ],
@@ -164,6 +221,41 @@ fn the_readme_lists_each_question() {
     }
 }
 
+#[test]
+fn the_words_of_summaries_are_found() {
+    let fixture = Fixture::new();
+    drop(seed(&fixture));
+    let conn = connect(&fixture, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    let rows = ask_with(&conn, &folder().join("find_words.sql"), &[(":words", "FERRY back")]);
+    assert_eq!(
+        rows,
+        [
+            "3 | 7 | letters | 4 | 2026-02-28 10:03:00 | (summary) | The ferry back goes from the quay behind the fish market, pa"
+        ]
+    );
+}
+
+#[test]
+fn a_job_waits_for_its_next_try_or_for_somebody() {
+    let fixture = Fixture::new();
+    drop(seed(&fixture));
+    let file = folder().join("jobs.sql");
+    let writer = connect(&fixture, OpenFlags::SQLITE_OPEN_READ_WRITE);
+    for (state, now, waits) in [
+        ("queued", "2026-02-28 10:06", "put off"),
+        ("queued", "2026-02-28 10:07", "due"),
+        ("running", "2026-02-28 10:06", "running"),
+        ("running", "2026-02-28 10:07", "cut off"),
+        ("failed", "2026-02-28 10:07", "given up"),
+    ] {
+        writer.execute("UPDATE jobs SET state = ?1 WHERE job_no = 4", [state]).unwrap();
+        let rows = ask_with(&writer, &file, &[(":now", now)]);
+        let place = if state == "failed" { 2 } else { 0 };
+        let expected = format!("4 | compress | 3 | 8 | notes | {waits} | ");
+        assert!(rows[place].starts_with(&expected), "{state}: {rows:?}");
+    }
+}
+
 /// A backend's `users` table may have nothing but an id.
 #[test]
 fn each_question_runs_in_a_backends_own_database() {
@@ -181,7 +273,7 @@ fn each_question_runs_in_a_backends_own_database() {
     for file in questions() {
         let rows = ask(&conn, &file);
         if name(&file) == "users_by_size.sql" {
-            assert_eq!(rows, [format!("1 | {id} |  | 1 | 1 | 6 | 18 | 2026-03-01 12:00")]);
+            assert_eq!(rows, [format!("1 | {id} |  | 1 | 1 | 6 | 18 | 0 | 0 | 2026-03-01 12:00")]);
         }
     }
 }
@@ -208,10 +300,33 @@ fn each_question_runs_in_the_sqlite3_shell() {
     }
 }
 
+/// Takes a turn's first sentence, and knows nothing of trains.
+#[derive(Debug)]
+struct Ferryman;
+
+impl Summarizer for Ferryman {
+    fn name(&self) -> &'static str {
+        "ferryman"
+    }
+
+    fn summarize<'a>(&'a self, turns: &'a [Turn]) -> Summarizing<'a> {
+        let verdict = |turn: &Turn| {
+            let first = turn.said.user_message.split_inclusive(['.', '?']).next().unwrap_or_default();
+            Verdict::summary(turn.id, first).topic_keywords(["ferry", "quay", "fish market"])
+        };
+        let verdicts =
+            turns.iter().filter(|turn| !turn.said.user_message.contains("train")).map(verdict).collect();
+        Box::pin(async move { Ok(verdicts) })
+    }
+}
+
 /// Two users, one without a name. Alex's sessions: 1 is named and ended by call, 2 ended by silence, 4 goes on from
 /// it. The other's: 3 is long silent, 5 is empty, 6 is recorded late. One turn is critical, one fills the hot tier.
+/// Nora's 7 is compressed; that of 8 was put off, and those of 1 and 2 have waited since they ended.
 fn seed(fixture: &Fixture) -> Thermocline {
-    let memory = fixture.open();
+    let mut config = fixture.config.clone();
+    config.summarizer = Some(Arc::new(Ferryman));
+    let memory = Thermocline::open_with(fixture.path(), config).unwrap();
     let alex = memory.user("alex").unwrap();
     let mira = memory.user_by_id(UserId::from_uuid(Uuid::from_u128(7))).unwrap();
     let say = |session: &Session, turn: NewTurn| {
@@ -242,7 +357,39 @@ fn seed(fixture: &Fixture) -> Thermocline {
     mira.session().unwrap();
     let diary = mira.session_named("diary").unwrap();
     say(&diary, NewTurn::new("A note\u{1b}[2J to myself.", "").said_at(at("2026-03-02T09:03:30Z")));
+    set_anchors(fixture, &alex);
+
+    // Before all others, whose jobs are out of the way meanwhile.
+    meddle(&fixture.path(), "UPDATE jobs SET state = 'failed'");
+    fixture.clock.set(at("2026-02-28T10:00:00Z"));
+    let nora = memory.user("nora").unwrap();
+    let ferry =
+        |way| format!("The {way} goes from the quay behind the fish market, past the hour. ").repeat(4);
+    let letters = nora.session_named("letters").unwrap();
+    say(&letters, NewTurn::new("Where is the quay?", "Behind the market.").critical());
+    say(&letters, NewTurn::new(ferry("ferry there"), ferry("ferry there")));
+    say(&letters, NewTurn::new("And back?", "From the same quay."));
+    say(&letters, NewTurn::new(ferry("ferry back"), "Yes."));
+    letters.end().unwrap();
+    let notes = nora.session_named("notes").unwrap();
+    say(&notes, NewTurn::new(ferry("train"), ""));
+    notes.end().unwrap();
+    // One run each: in one, a summarizer that has failed is not asked again.
+    let reports = [(); 2].map(|()| memory.run_jobs(RunJobs::default().max_jobs(1)).unwrap());
+    assert_eq!(reports.map(|report| (report.done, report.later)), [(1, 0), (0, 1)]);
+    meddle(&fixture.path(), "UPDATE jobs SET state = 'queued'");
     memory
+}
+
+fn set_anchors(fixture: &Fixture, alex: &User) {
+    let set = |attribute, value| alex.set_anchor("user", attribute, value).unwrap();
+    fixture.clock.set(at("2026-03-01T13:00:00Z"));
+    set(Attribute::Home, "Bern");
+    set(Attribute::Likes, "tea\u{1b}[2J\nand toast");
+    let fog = set(Attribute::Likes, "fog");
+    fixture.clock.set(at("2026-03-03T14:00:00Z"));
+    set(Attribute::Home, "Basel");
+    alex.retract_anchor(fog).unwrap();
 }
 
 #[track_caller]
@@ -268,10 +415,14 @@ fn check(conn: &Connection, file: &Path) {
 
 /// The rows as lines of text. What people read is never a BLOB.
 fn ask(conn: &Connection, file: &Path) -> Vec<String> {
+    ask_with(conn, file, &PARAMETERS)
+}
+
+fn ask_with(conn: &Connection, file: &Path, parameters: &[(&str, &str)]) -> Vec<String> {
     let text = fs::read_to_string(file).unwrap();
     let sql: String = text.lines().filter(|line| !line.starts_with('.')).flat_map(|l| [l, "\n"]).collect();
     let mut stmt = conn.prepare(&sql).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    for (parameter, value) in PARAMETERS {
+    for (parameter, value) in parameters {
         if let Some(index) = stmt.parameter_index(parameter).unwrap() {
             stmt.raw_bind_parameter(index, value).unwrap();
         }

@@ -22,6 +22,7 @@ impl Fixture {
         let clock = Arc::new(ManualClock::new(at("2026-03-01T12:00:00Z")));
         let mut config = Config::default();
         config.clock = clock.clone();
+        config.worker = false; // A test says itself when jobs run.
         Self { folder: tempfile::tempdir().unwrap(), clock, config }
     }
 
@@ -35,6 +36,18 @@ impl Fixture {
 
     pub fn alex(&self) -> User {
         self.open().user("alex").unwrap()
+    }
+
+    /// The files as they are now, in a folder of their own: what a process leaves that is killed here.
+    pub fn copy(&self) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for suffix in ["", "-wal"] {
+            let name = format!("memory.db{suffix}");
+            if self.folder.path().join(&name).exists() {
+                std::fs::copy(self.folder.path().join(&name), folder.path().join(&name)).unwrap();
+            }
+        }
+        Self { folder, clock: self.clock.clone(), config: self.config.clone() }
     }
 
     /// An unnamed session of alex.
@@ -51,6 +64,23 @@ pub fn at(text: &str) -> DateTime<Utc> {
 /// The n-th turn of a talk: short, and different from all others.
 pub fn turn(n: usize) -> NewTurn {
     NewTurn::new(format!("question {n}"), format!("answer {n}"))
+}
+
+/// Both sides of the n-th turn of a talk that is long enough to be summarized, and says nothing of anybody.
+pub fn long_texts(n: usize) -> (String, String) {
+    let things = ["lamp", "ladder", "kettle", "bridge", "window", "barrel", "lantern", "basket"];
+    let thing = |at: usize| things[(n * 5 + at * 3) % things.len()];
+    let sentence =
+        |at: usize| format!("The {} number {n} stands beside the old {}. ", thing(at), thing(at + 1));
+    let user: String = (0..4 + n % 3).map(sentence).collect();
+    let reply: String = (4..6 + n % 4).map(sentence).collect();
+    (user.trim_end().to_owned(), reply.trim_end().to_owned())
+}
+
+/// The turn of these texts.
+pub fn long_turn(n: usize) -> NewTurn {
+    let (user, reply) = long_texts(n);
+    NewTurn::new(user, reply).caller_id(format!("long/{n}"))
 }
 
 /// A turn whose two sides have exactly `tokens` tokens together.

@@ -5,7 +5,7 @@ use std::path::Path;
 use indicatif::HumanBytes;
 use serde::Serialize;
 
-use crate::{cli::BackupArgs, exit::Failure, find, output::Output, plain};
+use crate::{args::BackupArgs, exit::Failure, find, output::Output, plain};
 
 #[derive(Debug, Serialize)]
 struct Written {

@@ -1,13 +1,18 @@
-//! What the command line takes, and what its help says.
+//! The verbs of the command line, and what their help says.
 #![expect(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use std::{env, path::PathBuf};
 
-use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
-use clap::{Args, Parser, Subcommand};
-use clap_complete::Shell;
+use clap::{Parser, Subcommand};
 
-use crate::exit::EXIT_CODES;
+use crate::{
+    args::{
+        AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs,
+        ContextArgs, EraseArgs, ExportArgs, ImportArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs,
+        SessionListArgs, SessionShowArgs, TurnShowArgs,
+    },
+    exit::EXIT_CODES,
+};
 
 /// The file that is meant when none is named.
 const DEFAULT_DB: &str = "thermocline.db";
@@ -17,7 +22,8 @@ const DB_VARIABLE: &str = "THERMOCLINE_DB";
 /// Hot, warm and cold memory for conversations, in one SQLite file.
 ///
 /// A turn is a user message and the reply to it. The last turns of an open session are hot: at most 5, and 1,500
-/// tokens. Older ones are warm. A context packs both into a token budget for the LLM that answers.
+/// tokens. Older ones are warm. A context packs both into a token budget for the LLM that answers. The turns of a
+/// session that has ended become cold: jobs run compresses them into summaries, anchors and an archive.
 ///
 /// Start with `thermocline demo`: it tells a short story and shows what the memory makes of it.
 #[derive(Debug, Parser)]
@@ -31,12 +37,13 @@ const DB_VARIABLE: &str = "THERMOCLINE_DB";
         "Examples:\n  \
          thermocline demo\n  \
          thermocline replay chat.jsonl --user alex\n  \
-         thermocline context --user alex \"What did I say about the boat?\"\n\n\
+         thermocline context --user alex \"What did I say about the boat?\"\n  \
+         thermocline jobs run\n\n\
          {EXIT_CODES}"
     )
 )]
 pub(crate) struct Cli {
-    /// The file that holds the memory; only demo and replay make it if it is missing [default: $THERMOCLINE_DB, else
+    /// The file that holds the memory; only demo, replay and import make it if it is missing [default: $THERMOCLINE_DB, else
     /// thermocline.db in this folder].
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) db: Option<PathBuf>,
@@ -77,7 +84,8 @@ pub(crate) enum Verb {
     ///
     /// A new session value ends the session before it, at the time of its last turn. A turn's id makes it known:
     /// replaying a file again changes nothing, so a replay that was interrupted is simply run again. A bad line
-    /// stops the replay; nothing of it is written, and the lines before it stay recorded.
+    /// stops the replay; nothing of it is written, and the lines before it stay recorded. Sessions that have ended are
+    /// compressed by jobs run.
     #[command(after_help = "Examples:\n  thermocline replay chat.jsonl --user alex --end\n  \
                             zcat chat.jsonl.gz | thermocline --db alex.db replay - --user alex")]
     Replay(ReplayArgs),
@@ -93,13 +101,48 @@ pub(crate) enum Verb {
         thermocline context --user alex --session s1 --budget-tokens 800 --now 2026-06-01 \"And then?\"")]
     Context(ContextArgs),
 
-    /// List, show or end sessions.
+    /// List, show, end, restore or compress sessions.
     #[command(subcommand, after_help = "Example:\n  thermocline session list --user alex")]
     Session(SessionVerb),
 
     /// Show a turn.
     #[command(subcommand, after_help = "Example:\n  thermocline turn show --user alex s1/3")]
     Turn(TurnVerb),
+
+    /// List, show, set or retract anchors: what is known of who the user is.
+    ///
+    /// Anchors are found in what users say, when their sessions are compressed. user.name, say: a subject (user,
+    /// assistant, or a name) and an attribute. One value at a time have name, pronouns, birthday, age, home, hometown,
+    /// employer, job, field, school and relationship: a new one supersedes the old, which is kept with its dates. Many
+    /// have family, pets, likes, dislikes, hobbies, languages, health, diet, goals and note.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  thermocline anchor list --user alex\n  \
+                                        thermocline anchor set --user alex user.home Lisbon"
+    )]
+    Anchor(AnchorVerb),
+
+    /// List, run or retry the jobs that wait in the file.
+    ///
+    /// A session that ends leaves a job: to compress it. Programs that use the library run jobs by themselves;
+    /// where none is running, jobs run does.
+    #[command(subcommand, after_help = "Examples:\n  thermocline jobs list\n  thermocline jobs run")]
+    Jobs(JobsVerb),
+
+    /// Erase a session, or all of a user: out of the rows and out of the bytes of the file.
+    ///
+    /// Turns wherever they are, their words, summaries, moves and jobs go; of a user also the anchors and the name.
+    /// Anchors that an erased session shares with others are made anew from those. It cannot be undone. Asks first,
+    /// unless --yes is given; where nobody sits at a terminal, it only says what would go, and exits with 3.
+    ///
+    /// Cut short by a crash, it is finished by jobs run. Exits with 6 if the log of the file still holds old bytes,
+    /// since another program reads the file: end that, and jobs run empties the log.
+    ///
+    /// What it cannot reach: backups and exports that were made before, what other processes hold in memory until
+    /// their next look at the file, and copies that the disk or its file system keeps below the file.
+    #[command(after_help = "Examples:\n  thermocline erase --user alex --session s1\n  \
+                            thermocline erase --user alex --yes")]
+    Erase(EraseArgs),
 
     /// Count what is in the file.
     ///
@@ -123,6 +166,24 @@ pub(crate) enum Verb {
     #[command(after_help = "Example:\n  thermocline backup thermocline-2026-06-01.db")]
     Backup(BackupArgs),
 
+    /// Write all of a user's memory into a file: JSON Lines, to move it or to keep it.
+    ///
+    /// Sessions, turns (also those in the archive), summaries, anchors with their evidence, and moves between tiers, as
+    /// of one moment; others may read and write meanwhile. Its last line says that it is whole. What was deleted is not
+    /// in it, nor are jobs. Whoever has the export has all that the user said: only its owner may read it, and erase
+    /// does not reach it. To stdout, the counts are told on stderr.
+    #[command(after_help = "Examples:\n  thermocline export --user alex alex.jsonl\n  \
+                            thermocline export --user alex - | gzip > alex.jsonl.gz")]
+    Export(ExportArgs),
+
+    /// Read what export wrote, as the memory of a user who has none yet.
+    ///
+    /// All of it or nothing: an export with a wrong line, cut short, or with ids that the file has already, changes
+    /// nothing. Sessions that have ended but were not compressed wait for jobs run.
+    #[command(after_help = "Examples:\n  thermocline --db other.db import --user alex alex.jsonl\n  \
+                            zcat alex.jsonl.gz | thermocline import --user alex -")]
+    Import(ImportArgs),
+
     /// Print a completion script for a shell.
     ///
     /// Always plain text, also with --json.
@@ -145,7 +206,9 @@ pub(crate) enum SessionVerb {
     /// Show a session: its turns by tier, oldest first, and why they moved.
     ///
     /// Each turn with its place in the session, the time it was said (UTC), its tokens, the reason of its last move
-    /// between tiers, and how it begins. With --json the turns are whole, and every move has its time.
+    /// between tiers, and how it begins. A cold turn says how it is kept: verbatim, since it is critical (by which
+    /// rule) or short; in the archive; or only as a summary, if its original was deleted. With --json the turns are
+    /// whole, and every move has its time.
     #[command(after_help = "Examples:\n  thermocline session show --user alex s1\n  \
                             thermocline session show --user alex --last 20 s1")]
     Show(SessionShowArgs),
@@ -155,116 +218,91 @@ pub(crate) enum SessionVerb {
     /// Ending it again changes nothing. A session ends by itself after 24 hours of silence.
     #[command(after_help = "Example:\n  thermocline session end --user alex s1")]
     End(SessionArgs),
+
+    /// Show the summaries that stand for the turns of a compressed session.
+    ///
+    /// Each with the place of its turn, when that was said (UTC), who wrote the summary ("extractive": the built-in
+    /// means), and its topics. turn show has the original, if it was not deleted.
+    #[command(after_help = "Example:\n  thermocline session summaries --user alex s1")]
+    Summaries(SessionArgs),
+
+    /// Undo the compression of an ended session: its turns come back out of the archive, its summaries go.
+    ///
+    /// The turns become warm, and no job compresses them again until session compress asks for it. Turns whose
+    /// originals were deleted stay summaries. Anchors stay.
+    #[command(after_help = "Example:\n  thermocline session restore --user alex s1")]
+    Restore(SessionArgs),
+
+    /// Queue the compression of an ended session that was restored; jobs run does it.
+    ///
+    /// Other sessions need no such call: theirs is queued when they end.
+    #[command(after_help = "Example:\n  thermocline session compress --user alex s1 && thermocline jobs run")]
+    Compress(SessionArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AnchorVerb {
+    /// List a user's anchors that hold, by key.
+    ///
+    /// strength is 1 - 0.5^n for n turns that say so; since: when it was first said, and not ended since.
+    #[command(after_help = "Examples:\n  thermocline anchor list --user alex\n  \
+                            thermocline anchor list --user alex --all --subject \"sister anna\"")]
+    List(AnchorListArgs),
+
+    /// Show anchors with their evidence: the turns that say so, when, in which words, and who found it.
+    #[command(after_help = "Example:\n  thermocline anchor show --user alex user.home")]
+    Show(AnchorShowArgs),
+
+    /// Set an anchor by hand.
+    ///
+    /// Under an attribute with one value it supersedes what held. What was retracted counts again.
+    #[command(after_help = "Examples:\n  thermocline anchor set --user alex user.home Lisbon\n  \
+                            thermocline anchor set --user alex \"sister anna.birthday\" \"4 May\"")]
+    Set(AnchorSetArgs),
+
+    /// Take an anchor back: nothing that was said up to now counts for it.
+    ///
+    /// What it had superseded holds again; what is said later counts. A key stands for what holds under it: if that is
+    /// several values, add =VALUE, or name one by its id.
+    #[command(after_help = "Examples:\n  thermocline anchor retract --user alex user.home\n  \
+                            thermocline anchor retract --user alex user.likes=tea")]
+    Retract(AnchorRetractArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum JobsVerb {
+    /// List the jobs of all users, in the order in which they will run; those given up come last.
+    ///
+    /// A job that is done is gone from the list. compress: a session has ended. erase: an erase was cut short.
+    /// scrub: the file or its log still holds bytes of what was erased. Each with the turns it has done, its tries, when it runs next
+    /// (UTC), and why its last try failed. Users are shown by their ids, which --user takes too.
+    #[command(after_help = "Examples:\n  thermocline jobs list\n  thermocline --json jobs list")]
+    List,
+
+    /// Run the jobs that are due, until none is.
+    ///
+    /// Ends the sessions that silence has ended, then compresses what has ended: critical and short turns stay
+    /// verbatim, the others are summarized and their originals go into the archive. A job that does not succeed is put
+    /// off and tried again later, at last given up; the report counts both, and the exit code is 0. It may be
+    /// interrupted at any time: what is done is done, the rest waits. Other programs may use the file meanwhile.
+    #[command(after_help = "Examples:\n  thermocline jobs run\n  thermocline jobs run --max 100\n  \
+                            thermocline jobs run --originals delete")]
+    Run(JobsRunArgs),
+
+    /// Make jobs due that were given up or put off.
+    #[command(after_help = "Examples:\n  thermocline jobs retry\n  thermocline jobs retry 17")]
+    Retry(JobsRetryArgs),
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TurnVerb {
     /// Show a turn whole: what was said, when, its tokens, and where it lives.
+    ///
+    /// Of a summarized turn also its summary; if its original was deleted, only that. With --json, original is kept
+    /// (verbatim among the turns), archived or deleted.
     #[command(after_help = "Examples:\n  thermocline turn show --user alex msg-17\n  \
                             thermocline turn show --user alex s1/3")]
     Show(TurnShowArgs),
-}
-
-/// Whose memory a verb reads or writes.
-#[derive(Args, Debug)]
-pub(crate) struct UserArg {
-    /// The user's name; a UUID is taken for the user's id.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) user: String,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct ReplayArgs {
-    /// The file to replay; - reads stdin.
-    #[arg(value_name = "TRANSCRIPT.jsonl")]
-    pub(crate) transcript: PathBuf,
-
-    #[command(flatten)]
-    pub(crate) user: UserArg,
-
-    /// End the last session too, at the time of its last turn.
-    #[arg(long)]
-    pub(crate) end: bool,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct ContextArgs {
-    #[command(flatten)]
-    pub(crate) user: UserArg,
-
-    /// The message that is to be answered; it is not part of the budget.
-    pub(crate) message: String,
-
-    /// The session's key or id [default: the user's newest session].
-    ///
-    /// A key is followed: if silence ended its session, to the one in which it went on.
-    #[arg(long, value_name = "SESSION")]
-    pub(crate) session: Option<String>,
-
-    /// Tokens that the context may have at most, counted by o200k_base [default: 4400].
-    #[arg(long, value_name = "N")]
-    pub(crate) budget_tokens: Option<u32>,
-
-    /// The moment of asking, which the context shows: RFC 3339, or a date for its midnight in UTC [default: the
-    /// clock's].
-    #[arg(long, value_name = "TIME", value_parser = instant)]
-    pub(crate) now: Option<DateTime<Utc>>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct SessionListArgs {
-    #[command(flatten)]
-    pub(crate) user: UserArg,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct SessionArgs {
-    #[command(flatten)]
-    pub(crate) user: UserArg,
-
-    /// The session's key or id.
-    pub(crate) session: String,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct SessionShowArgs {
-    #[command(flatten)]
-    pub(crate) session: SessionArgs,
-
-    /// Show only so many turns, the newest [default: all].
-    #[arg(long, value_name = "N")]
-    pub(crate) last: Option<u32>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct TurnShowArgs {
-    #[command(flatten)]
-    pub(crate) user: UserArg,
-
-    /// The turn's id, the id that its caller gave it, or SESSION/NUMBER (its place, from 1).
-    pub(crate) turn: String,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct BackupArgs {
-    /// Where the copy is to lie; nothing may lie there yet.
-    pub(crate) to: PathBuf,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct CompletionsArgs {
-    /// The shell.
-    pub(crate) shell: Shell,
-}
-
-/// An instant in RFC 3339, or a date for its midnight in UTC.
-fn instant(text: &str) -> Result<DateTime<Utc>, String> {
-    if let Ok(date) = text.parse::<NaiveDate>() {
-        return Ok(date.and_time(NaiveTime::MIN).and_utc());
-    }
-    DateTime::parse_from_rfc3339(text)
-        .map(|at| at.with_timezone(&Utc))
-        .map_err(|_| "expected a time like 2026-06-01T12:00:00Z, or a date like 2026-06-01".to_owned())
 }
 
 #[cfg(test)]
@@ -276,19 +314,5 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
-    }
-
-    #[track_caller]
-    fn check(text: &str, expected: Option<&str>) {
-        let read = instant(text).ok().map(|at| at.to_rfc3339());
-        assert_eq!(read.as_deref(), expected, "{text:?}");
-    }
-
-    #[test]
-    fn an_instant_is_rfc_3339_or_a_date() {
-        check("2026-06-01T14:30:00+02:00", Some("2026-06-01T12:30:00+00:00"));
-        check("2026-06-01", Some("2026-06-01T00:00:00+00:00"));
-        check("2026-02-30", None);
-        check("tomorrow", None);
     }
 }

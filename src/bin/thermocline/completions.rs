@@ -2,11 +2,7 @@
 
 use clap::CommandFactory;
 
-use crate::{
-    cli::{Cli, CompletionsArgs},
-    exit::Failure,
-    output::Output,
-};
+use crate::{args::CompletionsArgs, cli::Cli, exit::Failure, output::Output};
 
 pub(crate) fn run(args: &CompletionsArgs, out: &Output) -> Result<(), Failure> {
     let mut script = Vec::new();

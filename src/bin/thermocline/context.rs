@@ -6,7 +6,7 @@ use indicatif::HumanCount;
 use thermocline::{Context, ContextOptions};
 
 use crate::{
-    cli::ContextArgs,
+    args::ContextArgs,
     counts::{counted, ranges},
     exit::Failure,
     find,

@@ -90,6 +90,7 @@ pub(crate) fn run(db: Option<&Path>, out: &Output) -> Result<(), Failure> {
     // The story's own time, so that it is the same on every day.
     let clock = Arc::new(ManualClock::new(DateTime::UNIX_EPOCH));
     let mut config = Config::default();
+    config.worker = false;
     config.clock = clock.clone();
     let memory = Thermocline::open_with(&file, config)?;
     check_is_new(&memory)?;
@@ -258,7 +259,7 @@ fn ending(told: &Told) -> String {
     [
         "\nWhere the turns live now\n",
         &homes(&told.sessions),
-        "  (cold is for compressed sessions; this version does not compress any yet)\n",
+        "  (cold is for compressed sessions: jobs run compresses those that have ended)\n",
         &format!("\nNow Nora asks: \"{}\"\n", told.message),
         &plain::wrapped(&about, WIDTH, "", ""),
         "\n",
@@ -289,6 +290,7 @@ fn to_try(file: &str) -> String {
         "\nAll of it is in {file}. Look into it:\n  \
          thermocline --db {file} session show --user {USER} the-letter\n  \
          thermocline --db {file} context --user {USER} \"What did I say about Henk?\"\n  \
+         thermocline --db {file} jobs run\n  \
          sqlite3 -readonly -box {file} \"SELECT session, memory_tier, turns, tokens FROM v_tiers\"\n"
     )
 }

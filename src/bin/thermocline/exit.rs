@@ -24,16 +24,21 @@ Exit codes:
   0  done
   1  something unexpected inside thermocline; please report it
   2  the command line makes no sense
-  3  the input was refused, for example an id that has other text, or an ended session
-  4  there is no such file, user, session or turn
+  3  the input was refused, for example an id that has other text, or an ended session;
+     or LLM#1 refuses its configuration
+  4  there is no such file, user, session, turn, anchor or job
   5  the file cannot be used: damaged, another program's, of a newer version, or unreadable
-  6  the file stayed busy, or a read took too long; try again
+  6  the file stayed busy, a read took too long, or LLM#1 failed; try again
+     (erase: bytes of what was erased are still to be overwritten)
   7  doctor found problems";
 
 impl Exit {
     fn of(kind: ErrorKind) -> Self {
         match kind {
-            ErrorKind::InvalidInput | ErrorKind::Conflict | ErrorKind::SessionEnded => Self::Refused,
+            ErrorKind::InvalidInput
+            | ErrorKind::Conflict
+            | ErrorKind::SessionEnded
+            | ErrorKind::ProviderRefused => Self::Refused,
             ErrorKind::NotFound => Self::NotFound,
             ErrorKind::Io
             | ErrorKind::ReadOnly
@@ -41,7 +46,7 @@ impl Exit {
             | ErrorKind::ForeignFile
             | ErrorKind::NewerSchema
             | ErrorKind::Unsupported => Self::FileUnusable,
-            ErrorKind::Busy | ErrorKind::TimedOut => Self::TryAgain,
+            ErrorKind::Busy | ErrorKind::TimedOut | ErrorKind::Provider => Self::TryAgain,
             // Closed and Poisoned: we close only at the end, so neither is the caller's doing. And what is new.
             _ => Self::Unexpected,
         }
@@ -144,7 +149,8 @@ mod tests {
         check(&[Kind::NotFound], Exit::NotFound);
         check(&[Kind::Io, Kind::ReadOnly, Kind::Corrupt, Kind::ForeignFile], Exit::FileUnusable);
         check(&[Kind::NewerSchema, Kind::Unsupported], Exit::FileUnusable);
-        check(&[Kind::Busy, Kind::TimedOut], Exit::TryAgain);
+        check(&[Kind::Busy, Kind::TimedOut, Kind::Provider], Exit::TryAgain);
+        check(&[Kind::ProviderRefused], Exit::Refused);
     }
 
     #[test]

@@ -7,11 +7,22 @@ use thermocline::{
     blocking::{Session, Thermocline, User},
 };
 
-use crate::{cli::UserArg, exit::Failure, plain};
+use crate::{args::UserArg, exit::Failure, plain};
+
+/// How every verb opens the file: jobs run when `jobs run` says so, not beside a look.
+pub(crate) fn verb_config() -> Config {
+    let mut config = Config::default();
+    config.worker = false;
+    config
+}
 
 /// Opens a file that has a memory. None is made, neither in a missing file nor in a backend's own.
 pub(crate) fn memory(db: &Path) -> Result<Thermocline, Failure> {
-    let mut config = Config::default();
+    memory_with(db, verb_config())
+}
+
+/// As [`memory`], by another configuration.
+pub(crate) fn memory_with(db: &Path, mut config: Config) -> Result<Thermocline, Failure> {
     config.must_exist = true;
     Thermocline::open_with(db, config).map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
@@ -61,6 +72,14 @@ pub(crate) fn session(user: &User, key_or_id: &str) -> Result<Session, Failure> 
     }
 }
 
+/// What may be missing.
+pub(crate) fn found<T>(wanted: thermocline::Result<T>) -> Result<Option<T>, Failure> {
+    match wanted {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        wanted => Ok(Some(wanted?)),
+    }
+}
+
 /// The session that started last.
 pub(crate) fn newest_session(user: &User) -> Result<Session, Failure> {
     match user.sessions()?.first() {
@@ -70,13 +89,11 @@ pub(crate) fn newest_session(user: &User) -> Result<Session, Failure> {
 }
 
 fn session_by_id(user: &User, id: &str) -> Result<Session, Failure> {
-    let found = match id.parse::<SessionId>() {
-        Ok(id) => user.session_by_id(id).map(Some),
-        Err(_) => Ok(None),
+    let session = match id.parse::<SessionId>() {
+        Ok(id) => found(user.session_by_id(id))?,
+        Err(_) => None,
     };
-    match found {
-        Ok(Some(session)) => Ok(session),
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
-        _ => Err(Failure::not_found("this user has no session with that key or id; session list shows them")),
-    }
+    session.ok_or_else(|| {
+        Failure::not_found("this user has no session with that key or id; session list shows them")
+    })
 }

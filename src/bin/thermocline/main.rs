@@ -1,20 +1,26 @@
 //! The `thermocline` command: one verb a file, all over the library's blocking handles.
 
+mod anchor;
+mod args;
 mod backup;
 mod cli;
 mod completions;
+mod compressed;
 mod context;
 mod counts;
 mod demo;
 mod doctor;
+mod erase;
 mod exit;
 mod find;
+mod jobs;
 mod output;
 mod plain;
 mod replay;
 mod session;
 mod stats;
 mod transcript;
+mod transfer;
 mod turn;
 
 use std::process::ExitCode;
@@ -22,7 +28,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::{
-    cli::{Cli, SessionVerb, TurnVerb, Verb},
+    cli::{AnchorVerb, Cli, JobsVerb, SessionVerb, TurnVerb, Verb},
     exit::{Exit, Failure},
     output::Output,
 };
@@ -48,10 +54,23 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         Verb::Session(SessionVerb::List(args)) => session::list(&db, args, out),
         Verb::Session(SessionVerb::Show(args)) => session::show(&db, args, out),
         Verb::Session(SessionVerb::End(args)) => session::end(&db, args, out),
+        Verb::Session(SessionVerb::Summaries(args)) => compressed::summaries(&db, args, out),
+        Verb::Session(SessionVerb::Restore(args)) => compressed::restore(&db, args, out),
+        Verb::Session(SessionVerb::Compress(args)) => compressed::compress(&db, args, out),
         Verb::Turn(TurnVerb::Show(args)) => turn::show(&db, args, out),
+        Verb::Anchor(AnchorVerb::List(args)) => anchor::list(&db, args, out),
+        Verb::Anchor(AnchorVerb::Show(args)) => anchor::show(&db, args, out),
+        Verb::Anchor(AnchorVerb::Set(args)) => anchor::set(&db, args, out),
+        Verb::Anchor(AnchorVerb::Retract(args)) => anchor::retract(&db, args, out),
+        Verb::Erase(args) => erase::run(&db, args, out),
+        Verb::Jobs(JobsVerb::List) => jobs::list(&db, out),
+        Verb::Jobs(JobsVerb::Run(args)) => jobs::run(&db, args, out),
+        Verb::Jobs(JobsVerb::Retry(args)) => jobs::retry(&db, args, out),
         Verb::Stats => stats::run(&db, out),
         Verb::Doctor => doctor::run(&db, out),
         Verb::Backup(args) => backup::run(&db, args, out),
+        Verb::Export(args) => transfer::export(&db, args, out),
+        Verb::Import(args) => transfer::import(&db, args, out),
         Verb::Completions(args) => completions::run(args, out),
     }
 }

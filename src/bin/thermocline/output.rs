@@ -2,17 +2,21 @@
 
 use std::{
     fmt::Write as _,
-    io::{self, ErrorKind, Write},
+    io::{self, ErrorKind, IsTerminal, Write},
     time::Duration,
 };
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use serde::Serialize;
+use thermocline::JobProgress;
 
 use crate::{
     exit::{Exit, Failure},
     plain,
 };
+
+/// Where no bar can be shown, a log gets a line so often.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
 /// Where a verb's words go.
 #[derive(Debug)]
@@ -56,11 +60,42 @@ impl Output {
         }
     }
 
+    /// Where data goes that is too much to hold: stdout.
+    #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
+    pub(crate) fn data(&self) -> impl Write + Send + 'static {
+        io::stdout()
+    }
+
     /// Says a line to the person at the terminal.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn talk(&self, line: &str) {
         // If nobody listens there is nobody to tell.
         let _ = writeln!(io::stderr().lock(), "{}", plain::line(line, usize::MAX));
+    }
+
+    /// Asks the person at the terminal, and gives back the line that was typed; none: nobody sits there.
+    #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
+    pub(crate) fn ask(&self, question: &str) -> Result<Option<String>, Failure> {
+        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+            return Ok(None);
+        }
+        // If the question does not arrive, neither does a yes.
+        let mut stderr = io::stderr().lock();
+        let _ = write!(stderr, "{}", plain::line(question, usize::MAX) + " ").and_then(|()| stderr.flush());
+        let mut answer = String::new();
+        io::stdin()
+            .read_line(&mut answer)
+            .map_err(|error| Failure::caused(Exit::FileUnusable, "the answer cannot be read", error))?;
+        Ok(Some(answer))
+    }
+
+    /// A bar for jobs, of which more may become due meanwhile.
+    #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
+    pub(crate) fn job_progress(&self, doing: &'static str) -> JobsShown {
+        let template = "{prefix} {wide_bar} {human_pos} of {human_len}, {msg}, {eta} left";
+        let style = ProgressStyle::with_template(template).expect("the template is sound");
+        let bar = ProgressBar::new(0).with_style(style).with_prefix(doing).with_message("0 turns");
+        JobsShown { bar, last_line: Duration::ZERO }
     }
 
     /// A bar that fills up to `total` bytes, or a spinner if nobody knows how many there are.
@@ -95,6 +130,37 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.0.finish_and_clear();
+    }
+}
+
+/// Shows on stderr how far a run of jobs is: a bar if that is a terminal, else a line now and then.
+#[derive(Clone, Debug)]
+pub(crate) struct JobsShown {
+    bar: ProgressBar,
+    last_line: Duration,
+}
+
+impl JobsShown {
+    pub(crate) fn at(&mut self, progress: &JobProgress) {
+        let JobProgress { jobs_due, jobs_ended, turns } = *progress;
+        self.bar.set_length(jobs_due);
+        self.bar.set_position(jobs_ended);
+        self.bar.set_message(format!("{} turns", HumanCount(turns)));
+        if self.bar.is_hidden() && self.elapsed() >= self.last_line + BETWEEN_LINES {
+            self.last_line = self.elapsed();
+            let (ended, due) = (HumanCount(jobs_ended), HumanCount(jobs_due));
+            // If nobody listens there is nobody to tell.
+            let _ = writeln!(io::stderr().lock(), "{ended} of {due} jobs, {} turns", HumanCount(turns));
+        }
+    }
+
+    /// Since it began, in monotonic time.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.bar.elapsed()
+    }
+
+    pub(crate) fn end(self) {
+        self.bar.finish_and_clear();
     }
 }
 

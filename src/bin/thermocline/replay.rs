@@ -10,12 +10,12 @@ use std::{
 use indicatif::HumanCount;
 use serde::Serialize;
 use thermocline::{
-    EndReason, RecordOutcome, Recorded, SessionId, TierStats,
+    EndReason, JobKind, RecordOutcome, Recorded, SessionId, TierStats,
     blocking::{Session, Thermocline, User},
 };
 
 use crate::{
-    cli::ReplayArgs,
+    args::ReplayArgs,
     counts::counted,
     exit::{Exit, Failure},
     find,
@@ -32,6 +32,9 @@ struct Summary {
     sessions: usize,
     /// Of all users of the file.
     tiers: Vec<TierStats>,
+    /// Jobs that compress an ended session, of all users.
+    #[serde(skip)]
+    to_compress: usize,
 }
 
 pub(crate) fn run(db: &Path, args: &ReplayArgs, out: &Output) -> Result<(), Failure> {
@@ -39,7 +42,7 @@ pub(crate) fn run(db: &Path, args: &ReplayArgs, out: &Output) -> Result<(), Fail
     let mut lines = Transcript::new(BufReader::new(input));
     // Read before the file is opened: what is no transcript must not make a database.
     let first = lines.next().transpose().map_err(|(number, failure)| at_line(number, 0, failure))?;
-    let memory = Thermocline::open(db)?;
+    let memory = Thermocline::open_with(db, find::verb_config())?;
     let mut replay = Replay::new(find::user_or_new(&memory, &args.user)?);
     for line in first.into_iter().map(Ok).chain(lines) {
         let (number, taken) = match line {
@@ -188,7 +191,8 @@ impl Replay {
             self.end_current()?;
         }
         let (turns_new, turns_known) = (self.turns_new, self.turns_known);
-        Ok(Summary { turns_new, turns_known, sessions, tiers: memory.stats()?.tiers })
+        let to_compress = memory.jobs()?.iter().filter(|job| job.kind == JobKind::Compress).count();
+        Ok(Summary { turns_new, turns_known, sessions, tiers: memory.stats()?.tiers, to_compress })
     }
 }
 
@@ -203,9 +207,14 @@ fn check_open(session: Option<&Session>) -> Result<(), Failure> {
 }
 
 fn text(summary: &Summary) -> String {
-    let Summary { turns_new, turns_known, sessions, tiers } = summary;
+    let Summary { turns_new, turns_known, sessions, tiers, to_compress } = summary;
+    let waiting = match to_compress {
+        0 => String::new(),
+        1 => "1 session has ended and waits: thermocline jobs run compresses it.\n".to_owned(),
+        n => format!("{n} sessions have ended and wait: thermocline jobs run compresses them.\n"),
+    };
     format!(
-        "{} in {}: {} new, {} known from before.\nThe file now holds, of all users:\n{}",
+        "{} in {}: {} new, {} known from before.\nThe file now holds, of all users:\n{}{waiting}",
         counted(turns_new + turns_known, "turn"),
         counted(*sessions, "session"),
         HumanCount(*turns_new as u64),

@@ -1,13 +1,17 @@
 //! `thermocline session`: a user's sessions, and the turns of one.
 
-use std::{collections::BTreeMap, fmt::Write as _, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    path::Path,
+};
 
 use indicatif::HumanCount;
 use serde::Serialize;
-use thermocline::{MemoryTier, SessionInfo, Transition, Turn, blocking::Session};
+use thermocline::{MemoryTier, SessionInfo, Summary, Transition, Turn, blocking::Session};
 
 use crate::{
-    cli::{SessionArgs, SessionListArgs, SessionShowArgs},
+    args::{SessionArgs, SessionListArgs, SessionShowArgs},
     counts::counted,
     exit::Failure,
     find,
@@ -19,8 +23,10 @@ use crate::{
 #[derive(Debug, Serialize)]
 struct Shown {
     session: SessionInfo,
-    /// Oldest first.
+    /// Oldest first; without those whose originals were deleted.
     turns: Vec<Turn>,
+    /// What stands for those that are in the archive or deleted.
+    summaries: Vec<Summary>,
     transitions: Vec<Transition>,
 }
 
@@ -40,9 +46,11 @@ pub(crate) fn show(db: &Path, args: &SessionShowArgs, out: &Output) -> Result<()
     let info = session.info()?;
     let first = args.last.map_or(1, |last| info.turn_count.saturating_sub(last) + 1);
     let turns = turns_from(&session, first, info.turn_count)?;
+    let mut summaries = session.summaries()?;
+    summaries.retain(|summary| summary.turn_number >= first);
     let mut transitions = session.transitions()?;
     transitions.retain(|moved| moved.turn_number >= first);
-    out.answer(&Shown { session: info, turns, transitions }, shown)
+    out.answer(&Shown { session: info, turns, summaries, transitions }, shown)
 }
 
 pub(crate) fn end(db: &Path, args: &SessionArgs, out: &Output) -> Result<(), Failure> {
@@ -74,16 +82,17 @@ fn listed(sessions: &[SessionInfo]) -> String {
     const WIDEST: usize = 40;
     let width = sessions.iter().map(|info| name(info).chars().count()).max().unwrap_or(0).clamp(7, WIDEST);
     let mut text = format!(
-        "{:<width$}  {:<16}  {:<16}  {:>6}  {:>9}\n",
-        "session", "started", "state", "turns", "tokens"
+        "{:<width$}  {:<16}  {:<16}  {:<4}  {:>6}  {:>9}\n",
+        "session", "started", "state", "tier", "turns", "tokens"
     );
     for info in sessions {
         let _ = writeln!(
             text,
-            "{:<width$}  {:<16}  {:<16}  {:>6}  {:>9}",
+            "{:<width$}  {:<16}  {:<16}  {:<4}  {:>6}  {:>9}",
             name(info),
             info.started_at.format("%Y-%m-%d %H:%M").to_string(),
             state(info),
+            info.memory_tier.as_str(),
             HumanCount(info.turn_count.into()).to_string(),
             HumanCount(info.total_tokens).to_string()
         );
@@ -91,7 +100,7 @@ fn listed(sessions: &[SessionInfo]) -> String {
     text
 }
 
-fn about(info: &SessionInfo) -> String {
+pub(crate) fn about(info: &SessionInfo) -> String {
     let mut text = format!("session  {}\n", name(info));
     if info.caller_id.is_some() {
         let _ = writeln!(text, "id       {}", info.id);
@@ -108,28 +117,31 @@ fn about(info: &SessionInfo) -> String {
     if let Some(successor) = info.successor_id {
         let _ = writeln!(text, "went on  in {successor}");
     }
+    let _ = writeln!(text, "tier     {}", info.memory_tier.as_str());
     let (turns, tokens) = (HumanCount(info.turn_count.into()), HumanCount(info.total_tokens));
     text + &format!("turns    {turns}, {tokens} tokens\n")
 }
 
 fn shown(shown: &Shown) -> String {
-    let Shown { session, turns, transitions } = shown;
+    let Shown { session, turns, summaries, transitions } = shown;
     let mut text = about(session);
-    if let Some(first) = turns.first().filter(|turn| turn.turn_number > 1) {
-        let _ = writeln!(text, "shown    from turn {} on", first.turn_number);
+    let first =
+        turns.iter().map(|turn| turn.turn_number).chain(summaries.iter().map(|s| s.turn_number)).min();
+    if let Some(first) = first.filter(|&first| first > 1) {
+        let _ = writeln!(text, "shown    from turn {first} on");
     }
     text += &moves(transitions);
     // A turn's last move says why it lives where it lives.
     let reasons: BTreeMap<u32, &'static str> =
         transitions.iter().map(|moved| (moved.turn_number, moved.reason.as_str())).collect();
-    for tier in [MemoryTier::Cold, MemoryTier::Warm, MemoryTier::Hot] {
+    text += &cold(turns, summaries);
+    for tier in [MemoryTier::Warm, MemoryTier::Hot] {
         let turns: Vec<&Turn> = turns.iter().filter(|turn| turn.memory_tier == tier).collect();
         if turns.is_empty() {
             continue;
         }
-        let tokens: u64 = turns.iter().map(|turn| u64::from(turn.tokens.total_tokens)).sum();
         let count = counted(turns.len(), "turn");
-        let _ = writeln!(text, "\n{}: {count}, {} tokens", tier.as_str(), HumanCount(tokens));
+        let _ = writeln!(text, "\n{}: {count}, {} tokens", tier.as_str(), HumanCount(tokens(&turns)));
         text += "     #  said              tokens  moved by      how it begins\n";
         for turn in turns {
             text += &row(turn, reasons.get(&turn.turn_number).copied().unwrap_or_default());
@@ -138,14 +150,47 @@ fn shown(shown: &Shown) -> String {
     text
 }
 
-/// How many turns moved where, and why.
-fn moves(transitions: &[Transition]) -> String {
-    let mut counts: BTreeMap<_, usize> = BTreeMap::new();
-    for Transition { from, to, reason, .. } in transitions {
-        *counts.entry([from.as_str(), to.as_str(), reason.as_str()]).or_default() += 1;
+/// The cold turns, wherever they are, in their order: what all of them moved by is their compression, so each says
+/// how it is kept.
+fn cold(turns: &[Turn], summaries: &[Summary]) -> String {
+    let turns: Vec<&Turn> = turns.iter().filter(|turn| turn.memory_tier == MemoryTier::Cold).collect();
+    let mut rows: BTreeMap<u32, String> = BTreeMap::new();
+    for summary in summaries {
+        // Unless its turn takes the place of this below.
+        rows.insert(summary.turn_number, deleted_row(summary));
     }
-    counts.iter().fold(String::new(), |mut text, ([from, to, reason], &count)| {
-        let _ = writeln!(text, "moved    {} {from} -> {to} ({reason})", counted(count, "turn"));
+    for turn in &turns {
+        let kept_as = match turn.critical_rule {
+            _ if rows.contains_key(&turn.turn_number) => "archive",
+            Some(rule) if turn.is_identity_critical => rule.as_str(),
+            _ => "short",
+        };
+        rows.insert(turn.turn_number, row(turn, kept_as));
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let (count, tokens) = (counted(rows.len(), "turn"), HumanCount(tokens(&turns)));
+    let deleted = match rows.len() - turns.len() {
+        0 => String::new(),
+        deleted => format!(" in those not deleted; {} deleted", HumanCount(deleted as u64)),
+    };
+    let head = "     #  said              tokens  kept as       how it begins\n";
+    format!("\ncold: {count}, {tokens} tokens{deleted}\n{head}") + &rows.into_values().collect::<String>()
+}
+
+fn tokens(turns: &[&Turn]) -> u64 {
+    turns.iter().map(|turn| u64::from(turn.tokens.total_tokens)).sum()
+}
+
+/// How many turns moved where, and why; one that moved so twice is one turn.
+fn moves(transitions: &[Transition]) -> String {
+    let mut turns: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
+    for Transition { from, to, reason, turn_number, .. } in transitions {
+        turns.entry([from.as_str(), to.as_str(), reason.as_str()]).or_default().insert(*turn_number);
+    }
+    turns.iter().fold(String::new(), |mut text, ([from, to, reason], turns)| {
+        let _ = writeln!(text, "moved    {} {from} -> {to} ({reason})", counted(turns.len(), "turn"));
         text
     })
 }
@@ -157,6 +202,18 @@ fn row(turn: &Turn, reason: &str) -> String {
         turn.timestamp.format("%Y-%m-%d %H:%M"),
         HumanCount(turn.tokens.total_tokens.into()).to_string(),
         preview(turn, 50)
+    )
+}
+
+/// A turn whose original was deleted: only its summary is left.
+fn deleted_row(summary: &Summary) -> String {
+    format!(
+        "{:>6}  {}  {:>6}  {:<12}  {}\n",
+        summary.turn_number,
+        summary.timestamp.format("%Y-%m-%d %H:%M"),
+        "-",
+        "summary",
+        plain::line(&summary.summary_text, 50)
     )
 }
 

@@ -23,7 +23,7 @@ fn text(stats: &Stats) -> String {
          tier moves     {}\n\
          database file  {}\n\
          WAL file       {}\n\
-         schema         version {}, SQLite {}\n\n{}",
+         schema         version {}, SQLite {}\n\n{}{}",
         HumanCount(stats.users),
         HumanCount(stats.sessions),
         HumanCount(stats.open_sessions),
@@ -32,8 +32,37 @@ fn text(stats: &Stats) -> String {
         HumanBytes(stats.wal_bytes),
         stats.schema_version,
         stats.sqlite_version,
-        tiers(&stats.tiers)
+        tiers(&stats.tiers),
+        cold(stats)
     )
+}
+
+/// What compression made; nothing before it made anything.
+fn cold(stats: &Stats) -> String {
+    let cold = &stats.cold;
+    let mut text = String::new();
+    if cold.summaries > 0 {
+        let _ = writeln!(
+            text,
+            "\nsummaries      {}, {}\narchive        {} turns, {} of {}",
+            HumanCount(cold.summaries),
+            HumanBytes(cold.summary_bytes),
+            HumanCount(cold.archived_turns),
+            HumanBytes(cold.archive_bytes),
+            HumanBytes(cold.archive_raw_bytes)
+        );
+    }
+    if cold.anchors > 0 {
+        let _ = writeln!(text, "anchors        {}", HumanCount(cold.anchors));
+    }
+    if stats.jobs_waiting + stats.jobs_failed > 0 {
+        let failed = match stats.jobs_failed {
+            0 => String::new(),
+            failed => format!(", {} given up: see jobs list", HumanCount(failed)),
+        };
+        let _ = writeln!(text, "jobs           {} waiting{failed}", HumanCount(stats.jobs_waiting));
+    }
+    text
 }
 
 /// A table of the tiers.

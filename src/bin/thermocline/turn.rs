@@ -1,52 +1,155 @@
-//! `thermocline turn`: one turn, whole.
+//! `thermocline turn`: one turn, whole, or what stands for it.
 
 use std::{fmt::Write as _, path::Path};
 
-use thermocline::{ErrorKind, Origin, Turn, TurnId, blocking::User};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use thermocline::{MemoryTier, Origin, SessionId, Summary, Turn, TurnId, blocking::User};
 
-use crate::{cli::TurnShowArgs, exit::Failure, find, output::Output, plain};
+use crate::{args::TurnShowArgs, exit::Failure, find, output::Output, plain};
+
+/// Where the original of a turn is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Original {
+    /// Among the turns, verbatim.
+    Kept,
+    /// In the archive.
+    Archived,
+    /// Nowhere: its summary is what is left.
+    Deleted,
+}
+
+/// A turn, where its original is, and the summary that stands for it, if one does.
+#[derive(Debug, Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    turn: Found,
+    original: Original,
+    summary: Option<Summary>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Found {
+    Whole(Box<Turn>),
+    Deleted(Trace),
+}
+
+/// What is known of a turn without its text: the same fields as of a whole one.
+#[derive(Debug, Serialize)]
+struct Trace {
+    id: TurnId,
+    session_id: SessionId,
+    turn_number: u32,
+    timestamp: DateTime<Utc>,
+    memory_tier: MemoryTier,
+}
+
+impl Shown {
+    fn whole(turn: Turn, summary: Option<Summary>) -> Self {
+        let original = if summary.is_some() { Original::Archived } else { Original::Kept };
+        Self { turn: Found::Whole(Box::new(turn)), original, summary }
+    }
+
+    fn deleted(summary: Summary) -> Self {
+        let trace = Trace {
+            id: summary.original_turn_id,
+            session_id: summary.session_id,
+            turn_number: summary.turn_number,
+            timestamp: summary.timestamp,
+            memory_tier: MemoryTier::Cold,
+        };
+        Self { turn: Found::Deleted(trace), original: Original::Deleted, summary: Some(summary) }
+    }
+}
 
 pub(crate) fn show(db: &Path, args: &TurnShowArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let user = find::user(&memory, &args.user)?;
-    out.answer(&turn(&user, &args.turn)?, text)
+    out.answer(&shown(&user, &args.turn)?, text)
 }
 
 /// By its id, by its caller's id, or by its session and place: the first of them that is there.
-fn turn(user: &User, name: &str) -> Result<Turn, Failure> {
+fn shown(user: &User, name: &str) -> Result<Shown, Failure> {
     if let Ok(id) = name.parse::<TurnId>()
-        && let Some(turn) = found(user.turn(id))?
+        && let Some(shown) = either(user, find::found(user.turn(id))?, || Ok(user.summary(id)?))?
     {
-        return Ok(turn);
+        return Ok(shown);
     }
-    if let Some(turn) = found(user.turn_by_caller_id(name))? {
-        return Ok(turn);
+    let turn = find::found(user.turn_by_caller_id(name))?;
+    if let Some(shown) = either(user, turn, || Ok(user.summary_by_caller_id(name)?))? {
+        return Ok(shown);
     }
     if let Some((session, place)) = name.rsplit_once('/')
-        && let Ok(turn_number) = place.parse()
-        && let Some(turn) = find::session(user, session)?.turn(turn_number)?
+        && let Ok(turn_number) = place.parse::<u32>()
     {
-        return Ok(turn);
+        let session = find::session(user, session)?;
+        let summary = || {
+            let summaries = session.summaries()?;
+            Ok(summaries.into_iter().find(|summary| summary.turn_number == turn_number))
+        };
+        if let Some(shown) = either(user, session.turn(turn_number)?, summary)? {
+            return Ok(shown);
+        }
     }
     Err(Failure::not_found(
         "this user has no such turn; name it by its id, its caller's id, or SESSION/NUMBER as session show does",
     ))
 }
 
-fn found(turn: thermocline::Result<Turn>) -> Result<Option<Turn>, Failure> {
+/// The turn with its summary; if it was deleted, the summary alone.
+fn either(
+    user: &User,
+    turn: Option<Turn>,
+    summary: impl FnOnce() -> Result<Option<Summary>, Failure>,
+) -> Result<Option<Shown>, Failure> {
     match turn {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        turn => Ok(Some(turn?)),
+        Some(turn) => {
+            let summary = user.summary(turn.id)?;
+            Ok(Some(Shown::whole(turn, summary)))
+        }
+        None => Ok(summary()?.map(Shown::deleted)),
     }
 }
 
-fn text(turn: &Turn) -> String {
+fn text(shown: &Shown) -> String {
+    let mut text = match &shown.turn {
+        Found::Whole(turn) => whole(turn, shown.original),
+        Found::Deleted(trace) => deleted(trace),
+    };
+    if let Some(summary) = &shown.summary {
+        let said = plain::line(&summary.summary_text, usize::MAX);
+        let by = plain::line(&summary.summarizer, 40);
+        let _ = write!(text, "\nSummary ({by}, {} tokens):\n{said}\n", summary.summary_tokens);
+        if !summary.topic_keywords.is_empty() {
+            let _ = writeln!(text, "Topics: {}", plain::line(&summary.topic_keywords.join(", "), usize::MAX));
+        }
+    }
+    text
+}
+
+fn deleted(trace: &Trace) -> String {
+    format!(
+        "id         {}\n\
+         session    {}, turn {}\n\
+         said       {}\n\
+         tier       {}; the original was deleted, its summary stands for it\n",
+        trace.id,
+        trace.session_id,
+        trace.turn_number,
+        trace.timestamp.format("%Y-%m-%d %H:%M:%S UTC"),
+        trace.memory_tier.as_str(),
+    )
+}
+
+fn whole(turn: &Turn, original: Original) -> String {
     let mut text = format!(
         "id         {}\n\
          caller id  {}\n\
          session    {}, turn {}\n\
          said       {}\n\
-         tier       {}{}\n\
+         tier       {}{}{}\n\
          tokens     {} = {} + {} ({}; {} in a context)\n",
         turn.id,
         turn.caller_id.as_deref().map_or_else(|| "none".to_owned(), |id| plain::line(id, usize::MAX)),
@@ -54,7 +157,8 @@ fn text(turn: &Turn) -> String {
         turn.turn_number,
         turn.timestamp.format("%Y-%m-%d %H:%M:%S UTC"),
         turn.memory_tier.as_str(),
-        if turn.is_identity_critical { ", critical" } else { "" },
+        if original == Original::Archived { ", in the archive" } else { "" },
+        critical(turn),
         turn.tokens.total_tokens,
         turn.tokens.user_message_tokens,
         turn.tokens.ai_response_tokens,
@@ -71,6 +175,15 @@ fn text(turn: &Turn) -> String {
         }
     }
     text
+}
+
+/// Whether and why it is kept verbatim for ever.
+fn critical(turn: &Turn) -> String {
+    match turn.critical_rule {
+        _ if !turn.is_identity_critical => String::new(),
+        Some(rule) => format!(", critical ({})", rule.as_str()),
+        None => ", critical".to_owned(),
+    }
 }
 
 /// How a side of a turn is called: by its name, else by what it comes from.

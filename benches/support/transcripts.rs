@@ -1,0 +1,52 @@
+//! Real talks, where there are some: `THERMOCLINE_BENCH_TRANSCRIPTS` names a folder of `*.turns.jsonl` files, as
+//! `thermocline replay` reads them.
+
+use std::{env, fs, path::PathBuf};
+
+use serde_json::Value;
+use thermocline::NewTurn;
+
+/// The sessions of a transcript, each with its turns in order.
+pub type Talk = Vec<Vec<NewTurn>>;
+
+/// Every transcript by its name; none if the variable is not set, or this is only a test.
+pub fn talks() -> Vec<(String, Talk)> {
+    let Some(folder) = env::var_os("THERMOCLINE_BENCH_TRANSCRIPTS").filter(|_| !super::is_test()) else {
+        return Vec::new();
+    };
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.to_str().is_some_and(|path| path.ends_with(".turns.jsonl")));
+    paths.sort();
+    paths
+        .iter()
+        .map(|path| (path.file_name().unwrap().to_str().unwrap().replace(".turns.jsonl", ""), talk(path)))
+        .collect()
+}
+
+/// The first turns of each transcript, whatever session they are of.
+pub fn first_turns(count: usize) -> Vec<(String, Vec<NewTurn>)> {
+    let first = |talk: Talk| talk.into_iter().flatten().take(count).collect();
+    talks().into_iter().map(|(name, talk)| (name, first(talk))).collect()
+}
+
+/// Of both sides of all turns.
+pub fn bytes(turns: &[NewTurn]) -> usize {
+    turns.iter().map(NewTurn::text_bytes).sum()
+}
+
+fn talk(path: &PathBuf) -> Talk {
+    let mut talk: Vec<(String, Vec<NewTurn>)> = Vec::new();
+    for line in fs::read_to_string(path).unwrap().lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+        let mut turn = NewTurn::new(text("user"), text("assistant")).said_at(text("at").parse().unwrap());
+        if let Some(name) = line["user_name"].as_str() {
+            turn = turn.user_name(name);
+        }
+        if talk.last().is_none_or(|(session, _)| *session != text("session")) {
+            talk.push((text("session"), Vec::new()));
+        }
+        talk.last_mut().unwrap().1.push(turn);
+    }
+    talk.into_iter().map(|(_, turns)| turns).collect()
+}

@@ -1,0 +1,291 @@
+//! `thermocline anchor`: what is known of who the user is, with its evidence; set and taken back by hand.
+
+use std::{fmt::Write as _, path::Path};
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use thermocline::{Anchor, AnchorId, Attribute, Evidence, Stance, TurnId, blocking::User};
+
+use crate::{
+    args::{AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs},
+    exit::Failure,
+    find,
+    output::Output,
+    plain, session,
+};
+
+/// An anchor, its key and how it stands, in the words of `v_anchors`.
+#[derive(Debug, Serialize)]
+struct Shown {
+    key: String,
+    state: &'static str,
+    #[serde(flatten)]
+    anchor: Anchor,
+}
+
+/// An anchor that was set or taken back, and what holds under its key by now.
+#[derive(Debug, Serialize)]
+struct Changed {
+    anchor: Shown,
+    current: Vec<Shown>,
+}
+
+/// How the command line names anchors.
+enum Named<'a> {
+    Id(AnchorId),
+    Key { subject: String, attribute: Attribute, value: Option<&'a str> },
+}
+
+pub(crate) fn list(db: &Path, args: &AnchorListArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::memory(db)?;
+    let mut anchors = find::user(&memory, &args.user)?.anchors()?;
+    if let Some(subject) = &args.subject {
+        let subject = folded(subject);
+        anchors.retain(|anchor| anchor.subject == subject);
+    }
+    anchors.retain(|anchor| args.all || anchor.is_current());
+    if anchors.is_empty() && !out.is_json() {
+        out.talk(if args.all {
+            "no anchor is known"
+        } else {
+            "no anchor holds; --all shows what held before"
+        });
+        return Ok(());
+    }
+    let anchors: Vec<Shown> = anchors.into_iter().map(shown).collect();
+    out.answer(&anchors, |anchors| listed(anchors, args.all))
+}
+
+pub(crate) fn show(db: &Path, args: &AnchorShowArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::memory(db)?;
+    let user = find::user(&memory, &args.user)?;
+    let anchors: Vec<Shown> = matching(&user, &args.anchor)?.into_iter().map(shown).collect();
+    if anchors.is_empty() {
+        return Err(no_anchor());
+    }
+    let mut places: Vec<Vec<String>> = Vec::new();
+    if !out.is_json() {
+        for anchor in &anchors {
+            places.push(anchor.anchor.evidence.iter().map(|of| place(&user, of)).collect::<Result<_, _>>()?);
+        }
+    }
+    out.answer(&anchors, |anchors| {
+        let whole: Vec<String> = anchors.iter().zip(&places).map(|(of, places)| whole(of, places)).collect();
+        whole.join("\n")
+    })
+}
+
+pub(crate) fn set(db: &Path, args: &AnchorSetArgs, out: &Output) -> Result<(), Failure> {
+    let (subject, attribute) = key(&args.key)?;
+    let memory = find::memory(db)?;
+    let user = find::user(&memory, &args.user)?;
+    let id = user.set_anchor(&subject, attribute, &args.value)?;
+    out.answer(&changed(&user, id)?, |changed| format!("set\n{}", listed(&changed.current, false)))
+}
+
+pub(crate) fn retract(db: &Path, args: &AnchorRetractArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::memory(db)?;
+    let user = find::user(&memory, &args.user)?;
+    let mut anchors = matching(&user, &args.anchor)?;
+    // Whoever names an id means that anchor; a key means what holds under it.
+    if args.anchor.parse::<AnchorId>().is_err() {
+        anchors.retain(Anchor::is_current);
+    }
+    let id = match anchors.as_slice() {
+        [] => return Err(no_anchor()),
+        [one] => one.id,
+        several => return Err(ambiguous(several)),
+    };
+    user.retract_anchor(id)?;
+    out.answer(&changed(&user, id)?, |changed| match changed.current.as_slice() {
+        [] => "retracted; nothing holds under this key now\n".to_owned(),
+        current => format!("retracted; under this key there is now\n{}", listed(current, false)),
+    })
+}
+
+/// The anchors of the user that are meant, what holds before what held.
+fn matching(user: &User, name: &str) -> Result<Vec<Anchor>, Failure> {
+    let named = named(name)?;
+    let is_meant = |anchor: &Anchor| match &named {
+        Named::Id(id) => anchor.id == *id,
+        Named::Key { subject, attribute, value } => {
+            anchor.subject == *subject
+                && anchor.attribute == *attribute
+                && value.is_none_or(|value| folded(&anchor.value) == folded(value))
+        }
+    };
+    Ok(user.anchors()?.into_iter().filter(is_meant).collect())
+}
+
+fn named(name: &str) -> Result<Named<'_>, Failure> {
+    if let Ok(id) = name.parse() {
+        return Ok(Named::Id(id));
+    }
+    let (key_part, value) = match name.split_once('=') {
+        Some((key, value)) => (key, Some(value)),
+        None => (name, None),
+    };
+    let (subject, attribute) = key(key_part)?;
+    Ok(Named::Key { subject, attribute, value })
+}
+
+/// `user.name`: a subject may have points in it, an attribute has none.
+fn key(text: &str) -> Result<(String, Attribute), Failure> {
+    let Some((subject, attribute)) = text.rsplit_once('.') else {
+        return Err(Failure::refused("an anchor is named by its id, or like user.name: SUBJECT.ATTRIBUTE"));
+    };
+    let Some(attribute) = Attribute::from_word(&attribute.trim().to_lowercase()) else {
+        let known: Vec<&str> = Attribute::ALL.iter().map(|attribute| attribute.as_str()).collect();
+        return Err(Failure::refused(format!("there is no such attribute; there are {}", known.join(", "))));
+    };
+    Ok((folded(subject), attribute))
+}
+
+/// As the library compares subjects: in lower case, with single blanks.
+fn folded(name: &str) -> String {
+    name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+fn no_anchor() -> Failure {
+    Failure::not_found(
+        "this user has no such anchor; anchor list shows them, with --all also those of the past",
+    )
+}
+
+/// Names them by their ids: their values are what users said.
+fn ambiguous(anchors: &[Anchor]) -> Failure {
+    let ids: Vec<String> = anchors.iter().map(|anchor| anchor.id.to_string()).collect();
+    Failure::refused(format!(
+        "{} anchors are named so; add =VALUE, or name one by its id: {}",
+        ids.len(),
+        ids.join(", ")
+    ))
+}
+
+fn shown(anchor: Anchor) -> Shown {
+    Shown { key: anchor.key(), state: state(&anchor), anchor }
+}
+
+fn state(anchor: &Anchor) -> &'static str {
+    match anchor {
+        anchor if anchor.retracted_at.is_some() => "retracted",
+        anchor if anchor.superseded_by.is_some() => "superseded",
+        anchor if anchor.valid_until.is_some() => "ended",
+        _ => "holds",
+    }
+}
+
+fn changed(user: &User, id: AnchorId) -> Result<Changed, Failure> {
+    let anchors = user.anchors()?;
+    let anchor = anchors.iter().find(|anchor| anchor.id == id).cloned().ok_or_else(no_anchor)?;
+    let is_current = |other: &&Anchor| {
+        other.is_current() && (&other.subject, other.attribute) == (&anchor.subject, anchor.attribute)
+    };
+    let current = anchors.iter().filter(is_current).cloned().map(shown).collect();
+    Ok(Changed { anchor: shown(anchor), current })
+}
+
+/// A table of anchors; if `all`, with what became of them.
+fn listed(anchors: &[Shown], all: bool) -> String {
+    /// Longer ones are cut, or push their line to the right.
+    const WIDEST: usize = 40;
+    let key = |of: &Shown| plain::line(&of.key, usize::MAX);
+    let value = |of: &Shown| plain::line(&of.anchor.value, WIDEST);
+    let width = |cell: &dyn Fn(&Shown) -> String| {
+        anchors.iter().map(|of| cell(of).chars().count()).max().unwrap_or(0).clamp(5, WIDEST)
+    };
+    let (keys, values) = (width(&key), width(&value));
+    let mut text = format!("{:<keys$}  {:<values$}  {:>8}  {:<10}  ", "key", "value", "strength", "since");
+    if all {
+        let _ = write!(text, "{:<10}  {:<10}  ", "until", "state");
+    }
+    text += "id\n";
+    for of in anchors {
+        let anchor = &of.anchor;
+        let _ = write!(
+            text,
+            "{:<keys$}  {:<values$}  {:>8.3}  {:<10}  ",
+            key(of),
+            value(of),
+            anchor.strength,
+            day(anchor.valid_from)
+        );
+        if all {
+            let _ = write!(text, "{:<10}  {:<10}  ", until(anchor), of.state);
+        }
+        let _ = writeln!(text, "{}", anchor.id);
+    }
+    text
+}
+
+fn day(at: DateTime<Utc>) -> String {
+    at.format("%Y-%m-%d").to_string()
+}
+
+/// The day on which it ceased to hold, or was taken back.
+fn until(anchor: &Anchor) -> String {
+    anchor.valid_until.or(anchor.retracted_at).map(day).unwrap_or_default()
+}
+
+/// An anchor with its evidence.
+fn whole(of: &Shown, places: &[String]) -> String {
+    let anchor = &of.anchor;
+    let mut text = format!(
+        "{} = {}\nid          {}\nstate       {}\nstrength    {:.3}\nsince       {}\n",
+        plain::line(&of.key, usize::MAX),
+        plain::line(&anchor.value, usize::MAX),
+        anchor.id,
+        of.state,
+        anchor.strength,
+        day(anchor.valid_from),
+    );
+    for (what, is) in [
+        ("until", anchor.valid_until.map(day)),
+        ("superseded", anchor.superseded_by.map(|by| format!("by {by}"))),
+        ("retracted", anchor.retracted_at.map(day)),
+    ] {
+        if let Some(is) = is {
+            let _ = writeln!(text, "{what:<10}  {is}");
+        }
+    }
+    text += "evidence\n";
+    for (evidence, place) in anchor.evidence.iter().zip(places) {
+        let stance = match evidence.stance {
+            Stance::Holds => "holds",
+            Stance::Ends => "ends",
+        };
+        let _ = write!(text, "  {}  {stance}  {place}", day(evidence.said_at));
+        match plain::line(&evidence.quote, usize::MAX).as_str() {
+            "" => text.push('\n'),
+            quote => {
+                let _ = writeln!(text, "\n    \"{quote}\"");
+            }
+        }
+    }
+    text
+}
+
+/// Where the evidence stands, as turn show takes it, and who found it.
+fn place(user: &User, evidence: &Evidence) -> Result<String, Failure> {
+    let Some(id) = evidence.turn_id else { return Ok("set by hand".to_owned()) };
+    let by = plain::line(&evidence.made_by, 40);
+    Ok(match session_and_number(user, id)? {
+        Some((session, number)) => format!("turn {session}/{number}, found by {by}"),
+        None => format!("turn {id}, found by {by}"),
+    })
+}
+
+/// The session of a turn, and its place there; also of one whose original was deleted.
+fn session_and_number(user: &User, id: TurnId) -> Result<Option<(String, u32)>, Failure> {
+    let (session_id, number) = match find::found(user.turn(id))? {
+        Some(turn) => (turn.session_id, turn.turn_number),
+        None => match user.summary(id)? {
+            Some(summary) => (summary.session_id, summary.turn_number),
+            None => return Ok(None),
+        },
+    };
+    match find::found(user.session_by_id(session_id))? {
+        Some(session) => Ok(Some((session::name(&session.info()?), number))),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,154 @@
+//! `thermocline erase`: takes a session, or all of a user, out of the bytes of the file.
+
+use std::{fmt::Write as _, path::Path};
+
+use indicatif::HumanCount;
+use thermocline::{
+    Erased, SessionId,
+    blocking::{Session, User},
+};
+
+use crate::{
+    args::EraseArgs,
+    counts::counted,
+    exit::{Exit, Failure},
+    find,
+    output::Output,
+};
+
+/// What is to be erased.
+enum Target {
+    User(User),
+    /// One session, or all the parts of a talk that went on after silence under the same key.
+    Sessions(Vec<Session>),
+}
+
+pub(crate) fn run(db: &Path, args: &EraseArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::memory(db)?;
+    let user = find::user(&memory, &args.user)?;
+    let target = match &args.session {
+        None => Target::User(user),
+        Some(key_or_id) => Target::Sessions(sessions(&user, key_or_id)?),
+    };
+    if !args.yes {
+        confirm(&target, out)?;
+    }
+    let erased = {
+        let _progress = out.progress(None, "erasing");
+        erase(&target)?
+    };
+    out.answer(&erased, text)?;
+    if !erased.is_pending {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Exit::TryAgain,
+        "all rows are erased, but the write-ahead log still holds old bytes, since somebody reads the file; \
+         end the programs that do, then run: thermocline jobs run",
+    ))
+}
+
+/// The sessions with this key, oldest part last, or the one with this id.
+fn sessions(user: &User, key_or_id: &str) -> Result<Vec<Session>, Failure> {
+    let mut infos = user.sessions()?;
+    infos.retain(|info| info.caller_id.as_deref() == Some(key_or_id));
+    if infos.is_empty() {
+        return Ok(vec![find::session(user, key_or_id)?]);
+    }
+    let ids: Vec<SessionId> = infos.iter().map(|info| info.id).collect();
+    ids.into_iter().map(|id| Ok(user.session_by_id(id)?)).collect()
+}
+
+fn erase(target: &Target) -> Result<Erased, Failure> {
+    let sessions = match target {
+        Target::User(user) => return Ok(user.erase()?),
+        Target::Sessions(sessions) => sessions,
+    };
+    let mut all = Erased::default();
+    for session in sessions {
+        let one = session.erase()?;
+        all = Erased {
+            sessions: all.sessions + one.sessions,
+            turns: all.turns + one.turns,
+            archived_turns: all.archived_turns + one.archived_turns,
+            summaries: all.summaries + one.summaries,
+            anchors: all.anchors + one.anchors,
+            derivations: all.derivations + one.derivations,
+            transitions: all.transitions + one.transitions,
+            jobs: all.jobs + one.jobs,
+            // The last one empties the log of all of them.
+            is_pending: one.is_pending,
+        };
+    }
+    Ok(all)
+}
+
+/// Asks whoever sits at the terminal; where nobody does, nothing is erased without `--yes`.
+fn confirm(target: &Target, out: &Output) -> Result<(), Failure> {
+    let what = what(target)?;
+    match out.ask(&format!("Erase {what}? It cannot be undone. Type yes: "))? {
+        Some(answer) if answer.trim() == "yes" => Ok(()),
+        Some(_) => Err(Failure::refused("that was no yes; nothing was erased")),
+        None => Err(Failure::refused(format!("without --yes nothing was erased; it would erase {what}"))),
+    }
+}
+
+/// What there is to erase, in numbers.
+fn what(target: &Target) -> Result<String, Failure> {
+    match target {
+        Target::User(user) => {
+            let sessions = user.sessions()?;
+            let turns: u64 = sessions.iter().map(|info| u64::from(info.turn_count)).sum();
+            let anchors = user.anchors()?.len();
+            Ok(format!(
+                "all of this user: {}, {}, {}",
+                counted(sessions.len(), "session"),
+                turns_of(turns),
+                counted(anchors, "anchor")
+            ))
+        }
+        Target::Sessions(sessions) => {
+            let (mut turns, mut summaries) = (0, 0);
+            for session in sessions {
+                turns += u64::from(session.info()?.turn_count);
+                summaries += session.summaries()?.len();
+            }
+            let summaries = match summaries {
+                1 => "1 summary".to_owned(),
+                n => format!("{} summaries", HumanCount(n as u64)),
+            };
+            Ok(format!(
+                "{}: {}, {summaries}, and what only they say of anchors",
+                counted(sessions.len(), "session"),
+                turns_of(turns)
+            ))
+        }
+    }
+}
+
+fn turns_of(turns: u64) -> String {
+    counted(usize::try_from(turns).unwrap_or(usize::MAX), "turn")
+}
+
+/// The receipt.
+fn text(erased: &Erased) -> String {
+    let mut text = "erased\n".to_owned();
+    for (what, rows) in [
+        ("sessions", erased.sessions),
+        ("turns", erased.turns),
+        ("of them archived", erased.archived_turns),
+        ("summaries", erased.summaries),
+        ("anchors", erased.anchors),
+        ("pieces of evidence", erased.derivations),
+        ("tier moves", erased.transitions),
+        ("jobs", erased.jobs),
+    ] {
+        let _ = writeln!(text, "  {what:<19} {:>9}", HumanCount(rows).to_string());
+    }
+    text += if erased.is_pending {
+        "The write-ahead log still holds old bytes: the erase is pending.\n"
+    } else {
+        "Out of the rows, and out of the bytes of the file and its log.\n"
+    };
+    text
+}

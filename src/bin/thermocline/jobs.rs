@@ -1,0 +1,215 @@
+//! `thermocline jobs`: the work that waits in the file, and doing it.
+
+use std::{collections::HashMap, fmt::Write as _, path::Path};
+
+use chrono::{DateTime, Utc};
+use indicatif::HumanCount;
+use serde::Serialize;
+use thermocline::{
+    Clock, JobInfo, JobState, JobsReport, RunJobs, SystemClock, UserId,
+    blocking::{Thermocline, User},
+};
+
+use crate::{
+    args::{JobsRetryArgs, JobsRunArgs},
+    counts::counted,
+    exit::Failure,
+    find,
+    output::Output,
+    plain, session,
+};
+
+/// A job, and how the command line names its session.
+#[derive(Debug, Serialize)]
+struct Listed {
+    #[serde(flatten)]
+    job: JobInfo,
+    /// The session's key, else its id; none: the job is about all of a user, or the file.
+    session: Option<String>,
+}
+
+/// What a run did, and how long it took.
+#[derive(Debug, Serialize)]
+struct Ran {
+    #[serde(flatten)]
+    report: JobsReport,
+    seconds: f64,
+    /// Of the jobs that are done.
+    jobs_per_second: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Retried {
+    /// Jobs that are due now, and were not.
+    queued: u64,
+}
+
+pub(crate) fn list(db: &Path, out: &Output) -> Result<(), Failure> {
+    let memory = find::memory(db)?;
+    let jobs = Names::new(&memory).listed(memory.jobs()?)?;
+    if jobs.is_empty() && !out.is_json() {
+        out.talk("no job waits");
+        return Ok(());
+    }
+    out.answer(&jobs, |jobs| listed(jobs, SystemClock.now()))
+}
+
+pub(crate) fn run(db: &Path, args: &JobsRunArgs, out: &Output) -> Result<(), Failure> {
+    let mut config = find::verb_config();
+    config.originals = args.originals.into();
+    #[cfg(feature = "llm")]
+    if let (Some(url), Some(model)) = (&args.llm.llm_url, &args.llm.llm_model) {
+        let mut model = thermocline::OpenAiCompatible::new(url, model)?;
+        if let Ok(key) = std::env::var(&args.llm.llm_key_var) {
+            model = model.api_key(key);
+        }
+        let summarizer = thermocline::LlmSummarizer::new(std::sync::Arc::new(model));
+        config.summarizer = Some(std::sync::Arc::new(summarizer.window_tokens(args.llm.llm_window)));
+    }
+    let memory = find::memory_with(db, config)?;
+    let mut options = RunJobs::default();
+    if let Some(max) = args.max {
+        options = options.max_jobs(max);
+    }
+    let progress = out.job_progress("running jobs");
+    let mut shown = progress.clone();
+    let report = memory.run_jobs(options.on_progress(move |progress| shown.at(progress)))?;
+    let seconds = progress.elapsed().as_secs_f64();
+    progress.end();
+
+    let jobs_per_second = if seconds > 0.0 { count(report.done) / seconds } else { 0.0 };
+    out.answer(&Ran { report, seconds, jobs_per_second }, ran)?;
+    if !out.is_json() {
+        for line in left(&memory.jobs()?) {
+            out.talk(&line);
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn retry(db: &Path, args: &JobsRetryArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::memory(db)?;
+    let queued = memory.retry_jobs(args.job_no)?;
+    if let Some(number) = args.job_no
+        && queued == 0
+        && !memory.jobs()?.iter().any(|job| job.job_no == number)
+    {
+        return Err(Failure::not_found("there is no job with that number; jobs list shows them"));
+    }
+    out.answer(&Retried { queued }, |retried| match (retried.queued, args.job_no) {
+        (0, None) => "No job had been put off or given up.\n".to_owned(),
+        (0, Some(_)) => "This job is due already, or somebody works on it.\n".to_owned(),
+        (1, _) => "1 job is due now: thermocline jobs run\n".to_owned(),
+        (queued, _) => format!("{} jobs are due now: thermocline jobs run\n", HumanCount(queued)),
+    })
+}
+
+/// How the command line names the sessions of jobs. Users have no name that can be asked for by their id.
+struct Names<'a> {
+    memory: &'a Thermocline,
+    users: HashMap<UserId, Option<User>>,
+}
+
+impl<'a> Names<'a> {
+    fn new(memory: &'a Thermocline) -> Self {
+        Self { memory, users: HashMap::new() }
+    }
+
+    fn listed(mut self, jobs: Vec<JobInfo>) -> Result<Vec<Listed>, Failure> {
+        jobs.into_iter().map(|job| Ok(Listed { session: self.session(&job)?, job })).collect()
+    }
+
+    fn session(&mut self, job: &JobInfo) -> Result<Option<String>, Failure> {
+        let (Some(user_id), Some(session_id)) = (job.user_id, job.session_id) else { return Ok(None) };
+        if !self.users.contains_key(&user_id) {
+            self.users.insert(user_id, self.memory.find_user_by_id(user_id)?);
+        }
+        // It may have been erased since the jobs were read.
+        let session = match &self.users[&user_id] {
+            Some(user) => find::found(user.session_by_id(session_id))?,
+            None => None,
+        };
+        Ok(Some(match session {
+            Some(session) => session::name(&session.info()?),
+            None => session_id.to_string(),
+        }))
+    }
+}
+
+/// A table of jobs, in the order in which they will run.
+fn listed(jobs: &[Listed], now: DateTime<Utc>) -> String {
+    let mut text = format!(
+        "{:>5}  {:<8}  {:<7}  {:>13}  {:>5}  {:<16}  {:<36}  session\n",
+        "job", "kind", "state", "turns", "tries", "next run", "user"
+    );
+    for Listed { job, session } in jobs {
+        let _ = writeln!(
+            text,
+            "{:>5}  {:<8}  {:<7}  {:>13}  {:>5}  {:<16}  {:<36}  {}",
+            job.job_no,
+            job.kind.as_str(),
+            job.state.as_str(),
+            format!("{} of {}", HumanCount(job.done_count.into()), HumanCount(job.total_count.into())),
+            job.attempts,
+            next_run(job, now),
+            job.user_id.map_or_else(|| "none: the file".to_owned(), |id| id.to_string()),
+            session.as_deref().unwrap_or(if job.user_id.is_some() { "all" } else { "-" }),
+        );
+        if let Some(error) = &job.last_error {
+            let _ = writeln!(text, "       {}", plain::line(error, usize::MAX));
+        }
+    }
+    text
+}
+
+fn next_run(job: &JobInfo, now: DateTime<Utc>) -> String {
+    match job.state {
+        JobState::Failed => "when retried".to_owned(),
+        JobState::Queued if job.next_run_at <= now => "due".to_owned(),
+        JobState::Running if job.next_run_at <= now => "due, was cut off".to_owned(),
+        JobState::Queued => job.next_run_at.format("%Y-%m-%d %H:%M").to_string(),
+        JobState::Running => "now".to_owned(),
+    }
+}
+
+fn ran(ran: &Ran) -> String {
+    let Ran { report, seconds, jobs_per_second } = ran;
+    let JobsReport { ended_sessions, done, later, failed, turns, .. } = *report;
+    if (ended_sessions, done, later, failed) == (0, 0, 0, 0) {
+        return "No job was due.\n".to_owned();
+    }
+    let mut text = String::new();
+    for (what, number) in [
+        ("sessions ended by silence", ended_sessions),
+        ("jobs done", done),
+        ("to be tried again", later),
+        ("given up", failed),
+        ("turns", turns),
+    ] {
+        let _ = writeln!(text, "{what:<26} {:>9}", HumanCount(number).to_string());
+    }
+    let _ = writeln!(text, "{:<26} {seconds:>9.1}, {jobs_per_second:.1} jobs/s", "seconds");
+    text
+}
+
+/// What a run leaves behind, and what to do about it.
+fn left(jobs: &[JobInfo]) -> Vec<String> {
+    let count = |state| jobs.iter().filter(|job| job.state == state).count();
+    let waiting = count(JobState::Queued) + count(JobState::Running);
+    let failed = count(JobState::Failed);
+    let mut lines = Vec::new();
+    if waiting > 0 {
+        let jobs = counted(waiting, "job");
+        lines.push(format!("not done yet: {jobs}; thermocline jobs list says when and why"));
+    }
+    if failed > 0 {
+        let jobs = counted(failed, "job");
+        lines.push(format!("given up: {jobs}; thermocline jobs list says why, jobs retry queues them again"));
+    }
+    lines
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a rate is no exact number")]
+fn count(number: u64) -> f64 {
+    number as f64
+}

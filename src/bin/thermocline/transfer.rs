@@ -1,0 +1,142 @@
+//! `thermocline export` and `import`: all of a user's memory as lines of JSON, out of one file and into another.
+
+use std::{
+    error::Error as StdError,
+    fmt::Write as _,
+    fs::{self, File},
+    io::{self, BufRead, BufReader, Cursor, Read},
+    path::Path,
+};
+
+use indicatif::HumanCount;
+use serde::Serialize;
+use serde_json::Value;
+use thermocline::{Transferred, blocking::Thermocline};
+
+use crate::{
+    args::{ExportArgs, ImportArgs},
+    exit::{Exit, Failure},
+    find,
+    output::Output,
+    plain,
+};
+
+/// The first line of an export is far shorter.
+const MAX_FIRST_LINE_BYTES: u64 = 1 << 10;
+
+#[derive(Debug, Serialize)]
+struct Written {
+    file: String,
+    #[serde(flatten)]
+    counts: Transferred,
+}
+
+pub(crate) fn export(db: &Path, args: &ExportArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::memory(db)?;
+    let user = find::user(&memory, &args.user)?;
+    if args.to == Path::new("-") {
+        let exported = user.export(out.data());
+        if exported.as_ref().is_err_and(|error| is_broken_pipe(error)) {
+            return Ok(()); // A reader who has gone away has seen enough.
+        }
+        out.talk(&one_line(&exported?));
+        return Ok(());
+    }
+    let file = create(&args.to)?;
+    let counts = {
+        let _progress = out.progress(None, "exporting");
+        written(&file, |to| Ok(user.export(to)?))
+            // What is not whole must not pass for an export.
+            .inspect_err(|_| drop(fs::remove_file(&args.to)))?
+    };
+    out.answer(&Written { file: args.to.display().to_string(), counts }, |written| {
+        format!("{}\n{}", plain::line(&written.file, usize::MAX), table(&written.counts))
+    })
+}
+
+pub(crate) fn import(db: &Path, args: &ImportArgs, out: &Output) -> Result<(), Failure> {
+    let from: Box<dyn Read + Send> = if args.from == Path::new("-") {
+        Box::new(io::stdin())
+    } else {
+        Box::new(File::open(&args.from).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Failure::caused(Exit::NotFound, "there is no such export", error),
+            _ => Failure::caused(Exit::FileUnusable, "the export cannot be opened", error),
+        })?)
+    };
+    // Looked at before the file is opened: what is no export must not make a database.
+    let from = begun(BufReader::new(from))?;
+    let memory = Thermocline::open_with(db, find::verb_config())?;
+    let counts = {
+        let _progress = out.progress(None, "importing");
+        memory.import(&args.user, from)?
+    };
+    out.answer(&counts, table)
+}
+
+/// A new file that only its owner can read; none is replaced.
+fn create(path: &Path) -> Result<File, Failure> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Failure::refused("the file exists already; an export never replaces one")
+        }
+        io::ErrorKind::NotFound => {
+            Failure::caused(Exit::NotFound, "the export's folder does not exist", error)
+        }
+        _ => Failure::caused(Exit::FileUnusable, "the export cannot be made there", error),
+    })
+}
+
+/// Writes the file, and returns once it is on the disk.
+fn written(
+    file: &File,
+    write: impl FnOnce(File) -> Result<Transferred, Failure>,
+) -> Result<Transferred, Failure> {
+    let failed = |error| Failure::caused(Exit::FileUnusable, "the export could not be written", error);
+    let counts = write(file.try_clone().map_err(failed)?)?;
+    file.sync_all().map_err(failed)?;
+    Ok(counts)
+}
+
+/// The same text again, if its first line is one of an export.
+fn begun(mut from: impl BufRead + Send + 'static) -> Result<impl BufRead + Send + 'static, Failure> {
+    let mut first = Vec::new();
+    (&mut from)
+        .take(MAX_FIRST_LINE_BYTES)
+        .read_until(b'\n', &mut first)
+        .map_err(|error| Failure::caused(Exit::FileUnusable, "the export cannot be read", error))?;
+    match serde_json::from_slice::<Value>(&first) {
+        Ok(line) if line["line"] == "memory" => Ok(Cursor::new(first).chain(from)),
+        _ => Err(Failure::refused("this is no export of a memory; thermocline export makes one")),
+    }
+}
+
+fn is_broken_pipe(error: &(dyn StdError + 'static)) -> bool {
+    let is_it = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    error.downcast_ref().is_some_and(is_it) || error.source().is_some_and(is_broken_pipe)
+}
+
+fn rows(counts: &Transferred) -> [(&'static str, u64); 6] {
+    [
+        ("sessions", counts.sessions),
+        ("turns", counts.turns),
+        ("summaries", counts.summaries),
+        ("anchors", counts.anchors),
+        ("pieces of evidence", counts.derivations),
+        ("tier moves", counts.transitions),
+    ]
+}
+
+fn table(counts: &Transferred) -> String {
+    rows(counts).iter().fold(String::new(), |mut text, (what, count)| {
+        let _ = writeln!(text, "  {what:<19} {:>9}", HumanCount(*count).to_string());
+        text
+    })
+}
+
+fn one_line(counts: &Transferred) -> String {
+    rows(counts).map(|(what, count)| format!("{what} {}", HumanCount(count))).join(", ")
+}

@@ -1,0 +1,93 @@
+//! A frame of the archive: turns as lines of JSON, compressed together with zstd.
+//!
+//! No trained dictionary: one trained on 3,032 real turns held 632 of them verbatim, a copy of users' text outside of
+//! every erase.
+
+use std::io::Read;
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::turn::Turn,
+};
+
+/// zstd's level: 9 is within 3 % of 19 on these sizes, at a tenth of its time.
+const LEVEL: i32 = 9;
+
+/// The most that a frame may hold, against a forged one: two sides of 10 MiB, escaped six times over, and some.
+const MAX_RAW_BYTES: u64 = 1 << 28;
+
+/// A frame, and how large its lines are before compression.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    pub(crate) body: Vec<u8>,
+    pub(crate) raw_bytes: usize,
+    pub(crate) turn_count: usize,
+}
+
+/// Packs turns into a frame, in their order.
+pub(crate) fn pack(turns: &[&Turn]) -> Result<Frame> {
+    let mut lines = Vec::new();
+    for turn in turns {
+        serde_json::to_writer(&mut lines, turn).map_err(|error| cannot("written", error))?;
+        lines.push(b'\n');
+    }
+    let body = zstd::bulk::compress(&lines, LEVEL).map_err(|error| cannot("written", error))?;
+    Ok(Frame { body, raw_bytes: lines.len(), turn_count: turns.len() })
+}
+
+/// The turn on one line of a frame.
+pub(crate) fn unpack_one(body: &[u8], position: usize) -> Result<Turn> {
+    let lines = lines(body)?;
+    let line = lines.split(|&byte| byte == b'\n').nth(position).filter(|line| !line.is_empty());
+    parse(line.ok_or_else(|| Error::new(ErrorKind::Corrupt, "a frame of the archive is too short"))?)
+}
+
+/// Every turn of a frame, in order.
+pub(crate) fn unpack(body: &[u8]) -> Result<Vec<Turn>> {
+    lines(body)?.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(parse).collect()
+}
+
+fn lines(body: &[u8]) -> Result<Vec<u8>> {
+    let mut lines = Vec::new();
+    let decoder = zstd::stream::read::Decoder::new(body).map_err(|error| cannot("read", error))?;
+    decoder.take(MAX_RAW_BYTES).read_to_end(&mut lines).map_err(|error| cannot("read", error))?;
+    Ok(lines)
+}
+
+fn parse(line: &[u8]) -> Result<Turn> {
+    // serde_json quotes what it stumbles over; only the place is passed on.
+    serde_json::from_slice(line).map_err(|error| cannot("read", format!("at column {}", error.column())))
+}
+
+fn cannot(what: &str, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    Error::caused(ErrorKind::Corrupt, format!("a frame of the archive cannot be {what}; run doctor"), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_come_out_as_they_went_in() {
+        let turns = [
+            Turn::sample(1, "line\nbreaks \u{2028} and \"quotes\" \\", 7),
+            Turn::sample(2, "", 0),
+            Turn::sample(3, "昨日、黒猫を見た 🦊", 9),
+        ];
+        let frame = pack(&turns.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(unpack(&frame.body).unwrap(), turns);
+        assert_eq!(unpack_one(&frame.body, 2).unwrap(), turns[2]);
+        assert_eq!(unpack_one(&frame.body, 3).unwrap_err().kind(), ErrorKind::Corrupt);
+    }
+
+    #[test]
+    fn a_damaged_frame_is_an_error_that_does_not_quote_it() {
+        let turn = Turn::sample(1, "secret ".repeat(50), 50);
+        let mut frame = pack(&[&turn]).unwrap();
+        frame.body.truncate(frame.body.len() - 3);
+        let error = unpack(&frame.body).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+        let other = zstd::bulk::compress(b"{\"secret\":1}\n", 1).unwrap();
+        assert!(!format!("{:?}", unpack(&other).unwrap_err()).contains("secret"));
+    }
+}

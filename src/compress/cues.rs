@@ -1,0 +1,429 @@
+//! Cues: small patterns of words that tell what a statement does.
+//!
+//! A pattern is words with blanks between. `a|b` is one of them, `@class` one of a class, `x?` may be missing, `*2`
+//! is up to two words of any kind, `#` a number, `!x` no `x` next, `&x` an `x` next that is not part of it, `^` the start of the statement, `$` its end or a mark. Adverbs between the words of
+//! a pattern are passed over.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::LazyLock,
+};
+
+use crate::compress::voice::{Statement, Token};
+
+/// Patterns by the words they can begin with.
+#[derive(Debug)]
+pub(crate) struct Cues {
+    patterns: Vec<Pattern>,
+    by_first_word: HashMap<&'static str, Continued>,
+}
+
+/// Patterns that begin with one word: hundreds begin with `i`, so they are looked up by the second word too.
+#[derive(Debug, Default)]
+struct Continued {
+    by_second_word: HashMap<&'static str, Vec<usize>>,
+    /// Those whose second element is not simply a word.
+    others: Vec<usize>,
+}
+
+/// A place where a pattern was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Which pattern, by its place in the list.
+    pub(crate) pattern: usize,
+    /// Its first token, and the one behind its last.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// The token that a `=` marks.
+    pub(crate) marked: Option<usize>,
+}
+
+#[derive(Debug)]
+struct Pattern {
+    at_start: bool,
+    elements: Vec<Element>,
+}
+
+#[derive(Debug)]
+enum Element {
+    Word {
+        words: Vec<&'static str>,
+        or_end: bool,
+        is_job: bool,
+        is_ten: bool,
+        is_optional: bool,
+        is_marked: bool,
+    },
+    Any {
+        most: usize,
+    },
+    Number {
+        is_marked: bool,
+    },
+    Not {
+        words: Vec<&'static str>,
+    },
+    Ahead {
+        words: Vec<&'static str>,
+    },
+    End,
+}
+
+/// A class of words: its name, and the words with blanks between.
+pub(crate) type Class = (&'static str, &'static str);
+
+/// Adverbs that change nothing about what is claimed.
+const PASSED_OVER: &[&str] = &[
+    "really",
+    "just",
+    "also",
+    "actually",
+    "now",
+    "still",
+    "always",
+    "finally",
+    "recently",
+    "officially",
+    "currently",
+    "totally",
+    "absolutely",
+    "so",
+    "very",
+    "honestly",
+    "definitely",
+    "basically",
+    "truly",
+    "simply",
+    "only",
+    "both",
+    "all",
+    "too",
+    "pretty",
+    "quite",
+    "kinda",
+    "sort",
+    "super",
+    "already",
+    "even",
+    "ever",
+    "usually",
+    "often",
+    "mostly",
+    "probably",
+    "particularly",
+    "especially",
+    "since",
+    "then",
+    "have",
+    "been",
+    "personally",
+    "deeply",
+    "genuinely",
+    "completely",
+];
+static PASSED_OVER_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| PASSED_OVER.iter().copied().collect());
+
+/// Whether patterns pass over this word.
+pub(crate) fn is_passed_over(lower: &str) -> bool {
+    PASSED_OVER_WORDS.contains(lower)
+}
+
+/// No more of them in a row.
+const MOST_PASSED_OVER: usize = 2;
+
+impl Cues {
+    /// Reads the patterns of a list.
+    pub(crate) fn new(patterns: impl IntoIterator<Item = &'static str>, classes: &[Class]) -> Self {
+        let patterns: Vec<Pattern> =
+            patterns.into_iter().map(|pattern| Pattern::read(pattern, classes)).collect();
+        let mut by_first_word: HashMap<&'static str, Continued> = HashMap::new();
+        for (index, pattern) in patterns.iter().enumerate() {
+            for (place, element) in pattern.elements.iter().enumerate() {
+                let (words, is_optional): (&[&'static str], _) = match element {
+                    Element::Word { words, is_optional, .. } => (words, *is_optional),
+                    Element::Number { .. } => (&["#"], false),
+                    _ => break,
+                };
+                let second =
+                    pattern.elements.get(place + 1).and_then(Element::plain_words).filter(|_| !is_optional);
+                for &word in words {
+                    by_first_word.entry(word).or_default().add(second, index);
+                }
+                if !is_optional {
+                    break;
+                }
+            }
+        }
+        Self { patterns, by_first_word }
+    }
+
+    /// Every place where a pattern is found, in the order of the text, then of the list.
+    pub(crate) fn all(&self, statement: &Statement<'_>) -> Vec<Found> {
+        let mut found = Vec::new();
+        let mut candidates = Vec::new();
+        for (start, token) in statement.tokens.iter().enumerate() {
+            // Patterns that begin with a number are listed under its sign.
+            let word =
+                if token.lower.starts_with(|c: char| c.is_ascii_digit()) { "#" } else { &*token.lower };
+            let Some(continued) = self.by_first_word.get(word) else { continue };
+            candidates.clear();
+            continued.add_candidates(&statement.tokens[start + 1..], &mut candidates);
+            for &pattern in &candidates {
+                let Pattern { at_start, elements } = &self.patterns[pattern];
+                let begins = start == 0 || statement.tokens[start - 1].is_mark();
+                if *at_start && !begins {
+                    continue;
+                }
+                if let Some((end, marked)) = matches(elements, &statement.tokens, start, true) {
+                    found.push(Found { pattern, start, end, marked });
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether any pattern is found.
+    pub(crate) fn any(&self, statement: &Statement<'_>) -> bool {
+        !self.all(statement).is_empty()
+    }
+}
+
+impl Continued {
+    fn add(&mut self, second: Option<&[&'static str]>, pattern: usize) {
+        let add_to = |list: &mut Vec<usize>| {
+            if list.last() != Some(&pattern) {
+                list.push(pattern);
+            }
+        };
+        match second {
+            Some(words) => words.iter().for_each(|word| add_to(self.by_second_word.entry(word).or_default())),
+            None => add_to(&mut self.others),
+        }
+    }
+
+    /// The patterns that may go on with these tokens, in the order of the list.
+    fn add_candidates(&self, behind: &[Token<'_>], candidates: &mut Vec<usize>) {
+        candidates.extend(&self.others);
+        for token in behind.iter().take(MOST_PASSED_OVER + 1) {
+            candidates.extend(self.by_second_word.get(&*token.lower).into_iter().flatten());
+            if !token.is_passed_over {
+                break;
+            }
+        }
+        candidates.sort_unstable();
+        candidates.dedup();
+    }
+}
+
+impl Pattern {
+    fn read(pattern: &'static str, classes: &[Class]) -> Self {
+        let (at_start, rest) = match pattern.strip_prefix("^ ") {
+            Some(rest) => (true, rest),
+            None => (false, pattern),
+        };
+        Self { at_start, elements: rest.split(' ').map(|element| Element::read(element, classes)).collect() }
+    }
+}
+
+impl Element {
+    /// The words one of which must stand here, and nothing else may.
+    fn plain_words(&self) -> Option<&[&'static str]> {
+        match self {
+            Self::Word { words, or_end: false, is_job: false, is_ten: false, is_optional: false, .. } => {
+                Some(words)
+            }
+            _ => None,
+        }
+    }
+
+    fn read(element: &'static str, classes: &[Class]) -> Self {
+        match element {
+            "$" => return Self::End,
+            "#" => return Self::Number { is_marked: false },
+            "=#" => return Self::Number { is_marked: true },
+            _ => {}
+        }
+        if let Some(most) = element.strip_prefix('*') {
+            return Self::Any { most: most.parse().unwrap_or(1) };
+        }
+        if let Some(words) = element.strip_prefix('!') {
+            return Self::Not { words: words.split('|').collect() };
+        }
+        if let Some(words) = element.strip_prefix('&') {
+            return Self::Ahead { words: words.split('|').collect() };
+        }
+        let (element, is_marked) = element.strip_prefix('=').map_or((element, false), |rest| (rest, true));
+        let (element, is_optional) = element.strip_suffix('?').map_or((element, false), |rest| (rest, true));
+        let mut words = Vec::new();
+        for word in element.split('|') {
+            match word.strip_prefix('@') {
+                None => words.push(word),
+                Some(name) => {
+                    let class = classes.iter().find(|(class, _)| *class == name);
+                    debug_assert!(class.is_some(), "there is a class {name}");
+                    words.extend(class.iter().flat_map(|(_, words)| words.split_whitespace()));
+                }
+            }
+        }
+        let or_end = words.contains(&"$");
+        let is_job = element.contains("@job");
+        let is_ten = element.contains("@ten");
+        words.sort_unstable();
+        Self::Word { words, or_end, is_job, is_ten, is_optional, is_marked }
+    }
+}
+
+/// Professions that no list has: `colour technologist`, `watchmaker`.
+fn ends_like_a_job(word: &str) -> bool {
+    [
+        "ologist",
+        "grapher",
+        "smith",
+        "keeper",
+        "maker",
+        "wright",
+        "ician",
+        "ographer",
+        "therapist",
+        "worker",
+        "hygienist",
+        "ographist",
+    ]
+    .iter()
+    .any(|ending| word.len() > ending.len() && word.ends_with(ending))
+}
+
+/// `forty-two`
+fn is_two_digit_word(word: &str) -> bool {
+    word.split_once('-').is_some_and(|(tens, ones)| {
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"].contains(&tens)
+            && ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"].contains(&ones)
+    })
+}
+
+/// The end of a match of these elements at `at`, and its marked token.
+fn matches(
+    elements: &[Element],
+    tokens: &[Token<'_>],
+    at: usize,
+    is_first: bool,
+) -> Option<(usize, Option<usize>)> {
+    let Some((element, rest)) = elements.split_first() else { return Some((at, None)) };
+    match element {
+        Element::End => {
+            let ends = tokens.get(at).is_none_or(Token::is_mark);
+            ends.then(|| matches(rest, tokens, at, false)).flatten()
+        }
+        Element::Number { is_marked } => {
+            let is_number = tokens.get(at)?.lower.starts_with(|c: char| c.is_ascii_digit());
+            let (end, marked) = is_number.then(|| matches(rest, tokens, at + 1, false)).flatten()?;
+            Some((end, marked.or(is_marked.then_some(at))))
+        }
+        Element::Ahead { words } => {
+            let is_there = tokens.get(at).is_some_and(|token| words.contains(&&*token.lower));
+            is_there.then(|| matches(rest, tokens, at, false)).flatten()
+        }
+        Element::Not { words } => {
+            let is_there = tokens.get(at).is_some_and(|token| words.contains(&&*token.lower));
+            (!is_there).then(|| matches(rest, tokens, at, false)).flatten()
+        }
+        Element::Any { most } => (0..=*most).find_map(|skipped| {
+            let passes = tokens.get(at..at + skipped)?.iter().all(|token| !token.is_mark());
+            passes.then(|| matches(rest, tokens, at + skipped, false)).flatten()
+        }),
+        Element::Word { words, or_end, is_job, is_ten, is_optional, is_marked } => {
+            if *or_end && tokens.get(at).is_none_or(Token::is_mark) {
+                return matches(rest, tokens, at, false);
+            }
+            let most = if is_first { 0 } else { MOST_PASSED_OVER };
+            for skipped in 0..=most {
+                let Some(token) = tokens.get(at + skipped) else { break };
+                let fits = words.binary_search(&&*token.lower).is_ok()
+                    || (*is_job && ends_like_a_job(&token.lower))
+                    || (*is_ten && is_two_digit_word(&token.lower));
+                if fits && let Some((end, marked)) = matches(rest, tokens, at + skipped + 1, false) {
+                    return Some((end, marked.or(is_marked.then_some(at + skipped))));
+                }
+                if !token.is_passed_over {
+                    break;
+                }
+            }
+            is_optional.then(|| matches(rest, tokens, at, is_first)).flatten()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compress::voice::statements;
+
+    #[track_caller]
+    fn check(pattern: &'static str, text: &str, expected: Option<&str>) {
+        let classes: &[Class] = &[("pet", "dog cat"), ("job", "cook")];
+        let cues = Cues::new(["no such words", pattern], classes);
+        let statements = statements(text);
+        let found = statements.iter().find_map(|statement| {
+            let found = cues.all(statement).first().copied()?;
+            assert_eq!(found.pattern, 1);
+            let words = statement.tokens[found.start..found.end].iter().map(|token| token.lower.as_str());
+            let marked =
+                found.marked.map(|at| format!(" = {}", statement.tokens[at].lower)).unwrap_or_default();
+            Some(words.collect::<Vec<_>>().join(" ") + &marked)
+        });
+        assert_eq!(found.as_deref(), expected, "{pattern:?} in {text:?}");
+        assert_eq!(statements.iter().any(|statement| cues.any(statement)), expected.is_some());
+    }
+
+    #[test]
+    fn words_and_alternatives_are_found() {
+        check("i like tea", "Well, I like tea", Some("i like tea"));
+        check("i like tea", "I like coffee", None);
+        check("i like|love tea", "I love tea", Some("i love tea"));
+        check("i like|love tea", "I hate tea", None);
+        check("i like tea", "I like. Tea", None);
+    }
+
+    #[test]
+    fn adverbs_are_passed_over_but_no_more_than_two() {
+        check("i like tea", "I really just like tea", Some("i really just like tea"));
+        check("i like tea", "I really just also like tea", None);
+        check("i like tea", "I do not like tea", None);
+    }
+
+    #[test]
+    fn elements_may_be_missing_any_or_absent() {
+        check("i like the? tea", "I like tea", Some("i like tea"));
+        check("i like the? tea", "I like the tea", Some("i like the tea"));
+        check("i like *2 tea", "I like some green tea", Some("i like some green tea"));
+        check("i like *2 tea", "I like the cold green tea", None);
+        check("i like *2 tea", "I like it, tea", None);
+        check("i like !tea", "I like tea", None);
+        check("i like !tea", "I like it", Some("i like"));
+        check("i like &tea", "I like tea", Some("i like"));
+        check("i like &tea", "I like it", None);
+    }
+
+    #[test]
+    fn starts_ends_and_numbers_are_elements() {
+        check("^ i like", "And so, I like tea", Some("i like"));
+        check("^ i like", "And so I like tea", None);
+        check("i like $", "I like!", Some("i like"));
+        check("i like $", "I like tea", None);
+        check("i like it|$", "I like", Some("i like"));
+        check("i have # cats", "I have 2 cats", Some("i have 2 cats"));
+        check("i have # cats", "I have no cats", None);
+        check("# cats", "The 2 cats", Some("2 cats"));
+        check("have =# cats", "I have 2 cats", Some("have 2 cats = 2"));
+        check("i like , tea", "I like, tea", Some("i like , tea"));
+    }
+
+    #[test]
+    fn classes_and_marks_tell_what_was_found() {
+        check("my =@pet", "My dog", Some("my dog = dog"));
+        check("my =@pet|horse", "My horse", Some("my horse = horse"));
+        check("my =@pet", "My bird", None);
+        check("a *1 =@job", "A good cook", Some("a good cook = cook"));
+        check("a =@job", "A watchmaker", Some("a watchmaker = watchmaker"));
+    }
+}

@@ -1,0 +1,129 @@
+//! LLM#1's answer, read: one JSON object, and of its parts those that have their form. What they say is for `verify`.
+
+use std::{collections::HashMap, fmt};
+
+use serde_json::{Map, Value};
+
+use crate::{
+    compress::{Verdict, digest::prompt},
+    model::{
+        anchor::{Attribute, FoundAnchor, Stance},
+        ids::TurnId,
+    },
+};
+
+/// A verdict has about 1 kB; a full chunk of them is far below. More is no answer, and is not parsed.
+const MAX_ANSWER_BYTES: usize = 1 << 20;
+/// Entries beyond are not read: no chunk has as many turns.
+const MAX_ENTRIES: usize = 1_000;
+
+/// Why nothing of an answer could be read. Its text tells a model what to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unreadable {
+    TooLarge,
+    NotJson,
+    NoTurns,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooLarge => "the answer was too large",
+            Self::NotJson => {
+                "the answer was not one JSON object: no prose and no code fence around it, nothing cut off"
+            }
+            Self::NoTurns => "the answer had no list named turns",
+        })
+    }
+}
+
+/// An answer's verdicts, as they were given.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) verdicts: Vec<Verdict>,
+    /// Entries with no id, or one that was not asked for.
+    pub(super) foreign_count: usize,
+}
+
+/// Reads an answer about the turns with these ids, which the prompt called t1, t2 ... in this order.
+///
+/// Strict in what stands around the JSON, since prose there often says that something is wrong with it: only a byte
+/// order mark, blanks, a code fence around all, and the thoughts that reasoning models put in front are taken off.
+/// Lenient inside: a part without its form is left out, and the rest is read.
+pub(super) fn parse(text: &str, ids: &[TurnId]) -> Result<Answer, Unreadable> {
+    if text.len() > MAX_ANSWER_BYTES {
+        return Err(Unreadable::TooLarge);
+    }
+    // serde_json refuses more than 128 levels, so that no answer can overflow the stack.
+    let value: Value = serde_json::from_str(bare(text)).map_err(|_| Unreadable::NotJson)?;
+    let Value::Object(mut answer) = value else { return Err(Unreadable::NotJson) };
+    let Some(Value::Array(entries)) = answer.remove("turns") else { return Err(Unreadable::NoTurns) };
+
+    let by_alias: HashMap<String, TurnId> =
+        ids.iter().enumerate().map(|(at, &id)| (prompt::alias(at), id)).collect();
+    let mut read = Answer { verdicts: Vec::new(), foreign_count: entries.len().saturating_sub(MAX_ENTRIES) };
+    for entry in entries.into_iter().take(MAX_ENTRIES) {
+        let id =
+            entry.get("id").and_then(Value::as_str).and_then(|alias| by_alias.get(alias.trim()).copied());
+        match (id, entry) {
+            (Some(id), Value::Object(entry)) => read.verdicts.push(verdict(id, entry)),
+            _ => read.foreign_count += 1,
+        }
+    }
+    Ok(read)
+}
+
+fn bare(text: &str) -> &str {
+    let mut text = text.trim_start_matches('\u{feff}').trim();
+    if let Some(thoughts) = text.strip_prefix("<think>")
+        && let Some((_, answer)) = thoughts.split_once("</think>")
+    {
+        text = answer.trim();
+    }
+    let fenced = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    fenced.map_or(text, |inside| inside.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).trim())
+}
+
+fn verdict(turn_id: TurnId, mut entry: Map<String, Value>) -> Verdict {
+    Verdict {
+        turn_id,
+        is_critical: entry.get("critical").and_then(Value::as_bool).unwrap_or(false),
+        summary_text: text(&mut entry, "summary").unwrap_or_default(),
+        topic_keywords: list(&mut entry, "keywords")
+            .filter_map(|word| if let Value::String(word) = word { Some(word) } else { None })
+            .collect(),
+        anchors: list(&mut entry, "anchors").filter_map(anchor).collect(),
+    }
+}
+
+/// An attribute that is not on the list becomes a note; anything else that is amiss makes it none.
+fn anchor(value: Value) -> Option<FoundAnchor> {
+    let Value::Object(mut entry) = value else { return None };
+    let stance = match entry.get("stance") {
+        None | Some(Value::Null) => Stance::Holds,
+        Some(word) => Stance::from_word(word.as_str()?)?,
+    };
+    let attribute = Attribute::from_word(&text(&mut entry, "attribute")?).unwrap_or(Attribute::Note);
+    Some(FoundAnchor {
+        subject: text(&mut entry, "subject")?,
+        attribute,
+        value: text(&mut entry, "value")?,
+        stance,
+        quote: text(&mut entry, "quote")?,
+    })
+}
+
+fn text(entry: &mut Map<String, Value>, name: &str) -> Option<String> {
+    match entry.remove(name) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+fn list(entry: &mut Map<String, Value>, name: &str) -> impl Iterator<Item = Value> {
+    let items = match entry.remove(name) {
+        Some(Value::Array(items)) => items,
+        _ => Vec::new(),
+    };
+    items.into_iter()
+}

@@ -1,0 +1,154 @@
+//! Turns packed into what fits a model's window.
+//!
+//! Sizes are estimates from the turns' stored token counts: the model's own tokenizer is unknown, and JSON adds some.
+
+use std::borrow::Cow;
+
+use crate::model::{ids::TurnId, turn::Turn};
+
+/// The instructions, and what a repair adds to them.
+const INSTRUCTION_TOKENS: u32 = 1_600;
+/// A turn's frame in JSON: its alias, date and names.
+const FRAME_TOKENS: u32 = 60;
+/// A verdict: a sentence, keywords, some anchors with their quotes.
+const VERDICT_TOKENS: u32 = 220;
+/// Tokenizers differ, and escapes cost: ten tokens of ours are at most about twelve of the model's.
+const MARGIN: (u32, u32) = (12, 10);
+/// With more turns in one prompt small models lose count.
+const MAX_TURNS: usize = 20;
+
+/// Turns that are asked about together.
+#[derive(Debug)]
+pub(super) struct Chunk<'a> {
+    turns: Cow<'a, [Turn]>,
+    /// Tokens that may be shown of one turn.
+    max_shown_tokens: u32,
+}
+
+impl Chunk<'_> {
+    pub(super) fn turns(&self) -> &[Turn] {
+        &self.turns
+    }
+
+    pub(super) fn ids(&self) -> Vec<TurnId> {
+        self.turns.iter().map(|turn| turn.id).collect()
+    }
+
+    /// The chunk with these of its turns only.
+    pub(super) fn only(&self, ids: &[TurnId]) -> Self {
+        let turns: Vec<Turn> = self.turns.iter().filter(|turn| ids.contains(&turn.id)).cloned().collect();
+        Self { turns: Cow::Owned(turns), max_shown_tokens: self.max_shown_tokens }
+    }
+
+    /// The two sides of a turn as they are shown: of a giant one the head and the tail of each side.
+    pub(super) fn shown<'t>(&self, turn: &'t Turn) -> [Cow<'t, str>; 2] {
+        let said = [turn.said.user_message.as_str(), turn.said.ai_response.as_str()];
+        let tokens = [turn.tokens.user_message_tokens, turn.tokens.ai_response_tokens];
+        let [user, reply] = shares(tokens, self.max_shown_tokens);
+        [cut(said[0], tokens[0], user), cut(said[1], tokens[1], reply)]
+    }
+}
+
+/// The turns in their order, in as few chunks as hold them. Every turn is in one.
+pub(super) fn pack(turns: &[Turn], window_tokens: u32) -> Vec<Chunk<'_>> {
+    let room = window_tokens.saturating_sub(INSTRUCTION_TOKENS);
+    let max_shown_tokens = room.saturating_sub(FRAME_TOKENS + VERDICT_TOKENS) / MARGIN.0 * MARGIN.1;
+    let mut chunks = Vec::new();
+    let (mut start, mut used) = (0, 0_u32);
+    for (at, turn) in turns.iter().enumerate() {
+        let shown = turn.tokens.total_tokens.min(max_shown_tokens);
+        let cost = shown.saturating_mul(MARGIN.0) / MARGIN.1 + FRAME_TOKENS + VERDICT_TOKENS;
+        if at > start && (used.saturating_add(cost) > room || at - start >= MAX_TURNS) {
+            chunks.push(Chunk { turns: Cow::Borrowed(&turns[start..at]), max_shown_tokens });
+            (start, used) = (at, 0);
+        }
+        used = used.saturating_add(cost);
+    }
+    if start < turns.len() {
+        chunks.push(Chunk { turns: Cow::Borrowed(&turns[start..]), max_shown_tokens });
+    }
+    chunks
+}
+
+/// How many tokens of each side are shown: both whole if they fit; else the smaller one up to half, the larger one the
+/// rest.
+fn shares(tokens: [u32; 2], room: u32) -> [u32; 2] {
+    let half = room / 2;
+    let [user, reply] = tokens;
+    if user.saturating_add(reply) <= room {
+        tokens
+    } else if user <= half {
+        [user, room - user]
+    } else if reply <= half {
+        [room - reply, reply]
+    } else {
+        [half, room - half]
+    }
+}
+
+/// The first two thirds and the last third of what may be shown, with a mark of what is left out.
+fn cut(text: &str, tokens: u32, allowed: u32) -> Cow<'_, str> {
+    if tokens <= allowed {
+        return Cow::Borrowed(text);
+    }
+    let bytes = text.len() as u64 * u64::from(allowed) / u64::from(tokens);
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(text.len());
+    let head = text.floor_char_boundary(bytes / 3 * 2);
+    let tail = text.ceil_char_boundary(text.len() - bytes / 3).max(head);
+    Cow::Owned(format!("{} [... {} tokens left out ...] {}", &text[..head], tokens - allowed, &text[tail..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(user_tokens: u32, reply_tokens: u32) -> Turn {
+        let mut turn = Turn::sample(1, "word ".repeat(user_tokens as usize), user_tokens + reply_tokens);
+        turn.said.ai_response = "wort ".repeat(reply_tokens as usize);
+        turn.tokens.user_message_tokens = user_tokens;
+        turn.tokens.ai_response_tokens = reply_tokens;
+        turn
+    }
+
+    #[track_caller]
+    fn check(sizes: &[u32], window_tokens: u32, expected: &[usize]) {
+        let turns: Vec<Turn> = sizes.iter().map(|&tokens| turn(tokens, 0)).collect();
+        let chunks = pack(&turns, window_tokens);
+        assert_eq!(chunks.iter().map(|chunk| chunk.turns().len()).collect::<Vec<_>>(), expected, "{sizes:?}");
+        let packed: Vec<TurnId> = chunks.iter().flat_map(Chunk::ids).collect();
+        assert_eq!(packed, turns.iter().map(|turn| turn.id).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn chunks_fit_the_window() {
+        check(&[], 8_000, &[]);
+        check(&[100; 10], 8_000, &[10]);
+        check(&[1_000; 10], 8_000, &[4, 4, 2]);
+        check(&[1_000; 10], 128_000, &[10]);
+        check(&[10; 45], 128_000, &[20, 20, 5]);
+        check(&[10, 80_000, 10], 8_000, &[1, 1, 1]);
+        check(&[80_000, 80_000], 3_000, &[1, 1]);
+        check(&[10, 10], 0, &[1, 1]);
+    }
+
+    #[test]
+    fn a_giant_turn_shows_its_head_and_tail() {
+        let mut giant = turn(80_000, 10);
+        giant.said.user_message = format!("HEAD {} TAIL", giant.said.user_message);
+        let chunk = &pack(std::slice::from_ref(&giant), 8_000)[0];
+        let [user, reply] = chunk.shown(&giant);
+        assert!(user.starts_with("HEAD") && user.ends_with("TAIL"));
+        assert!(user.contains(" [... 74"), "the mark says how much");
+        assert!(user.len() < 27_000 && user.len() > 24_000, "{}", user.len());
+        assert_eq!(reply, giant.said.ai_response);
+    }
+
+    #[test]
+    fn text_is_cut_between_characters() {
+        let mut giant = turn(80_000, 80_000);
+        giant.said.user_message = "黒猫🦊".repeat(30_000);
+        let chunk = &pack(std::slice::from_ref(&giant), 3_000)[0];
+        let [user, reply] = chunk.shown(&giant);
+        assert!(user.len() < 10_000 && reply.len() < 10_000);
+    }
+}

@@ -1,0 +1,243 @@
+//! LLM#1 over any chat model: turns are packed into prompts, asked about, and what comes back is measured.
+//!
+//! A call may fail or be slow: it is cut by a timeout and tried again with growing waits. An answer may be wrong: what
+//! is wrong with which turn is told once, and asked again for those turns only. What is good by then is handed on, and
+//! the other turns stay as they are, to be asked about later or summarized by built-in means.
+
+mod answer;
+mod chat;
+mod chunks;
+#[cfg(feature = "llm")]
+mod openai_compatible;
+mod prompt;
+
+use std::{fmt::Write as _, sync::Arc, time::Duration};
+
+pub use chat::{ChatModel, ChatPrompt, Completing};
+#[cfg(feature = "llm")]
+pub use openai_compatible::OpenAiCompatible;
+
+use crate::{
+    compress::{
+        Summarizer, Summarizing, Verdict,
+        digest::chunks::Chunk,
+        verify::{self, Flaw},
+    },
+    error::{Error, ErrorKind, Result},
+    model::{ids::TurnId, turn::Turn},
+};
+
+/// The context window of a small local model as it is often served.
+const DEFAULT_WINDOW_TOKENS: u32 = 8_000;
+/// Room for the instructions, one turn and its verdict.
+const MIN_WINDOW_TOKENS: u32 = 3_000;
+/// A model on a CPU needs most of it for a full window; a hosted one a tenth.
+const DEFAULT_TIMEOUT_MS: u64 = 60_000;
+/// With the waits below, an outage of a few seconds is ridden out; a longer one is for the next run of the job.
+const DEFAULT_RETRIES: u32 = 2;
+/// More would keep a job waiting for hours.
+const MAX_RETRIES: u32 = 10;
+/// The wait before the first retry; each further one is four times as long.
+const FIRST_WAIT_MS: u64 = 1_000;
+/// No wait is longer.
+const MAX_WAIT_MS: u64 = 60_000;
+/// What a summary's row holds of the model's name.
+const MAX_NAME_BYTES: usize = 100;
+
+/// The [`Summarizer`] that asks a [`ChatModel`].
+///
+/// Its futures wait on tokio's timers: they need a tokio runtime with time enabled.
+///
+/// ```
+/// use std::sync::Arc;
+/// use thermocline::{ChatModel, ChatPrompt, Completing, LlmSummarizer, Summarizer};
+///
+/// /// Bridges to whatever client the backend already has.
+/// #[derive(Debug)]
+/// struct OwnClient;
+///
+/// impl ChatModel for OwnClient {
+///     fn name(&self) -> &str {
+///         "own-model"
+///     }
+///
+///     fn complete<'a>(&'a self, prompt: &'a ChatPrompt) -> Completing<'a> {
+///         Box::pin(async move { ask(&prompt.system, &prompt.user).await })
+///     }
+/// }
+/// # async fn ask(_: &str, _: &str) -> thermocline::Result<String> { Ok(String::new()) }
+///
+/// let summarizer = LlmSummarizer::new(Arc::new(OwnClient)).window_tokens(32_000);
+/// assert_eq!(summarizer.name(), "own-model");
+/// ```
+#[derive(Clone, Debug)]
+pub struct LlmSummarizer {
+    model: Arc<dyn ChatModel>,
+    name: String,
+    window_tokens: u32,
+    timeout_ms: u64,
+    retries: u32,
+    first_wait_ms: u64,
+}
+
+impl LlmSummarizer {
+    /// A summarizer that asks this model.
+    pub fn new(model: Arc<dyn ChatModel>) -> Self {
+        let name = model.name();
+        let name = name[..name.floor_char_boundary(MAX_NAME_BYTES)].to_owned();
+        Self {
+            model,
+            name,
+            window_tokens: DEFAULT_WINDOW_TOKENS,
+            timeout_ms: DEFAULT_TIMEOUT_MS,
+            retries: DEFAULT_RETRIES,
+            first_wait_ms: FIRST_WAIT_MS,
+        }
+    }
+
+    /// The model's context window in tokens, prompt and answer together, as it is served. Default 8,000, at least
+    /// 3,000 (less counts as 3,000).
+    #[must_use]
+    pub fn window_tokens(mut self, tokens: u32) -> Self {
+        self.window_tokens = tokens.max(MIN_WINDOW_TOKENS);
+        self
+    }
+
+    /// How long one call may take, in milliseconds. Default 60,000, at least 1 (0 counts as 1).
+    #[must_use]
+    pub fn timeout_ms(mut self, ms: u64) -> Self {
+        self.timeout_ms = ms.max(1);
+        self
+    }
+
+    /// How often a failed call is tried again, after about 1, 4, 16 ... seconds. Default 2, at most 10 (more counts
+    /// as 10). What the model refuses for good, a wrong key say, is not tried again.
+    #[must_use]
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.retries = retries.min(MAX_RETRIES);
+        self
+    }
+
+    /// Every good verdict. The first chunk whose calls all fail ends it: the next one would meet the same outage.
+    async fn verdicts(&self, turns: &[Turn]) -> Result<Vec<Verdict>> {
+        let mut good = Vec::new();
+        let mut flaws: Vec<Flaw> = Vec::new();
+        for chunk in chunks::pack(turns, self.window_tokens) {
+            match self.digest(&chunk).await {
+                Ok(digested) => {
+                    flaws.extend(digested.flawed.into_iter().map(|(_, flaw)| flaw));
+                    good.extend(digested.good);
+                }
+                Err(failure) if good.is_empty() => return Err(failure),
+                Err(_) => break, // The caller sees by the missing verdicts which turns to ask for again.
+            }
+        }
+        match flaws.first() {
+            Some(first) if good.is_empty() => {
+                Err(Error::provider(format!("no answer of LLM#1 held for {} turns: {first}", flaws.len())))
+            }
+            _ => Ok(good),
+        }
+    }
+
+    /// Asks about the turns of a chunk, and once more about those whose verdicts do not hold.
+    async fn digest(&self, chunk: &Chunk<'_>) -> Result<Digested> {
+        let answer = self.ask(&prompt::first(chunk), chunk).await?;
+        let mut digested = read(chunk, &answer);
+        if digested.flawed.is_empty() {
+            return Ok(digested);
+        }
+        let rest = chunk.only(&digested.flawed.iter().map(|(id, _)| *id).collect::<Vec<_>>());
+        let wrong = wrongs(&rest, &digested);
+        match self.ask(&prompt::repair(&rest, &wrong), &rest).await {
+            // Measured again with the others, so that a mended sentence cannot repeat a good one.
+            Ok(answer) => {
+                let mended = read(&rest, &answer).good;
+                digested.good.extend(mended);
+                Ok(read_verdicts(chunk, digested.good))
+            }
+            Err(failure) if digested.good.is_empty() => Err(failure),
+            Err(_) => Ok(digested),
+        }
+    }
+
+    /// One answer; a call that fails for now is tried again.
+    async fn ask(&self, prompt: &ChatPrompt, chunk: &Chunk<'_>) -> Result<String> {
+        let timeout = Duration::from_millis(self.timeout_ms);
+        let mut attempt = 0;
+        loop {
+            let failure = match tokio::time::timeout(timeout, self.model.complete(prompt)).await {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(failure)) => failure,
+                Err(_) => Error::provider(format!("LLM#1 did not answer within {} ms", self.timeout_ms)),
+            };
+            let may_pass =
+                matches!(failure.kind(), ErrorKind::Provider | ErrorKind::TimedOut | ErrorKind::Busy);
+            if !may_pass || attempt >= self.retries {
+                return Err(failure);
+            }
+            let wait_ms = wait_ms(self.first_wait_ms, attempt, chunk.turns()[0].id);
+            tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+            attempt += 1;
+        }
+    }
+}
+
+impl Summarizer for LlmSummarizer {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn summarize<'a>(&'a self, turns: &'a [Turn]) -> Summarizing<'a> {
+        Box::pin(self.verdicts(turns))
+    }
+}
+
+/// What came of a chunk.
+struct Digested {
+    good: Vec<Verdict>,
+    flawed: Vec<(TurnId, Flaw)>,
+    /// Why nothing of the answer could be read, if so.
+    unreadable: Option<answer::Unreadable>,
+}
+
+fn read(chunk: &Chunk<'_>, answer: &str) -> Digested {
+    match answer::parse(answer, &chunk.ids()) {
+        Ok(answer) => read_verdicts(chunk, answer.verdicts),
+        Err(unreadable) => Digested { unreadable: Some(unreadable), ..read_verdicts(chunk, Vec::new()) },
+    }
+}
+
+fn read_verdicts(chunk: &Chunk<'_>, verdicts: Vec<Verdict>) -> Digested {
+    let sorted = verify::sort(chunk.turns(), verdicts);
+    Digested { good: sorted.good().cloned().collect(), flawed: sorted.flawed().collect(), unreadable: None }
+}
+
+/// What was wrong, a line for each turn; or one line for all, if nothing could be read.
+fn wrongs(rest: &Chunk<'_>, digested: &Digested) -> String {
+    if let Some(unreadable) = digested.unreadable {
+        return format!("{unreadable}\n");
+    }
+    let mut lines = String::new();
+    for (at, id) in rest.ids().iter().enumerate() {
+        if let Some((_, flaw)) = digested.flawed.iter().find(|(flawed, _)| flawed == id) {
+            writeln!(lines, "{}: {flaw}", prompt::alias(at))
+                .expect("a string takes all that is written to it");
+        }
+    }
+    lines
+}
+
+/// The wait before a retry: 1, 4, 16 ... seconds and up to half as much again, so that many sessions which failed
+/// together do not come back together. The same for the same turn and attempt, so that runs can be repeated.
+fn wait_ms(first_ms: u64, attempt: u32, turn_id: TurnId) -> u64 {
+    let wait = first_ms.saturating_mul(4_u64.saturating_pow(attempt)).min(MAX_WAIT_MS);
+    let seed = turn_id.as_uuid().as_u128() ^ (u128::from(attempt) << 64);
+    // Fibonacci hashing: the high bits of the product depend on all bits of both halves.
+    let halves = u64::try_from((seed >> 64) ^ (seed & u128::from(u64::MAX))).unwrap_or(u64::MAX);
+    let spread = halves.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    wait + wait / 2 * spread / (1 << 32)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,268 @@
+//! The client against a scripted endpoint on this machine.
+
+use std::{
+    io::{Read, Write},
+    net::{Shutdown, TcpListener, TcpStream},
+    thread::JoinHandle,
+};
+
+use super::*;
+
+/// What the endpoint does with one connection.
+#[derive(Clone)]
+enum Step {
+    /// Answers with this status and body.
+    Answer(u16, String),
+    /// Sends this head and then zeros for as long as they are taken.
+    Endless(&'static str),
+    /// Closes without a word.
+    Close,
+    /// Reads, and says nothing until the other side leaves.
+    Silence,
+}
+
+fn ok(content: &str) -> Step {
+    Step::Answer(
+        200,
+        json!({ "choices": [{ "message": { "role": "assistant", "content": content } }] }).to_string(),
+    )
+}
+
+fn status(status: u16) -> Step {
+    Step::Answer(status, "{\"error\":\"sk-secret was wrong for: pottery\"}".to_owned())
+}
+
+/// An endpoint that takes one step for each connection, and gives back the requests it was sent.
+struct Endpoint {
+    url: String,
+    thread: JoinHandle<Vec<String>>,
+}
+
+impl Endpoint {
+    fn new(steps: Vec<Step>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let serve = move || {
+            steps
+                .into_iter()
+                .map(|step| serve_one(&listener.accept().unwrap().0, step))
+                .collect::<Vec<String>>()
+        };
+        Self { url, thread: thread::spawn(serve) }
+    }
+}
+
+fn serve_one(mut stream: &TcpStream, step: Step) -> String {
+    let request = read_request(stream);
+    // The client may leave at any time: that is what some of the tests are about.
+    match step {
+        Step::Answer(status, body) => {
+            let head =
+                format!("HTTP/1.1 {status} Scripted\r\ncontent-length: {}\r\nconnection: close", body.len());
+            let location =
+                if (300..400).contains(&status) { "\r\nlocation: http://127.0.0.1:9/v1" } else { "" };
+            let _ = write!(stream, "{head}{location}\r\n\r\n{body}");
+        }
+        Step::Endless(head) => {
+            let _ = stream.write_all(head.as_bytes());
+            while stream.write_all(&[b' '; 8_192]).is_ok() {}
+        }
+        Step::Close => {}
+        Step::Silence => {
+            let _ = stream.read(&mut [0; 1]);
+        }
+    }
+    let _ = stream.shutdown(Shutdown::Both);
+    request
+}
+
+/// A request's head and body, by its content-length.
+fn read_request(mut stream: &TcpStream) -> String {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 4_096];
+    loop {
+        let read = stream.read(&mut buffer).unwrap_or(0);
+        bytes.extend_from_slice(&buffer[..read]);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let length = text
+            .to_lowercase()
+            .split("content-length: ")
+            .nth(1)
+            .and_then(|rest| rest.split("\r\n").next()?.parse::<usize>().ok());
+        let body = text.split_once("\r\n\r\n").map_or(0, |(_, body)| body.len());
+        if read == 0 || (text.contains("\r\n\r\n") && body >= length.unwrap_or(0)) {
+            return text;
+        }
+    }
+}
+
+fn prompt() -> ChatPrompt {
+    ChatPrompt {
+        system: "Be brief.".into(),
+        user: "pottery".into(),
+        answer_schema: "{\"type\":\"object\"}".into(),
+    }
+}
+
+/// Long enough for a loaded machine where an answer comes, and never waited for.
+const PATIENT_MS: u64 = 30_000;
+
+/// What comes of one call, after which every step was taken; and the requests.
+#[track_caller]
+fn check(steps: Vec<Step>, expected: std::result::Result<&str, ErrorKind>) -> Vec<String> {
+    check_within(PATIENT_MS, steps, expected)
+}
+
+#[track_caller]
+fn check_within(
+    timeout_ms: u64,
+    steps: Vec<Step>,
+    expected: std::result::Result<&str, ErrorKind>,
+) -> Vec<String> {
+    let endpoint = Endpoint::new(steps);
+    let model =
+        OpenAiCompatible::new(&endpoint.url, "m").unwrap().api_key("sk-secret").timeout_ms(timeout_ms);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let result = runtime.block_on(model.complete(&prompt()));
+    if let Err(error) = &result {
+        let shown = format!("{error} {error:?}");
+        assert!(!shown.contains("secret") && !shown.contains("pottery"), "{shown}");
+    }
+    assert_eq!(result.as_deref().map_err(Error::kind), expected);
+    endpoint.thread.join().unwrap()
+}
+
+#[test]
+fn a_completion_is_asked_for_and_read() {
+    let requests = check(vec![ok("{}")], Ok("{}"));
+    let (head, body) = requests[0].split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"));
+    assert!(head.to_lowercase().contains("\r\nauthorization: bearer sk-secret"));
+    let body: Value = serde_json::from_str(body).unwrap();
+    assert_eq!(body["model"], "m");
+    assert_eq!(body["messages"][0], json!({ "role": "system", "content": "Be brief." }));
+    assert_eq!(body["messages"][1], json!({ "role": "user", "content": "pottery" }));
+    assert_eq!(body["response_format"]["json_schema"]["schema"], json!({ "type": "object" }));
+}
+
+#[test]
+fn endpoints_that_know_less_of_json_are_asked_for_less() {
+    let modes = |requests: &[String]| -> Vec<usize> {
+        requests
+            .iter()
+            .map(|text| text.matches("json_schema").count() + text.matches("json_object").count())
+            .collect()
+    };
+    let requests = check(vec![status(400), ok("a")], Ok("a"));
+    assert_eq!(modes(&requests), [2, 1]);
+    let requests = check(vec![status(422), status(400), ok("a")], Ok("a"));
+    assert_eq!(modes(&requests), [2, 1, 0]);
+    check(vec![status(400), status(400), status(400)], Err(ErrorKind::ProviderRefused));
+}
+
+#[test]
+fn what_an_endpoint_knows_is_remembered() {
+    let endpoint = Endpoint::new(vec![status(400), ok("a"), ok("b")]);
+    let model = OpenAiCompatible::new(&endpoint.url, "m").unwrap();
+    assert_eq!(model.ask(&prompt()).unwrap(), "a");
+    assert_eq!(model.clone().ask(&prompt()).unwrap(), "b");
+    assert!(endpoint.thread.join().unwrap()[2].contains("json_object"));
+}
+
+#[test]
+fn a_failure_that_may_pass_is_told_from_one_that_will_not() {
+    for passing in [408, 429, 500, 502, 503] {
+        check(vec![status(passing)], Err(ErrorKind::Provider));
+    }
+    // What redirects is not followed: the failure would be that of a closed port.
+    for lasting in [401, 402, 403, 404, 413, 301, 302, 303, 307] {
+        check(vec![status(lasting)], Err(ErrorKind::ProviderRefused));
+    }
+}
+
+#[test]
+fn bodies_that_are_no_completion_are_failures() {
+    for body in
+        ["", "garbage", "{}", "{\"choices\":[]}", "{\"choices\":[{\"message\":{\"content\":null}}]}", "[[[["]
+    {
+        check(vec![Step::Answer(200, body.to_owned())], Err(ErrorKind::Provider));
+    }
+    check(vec![Step::Answer(200, "[".repeat(10_000))], Err(ErrorKind::Provider));
+    check(vec![ok("")], Err(ErrorKind::Provider));
+}
+
+#[test]
+fn an_endless_answer_is_cut() {
+    for head in ["HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n", "HTTP/1.1 200 OK\r\nx: "] {
+        let endpoint = Endpoint::new(vec![Step::Endless(head)]);
+        let model = OpenAiCompatible::new(&endpoint.url, "m").unwrap().timeout_ms(PATIENT_MS);
+        let error = model.ask(&prompt()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Provider);
+        assert!(!error.to_string().contains("in time"), "by its size, not by the timeout: {error}");
+        endpoint.thread.join().unwrap();
+    }
+}
+
+#[test]
+fn a_closed_connection_is_a_failure() {
+    check(vec![Step::Close], Err(ErrorKind::Provider));
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let model = OpenAiCompatible::new(format!("http://{nobody}/v1"), "m").unwrap().timeout_ms(PATIENT_MS);
+    assert_eq!(model.ask(&prompt()).unwrap_err().kind(), ErrorKind::Provider);
+}
+
+#[test]
+fn a_silent_endpoint_is_cut_by_the_timeout() {
+    check_within(50, vec![Step::Silence], Err(ErrorKind::Provider));
+}
+
+#[test]
+fn a_summarizer_rides_out_an_overload() {
+    use crate::compress::{Summarizer, digest::LlmSummarizer};
+    let endpoint =
+        Endpoint::new(vec![status(500), ok("{\"turns\":[{\"id\":\"t1\",\"summary\":\"Saw a red fox.\"}]}")]);
+    let model = OpenAiCompatible::new(&endpoint.url, "m").unwrap().timeout_ms(PATIENT_MS);
+    let turn = crate::model::turn::Turn::sample(1, "I saw a red fox in the wood.", 10);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let verdicts = runtime.block_on(async {
+        let mut summarizer = LlmSummarizer::new(Arc::new(model));
+        summarizer.first_wait_ms = 1; // The endpoint's time is real.
+        summarizer.summarize(&[turn]).await
+    });
+    assert_eq!(verdicts.unwrap()[0].summary_text, "Saw a red fox.");
+    assert_eq!(endpoint.thread.join().unwrap().len(), 2);
+}
+
+#[test]
+fn a_base_url_is_an_address_and_nothing_else() {
+    for good in ["https://api.openai.com/v1", "http://localhost:11434/v1/", "http://[::1]:8000"] {
+        assert!(OpenAiCompatible::new(good, "m").is_ok(), "{good}");
+    }
+    for bad in [
+        "",
+        "localhost:1234",
+        "ftp://host",
+        "https://",
+        "https://me:key@host",
+        "https://host/v1?key=x",
+        "http:///v1",
+        "http://a b",
+    ] {
+        let error = OpenAiCompatible::new(bad, "m").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{bad}");
+        assert!(!error.to_string().contains("key="));
+    }
+}
+
+#[test]
+fn a_key_is_not_shown() {
+    let model = OpenAiCompatible::new("https://host", "m").unwrap().api_key("sk-secret");
+    assert_eq!(
+        format!("{model:?}"),
+        r#"OpenAiCompatible { base_url: "https://host", model: "m", api_key: Some("..."), timeout_ms: 60000, .. }"#
+    );
+    let broken = OpenAiCompatible::new("http://127.0.0.1:9", "m").unwrap().api_key("sk-secret\nx: y");
+    let error = broken.ask(&prompt()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ProviderRefused);
+    assert!(!format!("{error:?}").contains("secret"));
+}

@@ -1,0 +1,151 @@
+//! What becomes of each turn of an ended session: kept verbatim, or summarized; and what it says of who somebody is.
+
+use std::collections::HashMap;
+
+use crate::{
+    model::{
+        anchor::FoundAnchor,
+        critical::CriticalRule,
+        ids::{SnapshotId, TurnId},
+        turn::Turn,
+    },
+    text::tokens::Tokenizer,
+};
+
+use super::{Verdict, anchors, critical, extract};
+
+/// The name under which built-in means stand in the file.
+pub(crate) const BUILT_IN: &str = "extractive";
+
+/// What stays the same for all turns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Turns of at most so many tokens stay verbatim.
+    pub(crate) verbatim_tokens: u32,
+    pub(crate) tokenizer: Tokenizer,
+    /// Whether built-in means do what the summarizer did not; else such a turn waits.
+    pub(crate) is_built_in: bool,
+}
+
+/// What becomes of one turn.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Plan {
+    /// Why it is critical, if it is.
+    pub(crate) rule: Option<CriticalRule>,
+    /// What stands for it; none: it is kept verbatim.
+    pub(crate) sketch: Option<NewSummary>,
+    pub(crate) anchors: Vec<FoundAnchor>,
+    /// Who found the anchors.
+    pub(crate) made_by: String,
+}
+
+/// A summary that is not in the file yet.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NewSummary {
+    pub(crate) summary_text: String,
+    pub(crate) topic_keywords: Vec<String>,
+    pub(crate) summary_tokens: u32,
+    pub(crate) summarizer: String,
+    /// The least of the turn's sides, from 0 to 1.
+    pub(crate) reliability: f64,
+}
+
+/// Verified verdicts, by turn, and who gave them.
+#[derive(Debug, Default)]
+pub(crate) struct Verdicts {
+    pub(crate) name: String,
+    pub(crate) by_turn: HashMap<TurnId, Verdict>,
+}
+
+/// Plans for turns that follow each other in a session, the first of them after a turn with this snapshot. `None`: the
+/// turn has no verified verdict, and waits for one.
+pub(crate) fn plan(
+    turns: &[Turn],
+    mut previous: Option<SnapshotId>,
+    verdicts: &Verdicts,
+    rules: Rules,
+) -> Vec<Option<Plan>> {
+    let mut plans = Vec::with_capacity(turns.len());
+    for turn in turns {
+        plans.push(plan_one(turn, previous, verdicts, rules));
+        previous = turn.snapshot_id;
+    }
+    plans
+}
+
+fn plan_one(turn: &Turn, previous: Option<SnapshotId>, verdicts: &Verdicts, rules: Rules) -> Option<Plan> {
+    let verdict = verdicts.by_turn.get(&turn.id);
+    if verdict.is_none() && !rules.is_built_in {
+        return None;
+    }
+    // A summarizer adds to the rules, and takes nothing away.
+    let by_summarizer =
+        verdict.is_some_and(|verdict| verdict.is_critical).then_some(CriticalRule::Summarizer);
+    let rule = critical::judge(turn, previous).first().copied().or(by_summarizer);
+    let is_kept = rule.is_some() || turn.tokens.total_tokens <= rules.verbatim_tokens;
+    let sketch = (!is_kept).then(|| match verdict {
+        Some(verdict) => summary_by(turn, verdict, &verdicts.name, rules.tokenizer),
+        None => built_in_summary(turn, rules.tokenizer),
+    });
+    // Who summarizes reads more into a turn than built-in means; where it says nothing, they speak.
+    let (anchors, made_by) = match verdict {
+        Some(verdict) if !verdict.anchors.is_empty() => (verdict.anchors.clone(), verdicts.name.clone()),
+        _ => (anchors::find(&turn.said), BUILT_IN.to_owned()),
+    };
+    Some(Plan { rule, sketch, anchors, made_by })
+}
+
+fn summary_by(turn: &Turn, verdict: &Verdict, name: &str, tokenizer: Tokenizer) -> NewSummary {
+    let topic_keywords = if verdict.topic_keywords.is_empty() {
+        extract::sketch(&turn.said, tokenizer).topic_keywords
+    } else {
+        verdict.topic_keywords.clone()
+    };
+    new_summary(turn, verdict.summary_text.clone(), topic_keywords, name, tokenizer)
+}
+
+fn built_in_summary(turn: &Turn, tokenizer: Tokenizer) -> NewSummary {
+    let sketch = extract::sketch(&turn.said, tokenizer);
+    new_summary(turn, sketch.summary_text, sketch.topic_keywords, BUILT_IN, tokenizer)
+}
+
+fn new_summary(
+    turn: &Turn,
+    summary_text: String,
+    topic_keywords: Vec<String>,
+    summarizer: &str,
+    tokenizer: Tokenizer,
+) -> NewSummary {
+    NewSummary {
+        summary_tokens: tokenizer.count(&summary_text),
+        reliability: reliability(turn),
+        summary_text,
+        topic_keywords,
+        summarizer: summarizer.to_owned(),
+    }
+}
+
+/// A summary is as reliable as the least of what it came from.
+fn reliability(turn: &Turn) -> f64 {
+    let said = &turn.said;
+    let sides = [(&said.user_message, said.user_origin), (&said.ai_response, said.assistant_origin)];
+    let heard = sides.iter().filter(|(text, _)| !text.is_empty());
+    heard.map(|(_, origin)| origin.reliability()).fold(1.0, f64::min)
+}
+
+/// Turns in groups that one swap takes: in order, bounded by turns and bytes. A group of one may be larger.
+pub(crate) fn slices(sizes: &[usize], max_turns: usize, max_bytes: usize) -> Vec<std::ops::Range<usize>> {
+    let mut slices: Vec<std::ops::Range<usize>> = Vec::new();
+    let mut bytes = 0;
+    for (at, &size) in sizes.iter().enumerate() {
+        match slices.last_mut() {
+            Some(slice) if slice.len() < max_turns && bytes + size <= max_bytes => slice.end = at + 1,
+            _ => {
+                slices.push(at..at + 1);
+                bytes = 0;
+            }
+        }
+        bytes += size;
+    }
+    slices
+}

@@ -1,0 +1,185 @@
+//! Anchors that LLM#1 found: believed only where the one whom they are about says so, in words that stand there.
+
+use crate::{
+    compress::verify::{
+        language,
+        plain::{self, tidy},
+        source::Source,
+    },
+    model::{
+        anchor::FoundAnchor,
+        turn::{Origin, Said, Turn},
+    },
+    text::words,
+};
+
+/// A name, a place, a thing; a note is a phrase.
+const MAX_VALUE_BYTES: usize = 100;
+/// A sentence or two: more proves nothing more.
+const MAX_QUOTE_BYTES: usize = 500;
+/// Nobody says more than this of themself in one turn; an answer with thousands is not read to its end.
+const MAX_ANCHORS: usize = 20;
+
+/// The anchors that their turn proves, each once, with the turn's own words as quotes.
+pub(super) fn clean(turn: &Turn, anchors: Vec<FoundAnchor>) -> Vec<FoundAnchor> {
+    if anchors.is_empty() {
+        return anchors;
+    }
+    let texts = [&turn.said.user_message, &turn.said.ai_response];
+    let sides: Vec<Side<'_>> = texts
+        .into_iter()
+        .zip(subjects(&turn.said))
+        .filter_map(|(text, subject)| Some(Side::new(text, subject?, turn)))
+        .collect();
+    let mut kept: Vec<FoundAnchor> = Vec::new();
+    for anchor in anchors.into_iter().take(MAX_ANCHORS) {
+        if let Some(good) = sides.iter().find_map(|side| side.believe(&anchor))
+            && !kept.contains(&good)
+        {
+            kept.push(good);
+        }
+    }
+    kept
+}
+
+/// Whom the user's side and the assistant's side may speak of; none, if they prove nothing about anyone.
+///
+/// A person speaks of themself: by their name, or as `user` or `assistant`, the side they stand on. LLM#2 is
+/// `assistant` whatever it is called. Tools, documents and the system prove nothing.
+pub(crate) fn subjects(said: &Said) -> [Option<String>; 2] {
+    let user = (said.user_origin == Origin::User).then(|| subject(said.user_name.as_deref(), "user"));
+    let assistant = match said.assistant_origin {
+        Origin::User => Some(subject(said.assistant_name.as_deref(), "assistant")),
+        Origin::Assistant => Some("assistant".to_owned()),
+        Origin::Tool | Origin::Document | Origin::System => None,
+    };
+    [user, assistant]
+}
+
+/// A speaker's name as the subject of anchors: folded, blanks as single spaces.
+fn folded_name(name: &str) -> String {
+    words::fold(name).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// One side of a turn that may speak of itself.
+struct Side<'a> {
+    text: &'a str,
+    /// Whom its speaker may speak of: themself.
+    subject: String,
+    normal: Normal,
+    source: Source,
+}
+
+impl<'a> Side<'a> {
+    fn new(text: &'a str, subject: String, turn: &Turn) -> Self {
+        let source = Source::of_text(text, turn.timestamp.date_naive());
+        Self { text, subject, normal: Normal::of(text), source }
+    }
+
+    /// The anchor with the quote as it stands here, or nothing.
+    fn believe(&self, anchor: &FoundAnchor) -> Option<FoundAnchor> {
+        if anchor.value.len() > 4 * MAX_VALUE_BYTES || anchor.quote.len() > 4 * MAX_QUOTE_BYTES {
+            return None; // Before anything reads it.
+        }
+        let subject = folded_name(&anchor.subject);
+        let value = tidy(&anchor.value);
+        let is_short_and_plain = value.chars().any(char::is_alphanumeric)
+            && value.len() <= MAX_VALUE_BYTES
+            && plain::check(&value).is_ok();
+        if self.subject != subject || !is_short_and_plain {
+            return None;
+        }
+        let quote = self.normal.find(self.text, &anchor.quote)?;
+        if quote.len() > MAX_QUOTE_BYTES || !self.supports(&value, quote) {
+            return None;
+        }
+        Some(FoundAnchor { subject, value, quote: quote.to_owned(), ..anchor.clone() })
+    }
+
+    /// Whether the speaker's own text has every word and number of the value, and the quote some of it. Only their
+    /// own: a document beside it may say anything.
+    fn supports(&self, value: &str, quote: &str) -> bool {
+        let mut content = words::query_words(value);
+        content.retain(|&word| !is_number(word, value));
+        if content.is_empty() && !value.chars().any(|c| c.is_ascii_digit()) {
+            // Nothing but stop words and signs, such as "they/them".
+            return self.source.has_text(value);
+        }
+        let quoted = words::query_words(quote);
+        content.iter().all(|&word| self.source.has_word(word))
+            && (content.is_empty() || content.iter().any(|word| quoted.contains(word)))
+            && self.source.check_facts(value).is_ok()
+    }
+}
+
+/// Whether this word of the value is one of its numbers: those are measured as numbers, not as words.
+fn is_number(word: words::Word, value: &str) -> bool {
+    let folded = words::fold(value);
+    let mut runs = folded
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|run| run.starts_with(|c: char| c.is_ascii_digit()));
+    runs.any(|run| words::query_words(run).contains(&word))
+}
+
+/// The subject for a speaker. A name that is the word of a role is only that role's own.
+fn subject(name: Option<&str>, role: &str) -> String {
+    let name = folded_name(name.unwrap_or_default());
+    let is_role = matches!(name.as_str(), "user" | "assistant" | "tool" | "document" | "system");
+    if name.is_empty() || is_role { role.to_owned() } else { name }
+}
+
+/// A text as quotes are compared: blanks as single spaces, curly quotes and dashes straight; with the way back.
+struct Normal {
+    text: String,
+    /// For each byte of `text`, the byte of the original that it came from; and the original's end.
+    origins: Vec<usize>,
+}
+
+impl Normal {
+    fn of(original: &str) -> Self {
+        let mut new = Self { text: String::with_capacity(original.len()), origins: Vec::new() };
+        for (at, c) in original.char_indices() {
+            if c.is_whitespace() {
+                if !new.text.is_empty() && !new.text.ends_with(' ') {
+                    new.push(' ', at);
+                }
+            } else {
+                let straight = match c {
+                    '\u{2018}' | '\u{2019}' | '\u{201b}' => '\'',
+                    '\u{201c}' | '\u{201d}' | '\u{201f}' => '"',
+                    '\u{2010}' | '\u{2011}' | '\u{2013}' | '\u{2014}' => '-',
+                    other => other,
+                };
+                new.push(straight, at);
+            }
+        }
+        new.origins.push(original.len());
+        new
+    }
+
+    fn push(&mut self, c: char, origin: usize) {
+        self.text.push(c);
+        self.origins.resize(self.text.len(), origin);
+    }
+
+    /// The part of the original that is this quote, whole words.
+    fn find<'a>(&self, original: &'a str, quote: &str) -> Option<&'a str> {
+        let wanted = Self::of(quote).text;
+        let wanted = wanted.trim();
+        if wanted.is_empty() {
+            return None;
+        }
+        let (start, _) = self.text.match_indices(wanted).find(|(at, _)| {
+            !is_inside_word(&self.text, *at) && !is_inside_word(&self.text, at + wanted.len())
+        })?;
+        original.get(self.origins[start]..self.origins[start + wanted.len()]).map(str::trim_end)
+    }
+}
+
+/// Whether letters stand on both sides, in a script that has spaces.
+fn is_inside_word(text: &str, at: usize) -> bool {
+    let before = text[..at].chars().next_back();
+    let behind = text[at..].chars().next();
+    let is_letter = |c: char| c.is_alphanumeric() && !language::is_unspaced_char(c);
+    before.is_some_and(is_letter) && behind.is_some_and(is_letter)
+}

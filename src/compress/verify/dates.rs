@@ -1,0 +1,324 @@
+//! Dates in a claim: those that the source names, or that follow from the day on which it was said.
+//!
+//! "I went yesterday", said on 2023-05-08, supports "on May 7, 2023". A claimed date that is supported is taken out
+//! of the claim before its numbers are measured; one that is not leaves its numbers to be found wanting.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::LazyLock,
+};
+
+use chrono::{Datelike, Days, NaiveDate};
+
+use crate::compress::verify::source::Source;
+
+/// "Yesterday", "last Friday", "in two weeks": how far from the day of the turn they can lead.
+const REACH_DAYS: i64 = 14;
+/// "Last month", said in January, was in another year.
+const REACH_OF_MONTHS_DAYS: u64 = 62;
+
+/// A date, or the parts of one that are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Date {
+    year: Option<i32>,
+    month: Option<u32>,
+    day: Option<u32>,
+}
+
+/// What a source says of dates.
+pub(super) struct Dates {
+    said_on: NaiveDate,
+    named: HashSet<Date>,
+    /// Whether it has words like "yesterday" and "last".
+    is_relative: bool,
+    /// Whether it counts in years.
+    counts_years: bool,
+}
+
+impl Dates {
+    pub(super) fn of(folded: &str, said_on: NaiveDate) -> Self {
+        let tokens = tokens(folded);
+        let mut named = HashSet::new();
+        let mut at = 0;
+        while at < tokens.len() {
+            let Some((readings, used)) = date_at(&tokens[at..]) else {
+                at += 1;
+                continue;
+            };
+            named.extend(readings);
+            at += used;
+        }
+        let has = |words: &str, parts: &[&str]| {
+            let words: HashSet<&str> = words.split(' ').collect();
+            tokens.iter().any(|token| words.contains(token.text))
+                || parts.iter().any(|part| folded.contains(part))
+        };
+        Self {
+            said_on,
+            named,
+            is_relative: has(RELATIVE, RELATIVE_UNSPACED),
+            counts_years: has(YEARS, &["年", "년"]),
+        }
+    }
+
+    fn allow(&self, date: Date, source: &Source) -> bool {
+        let is_named = self.named.iter().any(|named| {
+            let year_fits = match (named.year, date.year) {
+                (Some(a), Some(b)) => a == b,
+                (None, Some(claimed)) => self.allow_year(claimed, source),
+                (_, None) => true,
+            };
+            year_fits
+                && (named.month == date.month || date.month.is_none())
+                && (named.day == date.day || date.day.is_none())
+        });
+        is_named && date.day.is_some() || self.allow_following(date, source)
+    }
+
+    fn allow_following(&self, date: Date, source: &Source) -> bool {
+        let (Some(month), Some(day)) = (date.month, date.day) else {
+            return date.year.is_some_and(|year| self.allow_year(year, source));
+        };
+        let own = self.said_on.year();
+        date.year
+            .map_or(own - 1..=own + 1, |year| year..=year)
+            .filter_map(|year| NaiveDate::from_ymd_opt(year, month, day))
+            .map(|on| (on - self.said_on).num_days().abs())
+            .any(|days| days == 0 || (self.is_relative && days <= REACH_DAYS))
+    }
+
+    /// The turn's own year; one that "last year", "last month" or "three years ago" leads to.
+    fn allow_year(&self, year: i32, source: &Source) -> bool {
+        let years = year.abs_diff(self.said_on.year());
+        let edge = Days::new(REACH_OF_MONTHS_DAYS);
+        let near = [self.said_on.checked_sub_days(edge), self.said_on.checked_add_days(edge)];
+        years == 0
+            || (years == 1
+                && self.is_relative
+                && (self.counts_years || near.iter().flatten().any(|on| on.year() == year)))
+            || (self.counts_years && source.has_number(&years.to_string()))
+    }
+}
+
+/// The folded claim without the dates that its source allows.
+pub(super) fn without_supported(folded: &str, source: &Source) -> String {
+    let tokens = tokens(folded);
+    let mut out = String::with_capacity(folded.len());
+    let (mut at, mut copied) = (0, 0);
+    while at < tokens.len() {
+        match date_at(&tokens[at..]) {
+            Some((readings, used)) => {
+                if readings.iter().any(|&date| source.dates().allow(date, source)) {
+                    out.push_str(&folded[copied..tokens[at].start]);
+                    out.push(';');
+                    let last = &tokens[at + used - 1];
+                    copied = last.start + last.text.len();
+                }
+                at += used;
+            }
+            None => at += 1,
+        }
+    }
+    out.push_str(&folded[copied..]);
+    out
+}
+
+/// Folded words that lead from the day of the turn to another one. English, and some of each larger language.
+const RELATIVE: &str = "yesterday today tonight tomorrow ago last next past coming previous week weeks weekend month \
+    months morning evening night monday tuesday wednesday thursday friday saturday sunday gestern heute morgen vor \
+    letzte letzten letzter nachste nachsten nachster woche montag dienstag mittwoch donnerstag freitag samstag sonntag \
+    hier aujourd demain dernier derniere prochain prochaine semaine lundi mardi mercredi jeudi vendredi samedi \
+    dimanche ayer hoy manana pasado pasada proximo proxima semana lunes martes miercoles jueves viernes sabado \
+    domingo ieri oggi domani scorso scorsa prossimo prossima settimana lunedi martedi mercoledi giovedi venerdi \
+    sabato domenica ontem hoje amanha passado passada segunda terca quarta quinta sexta gisteren vandaag vorige \
+    volgende maandag dinsdag woensdag donderdag vrijdag zaterdag zondag вчера сегодня завтра назад неделе неделю \
+    понедельник вторник среду четверг пятницу субботу воскресенье";
+const RELATIVE_UNSPACED: &[&str] = &[
+    "昨", "今", "明", "上周", "下周", "先週", "来週", "上个", "下个", "先月", "来月", "去年", "어제", "오늘",
+    "내일", "지난", "다음",
+];
+/// Folded words for years.
+const YEARS: &str =
+    "year years yr yrs jahr jahre jahren an ans annee annees ano anos anni anno jaar год года лет";
+
+/// The names of months, folded, in the languages of [`RELATIVE`]; "may" is also a verb, which costs nothing here.
+const MONTHS: [&str; 12] = [
+    "jan january januar janvier enero gennaio janeiro januari января",
+    "feb february februar fevrier febrero febbraio fevereiro februari февраля",
+    "mar march marz mars marzo marco maart марта",
+    "apr april avril abril aprile апреля",
+    "may mai mayo maggio maio mei мая",
+    "jun june juni juin junio giugno junho июня",
+    "jul july juli juillet julio luglio julho июля",
+    "aug august aout agosto augustus августа",
+    "sep sept september septembre septiembre settembre setembro сентября",
+    "oct okt october oktober octobre octubre ottobre outubro октября",
+    "nov november novembre noviembre novembro ноября",
+    "dec dez december dezember decembre diciembre dicembre dezembro декабря",
+];
+
+static MONTH_BY_NAME: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
+    (1..).zip(MONTHS).flat_map(|(month, names)| names.split(' ').map(move |name| (name, month))).collect()
+});
+
+struct Token<'a> {
+    text: &'a str,
+    start: usize,
+}
+
+impl Token<'_> {
+    fn number(&self, from: u32, to: u32) -> Option<u32> {
+        (self.text.len() <= 4)
+            .then(|| self.text.parse().ok())
+            .flatten()
+            .filter(|number| (from..=to).contains(number))
+    }
+
+    fn year(&self) -> Option<i32> {
+        (self.text.len() == 4)
+            .then(|| self.number(1_000, 2_999))
+            .flatten()
+            .and_then(|year| year.try_into().ok())
+    }
+
+    fn month(&self) -> Option<u32> {
+        MONTH_BY_NAME.get(self.text).copied()
+    }
+
+    fn day(&self) -> Option<u32> {
+        self.number(1, 31)
+    }
+}
+
+/// Digits, words, and every other character but blanks and commas. Words that only join a date together, and the
+/// letters of ordinals, are left out.
+fn tokens(folded: &str) -> Vec<Token<'_>> {
+    let mut tokens: Vec<Token<'_>> = Vec::new();
+    let mut at = 0;
+    while let Some(first) = folded[at..].chars().next() {
+        let rest = &folded[at..];
+        let end_of = |is_in: fn(char) -> bool| rest.find(|c: char| !is_in(c)).unwrap_or(rest.len());
+        let len = if first.is_ascii_digit() {
+            end_of(|c| c.is_ascii_digit())
+        } else if first.is_alphabetic() && !is_ideogram(first) {
+            end_of(|c| c.is_alphabetic() && !is_ideogram(c))
+        } else {
+            first.len_utf8()
+        };
+        let text = &rest[..len];
+        let is_suffix = matches!(text, "st" | "nd" | "rd" | "th")
+            && tokens.last().is_some_and(|last| last.start + last.text.len() == at && last.day().is_some());
+        if !is_suffix && !first.is_whitespace() && !matches!(text, "," | "of" | "de" | "del" | "den" | "the")
+        {
+            tokens.push(Token { text, start: at });
+        }
+        at += len;
+    }
+    tokens
+}
+
+fn is_ideogram(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
+}
+
+/// The date that begins here, in each way it can be read, and how many tokens it takes.
+fn date_at(tokens: &[Token<'_>]) -> Option<(Vec<Date>, usize)> {
+    let text = |at: usize| tokens.get(at).map_or("", |token| token.text);
+    let day = |at: usize| tokens.get(at).and_then(Token::day);
+    let month = |at: usize| tokens.get(at).and_then(Token::month);
+    let month_number = |at: usize| tokens.get(at).and_then(|token| token.number(1, 12));
+    let year = |at: usize| tokens.get(at).and_then(Token::year);
+    let date = |year, month, day| Date { year, month, day };
+    let is_mark = |at: usize| matches!(text(at), "-" | "." | "/") && text(at) == text(at + 2);
+
+    if let (Some(y), true, Some(m), Some(d)) = (year(0), is_mark(1), month_number(2), day(4)) {
+        return Some((vec![date(Some(y), Some(m), Some(d))], 5)); // 2023-05-07
+    }
+    if let (Some(a), true, Some(b), Some(y)) = (day(0), is_mark(1), day(2), year(4)) {
+        return Some((vec![date(Some(y), Some(b), Some(a)), date(Some(y), Some(a), Some(b))], 5)); // 7.5.2023, 5/7/2023
+    }
+    if let (Some(y), "年" | "년") = (year(0), text(1)) {
+        return Some(match (month_number(2), text(3), day(4), text(5)) {
+            (Some(m), "月" | "월", Some(d), "日" | "号" | "일") => {
+                (vec![date(Some(y), Some(m), Some(d))], 6)
+            }
+            (Some(m), "月" | "월", ..) => (vec![date(Some(y), Some(m), None)], 4),
+            _ => (vec![date(Some(y), None, None)], 2),
+        });
+    }
+    if let (Some(m), "月" | "월", Some(d), "日" | "号" | "일") = (month_number(0), text(1), day(2), text(3))
+    {
+        return Some((vec![date(None, Some(m), Some(d))], 4));
+    }
+    if let Some(d) = day(0) {
+        let dot = usize::from(text(1) == ".");
+        if let Some(m) = month(1 + dot) {
+            let year = year(2 + dot);
+            return Some((vec![date(year, Some(m), Some(d))], 2 + dot + usize::from(year.is_some()))); // 7 May 2023
+        }
+    }
+    if let Some(m) = month(0) {
+        if let Some(d) = day(1) {
+            let year = year(2);
+            return Some((vec![date(year, Some(m), Some(d))], 2 + usize::from(year.is_some()))); // May 7, 2023
+        }
+        if let Some(y) = year(1) {
+            return Some((vec![date(Some(y), Some(m), None)], 2)); // May 2023
+        }
+    }
+    year(0).map(|y| (vec![date(Some(y), None, None)], 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said on 2023-05-08, a Monday, and whether a claim's dates and numbers follow from it.
+    #[track_caller]
+    fn check(source: &str, claim: &str, holds: bool) {
+        let source = Source::of_text(source, "2023-05-08".parse().unwrap());
+        assert_eq!(source.check_facts(claim).is_ok(), holds, "{claim:?}");
+    }
+
+    #[test]
+    fn dates_follow_from_the_day_of_the_turn() {
+        for claim in
+            ["On May 7, 2023", "On 7 May 2023", "the 7th of May", "2023-05-07", "5/7/2023", "07.05.2023"]
+        {
+            check("I went to a support group yesterday.", claim, true);
+        }
+        check("I went to a support group yesterday.", "in May 2023", true);
+        check("I went to a support group.", "on May 8, 2023", true);
+        check("Ich war letzten Freitag dort", "am 5. Mai 2023", true);
+        check("我昨天去了", "2023年5月7日", true);
+        check("next week", "on May 15", true);
+    }
+
+    #[test]
+    fn other_dates_do_not() {
+        check("I went to a support group yesterday.", "On April 7, 2023", false);
+        check("I went to a support group yesterday.", "On May 7, 2021", false);
+        check("I went to a support group yesterday.", "with 7 people", false);
+        check("I went to a support group.", "on May 7, 2023", false);
+        check("I went to a support group yesterday.", "On May 31, 2023", false);
+    }
+
+    #[test]
+    fn dates_of_the_source_may_be_written_otherwise() {
+        check("We met on 3 March 2019.", "2019-03-03 or March 3rd, 2019 or 03/03/2019", true);
+        check("We met on 3 March.", "March 3, 2023", true);
+        check("We met on 3 March.", "March 3, 2019", false);
+        check("We met on 3 March 2019.", "4 March 2019", false);
+        check("Me casé el 3 de marzo de 2019", "3 de marzo de 2019", true);
+    }
+
+    #[test]
+    fn years_follow_from_the_year_of_the_turn() {
+        check("I paint.", "in 2023", true);
+        check("I moved last year.", "in 2022", true);
+        check("I moved three years ago.", "in 2020", true);
+        check("I moved.", "in 2022", false);
+        check("I moved last year.", "in 2020", false);
+        check("I moved three years ago.", "in 2019", false);
+    }
+}

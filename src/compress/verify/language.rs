@@ -1,0 +1,217 @@
+//! In which script, and as far as it can be told, in which language a text is written.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::text::words;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Script {
+    Latin,
+    Greek,
+    Cyrillic,
+    Hebrew,
+    Arabic,
+    /// Han and Kana together: Japanese mixes them.
+    Han,
+    Hangul,
+    Devanagari,
+    Thai,
+    Other,
+}
+
+/// A Han character or a syllable of Hangul says about as much as three letters.
+const LETTERS_PER_IDEOGRAM: u32 = 3;
+/// A text with fewer weighted letters may be a name or a number in any script.
+const MIN_LETTERS: u32 = 8;
+/// A script with this share of a text (one in so many letters) is one that the text is written in. Names and terms of
+/// other scripts are part of every language.
+const WRITTEN_ONE_IN: u32 = 4;
+/// Text beyond says nothing new about its language.
+const MAX_PROFILED_BYTES: usize = 20_000;
+
+/// How a text is written.
+struct Profile {
+    letters: u32,
+    by_script: HashMap<Script, u32>,
+    kana: u32,
+    language: Option<usize>,
+}
+
+impl Profile {
+    fn of(text: &str) -> Self {
+        let text = &text[..text.floor_char_boundary(MAX_PROFILED_BYTES)];
+        let mut new = Self { letters: 0, by_script: HashMap::new(), kana: 0, language: None };
+        for c in text.chars().filter(|c| c.is_alphabetic()) {
+            let script = script_of(c);
+            let weight =
+                if matches!(script, Script::Han | Script::Hangul) { LETTERS_PER_IDEOGRAM } else { 1 };
+            new.letters += weight;
+            *new.by_script.entry(script).or_default() += weight;
+            if is_kana(c) {
+                new.kana += weight;
+            }
+        }
+        if new.is_written_in(Script::Latin) {
+            new.language = language_of(text);
+        }
+        new
+    }
+
+    /// Whether a summary written like `summary` is in the language of a text written like this; none if that cannot
+    /// be told.
+    fn agrees(&self, summary: &Self) -> Option<bool> {
+        if self.letters < MIN_LETTERS || summary.letters < MIN_LETTERS {
+            return None;
+        }
+        let mut written = self.by_script.keys().filter(|&&script| self.is_written_in(script));
+        if !written.any(|&script| summary.is_written_in(script)) {
+            return Some(false);
+        }
+        // Japanese is never long without Kana, and Chinese never has any.
+        if self.is_written_in(Script::Han) && summary.is_written_in(Script::Han) {
+            let is_japanese = |profile: &Self| profile.kana * 10 > profile.letters;
+            if is_japanese(self) != is_japanese(summary) && (self.kana == 0 || summary.kana == 0) {
+                return Some(false);
+            }
+        }
+        match (self.language, summary.language) {
+            (Some(own), Some(other)) => Some(own == other),
+            (None, Some(_)) => None,
+            (_, None) => Some(true),
+        }
+    }
+
+    fn is_written_in(&self, script: Script) -> bool {
+        self.by_script.get(&script).is_some_and(|&letters| letters * WRITTEN_ONE_IN >= self.letters)
+    }
+}
+
+fn is_kana(c: char) -> bool {
+    matches!(c, '\u{3041}'..='\u{30ff}' | '\u{ff66}'..='\u{ff9f}')
+}
+
+fn script_of(c: char) -> Script {
+    match c {
+        'a'..='z' | 'A'..='Z' | '\u{aa}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{ff21}'..='\u{ff5a}' => {
+            Script::Latin
+        }
+        '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Script::Greek,
+        '\u{400}'..='\u{52f}' => Script::Cyrillic,
+        '\u{590}'..='\u{5ff}' => Script::Hebrew,
+        '\u{600}'..='\u{6ff}' | '\u{750}'..='\u{77f}' | '\u{fb50}'..='\u{fefc}' => Script::Arabic,
+        '\u{900}'..='\u{97f}' => Script::Devanagari,
+        '\u{e00}'..='\u{e7f}' => Script::Thai,
+        '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7a3}' => Script::Hangul,
+        '\u{3005}'..='\u{3007}'
+        | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}' => Script::Han,
+        c if is_kana(c) => Script::Han,
+        _ => Script::Other,
+    }
+}
+
+/// Whether most of a text is of scripts that put no spaces between words.
+pub(super) fn is_unspaced(text: &str) -> bool {
+    let profile = Profile::of(text);
+    [Script::Han, Script::Hangul, Script::Thai].into_iter().any(|script| profile.is_written_in(script))
+}
+
+/// Whether a summary can be of a turn with these sides: one of them is in its language, or none is clearly in another.
+pub(super) fn fits(sides: &[&str], summary: &str) -> bool {
+    let summary = Profile::of(summary);
+    let agreed: Vec<Option<bool>> = sides.iter().map(|side| Profile::of(side).agrees(&summary)).collect();
+    agreed.contains(&Some(true)) || !agreed.contains(&Some(false))
+}
+
+/// Whether no spaces stand between words around this letter.
+pub(super) fn is_unspaced_char(c: char) -> bool {
+    matches!(script_of(c), Script::Han | Script::Hangul | Script::Thai)
+}
+
+/// Frequent words, folded, that no other language of the list has among its own.
+const FREQUENT: [&str; 7] = [
+    "the and is are was were of to that this with for have has about they their she he his her from you it",
+    "der die das und ist nicht ein eine mit auf fur dem den sich auch wird von zu uber hat haben sie ich wir",
+    "le les est et des une dans pour pas que qui avec sur ce il elle nous vous ont au aux du sont mais",
+    "el los las y es una con por para que del se su como pero mas esta muy tiene sobre lo usuario yo",
+    "il gli e che di una per con non sono della nel alla piu anche questo ha si ma come dei delle lo",
+    "o os as e que de uma para com nao em do da no na por mais como mas tem sobre ele ela seu sua",
+    "de het een en van is dat niet op te zijn met voor ook aan er maar om hij zij heeft ik wij over",
+];
+/// Frequent words that a text must have before its language is named: chance gives a few.
+const MIN_FREQUENT: usize = 4;
+
+/// The language of `FREQUENT` that this text is in, if it is clearly one of them: the words of one stand in it at
+/// least twice as often as those of any other.
+fn language_of(text: &str) -> Option<usize> {
+    let folded = words::fold(text);
+    let words: Vec<&str> =
+        folded.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).collect();
+    let counts = FREQUENT.map(|list| {
+        let frequent: HashSet<&str> = list.split(' ').collect();
+        words.iter().filter(|word| frequent.contains(*word)).count()
+    });
+    let (best, &most) = counts.iter().enumerate().max_by_key(|(_, count)| **count)?;
+    let second = counts.iter().enumerate().filter(|(at, _)| *at != best).map(|(_, count)| *count).max()?;
+    (most >= MIN_FREQUENT && most >= 2 * second).then_some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(source: &str, summary: &str, allowed: bool) {
+        assert_eq!(fits(&[source], summary), allowed, "{summary:?} of {source:?}");
+    }
+
+    const ENGLISH: &str = "I have been to the market and it was full of people that I know from the school.";
+    const GERMAN: &str =
+        "Der Nutzer war auf dem Markt und hat sich mit den Leuten von der Schule unterhalten.";
+
+    #[test]
+    fn another_script_is_another_language() {
+        check(ENGLISH, "Пользователь был на рынке.", false);
+        check(ENGLISH, "用户去了市场，见到了学校的朋友。", false);
+        check("Я была на рынке и купила яблоки.", "The user went to the market and bought apples.", false);
+        check("Я была на рынке и купила яблоки.", "Пользовательница купила яблоки на рынке.", true);
+        check("ฉันไปตลาดกับเพื่อนเมื่อวานนี้", "The user went to the market.", false);
+    }
+
+    #[test]
+    fn foreign_names_and_terms_are_no_other_language() {
+        check("我昨天用 Visual Studio Code 写了代码。", "用户用 Visual Studio Code 写代码。", true);
+        check(ENGLISH, "At the market (рынок) the user met people from the school.", true);
+        check("Wie sagt man 你好 auf Deutsch?", "Es geht um 你好 auf Deutsch.", true);
+    }
+
+    #[test]
+    fn chinese_is_not_japanese() {
+        check("我昨天去了市场，买了很多苹果。", "ユーザーは昨日、市場でりんごを買った。", false);
+        check("昨日、市場でりんごをたくさん買いました。", "用户昨天在市场上买了很多苹果。", false);
+        check("昨日、市場でりんごをたくさん買いました。", "ユーザーは市場でりんごを買った。", true);
+    }
+
+    #[test]
+    fn languages_of_one_script_are_told_apart_when_clear() {
+        check(ENGLISH, GERMAN, false);
+        check(GERMAN, ENGLISH, false);
+        check(GERMAN, GERMAN, true);
+        check("ok thanks, see you tomorrow", GERMAN, true); // Too little to say.
+    }
+
+    #[test]
+    fn one_side_in_its_language_is_enough_and_unclear_ones_do_not_count() {
+        assert!(fits(&[ENGLISH, GERMAN], GERMAN) && fits(&[GERMAN, ENGLISH], GERMAN));
+        assert!(fits(&["ok thanks", ""], GERMAN));
+        assert!(!fits(&["ok thanks", ENGLISH], GERMAN) && !fits(&[ENGLISH, ""], GERMAN));
+    }
+
+    #[test]
+    fn little_text_is_of_any_language() {
+        check("ok", "ОК", true);
+        check("123", ENGLISH, true);
+    }
+}

@@ -1,0 +1,185 @@
+//! Plain text in the third person: no markup, nothing hidden, no frame, no refusal, no orders.
+
+use crate::{
+    compress::verify::{Flaw, source::Source},
+    text::render::{is_hidden, is_line_break},
+};
+
+/// Blanks at the ends off, runs of them inside as one space. Line breaks inside stay: they are a flaw.
+pub(super) fn tidy(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.trim().chars() {
+        let is_blank = c.is_whitespace() && !is_line_break(c);
+        if !is_blank {
+            out.push(c);
+        } else if !out.ends_with(' ') {
+            out.push(' ');
+        }
+    }
+    out
+}
+
+/// One line of plain text that looks like no frame.
+pub(super) fn check(text: &str) -> Result<(), Flaw> {
+    if text.contains(is_line_break) {
+        return Err(Flaw::LineBreak);
+    }
+    let mut before = ' ';
+    for c in text.chars() {
+        if is_hidden(c) || (is_joiner(c) && before.is_ascii()) {
+            return Err(Flaw::HiddenCharacter);
+        }
+        before = c;
+    }
+    if has_frame(text) {
+        return Err(Flaw::ForgedFrame);
+    }
+    if has_markup(text) {
+        return Err(Flaw::Markup);
+    }
+    Ok(())
+}
+
+/// Joiners and marks of direction, which scripts and emoji need and Latin text does not.
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}'..='\u{200f}' | '\u{61c}')
+}
+
+/// Who may not seem to speak in a summary.
+const ROLES: [&str; 12] = [
+    "system",
+    "user",
+    "assistant",
+    "human",
+    "ai",
+    "bot",
+    "model",
+    "tool",
+    "document",
+    "developer",
+    "function",
+    "instruction",
+];
+
+/// Where chat templates and this crate's own frame begin.
+const FRAMES: [&str; 11] = [
+    "<|",
+    "|>",
+    "[inst]",
+    "[/inst]",
+    "<<sys",
+    "<memory",
+    "</memory",
+    "<now:",
+    "<recent turns",
+    "###",
+    "<start_of_turn",
+];
+
+fn has_frame(text: &str) -> bool {
+    let folded = text.to_lowercase();
+    if FRAMES.iter().any(|frame| folded.contains(frame)) {
+        return true;
+    }
+    // "System:" begins a frame where a sentence may begin; "her operating system: Linux" does not.
+    let mut starts_sentence = true;
+    let mut words = folded.split(' ').peekable();
+    while let Some(word) = words.next() {
+        let bare = word.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let name = bare.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let is_tag =
+            bare.contains(':') || (bare == name && words.peek().is_some_and(|next| next.starts_with(':')));
+        let role = name.split(':').next().unwrap_or(name);
+        if starts_sentence && is_tag && ROLES.contains(&role.trim_end_matches('s')) {
+            return true;
+        }
+        starts_sentence = word.ends_with(['.', '!', '?', '"', ')', ']', '}', '|', '-', '*', '>', ';']);
+    }
+    false
+}
+
+fn has_markup(text: &str) -> bool {
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let next = chars.peek().copied().unwrap_or(' ');
+        if c == '<' && (next.is_alphabetic() || matches!(next, '/' | '!' | '?')) {
+            return true;
+        }
+    }
+    ["```", "](", "{\"", "[{"].iter().any(|mark| text.contains(mark))
+}
+
+/// How a model says that it will not do it, folded.
+const REFUSALS: [&str; 36] = [
+    "i'm sorry",
+    "i am sorry",
+    "sorry, ",
+    "i can't",
+    "i cannot",
+    "i can not",
+    "i could not",
+    "i couldn't",
+    "i'm unable",
+    "i am unable",
+    "i'm not able",
+    "i am not able",
+    "i won't",
+    "i will not",
+    "i must decline",
+    "i apologi",
+    "as an ai",
+    "as a language model",
+    "as a large language model",
+    "unfortunately, i ",
+    "no summary",
+    "summary unavailable",
+    "summary not available",
+    "unable to summari",
+    "cannot summari",
+    "n/a",
+    "null",
+    "undefined",
+    "es tut mir leid",
+    "lo siento",
+    "je suis desole",
+    "mi dispiace",
+    "desculpe",
+    "извините",
+    "抱歉",
+    "申し訳",
+];
+
+/// How an order to the reader begins, folded.
+const ORDERS: [&str; 12] = [
+    "ignore ",
+    "disregard ",
+    "forget ",
+    "you are now ",
+    "you must ",
+    "you should now ",
+    "from now on",
+    "do not follow ",
+    "pretend ",
+    "override ",
+    "new instructions",
+    "important instructions",
+];
+
+/// What orders to a model speak of. "Forget the milk" is no order to one.
+const ORDERED: [&str; 8] =
+    ["instruction", "prompt", "rule", "above", "you are", "you must", "from now on", "guideline"];
+
+/// A summary neither refuses nor orders, unless it repeats the turn to the letter.
+pub(super) fn check_voice(summary: &str, source: &Source) -> Result<(), Flaw> {
+    let folded = super::words::fold(summary).replace('\u{2019}', "'");
+    let folded = folded.trim_start_matches(|c: char| !c.is_alphanumeric());
+    if REFUSALS.iter().any(|refusal| folded.starts_with(refusal)) && !source.has_text(summary) {
+        return Err(Flaw::Refusal);
+    }
+    // Repeated to the letter or not: what orders the reader about must not stand alone for what was said.
+    let is_order = ORDERS.iter().any(|order| folded.starts_with(order));
+    if is_order && ORDERED.iter().any(|what| folded.contains(what)) {
+        return Err(Flaw::Instruction);
+    }
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! What a text offers as proof: its words, numbers, dates, links, and itself.
+
+use std::collections::HashSet;
+
+use chrono::NaiveDate;
+use unicode_normalization::UnicodeNormalization;
+
+use crate::{
+    compress::verify::{Flaw, dates, dates::Dates, links, numbers},
+    model::turn::Turn,
+    text::words::{self, Word, WordCounts},
+};
+
+/// A text, read once, that claims are measured against.
+pub(super) struct Source {
+    /// Compatible forms unified, lower case, blanks as single spaces: accents stay, since a link without its accents
+    /// is another link.
+    text: String,
+    words: Vec<Word>,
+    numbers: HashSet<String>,
+    dates: Dates,
+}
+
+impl Source {
+    /// All of a turn: both sides, and who spoke.
+    pub(super) fn of_turn(turn: &Turn) -> Self {
+        let said = &turn.said;
+        let names =
+            [said.user_name.as_deref(), said.assistant_name.as_deref()].map(Option::unwrap_or_default);
+        let text = [names[0], names[1], &said.user_message, &said.ai_response].join("\n");
+        Self::of_text(&text, turn.timestamp.date_naive())
+    }
+
+    /// A text that was said on this day.
+    pub(super) fn of_text(text: &str, said_on: NaiveDate) -> Self {
+        let folded = words::fold(text);
+        let counts = WordCounts::of(text, "").counts;
+        Self {
+            text: light(text),
+            words: counts.iter().map(|count| count.word).collect(),
+            numbers: numbers::supplied(&folded),
+            dates: Dates::of(&folded, said_on),
+        }
+    }
+
+    pub(super) fn has_word(&self, word: Word) -> bool {
+        self.words.binary_search(&word).is_ok()
+    }
+
+    /// How many different words it has.
+    pub(super) fn word_count(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Whether this stands in it, apart from case and blanks.
+    pub(super) fn has_text(&self, text: &str) -> bool {
+        self.text.contains(&light(text))
+    }
+
+    pub(super) fn has_number(&self, number: &str) -> bool {
+        self.numbers.contains(number)
+    }
+
+    /// No link, address, number or date that is not in here or follows from it.
+    pub(super) fn check_facts(&self, claim: &str) -> Result<(), Flaw> {
+        let claimed = light(claim);
+        for (link, flaw) in links::claimed(&claimed) {
+            if !links::stands_in(&self.text, link) {
+                return Err(flaw);
+            }
+        }
+        let rest = dates::without_supported(&words::fold(claim), self);
+        if numbers::claimed(&rest).iter().all(|claim| claim.is_supported(|number| self.has_number(number))) {
+            Ok(())
+        } else {
+            Err(Flaw::ForeignNumber)
+        }
+    }
+
+    pub(super) fn dates(&self) -> &Dates {
+        &self.dates
+    }
+}
+
+/// As two texts are compared where accents count.
+fn light(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.nfkc().flat_map(char::to_lowercase) {
+        if !c.is_whitespace() {
+            out.push(c);
+        } else if !out.is_empty() && !out.ends_with(' ') {
+            out.push(' ');
+        }
+    }
+    out.truncate(out.trim_end().len());
+    out
+}

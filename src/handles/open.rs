@@ -1,0 +1,38 @@
+//! What all handles of one open file share: the store, and the worker that runs its jobs.
+
+use std::{ops::Deref, path::Path, sync::Arc};
+
+use crate::{config::Config, error::Result, jobs::Worker, store::Store};
+
+/// The last handle to go stops the worker and then closes the file.
+#[derive(Debug)]
+pub(super) struct Open {
+    // Dropped first: it writes.
+    worker: Option<Worker>,
+    store: Arc<Store>,
+}
+
+impl Open {
+    pub(super) fn file(path: &Path, config: Config) -> Result<Self> {
+        let has_worker = config.worker;
+        let store = Arc::new(Store::open(path, config)?);
+        let worker = if has_worker { Some(Worker::start(Arc::clone(&store))?) } else { None };
+        Ok(Self { worker, store })
+    }
+
+    /// Ends the worker, then the writer. Blocks.
+    pub(super) fn close(&self) -> Result<()> {
+        if let Some(worker) = &self.worker {
+            worker.stop();
+        }
+        self.store.close()
+    }
+}
+
+impl Deref for Open {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.store
+    }
+}

@@ -1,0 +1,199 @@
+//! The compression of one ended session, chunk by chunk.
+//!
+//! Judging, summarizing and packing happen outside of any transaction; a swap only moves rows. What the summarizer
+//! gives no good verdict for stays as it is and is tried again later; after a few tries built-in means take over.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use crate::{
+    clock::Stopwatch,
+    compress::{
+        Summarizer, Verdict, archive,
+        plan::{self, Rules, Verdicts},
+        verify::{self, Sorted},
+    },
+    config::Originals,
+    error::{Error, Result},
+    jobs::{Ended, Run, SUMMARIZER_REST},
+    model::{ids::TurnId, turn::Turn},
+    store::{
+        jobs::{self, Lease},
+        originals, reload,
+        sessions::{self, SessionRow},
+        swap::{self, Fate, Swap},
+        turns,
+        users::Scope,
+    },
+};
+
+/// What is read and thought over at once: bounds the memory of a job, and what a slow LLM#1 is asked before its first
+/// answers are kept.
+const CHUNK_TURNS: usize = 16;
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// What is swapped at once: with 4,500 bytes a turn about 2 ms of the writer, with 140 about 1 ms (benchmark
+/// `compress`).
+const SLICE_TURNS: usize = 16;
+const SLICE_BYTES: usize = 64 << 10;
+
+/// Compresses what is left of the session.
+pub(super) async fn compress(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
+    let (Some(scope), Some(session_id)) = (lease.scope, lease.session_id) else {
+        return end(run, lease).await;
+    };
+    let store = run.store;
+    let Some(session) = store.read(|conn| sessions::by_id(conn, &scope, session_id))? else {
+        return end(run, lease).await;
+    };
+    let config = store.config();
+    // On the last try built-in means do what the summarizer does not.
+    let is_built_in = config.summarizer.is_none() || lease.attempts >= config.summarizer_tries;
+    let mut asks = lease.attempts <= config.summarizer_tries;
+    let rules = Rules { verbatim_tokens: config.verbatim_tokens, tokenizer: config.tokenizer, is_built_in };
+    let (mut after, mut trouble) = (0, None);
+    loop {
+        let turns = read_chunk(run, &scope, &session, after)?;
+        let Some(last) = turns.last() else { break };
+        let before = turns[0].turn_number - 1;
+        after = last.turn_number;
+        let turns = Arc::new(turns);
+        let mut verdicts = Verdicts::default();
+        if let Some(summarizer) = config.summarizer.as_ref().filter(|_| asks) {
+            match ask(run, lease, summarizer, &turns).await {
+                Ok(Some(sorted)) => {
+                    trouble = what_is_wrong(&sorted).or(trouble);
+                    verdicts = Verdicts { name: name_of(summarizer.as_ref()), by_turn: good(sorted) };
+                }
+                Ok(None) => return Ok(Ended::Stopped),
+                Err(error) if super::is_lost(&error) => return Err(error),
+                Err(error) if is_built_in => (asks, trouble) = (false, Some(error.to_string())),
+                Err(error) => return Ok(Ended::Later(error.to_string())),
+            }
+        }
+        let previous = store.read(|conn| originals::snapshot(conn, &scope, session.session_no, before))?;
+        let plans = plan::plan(&turns, previous, &verdicts, rules);
+        let fates = turns
+            .iter()
+            .zip(plans)
+            .filter_map(|(turn, plan)| Some(Fate { turn: turn.clone(), plan: plan? }))
+            .collect();
+        if !swap_all(run, &scope, lease, &session, fates).await? {
+            return Ok(Ended::Stopped);
+        }
+    }
+    let lease = lease.clone();
+    let is_done = run.slice(move |desk| swap::finish(desk, &scope, &lease, session_id)).await?;
+    Ok(if is_done { Ended::Done } else { Ended::Later(trouble.unwrap_or_else(|| "turns are left".into())) })
+}
+
+/// The session is gone, and with it the work.
+async fn end(run: &Run<'_>, lease: &Lease) -> Result<Ended> {
+    let lease = lease.clone();
+    run.slice(move |desk| jobs::finish(desk.tx, &lease)).await?;
+    Ok(Ended::Done)
+}
+
+fn read_chunk(run: &Run<'_>, scope: &Scope, session: &SessionRow, after: u32) -> Result<Vec<Turn>> {
+    let mut bytes = 0;
+    let is_enough = |turns: &[Turn]| {
+        bytes += turns.last().map_or(0, Turn::text_bytes);
+        turns.len() >= CHUNK_TURNS || bytes >= CHUNK_BYTES
+    };
+    let turns =
+        run.store.read(|conn| turns::warm_after(conn, scope, session.session_no, after, is_enough))?;
+    Ok(turns.into_iter().map(|turn| reload::recounted(turn, run.store.config())).collect())
+}
+
+/// Asks LLM#1, holding the job meanwhile, and measures what it says. `None`: told to stop.
+async fn ask(
+    run: &mut Run<'_>,
+    lease: &Lease,
+    summarizer: &Arc<dyn Summarizer>,
+    turns: &Arc<Vec<Turn>>,
+) -> Result<Option<Sorted>> {
+    if run.summarizer_failed.is_some_and(|since| since.elapsed() < SUMMARIZER_REST) {
+        return Err(Error::provider("the summarizer failed a moment ago"));
+    }
+    let config = run.store.config();
+    let (asked, of) = (Arc::clone(summarizer), Arc::clone(turns));
+    // A task of its own: its panic is an error here.
+    let mut asking = tokio::spawn(async move { asked.summarize(&of).await });
+    let renewal = Duration::from_millis(config.lease_ms / 3);
+    let give_up = tokio::time::sleep(Duration::from_millis(config.summarizer_timeout_ms));
+    tokio::pin!(give_up);
+    let answer = loop {
+        tokio::select! {
+            answer = &mut asking => break answer,
+            () = &mut give_up => {
+                asking.abort();
+                run.summarizer_failed = Some(Stopwatch::start());
+                return Err(Error::provider("the summarizer took too long"));
+            }
+            () = run.stopped() => {
+                asking.abort();
+                return Ok(None);
+            }
+            () = tokio::time::sleep(renewal) => {
+                let lease = lease.clone();
+                if let Err(error) = run.store.write_slice(move |desk| jobs::hold(desk, &lease)).await {
+                    asking.abort();
+                    return Err(error);
+                }
+            }
+        }
+    };
+    let verdicts = match answer {
+        Ok(Ok(verdicts)) => verdicts,
+        Ok(Err(error)) => {
+            run.summarizer_failed = Some(Stopwatch::start());
+            return Err(error);
+        }
+        Err(_) => return Err(Error::provider("the summarizer panicked")),
+    };
+    Ok(Some(verify::sort(turns, verdicts)))
+}
+
+fn good(sorted: Sorted) -> HashMap<TurnId, Verdict> {
+    sorted.turns.into_iter().filter_map(|(id, verdict)| Some((id, verdict.ok()?))).collect()
+}
+
+/// Its name, no longer than the trait promises.
+fn name_of(summarizer: &dyn Summarizer) -> String {
+    let name = summarizer.name();
+    name[..name.floor_char_boundary(100)].to_owned()
+}
+
+/// Says how many turns have no good verdict, and what is wrong with the first; nothing of what they say.
+fn what_is_wrong(sorted: &Sorted) -> Option<String> {
+    let (_, flaw) = sorted.flawed().next()?;
+    let (bad, all) = (sorted.flawed().count(), sorted.turns.len());
+    Some(format!("the summarizer gave no usable verdict for {bad} of {all} turns: {flaw}"))
+}
+
+/// Swaps the turns of a chunk, slice by slice. False: told to stop.
+async fn swap_all(
+    run: &mut Run<'_>,
+    scope: &Scope,
+    lease: &Lease,
+    session: &SessionRow,
+    mut fates: Vec<Fate>,
+) -> Result<bool> {
+    let sizes: Vec<usize> = fates.iter().map(|fate| fate.turn.text_bytes()).collect();
+    let is_archive = run.store.config().originals == Originals::Archive;
+    for slice in plan::slices(&sizes, SLICE_TURNS, SLICE_BYTES) {
+        if run.is_stopped() {
+            return Ok(false);
+        }
+        let count = slice.len();
+        let fates: Vec<Fate> = fates.drain(..count).collect();
+        let summarized: Vec<&Turn> =
+            fates.iter().filter(|fate| fate.plan.sketch.is_some()).map(|fate| &fate.turn).collect();
+        let frame =
+            if is_archive && !summarized.is_empty() { Some(archive::pack(&summarized)?) } else { None };
+        let swap = Swap { session: (session.info.id, session.session_no), fates, frame };
+        let (scope, lease) = (*scope, lease.clone());
+        run.slice(move |desk| swap::swap(desk, &scope, &lease, &swap)).await?;
+        run.advance(count);
+    }
+    Ok(true)
+}

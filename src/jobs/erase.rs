@@ -1,0 +1,88 @@
+//! Erasing, slice by slice, until nothing is left; then scrubbing the file.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::{
+    error::Result,
+    jobs::{Ended, Run},
+    model::ids::SessionId,
+    store::{
+        Store,
+        erase::{self, Erased},
+        jobs::{self, Lease},
+        scrub,
+        users::Scope,
+    },
+};
+
+/// Reads of this process end within milliseconds; what holds the log longer is another process, or a long read.
+const LOOKS: u32 = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+
+/// Erases a session, or all of a user, while the caller waits.
+pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId>) -> Result<Erased> {
+    let (begun, lease) = store.write(move |desk| erase::begin(desk, &scope, session)).await?;
+    // Nobody stops this run but its caller's runtime.
+    let (_stop, stopped) = watch::channel(false);
+    let mut run = Run::new(store, stopped, None);
+    let erased = go_on(&mut run, &lease).await?;
+    let is_pending = !scrub(store).await?;
+    Ok(Erased { is_pending, ..begun.and(erased) })
+}
+
+/// Erases what is left of the job's work.
+pub(super) async fn go_on(run: &mut Run<'_>, lease: &Lease) -> Result<Erased> {
+    let mut erased = Erased::default();
+    let Some(scope) = lease.scope else { return Ok(erased) };
+    loop {
+        let (held, session) = (lease.clone(), lease.session_id);
+        let (slice, is_last) = run
+            .slice(move |desk| match session {
+                Some(session) => erase::session_slice(desk, &scope, &held, session),
+                None => erase::user_slice(desk, &scope, &held),
+            })
+            .await?;
+        erased = erased.and(slice);
+        run.advance(usize::try_from(slice.turns).unwrap_or(usize::MAX));
+        if is_last {
+            run.store.forget_all();
+            return Ok(erased);
+        }
+    }
+}
+
+/// The job behind an erase that could not scrub the file itself.
+pub(super) async fn scrub_as_job(run: &Run<'_>, lease: &Lease) -> Result<Ended> {
+    let held = lease.clone();
+    run.store.write_slice(move |desk| jobs::hold(desk, &held)).await?;
+    Ok(if scrub(run.store).await? {
+        Ended::Done
+    } else {
+        Ended::Later("a reader holds the write-ahead log".to_owned())
+    })
+}
+
+/// Overwrites what erased rows left in the file, empties the log, and ends the job for it; false: that job will.
+async fn scrub(store: &Store) -> Result<bool> {
+    let pages = store.pages_to_scrub()?;
+    for slice in pages.chunks(scrub::SLICE_PAGES) {
+        if !scrub_slice(store, slice).await? {
+            return Ok(false);
+        }
+    }
+    // What is in the log by now was written since, of clean pages.
+    store.write(|desk| jobs::finish_scrub(desk.tx)).await?;
+    Ok(true)
+}
+
+async fn scrub_slice(store: &Store, pages: &[u32]) -> Result<bool> {
+    for _ in 0..LOOKS {
+        if store.scrub(pages.to_vec()).await? {
+            return Ok(true);
+        }
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+    }
+    Ok(false)
+}

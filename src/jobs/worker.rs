@@ -1,0 +1,92 @@
+//! The worker: a thread of the library that runs jobs when they are due.
+
+use std::{
+    panic::{self, AssertUnwindSafe},
+    sync::{Arc, Mutex, mpsc},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use tokio::sync::watch;
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    jobs::{self, RunJobs},
+    store::{self, Store},
+};
+
+/// The shortest time between two runs: a job that is due at once when it was given back does not spin.
+const SHORTEST_REST: Duration = Duration::from_millis(50);
+
+/// The running worker. Dropping it tells it to stop and waits, for a bounded time, until it has.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    stop: watch::Sender<bool>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    /// Hangs up when the thread has ended.
+    ended: Mutex<mpsc::Receiver<()>>,
+    timeout: Duration,
+}
+
+impl Worker {
+    pub(crate) fn start(store: Arc<Store>) -> Result<Self> {
+        let (stop, stopped) = watch::channel(false);
+        let (alive, ended) = mpsc::channel();
+        let timeout = Duration::from_millis(store.config().close_timeout_ms);
+        let thread = thread::Builder::new()
+            .name("thermocline-worker".into())
+            .spawn(move || {
+                let _alive: mpsc::Sender<()> = alive; // Dropped last.
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                let Ok(runtime) = runtime else { return };
+                // A panic leaves a lease that runs out, and a try that counts; the other jobs go on.
+                let mut work = || runtime.block_on(work(&store, stopped.clone()));
+                while panic::catch_unwind(AssertUnwindSafe(&mut work)).is_err() {
+                    thread::sleep(SHORTEST_REST);
+                }
+            })
+            .map_err(|error| Error::caused(ErrorKind::Io, "the worker thread could not be started", error))?;
+        Ok(Self { stop, thread: Mutex::new(Some(thread)), ended: Mutex::new(ended), timeout })
+    }
+
+    /// Tells it to stop, and waits until it has: at the end of the slice it writes.
+    pub(crate) fn stop(&self) {
+        let _ = self.stop.send(true);
+        let ended = self.ended.lock().map(|ended| ended.recv_timeout(self.timeout));
+        if matches!(ended, Ok(Err(mpsc::RecvTimeoutError::Disconnected)))
+            && let Some(thread) = self.thread.lock().ok().and_then(|mut thread| thread.take())
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+async fn work(store: &Store, mut stop: watch::Receiver<bool>) {
+    while !*stop.borrow() {
+        // What fails is on the job's row, or will fail again where somebody looks: nobody listens here.
+        let _ = jobs::run(store, RunJobs::default(), stop.clone()).await;
+        let rest = rest(store).max(SHORTEST_REST);
+        tokio::select! {
+            () = store.work_queued() => {}
+            () = tokio::time::sleep(rest) => {}
+            _ = stop.wait_for(|stop| *stop) => {}
+        }
+    }
+}
+
+/// Until the next job is due, or the next look for silent sessions.
+fn rest(store: &Store) -> Duration {
+    let interval = Duration::from_millis(store.config().worker_interval_ms);
+    let now = jobs::now(store);
+    let later = store
+        .read(|conn| store::jobs::due(conn, now, store.config().lease_ms))
+        .ok()
+        .and_then(|(_, later)| later);
+    later.and_then(|later| (later - now).to_std().ok()).map_or(interval, |wait| wait.min(interval))
+}

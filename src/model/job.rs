@@ -1,0 +1,86 @@
+//! Jobs: work that outlives a process.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::model::ids::{SessionId, UserId};
+
+/// What a job does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum JobKind {
+    /// Compresses an ended session.
+    Compress,
+    /// Erases a session, or all of a user.
+    Erase,
+    /// Overwrites what erased rows leave in the file, and empties its write-ahead log, once no reader holds that.
+    Scrub,
+}
+
+impl JobKind {
+    /// The word in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Compress => "compress",
+            Self::Erase => "erase",
+            Self::Scrub => "scrub",
+        }
+    }
+
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        [Self::Compress, Self::Erase, Self::Scrub].into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+/// Where a job stands. One that is done is gone from the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JobState {
+    /// It waits for its turn, or for the time of its next try.
+    Queued,
+    /// Somebody works on it, until the lease ends.
+    Running,
+    /// It was given up; `jobs retry` queues it again.
+    Failed,
+}
+
+impl JobState {
+    /// The word in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Failed => "failed",
+        }
+    }
+
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        [Self::Queued, Self::Running, Self::Failed].into_iter().find(|state| state.as_str() == word)
+    }
+}
+
+/// A job as it stands in the file. Contains nothing of what anybody said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct JobInfo {
+    /// Its number, for `jobs retry`.
+    pub job_no: i64,
+    /// What it does.
+    pub kind: JobKind,
+    /// Where it stands.
+    pub state: JobState,
+    /// Whose data it works on; none: the file.
+    pub user_id: Option<UserId>,
+    /// The session it works on; none: all of the user's.
+    pub session_id: Option<SessionId>,
+    /// Tries begun.
+    pub attempts: u32,
+    /// Not before then; while it runs: when the lease ends.
+    pub next_run_at: DateTime<Utc>,
+    /// Turns worked on.
+    pub done_count: u32,
+    /// Turns to work on.
+    pub total_count: u32,
+    /// Why the last try failed.
+    pub last_error: Option<String>,
+}

@@ -1,0 +1,329 @@
+//! Erasing: out of the rows, the indexes and the bytes of the file.
+//!
+//! A durable job comes first, so that an erase that is cut short is finished by whoever runs jobs next. Then slices
+//! of at most [`SLICE`] rows, so that nobody waits long; the last one takes the session's or user's own row and queues
+//! the scrubbing of the file. `secure_delete` overwrites rows where they are deleted; what it misses, and the
+//! write-ahead log, is scrubbed ([`scrub`](crate::store::scrub)).
+
+use rusqlite::{Connection, Row, ToSql, params};
+use serde::Serialize;
+
+use crate::{
+    error::Result,
+    model::{
+        ids::{SessionId, TurnId},
+        job::JobKind,
+    },
+    store::{
+        anchors,
+        desk::Desk,
+        jobs::{self, Lease},
+        sessions,
+        turns::turn_key,
+        users::{self, Scope},
+    },
+};
+
+/// Rows of one slice: with all that hangs on them, about 3 ms.
+const SLICE: u32 = 32;
+
+/// Every table with a user's data, in an order that breaks no reference, and how to delete a slice of it: `?1` is the
+/// user's id, `?2` its number, `?3` the rows. A test compares the list with the schema.
+const USER_TABLES: &[(&str, &str)] = &[
+    (
+        "derivations",
+        "DELETE FROM derivations WHERE user_id = ?1 AND (product_id, source_id, stance) IN
+           (SELECT product_id, source_id, stance FROM derivations WHERE user_id = ?1 LIMIT ?3)",
+    ),
+    (
+        "identity_anchors",
+        "DELETE FROM identity_anchors WHERE rowid IN
+           (SELECT rowid FROM identity_anchors WHERE user_id = ?1 LIMIT ?3)",
+    ),
+    (
+        "conversation_summaries",
+        "DELETE FROM conversation_summaries WHERE turn_key IN
+           (SELECT turn_key FROM conversation_summaries WHERE user_id = ?1 LIMIT ?3)",
+    ),
+    (
+        "archived_turns",
+        "DELETE FROM archived_turns WHERE user_no = ?2 AND turn_key IN
+           (SELECT a.turn_key FROM archived_frames AS f JOIN archived_turns AS a ON a.frame_no = f.frame_no
+            WHERE f.user_id = ?1 LIMIT ?3)",
+    ),
+    (
+        "archived_frames",
+        "DELETE FROM archived_frames WHERE frame_no IN
+           (SELECT frame_no FROM archived_frames WHERE user_id = ?1 LIMIT ?3)",
+    ),
+    (
+        "conversation_turns",
+        "DELETE FROM conversation_turns WHERE turn_key IN
+           (SELECT turn_key FROM conversation_turns WHERE user_id = ?1 LIMIT ?3)",
+    ),
+    (
+        "memory_tier_transitions",
+        "DELETE FROM memory_tier_transitions WHERE user_no = ?2 AND (session_no, turn_number, move_number) IN
+           (SELECT session_no, turn_number, move_number FROM memory_tier_transitions WHERE user_no = ?2 LIMIT ?3)",
+    ),
+    (
+        "recall_units",
+        "DELETE FROM recall_units WHERE seq IN (SELECT seq FROM recall_units WHERE user_no = ?2 LIMIT ?3)",
+    ),
+    (
+        "conversation_sessions",
+        "DELETE FROM conversation_sessions WHERE session_no IN
+           (SELECT session_no FROM conversation_sessions WHERE user_id = ?1 LIMIT ?3)",
+    ),
+    // In the last slice, by other code: the job that erases is one of them, and the user is what all of them hang on.
+    ("jobs", ""),
+    ("user_scopes", ""),
+];
+
+/// What was erased, in rows. Counts only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Erased {
+    /// Sessions.
+    pub sessions: u64,
+    /// Turns, wherever they were: as rows, in the archive, or only as a summary.
+    pub turns: u64,
+    /// Of these, turns in the archive.
+    pub archived_turns: u64,
+    /// Summaries.
+    pub summaries: u64,
+    /// Anchors; those with evidence elsewhere were folded anew and are not counted.
+    pub anchors: u64,
+    /// Pieces of evidence.
+    pub derivations: u64,
+    /// Moves between tiers on record.
+    pub transitions: u64,
+    /// Jobs that had not run.
+    pub jobs: u64,
+    /// Whether the file or its write-ahead log still holds old bytes, since some reader, perhaps of another process,
+    /// holds the log. A job overwrites them once that has gone.
+    pub is_pending: bool,
+}
+
+impl Erased {
+    fn add(&mut self, table: &str, rows: u64) {
+        match table {
+            "conversation_sessions" => self.sessions += rows,
+            "recall_units" => self.turns += rows,
+            "archived_turns" => self.archived_turns += rows,
+            "conversation_summaries" => self.summaries += rows,
+            "identity_anchors" => self.anchors += rows,
+            "derivations" => self.derivations += rows,
+            "memory_tier_transitions" => self.transitions += rows,
+            _ => {}
+        }
+    }
+
+    /// Adds what another slice erased.
+    pub(crate) fn and(mut self, slice: Self) -> Self {
+        self.sessions += slice.sessions;
+        self.turns += slice.turns;
+        self.archived_turns += slice.archived_turns;
+        self.summaries += slice.summaries;
+        self.anchors += slice.anchors;
+        self.derivations += slice.derivations;
+        self.transitions += slice.transitions;
+        self.jobs += slice.jobs;
+        self
+    }
+}
+
+/// What one slice did, and whether it was the last.
+pub(crate) type Slice = (Erased, bool);
+
+/// Makes the erase durable before anything goes: from here on it will be finished. Other jobs on the same data end,
+/// and every cache of it is void.
+///
+/// The job is taken in the same transaction, so that no worker is faster than who waits for the receipt.
+pub(crate) fn begin(
+    desk: &mut Desk<'_>,
+    scope: &Scope,
+    session: Option<SessionId>,
+) -> Result<(Erased, Lease)> {
+    let turns = match session {
+        Some(id) => sessions::existing(desk.tx, scope, id)?.info.turn_count,
+        None => 0,
+    };
+    users::expect(desk.tx, scope)?;
+    users::raise_epoch(desk.tx, scope)?;
+    // From here on nothing is acknowledged that the erase would take away.
+    let now = desk.now();
+    match session {
+        Some(id) => sessions::close(desk.tx, scope, Some(id), now)?,
+        None => {
+            sessions::close(desk.tx, scope, None, now)?;
+            users::forget_name(desk.tx, scope)?;
+        }
+    }
+    let jobs = jobs::remove(desk.tx, scope, session, None)?;
+    jobs::enqueue(desk, scope, JobKind::Erase, session, turns)?;
+    desk.live.forget_all();
+    let lease = jobs::take_of(desk, (JobKind::Erase, scope, session))?;
+    Ok((Erased { jobs, ..Erased::default() }, lease))
+}
+
+/// Erases a slice of a user.
+pub(crate) fn user_slice(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease) -> Result<Slice> {
+    jobs::hold(desk, lease)?;
+    let (mut erased, mut room) = (Erased::default(), SLICE);
+    for &(table, sql) in USER_TABLES.iter().filter(|(_, sql)| !sql.is_empty()) {
+        let params = params![scope.user_id, scope.user_no, room];
+        let rows = u32::try_from(desk.tx.prepare_cached(sql)?.execute(params)?).unwrap_or(u32::MAX);
+        erased.add(table, rows.into());
+        room = room.saturating_sub(rows);
+        if room == 0 {
+            got_on(desk, lease, &erased)?;
+            return Ok((erased, false));
+        }
+    }
+    jobs::remove(desk.tx, scope, None, Some(lease))?;
+    jobs::finish(desk.tx, lease)?;
+    users::remove(desk.tx, scope)?;
+    jobs::enqueue_scrub(desk)?;
+    Ok((erased, true))
+}
+
+/// An erase that gets on is never given up, however often it is cut short.
+fn got_on(desk: &Desk<'_>, lease: &Lease, slice: &Erased) -> Result<()> {
+    jobs::progress(desk.tx, lease, u32::try_from(slice.turns).unwrap_or(u32::MAX), 1)
+}
+
+/// Erases a slice of a session; anchors that have other evidence are folded anew from it.
+pub(crate) fn session_slice(
+    desk: &mut Desk<'_>,
+    scope: &Scope,
+    lease: &Lease,
+    session: SessionId,
+) -> Result<Slice> {
+    jobs::hold(desk, lease)?;
+    let mut erased = Erased::default();
+    if let Some(row) = sessions::by_id(desk.tx, scope, session)? {
+        let places = places(desk.tx, scope, row.session_no)?;
+        if !places.is_empty() {
+            for place in &places {
+                erase_turn(desk.tx, scope, row.session_no, place, &mut erased)?;
+            }
+            got_on(desk, lease, &erased)?;
+            return Ok((erased, false));
+        }
+        let frames = desk
+            .tx
+            .prepare_cached(
+                "DELETE FROM archived_frames WHERE frame_no IN
+                   (SELECT frame_no FROM archived_frames WHERE session_id = ?1 AND user_id = ?2 LIMIT ?3)",
+            )?
+            .execute(params![session, scope.user_id, SLICE])?;
+        if frames > 0 {
+            return Ok((erased, false));
+        }
+        sessions::remove(desk.tx, scope, &row)?;
+        erased.sessions += 1;
+    }
+    desk.staged.insert(session, None);
+    jobs::remove(desk.tx, scope, Some(session), Some(lease))?;
+    jobs::finish(desk.tx, lease)?;
+    jobs::enqueue_scrub(desk)?;
+    Ok((erased, true))
+}
+
+/// A turn to erase, wherever it is.
+struct Place {
+    turn_id: TurnId,
+    turn_number: u32,
+    seq: i64,
+}
+
+/// Some turns of a session: rows, in the archive, or only summaries.
+fn places(conn: &Connection, scope: &Scope, session_no: i64) -> Result<Vec<Place>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT id AS turn_id, turn_number, seq FROM conversation_turns
+         WHERE turn_key BETWEEN ?1 AND ?2 AND user_id = ?3
+         UNION ALL SELECT turn_id, turn_number, seq FROM archived_turns
+         WHERE turn_key BETWEEN ?1 AND ?2 AND user_no = ?4
+         UNION ALL SELECT original_turn_id, turn_number, seq FROM conversation_summaries
+         WHERE turn_key BETWEEN ?1 AND ?2 AND user_id = ?3 AND original = 'deleted'
+         LIMIT ?5",
+    )?;
+    let (first, last) = (turn_key(session_no, 0), turn_key(session_no + 1, 0) - 1);
+    let rows =
+        stmt.query_map(params![first, last, scope.user_id, scope.user_no, SLICE], |row: &Row<'_>| {
+            Ok(Place {
+                turn_id: row.get("turn_id")?,
+                turn_number: row.get("turn_number")?,
+                seq: row.get("seq")?,
+            })
+        })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn erase_turn(
+    tx: &Connection,
+    scope: &Scope,
+    session_no: i64,
+    place: &Place,
+    erased: &mut Erased,
+) -> Result<()> {
+    let gone = anchors::withdraw(tx, scope, place.turn_id)?;
+    erased.derivations += gone.derivations;
+    erased.anchors += anchors::refold(tx, scope, &gone.folds)?;
+    let key = turn_key(session_no, place.turn_number);
+    let (user_id, user_no): (&dyn ToSql, &dyn ToSql) = (&scope.user_id, &scope.user_no);
+    let deletes = [
+        (
+            "memory_tier_transitions",
+            "DELETE FROM memory_tier_transitions
+             WHERE session_no = ?1 >> 24 AND turn_number = (?1 & 0xffffff) AND user_no = ?2",
+            user_no,
+        ),
+        (
+            "conversation_summaries",
+            "DELETE FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2",
+            user_id,
+        ),
+        ("archived_turns", "DELETE FROM archived_turns WHERE turn_key = ?1 AND user_no = ?2", user_no),
+        (
+            "conversation_turns",
+            "DELETE FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2",
+            user_id,
+        ),
+    ];
+    for (table, sql, user) in deletes {
+        erased.add(table, tx.prepare_cached(sql)?.execute(params![key, user])? as u64);
+    }
+    tx.prepare_cached("DELETE FROM recall_units WHERE seq = ?1 AND user_no = ?2")?
+        .execute(params![place.seq, scope.user_no])?;
+    erased.turns += 1;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::store::{connect, migrate};
+
+    #[test]
+    fn the_list_of_tables_with_a_users_data_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        std::fs::write(&path, "").unwrap();
+        let mut conn = connect::writer(&path, &crate::config::Config::default()).unwrap();
+        migrate::migrate(&mut conn).unwrap();
+        let mut stmt = conn
+            .prepare(
+                "SELECT DISTINCT t.name FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
+                 WHERE t.type = 'table' AND c.name IN ('user_id', 'user_no', 'session_id', 'turn_id')
+                 ORDER BY t.name",
+            )
+            .unwrap();
+        let in_schema: BTreeSet<String> =
+            stmt.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap();
+        let listed: BTreeSet<String> = USER_TABLES.iter().map(|(table, _)| (*table).to_owned()).collect();
+        assert_eq!(listed, in_schema);
+    }
+}

@@ -1,0 +1,167 @@
+//! A turn's original, wherever it is: a row of `conversation_turns`, or a line in a frame of the archive.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::{
+    compress::archive::{self, Frame},
+    error::{Error, ErrorKind, Result},
+    model::{
+        ids::{SessionId, SnapshotId, TurnId},
+        tier::MemoryTier,
+        turn::Turn,
+    },
+    store::{
+        turns::{self, turn_key},
+        users::Scope,
+    },
+    text::{measure, words::EncodedWords},
+};
+
+/// One turn by its place in its session.
+pub(crate) fn by_number(
+    conn: &Connection,
+    scope: &Scope,
+    session_no: i64,
+    turn_number: u32,
+) -> Result<Option<Turn>> {
+    match turns::by_number(conn, scope, session_no, turn_number)? {
+        Some(turn) => Ok(Some(turn)),
+        None => archived(
+            conn,
+            scope,
+            "a.turn_key = ?1",
+            params![turn_key(session_no, turn_number), scope.user_no],
+        ),
+    }
+}
+
+/// One turn by its id.
+pub(crate) fn by_id(conn: &Connection, scope: &Scope, id: TurnId) -> Result<Option<Turn>> {
+    match turns::by_id(conn, scope, id)? {
+        Some(turn) => Ok(Some(turn)),
+        None => archived(conn, scope, "a.turn_id = ?1", params![id, scope.user_no]),
+    }
+}
+
+/// Reads one turn out of its frame; `which` names it by the first parameter, the second is the user.
+fn archived(
+    conn: &Connection,
+    scope: &Scope,
+    which: &str,
+    params: &[&dyn rusqlite::ToSql],
+) -> Result<Option<Turn>> {
+    let mut stmt = conn.prepare_cached(&format!(
+        "SELECT a.position AS position, f.body AS body, r.content_hash AS content_hash, f.user_id AS user_id
+         FROM archived_turns AS a JOIN archived_frames AS f ON f.frame_no = a.frame_no
+         JOIN recall_units AS r ON r.seq = a.seq WHERE {which} AND a.user_no = ?2"
+    ))?;
+    let mut rows = stmt.query(params)?;
+    let Some(row) =
+        rows.next()?.filter(|row| row.get("user_id").is_ok_and(|user: crate::UserId| user == scope.user_id))
+    else {
+        return Ok(None);
+    };
+    let body = row.get_ref("body")?.as_blob().map_err(rusqlite::Error::from)?;
+    let turn = archive::unpack_one(body, row.get("position")?)?;
+    checked(turn, &row.get("content_hash")?).map(Some)
+}
+
+/// A turn out of a frame is cold, and its text is the one that was recorded.
+pub(crate) fn checked(mut turn: Turn, hash: &measure::ContentHash) -> Result<Turn> {
+    if measure::content_hash(&turn.said.user_message, &turn.said.ai_response) != *hash {
+        return Err(Error::new(ErrorKind::Corrupt, "an archived turn is not what was recorded; run doctor"));
+    }
+    turn.memory_tier = MemoryTier::Cold;
+    Ok(turn)
+}
+
+/// Shows the words of every turn of a session before `before` to `each`, by the turn's place; the archive's too.
+pub(crate) fn for_each_words(
+    conn: &Connection,
+    scope: &Scope,
+    session_no: i64,
+    before: u32,
+    mut each: impl FnMut(u32, EncodedWords<'_>),
+) -> Result<()> {
+    turns::for_each_words(conn, scope, session_no, before, &mut each)?;
+    let mut stmt = conn.prepare_cached(
+        "SELECT turn_number, words FROM archived_turns WHERE turn_key >= ?1 AND turn_key < ?2 AND user_no = ?3",
+    )?;
+    let range = params![turn_key(session_no, 0), turn_key(session_no, before), scope.user_no];
+    let mut rows = stmt.query(range)?;
+    while let Some(row) = rows.next()? {
+        if let Some(words) =
+            EncodedWords::parse(row.get_ref("words")?.as_blob().map_err(rusqlite::Error::from)?)
+        {
+            each(row.get("turn_number")?, words);
+        }
+    }
+    Ok(())
+}
+
+/// The backend's state at a turn, wherever the turn is; `None` if there was none, or no such turn.
+pub(crate) fn snapshot(
+    conn: &Connection,
+    scope: &Scope,
+    session_no: i64,
+    turn_number: u32,
+) -> Result<Option<SnapshotId>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT snapshot_id FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2
+         UNION ALL SELECT snapshot_id FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2",
+    )?;
+    let found = stmt.query_row(params![turn_key(session_no, turn_number), scope.user_id], |row| row.get(0));
+    Ok(found.optional()?.flatten())
+}
+
+/// Puts a frame into the archive, and returns its number.
+pub(crate) fn insert_frame(tx: &Connection, scope: &Scope, session: SessionId, frame: &Frame) -> Result<i64> {
+    tx.prepare_cached(
+        "INSERT INTO archived_frames (user_id, session_id, turn_count, raw_bytes, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?
+    .execute(params![scope.user_id, session, frame.turn_count, frame.raw_bytes, frame.body])?;
+    Ok(tx.last_insert_rowid())
+}
+
+/// Notes where in the archive a turn is, with the words of its row, which is still there.
+pub(crate) fn insert_archived(
+    tx: &Connection,
+    scope: &Scope,
+    (session_no, turn_number): (i64, u32),
+    (frame_no, position): (i64, usize),
+) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO archived_turns (turn_key, turn_id, user_no, frame_no, position, turn_number, seq, words)
+         SELECT turn_key, id, ?3, ?4, ?5, turn_number, seq, words FROM conversation_turns
+         WHERE turn_key = ?1 AND user_id = ?2",
+    )?
+    .execute(params![
+        turn_key(session_no, turn_number),
+        scope.user_id,
+        scope.user_no,
+        frame_no,
+        position
+    ])?;
+    Ok(())
+}
+
+/// The oldest frame of a session, with its number.
+pub(crate) fn first_frame(
+    conn: &Connection,
+    scope: &Scope,
+    session: SessionId,
+) -> Result<Option<(i64, Vec<u8>)>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT frame_no, body FROM archived_frames WHERE session_id = ?1 AND user_id = ?2 ORDER BY frame_no LIMIT 1",
+    )?;
+    let read = |row: &Row<'_>| Ok((row.get("frame_no")?, row.get("body")?));
+    Ok(stmt.query_row(params![session, scope.user_id], read).optional()?)
+}
+
+/// Takes a frame and its turns' places out of the archive; false: it is not there any more.
+pub(crate) fn remove_frame(tx: &Connection, scope: &Scope, frame_no: i64) -> Result<bool> {
+    let removed = tx
+        .prepare_cached("DELETE FROM archived_frames WHERE frame_no = ?1 AND user_id = ?2")?
+        .execute(params![frame_no, scope.user_id])?;
+    Ok(removed == 1)
+}

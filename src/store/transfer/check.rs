@@ -1,0 +1,314 @@
+//! Whether an export may be imported: line by line, then as a whole. It may come from anybody.
+//!
+//! Texts are held to the bounds of a record, instants to years that sort, and all lines together to what always holds in
+//! a file: every turn in one place and tier where it may be, every summary for a turn without a row, every anchor with
+//! evidence.
+
+use std::collections::{HashMap, HashSet};
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    compress::fold::value_key,
+    error::{Error, Result},
+    model::{
+        ids::{AnchorId, SessionId, TurnId},
+        instant,
+        session::{EndReason, SessionInfo},
+        summary::{Original, Summary},
+        tier::{MemoryTier, Transition},
+        turn::{NewTurn, Turn},
+    },
+    store::transfer::{AnchorLine, DeletedTurn, DerivationLine, FORMAT, Line, Transferred},
+    text::measure::{self, MAX_NAME_BYTES, check_name},
+};
+
+/// The most that `Config::hot_turns` may be; the export does not say what it was.
+const MAX_HOT_TURNS: u64 = 50;
+/// A name grows when it is folded: a letter of two bytes may become one of three.
+const MAX_SUBJECT_BYTES: usize = 4 * MAX_NAME_BYTES;
+/// Far beyond what a summarizer may say: its sentence, a keyword, its name, a quote.
+const MAX_SENTENCE_BYTES: usize = 2_000;
+const MAX_WORD_BYTES: usize = 200;
+const MAX_WORDS: usize = 20;
+/// Talks that went on after silence, one after the other.
+const MAX_PART: u32 = 1_000_000;
+
+fn wrong<T>(why: &str) -> Result<T> {
+    Err(Error::invalid(why))
+}
+
+/// Checks one line by itself.
+pub(super) fn check_line(line: &Line, number: usize, max_side_bytes: usize) -> Result<()> {
+    match (line, number) {
+        (Line::Memory { format }, 1) if *format == FORMAT => Ok(()),
+        (Line::Memory { .. }, 1) => wrong("this export was written by a newer version; upgrade"),
+        (Line::Memory { .. }, _) => wrong("a second export begins here"),
+        (_, 1) => wrong("this is no export of a memory"),
+        (Line::Session(session), _) => check_session(session),
+        (Line::Turn(turn) | Line::Archived(turn), _) => check_turn(turn, max_side_bytes),
+        (Line::Deleted(turn), _) => {
+            check_name("turn's caller id", turn.caller_id.as_deref())?;
+            check_times([Some(turn.timestamp)])
+        }
+        (Line::Summary { summary, .. }, _) => check_summary(summary),
+        (Line::Anchor(anchor), _) => check_anchor(anchor),
+        (Line::Derivation(derivation), _) => {
+            check_text("evidence's quote", &derivation.quote, MAX_SENTENCE_BYTES)?;
+            check_text("evidence's maker", &derivation.made_by, MAX_WORD_BYTES)?;
+            check_name("anchor's value", Some(&derivation.value))?;
+            check_times([Some(derivation.said_at)])
+        }
+        (Line::Transition(moved), _) => check_times([Some(moved.moved_at)]),
+        (Line::End(_), _) => Ok(()),
+    }
+}
+
+fn check_times(times: impl IntoIterator<Item = Option<DateTime<Utc>>>) -> Result<()> {
+    times.into_iter().flatten().try_for_each(|at| instant::checked(at).map(drop))
+}
+
+fn check_text(what: &str, text: &str, max_bytes: usize) -> Result<()> {
+    if text.len() > max_bytes || text.contains('\0') {
+        return Err(Error::invalid(format!("the {what} is longer than {max_bytes} bytes, or has a NUL")));
+    }
+    Ok(())
+}
+
+fn check_session(session: &SessionInfo) -> Result<()> {
+    check_name("session's key", session.caller_id.as_deref())?;
+    check_name("project", session.project.as_deref())?;
+    check_times([Some(session.started_at), session.ended_at, Some(session.last_active_at)])?;
+    if !(1..=MAX_PART).contains(&session.part) || session.ended_at.is_some() != session.end_reason.is_some() {
+        return wrong("a session's part or end makes no sense");
+    }
+    Ok(())
+}
+
+fn check_turn(turn: &Turn, max_side_bytes: usize) -> Result<()> {
+    let new = NewTurn {
+        said: turn.said.clone(),
+        caller_id: turn.caller_id.clone(),
+        said_at: Some(turn.timestamp),
+        snapshot_id: None,
+        critical: false,
+    };
+    new.check(max_side_bytes)?;
+    if !measure::has_its_counts(turn) {
+        return wrong("the token counts of a turn are not those of its text");
+    }
+    if turn.is_identity_critical != turn.critical_rule.is_some() {
+        return wrong("a critical turn needs a rule, and another has none");
+    }
+    Ok(())
+}
+
+fn check_summary(summary: &Summary) -> Result<()> {
+    check_text("summary", &summary.summary_text, MAX_SENTENCE_BYTES)?;
+    check_text("summarizer's name", &summary.summarizer, MAX_WORD_BYTES)?;
+    check_times([Some(summary.timestamp)])?;
+    let words = &summary.topic_keywords;
+    let hidden = |text: &str| text.chars().any(char::is_control);
+    if words.len() > MAX_WORDS
+        || words.iter().any(|word| word.len() > MAX_WORD_BYTES || hidden(word))
+        || hidden(&summary.summary_text)
+        || !(0.0..=1.0).contains(&summary.reliability)
+    {
+        return wrong("a summary is out of bounds");
+    }
+    Ok(())
+}
+
+fn check_anchor(anchor: &AnchorLine) -> Result<()> {
+    check_text("anchor's subject", &anchor.subject, MAX_SUBJECT_BYTES)?;
+    check_name("anchor's value", Some(&anchor.value))?;
+    check_times([anchor.retracted_at])?;
+    if anchor.subject.is_empty() || (anchor.retracted_at.is_some() && !anchor.is_retracted_since) {
+        return wrong("an anchor's subject or retraction makes no sense");
+    }
+    Ok(())
+}
+
+/// What the lines say of one session.
+struct Seen<'a> {
+    info: &'a SessionInfo,
+    /// Its place among the sessions.
+    place: usize,
+    /// Each turn's place, and its tier as it is to be and as its moves say.
+    turns: HashMap<u32, (MemoryTier, MemoryTier)>,
+    tokens: u64,
+    has_summaries: bool,
+}
+
+/// Checks all lines together; the last one counted them.
+pub(super) fn check_whole(lines: &[Line], counts: Transferred) -> Result<()> {
+    let mut whole = Whole::default();
+    for line in lines {
+        whole.see(line)?;
+    }
+    whole.check(counts)
+}
+
+#[derive(Default)]
+struct Whole<'a> {
+    found: Transferred,
+    sessions: HashMap<SessionId, Seen<'a>>,
+    turns: HashSet<TurnId>,
+    /// Turns without a row that no summary has stood for yet.
+    unsummarized: HashMap<TurnId, (SessionId, u32, Original)>,
+    /// Anchors by their value's key, and whether there was evidence.
+    anchors: HashMap<AnchorId, (String, bool)>,
+    named_anchors: Vec<AnchorId>,
+}
+
+impl<'a> Whole<'a> {
+    fn see(&mut self, line: &'a Line) -> Result<()> {
+        match line {
+            Line::Session(info) => {
+                self.found.sessions += 1;
+                let place = self.sessions.len();
+                let seen = Seen { info, place, turns: HashMap::new(), tokens: 0, has_summaries: false };
+                if self.sessions.insert(info.id, seen).is_some() {
+                    return wrong("a session stands in the file twice");
+                }
+                Ok(())
+            }
+            Line::Turn(turn) => {
+                let tokens = turn.tokens.total_tokens;
+                self.turn((turn.id, turn.session_id, turn.turn_number), turn.memory_tier, tokens)
+            }
+            Line::Archived(Turn { id, session_id, turn_number, .. }) => {
+                self.without_row((*id, *session_id, *turn_number), Original::Archived)
+            }
+            Line::Deleted(DeletedTurn { id, session_id, turn_number, .. }) => {
+                self.without_row((*id, *session_id, *turn_number), Original::Deleted)
+            }
+            Line::Summary { summary, .. } => self.summary(summary),
+            Line::Anchor(anchor) => {
+                self.found.anchors += 1;
+                self.anchors.insert(anchor.id, (value_key(&anchor.value), false));
+                Ok(())
+            }
+            Line::Derivation(derivation) => self.derivation(derivation),
+            Line::Transition(moved) => self.transition(moved),
+            Line::Memory { .. } | Line::End(_) => Ok(()),
+        }
+    }
+
+    fn session(&mut self, id: SessionId) -> Result<&mut Seen<'a>> {
+        self.sessions.get_mut(&id).ok_or_else(|| Error::invalid("a line's session is missing"))
+    }
+
+    fn turn(
+        &mut self,
+        (id, session, number): (TurnId, SessionId, u32),
+        tier: MemoryTier,
+        tokens: u32,
+    ) -> Result<()> {
+        self.found.turns += 1;
+        let is_new = self.turns.insert(id);
+        let seen = self.session(session)?;
+        seen.tokens += u64::from(tokens);
+        let is_free = seen.turns.insert(number, (tier, MemoryTier::Hot)).is_none();
+        if !is_new || !is_free || number == 0 || number > seen.info.turn_count {
+            return wrong("a turn stands in the file twice, or outside of its session");
+        }
+        Ok(())
+    }
+
+    fn without_row(&mut self, place: (TurnId, SessionId, u32), original: Original) -> Result<()> {
+        self.turn(place, MemoryTier::Cold, 0)?;
+        self.unsummarized.insert(place.0, (place.1, place.2, original));
+        Ok(())
+    }
+
+    fn summary(&mut self, summary: &'a Summary) -> Result<()> {
+        self.found.summaries += 1;
+        self.named_anchors.extend(&summary.identity_anchor_ids);
+        let stands_for = self.unsummarized.remove(&summary.original_turn_id);
+        if stands_for != Some((summary.session_id, summary.turn_number, summary.original)) {
+            return wrong("a summary stands for no turn, for one that has a row, or for another place");
+        }
+        let seen = self.session(summary.session_id)?;
+        seen.tokens += u64::from(summary.original_tokens);
+        seen.has_summaries = true;
+        Ok(())
+    }
+
+    fn derivation(&mut self, derivation: &DerivationLine) -> Result<()> {
+        self.found.derivations += 1;
+        match self.anchors.get_mut(&derivation.anchor_id) {
+            Some((key, has_evidence)) if *key == value_key(&derivation.value) => {
+                *has_evidence = true;
+                Ok(())
+            }
+            _ => wrong("evidence is for no anchor, or for another value"),
+        }
+    }
+
+    fn transition(&mut self, moved: &Transition) -> Result<()> {
+        self.found.transitions += 1;
+        match self.session(moved.session_id)?.turns.get_mut(&moved.turn_number) {
+            Some((_, last)) if *last == moved.from => {
+                *last = moved.to;
+                Ok(())
+            }
+            _ => wrong("a move is of no turn, or does not begin where the one before it ended"),
+        }
+    }
+
+    fn check(&self, counts: Transferred) -> Result<()> {
+        if self.found != counts {
+            return wrong("the file lacks some of its lines");
+        }
+        if !self.unsummarized.is_empty() {
+            return wrong("a turn without a row has no summary");
+        }
+        if self.anchors.values().any(|(_, has_evidence)| !has_evidence)
+            || self.named_anchors.iter().any(|id| !self.anchors.contains_key(id))
+        {
+            return wrong("an anchor has no evidence, or a summary names one that is missing");
+        }
+        for seen in self.sessions.values() {
+            if !seen.is_sound() || !self.leads_on(seen) {
+                return wrong("a session lacks turns, or has some in a tier where they cannot be");
+            }
+        }
+        Ok(())
+    }
+
+    /// A successor is a later session of this file, of one that silence ended.
+    fn leads_on(&self, seen: &Seen<'_>) -> bool {
+        seen.info.successor_id.is_none_or(|id| {
+            let successor = self.sessions.get(&id);
+            seen.info.end_reason == Some(EndReason::Silence)
+                && successor.is_some_and(|successor| successor.place > seen.place)
+        })
+    }
+}
+
+impl Seen<'_> {
+    /// Whether this is all of the session, each turn in a tier where it may be.
+    fn is_sound(&self) -> bool {
+        let count = u64::from(self.info.turn_count);
+        let in_tier = |tier| self.turns.values().filter(move |(is, _)| *is == tier).count() as u64;
+        let hot = in_tier(MemoryTier::Hot);
+        let is_whole = self.turns.len() as u64 == count && self.tokens == self.info.total_tokens;
+        let moved_there = self.turns.values().all(|(is, moved)| is == moved);
+        let tiers_fit = match self.info.memory_tier {
+            MemoryTier::Hot => {
+                let first = self.info.turn_count.saturating_sub(u32::try_from(hot).unwrap_or(u32::MAX));
+                let is_newest =
+                    self.turns.iter().all(|(&number, (is, _))| (*is == MemoryTier::Hot) == (number > first));
+                self.info.ended_at.is_none()
+                    && !self.has_summaries
+                    && in_tier(MemoryTier::Cold) == 0
+                    && is_newest
+                    && (count == 0 || (1..=MAX_HOT_TURNS).contains(&hot))
+            }
+            MemoryTier::Warm => self.info.ended_at.is_some() && hot == 0,
+            MemoryTier::Cold => self.info.ended_at.is_some() && in_tier(MemoryTier::Cold) == count,
+        };
+        is_whole && moved_there && tiers_fit
+    }
+}

@@ -1,0 +1,225 @@
+//! Who the user is: folded from what turns say, strengthened by each turn once, corrected by people.
+
+use chrono::TimeDelta;
+use thermocline::{
+    Attribute, ErrorKind, FoundAnchor, NewTurn, Origin, RunJobs, Stance, Turn, Verdict,
+    blocking::{Session, Thermocline, User},
+};
+
+use crate::{
+    scripted::{Scripted, first_words, reads_anchors},
+    support::{Fixture, turn},
+};
+
+/// A memory whose summarizer reads what is said outright, as `likes is tea.`, `home is no longer Oslo.`
+fn memory(fixture: &mut Fixture) -> (Thermocline, User) {
+    fixture.config.summarizer = Some(Scripted::each(reads_anchors));
+    let memory = fixture.open();
+    let user = memory.user("alex").unwrap();
+    (memory, user)
+}
+
+/// Says these, a turn each, in a session of its own, and compresses it.
+fn say(memory: &Thermocline, user: &User, lines: &[&str]) -> Session {
+    let session = user.new_session().unwrap();
+    for &line in lines {
+        session.record(NewTurn::new(line, "")).unwrap();
+    }
+    session.end().unwrap();
+    memory.run_jobs(RunJobs::default()).unwrap();
+    session
+}
+
+/// Every anchor as `key value strength`, behind a `-` if it does not hold.
+fn shown(user: &User) -> Vec<String> {
+    let show = |anchor: thermocline::Anchor| {
+        let mark = if anchor.is_current() { "" } else { "- " };
+        format!("{mark}{} {} {}", anchor.key(), anchor.value, anchor.strength)
+    };
+    user.anchors().unwrap().into_iter().map(show).collect()
+}
+
+#[track_caller]
+fn check(sessions: &[&[&str]], expected: &[&str]) {
+    let mut fixture = Fixture::new();
+    let (memory, user) = memory(&mut fixture);
+    for lines in sessions {
+        say(&memory, &user, lines);
+    }
+    assert_eq!(shown(&user), expected, "{sessions:?}");
+    let diagnosis = memory.doctor().unwrap();
+    assert!(diagnosis.is_healthy(), "{diagnosis:?}");
+}
+
+#[test]
+fn of_one_the_newest_holds_and_of_many_all_do() {
+    check(&[&["The home is Oslo."]], &["user.home Oslo 0.5"]);
+    check(
+        &[&["The home is Oslo.", "The home is Bergen."]],
+        &["user.home Bergen 0.5", "- user.home Oslo 0.5"],
+    );
+    check(
+        &[&["The home is Oslo."], &["The home is Bergen."]],
+        &["user.home Bergen 0.5", "- user.home Oslo 0.5"],
+    );
+    check(
+        &[&["Among likes is tea.", "Among likes is jazz."]],
+        &["user.likes jazz 0.5", "user.likes tea 0.5"],
+    );
+    check(&[&["The home is Oslo.", "The home is no longer Oslo."]], &["- user.home Oslo 0.5"]);
+}
+
+#[test]
+fn each_turn_that_says_so_makes_it_stronger_once() {
+    check(&[&["Among likes is tea.", "Again, likes is tea."]], &["user.likes tea 0.75"]);
+    check(
+        &[&["Among likes is tea.", "Yes, likes is TEA."], &["And likes is tea."]],
+        &["user.likes tea 0.875"],
+    );
+    check(&[&["Among likes is tea. I said, likes is tea."]], &["user.likes tea 0.5"]);
+}
+
+#[test]
+fn a_turn_that_is_compressed_twice_is_one_source() {
+    let mut fixture = Fixture::new();
+    let (memory, user) = memory(&mut fixture);
+    let session = say(&memory, &user, &["Among likes is tea.", "The home is Oslo."]);
+    let before = user.anchors().unwrap();
+    for _ in 0..3 {
+        session.restore().unwrap();
+        assert_eq!(user.anchors().unwrap(), before, "restoring takes nothing away");
+        session.compress().unwrap();
+        memory.run_jobs(RunJobs::default()).unwrap();
+        assert_eq!(user.anchors().unwrap(), before);
+    }
+}
+
+#[test]
+fn what_is_set_by_hand_supersedes_and_taking_it_back_undoes_it() {
+    let mut fixture = Fixture::new();
+    let (memory, user) = memory(&mut fixture);
+    say(&memory, &user, &["The home is Oslo."]);
+    fixture.clock.advance(TimeDelta::days(1));
+    let bergen = user.set_anchor("user", Attribute::Home, "Bergen").unwrap();
+    assert_eq!(shown(&user), ["user.home Bergen 0.5", "- user.home Oslo 0.5"]);
+    let anchors = user.anchors().unwrap();
+    assert_eq!(
+        (anchors[1].superseded_by, anchors[1].valid_until),
+        (Some(bergen), Some(anchors[0].valid_from))
+    );
+    assert_eq!((anchors[0].evidence[0].turn_id, anchors[0].evidence[0].made_by.as_str()), (None, "caller"));
+
+    user.retract_anchor(bergen).unwrap();
+    assert_eq!(shown(&user), ["user.home Oslo 0.5", "- user.home Bergen 0"]);
+    assert_eq!(user.anchors().unwrap()[0].superseded_by, None);
+    assert_eq!(
+        user.set_anchor("user", Attribute::Home, " bergen ").unwrap(),
+        bergen,
+        "two spellings are one value"
+    );
+    assert_eq!(user.anchors().unwrap()[0].id, bergen);
+    assert!(user.anchors().unwrap()[0].is_current());
+}
+
+#[test]
+fn what_was_taken_back_does_not_come_back_by_compressing_again_but_by_being_said_again() {
+    let mut fixture = Fixture::new();
+    let (memory, user) = memory(&mut fixture);
+    let session = say(&memory, &user, &["Among likes is tea."]);
+    user.retract_anchor(user.anchors().unwrap()[0].id).unwrap();
+    assert_eq!(shown(&user), ["- user.likes tea 0"]);
+    session.restore().unwrap();
+    session.compress().unwrap();
+    memory.run_jobs(RunJobs::default()).unwrap();
+    assert_eq!(shown(&user), ["- user.likes tea 0"]);
+    say(&memory, &user, &["Now likes is tea."]);
+    assert_eq!(shown(&user), ["user.likes tea 0.5"]);
+    assert_eq!(user.anchors().unwrap()[0].evidence.len(), 2, "what it was taken back from stays on record");
+}
+
+#[test]
+fn what_was_said_before_a_retraction_and_compressed_after_it_does_not_count() {
+    let mut fixture = Fixture::new();
+    let (memory, user) = memory(&mut fixture);
+    let id = user.set_anchor("user", Attribute::Likes, "tea").unwrap();
+    let session = user.session().unwrap();
+    session.record(NewTurn::new("Among likes is tea.", "")).unwrap();
+    user.retract_anchor(id).unwrap();
+    session.end().unwrap();
+    memory.run_jobs(RunJobs::default()).unwrap();
+    assert_eq!(shown(&user), ["- user.likes tea 0"]);
+}
+
+/// Claims of everybody whatever a turn says, wherever it comes from.
+fn gullible(turn: &Turn) -> Verdict {
+    let said = &turn.said;
+    let claims = [&said.user_message, &said.ai_response].into_iter().flat_map(|text| {
+        ["user", "assistant", "mira"].into_iter().map(|subject| FoundAnchor {
+            subject: subject.to_owned(),
+            attribute: Attribute::Note,
+            value: text.trim_end_matches('.').to_owned(),
+            stance: Stance::Holds,
+            quote: text.clone(),
+        })
+    });
+    claims.filter(|claim| !claim.quote.is_empty()).fold(first_words(turn), Verdict::anchor)
+}
+
+#[test]
+fn nobody_but_who_speaks_is_believed_of_themself_and_no_tool_or_document_at_all() {
+    let mut fixture = Fixture::new();
+    fixture.config.summarizer = Some(Scripted::each(gullible));
+    let memory = fixture.open();
+    let user = memory.user("alex").unwrap();
+    let session = user.session().unwrap();
+    let sides = || NewTurn::new("green lamps", "yellow doors");
+    for origin in [Origin::Tool, Origin::Document, Origin::System] {
+        session.record(sides().user_origin(origin).assistant_origin(origin)).unwrap();
+    }
+    session.record(NewTurn::new("red kettles", "").user_name("Mira")).unwrap();
+    session.record(NewTurn::new("blue bridges", "white stones")).unwrap();
+    session.end().unwrap();
+    memory.run_jobs(RunJobs::default()).unwrap();
+    let expected =
+        ["assistant.note white stones 0.5", "mira.note red kettles 0.5", "user.note blue bridges 0.5"];
+    assert_eq!(shown(&user), expected);
+}
+
+#[test]
+fn the_evidence_of_every_anchor_can_be_read_and_stands_in_its_turn() {
+    let mut fixture = Fixture::new();
+    let (memory, user) = memory(&mut fixture);
+    let long = format!("The home is Oslo. {}", "The lamp stands beside the old bridge. ".repeat(12));
+    let session = say(&memory, &user, &["Hello.", &long, "Among likes is tea.", "The home is Bergen."]);
+    let anchors = user.anchors().unwrap();
+    assert_eq!(anchors.len(), 3);
+    for anchor in anchors {
+        for evidence in &anchor.evidence {
+            let turn = user.turn(evidence.turn_id.unwrap()).unwrap();
+            assert!(turn.said.user_message.contains(&evidence.quote), "{evidence:?}");
+            assert!(evidence.quote.contains(&anchor.value));
+            assert_eq!((evidence.made_by.as_str(), evidence.said_at), ("scripted", turn.timestamp));
+        }
+    }
+    let oslo = user.anchors().unwrap().into_iter().find(|anchor| anchor.value == "Oslo").unwrap();
+    let summary = session.summaries().unwrap().into_iter().next().unwrap();
+    assert_eq!(
+        (summary.turn_number, summary.identity_anchor_ids),
+        (2, vec![oslo.id]),
+        "the long turn was summarized"
+    );
+}
+
+#[test]
+fn what_is_no_anchor_is_refused() {
+    let mut fixture = Fixture::new();
+    let (_memory, user) = memory(&mut fixture);
+    for (subject, value) in [("", "tea"), ("user", ""), ("user", "a\u{0}b"), ("user", &"x".repeat(257))] {
+        let error = user.set_anchor(subject, Attribute::Likes, value).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{subject:?} {value:?}");
+    }
+    user.session().unwrap().record(turn(1)).unwrap();
+    let stranger = thermocline::AnchorId::from_uuid(uuid::Uuid::from_u128(7));
+    assert_eq!(user.retract_anchor(stranger).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(user.anchors().unwrap(), []);
+}

@@ -1,0 +1,299 @@
+//! What becomes of an ended session, and that no turn is lost on the way, whatever LLM#1 answers.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use thermocline::{
+    CriticalRule, MemoryTier, MoveReason, NewTurn, Originals, RecordOutcome, RunJobs, Summarizer, Turn,
+    Verdict,
+    blocking::{Session, Thermocline},
+};
+
+use crate::{
+    dump::{assert_same, dump, dump_without},
+    scripted::{Scripted, failure, first_words},
+    support::{Fixture, long_texts, long_turn, turn, turn_of},
+};
+
+const BOTH: [Originals; 2] = [Originals::Archive, Originals::Delete];
+
+/// An ended session of long turns that is not compressed yet.
+fn ended(fixture: &Fixture, turns: usize) -> (Thermocline, Session) {
+    let memory = fixture.open();
+    let session = memory.user("alex").unwrap().session_named("chat").unwrap();
+    for n in 1..=turns {
+        session.record(long_turn(n)).unwrap();
+    }
+    session.end().unwrap();
+    (memory, session)
+}
+
+/// Every turn can be read as it was said, and is found by its number.
+#[track_caller]
+fn check_all_there(session: &Session, turns: usize) {
+    for n in 1..=turns {
+        let said = session.turn(u32::try_from(n).unwrap()).unwrap().unwrap().said;
+        assert_eq!((said.user_message, said.ai_response), long_texts(n), "turn {n}");
+        let found = session.search(&format!("number {n}"), 1).unwrap();
+        assert_eq!(found[0].turn.turn_number as usize, n);
+    }
+}
+
+#[test]
+fn an_ended_session_is_compressed_and_every_turn_can_still_be_read() {
+    for originals in BOTH {
+        let mut fixture = Fixture::new();
+        fixture.config.originals = originals;
+        let memory = fixture.open();
+        let session = memory.user("alex").unwrap().session().unwrap();
+        for n in 0..40 {
+            session.record(turn_of(10 + 10 * n)).unwrap();
+        }
+        session.end().unwrap();
+        let report = memory.run_jobs(RunJobs::default()).unwrap();
+        assert_eq!((report.done, report.turns), (1, 40));
+        assert_eq!(memory.jobs().unwrap(), []);
+        assert_eq!(session.info().unwrap().memory_tier, MemoryTier::Cold);
+        let summaries = session.summaries().unwrap();
+        assert_eq!(summaries.len(), 34, "those of more than 60 tokens");
+        for n in 1..=40 {
+            let found = session.turn(n).unwrap();
+            let is_deleted = originals == Originals::Delete && n > 6;
+            assert_eq!(found.is_none(), is_deleted, "turn {n}");
+        }
+        let diagnosis = memory.doctor().unwrap();
+        assert!(diagnosis.is_healthy(), "{:#?}", diagnosis.checks);
+    }
+}
+
+#[test]
+fn every_turn_is_found_before_and_after_compression() {
+    let fixture = Fixture::new();
+    let (memory, session) = ended(&fixture, 70);
+    check_all_there(&session, 70);
+    memory.run_jobs(RunJobs::default()).unwrap();
+    assert!(session.summaries().unwrap().len() > 60);
+    check_all_there(&session, 70);
+    check_all_there(&fixture.alex().session_named("chat").unwrap(), 70);
+}
+
+#[test]
+fn short_turns_stay_verbatim_and_only_marked_ones_are_critical() {
+    for originals in BOTH {
+        let mut fixture = Fixture::new();
+        fixture.config.originals = originals;
+        let memory = fixture.open();
+        let session = memory.user("alex").unwrap().session().unwrap();
+        session.record(turn(0)).unwrap(); // The first of a session is critical by its place.
+        for told in
+            [turn(1), turn(2).critical(), long_turn(3), long_turn(4).critical(), turn_of(60), turn_of(61)]
+        {
+            session.record(told).unwrap();
+        }
+        session.end().unwrap();
+        memory.run_jobs(RunJobs::default()).unwrap();
+        let kept = |n| session.turn(n).unwrap().filter(|turn| summary_of(&session, turn).is_none());
+        let rules: Vec<_> = (2..=7).map(|n| kept(n).map(|turn: Turn| turn.critical_rule)).collect();
+        let caller = Some(Some(CriticalRule::Caller));
+        assert_eq!(rules, [Some(None), caller, None, caller, Some(None), None], "{originals:?}");
+        let critical = |n| kept(n).map(|turn| (turn.is_identity_critical, turn.memory_tier));
+        assert_eq!(critical(2), Some((false, MemoryTier::Cold)));
+        assert_eq!(critical(5), Some((true, MemoryTier::Cold)));
+    }
+}
+
+fn summary_of(session: &Session, turn: &Turn) -> Option<thermocline::Summary> {
+    session.summaries().unwrap().into_iter().find(|summary| summary.original_turn_id == turn.id)
+}
+
+#[test]
+fn every_turn_moves_to_cold_for_compression_and_the_move_is_on_record() {
+    for originals in BOTH {
+        let mut fixture = Fixture::new();
+        fixture.config.originals = originals;
+        let (memory, session) = ended(&fixture, 20);
+        fixture.clock.advance(TimeDelta::minutes(1));
+        memory.run_jobs(RunJobs::default()).unwrap();
+        let moves = session.transitions().unwrap();
+        let last: Vec<_> = moves.iter().filter(|moved| moved.move_number == 2).collect();
+        assert_eq!(
+            last.iter().map(|moved| moved.turn_number).collect::<Vec<_>>(),
+            (1..=20).collect::<Vec<_>>()
+        );
+        for moved in last {
+            assert_eq!((moved.from, moved.to), (MemoryTier::Warm, MemoryTier::Cold));
+            assert_eq!(moved.reason, MoveReason::Compression);
+            assert_eq!(moved.moved_at, thermocline::Clock::now(&*fixture.clock));
+        }
+    }
+}
+
+#[test]
+fn a_turn_recorded_again_after_compression_is_known_and_no_row_changes() {
+    for originals in BOTH {
+        let mut fixture = Fixture::new();
+        fixture.config.originals = originals;
+        let (memory, session) = ended(&fixture, 20);
+        let user = memory.user("alex").unwrap();
+        let first: Vec<_> = (1..=20).map(|n| session.record(long_turn(n)).unwrap().turn_id).collect();
+        memory.run_jobs(RunJobs::default()).unwrap();
+        let before = dump(&fixture.path());
+        for (n, id) in (1..=20).zip(first) {
+            let again = session.record(long_turn(n)).unwrap();
+            assert_eq!(
+                (again.outcome, again.turn_id, again.turn_number as usize),
+                (RecordOutcome::Known, id, n)
+            );
+            assert_eq!(user.find_recorded(&long_turn(n)).unwrap(), Some(again));
+            let other = NewTurn::new("other text", "").caller_id(format!("long/{n}"));
+            assert_eq!(session.record(other).unwrap_err().kind(), thermocline::ErrorKind::Conflict);
+        }
+        assert_same(&dump(&fixture.path()), &before, "recorded again");
+    }
+}
+
+#[test]
+fn running_jobs_again_and_compressing_again_changes_nothing() {
+    for originals in BOTH {
+        let mut fixture = Fixture::new();
+        fixture.config.originals = originals;
+        let (memory, session) = ended(&fixture, 20);
+        memory.run_jobs(RunJobs::default()).unwrap();
+        let before = dump(&fixture.path());
+        session.end().unwrap();
+        session.compress().unwrap();
+        fixture.clock.advance(TimeDelta::days(30));
+        assert_eq!(memory.run_jobs(RunJobs::default()).unwrap(), thermocline::JobsReport::default());
+        assert_same(&dump(&fixture.path()), &before, "run again");
+    }
+}
+
+#[test]
+fn restoring_gives_the_rows_back_as_they_were_and_compressing_works_again() {
+    let fixture = Fixture::new();
+    let (memory, session) = ended(&fixture, 70);
+    let before = dump(&fixture.path());
+    memory.run_jobs(RunJobs::default()).unwrap();
+    let compressed = dump_without(&fixture.path(), crate::dump::DRAWN);
+    assert_eq!(before["recall_units"], dump(&fixture.path())["recall_units"]);
+
+    assert_eq!(session.restore().unwrap(), 70);
+    let restored = dump(&fixture.path());
+    for table in ["conversation_turns", "conversation_sessions", "recall_units", "conversation_summaries"] {
+        assert_same(&only(&restored, table), &only(&before, table), "restored");
+    }
+    assert!(restored["archived_turns"].is_empty() && restored["archived_frames"].is_empty());
+    assert_eq!(session.restore().unwrap(), 0, "there is nothing to restore any more");
+    memory.run_jobs(RunJobs::default()).unwrap();
+    assert_eq!(
+        session.info().unwrap().memory_tier,
+        MemoryTier::Warm,
+        "only asked for is it compressed again"
+    );
+
+    session.compress().unwrap();
+    memory.run_jobs(RunJobs::default()).unwrap();
+    let mut again = dump_without(&fixture.path(), crate::dump::DRAWN);
+    again.insert("memory_tier_transitions".into(), compressed["memory_tier_transitions"].clone());
+    assert_same(&again, &compressed, "compressed again");
+    check_all_there(&session, 70);
+    assert!(memory.doctor().unwrap().is_healthy());
+}
+
+fn only(dump: &crate::dump::Dump, table: &str) -> crate::dump::Dump {
+    [(table.to_owned(), dump[table].clone())].into()
+}
+
+/// A week in which the jobs run every hour with this summarizer, for a session of 20 turns.
+#[track_caller]
+fn check_a_week(what: &str, summarizer: &Arc<Scripted>, by_it: usize) {
+    let mut fixture = Fixture::new();
+    fixture.config.summarizer = Some(Arc::clone(summarizer) as Arc<dyn Summarizer>);
+    let (memory, session) = ended(&fixture, 20);
+    for hour in 0..24 * 7 {
+        memory.run_jobs(RunJobs::default()).unwrap();
+        if hour % 24 == 0 {
+            check_all_there(&session, 20);
+        }
+        fixture.clock.advance(TimeDelta::hours(1));
+    }
+    // 20 turns are two questions.
+    assert!(
+        summarizer.calls() <= 2 * fixture.config.summarizer_tries as usize,
+        "{what}: {}",
+        summarizer.calls()
+    );
+    assert_eq!(memory.jobs().unwrap(), [], "{what}");
+    assert_eq!(session.info().unwrap().memory_tier, MemoryTier::Cold, "{what}");
+    let summaries = session.summaries().unwrap();
+    let by_summarizer = summaries.iter().filter(|summary| summary.summarizer == "scripted").count();
+    assert_eq!((summaries.len(), by_summarizer), (19, by_it), "{what}: all but the first, which is critical");
+    assert!(memory.doctor().unwrap().is_healthy(), "{what}");
+    check_all_there(&session, 20);
+}
+
+fn says(turn: &Turn, text: &str) -> Verdict {
+    Verdict::summary(turn.id, text)
+}
+
+#[test]
+fn whatever_a_summarizer_answers_for_a_week_no_turn_is_lost_and_at_last_built_in_means_do_it() {
+    check_a_week("errors", &Scripted::new(|_, _| Err(failure())), 0);
+    check_a_week("panics", &Scripted::new(|_, _| panic!("on purpose")), 0);
+    check_a_week("says nothing", &Scripted::new(|_, _| Ok(Vec::new())), 0);
+    check_a_week("empty", &Scripted::each(|turn| says(turn, " ")), 0);
+    check_a_week("the same of all", &Scripted::each(|turn| says(turn, "The user spoke of a lamp.")), 0);
+    check_a_week("of other things", &Scripted::each(|turn| says(turn, "Elephants dance in Vienna.")), 0);
+    let link = |turn: &Turn| says(turn, &format!("{} https://evil.example/", first_words(turn).summary_text));
+    check_a_week("an invented link", &Scripted::each(link), 0);
+    let number = |turn: &Turn| says(turn, &format!("{} 987654", first_words(turn).summary_text));
+    check_a_week("an invented number", &Scripted::each(number), 0);
+    let twice = |_: usize, turns: &[Turn]| Ok(turns.iter().chain(turns).map(first_words).collect());
+    check_a_week("everything twice", &Scripted::new(twice), 0);
+    let foreign = |turn: &Turn| {
+        let mut verdict = first_words(turn);
+        verdict.turn_id = thermocline::TurnId::from_uuid(uuid::Uuid::from_u128(7));
+        verdict
+    };
+    check_a_week("of foreign turns", &Scripted::each(foreign), 0);
+    let recovers = |call: usize, turns: &[Turn]| {
+        if call == 1 { Err(failure()) } else { Ok(turns.iter().map(first_words).collect()) }
+    };
+    check_a_week("an error, then good answers", &Scripted::new(recovers), 19);
+    check_a_week("good answers", &Scripted::each(first_words), 19);
+}
+
+#[test]
+fn what_a_summarizer_leaves_out_stays_warm_and_found_until_it_is_done_later() {
+    for answers_later in [true, false] {
+        let answer = move |call: usize, turns: &[Turn]| {
+            // The first try asks three times for 40 turns.
+            let is_answered =
+                |turn: &&Turn| turn.turn_number.is_multiple_of(2) || (call > 3 && answers_later);
+            Ok(turns.iter().filter(is_answered).map(first_words).collect())
+        };
+        let mut fixture = Fixture::new();
+        fixture.config.summarizer = Some(Scripted::new(answer));
+        let (memory, session) = ended(&fixture, 40);
+        let report = memory.run_jobs(RunJobs::default()).unwrap();
+        assert_eq!((report.done, report.later, report.turns), (0, 1, 20));
+        assert_eq!(memory.jobs().unwrap()[0].done_count, 20);
+        assert_eq!(session.summaries().unwrap().len(), 20);
+        assert_eq!(session.turn(7).unwrap().unwrap().memory_tier, MemoryTier::Warm);
+        assert_eq!(session.turn(8).unwrap().unwrap().memory_tier, MemoryTier::Cold);
+        check_all_there(&session, 40);
+        assert!(memory.doctor().unwrap().is_healthy());
+
+        for _ in 0..3 {
+            fixture.clock.advance(TimeDelta::hours(2));
+            memory.run_jobs(RunJobs::default()).unwrap();
+        }
+        assert_eq!(memory.jobs().unwrap(), []);
+        let odd = |summary: &&thermocline::Summary| summary.turn_number % 2 == 1;
+        let summaries = session.summaries().unwrap();
+        let by: Vec<&str> = summaries.iter().filter(odd).map(|summary| summary.summarizer.as_str()).collect();
+        let expected = if answers_later { "scripted" } else { "extractive" };
+        assert_eq!(by, [expected; 19], "all but the first, which is critical");
+        check_all_there(&session, 40);
+    }
+}

@@ -1,0 +1,449 @@
+//! What is erased is gone: out of every answer, out of every table, out of the bytes of the file and its log.
+
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    fs,
+    path::Path,
+    sync::Arc,
+};
+
+use chrono::TimeDelta;
+use thermocline::{
+    Attribute, Config, ContextOptions, ErrorKind, JobKind, ManualClock, NewTurn, Originals, RunJobs, Turn,
+    Verdict,
+    blocking::{Session, Thermocline, User},
+};
+
+use crate::{
+    children::{self, say},
+    dump::{ask, assert_same, dump_of_user, meddle, reader},
+    scripted::{Scripted, reads_anchors, stated_anchors},
+    support::{Fixture, at, long_turn, turn},
+};
+
+/// Bytes of a canary that are searched for: a part of it that is left behind is found too.
+const PART: usize = 8;
+
+/// The n-th word that no language has: twelve letters.
+fn canary(n: usize) -> String {
+    // A linear congruential generator (Knuth's MMIX).
+    let mut state = (n as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut letter = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(b'a' + u8::try_from((state >> 33) % 26).unwrap())
+    };
+    (0..12).map(|_| letter()).collect()
+}
+
+/// Gives canaries one after the other.
+#[derive(Default)]
+struct Words(usize);
+
+impl Words {
+    fn next(&mut self) -> String {
+        self.0 += 1;
+        canary(self.0 - 1)
+    }
+
+    fn some(&mut self, count: usize) -> String {
+        (0..count).map(|_| self.next()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Which of the first canaries stand in the bytes of the file, its log and its index.
+fn found(path: &Path, canaries: usize) -> BTreeSet<usize> {
+    found_in(&["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", path.display())), canaries)
+}
+
+/// Which of the first canaries are left in a row, an index, a frame, or the log.
+fn left(memory: &Thermocline, canaries: usize) -> BTreeSet<usize> {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy.db");
+    memory.backup(&copy).unwrap();
+    found_in(&[copy.display().to_string(), format!("{}-wal", memory.path().display())], canaries)
+}
+
+/// Which of the first canaries stand in these files: in any case, with one or two bytes a letter, or inside of what
+/// zstd has compressed.
+fn found_in<const N: usize>(files: &[String; N], canaries: usize) -> BTreeSet<usize> {
+    let mut parts: HashMap<Vec<u8>, usize> = HashMap::new();
+    for n in 0..canaries {
+        parts.extend(canary(n).as_bytes().windows(PART).map(|part| (part.to_vec(), n)));
+    }
+    let mut found = BTreeSet::new();
+    for bytes in files.iter().filter_map(|file| fs::read(file).ok()) {
+        let frames = frames(&bytes);
+        for bytes in std::iter::once(bytes).chain(frames) {
+            let letters: Vec<u8> =
+                bytes.into_iter().filter(|&b| b != 0).map(|b| b.to_ascii_lowercase()).collect();
+            let mut run = 0;
+            for (at, byte) in letters.iter().enumerate() {
+                run = if byte.is_ascii_lowercase() { run + 1 } else { 0 };
+                if run >= PART {
+                    found.extend(parts.get(&letters[at + 1 - PART..=at]));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// What can be decompressed, from anywhere in these bytes.
+fn frames(bytes: &[u8]) -> Vec<Vec<u8>> {
+    const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+    let starts = bytes.windows(4).enumerate().filter(|(_, window)| *window == MAGIC);
+    let unpacked = starts.map(|(at, _)| {
+        let mut out = Vec::new();
+        let mut decoder = zstd::stream::read::Decoder::new(&bytes[at..]).unwrap();
+        let mut part = [0; 512];
+        while let Ok(read @ 1..) = std::io::Read::read(&mut decoder, &mut part) {
+            out.extend_from_slice(&part[..read]);
+        }
+        out
+    });
+    unpacked.collect()
+}
+
+/// A true sentence with the turn's first words, keywords that are its first words, and its anchors.
+fn tells(turn: &Turn) -> Verdict {
+    let words: Vec<&str> = turn.said.user_message.split_whitespace().take(6).collect();
+    let verdict =
+        Verdict::summary(turn.id, format!("The user said {}", words.join(" "))).topic_keywords(words);
+    stated_anchors(turn).into_iter().fold(verdict, Verdict::anchor)
+}
+
+/// Records `turns` turns full of canaries, each beside one of another user.
+fn fill(session: &Session, other: &Session, words: &mut Words, turns: usize) {
+    for n in 0..turns {
+        let said =
+            format!("{} and the name is {}. {}", words.some(6), words.next(), "The old lamp. ".repeat(12));
+        let said = NewTurn::new(said, words.some(2)).caller_id(words.next());
+        let said = if n % 3 == 0 { said.assistant_name(words.next()) } else { said };
+        let said = if n % 7 == 0 { said.critical() } else { said };
+        session.record(said).unwrap();
+        let words = "The bridge is old and the lamp beside it is new. ".repeat(3 + n % 9);
+        other.record(NewTurn::new(format!("{n} {words}"), "Among my likes is tea.")).unwrap();
+    }
+}
+
+/// A user named by a canary, with canaries wherever a word can stand, and beside it blake.
+fn seed(fixture: &mut Fixture, words: &mut Words) -> String {
+    fixture.config.summarizer = Some(Scripted::each(tells));
+    let name = words.next();
+    let mut key = 0;
+    for originals in [Originals::Delete, Originals::Archive] {
+        fixture.config.originals = originals;
+        let memory = fixture.open();
+        let (user, blake) = (memory.user(&name).unwrap(), memory.user("blake").unwrap());
+        let mut compressed = |turns: usize| {
+            key += 1;
+            let other = blake.session_named(&key.to_string()).unwrap();
+            let session = user.session_named(&words.next()).unwrap();
+            session.set_project(Some(&words.next())).unwrap();
+            fill(&session, &other, words, turns);
+            session.end().unwrap();
+            other.end().unwrap();
+            memory.run_jobs(RunJobs::default()).unwrap();
+            session
+        };
+        compressed(if originals == Originals::Delete { 4 } else { 40 });
+        if originals == Originals::Archive {
+            compressed(20).restore().unwrap();
+            let waiting = user.session_named(&words.next()).unwrap();
+            fill(&waiting, &blake.session_named("waiting").unwrap(), words, 10);
+            waiting.end().unwrap(); // Its job has not run.
+        }
+        for attribute in [Attribute::Likes, Attribute::Note, Attribute::Home] {
+            user.set_anchor(&words.next(), attribute, &words.next()).unwrap();
+        }
+        let retracted = user.set_anchor("user", Attribute::Likes, &words.next()).unwrap();
+        user.retract_anchor(retracted).unwrap();
+    }
+    name
+}
+
+#[test]
+fn of_a_thousand_words_of_an_erased_user_none_is_left() {
+    let (mut fixture, mut words) = (Fixture::new(), Words::default());
+    let name = seed(&mut fixture, &mut words);
+    let memory = fixture.open();
+    let user = memory.user(&name).unwrap();
+    let open = user.session_named(&words.next()).unwrap();
+    let turns = (1_000 - words.0) / 9 + 1;
+    fill(&open, &memory.user("blake").unwrap().session().unwrap(), &mut words, turns);
+    assert!(words.0 >= 1_000 && !open.hot().unwrap().is_empty());
+    let seen = found(&fixture.path(), words.0);
+    assert!(
+        seen.len() >= words.0 - 40,
+        "only what a summary took the place of is out of sight: {}",
+        seen.len()
+    );
+    let blake = dump_of_user(&fixture.path(), "blake");
+
+    let erased = user.erase().unwrap();
+    assert!(!erased.is_pending && erased.sessions == 5, "{erased:?}");
+    assert!(erased.archived_turns > 30 && erased.anchors > 60 && erased.summaries > 30, "{erased:?}");
+    assert_eq!(left(&memory, words.0), BTreeSet::new());
+    assert_same(&dump_of_user(&fixture.path(), "blake"), &blake, "another user");
+    let diagnosis = memory.doctor().unwrap();
+    assert!(diagnosis.is_healthy(), "{diagnosis:?}");
+    assert!(memory.jobs().unwrap().iter().all(|job| job.user_id != Some(user.id())));
+}
+
+#[test]
+fn of_an_erased_user_no_byte_is_left_between_the_rows_of_others() {
+    let (mut fixture, mut words) = (Fixture::new(), Words::default());
+    let name = seed(&mut fixture, &mut words);
+    let memory = fixture.open();
+    let (user, blake) = (memory.user(&name).unwrap(), memory.user("blake").unwrap());
+    fill(&user.session().unwrap(), &blake.session().unwrap(), &mut words, 200);
+    user.erase().unwrap();
+    assert_eq!(found(&fixture.path(), words.0), BTreeSet::new());
+}
+
+/// A small memory of alex: who it is, in two sessions that are compressed and one that is open.
+fn alex(fixture: &mut Fixture) -> (Thermocline, User, [Session; 3]) {
+    fixture.config.summarizer = Some(Scripted::each(reads_anchors));
+    let memory = fixture.open();
+    let user = memory.user("alex").unwrap();
+    let sessions = [("first", "Alex"), ("second", "Bo"), ("open", "Charlie")].map(|(key, name)| {
+        let session = user.session_named(key).unwrap();
+        session.record(NewTurn::new(format!("My name is {name}. Among my likes is tea."), key)).unwrap();
+        session.record(long_turn(1).caller_id(format!("{key} 2"))).unwrap();
+        session
+    });
+    sessions[..2].iter().for_each(|session| drop(session.end().unwrap()));
+    memory.run_jobs(RunJobs::default()).unwrap();
+    (memory, user, sessions)
+}
+
+/// Every anchor as `key value strength`, with a `-` before what does not hold.
+fn anchors(user: &User) -> Vec<String> {
+    let shown = user.anchors().unwrap().into_iter().map(|anchor| {
+        let mark = if anchor.is_current() { "" } else { "- " };
+        format!("{mark}{} {} {}", anchor.key(), anchor.value, anchor.strength)
+    });
+    shown.collect()
+}
+
+#[test]
+fn an_erased_sessions_anchors_are_folded_anew_from_what_remains() {
+    let mut fixture = Fixture::new();
+    let (memory, user, [_, second, _]) = alex(&mut fixture);
+    assert_eq!(anchors(&user), ["user.likes tea 0.75", "user.name Bo 0.5", "- user.name Alex 0.5"]);
+    let erased = second.erase().unwrap();
+    assert_eq!((erased.sessions, erased.turns, erased.anchors, erased.derivations), (1, 2, 1, 2));
+    assert_eq!(anchors(&user), ["user.likes tea 0.5", "user.name Alex 0.5"]);
+    assert_eq!(user.sessions().unwrap().len(), 2);
+    assert!(memory.doctor().unwrap().is_healthy());
+}
+
+#[test]
+fn handles_of_what_was_erased_find_nothing_in_any_process() {
+    let mut fixture = Fixture::new();
+    let (_memory, user, [_, _, open]) = alex(&mut fixture);
+    let elsewhere = fixture.open();
+    let there = elsewhere.user("alex").unwrap();
+    let cached = there.session_by_id(open.id()).unwrap();
+    assert_eq!((cached.hot().unwrap().len(), there.anchors().unwrap().len()), (2, 3));
+    let turn = open.turn(1).unwrap().unwrap().id;
+    user.erase().unwrap();
+    for (user, session) in [(&user, &open), (&there, &cached)] {
+        let kind = |error: Option<thermocline::Error>| error.map(|error| error.kind());
+        let refused = [
+            ("hot", kind(session.hot().err())),
+            ("warm", kind(session.warm().err())),
+            ("search", kind(session.search("tea", 5).err())),
+            ("context", kind(session.context("tea", ContextOptions::default()).err())),
+            ("turn", kind(session.turn(1).err())),
+            ("info", kind(session.info().err())),
+            ("summaries", kind(session.summaries().err())),
+            ("transitions", kind(session.transitions().err())),
+            ("record", kind(session.record(long_turn(3)).err())),
+            ("end", kind(session.end().err())),
+            ("restore", kind(session.restore().err())),
+            ("compress", kind(session.compress().err())),
+            ("erase", kind(session.erase().err())),
+            ("turn", kind(user.turn(turn).err())),
+            ("turn_by_caller_id", kind(user.turn_by_caller_id("open 2").err())),
+        ];
+        for (what, kind) in refused {
+            assert_eq!(kind, Some(ErrorKind::NotFound), "{what}");
+        }
+        assert_eq!(user.sessions().unwrap(), []);
+        assert_eq!(user.anchors().unwrap(), []);
+        assert!(user.summary(turn).unwrap().is_none());
+    }
+}
+
+#[test]
+fn what_an_erased_user_writes_through_an_old_handle_is_refused() {
+    let mut fixture = Fixture::new();
+    let (memory, user, _) = alex(&mut fixture);
+    user.erase().unwrap();
+    let refused = [
+        user.session().err(),
+        user.session_named("chat").err(),
+        user.new_session().err(),
+        user.set_anchor("user", Attribute::Name, "Alex").err(),
+        user.erase().err(),
+    ];
+    let kinds: Vec<_> = refused.into_iter().map(|error| error.map(|error| error.kind())).collect();
+    assert_eq!(kinds, [Some(ErrorKind::NotFound); 5]);
+    assert!(memory.doctor().unwrap().is_healthy());
+    assert_eq!(ask::<u64>(&fixture.path(), "SELECT count(*) FROM conversation_sessions"), 0);
+}
+
+#[test]
+fn the_same_name_can_begin_anew_and_sees_nothing_of_before() {
+    let mut fixture = Fixture::new();
+    let (memory, user, _) = alex(&mut fixture);
+    user.erase().unwrap();
+    assert!(memory.find_user("alex").unwrap().is_none());
+    let anew = memory.user("alex").unwrap();
+    assert_ne!(anew.id(), user.id());
+    assert_eq!((anew.sessions().unwrap().len(), anew.anchors().unwrap().len()), (0, 0));
+    let session = anew.session_named("open").unwrap();
+    let recorded = session.record(long_turn(1).caller_id("open 2")).unwrap();
+    assert_eq!((recorded.turn_number, recorded.outcome), (1, thermocline::RecordOutcome::New));
+    assert!(session.search("tea", 5).unwrap().is_empty());
+    assert!(memory.doctor().unwrap().is_healthy());
+}
+
+#[test]
+fn an_erased_part_of_a_talk_leaves_the_others_linked() {
+    let fixture = Fixture::new();
+    let memory = fixture.open();
+    let user = memory.user("alex").unwrap();
+    let parts: Vec<_> = (0..3)
+        .map(|n| {
+            let session = user.session_named("talk").unwrap();
+            let recorded = session.record(long_turn(n)).unwrap();
+            fixture.clock.advance(TimeDelta::days(2));
+            user.session_by_id(recorded.session_id).unwrap()
+        })
+        .collect();
+    assert_eq!(parts[0].info().unwrap().successor_id, Some(parts[1].id()));
+    parts[1].erase().unwrap();
+    assert!(memory.doctor().unwrap().is_healthy());
+    assert_eq!(parts[0].info().unwrap().successor_id, Some(parts[2].id()));
+    assert_eq!(user.session_named("talk").unwrap().id(), parts[2].id());
+    parts[2].erase().unwrap();
+    parts[0].erase().unwrap();
+    assert_eq!(user.session_named("talk").unwrap().info().unwrap().part, 1);
+    assert!(memory.doctor().unwrap().is_healthy());
+}
+
+#[test]
+fn while_somebody_reads_the_log_waits_and_a_job_empties_it_afterwards() {
+    let (mut fixture, mut words) = (Fixture::new(), Words::default());
+    let name = seed(&mut fixture, &mut words);
+    let memory = fixture.open();
+    let held = reader(&fixture.path());
+    held.execute_batch("BEGIN; SELECT count(*) FROM conversation_turns;").unwrap();
+    let erased = memory.user(&name).unwrap().erase().unwrap();
+    assert!(erased.is_pending, "somebody still reads the old rows");
+    let is_scrub = |memory: &Thermocline| {
+        let jobs = memory.jobs().unwrap();
+        jobs.iter().any(|job| job.kind == JobKind::Scrub)
+    };
+    assert!(is_scrub(&memory));
+    assert!(!found(&fixture.path(), words.0).is_empty());
+    memory.run_jobs(RunJobs::default()).unwrap();
+    assert!(is_scrub(&memory), "it will be tried again");
+
+    held.execute_batch("COMMIT").unwrap();
+    fixture.clock.advance(TimeDelta::hours(1));
+    memory.run_jobs(RunJobs::default()).unwrap();
+    assert!(!is_scrub(&memory));
+    assert_eq!(left(&memory, words.0), BTreeSet::new());
+}
+
+pub fn child_erases(path: &str, now: &str, name: &str) {
+    let mut config = Config::default();
+    config.clock = Arc::new(ManualClock::new(at(now)));
+    config.worker = false;
+    let memory = Thermocline::open_with(path, config).unwrap();
+    let user = memory.user(name).unwrap();
+    say("now");
+    user.erase().unwrap();
+    say("done");
+}
+
+#[test]
+fn killed_in_the_middle_it_is_finished_by_whoever_runs_jobs_next() {
+    let (mut fixture, mut words) = (Fixture::new(), Words::default());
+    fixture.config.durability = thermocline::Durability::Relaxed;
+    let name = seed(&mut fixture, &mut words);
+    let memory = fixture.open();
+    let session = memory.user(&name).unwrap().session_named(&words.next()).unwrap();
+    fill(&session, &memory.user("blake").unwrap().session().unwrap(), &mut words, 1_000);
+    memory.close().unwrap();
+    let (path, blake) = (fixture.path(), dump_of_user(&fixture.path(), "blake"));
+    let path = path.to_str().unwrap();
+    // Its name is free from the first moment on.
+    let user_no: i64 = ask(
+        &fixture.path(),
+        "SELECT user_no FROM user_scopes JOIN users ON id = user_id WHERE name <> 'blake'",
+    );
+    let rows = || -> u64 {
+        let id = format!("(SELECT user_id FROM user_scopes WHERE user_no = {user_no})");
+        let of_user = format!(
+            "SELECT (SELECT count(*) FROM recall_units WHERE user_no = {user_no})
+               + (SELECT count(*) FROM conversation_turns WHERE user_id = {id})
+               + (SELECT count(*) FROM archived_turns WHERE user_no = {user_no})"
+        );
+        ask(&fixture.path(), &of_user)
+    };
+    let (all, mut seen) = (rows(), HashSet::new());
+    for kill in 0..5 {
+        fixture.clock.advance(TimeDelta::minutes(10));
+        let now = thermocline::Clock::now(&*fixture.clock).to_rfc3339();
+        let mut child = match kill {
+            0 => children::start("erase", &[path, &now, &name]),
+            _ => children::start("compress", &[path, &now]), // It runs jobs, and tells of each slice.
+        };
+        for _ in 0..=kill {
+            child.line().unwrap();
+        }
+        while ask::<u64>(&fixture.path(), "SELECT count(*) FROM jobs WHERE kind = 'erase'") == 0 {}
+        child.process.kill().unwrap();
+        child.process.wait().unwrap();
+        seen.insert(rows());
+    }
+    assert!(seen.iter().any(|&rows| rows > 0 && rows < all), "killed in the middle: {seen:?} of {all}");
+    fixture.clock.advance(TimeDelta::hours(2));
+    let memory = fixture.open();
+    memory.run_jobs(RunJobs::default()).unwrap();
+    assert_eq!(left(&memory, words.0), BTreeSet::new());
+    assert!(memory.find_user(&name).unwrap().is_none());
+    assert_same(&dump_of_user(&fixture.path(), "blake"), &blake, "another user");
+    assert!(memory.doctor().unwrap().is_healthy());
+}
+
+#[test]
+fn an_erase_that_gets_on_is_never_given_up_however_often_it_is_cut_short() {
+    const TIMES: usize = 35; // More than the tries that a job has.
+    let mut fixture = Fixture::new();
+    fixture.config.durability = thermocline::Durability::Relaxed;
+    let memory = fixture.open();
+    let user = memory.user("alex").unwrap();
+    for n in 0..=TIMES * 32 {
+        user.session().unwrap().record(turn(n)).unwrap();
+    }
+    for time in (0..TIMES).rev() {
+        let too_few = format!("(SELECT count(*) FROM conversation_turns) <= {}", time * 32);
+        let stop =
+            format!("BEFORE DELETE ON conversation_turns WHEN {too_few} BEGIN SELECT RAISE(ABORT, ''); END");
+        meddle(&fixture.path(), &format!("DROP TRIGGER IF EXISTS stop; CREATE TRIGGER stop {stop}"));
+        if time == TIMES - 1 {
+            user.erase().unwrap_err();
+        } else {
+            memory.run_jobs(RunJobs::default()).unwrap();
+        }
+        fixture.clock.advance(TimeDelta::hours(2));
+    }
+    meddle(&fixture.path(), "DROP TRIGGER stop");
+    memory.run_jobs(RunJobs::default()).unwrap();
+    assert!(memory.find_user("alex").unwrap().is_none(), "{:?}", memory.jobs().unwrap());
+}

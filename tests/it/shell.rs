@@ -1,0 +1,139 @@
+//! The binary in a folder of its own, run as a person or a script runs it.
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Stdio},
+    sync::OnceLock,
+};
+
+use rusqlite::{Connection, OpenFlags, types::Value as SqlValue};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A folder that the binary runs in, and that goes with the test.
+pub struct Shell {
+    pub folder: TempDir,
+}
+
+/// How a run ended, and what it printed.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Ended {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ended {
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        assert_eq!(self.code, 0, "{}", self.stderr);
+        serde_json::from_str(&self.stdout).unwrap()
+    }
+}
+
+impl Shell {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// A folder whose `thermocline.db` holds a short talk of alex: `s1` with seven turns, then the open `s2`.
+    pub fn with_talk() -> Self {
+        /// Recorded once for all tests: a process that counts tokens reads the tokenizer's tables first.
+        static RECORDED: OnceLock<Vec<u8>> = OnceLock::new();
+        let shell = Self::new();
+        shell.write("talk.jsonl", &talk());
+        let recorded = RECORDED.get_or_init(|| {
+            assert_eq!(shell.run(&["replay", "talk.jsonl", "--user", "alex"]).code, 0);
+            assert_eq!(shell.files(), ["talk.jsonl", "thermocline.db"], "all is in the one file");
+            fs::read(shell.path("thermocline.db")).unwrap()
+        });
+        fs::write(shell.path("thermocline.db"), recorded).unwrap();
+        shell
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thermocline"));
+        command.args(args).current_dir(self.folder.path()).env_remove("THERMOCLINE_DB");
+        command.env("TMPDIR", self.folder.path()).stdin(Stdio::null());
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Ended {
+        ended(&self.command(args).output().unwrap())
+    }
+
+    /// Replays `transcript` for alex.
+    pub fn replay(&self, transcript: &str) -> Ended {
+        self.write("transcript.jsonl", transcript);
+        self.run(&["replay", "transcript.jsonl", "--user", "alex"])
+    }
+
+    pub fn sql(&self, flags: OpenFlags) -> Connection {
+        Connection::open_with_flags(self.path("thermocline.db"), flags).unwrap()
+    }
+
+    pub fn change(&self, sql: &str) {
+        assert!(self.sql(OpenFlags::SQLITE_OPEN_READ_WRITE).execute(sql, []).unwrap() > 0, "{sql}");
+    }
+
+    /// Every row of every table.
+    pub fn rows(&self) -> Vec<String> {
+        let conn = self.sql(OpenFlags::SQLITE_OPEN_READ_ONLY);
+        let of_table = |table: String| {
+            let mut stmt = conn.prepare(&format!("SELECT * FROM {table}")).unwrap();
+            let columns = stmt.column_count();
+            let row = |row: &rusqlite::Row<'_>| {
+                let values: Vec<SqlValue> = (0..columns).map(|i| row.get(i).unwrap()).collect();
+                Ok(format!("{table} {values:?}"))
+            };
+            stmt.query_map([], row).unwrap().collect::<rusqlite::Result<Vec<_>>>().unwrap()
+        };
+        let mut tables = conn.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").unwrap();
+        let tables: Vec<String> =
+            tables.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        tables.into_iter().flat_map(of_table).collect()
+    }
+
+    /// The names of what lies in the folder.
+    pub fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+pub fn ended(output: &std::process::Output) -> Ended {
+    Ended {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout.clone()).unwrap(),
+        stderr: String::from_utf8(output.stderr.clone()).unwrap(),
+    }
+}
+
+/// A line of a transcript, said `minute` minutes after noon.
+pub fn line(session: &str, id: &str, minute: u32, user: &str, assistant: &str) -> String {
+    let at = format!("2026-03-01T12:{minute:02}:00Z");
+    json!({"session": session, "id": id, "at": at, "user": user, "assistant": assistant}).to_string() + "\n"
+}
+
+pub fn talk() -> String {
+    let mut text = String::new();
+    for n in 1..=7 {
+        text +=
+            &line("s1", &format!("a{n}"), n, &format!("I planted row {n} of beans."), "Water them at dusk.");
+    }
+    text + &line("s2", "b1", 30, "The beans are up!", "")
+        + "\n"
+        + &line("s2", "b2", 31, "All of them.", "Good.")
+}

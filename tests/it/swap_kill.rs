@@ -1,0 +1,176 @@
+//! Compression that is killed or fails at any point loses no turn, and ends where an undisturbed one ends.
+
+use std::{io::Write, sync::Arc};
+
+use chrono::TimeDelta;
+use thermocline::{Clock, Config, JobProgress, ManualClock, NewTurn, RunJobs, blocking::Thermocline};
+
+use crate::{
+    children::{self, say},
+    dump::{DRAWN, ask, assert_same, dump_without, meddle},
+    scripted::{Scripted, reads_anchors},
+    support::{Fixture, at, long_texts},
+};
+
+/// Of each session: so many that a process is nearly always inside of a job.
+const MANY: usize = 160;
+/// Two slices and a half.
+const FEW: usize = 40;
+
+/// Both sides of a turn; some say a name that supersedes the last, some what is liked.
+fn texts(n: usize) -> (String, String) {
+    let names = ["Alex", "Bo", "Charlie", "Dana"];
+    let name = names[n / 4 % 4];
+    let words = format!("Note {n} for the lamp, the ladder and the old bridge. ").repeat(5);
+    match n % 4 {
+        0 => (format!("The name is {name}. {words}"), "Noted, with thanks.".to_owned()),
+        1 => (words, "Among the likes is tea.".to_owned()),
+        2 => (format!("One of the likes is {name}. {words}"), String::new()),
+        _ => long_texts(n),
+    }
+}
+
+/// Sessions that have ended and wait to be compressed.
+fn prepare(sessions: usize, turns: usize) -> Fixture {
+    let mut fixture = Fixture::new();
+    fixture.config.durability = thermocline::Durability::Relaxed;
+    fixture.config.summarizer = Some(Scripted::each(reads_anchors));
+    fixture.config.summarizer_tries = 20;
+    let memory = fixture.open();
+    let user = memory.user("alex").unwrap();
+    for key in 0..sessions {
+        let session = user.session_named(&key.to_string()).unwrap();
+        for n in 0..turns {
+            let (user, reply) = texts(key * turns + n);
+            session.record(NewTurn::new(user, reply)).unwrap();
+        }
+        session.end().unwrap();
+    }
+    memory.close().unwrap();
+    fixture
+}
+
+/// Compresses everything, and tells of each slice.
+pub fn child_compresses(path: &str, now: &str) {
+    let mut config = Config::default();
+    config.clock = Arc::new(ManualClock::new(at(now)));
+    config.worker = false;
+    config.summarizer = Some(Scripted::each(reads_anchors));
+    config.summarizer_tries = 20;
+    let memory = Thermocline::open_with(path, config).unwrap();
+    let tell = |progress: &JobProgress| say(&progress.turns.to_string());
+    memory.run_jobs(RunJobs::default().on_progress(tell)).unwrap();
+    say("done");
+}
+
+/// Each turn is in one place, and the file is sound.
+#[track_caller]
+fn check_sound(fixture: &Fixture, turns: usize, with_doctor: bool) {
+    let in_one_place = "SELECT count(*) FROM recall_units AS r
+        WHERE (SELECT count(*) FROM conversation_turns AS t WHERE t.id = r.owner_id)
+            + (SELECT count(*) FROM archived_turns AS a WHERE a.turn_id = r.owner_id) = 1";
+    assert_eq!(ask::<usize>(&fixture.path(), in_one_place), turns);
+    if with_doctor {
+        let diagnosis = fixture.open().doctor().unwrap();
+        assert!(diagnosis.is_healthy(), "{diagnosis:?}");
+    }
+}
+
+#[test]
+fn killed_at_random_moments_no_turn_is_lost_and_the_end_is_the_same() {
+    // By hand: THERMOCLINE_KILLS=200 cargo test killed_at_random.
+    let kills: usize = std::env::var("THERMOCLINE_KILLS").map_or(8, |kills| kills.parse().unwrap());
+    let sessions = kills / 2 + 4;
+    let fixture = prepare(sessions, MANY);
+    let undisturbed = fixture.copy();
+    undisturbed.open().run_jobs(RunJobs::default()).unwrap();
+
+    let path = fixture.path();
+    let (mut chance, mut while_running) = (7_u64, 0);
+    for kill in 0..kills {
+        fixture.clock.advance(TimeDelta::minutes(10)); // The lease of the one before has run out.
+        let now = fixture.clock.now().to_rfc3339();
+        let mut child = children::start("compress", &[path.to_str().unwrap(), &now]);
+        // A linear congruential generator (Knuth's MMIX); the moment is a number of slices and a little more.
+        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        for _ in 0..=(chance >> 61) % 6 {
+            assert_ne!(child.line().unwrap(), "done", "there are too few sessions");
+        }
+        for _ in 0..chance >> 40 & 0x1_ffff {
+            std::hint::spin_loop();
+        }
+        child.process.kill().unwrap();
+        child.process.wait().unwrap();
+        while_running += ask::<usize>(&path, "SELECT count(*) FROM jobs WHERE state = 'running'").min(1);
+        check_sound(&fixture, sessions * MANY, kill % 7 == 0);
+    }
+    writeln!(std::io::stderr(), "{while_running} of {kills} kills while a job was running").unwrap();
+    assert!(while_running * 4 >= kills * 3, "{while_running} of {kills} kills met a running job");
+
+    fixture.clock.advance(TimeDelta::minutes(10));
+    let memory = fixture.open();
+    memory.run_jobs(RunJobs::default()).unwrap();
+    assert_eq!(memory.jobs().unwrap(), []);
+    check_sound(&fixture, sessions * MANY, true);
+    assert_same(
+        &dump_without(&path, DRAWN),
+        &dump_without(&undisturbed.path(), DRAWN),
+        "with and without kills",
+    );
+    check_texts(&memory, sessions, MANY);
+}
+
+/// Every turn can be read as it was said.
+#[track_caller]
+fn check_texts(memory: &Thermocline, sessions: usize, turns: usize) {
+    let user = memory.user("alex").unwrap();
+    for key in 0..sessions {
+        let session = user.find_session(&key.to_string()).unwrap().unwrap();
+        for n in 0..turns {
+            let said = session.turn(u32::try_from(n + 1).unwrap()).unwrap().unwrap().said;
+            assert_eq!((said.user_message, said.ai_response), texts(key * turns + n));
+        }
+    }
+}
+
+/// Every statement of the swap and of the job's end that writes, as the trigger that makes it fail.
+const FAILURES: &[&str] = &[
+    "INSERT ON archived_frames",
+    "INSERT ON archived_turns WHEN NEW.turn_number = 20",
+    "INSERT ON conversation_summaries WHEN NEW.turn_number = 20",
+    "DELETE ON conversation_turns WHEN OLD.turn_number = 20",
+    "UPDATE ON conversation_turns WHEN OLD.turn_number = 1",
+    "INSERT ON memory_tier_transitions WHEN NEW.turn_number = 40",
+    "INSERT ON identity_anchors WHEN NEW.value = 'Dana'",
+    "UPDATE ON identity_anchors WHEN NEW.value = 'Dana'",
+    "INSERT ON derivations WHEN NEW.value = 'Dana'",
+    "UPDATE OF done_count ON jobs WHEN NEW.done_count > 16",
+    "UPDATE OF memory_tier ON conversation_sessions",
+    "DELETE ON jobs",
+];
+
+#[test]
+fn whichever_statement_fails_no_turn_is_lost_and_the_next_try_ends_the_same() {
+    let prepared = prepare(1, FEW);
+    let undisturbed = prepared.copy();
+    undisturbed.open().run_jobs(RunJobs::default()).unwrap();
+    let undisturbed = dump_without(&undisturbed.path(), DRAWN);
+    for failure in FAILURES {
+        let fixture = prepared.copy();
+        let path = fixture.path();
+        let trigger = "BEGIN SELECT RAISE(ABORT, 'the disk is a duck'); END";
+        meddle(&path, &format!("CREATE TRIGGER failure BEFORE {failure} {trigger}"));
+        let memory = fixture.open();
+        let report = memory.run_jobs(RunJobs::default()).unwrap();
+        assert_eq!((report.done, report.later), (0, 1), "{failure}");
+        assert!(memory.jobs().unwrap()[0].last_error.is_some(), "{failure}");
+        check_sound(&fixture, FEW, true);
+        check_texts(&memory, 1, FEW);
+
+        meddle(&path, "DROP TRIGGER failure");
+        fixture.clock.advance(TimeDelta::minutes(2)); // The wait before the second try is over.
+        let report = memory.run_jobs(RunJobs::default()).unwrap();
+        assert_eq!(report.done, 1, "{failure}: {:?}", memory.jobs().unwrap());
+        assert_same(&dump_without(&path, DRAWN), &undisturbed, failure);
+    }
+}
