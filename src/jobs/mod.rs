@@ -32,7 +32,7 @@ const SHARE_BESIDE_OTHERS: u32 = 20;
 /// It does not rest longer than this: a slice may have waited for another process's lock.
 const LONGEST_REST: Duration = Duration::from_millis(250);
 /// For so long after a summarizer has failed it is not asked again: ten thousand sessions need not find out each.
-const SUMMARIZER_REST: Duration = Duration::from_secs(60);
+const SUMMARIZER_REST: Duration = Duration::from_mins(1);
 
 /// How to run jobs: all that are due, unless said otherwise.
 #[derive(Default)]

@@ -152,12 +152,9 @@ pub(crate) fn begin(
     users::raise_epoch(desk.tx, scope)?;
     // From here on nothing is acknowledged that the erase would take away.
     let now = desk.now();
-    match session {
-        Some(id) => sessions::close(desk.tx, scope, Some(id), now)?,
-        None => {
-            sessions::close(desk.tx, scope, None, now)?;
-            users::forget_name(desk.tx, scope)?;
-        }
+    sessions::close(desk.tx, scope, session, now)?;
+    if session.is_none() {
+        users::forget_name(desk.tx, scope)?;
     }
     let jobs = jobs::remove(desk.tx, scope, session, None)?;
     jobs::enqueue(desk, scope, JobKind::Erase, session, turns)?;

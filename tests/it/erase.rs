@@ -55,14 +55,6 @@ fn found(path: &Path, canaries: usize) -> BTreeSet<usize> {
     found_in(&["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", path.display())), canaries)
 }
 
-/// Which of the first canaries are left in a row, an index, a frame, or the log.
-fn left(memory: &Thermocline, canaries: usize) -> BTreeSet<usize> {
-    let folder = tempfile::tempdir().unwrap();
-    let copy = folder.path().join("copy.db");
-    memory.backup(&copy).unwrap();
-    found_in(&[copy.display().to_string(), format!("{}-wal", memory.path().display())], canaries)
-}
-
 /// Which of the first canaries stand in these files: in any case, with one or two bytes a letter, or inside of what
 /// zstd has compressed.
 fn found_in<const N: usize>(files: &[String; N], canaries: usize) -> BTreeSet<usize> {
@@ -183,7 +175,7 @@ fn of_a_thousand_words_of_an_erased_user_none_is_left() {
     let erased = user.erase().unwrap();
     assert!(!erased.is_pending && erased.sessions == 5, "{erased:?}");
     assert!(erased.archived_turns > 30 && erased.anchors > 60 && erased.summaries > 30, "{erased:?}");
-    assert_eq!(left(&memory, words.0), BTreeSet::new());
+    assert_eq!(found(&fixture.path(), words.0), BTreeSet::new());
     assert_same(&dump_of_user(&fixture.path(), "blake"), &blake, "another user");
     let diagnosis = memory.doctor().unwrap();
     assert!(diagnosis.is_healthy(), "{diagnosis:?}");
@@ -356,7 +348,7 @@ fn while_somebody_reads_the_log_waits_and_a_job_empties_it_afterwards() {
     fixture.clock.advance(TimeDelta::hours(1));
     memory.run_jobs(RunJobs::default()).unwrap();
     assert!(!is_scrub(&memory));
-    assert_eq!(left(&memory, words.0), BTreeSet::new());
+    assert_eq!(found(&fixture.path(), words.0), BTreeSet::new());
 }
 
 pub fn child_erases(path: &str, now: &str, name: &str) {
@@ -415,7 +407,7 @@ fn killed_in_the_middle_it_is_finished_by_whoever_runs_jobs_next() {
     fixture.clock.advance(TimeDelta::hours(2));
     let memory = fixture.open();
     memory.run_jobs(RunJobs::default()).unwrap();
-    assert_eq!(left(&memory, words.0), BTreeSet::new());
+    assert_eq!(found(&fixture.path(), words.0), BTreeSet::new());
     assert!(memory.find_user(&name).unwrap().is_none());
     assert_same(&dump_of_user(&fixture.path(), "blake"), &blake, "another user");
     assert!(memory.doctor().unwrap().is_healthy());
