@@ -65,7 +65,7 @@ pub(crate) fn slice(
     if restored > 0 || row.info.memory_tier == MemoryTier::Cold {
         // Whoever compresses it loses its job: from here on it is like a session that is compressed in part.
         jobs::remove_compression(desk.tx, scope, session)?;
-        sessions::set_warm(desk.tx, scope, row.session_no)?;
+        sessions::set_tier(desk.tx, scope, row.session_no, MemoryTier::Warm)?;
     }
     Ok(restored)
 }

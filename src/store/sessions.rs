@@ -8,6 +8,7 @@ use crate::{
     model::{
         ids::SessionId,
         session::{EndReason, SessionInfo},
+        tier::MemoryTier,
     },
     store::{
         users::{self, Scope},
@@ -242,23 +243,13 @@ pub(crate) fn close(
     Ok(())
 }
 
-/// Says that all of an ended session is in cold.
-pub(crate) fn set_cold(tx: &Connection, scope: &Scope, session_no: i64) -> Result<()> {
+/// Says of an ended session that all of it is in cold, or that it is again as it was when it ended: warm.
+pub(crate) fn set_tier(tx: &Connection, scope: &Scope, session_no: i64, tier: MemoryTier) -> Result<()> {
     tx.prepare_cached(
-        "UPDATE conversation_sessions SET memory_tier = 'cold'
+        "UPDATE conversation_sessions SET memory_tier = ?3
          WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NOT NULL",
     )?
-    .execute(params![session_no, scope.user_id])?;
-    Ok(())
-}
-
-/// Says that a compressed session is as it was when it ended.
-pub(crate) fn set_warm(tx: &Connection, scope: &Scope, session_no: i64) -> Result<()> {
-    tx.prepare_cached(
-        "UPDATE conversation_sessions SET memory_tier = 'warm'
-         WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NOT NULL",
-    )?
-    .execute(params![session_no, scope.user_id])?;
+    .execute(params![session_no, scope.user_id, tier])?;
     Ok(())
 }
 

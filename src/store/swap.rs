@@ -16,7 +16,7 @@ use crate::{
     model::{
         ids::{AnchorId, SessionId, SummaryId, TurnId},
         summary::{Original, Summary},
-        tier::MoveReason,
+        tier::{MemoryTier, MoveReason},
         turn::Turn,
     },
     store::{
@@ -97,7 +97,7 @@ pub(crate) fn finish(desk: &Desk<'_>, scope: &Scope, lease: &Lease, session: Ses
     jobs::hold(desk, lease)?;
     let session = sessions::existing(desk.tx, scope, session)?;
     if turns::warm_after(desk.tx, scope, session.session_no, 0, |turns| !turns.is_empty())?.is_empty() {
-        sessions::set_cold(desk.tx, scope, session.session_no)?;
+        sessions::set_tier(desk.tx, scope, session.session_no, MemoryTier::Cold)?;
         jobs::finish(desk.tx, lease)?;
         return Ok(true);
     }
