@@ -17,6 +17,7 @@ use crate::{
         },
         classes::CLASSES,
         cues::{Cues, Found},
+        subjects::subjects,
         voice::{Statement, Token, statements},
     },
     model::{
@@ -28,12 +29,13 @@ use crate::{
 /// What a turn claims of its speakers. The reply counts only where a named person wrote it.
 pub(crate) fn find(said: &Said) -> Vec<FoundAnchor> {
     let mut found = Vec::new();
-    if said.user_origin == Origin::User {
-        let subject = said.user_name.as_deref().map_or("user".to_owned(), folded_name);
-        find_in(&said.user_message, &subject, &mut found);
+    let [user, replier] = subjects(said);
+    if let Some(user) = user {
+        find_in(&said.user_message, &user, &mut found);
     }
-    if let Some(name) = said.assistant_name.as_deref().filter(|_| said.assistant_origin == Origin::User) {
-        find_in(&said.ai_response, &folded_name(name), &mut found);
+    let is_named_person = said.assistant_name.is_some() && said.assistant_origin == Origin::User;
+    if let Some(replier) = replier.filter(|_| is_named_person) {
+        find_in(&said.ai_response, &replier, &mut found);
     }
     found
 }
@@ -45,12 +47,6 @@ pub(crate) fn claims(statements: &[Statement<'_>], subject: &str) -> Vec<FoundAn
         add_claims(statement, subject, &mut found);
     }
     found
-}
-
-/// Lower case, trimmed, one space between its words; `user` if nothing is left.
-fn folded_name(name: &str) -> String {
-    let folded = name.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ");
-    if folded.is_empty() { "user".to_owned() } else { folded }
 }
 
 fn find_in(text: &str, subject: &str, found: &mut Vec<FoundAnchor>) {
@@ -348,6 +344,7 @@ mod tests {
         let turn = NewTurn::new("I'm from Ghana.", "I'm from Peru.");
         assert_eq!(subjects(&turn.clone().said), ["user"]);
         assert_eq!(subjects(&turn.clone().user_name("  Ann  LEE ").said), ["ann lee"]);
+        assert_eq!(subjects(&turn.clone().user_name("José").said), ["jose"]);
         assert_eq!(subjects(&turn.clone().assistant_name("Bo").said), ["user"]);
         let people = turn.clone().user_name("Ann").assistant_name("Bo").assistant_origin(Origin::User);
         assert_eq!(subjects(&people.said), ["ann", "bo"]);

@@ -12,6 +12,7 @@ mod extractive;
 pub(crate) mod fold;
 mod gist;
 pub(crate) mod plan;
+pub(crate) mod subjects;
 pub(crate) mod verify;
 mod voice;
 

@@ -3,6 +3,7 @@
 use std::{io::Write, sync::Arc};
 
 use crate::{
+    compress::subjects::folded_name,
     error::{Error, Result},
     handles::{Session, drive, off_thread, open::Open},
     jobs,
@@ -161,7 +162,7 @@ impl User {
     /// Sets an anchor by hand. Under an attribute with one value it supersedes what held; what was retracted counts
     /// again. `subject`: `user`, `assistant`, or a name; it is folded.
     pub async fn set_anchor(&self, subject: &str, attribute: Attribute, value: &str) -> Result<AnchorId> {
-        let (subject, value) = (fold_subject(subject), value.trim().to_owned());
+        let (subject, value) = (folded_name(subject), value.trim().to_owned());
         for (what, text) in [("anchor's subject", &subject), ("anchor's value", &value)] {
             check_name(what, Some(text))?;
         }
@@ -207,11 +208,6 @@ impl User {
     fn handle(&self, id: SessionId) -> Session {
         Session::new(Arc::clone(&self.store), self.scope, id)
     }
-}
-
-/// Names are compared in lower case, with single blanks.
-fn fold_subject(subject: &str) -> String {
-    subject.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 fn no_turn() -> Error {

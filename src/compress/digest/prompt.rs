@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     compress::{
         digest::{chat::ChatPrompt, chunks::Chunk},
-        verify,
+        subjects,
     },
     model::{
         anchor::{Attribute, Cardinality},
@@ -78,7 +78,7 @@ struct ShownSide<'a> {
 impl<'a> ShownTurn<'a> {
     fn of(chunk: &Chunk<'_>, at: usize, turn: &'a Turn) -> Self {
         let [user, reply] = chunk.shown(turn);
-        let [user_subject, reply_subject] = verify::subjects(&turn.said);
+        let [user_subject, reply_subject] = subjects::subjects(&turn.said);
         Self {
             id: alias(at),
             said_on: turn.timestamp.date_naive().to_string(),

@@ -1,15 +1,15 @@
 //! Anchors that LLM#1 found: believed only where the one whom they are about says so, in words that stand there.
 
 use crate::{
-    compress::verify::{
-        language,
-        plain::{self, tidy},
-        source::Source,
+    compress::{
+        subjects::{folded_name, subjects},
+        verify::{
+            language,
+            plain::{self, tidy},
+            source::Source,
+        },
     },
-    model::{
-        anchor::FoundAnchor,
-        turn::{Origin, Said, Turn},
-    },
+    model::{anchor::FoundAnchor, turn::Turn},
     text::words,
 };
 
@@ -40,25 +40,6 @@ pub(super) fn clean(turn: &Turn, anchors: Vec<FoundAnchor>) -> Vec<FoundAnchor> 
         }
     }
     kept
-}
-
-/// Whom the user's side and the assistant's side may speak of; none, if they prove nothing about anyone.
-///
-/// A person speaks of themself: by their name, or as `user` or `assistant`, the side they stand on. LLM#2 is
-/// `assistant` whatever it is called. Tools, documents and the system prove nothing.
-pub(crate) fn subjects(said: &Said) -> [Option<String>; 2] {
-    let user = (said.user_origin == Origin::User).then(|| subject(said.user_name.as_deref(), "user"));
-    let assistant = match said.assistant_origin {
-        Origin::User => Some(subject(said.assistant_name.as_deref(), "assistant")),
-        Origin::Assistant => Some("assistant".to_owned()),
-        Origin::Tool | Origin::Document | Origin::System => None,
-    };
-    [user, assistant]
-}
-
-/// A speaker's name as the subject of anchors: folded, blanks as single spaces.
-fn folded_name(name: &str) -> String {
-    words::fold(name).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// One side of a turn that may speak of itself.
@@ -119,13 +100,6 @@ fn is_number(word: words::Word, value: &str) -> bool {
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|run| run.starts_with(|c: char| c.is_ascii_digit()));
     runs.any(|run| words::query_words(run).contains(&word))
-}
-
-/// The subject for a speaker. A name that is the word of a role is only that role's own.
-fn subject(name: Option<&str>, role: &str) -> String {
-    let name = folded_name(name.unwrap_or_default());
-    let is_role = matches!(name.as_str(), "user" | "assistant" | "tool" | "document" | "system");
-    if name.is_empty() || is_role { role.to_owned() } else { name }
 }
 
 /// A text as quotes are compared: blanks as single spaces, curly quotes and dashes straight; with the way back.

@@ -17,8 +17,6 @@ use std::{
     fmt,
 };
 
-pub(crate) use anchors::subjects;
-
 use crate::{
     compress::{
         Verdict,
