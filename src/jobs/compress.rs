@@ -31,11 +31,6 @@ use crate::{
 const CHUNK_TURNS: usize = 16;
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// What is swapped at once: with 4,500 bytes a turn about 2 ms of the writer, with 140 about 1 ms (benchmark
-/// `compress`).
-const SLICE_TURNS: usize = 16;
-const SLICE_BYTES: usize = 64 << 10;
-
 /// Compresses what is left of the session.
 pub(super) async fn compress(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
     let (Some(scope), Some(session_id)) = (lease.scope, lease.session_id) else {
@@ -180,7 +175,7 @@ async fn swap_all(
 ) -> Result<bool> {
     let sizes: Vec<usize> = fates.iter().map(|fate| fate.turn.text_bytes()).collect();
     let is_archive = run.store.config().originals == Originals::Archive;
-    for slice in plan::slices(&sizes, SLICE_TURNS, SLICE_BYTES) {
+    for slice in plan::slices(&sizes) {
         if run.is_stopped() {
             return Ok(false);
         }

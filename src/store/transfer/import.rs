@@ -14,7 +14,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         anchor::Cardinality,
-        ids::{AnchorId, SessionId, TurnId},
+        ids::{SessionId, TurnId},
         job::JobKind,
         session::SessionInfo,
         summary::Original,
@@ -38,9 +38,6 @@ use crate::{
 
 /// The longest line: two sides of 10 MiB, each byte escaped.
 const MAX_LINE_BYTES: usize = 128 << 20;
-/// What is packed into one frame, as compression does.
-const FRAME_TURNS: usize = 16;
-const FRAME_BYTES: usize = 64 << 10;
 
 /// A file that was read to its end.
 #[derive(Debug)]
@@ -240,15 +237,6 @@ impl Writing<'_, '_> {
             _ => return Err(Error::invalid("a derivation needs one source")),
         };
         let (seq, _) = self.seq(derivation.turn_id.or(derivation.after))?;
-        let is_known: bool = self
-            .desk
-            .tx
-            .prepare_cached("SELECT EXISTS (SELECT 1 FROM identity_anchors WHERE id = ?1 AND user_id = ?2)")?
-            .query_row(params![derivation.anchor_id, self.scope.user_id], |row| row.get(0))?;
-        if !is_known {
-            return Err(Error::invalid("a derivation's anchor is missing"));
-        }
-        let anchor: AnchorId = derivation.anchor_id;
         self.desk
             .tx
             .prepare_cached(
@@ -259,7 +247,7 @@ impl Writing<'_, '_> {
             )?
             .execute(params![
                 self.scope.user_id,
-                anchor,
+                derivation.anchor_id,
                 source_kind,
                 source_id,
                 derivation.stance,
@@ -292,7 +280,7 @@ impl Writing<'_, '_> {
 
     fn pack(&self, session: &Imported) -> Result<()> {
         let sizes: Vec<usize> = session.unpacked.iter().map(Turn::text_bytes).collect();
-        for slice in plan::slices(&sizes, FRAME_TURNS, FRAME_BYTES) {
+        for slice in plan::slices(&sizes) {
             let turns: Vec<&Turn> = session.unpacked[slice].iter().collect();
             let frame = archive::pack(&turns)?;
             let frame_no = originals::insert_frame(self.desk.tx, &self.scope, session.info.id, &frame)?;
