@@ -46,6 +46,7 @@ mod compress;
 mod config;
 mod error;
 mod handles;
+mod index;
 mod jobs;
 mod model;
 mod recall;

@@ -2,6 +2,7 @@
 
 mod compress;
 mod erase;
+mod index;
 mod worker;
 
 use std::time::Duration;
@@ -153,6 +154,8 @@ impl<'a> Run<'a> {
             JobKind::Compress => compress::compress(self, lease).await,
             JobKind::Erase => erase::go_on(self, lease).await.map(|_| Ended::Done),
             JobKind::Scrub => erase::scrub_as_job(self, lease).await,
+            JobKind::Index => index::index(self, lease).await,
+            JobKind::Embed => todo!(),
         };
         let (reason, interrupted) = match ended {
             Ok(Ended::Done) => {

@@ -193,7 +193,7 @@ pub struct Turn {
     pub session_id: SessionId,
     /// Its place in the session, from 1.
     pub turn_number: u32,
-    /// Its place in the file's order of recording. Grows for ever, with gaps.
+    /// Its place in the user's order of recording, from 1. Grows for ever; erasing leaves gaps.
     pub seq: i64,
     /// The caller's own id for it.
     pub caller_id: Option<String>,
@@ -258,7 +258,7 @@ pub struct Recorded {
     pub session_id: SessionId,
     /// The turn's place in that session, from 1.
     pub turn_number: u32,
-    /// The turn's place in the file's order of recording.
+    /// The turn's place in the user's order of recording.
     pub seq: i64,
     /// Whether this call wrote it, or an earlier one with the same caller's id.
     pub outcome: RecordOutcome,

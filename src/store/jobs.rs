@@ -97,6 +97,7 @@ pub(crate) fn enqueue_scrub(desk: &mut Desk<'_>) -> Result<()> {
 /// What somebody waits for goes first.
 fn priority(kind: JobKind) -> i64 {
     match kind {
+        JobKind::Index | JobKind::Embed => -1,
         JobKind::Compress => 0,
         JobKind::Erase | JobKind::Scrub => 1,
     }
@@ -134,11 +135,12 @@ fn beyond(now: DateTime<Utc>, lease_ms: u64) -> DateTime<Utc> {
     after_ms(now, lease_ms.max(LONGEST_WAIT_MS + LONGEST_WAIT_MS / 10))
 }
 
-/// What was erased must go from the bytes, however long a reader is in the way.
+/// What was erased must go from the bytes, however long a reader is in the way; what is not indexed or embedded would be
+/// missing for ever, without a word.
 pub(crate) fn may_be_given_up(kind: JobKind) -> bool {
     match kind {
         JobKind::Compress => true,
-        JobKind::Erase | JobKind::Scrub => false,
+        JobKind::Erase | JobKind::Scrub | JobKind::Index | JobKind::Embed => false,
     }
 }
 

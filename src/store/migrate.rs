@@ -41,6 +41,7 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "idx_turns_tier",
     "idx_turns_timestamp",
     "idx_turns_user",
+    "idx_units_caller",
     "jobs",
     "memory_tier_transitions",
     "recall_units",

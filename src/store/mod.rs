@@ -7,12 +7,14 @@ pub(crate) mod desk;
 pub(crate) mod doctor;
 pub(crate) mod erase;
 mod errors;
+pub(crate) mod index;
 pub(crate) mod jobs;
 pub(crate) mod lifecycle;
 mod live;
 mod migrate;
 mod open;
 pub(crate) mod originals;
+mod postings;
 mod readers;
 pub(crate) mod record;
 pub(crate) mod reload;
@@ -24,8 +26,10 @@ pub(crate) mod summaries;
 pub(crate) mod swap;
 pub(crate) mod transfer;
 pub(crate) mod turns;
+pub(crate) mod units;
 pub(crate) mod users;
 mod values;
+pub(crate) mod vectors;
 mod writer;
 
 use std::{

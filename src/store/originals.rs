@@ -53,7 +53,7 @@ fn archived(
     let mut stmt = conn.prepare_cached(&format!(
         "SELECT a.position AS position, f.body AS body, r.content_hash AS content_hash, f.user_id AS user_id
          FROM archived_turns AS a JOIN archived_frames AS f ON f.frame_no = a.frame_no
-         JOIN recall_units AS r ON r.seq = a.seq WHERE {which} AND a.user_no = ?2"
+         JOIN recall_units AS r ON r.user_no = a.user_no AND r.seq = a.seq WHERE {which} AND a.user_no = ?2"
     ))?;
     let mut rows = stmt.query(params)?;
     let Some(row) =

@@ -15,7 +15,7 @@ use crate::{
     },
     store::{
         desk::Desk,
-        lifecycle,
+        index, lifecycle,
         sessions::{self, SessionRow, Version},
         turns,
         users::{self, Scope},
@@ -54,6 +54,7 @@ pub(crate) fn record(
     sessions::count_turn(desk.tx, scope, session.session_no, total_tokens, said_at, now)?;
 
     let (turn_id, seq) = (turn.id, turn.seq);
+    index::queue_if_due(desk, scope, seq)?;
     let mut evicted = Vec::new();
     for gone in hot.push(turn) {
         let number = gone.turn.turn_number;

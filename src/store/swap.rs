@@ -22,11 +22,15 @@ use crate::{
     store::{
         anchors::{self, Source},
         desk::Desk,
+        index,
         jobs::{self, Lease},
         originals, sessions, summaries,
         turns::{self, turn_key},
-        users::Scope,
+        units,
+        users::{self, Scope},
+        vectors,
     },
+    text::words::{EncodedWords, WordCounts},
 };
 
 /// Some turns of one session, in its order, and what becomes of each.
@@ -82,6 +86,9 @@ pub(crate) fn swap(desk: &Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -
                     originals::insert_archived(desk.tx, scope, place, (frame_no, position))?;
                     position += 1;
                 }
+                if original == Original::Deleted {
+                    forget_words(desk.tx, scope, &fate.turn, &summary)?;
+                }
                 turns::remove(desk.tx, scope, place)?;
             }
         }
@@ -90,6 +97,20 @@ pub(crate) fn swap(desk: &Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -
     anchors::refold(desk.tx, scope, &folds)?;
     let turns = u32::try_from(swap.fates.len()).unwrap_or(u32::MAX);
     jobs::progress(desk.tx, lease, turns, desk.config.summarizer_tries)
+}
+
+/// From now on a turn whose original is deleted is found by its summary's words and meaning.
+fn forget_words(tx: &Connection, scope: &Scope, turn: &Turn, summary: &Summary) -> Result<()> {
+    let seq = u32::try_from(turn.seq).unwrap_or(u32::MAX);
+    let old = WordCounts::of(&turn.said).encode();
+    let keywords = serde_json::to_string(&summary.topic_keywords).unwrap_or_default();
+    let new = units::words_of_summary(&summary.summary_text, &keywords);
+    if let (Some(old), Some(new)) = (EncodedWords::parse(&old), EncodedWords::parse(&new)) {
+        index::replace(tx, scope, seq, (old, new))?;
+    }
+    vectors::forget(tx, scope, &BTreeSet::from([seq]))?;
+    vectors::reopen(tx, scope, seq)?;
+    users::raise_epoch(tx, scope)
 }
 
 /// Says that a session has no turn left to compress, and ends the job. False: turns are left.

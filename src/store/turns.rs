@@ -12,7 +12,7 @@ use crate::{
         turn::{Said, TokenCounts, Turn},
     },
     store::{
-        users::Scope,
+        users::{self, Scope},
         values::{Instant, instant_at},
     },
     text::{
@@ -152,13 +152,14 @@ pub(crate) fn insert_unit_of(
     (session_no, turn_number): (i64, u32),
     (id, caller_id, hash, said_at): (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
 ) -> Result<i64> {
+    let seq = users::next_seq(tx, scope)?;
     tx.prepare_cached(
         "INSERT INTO recall_units
-           (user_no, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at)
-         VALUES (?1, 'turn', ?2, ?3, ?4, ?5, ?6, ?7)",
+           (user_no, seq, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at)
+         VALUES (?1, ?2, 'turn', ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
-    .execute(params![scope.user_no, id, session_no, turn_number, caller_id, hash, Instant(said_at)])?;
-    Ok(tx.last_insert_rowid())
+    .execute(params![scope.user_no, seq, id, session_no, turn_number, caller_id, hash, Instant(said_at)])?;
+    Ok(seq)
 }
 
 /// Writes a turn that has its unit already, warm: out of the archive.

@@ -14,9 +14,12 @@ use unicode_normalization::{
     char::{decompose_canonical, is_combining_mark},
 };
 
-use crate::text::{
-    memo::{FNV_OFFSET, Memo, Pool, fnv},
-    stop_words::is_stop_word,
+use crate::{
+    model::turn::Said,
+    text::{
+        memo::{FNV_OFFSET, Memo, Pool, fnv},
+        stop_words::is_stop_word,
+    },
 };
 
 /// The most distinct words of a query that are looked for; the first ones count.
@@ -26,12 +29,44 @@ pub(crate) const MAX_QUERY_WORDS: usize = 64;
 /// (draft-eastlake-fnv, sections 2 and 3). Of 300,000 different words about 11 pairs collide.
 pub(crate) type Word = u32;
 
-/// How often a word stands in each side of a turn. Counts stop at 255.
+/// Words at the beginning of a reply, stop words left out, that count as its head: a reply says there what it is about.
+pub(crate) const HEAD_WORDS: usize = 40;
+const MAX_USER_COUNT: u8 = 127;
+const MAX_REPLY_COUNT: u8 = 15;
+
+/// How often a word stands in each field of a turn. Counts stop at 127 in the user's side, at 15 in the reply's fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FieldCounts {
+    /// Whether it is part of the name of somebody who speaks in the turn: people ask what somebody said.
+    pub(crate) name: bool,
+    /// In the user's side.
+    pub(crate) user: u8,
+    /// In the first [`HEAD_WORDS`] words of the reply.
+    pub(crate) head: u8,
+    /// In the rest of the reply.
+    pub(crate) rest: u8,
+}
+
+impl FieldCounts {
+    fn total(self) -> u32 {
+        u32::from(self.name) + u32::from(self.user) + u32::from(self.head) + u32::from(self.rest)
+    }
+
+    /// The name and the user's side in one byte, the head and the rest of the reply in another.
+    pub(crate) fn to_bytes(self) -> [u8; 2] {
+        [u8::from(self.name) << 7 | self.user.min(MAX_USER_COUNT), self.head.min(MAX_REPLY_COUNT) << 4 | self.rest.min(MAX_REPLY_COUNT)]
+    }
+
+    pub(crate) fn from_bytes([user, reply]: [u8; 2]) -> Self {
+        Self { name: user >> 7 == 1, user: user & MAX_USER_COUNT, head: reply >> 4, rest: reply & MAX_REPLY_COUNT }
+    }
+}
+
+/// A word of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WordCount {
     pub(crate) word: Word,
-    pub(crate) user: u8,
-    pub(crate) reply: u8,
+    pub(crate) counts: FieldCounts,
 }
 
 /// The forward list of one turn: its words, ascending, each once, and how many each side has in all.
@@ -43,38 +78,58 @@ pub(crate) struct WordCounts {
 }
 
 impl WordCounts {
-    /// Counts the words of a turn's two sides.
-    pub(crate) fn of(user: &str, reply: &str) -> Self {
-        // The side is the lowest bit, so that sorting groups by word and, within a word, by side.
+    /// Counts the words of a turn, and those of the names of who speaks in it.
+    pub(crate) fn of(said: &Said) -> Self {
+        let names = [said.user_name.as_deref(), said.assistant_name.as_deref()];
+        Self::of_fields(names.map(Option::unwrap_or_default), &said.user_message, &said.ai_response)
+    }
+
+    /// Counts the words of a text that stands alone.
+    pub(crate) fn of_text(text: &str) -> Self {
+        Self::of_fields([""; 2], text, "")
+    }
+
+    fn of_fields(names: [&str; 2], user: &str, reply: &str) -> Self {
+        // The field stands in the lowest bits, so that sorting groups by word and, within a word, by field.
         let mut found: Vec<u64> = Vec::with_capacity((user.len() + reply.len()) / 8);
-        for_each_word(user, |word| found.push(u64::from(word) << 1));
-        let user_len = clamp_u32(found.len());
-        for_each_word(reply, |word| found.push(u64::from(word) << 1 | 1));
-        let reply_len = clamp_u32(found.len()) - user_len;
+        for_each_word(user, |word| found.push(u64::from(word) << 2));
+        let user_len = found.len();
+        for_each_word(reply, |word| {
+            let field = if found.len() - user_len < HEAD_WORDS { 1 } else { 2 };
+            found.push(u64::from(word) << 2 | field);
+        });
+        let reply_len = found.len() - user_len;
+        for name in names {
+            for_each_word(name, |word| found.push(u64::from(word) << 2 | 3));
+        }
         found.sort_unstable();
 
         let mut counts: Vec<WordCount> = Vec::with_capacity(found.len());
         for tagged in found {
-            let word = Word::try_from(tagged >> 1).expect("a 32-bit word was shifted by one");
+            let word = Word::try_from(tagged >> 2).expect("a 32-bit word was shifted by two");
             if counts.last().is_none_or(|last| last.word != word) {
-                counts.push(WordCount { word, user: 0, reply: 0 });
+                counts.push(WordCount { word, counts: FieldCounts::default() });
             }
-            let last = counts.last_mut().expect("one was just pushed");
-            let side = if tagged & 1 == 0 { &mut last.user } else { &mut last.reply };
-            *side = side.saturating_add(1);
+            let counts = &mut counts.last_mut().expect("one was just pushed").counts;
+            match tagged & 3 {
+                0 => counts.user = (counts.user + 1).min(MAX_USER_COUNT),
+                1 => counts.head = (counts.head + 1).min(MAX_REPLY_COUNT),
+                2 => counts.rest = (counts.rest + 1).min(MAX_REPLY_COUNT),
+                _ => counts.name = true,
+            }
         }
-        Self { user_len, reply_len, counts }
+        Self { user_len: clamp_u32(user_len), reply_len: clamp_u32(reply_len), counts }
     }
 
-    /// Version 1: a byte 1, both lengths as u32, then for each word its u32 and the two counts; little-endian.
+    /// Version 1: a byte 1, both lengths as u32, then for each word its u32 and two bytes of counts; little-endian.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER + ENTRY * self.counts.len());
         bytes.push(VERSION);
         bytes.extend_from_slice(&self.user_len.to_le_bytes());
         bytes.extend_from_slice(&self.reply_len.to_le_bytes());
-        for count in &self.counts {
-            bytes.extend_from_slice(&count.word.to_le_bytes());
-            bytes.extend_from_slice(&[count.user, count.reply]);
+        for WordCount { word, counts } in &self.counts {
+            bytes.extend_from_slice(&word.to_le_bytes());
+            bytes.extend_from_slice(&counts.to_bytes());
         }
         bytes
     }
@@ -87,7 +142,9 @@ const ENTRY: usize = 6;
 /// An encoded forward list, read in place.
 #[derive(Clone, Copy)]
 pub(crate) struct EncodedWords<'a> {
-    len: u32,
+    /// Words of the user's side and of the reply, stop words left out.
+    pub(crate) user_len: u32,
+    pub(crate) reply_len: u32,
     entries: &'a [[u8; ENTRY]],
 }
 
@@ -101,21 +158,37 @@ impl<'a> EncodedWords<'a> {
         }
         let user_len = u32::from_le_bytes(header[1..5].try_into().ok()?);
         let reply_len = u32::from_le_bytes(header[5..9].try_into().ok()?);
-        Some(Self { len: user_len.saturating_add(reply_len), entries })
+        Some(Self { user_len, reply_len, entries })
     }
 
     /// Words in the turn, stop words left out.
     pub(crate) fn len(&self) -> u32 {
-        self.len
+        self.user_len.saturating_add(self.reply_len)
     }
 
-    /// How often `word` stands in the turn, both sides together.
+    /// How often `word` stands in the turn, all fields together.
     pub(crate) fn count(&self, word: Word) -> u32 {
-        let key = |entry: &[u8; ENTRY]| Word::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]);
-        self.entries
-            .binary_search_by_key(&word, key)
-            .map_or(0, |at| u32::from(self.entries[at][4]) + u32::from(self.entries[at][5]))
+        self.field_counts(word).map_or(0, FieldCounts::total)
     }
+
+    /// How often `word` stands in each field; `None`: nowhere.
+    pub(crate) fn field_counts(&self, word: Word) -> Option<FieldCounts> {
+        let at = self.entries.binary_search_by_key(&word, word_of).ok()?;
+        Some(counts_of(&self.entries[at]))
+    }
+
+    /// Every word, ascending.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Word, FieldCounts)> + use<'a> {
+        self.entries.iter().map(|entry| (word_of(entry), counts_of(entry)))
+    }
+}
+
+fn word_of(entry: &[u8; ENTRY]) -> Word {
+    Word::from_le_bytes([entry[0], entry[1], entry[2], entry[3]])
+}
+
+fn counts_of(entry: &[u8; ENTRY]) -> FieldCounts {
+    FieldCounts::from_bytes([entry[4], entry[5]])
 }
 
 /// The words of a query, each once, in their order, at most [`MAX_QUERY_WORDS`].
@@ -288,11 +361,12 @@ fn clamp_u32(n: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::turn::NewTurn;
 
     /// Every query finds a text if and only if `finds`.
     #[track_caller]
     fn check(text: &str, query: &str, finds: bool) {
-        let encoded = WordCounts::of(text, "").encode();
+        let encoded = WordCounts::of_text(text).encode();
         let words = EncodedWords::parse(&encoded).unwrap();
         let query = query_words(query);
         let found = !query.is_empty() && query.iter().all(|&word| words.count(word) > 0);
@@ -336,12 +410,24 @@ mod tests {
     }
 
     #[test]
-    fn sides_are_counted_apart_and_counts_stop_at_255() {
-        let counts = WordCounts::of(&"fox ".repeat(300), "fox dog");
-        let fox = query_words("fox")[0];
-        let entry = counts.counts.iter().find(|count| count.word == fox).unwrap();
-        assert_eq!((entry.user, entry.reply), (255, 1));
-        assert_eq!((counts.user_len, counts.reply_len), (300, 2));
+    fn fields_are_counted_apart_and_counts_have_an_end() {
+        let reply = format!("{}fox dog {}", "bird ".repeat(HEAD_WORDS - 1), "fox ".repeat(20));
+        let mut said = NewTurn::new("fox ".repeat(300), reply).said;
+        said.user_name = Some("Melanie".to_owned());
+        let words = WordCounts::of(&said);
+        let counts = |word| {
+            let word = query_words(word)[0];
+            let found = words.counts.iter().find(|count| count.word == word).unwrap().counts;
+            (found.name, found.user, found.head, found.rest)
+        };
+        assert_eq!(counts("fox"), (false, 127, 1, 15));
+        assert_eq!(counts("dog"), (false, 0, 0, 1));
+        assert_eq!(counts("bird"), (false, 0, 15, 0));
+        assert_eq!(counts("Melanie"), (true, 0, 0, 0), "who speaks");
+        assert_eq!((words.user_len, words.reply_len), (300, HEAD_WORDS as u32 + 21));
+        let encoded = words.encode();
+        let read = EncodedWords::parse(&encoded).unwrap();
+        assert_eq!(read.iter().map(|(word, counts)| WordCount { word, counts }).collect::<Vec<_>>(), words.counts);
     }
 
     #[test]

@@ -1,0 +1,90 @@
+//! What ranking needs to know of a unit besides its words and vectors: where and when it was said, and how long it is.
+
+use crate::index::{BLOCK_UNITS, block_of};
+
+/// A unit, as ranking sees it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// Its place in the user's order.
+    pub(crate) seq: u32,
+    /// Its session.
+    pub(crate) session_no: i64,
+    /// Its place there.
+    pub(crate) turn_number: u32,
+    /// When it was said, in milliseconds since 1970.
+    pub(crate) said_at_ms: i64,
+    /// Words of the user's side, stop words left out; larger numbers count as 65,535.
+    pub(crate) user_len: u16,
+    /// Words of the reply.
+    pub(crate) reply_len: u16,
+}
+
+/// Bytes of one unit in a block.
+const ENTRY: usize = 25;
+
+/// One block's units as one row holds them: for each its place in the block (a byte), then session, turn, time and the
+/// two lengths, little-endian.
+pub(crate) fn encode(facts: &[Facts]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(ENTRY * facts.len());
+    for unit in facts {
+        bytes.push(((unit.seq - 1) % BLOCK_UNITS) as u8);
+        bytes.extend_from_slice(&unit.session_no.to_le_bytes());
+        bytes.extend_from_slice(&unit.turn_number.to_le_bytes());
+        bytes.extend_from_slice(&unit.said_at_ms.to_le_bytes());
+        bytes.extend_from_slice(&unit.user_len.to_le_bytes());
+        bytes.extend_from_slice(&unit.reply_len.to_le_bytes());
+    }
+    bytes
+}
+
+/// The units of a block; `None`: these bytes are no block.
+pub(crate) fn decode(block: u32, bytes: &[u8]) -> Option<Vec<Facts>> {
+    let (entries, rest) = bytes.as_chunks::<ENTRY>();
+    if !rest.is_empty() || entries.len() > BLOCK_UNITS as usize {
+        return None;
+    }
+    entries.iter().map(|entry| read(block, entry)).collect()
+}
+
+fn read(block: u32, entry: &[u8; ENTRY]) -> Option<Facts> {
+    let seq = block.checked_mul(BLOCK_UNITS)?.checked_add(u32::from(entry[0]) + 1)?;
+    if block_of(seq) != block {
+        return None;
+    }
+    Some(Facts {
+        seq,
+        session_no: i64::from_le_bytes(entry[1..9].try_into().ok()?),
+        turn_number: u32::from_le_bytes(entry[9..13].try_into().ok()?),
+        said_at_ms: i64::from_le_bytes(entry[13..21].try_into().ok()?),
+        user_len: u16::from_le_bytes(entry[21..23].try_into().ok()?),
+        reply_len: u16::from_le_bytes(entry[23..25].try_into().ok()?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_in_comes_out() {
+        let unit = |seq| Facts {
+            seq,
+            session_no: i64::MAX - 3,
+            turn_number: seq,
+            said_at_ms: -5,
+            user_len: 7,
+            reply_len: u16::MAX,
+        };
+        let block: Vec<Facts> = [65, 66, 128].map(unit).to_vec();
+        assert_eq!(decode(1, &encode(&block)).unwrap(), block);
+        assert_eq!(decode(0, &[]).unwrap(), []);
+    }
+
+    #[test]
+    fn other_bytes_are_refused() {
+        assert!(decode(0, &[1]).is_none());
+        assert!(decode(0, &[64; ENTRY]).is_none(), "the place is outside of the block");
+        assert!(decode(u32::MAX, &[0; ENTRY]).is_none());
+        assert!(decode(0, &[0; ENTRY * 65]).is_none());
+    }
+}

@@ -1,0 +1,293 @@
+//! What recall keeps in memory of one user: where each unit stands, its vectors, and the words of units that the index in
+//! the file does not have yet. A cache of the file, never the truth: every recall first brings it up to the snapshot it
+//! reads.
+
+use std::collections::HashMap;
+
+use rusqlite::Connection;
+
+use crate::{
+    embed::{BuiltIn, matrix::Matrix, pieces::pieces},
+    error::Result,
+    index::{block_of, facts::Facts},
+    model::{anchor::Anchor, turn::NewTurn},
+    store::{
+        anchors, index, originals, summaries,
+        units::{self, Extent, Unit},
+        users::Scope,
+        vectors::{self, Space},
+    },
+    text::words::HEAD_WORDS,
+};
+
+/// No unit: numbers begin at 1.
+const NONE: u32 = 0;
+
+/// One user's units, as far as the file had them when this was last brought up to date.
+#[derive(Debug, Default)]
+pub(crate) struct UserIndex {
+    extent: Extent,
+    /// By number, from 1; what was erased leaves a gap, whose `seq` is 0.
+    units: Vec<UnitEntry>,
+    sessions: HashMap<i64, SessionEntry>,
+    lengths: Lengths,
+    /// Forward lists of the units that are not in the file's index.
+    tail: Vec<(u32, Vec<u8>)>,
+    spaces: Vec<SpaceIndex>,
+    anchors: Vec<Anchor>,
+    bytes: usize,
+}
+
+/// A unit, and the units said before and after it in its session.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct UnitEntry {
+    pub(crate) facts: Facts,
+    /// The session's number among the user's, from 0.
+    pub(crate) session: u32,
+    pub(crate) previous: u32,
+    pub(crate) next: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct SessionEntry {
+    number: u32,
+    last_seq: u32,
+}
+
+/// How many units have each field, and how many words those have in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Lengths {
+    pub(crate) units: u64,
+    user: Total,
+    head: Total,
+    rest: Total,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Total {
+    units: u64,
+    words: u64,
+}
+
+/// The average number of words of each field, over the units that have it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Averages {
+    pub(crate) user: f64,
+    pub(crate) head: f64,
+    pub(crate) rest: f64,
+}
+
+/// The vectors of one space.
+#[derive(Debug)]
+pub(crate) struct SpaceIndex {
+    space: Space,
+    /// Units up to here are in the matrix, unless they have no vector.
+    covered_seq: u32,
+    pub(crate) matrix: Matrix,
+}
+
+impl Lengths {
+    fn add(&mut self, facts: &Facts) {
+        self.units += 1;
+        let (user, head, rest) = field_lengths(facts);
+        for (total, len) in [(&mut self.user, user), (&mut self.head, head), (&mut self.rest, rest)] {
+            total.units += u64::from(len > 0);
+            total.words += u64::from(len);
+        }
+    }
+
+    pub(crate) fn averages(&self) -> Averages {
+        Averages { user: self.user.average(), head: self.head.average(), rest: self.rest.average() }
+    }
+}
+
+impl Total {
+    #[expect(clippy::cast_precision_loss, reason = "an average length needs no 53 bits")]
+    fn average(self) -> f64 {
+        (self.words as f64 / self.units.max(1) as f64).max(1.0)
+    }
+}
+
+/// Words of the user's side, of the head of the reply and of its rest.
+pub(crate) fn field_lengths(facts: &Facts) -> (u16, u16, u16) {
+    let head = facts.reply_len.min(u16::try_from(HEAD_WORDS).unwrap_or(u16::MAX));
+    (facts.user_len, head, facts.reply_len - head)
+}
+
+impl UserIndex {
+    /// Reads all of it. `spaces`: those that recall may use; the built-in embedder's own space is last.
+    pub(crate) fn load(conn: &Connection, scope: &Scope) -> Result<Self> {
+        let extent = units::extent(conn, scope)?;
+        let mut loaded = Self { extent: Extent { last_seq: extent.indexed_seq, ..extent }, ..Self::default() };
+        loaded.units.reserve_exact(extent.last_seq as usize);
+        index::for_each_facts(conn, scope, |facts| loaded.place(facts))?;
+        loaded.anchors = anchors::list(conn, scope)?;
+        loaded.take_new(conn, scope, extent)?;
+        Ok(loaded)
+    }
+
+    /// Brings it up to the snapshot that `conn` reads. False: it was of another epoch, and has to be loaded anew.
+    pub(crate) fn refresh(&mut self, conn: &Connection, scope: &Scope) -> Result<bool> {
+        let extent = units::extent(conn, scope)?;
+        if extent.epoch != self.extent.epoch || extent.last_seq < self.extent.last_seq {
+            return Ok(false);
+        }
+        if extent.anchor_version != self.extent.anchor_version {
+            self.anchors = anchors::list(conn, scope)?;
+        }
+        self.take_new(conn, scope, extent)?;
+        Ok(true)
+    }
+
+    fn take_new(&mut self, conn: &Connection, scope: &Scope, extent: Extent) -> Result<()> {
+        let known = self.extent.last_seq;
+        if extent.last_seq > known {
+            units::for_each(conn, scope, (known, extent.last_seq), |Unit { facts, words }| {
+                self.place(facts);
+                self.tail.push((facts.seq, words));
+                Ok(())
+            })?;
+        }
+        if extent.indexed_seq > self.extent.indexed_seq {
+            self.tail.retain(|(seq, _)| *seq > extent.indexed_seq);
+        }
+        self.extent = extent;
+        self.count_bytes();
+        Ok(())
+    }
+
+    fn place(&mut self, facts: Facts) {
+        let seq = facts.seq;
+        if self.units.len() < seq as usize {
+            self.units.resize(seq as usize, UnitEntry::default());
+        }
+        let count = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX);
+        let session =
+            self.sessions.entry(facts.session_no).or_insert(SessionEntry { number: count, last_seq: NONE });
+        let previous = std::mem::replace(&mut session.last_seq, seq);
+        let entry = UnitEntry { facts, session: session.number, previous, next: NONE };
+        if let Some(before) = self.entry_mut(previous) {
+            before.next = seq;
+        }
+        self.lengths.add(&facts);
+        self.units[seq as usize - 1] = entry;
+    }
+
+    fn entry_mut(&mut self, seq: u32) -> Option<&mut UnitEntry> {
+        self.units.get_mut((seq as usize).checked_sub(1)?)
+    }
+
+    /// A unit by its number; `None`: it was erased, or never was.
+    pub(crate) fn unit(&self, seq: u32) -> Option<&UnitEntry> {
+        self.units.get((seq as usize).checked_sub(1)?).filter(|entry| entry.facts.seq == seq)
+    }
+
+    /// Every unit, by number; gaps have the number 0.
+    pub(crate) fn units(&self) -> &[UnitEntry] {
+        &self.units
+    }
+
+    pub(crate) fn session_count(&self) -> usize {
+        self.sessions.len()
+    }
+
+    pub(crate) fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    pub(crate) fn lengths(&self) -> &Lengths {
+        &self.lengths
+    }
+
+    pub(crate) fn tail(&self) -> &[(u32, Vec<u8>)] {
+        &self.tail
+    }
+
+    pub(crate) fn anchors(&self) -> &[Anchor] {
+        &self.anchors
+    }
+
+    /// The vectors of a space, up to date. Those that the built-in embedder has not made yet are made here: that takes
+    /// microseconds each. Units that another embedder has not embedded yet are found by words.
+    pub(crate) fn space(&mut self, conn: &Connection, scope: &Scope, space: Space, built_in: Option<BuiltIn>) -> Result<&SpaceIndex> {
+        let at = match self.spaces.iter().position(|known| known.space == space) {
+            Some(at) => at,
+            None => {
+                self.spaces.push(SpaceIndex { space, covered_seq: 0, matrix: Matrix::new(space.dims) });
+                self.spaces.len() - 1
+            }
+        };
+        let last_seq = self.extent.last_seq;
+        let known = &mut self.spaces[at];
+        let embedded_seq = vectors::embedded_seq(conn, scope, space)?;
+        if embedded_seq > known.covered_seq {
+            known.read(conn, scope, embedded_seq)?;
+        }
+        if let Some(built_in) = built_in
+            && last_seq > known.covered_seq
+        {
+            for seq in known.covered_seq + 1..=last_seq {
+                let Some(unit) = self.units.get(seq as usize - 1).filter(|unit| unit.facts.seq == seq) else { continue };
+                for (piece, text) in (0..).zip(texts_of(conn, scope, &unit.facts)?) {
+                    if let Some(vector) = built_in.embed_text(&text) {
+                        known.matrix.push(seq, piece, vector.numbers());
+                    }
+                }
+            }
+            known.covered_seq = last_seq;
+        }
+        self.count_bytes();
+        Ok(&self.spaces[at])
+    }
+
+    /// How many units have no vector in the space for they have not been embedded yet.
+    pub(crate) fn count_bytes(&mut self) {
+        let tail: usize = self.tail.iter().map(|(_, words)| words.capacity() + 32).sum();
+        let matrices: usize = self.spaces.iter().map(|space| space.matrix.len_bytes()).sum();
+        let anchors: usize = self.anchors.len() * 512;
+        self.bytes = self.units.capacity() * size_of::<UnitEntry>()
+            + self.sessions.capacity() * size_of::<(i64, SessionEntry)>()
+            + tail
+            + matrices
+            + anchors;
+    }
+
+    /// What it takes of memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl SpaceIndex {
+    /// How many units from the last that is covered on are found by words only.
+    pub(crate) fn uncovered(&self, last_seq: u32) -> u32 {
+        last_seq.saturating_sub(self.covered_seq)
+    }
+
+    fn read(&mut self, conn: &Connection, scope: &Scope, embedded_seq: u32) -> Result<()> {
+        let (known, first) = (self.covered_seq, block_of(self.covered_seq + 1));
+        let dims = self.space.dims;
+        vectors::for_each_block(conn, scope, self.space, first, |block, body| {
+            for (seq, piece, numbers) in vectors::entries(block, dims, body)? {
+                if seq > known {
+                    self.matrix.extend_from(numbers, [(seq, piece)]);
+                }
+            }
+            Ok(())
+        })?;
+        self.covered_seq = embedded_seq;
+        Ok(())
+    }
+}
+
+/// What is embedded of a unit: the pieces of its turn, or its summary.
+pub(crate) fn texts_of(conn: &Connection, scope: &Scope, facts: &Facts) -> Result<Vec<String>> {
+    let said = match originals::by_number(conn, scope, facts.session_no, facts.turn_number)? {
+        Some(turn) => turn.said,
+        None => match summaries::at(conn, scope, (facts.session_no, facts.turn_number))? {
+            Some(summary) => NewTurn::new(summary.summary_text, "").said,
+            None => return Ok(Vec::new()),
+        },
+    };
+    Ok(pieces(&said).into_iter().map(|piece| piece.text).collect())
+}

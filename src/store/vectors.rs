@@ -1,0 +1,224 @@
+//! Rows of vectors: which spaces there are, how far each user's units are embedded, and the vectors, block by block.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::{
+    embed::{EmbeddingSpace, pieces::TEXT_FORM},
+    error::{Error, ErrorKind, Result},
+    index::{BLOCK_UNITS, block_of},
+    store::users::Scope,
+};
+
+/// A space of vectors in this file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Space {
+    pub(crate) space_no: i64,
+    pub(crate) dims: usize,
+}
+
+/// A vector of one piece of a unit, as it is stored.
+#[derive(Clone, Debug)]
+pub(crate) struct Stored {
+    pub(crate) seq: u32,
+    pub(crate) piece: u8,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// The space of a model, if it has a place in the file.
+pub(crate) fn space(conn: &Connection, space: &EmbeddingSpace) -> Result<Option<Space>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT space_no FROM embedding_spaces WHERE model = ?1 AND revision = ?2 AND dims = ?3 AND text_form = ?4",
+    )?;
+    let found = stmt
+        .query_row(params![space.model, space.revision, space.dims, TEXT_FORM], |row| row.get("space_no"))
+        .optional()?;
+    Ok(found.map(|space_no| Space { space_no, dims: space.dims as usize }))
+}
+
+/// The same, with a place made for it.
+pub(crate) fn find_or_add_space(tx: &Connection, wanted: &EmbeddingSpace) -> Result<Space> {
+    if let Some(found) = space(tx, wanted)? {
+        return Ok(found);
+    }
+    tx.prepare_cached(
+        "INSERT INTO embedding_spaces (model, revision, dims, text_form) VALUES (?1, ?2, ?3, ?4)",
+    )?
+    .execute(params![wanted.model, wanted.revision, wanted.dims, TEXT_FORM])?;
+    Ok(Space { space_no: tx.last_insert_rowid(), dims: wanted.dims as usize })
+}
+
+/// Up to which unit a user is embedded in a space.
+pub(crate) fn embedded_seq(conn: &Connection, scope: &Scope, space: Space) -> Result<u32> {
+    let mut stmt =
+        conn.prepare_cached("SELECT embedded_seq FROM user_spaces WHERE user_no = ?1 AND space_no = ?2")?;
+    let found = stmt.query_row(params![scope.user_no, space.space_no], |row| row.get("embedded_seq"));
+    Ok(found.optional()?.unwrap_or(0))
+}
+
+/// Shows every block of a user's vectors: its number, and its vectors, one after the other.
+pub(crate) fn for_each_block(
+    conn: &Connection,
+    scope: &Scope,
+    space: Space,
+    mut each: impl FnMut(u32, &[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT block_no, body FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 ORDER BY block_no",
+    )?;
+    let mut rows = stmt.query(params![scope.user_no, space.space_no])?;
+    while let Some(row) = rows.next()? {
+        each(row.get(0)?, row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?)?;
+    }
+    Ok(())
+}
+
+/// The vectors of a block: each with its unit and its piece. `None`: these bytes are no such block.
+pub(crate) fn entries(
+    block: u32,
+    dims: usize,
+    body: &[u8],
+) -> Option<impl Iterator<Item = (u32, u8, &[u8])>> {
+    let entries = body.chunks_exact(dims + 2);
+    let first = block.checked_mul(BLOCK_UNITS)?.checked_add(1)?;
+    entries.remainder().is_empty().then(|| {
+        entries.map(move |entry| (first.saturating_add(u32::from(entry[0])), entry[1], &entry[2..]))
+    })
+}
+
+/// Adds vectors of units that have none yet, and says up to which unit the user is embedded now.
+pub(crate) fn add(
+    tx: &Connection,
+    scope: &Scope,
+    space: Space,
+    vectors: &[Stored],
+    embedded_seq: u32,
+) -> Result<()> {
+    let mut by_block: BTreeMap<u32, Vec<&Stored>> = BTreeMap::new();
+    for vector in vectors {
+        by_block.entry(block_of(vector.seq)).or_default().push(vector);
+    }
+    for (block, added) in by_block {
+        let mut body = without(tx, scope, space, block, |seq| added.iter().any(|vector| vector.seq == seq))?;
+        for vector in added {
+            body.push(u8::try_from((vector.seq - 1) % BLOCK_UNITS).expect("a block has 64 units"));
+            body.push(vector.piece);
+            body.extend_from_slice(&vector.bytes);
+        }
+        write(tx, scope, space, block, &body)?;
+    }
+    tx.prepare_cached(
+        "INSERT INTO user_spaces (user_no, space_no, embedded_seq) VALUES (?1, ?2, ?3)
+         ON CONFLICT (user_no, space_no) DO UPDATE SET embedded_seq = max(embedded_seq, excluded.embedded_seq)",
+    )?
+    .execute(params![scope.user_no, space.space_no, embedded_seq])?;
+    Ok(())
+}
+
+/// Takes the vectors of units out of every space.
+pub(crate) fn forget(tx: &Connection, scope: &Scope, gone: &BTreeSet<u32>) -> Result<()> {
+    let blocks: BTreeSet<u32> = gone.iter().map(|seq| block_of(*seq)).collect();
+    for space in spaces_of(tx, scope)? {
+        for &block in &blocks {
+            let body = without(tx, scope, space, block, |seq| gone.contains(&seq))?;
+            write(tx, scope, space, block, &body)?;
+        }
+    }
+    for seq in gone {
+        tx.prepare_cached("DELETE FROM vector_gaps WHERE user_no = ?1 AND seq = ?2")?
+            .execute(params![scope.user_no, seq])?;
+    }
+    Ok(())
+}
+
+/// Notes that a unit has no vector in the space, so that it is tried again.
+pub(crate) fn note_gap(tx: &Connection, scope: &Scope, space: Space, seq: u32, why: &str) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO vector_gaps (user_no, space_no, seq, tries, last_error) VALUES (?1, ?2, ?3, 1, ?4)
+         ON CONFLICT (user_no, space_no, seq) DO UPDATE SET tries = tries + 1, last_error = excluded.last_error",
+    )?
+    .execute(params![scope.user_no, space.space_no, seq, why])?;
+    Ok(())
+}
+
+/// Units that were embedded once, and whose text has changed: in every space they are to be embedded anew.
+pub(crate) fn reopen(tx: &Connection, scope: &Scope, seq: u32) -> Result<()> {
+    for space in spaces_of(tx, scope)? {
+        if seq <= embedded_seq(tx, scope, space)? {
+            note_gap(tx, scope, space, seq, "its original was deleted, its summary is to be embedded")?;
+        }
+    }
+    Ok(())
+}
+
+/// Units without a vector in the space, which were tried less than `max_tries` times.
+pub(crate) fn gaps(conn: &Connection, scope: &Scope, space: Space, max_tries: u32) -> Result<Vec<u32>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT seq FROM vector_gaps WHERE user_no = ?1 AND space_no = ?2 AND tries < ?3 ORDER BY seq",
+    )?;
+    let rows = stmt.query_map(params![scope.user_no, space.space_no, max_tries], |row| row.get("seq"))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A gap that is filled.
+pub(crate) fn close_gap(tx: &Connection, scope: &Scope, space: Space, seq: u32) -> Result<()> {
+    tx.prepare_cached("DELETE FROM vector_gaps WHERE user_no = ?1 AND space_no = ?2 AND seq = ?3")?
+        .execute(params![scope.user_no, space.space_no, seq])?;
+    Ok(())
+}
+
+/// The spaces in which a user has vectors.
+fn spaces_of(conn: &Connection, scope: &Scope) -> Result<Vec<Space>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT e.space_no AS space_no, e.dims AS dims FROM user_spaces AS u
+         JOIN embedding_spaces AS e ON e.space_no = u.space_no WHERE u.user_no = ?1 ORDER BY e.space_no",
+    )?;
+    let read = |row: &Row<'_>| Ok(Space { space_no: row.get("space_no")?, dims: row.get("dims")? });
+    let rows = stmt.query_map([scope.user_no], read)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The bytes of a block without some of its units.
+fn without(
+    conn: &Connection,
+    scope: &Scope,
+    space: Space,
+    block: u32,
+    is_gone: impl Fn(u32) -> bool,
+) -> Result<Vec<u8>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT body FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 AND block_no = ?3",
+    )?;
+    let body: Option<Vec<u8>> =
+        stmt.query_row(params![scope.user_no, space.space_no, block], |row| row.get("body")).optional()?;
+    let body = body.unwrap_or_default();
+    let mut kept = Vec::with_capacity(body.len());
+    for (at, (seq, _, _)) in entries(block, space.dims, &body).ok_or_else(unreadable)?.enumerate() {
+        if !is_gone(seq) {
+            let entry = space.dims + 2;
+            kept.extend_from_slice(&body[at * entry..(at + 1) * entry]);
+        }
+    }
+    Ok(kept)
+}
+
+fn write(tx: &Connection, scope: &Scope, space: Space, block: u32, body: &[u8]) -> Result<()> {
+    if body.is_empty() {
+        tx.prepare_cached(
+            "DELETE FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 AND block_no = ?3",
+        )?
+        .execute(params![scope.user_no, space.space_no, block])?;
+        return Ok(());
+    }
+    tx.prepare_cached(
+        "INSERT INTO vector_blocks (user_no, space_no, block_no, body) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (user_no, space_no, block_no) DO UPDATE SET body = excluded.body",
+    )?
+    .execute(params![scope.user_no, space.space_no, block, body])?;
+    Ok(())
+}
+
+fn unreadable() -> Error {
+    Error::new(ErrorKind::Corrupt, "a block of vectors cannot be read; run doctor")
+}
