@@ -6,7 +6,7 @@ use std::{collections::HashMap, fs, path::Path};
 const LAYERS: &[&[&str]] = &[
     &["error", "model"],
     &["clock", "text"],
-    &["compress", "tier"],
+    &["compress", "embed", "tier"],
     &["config"],
     &["store"],
     &["jobs", "recall"],
