@@ -44,6 +44,8 @@
 mod clock;
 mod compress;
 mod config;
+#[allow(dead_code, reason = "the store and recall use it next")]
+mod embed;
 mod error;
 mod handles;
 mod index;
@@ -63,6 +65,7 @@ pub use crate::{
         digest::{ChatModel, ChatPrompt, Completing, LlmSummarizer},
     },
     config::{Config, Durability, Originals, Shares},
+    embed::{BuiltIn, Embedder, Embedding, EmbeddingSpace},
     error::{Error, ErrorKind, Result},
     handles::{Session, Thermocline, User, blocking},
     jobs::{JobProgress, JobsReport, RunJobs},

@@ -6,7 +6,7 @@ use std::{collections::HashMap, fs, path::Path};
 const LAYERS: &[&[&str]] = &[
     &["error", "model"],
     &["clock", "text"],
-    &["compress", "index", "tier"],
+    &["compress", "embed", "index", "tier"],
     &["config"],
     &["store"],
     &["jobs", "recall"],

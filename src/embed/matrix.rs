@@ -1,0 +1,175 @@
+//! All vectors of one user in one space, side by side in memory, and the scan that compares a query with each.
+
+use multiversion::multiversion;
+
+use crate::embed::quantize::{self, Vector};
+
+/// Rows are padded to whole blocks of this many numbers: a cache line, and the widest register there is.
+const BLOCK: usize = 64;
+/// How many dot products are made before they are handed on.
+const BATCH_ROWS: usize = 256;
+
+/// The vectors of one user in one space.
+///
+/// Invariant: `numbers` holds `stride` numbers for each of `rows`, of which those past `dims` are zero.
+#[derive(Clone, Debug)]
+pub(crate) struct Matrix {
+    dims: usize,
+    stride: usize,
+    numbers: Vec<i8>,
+    rows: Vec<Row>,
+}
+
+/// Whose vector a row is.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    owner: u32,
+    piece: u8,
+    /// The sum of the row's squares, never zero.
+    squares: u32,
+}
+
+impl Matrix {
+    /// An empty matrix of rows of `dims` numbers.
+    pub(crate) fn new(dims: usize) -> Self {
+        Self { dims, stride: dims.next_multiple_of(BLOCK), numbers: Vec::new(), rows: Vec::new() }
+    }
+
+    /// Adds the vector of one piece of `owner`. False for a row of another length or of zeros: it could match nothing
+    /// and is left out.
+    pub(crate) fn push(&mut self, owner: u32, piece: u8, numbers: &[i8]) -> bool {
+        let squares = quantize::squares(numbers);
+        if numbers.len() != self.dims || squares == 0 {
+            return false;
+        }
+        self.numbers.extend_from_slice(numbers);
+        self.numbers.resize(self.numbers.len().next_multiple_of(BLOCK), 0);
+        self.rows.push(Row { owner, piece, squares });
+        true
+    }
+
+    /// Adds many vectors as they are stored: `dims` bytes for each of `owners`. Gives back how many were added; rows
+    /// of zeros, and what one side has more than the other, are left out.
+    pub(crate) fn extend_from(&mut self, bytes: &[u8], owners: impl IntoIterator<Item = (u32, u8)>) -> usize {
+        if self.dims == 0 {
+            return 0;
+        }
+        let before = self.rows.len();
+        self.numbers.reserve(bytes.len() / self.dims * self.stride);
+        for (row, (owner, piece)) in bytes.chunks_exact(self.dims).zip(owners) {
+            let start = self.numbers.len();
+            self.numbers.extend(row.iter().map(|byte| byte.cast_signed()));
+            let squares = quantize::squares(&self.numbers[start..]);
+            if squares == 0 {
+                self.numbers.truncate(start);
+                continue;
+            }
+            self.numbers.resize(start + self.stride, 0);
+            self.rows.push(Row { owner, piece, squares });
+        }
+        self.rows.len() - before
+    }
+
+    /// How many vectors it holds.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// What it takes of memory.
+    pub(crate) fn len_bytes(&self) -> usize {
+        self.numbers.capacity() + self.rows.capacity() * size_of::<Row>()
+    }
+
+    /// Calls `each` with the cosine of every row and the query, in the order in which rows were added. A query of
+    /// another length matches nothing.
+    pub(crate) fn scan(&self, query: &Vector, mut each: impl FnMut(u32, u8, f32)) {
+        if query.dims() != self.dims {
+            return;
+        }
+        let mut padded = query.numbers().to_vec();
+        padded.resize(self.stride, 0);
+        let mut dots = [0; BATCH_ROWS];
+        for (rows, numbers) in self.rows.chunks(BATCH_ROWS).zip(self.numbers.chunks(BATCH_ROWS * self.stride))
+        {
+            dot_products(numbers, &padded, &mut dots);
+            for (row, &dot) in rows.iter().zip(&dots) {
+                each(row.owner, row.piece, quantize::cosine(dot, row.squares, query.squares()));
+            }
+        }
+    }
+}
+
+/// The dot product of each row with the query, which is as long as a row. Sums of integers are the same in any order,
+/// so every version gives the same.
+#[multiversion(targets("x86_64+avx512f+avx512bw", "x86_64+avx2", "aarch64+neon"))]
+fn dot_products(rows: &[i8], query: &[i8], dots: &mut [i32; BATCH_ROWS]) {
+    for (row, dot) in rows.chunks_exact(query.len()).zip(dots) {
+        *dot = row.iter().zip(query).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn scanned(matrix: &Matrix, query: &Vector) -> Vec<(u32, u8, u32)> {
+        let mut found = Vec::new();
+        matrix.scan(query, |owner, piece, cosine| found.push((owner, piece, cosine.to_bits())));
+        found
+    }
+
+    fn bytes(numbers: &[i8]) -> Vec<u8> {
+        numbers.iter().map(|number| number.cast_unsigned()).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn a_scan_gives_what_one_by_one_comparison_gives(
+            (dims, rows, query) in (1_usize..150).prop_flat_map(|dims| {
+                let row = prop::collection::vec(any::<i8>(), dims);
+                (Just(dims), prop::collection::vec(row.clone(), 0..300), row)
+            }),
+        ) {
+            let Some(query) = Vector::from_bytes(&bytes(&query)) else { return Ok(()) };
+            let mut pushed = Matrix::new(dims);
+            let mut expected = Vec::new();
+            for (owner, row) in (0..).zip(&rows) {
+                let vector = Vector::from_bytes(&bytes(row));
+                prop_assert_eq!(pushed.push(owner, 7, row), vector.is_some());
+                expected.extend(vector.map(|vector| (owner, 7, vector.cosine(&query).to_bits())));
+            }
+            prop_assert_eq!(scanned(&pushed, &query), expected.clone());
+
+            let mut loaded = Matrix::new(dims);
+            let all: Vec<u8> = rows.iter().flat_map(|row| bytes(row)).collect();
+            prop_assert_eq!(loaded.extend_from(&all, (0..).map(|owner| (owner, 7))), expected.len());
+            prop_assert_eq!(scanned(&loaded, &query), expected);
+        }
+    }
+
+    #[test]
+    fn what_cannot_match_is_left_out() {
+        let mut matrix = Matrix::new(3);
+        assert!(!matrix.push(1, 0, &[1, 2]));
+        assert!(!matrix.push(1, 0, &[0, 0, 0]));
+        assert_eq!(matrix.extend_from(&[0, 0, 0, 1, 2, 3, 9], [(1, 0), (2, 1), (3, 0)]), 1);
+        assert_eq!(matrix.len(), 1);
+        assert!(matrix.len_bytes() >= BLOCK);
+        assert_eq!(scanned(&matrix, &Vector::from_bytes(&[1, 2, 3]).unwrap()), [(2, 1, 1.0_f32.to_bits())]);
+        assert_eq!(scanned(&matrix, &Vector::from_bytes(&[1, 2]).unwrap()), []);
+        assert_eq!(Matrix::new(0).extend_from(&[1], [(1, 0)]), 0);
+    }
+
+    #[test]
+    fn the_largest_sums_do_not_overflow() {
+        let dims = crate::embed::MAX_DIMS as usize;
+        let mut matrix = Matrix::new(dims);
+        assert!(matrix.push(1, 0, &vec![i8::MIN; dims]));
+        let query = Vector::of(&vec![-1.0; dims]).unwrap();
+        assert_eq!(scanned(&matrix, &query), [(1, 0, 1.0_f32.to_bits())]);
+    }
+}
