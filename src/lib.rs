@@ -81,7 +81,7 @@ pub use crate::{
     },
     recall::{
         context::{Context, ContextItem, ContextOptions},
-        pack::{PackedAs, Section},
+        pack::{ItemKind, Outcome, PackedAs, Section},
         search::Recalled,
     },
     store::{

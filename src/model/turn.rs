@@ -72,6 +72,23 @@ pub struct Said {
     pub assistant_origin: Origin,
 }
 
+/// Whose words they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Side {
+    User,
+    Reply,
+}
+
+impl Said {
+    /// What one side said.
+    pub(crate) fn side(&self, side: Side) -> &str {
+        match side {
+            Side::User => &self.user_message,
+            Side::Reply => &self.ai_response,
+        }
+    }
+}
+
 /// A turn to record: what was said, and what the caller knows about it.
 ///
 /// ```

@@ -6,13 +6,13 @@ use serde::Serialize;
 use crate::{
     error::{Error, Result},
     model::{
-        ids::{SessionId, TurnId},
+        ids::{AnchorId, SessionId, TurnId},
         instant,
         tier::MemoryTier,
         turn::Turn,
     },
     recall::{
-        pack::{self, PackedAs, Request, Section},
+        pack::{self, Candidate, Item, ItemKind, Outcome, PackedAs, Piece, Request, Section},
         refers_back::refers_back,
         search,
     },
@@ -61,31 +61,57 @@ pub struct Context {
     pub budget_tokens: u32,
     /// What is in it, in the order of the text.
     pub items: Vec<ContextItem>,
-    /// Turns that were wanted and had no room, by their numbers in the session.
+    /// Turns of the session that were wanted and had no room, by their numbers in it.
     pub left_out: Vec<u32>,
     /// What failed, so that the context was built without it. Empty when all went well.
     pub missing: Vec<String>,
 }
 
-/// One turn in a context.
+/// One thing in a context.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ContextItem {
-    /// The turn.
-    pub turn_id: TurnId,
-    /// Its session.
-    pub session_id: SessionId,
-    /// Its place in the session.
-    pub turn_number: u32,
-    /// The caller's own id for it.
+    /// What it is.
+    pub kind: ItemKind,
+    /// The turn, or that which its summary stands for. An anchor has none.
+    pub turn_id: Option<TurnId>,
+    /// The turn's session. An anchor has none.
+    pub session_id: Option<SessionId>,
+    /// The turn's place in the session. An anchor has none.
+    pub turn_number: Option<u32>,
+    /// The caller's own id for the turn.
     pub caller_id: Option<String>,
-    /// Where it lives.
-    pub memory_tier: MemoryTier,
+    /// Where the turn lives. Only turns have one.
+    pub memory_tier: Option<MemoryTier>,
+    /// The anchor. Only anchors have one.
+    pub anchor_id: Option<AnchorId>,
     /// Where in the context it stands.
     pub section: Section,
     /// How much of it is there.
     pub packed_as: PackedAs,
     /// Its tokens there, lines of the frame not counted.
     pub tokens: u32,
+}
+
+impl ContextItem {
+    fn of(piece: &Piece<'_>) -> Self {
+        let (turn, summary, anchor) = match piece.item {
+            Item::Turn(turn) => (Some(turn), None, None),
+            Item::Summary(summary, _) => (None, Some(summary), None),
+            Item::Anchor(anchor) => (None, None, Some(anchor)),
+        };
+        Self {
+            kind: piece.item.kind(),
+            turn_id: turn.map(|turn| turn.id).or(summary.map(|summary| summary.original_turn_id)),
+            session_id: turn.map(|turn| turn.session_id).or(summary.map(|summary| summary.session_id)),
+            turn_number: turn.map(|turn| turn.turn_number).or(summary.map(|summary| summary.turn_number)),
+            caller_id: turn.and_then(|turn| turn.caller_id.clone()),
+            memory_tier: turn.map(|turn| turn.memory_tier),
+            anchor_id: anchor.map(|anchor| anchor.id),
+            section: piece.section,
+            packed_as: piece.packed_as,
+            tokens: piece.tokens,
+        }
+    }
 }
 
 /// The newest turn enters with at least this many tokens.
@@ -112,43 +138,47 @@ pub(crate) fn build(
     let mut missing = Vec::new();
     let warm = wanted_warm(store, scope, session, &hot, message, &mut missing);
 
-    let requests = [
-        Request {
-            section: Section::RecentTurns,
-            share_tokens: config.shares.hot,
-            most_tokens: config
-                .live_tokens
-                .saturating_sub(config.tokenizer.count(message))
-                .max(NEWEST_GETS_TOKENS),
-            first_gets: Some(NEWEST_GETS_TOKENS),
-            turns: hot.turns().rev().collect(),
-        },
-        Request {
-            section: Section::EarlierInSession,
-            share_tokens: config.shares.warm,
-            most_tokens: u32::MAX,
-            first_gets: None,
-            turns: warm.iter().collect(),
-        },
-    ];
+    let hot_request = Request {
+        share_tokens: config.shares.hot,
+        most_tokens: config
+            .live_tokens
+            .saturating_sub(config.tokenizer.count(message))
+            .max(NEWEST_GETS_TOKENS),
+        first_gets: Some(NEWEST_GETS_TOKENS),
+        candidates: in_section(Section::RecentTurns, hot.turns().rev()),
+    };
+    let warm_request = Request {
+        share_tokens: config.shares.warm,
+        most_tokens: u32::MAX,
+        first_gets: None,
+        candidates: in_section(Section::EarlierInSession, &warm),
+    };
+    let requests = [hot_request, warm_request];
     let packed = pack::pack(&requests, budget_tokens, &render::now_line(now), config.tokenizer);
-    let mut left_out: Vec<u32> = packed.left_out.iter().map(|turn| turn.turn_number).collect();
-    left_out.sort_unstable();
-    let items = packed
-        .pieces
-        .into_iter()
-        .map(|piece| ContextItem {
-            turn_id: piece.turn.id,
-            session_id: piece.turn.session_id,
-            turn_number: piece.turn.turn_number,
-            caller_id: piece.turn.caller_id.clone(),
-            memory_tier: piece.turn.memory_tier,
-            section: piece.section,
-            packed_as: piece.packed_as,
-            tokens: piece.tokens,
+    let left_out = left_out(&requests, &packed.outcomes);
+    let items = packed.pieces.iter().map(ContextItem::of).collect();
+    Ok(Context { text: packed.text, tokens: packed.tokens, budget_tokens, items, left_out, missing })
+}
+
+/// Turns as candidates for one section.
+fn in_section<'t>(section: Section, turns: impl IntoIterator<Item = &'t Turn>) -> Vec<Candidate<'t>> {
+    turns.into_iter().map(|turn| Candidate::new(Item::Turn(turn), section)).collect()
+}
+
+/// The numbers of the turns without room, ascending.
+fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> Vec<u32> {
+    let mut left_out: Vec<u32> = requests
+        .iter()
+        .zip(outcomes)
+        .flat_map(|(request, outcomes)| request.candidates.iter().zip(outcomes))
+        .filter(|(_, outcome)| **outcome == Outcome::NoRoom)
+        .filter_map(|(candidate, _)| match candidate.item {
+            Item::Turn(turn) => Some(turn.turn_number),
+            Item::Summary(..) | Item::Anchor(_) => None,
         })
         .collect();
-    Ok(Context { text: packed.text, tokens: packed.tokens, budget_tokens, items, left_out, missing })
+    left_out.sort_unstable();
+    left_out
 }
 
 /// The warm turns that a context wants, the most wanted first: what the message refers back to, then the newest.

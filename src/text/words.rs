@@ -205,7 +205,7 @@ pub(crate) fn query_words(query: &str) -> Vec<Word> {
 }
 
 /// Calls `each` with every word of `text`, in order, stop words left out.
-fn for_each_word(text: &str, mut each: impl FnMut(Word)) {
+pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(Word)) {
     SCRATCH.with(|scratch| {
         let Scratch { folded, word, stems } = scratch;
         fold_into(text, folded);
