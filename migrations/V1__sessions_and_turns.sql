@@ -33,7 +33,8 @@ CREATE TABLE user_scopes (
   user_id BLOB NOT NULL UNIQUE REFERENCES users(id) ON DELETE CASCADE,
   epoch   INTEGER NOT NULL DEFAULT 0,        -- Raised when something of the user is erased: caches read again.
   last_seq    INTEGER NOT NULL DEFAULT 0,    -- The newest of the user's recall units; none is numbered twice.
-  indexed_seq INTEGER NOT NULL DEFAULT 0     -- Units up to here are in the indexes; of later ones the rows are read.
+  indexed_seq INTEGER NOT NULL DEFAULT 0,    -- Units up to here are in the indexes; of later ones the rows are read.
+  anchor_version INTEGER NOT NULL DEFAULT 0  -- Raised when an anchor changes.
 ) STRICT;
 
 CREATE TABLE conversation_sessions (

@@ -42,7 +42,7 @@ CREATE TABLE vector_blocks (
   user_no  INTEGER NOT NULL REFERENCES user_scopes(user_no) ON DELETE CASCADE,
   space_no INTEGER NOT NULL REFERENCES embedding_spaces(space_no) ON DELETE CASCADE,
   block_no INTEGER NOT NULL, -- As in unit_blocks.
-  body     BLOB NOT NULL,    -- For each vector: the unit's place in the block, the piece of the turn, dims bytes.
+  body     BLOB NOT NULL,    -- Places, pieces, then a byte for each number (src/store/vectors.rs).
   UNIQUE (user_no, space_no, block_no)
 ) STRICT;
 

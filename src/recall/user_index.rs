@@ -267,13 +267,10 @@ impl SpaceIndex {
     fn read(&mut self, conn: &Connection, scope: &Scope, embedded_seq: u32) -> Result<()> {
         let (known, first) = (self.covered_seq, block_of(self.covered_seq + 1));
         let dims = self.space.dims;
-        vectors::for_each_block(conn, scope, self.space, first, |block, body| {
-            for (seq, piece, numbers) in vectors::entries(block, dims, body)? {
-                if seq > known {
-                    self.matrix.extend_from(numbers, [(seq, piece)]);
-                }
-            }
-            Ok(())
+        vectors::for_each_block(conn, scope, self.space, first, |block| {
+            // Units of a block are in their order, so that what is known is its beginning.
+            let skip = block.owners().take_while(|(seq, _)| *seq <= known).count();
+            self.matrix.extend_from(&block.vectors[skip * dims..], block.owners().skip(skip));
         })?;
         self.covered_seq = embedded_seq;
         Ok(())

@@ -129,6 +129,9 @@ fn id_of(conn: &Connection, scope: &Scope, key: (&str, Attribute), value: &str) 
 /// Hears all statements about these and writes what follows. A value without any goes; returns how many went.
 pub(crate) fn refold(tx: &Connection, scope: &Scope, folds: &BTreeSet<Fold>) -> Result<u64> {
     let mut gone = 0;
+    if !folds.is_empty() {
+        users::raise_anchor_version(tx, scope)?;
+    }
     for fold in folds {
         let (ids, retracted) = values(tx, scope, fold)?;
         let states = fold::fold(fold.attribute.cardinality(), statements(tx, scope, fold)?, &retracted);

@@ -22,6 +22,8 @@ pub(crate) struct Extent {
     pub(crate) last_seq: u32,
     /// Units up to here are in the postings and blocks.
     pub(crate) indexed_seq: u32,
+    /// Raised when an anchor changes.
+    pub(crate) anchor_version: i64,
 }
 
 /// A unit with its words.
@@ -35,13 +37,14 @@ pub(crate) struct Unit {
 /// How far the user's units are; nothing: the user is gone.
 pub(crate) fn extent(conn: &Connection, scope: &Scope) -> Result<Extent> {
     let mut stmt = conn.prepare_cached(
-        "SELECT epoch, last_seq, indexed_seq FROM user_scopes WHERE user_no = ?1 AND user_id = ?2",
+        "SELECT epoch, last_seq, indexed_seq, anchor_version FROM user_scopes WHERE user_no = ?1 AND user_id = ?2",
     )?;
     let read = |row: &Row<'_>| {
         Ok(Extent {
             epoch: row.get("epoch")?,
             last_seq: row.get("last_seq")?,
             indexed_seq: row.get("indexed_seq")?,
+            anchor_version: row.get("anchor_version")?,
         })
     };
     Ok(stmt.query_row(params![scope.user_no, scope.user_id], read).optional()?.unwrap_or_default())

@@ -57,34 +57,72 @@ pub(crate) fn embedded_seq(conn: &Connection, scope: &Scope, space: Space) -> Re
     Ok(found.optional()?.unwrap_or(0))
 }
 
-/// Shows every block of a user's vectors: its number, and its vectors, one after the other.
+/// Shows the blocks of a user's vectors from a block on.
 pub(crate) fn for_each_block(
     conn: &Connection,
     scope: &Scope,
     space: Space,
-    mut each: impl FnMut(u32, &[u8]) -> Result<()>,
+    first: u32,
+    mut each: impl FnMut(Block<'_>),
 ) -> Result<()> {
     let mut stmt = conn.prepare_cached(
-        "SELECT block_no, body FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 ORDER BY block_no",
+        "SELECT block_no, body FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 AND block_no >= ?3
+         ORDER BY block_no",
     )?;
-    let mut rows = stmt.query(params![scope.user_no, space.space_no])?;
+    let mut rows = stmt.query(params![scope.user_no, space.space_no, first])?;
     while let Some(row) = rows.next()? {
-        each(row.get(0)?, row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?)?;
+        let body = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+        each(Block::parse(row.get(0)?, space.dims, body)?);
     }
     Ok(())
 }
 
-/// The vectors of a block: each with its unit and its piece. `None`: these bytes are no such block.
-pub(crate) fn entries(
-    block: u32,
+/// The vectors of a block, as a row holds them: how many there are (u16), for each the unit's place in the block and the
+/// piece of its turn (a byte each), then the vectors, `dims` bytes each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block<'a> {
+    first: u32,
     dims: usize,
-    body: &[u8],
-) -> Option<impl Iterator<Item = (u32, u8, &[u8])>> {
-    let entries = body.chunks_exact(dims + 2);
-    let first = block.checked_mul(BLOCK_UNITS)?.checked_add(1)?;
-    entries.remainder().is_empty().then(|| {
-        entries.map(move |entry| (first.saturating_add(u32::from(entry[0])), entry[1], &entry[2..]))
-    })
+    places: &'a [[u8; 2]],
+    /// One vector after the other.
+    pub(crate) vectors: &'a [u8],
+}
+
+impl<'a> Block<'a> {
+    fn parse(block: u32, dims: usize, body: &'a [u8]) -> Result<Self> {
+        let parsed = || {
+            let (count, rest) = body.split_first_chunk()?;
+            let count = usize::from(u16::from_le_bytes(*count));
+            let (places, vectors) = rest.split_at_checked(2 * count)?;
+            let first = block.checked_mul(BLOCK_UNITS)?.checked_add(1)?;
+            let is_whole = vectors.len() == count * dims;
+            is_whole.then(|| Self { first, dims, places: places.as_chunks().0, vectors })
+        };
+        parsed().ok_or_else(unreadable)
+    }
+
+    /// For each vector its unit and the piece of its turn.
+    pub(crate) fn owners(self) -> impl Iterator<Item = (u32, u8)> + use<'a> {
+        self.places.iter().map(move |[place, piece]| (self.first.saturating_add(u32::from(*place)), *piece))
+    }
+
+    fn entries(self) -> impl Iterator<Item = Stored> + use<'a> {
+        self.owners()
+            .zip(self.vectors.chunks_exact(self.dims))
+            .map(|((seq, piece), bytes)| Stored { seq, piece, bytes: bytes.to_vec() })
+    }
+}
+
+fn body_of(vectors: &[Stored]) -> Result<Vec<u8>> {
+    let count = u16::try_from(vectors.len())
+        .map_err(|_| Error::new(ErrorKind::Corrupt, "a block has too many vectors"))?;
+    let mut body = count.to_le_bytes().to_vec();
+    for vector in vectors {
+        let place = (vector.seq - 1) % BLOCK_UNITS;
+        body.extend_from_slice(&[u8::try_from(place).expect("a block has 64 units"), vector.piece]);
+    }
+    vectors.iter().for_each(|vector| body.extend_from_slice(&vector.bytes));
+    Ok(body)
 }
 
 /// Adds vectors of units that have none yet, and says up to which unit the user is embedded now.
@@ -100,13 +138,11 @@ pub(crate) fn add(
         by_block.entry(block_of(vector.seq)).or_default().push(vector);
     }
     for (block, added) in by_block {
-        let mut body = without(tx, scope, space, block, |seq| added.iter().any(|vector| vector.seq == seq))?;
-        for vector in added {
-            body.push(u8::try_from((vector.seq - 1) % BLOCK_UNITS).expect("a block has 64 units"));
-            body.push(vector.piece);
-            body.extend_from_slice(&vector.bytes);
-        }
-        write(tx, scope, space, block, &body)?;
+        let is_new = |seq| added.iter().any(|vector| vector.seq == seq);
+        let mut all = without(tx, scope, space, block, is_new)?;
+        all.extend(added.into_iter().cloned());
+        all.sort_by_key(|vector| (vector.seq, vector.piece));
+        write(tx, scope, space, block, &all)?;
     }
     tx.prepare_cached(
         "INSERT INTO user_spaces (user_no, space_no, embedded_seq) VALUES (?1, ?2, ?3)
@@ -121,8 +157,8 @@ pub(crate) fn forget(tx: &Connection, scope: &Scope, gone: &BTreeSet<u32>) -> Re
     let blocks: BTreeSet<u32> = gone.iter().map(|seq| block_of(*seq)).collect();
     for space in spaces_of(tx, scope)? {
         for &block in &blocks {
-            let body = without(tx, scope, space, block, |seq| gone.contains(&seq))?;
-            write(tx, scope, space, block, &body)?;
+            let kept = without(tx, scope, space, block, |seq| gone.contains(&seq))?;
+            write(tx, scope, space, block, &kept)?;
         }
     }
     for seq in gone {
@@ -179,32 +215,27 @@ fn spaces_of(conn: &Connection, scope: &Scope) -> Result<Vec<Space>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The bytes of a block without some of its units.
+/// The vectors of a block without those of some units.
 fn without(
     conn: &Connection,
     scope: &Scope,
     space: Space,
     block: u32,
     is_gone: impl Fn(u32) -> bool,
-) -> Result<Vec<u8>> {
+) -> Result<Vec<Stored>> {
     let mut stmt = conn.prepare_cached(
         "SELECT body FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 AND block_no = ?3",
     )?;
-    let body: Option<Vec<u8>> =
-        stmt.query_row(params![scope.user_no, space.space_no, block], |row| row.get("body")).optional()?;
-    let body = body.unwrap_or_default();
-    let mut kept = Vec::with_capacity(body.len());
-    for (at, (seq, _, _)) in entries(block, space.dims, &body).ok_or_else(unreadable)?.enumerate() {
-        if !is_gone(seq) {
-            let entry = space.dims + 2;
-            kept.extend_from_slice(&body[at * entry..(at + 1) * entry]);
-        }
-    }
-    Ok(kept)
+    let mut rows = stmt.query(params![scope.user_no, space.space_no, block])?;
+    let Some(row) = rows.next()? else { return Ok(Vec::new()) };
+    let body = row.get_ref("body")?.as_blob().map_err(rusqlite::Error::from)?;
+    let entries = Block::parse(block, space.dims, body)?.entries();
+    Ok(entries.filter(|vector| !is_gone(vector.seq)).collect())
 }
 
-fn write(tx: &Connection, scope: &Scope, space: Space, block: u32, body: &[u8]) -> Result<()> {
-    if body.is_empty() {
+/// Writes a block over the one that is there; an empty one goes.
+fn write(tx: &Connection, scope: &Scope, space: Space, block: u32, vectors: &[Stored]) -> Result<()> {
+    if vectors.is_empty() {
         tx.prepare_cached(
             "DELETE FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 AND block_no = ?3",
         )?
@@ -215,7 +246,7 @@ fn write(tx: &Connection, scope: &Scope, space: Space, block: u32, body: &[u8]) 
         "INSERT INTO vector_blocks (user_no, space_no, block_no, body) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (user_no, space_no, block_no) DO UPDATE SET body = excluded.body",
     )?
-    .execute(params![scope.user_no, space.space_no, block, body])?;
+    .execute(params![scope.user_no, space.space_no, block, body_of(vectors)?])?;
     Ok(())
 }
 

@@ -1,0 +1,193 @@
+//! From evidence to ranks: pure, the same on every machine.
+
+use serde::Serialize;
+
+use crate::recall::{
+    user_index::UserIndex,
+    weights::{Profile, Weights},
+};
+
+/// The paper's rate of decay, a day.
+const DECAY: f64 = 0.1;
+const MS_PER_DAY: f64 = 86_400_000.0;
+/// A turn of so many words is half understood by what stands around it.
+const OPEN_WORDS: f64 = 200.0;
+
+/// What a score was made of; each part is 0 where it has no share in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Parts {
+    /// Words, from 0 to 1: 1 is the best of the user's turns.
+    pub words: f64,
+    /// Meaning, from 0 to 1 likewise; in the paper's formula the cosine itself.
+    pub meaning: f64,
+    /// What the turns before and after lent, weight included.
+    pub neighbours: f64,
+    /// What the session lent, weight included.
+    pub session: f64,
+    /// 1: it was said in a time that the query names.
+    pub time: f64,
+    /// The strength of the best anchor that the query calls for and that it is evidence of, from 0 to 1; in the paper's
+    /// formula of any anchor that it is evidence of.
+    pub anchors: f64,
+    /// e^(-0.1 * days), from 0 to 1.
+    pub recency: f64,
+}
+
+impl Parts {
+    /// The score that these parts give: what a receipt can be checked by.
+    pub fn score(&self, profile: &Profile) -> f64 {
+        rounded(match (profile, profile.weights()) {
+            (_, Some(weights)) => {
+                let lent = weights.words * self.words
+                    + weights.meaning * self.meaning
+                    + self.neighbours
+                    + self.session;
+                lent * (1.0 + weights.time * self.time)
+                    * (1.0 + weights.anchors * self.anchors)
+                    * (1.0 + weights.recency * self.recency)
+            }
+            (Profile::Recency, _) => self.recency,
+            _ => 0.5 * self.recency + 0.3 * self.meaning + 0.2 * self.anchors,
+        })
+    }
+}
+
+/// What was found out about each unit, by number.
+pub(crate) struct Evidence<'a> {
+    pub(crate) words: &'a dyn Fn(u32) -> f64,
+    /// The best cosine of its pieces, at least 0.
+    pub(crate) meaning: &'a [f32],
+    /// The strength of anchors.
+    pub(crate) anchors: &'a dyn Fn(u32) -> f64,
+    /// Whether the query names the time at which it was said.
+    pub(crate) in_time: &'a dyn Fn(i64) -> bool,
+    pub(crate) now_ms: i64,
+}
+
+/// A unit with its rank.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scored {
+    pub(crate) seq: u32,
+    pub(crate) score: f64,
+    pub(crate) parts: Parts,
+}
+
+/// The best `k` units among those that `may` be shown, best first; among equals the newer one. Units without any
+/// evidence are left out.
+pub(crate) fn rank(
+    index: &UserIndex,
+    evidence: &Evidence<'_>,
+    profile: &Profile,
+    k: usize,
+    may: impl Fn(u32) -> bool,
+) -> Vec<Scored> {
+    let lent = match profile.weights() {
+        Some(weights) => lend(index, evidence, weights),
+        None => plain(index, evidence),
+    };
+    let mut ranked: Vec<Scored> = lent
+        .into_iter()
+        .filter(|(seq, _)| may(*seq))
+        .filter_map(|(seq, mut parts)| {
+            let facts = index.unit(seq)?.facts;
+            parts.anchors = (evidence.anchors)(seq);
+            parts.time = f64::from(u8::from((evidence.in_time)(facts.said_at_ms)));
+            parts.recency = recency(facts.said_at_ms, evidence.now_ms);
+            let score = parts.score(profile);
+            (score > 0.0).then_some(Scored { seq, score, parts })
+        })
+        .collect();
+    let better = |a: &Scored, b: &Scored| b.score.total_cmp(&a.score).then_with(|| b.seq.cmp(&a.seq));
+    if k < ranked.len() {
+        ranked.select_nth_unstable_by(k, better);
+        ranked.truncate(k);
+    }
+    ranked.sort_unstable_by(better);
+    ranked
+}
+
+/// Relevance, and what neighbours and sessions lend.
+fn lend(index: &UserIndex, evidence: &Evidence<'_>, weights: Weights) -> Vec<(u32, Parts)> {
+    let units = index.units();
+    let mut legs = vec![(0.0, 0.0); units.len()];
+    let (mut best_words, mut best_meaning) = (0.0_f64, 0.0_f64);
+    for (unit, leg) in units.iter().zip(&mut legs) {
+        let seq = unit.facts.seq;
+        if seq > 0 {
+            *leg = ((evidence.words)(seq), meaning_of(evidence, seq));
+            best_words = best_words.max(leg.0);
+            best_meaning = best_meaning.max(leg.1);
+        }
+    }
+    let share = |part: f64, best: f64| if best > 0.0 { part / best } else { 0.0 };
+    for leg in &mut legs {
+        *leg = (share(leg.0, best_words), share(leg.1, best_meaning));
+    }
+    let relevance: Vec<f64> =
+        legs.iter().map(|(words, meaning)| weights.words * words + weights.meaning * meaning).collect();
+    let at = |seq: u32| (seq as usize).checked_sub(1).map_or(0.0, |at| relevance[at]);
+    let mut near = relevance.clone();
+    let mut best_of_session = vec![0.0_f64; index.session_count()];
+    let mut best = 0.0_f64;
+    for (unit, near) in units.iter().zip(&mut near) {
+        if unit.facts.seq > 0 {
+            *near += open(unit.facts.user_len, unit.facts.reply_len)
+                * weights.neighbours
+                * (at(unit.previous) + at(unit.next));
+            let of_session = &mut best_of_session[unit.session as usize];
+            *of_session = of_session.max(*near);
+            best = best.max(*near);
+        }
+    }
+    let mut lent = Vec::with_capacity(units.len());
+    for (i, unit) in units.iter().enumerate() {
+        if unit.facts.seq > 0 && best > 0.0 {
+            let parts = Parts {
+                words: rounded(legs[i].0),
+                meaning: rounded(legs[i].1),
+                neighbours: rounded(near[i] - relevance[i]),
+                session: rounded(
+                    open(unit.facts.user_len, unit.facts.reply_len)
+                        * weights.session
+                        * best_of_session[unit.session as usize],
+                ),
+                ..Parts::default()
+            };
+            lent.push((unit.facts.seq, parts));
+        }
+    }
+    lent
+}
+
+/// Meaning alone, as the paper has it.
+fn plain(index: &UserIndex, evidence: &Evidence<'_>) -> Vec<(u32, Parts)> {
+    let units = index.units().iter().filter(|unit| unit.facts.seq > 0);
+    units
+        .map(|unit| {
+            let seq = unit.facts.seq;
+            (seq, Parts { meaning: rounded(meaning_of(evidence, seq)), ..Parts::default() })
+        })
+        .collect()
+}
+
+fn meaning_of(evidence: &Evidence<'_>, seq: u32) -> f64 {
+    evidence.meaning.get(seq as usize - 1).map_or(0.0, |cosine| f64::from(*cosine))
+}
+
+/// How far a turn is understood by what stands around it, from 0 to 1.
+fn open(user_len: u16, reply_len: u16) -> f64 {
+    OPEN_WORDS / (OPEN_WORDS + f64::from(user_len) + f64::from(reply_len))
+}
+
+/// The paper's `e^(-0.1 * days)`; what is said to come is as new as can be.
+fn recency(said_at_ms: i64, now_ms: i64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "an age in milliseconds needs no 53 bits")]
+    let days = now_ms.saturating_sub(said_at_ms).max(0) as f64 / MS_PER_DAY;
+    rounded(libm::exp(-DECAY * days))
+}
+
+/// Scores are cut to 1e-6, so that the last bits of a sum decide nothing.
+pub(crate) fn rounded(score: f64) -> f64 {
+    (score * 1e6).round() / 1e6
+}

@@ -1,0 +1,131 @@
+//! What counts how much when units are ranked.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// How recalled units are ranked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Profile {
+    /// Relevance finds; neighbours, sessions, recency, anchors and times in the query reorder. See [`Weights`].
+    #[default]
+    Default,
+    /// To the letter of the paper: `0.5 * e^(-0.1 * days) + 0.3 * cosine + 0.2 * strength of the anchors that the turn is
+    /// evidence for`. Over a long history it finds little but the newest turns.
+    Paper,
+    /// The newest first, whatever is asked.
+    Recency,
+    /// The formula of [`Profile::Default`] with weights of the caller's own.
+    Custom(Weights),
+}
+
+impl Profile {
+    /// Its name: `default`, `paper`, `recency` or `custom`.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Paper => "paper",
+            Self::Recency => "recency",
+            Self::Custom(_) => "custom",
+        }
+    }
+
+    /// The weights of the default formula; none: the profile has its own.
+    pub(crate) fn weights(&self) -> Option<Weights> {
+        match self {
+            Self::Default => Some(Weights::default()),
+            Self::Custom(weights) => Some(*weights),
+            Self::Paper | Self::Recency => None,
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        let Self::Custom(weights) = self else { return Ok(()) };
+        for (name, value) in weights.named() {
+            if !(0.0..=10.0).contains(&value) {
+                return Err(Error::invalid(format!("the weight {name} is {value}; it must be from 0 to 10")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What counts how much in the default formula. With each leg divided by its best score over the user's units:
+///
+/// ```text
+/// relevance = words * W + meaning * C
+/// near      = relevance + open * neighbours * (relevance of the turn before + of the turn after)
+/// lent      = near + open * session * (best of its session / best of all) * best of all
+/// score     = lent * (1 + time * t) * (1 + anchors * a) * (1 + recency * e^(-0.1 * days))
+/// ```
+///
+/// `open` is `200 / (200 + words of the turn)`: a short turn is understood by what stands around it, a long one stands by
+/// itself. `t` is 1 if the turn was said in a time that the query names, `a` the strength of the best anchor that the query
+/// calls for and the turn is evidence of. Tuned on two public sets of long talks together (README).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Weights {
+    /// Of words. Default 0.6.
+    pub words: f64,
+    /// Of meaning. Default 0.4.
+    pub meaning: f64,
+    /// What a turn lends each of its neighbours. Default 0.2.
+    pub neighbours: f64,
+    /// What a session's best turn lends the others. Default 0.4.
+    pub session: f64,
+    /// For turns of a time that the query names. Default 0.5.
+    pub time: f64,
+    /// For turns that prove an anchor which the query calls for. Default 0.1.
+    pub anchors: f64,
+    /// For new turns; 0.1 a day, the paper's rate. Default 0.02.
+    pub recency: f64,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            words: 0.6,
+            meaning: 0.4,
+            neighbours: 0.2,
+            session: 0.4,
+            time: 0.5,
+            anchors: 0.1,
+            recency: 0.02,
+        }
+    }
+}
+
+impl Weights {
+    fn named(&self) -> [(&'static str, f64); 7] {
+        [
+            ("words", self.words),
+            ("meaning", self.meaning),
+            ("neighbours", self.neighbours),
+            ("session", self.session),
+            ("time", self.time),
+            ("anchors", self.anchors),
+            ("recency", self.recency),
+        ]
+    }
+
+    /// Sets the weight of this name.
+    pub fn set(&mut self, name: &str, value: f64) -> Result<()> {
+        let slot = match name {
+            "words" => &mut self.words,
+            "meaning" => &mut self.meaning,
+            "neighbours" => &mut self.neighbours,
+            "session" => &mut self.session,
+            "time" => &mut self.time,
+            "anchors" => &mut self.anchors,
+            "recency" => &mut self.recency,
+            _ => {
+                let names = self.named().map(|(name, _)| name).join(", ");
+                return Err(Error::invalid(format!("there is no such weight; there are {names}")));
+            }
+        };
+        *slot = value;
+        Ok(())
+    }
+}
