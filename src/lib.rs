@@ -73,6 +73,7 @@ pub use crate::{
         anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
         critical::CriticalRule,
         ids::{AnchorId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
+        profile::{Profile, Weights},
         job::{JobInfo, JobKind, JobState},
         session::{EndReason, SessionInfo},
         summary::{Original, Summary},
@@ -82,7 +83,9 @@ pub use crate::{
     recall::{
         context::{Context, ContextItem, ContextOptions},
         pack::{ItemKind, Outcome, PackedAs, Section},
-        search::Recalled,
+        answer::{Recall, RecallOptions, Recalled, RecalledItem},
+        score::Parts,
+        search::Found,
     },
     store::{
         doctor::{Check, Diagnosis},

@@ -5,12 +5,15 @@
 
 use std::{borrow::Cow, sync::OnceLock};
 
-use crate::embed::{Embedder, Embedding, EmbeddingSpace, quantize::Vector, wordpiece::Vocabulary};
+use crate::{
+    embed::{Embedder, Embedding, EmbeddingSpace, commonness, quantize::Vector, wordpiece::Vocabulary},
+    text::words::{self, Word},
+};
 
 /// Rows and dims as u32, a scale for each row as f32, then the rows, a byte a number; all little-endian.
 static TABLE: &[u8] = include_bytes!("../../assets/built_in/table.bin");
 /// The rows' tokens, one a line.
-static TOKENS: &str = include_str!("../../assets/built_in/vocab.txt");
+pub(super) static TOKENS: &str = include_str!("../../assets/built_in/vocab.txt");
 
 /// What the table has of numbers for each token.
 const DIMS: usize = 256;
@@ -30,6 +33,29 @@ impl BuiltIn {
     pub(crate) fn embed_text(self, text: &str) -> Option<Vector> {
         Vector::of(&mean(text))
     }
+
+    /// The vector of a query: each word counts by what it weighs among the user's turns, and what is in none of them by
+    /// the most that any does. Turns have no such weights, since a turn's vector must not depend on other turns.
+    pub(crate) fn embed_query(self, query: &str, weights: &[(Word, f64)]) -> Option<Vector> {
+        /// Of stop words and marks: their rows are short.
+        const DULL: f64 = 1.0;
+        let most = weights.iter().map(|(_, weight)| *weight).fold(DULL, f64::max);
+        let mut sum = [0.0; DIMS];
+        vocabulary().words(query, |text, ids| {
+            let weight = words::query_words(text).first().map_or(DULL, |word| {
+                weights.iter().find(|(other, _)| other == word).map_or(most, |(_, weight)| *weight)
+            });
+            #[expect(clippy::cast_possible_truncation, reason = "a weight needs no more digits than an f32 has")]
+            ids.iter().for_each(|&id| add_row(&mut sum, id, weight as f32));
+        });
+        Vector::of(&sum)
+    }
+
+    /// Reads the vocabulary ahead of its first use, which would wait for that some 20 milliseconds.
+    pub(crate) fn preload() {
+        vocabulary();
+        commonness::of(0);
+    }
 }
 
 impl Embedder for BuiltIn {
@@ -46,15 +72,17 @@ impl Embedder for BuiltIn {
 /// text's order, so that every machine rounds alike.
 fn mean(text: &str) -> [f32; DIMS] {
     let mut sum = [0.0; DIMS];
-    vocabulary().tokens(text, |id| {
-        // What the table does not know says nothing.
-        if let Some((scale, row)) = id.and_then(row) {
-            for (sum, &byte) in sum.iter_mut().zip(row) {
-                *sum += scale * f32::from(byte.cast_signed());
-            }
-        }
-    });
+    // What the table does not know says nothing.
+    vocabulary().tokens(text, |id| id.into_iter().for_each(|id| add_row(&mut sum, id, 1.0)));
     sum
+}
+
+fn add_row(sum: &mut [f32; DIMS], id: u32, weight: f32) {
+    if let Some((scale, row)) = row(id) {
+        for (sum, &byte) in sum.iter_mut().zip(row) {
+            *sum += weight * scale * f32::from(byte.cast_signed());
+        }
+    }
 }
 
 /// The scale and the numbers of a token's row.

@@ -2,6 +2,7 @@
 //! kept and compared. Nothing here reads the database or a clock.
 
 mod built_in;
+pub(crate) mod commonness;
 pub(crate) mod matrix;
 pub(crate) mod pieces;
 pub(crate) mod quantize;

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::{
-    model::turn::Said,
+    model::turn::{Said, Side},
     text::{render::is_line_break, sentences::sentences},
 };
 
@@ -26,19 +26,29 @@ const MAX_PIECES: usize = 64;
 pub(crate) struct Piece {
     /// As it is given to the embedder: `Name said, "text"`, or the text alone where the speaker has no name.
     pub(crate) text: String,
+    /// Tells it apart from the turn's others; see [`place_of`].
+    pub(crate) number: u8,
     pub(crate) side: Side,
     /// The bytes of that side which it stands for.
     pub(crate) range: Range<usize>,
 }
 
-/// Whose words a piece is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    User,
-    Reply,
+impl Piece {
+    /// A byte that tells the pieces of a turn apart: the highest bit is the side, the others count from its first.
+    fn number(side: Side, at: usize) -> u8 {
+        let at = u8::try_from(at).expect("a side has at most 64 pieces");
+        if side == Side::Reply { REPLY | at } else { at }
+    }
 }
 
-/// The pieces of a turn, the user's first, each side's in order. At most 128, so that a byte numbers them.
+const REPLY: u8 = 0x80;
+
+/// The side that a piece of this number is of, and its place there.
+pub(crate) fn place_of(number: u8) -> (Side, usize) {
+    (if number & REPLY == 0 { Side::User } else { Side::Reply }, usize::from(number & !REPLY))
+}
+
+/// The pieces of a turn, the user's first, each side's in order.
 pub(crate) fn pieces(said: &Said) -> Vec<Piece> {
     let user = side_pieces(Side::User, &said.user_message, said.user_name.as_deref());
     let reply = side_pieces(Side::Reply, &said.ai_response, said.assistant_name.as_deref());
@@ -47,7 +57,12 @@ pub(crate) fn pieces(said: &Said) -> Vec<Piece> {
 
 fn side_pieces<'a>(side: Side, text: &'a str, name: Option<&'a str>) -> impl Iterator<Item = Piece> + 'a {
     let ranges = spread(cut(text));
-    ranges.into_iter().map(move |range| Piece { text: text_form(name, &text[range.clone()]), side, range })
+    ranges.into_iter().enumerate().map(move |(at, range)| Piece {
+        text: text_form(name, &text[range.clone()]),
+        number: Piece::number(side, at),
+        side,
+        range,
+    })
 }
 
 /// What is embedded of a text and its speaker. `Name: text` finds a sixth less (measured on talks between people).

@@ -26,7 +26,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, Error, ErrorKind, HotTier, JobInfo,
-    JobsReport, NewTurn, Recalled, Recorded, Result, RunJobs, SessionId, SessionInfo, Summary, Transferred,
+    Found, JobsReport, NewTurn, Recall, RecallOptions, Recorded, Result, RunJobs, SessionId, SessionInfo, Summary, Transferred,
     Transition, Turn, TurnId, UserId, WarmTier,
 };
 
@@ -209,6 +209,11 @@ impl User {
         self.runtime.block_on(self.inner.summary_by_caller_id(caller_id))
     }
 
+    /// See [`User::recall`](crate::User::recall).
+    pub fn recall(&self, query: &str, options: RecallOptions) -> Result<Recall> {
+        self.runtime.block_on(self.inner.recall(query, options))
+    }
+
     /// See [`User::anchors`](crate::User::anchors).
     pub fn anchors(&self) -> Result<Vec<Anchor>> {
         self.runtime.block_on(self.inner.anchors())
@@ -266,7 +271,7 @@ impl Session {
     }
 
     /// See [`Session::search`](crate::Session::search).
-    pub fn search(&self, query: &str, k: usize) -> Result<Vec<Recalled>> {
+    pub fn search(&self, query: &str, k: usize) -> Result<Vec<Found>> {
         self.runtime.block_on(self.inner.search(query, k))
     }
 

@@ -19,7 +19,7 @@ use crate::{
     },
     recall::{
         context::{self, Context, ContextOptions},
-        search::Recalled,
+        search::Found,
     },
     store::{
         Store,
@@ -111,7 +111,7 @@ impl Session {
 
     /// The best `k` turns of the whole session for a query, by words; newest first among equals. Any string is
     /// a query; one without a word finds nothing.
-    pub async fn search(&self, query: &str, k: usize) -> Result<Vec<Recalled>> {
+    pub async fn search(&self, query: &str, k: usize) -> Result<Vec<Found>> {
         let query = query.to_owned();
         self.read_latest(move |store, scope, id| context::search_before(store, scope, id, None, (&query, k)))
             .await

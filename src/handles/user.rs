@@ -15,6 +15,10 @@ use crate::{
         summary::Summary,
         turn::{NewTurn, Recorded, Turn},
     },
+    recall::{
+        answer::{self, Recall, RecallOptions},
+        embedders,
+    },
     store::{
         anchors, erase::Erased, lifecycle, originals, record, reload, sessions, summaries,
         transfer::Transferred, turns, users::Scope,
@@ -150,6 +154,16 @@ impl User {
             })
         })
         .await
+    }
+
+    /// Searches everything the user ever said, in whatever session and tier, by meaning and by words. Any string is a
+    /// query. Changes nothing that ranks.
+    ///
+    /// Errors: `InvalidInput` for options outside their limits, `TimedOut`.
+    pub async fn recall(&self, query: &str, options: RecallOptions) -> Result<Recall> {
+        let vectors = embedders::query_vectors(self.store.config(), query).await;
+        let (store, scope, query) = (Arc::clone(&self.store), self.scope, query.to_owned());
+        off_thread(move || answer::recall(&store, &store.indexes, &scope, (&query, &vectors), options)).await
     }
 
     /// Who the user is, and those who speak in the user's sessions: every anchor, by subject and attribute, what holds

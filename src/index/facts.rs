@@ -17,13 +17,15 @@ pub(crate) struct Facts {
     pub(crate) user_len: u16,
     /// Words of the reply.
     pub(crate) reply_len: u16,
+    /// Whether it is a question that the turn itself does not answer.
+    pub(crate) asks: bool,
 }
 
 /// Bytes of one unit in a block.
-const ENTRY: usize = 25;
+const ENTRY: usize = 26;
 
-/// One block's units as one row holds them: for each its place in the block (a byte), then session, turn, time and the
-/// two lengths, little-endian.
+/// One block's units as one row holds them: for each its place in the block (a byte), then session, turn, time, the two
+/// lengths, and whether it asks, little-endian.
 pub(crate) fn encode(facts: &[Facts]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(ENTRY * facts.len());
     for unit in facts {
@@ -33,6 +35,7 @@ pub(crate) fn encode(facts: &[Facts]) -> Vec<u8> {
         bytes.extend_from_slice(&unit.said_at_ms.to_le_bytes());
         bytes.extend_from_slice(&unit.user_len.to_le_bytes());
         bytes.extend_from_slice(&unit.reply_len.to_le_bytes());
+        bytes.push(u8::from(unit.asks));
     }
     bytes
 }
@@ -58,6 +61,7 @@ fn read(block: u32, entry: &[u8; ENTRY]) -> Option<Facts> {
         said_at_ms: i64::from_le_bytes(entry[13..21].try_into().ok()?),
         user_len: u16::from_le_bytes(entry[21..23].try_into().ok()?),
         reply_len: u16::from_le_bytes(entry[23..25].try_into().ok()?),
+        asks: entry[25] != 0,
     })
 }
 
@@ -74,6 +78,7 @@ mod tests {
             said_at_ms: -5,
             user_len: 7,
             reply_len: u16::MAX,
+            asks: seq == 66,
         };
         let block: Vec<Facts> = [65, 66, 128].map(unit).to_vec();
         assert_eq!(decode(1, &encode(&block)).unwrap(), block);

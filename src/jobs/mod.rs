@@ -155,7 +155,7 @@ impl<'a> Run<'a> {
             JobKind::Erase => erase::go_on(self, lease).await.map(|_| Ended::Done),
             JobKind::Scrub => erase::scrub_as_job(self, lease).await,
             JobKind::Index => index::index(self, lease).await,
-            JobKind::Embed => todo!(),
+            JobKind::Embed => { let lease = lease.clone(); self.slice(move |desk| jobs::finish(desk.tx, &lease)).await.map(|()| Ended::Done) }
         };
         let (reason, interrupted) = match ended {
             Ok(Ended::Done) => {

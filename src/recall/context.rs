@@ -235,7 +235,7 @@ pub(crate) fn search_before(
     session: SessionId,
     before: Option<u32>,
     query: (&str, usize),
-) -> Result<Vec<search::Recalled>> {
+) -> Result<Vec<search::Found>> {
     store.read(|conn| {
         let row = sessions::existing(conn, scope, session)?;
         let before = before.unwrap_or(row.info.turn_count + 1);

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::recall::{
-    user_index::UserIndex,
-    weights::{Profile, Weights},
+use crate::{
+    model::profile::{Profile, Weights},
+    recall::user_index::UserIndex,
 };
 
 /// The paper's rate of decay, a day.
@@ -132,9 +132,10 @@ fn lend(index: &UserIndex, evidence: &Evidence<'_>, weights: Weights) -> Vec<(u3
     let mut best = 0.0_f64;
     for (unit, near) in units.iter().zip(&mut near) {
         if unit.facts.seq > 0 {
+            let asked = index.unit(unit.previous).is_some_and(|before| before.facts.asks);
+            let answer = if asked { weights.answer * at(unit.previous) } else { 0.0 };
             *near += open(unit.facts.user_len, unit.facts.reply_len)
-                * weights.neighbours
-                * (at(unit.previous) + at(unit.next));
+                * (weights.neighbours * (at(unit.previous) + at(unit.next)) + answer);
             let of_session = &mut best_of_session[unit.session as usize];
             *of_session = of_session.max(*near);
             best = best.max(*near);

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 
 use crate::{
-    embed::{BuiltIn, matrix::Matrix, pieces::pieces},
+    embed::{BuiltIn, matrix::Matrix, pieces::{Piece, pieces}},
     error::Result,
     index::{block_of, facts::Facts},
     model::{anchor::Anchor, turn::NewTurn},
@@ -210,8 +210,14 @@ impl UserIndex {
     /// The vectors of a space, up to date. Those that the built-in embedder has not made yet are made here: that takes
     /// microseconds each. Units that another embedder has not embedded yet are found by words.
     pub(crate) fn space(&mut self, conn: &Connection, scope: &Scope, space: Space, built_in: Option<BuiltIn>) -> Result<&SpaceIndex> {
+        let not_in_file = Space { space_no: vectors::NOT_IN_FILE, ..space };
         let at = match self.spaces.iter().position(|known| known.space == space) {
             Some(at) => at,
+            // Its place was made meanwhile.
+            None if let Some(at) = self.spaces.iter().position(|known| known.space == not_in_file) => {
+                self.spaces[at].space = space;
+                at
+            }
             None => {
                 self.spaces.push(SpaceIndex { space, covered_seq: 0, matrix: Matrix::new(space.dims) });
                 self.spaces.len() - 1
@@ -228,9 +234,9 @@ impl UserIndex {
         {
             for seq in known.covered_seq + 1..=last_seq {
                 let Some(unit) = self.units.get(seq as usize - 1).filter(|unit| unit.facts.seq == seq) else { continue };
-                for (piece, text) in (0..).zip(texts_of(conn, scope, &unit.facts)?) {
-                    if let Some(vector) = built_in.embed_text(&text) {
-                        known.matrix.push(seq, piece, vector.numbers());
+                for piece in pieces_of(conn, scope, &unit.facts)? {
+                    if let Some(vector) = built_in.embed_text(&piece.text) {
+                        known.matrix.push(seq, piece.number, vector.numbers());
                     }
                 }
             }
@@ -278,7 +284,7 @@ impl SpaceIndex {
 }
 
 /// What is embedded of a unit: the pieces of its turn, or its summary.
-pub(crate) fn texts_of(conn: &Connection, scope: &Scope, facts: &Facts) -> Result<Vec<String>> {
+pub(crate) fn pieces_of(conn: &Connection, scope: &Scope, facts: &Facts) -> Result<Vec<Piece>> {
     let said = match originals::by_number(conn, scope, facts.session_no, facts.turn_number)? {
         Some(turn) => turn.said,
         None => match summaries::at(conn, scope, (facts.session_no, facts.turn_number))? {
@@ -286,5 +292,5 @@ pub(crate) fn texts_of(conn: &Connection, scope: &Scope, facts: &Facts) -> Resul
             None => return Ok(Vec::new()),
         },
     };
-    Ok(pieces(&said).into_iter().map(|piece| piece.text).collect())
+    Ok(pieces(&said))
 }

@@ -1,13 +1,13 @@
 //! The evidence of words: BM25 over the fields of each turn, with the user's own statistics.
 //!
 //! A word counts by the field it stands in (BM25F: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework",
-//! section 3.6.1): what the user says and who speaks weigh 1, the head of a reply a half, its rest a tenth. Each field is
+//! section 3.6.1): what the user says and who speaks weigh 1, the head of a reply a half, its rest a fifth. Each field is
 //! measured against its own average length.
 
 use rusqlite::Connection;
 
 use crate::{
-    embed::BuiltIn,
+    embed::commonness,
     error::Result,
     recall::user_index::{Averages, UserIndex, field_lengths},
     store::{postings, users::Scope},
@@ -19,17 +19,17 @@ const K1: f64 = 1.2;
 /// What a field weighs, and how much its length matters, from 0 to 1.
 const USER: (f64, f64) = (1.0, 0.3);
 const HEAD: (f64, f64) = (0.5, 0.5);
-const REST: (f64, f64) = (0.1, 0.5);
+const REST: (f64, f64) = (0.2, 0.5);
 const NAME: f64 = 1.0;
 /// How many turns of general English stand beside the user's own when a word's rarity is judged: in a short history every
 /// word is rare.
-const PRIOR_TURNS: f64 = 150.0;
+const PRIOR_TURNS: f64 = 200.0;
 
 /// A word of a query, and how much it counts, 1 unless it was only added to the query.
 pub(crate) type QueryWord = (Word, f64);
 
 /// What words say of each unit.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct WordsLeg {
     /// By number, from 1: the sum over the query's words, and the weight of those that were found.
     scores: Vec<(f64, f64)>,
@@ -100,6 +100,6 @@ fn weighted(counts: FieldCounts, lengths: (u16, u16, u16), averages: Averages) -
 fn rarity(word: Word, hits: usize, units: u64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "counts of turns are far below 2^52")]
     let (hits, units) = (hits as f64, units as f64);
-    let (n, df) = (units + PRIOR_TURNS, hits + PRIOR_TURNS * BuiltIn::commonness(word));
+    let (n, df) = (units + PRIOR_TURNS, hits + PRIOR_TURNS * commonness::of(word));
     libm::log(1.0 + (n - df + 0.5) / (df + 0.5))
 }

@@ -253,6 +253,16 @@ fn evidence(conn: &Connection, scope: &Scope, anchor: AnchorId) -> Result<Vec<Ev
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// The turns that say that an anchor holds, by their numbers.
+pub(crate) fn sources(conn: &Connection, scope: &Scope, anchor: AnchorId) -> Result<Vec<u32>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT seq FROM derivations
+         WHERE user_id = ?1 AND product_id = ?2 AND source_kind = 'turn' AND stance = 'holds' ORDER BY seq",
+    )?;
+    let rows = stmt.query_map(params![scope.user_id, anchor], |row| row.get("seq"))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Sets a value by hand, as of the user's newest turn; what was taken back counts again.
 pub(crate) fn set(
     tx: &Connection,

@@ -181,6 +181,7 @@ pub(crate) fn replace(
         let clamped = |len: u32| u16::try_from(len).unwrap_or(u16::MAX);
         for unit in units.iter_mut().filter(|unit| unit.seq == seq) {
             (unit.user_len, unit.reply_len) = (clamped(new.user_len), clamped(new.reply_len));
+            unit.asks = new.asks;
         }
         write_block(tx, scope, block, &units)?;
     }

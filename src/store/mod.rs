@@ -14,7 +14,7 @@ mod live;
 mod migrate;
 mod open;
 pub(crate) mod originals;
-mod postings;
+pub(crate) mod postings;
 mod readers;
 pub(crate) mod record;
 pub(crate) mod reload;

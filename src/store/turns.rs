@@ -100,6 +100,28 @@ pub(crate) fn unit_by_caller_id(
     Ok(stmt.query_row(params![scope.user_no, caller_id, scope.user_id], read).optional()?)
 }
 
+/// Where the turn of a unit is, and what its caller calls it.
+pub(crate) struct UnitPlace {
+    pub(crate) session_no: i64,
+    pub(crate) turn_number: u32,
+    pub(crate) caller_id: Option<String>,
+}
+
+/// A unit by its number.
+pub(crate) fn unit_by_seq(conn: &Connection, scope: &Scope, seq: u32) -> Result<Option<UnitPlace>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT session_no, turn_number, caller_id FROM recall_units WHERE user_no = ?1 AND seq = ?2",
+    )?;
+    let read = |row: &Row<'_>| {
+        Ok(UnitPlace {
+            session_no: row.get("session_no")?,
+            turn_number: row.get("turn_number")?,
+            caller_id: row.get("caller_id")?,
+        })
+    };
+    Ok(stmt.query_row(params![scope.user_no, seq], read).optional()?)
+}
+
 /// Writes a turn as the newest of its session, hot, with the unit that stands for it.
 pub(crate) fn insert(
     tx: &Connection,

@@ -94,6 +94,7 @@ fn read(row: &Row<'_>) -> Result<Unit> {
         said_at_ms: instant_at(row, "said_at")?.timestamp_millis(),
         user_len: clamped(parsed.user_len),
         reply_len: clamped(parsed.reply_len),
+        asks: parsed.asks,
     };
     Ok(Unit { facts, words })
 }

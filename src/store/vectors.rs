@@ -18,6 +18,9 @@ pub(crate) struct Space {
     pub(crate) dims: usize,
 }
 
+/// The number of a space that has no place in the file yet: none of its vectors do.
+pub(crate) const NOT_IN_FILE: i64 = 0;
+
 /// A vector of one piece of a unit, as it is stored.
 #[derive(Clone, Debug)]
 pub(crate) struct Stored {

@@ -30,7 +30,7 @@ pub(crate) const MAX_QUERY_WORDS: usize = 64;
 pub(crate) type Word = u32;
 
 /// Words at the beginning of a reply, stop words left out, that count as its head: a reply says there what it is about.
-pub(crate) const HEAD_WORDS: usize = 40;
+pub(crate) const HEAD_WORDS: usize = 20;
 const MAX_USER_COUNT: u8 = 127;
 const MAX_REPLY_COUNT: u8 = 15;
 
@@ -72,6 +72,8 @@ pub(crate) struct WordCount {
 /// The forward list of one turn: its words, ascending, each once, and how many each side has in all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WordCounts {
+    /// Whether it is a question that the turn itself does not answer.
+    pub(crate) asks: bool,
     pub(crate) user_len: u32,
     pub(crate) reply_len: u32,
     pub(crate) counts: Vec<WordCount>,
@@ -81,7 +83,10 @@ impl WordCounts {
     /// Counts the words of a turn, and those of the names of who speaks in it.
     pub(crate) fn of(said: &Said) -> Self {
         let names = [said.user_name.as_deref(), said.assistant_name.as_deref()];
-        Self::of_fields(names.map(Option::unwrap_or_default), &said.user_message, &said.ai_response)
+        let counts =
+            Self::of_fields(names.map(Option::unwrap_or_default), &said.user_message, &said.ai_response);
+        let asks = said.ai_response.is_empty() && ends_in_question(&said.user_message);
+        Self { asks, ..counts }
     }
 
     /// Counts the words of a text that stands alone.
@@ -118,13 +123,14 @@ impl WordCounts {
                 _ => counts.name = true,
             }
         }
-        Self { user_len: clamp_u32(user_len), reply_len: clamp_u32(reply_len), counts }
+        Self { asks: false, user_len: clamp_u32(user_len), reply_len: clamp_u32(reply_len), counts }
     }
 
-    /// Version 1: a byte 1, both lengths as u32, then for each word its u32 and two bytes of counts; little-endian.
+    /// Version 1: a byte 1, a byte 1 if it asks, both lengths as u32, then for each word its u32 and two bytes of counts;
+    /// little-endian.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER + ENTRY * self.counts.len());
-        bytes.push(VERSION);
+        bytes.extend_from_slice(&[VERSION, u8::from(self.asks)]);
         bytes.extend_from_slice(&self.user_len.to_le_bytes());
         bytes.extend_from_slice(&self.reply_len.to_le_bytes());
         for WordCount { word, counts } in &self.counts {
@@ -136,12 +142,14 @@ impl WordCounts {
 }
 
 const VERSION: u8 = 1;
-const HEADER: usize = 9;
+const HEADER: usize = 10;
 const ENTRY: usize = 6;
 
 /// An encoded forward list, read in place.
 #[derive(Clone, Copy)]
 pub(crate) struct EncodedWords<'a> {
+    /// Whether it is a question that the turn itself does not answer.
+    pub(crate) asks: bool,
     /// Words of the user's side and of the reply, stop words left out.
     pub(crate) user_len: u32,
     pub(crate) reply_len: u32,
@@ -156,9 +164,9 @@ impl<'a> EncodedWords<'a> {
         if header[0] != VERSION || !rest.is_empty() {
             return None;
         }
-        let user_len = u32::from_le_bytes(header[1..5].try_into().ok()?);
-        let reply_len = u32::from_le_bytes(header[5..9].try_into().ok()?);
-        Some(Self { user_len, reply_len, entries })
+        let user_len = u32::from_le_bytes(header[2..6].try_into().ok()?);
+        let reply_len = u32::from_le_bytes(header[6..10].try_into().ok()?);
+        Some(Self { asks: header[1] != 0, user_len, reply_len, entries })
     }
 
     /// Words in the turn, stop words left out.
@@ -189,6 +197,13 @@ fn word_of(entry: &[u8; ENTRY]) -> Word {
 
 fn counts_of(entry: &[u8; ENTRY]) -> FieldCounts {
     FieldCounts::from_bytes([entry[4], entry[5]])
+}
+
+/// Whether there is a question mark near the end: what follows a question is often one more word.
+fn ends_in_question(text: &str) -> bool {
+    const NEAR_BYTES: usize = 80;
+    let end = &text[text.ceil_char_boundary(text.len().saturating_sub(NEAR_BYTES))..];
+    end.contains(['?', '\u{ff1f}', '\u{61f}'])
 }
 
 /// The words of a query, each once, in their order, at most [`MAX_QUERY_WORDS`].
@@ -446,7 +461,7 @@ mod tests {
     #[test]
     fn foreign_bytes_are_no_forward_list() {
         assert!(EncodedWords::parse(b"").is_none());
-        assert!(EncodedWords::parse(&[2; 9]).is_none());
-        assert!(EncodedWords::parse(&[1; 10]).is_none());
+        assert!(EncodedWords::parse(&[2; HEADER]).is_none());
+        assert!(EncodedWords::parse(&[1; HEADER + 1]).is_none());
     }
 }

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use clap::{Args, ValueEnum};
 use clap_complete::Shell;
-use thermocline::Originals;
+use thermocline::{Originals, Profile, Weights};
+
+use crate::exit::Failure;
 
 /// Whose memory a verb reads or writes.
 #[derive(Args, Debug)]
@@ -52,6 +54,76 @@ pub(crate) struct ContextArgs {
     /// clock's].
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub(crate) now: Option<DateTime<Utc>>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RecallArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// What to look for: any text.
+    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    pub(crate) query: Option<String>,
+
+    /// Answer many queries, a line each: {"query":"...","now":"...","k":20}; now and k are optional. - reads stdin. The
+    /// answers are JSON, a line each.
+    #[arg(long, value_name = "QUERIES.jsonl")]
+    pub(crate) batch: Option<PathBuf>,
+
+    /// How many at most.
+    #[arg(short, value_name = "N", default_value_t = 10)]
+    pub(crate) k: usize,
+
+    #[command(flatten)]
+    pub(crate) ranking: RankingArgs,
+
+    /// The moment of asking, from which ages and "last week" are measured: RFC 3339, or a date for its midnight in UTC
+    /// [default: the clock's].
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    pub(crate) now: Option<DateTime<Utc>>,
+}
+
+/// How to rank.
+#[derive(Args, Debug)]
+pub(crate) struct RankingArgs {
+    /// How to rank: default; paper (0.5 recency + 0.3 meaning + 0.2 anchors); recency (newest first).
+    #[arg(long, value_enum, default_value_t = ProfileArg::Default)]
+    pub(crate) profile: ProfileArg,
+
+    /// A weight of your own in the default formula: words, meaning, neighbours, answer, session, time, anchors or
+    /// recency, from 0 to 10. May be given several times.
+    #[arg(long = "weight", value_name = "NAME=VALUE")]
+    pub(crate) weights: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProfileArg {
+    Default,
+    Paper,
+    Recency,
+}
+
+impl RankingArgs {
+    /// The profile that is meant; none: the configured one.
+    pub(crate) fn profile(&self) -> Result<Option<Profile>, Failure> {
+        if self.weights.is_empty() {
+            return Ok(match self.profile {
+                ProfileArg::Default => None,
+                ProfileArg::Paper => Some(Profile::Paper),
+                ProfileArg::Recency => Some(Profile::Recency),
+            });
+        }
+        if self.profile != ProfileArg::Default {
+            return Err(Failure::refused("weights belong to the default profile; leave out --profile"));
+        }
+        let mut weights = Weights::default();
+        for given in &self.weights {
+            let value = given.split_once('=').and_then(|(name, value)| Some((name, value.parse::<f64>().ok()?)));
+            let (name, value) = value.ok_or_else(|| Failure::refused("a weight is NAME=VALUE, words=0.5 say"))?;
+            weights.set(name, value)?;
+        }
+        Ok(Some(Profile::Custom(weights)))
+    }
 }
 
 #[derive(Args, Debug)]

@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 use crate::{
     args::{
         AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs,
-        ContextArgs, EraseArgs, ExportArgs, ImportArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs,
+        ContextArgs, EraseArgs, ExportArgs, ImportArgs, JobsRetryArgs, JobsRunArgs, RecallArgs, ReplayArgs, SessionArgs,
         SessionListArgs, SessionShowArgs, TurnShowArgs,
     },
     exit::EXIT_CODES,
@@ -100,6 +100,16 @@ pub(crate) enum Verb {
         thermocline context --user alex \"You mentioned a knot earlier, what was it?\"\n  \
         thermocline context --user alex --session s1 --budget-tokens 800 --now 2026-06-01 \"And then?\"")]
     Context(ContextArgs),
+
+    /// Print what fits a query among all that a user ever said, and why.
+    ///
+    /// Searches every session and tier, by words and by meaning; a time in the query ("last week", "in March") lifts what
+    /// was said then. Each result shows the parts of its score. Nothing is written.
+    #[command(after_help = "Examples:\n  \
+        thermocline recall --user alex \"What is my sister's name?\"\n  \
+        thermocline recall --user alex --profile paper -k 5 --now 2026-06-01 \"the boat\"\n  \
+        thermocline recall --user alex --batch queries.jsonl")]
+    Recall(RecallArgs),
 
     /// List, show, end, restore or compress sessions.
     #[command(subcommand, after_help = "Example:\n  thermocline session list --user alex")]

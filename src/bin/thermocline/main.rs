@@ -16,6 +16,7 @@ mod find;
 mod jobs;
 mod output;
 mod plain;
+mod recall;
 mod replay;
 mod session;
 mod stats;
@@ -51,6 +52,7 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         Verb::Demo => demo::run(cli.db.as_deref(), out),
         Verb::Replay(args) => replay::run(&db, args, out),
         Verb::Context(args) => context::run(&db, args, out),
+        Verb::Recall(args) => recall::run(&db, args, out),
         Verb::Session(SessionVerb::List(args)) => session::list(&db, args, out),
         Verb::Session(SessionVerb::Show(args)) => session::show(&db, args, out),
         Verb::Session(SessionVerb::End(args)) => session::end(&db, args, out),

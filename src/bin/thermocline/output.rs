@@ -48,6 +48,13 @@ impl Output {
         self.print(&(escaped(&json) + "\n"))
     }
 
+    /// Prints one answer of many as a line of JSON.
+    pub(crate) fn line<T: Serialize>(&self, answer: &T) -> Result<(), Failure> {
+        let json = serde_json::to_string(answer)
+            .map_err(|error| Failure::caused(Exit::Unexpected, "the answer is no JSON", error))?;
+        self.print(&(escaped(&json) + "\n"))
+    }
+
     /// Prints data as it is. A reader who has gone away has seen enough: that is no failure.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn print(&self, data: &str) -> Result<(), Failure> {

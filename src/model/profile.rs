@@ -56,7 +56,8 @@ impl Profile {
 ///
 /// ```text
 /// relevance = words * W + meaning * C
-/// near      = relevance + open * neighbours * (relevance of the turn before + of the turn after)
+/// near      = relevance + open * (neighbours * (relevance of the turn before + of the turn after)
+///                                 + answer * relevance of the turn before, if that asks)
 /// lent      = near + open * session * (best of its session / best of all) * best of all
 /// score     = lent * (1 + time * t) * (1 + anchors * a) * (1 + recency * e^(-0.1 * days))
 /// ```
@@ -71,8 +72,10 @@ pub struct Weights {
     pub words: f64,
     /// Of meaning. Default 0.4.
     pub meaning: f64,
-    /// What a turn lends each of its neighbours. Default 0.2.
+    /// What a turn lends each of its neighbours. Default 0.15.
     pub neighbours: f64,
+    /// What a question lends the turn after it, besides. Default 0.2.
+    pub answer: f64,
     /// What a session's best turn lends the others. Default 0.4.
     pub session: f64,
     /// For turns of a time that the query names. Default 0.5.
@@ -88,7 +91,8 @@ impl Default for Weights {
         Self {
             words: 0.6,
             meaning: 0.4,
-            neighbours: 0.2,
+            neighbours: 0.15,
+            answer: 0.2,
             session: 0.4,
             time: 0.5,
             anchors: 0.1,
@@ -98,11 +102,12 @@ impl Default for Weights {
 }
 
 impl Weights {
-    fn named(&self) -> [(&'static str, f64); 7] {
+    fn named(&self) -> [(&'static str, f64); 8] {
         [
             ("words", self.words),
             ("meaning", self.meaning),
             ("neighbours", self.neighbours),
+            ("answer", self.answer),
             ("session", self.session),
             ("time", self.time),
             ("anchors", self.anchors),
@@ -116,6 +121,7 @@ impl Weights {
             "words" => &mut self.words,
             "meaning" => &mut self.meaning,
             "neighbours" => &mut self.neighbours,
+            "answer" => &mut self.answer,
             "session" => &mut self.session,
             "time" => &mut self.time,
             "anchors" => &mut self.anchors,

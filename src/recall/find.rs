@@ -1,0 +1,212 @@
+//! Finds what fits a query among all that a user ever said: each kind of evidence by itself, then the ranks.
+
+use chrono::{DateTime, Utc};
+use rusqlite::Connection;
+
+use crate::{
+    embed::{Embedder, pieces::place_of, quantize::Vector},
+    error::Result,
+    model::{profile::Profile, turn::Side},
+    recall::{
+        embedders::QueryVector,
+        query::Query,
+        score::{self, Evidence, Scored},
+        user_index::UserIndex,
+        words_leg::{self, QueryWord, WordsLeg},
+    },
+    store::{users::Scope, vectors},
+};
+
+/// What is asked, and what was made ready for it before the file was read.
+pub(crate) struct Question<'a> {
+    pub(crate) query: &'a Query,
+    /// The text that stands for the query's meaning.
+    pub(crate) meaning: &'a str,
+    /// The query in the spaces of embedders that are not built in.
+    pub(crate) vectors: &'a [QueryVector],
+    pub(crate) now: DateTime<Utc>,
+    pub(crate) profile: Profile,
+    pub(crate) k: usize,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The best units, best first.
+    pub(crate) ranked: Vec<Scored>,
+    /// What each word of the query weighs.
+    pub(crate) words: Vec<QueryWord>,
+    /// For each of `ranked` the piece that matched best by meaning.
+    pub(crate) pieces: Vec<Option<u8>>,
+    /// The model whose vectors were compared.
+    pub(crate) model: Option<String>,
+    /// What failed or is not ready yet, so that it was searched without it.
+    pub(crate) missing: Vec<String>,
+}
+
+/// Ranks the user's units, leaving out those that may not be shown.
+pub(crate) fn find(
+    conn: &Connection,
+    scope: &Scope,
+    index: &mut UserIndex,
+    question: &Question<'_>,
+    may: impl Fn(u32) -> bool,
+) -> Found {
+    let mut missing = Vec::new();
+    let words = words_leg::look_up(conn, scope, index, &question.query.words).unwrap_or_else(|error| {
+        missing.push(format!("words: {error}"));
+        WordsLeg::default()
+    });
+    let meaning = meaning(conn, scope, index, question, &words, &mut missing);
+    let spans = &question.query.spans;
+    let anchors = anchor_strengths(conn, scope, index, question).unwrap_or_else(|error| {
+        missing.push(format!("anchors: {error}"));
+        Vec::new()
+    });
+    let in_time = |at: i64| {
+        DateTime::from_timestamp_millis(at).is_some_and(|at| spans.iter().any(|span| span.contains(at)))
+    };
+    let evidence = Evidence {
+        words: &|seq| words.score(seq),
+        meaning: &meaning.cosines,
+        anchors: &|seq| {
+            let at = anchors.binary_search_by_key(&seq, |(seq, _)| *seq);
+            at.map_or(0.0, |at| anchors[at].1)
+        },
+        in_time: &in_time,
+        now_ms: question.now.timestamp_millis(),
+    };
+    let ranked = score::rank(index, &evidence, &question.profile, question.k, may);
+    let pieces = ranked.iter().map(|unit| meaning.piece(unit.seq)).collect();
+    Found { ranked, words: words.weights, pieces, model: meaning.model, missing }
+}
+
+/// What the best piece of a reply counts beside that of the user's side.
+const REPLY_SHARE: f32 = 0.7;
+
+/// What vectors say of each unit, by number.
+#[derive(Default)]
+struct Meaning {
+    cosines: Vec<f32>,
+    best: Vec<BestPieces>,
+    model: Option<String>,
+}
+
+/// The best piece of each side, with its cosine, at least 0.
+#[derive(Clone, Copy, Default)]
+struct BestPieces {
+    user: (f32, u8),
+    reply: (f32, u8),
+}
+
+impl Meaning {
+    fn piece(&self, seq: u32) -> Option<u8> {
+        let best = self.best.get((seq as usize).checked_sub(1)?)?;
+        let (cosine, piece) = if best.user.0 >= best.reply.0 { best.user } else { best.reply };
+        (cosine > 0.0).then_some(piece)
+    }
+}
+
+/// Compares the query with every piece of every unit, in the first space that has both: those of the caller's embedders
+/// in their order, then the built-in one's. Vectors of different spaces are never compared.
+fn meaning(
+    conn: &Connection,
+    scope: &Scope,
+    index: &mut UserIndex,
+    question: &Question<'_>,
+    words: &WordsLeg,
+    missing: &mut Vec<String>,
+) -> Meaning {
+    for tried in question.vectors {
+        let vector = match &tried.vector {
+            Ok(Some(vector)) => vector,
+            Ok(None) => continue,
+            Err(why) => {
+                missing.push(format!("embedder {}: {why}", tried.space.model));
+                continue;
+            }
+        };
+        match vectors::space(conn, &tried.space) {
+            Ok(Some(space)) => match scan(conn, scope, index, (space, false), vector) {
+                Ok((_, uncovered)) if uncovered > MAX_UNCOVERED => {
+                    missing.push(format!("embedder {}: {uncovered} turns are not embedded yet", tried.space.model));
+                }
+                Ok((meaning, uncovered)) => {
+                    if uncovered > 0 {
+                        missing.push(format!(
+                            "embedder {}: {uncovered} turns are not embedded yet and were found by words only",
+                            tried.space.model
+                        ));
+                    }
+                    return Meaning { model: Some(tried.space.model.clone()), ..meaning };
+                }
+                Err(error) => missing.push(format!("vectors of {}: {error}", tried.space.model)),
+            },
+            Ok(None) => missing.push(format!("embedder {}: no turn is embedded yet", tried.space.model)),
+            Err(error) => missing.push(format!("vectors of {}: {error}", tried.space.model)),
+        }
+    }
+    let built_in = crate::embed::BuiltIn::default();
+    let Some(vector) = built_in.embed_query(question.meaning, &words.weights) else { return Meaning::default() };
+    let space = built_in.space();
+    let found = vectors::space(conn, &space)
+        .map(|known| known.unwrap_or(vectors::Space { space_no: vectors::NOT_IN_FILE, dims: space.dims as usize }))
+        .and_then(|known| scan(conn, scope, index, (known, true), &vector));
+    match found {
+        Ok((meaning, _)) => Meaning { model: Some(space.model), ..meaning },
+        Err(error) => {
+            missing.push(format!("vectors: {error}"));
+            Meaning::default()
+        }
+    }
+}
+
+/// With more units than this not embedded yet, an embedder further down the chain that has them is asked instead.
+const MAX_UNCOVERED: u32 = 64;
+
+fn scan(
+    conn: &Connection,
+    scope: &Scope,
+    index: &mut UserIndex,
+    (space, is_built_in): (vectors::Space, bool),
+    vector: &Vector,
+) -> Result<(Meaning, u32)> {
+    let (units, last_seq) = (index.units().len(), index.extent().last_seq);
+    let known = index.space(conn, scope, space, is_built_in.then(Default::default))?;
+    let mut best = vec![BestPieces::default(); units];
+    known.matrix.scan(vector, |seq, piece, cosine| {
+        let Some(best) = best.get_mut(seq as usize - 1) else { return };
+        let side = match place_of(piece).0 {
+            Side::User => &mut best.user,
+            Side::Reply => &mut best.reply,
+        };
+        if cosine > side.0 {
+            *side = (cosine, piece);
+        }
+    });
+    let cosines = best.iter().map(|best| best.user.0 + REPLY_SHARE * best.reply.0).collect();
+    Ok((Meaning { cosines, best, model: None }, known.uncovered(last_seq)))
+}
+
+/// For each unit that proves an anchor which matters here, by number: the strength of the best.
+fn anchor_strengths(
+    conn: &Connection,
+    scope: &Scope,
+    index: &UserIndex,
+    question: &Question<'_>,
+) -> Result<Vec<(u32, f64)>> {
+    let wanted: Vec<(&crate::Anchor, f64)> = match question.profile {
+        Profile::Paper => index.anchors().iter().filter(|anchor| anchor.is_current()).map(|anchor| (anchor, anchor.strength)).collect(),
+        Profile::Recency => Vec::new(),
+        _ => question.query.matching(index.anchors()),
+    };
+    let mut strengths = Vec::new();
+    for (anchor, strength) in wanted {
+        for seq in crate::store::anchors::sources(conn, scope, anchor.id)? {
+            strengths.push((seq, score::rounded(strength)));
+        }
+    }
+    strengths.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    strengths.dedup_by_key(|(seq, _)| *seq);
+    Ok(strengths)
+}
