@@ -11,7 +11,7 @@ use crate::{
     recall::{
         embedders::QueryVector,
         find::{self, Found, Question},
-        query::Query,
+        query::{self, Query},
         score::{Parts, Scored},
         user_indexes::UserIndexes,
     },
@@ -138,7 +138,8 @@ pub(crate) fn recall(
     profile.check()?;
     let now = instant::checked(options.now.unwrap_or_else(|| instant::clamped(config.clock.now())))?;
     let understood = Query::understand(query, now);
-    let question = Question { query: &understood, meaning: query, vectors, now, profile, k };
+    let words = query::expanded(&understood, &[]);
+    let question = Question { query: &understood, words: &words, meaning: query, vectors, now, profile, k };
     store.read(|conn| {
         let found =
             indexes.with(conn, scope, |index| find::find(conn, scope, index, &question, |_| true))?;

@@ -13,7 +13,7 @@ use crate::{
     },
     recall::{
         pack::{self, Candidate, Item, ItemKind, Outcome, PackedAs, Piece, Request, Section},
-        refers_back::refers_back,
+        query::refers_back,
         search,
     },
     store::{Store, reload, sessions, turns, users::Scope},

@@ -6,20 +6,24 @@ use rusqlite::Connection;
 use crate::{
     embed::{Embedder, pieces::place_of, quantize::Vector},
     error::Result,
-    model::{profile::Profile, turn::Side},
+    model::{anchor::Anchor, profile::Profile, turn::Side},
     recall::{
         embedders::QueryVector,
-        query::Query,
+        query::{Query, Weighted},
         score::{self, Evidence, Scored},
         user_index::UserIndex,
-        words_leg::{self, QueryWord, WordsLeg},
+        anchors_leg,
+        words_leg::{self, WordsLeg},
     },
-    store::{users::Scope, vectors},
+    store::{anchors, users::Scope, vectors},
+    text::words::Word,
 };
 
 /// What is asked, and what was made ready for it before the file was read.
 pub(crate) struct Question<'a> {
     pub(crate) query: &'a Query,
+    /// The words to look for, and what each counts.
+    pub(crate) words: &'a [Weighted],
     /// The text that stands for the query's meaning.
     pub(crate) meaning: &'a str,
     /// The query in the spaces of embedders that are not built in.
@@ -35,7 +39,7 @@ pub(crate) struct Found {
     /// The best units, best first.
     pub(crate) ranked: Vec<Scored>,
     /// What each word of the query weighs.
-    pub(crate) words: Vec<QueryWord>,
+    pub(crate) words: Vec<(Word, f64)>,
     /// For each of `ranked` the piece that matched best by meaning.
     pub(crate) pieces: Vec<Option<u8>>,
     /// The model whose vectors were compared.
@@ -53,7 +57,7 @@ pub(crate) fn find(
     may: impl Fn(u32) -> bool,
 ) -> Found {
     let mut missing = Vec::new();
-    let words = words_leg::look_up(conn, scope, index, &question.query.words).unwrap_or_else(|error| {
+    let words = words_leg::look_up(conn, scope, index, question.words).unwrap_or_else(|error| {
         missing.push(format!("words: {error}"));
         WordsLeg::default()
     });
@@ -188,6 +192,9 @@ fn scan(
     Ok((Meaning { cosines, best, model: None }, known.uncovered(last_seq)))
 }
 
+/// An anchor below this is only wanted for who the user is; what it came from answers nothing.
+const LEAST_STRENGTH: f64 = 0.3;
+
 /// For each unit that proves an anchor which matters here, by number: the strength of the best.
 fn anchor_strengths(
     conn: &Connection,
@@ -195,14 +202,18 @@ fn anchor_strengths(
     index: &UserIndex,
     question: &Question<'_>,
 ) -> Result<Vec<(u32, f64)>> {
-    let wanted: Vec<(&crate::Anchor, f64)> = match question.profile {
+    let wanted: Vec<(&Anchor, f64)> = match question.profile {
         Profile::Paper => index.anchors().iter().filter(|anchor| anchor.is_current()).map(|anchor| (anchor, anchor.strength)).collect(),
         Profile::Recency => Vec::new(),
-        _ => question.query.matching(index.anchors()),
+        _ => {
+            let mut relevant = anchors_leg::relevant(question.query, index.anchors());
+            relevant.retain(|(_, strength)| *strength >= LEAST_STRENGTH);
+            relevant
+        }
     };
     let mut strengths = Vec::new();
     for (anchor, strength) in wanted {
-        for seq in crate::store::anchors::sources(conn, scope, anchor.id)? {
+        for seq in anchors::sources(conn, scope, anchor.id)? {
             strengths.push((seq, score::rounded(strength)));
         }
     }

@@ -9,7 +9,10 @@ use rusqlite::Connection;
 use crate::{
     embed::commonness,
     error::Result,
-    recall::user_index::{Averages, UserIndex, field_lengths},
+    recall::{
+        query::Weighted,
+        user_index::{Averages, UserIndex, field_lengths},
+    },
     store::{postings, users::Scope},
     text::words::{EncodedWords, FieldCounts, Word},
 };
@@ -25,9 +28,6 @@ const NAME: f64 = 1.0;
 /// word is rare.
 const PRIOR_TURNS: f64 = 200.0;
 
-/// A word of a query, and how much it counts, 1 unless it was only added to the query.
-pub(crate) type QueryWord = (Word, f64);
-
 /// What words say of each unit.
 #[derive(Debug, Default)]
 pub(crate) struct WordsLeg {
@@ -36,7 +36,7 @@ pub(crate) struct WordsLeg {
     /// The weight of all words of the query.
     total: f64,
     /// What each word of the query weighs: its rarity.
-    pub(crate) weights: Vec<QueryWord>,
+    pub(crate) weights: Vec<(Word, f64)>,
 }
 
 impl WordsLeg {
@@ -52,7 +52,7 @@ pub(crate) fn look_up(
     conn: &Connection,
     scope: &Scope,
     index: &UserIndex,
-    query: &[QueryWord],
+    query: &[Weighted],
 ) -> Result<WordsLeg> {
     let averages = index.lengths().averages();
     let mut leg =
@@ -60,7 +60,7 @@ pub(crate) fn look_up(
     let tail: Vec<(u32, EncodedWords<'_>)> =
         index.tail().iter().filter_map(|(seq, words)| Some((*seq, EncodedWords::parse(words)?))).collect();
     let mut hits: Vec<(u32, FieldCounts)> = Vec::new();
-    for &(word, share) in query {
+    for &Weighted { word, weight: share } in query {
         hits.clear();
         let last = postings::for_each(conn, scope, word, |seq, counts| hits.push((seq, counts)))?;
         hits.extend(
