@@ -72,8 +72,9 @@ pub use crate::{
     model::{
         anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
         critical::CriticalRule,
-        ids::{AnchorId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
-        profile::{Profile, Weights},
+        ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
+        profile::{Parts, Profile, Weights},
+        receipt::{Receipt, ReceiptItem, Understood},
         job::{JobInfo, JobKind, JobState},
         session::{EndReason, SessionInfo},
         summary::{Original, Summary},
@@ -84,7 +85,6 @@ pub use crate::{
         context::{Context, ContextItem, ContextOptions},
         pack::{ItemKind, Outcome, PackedAs, Section},
         answer::{Recall, RecallOptions, Recalled, RecalledItem},
-        score::Parts,
         search::Found,
     },
     store::{

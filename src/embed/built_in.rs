@@ -5,10 +5,7 @@
 
 use std::{borrow::Cow, sync::OnceLock};
 
-use crate::{
-    embed::{Embedder, Embedding, EmbeddingSpace, commonness, quantize::Vector, wordpiece::Vocabulary},
-    text::words::{self, Word},
-};
+use crate::embed::{Embedder, Embedding, EmbeddingSpace, quantize::Vector, wordpiece::Vocabulary};
 
 /// Rows and dims as u32, a scale for each row as f32, then the rows, a byte a number; all little-endian.
 static TABLE: &[u8] = include_bytes!("../../assets/built_in/table.bin");
@@ -34,27 +31,9 @@ impl BuiltIn {
         Vector::of(&mean(text))
     }
 
-    /// The vector of a query: each word counts by what it weighs among the user's turns, and what is in none of them by
-    /// the most that any does. Turns have no such weights, since a turn's vector must not depend on other turns.
-    pub(crate) fn embed_query(self, query: &str, weights: &[(Word, f64)]) -> Option<Vector> {
-        /// Of stop words and marks: their rows are short.
-        const DULL: f64 = 1.0;
-        let most = weights.iter().map(|(_, weight)| *weight).fold(DULL, f64::max);
-        let mut sum = [0.0; DIMS];
-        vocabulary().words(query, |text, ids| {
-            let weight = words::query_words(text).first().map_or(DULL, |word| {
-                weights.iter().find(|(other, _)| other == word).map_or(most, |(_, weight)| *weight)
-            });
-            #[expect(clippy::cast_possible_truncation, reason = "a weight needs no more digits than an f32 has")]
-            ids.iter().for_each(|&id| add_row(&mut sum, id, weight as f32));
-        });
-        Vector::of(&sum)
-    }
-
     /// Reads the vocabulary ahead of its first use, which would wait for that some 20 milliseconds.
     pub(crate) fn preload() {
         vocabulary();
-        commonness::of(0);
     }
 }
 
@@ -73,14 +52,14 @@ impl Embedder for BuiltIn {
 fn mean(text: &str) -> [f32; DIMS] {
     let mut sum = [0.0; DIMS];
     // What the table does not know says nothing.
-    vocabulary().tokens(text, |id| id.into_iter().for_each(|id| add_row(&mut sum, id, 1.0)));
+    vocabulary().tokens(text, |id| id.into_iter().for_each(|id| add_row(&mut sum, id)));
     sum
 }
 
-fn add_row(sum: &mut [f32; DIMS], id: u32, weight: f32) {
+fn add_row(sum: &mut [f32; DIMS], id: u32) {
     if let Some((scale, row)) = row(id) {
         for (sum, &byte) in sum.iter_mut().zip(row) {
-            *sum += weight * scale * f32::from(byte.cast_signed());
+            *sum += scale * f32::from(byte.cast_signed());
         }
     }
 }

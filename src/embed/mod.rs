@@ -3,6 +3,7 @@
 
 mod built_in;
 pub(crate) mod commonness;
+pub(crate) mod lexicon;
 pub(crate) mod matrix;
 pub(crate) mod pieces;
 pub(crate) mod quantize;
@@ -14,7 +15,7 @@ use std::{fmt, future::Future, pin::Pin};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Most numbers in a vector. Products of two such vectors add up in 32 bits, and no known model comes near.
 pub(crate) const MAX_DIMS: u32 = 16_384;
@@ -69,4 +70,18 @@ pub struct EmbeddingSpace {
     pub revision: String,
     /// How many numbers a vector has, from 1 to 16,384.
     pub dims: u32,
+}
+
+impl EmbeddingSpace {
+    /// Refuses a space outside of its limits.
+    pub(crate) fn check(&self) -> Result<()> {
+        const MAX_NAME_BYTES: usize = 100;
+        if self.model.is_empty() || self.model.len() > MAX_NAME_BYTES || self.revision.len() > MAX_NAME_BYTES {
+            return Err(Error::invalid("an embedder's model has 1 to 100 bytes, its revision up to 100"));
+        }
+        if !(1..=MAX_DIMS).contains(&self.dims) {
+            return Err(Error::invalid(format!("an embedder has {} dims; it must have 1 to {MAX_DIMS}", self.dims)));
+        }
+        Ok(())
+    }
 }

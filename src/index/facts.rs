@@ -1,6 +1,9 @@
 //! What ranking needs to know of a unit besides its words and vectors: where and when it was said, and how long it is.
 
-use crate::index::{BLOCK_UNITS, block_of};
+use crate::{
+    index::{BLOCK_UNITS, block_of},
+    text::words::Traits,
+};
 
 /// A unit, as ranking sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,19 +16,18 @@ pub(crate) struct Facts {
     pub(crate) turn_number: u32,
     /// When it was said, in milliseconds since 1970.
     pub(crate) said_at_ms: i64,
-    /// Words of the user's side, stop words left out; larger numbers count as 65,535.
-    pub(crate) user_len: u16,
-    /// Words of the reply.
-    pub(crate) reply_len: u16,
-    /// Whether it is a question that the turn itself does not answer.
-    pub(crate) asks: bool,
+    /// Words of its head, stop words left out.
+    pub(crate) head_len: u16,
+    /// All other words; larger numbers count as 65,535.
+    pub(crate) rest_len: u16,
+    pub(crate) traits: Traits,
 }
 
 /// Bytes of one unit in a block.
 const ENTRY: usize = 26;
 
 /// One block's units as one row holds them: for each its place in the block (a byte), then session, turn, time, the two
-/// lengths, and whether it asks, little-endian.
+/// lengths, and its traits, little-endian.
 pub(crate) fn encode(facts: &[Facts]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(ENTRY * facts.len());
     for unit in facts {
@@ -33,9 +35,9 @@ pub(crate) fn encode(facts: &[Facts]) -> Vec<u8> {
         bytes.extend_from_slice(&unit.session_no.to_le_bytes());
         bytes.extend_from_slice(&unit.turn_number.to_le_bytes());
         bytes.extend_from_slice(&unit.said_at_ms.to_le_bytes());
-        bytes.extend_from_slice(&unit.user_len.to_le_bytes());
-        bytes.extend_from_slice(&unit.reply_len.to_le_bytes());
-        bytes.push(u8::from(unit.asks));
+        bytes.extend_from_slice(&unit.head_len.to_le_bytes());
+        bytes.extend_from_slice(&unit.rest_len.to_le_bytes());
+        bytes.push(unit.traits.to_byte());
     }
     bytes
 }
@@ -59,9 +61,9 @@ fn read(block: u32, entry: &[u8; ENTRY]) -> Option<Facts> {
         session_no: i64::from_le_bytes(entry[1..9].try_into().ok()?),
         turn_number: u32::from_le_bytes(entry[9..13].try_into().ok()?),
         said_at_ms: i64::from_le_bytes(entry[13..21].try_into().ok()?),
-        user_len: u16::from_le_bytes(entry[21..23].try_into().ok()?),
-        reply_len: u16::from_le_bytes(entry[23..25].try_into().ok()?),
-        asks: entry[25] != 0,
+        head_len: u16::from_le_bytes(entry[21..23].try_into().ok()?),
+        rest_len: u16::from_le_bytes(entry[23..25].try_into().ok()?),
+        traits: Traits::from_byte(entry[25]),
     })
 }
 
@@ -76,9 +78,9 @@ mod tests {
             session_no: i64::MAX - 3,
             turn_number: seq,
             said_at_ms: -5,
-            user_len: 7,
-            reply_len: u16::MAX,
-            asks: seq == 66,
+            head_len: 7,
+            rest_len: u16::MAX,
+            traits: Traits { asks: seq == 66, ..Traits::default() },
         };
         let block: Vec<Facts> = [65, 66, 128].map(unit).to_vec();
         assert_eq!(decode(1, &encode(&block)).unwrap(), block);

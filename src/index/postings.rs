@@ -10,10 +10,10 @@ const MAX_CHUNK_BYTES: usize = 892;
 /// The longest entry: five bytes of gap, two of counts.
 const MAX_ENTRY_BYTES: usize = 7;
 
-const NONE: FieldCounts = FieldCounts { name: false, user: 0, head: 0, rest: 0 };
+const NONE: FieldCounts = FieldCounts { name: false, head: 0, rest: 0 };
 /// What most words are: once in one field.
 const ONCE: [FieldCounts; 3] =
-    [FieldCounts { user: 1, ..NONE }, FieldCounts { head: 1, ..NONE }, FieldCounts { rest: 1, ..NONE }];
+    [FieldCounts { head: 1, ..NONE }, FieldCounts { rest: 1, ..NONE }, FieldCounts { name: true, ..NONE }];
 /// The code of all else.
 const EXPLICIT: usize = ONCE.len();
 
@@ -85,7 +85,7 @@ pub(crate) fn for_each(first: u32, data: &[u8], mut each: impl FnMut(u32, FieldC
         let counts = match ONCE.get((number & 3) as usize) {
             Some(&once) => once,
             None => match (bytes.next(), bytes.next()) {
-                (Some(&user), Some(&reply)) => FieldCounts::from_bytes([user, reply]),
+                (Some(&head), Some(&rest)) => FieldCounts::from_bytes([head, rest]),
                 _ => return false,
             },
         };
@@ -107,13 +107,13 @@ mod tests {
     use super::*;
 
     fn postings() -> impl Strategy<Value = Vec<Posting>> {
-        let one = (1..100_000_u32, any::<bool>(), 0..128_u8, 0..16_u8, 0..16_u8);
+        let one = (1..100_000_u32, any::<bool>(), 0..64_u8, any::<u8>());
         prop::collection::vec(one, 0..2_000).prop_map(|mut entries| {
             entries.sort_unstable();
             entries.dedup_by_key(|entry| entry.0);
             entries
                 .into_iter()
-                .map(|(seq, name, user, head, rest)| Posting { seq, counts: FieldCounts { name, user, head, rest } })
+                .map(|(seq, name, head, rest)| Posting { seq, counts: FieldCounts { name, head, rest } })
                 .collect()
         })
     }
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_cut_chunk_is_refused() {
-        let chunk = &encode(&[Posting { seq: 9, counts: FieldCounts { user: 2, head: 1, ..NONE } }])[0];
+        let chunk = &encode(&[Posting { seq: 9, counts: FieldCounts { head: 2, rest: 1, ..NONE } }])[0];
         assert!(decode(9, &chunk.data[..2]).is_none());
         assert!(decode(9, &[0x80]).is_none());
         assert!(decode(u32::MAX, &[0b100]).is_none(), "beyond the last number");

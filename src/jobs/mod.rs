@@ -1,6 +1,7 @@
 //! Running jobs: take one, work on it in slices, give it back or end it.
 
 mod compress;
+mod embed;
 mod erase;
 mod index;
 mod worker;
@@ -155,7 +156,7 @@ impl<'a> Run<'a> {
             JobKind::Erase => erase::go_on(self, lease).await.map(|_| Ended::Done),
             JobKind::Scrub => erase::scrub_as_job(self, lease).await,
             JobKind::Index => index::index(self, lease).await,
-            JobKind::Embed => { let lease = lease.clone(); self.slice(move |desk| jobs::finish(desk.tx, &lease)).await.map(|()| Ended::Done) }
+            JobKind::Embed => embed::embed(self, lease).await,
         };
         let (reason, interrupted) = match ended {
             Ok(Ended::Done) => {

@@ -6,6 +6,7 @@ pub(crate) mod ids;
 pub(crate) mod instant;
 pub(crate) mod job;
 pub(crate) mod profile;
+pub(crate) mod receipt;
 pub(crate) mod session;
 pub(crate) mod summary;
 pub(crate) mod tier;

@@ -7,12 +7,12 @@ use serde::Serialize;
 use crate::{
     config::Config,
     error::{Error, Result},
-    model::{anchor::Anchor, instant, profile::Profile, summary::Summary, tier::MemoryTier, turn::Turn},
+    model::{anchor::Anchor, instant, profile::{Parts, Profile}, summary::Summary, tier::MemoryTier, turn::Turn},
     recall::{
         embedders::QueryVector,
         find::{self, Found, Question},
         query::{self, Query},
-        score::{Parts, Scored},
+        score::Scored,
         user_indexes::UserIndexes,
     },
     store::{Store, originals, reload, summaries, turns, users::Scope},
@@ -150,8 +150,9 @@ pub(crate) fn recall(
 
 fn fetch_all(conn: &Connection, scope: &Scope, config: &Config, found: &Found) -> Result<Vec<Recalled>> {
     let mut items = Vec::with_capacity(found.ranked.len());
+    let mut originals = originals::Reader::new(conn, scope);
     for Scored { seq, score, parts } in &found.ranked {
-        if let Some(item) = fetch(conn, scope, config, *seq)? {
+        if let Some(item) = fetch(conn, scope, (config, &mut originals), *seq)? {
             items.push(Recalled { item, score: *score, parts: *parts, flags: Vec::new() });
         }
     }
@@ -162,12 +163,12 @@ fn fetch_all(conn: &Connection, scope: &Scope, config: &Config, found: &Found) -
 pub(crate) fn fetch(
     conn: &Connection,
     scope: &Scope,
-    config: &Config,
+    (config, originals): (&Config, &mut originals::Reader<'_>),
     seq: u32,
 ) -> Result<Option<RecalledItem>> {
     let Some(unit) = turns::unit_by_seq(conn, scope, seq)? else { return Ok(None) };
     let place = (unit.session_no, unit.turn_number);
-    if let Some(turn) = originals::by_number(conn, scope, place.0, place.1)? {
+    if let Some(turn) = originals.by_number(place.0, place.1)? {
         return Ok(Some(RecalledItem::Turn(Box::new(reload::recounted(turn, config)))));
     }
     let summary = summaries::at(conn, scope, place)?;

@@ -1,12 +1,12 @@
 //! Finds what fits a query among all that a user ever said: each kind of evidence by itself, then the ranks.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use rusqlite::Connection;
 
 use crate::{
     embed::{Embedder, pieces::place_of, quantize::Vector},
     error::Result,
-    model::{anchor::Anchor, profile::Profile, turn::Side},
+    model::{anchor::Anchor, profile::{Profile, rounded}, turn::Side},
     recall::{
         embedders::QueryVector,
         query::{Query, Weighted},
@@ -16,7 +16,7 @@ use crate::{
         words_leg::{self, WordsLeg},
     },
     store::{anchors, users::Scope, vectors},
-    text::words::Word,
+    text::{times::TimeSpan, words::Word},
 };
 
 /// What is asked, and what was made ready for it before the file was read.
@@ -61,14 +61,16 @@ pub(crate) fn find(
         missing.push(format!("words: {error}"));
         WordsLeg::default()
     });
-    let meaning = meaning(conn, scope, index, question, &words, &mut missing);
+    let meaning = meaning(conn, scope, index, question, &mut missing);
     let spans = &question.query.spans;
     let anchors = anchor_strengths(conn, scope, index, question).unwrap_or_else(|error| {
         missing.push(format!("anchors: {error}"));
         Vec::new()
     });
+    // People tell of a day on the days after it.
     let in_time = |at: i64| {
-        DateTime::from_timestamp_millis(at).is_some_and(|at| spans.iter().any(|span| span.contains(at)))
+        let told = |span: &TimeSpan, at: DateTime<Utc>| span.from <= at && at - TOLD_WITHIN < span.until;
+        DateTime::from_timestamp_millis(at).is_some_and(|at| spans.iter().any(|span| told(span, at)))
     };
     let evidence = Evidence {
         words: &|seq| words.score(seq),
@@ -77,6 +79,7 @@ pub(crate) fn find(
             let at = anchors.binary_search_by_key(&seq, |(seq, _)| *seq);
             at.map_or(0.0, |at| anchors[at].1)
         },
+        by_speaker: &|seq| words.is_spoken_by_whom_it_names(seq),
         in_time: &in_time,
         now_ms: question.now.timestamp_millis(),
     };
@@ -85,8 +88,8 @@ pub(crate) fn find(
     Found { ranked, words: words.weights, pieces, model: meaning.model, missing }
 }
 
-/// What the best piece of a reply counts beside that of the user's side.
-const REPLY_SHARE: f32 = 0.7;
+/// A time that is named is meant together with the week after it.
+const TOLD_WITHIN: TimeDelta = TimeDelta::days(7);
 
 /// What vectors say of each unit, by number.
 #[derive(Default)]
@@ -118,7 +121,6 @@ fn meaning(
     scope: &Scope,
     index: &mut UserIndex,
     question: &Question<'_>,
-    words: &WordsLeg,
     missing: &mut Vec<String>,
 ) -> Meaning {
     for tried in question.vectors {
@@ -151,7 +153,7 @@ fn meaning(
         }
     }
     let built_in = crate::embed::BuiltIn::default();
-    let Some(vector) = built_in.embed_query(question.meaning, &words.weights) else { return Meaning::default() };
+    let Some(vector) = built_in.embed_text(question.meaning) else { return Meaning::default() };
     let space = built_in.space();
     let found = vectors::space(conn, &space)
         .map(|known| known.unwrap_or(vectors::Space { space_no: vectors::NOT_IN_FILE, dims: space.dims as usize }))
@@ -188,7 +190,7 @@ fn scan(
             *side = (cosine, piece);
         }
     });
-    let cosines = best.iter().map(|best| best.user.0 + REPLY_SHARE * best.reply.0).collect();
+    let cosines = best.iter().map(|best| best.user.0 + best.reply.0).collect();
     Ok((Meaning { cosines, best, model: None }, known.uncovered(last_seq)))
 }
 
@@ -214,7 +216,7 @@ fn anchor_strengths(
     let mut strengths = Vec::new();
     for (anchor, strength) in wanted {
         for seq in anchors::sources(conn, scope, anchor.id)? {
-            strengths.push((seq, score::rounded(strength)));
+            strengths.push((seq, rounded(strength)));
         }
     }
     strengths.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));

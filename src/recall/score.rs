@@ -1,9 +1,8 @@
 //! From evidence to ranks: pure, the same on every machine.
 
-use serde::Serialize;
-
 use crate::{
-    model::profile::{Profile, Weights},
+    index::facts::Facts,
+    model::profile::{Parts, Profile, Weights, rounded},
     recall::user_index::UserIndex,
 };
 
@@ -13,51 +12,13 @@ const MS_PER_DAY: f64 = 86_400_000.0;
 /// A turn of so many words is half understood by what stands around it.
 const OPEN_WORDS: f64 = 200.0;
 
-/// What a score was made of; each part is 0 where it has no share in it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Parts {
-    /// Words, from 0 to 1: 1 is the best of the user's turns.
-    pub words: f64,
-    /// Meaning, from 0 to 1 likewise; in the paper's formula the cosine itself.
-    pub meaning: f64,
-    /// What the turns before and after lent, weight included.
-    pub neighbours: f64,
-    /// What the session lent, weight included.
-    pub session: f64,
-    /// 1: it was said in a time that the query names.
-    pub time: f64,
-    /// The strength of the best anchor that the query calls for and that it is evidence of, from 0 to 1; in the paper's
-    /// formula of any anchor that it is evidence of.
-    pub anchors: f64,
-    /// e^(-0.1 * days), from 0 to 1.
-    pub recency: f64,
-}
-
-impl Parts {
-    /// The score that these parts give: what a receipt can be checked by.
-    pub fn score(&self, profile: &Profile) -> f64 {
-        rounded(match (profile, profile.weights()) {
-            (_, Some(weights)) => {
-                let lent = weights.words * self.words
-                    + weights.meaning * self.meaning
-                    + self.neighbours
-                    + self.session;
-                lent * (1.0 + weights.time * self.time)
-                    * (1.0 + weights.anchors * self.anchors)
-                    * (1.0 + weights.recency * self.recency)
-            }
-            (Profile::Recency, _) => self.recency,
-            _ => 0.5 * self.recency + 0.3 * self.meaning + 0.2 * self.anchors,
-        })
-    }
-}
-
 /// What was found out about each unit, by number.
 pub(crate) struct Evidence<'a> {
     pub(crate) words: &'a dyn Fn(u32) -> f64,
     /// The best cosine of its pieces, at least 0.
     pub(crate) meaning: &'a [f32],
+    /// Whether it was said by the one speaker whom the query names.
+    pub(crate) by_speaker: &'a dyn Fn(u32) -> bool,
     /// The strength of anchors.
     pub(crate) anchors: &'a dyn Fn(u32) -> f64,
     /// Whether the query names the time at which it was said.
@@ -92,7 +53,10 @@ pub(crate) fn rank(
         .filter_map(|(seq, mut parts)| {
             let facts = index.unit(seq)?.facts;
             parts.anchors = (evidence.anchors)(seq);
-            parts.time = f64::from(u8::from((evidence.in_time)(facts.said_at_ms)));
+            let one_if = |is_so: bool| f64::from(u8::from(is_so));
+            parts.time = one_if((evidence.in_time)(facts.said_at_ms));
+            parts.speaker = one_if((evidence.by_speaker)(seq));
+            parts.wish = one_if(facts.traits.wishes);
             parts.recency = recency(facts.said_at_ms, evidence.now_ms);
             let score = parts.score(profile);
             (score > 0.0).then_some(Scored { seq, score, parts })
@@ -132,9 +96,9 @@ fn lend(index: &UserIndex, evidence: &Evidence<'_>, weights: Weights) -> Vec<(u3
     let mut best = 0.0_f64;
     for (unit, near) in units.iter().zip(&mut near) {
         if unit.facts.seq > 0 {
-            let asked = index.unit(unit.previous).is_some_and(|before| before.facts.asks);
+            let asked = index.unit(unit.previous).is_some_and(|before| before.facts.traits.asks);
             let answer = if asked { weights.answer * at(unit.previous) } else { 0.0 };
-            *near += open(unit.facts.user_len, unit.facts.reply_len)
+            *near += open(&unit.facts)
                 * (weights.neighbours * (at(unit.previous) + at(unit.next)) + answer);
             let of_session = &mut best_of_session[unit.session as usize];
             *of_session = of_session.max(*near);
@@ -149,7 +113,7 @@ fn lend(index: &UserIndex, evidence: &Evidence<'_>, weights: Weights) -> Vec<(u3
                 meaning: rounded(legs[i].1),
                 neighbours: rounded(near[i] - relevance[i]),
                 session: rounded(
-                    open(unit.facts.user_len, unit.facts.reply_len)
+                    open(&unit.facts)
                         * weights.session
                         * best_of_session[unit.session as usize],
                 ),
@@ -177,8 +141,8 @@ fn meaning_of(evidence: &Evidence<'_>, seq: u32) -> f64 {
 }
 
 /// How far a turn is understood by what stands around it, from 0 to 1.
-fn open(user_len: u16, reply_len: u16) -> f64 {
-    OPEN_WORDS / (OPEN_WORDS + f64::from(user_len) + f64::from(reply_len))
+fn open(facts: &Facts) -> f64 {
+    OPEN_WORDS / (OPEN_WORDS + f64::from(facts.head_len) + f64::from(facts.rest_len))
 }
 
 /// The paper's `e^(-0.1 * days)`; what is said to come is as new as can be.
@@ -186,9 +150,4 @@ fn recency(said_at_ms: i64, now_ms: i64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "an age in milliseconds needs no 53 bits")]
     let days = now_ms.saturating_sub(said_at_ms).max(0) as f64 / MS_PER_DAY;
     rounded(libm::exp(-DECAY * days))
-}
-
-/// Scores are cut to 1e-6, so that the last bits of a sum decide nothing.
-pub(crate) fn rounded(score: f64) -> f64 {
-    (score * 1e6).round() / 1e6
 }

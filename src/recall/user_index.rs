@@ -7,17 +7,16 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 
 use crate::{
-    embed::{BuiltIn, matrix::Matrix, pieces::{Piece, pieces}},
+    embed::{BuiltIn, matrix::Matrix},
     error::Result,
     index::{block_of, facts::Facts},
-    model::{anchor::Anchor, turn::NewTurn},
+    model::anchor::Anchor,
     store::{
-        anchors, index, originals, summaries,
+        anchors, index, originals,
         units::{self, Extent, Unit},
         users::Scope,
         vectors::{self, Space},
     },
-    text::words::HEAD_WORDS,
 };
 
 /// No unit: numbers begin at 1.
@@ -58,7 +57,8 @@ struct SessionEntry {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Lengths {
     pub(crate) units: u64,
-    user: Total,
+    /// Units whose speaker has a name.
+    pub(crate) named: u64,
     head: Total,
     rest: Total,
 }
@@ -72,7 +72,6 @@ struct Total {
 /// The average number of words of each field, over the units that have it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Averages {
-    pub(crate) user: f64,
     pub(crate) head: f64,
     pub(crate) rest: f64,
 }
@@ -89,15 +88,15 @@ pub(crate) struct SpaceIndex {
 impl Lengths {
     fn add(&mut self, facts: &Facts) {
         self.units += 1;
-        let (user, head, rest) = field_lengths(facts);
-        for (total, len) in [(&mut self.user, user), (&mut self.head, head), (&mut self.rest, rest)] {
+        self.named += u64::from(facts.traits.is_named);
+        for (total, len) in [(&mut self.head, facts.head_len), (&mut self.rest, facts.rest_len)] {
             total.units += u64::from(len > 0);
             total.words += u64::from(len);
         }
     }
 
     pub(crate) fn averages(&self) -> Averages {
-        Averages { user: self.user.average(), head: self.head.average(), rest: self.rest.average() }
+        Averages { head: self.head.average(), rest: self.rest.average() }
     }
 }
 
@@ -106,12 +105,6 @@ impl Total {
     fn average(self) -> f64 {
         (self.words as f64 / self.units.max(1) as f64).max(1.0)
     }
-}
-
-/// Words of the user's side, of the head of the reply and of its rest.
-pub(crate) fn field_lengths(facts: &Facts) -> (u16, u16, u16) {
-    let head = facts.reply_len.min(u16::try_from(HEAD_WORDS).unwrap_or(u16::MAX));
-    (facts.user_len, head, facts.reply_len - head)
 }
 
 impl UserIndex {
@@ -232,9 +225,11 @@ impl UserIndex {
         if let Some(built_in) = built_in
             && last_seq > known.covered_seq
         {
+            let mut originals = originals::Reader::new(conn, scope);
             for seq in known.covered_seq + 1..=last_seq {
                 let Some(unit) = self.units.get(seq as usize - 1).filter(|unit| unit.facts.seq == seq) else { continue };
-                for piece in pieces_of(conn, scope, &unit.facts)? {
+                let place = (unit.facts.session_no, unit.facts.turn_number);
+                for piece in units::pieces_at(conn, scope, (&mut originals, place))? {
                     if let Some(vector) = built_in.embed_text(&piece.text) {
                         known.matrix.push(seq, piece.number, vector.numbers());
                     }
@@ -281,16 +276,4 @@ impl SpaceIndex {
         self.covered_seq = embedded_seq;
         Ok(())
     }
-}
-
-/// What is embedded of a unit: the pieces of its turn, or its summary.
-pub(crate) fn pieces_of(conn: &Connection, scope: &Scope, facts: &Facts) -> Result<Vec<Piece>> {
-    let said = match originals::by_number(conn, scope, facts.session_no, facts.turn_number)? {
-        Some(turn) => turn.said,
-        None => match summaries::at(conn, scope, (facts.session_no, facts.turn_number))? {
-            Some(summary) => NewTurn::new(summary.summary_text, "").said,
-            None => return Ok(Vec::new()),
-        },
-    };
-    Ok(pieces(&said))
 }

@@ -1,29 +1,28 @@
 //! The evidence of words: BM25 over the fields of each turn, with the user's own statistics.
 //!
 //! A word counts by the field it stands in (BM25F: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework",
-//! section 3.6.1): what the user says and who speaks weigh 1, the head of a reply a half, its rest a fifth. Each field is
-//! measured against its own average length.
+//! section 3.6.1): in the head of a turn, or as the name of who speaks, it weighs 1, in the rest a fifth. Each field is
+//! measured against its own average length. Words of like meaning stand in for a word, by the square of their cosine.
 
 use rusqlite::Connection;
 
 use crate::{
-    embed::commonness,
+    embed::lexicon,
     error::Result,
     recall::{
         query::Weighted,
-        user_index::{Averages, UserIndex, field_lengths},
+        user_index::{Averages, UserIndex},
     },
     store::{postings, users::Scope},
     text::words::{EncodedWords, FieldCounts, Word},
 };
 
-/// How soon more of the same word stops counting; Robertson and Zaragoza's usual value.
-const K1: f64 = 1.2;
-/// What a field weighs, and how much its length matters, from 0 to 1.
-const USER: (f64, f64) = (1.0, 0.3);
-const HEAD: (f64, f64) = (0.5, 0.5);
-const REST: (f64, f64) = (0.2, 0.5);
-const NAME: f64 = 1.0;
+/// How soon more of the same word stops counting.
+const K1: f64 = 1.0;
+/// How much the length of a field matters, from 0 to 1.
+const B: f64 = 0.4;
+/// What the rest of a turn weighs beside its head.
+const REST: f64 = 0.2;
 /// How many turns of general English stand beside the user's own when a word's rarity is judged: in a short history every
 /// word is rare.
 const PRIOR_TURNS: f64 = 200.0;
@@ -31,75 +30,169 @@ const PRIOR_TURNS: f64 = 200.0;
 /// What words say of each unit.
 #[derive(Debug, Default)]
 pub(crate) struct WordsLeg {
-    /// By number, from 1: the sum over the query's words, and the weight of those that were found.
-    scores: Vec<(f64, f64)>,
+    /// By number, from 1.
+    scores: Vec<Score>,
     /// The weight of all words of the query.
     total: f64,
     /// What each word of the query weighs: its rarity.
     pub(crate) weights: Vec<(Word, f64)>,
+    /// The units that the one person said whom the query names, ascending.
+    spoken: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Score {
+    sum: f64,
+    /// The weight of the words that were found.
+    found: f64,
 }
 
 impl WordsLeg {
     /// How well a unit fits; 0: it has no word of the query. What covers more of the query's weight comes first.
     pub(crate) fn score(&self, seq: u32) -> f64 {
-        let Some(&(sum, found)) = (seq as usize).checked_sub(1).and_then(|at| self.scores.get(at)) else { return 0.0 };
-        if sum > 0.0 { sum * (found / self.total).sqrt() } else { 0.0 }
+        let score = (seq as usize).checked_sub(1).and_then(|at| self.scores.get(at));
+        score.filter(|score| score.sum > 0.0).map_or(0.0, |score| score.sum * (score.found / self.total).sqrt())
+    }
+
+    /// Whether the query names one of several speakers, and this unit is what that one said.
+    pub(crate) fn is_spoken_by_whom_it_names(&self, seq: u32) -> bool {
+        self.spoken.binary_search(&seq).is_ok()
     }
 }
 
-/// Looks every word of the query up.
+/// Looks every word of the query up, and those that mean nearly the same.
 pub(crate) fn look_up(
     conn: &Connection,
     scope: &Scope,
     index: &UserIndex,
     query: &[Weighted],
 ) -> Result<WordsLeg> {
-    let averages = index.lengths().averages();
-    let mut leg =
-        WordsLeg { scores: vec![(0.0, 0.0); index.units().len()], total: 0.0, weights: Vec::new() };
-    let tail: Vec<(u32, EncodedWords<'_>)> =
-        index.tail().iter().filter_map(|(seq, words)| Some((*seq, EncodedWords::parse(words)?))).collect();
-    let mut hits: Vec<(u32, FieldCounts)> = Vec::new();
+    let looking = Looking {
+        conn,
+        scope,
+        index,
+        averages: index.lengths().averages(),
+        tail: index
+            .tail()
+            .iter()
+            .filter_map(|(seq, words)| Some((*seq, EncodedWords::parse(words)?)))
+            .collect(),
+    };
+    let mut leg = WordsLeg { scores: vec![Score::default(); index.units().len()], ..WordsLeg::default() };
+    let mut noted = Noted { often: vec![Often::default(); index.units().len()], seqs: Vec::new() };
+    let mut speakers: Vec<Vec<u32>> = Vec::new();
     for &Weighted { word, weight: share } in query {
-        hits.clear();
-        let last = postings::for_each(conn, scope, word, |seq, counts| hits.push((seq, counts)))?;
-        hits.extend(
-            tail.iter()
-                .filter(|(seq, _)| *seq > last)
-                .filter_map(|(seq, words)| Some((*seq, words.field_counts(word)?))),
-        );
+        let hits = looking.hits(word)?;
         let weight = share * rarity(word, hits.len(), index.lengths().units);
         leg.total += weight;
         leg.weights.push((word, weight));
-        for &(seq, counts) in &hits {
-            let Some(unit) = index.unit(seq) else { continue };
-            let often = weighted(counts, field_lengths(&unit.facts), averages);
-            let (sum, found) = &mut leg.scores[seq as usize - 1];
-            *sum += weight * often * (K1 + 1.0) / (often + K1);
-            *found += weight;
+        let spoken: Vec<u32> = hits.iter().filter(|hit| hit.counts.name).map(|hit| hit.seq).collect();
+        // A name stands for nobody else; who speaks in every turn is nobody in particular.
+        if spoken.is_empty() {
+            for (synonym, cosine) in lexicon::synonyms(word) {
+                for hit in looking.hits(synonym)? {
+                    let name = f64::from(u8::from(hit.counts.name));
+                    noted.at(hit.seq).alike += cosine * cosine * (hit.often - name);
+                }
+            }
+        } else if (spoken.len() as u64) < index.lengths().named && !speakers.contains(&spoken) {
+            speakers.push(spoken);
         }
+        for hit in &hits {
+            noted.at(hit.seq).itself = hit.often;
+        }
+        noted.drain(|seq, Often { itself, alike }| {
+            let (often, found) = (itself.max(alike), if itself > 0.0 { 1.0 } else { alike.min(1.0) });
+            let score = &mut leg.scores[seq as usize - 1];
+            score.sum += weight * often * (K1 + 1.0) / (often + K1);
+            score.found += weight * found;
+        });
+    }
+    if let [spoken] = &mut speakers[..] {
+        leg.spoken = std::mem::take(spoken);
+        leg.spoken.retain(|&seq| index.unit(seq).is_some_and(|unit| !unit.facts.traits.has_reply));
     }
     Ok(leg)
 }
 
-/// How often the word stands in the unit, by field.
-fn weighted(counts: FieldCounts, lengths: (u16, u16, u16), averages: Averages) -> f64 {
-    let field = |count: u8, (weight, b): (f64, f64), len: u16, average: f64| {
-        if count == 0 {
-            return 0.0;
+/// A word in a unit.
+struct Hit {
+    seq: u32,
+    counts: FieldCounts,
+    /// How often, by field and length.
+    often: f64,
+}
+
+struct Looking<'a> {
+    conn: &'a Connection,
+    scope: &'a Scope,
+    index: &'a UserIndex,
+    averages: Averages,
+    tail: Vec<(u32, EncodedWords<'a>)>,
+}
+
+impl Looking<'_> {
+    /// Every unit with the word, ascending: from the postings, and from the rows behind the word's last posting.
+    fn hits(&self, word: Word) -> Result<Vec<Hit>> {
+        let mut hits = Vec::new();
+        let mut add = |seq: u32, counts: FieldCounts| {
+            if let Some(unit) = self.index.unit(seq) {
+                let (head, rest) = (unit.facts.head_len, unit.facts.rest_len);
+                let field = |count: u8, len: u16, average: f64| {
+                    f64::from(count) / (1.0 - B + B * f64::from(len) / average)
+                };
+                let often = f64::from(u8::from(counts.name))
+                    + field(counts.head, head, self.averages.head)
+                    + REST * field(counts.rest, rest, self.averages.rest);
+                hits.push(Hit { seq, counts, often });
+            }
+        };
+        let last = postings::for_each(self.conn, self.scope, word, &mut add)?;
+        for (seq, words) in self.tail.iter().filter(|(seq, _)| *seq > last) {
+            if let Some(counts) = words.field_counts(word) {
+                add(*seq, counts);
+            }
         }
-        weight * f64::from(count) / (1.0 - b + b * f64::from(len) / average)
-    };
-    f64::from(u8::from(counts.name)) * NAME
-        + field(counts.user, USER, lengths.0, averages.user)
-        + field(counts.head, HEAD, lengths.1, averages.head)
-        + field(counts.rest, REST, lengths.2, averages.rest)
+        Ok(hits)
+    }
+}
+
+/// How often one word of the query stands in each unit, and those that mean nearly the same.
+struct Noted {
+    /// By number, from 1; all zeros but for `seqs`.
+    often: Vec<Often>,
+    seqs: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Often {
+    itself: f64,
+    alike: f64,
+}
+
+impl Noted {
+    fn at(&mut self, seq: u32) -> &mut Often {
+        let often = &mut self.often[seq as usize - 1];
+        if often.itself == 0.0 && often.alike == 0.0 {
+            self.seqs.push(seq);
+        }
+        often
+    }
+
+    /// Shows each unit once, and forgets all.
+    fn drain(&mut self, mut each: impl FnMut(u32, Often)) {
+        self.seqs.sort_unstable();
+        self.seqs.dedup();
+        for seq in self.seqs.drain(..) {
+            each(seq, std::mem::take(&mut self.often[seq as usize - 1]));
+        }
+    }
 }
 
 /// The idf of BM25, never negative, with [`PRIOR_TURNS`] turns of general English added to the user's.
 fn rarity(word: Word, hits: usize, units: u64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "counts of turns are far below 2^52")]
     let (hits, units) = (hits as f64, units as f64);
-    let (n, df) = (units + PRIOR_TURNS, hits + PRIOR_TURNS * commonness::of(word));
+    let (n, df) = (units + PRIOR_TURNS, hits + PRIOR_TURNS * lexicon::commonness(word));
     libm::log(1.0 + (n - df + 0.5) / (df + 0.5))
 }

@@ -59,13 +59,18 @@ impl Batch {
 }
 
 /// Queues the job when enough units wait for it; looks once a block. To be called for each unit that is added.
+///
+/// An embedder of the caller's is told of every unit: nobody makes its vectors by the way.
 pub(crate) fn queue_if_due(desk: &mut Desk<'_>, scope: &Scope, seq: i64) -> Result<()> {
+    if !desk.config.embedders.is_empty() {
+        jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
+    }
     if seq % i64::from(BLOCK_UNITS) == 0 {
         let extent = units::extent(desk.tx, scope)?;
         let waiting = extent.last_seq.saturating_sub(extent.indexed_seq);
         if waiting >= INDEX_AFTER {
             jobs::enqueue(desk, scope, JobKind::Index, None, waiting)?;
-            jobs::enqueue(desk, scope, JobKind::Embed, None, waiting)?;
+            jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
         }
     }
     Ok(())
@@ -180,8 +185,8 @@ pub(crate) fn replace(
     if let Some(mut units) = block_facts(tx, scope, block)? {
         let clamped = |len: u32| u16::try_from(len).unwrap_or(u16::MAX);
         for unit in units.iter_mut().filter(|unit| unit.seq == seq) {
-            (unit.user_len, unit.reply_len) = (clamped(new.user_len), clamped(new.reply_len));
-            unit.asks = new.asks;
+            (unit.head_len, unit.rest_len) = (clamped(new.head_len), clamped(new.rest_len));
+            unit.traits = new.traits;
         }
         write_block(tx, scope, block, &units)?;
     }

@@ -78,6 +78,17 @@ pub(crate) fn enqueue(
     Ok(())
 }
 
+/// Queues work on a user unless it is queued: what waits for another try goes on waiting.
+pub(crate) fn enqueue_if_none(desk: &mut Desk<'_>, scope: &Scope, kind: JobKind) -> Result<()> {
+    let mut stmt = desk.tx.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM jobs WHERE user_id = ?1 AND kind = ?2 AND state <> 'failed')",
+    )?;
+    if stmt.query_row(params![scope.user_id, kind], |row| row.get(0))? {
+        return Ok(());
+    }
+    enqueue(desk, scope, kind, None, 0)
+}
+
 /// Queues the overwriting of what erased rows leave in the file, which is the file's work, not a user's.
 pub(crate) fn enqueue_scrub(desk: &mut Desk<'_>) -> Result<()> {
     let now = Instant(desk.now());

@@ -3,9 +3,12 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{
+    embed::pieces::{Piece, pieces},
     error::{Error, ErrorKind, Result},
     index::facts::Facts,
+    model::turn::NewTurn,
     store::{
+        originals, summaries,
         turns::turn_key,
         users::Scope,
         values::instant_at,
@@ -92,9 +95,9 @@ fn read(row: &Row<'_>) -> Result<Unit> {
         session_no: row.get("session_no")?,
         turn_number: row.get("turn_number")?,
         said_at_ms: instant_at(row, "said_at")?.timestamp_millis(),
-        user_len: clamped(parsed.user_len),
-        reply_len: clamped(parsed.reply_len),
-        asks: parsed.asks,
+        head_len: clamped(parsed.head_len),
+        rest_len: clamped(parsed.rest_len),
+        traits: parsed.traits,
     };
     Ok(Unit { facts, words })
 }
@@ -127,6 +130,22 @@ pub(crate) fn words_at(
             &row.get::<_, String>("topic_keywords")?,
         ),
     }))
+}
+
+/// What is embedded of a turn: its pieces, or, where its original was deleted, its summary.
+pub(crate) fn pieces_at(
+    conn: &Connection,
+    scope: &Scope,
+    (originals, (session_no, turn_number)): (&mut originals::Reader<'_>, (i64, u32)),
+) -> Result<Vec<Piece>> {
+    let said = match originals.by_number(session_no, turn_number)? {
+        Some(turn) => turn.said,
+        None => match summaries::at(conn, scope, (session_no, turn_number))? {
+            Some(summary) => NewTurn::new(summary.summary_text, "").said,
+            None => return Ok(Vec::new()),
+        },
+    };
+    Ok(pieces(&said))
 }
 
 /// Says that the user's units up to `seq` are indexed.

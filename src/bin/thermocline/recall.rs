@@ -152,30 +152,11 @@ fn shown(answer: &Answer) -> String {
             item.tier.unwrap_or(""),
             place[1],
             place[0],
-            why(&item.parts)
+            item.parts.explain()
         );
         let _ = writeln!(text, "     {}", plain::line(&item.text, SHOWN_CHARS));
     }
     text
-}
-
-/// The parts that counted.
-fn why(parts: &Parts) -> String {
-    let named = [
-        ("words", parts.words),
-        ("meaning", parts.meaning),
-        ("neighbours", parts.neighbours),
-        ("session", parts.session),
-        ("time", parts.time),
-        ("anchors", parts.anchors),
-        ("recency", parts.recency),
-    ];
-    let counted: Vec<String> = named
-        .into_iter()
-        .filter(|(_, value)| *value >= 0.005)
-        .map(|(name, value)| format!("{name} {value:.2}"))
-        .collect();
-    counted.join(", ")
 }
 
 fn questions(file: &Path) -> Result<Vec<Asked>, Failure> {
