@@ -13,6 +13,8 @@ use crate::text::{
 pub(super) struct Span {
     pub(super) bytes: Range<usize>,
     pub(super) hits: Hits,
+    /// A sentence, not a line of code or of a table.
+    pub(super) is_prose: bool,
 }
 
 /// Which words of a query a text has.
@@ -62,9 +64,9 @@ const BLOCKS_BY_FOCUS: usize = 2;
 pub(super) fn spans(text: &str, words: &[(Word, f64)], focus: Option<&Range<usize>>) -> Vec<Span> {
     let mut found = Vec::new();
     for block in looked_at(text, words, focus) {
-        for bytes in parts(text, block) {
+        for (bytes, is_prose) in parts(text, block) {
             let hits = Hits::of(&text[bytes.clone()], words);
-            found.push(Span { bytes, hits });
+            found.push(Span { bytes, hits, is_prose });
         }
     }
     found
@@ -112,11 +114,11 @@ fn blocks(text: &str) -> Vec<Range<usize>> {
     blocks
 }
 
-/// Sentences, and lines of what is between them. Nothing that is seen is in none.
-fn parts(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
+/// Sentences, which are prose, and lines of what is between them, which are not. No word is in none.
+fn parts(text: &str, block: Range<usize>) -> Vec<(Range<usize>, bool)> {
     /// The mark of a list's item or of a heading belongs to what it marks.
     const MAX_MARK_BYTES: usize = 8;
-    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut found = Vec::new();
     let mut at = block.start;
     for sentence in sentences(&text[block.clone()]) {
         let sentence_at = sentence.text.as_ptr() as usize - text.as_ptr() as usize;
@@ -125,18 +127,18 @@ fn parts(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
         let start = if line.len() <= MAX_MARK_BYTES { sentence_at - line.len() } else { sentence_at };
         lines(text, at..start, &mut found);
         at = sentence_at + sentence.text.len();
-        found.push(start..at);
+        found.push((start..at, true));
     }
     lines(text, at..block.end, &mut found);
     found
 }
 
-fn lines(text: &str, bytes: Range<usize>, found: &mut Vec<Range<usize>>) {
+fn lines(text: &str, bytes: Range<usize>, found: &mut Vec<(Range<usize>, bool)>) {
     for line in text[bytes].split(is_line_break) {
         let line = line.trim();
         if line.contains(char::is_alphanumeric) {
             let start = line.as_ptr() as usize - text.as_ptr() as usize;
-            found.push(start..start + line.len());
+            found.push((start..start + line.len(), false));
         }
     }
 }
