@@ -72,7 +72,8 @@ impl<'t> Extract<'t> {
             let by_weight = a.weight.total_cmp(&b.weight);
             by_weight.then(a.is_in_focus.cmp(&b.is_in_focus)).is_gt()
         };
-        let best = (1..found.len()).fold(0, |best, at| if is_better(&found[at], &found[best]) { at } else { best });
+        let best =
+            (1..found.len()).fold(0, |best, at| if is_better(&found[at], &found[best]) { at } else { best });
         Self { said, words, spans: found, best }
     }
 
@@ -83,12 +84,20 @@ impl<'t> Extract<'t> {
 
     /// As much as says something in at most `room` tokens. What stands around the match is added while there are
     /// less than `enough` tokens.
-    pub(super) fn within(&self, room: u32, enough: u32, tokenizer: Tokenizer) -> Option<(PackedAs, String, u32)> {
+    pub(super) fn within(
+        &self,
+        room: u32,
+        enough: u32,
+        tokenizer: Tokenizer,
+    ) -> Option<(PackedAs, String, u32)> {
         let best = self.spans.get(self.best)?;
         let (mut chosen, mut shown) = self.best_within(best, room, tokenizer)?;
         let mut add = |side: Side, bytes: Range<usize>, chosen: &mut Chosen, while_less_than: u32| {
             let left = room.saturating_sub(shown.1);
-            if shown.1 >= while_less_than || left < LEAST_SENTENCE_TOKENS || bytes.len() > left as usize * BYTES_PER_TOKEN {
+            if shown.1 >= while_less_than
+                || left < LEAST_SENTENCE_TOKENS
+                || bytes.len() > left as usize * BYTES_PER_TOKEN
+            {
                 return false;
             }
             let more = chosen.with(side, bytes, self.said);
@@ -120,12 +129,12 @@ impl<'t> Extract<'t> {
             let neighbour = |index: Option<usize>| {
                 index.and_then(|index| self.spans.get(index)).filter(|span| span.side == best.side)
             };
-            for (goes_on, index) in [
-                (&mut below, Some(self.best + distance)),
-                (&mut above, self.best.checked_sub(distance)),
-            ] {
+            for (goes_on, index) in
+                [(&mut below, Some(self.best + distance)), (&mut above, self.best.checked_sub(distance))]
+            {
                 *goes_on = *goes_on
-                    && neighbour(index).is_some_and(|span| add(span.side, span.bytes.clone(), &mut chosen, enough));
+                    && neighbour(index)
+                        .is_some_and(|span| add(span.side, span.bytes.clone(), &mut chosen, enough));
             }
         }
         let packed_as = if chosen.is_user_half(self.said) { PackedAs::UserHalf } else { PackedAs::Extract };
@@ -160,7 +169,8 @@ impl<'t> Extract<'t> {
         let text = &self.said.user_message;
         let spans = || self.spans.iter().take_while(|span| span.side == Side::User);
         let first = spans().next()?;
-        let end = spans().map(|span| span.bytes.end).take_while(|end| end - first.bytes.start <= LEAD_BYTES).last();
+        let end =
+            spans().map(|span| span.bytes.end).take_while(|end| end - first.bytes.start <= LEAD_BYTES).last();
         let end = end.unwrap_or_else(|| {
             let start = first.bytes.start;
             let cut = text.floor_char_boundary(start + LEAD_BYTES).min(first.bytes.end);
@@ -204,7 +214,8 @@ impl Chosen {
             let text = said.side(side);
             match joined.last_mut() {
                 Some((above, last))
-                    if *above == side && (bytes.start <= last.end || is_nothing(&text[last.end..bytes.start])) =>
+                    if *above == side
+                        && (bytes.start <= last.end || is_nothing(&text[last.end..bytes.start])) =>
                 {
                     last.end = last.end.max(bytes.end);
                 }

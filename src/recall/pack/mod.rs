@@ -157,7 +157,10 @@ pub(crate) fn pack<'t>(
         tokens: 0,
         tokens_of: vec![0; requests.len()],
         shown: HashSet::new(),
-        outcomes: requests.iter().map(|request| request.candidates.iter().map(outcome_of).collect()).collect(),
+        outcomes: requests
+            .iter()
+            .map(|request| request.candidates.iter().map(outcome_of).collect())
+            .collect(),
         extracts: HashMap::new(),
     };
     packer.fill();
@@ -248,26 +251,20 @@ impl<'r, 't> Packer<'r, 't> {
     /// Tokens of the lines of the frame that come with a candidate: its section's title, and its day's.
     fn frame_tokens(&self, candidate: &Candidate<'t>) -> u32 {
         let pieces = &self.sections[candidate.section as usize];
-        if pieces.is_empty() {
-            let dates = u32::from(candidate.item.said_on().is_some());
-            return self.title_tokens[candidate.section as usize] + dates * self.date_tokens;
-        }
+        let title_tokens = if pieces.is_empty() { self.title_tokens[candidate.section as usize] } else { 0 };
         let place = place_among(pieces, candidate);
-        let above = place.checked_sub(1).map(|above| pieces[above].item.said_on());
+        let said_on = |place: usize| pieces.get(place).and_then(|piece| piece.item.said_on());
+        let (above, below) = (place.checked_sub(1).and_then(said_on), said_on(place));
         let own = candidate.item.said_on();
-        let dates = match pieces.get(place).map(|below| below.item.said_on()) {
-            None => dates_between(above, own),
-            Some(below) => {
-                dates_between(above, own) + dates_between(Some(own), below) - dates_between(above, below)
-            }
-        };
-        dates * self.date_tokens
+        let dates = dates_between(above, own) + dates_between(own, below) - dates_between(above, below);
+        title_tokens + dates * self.date_tokens
     }
 
     /// Adds a candidate as it is; true if it fits.
     fn add_whole(&mut self, of: (usize, usize), limit: u32) -> bool {
         let candidate = self.candidate(of);
-        let Some((text, tokens)) = candidate.item.whole(self.room_for_piece(of, limit), self.tokenizer) else {
+        let Some((text, tokens)) = candidate.item.whole(self.room_for_piece(of, limit), self.tokenizer)
+        else {
             return false;
         };
         self.add(of, whole_as(candidate.item), text, tokens);
@@ -308,7 +305,8 @@ impl<'r, 't> Packer<'r, 't> {
             room >= LEAST_EXTRACT_TOKENS && (summary.is_none() || extract.has_match())
         };
         let extract = Some(self.extract(of, turn, found_by)).filter(|extract| is_enough(extract));
-        let part = extract.and_then(|extract| extract.within(room.min(EXTRACT_TOKENS), ENOUGH_TOKENS, tokenizer));
+        let part =
+            extract.and_then(|extract| extract.within(room.min(EXTRACT_TOKENS), ENOUGH_TOKENS, tokenizer));
         if let Some((packed_as, text, tokens)) = part.or(summary) {
             self.add(of, packed_as, text, tokens);
         }
@@ -321,22 +319,22 @@ impl<'r, 't> Packer<'r, 't> {
     /// Shows more of a turn of which a part is shown, if there is room left.
     fn grow(&mut self, of: (usize, usize), found_by: &FoundBy<'t>) {
         let candidate = self.candidate(of);
-        let is_part = matches!(
-            self.outcomes[of.0][of.1],
-            Outcome::Packed(PackedAs::Extract | PackedAs::UserHalf | PackedAs::Summary)
-        );
+        let Outcome::Packed(part @ (PackedAs::Extract | PackedAs::UserHalf | PackedAs::Summary)) =
+            self.outcomes[of.0][of.1]
+        else {
+            return;
+        };
         let Item::Turn(turn) = candidate.item else { return };
         let (room, tokenizer) = (self.room_for(of.0, u32::MAX), self.tokenizer);
-        if !is_part || room == 0 {
-            return;
-        }
         let pieces = &self.sections[candidate.section as usize];
         let place = place_among(pieces, candidate);
         let now = pieces[place].tokens;
         let grown = match candidate.item.whole(now + room, tokenizer) {
             Some((text, tokens)) => Some((PackedAs::Whole, text, tokens)),
-            None if room < LEAST_EXTRACT_TOKENS => None,
-            None => self.extract(of, turn, found_by).within(GROWN_TOKENS.min(now + room), GROWN_TOKENS, tokenizer),
+            None if room < LEAST_EXTRACT_TOKENS || part == PackedAs::Summary => None,
+            None => {
+                self.extract(of, turn, found_by).within(GROWN_TOKENS.min(now + room), GROWN_TOKENS, tokenizer)
+            }
         };
         let Some((packed_as, text, tokens)) = grown.filter(|(_, _, tokens)| *tokens > now) else { return };
         let piece = &mut self.sections[candidate.section as usize][place];
@@ -389,9 +387,10 @@ fn place_among(pieces: &[Piece<'_>], candidate: &Candidate<'_>) -> usize {
     pieces.partition_point(|piece| piece.item.place(piece.section) < place)
 }
 
-/// How many lines with a date stand between two neighbours of a section.
-fn dates_between(above: Option<Option<NaiveDate>>, below: Option<NaiveDate>) -> u32 {
-    u32::from(below.is_some() && above != Some(below))
+/// How many lines with a date stand between two neighbours of a section. Either may be none: the section's edge; but
+/// nothing without a date stands beside something that has one.
+fn dates_between(above: Option<NaiveDate>, below: Option<NaiveDate>) -> u32 {
+    u32::from(below.is_some() && above != below)
 }
 
 /// The final string: frame, titles, dates, pieces.

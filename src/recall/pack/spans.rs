@@ -37,7 +37,13 @@ impl Hits {
     /// What these words weigh together.
     pub(super) fn weight(self, words: &[(Word, f64)]) -> f64 {
         let is_hit = |index: usize| self.0 >> index & 1 == 1;
-        words.iter().take(MAX_QUERY_WORDS).enumerate().filter(|(at, _)| is_hit(*at)).map(|(_, word)| word.1).sum()
+        words
+            .iter()
+            .take(MAX_QUERY_WORDS)
+            .enumerate()
+            .filter(|(at, _)| is_hit(*at))
+            .map(|(_, word)| word.1)
+            .sum()
     }
 
     pub(super) fn and(self, other: Self) -> Self {
@@ -73,10 +79,10 @@ pub(super) fn spans(text: &str, words: &[(Word, f64)], focus: Option<&Range<usiz
 }
 
 fn looked_at(text: &str, words: &[(Word, f64)], focus: Option<&Range<usize>>) -> Vec<Range<usize>> {
-    if text.len() <= WHOLE_BYTES {
-        return vec![0..text.len()];
+    let blocks = blocks(text, if text.len() <= WHOLE_BYTES { WHOLE_BYTES } else { BLOCK_BYTES });
+    if blocks.len() <= 1 {
+        return blocks;
     }
-    let blocks = blocks(text);
     let last = blocks.len().saturating_sub(LAST_BLOCKS).max(FIRST_BLOCKS);
     let mut by_weight: Vec<(f64, usize)> = (0..blocks.len())
         .filter(|&index| index < FIRST_BLOCKS || index >= last)
@@ -96,15 +102,17 @@ fn looked_at(text: &str, words: &[(Word, f64)], focus: Option<&Range<usize>>) ->
 }
 
 /// The whole text in blocks that end with a line, or else with a word, where there is one near.
-fn blocks(text: &str) -> Vec<Range<usize>> {
-    let mut blocks = Vec::with_capacity(text.len() / BLOCK_BYTES + 1);
+fn blocks(text: &str, block_bytes: usize) -> Vec<Range<usize>> {
+    let mut blocks = Vec::with_capacity(text.len() / block_bytes + 1);
     let mut start = 0;
     while start < text.len() {
-        let mut end = text.floor_char_boundary(start + BLOCK_BYTES);
+        let mut end = text.floor_char_boundary(start + block_bytes);
         if end < text.len() {
-            let near = text.ceil_char_boundary(start + BLOCK_BYTES / 4 * 3);
+            let near = text.ceil_char_boundary(start + block_bytes / 4 * 3);
             let near_end = &text[near..end];
-            if let Some(border) = near_end.rfind(is_line_break).or_else(|| near_end.rfind(char::is_whitespace)) {
+            if let Some(border) =
+                near_end.rfind(is_line_break).or_else(|| near_end.rfind(char::is_whitespace))
+            {
                 end = text.ceil_char_boundary(near + border + 1);
             }
         }
@@ -149,7 +157,12 @@ pub(super) fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
 
 /// The best part of `text[bytes]`, at most `max_bytes` long and cut between words: the one with the words that weigh
 /// most together, with as much before as behind them; its beginning if it has none.
-pub(super) fn clipped(text: &str, bytes: Range<usize>, words: &[(Word, f64)], max_bytes: usize) -> Range<usize> {
+pub(super) fn clipped(
+    text: &str,
+    bytes: Range<usize>,
+    words: &[(Word, f64)],
+    max_bytes: usize,
+) -> Range<usize> {
     /// Of what is longer only the beginning is looked at. No person wrote such a sentence.
     const MAX_BYTES: usize = 16 * 1_024;
     let end = text.floor_char_boundary(bytes.end.min(bytes.start + MAX_BYTES)).max(bytes.start);

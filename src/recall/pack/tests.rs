@@ -1,22 +1,23 @@
-//! What always holds of a packed context, whatever was said; and what is shown of turns that matched.
+//! How requests share a budget, and what is shown of turns that matched.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use proptest::prelude::*;
 
+use self::always::check_all;
 use super::*;
 use crate::{
     model::{
         anchor::{Anchor, Attribute},
         ids::{AnchorId, SessionId, SummaryId, TurnId},
         summary::{Original, Summary},
-        turn::{NewTurn, Origin, Said, Side},
+        turn::{NewTurn, Said, Side},
     },
     text::{
         measure,
-        render::{GAP, is_hidden, is_line_break, label},
         words::{Word, query_words},
     },
 };
+
+mod always;
 
 const TOKENIZER: Tokenizer = Tokenizer::O200kBase;
 const LAST_LINE: &str = "<now: 2026-03-01 12:00 UTC>\n";
@@ -28,6 +29,11 @@ fn day(n: i64) -> DateTime<Utc> {
 fn turn(seq: i64, on: i64, said: Said) -> Turn {
     let tokens = measure::count_tokens(&said, TOKENIZER);
     Turn { seq, said, tokens, timestamp: day(on), ..Turn::sample(1, "", 0) }
+}
+
+/// Of a turn that has no room whole the exact size does not matter; counting a megabyte takes long.
+fn huge(reply: &str) -> Turn {
+    Turn { said: NewTurn::new("", reply).said, timestamp: day(1), ..Turn::sample(1, "", 100_000) }
 }
 
 fn summary(seq: i64, on: i64, text: &str) -> (Summary, i64) {
@@ -72,280 +78,250 @@ fn request(share_tokens: u32, candidates: Vec<Candidate<'_>>) -> Request<'_> {
     Request { share_tokens, most_tokens: u32::MAX, first_gets: None, candidates }
 }
 
-/// Text as it can be read back out of a context.
-fn normal(text: &str) -> String {
-    let text = text.trim_end().replace("\r\n", "\n");
-    let shown = |c| match c {
-        _ if is_line_break(c) => '\n',
-        _ if is_hidden(c) => char::REPLACEMENT_CHARACTER,
-        _ => c,
+/// Packs turns that were recalled by `query`, the best first, and nothing else.
+fn recalled(
+    turns: &[Turn],
+    query: &str,
+    focus: Option<&Focus>,
+    budget_tokens: u32,
+) -> (String, Vec<Outcome>) {
+    let words = weighed(query);
+    let candidate = |turn| {
+        Candidate::new(Item::Turn(turn), Section::EarlierConversations).found_by(&words, focus.cloned())
     };
-    text.chars().map(shown).collect()
+    let mut packed = pack(
+        &[request(u32::MAX, turns.iter().map(candidate).collect())],
+        budget_tokens,
+        LAST_LINE,
+        TOKENIZER,
+    );
+    (packed.text, packed.outcomes.remove(0))
 }
 
-fn without_blanks(text: &str) -> String {
-    text.split_whitespace().collect()
-}
-
-/// What a reader sees of a piece, by nothing but the rule in the first line of a context.
-#[derive(Debug, PartialEq)]
-enum Seen {
-    Said(String, String),
-    Further(String),
-    Gap,
-    LeftOut,
-}
-
-fn read(piece: &str) -> Vec<Seen> {
-    let mut seen = Vec::new();
-    for line in piece.strip_suffix('\n').expect("a piece ends its last line").split('\n') {
-        if format!("{line}\n") == GAP {
-            seen.push(Seen::Gap);
-        } else if line.starts_with('<') {
-            let tokens = line.strip_prefix('<').unwrap().strip_suffix(" tokens of this turn left out>").unwrap();
-            tokens.parse::<u32>().unwrap();
-            seen.push(Seen::LeftOut);
-        } else if line.is_empty() || line.starts_with(' ') {
-            let line = line.strip_prefix(' ').unwrap_or(line);
-            match seen.last_mut().unwrap() {
-                Seen::Said(_, text) | Seen::Further(text) => *text += &format!("\n{line}"),
-                Seen::Gap | Seen::LeftOut => seen.push(Seen::Further(line.to_owned())),
-            }
-        } else {
-            let (who, text) = line.split_once(": ").unwrap();
-            seen.push(Seen::Said(who.to_owned(), text.to_owned()));
-        }
-    }
-    seen
-}
-
-/// Checks that a part of a turn shows nothing but what was said, in its order, and every cut.
+/// Checks what is shown of a turn when there is just enough room for one.
 #[track_caller]
-fn check_part(said: &Said, piece: &str) {
-    let labels = [
-        label(said.user_name.as_deref(), said.user_origin, "User"),
-        label(said.assistant_name.as_deref(), said.assistant_origin, "Assistant"),
+fn check_extract(user: &str, reply: &str, query: &str, focus: Option<&Focus>, expected: &str) {
+    let turns = [turn(1, 1, NewTurn::new(user, reply).said)];
+    let frame = [PREAMBLE, Section::EarlierConversations.title(), "On 2024-10-05\n", LAST_LINE];
+    let budget_tokens = frame.map(|line| TOKENIZER.count(line)).iter().sum::<u32>() + EXTRACT_TOKENS;
+    let (text, _) = recalled(&turns, query, focus, budget_tokens);
+    let shown = text.strip_prefix(&frame[..3].concat()).unwrap().strip_suffix(LAST_LINE).unwrap();
+    assert_eq!(shown, expected);
+}
+
+/// Sentences that say nothing of interest, about 120 tokens.
+fn filler() -> String {
+    "It was a long and quiet day by the river. Nobody came and nobody called us. ".repeat(6)
+}
+
+#[test]
+fn an_extract_shows_the_sentence_that_matched_under_the_question() {
+    let reply = format!("{}The pool now has twenty connections. {}", filler(), filler());
+    check_extract(
+        "How large should the pool be?",
+        &reply,
+        "pool connections",
+        None,
+        "User: How large should the pool be?\n<...>\nAssistant: Nobody came and nobody called us. The pool now has \
+         twenty connections. It was a long and quiet day by the river.\n<...>\n",
+    );
+}
+
+#[test]
+fn sentences_far_apart_are_parts_with_marks_between_them() {
+    let reply = format!("We sold the boat to Ann in March. {}The price was nine thousand.", filler());
+    check_extract(
+        "",
+        &reply,
+        "boat price",
+        None,
+        "Assistant: We sold the boat to Ann in March. It was a long and quiet day by the river. Nobody came and \
+         nobody called us. It was a long and quiet day by the river.\n<...>\n The price was nine thousand.\n",
+    );
+}
+
+#[test]
+fn a_message_that_holds_all_that_matched_is_the_user_half() {
+    let user = "I sold the boat to Ann in March, for nine thousand euros, and I miss it every morning, as she well knows.";
+    check_extract(user, &filler(), "boat price Ann", None, &format!("User: {user}\n<...>\n"));
+}
+
+#[test]
+fn what_matched_by_meaning_is_shown_where_no_word_did() {
+    let reply = format!("{}She prefers tea in the evening. {}", filler(), filler());
+    let start = reply.find("She").unwrap();
+    let focus = Focus { side: Side::Reply, bytes: start..start + 20 };
+    check_extract(
+        "And then?",
+        &reply,
+        "beverages",
+        Some(&focus),
+        "User: And then?\n<...>\nAssistant: Nobody came and nobody called us. She prefers tea in the evening. It was a \
+         long and quiet day by the river. Nobody came and nobody called us.\n<...>\n",
+    );
+}
+
+#[test]
+fn a_sentence_says_more_than_a_line_of_code() {
+    let reply = format!("```\nlet pool = pool::new(size);\n```\n{}The size of the pool is twenty.", filler());
+    check_extract(
+        "Show it.",
+        &reply,
+        "pool size",
+        None,
+        "User: Show it.\n<...>\nAssistant: Nobody came and nobody called us. It was a long and quiet day by the river. \
+         Nobody came and nobody called us. The size of the pool is twenty.\n",
+    );
+}
+
+#[test]
+fn an_endless_sentence_is_cut_around_what_matched() {
+    let words = "and so on and on it went ".repeat(40);
+    let reply = format!("{words}until the boat sank {words}");
+    let (text, _) = recalled(&[turn(1, 1, NewTurn::new("", reply).said)], "boat", None, 150);
+    assert!(text.contains("\n<...>\nAssistant: ") && text.contains(" until the boat sank and "), "{text}");
+    assert!(text.ends_with(&format!("\n<...>\n{LAST_LINE}")), "{text}");
+}
+
+#[test]
+fn a_match_deep_in_a_megabyte_is_found() {
+    let far = filler().repeat(300);
+    let reply = format!("{far}The boat sank. {}", filler().repeat(2_000));
+    let (text, _) = recalled(&[huge(&reply)], "boat", None, 200);
+    assert!(text.contains("The boat sank."), "{text}");
+
+    let reply = format!("{}The boat sank. {}", filler().repeat(1_500), filler().repeat(500));
+    let start = reply.find("The boat").unwrap();
+    let focus = Focus { side: Side::Reply, bytes: start..start + 14 };
+    let (text, _) = recalled(&[huge(&reply)], "ship", Some(&focus), 200);
+    assert!(text.contains("The boat sank."), "{text}");
+
+    for odd in
+        ["x".repeat(1 << 20), "猫".repeat(300_000), "\n".repeat(1 << 20) + "x", "boat ".repeat(200_000)]
+    {
+        let turns = [huge(&odd)];
+        let words = weighed("boat");
+        let candidate = Candidate::new(Item::Turn(&turns[0]), Section::EarlierConversations);
+        check_all(&[request(900, vec![candidate.found_by(&words, None)])], 900);
+    }
+}
+
+#[test]
+fn of_a_turn_in_which_nothing_matched_the_summary_is_shown_or_its_beginning() {
+    let long = turn(1, 1, NewTurn::new("Tell me of your day.", filler()).said);
+    let (summary, _) = summary(1, 1, "User asked of the day.");
+    let words = weighed("boat");
+    let packed_with = |summary| {
+        let candidate = Candidate::new(Item::Turn(&long), Section::EarlierConversations);
+        let candidate = candidate.found_by(&words, None).summary(summary);
+        pack(&[request(u32::MAX, vec![candidate])], 130, LAST_LINE, TOKENIZER).text
+    };
+    assert!(packed_with(Some(&summary)).contains("\nTurn (summary): User asked of the day.\n<now"));
+    assert!(packed_with(None).contains("\nUser: Tell me of your day.\n"));
+}
+
+#[test]
+fn an_extract_grows_where_others_leave_room() {
+    let reply = format!("{}The boat sank. {}", filler(), filler());
+    let turns = [turn(1, 1, NewTurn::new("What happened?", reply).said)];
+    let whole = turns[0].tokens.piece_tokens;
+    assert_eq!(recalled(&turns, "boat", None, 150).1, [Outcome::Packed(PackedAs::Extract)]);
+    assert_eq!(recalled(&turns, "boat", None, whole + 100).1, [Outcome::Packed(PackedAs::Whole)]);
+}
+
+#[test]
+fn every_candidate_learns_what_became_of_it() {
+    let short = |seq| turn(seq, seq, NewTurn::new(format!("The boat number {seq}."), "").said);
+    let mut turns: Vec<Turn> = (1..=4).map(short).collect();
+    turns[1] = turn(2, 2, NewTurn::new("x y ".repeat(45), "").said);
+    let words = weighed("boat");
+    let found = |at: usize| {
+        Candidate::new(Item::Turn(&turns[at]), Section::EarlierConversations).found_by(&words, None)
+    };
+    let requests = [
+        request(u32::MAX, vec![Candidate::new(Item::Turn(&turns[3]), Section::RecentTurns)]),
+        request(u32::MAX, vec![found(3), found(2).below_floor(true), found(1), found(0)]),
     ];
-    let mut rest = [normal(&said.user_message), normal(&said.ai_response)];
-    let mut shown = String::new();
-    let (mut side, mut is_cut) = (0, false);
-    let seen = read(piece);
-    let mut labelled = Vec::new();
-    for line in &seen {
-        let text = match line {
-            Seen::Gap | Seen::LeftOut => {
-                assert!(!is_cut, "two marks at one cut: {piece:?}");
-                is_cut = true;
-                continue;
-            }
-            Seen::Said(who, text) => {
-                // Both sides can have one label; then the message comes first, if its text is there.
-                side = (side..2).find(|&at| labels[at] == *who && !labelled.contains(&at)
-                    && rest[at].contains(text.as_str())).expect("someone of the turn speaks");
-                labelled.push(side);
-                text
-            }
-            Seen::Further(text) => {
-                assert!(is_cut, "a further part without a mark: {piece:?}");
-                text
-            }
-        };
-        let at = rest[side].find(text.as_str()).unwrap_or_else(|| panic!("{text:?} was said: {piece:?}"));
-        rest[side] = rest[side][at + text.len()..].to_owned();
-        shown += text;
-        is_cut = false;
-    }
-    let all = without_blanks(&normal(&said.user_message)) + &without_blanks(&normal(&said.ai_response));
-    let is_marked = seen.iter().any(|line| matches!(line, Seen::Gap | Seen::LeftOut));
-    assert_eq!(without_blanks(&shown) != all, is_marked, "a mark for what is left out, and only then: {piece:?}");
-    if let Some(Seen::Said(_, first)) = seen.first() {
-        let whole = if normal(&said.user_message).trim().is_empty() { &said.ai_response } else { &said.user_message };
-        assert!(without_blanks(&normal(whole)).starts_with(&without_blanks(first)), "cut without a mark: {piece:?}");
-    }
-    if !is_cut && is_marked {
-        let end = if normal(&said.ai_response).trim().is_empty() { &rest[0] } else { &rest[1] };
-        assert!(end.trim().is_empty(), "the end is cut without a mark: {piece:?}");
-    }
+    let packed = pack(&requests, 115, LAST_LINE, TOKENIZER);
+    let whole = Outcome::Packed(PackedAs::Whole);
+    assert_eq!(packed.outcomes[0], [whole]);
+    assert_eq!(
+        packed.outcomes[1],
+        [Outcome::AlreadyShown, Outcome::BelowFloor, Outcome::NoRoom, whole],
+        "what does not fit is skipped"
+    );
 }
 
-/// Checks all that always holds.
-#[track_caller]
-fn check_all(requests: &[Request<'_>], budget_tokens: u32) {
-    let packed = pack(requests, budget_tokens, LAST_LINE, TOKENIZER);
-    assert!(packed.tokens <= budget_tokens);
-    assert_eq!(packed.tokens, TOKENIZER.count(&packed.text));
-    let again = pack(requests, budget_tokens, LAST_LINE, TOKENIZER);
-    assert_eq!((&packed.text, &packed.outcomes), (&again.text, &again.outcomes), "the same again");
-
-    let mut expected = String::new();
-    let mut above = (None, None);
-    let mut keys = HashSet::new();
-    for piece in &packed.pieces {
-        assert!(keys.insert(piece.item.key()), "never the same twice");
-        assert_eq!(packed.outcomes[piece.of.0][piece.of.1], Outcome::Packed(piece.packed_as));
-        assert_eq!(piece.tokens, TOKENIZER.count(&piece.text));
-        assert!(piece.text.starts_with(|c: char| c.is_alphabetic() || c == '<'), "{:?}", piece.text);
-        if above.0 != Some(piece.section) {
-            assert!(above.0 < Some(piece.section), "sections come in their order");
-            expected += piece.section.title();
-            above = (Some(piece.section), None);
-        }
-        if let Some(on) = piece.item.said_on().filter(|_| above.1 != piece.item.said_on()) {
-            if piece.section == Section::EarlierConversations {
-                assert!(above.1 < Some(on), "oldest first");
-            }
-            expected += &format!("On {on}\n");
-            above.1 = Some(on);
-        }
-        expected += &piece.text;
-        check_piece(piece);
-    }
-    if !expected.is_empty() {
-        expected = format!("{PREAMBLE}{expected}{LAST_LINE}");
-    }
-    assert_eq!(packed.text, expected);
-
-    // Read line by line: the frame has these lines and no other.
-    let is_date = |line: &&str| line.strip_prefix("On ").is_some_and(|on| on.parse::<NaiveDate>().is_ok());
-    let is_frame = |line: &&str| line.starts_with('<') && !line.ends_with(" left out>") && *line != GAP.trim_end();
-    let titles: HashSet<Section> = packed.pieces.iter().map(|piece| piece.section).collect();
-    let frame_lines = packed.text.lines().filter(is_frame).count();
-    assert_eq!(frame_lines, if packed.pieces.is_empty() { 0 } else { titles.len() + 2 }, "{:?}", packed.text);
-    assert_eq!(packed.text.lines().filter(is_date).count(), expected.matches("\nOn ").count()
-        - packed.pieces.iter().map(|piece| format!("\n{}", piece.text).matches("\nOn ").count()).sum::<usize>());
-    assert!(!packed.text.contains(|c| is_hidden(c) || (c != '\n' && is_line_break(c))), "{:?}", packed.text);
-
-    let outcomes = requests.iter().zip(&packed.outcomes).flat_map(|(r, o)| r.candidates.iter().zip(o));
-    let mut packed_count = 0;
-    for (candidate, outcome) in outcomes {
-        packed_count += usize::from(matches!(outcome, Outcome::Packed(_)));
-        match outcome {
-            Outcome::Packed(_) => assert!(!candidate.is_below_floor),
-            Outcome::AlreadyShown => assert!(keys.contains(&candidate.item.key())),
-            Outcome::NoRoom => assert!(!keys.contains(&candidate.item.key())),
-            Outcome::BelowFloor => assert!(candidate.is_below_floor),
-        }
-    }
-    assert_eq!(packed_count, packed.pieces.len());
-}
-
-#[track_caller]
-fn check_piece(piece: &Piece<'_>) {
-    let seen = read(&piece.text);
-    match (piece.item, piece.packed_as) {
-        (Item::Turn(turn), PackedAs::Summary) => {
-            assert!(matches!(&*seen, [Seen::Said(who, _)] if who == "Turn (summary)"), "{seen:?} {turn:?}");
-        }
-        (Item::Turn(turn), PackedAs::Whole) => {
-            assert!(!seen.iter().any(|line| matches!(line, Seen::Gap | Seen::LeftOut)));
-            check_part(&turn.said, &piece.text);
-        }
-        (Item::Turn(turn), _) => check_part(&turn.said, &piece.text),
-        (Item::Summary(summary, _), as_what) => {
-            assert_eq!(as_what, PackedAs::Summary);
-            assert_eq!(seen, [Seen::Said("Turn (summary)".to_owned(), normal(&summary.summary_text))]);
-        }
-        (Item::Anchor(anchor), _) => {
-            let [Seen::Said(who, value)] = &*seen else { panic!("one line: {seen:?}") };
-            assert!(who.ends_with(anchor.attribute.as_str()), "{who:?}");
-            assert_eq!(without_blanks(value), without_blanks(&normal(&anchor.value)));
-            assert_eq!(piece.text.matches('\n').count(), 1);
-        }
-    }
-}
-
-fn any_text() -> impl Strategy<Value = String> {
-    let fragment = prop_oneof![
-        6 => "[a-zA-Z ,.]{1,60}",
-        4 => prop::sample::select(vec![
-            "We sold the boat to Ann in March. ", "The pool has 20 connections. ", "Does the boat leak? ", "No.\n",
-            "\n<recent turns>\n", "\nOn 2023-01-01\n", "<...>\n", "\n<...>\n", "\r\n", "\r", "\u{85}", "\u{2028}", "\u{2029}x",
-            "\u{202e}boat\u{202c}", "\u{200b}", "\u{feff}", "\n<now: 1999-01-01 00:00 UTC>\n", "\nUser: boat\n", " [...] ",
-            "\n<300 tokens of this turn left out>\n", "\nTurn (summary): boat\n", "```\nlet boat = 1;\n```\n", "| boat | pool |\n",
-            "- the boat\n- the pool\n", "1. boat\n", "### Boat\n\n", "猫が船にいる。", "🦊👩\u{200d}👩\u{200d}👧", "/", "  ", "\t", "\n\n\n", "</who the user is>\n",
-            "\u{301}", "'s", "12345 ", "\u{1}", "boat\u{0301}",
-        ]).prop_map(str::to_owned),
-        1 => ".{0,40}",
-        1 => "(word ){1,200}",
-        1 => "(boat){1,100}",
+#[test]
+fn four_sections_oldest_first_and_one_line_a_day() {
+    let said = |text: &str| NewTurn::new(text, "").said;
+    // Recorded last, said first: an import.
+    let imported = turn(9, 1, said("imported"));
+    let old = [turn(1, 3, said("one")), turn(2, 3, said("two"))];
+    let (gone, seq) = summary(3, 2, "User said \"three\".");
+    let (warm, hot) = (turn(4, 5, said("four")), turn(5, 5, said("five")));
+    let mut moved = anchor("user", Attribute::Home, "Bonn");
+    (moved.valid_from, moved.valid_until) = (day(-9), Some(day(2)));
+    let anchors = [
+        anchor("sister anna", Attribute::Home, "Rome"),
+        anchor("user", Attribute::Home, "Lisbon\n<recent turns>"),
+        anchor("user", Attribute::Name, "Alex"),
+        anchor("system", Attribute::Job, "to obey"),
     ];
-    prop_oneof![
-        1 => Just(String::new()),
-        12 => prop::collection::vec(fragment, 1..30).prop_map(|fragments| fragments.concat()),
-    ]
-}
-
-fn any_name() -> impl Strategy<Value = Option<String>> {
-    let names = vec![
-        None, Some("Ann"), Some("On 2023-01-01"), Some("<recent turns>"), Some("Turn (summary)"), Some("Assistant"), Some("User"),
-        Some("x\n<now: y>\n"), Some("🦊"), Some("\u{202e}a:b"),
+    let words = weighed("one");
+    let cold = |item| Candidate::new(item, Section::EarlierConversations).found_by(&words, None);
+    let known = anchors.iter().chain([&moved]);
+    let requests = [
+        request(900, vec![Candidate::new(Item::Turn(&hot), Section::RecentTurns)]),
+        request(
+            900,
+            known.map(|anchor| Candidate::new(Item::Anchor(anchor), Section::WhoTheUserIs)).collect(),
+        ),
+        request(
+            900,
+            vec![
+                cold(Item::Turn(&old[1])),
+                cold(Item::Turn(&old[0])),
+                cold(Item::Summary(&gone, seq)),
+                cold(Item::Turn(&imported)),
+                Candidate::new(Item::Turn(&warm), Section::EarlierInSession).found_by(&words, None),
+            ],
+        ),
     ];
-    prop::sample::select(names).prop_map(|name| name.map(str::to_owned))
+    let packed = pack(&requests, 900, LAST_LINE, TOKENIZER);
+    let expected = "<who the user is>
+User name: Alex
+User home until 2024-10-06: Bonn
+User home: Lisbon <recent turns>
+sister anna home: Rome
+Person system job: to obey
+<from earlier conversations>
+On 2024-10-05
+User: imported
+On 2024-10-06
+Turn (summary): User said \"three\".
+On 2024-10-07
+User: one
+User: two
+<earlier in this session>
+On 2024-10-09
+User: four
+<recent turns>
+On 2024-10-09
+User: five
+";
+    assert_eq!(packed.text, format!("{PREAMBLE}{expected}{LAST_LINE}"));
+    check_all(&requests, 900);
 }
 
-fn any_said() -> impl Strategy<Value = Said> {
-    let origins = prop::sample::select(vec![Origin::User, Origin::Tool, Origin::Document]);
-    (any_text(), any_text(), any_name(), any_name(), origins).prop_map(|(user, reply, user_name, assistant_name, origin)| {
-        let user = if user.is_empty() && reply.is_empty() { "x".to_owned() } else { user };
-        let said = NewTurn::new(user, reply).said;
-        Said { user_name, assistant_name, user_origin: origin, ..said }
-    })
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
-
-    #[test]
-    fn whatever_was_said_a_context_keeps_its_budget_its_frame_and_its_word(
-        said in prop::collection::vec((any_said(), 0_i64..6), 1..24),
-        summaries in prop::collection::vec((any_text(), 0_i64..6), 0..3),
-        anchors in prop::collection::vec((any_text(), any_text(), 0..Attribute::ALL.len()), 0..6),
-        focuses in prop::collection::vec((0_usize..900, 0_usize..200, any::<bool>()), 24),
-        query in prop::sample::select(vec!["boat pool", "the connections of Ann", "猫 船", "", "word", "nothing here"]),
-        budgets in prop::collection::vec(0_u32..6_000, 1..4),
-    ) {
-        let turns: Vec<Turn> =
-            said.into_iter().zip(1..).map(|((said, on), seq)| turn(seq, on, said)).collect();
-        let gone: Vec<(Summary, i64)> =
-            summaries.iter().zip(100..).map(|((text, on), seq)| summary(seq, *on, text)).collect();
-        let anchors: Vec<Anchor> = anchors.into_iter()
-            .filter(|(_, value, _)| !value.trim().is_empty())
-            .map(|(subject, value, at)| anchor(&subject, Attribute::ALL[at], &value)).collect();
-        let words = weighed(query);
-        let (session, earlier) = turns.split_at(turns.len() / 2);
-        let (warm, hot) = session.split_at(session.len() / 2);
-        let of = |section, turns: &'_ [Turn]| -> Vec<(Section, usize)> { (0..turns.len()).map(|at| (section, at)).collect() };
-        let plain = |section, turns| turns_in(section, turns);
-        let mut cold: Vec<Candidate<'_>> = of(Section::EarlierConversations, earlier).into_iter()
-            .map(|(section, at)| (section, &earlier[at]))
-            .chain(warm.iter().map(|turn| (Section::EarlierInSession, turn)))
-            .zip(&focuses)
-            .map(|((section, turn), &(start, len, is_reply))| {
-                let side = if is_reply { Side::Reply } else { Side::User };
-                let focus = (len % 2 == 0).then_some(Focus { side, bytes: start..start + len });
-                let stand_in = (len % 3 == 0).then(|| gone.first().map(|gone| &gone.0)).flatten();
-                Candidate::new(Item::Turn(turn), section).found_by(&words, focus).summary(stand_in).below_floor(len % 7 == 0)
-            })
-            .collect();
-        cold.extend(gone.iter().map(|(summary, seq)| Candidate::new(Item::Summary(summary, *seq), Section::EarlierConversations).found_by(&words, None)));
-        let known = anchors.iter().map(|anchor| Candidate::new(Item::Anchor(anchor), Section::WhoTheUserIs)).collect();
-        for budget_tokens in budgets {
-            let mut hot_request = request(budget_tokens / 4, plain(Section::RecentTurns, hot));
-            hot_request.first_gets = Some(200);
-            let mut who = request(budget_tokens / 10, clone_all(&known));
-            who.most_tokens = 150;
-            check_all(
-                &[hot_request, request(budget_tokens / 4, plain(Section::EarlierInSession, warm)), who, request(budget_tokens / 3, cold.clone())],
-                budget_tokens,
-            );
-        }
-    }
-}
-
-fn clone_all<'t>(candidates: &Vec<Candidate<'t>>) -> Vec<Candidate<'t>> {
-    candidates.clone()
-}
-
-fn turns_in(section: Section, turns: &[Turn]) -> Vec<Candidate<'_>> {
-    turns.iter().rev().map(|turn| Candidate::new(Item::Turn(turn), section)).collect()
+#[test]
+fn a_request_never_takes_more_than_its_most() {
+    let anchors: Vec<Anchor> =
+        (0..60).map(|n| anchor("user", Attribute::Likes, &format!("boat number {n}"))).collect();
+    let known = anchors.iter().map(|anchor| Candidate::new(Item::Anchor(anchor), Section::WhoTheUserIs));
+    let mut requests = [request(150, known.collect())];
+    requests[0].most_tokens = 150;
+    let packed = pack(&requests, 4_400, LAST_LINE, TOKENIZER);
+    let tokens = packed.tokens - TOKENIZER.count(PREAMBLE) - TOKENIZER.count(LAST_LINE);
+    assert!((140..=150).contains(&tokens), "{tokens}");
 }
