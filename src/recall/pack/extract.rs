@@ -32,6 +32,8 @@ struct Span {
     side: Side,
     bytes: Range<usize>,
     hits: Hits,
+    /// How well it answers: what its words of the query weigh, less in code, which repeats its names.
+    weight: f64,
     is_in_focus: bool,
 }
 
@@ -41,6 +43,8 @@ struct Chosen(Vec<(Side, Range<usize>)>);
 
 /// Of the user's side so much stands before what was found in the reply: it says what the reply is about.
 const LEAD_BYTES: usize = 100;
+/// What a word in a line of code or of a table counts, of one in a sentence.
+const CODE_WEIGHT: f64 = 0.6;
 /// Words of the query that weigh less than this share of all of them are no reason to show one more sentence.
 const LEAST_SHARE: f64 = 0.1;
 /// How many more sentences are tried.
@@ -58,21 +62,18 @@ impl<'t> Extract<'t> {
             let focus = found_by.focus.as_ref().filter(|focus| focus.side == side).map(|focus| &focus.bytes);
             found.extend(spans(said.side(side), words, focus).into_iter().map(|span| Span {
                 side,
+                weight: span.hits.weight(words) * if span.is_prose { 1.0 } else { CODE_WEIGHT },
                 is_in_focus: focus.is_some_and(|focus| overlap(focus, &span.bytes)),
                 bytes: span.bytes,
                 hits: span.hits,
             }));
         }
-        let rank = |span: &Span| (span.hits.weight(words), span.is_in_focus);
-        let mut best = 0;
-        for (index, span) in found.iter().enumerate() {
-            let (weight, is_in_focus) = rank(span);
-            let (best_weight, best_is_in_focus) = rank(&found[best]);
-            if weight > best_weight || (weight.total_cmp(&best_weight).is_eq() && is_in_focus > best_is_in_focus)
-            {
-                best = index;
-            }
-        }
+        let is_better = |a: &Span, b: &Span| {
+            let by_weight = a.weight.total_cmp(&b.weight);
+            by_weight.then(a.is_in_focus.cmp(&b.is_in_focus)).is_gt()
+        };
+        let best =
+            (1..found.len()).fold(0, |best, at| if is_better(&found[at], &found[best]) { at } else { best });
         Self { said, words, spans: found, best }
     }
 
@@ -81,16 +82,25 @@ impl<'t> Extract<'t> {
         self.spans.get(self.best).is_some_and(|best| best.is_in_focus || best.hits != Hits::default())
     }
 
-    /// As much as says something in at most `room` tokens.
-    pub(super) fn within(&self, room: u32, tokenizer: Tokenizer) -> Option<(PackedAs, String, u32)> {
+    /// As much as says something in at most `room` tokens. What stands around the match is added while there are
+    /// less than `enough` tokens.
+    pub(super) fn within(
+        &self,
+        room: u32,
+        enough: u32,
+        tokenizer: Tokenizer,
+    ) -> Option<(PackedAs, String, u32)> {
         let best = self.spans.get(self.best)?;
         let (mut chosen, mut shown) = self.best_within(best, room, tokenizer)?;
-        let mut add = |side: Side, bytes: Range<usize>, chosen: &mut Chosen| {
+        let mut add = |side: Side, bytes: Range<usize>, chosen: &mut Chosen, while_less_than: u32| {
             let left = room.saturating_sub(shown.1);
-            if left < LEAST_SENTENCE_TOKENS || bytes.len() > left as usize * BYTES_PER_TOKEN {
+            if shown.1 >= while_less_than
+                || left < LEAST_SENTENCE_TOKENS
+                || bytes.len() > left as usize * BYTES_PER_TOKEN
+            {
                 return false;
             }
-            let more = chosen.with(side, bytes, self.said.side(side));
+            let more = chosen.with(side, bytes, self.said);
             match self.counted(&more, room, tokenizer) {
                 Some(text) => {
                     (*chosen, shown) = (more, text);
@@ -103,13 +113,13 @@ impl<'t> Extract<'t> {
         if best.side == Side::Reply
             && let Some(lead) = self.lead()
         {
-            add(Side::User, lead, &mut chosen);
+            add(Side::User, lead, &mut chosen, room);
         }
         let mut seen = best.hits;
         for index in self.more() {
             let span = &self.spans[index];
             let new = span.hits.without(seen).weight(self.words);
-            if new > 0.0 && add(span.side, span.bytes.clone(), &mut chosen) {
+            if new > 0.0 && add(span.side, span.bytes.clone(), &mut chosen, room) {
                 seen = seen.and(span.hits);
             }
         }
@@ -119,12 +129,12 @@ impl<'t> Extract<'t> {
             let neighbour = |index: Option<usize>| {
                 index.and_then(|index| self.spans.get(index)).filter(|span| span.side == best.side)
             };
-            for (goes_on, index) in [
-                (&mut below, Some(self.best + distance)),
-                (&mut above, self.best.checked_sub(distance)),
-            ] {
+            for (goes_on, index) in
+                [(&mut below, Some(self.best + distance)), (&mut above, self.best.checked_sub(distance))]
+            {
                 *goes_on = *goes_on
-                    && neighbour(index).is_some_and(|span| add(span.side, span.bytes.clone(), &mut chosen));
+                    && neighbour(index)
+                        .is_some_and(|span| add(span.side, span.bytes.clone(), &mut chosen, enough));
             }
         }
         let packed_as = if chosen.is_user_half(self.said) { PackedAs::UserHalf } else { PackedAs::Extract };
@@ -143,7 +153,7 @@ impl<'t> Extract<'t> {
             } else {
                 clipped(text, best.bytes.clone(), self.words, max_bytes)
             };
-            let chosen = Chosen::default().with(best.side, bytes, text);
+            let chosen = Chosen::default().with(best.side, bytes, self.said);
             if let Some(shown) = self.counted(&chosen, room, tokenizer) {
                 return Some((chosen, shown));
             }
@@ -159,7 +169,8 @@ impl<'t> Extract<'t> {
         let text = &self.said.user_message;
         let spans = || self.spans.iter().take_while(|span| span.side == Side::User);
         let first = spans().next()?;
-        let end = spans().map(|span| span.bytes.end).take_while(|end| end - first.bytes.start <= LEAD_BYTES).last();
+        let end =
+            spans().map(|span| span.bytes.end).take_while(|end| end - first.bytes.start <= LEAD_BYTES).last();
         let end = end.unwrap_or_else(|| {
             let start = first.bytes.start;
             let cut = text.floor_char_boundary(start + LEAD_BYTES).min(first.bytes.end);
@@ -193,16 +204,18 @@ impl<'t> Extract<'t> {
 }
 
 impl Chosen {
-    /// With one more part of `text`, one side of the turn.
-    fn with(&self, side: Side, bytes: Range<usize>, text: &str) -> Self {
+    /// With one more part of one side.
+    fn with(&self, side: Side, bytes: Range<usize>, said: &Said) -> Self {
         let mut parts = self.0.clone();
         parts.push((side, bytes));
         parts.sort_by_key(|(side, bytes)| (*side, bytes.start));
         let mut joined: Vec<(Side, Range<usize>)> = Vec::with_capacity(parts.len());
         for (side, bytes) in parts {
+            let text = said.side(side);
             match joined.last_mut() {
                 Some((above, last))
-                    if *above == side && (bytes.start <= last.end || is_nothing(&text[last.end..bytes.start])) =>
+                    if *above == side
+                        && (bytes.start <= last.end || is_nothing(&text[last.end..bytes.start])) =>
                 {
                     last.end = last.end.max(bytes.end);
                 }

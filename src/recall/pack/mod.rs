@@ -5,14 +5,17 @@
 //! What a request leaves flows on to the next. Then what is left of the whole budget is offered again: to parts of
 //! turns that had no room, and to longer parts of those that came in as a short one.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use chrono::NaiveDate;
 use serde::Serialize;
 
-use crate::text::{
-    render::{self, PREAMBLE},
-    tokens::Tokenizer,
+use crate::{
+    model::turn::Turn,
+    text::{
+        render::{self, PREAMBLE},
+        tokens::Tokenizer,
+    },
 };
 
 mod extract;
@@ -20,6 +23,7 @@ mod item;
 mod part;
 mod spans;
 
+use extract::Extract;
 pub use item::ItemKind;
 pub(crate) use item::{Candidate, Focus, FoundBy, Item};
 use item::{Key, counted_within, summary_piece};
@@ -120,12 +124,14 @@ pub(crate) struct Packed<'t> {
 
 /// Parts smaller than this say too little for the room of their date and mark.
 const LEAST_PART_TOKENS: u32 = 48;
-/// Of what was recalled even a sentence says something: it stands where it matched.
-const LEAST_EXTRACT_TOKENS: u32 = 24;
+/// Of what was recalled a sentence says something: it is the one that matched.
+const LEAST_EXTRACT_TOKENS: u32 = 40;
 /// A turn of at most so many tokens is recalled whole.
 const BRIEF_TOKENS: u32 = 100;
 /// Of a longer one an extract of at most so many is shown: 900 tokens hold a dozen of them.
 const EXTRACT_TOKENS: u32 = 72;
+/// What stands around a match is added to shorter extracts only: the next turn says more.
+const ENOUGH_TOKENS: u32 = 40;
 /// Where there is room left when all others are in, an extract grows to so many.
 const GROWN_TOKENS: u32 = 240;
 
@@ -151,7 +157,11 @@ pub(crate) fn pack<'t>(
         tokens: 0,
         tokens_of: vec![0; requests.len()],
         shown: HashSet::new(),
-        outcomes: requests.iter().map(|request| request.candidates.iter().map(outcome_of).collect()).collect(),
+        outcomes: requests
+            .iter()
+            .map(|request| request.candidates.iter().map(outcome_of).collect())
+            .collect(),
+        extracts: HashMap::new(),
     };
     packer.fill();
     packer.finish(budget_tokens, last_line)
@@ -173,6 +183,8 @@ struct Packer<'r, 't> {
     tokens_of: Vec<u32>,
     shown: HashSet<Key>,
     outcomes: Vec<Vec<Outcome>>,
+    /// Of the turns that were looked through for what matched; it takes longer than all the rest.
+    extracts: HashMap<(usize, usize), Extract<'t>>,
 }
 
 impl<'r, 't> Packer<'r, 't> {
@@ -239,26 +251,20 @@ impl<'r, 't> Packer<'r, 't> {
     /// Tokens of the lines of the frame that come with a candidate: its section's title, and its day's.
     fn frame_tokens(&self, candidate: &Candidate<'t>) -> u32 {
         let pieces = &self.sections[candidate.section as usize];
-        if pieces.is_empty() {
-            let dates = u32::from(candidate.item.said_on().is_some());
-            return self.title_tokens[candidate.section as usize] + dates * self.date_tokens;
-        }
+        let title_tokens = if pieces.is_empty() { self.title_tokens[candidate.section as usize] } else { 0 };
         let place = place_among(pieces, candidate);
-        let above = place.checked_sub(1).map(|above| pieces[above].item.said_on());
+        let said_on = |place: usize| pieces.get(place).and_then(|piece| piece.item.said_on());
+        let (above, below) = (place.checked_sub(1).and_then(said_on), said_on(place));
         let own = candidate.item.said_on();
-        let dates = match pieces.get(place).map(|below| below.item.said_on()) {
-            None => dates_between(above, own),
-            Some(below) => {
-                dates_between(above, own) + dates_between(Some(own), below) - dates_between(above, below)
-            }
-        };
-        dates * self.date_tokens
+        let dates = dates_between(above, own) + dates_between(own, below) - dates_between(above, below);
+        title_tokens + dates * self.date_tokens
     }
 
     /// Adds a candidate as it is; true if it fits.
     fn add_whole(&mut self, of: (usize, usize), limit: u32) -> bool {
         let candidate = self.candidate(of);
-        let Some((text, tokens)) = candidate.item.whole(self.room_for_piece(of, limit), self.tokenizer) else {
+        let Some((text, tokens)) = candidate.item.whole(self.room_for_piece(of, limit), self.tokenizer)
+        else {
             return false;
         };
         self.add(of, whole_as(candidate.item), text, tokens);
@@ -283,46 +289,52 @@ impl<'r, 't> Packer<'r, 't> {
             self.add_whole(of, limit);
             return;
         };
-        let room = self.room_for_piece(of, limit);
+        let (room, tokenizer) = (self.room_for_piece(of, limit), self.tokenizer);
         if turn.tokens.piece_tokens <= BRIEF_TOKENS && self.add_whole(of, limit) {
             return;
         }
         let summary = candidate.summary.and_then(|summary| {
-            let (text, tokens) = counted_within(summary_piece(summary, room)?, room, self.tokenizer)?;
+            let (text, tokens) = counted_within(summary_piece(summary, room)?, room, tokenizer)?;
             Some((PackedAs::Summary, text, tokens))
         });
-        let extract = || {
-            let extract = extract::Extract::of(turn, found_by);
+        if room < LEAST_EXTRACT_TOKENS && summary.is_none() {
+            return;
+        }
+        let is_enough = |extract: &Extract<'t>| {
             // Of a turn in which nothing matched, a summary says more than its beginning.
-            if summary.is_some() && !extract.has_match() || room < LEAST_EXTRACT_TOKENS {
-                return None;
-            }
-            extract.within(room.min(EXTRACT_TOKENS), self.tokenizer)
+            room >= LEAST_EXTRACT_TOKENS && (summary.is_none() || extract.has_match())
         };
-        if let Some((packed_as, text, tokens)) = extract().or_else(|| summary.clone()) {
+        let extract = Some(self.extract(of, turn, found_by)).filter(|extract| is_enough(extract));
+        let part =
+            extract.and_then(|extract| extract.within(room.min(EXTRACT_TOKENS), ENOUGH_TOKENS, tokenizer));
+        if let Some((packed_as, text, tokens)) = part.or(summary) {
             self.add(of, packed_as, text, tokens);
         }
+    }
+
+    fn extract(&mut self, of: (usize, usize), turn: &'t Turn, found_by: &FoundBy<'t>) -> &Extract<'t> {
+        self.extracts.entry(of).or_insert_with(|| Extract::of(turn, found_by))
     }
 
     /// Shows more of a turn of which a part is shown, if there is room left.
     fn grow(&mut self, of: (usize, usize), found_by: &FoundBy<'t>) {
         let candidate = self.candidate(of);
-        let is_part = matches!(
-            self.outcomes[of.0][of.1],
-            Outcome::Packed(PackedAs::Extract | PackedAs::UserHalf | PackedAs::Summary)
-        );
-        let Item::Turn(turn) = candidate.item else { return };
-        let room = self.room_for(of.0, u32::MAX);
-        if !is_part || room == 0 {
+        let Outcome::Packed(part @ (PackedAs::Extract | PackedAs::UserHalf | PackedAs::Summary)) =
+            self.outcomes[of.0][of.1]
+        else {
             return;
-        }
+        };
+        let Item::Turn(turn) = candidate.item else { return };
+        let (room, tokenizer) = (self.room_for(of.0, u32::MAX), self.tokenizer);
         let pieces = &self.sections[candidate.section as usize];
         let place = place_among(pieces, candidate);
         let now = pieces[place].tokens;
-        let grown = match candidate.item.whole(now + room, self.tokenizer) {
+        let grown = match candidate.item.whole(now + room, tokenizer) {
             Some((text, tokens)) => Some((PackedAs::Whole, text, tokens)),
-            None if room < LEAST_EXTRACT_TOKENS => None,
-            None => extract::Extract::of(turn, found_by).within(GROWN_TOKENS.min(now + room), self.tokenizer),
+            None if room < LEAST_EXTRACT_TOKENS || part == PackedAs::Summary => None,
+            None => {
+                self.extract(of, turn, found_by).within(GROWN_TOKENS.min(now + room), GROWN_TOKENS, tokenizer)
+            }
         };
         let Some((packed_as, text, tokens)) = grown.filter(|(_, _, tokens)| *tokens > now) else { return };
         let piece = &mut self.sections[candidate.section as usize][place];
@@ -375,9 +387,10 @@ fn place_among(pieces: &[Piece<'_>], candidate: &Candidate<'_>) -> usize {
     pieces.partition_point(|piece| piece.item.place(piece.section) < place)
 }
 
-/// How many lines with a date stand between two neighbours of a section.
-fn dates_between(above: Option<Option<NaiveDate>>, below: Option<NaiveDate>) -> u32 {
-    u32::from(below.is_some() && above != Some(below))
+/// How many lines with a date stand between two neighbours of a section. Either may be none: the section's edge; but
+/// nothing without a date stands beside something that has one.
+fn dates_between(above: Option<NaiveDate>, below: Option<NaiveDate>) -> u32 {
+    u32::from(below.is_some() && above != below)
 }
 
 /// The final string: frame, titles, dates, pieces.
@@ -403,3 +416,6 @@ fn written(pieces: &[Piece<'_>], last_line: &str) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests;

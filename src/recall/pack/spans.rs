@@ -13,6 +13,8 @@ use crate::text::{
 pub(super) struct Span {
     pub(super) bytes: Range<usize>,
     pub(super) hits: Hits,
+    /// A sentence, not a line of code or of a table.
+    pub(super) is_prose: bool,
 }
 
 /// Which words of a query a text has.
@@ -35,7 +37,13 @@ impl Hits {
     /// What these words weigh together.
     pub(super) fn weight(self, words: &[(Word, f64)]) -> f64 {
         let is_hit = |index: usize| self.0 >> index & 1 == 1;
-        words.iter().take(MAX_QUERY_WORDS).enumerate().filter(|(at, _)| is_hit(*at)).map(|(_, word)| word.1).sum()
+        words
+            .iter()
+            .take(MAX_QUERY_WORDS)
+            .enumerate()
+            .filter(|(at, _)| is_hit(*at))
+            .map(|(_, word)| word.1)
+            .sum()
     }
 
     pub(super) fn and(self, other: Self) -> Self {
@@ -62,19 +70,19 @@ const BLOCKS_BY_FOCUS: usize = 2;
 pub(super) fn spans(text: &str, words: &[(Word, f64)], focus: Option<&Range<usize>>) -> Vec<Span> {
     let mut found = Vec::new();
     for block in looked_at(text, words, focus) {
-        for bytes in parts(text, block) {
+        for (bytes, is_prose) in parts(text, block) {
             let hits = Hits::of(&text[bytes.clone()], words);
-            found.push(Span { bytes, hits });
+            found.push(Span { bytes, hits, is_prose });
         }
     }
     found
 }
 
 fn looked_at(text: &str, words: &[(Word, f64)], focus: Option<&Range<usize>>) -> Vec<Range<usize>> {
-    if text.len() <= WHOLE_BYTES {
-        return vec![0..text.len()];
+    let blocks = blocks(text, if text.len() <= WHOLE_BYTES { WHOLE_BYTES } else { BLOCK_BYTES });
+    if blocks.len() <= 1 {
+        return blocks;
     }
-    let blocks = blocks(text);
     let last = blocks.len().saturating_sub(LAST_BLOCKS).max(FIRST_BLOCKS);
     let mut by_weight: Vec<(f64, usize)> = (0..blocks.len())
         .filter(|&index| index < FIRST_BLOCKS || index >= last)
@@ -94,15 +102,17 @@ fn looked_at(text: &str, words: &[(Word, f64)], focus: Option<&Range<usize>>) ->
 }
 
 /// The whole text in blocks that end with a line, or else with a word, where there is one near.
-fn blocks(text: &str) -> Vec<Range<usize>> {
-    let mut blocks = Vec::with_capacity(text.len() / BLOCK_BYTES + 1);
+fn blocks(text: &str, block_bytes: usize) -> Vec<Range<usize>> {
+    let mut blocks = Vec::with_capacity(text.len() / block_bytes + 1);
     let mut start = 0;
     while start < text.len() {
-        let mut end = text.floor_char_boundary(start + BLOCK_BYTES);
+        let mut end = text.floor_char_boundary(start + block_bytes);
         if end < text.len() {
-            let near = text.ceil_char_boundary(start + BLOCK_BYTES / 4 * 3);
+            let near = text.ceil_char_boundary(start + block_bytes / 4 * 3);
             let near_end = &text[near..end];
-            if let Some(border) = near_end.rfind(is_line_break).or_else(|| near_end.rfind(char::is_whitespace)) {
+            if let Some(border) =
+                near_end.rfind(is_line_break).or_else(|| near_end.rfind(char::is_whitespace))
+            {
                 end = text.ceil_char_boundary(near + border + 1);
             }
         }
@@ -112,11 +122,11 @@ fn blocks(text: &str) -> Vec<Range<usize>> {
     blocks
 }
 
-/// Sentences, and lines of what is between them. Nothing that is seen is in none.
-fn parts(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
+/// Sentences, which are prose, and lines of what is between them, which are not. No word is in none.
+fn parts(text: &str, block: Range<usize>) -> Vec<(Range<usize>, bool)> {
     /// The mark of a list's item or of a heading belongs to what it marks.
     const MAX_MARK_BYTES: usize = 8;
-    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut found = Vec::new();
     let mut at = block.start;
     for sentence in sentences(&text[block.clone()]) {
         let sentence_at = sentence.text.as_ptr() as usize - text.as_ptr() as usize;
@@ -125,18 +135,18 @@ fn parts(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
         let start = if line.len() <= MAX_MARK_BYTES { sentence_at - line.len() } else { sentence_at };
         lines(text, at..start, &mut found);
         at = sentence_at + sentence.text.len();
-        found.push(start..at);
+        found.push((start..at, true));
     }
     lines(text, at..block.end, &mut found);
     found
 }
 
-fn lines(text: &str, bytes: Range<usize>, found: &mut Vec<Range<usize>>) {
+fn lines(text: &str, bytes: Range<usize>, found: &mut Vec<(Range<usize>, bool)>) {
     for line in text[bytes].split(is_line_break) {
         let line = line.trim();
         if line.contains(char::is_alphanumeric) {
             let start = line.as_ptr() as usize - text.as_ptr() as usize;
-            found.push(start..start + line.len());
+            found.push((start..start + line.len(), false));
         }
     }
 }
@@ -147,7 +157,12 @@ pub(super) fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
 
 /// The best part of `text[bytes]`, at most `max_bytes` long and cut between words: the one with the words that weigh
 /// most together, with as much before as behind them; its beginning if it has none.
-pub(super) fn clipped(text: &str, bytes: Range<usize>, words: &[(Word, f64)], max_bytes: usize) -> Range<usize> {
+pub(super) fn clipped(
+    text: &str,
+    bytes: Range<usize>,
+    words: &[(Word, f64)],
+    max_bytes: usize,
+) -> Range<usize> {
     /// Of what is longer only the beginning is looked at. No person wrote such a sentence.
     const MAX_BYTES: usize = 16 * 1_024;
     let end = text.floor_char_boundary(bytes.end.min(bytes.start + MAX_BYTES)).max(bytes.start);
