@@ -4,10 +4,14 @@
 mod built_in;
 pub(crate) mod matrix;
 pub(crate) mod pieces;
+#[cfg(feature = "llm")]
+mod provider;
 pub(crate) mod quantize;
 mod wordpiece;
 
 pub use built_in::BuiltIn;
+#[cfg(feature = "llm")]
+pub use provider::OpenAiEmbedder;
 
 use std::{fmt, future::Future, pin::Pin};
 

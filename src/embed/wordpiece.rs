@@ -52,10 +52,11 @@ impl Vocabulary {
         let mut ids = Vec::new();
         for_each_word(&normalized(text), |word| {
             ids.clear();
-            if self.word_pieces(word, &mut ids) {
-                ids.iter().for_each(|&id| each(Some(id)));
-            } else {
-                each(None);
+            if !self.word_pieces(word, &mut ids) {
+                return each(None);
+            }
+            for &id in &ids {
+                each(Some(id));
             }
         });
     }
