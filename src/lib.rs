@@ -61,6 +61,8 @@ mod tier;
 
 #[cfg(feature = "llm")]
 pub use crate::compress::digest::OpenAiCompatible;
+#[cfg(feature = "local")]
+pub use crate::embed::LocalEmbedder;
 #[cfg(feature = "llm")]
 pub use crate::embed::OpenAiEmbedder;
 pub use crate::{

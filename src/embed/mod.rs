@@ -2,6 +2,8 @@
 //! kept and compared. Nothing here reads the database or a clock.
 
 mod built_in;
+#[cfg(feature = "local")]
+mod local;
 pub(crate) mod matrix;
 pub(crate) mod pieces;
 #[cfg(feature = "llm")]
@@ -10,6 +12,8 @@ pub(crate) mod quantize;
 mod wordpiece;
 
 pub use built_in::BuiltIn;
+#[cfg(feature = "local")]
+pub use local::LocalEmbedder;
 #[cfg(feature = "llm")]
 pub use provider::OpenAiEmbedder;
 
