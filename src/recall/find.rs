@@ -80,6 +80,7 @@ pub(crate) fn find(
             at.map_or(0.0, |at| anchors[at].1)
         },
         by_speaker: &|seq| words.is_spoken_by_whom_it_names(seq),
+        is_quoted: &|seq| words.is_quoted(seq),
         in_time: &in_time,
         now_ms: question.now.timestamp_millis(),
     };

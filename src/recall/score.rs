@@ -19,6 +19,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) meaning: &'a [f32],
     /// Whether it was said by the one speaker whom the query names.
     pub(crate) by_speaker: &'a dyn Fn(u32) -> bool,
+    /// Whether the query quotes it.
+    pub(crate) is_quoted: &'a dyn Fn(u32) -> bool,
     /// The strength of anchors.
     pub(crate) anchors: &'a dyn Fn(u32) -> f64,
     /// Whether the query names the time at which it was said.
@@ -56,6 +58,7 @@ pub(crate) fn rank(
             let one_if = |is_so: bool| f64::from(u8::from(is_so));
             parts.time = one_if((evidence.in_time)(facts.said_at_ms));
             parts.speaker = one_if((evidence.by_speaker)(seq));
+            parts.quote = one_if((evidence.is_quoted)(seq));
             parts.wish = one_if(facts.traits.wishes);
             parts.recency = recency(facts.said_at_ms, evidence.now_ms);
             let score = parts.score(profile);
