@@ -16,6 +16,7 @@ mod open;
 pub(crate) mod originals;
 pub(crate) mod postings;
 mod readers;
+pub(crate) mod receipts;
 pub(crate) mod record;
 pub(crate) mod reload;
 pub(crate) mod restore;
@@ -127,6 +128,11 @@ impl Store {
         work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.writer.write(0, work).await
+    }
+
+    /// Queues work that nobody waits for. What finds the queue full is left undone.
+    pub(crate) fn post(&self, work: impl FnOnce(&mut Desk<'_>) -> Result<()> + Send + 'static) {
+        self.writer.post(work);
     }
 
     /// How many writes somebody has waited for: whether it grows says whether anybody is kept waiting.
