@@ -148,6 +148,7 @@ fn most_messages_stand_on_their_own() {
         "But sourdough bread takes three days of patience",
         "What about dinner at the harbour with Tom and Ben?",
         "What did Melanie paint?",
+        "How long has it been since Andrew moved?",
         "pizza",
         "photosynthesis",
         "one day I will sail around the world",
@@ -241,6 +242,9 @@ fn messages_ask_for_attributes() {
     check_asked("what pronouns do I use?", &[(Pronouns, User)]);
     check_asked("What does Caroline like?", &[(Likes, Other)]);
     check_asked("a recipe for soup", &[(Health, User), (Diet, User)]);
+    check_asked("How many children does Melanie have?", &[(Family, Other)]);
+    check_asked("Which game did Jolene suggest?", &[(Likes, Other)]);
+    check_asked("How is my work on the roof going?", &[]);
     check_asked("How do tides work?", &[]);
     check_asked("what is the name of the river in Bonn", &[]);
     check_asked("fix the bug in this function", &[]);
