@@ -12,6 +12,7 @@ pub(crate) mod render;
 pub(crate) mod sentences;
 pub(crate) mod stop_words;
 pub(crate) mod terms;
+#[cfg_attr(not(test), expect(dead_code, reason = "the search over all that was said will use it"))]
 pub(crate) mod times;
 pub(crate) mod tokens;
 pub(crate) mod words;

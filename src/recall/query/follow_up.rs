@@ -99,9 +99,9 @@ fn points_back(words: &[&str]) -> bool {
 
 /// `which restaurant?`, `who won?`: a question without its sentence.
 fn is_elliptic(reading: &Reading<'_>, words: &[&str], contents: usize) -> bool {
-    let asks = matches!(words[0], "which" | "what" | "how" | "when" | "where" | "who" | "why" | "whose");
     const VERBS: &str = "\
         is are was were am 's do does did can could will would should has have to";
+    let asks = matches!(words[0], "which" | "what" | "how" | "when" | "where" | "who" | "why" | "whose");
     let has_verb = words.iter().any(|word| is_in(VERBS, word));
     let has_name = reading.parts().any(|part| (1..part.tokens.len()).any(|at| name_end(part, at) > at));
     asks && words.len() <= 3 && contents <= 1 && !has_verb && !has_name

@@ -21,6 +21,10 @@ use crate::{
 };
 
 pub(crate) use asked::{Asked, Whom};
+#[cfg_attr(
+    not(test),
+    expect(unused_imports, reason = "the search over all that was said will use them")
+)]
 pub(crate) use expand::{Weighted, expanded, text_to_embed};
 pub(crate) use refers_back::refers_back;
 
@@ -29,6 +33,10 @@ const MAX_BYTES: usize = 4_096;
 
 /// A message, understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each answers a question of its own; none excludes another"
+)]
 pub(crate) struct Query {
     /// What is looked for by words: folded, stemmed, stop words left out, each once, at most 64.
     pub(crate) words: Vec<Word>,

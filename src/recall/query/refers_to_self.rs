@@ -10,9 +10,9 @@ pub(super) fn refers_to_self(reading: &Reading<'_>) -> bool {
 
 fn is_self(part: Part<'_>, at: usize) -> bool {
     match part.lower(at) {
-        "my" | "mine" | "myself" | "our" | "ours" => true,
-        "ich" | "mein" | "meine" | "meinen" | "meinem" | "meiner" | "mich" | "mir" | "je" | "j'ai"
-        | "mes" | "moi" | "yo" | "mis" | "conmigo" | "io" | "mio" | "mia" | "eu" | "meu" | "minha" => true,
+        "my" | "mine" | "myself" | "our" | "ours" | "ich" | "mein" | "meine" | "meinen" | "meinem"
+        | "meiner" | "mich" | "mir" | "je" | "j'ai" | "mes" | "moi" | "yo" | "mis" | "conmigo" | "io"
+        | "mio" | "mia" | "eu" | "meu" | "minha" => true,
         "me" => !is_asked_for(part, at),
         "i" => is_word(part, at) && !is_way_of_asking(part, at),
         "we" => is_memory(part, at),

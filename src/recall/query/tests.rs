@@ -309,7 +309,8 @@ fn a_follow_up_borrows_the_words_of_the_turns_before_it() {
 
 #[test]
 fn what_is_borrowed_is_bounded() {
-    let long: String = (0..5_000).map(|n| format!("Topic{n} and Thing{n}. ")).collect();
+    let sentences: Vec<String> = (0..5_000).map(|n| format!("Topic{n} and Thing{n}. ")).collect();
+    let long = sentences.concat();
     let turns = [turn(&long, &long), turn(&long, &long), turn("only the last two count: zebra", "")];
     let turns: Vec<&Turn> = turns.iter().rev().collect();
     let follow_up = understand("why?");
