@@ -14,7 +14,7 @@ use crate::{
     },
     store::{
         desk::Desk,
-        jobs,
+        jobs, receipts,
         sessions::{self, SessionRow},
         turns,
         users::Scope,
