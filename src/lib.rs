@@ -46,7 +46,6 @@ mod aside;
 mod clock;
 mod compress;
 mod config;
-#[allow(dead_code, reason = "the store and recall use it next")]
 mod embed;
 #[cfg(feature = "llm")]
 mod endpoint;

@@ -127,6 +127,11 @@ impl Thermocline {
         self.runtime.block_on(self.inner.run_jobs(options))
     }
 
+    /// See [`Thermocline::rebuild_vectors`](crate::Thermocline::rebuild_vectors).
+    pub fn rebuild_vectors(&self) -> Result<u64> {
+        self.runtime.block_on(self.inner.rebuild_vectors())
+    }
+
     /// See [`Thermocline::jobs`](crate::Thermocline::jobs).
     pub fn jobs(&self) -> Result<Vec<JobInfo>> {
         self.runtime.block_on(self.inner.jobs())

@@ -2,7 +2,7 @@
 
 use std::{ops::Deref, path::Path, sync::Arc};
 
-use crate::{config::Config, error::Result, jobs::Worker, recall::user_indexes::UserIndexes, store::Store};
+use crate::{config::Config, error::Result, jobs::Worker, recall::user_indexes::UserIndexes, store::{Store, vectors}};
 
 /// The last handle to go stops the worker and then closes the file.
 #[derive(Debug)]
@@ -17,7 +17,11 @@ pub(super) struct Open {
 impl Open {
     pub(super) fn file(path: &Path, config: Config) -> Result<Self> {
         let (has_worker, recall_bytes) = (config.worker, config.recall_bytes);
+        let has_embedders = !config.embedders.is_empty();
         let store = Arc::new(Store::open(path, config)?);
+        if has_embedders {
+            store.post(vectors::queue_new_spaces);
+        }
         let worker = if has_worker { Some(Worker::start(Arc::clone(&store))?) } else { None };
         Ok(Self { worker, store, indexes: UserIndexes::new(recall_bytes) })
     }

@@ -8,7 +8,8 @@ use crate::{
     embed::{EmbeddingSpace, pieces::TEXT_FORM},
     error::{Error, ErrorKind, Result},
     index::{BLOCK_UNITS, block_of},
-    store::users::Scope,
+    model::job::JobKind,
+    store::{desk::Desk, jobs, users::Scope},
 };
 
 /// A space of vectors in this file.
@@ -189,6 +190,71 @@ pub(crate) fn reopen(tx: &Connection, scope: &Scope, seq: u32) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Forgets how far everybody is embedded, so that all vectors are made anew, each over the one that is there. Returns how
+/// many users that are.
+pub(crate) fn begin_anew(desk: &mut Desk<'_>) -> Result<u64> {
+    desk.tx.prepare_cached("UPDATE user_spaces SET embedded_seq = 0")?.execute([])?;
+    desk.tx.prepare_cached("DELETE FROM vector_gaps")?.execute([])?;
+    desk.tx.prepare_cached("UPDATE user_scopes SET epoch = epoch + 1")?.execute([])?;
+    queue_for_all(desk)
+}
+
+/// Queues the making of vectors for every user with a unit.
+pub(crate) fn queue_for_all(desk: &mut Desk<'_>) -> Result<u64> {
+    let mut stmt =
+        desk.tx.prepare_cached("SELECT user_id, user_no FROM user_scopes WHERE last_seq > 0 ORDER BY user_no")?;
+    let read = |row: &Row<'_>| Ok(Scope { user_id: row.get("user_id")?, user_no: row.get("user_no")? });
+    let users: Vec<Scope> = stmt.query_map([], read)?.collect::<rusqlite::Result<_>>()?;
+    drop(stmt);
+    for scope in &users {
+        jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
+    }
+    Ok(users.len() as u64)
+}
+
+/// Queues the making of vectors where an embedder is configured whose space is new to the file: the model was changed.
+pub(crate) fn queue_new_spaces(desk: &mut Desk<'_>) -> Result<()> {
+    for embedder in desk.config.embedders.clone() {
+        let wanted = embedder.space();
+        wanted.check()?;
+        if space(desk.tx, &wanted)?.is_none() {
+            find_or_add_space(desk.tx, &wanted)?;
+            queue_for_all(desk)?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes away the vectors of spaces that are not among `kept`, a block at a time. False: there are none.
+pub(crate) fn drop_others(tx: &Connection, kept: &[EmbeddingSpace]) -> Result<bool> {
+    let mut stmt = tx.prepare_cached("SELECT space_no, model, revision, dims FROM embedding_spaces")?;
+    let known = stmt.query_map([], |row| {
+        let space = EmbeddingSpace {
+            model: row.get("model")?,
+            revision: row.get("revision")?,
+            dims: row.get("dims")?,
+        };
+        Ok((row.get::<_, i64>("space_no")?, space))
+    })?;
+    let known: Vec<(i64, EmbeddingSpace)> = known.collect::<rusqlite::Result<_>>()?;
+    for (space_no, space) in known {
+        if kept.contains(&space) {
+            continue;
+        }
+        let gone = tx
+            .prepare_cached(
+                "DELETE FROM vector_blocks WHERE rowid IN
+                   (SELECT rowid FROM vector_blocks WHERE space_no = ?1 LIMIT 64)",
+            )?
+            .execute([space_no])?;
+        if gone == 0 {
+            tx.prepare_cached("DELETE FROM embedding_spaces WHERE space_no = ?1")?.execute([space_no])?;
+        }
+        return Ok(true);
+    }
+    Ok(false)
 }
 
 /// Units without a vector in the space, which were tried less than `max_tries` times.
