@@ -65,7 +65,7 @@ fn add_row(sum: &mut [f32; DIMS], id: u32) {
 }
 
 /// The scale and the numbers of a token's row.
-fn row(id: u32) -> Option<(f32, &'static [u8; DIMS])> {
+pub(super) fn row(id: u32) -> Option<(f32, &'static [u8; DIMS])> {
     let (scales, rows) = table();
     let scale = scales.get(id as usize)?;
     Some((f32::from_le_bytes(*scale), rows.get(id as usize)?))
@@ -89,15 +89,17 @@ mod tests {
     use sha2::{Digest, Sha256};
 
     use super::*;
+    use crate::embed::lexicon;
 
     fn embedded(text: &str) -> Vector {
         BuiltIn::default().embed_text(text).expect("a text with words")
     }
 
     #[test]
-    fn the_asset_is_the_one_that_its_readme_describes() {
+    fn the_assets_are_those_that_their_readme_describes() {
         let readme = include_str!("../../assets/built_in/README.md");
-        for (name, bytes) in [("table.bin", TABLE), ("vocab.txt", TOKENS.as_bytes())] {
+        let assets = [("table.bin", TABLE), ("vocab.txt", TOKENS.as_bytes()), ("words.bin", lexicon::FILE)];
+        for (name, bytes) in assets {
             let hash: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
             assert!(readme.contains(&format!("\n| {name} | {hash} |\n")), "{name}: {hash}");
         }
