@@ -41,11 +41,15 @@
 //! It is not a vector database, not an agent framework and not an LLM: it works with no LLM, no key, no network
 //! and no server.
 
+#[cfg(any(feature = "llm", feature = "local"))]
+mod aside;
 mod clock;
 mod compress;
 mod config;
 #[allow(dead_code, reason = "the store and recall use it next")]
 mod embed;
+#[cfg(feature = "llm")]
+mod endpoint;
 mod error;
 mod handles;
 mod index;
@@ -58,6 +62,10 @@ mod tier;
 
 #[cfg(feature = "llm")]
 pub use crate::compress::digest::OpenAiCompatible;
+#[cfg(feature = "local")]
+pub use crate::embed::LocalEmbedder;
+#[cfg(feature = "llm")]
+pub use crate::embed::OpenAiEmbedder;
 pub use crate::{
     clock::{Clock, ManualClock, SystemClock},
     compress::{

@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        embed::built_in::{TOKENS, row},
+        embed::{BuiltIn, built_in::TOKENS},
         text::words::query_words,
     };
 
@@ -188,10 +188,11 @@ mod tests {
 
     /// The direction of each stem's vector: the mean of the directions of its words' rows.
     fn directions() -> BTreeMap<Word, Vec<f64>> {
+        let table = BuiltIn::default();
         let mut sums: BTreeMap<Word, Vec<f64>> = BTreeMap::new();
         for (id, token, word) in whole_words() {
             if token.len() > 2 && token.bytes().all(|byte| byte.is_ascii_lowercase()) {
-                let (_, numbers) = row(id).unwrap();
+                let (_, numbers) = table.row(id as usize).unwrap();
                 let numbers = direction(numbers.iter().map(|byte| f64::from(byte.cast_signed())).collect());
                 let sum = sums.entry(word).or_insert_with(|| vec![0.0; numbers.len()]);
                 for (sum, number) in sum.iter_mut().zip(numbers) {

@@ -3,12 +3,20 @@
 
 mod built_in;
 pub(crate) mod lexicon;
+#[cfg(feature = "local")]
+mod local;
 pub(crate) mod matrix;
 pub(crate) mod pieces;
+#[cfg(feature = "llm")]
+mod provider;
 pub(crate) mod quantize;
 mod wordpiece;
 
 pub use built_in::BuiltIn;
+#[cfg(feature = "local")]
+pub use local::LocalEmbedder;
+#[cfg(feature = "llm")]
+pub use provider::OpenAiEmbedder;
 
 use std::{fmt, future::Future, pin::Pin};
 

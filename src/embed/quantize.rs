@@ -1,6 +1,8 @@
 //! A vector as it is kept and compared: one byte a number, compared in integers, so that ranks are the same on every
 //! machine.
 
+use multiversion::multiversion;
+
 /// The largest number of a quantized vector; the smallest is its negative.
 const LARGEST: f32 = 127.0;
 
@@ -52,9 +54,9 @@ impl Vector {
         self.numbers.len()
     }
 
-    /// The sum of the squares.
-    pub(crate) fn squares(&self) -> u32 {
-        self.squares
+    /// How long it is, never zero. The root of a whole number, which IEEE 754 rounds in one way only.
+    pub(crate) fn length(&self) -> f64 {
+        f64::from(self.squares).sqrt()
     }
 
     /// The cosine of the angle between the two, from -1 to 1. Zero for vectors of different lengths.
@@ -63,7 +65,7 @@ impl Vector {
             return 0.0;
         }
         let products = self.numbers.iter().zip(&other.numbers).map(|(&a, &b)| i32::from(a) * i32::from(b));
-        cosine(products.sum(), self.squares, other.squares)
+        cosine(products.sum(), self.length(), other.length())
     }
 }
 
@@ -72,16 +74,17 @@ fn quantized(share: f32) -> i8 {
     (share * LARGEST).round() as i8
 }
 
+/// The sum of the squares.
+#[multiversion(targets("x86_64+avx512f+avx512bw", "x86_64+avx2", "aarch64+neon"))]
 pub(crate) fn squares(numbers: &[i8]) -> u32 {
-    numbers.iter().map(|&number| u32::from(number.unsigned_abs()).pow(2)).sum()
+    numbers.iter().map(|&number| i32::from(number) * i32::from(number)).sum::<i32>().unsigned_abs()
 }
 
-/// The cosine from a dot product and the sums of squares. Integers up to here, then one root and one division, both of
-/// which IEEE 754 rounds in one way only.
+/// The cosine from a dot product and the two lengths. Whole numbers up to here, then a product and a division, which
+/// IEEE 754 rounds in one way only.
 #[expect(clippy::cast_possible_truncation, reason = "a cosine needs no more digits than an f32 has")]
-#[expect(clippy::cast_precision_loss, reason = "the same loss on every machine")]
-pub(crate) fn cosine(dot: i32, squares: u32, other_squares: u32) -> f32 {
-    (f64::from(dot) / ((u64::from(squares) * u64::from(other_squares)) as f64).sqrt()) as f32
+pub(crate) fn cosine(dot: i32, length: f64, other_length: f64) -> f32 {
+    (f64::from(dot) / (length * other_length)) as f32
 }
 
 #[cfg(test)]

@@ -49,23 +49,15 @@ impl Vocabulary {
 
     /// Calls `each` with every token of the text, in order; `None` for a word that is not in the vocabulary.
     pub(crate) fn tokens(&self, text: &str, mut each: impl FnMut(Option<u32>)) {
-        self.words(text, |_, ids| {
-            if ids.is_empty() {
-                each(None);
-            }
-            ids.iter().for_each(|&id| each(Some(id)));
-        });
-    }
-
-    /// Calls `each` with every word of the text, in order, and its tokens; none for a word that is not in the vocabulary.
-    pub(crate) fn words(&self, text: &str, mut each: impl FnMut(&str, &[u32])) {
         let mut ids = Vec::new();
         for_each_word(&normalized(text), |word| {
             ids.clear();
             if !self.word_pieces(word, &mut ids) {
-                ids.clear();
+                return each(None);
             }
-            each(word, &ids);
+            for &id in &ids {
+                each(Some(id));
+            }
         });
     }
 

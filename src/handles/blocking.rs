@@ -26,7 +26,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, Error, ErrorKind, HotTier, JobInfo,
-    Found, JobsReport, NewTurn, Recall, RecallOptions, Recorded, Result, RunJobs, SessionId, SessionInfo, Summary, Transferred,
+    Found, JobsReport, NewTurn, Recall, RecallOptions, Receipt, ReceiptId, Recorded, Result, RunJobs, SessionId, SessionInfo, Summary, Transferred,
     Transition, Turn, TurnId, UserId, WarmTier,
 };
 
@@ -212,6 +212,16 @@ impl User {
     /// See [`User::recall`](crate::User::recall).
     pub fn recall(&self, query: &str, options: RecallOptions) -> Result<Recall> {
         self.runtime.block_on(self.inner.recall(query, options))
+    }
+
+    /// See [`User::receipt`](crate::User::receipt).
+    pub fn receipt(&self, id: ReceiptId) -> Result<Receipt> {
+        self.runtime.block_on(self.inner.receipt(id))
+    }
+
+    /// See [`User::receipts`](crate::User::receipts).
+    pub fn receipts(&self, limit: u32) -> Result<Vec<Receipt>> {
+        self.runtime.block_on(self.inner.receipts(limit))
     }
 
     /// See [`User::anchors`](crate::User::anchors).

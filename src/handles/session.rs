@@ -18,7 +18,8 @@ use crate::{
         turn::{NewTurn, RecordOutcome, Recorded, Turn},
     },
     recall::{
-        context::{self, Context, ContextOptions},
+        context::{self, Asked, Context, ContextOptions},
+        embedders::{self, QueryVector},
         search::Found,
     },
     store::{
@@ -122,8 +123,25 @@ impl Session {
     /// The newest turns come first, then what the message refers back to, then the newest warm turns. The same
     /// file, message and options give the same string.
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
-        let message = message.to_owned();
-        self.read_latest(move |store, scope, id| context::build(store, scope, id, &message, options)).await
+        let vectors = self.query_vectors(message).await;
+        let (open, message) = (Arc::clone(&self.store), message.to_owned());
+        self.read_latest(move |store, scope, id| {
+            let asked = Asked { message: &message, vectors: &vectors, options };
+            let (context, receipt) = context::build(store, &open.indexes, scope, id, &asked)?;
+            store.keep_receipt(*scope, receipt);
+            Ok(context)
+        })
+        .await
+    }
+
+    /// What the message means to embedders of the caller's, the last turns considered where it needs them.
+    async fn query_vectors(&self, message: &str) -> Vec<QueryVector> {
+        if self.store.config().embedders.is_empty() {
+            return Vec::new();
+        }
+        let hot = self.hot().await;
+        let text = context::text_to_embed(message, hot.as_deref().ok());
+        embedders::query_vectors(self.store.config(), &text).await
     }
 
     /// One turn by its place in the session, from 1.

@@ -9,8 +9,9 @@ use crate::{
     jobs,
     model::{
         anchor::{Anchor, Attribute, FoundAnchor, Stance},
-        ids::{AnchorId, SessionId, TurnId, UserId},
+        ids::{AnchorId, ReceiptId, SessionId, TurnId, UserId},
         instant,
+        receipt::Receipt,
         session::SessionInfo,
         summary::Summary,
         turn::{NewTurn, Recorded, Turn},
@@ -20,7 +21,7 @@ use crate::{
         embedders,
     },
     store::{
-        anchors, erase::Erased, lifecycle, originals, record, reload, sessions, summaries,
+        anchors, erase::Erased, lifecycle, originals, receipts, record, reload, sessions, summaries,
         transfer::Transferred, turns, users::Scope,
     },
     text::measure::{self, check_name},
@@ -163,7 +164,35 @@ impl User {
     pub async fn recall(&self, query: &str, options: RecallOptions) -> Result<Recall> {
         let vectors = embedders::query_vectors(self.store.config(), query).await;
         let (store, scope, query) = (Arc::clone(&self.store), self.scope, query.to_owned());
-        off_thread(move || answer::recall(&store, &store.indexes, &scope, (&query, &vectors), options)).await
+        off_thread(move || {
+            let (recall, receipt) =
+                answer::recall(&store, &store.indexes, &scope, (&query, &vectors), options)?;
+            store.keep_receipt(scope, receipt);
+            Ok(recall)
+        })
+        .await
+    }
+
+    /// The receipt of a recall or context: what it considered, how it ranked, and what became of each. The newest
+    /// [`receipts`](crate::Config::receipts) are kept.
+    pub async fn receipt(&self, id: ReceiptId) -> Result<Receipt> {
+        let read = || {
+            let (store, scope) = (Arc::clone(&self.store), self.scope);
+            off_thread(move || store.read(|conn| receipts::by_id(conn, &scope, id)))
+        };
+        if let Some(receipt) = read().await? {
+            return Ok(receipt);
+        }
+        // Receipts are written behind the answer: what was queued before this is in the file after it.
+        self.store.write(|_| Ok(())).await?;
+        let gone = || Error::not_found("this user has no such receipt; only the newest are kept");
+        read().await?.ok_or_else(gone)
+    }
+
+    /// The newest receipts, newest first, without their items.
+    pub async fn receipts(&self, limit: u32) -> Result<Vec<Receipt>> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        off_thread(move || store.read(|conn| receipts::newest(conn, &scope, limit))).await
     }
 
     /// Who the user is, and those who speak in the user's sessions: every anchor, by subject and attribute, what holds

@@ -59,13 +59,13 @@ impl Profile {
 /// near      = relevance + open * (neighbours * (relevance of the turn before + of the turn after)
 ///                                 + answer * relevance of the turn before, if that asks)
 /// lent      = near + open * session * (best of its session / best of all) * best of all
-/// score     = lent * (1 + time * t) * (1 + speaker * s) * (1 + wish * w) * (1 + anchors * a)
-///                  * (1 + recency * e^(-0.1 * days))
+/// score     = lent * (1 + time * t) * (1 + speaker * s) * (1 + quote * q) * (1 + wish * w)
+///                  * (1 + anchors * a) * (1 + recency * e^(-0.1 * days))
 /// ```
 ///
 /// `open` is `200 / (200 + words of the turn)`: a short turn is understood by what stands around it, a long one stands by
 /// itself. `t` is 1 if the turn was said in a time that the query names or within a week after it, `s` if it was said by the
-/// one of several speakers whom the query names, `w` if the user says in it how things are to be from now on, `a` the strength of the best anchor that the query
+/// one of several speakers whom the query names, `q` if it has every word of a query of at least five, `w` if the user says in it how things are to be from now on, `a` the strength of the best anchor that the query
 /// calls for and the turn is evidence of. Tuned on two public sets of long talks together (README).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -84,6 +84,8 @@ pub struct Weights {
     pub time: f64,
     /// For turns of the speaker whom the query names. Default 0.15.
     pub speaker: f64,
+    /// For turns that the query quotes. Default 0.2.
+    pub quote: f64,
     /// For turns that say how things are to be from now on. Default 0.1.
     pub wish: f64,
     /// For turns that prove an anchor which the query calls for. Default 0.1.
@@ -102,6 +104,7 @@ impl Default for Weights {
             session: 0.4,
             time: 0.2,
             speaker: 0.15,
+            quote: 0.2,
             wish: 0.1,
             anchors: 0.1,
             recency: 0.02,
@@ -110,7 +113,7 @@ impl Default for Weights {
 }
 
 impl Weights {
-    pub(crate) fn named(&self) -> [(&'static str, f64); 10] {
+    pub(crate) fn named(&self) -> [(&'static str, f64); 11] {
         [
             ("words", self.words),
             ("meaning", self.meaning),
@@ -119,6 +122,7 @@ impl Weights {
             ("session", self.session),
             ("time", self.time),
             ("speaker", self.speaker),
+            ("quote", self.quote),
             ("wish", self.wish),
             ("anchors", self.anchors),
             ("recency", self.recency),
@@ -135,6 +139,7 @@ impl Weights {
             "session" => &mut self.session,
             "time" => &mut self.time,
             "speaker" => &mut self.speaker,
+            "quote" => &mut self.quote,
             "wish" => &mut self.wish,
             "anchors" => &mut self.anchors,
             "recency" => &mut self.recency,
@@ -165,6 +170,8 @@ pub struct Parts {
     pub time: f64,
     /// 1: it was said by the one of several speakers whom the query names.
     pub speaker: f64,
+    /// 1: the query has at least five words, and it has them all.
+    pub quote: f64,
     /// 1: the user says in it how things are to be from now on.
     pub wish: f64,
     /// The strength of the best anchor that the query calls for and that it is evidence of, from 0 to 1; in the paper's
@@ -178,7 +185,7 @@ pub struct Parts {
 
 impl Parts {
     /// Its parts by name.
-    pub fn named(&self) -> [(&'static str, f64); 10] {
+    pub fn named(&self) -> [(&'static str, f64); 11] {
         [
             ("words", self.words),
             ("meaning", self.meaning),
@@ -186,6 +193,7 @@ impl Parts {
             ("session", self.session),
             ("time", self.time),
             ("speaker", self.speaker),
+            ("quote", self.quote),
             ("wish", self.wish),
             ("anchors", self.anchors),
             ("recency", self.recency),
@@ -209,6 +217,7 @@ impl Parts {
                     + self.session;
                 lent * (1.0 + weights.time * self.time)
                     * (1.0 + weights.speaker * self.speaker)
+                    * (1.0 + weights.quote * self.quote)
                     * (1.0 + weights.wish * self.wish)
                     * (1.0 + weights.anchors * self.anchors)
                     * (1.0 + weights.recency * self.recency)

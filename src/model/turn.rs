@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{
     critical::CriticalRule,
-    ids::{SessionId, SnapshotId, TurnId},
+    ids::{ReceiptId, SessionId, SnapshotId, TurnId},
     tier::MemoryTier,
 };
 
@@ -102,6 +102,7 @@ pub struct NewTurn {
     pub(crate) said_at: Option<DateTime<Utc>>,
     pub(crate) snapshot_id: Option<SnapshotId>,
     pub(crate) critical: bool,
+    pub(crate) answering: Option<ReceiptId>,
 }
 
 impl NewTurn {
@@ -120,6 +121,7 @@ impl NewTurn {
             said_at: None,
             snapshot_id: None,
             critical: false,
+            answering: None,
         }
     }
 
@@ -177,6 +179,14 @@ impl NewTurn {
     #[must_use]
     pub fn critical(mut self) -> Self {
         self.critical = true;
+        self
+    }
+
+    /// Says which context the reply was made with, by its receipt: what that showed was of use. It is counted, and cold
+    /// turns among it stay at hand until the session ends. A receipt that is gone by now counts nothing.
+    #[must_use]
+    pub fn answering(mut self, receipt: ReceiptId) -> Self {
+        self.answering = Some(receipt);
         self
     }
 

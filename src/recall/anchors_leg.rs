@@ -98,12 +98,12 @@ fn is_named(query: &Query, subject: &str) -> bool {
 fn named_share(query: &Query, value: &str) -> Option<f64> {
     const LEAST: f64 = 0.5;
     let words = query_words(value);
-    let named = words.iter().filter(|word| query.words.contains(word)).count();
-    if named == 0 {
+    let said_count = words.iter().filter(|word| query.words.contains(word)).count();
+    if said_count == 0 {
         return None;
     }
     let count = |len: usize| u32::try_from(len).map_or(f64::MAX, f64::from);
-    let share = count(named) / count(words.len());
+    let share = count(said_count) / count(words.len());
     let has_name = || {
         let names = query.names.iter().flat_map(|name| query_words(name));
         names.into_iter().any(|name| words.contains(&name))

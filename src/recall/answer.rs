@@ -5,17 +5,29 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::{
+    clock::Stopwatch,
     config::Config,
     error::{Error, Result},
-    model::{anchor::Anchor, instant, profile::{Parts, Profile}, summary::Summary, tier::MemoryTier, turn::Turn},
+    model::{
+        anchor::Anchor,
+        ids::ReceiptId,
+        instant,
+        profile::{Parts, Profile},
+        receipt::{Receipt, ReceiptItem, Understood},
+        summary::Summary,
+        tier::MemoryTier,
+        turn::Turn,
+    },
     recall::{
+        anchors_leg,
         embedders::QueryVector,
-        find::{self, Found, Question},
+        find::{self, Question},
         query::{self, Query},
         score::Scored,
         user_indexes::UserIndexes,
     },
     store::{Store, originals, reload, summaries, turns, users::Scope},
+    text::words::Word,
 };
 
 /// How many things are recalled if nobody says.
@@ -65,6 +77,8 @@ pub struct Recall {
     pub items: Vec<Recalled>,
     /// What failed or is not ready yet, so that it was searched without it. Empty when all went well.
     pub missing: Vec<String>,
+    /// Its receipt, which says more: [`User::receipt`](crate::User::receipt).
+    pub receipt: ReceiptId,
 }
 
 /// Something recalled, and why it stands where it stands.
@@ -119,44 +133,144 @@ impl Recalled {
             RecalledItem::Anchor(_) => None,
         }
     }
+
+    /// Its place in the user's order of recording; anchors have none.
+    pub(crate) fn seq(&self) -> Option<i64> {
+        match &self.item {
+            RecalledItem::Turn(turn) => Some(turn.seq),
+            RecalledItem::Summary { seq, .. } => Some(*seq),
+            RecalledItem::Anchor(_) => None,
+        }
+    }
+
+    /// Its line in a receipt.
+    pub(crate) fn receipt_item(&self, rank: u32) -> ReceiptItem {
+        let (kind, owner_id) = match &self.item {
+            RecalledItem::Turn(turn) => ("turn", turn.id.as_uuid()),
+            RecalledItem::Summary { summary, .. } => ("summary", summary.original_turn_id.as_uuid()),
+            RecalledItem::Anchor(anchor) => ("anchor", anchor.id.as_uuid()),
+        };
+        ReceiptItem {
+            rank,
+            kind: kind.to_owned(),
+            seq: self.seq(),
+            owner_id: *owner_id,
+            memory_tier: self.memory_tier(),
+            score: self.score,
+            parts: self.parts,
+            packed_as: None,
+            outcome: "recalled".to_owned(),
+            tokens: 0,
+        }
+    }
 }
 
-/// Searches everything the user ever said. Reads only.
+/// Searches everything the user ever said. Reads only; the receipt is the caller's to keep.
 pub(crate) fn recall(
     store: &Store,
     indexes: &UserIndexes,
     scope: &Scope,
     (query, vectors): (&str, &[QueryVector]),
     options: RecallOptions,
-) -> Result<Recall> {
+) -> Result<(Recall, Receipt)> {
     let config = store.config();
+    let watch = Stopwatch::start();
     let k = options.k.unwrap_or(DEFAULT_K);
     if !(1..=MAX_K).contains(&k) {
         return Err(Error::invalid(format!("k is {k}; it must be from 1 to {MAX_K}")));
     }
     let profile = options.profile.unwrap_or(config.profile);
     profile.check()?;
-    let now = instant::checked(options.now.unwrap_or_else(|| instant::clamped(config.clock.now())))?;
+    let asked_at = instant::clamped(config.clock.now());
+    let now = instant::checked(options.now.unwrap_or(asked_at))?;
     let understood = Query::understand(query, now);
     let words = query::expanded(&understood, &[]);
     let question = Question { query: &understood, words: &words, meaning: query, vectors, now, profile, k };
-    store.read(|conn| {
-        let found =
-            indexes.with(conn, scope, |index| find::find(conn, scope, index, &question, |_| true))?;
-        let items = fetch_all(conn, scope, config, &found)?;
-        Ok(Recall { items, missing: found.missing })
-    })
+    let searched = store.read(|conn| search(conn, scope, (config, indexes), &question, |_| true))?;
+    let receipt = Receipt {
+        id: ReceiptId::new(asked_at),
+        session_id: None,
+        asked_at,
+        now,
+        query: query.to_owned(),
+        profile,
+        understood: searched.understood(&understood),
+        missing: searched.missing.clone(),
+        budget_tokens: None,
+        tokens: None,
+        took_us: watch.elapsed_us(),
+        used_at: None,
+        items: (1..).zip(searched.all()).map(|(rank, (recalled, _))| recalled.receipt_item(rank)).collect(),
+    };
+    let items = searched.all().map(|(recalled, _)| recalled.clone()).take(k).collect();
+    Ok((Recall { items, missing: searched.missing, receipt: receipt.id }, receipt))
 }
 
-fn fetch_all(conn: &Connection, scope: &Scope, config: &Config, found: &Found) -> Result<Vec<Recalled>> {
-    let mut items = Vec::with_capacity(found.ranked.len());
-    let mut originals = originals::Reader::new(conn, scope);
-    for Scored { seq, score, parts } in &found.ranked {
-        if let Some(item) = fetch(conn, scope, (config, &mut originals), *seq)? {
-            items.push(Recalled { item, score: *score, parts: *parts, flags: Vec::new() });
+/// What a search brought up.
+#[derive(Debug, Default)]
+pub(crate) struct Searched {
+    /// Turns and summaries, best first, each with the piece that matched best by meaning.
+    pub(crate) units: Vec<(Recalled, Option<(u8, f32)>)>,
+    /// Anchors that the query calls for, best first.
+    pub(crate) anchors: Vec<Recalled>,
+    /// What each word of the query weighs.
+    pub(crate) words: Vec<(Word, f64)>,
+    pub(crate) missing: Vec<String>,
+    model: Option<String>,
+}
+
+impl Searched {
+    /// Everything, best first: of anchors those that the query names or asks for.
+    fn all(&self) -> impl Iterator<Item = (&Recalled, Option<(u8, f32)>)> {
+        let mut all: Vec<(&Recalled, Option<(u8, f32)>)> =
+            self.units.iter().map(|(recalled, piece)| (recalled, *piece)).collect();
+        let matched = self.anchors.iter().filter(|anchor| anchor.score >= find::LEAST_STRENGTH);
+        all.extend(matched.map(|anchor| (anchor, None)));
+        all.sort_by(|a, b| b.0.score.total_cmp(&a.0.score)); // Stable: equals keep their order.
+        all.into_iter()
+    }
+
+    pub(crate) fn understood(&self, query: &Query) -> Understood {
+        let day = |at: DateTime<Utc>| at.format("%Y-%m-%d").to_string();
+        Understood {
+            words: self.words.len(),
+            times: query.spans.iter().map(|span| format!("{}/{}", day(span.from), day(span.until))).collect(),
+            is_only_time: query.is_only_time,
+            refers_to_self: query.refers_to_self,
+            refers_back: query.refers_back,
+            is_follow_up: query.is_follow_up,
+            model: self.model.clone(),
         }
     }
-    Ok(items)
+}
+
+/// Finds what fits among the units that may be shown, and reads it.
+pub(crate) fn search(
+    conn: &Connection,
+    scope: &Scope,
+    (config, indexes): (&Config, &UserIndexes),
+    question: &Question<'_>,
+    may: impl Fn(u32) -> bool,
+) -> Result<Searched> {
+    let (found, anchors) = indexes.with(conn, scope, |index| {
+        let found = find::find(conn, scope, index, question, may);
+        let relevant = anchors_leg::relevant(question.query, index.anchors());
+        let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
+            item: RecalledItem::Anchor(Box::new(anchor.clone())),
+            score,
+            parts: Parts { anchors: score, ..Parts::default() },
+            flags: Vec::new(),
+        });
+        (found, anchors.collect())
+    })?;
+    let mut originals = originals::Reader::new(conn, scope);
+    let mut units = Vec::with_capacity(found.ranked.len());
+    for (Scored { seq, score, parts }, piece) in found.ranked.iter().zip(&found.pieces) {
+        if let Some(item) = fetch(conn, scope, (config, &mut originals), *seq)? {
+            units.push((Recalled { item, score: *score, parts: *parts, flags: Vec::new() }, *piece));
+        }
+    }
+    Ok(Searched { units, anchors, words: found.words, missing: found.missing, model: found.model })
 }
 
 /// A unit as it is kept: its turn, else the summary in its place.

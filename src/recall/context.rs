@@ -1,22 +1,34 @@
 //! A context: what LLM#2 is handed with a message.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::{
+    clock::Stopwatch,
+    embed::pieces::pieces,
     error::{Error, Result},
     model::{
-        ids::{AnchorId, SessionId, TurnId},
+        ids::{AnchorId, ReceiptId, SessionId, TurnId},
         instant,
+        profile::{Parts, Profile},
+        receipt::{Receipt, ReceiptItem},
         tier::MemoryTier,
         turn::Turn,
     },
     recall::{
-        pack::{self, Candidate, Item, ItemKind, Outcome, PackedAs, Piece, Request, Section},
-        query::refers_back,
+        answer::{self, Recalled, RecalledItem, Searched},
+        embedders::QueryVector,
+        find::Question,
+        pack::{
+            self, Candidate, Focus, Item, ItemKind, Outcome, PackedAs, Packed, Piece, Request, Section,
+        },
+        query::{self, Query, refers_back},
         search,
+        user_indexes::UserIndexes,
     },
-    store::{Store, reload, sessions, turns, users::Scope},
+    store::{Store, originals, receipts, reload, sessions, turns, users::Scope},
     text::render,
     tier::{
         hot::HotTier,
@@ -32,6 +44,8 @@ pub struct ContextOptions {
     pub budget_tokens: Option<u32>,
     /// The moment of asking, which the context shows so that its dates mean something. Default: the clock's.
     pub now: Option<DateTime<Utc>>,
+    /// How recalled turns are ranked. Default: [`Config::profile`](crate::Config::profile).
+    pub profile: Option<Profile>,
 }
 
 impl ContextOptions {
@@ -39,6 +53,13 @@ impl ContextOptions {
     #[must_use]
     pub fn budget_tokens(mut self, tokens: u32) -> Self {
         self.budget_tokens = Some(tokens);
+        self
+    }
+
+    /// Recalled turns ranked by this profile.
+    #[must_use]
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = Some(profile);
         self
     }
 
@@ -51,7 +72,7 @@ impl ContextOptions {
 }
 
 /// What LLM#2 is handed: one string, and the parts it was made of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Context {
     /// The rendered context; empty if there is nothing to show, or no room for it.
     pub text: String,
@@ -65,10 +86,12 @@ pub struct Context {
     pub left_out: Vec<u32>,
     /// What failed, so that the context was built without it. Empty when all went well.
     pub missing: Vec<String>,
+    /// Its receipt: to be named by the turn that the context answers ([`NewTurn::answering`](crate::NewTurn::answering)).
+    pub receipt: ReceiptId,
 }
 
 /// One thing in a context.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ContextItem {
     /// What it is.
     pub kind: ItemKind,
@@ -90,10 +113,19 @@ pub struct ContextItem {
     pub packed_as: PackedAs,
     /// Its tokens there, lines of the frame not counted.
     pub tokens: u32,
+    /// Its rank among what was recalled, greater is better; none: it is there for its place in the session.
+    pub score: Option<f64>,
+    /// What the score was made of.
+    pub parts: Option<Parts>,
 }
 
 impl ContextItem {
-    fn of(piece: &Piece<'_>) -> Self {
+    fn of(piece: &Piece<'_>, recalled: &Searched) -> Self {
+        let unit = match piece.of {
+            (2, at) => recalled.anchors.get(at),
+            (3, at) => recalled.units.get(at).map(|(unit, _)| unit),
+            _ => None,
+        };
         let (turn, summary, anchor) = match piece.item {
             Item::Turn(turn) => (Some(turn), None, None),
             Item::Summary(summary, _) => (None, Some(summary), None),
@@ -110,6 +142,8 @@ impl ContextItem {
             section: piece.section,
             packed_as: piece.packed_as,
             tokens: piece.tokens,
+            score: unit.map(|unit| unit.score),
+            parts: unit.map(|unit| unit.parts),
         }
     }
 }
@@ -118,46 +152,228 @@ impl ContextItem {
 const NEWEST_GETS_TOKENS: u32 = 200;
 /// How many turns a message that refers back may bring in from the whole session.
 const REFERRED_TURNS: usize = 8;
+/// How many turns of all that was said compete for a place.
+const RECALLED_TURNS: usize = 32;
+/// Of the cold share, what may say who the user is.
+const ANCHOR_TOKENS: u32 = 150;
+/// What fits worse than this share of the best is not shown.
+const FLOOR: f64 = 0.2;
+/// A turn that has no word of the message is shown if its meaning is at least so near.
+const NEAR: f32 = 0.4;
 
-/// Builds the context for `message` in a session. Reads only.
+/// What a context is asked for with.
+pub(crate) struct Asked<'a> {
+    pub(crate) message: &'a str,
+    /// The message in the spaces of embedders that are not built in.
+    pub(crate) vectors: &'a [QueryVector],
+    pub(crate) options: ContextOptions,
+}
+
+/// Builds the context for a message in a session. Reads only; the receipt is the caller's to keep.
 pub(crate) fn build(
     store: &Store,
+    indexes: &UserIndexes,
     scope: &Scope,
     session: SessionId,
-    message: &str,
-    options: ContextOptions,
-) -> Result<Context> {
-    let config = store.config();
+    asked: &Asked<'_>,
+) -> Result<(Context, Receipt)> {
+    let (config, watch) = (store.config(), Stopwatch::start());
+    let Asked { message, vectors, options } = *asked;
     let budget_tokens = options.budget_tokens.unwrap_or(config.shares.total());
-    let now = instant::checked(options.now.unwrap_or_else(|| instant::clamped(config.clock.now())))?;
+    let asked_at = instant::clamped(config.clock.now());
+    let now = instant::checked(options.now.unwrap_or(asked_at))?;
     if message.len() > config.max_side_bytes {
         let (len, most) = (message.len(), config.max_side_bytes);
         return Err(Error::invalid(format!("the message has {len} bytes; {most} are allowed")));
     }
+    let profile = options.profile.unwrap_or(config.profile);
+    profile.check()?;
     let hot = store.hot(scope, session)?;
     let mut missing = Vec::new();
     let warm = wanted_warm(store, scope, session, &hot, message, &mut missing);
 
-    let hot_request = Request {
-        share_tokens: config.shares.hot,
-        most_tokens: config
-            .live_tokens
-            .saturating_sub(config.tokenizer.count(message))
-            .max(NEWEST_GETS_TOKENS),
-        first_gets: Some(NEWEST_GETS_TOKENS),
-        candidates: in_section(Section::RecentTurns, hot.turns().rev()),
-    };
-    let warm_request = Request {
-        share_tokens: config.shares.warm,
-        most_tokens: u32::MAX,
-        first_gets: None,
-        candidates: in_section(Section::EarlierInSession, &warm),
-    };
-    let requests = [hot_request, warm_request];
+    let last_turns: Vec<&Turn> = hot.turns().collect();
+    let query = Query::understand(message, now);
+    let words = query::expanded(&query, &last_turns);
+    let meaning = query::text_to_embed(&query, message, &last_turns);
+    let question =
+        Question { query: &query, words: &words, meaning: &meaning, vectors, now, profile, k: RECALLED_TURNS };
+    let shown: HashSet<i64> = hot.turns().chain(&warm).map(|turn| turn.seq).collect();
+    let recalled = store.read(|conn| {
+        answer::search(conn, scope, (config, indexes), &question, |seq| !shown.contains(&seq.into()))
+    });
+    let recalled = recalled.unwrap_or_else(|error| {
+        missing.push(format!("recall: {error}"));
+        Searched::default()
+    });
+    missing.extend(recalled.missing.iter().cloned());
+    let promoted = promoted(store, scope, session, &shown, &recalled, &mut missing);
+
+    let mut warm_candidates = in_section(Section::EarlierInSession, &warm);
+    warm_candidates.extend(in_section(Section::EarlierConversations, &promoted));
+    let anchor_tokens = ANCHOR_TOKENS.min(config.shares.cold);
+    let requests = [
+        Request {
+            share_tokens: config.shares.hot,
+            most_tokens: config
+                .live_tokens
+                .saturating_sub(config.tokenizer.count(message))
+                .max(NEWEST_GETS_TOKENS),
+            first_gets: Some(NEWEST_GETS_TOKENS),
+            candidates: in_section(Section::RecentTurns, hot.turns().rev()),
+        },
+        Request {
+            share_tokens: config.shares.warm,
+            most_tokens: u32::MAX,
+            first_gets: None,
+            candidates: warm_candidates,
+        },
+        Request {
+            share_tokens: anchor_tokens,
+            most_tokens: anchor_tokens,
+            first_gets: None,
+            candidates: recalled.anchors.iter().filter_map(anchor_candidate).collect(),
+        },
+        Request {
+            share_tokens: config.shares.cold - anchor_tokens,
+            most_tokens: u32::MAX,
+            first_gets: None,
+            candidates: unit_candidates(&recalled, session),
+        },
+    ];
     let packed = pack::pack(&requests, budget_tokens, &render::now_line(now), config.tokenizer);
-    let left_out = left_out(&requests, &packed.outcomes);
-    let items = packed.pieces.iter().map(ContextItem::of).collect();
-    Ok(Context { text: packed.text, tokens: packed.tokens, budget_tokens, items, left_out, missing })
+    let left_out = left_out(&requests[..2], &packed.outcomes);
+    let receipt = Receipt {
+        id: ReceiptId::new(asked_at),
+        session_id: Some(session),
+        asked_at,
+        now,
+        query: message.to_owned(),
+        profile,
+        understood: recalled.understood(&query),
+        missing: missing.clone(),
+        budget_tokens: Some(budget_tokens),
+        tokens: Some(packed.tokens),
+        took_us: watch.elapsed_us(),
+        used_at: None,
+        items: receipt_items(&requests, &packed, &recalled),
+    };
+    let items = packed.pieces.iter().map(|piece| ContextItem::of(piece, &recalled)).collect();
+    let context = Context {
+        text: packed.text,
+        tokens: packed.tokens,
+        budget_tokens,
+        items,
+        left_out,
+        missing,
+        receipt: receipt.id,
+    };
+    Ok((context, receipt))
+}
+
+/// The text that stands for what a message means, the last turns considered where it needs them.
+pub(crate) fn text_to_embed(message: &str, hot: Option<&HotTier>) -> String {
+    let last_turns: Vec<&Turn> = hot.into_iter().flat_map(HotTier::turns).collect();
+    // What it says of times is of no matter here.
+    query::text_to_embed(&Query::understand(message, DateTime::UNIX_EPOCH), message, &last_turns)
+}
+
+/// Turns that are warm in the session since they were of use in it, and that nobody else asks for.
+fn promoted(
+    store: &Store,
+    scope: &Scope,
+    session: SessionId,
+    shown: &HashSet<i64>,
+    recalled: &Searched,
+    missing: &mut Vec<String>,
+) -> Vec<Turn> {
+    /// They are the last to be served; more would find no room.
+    const MOST: u32 = 16;
+    let read = store.read(|conn| {
+        let session_no = sessions::existing(conn, scope, session)?.session_no;
+        let mut originals = originals::Reader::new(conn, scope);
+        let mut turns = Vec::new();
+        for seq in receipts::promoted(conn, scope, session_no, MOST)? {
+            let is_known = shown.contains(&seq.into())
+                || recalled.units.iter().any(|(recalled, _)| recalled.seq() == Some(seq.into()));
+            if !is_known
+                && let Some(RecalledItem::Turn(turn)) =
+                    answer::fetch(conn, scope, (store.config(), &mut originals), seq)?
+            {
+                turns.push(*turn);
+            }
+        }
+        Ok(turns)
+    });
+    read.unwrap_or_else(|error| {
+        missing.push(format!("promoted turns: {error}"));
+        Vec::new()
+    })
+}
+
+fn anchor_candidate(recalled: &Recalled) -> Option<Candidate<'_>> {
+    match &recalled.item {
+        RecalledItem::Anchor(anchor) => Some(Candidate::new(Item::Anchor(anchor), Section::WhoTheUserIs)),
+        _ => None,
+    }
+}
+
+/// What was recalled, the best first.
+fn unit_candidates(recalled: &Searched, session: SessionId) -> Vec<Candidate<'_>> {
+    let best = recalled.units.first().map_or(0.0, |(recalled, _)| recalled.score);
+    let candidates = recalled.units.iter().filter_map(|(unit, piece)| {
+        let (item, of) = match &unit.item {
+            RecalledItem::Turn(turn) => (Item::Turn(turn), turn.session_id),
+            RecalledItem::Summary { summary, seq, .. } => (Item::Summary(summary, *seq), summary.session_id),
+            RecalledItem::Anchor(_) => return None,
+        };
+        let section =
+            if of == session { Section::EarlierInSession } else { Section::EarlierConversations };
+        let has_evidence = unit.parts.words > 0.0
+            || unit.parts.only_time > 0.0
+            || piece.is_some_and(|(_, cosine)| cosine >= NEAR);
+        let candidate = Candidate::new(item, section).found_by(&recalled.words, focus(unit, *piece));
+        Some(candidate.below_floor(!has_evidence || unit.score < FLOOR * best))
+    });
+    candidates.collect()
+}
+
+/// Where a turn matched by meaning, if by no word.
+fn focus(unit: &Recalled, piece: Option<(u8, f32)>) -> Option<Focus> {
+    let (number, _) = piece.filter(|_| unit.parts.words == 0.0)?;
+    let turn = unit.turn()?;
+    let piece = pieces(&turn.said).into_iter().find(|piece| piece.number == number)?;
+    Some(Focus { side: piece.side, bytes: piece.range })
+}
+
+/// Everything that was considered, in the order of the ranks: what was recalled first, then what the session has.
+fn receipt_items(requests: &[Request<'_>; 4], packed: &Packed<'_>, recalled: &Searched) -> Vec<ReceiptItem> {
+    let fate = |mut item: ReceiptItem, of: (usize, usize)| {
+        let outcome = packed.outcomes[of.0][of.1];
+        item.outcome = outcome.as_str().to_owned();
+        if let Outcome::Packed(packed_as) = outcome {
+            item.packed_as = Some(packed_as.as_str().to_owned());
+        }
+        item.tokens = packed.pieces.iter().find(|piece| piece.of == of).map_or(0, |piece| piece.tokens);
+        item
+    };
+    let units = recalled.units.iter().enumerate().map(|(at, (unit, _))| ((3, at), unit));
+    let anchors = recalled.anchors.iter().enumerate().map(|(at, unit)| ((2, at), unit));
+    let mut items: Vec<ReceiptItem> =
+        units.chain(anchors).map(|(of, unit)| fate(unit.receipt_item(0), of)).collect();
+    for (at, request) in requests[..2].iter().enumerate() {
+        for (index, candidate) in request.candidates.iter().enumerate() {
+            if let (Item::Turn(turn), Outcome::Packed(_)) = (candidate.item, packed.outcomes[at][index]) {
+                let item = RecalledItem::Turn(Box::new(turn.clone()));
+                let unit = Recalled { item, score: 0.0, parts: Parts::default(), flags: Vec::new() };
+                items.push(fate(unit.receipt_item(0), (at, index)));
+            }
+        }
+    }
+    for (rank, item) in (1..).zip(&mut items) {
+        item.rank = rank;
+    }
+    items
 }
 
 /// Turns as candidates for one section.
@@ -266,7 +482,9 @@ mod tests {
             let turn = turn.unwrap();
             store.write(move |desk| record::record(desk, &scope, session, turn)).await.unwrap();
         }
-        let build = || build(&store, &scope, session, "earlier?", ContextOptions::default()).unwrap();
+        let indexes = UserIndexes::new(1 << 20);
+        let asked = Asked { message: "earlier?", vectors: &[], options: ContextOptions::default() };
+        let build = || build(&store, &indexes, &scope, session, &asked).unwrap().0;
         assert_eq!((build().items.len(), build().missing.len()), (9, 0));
 
         // The hot tier is in memory; what the warm tier is read from is gone.

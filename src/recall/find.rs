@@ -40,8 +40,8 @@ pub(crate) struct Found {
     pub(crate) ranked: Vec<Scored>,
     /// What each word of the query weighs.
     pub(crate) words: Vec<(Word, f64)>,
-    /// For each of `ranked` the piece that matched best by meaning.
-    pub(crate) pieces: Vec<Option<u8>>,
+    /// For each of `ranked` the piece that matched best by meaning, and its cosine.
+    pub(crate) pieces: Vec<Option<(u8, f32)>>,
     /// The model whose vectors were compared.
     pub(crate) model: Option<String>,
     /// What failed or is not ready yet, so that it was searched without it.
@@ -80,16 +80,25 @@ pub(crate) fn find(
             at.map_or(0.0, |at| anchors[at].1)
         },
         by_speaker: &|seq| words.is_spoken_by_whom_it_names(seq),
+        is_quoted: &|seq| words.is_quoted(seq),
         in_time: &in_time,
         now_ms: question.now.timestamp_millis(),
     };
-    let ranked = score::rank(index, &evidence, &question.profile, question.k, may);
+    let ranked = if question.query.is_only_time && question.profile.weights().is_some() {
+        score::of_time(index, &|at| spans_hold(spans, at), question.k, may)
+    } else {
+        score::rank(index, &evidence, &question.profile, question.k, may)
+    };
     let pieces = ranked.iter().map(|unit| meaning.piece(unit.seq)).collect();
     Found { ranked, words: words.weights, pieces, model: meaning.model, missing }
 }
 
 /// A time that is named is meant together with the week after it.
 const TOLD_WITHIN: TimeDelta = TimeDelta::days(7);
+
+fn spans_hold(spans: &[TimeSpan], at_ms: i64) -> bool {
+    DateTime::from_timestamp_millis(at_ms).is_some_and(|at| spans.iter().any(|span| span.contains(at)))
+}
 
 /// What vectors say of each unit, by number.
 #[derive(Default)]
@@ -107,10 +116,10 @@ struct BestPieces {
 }
 
 impl Meaning {
-    fn piece(&self, seq: u32) -> Option<u8> {
+    fn piece(&self, seq: u32) -> Option<(u8, f32)> {
         let best = self.best.get((seq as usize).checked_sub(1)?)?;
         let (cosine, piece) = if best.user.0 >= best.reply.0 { best.user } else { best.reply };
-        (cosine > 0.0).then_some(piece)
+        (cosine > 0.0).then_some((piece, cosine))
     }
 }
 
@@ -195,7 +204,7 @@ fn scan(
 }
 
 /// An anchor below this is only wanted for who the user is; what it came from answers nothing.
-const LEAST_STRENGTH: f64 = 0.3;
+pub(crate) const LEAST_STRENGTH: f64 = 0.3;
 
 /// For each unit that proves an anchor which matters here, by number: the strength of the best.
 fn anchor_strengths(

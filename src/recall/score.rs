@@ -1,9 +1,11 @@
 //! From evidence to ranks: pure, the same on every machine.
 
+use std::cmp::Reverse;
+
 use crate::{
     index::facts::Facts,
     model::profile::{Parts, Profile, Weights, rounded},
-    recall::user_index::UserIndex,
+    recall::user_index::{UnitEntry, UserIndex},
 };
 
 /// The paper's rate of decay, a day.
@@ -19,6 +21,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) meaning: &'a [f32],
     /// Whether it was said by the one speaker whom the query names.
     pub(crate) by_speaker: &'a dyn Fn(u32) -> bool,
+    /// Whether the query quotes it.
+    pub(crate) is_quoted: &'a dyn Fn(u32) -> bool,
     /// The strength of anchors.
     pub(crate) anchors: &'a dyn Fn(u32) -> f64,
     /// Whether the query names the time at which it was said.
@@ -56,6 +60,7 @@ pub(crate) fn rank(
             let one_if = |is_so: bool| f64::from(u8::from(is_so));
             parts.time = one_if((evidence.in_time)(facts.said_at_ms));
             parts.speaker = one_if((evidence.by_speaker)(seq));
+            parts.quote = one_if((evidence.is_quoted)(seq));
             parts.wish = one_if(facts.traits.wishes);
             parts.recency = recency(facts.said_at_ms, evidence.now_ms);
             let score = parts.score(profile);
@@ -69,6 +74,25 @@ pub(crate) fn rank(
     }
     ranked.sort_unstable_by(better);
     ranked
+}
+
+/// The units of a time, for a query that names it and nothing else: the newest session first, each in its order.
+pub(crate) fn of_time(
+    index: &UserIndex,
+    is_in_time: &dyn Fn(i64) -> bool,
+    k: usize,
+    may: impl Fn(u32) -> bool,
+) -> Vec<Scored> {
+    let units = index.units().iter().filter(|unit| unit.facts.seq > 0 && is_in_time(unit.facts.said_at_ms));
+    let mut found: Vec<&UnitEntry> = units.filter(|unit| may(unit.facts.seq)).collect();
+    let mut newest_of = vec![i64::MIN; index.session_count()];
+    for unit in &found {
+        let newest = &mut newest_of[unit.session as usize];
+        *newest = unit.facts.said_at_ms.max(*newest);
+    }
+    found.sort_by_key(|unit| (Reverse(newest_of[unit.session as usize]), unit.session, unit.facts.seq));
+    let parts = Parts { only_time: 1.0, ..Parts::default() };
+    found.into_iter().take(k).map(|unit| Scored { seq: unit.facts.seq, score: 1.0, parts }).collect()
 }
 
 /// Relevance, and what neighbours and sessions lend.

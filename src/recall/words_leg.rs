@@ -1,7 +1,7 @@
 //! The evidence of words: BM25 over the fields of each turn, with the user's own statistics.
 //!
 //! A word counts by the field it stands in (BM25F: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework",
-//! section 3.6.1): in the head of a turn, or as the name of who speaks, it weighs 1, in the rest a fifth. Each field is
+//! section 3.6.1): in the head of a turn, or as the name of who speaks, it weighs 1, in the rest 0.15. Each field is
 //! measured against its own average length. Words of like meaning stand in for a word, by the square of their cosine.
 
 use rusqlite::Connection;
@@ -22,7 +22,7 @@ const K1: f64 = 1.0;
 /// How much the length of a field matters, from 0 to 1.
 const B: f64 = 0.4;
 /// What the rest of a turn weighs beside its head.
-const REST: f64 = 0.2;
+const REST: f64 = 0.15;
 /// How many turns of general English stand beside the user's own when a word's rarity is judged: in a short history every
 /// word is rare.
 const PRIOR_TURNS: f64 = 200.0;
@@ -36,6 +36,8 @@ pub(crate) struct WordsLeg {
     total: f64,
     /// What each word of the query weighs: its rarity.
     pub(crate) weights: Vec<(Word, f64)>,
+    /// How many different words the query has.
+    distinct: u32,
     /// The units that the one person said whom the query names, ascending.
     spoken: Vec<u32>,
 }
@@ -45,13 +47,24 @@ struct Score {
     sum: f64,
     /// The weight of the words that were found.
     found: f64,
+    /// How many words of the query stand in it themselves.
+    themselves: u32,
 }
+
+/// A query with fewer words is no quotation.
+const QUOTED_WORDS: u32 = 5;
 
 impl WordsLeg {
     /// How well a unit fits; 0: it has no word of the query. What covers more of the query's weight comes first.
     pub(crate) fn score(&self, seq: u32) -> f64 {
         let score = (seq as usize).checked_sub(1).and_then(|at| self.scores.get(at));
         score.filter(|score| score.sum > 0.0).map_or(0.0, |score| score.sum * (score.found / self.total).sqrt())
+    }
+
+    /// Whether the unit has every word of a query that has many: the query quotes it, or nearly.
+    pub(crate) fn is_quoted(&self, seq: u32) -> bool {
+        let score = (seq as usize).checked_sub(1).and_then(|at| self.scores.get(at));
+        self.distinct >= QUOTED_WORDS && score.is_some_and(|score| score.themselves == self.distinct)
     }
 
     /// Whether the query names one of several speakers, and this unit is what that one said.
@@ -85,6 +98,7 @@ pub(crate) fn look_up(
         let hits = looking.hits(word)?;
         let weight = share * rarity(word, hits.len(), index.lengths().units);
         leg.total += weight;
+        leg.distinct += u32::from(share == 1.0);
         leg.weights.push((word, weight));
         let spoken: Vec<u32> = hits.iter().filter(|hit| hit.counts.name).map(|hit| hit.seq).collect();
         // A name stands for nobody else; who speaks in every turn is nobody in particular.
@@ -106,6 +120,7 @@ pub(crate) fn look_up(
             let score = &mut leg.scores[seq as usize - 1];
             score.sum += weight * often * (K1 + 1.0) / (often + K1);
             score.found += weight * found;
+            score.themselves += u32::from(itself > 0.0 && share == 1.0);
         });
     }
     if let [spoken] = &mut speakers[..] {

@@ -163,6 +163,8 @@ const COUNTS: &[(&str, &str)] = &[
            (SELECT m.to_tier FROM memory_tier_transitions AS m
             WHERE m.user_no = (SELECT user_no FROM user_scopes WHERE user_id = t.user_id)
               AND m.session_no = t.turn_key >> 24 AND m.turn_number = t.turn_number
+              -- A promotion leaves the turn where it is.
+              AND m.reason NOT IN ('recall', 'recall_end')
             ORDER BY m.move_number DESC LIMIT 1)",
     ),
     (

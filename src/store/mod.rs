@@ -16,6 +16,7 @@ mod open;
 pub(crate) mod originals;
 pub(crate) mod postings;
 mod readers;
+pub(crate) mod receipts;
 pub(crate) mod record;
 pub(crate) mod reload;
 pub(crate) mod restore;
@@ -46,7 +47,7 @@ use tokio::sync::Notify;
 use crate::{
     config::Config,
     error::Result,
-    model::ids::SessionId,
+    model::{ids::SessionId, receipt::Receipt},
     store::{
         desk::Desk,
         live::{Live, Look, Watch},
@@ -127,6 +128,18 @@ impl Store {
         work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.writer.write(0, work).await
+    }
+
+    /// Queues work that nobody waits for. What finds the queue full is left undone.
+    pub(crate) fn post(&self, work: impl FnOnce(&mut Desk<'_>) -> Result<()> + Send + 'static) {
+        self.writer.post(work);
+    }
+
+    /// Writes a receipt behind the answer, if receipts are kept: nobody waits for it.
+    pub(crate) fn keep_receipt(&self, scope: Scope, receipt: Receipt) {
+        if self.config.receipts > 0 {
+            self.post(move |desk| receipts::insert(desk, &scope, &receipt));
+        }
     }
 
     /// How many writes somebody has waited for: whether it grows says whether anybody is kept waiting.

@@ -5,7 +5,7 @@ use std::{collections::HashMap, fs, path::Path};
 /// From the ground up. A module may import its own layer and those before it.
 const LAYERS: &[&[&str]] = &[
     &["error", "model"],
-    &["clock", "text"],
+    &["aside", "clock", "endpoint", "text"],
     &["compress", "embed", "index", "tier"],
     &["config"],
     &["store"],

@@ -89,6 +89,30 @@ pub enum Outcome {
     BelowFloor,
 }
 
+impl PackedAs {
+    /// The word in a receipt.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::UserHalf => "user_half",
+            Self::Extract => "extract",
+            Self::Summary => "summary",
+        }
+    }
+}
+
+impl Outcome {
+    /// The word in a receipt.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Packed(_) => "packed",
+            Self::AlreadyShown => "already_shown",
+            Self::NoRoom => "no_room",
+            Self::BelowFloor => "below_floor",
+        }
+    }
+}
+
 /// Who competes for a share of the budget.
 pub(crate) struct Request<'t> {
     /// Its share of the budget; what earlier requests left is added.

@@ -65,7 +65,7 @@ const PATTERNS: &[(Attribute, &str)] = &[
     (Employer, "which|what company *3 work|working|worked"),
     (Job, "what do|does|did *2 do for|as"),
     (Job, "what do i do $"),
-    (Job, "my|your|his|her job|profession|occupation|career|work|position|role"),
+    (Job, "my|your|his|her job|profession|occupation|career"),
     (Job, "what is|was|were *2 's job|profession|occupation|career"),
     (Job, "what job|work|profession *3 do|does|have"),
     (Field, "what do|did|does|am|is *2 study|studied|studying|major|majoring|research|researching"),
@@ -132,13 +132,15 @@ const PATTERNS: &[(Attribute, &str)] = &[
 static CUES: LazyLock<Cues> =
     LazyLock::new(|| Cues::new(PATTERNS.iter().map(|(_, pattern)| *pattern), CLASSES));
 
-/// What the message asks for, each once, in the order of the attributes.
-pub(super) fn asked(reading: &Reading<'_>) -> Vec<Asked> {
+/// What the message asks for, each once, in the order of the attributes. What is asked of nobody in particular is
+/// asked of the user, unless the message speaks of others only.
+pub(super) fn asked(reading: &Reading<'_>, of_others: bool) -> Vec<Asked> {
     let mut found: Vec<Asked> = Vec::new();
     for (sentence, part) in reading.sentences.iter().zip(reading.parts()) {
         for place in CUES.all(sentence) {
             let Some(&(attribute, _)) = PATTERNS.get(place.pattern) else { continue };
             let of = whom(attribute, part, place.start, place.end);
+            let of = of.unwrap_or(if of_others { Whom::Other } else { Whom::User });
             let asked = Asked { attribute, of };
             if !found.contains(&asked) {
                 found.push(asked);
@@ -153,8 +155,8 @@ pub(super) fn asked(reading: &Reading<'_>) -> Vec<Asked> {
     found
 }
 
-/// Of whom the words of a pattern ask. `my sister's birthday` is hers, not mine; that she is my sister is mine.
-fn whom(attribute: Attribute, part: Part<'_>, start: usize, end: usize) -> Whom {
+/// Of whom the words of a pattern ask, if they say so. `my sister's birthday` is hers, not mine; that she is my sister is mine.
+fn whom(attribute: Attribute, part: Part<'_>, start: usize, end: usize) -> Option<Whom> {
     let words = || (start..end).map(|at| part.lower(at));
     let has = |list: &[&str]| words().any(|word| list.contains(&word));
     // What leads up to the pattern: `my sister 's` of `my sister's birthday`.
@@ -164,16 +166,16 @@ fn whom(attribute: Attribute, part: Part<'_>, start: usize, end: usize) -> Whom 
     let is_others =
         !is_own_kind && (words().any(is_relative) || words().chain(led_by()).any(|word| word == "'s"));
     if has(&["i", "we", "am", "me", "us", "myself"]) || (has(&["my", "our"]) && !is_others) {
-        Whom::User
+        Some(Whom::User)
     } else if has(&["your", "you", "yourself"]) {
-        Whom::Assistant
+        Some(Whom::Assistant)
     } else if is_others
         || has(&["he", "she", "his", "her", "does", "is", "was", "did", "has"])
         || led_by().any(|word| matches!(word, "his" | "her" | "their" | "your"))
     {
-        Whom::Other
+        Some(Whom::Other)
     } else {
-        Whom::User
+        None
     }
 }
 

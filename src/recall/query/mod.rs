@@ -5,6 +5,7 @@ mod asked;
 mod expand;
 mod follow_up;
 mod names;
+mod pronouns;
 mod reading;
 mod refers_back;
 mod refers_to_self;
@@ -28,6 +29,10 @@ const MAX_BYTES: usize = 4_096;
 
 /// A message, understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each answers a question of its own; none excludes another"
+)]
 pub(crate) struct Query {
     /// What is looked for by words: folded, stemmed, stop words left out, each once, at most 64.
     pub(crate) words: Vec<Word>,
@@ -55,17 +60,19 @@ impl Query {
         let spans = times::find(message, now);
         let is_only_time = times::is_only_time(message, &spans);
         let reading = Reading::of(message, &spans);
-        let asked = asked::asked(&reading);
+        let names = names::names(&reading);
+        let refers_to_self = refers_to_self::refers_to_self(&reading);
+        let asked = asked::asked(&reading, !refers_to_self && !names.is_empty());
         let is_follow_up =
             message.len() <= MAX_BYTES && follow_up::is_follow_up(&reading, is_only_time, &asked);
         let is_over = |span: &TimeSpan| span.until <= now;
         Self {
             words: words::query_words(message),
             is_only_time,
-            refers_to_self: refers_to_self::refers_to_self(&reading),
+            refers_to_self,
             refers_back: refers_back(message),
             is_follow_up,
-            names: names::names(&reading),
+            names,
             asks_of_past: asked::asks_of_past(&reading) || (!asked.is_empty() && spans.iter().any(is_over)),
             asked,
             spans,

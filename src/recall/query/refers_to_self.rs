@@ -1,6 +1,6 @@
 //! Whether the user speaks of themself, so that who they are matters for the answer.
 
-use crate::recall::query::reading::{Part, Reading};
+use crate::recall::query::reading::{Part, Reading, is_in};
 
 /// True for `my dog`, `what should I eat`, `remember when we ...`; false for `how do I sort a list` and `tell me about
 /// Rome`, where `I` and `me` are only how one asks.
@@ -10,9 +10,9 @@ pub(super) fn refers_to_self(reading: &Reading<'_>) -> bool {
 
 fn is_self(part: Part<'_>, at: usize) -> bool {
     match part.lower(at) {
-        "my" | "mine" | "myself" | "our" | "ours" => true,
-        "ich" | "mein" | "meine" | "meinen" | "meinem" | "meiner" | "mich" | "mir" | "je" | "j'ai"
-        | "mes" | "moi" | "yo" | "mis" | "conmigo" | "io" | "mio" | "mia" | "eu" | "meu" | "minha" => true,
+        "my" | "mine" | "myself" | "our" | "ours" | "ich" | "mein" | "meine" | "meinen" | "meinem"
+        | "meiner" | "mich" | "mir" | "je" | "j'ai" | "mes" | "moi" | "yo" | "mis" | "conmigo" | "io"
+        | "mio" | "mia" | "eu" | "meu" | "minha" => true,
         "me" => !is_asked_for(part, at),
         "i" => is_word(part, at) && !is_way_of_asking(part, at),
         "we" => is_memory(part, at),
@@ -22,14 +22,12 @@ fn is_self(part: Part<'_>, at: usize) -> bool {
 
 /// `tell me about`, `show me how to`: whom the answer goes to.
 fn is_asked_for(part: Part<'_>, at: usize) -> bool {
-    const GIVING: &[&str] = &[
-        "tell", "show", "give", "help", "let", "teach", "send", "explain", "remind", "write", "make", "draw",
-        "find", "get", "bring", "offer", "list", "walk", "guide", "read", "ask", "correct", "excuse",
-        "forgive", "trust", "believe", "pass", "name", "draft", "generate", "sing",
-    ];
+    const GIVING: &str = "\
+        tell show give help let teach send explain remind write make draw find get bring offer list walk \
+        guide read ask correct excuse forgive trust believe pass name draft generate sing";
     let before = part.before(at);
     let before = if before == "to" || before == "for" { part.before(at - 1) } else { before };
-    GIVING.contains(&before)
+    is_in(GIVING, before)
 }
 
 /// Not the `i` of `arr[i]`, `i++` or `for i in`.

@@ -66,7 +66,7 @@ impl Reader<'_> {
             // Up to when something is to be done, or went on: not when it was said.
             "by" | "until" | "till" => self.point(at + 1, "until").map(|found| Found::nothing(found.end)),
             lead @ ("in" | "on" | "at" | "during" | "over" | "of" | "around") => {
-                self.listed(self.point(at + 1, lead)?, lead)
+                Some(self.listed(self.point(at + 1, lead)?, lead))
             }
             _ => self.point(at, ""),
         }
@@ -104,7 +104,7 @@ impl Reader<'_> {
     }
 
     /// `in March and April`: what follows is led by the same word.
-    fn listed(self, mut found: Found, lead: &str) -> Option<Found> {
+    fn listed(self, mut found: Found, lead: &str) -> Found {
         const MOST: usize = 6;
         for _ in 0..MOST {
             let joint = usize::from(matches!(self.words.next(found.end), "and" | "or"));
@@ -112,13 +112,13 @@ impl Reader<'_> {
             if joint == 0 && !is_comma {
                 break;
             }
-            let Some(more) = self.point(found.end + joint, lead).filter(|more| more.is_listable()) else {
+            let Some(more) = self.point(found.end + joint, lead).filter(Found::is_listable) else {
                 break;
             };
             found.end = more.end;
             found.spans.extend(more.spans);
         }
-        Some(found)
+        found
     }
 
     /// A time without what leads up to it; `lead` is the word before it that was read already.

@@ -243,6 +243,7 @@ fn is_proper(word: &str) -> bool {
 
 /// A day of the week; short forms only where `short` is.
 fn weekday(word: &str, short: bool) -> Option<Weekday> {
+    const FULL: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     let is_full = word.ends_with("day") && word.len() >= 6;
     let is_short = short
         && matches!(word, "mon" | "tue" | "tues" | "wed" | "thu" | "thur" | "thurs" | "fri" | "sat" | "sun");
@@ -256,6 +257,5 @@ fn weekday(word: &str, short: bool) -> Option<Weekday> {
         "sun" => Weekday::Sun,
         _ => return None,
     };
-    const FULL: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     (is_short || FULL.contains(&word)).then_some(day)
 }
