@@ -73,7 +73,7 @@ pub(crate) fn find(
         DateTime::from_timestamp_millis(at).is_some_and(|at| spans.iter().any(|span| told(span, at)))
     };
     let evidence = Evidence {
-        words: &|seq| words.score(seq),
+        words: words.scores(index.units().len()),
         meaning: &meaning.cosines,
         anchors: &|seq| {
             let at = anchors.binary_search_by_key(&seq, |(seq, _)| *seq);

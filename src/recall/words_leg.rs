@@ -55,10 +55,15 @@ struct Score {
 const QUOTED_WORDS: u32 = 5;
 
 impl WordsLeg {
-    /// How well a unit fits; 0: it has no word of the query. What covers more of the query's weight comes first.
-    pub(crate) fn score(&self, seq: u32) -> f64 {
-        let score = (seq as usize).checked_sub(1).and_then(|at| self.scores.get(at));
-        score.filter(|score| score.sum > 0.0).map_or(0.0, |score| score.sum * (score.found / self.total).sqrt())
+    /// How well each unit fits, by number, from 1; 0: it has no word of the query. What covers more of the query's weight
+    /// comes first.
+    pub(crate) fn scores(&self, units: usize) -> Vec<f64> {
+        let fit = |score: &Score| {
+            if score.sum > 0.0 { score.sum * (score.found / self.total).sqrt() } else { 0.0 }
+        };
+        let mut scores: Vec<f64> = self.scores.iter().map(fit).collect();
+        scores.resize(units, 0.0); // None, if the words could not be read.
+        scores
     }
 
     /// Whether the unit has every word of a query that has many: the query quotes it, or nearly.
