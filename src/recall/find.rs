@@ -10,7 +10,7 @@ use crate::{
     recall::{
         embedders::QueryVector,
         query::{Query, Weighted},
-        score::{self, Evidence, Scored},
+        score::{self, Evidence, LiveFactors, Scored},
         user_index::UserIndex,
         anchors_leg,
         words_leg::{self, WordsLeg},
@@ -74,6 +74,12 @@ pub(crate) fn find(
     };
     let evidence = Evidence {
         words: words.scores(index.units().len()),
+        live: LiveFactors {
+            time: !spans.is_empty(),
+            speaker: words.names_speaker(),
+            quote: words.may_quote(),
+            anchors: !anchors.is_empty(),
+        },
         meaning: &meaning.cosines,
         anchors: &|seq| {
             let at = anchors.binary_search_by_key(&seq, |(seq, _)| *seq);

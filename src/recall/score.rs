@@ -20,6 +20,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) words: Vec<f64>,
     /// The cosines of its best pieces, at least 0; by number, or none of any.
     pub(crate) meaning: &'a [f32],
+    /// Which factors this query may bring in.
+    pub(crate) live: LiveFactors,
     /// Whether it was said by the one speaker whom the query names.
     pub(crate) by_speaker: &'a dyn Fn(u32) -> bool,
     /// Whether the query quotes it.
@@ -29,6 +31,30 @@ pub(crate) struct Evidence<'a> {
     /// Whether the query names the time at which it was said.
     pub(crate) in_time: &'a dyn Fn(i64) -> bool,
     pub(crate) now_ms: i64,
+}
+
+/// The factors that a query may bring in at all; wishes and recency always may.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LiveFactors {
+    pub(crate) time: bool,
+    pub(crate) speaker: bool,
+    pub(crate) quote: bool,
+    pub(crate) anchors: bool,
+}
+
+impl LiveFactors {
+    /// What all of them together make of a score at most.
+    fn most(self, weights: &Weights) -> f64 {
+        let factors = [
+            (self.time, weights.time),
+            (self.speaker, weights.speaker),
+            (self.quote, weights.quote),
+            (self.anchors, weights.anchors),
+            (true, weights.wish),
+            (true, weights.recency),
+        ];
+        factors.iter().filter(|(is_live, _)| *is_live).map(|(_, weight)| 1.0 + weight).product()
+    }
 }
 
 /// A unit with its rank.
@@ -58,7 +84,7 @@ pub(crate) fn rank(
     let seqs: Box<dyn Iterator<Item = (u32, Parts)>> = match profile.weights() {
         Some(weights) => {
             let lent = Lent::of(index, evidence, weights);
-            let least = lent.least_of_best(&weights, k, &may);
+            let least = lent.least_of_best(evidence.live.most(&weights), k, &may);
             let worth = move |(_, score): &(usize, f64)| *score > 0.0 && *score >= least;
             let scores: Vec<f64> = lent.total.clone();
             Box::new(
@@ -185,12 +211,9 @@ impl Lent {
     }
 
     /// What a unit must have to be among the best `k`, even if all factors are for it and none for the others.
-    fn least_of_best(&self, weights: &Weights, k: usize, may: &impl Fn(u32) -> bool) -> f64 {
+    fn least_of_best(&self, most: f64, k: usize, may: &impl Fn(u32) -> bool) -> f64 {
         /// What is lost by cutting parts to 1e-6.
         const CUT: f64 = 1e-4;
-        let factors =
-            [weights.time, weights.speaker, weights.quote, weights.wish, weights.anchors, weights.recency];
-        let most: f64 = factors.iter().map(|factor| 1.0 + factor).product();
         let mut scores: Vec<f64> = (1..)
             .zip(&self.total)
             .filter(|(seq, score)| **score > 0.0 && may(*seq))

@@ -66,10 +66,20 @@ impl WordsLeg {
         scores
     }
 
+    /// Whether the query names one of several speakers.
+    pub(crate) fn names_speaker(&self) -> bool {
+        !self.spoken.is_empty()
+    }
+
+    /// Whether the query is long enough to quote anything.
+    pub(crate) fn may_quote(&self) -> bool {
+        self.distinct >= QUOTED_WORDS
+    }
+
     /// Whether the unit has every word of a query that has many: the query quotes it, or nearly.
     pub(crate) fn is_quoted(&self, seq: u32) -> bool {
         let score = (seq as usize).checked_sub(1).and_then(|at| self.scores.get(at));
-        self.distinct >= QUOTED_WORDS && score.is_some_and(|score| score.themselves == self.distinct)
+        self.may_quote() && score.is_some_and(|score| score.themselves == self.distinct)
     }
 
     /// Whether the query names one of several speakers, and this unit is what that one said.
