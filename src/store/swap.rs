@@ -51,7 +51,7 @@ pub(crate) struct Fate {
 }
 
 /// Does it, for whoever holds the job.
-pub(crate) fn swap(desk: &Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -> Result<()> {
+pub(crate) fn swap(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -> Result<()> {
     jobs::hold(desk, lease)?;
     let now = desk.now();
     let (session_id, session_no) = swap.session;
@@ -88,7 +88,7 @@ pub(crate) fn swap(desk: &Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -
                     position += 1;
                 }
                 if original == Original::Deleted {
-                    forget_words(desk.tx, scope, &fate.turn, &summary)?;
+                    forget_words(desk, scope, &fate.turn, &summary)?;
                 }
                 turns::remove(desk.tx, scope, place)?;
             }
@@ -101,7 +101,8 @@ pub(crate) fn swap(desk: &Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -
 }
 
 /// From now on a turn whose original is deleted is found by its summary's words and meaning.
-fn forget_words(tx: &Connection, scope: &Scope, turn: &Turn, summary: &Summary) -> Result<()> {
+fn forget_words(desk: &mut Desk<'_>, scope: &Scope, turn: &Turn, summary: &Summary) -> Result<()> {
+    let tx = desk.tx;
     let seq = u32::try_from(turn.seq).unwrap_or(u32::MAX);
     let old = WordCounts::of(&turn.said).encode();
     let keywords = serde_json::to_string(&summary.topic_keywords).unwrap_or_default();
@@ -110,8 +111,11 @@ fn forget_words(tx: &Connection, scope: &Scope, turn: &Turn, summary: &Summary) 
         index::replace(tx, scope, seq, (old, new))?;
     }
     vectors::forget(tx, scope, &BTreeSet::from([seq]))?;
-    vectors::reopen(tx, scope, seq)?;
-    users::raise_epoch(tx, scope)
+    users::raise_epoch(tx, scope)?;
+    if vectors::reopen(tx, scope, seq)? {
+        jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
+    }
+    Ok(())
 }
 
 /// Says that a session has no turn left to compress, and ends the job. False: turns are left.
