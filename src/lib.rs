@@ -96,8 +96,9 @@ pub use crate::{
     },
     store::{
         doctor::{Check, Diagnosis},
+        embedding::EmbeddingStatus,
         erase::Erased,
-        stats::{ColdStats, Stats, TierStats},
+        stats::{ColdStats, RecallStats, Stats, TierStats, UseCount},
         transfer::Transferred,
     },
     text::tokens::Tokenizer,

@@ -51,6 +51,16 @@ impl Endpoint {
         Ok(Self { who, base_url, api_key: None, timeout_ms })
     }
 
+    /// As errors say it.
+    pub(crate) fn who(&self) -> &'static str {
+        self.who
+    }
+
+    /// What errors are to say.
+    pub(crate) fn set_who(&mut self, who: &'static str) {
+        self.who = who;
+    }
+
     /// Sent as a bearer token.
     pub(crate) fn set_api_key(&mut self, key: String) {
         self.api_key = Some(key.into());

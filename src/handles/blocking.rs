@@ -132,6 +132,11 @@ impl Thermocline {
         self.runtime.block_on(self.inner.rebuild_vectors())
     }
 
+    /// See [`Thermocline::embedding_status`](crate::Thermocline::embedding_status).
+    pub fn embedding_status(&self) -> Result<Vec<crate::EmbeddingStatus>> {
+        self.runtime.block_on(self.inner.embedding_status())
+    }
+
     /// See [`Thermocline::jobs`](crate::Thermocline::jobs).
     pub fn jobs(&self) -> Result<Vec<JobInfo>> {
         self.runtime.block_on(self.inner.jobs())
@@ -217,6 +222,11 @@ impl User {
     /// See [`User::recall`](crate::User::recall).
     pub fn recall(&self, query: &str, options: RecallOptions) -> Result<Recall> {
         self.runtime.block_on(self.inner.recall(query, options))
+    }
+
+    /// See [`User::context`](crate::User::context).
+    pub fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
+        self.runtime.block_on(self.inner.context(message, options))
     }
 
     /// See [`User::receipt`](crate::User::receipt).

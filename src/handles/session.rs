@@ -127,7 +127,7 @@ impl Session {
         let (open, message) = (Arc::clone(&self.store), message.to_owned());
         self.read_latest(move |store, scope, id| {
             let asked = Asked { message: &message, vectors: &vectors, options };
-            let (context, receipt) = context::build(store, &open.indexes, scope, id, &asked)?;
+            let (context, receipt) = context::build(store, &open.indexes, scope, Some(id), &asked)?;
             store.keep_receipt(*scope, receipt);
             Ok(context)
         })

@@ -11,6 +11,7 @@ use crate::{
     model::{ids::UserId, job::JobInfo},
     store::{
         doctor::Diagnosis,
+        embedding::{self, EmbeddingStatus},
         jobs as queue,
         stats::Stats,
         transfer::{Transferred, import},
@@ -167,6 +168,13 @@ impl Thermocline {
             }
         }
         self.store.write(vectors::begin_anew).await
+    }
+
+    /// How far each user's turns are embedded, by each model that the file knows. Of the built-in embedder's vectors the
+    /// last few (up to 63 turns) are made when they are asked for.
+    pub async fn embedding_status(&self) -> Result<Vec<EmbeddingStatus>> {
+        let store = Arc::clone(&self.store);
+        off_thread(move || store.read(embedding::status)).await
     }
 
     /// The jobs of the whole file, in the order in which they will run; those that were given up last. They name

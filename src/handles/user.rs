@@ -18,6 +18,7 @@ use crate::{
     },
     recall::{
         answer::{self, Recall, RecallOptions},
+        context::{self, Asked, Context, ContextOptions},
         embedders,
     },
     store::{
@@ -169,6 +170,20 @@ impl User {
                 answer::recall(&store, &store.indexes, &scope, (&query, &vectors), options)?;
             store.keep_receipt(scope, receipt);
             Ok(recall)
+        })
+        .await
+    }
+
+    /// What LLM#2 is to be handed with the first message of a session that has not begun: who the user is, and what is
+    /// recalled. Starts no session. [`Session::context`] is for all others.
+    pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
+        let vectors = embedders::query_vectors(self.store.config(), message).await;
+        let (store, scope, message) = (Arc::clone(&self.store), self.scope, message.to_owned());
+        off_thread(move || {
+            let asked = Asked { message: &message, vectors: &vectors, options };
+            let (context, receipt) = context::build(&store, &store.indexes, &scope, None, &asked)?;
+            store.keep_receipt(scope, receipt);
+            Ok(context)
         })
         .await
     }

@@ -90,27 +90,41 @@ pub struct ReceiptItem {
 }
 
 impl Receipt {
-    /// Explains it in words: what was found, what was left out, and why. Names turns by their places, and quotes nothing
-    /// but the query.
+    /// Explains it in words: how it was asked and ranked, what was found, what was left out, and why. Names turns by their
+    /// places in the user's order of recording, and quotes nothing but the query.
     pub fn explain(&self) -> String {
+        let mut text = self.explain_asking();
+        for item in &self.items {
+            let _ = writeln!(text, "{:>3}. {}: {}", item.rank, item.name(), item.explain());
+        }
+        text
+    }
+
+    /// Explains how it was asked and ranked, what was missing, and what came of it; not what was found.
+    pub fn explain_asking(&self) -> String {
         let mut text = String::new();
-        let _ = writeln!(text, "Asked {} as of {}: {:?}", self.asked_at.format("%Y-%m-%d %H:%M:%S"), self.now.format("%Y-%m-%d %H:%M"), self.query);
+        let asked_at = self.asked_at.format("%Y-%m-%d %H:%M:%S UTC");
+        let what = if self.budget_tokens.is_some() { "A context for" } else { "A recall of" };
+        let _ = writeln!(text, "{what} {:?}", self.query);
+        let _ = writeln!(text, "Asked {asked_at}, as of {}.", self.now.format("%Y-%m-%d %H:%M UTC"));
         let _ = writeln!(text, "{}", self.understood.explain());
         let _ = writeln!(text, "{}", explain_profile(&self.profile));
         for missing in &self.missing {
-            let _ = writeln!(text, "Done without {missing}.");
+            let _ = writeln!(text, "Done without: {missing}.");
         }
         if let (Some(tokens), Some(budget)) = (self.tokens, self.budget_tokens) {
             let packed = self.items.iter().filter(|item| item.packed_as.is_some()).count();
-            let _ = writeln!(text, "Packed {packed} of {} into {tokens} of {budget} tokens.", self.items.len());
+            let considered = self.items.len();
+            let _ = writeln!(text, "Considered {considered}, showed {packed}: {tokens} of {budget} tokens.");
         }
-        let _ = writeln!(text, "Took {:.1} ms.{}", f64::from(u32::try_from(self.took_us).unwrap_or(u32::MAX)) / 1e3, match self.used_at {
-            Some(at) => format!(" A turn that it answered was recorded {}.", at.format("%Y-%m-%d %H:%M:%S")),
-            None => String::new(),
-        });
-        for item in &self.items {
-            let _ = writeln!(text, "{:>3}. {:.3}  {} {}: {}; {}", item.rank, item.score, item.kind, item.name(), item.fate(), item.parts.explain());
+        let took_ms = f64::from(u32::try_from(self.took_us).unwrap_or(u32::MAX)) / 1e3;
+        let _ = write!(text, "Took {took_ms:.1} ms.");
+        if let Some(at) = self.used_at {
+            let _ = write!(text, " It was of use: the turn that it answered was recorded {}.", at.format("%Y-%m-%d %H:%M:%S UTC"));
+        } else if self.budget_tokens.is_some() {
+            text.push_str(" No turn was recorded that says it answers it.");
         }
+        text.push('\n');
         text
     }
 }
@@ -144,22 +158,39 @@ fn explain_profile(profile: &Profile) -> String {
 }
 
 impl ReceiptItem {
+    /// What became of it, and what it was found by: `shown whole, 42 tokens; 0.912 by words 1.00, meaning 0.60`.
+    pub fn explain(&self) -> String {
+        let parts = self.parts.explain();
+        let found = match (self.kind.as_str(), parts.is_empty()) {
+            ("anchor", _) => format!("{:.3}: how strongly it is called for", self.score),
+            (_, true) if self.score == 0.0 => "it is there for its place in the session".to_owned(),
+            (_, true) => format!("{:.3}", self.score),
+            _ => format!("{:.3} by {parts}", self.score),
+        };
+        format!("{}; {found}", self.fate())
+    }
+
     fn name(&self) -> String {
         match self.seq {
-            Some(seq) => format!("number {seq} ({})", self.memory_tier.map_or("nowhere", MemoryTier::as_str)),
-            None => self.owner_id.to_string(),
+            Some(seq) => {
+                let tier = self.memory_tier.map_or("nowhere", MemoryTier::as_str);
+                format!("{} {seq} ({tier})", self.kind)
+            }
+            None => format!("{} {}", self.kind, self.owner_id),
         }
     }
 
     fn fate(&self) -> String {
+        let tokens = self.tokens;
         match (self.packed_as.as_deref(), self.outcome.as_str()) {
-            (Some("whole"), _) => format!("shown whole, {} tokens", self.tokens),
-            (Some("user_half"), _) => format!("shown without the reply, {} tokens", self.tokens),
-            (Some("extract"), _) => format!("shown in part, {} tokens", self.tokens),
-            (Some("summary"), _) => format!("shown as its summary, {} tokens", self.tokens),
-            (_, "already_shown") => "left out: shown already".to_owned(),
-            (_, "no_room") => "left out: no room".to_owned(),
-            (_, "below_floor") => "left out: it fits too badly".to_owned(),
+            (Some("whole"), _) => format!("shown whole, {tokens} tokens"),
+            (Some("user_half"), _) => format!("shown without the reply, {tokens} tokens"),
+            (Some("extract"), _) => format!("shown in part, {tokens} tokens"),
+            (Some("summary"), _) => format!("shown as its summary, {tokens} tokens"),
+            (_, "already_shown") => "left out, for it is shown already".to_owned(),
+            (_, "no_room") => "left out, for there was no room".to_owned(),
+            (_, "below_floor") => "left out, for it fits too badly beside the best".to_owned(),
+            (_, "recalled") => "found".to_owned(),
             (_, other) => other.to_owned(),
         }
     }

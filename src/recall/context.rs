@@ -1,6 +1,6 @@
 //! A context: what LLM#2 is handed with a message.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -31,7 +31,7 @@ use crate::{
     store::{Store, originals, receipts, reload, sessions, turns, users::Scope},
     text::render,
     tier::{
-        hot::HotTier,
+        hot::{HotLimits, HotTier},
         warm::{WarmTier, Window},
     },
 };
@@ -167,12 +167,12 @@ pub(crate) struct Asked<'a> {
     pub(crate) options: ContextOptions,
 }
 
-/// Builds the context for a message in a session. Reads only; the receipt is the caller's to keep.
+/// Builds the context for a message in a session; none: in one that has not begun. Reads only; the receipt is the caller's to keep.
 pub(crate) fn build(
     store: &Store,
     indexes: &UserIndexes,
     scope: &Scope,
-    session: SessionId,
+    session: Option<SessionId>,
     asked: &Asked<'_>,
 ) -> Result<(Context, Receipt)> {
     let (config, watch) = (store.config(), Stopwatch::start());
@@ -186,9 +186,15 @@ pub(crate) fn build(
     }
     let profile = options.profile.unwrap_or(config.profile);
     profile.check()?;
-    let hot = store.hot(scope, session)?;
+    let hot = match session {
+        Some(session) => store.hot(scope, session)?,
+        None => Arc::new(HotTier::new(HotLimits { turns: config.hot_turns, tokens: config.hot_tokens })),
+    };
     let mut missing = Vec::new();
-    let warm = wanted_warm(store, scope, session, &hot, message, &mut missing);
+    let warm = match session {
+        Some(session) => wanted_warm(store, scope, session, &hot, message, &mut missing),
+        None => Vec::new(),
+    };
 
     let last_turns: Vec<&Turn> = hot.turns().collect();
     let query = Query::understand(message, now);
@@ -205,7 +211,10 @@ pub(crate) fn build(
         Searched::default()
     });
     missing.extend(recalled.missing.iter().cloned());
-    let promoted = promoted(store, scope, session, &shown, &recalled, &mut missing);
+    let promoted = match session {
+        Some(session) => promoted(store, scope, session, &shown, &recalled, &mut missing),
+        None => Vec::new(),
+    };
 
     let mut warm_candidates = in_section(Section::EarlierInSession, &warm);
     warm_candidates.extend(in_section(Section::EarlierConversations, &promoted));
@@ -243,7 +252,7 @@ pub(crate) fn build(
     let left_out = left_out(&requests[..2], &packed.outcomes);
     let receipt = Receipt {
         id: ReceiptId::new(asked_at),
-        session_id: Some(session),
+        session_id: session,
         asked_at,
         now,
         query: message.to_owned(),
@@ -317,7 +326,7 @@ fn anchor_candidate(recalled: &Recalled) -> Option<Candidate<'_>> {
 }
 
 /// What was recalled, the best first.
-fn unit_candidates(recalled: &Searched, session: SessionId) -> Vec<Candidate<'_>> {
+fn unit_candidates(recalled: &Searched, session: Option<SessionId>) -> Vec<Candidate<'_>> {
     let best = recalled.units.first().map_or(0.0, |hit| hit.recalled.score);
     // Every query has a best answer; what it is best at may be nothing.
     let is_answered = recalled.units.iter().any(Hit::has_evidence);
@@ -328,7 +337,7 @@ fn unit_candidates(recalled: &Searched, session: SessionId) -> Vec<Candidate<'_>
             RecalledItem::Anchor(_) => return None,
         };
         let section =
-            if of == session { Section::EarlierInSession } else { Section::EarlierConversations };
+            if Some(of) == session { Section::EarlierInSession } else { Section::EarlierConversations };
         let candidate = Candidate::new(item, section)
             .found_by(&recalled.words, focus(hit))
             .summary(hit.summary.as_ref())
@@ -484,7 +493,7 @@ mod tests {
         }
         let indexes = UserIndexes::new(1 << 20);
         let asked = Asked { message: "earlier?", vectors: &[], options: ContextOptions::default() };
-        let build = || build(&store, &indexes, &scope, session, &asked).unwrap().0;
+        let build = || build(&store, &indexes, &scope, Some(session), &asked).unwrap().0;
         assert_eq!((build().items.len(), build().missing.len()), (9, 0));
 
         // The hot tier is in memory; what the warm tier is read from is gone.

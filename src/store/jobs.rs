@@ -115,17 +115,22 @@ fn priority(kind: JobKind) -> i64 {
 }
 
 /// Takes the next job that is due: one whose holder is gone, else the one that has waited longest.
-pub(crate) fn take(tx: &Connection, now: DateTime<Utc>, lease_ms: u64) -> Result<Option<Lease>> {
+pub(crate) fn take(
+    tx: &Connection,
+    now: DateTime<Utc>,
+    lease_ms: u64,
+    only: Option<JobKind>,
+) -> Result<Option<Lease>> {
     let beyond = beyond(now, lease_ms);
     for state in ["running", "queued"] {
         loop {
             let mut stmt = tx.prepare_cached(
                 "SELECT job_no, attempts, kind FROM jobs
-                 WHERE state = ?1 AND (next_run_at <= ?2 OR next_run_at > ?3)
+                 WHERE state = ?1 AND (next_run_at <= ?2 OR next_run_at > ?3) AND (?4 IS NULL OR kind = ?4)
                  ORDER BY priority DESC, next_run_at, job_no LIMIT 1",
             )?;
             let found = stmt
-                .query_row(params![state, Instant(now), Instant(beyond)], |row| {
+                .query_row(params![state, Instant(now), Instant(beyond), only], |row| {
                     Ok((row.get("job_no")?, row.get::<_, u32>("attempts")?, row.get("kind")?))
                 })
                 .optional()?;
@@ -326,18 +331,20 @@ pub(crate) fn list(conn: &Connection) -> Result<Vec<JobInfo>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How many jobs are due at this instant, and when the next of the others is.
+/// How many jobs, of one kind only if that is said, are due at this instant, and when the next of the others is.
 pub(crate) fn due(
     conn: &Connection,
     now: DateTime<Utc>,
     lease_ms: u64,
+    only: Option<JobKind>,
 ) -> Result<(u64, Option<DateTime<Utc>>)> {
     let mut stmt = conn.prepare_cached(
         "SELECT (SELECT count(*) FROM jobs
-                 WHERE state <> 'failed' AND (next_run_at <= ?1 OR next_run_at > ?2)) AS due,
+                 WHERE state <> 'failed' AND (next_run_at <= ?1 OR next_run_at > ?2)
+                   AND (?3 IS NULL OR kind = ?3)) AS due,
                 (SELECT min(next_run_at) FROM jobs WHERE state <> 'failed' AND next_run_at > ?1) AS later",
     )?;
-    Ok(stmt.query_row([Instant(now), Instant(beyond(now, lease_ms))], |row| {
+    Ok(stmt.query_row(params![Instant(now), Instant(beyond(now, lease_ms)), only], |row| {
         Ok((row.get("due")?, row.get::<_, Option<Instant>>("later")?.map(|at| at.0)))
     })?)
 }

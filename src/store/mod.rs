@@ -5,6 +5,7 @@ mod backup;
 mod connect;
 pub(crate) mod desk;
 pub(crate) mod doctor;
+pub(crate) mod embedding;
 pub(crate) mod erase;
 mod errors;
 pub(crate) mod index;

@@ -279,7 +279,7 @@ mod tests {
         let (killed_at, path) = told.split_once(' ').unwrap();
         KILLED_AT.store(killed_at.parse().unwrap(), Ordering::SeqCst);
         let store = Store::open(Path::new(path), Config::default()).unwrap();
-        let lease = store.write(|desk| jobs::take(desk.tx, desk.now(), 60_000)).await.unwrap().unwrap();
+        let lease = store.write(|desk| jobs::take(desk.tx, desk.now(), 60_000, None)).await.unwrap().unwrap();
         let (scope, session_id) = (lease.scope.unwrap(), lease.session_id.unwrap());
         let (session_no, turns) = store
             .read(|conn| {

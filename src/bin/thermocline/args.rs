@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use clap::{Args, ValueEnum};
 use clap_complete::Shell;
-use thermocline::{Originals, Profile, Weights};
+use thermocline::Originals;
 
-use crate::exit::Failure;
+use crate::recall_args::EmbedderArgs;
 
 /// Whose memory a verb reads or writes.
 #[derive(Args, Debug)]
@@ -30,100 +30,6 @@ pub(crate) struct ReplayArgs {
     /// End the last session too, at the time of its last turn.
     #[arg(long)]
     pub(crate) end: bool,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct ContextArgs {
-    #[command(flatten)]
-    pub(crate) user: UserArg,
-
-    /// The message that is to be answered; it is not part of the budget.
-    pub(crate) message: String,
-
-    /// The session's key or id [default: the user's newest session].
-    ///
-    /// A key is followed: if silence ended its session, to the one in which it went on.
-    #[arg(long, value_name = "SESSION")]
-    pub(crate) session: Option<String>,
-
-    /// Tokens that the context may have at most, counted by o200k_base [default: 4400].
-    #[arg(long, value_name = "N")]
-    pub(crate) budget_tokens: Option<u32>,
-
-    /// The moment of asking, which the context shows: RFC 3339, or a date for its midnight in UTC [default: the
-    /// clock's].
-    #[arg(long, value_name = "TIME", value_parser = instant)]
-    pub(crate) now: Option<DateTime<Utc>>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct RecallArgs {
-    #[command(flatten)]
-    pub(crate) user: UserArg,
-
-    /// What to look for: any text.
-    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
-    pub(crate) query: Option<String>,
-
-    /// Answer many queries, a line each: {"query":"...","now":"...","k":20}; now and k are optional. - reads stdin. The
-    /// answers are JSON, a line each.
-    #[arg(long, value_name = "QUERIES.jsonl")]
-    pub(crate) batch: Option<PathBuf>,
-
-    /// How many at most.
-    #[arg(short, value_name = "N", default_value_t = 10)]
-    pub(crate) k: usize,
-
-    #[command(flatten)]
-    pub(crate) ranking: RankingArgs,
-
-    /// The moment of asking, from which ages and "last week" are measured: RFC 3339, or a date for its midnight in UTC
-    /// [default: the clock's].
-    #[arg(long, value_name = "TIME", value_parser = instant)]
-    pub(crate) now: Option<DateTime<Utc>>,
-}
-
-/// How to rank.
-#[derive(Args, Debug)]
-pub(crate) struct RankingArgs {
-    /// How to rank: default; paper (0.5 recency + 0.3 meaning + 0.2 anchors); recency (newest first).
-    #[arg(long, value_enum, default_value_t = ProfileArg::Default)]
-    pub(crate) profile: ProfileArg,
-
-    /// A weight of your own in the default formula: words, meaning, neighbours, answer, session, time, anchors or
-    /// recency, from 0 to 10. May be given several times.
-    #[arg(long = "weight", value_name = "NAME=VALUE")]
-    pub(crate) weights: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProfileArg {
-    Default,
-    Paper,
-    Recency,
-}
-
-impl RankingArgs {
-    /// The profile that is meant; none: the configured one.
-    pub(crate) fn profile(&self) -> Result<Option<Profile>, Failure> {
-        if self.weights.is_empty() {
-            return Ok(match self.profile {
-                ProfileArg::Default => None,
-                ProfileArg::Paper => Some(Profile::Paper),
-                ProfileArg::Recency => Some(Profile::Recency),
-            });
-        }
-        if self.profile != ProfileArg::Default {
-            return Err(Failure::refused("weights belong to the default profile; leave out --profile"));
-        }
-        let mut weights = Weights::default();
-        for given in &self.weights {
-            let value = given.split_once('=').and_then(|(name, value)| Some((name, value.parse::<f64>().ok()?)));
-            let (name, value) = value.ok_or_else(|| Failure::refused("a weight is NAME=VALUE, words=0.5 say"))?;
-            weights.set(name, value)?;
-        }
-        Ok(Some(Profile::Custom(weights)))
-    }
 }
 
 #[derive(Args, Debug)]
@@ -233,6 +139,9 @@ pub(crate) struct JobsRunArgs {
     #[cfg(feature = "llm")]
     #[command(flatten)]
     pub(crate) llm: LlmArgs,
+
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderArgs,
 }
 
 /// LLM#1, if sessions are to be summarized by one.
@@ -316,7 +225,7 @@ pub(crate) struct CompletionsArgs {
 }
 
 /// An instant in RFC 3339, or a date for its midnight in UTC.
-fn instant(text: &str) -> Result<DateTime<Utc>, String> {
+pub(crate) fn instant(text: &str) -> Result<DateTime<Utc>, String> {
     if let Ok(date) = text.parse::<NaiveDate>() {
         return Ok(date.and_time(NaiveTime::MIN).and_utc());
     }

@@ -96,6 +96,14 @@ impl Output {
         Ok(Some(answer))
     }
 
+    /// Shows a person where to type.
+    #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
+    pub(crate) fn prompt(&self, prompt: &str) {
+        // If nobody looks there is nobody to ask.
+        let mut stderr = io::stderr().lock();
+        let _ = write!(stderr, "{prompt}").and_then(|()| stderr.flush());
+    }
+
     /// A bar for jobs, of which more may become due meanwhile.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn job_progress(&self, doing: &'static str) -> JobsShown {

@@ -1,183 +1,180 @@
 //! `thermocline recall`: what fits a query among all that a user ever said.
 
-use std::{collections::HashMap, fs, path::Path, time::Instant};
+use std::{fmt::Write as _, path::Path};
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use thermocline::{Parts, RecallOptions, Recalled, RecalledItem, SessionId, blocking::User};
+use thermocline::{Parts, RecallOptions, Recalled, RecalledItem, ReceiptId, blocking::User};
 
 use crate::{
-    args::RecallArgs,
-    exit::{Exit, Failure},
-    find,
+    args::instant,
+    counts::timed,
+    exit::Failure,
+    find, input,
     output::Output,
+    places::{self, Places},
     plain,
+    recall_args::RecallArgs,
 };
 
 pub(crate) fn run(db: &Path, args: &RecallArgs, out: &Output) -> Result<(), Failure> {
-    let memory = find::memory(db)?;
-    let user = find::user(&memory, &args.user)?;
-    let sessions = Sessions::of(&user)?;
-    let mut options = RecallOptions::default();
-    options.profile = args.ranking.profile()?;
-    options.now = args.now;
-    match (&args.query, &args.batch) {
-        (Some(query), _) => {
-            let asked = Asked { query: query.clone(), now: args.now, k: Some(args.k) };
-            let answer = ask(&user, &sessions, &asked, options)?;
-            for missing in &answer.missing {
-                out.talk(&format!("missing: {missing}"));
-            }
-            out.answer(&answer, shown)
-        }
-        (None, Some(file)) => {
-            for (line, asked) in questions(file)?.into_iter().enumerate() {
-                let answer = ask(&user, &sessions, &asked, options)
-                    .map_err(|failure| failure.within(&format!("line {}: ", line + 1), ""))?;
-                out.line(&answer)?;
-            }
-            Ok(())
-        }
-        (None, None) => unreachable!("clap asks for one of them"),
+    let mut config = args.embedder.config()?;
+    if args.batch.is_some() {
+        config.receipts = 0; // A batch would push out those that somebody may want to read.
     }
+    let memory = find::memory_with(db, config)?;
+    let user = find::user(&memory, &args.user)?;
+    let places = Places::of(&user)?;
+    let mut options = RecallOptions::default().k(args.k).profile(args.ranking.profile()?);
+    options.now = args.now;
+    if let Some(query) = &args.query {
+        let answer = ask(&user, &places, query, options)?;
+        for missing in &answer.missing {
+            out.talk(&format!("missing: {missing}"));
+        }
+        return out.answer(&answer, |answer| text(answer, &args.user.user));
+    }
+    let Some(file) = &args.batch else { return Err(Failure::refused("there is no query")) };
+    for (number, asked) in input::json_lines::<Asked>(file, FORM)? {
+        let answer = asked.options(options).and_then(|options| ask(&user, &places, &asked.query, options));
+        let mut answer = answer.map_err(|failure| failure.within(&format!("line {number}: "), ""))?;
+        answer.receipt = None;
+        answer.items.iter_mut().for_each(|item| item.lines.clear());
+        out.line(&answer)?;
+    }
+    Ok(())
 }
+
+/// How a line of a batch looks.
+const FORM: &str = r#"{"query":"..."}, optionally with "now":"2026-06-01T12:00:00Z" and "k":20"#;
 
 /// A line of a batch.
 #[derive(Debug, Deserialize)]
 struct Asked {
     query: String,
     #[serde(default)]
-    now: Option<chrono::DateTime<chrono::Utc>>,
+    now: Option<String>,
     #[serde(default)]
     k: Option<usize>,
 }
 
-/// What is printed of an answer.
+impl Asked {
+    /// What the line says, else the command line.
+    fn options(&self, mut options: RecallOptions) -> Result<RecallOptions, Failure> {
+        options.k = self.k.or(options.k);
+        if let Some(now) = &self.now {
+            options.now = Some(instant(now).map_err(Failure::refused)?);
+        }
+        Ok(options)
+    }
+}
+
+/// What is printed of an answer. Scripts rely on `items` and `took_us`.
 #[derive(Debug, Serialize)]
 struct Answer {
     items: Vec<Item>,
+    /// What failed or was not ready.
     missing: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<ReceiptId>,
+    /// Microseconds.
     took_us: u64,
 }
 
 #[derive(Debug, Serialize)]
 struct Item {
+    /// The caller's id of the turn, else its own; none: an anchor.
     turn: Option<String>,
+    /// The session's key, else its id.
     session: Option<String>,
+    /// Its place in the session.
+    turn_number: Option<u32>,
     kind: &'static str,
-    said: Option<chrono::DateTime<chrono::Utc>>,
+    said_at: Option<DateTime<Utc>>,
     tier: Option<&'static str>,
     score: f64,
     parts: Parts,
     tokens: u32,
-    text: String,
+    /// The beginning of what was said, a line for each side; not in a batch.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lines: Vec<String>,
 }
 
-/// What callers call their sessions; those without a key by their ids.
-struct Sessions(HashMap<SessionId, String>);
-
-impl Sessions {
-    fn of(user: &User) -> Result<Self, Failure> {
-        let named = user.sessions()?.into_iter().map(|session| {
-            let name = session.caller_id.clone().unwrap_or_else(|| session.id.to_string());
-            (session.id, name)
-        });
-        Ok(Self(named.collect()))
-    }
+fn ask(user: &User, places: &Places<'_>, query: &str, options: RecallOptions) -> Result<Answer, Failure> {
+    let (recall, took_us) = timed(|| user.recall(query, options));
+    let recall = recall?;
+    let items = recall.items.iter().map(|recalled| item(recalled, places)).collect();
+    Ok(Answer { items, missing: recall.missing, receipt: Some(recall.receipt), took_us })
 }
 
-fn ask(
-    user: &User,
-    sessions: &Sessions,
-    asked: &Asked,
-    mut options: RecallOptions,
-) -> Result<Answer, Failure> {
-    options.k = asked.k.or(options.k);
-    options.now = asked.now.or(options.now);
-    let started = Instant::now();
-    let recall = user.recall(&asked.query, options)?;
-    let took_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    let items = recall.items.iter().map(|recalled| item(recalled, sessions)).collect();
-    Ok(Answer { items, missing: recall.missing, took_us })
-}
-
-fn item(recalled: &Recalled, sessions: &Sessions) -> Item {
-    let (mut turn, mut session, mut said, mut tokens) = (None, None, None, 0);
-    let (kind, text) = match &recalled.item {
-        RecalledItem::Turn(found) => {
-            turn = Some(found.caller_id.clone().unwrap_or_else(|| found.id.to_string()));
-            session = Some(found.session_id);
-            said = Some(found.timestamp);
-            tokens = found.tokens.piece_tokens;
-            ("turn", [&*found.said.user_message, &*found.said.ai_response].join(" / "))
-        }
-        RecalledItem::Summary { summary, caller_id, .. } => {
-            turn = Some(caller_id.clone().unwrap_or_else(|| summary.original_turn_id.to_string()));
-            session = Some(summary.session_id);
-            said = Some(summary.timestamp);
-            tokens = summary.summary_tokens;
-            ("summary", summary.summary_text.clone())
-        }
-        RecalledItem::Anchor(anchor) => ("anchor", format!("{}: {}", anchor.key(), anchor.value)),
-        _ => ("other", String::new()),
-    };
-    Item {
-        turn,
-        session: session.map(|id| sessions.0.get(&id).cloned().unwrap_or_else(|| id.to_string())),
-        kind,
-        said,
+fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
+    let shown = Item {
+        turn: None,
+        session: None,
+        turn_number: None,
+        kind: "other",
+        said_at: None,
         tier: recalled.memory_tier().map(|tier| tier.as_str()),
         score: recalled.score,
         parts: recalled.parts,
-        tokens,
-        text,
+        tokens: 0,
+        lines: Vec::new(),
+    };
+    match &recalled.item {
+        RecalledItem::Turn(turn) => Item {
+            turn: Some(turn.caller_id.clone().unwrap_or_else(|| turn.id.to_string())),
+            session: Some(places.session(turn.session_id)),
+            turn_number: Some(turn.turn_number),
+            kind: "turn",
+            said_at: Some(turn.timestamp),
+            tokens: turn.tokens.piece_tokens,
+            lines: places::sides(&turn.said),
+            ..shown
+        },
+        RecalledItem::Summary { summary, caller_id, .. } => Item {
+            turn: Some(caller_id.clone().unwrap_or_else(|| summary.original_turn_id.to_string())),
+            session: Some(places.session(summary.session_id)),
+            turn_number: Some(summary.turn_number),
+            kind: "summary",
+            said_at: Some(summary.timestamp),
+            tokens: summary.summary_tokens,
+            lines: vec![format!("Summary: {}", plain::line(&summary.summary_text, 88))],
+            ..shown
+        },
+        RecalledItem::Anchor(anchor) => {
+            Item { kind: "anchor", lines: vec![places::anchor_line(anchor)], ..shown }
+        }
+        _ => shown,
     }
 }
 
-/// For people: a line of why, and the beginning of what was said.
-fn shown(answer: &Answer) -> String {
-    use std::fmt::Write as _;
-    const SHOWN_CHARS: usize = 240;
+/// For people: when, where and why; below it how it begins.
+fn text(answer: &Answer, user: &str) -> String {
     let mut text = String::new();
     if answer.items.is_empty() {
-        text.push_str("nothing fits\n");
+        text.push_str("Nothing fits.\n");
     }
     for (rank, item) in (1..).zip(&answer.items) {
-        let said = item.said.map(|at| at.format("%Y-%m-%d").to_string()).unwrap_or_default();
-        let place = [&item.session, &item.turn].map(|name| plain::line(name.as_deref().unwrap_or("-"), 40));
-        let _ = writeln!(
-            text,
-            "{rank:>3}. {:.3}  {said}  {} {}  {} in {}  ({})",
-            item.score,
-            item.kind,
-            item.tier.unwrap_or(""),
-            place[1],
-            place[0],
-            item.parts.explain()
-        );
-        let _ = writeln!(text, "     {}", plain::line(&item.text, SHOWN_CHARS));
+        let why = item.parts.explain();
+        match (&item.session, item.turn_number, item.said_at) {
+            (Some(session), Some(number), Some(at)) => {
+                let _ = writeln!(
+                    text,
+                    "{rank:>3}. {:.3}  {}  {}/{number}, {}  ({why})",
+                    item.score,
+                    at.format("%Y-%m-%d"),
+                    plain::line(session, 40),
+                    item.tier.unwrap_or(item.kind),
+                );
+            }
+            _ => _ = writeln!(text, "{rank:>3}. {:.3}  {}", item.score, item.kind),
+        }
+        for line in &item.lines {
+            let _ = writeln!(text, "     {line}");
+        }
+    }
+    if let Some(receipt) = answer.receipt {
+        let _ = writeln!(text, "\nReceipt {receipt}\n  thermocline why --user {} {receipt}", plain::line(user, 60));
     }
     text
-}
-
-fn questions(file: &Path) -> Result<Vec<Asked>, Failure> {
-    let text = if file == Path::new("-") {
-        std::io::read_to_string(std::io::stdin())
-    } else {
-        fs::read_to_string(file)
-    };
-    let text = text
-        .map_err(|error| Failure::caused(Exit::FileUnusable, "the queries could not be read", error))?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines
-        .map(|(at, line)| {
-            serde_json::from_str(line).map_err(|error: serde_json::Error| {
-                // serde_json may quote the line; only the place is passed on.
-                Failure::refused(format!(
-                    "line {}, column {}: no query; a line is {{\"query\":\"...\"}}, optionally with now and k",
-                    at + 1,
-                    error.column()
-                ))
-            })
-        })
-        .collect()
 }

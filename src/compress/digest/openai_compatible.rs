@@ -77,6 +77,13 @@ impl OpenAiCompatible {
         self
     }
 
+    /// What errors call it. Default: `LLM#1`; for a model that talks to the user, `LLM#2`.
+    #[must_use]
+    pub fn called(mut self, who: &'static str) -> Self {
+        self.endpoint.set_who(who);
+        self
+    }
+
     /// How long one request may take in all, in milliseconds. Default 60,000, at least 1 (0 counts as 1). The
     /// summarizer has a timeout of its own; this one also ends the connection of a caller who no longer waits.
     #[must_use]
@@ -85,8 +92,11 @@ impl OpenAiCompatible {
         self
     }
 
-    /// Asks, in the strictest form of JSON that the endpoint takes. Blocks.
+    /// Asks, in the strictest form of JSON that the endpoint takes; where no JSON is wanted, in none. Blocks.
     fn ask(&self, prompt: &ChatPrompt) -> Result<String> {
+        if prompt.answer_schema.is_empty() {
+            return self.request(prompt, JsonMode::None).map_err(|refused| refused.error);
+        }
         let known = self.json_mode.load(Ordering::Relaxed);
         let mut failure = None;
         for (at, &mode) in JSON_MODES.iter().enumerate().skip(known) {
@@ -100,11 +110,12 @@ impl OpenAiCompatible {
                 }
             }
         }
-        Err(failure.unwrap_or_else(|| Error::provider_refused("LLM#1 takes no request")))
+        Err(failure.unwrap_or_else(|| Error::provider_refused(format!("{} takes no request", self.endpoint.who()))))
     }
 
     fn request(&self, prompt: &ChatPrompt, mode: JsonMode) -> std::result::Result<String, Refused> {
-        answer_in(&self.endpoint.post("/chat/completions", &self.body(prompt, mode), MAX_BODY_BYTES)?)
+        let body = self.endpoint.post("/chat/completions", &self.body(prompt, mode), MAX_BODY_BYTES)?;
+        answer_in(&body, self.endpoint.who())
     }
 
     fn body(&self, prompt: &ChatPrompt, mode: JsonMode) -> Value {
@@ -153,7 +164,7 @@ impl fmt::Debug for OpenAiCompatible {
 }
 
 /// The text of the first choice. Anything else in the body is none of our business.
-fn answer_in(body: &[u8]) -> std::result::Result<String, Refused> {
+fn answer_in(body: &[u8], who: &str) -> std::result::Result<String, Refused> {
     #[derive(Deserialize)]
     struct Body {
         choices: Vec<Choice>,
@@ -167,10 +178,10 @@ fn answer_in(body: &[u8]) -> std::result::Result<String, Refused> {
         content: Option<String>,
     }
     let body: Body = serde_json::from_slice(body)
-        .map_err(|_| Error::provider("LLM#1's endpoint sent no chat completion"))?;
+        .map_err(|_| Error::provider(format!("{who}'s endpoint sent no chat completion")))?;
     let choice = body.choices.into_iter().next();
     let content = choice.and_then(|choice| choice.message.content).filter(|content| !content.is_empty());
-    Ok(content.ok_or_else(|| Error::provider("LLM#1's endpoint sent an empty answer"))?)
+    Ok(content.ok_or_else(|| Error::provider(format!("{who}'s endpoint sent an empty answer")))?)
 }
 
 #[cfg(test)]
