@@ -72,8 +72,9 @@ pub(crate) fn find(
         let told = |span: &TimeSpan, at: DateTime<Utc>| span.from <= at && at - TOLD_WITHIN < span.until;
         DateTime::from_timestamp_millis(at).is_some_and(|at| spans.iter().any(|span| told(span, at)))
     };
+    let word_scores = words.scores(index.units().len());
     let evidence = Evidence {
-        words: words.scores(index.units().len()),
+        words: &word_scores,
         live: LiveFactors {
             time: !spans.is_empty(),
             speaker: words.names_speaker(),
@@ -117,15 +118,15 @@ struct Meaning {
 /// The best piece of each side, with its cosine, at least 0.
 #[derive(Clone, Copy, Default)]
 struct BestPieces {
-    user: (f32, u8),
-    reply: (f32, u8),
+    cosines: [f32; 2],
+    pieces: [u8; 2],
 }
 
 impl Meaning {
     fn piece(&self, seq: u32) -> Option<(u8, f32)> {
         let best = self.best.get((seq as usize).checked_sub(1)?)?;
-        let (cosine, piece) = if best.user.0 >= best.reply.0 { best.user } else { best.reply };
-        (cosine > 0.0).then_some((piece, cosine))
+        let side = usize::from(best.cosines[1] > best.cosines[0]);
+        (best.cosines[side] > 0.0).then_some((best.pieces[side], best.cosines[side]))
     }
 }
 
@@ -197,15 +198,12 @@ fn scan(
     let mut best = vec![BestPieces::default(); units];
     known.matrix.scan(vector, |seq, piece, cosine| {
         let Some(best) = best.get_mut(seq as usize - 1) else { return };
-        let side = match place_of(piece).0 {
-            Side::User => &mut best.user,
-            Side::Reply => &mut best.reply,
-        };
-        if cosine > side.0 {
-            *side = (cosine, piece);
+        let side = usize::from(place_of(piece).0 == Side::Reply);
+        if cosine > best.cosines[side] {
+            (best.cosines[side], best.pieces[side]) = (cosine, piece);
         }
     });
-    let cosines = best.iter().map(|best| best.user.0 + best.reply.0).collect();
+    let cosines = best.iter().map(|best| best.cosines[0] + best.cosines[1]).collect();
     Ok((Meaning { cosines, best, model: None }, known.uncovered(last_seq)))
 }
 

@@ -12,12 +12,12 @@ use crate::{
 const DECAY: f64 = 0.1;
 const MS_PER_DAY: f64 = 86_400_000.0;
 /// A turn of so many words is half understood by what stands around it.
-const OPEN_WORDS: f64 = 200.0;
+const OPEN_WORDS: f32 = 200.0;
 
 /// What was found out about each unit, by number.
 pub(crate) struct Evidence<'a> {
     /// By number, from 1.
-    pub(crate) words: Vec<f64>,
+    pub(crate) words: &'a [f32],
     /// The cosines of its best pieces, at least 0; by number, or none of any.
     pub(crate) meaning: &'a [f32],
     /// Which factors this query may bring in.
@@ -81,26 +81,21 @@ pub(crate) fn rank(
     may: impl Fn(u32) -> bool,
 ) -> Vec<Scored> {
     let units = index.units();
-    let seqs: Box<dyn Iterator<Item = (u32, Parts)>> = match profile.weights() {
+    let candidates: Vec<(u32, Parts)> = match profile.weights() {
         Some(weights) => {
             let lent = Lent::of(index, evidence, weights);
             let least = lent.least_of_best(evidence.live.most(&weights), k, &may);
-            let worth = move |(_, score): &(usize, f64)| *score > 0.0 && *score >= least;
-            let scores: Vec<f64> = lent.total.clone();
-            Box::new(
-                scores
-                    .into_iter()
-                    .enumerate()
-                    .filter(worth)
-                    .map(move |(at, _)| (units[at].facts.seq, lent.parts(at))),
-            )
+            let is_worth = |at: &usize| lent.total[*at] > 0.0 && lent.total[*at] >= least;
+            (0..units.len()).filter(is_worth).map(|at| (units[at].facts.seq, lent.parts(at))).collect()
         }
-        None => Box::new(units.iter().filter(|unit| unit.facts.seq > 0).map(|unit| {
-            let seq = unit.facts.seq;
-            (seq, Parts { meaning: rounded(meaning_of(evidence, seq)), ..Parts::default() })
-        })),
+        None => {
+            let known = units.iter().map(|unit| unit.facts.seq).filter(|seq| *seq > 0);
+            let meaning = |seq| rounded(meaning_of(evidence, seq));
+            known.map(|seq| (seq, Parts { meaning: meaning(seq), ..Parts::default() })).collect()
+        }
     };
-    let mut ranked: Vec<Scored> = seqs
+    let mut ranked: Vec<Scored> = candidates
+        .into_iter()
         .filter(|(seq, _)| may(*seq))
         .filter_map(|(seq, parts)| {
             let parts = with_factors(parts, evidence, &index.unit(seq)?.facts);
@@ -150,71 +145,69 @@ fn with_factors(parts: Parts, evidence: &Evidence<'_>, facts: &Facts) -> Parts {
 }
 
 /// Relevance, and what neighbours and sessions lend; by number, from 1.
-struct Lent {
-    legs: Vec<Legs>,
-    near: Vec<f64>,
-    total: Vec<f64>,
+struct Lent<'a> {
+    words: Leg<'a>,
+    meaning: Leg<'a>,
+    near: Vec<f32>,
+    total: Vec<f32>,
     weights: Weights,
 }
 
-/// Words and meaning, each from 0 to 1.
-#[derive(Clone, Copy, Default)]
-struct Legs {
-    words: f64,
-    meaning: f64,
+/// One kind of evidence of relevance, by number, from 1.
+#[derive(Clone, Copy)]
+struct Leg<'a> {
+    scores: &'a [f32],
+    best: f32,
 }
 
-impl Legs {
-    fn relevance(self, weights: &Weights) -> f64 {
-        weights.words * self.words + weights.meaning * self.meaning
+impl<'a> Leg<'a> {
+    fn of(scores: &'a [f32]) -> Self {
+        Self { scores, best: scores.iter().copied().fold(0.0, f32::max) }
+    }
+
+    /// From 0 to 1: the unit's part of the best.
+    fn share(self, at: usize) -> f32 {
+        if self.best > 0.0 { self.scores.get(at).map_or(0.0, |score| score / self.best) } else { 0.0 }
     }
 }
 
-impl Lent {
-    fn of(index: &UserIndex, evidence: &Evidence<'_>, weights: Weights) -> Self {
+impl<'a> Lent<'a> {
+    fn of(index: &UserIndex, evidence: &Evidence<'a>, weights: Weights) -> Self {
         let units = index.units();
-        let best_words = evidence.words.iter().copied().fold(0.0, f64::max);
-        let best_meaning = f64::from(evidence.meaning.iter().copied().fold(0.0, f32::max));
-        let share = |part: f64, best: f64| if best > 0.0 { part / best } else { 0.0 };
-        let mut legs = vec![Legs::default(); units.len()];
-        let mut relevance = vec![0.0; units.len()];
-        for (at, unit) in units.iter().enumerate() {
-            let seq = unit.facts.seq;
-            if seq > 0 {
-                legs[at] = Legs {
-                    words: share(evidence.words[at], best_words),
-                    meaning: share(meaning_of(evidence, seq), best_meaning),
-                };
-                relevance[at] = legs[at].relevance(&weights);
-            }
-        }
+        let (words, meaning) = (Leg::of(evidence.words), Leg::of(evidence.meaning));
+        let [of_words, of_meaning, of_neighbours, of_answer, of_session] =
+            [weights.words, weights.meaning, weights.neighbours, weights.answer, weights.session].map(narrow);
+        let relevance: Vec<f32> =
+            (0..units.len()).map(|at| of_words * words.share(at) + of_meaning * meaning.share(at)).collect();
         let of = |seq: u32| (seq as usize).checked_sub(1).map_or(0.0, |at| relevance[at]);
-        let mut near = relevance.clone();
-        let mut best_of_session = vec![0.0_f64; index.session_count()];
-        for (unit, near) in units.iter().zip(&mut near) {
-            if unit.facts.seq > 0 {
-                let before = of(unit.previous);
-                let asked = before > 0.0 && index.unit(unit.previous).is_some_and(|unit| unit.facts.traits.asks);
-                let answer = if asked { weights.answer * before } else { 0.0 };
-                *near += open(&unit.facts) * (weights.neighbours * (before + of(unit.next)) + answer);
-                let best = &mut best_of_session[unit.session as usize];
-                *best = best.max(*near);
+        let mut near = Vec::with_capacity(units.len());
+        let mut best_of_session = vec![0.0_f32; index.session_count()];
+        for (unit, relevance) in units.iter().zip(&relevance) {
+            let before = of(unit.previous);
+            let asked = before > 0.0 && index.unit(unit.previous).is_some_and(|unit| unit.facts.traits.asks);
+            let answer = if asked { of_answer * before } else { 0.0 };
+            let lent = open(&unit.facts) * (of_neighbours * (before + of(unit.next)) + answer);
+            near.push(relevance + lent);
+            if let Some(best) = best_of_session.get_mut(unit.session as usize)
+                && unit.facts.seq > 0
+            {
+                *best = best.max(relevance + lent);
             }
         }
         let total = units.iter().zip(&near).map(|(unit, near)| {
             if unit.facts.seq == 0 {
                 return 0.0;
             }
-            near + open(&unit.facts) * weights.session * best_of_session[unit.session as usize]
+            near + open(&unit.facts) * of_session * best_of_session[unit.session as usize]
         });
-        Self { legs, total: total.collect(), near, weights }
+        Self { words, meaning, total: total.collect(), near, weights }
     }
 
     /// What a unit must have to be among the best `k`, even if all factors are for it and none for the others.
-    fn least_of_best(&self, most: f64, k: usize, may: &impl Fn(u32) -> bool) -> f64 {
+    fn least_of_best(&self, most: f64, k: usize, may: &impl Fn(u32) -> bool) -> f32 {
         /// What is lost by cutting parts to 1e-6.
-        const CUT: f64 = 1e-4;
-        let mut scores: Vec<f64> = (1..)
+        const CUT: f32 = 1e-4;
+        let mut scores: Vec<f32> = (1..)
             .zip(&self.total)
             .filter(|(seq, score)| **score > 0.0 && may(*seq))
             .map(|(_, score)| *score)
@@ -223,20 +216,25 @@ impl Lent {
             return 0.0;
         }
         let (_, kth, _) = scores.select_nth_unstable_by(k, |a, b| b.total_cmp(a));
-        *kth / most - CUT
+        *kth / narrow(most) - CUT
     }
 
     fn parts(&self, at: usize) -> Parts {
-        let Legs { words, meaning } = self.legs[at];
-        let relevance = self.legs[at].relevance(&self.weights);
+        let (words, meaning) = (f64::from(self.words.share(at)), f64::from(self.meaning.share(at)));
+        let relevance = self.weights.words * words + self.weights.meaning * meaning;
         Parts {
             words: rounded(words),
             meaning: rounded(meaning),
-            neighbours: rounded(self.near[at] - relevance),
-            session: rounded(self.total[at] - self.near[at]),
+            neighbours: rounded(f64::from(self.near[at]) - relevance),
+            session: rounded(f64::from(self.total[at] - self.near[at])),
             ..Parts::default()
         }
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a weight needs no more digits")]
+fn narrow(weight: f64) -> f32 {
+    weight as f32
 }
 
 fn meaning_of(evidence: &Evidence<'_>, seq: u32) -> f64 {
@@ -244,8 +242,8 @@ fn meaning_of(evidence: &Evidence<'_>, seq: u32) -> f64 {
 }
 
 /// How far a turn is understood by what stands around it, from 0 to 1.
-fn open(facts: &Facts) -> f64 {
-    OPEN_WORDS / (OPEN_WORDS + f64::from(facts.head_len) + f64::from(facts.rest_len))
+fn open(facts: &Facts) -> f32 {
+    OPEN_WORDS / (OPEN_WORDS + f32::from(facts.head_len) + f32::from(facts.rest_len))
 }
 
 /// The paper's `e^(-0.1 * days)`; what is said to come is as new as can be.

@@ -28,6 +28,8 @@ pub(crate) struct UserIndex {
     extent: Extent,
     /// By number, from 1; what was erased leaves a gap, whose `seq` is 0.
     units: Vec<UnitEntry>,
+    /// The lengths of head and rest of each unit, close together: each match of a word looks here.
+    field_lengths: Vec<[u16; 2]>,
     sessions: HashMap<i64, SessionEntry>,
     lengths: Lengths,
     /// Forward lists of the units that are not in the file's index.
@@ -72,8 +74,8 @@ struct Total {
 /// The average number of words of each field, over the units that have it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Averages {
-    pub(crate) head: f64,
-    pub(crate) rest: f64,
+    pub(crate) head: f32,
+    pub(crate) rest: f32,
 }
 
 /// The vectors of one space.
@@ -102,8 +104,9 @@ impl Lengths {
 
 impl Total {
     #[expect(clippy::cast_precision_loss, reason = "an average length needs no 53 bits")]
-    fn average(self) -> f64 {
-        (self.words as f64 / self.units.max(1) as f64).max(1.0)
+    #[expect(clippy::cast_possible_truncation, reason = "nor 24")]
+    fn average(self) -> f32 {
+        (self.words as f64 / self.units.max(1) as f64).max(1.0) as f32
     }
 }
 
@@ -153,6 +156,7 @@ impl UserIndex {
         let seq = facts.seq;
         if self.units.len() < seq as usize {
             self.units.resize(seq as usize, UnitEntry::default());
+            self.field_lengths.resize(seq as usize, [0; 2]);
         }
         let count = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX);
         let session =
@@ -164,6 +168,7 @@ impl UserIndex {
         }
         self.lengths.add(&facts);
         self.units[seq as usize - 1] = entry;
+        self.field_lengths[seq as usize - 1] = [facts.head_len, facts.rest_len];
     }
 
     fn entry_mut(&mut self, seq: u32) -> Option<&mut UnitEntry> {
@@ -178,6 +183,11 @@ impl UserIndex {
     /// Every unit, by number; gaps have the number 0.
     pub(crate) fn units(&self) -> &[UnitEntry] {
         &self.units
+    }
+
+    /// The lengths of head and rest of each unit, by number, from 1.
+    pub(crate) fn field_lengths(&self) -> &[[u16; 2]] {
+        &self.field_lengths
     }
 
     pub(crate) fn session_count(&self) -> usize {
@@ -246,7 +256,7 @@ impl UserIndex {
         let tail: usize = self.tail.iter().map(|(_, words)| words.capacity() + 32).sum();
         let matrices: usize = self.spaces.iter().map(|space| space.matrix.len_bytes()).sum();
         let anchors: usize = self.anchors.len() * 512;
-        self.bytes = self.units.capacity() * size_of::<UnitEntry>()
+        self.bytes = self.units.capacity() * (size_of::<UnitEntry>() + size_of::<[u16; 2]>())
             + self.sessions.capacity() * size_of::<(i64, SessionEntry)>()
             + tail
             + matrices

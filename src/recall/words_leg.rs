@@ -11,21 +11,23 @@ use crate::{
     error::Result,
     recall::{
         query::Weighted,
-        user_index::{Averages, UserIndex},
+        user_index::UserIndex,
     },
     store::{postings, users::Scope},
     text::words::{EncodedWords, FieldCounts, Word},
 };
 
 /// How soon more of the same word stops counting.
-const K1: f64 = 1.0;
+const K1: f32 = 1.0;
 /// How much the length of a field matters, from 0 to 1.
-const B: f64 = 0.4;
+const B: f32 = 0.4;
 /// What the rest of a turn weighs beside its head.
-const REST: f64 = 0.15;
+const REST: f32 = 0.15;
 /// How many turns of general English stand beside the user's own when a word's rarity is judged: in a short history every
 /// word is rare.
 const PRIOR_TURNS: f64 = 200.0;
+/// A query with fewer words is no quotation.
+const QUOTED_WORDS: u8 = 5;
 
 /// What words say of each unit.
 #[derive(Debug, Default)]
@@ -33,35 +35,32 @@ pub(crate) struct WordsLeg {
     /// By number, from 1.
     scores: Vec<Score>,
     /// The weight of all words of the query.
-    total: f64,
+    total: f32,
     /// What each word of the query weighs: its rarity.
     pub(crate) weights: Vec<(Word, f64)>,
     /// How many different words the query has.
-    distinct: u32,
+    distinct: u8,
     /// The units that the one person said whom the query names, ascending.
     spoken: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Score {
-    sum: f64,
+    sum: f32,
     /// The weight of the words that were found.
-    found: f64,
+    found: f32,
     /// How many words of the query stand in it themselves.
-    themselves: u32,
+    themselves: u8,
 }
-
-/// A query with fewer words is no quotation.
-const QUOTED_WORDS: u32 = 5;
 
 impl WordsLeg {
     /// How well each unit fits, by number, from 1; 0: it has no word of the query. What covers more of the query's weight
     /// comes first.
-    pub(crate) fn scores(&self, units: usize) -> Vec<f64> {
+    pub(crate) fn scores(&self, units: usize) -> Vec<f32> {
         let fit = |score: &Score| {
             if score.sum > 0.0 { score.sum * (score.found / self.total).sqrt() } else { 0.0 }
         };
-        let mut scores: Vec<f64> = self.scores.iter().map(fit).collect();
+        let mut scores: Vec<f32> = self.scores.iter().map(fit).collect();
         scores.resize(units, 0.0); // None, if the words could not be read.
         scores
     }
@@ -95,47 +94,48 @@ pub(crate) fn look_up(
     index: &UserIndex,
     query: &[Weighted],
 ) -> Result<WordsLeg> {
-    let looking = Looking {
-        conn,
-        scope,
-        index,
-        averages: index.lengths().averages(),
-        tail: index
-            .tail()
-            .iter()
-            .filter_map(|(seq, words)| Some((*seq, EncodedWords::parse(words)?)))
-            .collect(),
-    };
-    let mut leg = WordsLeg { scores: vec![Score::default(); index.units().len()], ..WordsLeg::default() };
-    let mut noted = Noted { often: vec![Often::default(); index.units().len()], seqs: Vec::new() };
+    let looking = Looking::new(conn, scope, index);
+    let units = index.units().len();
+    let mut leg = WordsLeg { scores: vec![Score::default(); units], ..WordsLeg::default() };
+    let mut noted = Noted { often: vec![Often::default(); units], seqs: Vec::new() };
     let mut speakers: Vec<Vec<u32>> = Vec::new();
     for &Weighted { word, weight: share } in query {
-        let hits = looking.hits(word)?;
-        let weight = share * rarity(word, hits.len(), index.lengths().units);
-        leg.total += weight;
-        leg.distinct += u32::from(share == 1.0);
-        leg.weights.push((word, weight));
-        let spoken: Vec<u32> = hits.iter().filter(|hit| hit.counts.name).map(|hit| hit.seq).collect();
+        let (mut hits, mut spoken) = (0, Vec::new());
+        looking.for_each(word, |seq, often, is_name| {
+            hits += 1;
+            noted.at(seq).itself = often;
+            if is_name {
+                spoken.push(seq);
+            }
+        })?;
         // A name stands for nobody else; who speaks in every turn is nobody in particular.
         if spoken.is_empty() {
             for (synonym, cosine) in lexicon::synonyms(word) {
-                for hit in looking.hits(synonym)? {
-                    let name = f64::from(u8::from(hit.counts.name));
-                    noted.at(hit.seq).alike += cosine * cosine * (hit.often - name);
-                }
+                #[expect(clippy::cast_possible_truncation, reason = "it was one of 256 values")]
+                let likeness = (cosine * cosine) as f32;
+                looking.for_each(synonym, |seq, often, is_name| {
+                    let often = if is_name { often - 1.0 } else { often };
+                    if often > 0.0 {
+                        noted.at(seq).alike += likeness * often;
+                    }
+                })?;
             }
         } else if (spoken.len() as u64) < index.lengths().named && !speakers.contains(&spoken) {
             speakers.push(spoken);
         }
-        for hit in &hits {
-            noted.at(hit.seq).itself = hit.often;
-        }
+        let rarity = share * rarity(word, hits, index.lengths().units);
+        leg.weights.push((word, rarity));
+        #[expect(clippy::cast_possible_truncation, reason = "a weight needs no more digits")]
+        let weight = rarity as f32;
+        let is_own = share == 1.0;
+        leg.total += weight;
+        leg.distinct += u8::from(is_own);
         noted.drain(|seq, Often { itself, alike }| {
             let (often, found) = (itself.max(alike), if itself > 0.0 { 1.0 } else { alike.min(1.0) });
             let score = &mut leg.scores[seq as usize - 1];
             score.sum += weight * often * (K1 + 1.0) / (often + K1);
             score.found += weight * found;
-            score.themselves += u32::from(itself > 0.0 && share == 1.0);
+            score.themselves += u8::from(itself > 0.0 && is_own);
         });
     }
     if let [spoken] = &mut speakers[..] {
@@ -145,45 +145,47 @@ pub(crate) fn look_up(
     Ok(leg)
 }
 
-/// A word in a unit.
-struct Hit {
-    seq: u32,
-    counts: FieldCounts,
-    /// How often, by field and length.
-    often: f64,
-}
-
 struct Looking<'a> {
     conn: &'a Connection,
     scope: &'a Scope,
     index: &'a UserIndex,
-    averages: Averages,
+    /// What a word more in a field takes off a match in it.
+    long_head: f32,
+    long_rest: f32,
     tail: Vec<(u32, EncodedWords<'a>)>,
 }
 
-impl Looking<'_> {
-    /// Every unit with the word, ascending: from the postings, and from the rows behind the word's last posting.
-    fn hits(&self, word: Word) -> Result<Vec<Hit>> {
-        let mut hits = Vec::new();
-        let mut add = |seq: u32, counts: FieldCounts| {
-            if let Some(unit) = self.index.unit(seq) {
-                let (head, rest) = (unit.facts.head_len, unit.facts.rest_len);
-                let field = |count: u8, len: u16, average: f64| {
-                    f64::from(count) / (1.0 - B + B * f64::from(len) / average)
-                };
-                let often = f64::from(u8::from(counts.name))
-                    + field(counts.head, head, self.averages.head)
-                    + REST * field(counts.rest, rest, self.averages.rest);
-                hits.push(Hit { seq, counts, often });
+impl<'a> Looking<'a> {
+    fn new(conn: &'a Connection, scope: &'a Scope, index: &'a UserIndex) -> Self {
+        let averages = index.lengths().averages();
+        let tail = index.tail().iter().filter_map(|(seq, words)| Some((*seq, EncodedWords::parse(words)?)));
+        let (long_head, long_rest) = (B / averages.head, B / averages.rest);
+        Self { conn, scope, index, long_head, long_rest, tail: tail.collect() }
+    }
+
+    /// Shows every unit with the word, ascending, how often it is there by field and length, and whether it is the name of
+    /// who speaks: from the postings, and from the rows behind the word's last posting.
+    fn for_each(&self, word: Word, mut each: impl FnMut(u32, f32, bool)) -> Result<()> {
+        let lengths = self.index.field_lengths();
+        let mut show = |seq: u32, counts: FieldCounts| {
+            // A unit that is not there was erased since: its postings are on their way out.
+            let Some(&[head_len, rest_len]) = lengths.get(seq as usize - 1) else { return };
+            let mut often = f32::from(u8::from(counts.name));
+            if counts.head > 0 {
+                often += f32::from(counts.head) / (1.0 - B + self.long_head * f32::from(head_len));
             }
+            if counts.rest > 0 {
+                often += REST * f32::from(counts.rest) / (1.0 - B + self.long_rest * f32::from(rest_len));
+            }
+            each(seq, often, counts.name);
         };
-        let last = postings::for_each(self.conn, self.scope, word, &mut add)?;
+        let last = postings::for_each(self.conn, self.scope, word, &mut show)?;
         for (seq, words) in self.tail.iter().filter(|(seq, _)| *seq > last) {
             if let Some(counts) = words.field_counts(word) {
-                add(*seq, counts);
+                show(*seq, counts);
             }
         }
-        Ok(hits)
+        Ok(())
     }
 }
 
@@ -191,16 +193,18 @@ impl Looking<'_> {
 struct Noted {
     /// By number, from 1; all zeros but for `seqs`.
     often: Vec<Often>,
+    /// Each once, in the order in which they were found.
     seqs: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Often {
-    itself: f64,
-    alike: f64,
+    itself: f32,
+    alike: f32,
 }
 
 impl Noted {
+    /// The unit's place, which must be made greater than 0.
     fn at(&mut self, seq: u32) -> &mut Often {
         let often = &mut self.often[seq as usize - 1];
         if often.itself == 0.0 && often.alike == 0.0 {
@@ -211,8 +215,6 @@ impl Noted {
 
     /// Shows each unit once, and forgets all.
     fn drain(&mut self, mut each: impl FnMut(u32, Often)) {
-        self.seqs.sort_unstable();
-        self.seqs.dedup();
         for seq in self.seqs.drain(..) {
             each(seq, std::mem::take(&mut self.often[seq as usize - 1]));
         }
@@ -220,9 +222,9 @@ impl Noted {
 }
 
 /// The idf of BM25, never negative, with [`PRIOR_TURNS`] turns of general English added to the user's.
-fn rarity(word: Word, hits: usize, units: u64) -> f64 {
+fn rarity(word: Word, hits: u32, units: u64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "counts of turns are far below 2^52")]
-    let (hits, units) = (hits as f64, units as f64);
+    let (hits, units) = (f64::from(hits), units as f64);
     let (n, df) = (units + PRIOR_TURNS, hits + PRIOR_TURNS * lexicon::commonness(word));
     libm::log(1.0 + (n - df + 0.5) / (df + 0.5))
 }

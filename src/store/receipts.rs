@@ -27,6 +27,12 @@ pub(crate) fn insert(desk: &Desk<'_>, scope: &Scope, receipt: &Receipt) -> Resul
     if users::check_is_there(desk.tx, scope).is_err() {
         return Ok(());
     }
+    // What was erased since the recall must not come back in its receipt.
+    for seq in receipt.items.iter().filter_map(|item| u32::try_from(item.seq?).ok()) {
+        if turns::unit_by_seq(desk.tx, scope, seq)?.is_none() {
+            return Ok(());
+        }
+    }
     desk.tx
         .prepare_cached(
             "INSERT INTO recall_receipts
