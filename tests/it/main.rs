@@ -8,6 +8,11 @@ mod support;
 
 mod dump;
 mod scripted;
+/// The crate's own endpoint that does what a test says.
+#[cfg(feature = "llm")]
+#[path = "../../src/endpoint/scripted.rs"]
+#[allow(dead_code, reason = "the crate's own tests need more of it")]
+mod endpoint;
 
 mod anchors;
 mod children;
@@ -20,9 +25,13 @@ mod cli_cold;
 #[cfg(feature = "cli")]
 mod cli_erase;
 #[cfg(feature = "cli")]
+mod cli_recall;
+#[cfg(feature = "cli")]
 mod cli_replay;
 #[cfg(feature = "cli")]
 mod cli_transfer;
+#[cfg(feature = "llm")]
+mod chat_backend;
 mod compression;
 mod context;
 mod crash;

@@ -43,7 +43,8 @@ pub(crate) fn run(db: &Path, args: &ChatArgs, out: &Output) -> Result<(), Failur
     if is_typed {
         out.talk(&format!("session {}; {COMMANDS}", session::name(&session.info()?)));
     }
-    let mut chat = Chat { user, session, talker, budget_tokens: args.budget_tokens, last: None, recorded: 0, out };
+    let mut chat =
+        Chat { user, session, talker, budget_tokens: args.budget_tokens, last: None, recorded: 0, out };
     let mut input = io::stdin().lock();
     let mut line = String::new();
     loop {
@@ -137,7 +138,12 @@ impl Chat<'_> {
         let recorded = self.session.record(turn)?;
         self.recorded += 1;
         if self.out.is_json() {
-            return self.out.line(&Exchange { message, reply: reply.as_deref(), context, recorded: &recorded });
+            return self.out.line(&Exchange {
+                message,
+                reply: reply.as_deref(),
+                context,
+                recorded: &recorded,
+            });
         }
         self.out.print(&match &reply {
             Some(reply) => format!("{}\n\n", plain::block(reply.trim_end())),

@@ -7,9 +7,9 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     args::{
-        AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs, EraseArgs,
-        ExportArgs, ImportArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs, SessionListArgs,
-        SessionShowArgs, TurnShowArgs,
+        AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs,
+        EraseArgs, ExportArgs, ImportArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs,
+        SessionListArgs, SessionShowArgs, TurnShowArgs,
     },
     exit::EXIT_CODES,
     recall_args::{ChatArgs, ContextArgs, EmbedArgs, EvalArgs, RecallArgs, WhyArgs},

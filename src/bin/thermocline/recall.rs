@@ -174,7 +174,11 @@ fn text(answer: &Answer, user: &str) -> String {
         }
     }
     if let Some(receipt) = answer.receipt {
-        let _ = writeln!(text, "\nReceipt {receipt}\n  thermocline why --user {} {receipt}", plain::line(user, 60));
+        let _ = writeln!(
+            text,
+            "\nReceipt {receipt}\n  thermocline why --user {} {receipt}",
+            plain::line(user, 60)
+        );
     }
     text
 }
