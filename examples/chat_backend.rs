@@ -24,6 +24,7 @@ const INSTRUCTIONS: &str = "You are a helpful companion. What you remember of th
 /// Tokens of memory that LLM#2 gets with each message; its window must hold them, the message and the reply.
 const BUDGET_TOKENS: u32 = 4_400;
 
+/// What a server holds for each talk.
 pub struct Backend {
     memory: Thermocline,
     session: Session,
@@ -94,7 +95,7 @@ pub async fn talk(
 }
 
 #[tokio::main(flavor = "current_thread")]
-pub async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = env::args().skip(1).collect();
     let [path, user, url, model] = &args[..] else {
         return Err("usage: chat_backend MEMORY.db USER URL MODEL; the key, if any, in LLM_KEY".into());

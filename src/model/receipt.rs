@@ -47,6 +47,7 @@ pub struct Receipt {
 /// What a query was taken for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Understood {
     /// How many words were looked for.
     pub words: usize,

@@ -105,7 +105,8 @@ const SELECT: &str = "SELECT r.receipt_no AS receipt_no, r.id AS id, s.id AS ses
         r.now AS now, r.query AS query, r.profile AS profile, r.weights AS weights, r.understood AS understood,
         r.missing AS missing, r.budget_tokens AS budget_tokens, r.tokens AS tokens, r.took_us AS took_us,
         r.used_at AS used_at
-     FROM recall_receipts AS r LEFT JOIN conversation_sessions AS s ON s.session_no = r.session_no";
+     FROM recall_receipts AS r JOIN user_scopes AS u ON u.user_no = r.user_no
+     LEFT JOIN conversation_sessions AS s ON s.session_no = r.session_no AND s.user_id = u.user_id";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<(i64, Receipt)> {
     let profile = match row.get_ref("profile")?.as_str()? {

@@ -278,8 +278,8 @@ fn embed_shows_how_far_it_is_and_makes_all_anew() {
     let vectors = recall["vectors"].as_u64().unwrap();
     assert!(vectors >= 64, "{recall}");
     assert_eq!(recall["vector_bytes"], 2 + vectors * 258);
-    let stats = shell.run(&["stats"]).stdout;
-    assert!(stats.contains(&format!("\nvectors        {vectors}, ")), "{stats}");
+    let counts = shell.run(&["stats"]).stdout;
+    assert!(counts.contains(&format!("\nvectors        {vectors}, ")), "{counts}");
     assert_eq!(shell.run(&["embed"]).code, 2);
 }
 

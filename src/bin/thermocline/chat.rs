@@ -56,16 +56,18 @@ pub(crate) fn run(db: &Path, args: &ChatArgs, out: &Output) -> Result<(), Failur
             .read_line(&mut line)
             .map_err(|error| Failure::caused(Exit::FileUnusable, "what was typed cannot be read", error))?;
         if read == 0 {
-            return chat.leave();
+            break;
         }
         match chat.take(line.trim_end_matches(['\n', '\r'])) {
             Ok(true) => {}
-            Ok(false) => return chat.leave(),
+            Ok(false) => break,
             // A person sees it and goes on; a script is told by the exit code.
             Err(failure) if is_typed => out.talk(&format!("failed: {failure}; the turn is not recorded")),
             Err(failure) => return Err(failure),
         }
     }
+    chat.leave();
+    Ok(())
 }
 
 struct Chat<'a> {
@@ -151,9 +153,8 @@ impl Chat<'_> {
         })
     }
 
-    fn leave(&self) -> Result<(), Failure> {
+    fn leave(&self) {
         self.out.talk(&format!("{} recorded", counted(self.recorded, "turn")));
-        Ok(())
     }
 
     /// As text for a person, or as a line of JSON.
