@@ -57,7 +57,8 @@ impl BuiltIn {
         sum
     }
 
-    fn row(&self, id: usize) -> Option<(f32, &'static [u8; DIMS])> {
+    /// The scale and the numbers of a token's row.
+    pub(super) fn row(&self, id: usize) -> Option<(f32, &'static [u8; DIMS])> {
         Some((f32::from_le_bytes(*self.scales.get(id)?), self.rows.get(id)?))
     }
 }
@@ -92,15 +93,17 @@ mod tests {
     use sha2::{Digest, Sha256};
 
     use super::*;
+    use crate::embed::lexicon;
 
     fn embedded(text: &str) -> Vector {
         BuiltIn::default().embed_text(text).expect("a text with words")
     }
 
     #[test]
-    fn the_asset_is_the_one_that_its_readme_describes() {
+    fn the_assets_are_those_that_their_readme_describes() {
         let readme = include_str!("../../assets/built_in/README.md");
-        for (name, bytes) in [("table.bin", TABLE), ("vocab.txt", TOKENS.as_bytes())] {
+        let assets = [("table.bin", TABLE), ("vocab.txt", TOKENS.as_bytes()), ("words.bin", lexicon::FILE)];
+        for (name, bytes) in assets {
             let hash = format!("{:x}", Sha256::digest(bytes));
             assert!(readme.contains(&format!("\n| {name} | {hash} |\n")), "{name}: {hash}");
         }

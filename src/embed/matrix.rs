@@ -70,11 +70,6 @@ impl Matrix {
         true
     }
 
-    /// How many vectors it holds.
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
     /// What it takes of memory.
     pub(crate) fn len_bytes(&self) -> usize {
         self.numbers.capacity() + self.rows.capacity() * size_of::<Row>()
@@ -170,7 +165,7 @@ mod tests {
         assert!(!matrix.push(1, 0, &[1, 2]));
         assert!(!matrix.push(1, 0, &[0, 0, 0]));
         assert_eq!(matrix.extend_from(&[0, 0, 0, 1, 2, 3, 9], [(1, 0), (2, 1), (3, 0)]), 1);
-        assert_eq!(matrix.len(), 1);
+        assert_eq!(matrix.rows.len(), 1);
         assert!(matrix.len_bytes() >= BLOCK);
         assert_eq!(scanned(&matrix, &Vector::from_bytes(&[1, 2, 3]).unwrap()), [(2, 1, 1.0_f32.to_bits())]);
         assert_eq!(scanned(&matrix, &Vector::from_bytes(&[1, 2]).unwrap()), []);

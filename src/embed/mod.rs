@@ -2,7 +2,6 @@
 //! kept and compared. Nothing here reads the database or a clock.
 
 mod built_in;
-pub(crate) mod commonness;
 pub(crate) mod lexicon;
 #[cfg(feature = "local")]
 mod local;

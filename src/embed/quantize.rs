@@ -32,6 +32,7 @@ impl Vector {
     }
 
     /// The vector that [`bytes`](Self::bytes) gave. `None` for zeros.
+    #[cfg(test)]
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Self::of_numbers(bytes.iter().map(|byte| byte.cast_signed()).collect())
     }
@@ -60,6 +61,7 @@ impl Vector {
     }
 
     /// The cosine of the angle between the two, from -1 to 1. Zero for vectors of different lengths.
+    #[cfg(test)]
     pub(crate) fn cosine(&self, other: &Self) -> f32 {
         if self.dims() != other.dims() {
             return 0.0;

@@ -43,6 +43,7 @@ impl Vocabulary {
     }
 
     /// The place of a token that begins a word, or stands alone.
+    #[cfg(feature = "local")]
     pub(crate) fn id(&self, token: &str) -> Option<u32> {
         self.starts.get(token).copied()
     }

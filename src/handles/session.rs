@@ -250,6 +250,7 @@ impl Session {
     /// moves and jobs, out of the bytes of the file and its log. Anchors lose what it said and are folded anew from the
     /// rest. What erasing cannot reach is said at [`User::erase`](crate::User::erase).
     pub async fn erase(&self) -> Result<Erased> {
+        self.store.indexes.forget(&self.scope);
         let (store, scope, id) = (Arc::clone(&self.store), self.scope, self.id());
         drive(move || async move { jobs::erase(&store, scope, Some(id)).await }).await
     }

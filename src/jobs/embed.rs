@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Texts that are embedded at once, about: bounds what a slow embedder is asked before its answers are kept.
-const BATCH_TEXTS: usize = 32;
+const BATCH_TEXTS: usize = 64;
 /// Units of one batch at most.
 const BATCH_UNITS: u32 = BLOCK_UNITS;
 /// A text that an embedder refuses is tried so often, in later runs too.
@@ -26,38 +26,55 @@ const BATCH_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// Embeds until nothing is left. The built-in embedder comes first: it never fails.
 pub(super) async fn embed(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
-    let Some(scope) = lease.scope else { return done(run, lease).await };
+    let Some(scope) = lease.scope else {
+        let lease = lease.clone();
+        run.slice(move |desk| jobs::finish(desk.tx, &lease)).await?;
+        return Ok(Ended::Done);
+    };
     let built_in = BuiltIn::default();
     let embedders = run.store.config().embedders.clone();
-    let mut trouble = None;
-    for embedder in std::iter::once(&built_in as &dyn Embedder).chain(embedders.iter().map(AsRef::as_ref)) {
-        let is_built_in = std::ptr::addr_eq(embedder, &raw const built_in);
-        match in_space(run, scope, lease, (embedder, is_built_in)).await {
-            Ok(true) => {}
-            Ok(false) => return Ok(Ended::Stopped),
-            Err(error) if is_lost(&error) => return Err(error),
-            Err(error) => trouble = Some(format!("embedder {}: {error}", embedder.space().model)),
+    loop {
+        let (mut trouble, mut spaces) = (None, Vec::new());
+        for embedder in std::iter::once(&built_in as &dyn Embedder).chain(embedders.iter().map(AsRef::as_ref)) {
+            match in_space(run, scope, lease, embedder).await {
+                Ok(Some(space)) => spaces.push(space),
+                Ok(None) => return Ok(Ended::Stopped),
+                Err(error) if is_lost(&error) => return Err(error),
+                Err(error) => trouble = Some(format!("embedder {}: {error}", embedder.space().model)),
+            }
+        }
+        if let Some(why) = trouble {
+            return Ok(Ended::Later(why));
+        }
+        if finish(run, scope, lease, spaces).await? {
+            return Ok(Ended::Done);
         }
     }
-    match trouble {
-        Some(why) => Ok(Ended::Later(why)),
-        None => done(run, lease).await,
-    }
 }
 
-async fn done(run: &Run<'_>, lease: &Lease) -> Result<Ended> {
+/// Ends the job, unless a unit came in since: who recorded that saw the job at work, and queued none.
+async fn finish(run: &Run<'_>, scope: Scope, lease: &Lease, spaces: Vec<Space>) -> Result<bool> {
     let lease = lease.clone();
-    run.slice(move |desk| jobs::finish(desk.tx, &lease)).await?;
-    Ok(Ended::Done)
+    run.slice(move |desk| {
+        let last_seq = units::extent(desk.tx, &scope)?.last_seq;
+        for space in spaces {
+            if vectors::embedded_seq(desk.tx, &scope, space)? < last_seq {
+                return Ok(false);
+            }
+        }
+        jobs::finish(desk.tx, &lease)?;
+        Ok(true)
+    })
+    .await
 }
 
-/// Embeds what one space lacks. False: the run was told to stop.
+/// Embeds what one space lacks, and returns it. Nothing: the run was told to stop.
 async fn in_space(
     run: &mut Run<'_>,
     scope: Scope,
     lease: &Lease,
-    (embedder, is_built_in): (&dyn Embedder, bool),
-) -> Result<bool> {
+    embedder: &dyn Embedder,
+) -> Result<Option<Space>> {
     let wanted = embedder.space();
     wanted.check()?;
     let held = lease.clone();
@@ -69,16 +86,16 @@ async fn in_space(
         .await?;
     loop {
         if run.is_stopped() {
-            return Ok(false);
+            return Ok(None);
         }
-        let Some(batch) = next_batch(run, &scope, space, is_built_in)? else { break };
+        let Some(batch) = next_batch(run, &scope, space)? else { break };
         let units = (batch.until - batch.after) as usize;
         write(run, scope, lease, (embedder, space), batch).await?;
         run.advance(units);
     }
     for seq in run.store.read(|conn| vectors::gaps(conn, &scope, space, MAX_TRIES))? {
         if run.is_stopped() {
-            return Ok(false);
+            return Ok(None);
         }
         let batch = run.store.read(|conn| {
             let epoch = units::extent(conn, &scope)?.epoch;
@@ -87,7 +104,7 @@ async fn in_space(
         })?;
         write(run, scope, lease, (embedder, space), batch).await?;
     }
-    Ok(true)
+    Ok(Some(space))
 }
 
 /// Some neighbouring units, and their texts.
@@ -101,15 +118,14 @@ struct Batch {
     is_gap: bool,
 }
 
-/// The next units without vectors. Recall makes the built-in embedder's by itself until a block is full.
-fn next_batch(run: &Run<'_>, scope: &Scope, space: Space, is_built_in: bool) -> Result<Option<Batch>> {
+/// The next units without vectors.
+fn next_batch(run: &Run<'_>, scope: &Scope, space: Space) -> Result<Option<Batch>> {
     run.store.read(|conn| {
         let extent = units::extent(conn, scope)?;
-        let last = if is_built_in { extent.last_seq / BLOCK_UNITS * BLOCK_UNITS } else { extent.last_seq };
         let after = vectors::embedded_seq(conn, scope, space)?;
         let mut originals = originals::Reader::new(conn, scope);
         let (mut texts, mut until) = (Vec::new(), after);
-        while until < last && until - after < BATCH_UNITS && (is_built_in || texts.len() < BATCH_TEXTS) {
+        while until < extent.last_seq && until - after < BATCH_UNITS && texts.len() < BATCH_TEXTS {
             until += 1;
             texts.extend(texts_of(conn, scope, &mut originals, until)?);
         }

@@ -200,17 +200,37 @@ pub(crate) fn recall(
         tokens: None,
         took_us: watch.elapsed_us(),
         used_at: None,
-        items: (1..).zip(searched.all()).map(|(rank, (recalled, _))| recalled.receipt_item(rank)).collect(),
+        items: (1..).zip(searched.all()).map(|(rank, recalled)| recalled.receipt_item(rank)).collect(),
     };
-    let items = searched.all().map(|(recalled, _)| recalled.clone()).take(k).collect();
+    let items = searched.all().take(k).cloned().collect();
     Ok((Recall { items, missing: searched.missing, receipt: receipt.id }, receipt))
+}
+
+/// A unit that was found.
+#[derive(Debug)]
+pub(crate) struct Hit {
+    pub(crate) recalled: Recalled,
+    /// The piece that matched best by meaning, and its cosine.
+    pub(crate) piece: Option<(u8, f32)>,
+    /// Of a turn in which itself nothing matched: what stands for it.
+    pub(crate) summary: Option<Summary>,
+}
+
+impl Hit {
+    /// Whether it fits by itself, not only for what stands around it.
+    pub(crate) fn has_evidence(&self) -> bool {
+        /// Of a turn without any word of the query.
+        const NEAR: f32 = 0.4;
+        let parts = &self.recalled.parts;
+        parts.words > 0.0 || parts.only_time > 0.0 || self.piece.is_some_and(|(_, cosine)| cosine >= NEAR)
+    }
 }
 
 /// What a search brought up.
 #[derive(Debug, Default)]
 pub(crate) struct Searched {
-    /// Turns and summaries, best first, each with the piece that matched best by meaning.
-    pub(crate) units: Vec<(Recalled, Option<(u8, f32)>)>,
+    /// Turns and summaries, best first.
+    pub(crate) units: Vec<Hit>,
     /// Anchors that the query calls for, best first.
     pub(crate) anchors: Vec<Recalled>,
     /// What each word of the query weighs.
@@ -221,12 +241,10 @@ pub(crate) struct Searched {
 
 impl Searched {
     /// Everything, best first: of anchors those that the query names or asks for.
-    fn all(&self) -> impl Iterator<Item = (&Recalled, Option<(u8, f32)>)> {
-        let mut all: Vec<(&Recalled, Option<(u8, f32)>)> =
-            self.units.iter().map(|(recalled, piece)| (recalled, *piece)).collect();
-        let matched = self.anchors.iter().filter(|anchor| anchor.score >= find::LEAST_STRENGTH);
-        all.extend(matched.map(|anchor| (anchor, None)));
-        all.sort_by(|a, b| b.0.score.total_cmp(&a.0.score)); // Stable: equals keep their order.
+    fn all(&self) -> impl Iterator<Item = &Recalled> {
+        let mut all: Vec<&Recalled> = self.units.iter().map(|hit| &hit.recalled).collect();
+        all.extend(self.anchors.iter().filter(|anchor| anchor.score >= find::LEAST_STRENGTH));
+        all.sort_by(|a, b| b.score.total_cmp(&a.score)); // Stable: equals keep their order.
         all.into_iter()
     }
 
@@ -267,7 +285,14 @@ pub(crate) fn search(
     let mut units = Vec::with_capacity(found.ranked.len());
     for (Scored { seq, score, parts }, piece) in found.ranked.iter().zip(&found.pieces) {
         if let Some(item) = fetch(conn, scope, (config, &mut originals), *seq)? {
-            units.push((Recalled { item, score: *score, parts: *parts, flags: Vec::new() }, *piece));
+            let recalled = Recalled { item, score: *score, parts: *parts, flags: Vec::new() };
+            let mut hit = Hit { recalled, piece: *piece, summary: None };
+            if !hit.has_evidence()
+                && let Some(turn) = hit.recalled.turn()
+            {
+                hit.summary = summaries::of_turn(conn, scope, turn.id)?;
+            }
+            units.push(hit);
         }
     }
     Ok(Searched { units, anchors, words: found.words, missing: found.missing, model: found.model })

@@ -18,7 +18,7 @@ use crate::{
         turn::Turn,
     },
     recall::{
-        answer::{self, Recalled, RecalledItem, Searched},
+        answer::{self, Hit, Recalled, RecalledItem, Searched},
         embedders::QueryVector,
         find::Question,
         pack::{
@@ -123,7 +123,7 @@ impl ContextItem {
     fn of(piece: &Piece<'_>, recalled: &Searched) -> Self {
         let unit = match piece.of {
             (2, at) => recalled.anchors.get(at),
-            (3, at) => recalled.units.get(at).map(|(unit, _)| unit),
+            (3, at) => recalled.units.get(at).map(|hit| &hit.recalled),
             _ => None,
         };
         let (turn, summary, anchor) = match piece.item {
@@ -158,8 +158,6 @@ const RECALLED_TURNS: usize = 32;
 const ANCHOR_TOKENS: u32 = 150;
 /// What fits worse than this share of the best is not shown.
 const FLOOR: f64 = 0.2;
-/// A turn that has no word of the message is shown if its meaning is at least so near.
-const NEAR: f32 = 0.4;
 
 /// What a context is asked for with.
 pub(crate) struct Asked<'a> {
@@ -304,7 +302,7 @@ fn promoted(
         let mut turns = Vec::new();
         for seq in receipts::promoted(conn, scope, session_no, MOST)? {
             let is_known = shown.contains(&seq.into())
-                || recalled.units.iter().any(|(recalled, _)| recalled.seq() == Some(seq.into()));
+                || recalled.units.iter().any(|hit| hit.recalled.seq() == Some(seq.into()));
             if !is_known
                 && let Some(RecalledItem::Turn(turn)) =
                     answer::fetch(conn, scope, (store.config(), &mut originals), seq)?
@@ -329,28 +327,30 @@ fn anchor_candidate(recalled: &Recalled) -> Option<Candidate<'_>> {
 
 /// What was recalled, the best first.
 fn unit_candidates(recalled: &Searched, session: Option<SessionId>) -> Vec<Candidate<'_>> {
-    let best = recalled.units.first().map_or(0.0, |(recalled, _)| recalled.score);
-    let candidates = recalled.units.iter().filter_map(|(unit, piece)| {
-        let (item, of) = match &unit.item {
+    let best = recalled.units.first().map_or(0.0, |hit| hit.recalled.score);
+    // Every query has a best answer; what it is best at may be nothing.
+    let is_answered = recalled.units.iter().any(Hit::has_evidence);
+    let candidates = recalled.units.iter().filter_map(|hit| {
+        let (item, of) = match &hit.recalled.item {
             RecalledItem::Turn(turn) => (Item::Turn(turn), turn.session_id),
             RecalledItem::Summary { summary, seq, .. } => (Item::Summary(summary, *seq), summary.session_id),
             RecalledItem::Anchor(_) => return None,
         };
         let section =
             if Some(of) == session { Section::EarlierInSession } else { Section::EarlierConversations };
-        let has_evidence = unit.parts.words > 0.0
-            || unit.parts.only_time > 0.0
-            || piece.is_some_and(|(_, cosine)| cosine >= NEAR);
-        let candidate = Candidate::new(item, section).found_by(&recalled.words, focus(unit, *piece));
-        Some(candidate.below_floor(!has_evidence || unit.score < FLOOR * best))
+        let candidate = Candidate::new(item, section)
+            .found_by(&recalled.words, focus(hit))
+            .summary(hit.summary.as_ref())
+            .below_floor(!is_answered || hit.recalled.score < FLOOR * best);
+        Some(candidate)
     });
     candidates.collect()
 }
 
 /// Where a turn matched by meaning, if by no word.
-fn focus(unit: &Recalled, piece: Option<(u8, f32)>) -> Option<Focus> {
-    let (number, _) = piece.filter(|_| unit.parts.words == 0.0)?;
-    let turn = unit.turn()?;
+fn focus(hit: &Hit) -> Option<Focus> {
+    let (number, _) = hit.piece.filter(|_| hit.recalled.parts.words == 0.0)?;
+    let turn = hit.recalled.turn()?;
     let piece = pieces(&turn.said).into_iter().find(|piece| piece.number == number)?;
     Some(Focus { side: piece.side, bytes: piece.range })
 }
@@ -366,7 +366,7 @@ fn receipt_items(requests: &[Request<'_>; 4], packed: &Packed<'_>, recalled: &Se
         item.tokens = packed.pieces.iter().find(|piece| piece.of == of).map_or(0, |piece| piece.tokens);
         item
     };
-    let units = recalled.units.iter().enumerate().map(|(at, (unit, _))| ((3, at), unit));
+    let units = recalled.units.iter().enumerate().map(|(at, hit)| ((3, at), &hit.recalled));
     let anchors = recalled.anchors.iter().enumerate().map(|(at, unit)| ((2, at), unit));
     let mut items: Vec<ReceiptItem> =
         units.chain(anchors).map(|(of, unit)| fate(unit.receipt_item(0), of)).collect();
@@ -506,7 +506,7 @@ mod tests {
         let broken = "ALTER TABLE conversation_turns RENAME COLUMN ai_response TO lost_too";
         store.write(move |desk| Ok(desk.tx.execute_batch(broken)?)).await.unwrap();
         let context = build();
-        assert_eq!((context.items.len(), context.missing.len()), (5, 2), "{:?}", context.missing);
+        assert_eq!((context.items.len(), context.missing.len()), (5, 3), "{:?}", context.missing);
         assert!(context.text.contains("turn 8"));
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     recall::{
         embedders::QueryVector,
         query::{Query, Weighted},
-        score::{self, Evidence, Scored},
+        score::{self, Evidence, LiveFactors, Scored},
         user_index::UserIndex,
         anchors_leg,
         words_leg::{self, WordsLeg},
@@ -73,7 +73,13 @@ pub(crate) fn find(
         DateTime::from_timestamp_millis(at).is_some_and(|at| spans.iter().any(|span| told(span, at)))
     };
     let evidence = Evidence {
-        words: &|seq| words.score(seq),
+        words: words.scores(index.units().len()),
+        live: LiveFactors {
+            time: !spans.is_empty(),
+            speaker: words.names_speaker(),
+            quote: words.may_quote(),
+            anchors: !anchors.is_empty(),
+        },
         meaning: &meaning.cosines,
         anchors: &|seq| {
             let at = anchors.binary_search_by_key(&seq, |(seq, _)| *seq);

@@ -1,6 +1,6 @@
 //! From evidence to ranks: pure, the same on every machine.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 use crate::{
     index::facts::Facts,
@@ -16,9 +16,12 @@ const OPEN_WORDS: f64 = 200.0;
 
 /// What was found out about each unit, by number.
 pub(crate) struct Evidence<'a> {
-    pub(crate) words: &'a dyn Fn(u32) -> f64,
-    /// The best cosine of its pieces, at least 0.
+    /// By number, from 1.
+    pub(crate) words: Vec<f64>,
+    /// The cosines of its best pieces, at least 0; by number, or none of any.
     pub(crate) meaning: &'a [f32],
+    /// Which factors this query may bring in.
+    pub(crate) live: LiveFactors,
     /// Whether it was said by the one speaker whom the query names.
     pub(crate) by_speaker: &'a dyn Fn(u32) -> bool,
     /// Whether the query quotes it.
@@ -30,6 +33,30 @@ pub(crate) struct Evidence<'a> {
     pub(crate) now_ms: i64,
 }
 
+/// The factors that a query may bring in at all; wishes and recency always may.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LiveFactors {
+    pub(crate) time: bool,
+    pub(crate) speaker: bool,
+    pub(crate) quote: bool,
+    pub(crate) anchors: bool,
+}
+
+impl LiveFactors {
+    /// What all of them together make of a score at most.
+    fn most(self, weights: &Weights) -> f64 {
+        let factors = [
+            (self.time, weights.time),
+            (self.speaker, weights.speaker),
+            (self.quote, weights.quote),
+            (self.anchors, weights.anchors),
+            (true, weights.wish),
+            (true, weights.recency),
+        ];
+        factors.iter().filter(|(is_live, _)| *is_live).map(|(_, weight)| 1.0 + weight).product()
+    }
+}
+
 /// A unit with its rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scored {
@@ -38,8 +65,14 @@ pub(crate) struct Scored {
     pub(crate) parts: Parts,
 }
 
-/// The best `k` units among those that `may` be shown, best first; among equals the newer one. Units without any
-/// evidence are left out.
+impl Scored {
+    /// The better one comes first; among equals the newer.
+    fn by_rank(a: &Self, b: &Self) -> Ordering {
+        b.score.total_cmp(&a.score).then_with(|| b.seq.cmp(&a.seq))
+    }
+}
+
+/// The best `k` units among those that `may` be shown, best first. Units without any evidence are left out.
 pub(crate) fn rank(
     index: &UserIndex,
     evidence: &Evidence<'_>,
@@ -47,32 +80,39 @@ pub(crate) fn rank(
     k: usize,
     may: impl Fn(u32) -> bool,
 ) -> Vec<Scored> {
-    let lent = match profile.weights() {
-        Some(weights) => lend(index, evidence, weights),
-        None => plain(index, evidence),
+    let units = index.units();
+    let seqs: Box<dyn Iterator<Item = (u32, Parts)>> = match profile.weights() {
+        Some(weights) => {
+            let lent = Lent::of(index, evidence, weights);
+            let least = lent.least_of_best(evidence.live.most(&weights), k, &may);
+            let worth = move |(_, score): &(usize, f64)| *score > 0.0 && *score >= least;
+            let scores: Vec<f64> = lent.total.clone();
+            Box::new(
+                scores
+                    .into_iter()
+                    .enumerate()
+                    .filter(worth)
+                    .map(move |(at, _)| (units[at].facts.seq, lent.parts(at))),
+            )
+        }
+        None => Box::new(units.iter().filter(|unit| unit.facts.seq > 0).map(|unit| {
+            let seq = unit.facts.seq;
+            (seq, Parts { meaning: rounded(meaning_of(evidence, seq)), ..Parts::default() })
+        })),
     };
-    let mut ranked: Vec<Scored> = lent
-        .into_iter()
+    let mut ranked: Vec<Scored> = seqs
         .filter(|(seq, _)| may(*seq))
-        .filter_map(|(seq, mut parts)| {
-            let facts = index.unit(seq)?.facts;
-            parts.anchors = (evidence.anchors)(seq);
-            let one_if = |is_so: bool| f64::from(u8::from(is_so));
-            parts.time = one_if((evidence.in_time)(facts.said_at_ms));
-            parts.speaker = one_if((evidence.by_speaker)(seq));
-            parts.quote = one_if((evidence.is_quoted)(seq));
-            parts.wish = one_if(facts.traits.wishes);
-            parts.recency = recency(facts.said_at_ms, evidence.now_ms);
+        .filter_map(|(seq, parts)| {
+            let parts = with_factors(parts, evidence, &index.unit(seq)?.facts);
             let score = parts.score(profile);
             (score > 0.0).then_some(Scored { seq, score, parts })
         })
         .collect();
-    let better = |a: &Scored, b: &Scored| b.score.total_cmp(&a.score).then_with(|| b.seq.cmp(&a.seq));
     if k < ranked.len() {
-        ranked.select_nth_unstable_by(k, better);
+        ranked.select_nth_unstable_by(k, Scored::by_rank);
         ranked.truncate(k);
     }
-    ranked.sort_unstable_by(better);
+    ranked.sort_unstable_by(Scored::by_rank);
     ranked
 }
 
@@ -95,69 +135,108 @@ pub(crate) fn of_time(
     found.into_iter().take(k).map(|unit| Scored { seq: unit.facts.seq, score: 1.0, parts }).collect()
 }
 
-/// Relevance, and what neighbours and sessions lend.
-fn lend(index: &UserIndex, evidence: &Evidence<'_>, weights: Weights) -> Vec<(u32, Parts)> {
-    let units = index.units();
-    let mut legs = vec![(0.0, 0.0); units.len()];
-    let (mut best_words, mut best_meaning) = (0.0_f64, 0.0_f64);
-    for (unit, leg) in units.iter().zip(&mut legs) {
-        let seq = unit.facts.seq;
-        if seq > 0 {
-            *leg = ((evidence.words)(seq), meaning_of(evidence, seq));
-            best_words = best_words.max(leg.0);
-            best_meaning = best_meaning.max(leg.1);
-        }
+/// What the factors are made of.
+fn with_factors(parts: Parts, evidence: &Evidence<'_>, facts: &Facts) -> Parts {
+    let one_if = |is_so: bool| f64::from(u8::from(is_so));
+    Parts {
+        anchors: (evidence.anchors)(facts.seq),
+        time: one_if((evidence.in_time)(facts.said_at_ms)),
+        speaker: one_if((evidence.by_speaker)(facts.seq)),
+        quote: one_if((evidence.is_quoted)(facts.seq)),
+        wish: one_if(facts.traits.wishes),
+        recency: recency(facts.said_at_ms, evidence.now_ms),
+        ..parts
     }
-    let share = |part: f64, best: f64| if best > 0.0 { part / best } else { 0.0 };
-    for leg in &mut legs {
-        *leg = (share(leg.0, best_words), share(leg.1, best_meaning));
-    }
-    let relevance: Vec<f64> =
-        legs.iter().map(|(words, meaning)| weights.words * words + weights.meaning * meaning).collect();
-    let at = |seq: u32| (seq as usize).checked_sub(1).map_or(0.0, |at| relevance[at]);
-    let mut near = relevance.clone();
-    let mut best_of_session = vec![0.0_f64; index.session_count()];
-    let mut best = 0.0_f64;
-    for (unit, near) in units.iter().zip(&mut near) {
-        if unit.facts.seq > 0 {
-            let asked = index.unit(unit.previous).is_some_and(|before| before.facts.traits.asks);
-            let answer = if asked { weights.answer * at(unit.previous) } else { 0.0 };
-            *near += open(&unit.facts)
-                * (weights.neighbours * (at(unit.previous) + at(unit.next)) + answer);
-            let of_session = &mut best_of_session[unit.session as usize];
-            *of_session = of_session.max(*near);
-            best = best.max(*near);
-        }
-    }
-    let mut lent = Vec::with_capacity(units.len());
-    for (i, unit) in units.iter().enumerate() {
-        if unit.facts.seq > 0 && best > 0.0 {
-            let parts = Parts {
-                words: rounded(legs[i].0),
-                meaning: rounded(legs[i].1),
-                neighbours: rounded(near[i] - relevance[i]),
-                session: rounded(
-                    open(&unit.facts)
-                        * weights.session
-                        * best_of_session[unit.session as usize],
-                ),
-                ..Parts::default()
-            };
-            lent.push((unit.facts.seq, parts));
-        }
-    }
-    lent
 }
 
-/// Meaning alone, as the paper has it.
-fn plain(index: &UserIndex, evidence: &Evidence<'_>) -> Vec<(u32, Parts)> {
-    let units = index.units().iter().filter(|unit| unit.facts.seq > 0);
-    units
-        .map(|unit| {
+/// Relevance, and what neighbours and sessions lend; by number, from 1.
+struct Lent {
+    legs: Vec<Legs>,
+    near: Vec<f64>,
+    total: Vec<f64>,
+    weights: Weights,
+}
+
+/// Words and meaning, each from 0 to 1.
+#[derive(Clone, Copy, Default)]
+struct Legs {
+    words: f64,
+    meaning: f64,
+}
+
+impl Legs {
+    fn relevance(self, weights: &Weights) -> f64 {
+        weights.words * self.words + weights.meaning * self.meaning
+    }
+}
+
+impl Lent {
+    fn of(index: &UserIndex, evidence: &Evidence<'_>, weights: Weights) -> Self {
+        let units = index.units();
+        let best_words = evidence.words.iter().copied().fold(0.0, f64::max);
+        let best_meaning = f64::from(evidence.meaning.iter().copied().fold(0.0, f32::max));
+        let share = |part: f64, best: f64| if best > 0.0 { part / best } else { 0.0 };
+        let mut legs = vec![Legs::default(); units.len()];
+        let mut relevance = vec![0.0; units.len()];
+        for (at, unit) in units.iter().enumerate() {
             let seq = unit.facts.seq;
-            (seq, Parts { meaning: rounded(meaning_of(evidence, seq)), ..Parts::default() })
-        })
-        .collect()
+            if seq > 0 {
+                legs[at] = Legs {
+                    words: share(evidence.words[at], best_words),
+                    meaning: share(meaning_of(evidence, seq), best_meaning),
+                };
+                relevance[at] = legs[at].relevance(&weights);
+            }
+        }
+        let of = |seq: u32| (seq as usize).checked_sub(1).map_or(0.0, |at| relevance[at]);
+        let mut near = relevance.clone();
+        let mut best_of_session = vec![0.0_f64; index.session_count()];
+        for (unit, near) in units.iter().zip(&mut near) {
+            if unit.facts.seq > 0 {
+                let before = of(unit.previous);
+                let asked = before > 0.0 && index.unit(unit.previous).is_some_and(|unit| unit.facts.traits.asks);
+                let answer = if asked { weights.answer * before } else { 0.0 };
+                *near += open(&unit.facts) * (weights.neighbours * (before + of(unit.next)) + answer);
+                let best = &mut best_of_session[unit.session as usize];
+                *best = best.max(*near);
+            }
+        }
+        let total = units.iter().zip(&near).map(|(unit, near)| {
+            if unit.facts.seq == 0 {
+                return 0.0;
+            }
+            near + open(&unit.facts) * weights.session * best_of_session[unit.session as usize]
+        });
+        Self { legs, total: total.collect(), near, weights }
+    }
+
+    /// What a unit must have to be among the best `k`, even if all factors are for it and none for the others.
+    fn least_of_best(&self, most: f64, k: usize, may: &impl Fn(u32) -> bool) -> f64 {
+        /// What is lost by cutting parts to 1e-6.
+        const CUT: f64 = 1e-4;
+        let mut scores: Vec<f64> = (1..)
+            .zip(&self.total)
+            .filter(|(seq, score)| **score > 0.0 && may(*seq))
+            .map(|(_, score)| *score)
+            .collect();
+        if scores.len() <= k {
+            return 0.0;
+        }
+        let (_, kth, _) = scores.select_nth_unstable_by(k, |a, b| b.total_cmp(a));
+        *kth / most - CUT
+    }
+
+    fn parts(&self, at: usize) -> Parts {
+        let Legs { words, meaning } = self.legs[at];
+        let relevance = self.legs[at].relevance(&self.weights);
+        Parts {
+            words: rounded(words),
+            meaning: rounded(meaning),
+            neighbours: rounded(self.near[at] - relevance),
+            session: rounded(self.total[at] - self.near[at]),
+            ..Parts::default()
+        }
+    }
 }
 
 fn meaning_of(evidence: &Evidence<'_>, seq: u32) -> f64 {

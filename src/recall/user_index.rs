@@ -269,9 +269,14 @@ impl SpaceIndex {
         let (known, first) = (self.covered_seq, block_of(self.covered_seq + 1));
         let dims = self.space.dims;
         vectors::for_each_block(conn, scope, self.space, first, |block| {
-            // Units of a block are in their order, so that what is known is its beginning.
-            let skip = block.owners().take_while(|(seq, _)| *seq <= known).count();
-            self.matrix.extend_from(&block.vectors[skip * dims..], block.owners().skip(skip));
+            // Units of a block are in their order, so that what is known is its beginning. While vectors are made anew,
+            // old ones lie behind those that are done.
+            let count = |until: u32| block.owners().take_while(|(seq, _)| *seq <= until).count();
+            let (skip, end) = (count(known), count(embedded_seq));
+            if skip < end {
+                let vectors = &block.vectors[skip * dims..end * dims];
+                self.matrix.extend_from(vectors, block.owners().take(end).skip(skip));
+            }
         })?;
         self.covered_seq = embedded_seq;
         Ok(())

@@ -62,11 +62,6 @@ impl UserIndexes {
         self.lock().pop(&scope.user_no);
     }
 
-    /// Bytes that all of them hold.
-    pub(crate) fn bytes(&self) -> usize {
-        self.lock().iter().map(|(_, slot)| slot.bytes).sum()
-    }
-
     fn slot(&self, user_no: i64) -> Arc<Mutex<Option<UserIndex>>> {
         let mut cache = self.lock();
         let slot = cache.get_or_insert(user_no, || Slot { index: Arc::default(), bytes: 0 });

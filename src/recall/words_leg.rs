@@ -55,16 +55,31 @@ struct Score {
 const QUOTED_WORDS: u32 = 5;
 
 impl WordsLeg {
-    /// How well a unit fits; 0: it has no word of the query. What covers more of the query's weight comes first.
-    pub(crate) fn score(&self, seq: u32) -> f64 {
-        let score = (seq as usize).checked_sub(1).and_then(|at| self.scores.get(at));
-        score.filter(|score| score.sum > 0.0).map_or(0.0, |score| score.sum * (score.found / self.total).sqrt())
+    /// How well each unit fits, by number, from 1; 0: it has no word of the query. What covers more of the query's weight
+    /// comes first.
+    pub(crate) fn scores(&self, units: usize) -> Vec<f64> {
+        let fit = |score: &Score| {
+            if score.sum > 0.0 { score.sum * (score.found / self.total).sqrt() } else { 0.0 }
+        };
+        let mut scores: Vec<f64> = self.scores.iter().map(fit).collect();
+        scores.resize(units, 0.0); // None, if the words could not be read.
+        scores
+    }
+
+    /// Whether the query names one of several speakers.
+    pub(crate) fn names_speaker(&self) -> bool {
+        !self.spoken.is_empty()
+    }
+
+    /// Whether the query is long enough to quote anything.
+    pub(crate) fn may_quote(&self) -> bool {
+        self.distinct >= QUOTED_WORDS
     }
 
     /// Whether the unit has every word of a query that has many: the query quotes it, or nearly.
     pub(crate) fn is_quoted(&self, seq: u32) -> bool {
         let score = (seq as usize).checked_sub(1).and_then(|at| self.scores.get(at));
-        self.distinct >= QUOTED_WORDS && score.is_some_and(|score| score.themselves == self.distinct)
+        self.may_quote() && score.is_some_and(|score| score.themselves == self.distinct)
     }
 
     /// Whether the query names one of several speakers, and this unit is what that one said.

@@ -9,7 +9,11 @@ use crate::{
     compress::archive,
     error::{ErrorKind, Result},
     model::ids::TurnId,
-    store::{connect, migrate, sessions, summaries, turns},
+    store::{
+        connect,
+        index_checks::{self, IndexProblems},
+        migrate, sessions, summaries, turns,
+    },
     text::{
         measure::{self, ContentHash},
         words::WordCounts,
@@ -174,6 +178,32 @@ const COUNTS: &[(&str, &str)] = &[
              (SELECT 1 FROM conversation_sessions AS later WHERE later.id = s.successor_id
               AND later.user_id = s.user_id AND later.session_no > s.session_no))",
     ),
+    (
+        "nobody is indexed or embedded farther than turns are recorded",
+        "SELECT (SELECT count(*) FROM user_scopes WHERE indexed_seq NOT BETWEEN 0 AND last_seq)
+              + (SELECT count(*) FROM user_spaces AS s JOIN user_scopes AS u ON u.user_no = s.user_no
+                 WHERE s.embedded_seq NOT BETWEEN 0 AND u.last_seq)",
+    ),
+    (
+        "what waits to be embedded again, and what was of use, is a turn of its user",
+        "SELECT (SELECT count(*) FROM vector_gaps AS g LEFT JOIN recall_units AS r
+                   ON r.user_no = g.user_no AND r.seq = g.seq WHERE r.seq IS NULL)
+              + (SELECT count(*) FROM unit_uses AS n LEFT JOIN recall_units AS r
+                   ON r.user_no = n.user_no AND r.seq = n.seq WHERE r.seq IS NULL)
+              + (SELECT count(*) FROM promotions AS p LEFT JOIN recall_units AS r
+                   ON r.user_no = p.user_no AND r.seq = p.seq WHERE r.seq IS NULL)",
+    ),
+    (
+        "what is warm for its use is so in an open session of its user",
+        "SELECT count(*) FROM promotions AS p WHERE NOT EXISTS
+           (SELECT 1 FROM conversation_sessions AS s JOIN user_scopes AS u ON u.user_id = s.user_id
+            WHERE u.user_no = p.user_no AND s.session_no = p.session_no AND s.ended_at IS NULL)",
+    ),
+    (
+        "a receipt and its items belong to the same user",
+        "SELECT count(*) FROM recall_receipt_items AS i LEFT JOIN recall_receipts AS r
+           ON r.receipt_no = i.receipt_no AND r.user_no = i.user_no WHERE r.receipt_no IS NULL",
+    ),
 ];
 
 /// Reads the whole file, on a connection of its own: minutes for gigabytes.
@@ -196,6 +226,7 @@ pub(crate) fn diagnose(path: &Path) -> Result<Diagnosis> {
         archive_problems(&tx).unwrap_or(1),
     ));
     checks.push(check("every summary can be read", unreadable_summaries(&tx).unwrap_or(1)));
+    checks.extend(index_checks(&tx));
     Ok(Diagnosis { checks, settings: settings(&tx) })
 }
 
@@ -336,6 +367,20 @@ fn recorded_hash(conn: &Connection, id: TurnId, seq: i64) -> rusqlite::Result<Op
          JOIN recall_units AS r ON r.user_no = u.user_no AND r.seq = ?2 WHERE t.id = ?1",
     )?;
     stmt.query_row(rusqlite::params![id, seq], |row| row.get("content_hash")).optional()
+}
+
+fn index_checks(conn: &Connection) -> [Check; 3] {
+    // Damage ends the pass, or that of a user.
+    let found =
+        index_checks::problems(conn).unwrap_or(IndexProblems { words: 1, facts: 1, vectors: 1, unread: 0 });
+    [
+        check(
+            "the index has the words of every turn that is indexed, and no others",
+            found.words + found.unread,
+        ),
+        check("the index knows where, when and how long every indexed turn is", found.facts + found.unread),
+        check("every vector belongs to a turn of its user", found.vectors + found.unread),
+    ]
 }
 
 /// What can be read of them.

@@ -9,6 +9,7 @@ pub(crate) mod embedding;
 pub(crate) mod erase;
 mod errors;
 pub(crate) mod index;
+mod index_checks;
 pub(crate) mod jobs;
 pub(crate) mod lifecycle;
 mod live;

@@ -88,15 +88,14 @@ fn prune(tx: &Connection, scope: &Scope, keep: u32) -> Result<()> {
 
 /// A receipt by its id.
 pub(crate) fn by_id(conn: &Connection, scope: &Scope, id: ReceiptId) -> Result<Option<Receipt>> {
-    let mut stmt = conn.prepare_cached(&format!("{SELECT} WHERE r.id = ?2 AND r.user_no = ?1"))?;
+    let mut stmt = conn.prepare_cached(&format!("{SELECT} AND r.id = ?2"))?;
     let found = stmt.query_row(params![scope.user_no, id], read).optional()?;
     found.map(|(no, receipt)| with_items(conn, scope, no, receipt)).transpose()
 }
 
 /// The newest receipts of a user, newest first, without their items.
 pub(crate) fn newest(conn: &Connection, scope: &Scope, limit: u32) -> Result<Vec<Receipt>> {
-    let mut stmt =
-        conn.prepare_cached(&format!("{SELECT} WHERE r.user_no = ?1 ORDER BY r.receipt_no DESC LIMIT ?2"))?;
+    let mut stmt = conn.prepare_cached(&format!("{SELECT} ORDER BY r.receipt_no DESC LIMIT ?2"))?;
     let rows = stmt.query_map(params![scope.user_no, limit], read)?;
     Ok(rows.map(|row| row.map(|(_, receipt)| receipt)).collect::<rusqlite::Result<_>>()?)
 }
@@ -105,8 +104,8 @@ const SELECT: &str = "SELECT r.receipt_no AS receipt_no, r.id AS id, s.id AS ses
         r.now AS now, r.query AS query, r.profile AS profile, r.weights AS weights, r.understood AS understood,
         r.missing AS missing, r.budget_tokens AS budget_tokens, r.tokens AS tokens, r.took_us AS took_us,
         r.used_at AS used_at
-     FROM recall_receipts AS r JOIN user_scopes AS u ON u.user_no = r.user_no
-     LEFT JOIN conversation_sessions AS s ON s.session_no = r.session_no AND s.user_id = u.user_id";
+     FROM recall_receipts AS r LEFT JOIN conversation_sessions AS s ON s.session_no = r.session_no
+     WHERE r.user_no = ?1";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<(i64, Receipt)> {
     let profile = match row.get_ref("profile")?.as_str()? {

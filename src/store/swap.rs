@@ -15,6 +15,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         ids::{AnchorId, SessionId, SummaryId, TurnId},
+        job::JobKind,
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason},
         turn::Turn,
@@ -50,7 +51,7 @@ pub(crate) struct Fate {
 }
 
 /// Does it, for whoever holds the job.
-pub(crate) fn swap(desk: &Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -> Result<()> {
+pub(crate) fn swap(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -> Result<()> {
     jobs::hold(desk, lease)?;
     let now = desk.now();
     let (session_id, session_no) = swap.session;
@@ -87,7 +88,7 @@ pub(crate) fn swap(desk: &Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -
                     position += 1;
                 }
                 if original == Original::Deleted {
-                    forget_words(desk.tx, scope, &fate.turn, &summary)?;
+                    forget_words(desk, scope, &fate.turn, &summary)?;
                 }
                 turns::remove(desk.tx, scope, place)?;
             }
@@ -100,7 +101,8 @@ pub(crate) fn swap(desk: &Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -
 }
 
 /// From now on a turn whose original is deleted is found by its summary's words and meaning.
-fn forget_words(tx: &Connection, scope: &Scope, turn: &Turn, summary: &Summary) -> Result<()> {
+fn forget_words(desk: &mut Desk<'_>, scope: &Scope, turn: &Turn, summary: &Summary) -> Result<()> {
+    let tx = desk.tx;
     let seq = u32::try_from(turn.seq).unwrap_or(u32::MAX);
     let old = WordCounts::of(&turn.said).encode();
     let keywords = serde_json::to_string(&summary.topic_keywords).unwrap_or_default();
@@ -109,17 +111,22 @@ fn forget_words(tx: &Connection, scope: &Scope, turn: &Turn, summary: &Summary) 
         index::replace(tx, scope, seq, (old, new))?;
     }
     vectors::forget(tx, scope, &BTreeSet::from([seq]))?;
-    vectors::reopen(tx, scope, seq)?;
-    users::raise_epoch(tx, scope)
+    users::raise_epoch(tx, scope)?;
+    if vectors::reopen(tx, scope, seq)? {
+        jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
+    }
+    Ok(())
 }
 
 /// Says that a session has no turn left to compress, and ends the job. False: turns are left.
-pub(crate) fn finish(desk: &Desk<'_>, scope: &Scope, lease: &Lease, session: SessionId) -> Result<bool> {
+pub(crate) fn finish(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease, session: SessionId) -> Result<bool> {
     jobs::hold(desk, lease)?;
     let session = sessions::existing(desk.tx, scope, session)?;
     if turns::warm_after(desk.tx, scope, session.session_no, 0, |turns| !turns.is_empty())?.is_empty() {
         sessions::set_tier(desk.tx, scope, session.session_no, MemoryTier::Cold)?;
         jobs::finish(desk.tx, lease)?;
+        // What the talk was about is asked for in the next one.
+        jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
         return Ok(true);
     }
     Ok(false)

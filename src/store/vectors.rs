@@ -182,14 +182,17 @@ pub(crate) fn note_gap(tx: &Connection, scope: &Scope, space: Space, seq: u32, w
     Ok(())
 }
 
-/// Units that were embedded once, and whose text has changed: in every space they are to be embedded anew.
-pub(crate) fn reopen(tx: &Connection, scope: &Scope, seq: u32) -> Result<()> {
+/// Takes note of a unit that was embedded, and whose text has changed: it is to be embedded anew in every space. False:
+/// it has not been embedded in any.
+pub(crate) fn reopen(tx: &Connection, scope: &Scope, seq: u32) -> Result<bool> {
+    let mut is_reopened = false;
     for space in spaces_of(tx, scope)? {
         if seq <= embedded_seq(tx, scope, space)? {
             note_gap(tx, scope, space, seq, "its original was deleted, its summary is to be embedded")?;
+            is_reopened = true;
         }
     }
-    Ok(())
+    Ok(is_reopened)
 }
 
 /// Forgets how far everybody is embedded, so that all vectors are made anew, each over the one that is there. Returns how

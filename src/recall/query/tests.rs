@@ -1,3 +1,5 @@
+//! What queries are taken for, by tables.
+
 use super::*;
 use crate::{
     model::{anchor::Attribute, turn::Turn},

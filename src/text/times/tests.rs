@@ -1,3 +1,5 @@
+//! Which times a query names, by tables.
+
 use chrono::{SecondsFormat, Timelike};
 
 use super::*;
