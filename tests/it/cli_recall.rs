@@ -175,7 +175,16 @@ fn why_says_what_was_found_what_was_left_out_and_why() {
     assert_eq!((none.code, none.stdout.as_str()), (0, ""));
     assert!(none.stderr.contains("no receipt yet"), "{}", none.stderr);
 
-    let talk = shell.alex(&["context", "--now", "2026-06-01", "Which rope was it for the boat?"]).stderr;
+    let talk = shell
+        .alex(&[
+            "context",
+            "--now",
+            "2026-06-01",
+            "--budget-tokens",
+            "130",
+            "Which rope was it for the boat?",
+        ])
+        .stderr;
     assert!(talk.contains("recalled 2026-03-01 "), "{talk}");
     let id = talk.split("receipt ").nth(1).unwrap().split(':').next().unwrap();
     let why = shell.shows(
@@ -188,14 +197,14 @@ fn why_says_what_was_found_what_was_left_out_and_why() {
             "2026-03-01  summer/1, m4, cold\n",
             "User: What rope should I buy for the mooring?\n",
             "\nLeft out, ",
-            "     left out, for it ",
+            "     left out, for there was no room; ",
             "Worked out again from their parts, all scores are the same.\n",
         ],
     );
     assert_eq!(shell.shows(&["why", "last"], &[]), why);
     shell.shows(&["why"], &[id, "context", "Which rope was it for the boat?"]);
     let receipt = shell.alex(&["--json", "why", id]).json();
-    assert!(receipt["items"][0]["parts"].is_object() && receipt["budget_tokens"] == 4400, "{receipt}");
+    assert!(receipt["items"][0]["parts"].is_object() && receipt["budget_tokens"] == 130, "{receipt}");
     // Nobody else has it.
     shell.write("talk.jsonl", &line("s", "x", 1, "Hello.", "Hello."));
     assert_eq!(shell.run(&["replay", "talk.jsonl", "--user", "bob"]).code, 0);
@@ -264,20 +273,20 @@ fn embed_shows_how_far_it_is_and_makes_all_anew() {
         (0..70).map(|n| line("long", &format!("l{n}"), n % 60, &format!("Knot number {n}."), "")).collect();
     assert_eq!(shell.replay(&text).code, 0);
     let rebuilt = shell.run(&["--json", "embed", "rebuild"]).json();
-    assert_eq!((&rebuilt["users"], &rebuilt["done"], &rebuilt["turns"]), (&json!(1), &json!(1), &json!(64)));
+    assert_eq!((&rebuilt["users"], &rebuilt["done"], &rebuilt["turns"]), (&json!(1), &json!(1), &json!(75)));
     let status = shell.run(&["--json", "embed", "status"]).json();
     assert_eq!(
         (&status[0]["turns"], &status[0]["embedded"], &status[0]["gaps"]),
-        (&json!(75), &json!(64), &json!(0))
+        (&json!(75), &json!(75), &json!(0))
     );
     assert!(status[0]["bytes"].as_u64() > Some(64 * 256), "{status}");
     let table = shell.run(&["embed", "status"]).stdout;
-    assert!(table.contains("64 of 75") && table.contains("thermocline-built-in"), "{table}");
-    // A long turn has several; a block of them has two bytes for their number, and a vector two for its place.
+    assert!(table.contains("75 of 75") && table.contains("thermocline-built-in"), "{table}");
+    // A long turn has several. Two blocks hold them, with two bytes for their number; a vector has two for its place.
     let recall = shell.run(&["--json", "stats"]).json()["recall"].clone();
     let vectors = recall["vectors"].as_u64().unwrap();
-    assert!(vectors >= 64, "{recall}");
-    assert_eq!(recall["vector_bytes"], 2 + vectors * 258);
+    assert!(vectors >= 75, "{recall}");
+    assert_eq!(recall["vector_bytes"], 2 * 2 + vectors * 258);
     let counts = shell.run(&["stats"]).stdout;
     assert!(counts.contains(&format!("\nvectors        {vectors}, ")), "{counts}");
     assert_eq!(shell.run(&["embed"]).code, 2);
