@@ -272,8 +272,15 @@ fn embed_shows_how_far_it_is_and_makes_all_anew() {
     let text: String =
         (0..70).map(|n| line("long", &format!("l{n}"), n % 60, &format!("Knot number {n}."), "")).collect();
     assert_eq!(shell.replay(&text).code, 0);
+    assert_eq!(shell.alex(&["session", "end", "long"]).code, 0);
     let rebuilt = shell.run(&["--json", "embed", "rebuild"]).json();
     assert_eq!((&rebuilt["users"], &rebuilt["done"], &rebuilt["turns"]), (&json!(1), &json!(1), &json!(75)));
+    let jobs = shell.run(&["--json", "jobs", "list"]).json();
+    let kinds: Vec<_> = jobs.as_array().unwrap().iter().map(|job| &job["kind"]).collect();
+    assert!(
+        kinds.contains(&&json!("compress")) && !kinds.contains(&&json!("embed")),
+        "others wait: {kinds:?}"
+    );
     let status = shell.run(&["--json", "embed", "status"]).json();
     assert_eq!(
         (&status[0]["turns"], &status[0]["embedded"], &status[0]["gaps"]),

@@ -7,14 +7,16 @@ mod shell;
 mod support;
 
 mod dump;
-mod scripted;
 /// The crate's own endpoint that does what a test says.
 #[cfg(feature = "llm")]
 #[path = "../../src/endpoint/scripted.rs"]
 #[allow(dead_code, reason = "the crate's own tests need more of it")]
 mod endpoint;
+mod scripted;
 
 mod anchors;
+#[cfg(feature = "llm")]
+mod chat_backend;
 mod children;
 #[cfg(feature = "cli")]
 mod cli;
@@ -30,8 +32,6 @@ mod cli_recall;
 mod cli_replay;
 #[cfg(feature = "cli")]
 mod cli_transfer;
-#[cfg(feature = "llm")]
-mod chat_backend;
 mod compression;
 mod context;
 mod crash;
