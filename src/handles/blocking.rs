@@ -25,9 +25,9 @@ use chrono::{DateTime, Utc};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
-    Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, Error, ErrorKind, HotTier, JobInfo,
-    Found, JobsReport, NewTurn, Recall, RecallOptions, Receipt, ReceiptId, Recorded, Result, RunJobs, SessionId, SessionInfo, Summary, Transferred,
-    Transition, Turn, TurnId, UserId, WarmTier,
+    Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, Error, ErrorKind, Found, HotTier,
+    JobInfo, JobsReport, NewTurn, Recall, RecallOptions, Receipt, ReceiptId, Recorded, Result, RunJobs,
+    SessionId, SessionInfo, Summary, Transferred, Transition, Turn, TurnId, UserId, WarmTier,
 };
 
 /// See [`Thermocline`](crate::Thermocline).

@@ -170,8 +170,8 @@ impl Thermocline {
         self.store.write(vectors::begin_anew).await
     }
 
-    /// How far each user's turns are embedded, by each model that the file knows. Of the built-in embedder's vectors the
-    /// last few (up to 63 turns) are made when they are asked for.
+    /// How far each user's turns are embedded, by each model that the file knows. What the newest turns lack of the
+    /// built-in embedder's vectors, recall makes itself.
     pub async fn embedding_status(&self) -> Result<Vec<EmbeddingStatus>> {
         let store = Arc::clone(&self.store);
         off_thread(move || store.read(embedding::status)).await

@@ -49,7 +49,10 @@ type ProgressFn = Box<dyn FnMut(&JobProgress) + Send>;
 
 impl std::fmt::Debug for RunJobs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RunJobs").field("max_jobs", &self.max_jobs).field("only", &self.only).finish_non_exhaustive()
+        f.debug_struct("RunJobs")
+            .field("max_jobs", &self.max_jobs)
+            .field("only", &self.only)
+            .finish_non_exhaustive()
     }
 }
 

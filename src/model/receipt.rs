@@ -47,6 +47,7 @@ pub struct Receipt {
 /// What a query was taken for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Understood {
     /// How many words were looked for.
     pub words: usize,
@@ -120,7 +121,11 @@ impl Receipt {
         let took_ms = f64::from(u32::try_from(self.took_us).unwrap_or(u32::MAX)) / 1e3;
         let _ = write!(text, "Took {took_ms:.1} ms.");
         if let Some(at) = self.used_at {
-            let _ = write!(text, " It was of use: the turn that it answered was recorded {}.", at.format("%Y-%m-%d %H:%M:%S UTC"));
+            let _ = write!(
+                text,
+                " It was of use: the turn that it answered was recorded {}.",
+                at.format("%Y-%m-%d %H:%M:%S UTC")
+            );
         } else if self.budget_tokens.is_some() {
             text.push_str(" No turn was recorded that says it answers it.");
         }
@@ -189,6 +194,9 @@ impl ReceiptItem {
             (Some("summary"), _) => format!("shown as its summary, {tokens} tokens"),
             (_, "already_shown") => "left out, for it is shown already".to_owned(),
             (_, "no_room") => "left out, for there was no room".to_owned(),
+            (_, "below_floor") if self.parts.words == 0.0 && self.kind != "anchor" => {
+                "left out, for it has no word of what was asked, and its meaning is not near".to_owned()
+            }
             (_, "below_floor") => "left out, for it fits too badly beside the best".to_owned(),
             (_, "recalled") => "found".to_owned(),
             (_, other) => other.to_owned(),

@@ -359,7 +359,7 @@ fn focus(hit: &Hit) -> Option<Focus> {
 fn receipt_items(requests: &[Request<'_>; 4], packed: &Packed<'_>, recalled: &Searched) -> Vec<ReceiptItem> {
     let fate = |mut item: ReceiptItem, of: (usize, usize)| {
         let outcome = packed.outcomes[of.0][of.1];
-        item.outcome = outcome.as_str().to_owned();
+        outcome.as_str().clone_into(&mut item.outcome);
         if let Outcome::Packed(packed_as) = outcome {
             item.packed_as = Some(packed_as.as_str().to_owned());
         }

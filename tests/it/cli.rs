@@ -11,6 +11,9 @@ use crate::shell::{Shell, ended, line, talk};
 /// The verbs that read a file and change nothing in it, as alex would call them.
 const READING: &[&[&str]] = &[
     &["context", "--user", "alex", "hello"],
+    &["recall", "--user", "alex", "beans"],
+    &["why", "--user", "alex"],
+    &["embed", "status"],
     &["session", "list", "--user", "alex"],
     &["session", "show", "--user", "alex", "s1"],
     &["session", "summaries", "--user", "alex", "s1"],
@@ -33,6 +36,7 @@ const OTHERS: &[&[&str]] = &[
     &["anchor", "set", "--user", "alex", "user.name", "Alex"],
     &["anchor", "retract", "--user", "alex", "user.name"],
     &["jobs", "run"],
+    &["embed", "rebuild"],
     &["jobs", "retry", "1"],
     &["erase", "--user", "alex", "--yes"],
 ];
@@ -137,13 +141,19 @@ fn a_context_never_exceeds_its_budget() {
 }
 
 #[test]
-fn a_context_is_all_of_stdout_and_the_talk_is_one_line() {
+fn a_context_is_all_of_stdout_and_the_talk_says_what_it_cost() {
     let shell = Shell::with_talk();
     let args = ["context", "--user", "alex", "--session", "s1", "--now", "2026-03-02", "And?"];
     let context = shell.run(&[&["--json"], &args[..]].concat()).json();
     let shown = shell.run(&args);
     assert_eq!((shown.code, shown.stdout.as_str()), (0, context["text"].as_str().unwrap()));
-    assert_eq!(shown.stderr, format!("{} of 4,400 tokens, 8 turns\n", context["tokens"]));
+    let talk: Vec<&str> = shown.stderr.lines().collect();
+    let turns = context["items"].as_array().unwrap().len();
+    assert_eq!(talk[0], format!("{} of 4,400 tokens, {turns} turns", context["tokens"]));
+    // Of the turns of the other session, those that were recalled; then what explains them.
+    assert_eq!(talk.len(), 2 + turns - 7, "{talk:?}");
+    assert!(talk[1..talk.len() - 1].iter().all(|line| line.starts_with("recalled 2026-03-01 ")), "{talk:?}");
+    assert!(talk[talk.len() - 1].starts_with("receipt 0"), "{talk:?}");
 }
 
 #[test]
@@ -338,6 +348,13 @@ fn the_help_of_every_verb_has_an_example() {
         &["demo"][..],
         &["replay"],
         &["context"],
+        &["recall"],
+        &["why"],
+        &["chat"],
+        &["eval"],
+        &["embed"],
+        &["embed", "status"],
+        &["embed", "rebuild"],
         &["session"],
         &["session", "list"],
         &["session", "show"],

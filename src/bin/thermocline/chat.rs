@@ -43,7 +43,8 @@ pub(crate) fn run(db: &Path, args: &ChatArgs, out: &Output) -> Result<(), Failur
     if is_typed {
         out.talk(&format!("session {}; {COMMANDS}", session::name(&session.info()?)));
     }
-    let mut chat = Chat { user, session, talker, budget_tokens: args.budget_tokens, last: None, recorded: 0, out };
+    let mut chat =
+        Chat { user, session, talker, budget_tokens: args.budget_tokens, last: None, recorded: 0, out };
     let mut input = io::stdin().lock();
     let mut line = String::new();
     loop {
@@ -55,16 +56,18 @@ pub(crate) fn run(db: &Path, args: &ChatArgs, out: &Output) -> Result<(), Failur
             .read_line(&mut line)
             .map_err(|error| Failure::caused(Exit::FileUnusable, "what was typed cannot be read", error))?;
         if read == 0 {
-            return chat.leave();
+            break;
         }
         match chat.take(line.trim_end_matches(['\n', '\r'])) {
             Ok(true) => {}
-            Ok(false) => return chat.leave(),
+            Ok(false) => break,
             // A person sees it and goes on; a script is told by the exit code.
             Err(failure) if is_typed => out.talk(&format!("failed: {failure}; the turn is not recorded")),
             Err(failure) => return Err(failure),
         }
     }
+    chat.leave();
+    Ok(())
 }
 
 struct Chat<'a> {
@@ -137,7 +140,12 @@ impl Chat<'_> {
         let recorded = self.session.record(turn)?;
         self.recorded += 1;
         if self.out.is_json() {
-            return self.out.line(&Exchange { message, reply: reply.as_deref(), context, recorded: &recorded });
+            return self.out.line(&Exchange {
+                message,
+                reply: reply.as_deref(),
+                context,
+                recorded: &recorded,
+            });
         }
         self.out.print(&match &reply {
             Some(reply) => format!("{}\n\n", plain::block(reply.trim_end())),
@@ -145,9 +153,8 @@ impl Chat<'_> {
         })
     }
 
-    fn leave(&self) -> Result<(), Failure> {
+    fn leave(&self) {
         self.out.talk(&format!("{} recorded", counted(self.recorded, "turn")));
-        Ok(())
     }
 
     /// As text for a person, or as a line of JSON.

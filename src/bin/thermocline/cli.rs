@@ -7,9 +7,9 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     args::{
-        AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs, EraseArgs,
-        ExportArgs, ImportArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs, SessionListArgs,
-        SessionShowArgs, TurnShowArgs,
+        AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs,
+        EraseArgs, ExportArgs, ImportArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs,
+        SessionListArgs, SessionShowArgs, TurnShowArgs,
     },
     exit::EXIT_CODES,
     recall_args::{ChatArgs, ContextArgs, EmbedArgs, EvalArgs, RecallArgs, WhyArgs},
@@ -375,7 +375,7 @@ pub(crate) enum EmbedVerb {
     /// Show how far each user's turns are embedded, by each model.
     ///
     /// Users are shown by their ids, which --user takes too. refused: turns that the model would not take; they are found
-    /// by words, and tried again. Of the built-in model up to 63 turns may be open: recall makes their vectors itself.
+    /// by words, and tried again. What the newest turns lack of the built-in model's vectors, recall makes itself.
     #[command(after_help = "Example:\n  thermocline embed status")]
     Status,
 }

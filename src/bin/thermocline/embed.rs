@@ -25,7 +25,9 @@ pub(crate) fn rebuild(db: &Path, args: &EmbedArgs, out: &Output) -> Result<(), F
     out.answer(&Rebuilt { users, report, seconds }, |rebuilt| {
         let Rebuilt { users, report, seconds } = rebuilt;
         let (users, turns) = (HumanCount(*users), HumanCount(report.turns));
-        format!("users     {users}\nturns     {turns}, for each model anew\nseconds   {seconds:.1}\n")
+        format!(
+            "users     {users}\nembedded  {turns} turns (one counts for each model)\nseconds   {seconds:.1}\n"
+        )
     })?;
     if report.later > 0 && !out.is_json() {
         out.talk("not all could be embedded; it is tried again by jobs run, and jobs list says why");

@@ -9,8 +9,8 @@ use std::{
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use thermocline::{
-    Context, ContextOptions, PackedAs, Profile, Recall, RecallOptions, RecalledItem, SessionId, Shares, Tokenizer,
-    TurnId, blocking::User,
+    Context, ContextOptions, PackedAs, Profile, Recall, RecallOptions, RecalledItem, SessionId, Shares,
+    Tokenizer, TurnId, blocking::User,
 };
 
 use crate::{
@@ -137,7 +137,9 @@ impl<'u> Known<'u> {
         let (mut questions, mut unknown) = (Vec::new(), 0);
         for (number, line) in lines {
             let said_now = match &line.now {
-                Some(text) => Some(instant(text).map_err(|why| Failure::refused(format!("line {number}: {why}")))?),
+                Some(text) => {
+                    Some(instant(text).map_err(|why| Failure::refused(format!("line {number}: {why}")))?)
+                }
                 None => now,
             };
             let found: Option<Vec<_>> =
@@ -261,7 +263,11 @@ fn groups(questions: &[Question], rows: &[Measured]) -> BTreeMap<String, Means> 
 fn text(report: &Report, categories: bool) -> String {
     let Some(first) = report.profiles.first() else { return String::new() };
     let mut names: Vec<&String> = first.groups.keys().collect();
-    names.retain(|name| categories || name.as_str() == "main" || (name.as_str() == "all" && !first.groups.contains_key("main")));
+    names.retain(|name| {
+        categories
+            || name.as_str() == "main"
+            || (name.as_str() == "all" && !first.groups.contains_key("main"))
+    });
     names.sort_by_key(|name| (name.as_str() != "main", name.as_str() != "all", *name));
     let mut text = String::new();
     for name in names {

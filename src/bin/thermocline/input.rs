@@ -8,7 +8,8 @@ use crate::exit::{Exit, Failure};
 
 /// The lines that are not blank, each with its place from 1; - is stdin. `form` says how a line is to look.
 pub(crate) fn json_lines<T: DeserializeOwned>(file: &Path, form: &str) -> Result<Vec<(usize, T)>, Failure> {
-    let text = if file == Path::new("-") { io::read_to_string(io::stdin()) } else { fs::read_to_string(file) };
+    let text =
+        if file == Path::new("-") { io::read_to_string(io::stdin()) } else { fs::read_to_string(file) };
     let text = text.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Failure::caused(Exit::NotFound, "there is no such file", error),
         io::ErrorKind::InvalidData => Failure::refused("the file is no UTF-8 text"),

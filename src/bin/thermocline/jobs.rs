@@ -67,10 +67,11 @@ pub(crate) fn run(db: &Path, args: &JobsRunArgs, out: &Output) -> Result<(), Fai
     #[cfg(feature = "llm")]
     {
         let LlmArgs { llm_url, llm_model, llm_window, llm_key_var } = &args.llm;
-        config.summarizer = providers::llm(llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?.map(|llm| {
-            let summarizer = LlmSummarizer::new(Arc::new(llm)).window_tokens(*llm_window);
-            Arc::new(summarizer) as Arc<dyn Summarizer>
-        });
+        config.summarizer =
+            providers::llm(llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?.map(|llm| {
+                let summarizer = LlmSummarizer::new(Arc::new(llm)).window_tokens(*llm_window);
+                Arc::new(summarizer) as Arc<dyn Summarizer>
+            });
     }
     let memory = find::memory_with(db, config)?;
     let mut options = RunJobs::default();

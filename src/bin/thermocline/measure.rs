@@ -88,7 +88,7 @@ pub(crate) fn ndcg<T: Eq + Hash>(ranked: &[T], wanted: &HashSet<T>, k: usize) ->
     let gain = |at: u32| 1.0 / f64::from(at + 2).log2();
     let found = (0..).zip(ranked.iter().take(k)).filter(|(_, found)| wanted.contains(found));
     let best: f64 = (0..).take(wanted.len().min(k)).map(gain).sum();
-    if best == 0.0 { 0.0 } else { found.map(|(at, _)| gain(at)).sum::<f64>() / best }
+    if best == 0.0 { 0.0 } else { found.fold(0.0, |sum, (at, _)| sum + gain(at)) / best }
 }
 
 fn share(part: usize, whole: usize) -> f64 {

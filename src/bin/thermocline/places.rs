@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use thermocline::{Anchor, AnchorId, Context, ContextItem, ErrorKind, Said, SessionId, TurnId, blocking::User};
+use thermocline::{
+    Anchor, AnchorId, Context, ContextItem, ErrorKind, Said, SessionId, TurnId, blocking::User,
+};
 
 use crate::{exit::Failure, plain, session, turn};
 
@@ -89,7 +91,12 @@ impl<'u> Places<'u> {
         let (Some(score), Some(id)) = (item.score, item.turn_id) else { return Ok(None) };
         Ok(self.turn(id)?.map(|place| {
             let on = place.said_at.format("%Y-%m-%d");
-            format!("recalled  {on}  {score:.3}  {:<9}  {}  {}", item.packed_as.as_str(), place.name, place.words)
+            format!(
+                "recalled  {on}  {score:.3}  {:<9}  {}  {}",
+                item.packed_as.as_str(),
+                place.name,
+                place.words
+            )
         }))
     }
 }

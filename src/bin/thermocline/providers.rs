@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use thermocline::{Config, Embedder};
 #[cfg(feature = "local")]
 use thermocline::LocalEmbedder;
+use thermocline::{Config, Embedder};
 #[cfg(feature = "llm")]
 use thermocline::{OpenAiCompatible, OpenAiEmbedder};
 
@@ -26,7 +26,11 @@ impl EmbedderArgs {
     }
 
     #[cfg(not(feature = "local"))]
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "with the feature it has one, or fails")]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "with the feature it has one, or fails"
+    )]
     fn local(&self) -> Result<Option<Arc<dyn Embedder>>, Failure> {
         Ok(None)
     }
@@ -43,7 +47,11 @@ impl EmbedderArgs {
     }
 
     #[cfg(not(feature = "llm"))]
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "with the feature it has one, or fails")]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "with the feature it has one, or fails"
+    )]
     fn remote(&self) -> Result<Option<Arc<dyn Embedder>>, Failure> {
         Ok(None)
     }
@@ -74,7 +82,8 @@ fn key_in(variable: &str) -> Option<String> {
 pub(crate) fn wait_for<F: Future>(answer: F) -> Result<F::Output, Failure> {
     use crate::exit::Exit;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let runtime = runtime
-        .map_err(|error| Failure::caused(Exit::FileUnusable, "the thread that waits could not start", error))?;
+    let runtime = runtime.map_err(|error| {
+        Failure::caused(Exit::FileUnusable, "the thread that waits could not start", error)
+    })?;
     Ok(runtime.block_on(answer))
 }

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::Path};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use thermocline::{Parts, RecallOptions, Recalled, RecalledItem, ReceiptId, blocking::User};
+use thermocline::{MemoryTier, Parts, RecallOptions, Recalled, RecalledItem, ReceiptId, blocking::User};
 
 use crate::{
     args::instant,
@@ -114,7 +114,7 @@ fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
         turn_number: None,
         kind: "other",
         said_at: None,
-        tier: recalled.memory_tier().map(|tier| tier.as_str()),
+        tier: recalled.memory_tier().map(MemoryTier::as_str),
         score: recalled.score,
         parts: recalled.parts,
         tokens: 0,
@@ -174,7 +174,11 @@ fn text(answer: &Answer, user: &str) -> String {
         }
     }
     if let Some(receipt) = answer.receipt {
-        let _ = writeln!(text, "\nReceipt {receipt}\n  thermocline why --user {} {receipt}", plain::line(user, 60));
+        let _ = writeln!(
+            text,
+            "\nReceipt {receipt}\n  thermocline why --user {} {receipt}",
+            plain::line(user, 60)
+        );
     }
     text
 }

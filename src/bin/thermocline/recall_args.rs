@@ -1,5 +1,9 @@
 //! What the verbs of recall take, and what the help says of it.
-#![expect(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
+#![expect(
+    clippy::doc_markdown,
+    clippy::doc_link_with_quotes,
+    reason = "the comments are the help, which shows no Markdown"
+)]
 
 use std::path::PathBuf;
 

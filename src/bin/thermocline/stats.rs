@@ -60,8 +60,10 @@ fn recall(stats: &Stats) -> String {
 fn uses(uses: &[UseCount]) -> String {
     let mut text = String::new();
     for of_one in uses.chunk_by(|a, b| a.aspect == b.aspect) {
-        let counts: Vec<String> =
-            of_one.iter().map(|of| format!("{} {}", plain::line(&of.name, 40), HumanCount(of.hits))).collect();
+        let counts: Vec<String> = of_one
+            .iter()
+            .map(|of| format!("{} {}", plain::line(&of.name, 40), HumanCount(of.hits)))
+            .collect();
         let _ = writeln!(text, "  {:<12} {}", plain::line(&of_one[0].aspect, 12), counts.join(", "));
     }
     if text.is_empty() { text } else { "\nof use, in contexts that answered a turn, by\n".to_owned() + &text }

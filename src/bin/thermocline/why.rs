@@ -18,7 +18,11 @@ pub(crate) fn run(db: &Path, args: &WhyArgs, out: &Output) -> Result<(), Failure
         None => return list(&user, args.n, out),
         Some(LAST) => {
             let newest = user.receipts(1)?.into_iter().next();
-            newest.ok_or_else(|| Failure::not_found("this user has no receipt yet; recall and context leave them"))?.id
+            newest
+                .ok_or_else(|| {
+                    Failure::not_found("this user has no receipt yet; recall and context leave them")
+                })?
+                .id
         }
         Some(id) => id.parse::<ReceiptId>()?,
     };
@@ -36,7 +40,8 @@ fn list(user: &User, n: u32, out: &Output) -> Result<(), Failure> {
         return Ok(());
     }
     out.answer(&receipts, |receipts| {
-        let mut text = format!("{:<36}  {:<16}  {:<7}  {:<4}  {:>7}  query\n", "receipt", "asked", "for", "used", "ms");
+        let mut text =
+            format!("{:<36}  {:<16}  {:<7}  {:<4}  {:>7}  query\n", "receipt", "asked", "for", "used", "ms");
         for receipt in receipts {
             let _ = writeln!(
                 text,
@@ -106,6 +111,8 @@ fn worked_out(receipt: &Receipt) -> String {
     match (scored.len(), scored.iter().filter(is_off).count()) {
         (0, _) => String::new(),
         (_, 0) => "\nWorked out again from their parts, all scores are the same.\n".to_owned(),
-        (all, off) => format!("\nWorked out again from their parts, {off} of {all} scores differ: another version ranked.\n"),
+        (all, off) => format!(
+            "\nWorked out again from their parts, {off} of {all} scores differ: another version ranked.\n"
+        ),
     }
 }

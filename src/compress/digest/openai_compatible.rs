@@ -110,7 +110,8 @@ impl OpenAiCompatible {
                 }
             }
         }
-        Err(failure.unwrap_or_else(|| Error::provider_refused(format!("{} takes no request", self.endpoint.who()))))
+        Err(failure
+            .unwrap_or_else(|| Error::provider_refused(format!("{} takes no request", self.endpoint.who()))))
     }
 
     fn request(&self, prompt: &ChatPrompt, mode: JsonMode) -> std::result::Result<String, Refused> {
