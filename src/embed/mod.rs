@@ -83,11 +83,15 @@ impl EmbeddingSpace {
     /// Refuses a space outside of its limits.
     pub(crate) fn check(&self) -> Result<()> {
         const MAX_NAME_BYTES: usize = 100;
-        if self.model.is_empty() || self.model.len() > MAX_NAME_BYTES || self.revision.len() > MAX_NAME_BYTES {
+        if self.model.is_empty() || self.model.len() > MAX_NAME_BYTES || self.revision.len() > MAX_NAME_BYTES
+        {
             return Err(Error::invalid("an embedder's model has 1 to 100 bytes, its revision up to 100"));
         }
         if !(1..=MAX_DIMS).contains(&self.dims) {
-            return Err(Error::invalid(format!("an embedder has {} dims; it must have 1 to {MAX_DIMS}", self.dims)));
+            return Err(Error::invalid(format!(
+                "an embedder has {} dims; it must have 1 to {MAX_DIMS}",
+                self.dims
+            )));
         }
         Ok(())
     }

@@ -2,7 +2,13 @@
 
 use std::{ops::Deref, path::Path, sync::Arc};
 
-use crate::{config::Config, error::Result, jobs::Worker, recall::user_indexes::UserIndexes, store::{Store, vectors}};
+use crate::{
+    config::Config,
+    error::Result,
+    jobs::Worker,
+    recall::user_indexes::UserIndexes,
+    store::{Store, vectors},
+};
 
 /// The last handle to go stops the worker and then closes the file.
 #[derive(Debug)]

@@ -54,11 +54,13 @@ pub(crate) fn encode(postings: &[Posting]) -> Vec<Chunk> {
 fn push(data: &mut Vec<u8>, gap: u32, counts: FieldCounts) {
     let code = ONCE.iter().position(|once| *once == counts).unwrap_or(EXPLICIT);
     let mut number = u64::from(gap) << 2 | code as u64;
-    while number >= 0x80 {
-        data.push((number & 0x7f) as u8 | 0x80);
+    while let [low, ..] = number.to_le_bytes()
+        && number >= 0x80
+    {
+        data.push(low | 0x80);
         number >>= 7;
     }
-    data.push(number as u8);
+    data.push(number.to_le_bytes()[0]);
     if code == EXPLICIT {
         data.extend_from_slice(&counts.to_bytes());
     }
@@ -80,7 +82,9 @@ pub(crate) fn for_each(first: u32, data: &[u8], mut each: impl FnMut(u32, FieldC
                 return false;
             }
         }
-        let Some(next) = u32::try_from(number >> 2).ok().and_then(|gap| seq.checked_add(gap)) else { return false };
+        let Some(next) = u32::try_from(number >> 2).ok().and_then(|gap| seq.checked_add(gap)) else {
+            return false;
+        };
         seq = next;
         let counts = match ONCE.get((number & 3) as usize) {
             Some(&once) => once,
@@ -142,8 +146,7 @@ mod tests {
 
     #[test]
     fn the_usual_entry_has_one_byte() {
-        let often: Vec<Posting> =
-            (1..=892).map(|seq| Posting { seq, counts: ONCE[0] }).collect();
+        let often: Vec<Posting> = (1..=892).map(|seq| Posting { seq, counts: ONCE[0] }).collect();
         assert_eq!(encode(&often)[0].data.len(), 886, "one byte each, until the longest entry might not fit");
     }
 

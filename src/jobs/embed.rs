@@ -35,7 +35,8 @@ pub(super) async fn embed(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
     let embedders = run.store.config().embedders.clone();
     loop {
         let (mut trouble, mut spaces) = (None, Vec::new());
-        for embedder in std::iter::once(&built_in as &dyn Embedder).chain(embedders.iter().map(AsRef::as_ref)) {
+        for embedder in std::iter::once(&built_in as &dyn Embedder).chain(embedders.iter().map(AsRef::as_ref))
+        {
             match in_space(run, scope, lease, embedder).await {
                 Ok(Some(space)) => spaces.push(space),
                 Ok(None) => return Ok(Ended::Stopped),
@@ -180,7 +181,10 @@ async fn write(
         jobs::hold(desk, &held)?;
         let now = units::extent(desk.tx, &scope)?;
         if now.epoch != batch.epoch {
-            return Err(Error::new(ErrorKind::Provider, "what was embedded changed meanwhile; nothing was written"));
+            return Err(Error::new(
+                ErrorKind::Provider,
+                "what was embedded changed meanwhile; nothing was written",
+            ));
         }
         vectors::add(desk.tx, &scope, space, &stored, if batch.is_gap { 0 } else { batch.until })?;
         let gaps: BTreeSet<u32> = refused.iter().map(|(seq, _)| *seq).collect();

@@ -209,22 +209,25 @@ impl Parts {
 
     /// The score that these parts give: what a receipt can be checked by.
     pub fn score(&self, profile: &Profile) -> f64 {
-        rounded(self.only_time + match (profile, profile.weights()) {
-            (_, Some(weights)) => {
-                let lent = weights.words * self.words
-                    + weights.meaning * self.meaning
-                    + self.neighbours
-                    + self.session;
-                lent * (1.0 + weights.time * self.time)
-                    * (1.0 + weights.speaker * self.speaker)
-                    * (1.0 + weights.quote * self.quote)
-                    * (1.0 + weights.wish * self.wish)
-                    * (1.0 + weights.anchors * self.anchors)
-                    * (1.0 + weights.recency * self.recency)
-            }
-            (Profile::Recency, _) => self.recency,
-            _ => 0.5 * self.recency + 0.3 * self.meaning + 0.2 * self.anchors,
-        })
+        rounded(
+            self.only_time
+                + match (profile, profile.weights()) {
+                    (_, Some(weights)) => {
+                        let lent = weights.words * self.words
+                            + weights.meaning * self.meaning
+                            + self.neighbours
+                            + self.session;
+                        lent * (1.0 + weights.time * self.time)
+                            * (1.0 + weights.speaker * self.speaker)
+                            * (1.0 + weights.quote * self.quote)
+                            * (1.0 + weights.wish * self.wish)
+                            * (1.0 + weights.anchors * self.anchors)
+                            * (1.0 + weights.recency * self.recency)
+                    }
+                    (Profile::Recency, _) => self.recency,
+                    _ => 0.5 * self.recency + 0.3 * self.meaning + 0.2 * self.anchors,
+                },
+        )
     }
 }
 

@@ -77,8 +77,7 @@ impl MoveReason {
             MoveReason::Recall,
             MoveReason::RecallEnd,
         ];
-        ALL.into_iter()
-            .find(|reason| reason.as_str() == word)
+        ALL.into_iter().find(|reason| reason.as_str() == word)
     }
 }
 

@@ -116,6 +116,15 @@ pub enum RecalledItem {
     Anchor(Box<Anchor>),
 }
 
+impl RecalledItem {
+    pub(crate) fn into_turn(self) -> Option<Turn> {
+        match self {
+            Self::Turn(turn) => Some(*turn),
+            Self::Summary { .. } | Self::Anchor(_) => None,
+        }
+    }
+}
+
 impl Recalled {
     /// The turn, if it is one.
     pub fn turn(&self) -> Option<&Turn> {
@@ -186,7 +195,7 @@ pub(crate) fn recall(
     let understood = Query::understand(query, now);
     let words = query::expanded(&understood, &[]);
     let question = Question { query: &understood, words: &words, meaning: query, vectors, now, profile, k };
-    let searched = store.read(|conn| search(conn, scope, (config, indexes), &question, |_| true))?;
+    let searched = store.read(|conn| search(conn, scope, (config, indexes), &question, &[]))?;
     let receipt = Receipt {
         id: ReceiptId::new(asked_at),
         session_id: None,
@@ -268,10 +277,10 @@ pub(crate) fn search(
     scope: &Scope,
     (config, indexes): (&Config, &UserIndexes),
     question: &Question<'_>,
-    may: impl Fn(u32) -> bool,
+    hidden: &[u32],
 ) -> Result<Searched> {
     let (found, anchors) = indexes.with(conn, scope, |index| {
-        let found = find::find(conn, scope, index, question, may);
+        let found = find::find(conn, scope, index, question, hidden);
         let relevant = anchors_leg::relevant(question.query, index.anchors());
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
             item: RecalledItem::Anchor(Box::new(anchor.clone())),
@@ -283,8 +292,10 @@ pub(crate) fn search(
     })?;
     let mut originals = originals::Reader::new(conn, scope);
     let mut units = Vec::with_capacity(found.ranked.len());
-    for (Scored { seq, score, parts }, piece) in found.ranked.iter().zip(&found.pieces) {
-        if let Some(item) = fetch(conn, scope, (config, &mut originals), *seq)? {
+    for ((Scored { seq, score, parts }, piece), place) in
+        found.ranked.iter().zip(&found.pieces).zip(&found.places)
+    {
+        if let Some(item) = fetch(conn, scope, (config, &mut originals), (*seq, *place))? {
             let recalled = Recalled { item, score: *score, parts: *parts, flags: Vec::new() };
             let mut hit = Hit { recalled, piece: *piece, summary: None };
             if !hit.has_evidence()
@@ -303,17 +314,12 @@ pub(crate) fn fetch(
     conn: &Connection,
     scope: &Scope,
     (config, originals): (&Config, &mut originals::Reader<'_>),
-    seq: u32,
+    (seq, place): (u32, (i64, u32)),
 ) -> Result<Option<RecalledItem>> {
-    let Some(unit) = turns::unit_by_seq(conn, scope, seq)? else { return Ok(None) };
-    let place = (unit.session_no, unit.turn_number);
     if let Some(turn) = originals.by_number(place.0, place.1)? {
         return Ok(Some(RecalledItem::Turn(Box::new(reload::recounted(turn, config)))));
     }
-    let summary = summaries::at(conn, scope, place)?;
-    Ok(summary.map(|summary| RecalledItem::Summary {
-        summary: Box::new(summary),
-        seq: seq.into(),
-        caller_id: unit.caller_id,
-    }))
+    let Some(summary) = summaries::at(conn, scope, place)? else { return Ok(None) };
+    let caller_id = turns::unit_by_seq(conn, scope, seq)?.and_then(|unit| unit.caller_id);
+    Ok(Some(RecalledItem::Summary { summary: Box::new(summary), seq: seq.into(), caller_id }))
 }

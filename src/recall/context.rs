@@ -7,23 +7,21 @@ use serde::Serialize;
 
 use crate::{
     clock::Stopwatch,
-    embed::pieces::pieces,
     error::{Error, Result},
     model::{
         ids::{AnchorId, ReceiptId, SessionId, TurnId},
         instant,
         profile::{Parts, Profile},
-        receipt::{Receipt, ReceiptItem},
+        receipt::Receipt,
         tier::MemoryTier,
         turn::Turn,
     },
     recall::{
-        answer::{self, Hit, Recalled, RecalledItem, Searched},
+        answer::{self, RecalledItem, Searched},
+        candidates::{self, SessionTurns},
         embedders::QueryVector,
         find::Question,
-        pack::{
-            self, Candidate, Focus, Item, ItemKind, Outcome, PackedAs, Packed, Piece, Request, Section,
-        },
+        pack::{self, Item, ItemKind, Outcome, PackedAs, Piece, Request, Section},
         query::{self, Query, refers_back},
         search,
         user_indexes::UserIndexes,
@@ -148,17 +146,10 @@ impl ContextItem {
     }
 }
 
-/// The newest turn enters with at least this many tokens.
-const NEWEST_GETS_TOKENS: u32 = 200;
 /// How many turns a message that refers back may bring in from the whole session.
 const REFERRED_TURNS: usize = 8;
 /// How many turns of all that was said compete for a place.
 const RECALLED_TURNS: usize = 32;
-/// Of the cold share, what may say who the user is.
-const ANCHOR_TOKENS: u32 = 150;
-/// What fits worse than this share of the best is not shown.
-const FLOOR: f64 = 0.2;
-
 /// What a context is asked for with.
 pub(crate) struct Asked<'a> {
     pub(crate) message: &'a str,
@@ -200,12 +191,19 @@ pub(crate) fn build(
     let query = Query::understand(message, now);
     let words = query::expanded(&query, &last_turns);
     let meaning = query::text_to_embed(&query, message, &last_turns);
-    let question =
-        Question { query: &query, words: &words, meaning: &meaning, vectors, now, profile, k: RECALLED_TURNS };
+    let question = Question {
+        query: &query,
+        words: &words,
+        meaning: &meaning,
+        vectors,
+        now,
+        profile,
+        k: RECALLED_TURNS,
+    };
     let shown: HashSet<i64> = hot.turns().chain(&warm).map(|turn| turn.seq).collect();
-    let recalled = store.read(|conn| {
-        answer::search(conn, scope, (config, indexes), &question, |seq| !shown.contains(&seq.into()))
-    });
+    let mut hidden: Vec<u32> = shown.iter().filter_map(|seq| u32::try_from(*seq).ok()).collect();
+    hidden.sort_unstable();
+    let recalled = store.read(|conn| answer::search(conn, scope, (config, indexes), &question, &hidden));
     let recalled = recalled.unwrap_or_else(|error| {
         missing.push(format!("recall: {error}"));
         Searched::default()
@@ -216,38 +214,8 @@ pub(crate) fn build(
         None => Vec::new(),
     };
 
-    let mut warm_candidates = in_section(Section::EarlierInSession, &warm);
-    warm_candidates.extend(in_section(Section::EarlierConversations, &promoted));
-    let anchor_tokens = ANCHOR_TOKENS.min(config.shares.cold);
-    let requests = [
-        Request {
-            share_tokens: config.shares.hot,
-            most_tokens: config
-                .live_tokens
-                .saturating_sub(config.tokenizer.count(message))
-                .max(NEWEST_GETS_TOKENS),
-            first_gets: Some(NEWEST_GETS_TOKENS),
-            candidates: in_section(Section::RecentTurns, hot.turns().rev()),
-        },
-        Request {
-            share_tokens: config.shares.warm,
-            most_tokens: u32::MAX,
-            first_gets: None,
-            candidates: warm_candidates,
-        },
-        Request {
-            share_tokens: anchor_tokens,
-            most_tokens: anchor_tokens,
-            first_gets: None,
-            candidates: recalled.anchors.iter().filter_map(anchor_candidate).collect(),
-        },
-        Request {
-            share_tokens: config.shares.cold - anchor_tokens,
-            most_tokens: u32::MAX,
-            first_gets: None,
-            candidates: unit_candidates(&recalled, session),
-        },
-    ];
+    let session_turns = SessionTurns { id: session, hot: &hot, warm: &warm, promoted: &promoted };
+    let requests = candidates::requests(config, message, &session_turns, &recalled);
     let packed = pack::pack(&requests, budget_tokens, &render::now_line(now), config.tokenizer);
     let left_out = left_out(&requests[..2], &packed.outcomes);
     let receipt = Receipt {
@@ -263,7 +231,7 @@ pub(crate) fn build(
         tokens: Some(packed.tokens),
         took_us: watch.elapsed_us(),
         used_at: None,
-        items: receipt_items(&requests, &packed, &recalled),
+        items: candidates::receipt_items(&requests, &packed, &recalled),
     };
     let items = packed.pieces.iter().map(|piece| ContextItem::of(piece, &recalled)).collect();
     let context = Context {
@@ -303,11 +271,10 @@ fn promoted(
         for seq in receipts::promoted(conn, scope, session_no, MOST)? {
             let is_known = shown.contains(&seq.into())
                 || recalled.units.iter().any(|hit| hit.recalled.seq() == Some(seq.into()));
-            if !is_known
-                && let Some(RecalledItem::Turn(turn)) =
-                    answer::fetch(conn, scope, (store.config(), &mut originals), seq)?
-            {
-                turns.push(*turn);
+            if !is_known && let Some(unit) = turns::unit_by_seq(conn, scope, seq)? {
+                let place = (unit.session_no, unit.turn_number);
+                let found = answer::fetch(conn, scope, (store.config(), &mut originals), (seq, place))?;
+                turns.extend(found.and_then(RecalledItem::into_turn));
             }
         }
         Ok(turns)
@@ -316,78 +283,6 @@ fn promoted(
         missing.push(format!("promoted turns: {error}"));
         Vec::new()
     })
-}
-
-fn anchor_candidate(recalled: &Recalled) -> Option<Candidate<'_>> {
-    match &recalled.item {
-        RecalledItem::Anchor(anchor) => Some(Candidate::new(Item::Anchor(anchor), Section::WhoTheUserIs)),
-        _ => None,
-    }
-}
-
-/// What was recalled, the best first.
-fn unit_candidates(recalled: &Searched, session: Option<SessionId>) -> Vec<Candidate<'_>> {
-    let best = recalled.units.first().map_or(0.0, |hit| hit.recalled.score);
-    // Every query has a best answer; what it is best at may be nothing.
-    let is_answered = recalled.units.iter().any(Hit::has_evidence);
-    let candidates = recalled.units.iter().filter_map(|hit| {
-        let (item, of) = match &hit.recalled.item {
-            RecalledItem::Turn(turn) => (Item::Turn(turn), turn.session_id),
-            RecalledItem::Summary { summary, seq, .. } => (Item::Summary(summary, *seq), summary.session_id),
-            RecalledItem::Anchor(_) => return None,
-        };
-        let section =
-            if Some(of) == session { Section::EarlierInSession } else { Section::EarlierConversations };
-        let candidate = Candidate::new(item, section)
-            .found_by(&recalled.words, focus(hit))
-            .summary(hit.summary.as_ref())
-            .below_floor(!is_answered || hit.recalled.score < FLOOR * best);
-        Some(candidate)
-    });
-    candidates.collect()
-}
-
-/// Where a turn matched by meaning, if by no word.
-fn focus(hit: &Hit) -> Option<Focus> {
-    let (number, _) = hit.piece.filter(|_| hit.recalled.parts.words == 0.0)?;
-    let turn = hit.recalled.turn()?;
-    let piece = pieces(&turn.said).into_iter().find(|piece| piece.number == number)?;
-    Some(Focus { side: piece.side, bytes: piece.range })
-}
-
-/// Everything that was considered, in the order of the ranks: what was recalled first, then what the session has.
-fn receipt_items(requests: &[Request<'_>; 4], packed: &Packed<'_>, recalled: &Searched) -> Vec<ReceiptItem> {
-    let fate = |mut item: ReceiptItem, of: (usize, usize)| {
-        let outcome = packed.outcomes[of.0][of.1];
-        outcome.as_str().clone_into(&mut item.outcome);
-        if let Outcome::Packed(packed_as) = outcome {
-            item.packed_as = Some(packed_as.as_str().to_owned());
-        }
-        item.tokens = packed.pieces.iter().find(|piece| piece.of == of).map_or(0, |piece| piece.tokens);
-        item
-    };
-    let units = recalled.units.iter().enumerate().map(|(at, hit)| ((3, at), &hit.recalled));
-    let anchors = recalled.anchors.iter().enumerate().map(|(at, unit)| ((2, at), unit));
-    let mut items: Vec<ReceiptItem> =
-        units.chain(anchors).map(|(of, unit)| fate(unit.receipt_item(0), of)).collect();
-    for (at, request) in requests[..2].iter().enumerate() {
-        for (index, candidate) in request.candidates.iter().enumerate() {
-            if let (Item::Turn(turn), Outcome::Packed(_)) = (candidate.item, packed.outcomes[at][index]) {
-                let item = RecalledItem::Turn(Box::new(turn.clone()));
-                let unit = Recalled { item, score: 0.0, parts: Parts::default(), flags: Vec::new() };
-                items.push(fate(unit.receipt_item(0), (at, index)));
-            }
-        }
-    }
-    for (rank, item) in (1..).zip(&mut items) {
-        item.rank = rank;
-    }
-    items
-}
-
-/// Turns as candidates for one section.
-fn in_section<'t>(section: Section, turns: impl IntoIterator<Item = &'t Turn>) -> Vec<Candidate<'t>> {
-    turns.into_iter().map(|turn| Candidate::new(Item::Turn(turn), section)).collect()
 }
 
 /// The numbers of the turns without room, ascending.

@@ -6,13 +6,17 @@ use rusqlite::Connection;
 use crate::{
     embed::{Embedder, pieces::place_of, quantize::Vector},
     error::Result,
-    model::{anchor::Anchor, profile::{Profile, rounded}, turn::Side},
+    model::{
+        anchor::Anchor,
+        profile::{Profile, rounded},
+        turn::Side,
+    },
     recall::{
+        anchors_leg,
         embedders::QueryVector,
         query::{Query, Weighted},
         score::{self, Evidence, LiveFactors, Scored},
         user_index::UserIndex,
-        anchors_leg,
         words_leg::{self, WordsLeg},
     },
     store::{anchors, users::Scope, vectors},
@@ -38,6 +42,8 @@ pub(crate) struct Question<'a> {
 pub(crate) struct Found {
     /// The best units, best first.
     pub(crate) ranked: Vec<Scored>,
+    /// For each of `ranked` its session and its place there.
+    pub(crate) places: Vec<(i64, u32)>,
     /// What each word of the query weighs.
     pub(crate) words: Vec<(Word, f64)>,
     /// For each of `ranked` the piece that matched best by meaning, and its cosine.
@@ -48,13 +54,13 @@ pub(crate) struct Found {
     pub(crate) missing: Vec<String>,
 }
 
-/// Ranks the user's units, leaving out those that may not be shown.
+/// Ranks the user's units, but for `hidden` ones (ascending).
 pub(crate) fn find(
     conn: &Connection,
     scope: &Scope,
     index: &mut UserIndex,
     question: &Question<'_>,
-    may: impl Fn(u32) -> bool,
+    hidden: &[u32],
 ) -> Found {
     let mut missing = Vec::new();
     let words = words_leg::look_up(conn, scope, index, question.words).unwrap_or_else(|error| {
@@ -68,9 +74,11 @@ pub(crate) fn find(
         Vec::new()
     });
     // People tell of a day on the days after it.
-    let in_time = |at: i64| {
-        let told = |span: &TimeSpan, at: DateTime<Utc>| span.from <= at && at - TOLD_WITHIN < span.until;
-        DateTime::from_timestamp_millis(at).is_some_and(|at| spans.iter().any(|span| told(span, at)))
+    let in_time = |at_ms: i64| {
+        spans.iter().any(|span| {
+            let until_ms = span.until.timestamp_millis().saturating_add(TOLD_WITHIN.num_milliseconds());
+            (span.from.timestamp_millis()..until_ms).contains(&at_ms)
+        })
     };
     let word_scores = words.scores(index.units().len());
     let evidence = Evidence {
@@ -92,12 +100,16 @@ pub(crate) fn find(
         now_ms: question.now.timestamp_millis(),
     };
     let ranked = if question.query.is_only_time && question.profile.weights().is_some() {
-        score::of_time(index, &|at| spans_hold(spans, at), question.k, may)
+        score::of_time(index, &|at| spans_hold(spans, at), question.k, hidden)
     } else {
-        score::rank(index, &evidence, &question.profile, question.k, may)
+        score::rank(index, &evidence, &question.profile, question.k, hidden)
     };
     let pieces = ranked.iter().map(|unit| meaning.piece(unit.seq)).collect();
-    Found { ranked, words: words.weights, pieces, model: meaning.model, missing }
+    let place = |unit: &Scored| {
+        index.unit(unit.seq).map_or((0, 0), |unit| (unit.facts.session_no, unit.facts.turn_number))
+    };
+    let places = ranked.iter().map(place).collect();
+    Found { ranked, places, words: words.weights, pieces, model: meaning.model, missing }
 }
 
 /// A time that is named is meant together with the week after it.
@@ -151,7 +163,10 @@ fn meaning(
         match vectors::space(conn, &tried.space) {
             Ok(Some(space)) => match scan(conn, scope, index, (space, false), vector) {
                 Ok((_, uncovered)) if uncovered > MAX_UNCOVERED => {
-                    missing.push(format!("embedder {}: {uncovered} turns are not embedded yet", tried.space.model));
+                    missing.push(format!(
+                        "embedder {}: {uncovered} turns are not embedded yet",
+                        tried.space.model
+                    ));
                 }
                 Ok((meaning, uncovered)) => {
                     if uncovered > 0 {
@@ -172,7 +187,9 @@ fn meaning(
     let Some(vector) = built_in.embed_text(question.meaning) else { return Meaning::default() };
     let space = built_in.space();
     let found = vectors::space(conn, &space)
-        .map(|known| known.unwrap_or(vectors::Space { space_no: vectors::NOT_IN_FILE, dims: space.dims as usize }))
+        .map(|known| {
+            known.unwrap_or(vectors::Space { space_no: vectors::NOT_IN_FILE, dims: space.dims as usize })
+        })
         .and_then(|known| scan(conn, scope, index, (known, true), &vector));
     match found {
         Ok((meaning, _)) => Meaning { model: Some(space.model), ..meaning },
@@ -218,7 +235,12 @@ fn anchor_strengths(
     question: &Question<'_>,
 ) -> Result<Vec<(u32, f64)>> {
     let wanted: Vec<(&Anchor, f64)> = match question.profile {
-        Profile::Paper => index.anchors().iter().filter(|anchor| anchor.is_current()).map(|anchor| (anchor, anchor.strength)).collect(),
+        Profile::Paper => index
+            .anchors()
+            .iter()
+            .filter(|anchor| anchor.is_current())
+            .map(|anchor| (anchor, anchor.strength))
+            .collect(),
         Profile::Recency => Vec::new(),
         _ => {
             let mut relevant = anchors_leg::relevant(question.query, index.anchors());

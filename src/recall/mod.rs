@@ -2,6 +2,7 @@
 
 mod anchors_leg;
 pub(crate) mod answer;
+mod candidates;
 pub(crate) mod context;
 pub(crate) mod embedders;
 mod find;

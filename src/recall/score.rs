@@ -35,6 +35,7 @@ pub(crate) struct Evidence<'a> {
 
 /// The factors that a query may bring in at all; wishes and recency always may.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each may be so by itself")]
 pub(crate) struct LiveFactors {
     pub(crate) time: bool,
     pub(crate) speaker: bool,
@@ -72,35 +73,33 @@ impl Scored {
     }
 }
 
-/// The best `k` units among those that `may` be shown, best first. Units without any evidence are left out.
+/// The best `k` units but for `hidden` ones (ascending), best first. Units without any evidence are left out.
 pub(crate) fn rank(
     index: &UserIndex,
     evidence: &Evidence<'_>,
     profile: &Profile,
     k: usize,
-    may: impl Fn(u32) -> bool,
+    hidden: &[u32],
 ) -> Vec<Scored> {
     let units = index.units();
-    let candidates: Vec<(u32, Parts)> = match profile.weights() {
-        Some(weights) => {
-            let lent = Lent::of(index, evidence, weights);
-            let least = lent.least_of_best(evidence.live.most(&weights), k, &may);
-            let is_worth = |at: &usize| lent.total[*at] > 0.0 && lent.total[*at] >= least;
-            (0..units.len()).filter(is_worth).map(|at| (units[at].facts.seq, lent.parts(at))).collect()
-        }
-        None => {
-            let known = units.iter().map(|unit| unit.facts.seq).filter(|seq| *seq > 0);
-            let meaning = |seq| rounded(meaning_of(evidence, seq));
-            known.map(|seq| (seq, Parts { meaning: meaning(seq), ..Parts::default() })).collect()
-        }
+    let candidates: Vec<(u32, Parts)> = if let Some(weights) = profile.weights() {
+        let lent = Lent::of(index, evidence, weights);
+        let least = lent.least_of_best(evidence.live.most(&weights), k + hidden.len());
+        let is_worth = |at: &usize| lent.total[*at] > 0.0 && lent.total[*at] >= least;
+        (0..units.len()).filter(is_worth).map(|at| (units[at].facts.seq, lent.parts(at))).collect()
+    } else {
+        let known = units.iter().map(|unit| unit.facts.seq).filter(|seq| *seq > 0);
+        let meaning = |seq| rounded(meaning_of(evidence, seq));
+        known.map(|seq| (seq, Parts { meaning: meaning(seq), ..Parts::default() })).collect()
     };
     let mut ranked: Vec<Scored> = candidates
         .into_iter()
-        .filter(|(seq, _)| may(*seq))
+        .filter(|(seq, _)| hidden.binary_search(seq).is_err())
         .filter_map(|(seq, parts)| {
             let parts = with_factors(parts, evidence, &index.unit(seq)?.facts);
             let score = parts.score(profile);
-            (score > 0.0).then_some(Scored { seq, score, parts })
+            // By recency alone all count, and what is old and what is older are 0 both: the order says which.
+            (score > 0.0 || *profile == Profile::Recency).then_some(Scored { seq, score, parts })
         })
         .collect();
     if k < ranked.len() {
@@ -116,10 +115,11 @@ pub(crate) fn of_time(
     index: &UserIndex,
     is_in_time: &dyn Fn(i64) -> bool,
     k: usize,
-    may: impl Fn(u32) -> bool,
+    hidden: &[u32],
 ) -> Vec<Scored> {
     let units = index.units().iter().filter(|unit| unit.facts.seq > 0 && is_in_time(unit.facts.said_at_ms));
-    let mut found: Vec<&UnitEntry> = units.filter(|unit| may(unit.facts.seq)).collect();
+    let mut found: Vec<&UnitEntry> =
+        units.filter(|unit| hidden.binary_search(&unit.facts.seq).is_err()).collect();
     let mut newest_of = vec![i64::MIN; index.session_count()];
     for unit in &found {
         let newest = &mut newest_of[unit.session as usize];
@@ -204,14 +204,10 @@ impl<'a> Lent<'a> {
     }
 
     /// What a unit must have to be among the best `k`, even if all factors are for it and none for the others.
-    fn least_of_best(&self, most: f64, k: usize, may: &impl Fn(u32) -> bool) -> f32 {
+    fn least_of_best(&self, most: f64, k: usize) -> f32 {
         /// What is lost by cutting parts to 1e-6.
         const CUT: f32 = 1e-4;
-        let mut scores: Vec<f32> = (1..)
-            .zip(&self.total)
-            .filter(|(seq, score)| **score > 0.0 && may(*seq))
-            .map(|(_, score)| *score)
-            .collect();
+        let mut scores: Vec<f32> = self.total.iter().copied().filter(|score| *score > 0.0).collect();
         if scores.len() <= k {
             return 0.0;
         }

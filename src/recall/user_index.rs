@@ -114,7 +114,8 @@ impl UserIndex {
     /// Reads all of it. `spaces`: those that recall may use; the built-in embedder's own space is last.
     pub(crate) fn load(conn: &Connection, scope: &Scope) -> Result<Self> {
         let extent = units::extent(conn, scope)?;
-        let mut loaded = Self { extent: Extent { last_seq: extent.indexed_seq, ..extent }, ..Self::default() };
+        let mut loaded =
+            Self { extent: Extent { last_seq: extent.indexed_seq, ..extent }, ..Self::default() };
         loaded.units.reserve_exact(extent.last_seq as usize);
         index::for_each_facts(conn, scope, |facts| loaded.place(facts))?;
         loaded.anchors = anchors::list(conn, scope)?;
@@ -212,7 +213,13 @@ impl UserIndex {
 
     /// The vectors of a space, up to date. Those that the built-in embedder has not made yet are made here: that takes
     /// microseconds each. Units that another embedder has not embedded yet are found by words.
-    pub(crate) fn space(&mut self, conn: &Connection, scope: &Scope, space: Space, built_in: Option<BuiltIn>) -> Result<&SpaceIndex> {
+    pub(crate) fn space(
+        &mut self,
+        conn: &Connection,
+        scope: &Scope,
+        space: Space,
+        built_in: Option<BuiltIn>,
+    ) -> Result<&SpaceIndex> {
         let not_in_file = Space { space_no: vectors::NOT_IN_FILE, ..space };
         let at = match self.spaces.iter().position(|known| known.space == space) {
             Some(at) => at,
@@ -237,7 +244,9 @@ impl UserIndex {
         {
             let mut originals = originals::Reader::new(conn, scope);
             for seq in known.covered_seq + 1..=last_seq {
-                let Some(unit) = self.units.get(seq as usize - 1).filter(|unit| unit.facts.seq == seq) else { continue };
+                let Some(unit) = self.units.get(seq as usize - 1).filter(|unit| unit.facts.seq == seq) else {
+                    continue;
+                };
                 let place = (unit.facts.session_no, unit.facts.turn_number);
                 for piece in units::pieces_at(conn, scope, (&mut originals, place))? {
                     if let Some(vector) = built_in.embed_text(&piece.text) {
@@ -278,6 +287,7 @@ impl SpaceIndex {
     fn read(&mut self, conn: &Connection, scope: &Scope, embedded_seq: u32) -> Result<()> {
         let (known, first) = (self.covered_seq, block_of(self.covered_seq + 1));
         let dims = self.space.dims;
+        self.matrix.reserve(vectors::bytes(conn, scope, self.space, first)?);
         vectors::for_each_block(conn, scope, self.space, first, |block| {
             // Units of a block are in their order, so that what is known is its beginning. While vectors are made anew,
             // old ones lie behind those that are done.

@@ -9,10 +9,7 @@ use rusqlite::Connection;
 use crate::{
     embed::lexicon,
     error::Result,
-    recall::{
-        query::Weighted,
-        user_index::UserIndex,
-    },
+    recall::{query::Weighted, user_index::UserIndex},
     store::{postings, users::Scope},
     text::words::{EncodedWords, FieldCounts, Word},
 };
@@ -127,15 +124,15 @@ pub(crate) fn look_up(
         leg.weights.push((word, rarity));
         #[expect(clippy::cast_possible_truncation, reason = "a weight needs no more digits")]
         let weight = rarity as f32;
-        let is_own = share == 1.0;
+        let is_own = share >= 1.0;
         leg.total += weight;
         leg.distinct += u8::from(is_own);
         noted.drain(|seq, Often { itself, alike }| {
             let (often, found) = (itself.max(alike), if itself > 0.0 { 1.0 } else { alike.min(1.0) });
-            let score = &mut leg.scores[seq as usize - 1];
-            score.sum += weight * often * (K1 + 1.0) / (often + K1);
-            score.found += weight * found;
-            score.themselves += u8::from(itself > 0.0 && is_own);
+            let fit = &mut leg.scores[seq as usize - 1];
+            fit.sum += weight * often * (K1 + 1.0) / (often + K1);
+            fit.found += weight * found;
+            fit.themselves += u8::from(itself > 0.0 && is_own);
         });
     }
     if let [spoken] = &mut speakers[..] {

@@ -14,7 +14,6 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::job::JobKind,
     index::{
         BLOCK_UNITS, block_of,
         facts::{self, Facts},
@@ -22,6 +21,7 @@ use crate::{
         last_of,
         postings::Posting,
     },
+    model::job::JobKind,
     store::{
         desk::Desk,
         jobs::{self, Lease},

@@ -87,7 +87,9 @@ pub(crate) fn by_number(
 pub(crate) fn by_id(conn: &Connection, scope: &Scope, id: TurnId) -> Result<Option<Turn>> {
     match turns::by_id(conn, scope, id)? {
         Some(turn) => Ok(Some(turn)),
-        None => Reader::new(conn, scope).archived("a.turn_id = ?1", params![id, scope.user_no, scope.user_id]),
+        None => {
+            Reader::new(conn, scope).archived("a.turn_id = ?1", params![id, scope.user_no, scope.user_id])
+        }
     }
 }
 

@@ -67,8 +67,9 @@ pub(super) fn append(tx: &Connection, scope: &Scope, word: Word, added: &[Postin
 pub(super) fn remove(tx: &Connection, scope: &Scope, word: Word, gone: &BTreeSet<u32>) -> Result<()> {
     let (Some(&first), Some(&last)) = (gone.first(), gone.last()) else { return Ok(()) };
     for chunk in overlapping(tx, scope, word, (first, last))? {
-        let kept = decoded(&chunk)?.into_iter().filter(|posting| !gone.contains(&posting.seq)).collect();
-        replace(tx, scope, word, &chunk, kept)?;
+        let mut kept = decoded(&chunk)?;
+        kept.retain(|posting| !gone.contains(&posting.seq));
+        replace(tx, scope, word, &chunk, &kept)?;
     }
     Ok(())
 }
@@ -88,7 +89,7 @@ pub(super) fn put(tx: &Connection, scope: &Scope, word: Word, posting: Posting) 
     let mut all = decoded(&chunk)?;
     all.retain(|other| other.seq != posting.seq);
     all.insert(all.partition_point(|other| other.seq < posting.seq), posting);
-    replace(tx, scope, word, &chunk, all)
+    replace(tx, scope, word, &chunk, &all)
 }
 
 /// The last unit in a word's postings; 0: there is none.
@@ -118,10 +119,10 @@ fn overlapping(
     Ok(chunks)
 }
 
-fn replace(tx: &Connection, scope: &Scope, word: Word, old: &Chunk, new: Vec<Posting>) -> Result<()> {
+fn replace(tx: &Connection, scope: &Scope, word: Word, old: &Chunk, new: &[Posting]) -> Result<()> {
     tx.prepare_cached("DELETE FROM postings WHERE user_no = ?1 AND word = ?2 AND first_seq = ?3")?
         .execute(params![scope.user_no, word, old.first])?;
-    insert(tx, scope, word, &postings::encode(&new))
+    insert(tx, scope, word, &postings::encode(new))
 }
 
 fn insert(tx: &Connection, scope: &Scope, word: Word, chunks: &[Chunk]) -> Result<()> {

@@ -180,7 +180,16 @@ pub(crate) fn insert_unit_of(
            (user_no, seq, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at)
          VALUES (?1, ?2, 'turn', ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
-    .execute(params![scope.user_no, seq, id, session_no, turn_number, caller_id, hash, Instant(said_at)])?;
+    .execute(params![
+        scope.user_no,
+        seq,
+        id,
+        session_no,
+        turn_number,
+        caller_id,
+        hash,
+        Instant(said_at)
+    ])?;
     Ok(seq)
 }
 

@@ -7,12 +7,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     index::facts::Facts,
     model::turn::NewTurn,
-    store::{
-        originals, summaries,
-        turns::turn_key,
-        users::Scope,
-        values::instant_at,
-    },
+    store::{originals, summaries, turns::turn_key, users::Scope, values::instant_at},
     text::words::{EncodedWords, WordCounts},
 };
 
@@ -79,13 +74,12 @@ pub(crate) fn for_each(
 }
 
 fn read(row: &Row<'_>) -> Result<Unit> {
-    let words = match row.get::<_, Option<Vec<u8>>>("words")? {
-        Some(words) => words,
-        None => {
-            let summary: Option<String> = row.get("summary_text")?;
-            let keywords: Option<String> = row.get("topic_keywords")?;
-            words_of_summary(&summary.unwrap_or_default(), &keywords.unwrap_or_default())
-        }
+    let words = if let Some(words) = row.get::<_, Option<Vec<u8>>>("words")? {
+        words
+    } else {
+        let summary: Option<String> = row.get("summary_text")?;
+        let keywords: Option<String> = row.get("topic_keywords")?;
+        words_of_summary(&summary.unwrap_or_default(), &keywords.unwrap_or_default())
     };
     let parsed = EncodedWords::parse(&words)
         .ok_or_else(|| Error::new(ErrorKind::Corrupt, "a turn's words cannot be read; run doctor"))?;
@@ -125,10 +119,9 @@ pub(crate) fn words_at(
     let Some(row) = rows.next()? else { return Ok(None) };
     Ok(Some(match row.get::<_, Option<Vec<u8>>>("words")? {
         Some(words) => words,
-        None => words_of_summary(
-            &row.get::<_, String>("summary_text")?,
-            &row.get::<_, String>("topic_keywords")?,
-        ),
+        None => {
+            words_of_summary(&row.get::<_, String>("summary_text")?, &row.get::<_, String>("topic_keywords")?)
+        }
     }))
 }
 

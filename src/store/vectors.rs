@@ -61,6 +61,15 @@ pub(crate) fn embedded_seq(conn: &Connection, scope: &Scope, space: Space) -> Re
     Ok(found.optional()?.unwrap_or(0))
 }
 
+/// Bytes of a user's vectors from a block on, their places included.
+pub(crate) fn bytes(conn: &Connection, scope: &Scope, space: Space, first: u32) -> Result<usize> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT coalesce(sum(length(body)), 0) AS bytes FROM vector_blocks
+         WHERE user_no = ?1 AND space_no = ?2 AND block_no >= ?3",
+    )?;
+    Ok(stmt.query_row(params![scope.user_no, space.space_no, first], |row| row.get("bytes"))?)
+}
+
 /// Shows the blocks of a user's vectors from a block on.
 pub(crate) fn for_each_block(
     conn: &Connection,
@@ -100,7 +109,7 @@ impl<'a> Block<'a> {
             let (places, vectors) = rest.split_at_checked(2 * count)?;
             let first = block.checked_mul(BLOCK_UNITS)?.checked_add(1)?;
             let is_whole = vectors.len() == count * dims;
-            is_whole.then(|| Self { first, dims, places: places.as_chunks().0, vectors })
+            is_whole.then_some(Self { first, dims, places: places.as_chunks().0, vectors })
         };
         parsed().ok_or_else(unreadable)
     }
@@ -111,9 +120,11 @@ impl<'a> Block<'a> {
     }
 
     fn entries(self) -> impl Iterator<Item = Stored> + use<'a> {
-        self.owners()
-            .zip(self.vectors.chunks_exact(self.dims))
-            .map(|((seq, piece), bytes)| Stored { seq, piece, bytes: bytes.to_vec() })
+        self.owners().zip(self.vectors.chunks_exact(self.dims)).map(|((seq, piece), bytes)| Stored {
+            seq,
+            piece,
+            bytes: bytes.to_vec(),
+        })
     }
 }
 
@@ -125,7 +136,9 @@ fn body_of(vectors: &[Stored]) -> Result<Vec<u8>> {
         let place = (vector.seq - 1) % BLOCK_UNITS;
         body.extend_from_slice(&[u8::try_from(place).expect("a block has 64 units"), vector.piece]);
     }
-    vectors.iter().for_each(|vector| body.extend_from_slice(&vector.bytes));
+    for vector in vectors {
+        body.extend_from_slice(&vector.bytes);
+    }
     Ok(body)
 }
 
@@ -206,8 +219,9 @@ pub(crate) fn begin_anew(desk: &mut Desk<'_>) -> Result<u64> {
 
 /// Queues the making of vectors for every user with a unit.
 pub(crate) fn queue_for_all(desk: &mut Desk<'_>) -> Result<u64> {
-    let mut stmt =
-        desk.tx.prepare_cached("SELECT user_id, user_no FROM user_scopes WHERE last_seq > 0 ORDER BY user_no")?;
+    let mut stmt = desk
+        .tx
+        .prepare_cached("SELECT user_id, user_no FROM user_scopes WHERE last_seq > 0 ORDER BY user_no")?;
     let read = |row: &Row<'_>| Ok(Scope { user_id: row.get("user_id")?, user_no: row.get("user_no")? });
     let users: Vec<Scope> = stmt.query_map([], read)?.collect::<rusqlite::Result<_>>()?;
     drop(stmt);

@@ -62,6 +62,7 @@ impl FieldCounts {
 
 /// What a turn is, beside its words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each may be so by itself")]
 pub(crate) struct Traits {
     /// A question that the turn itself does not answer.
     pub(crate) asks: bool,
@@ -108,7 +109,13 @@ fn ends_in_question(text: &str) -> bool {
 /// Whether the user says how things are to be from now on. English.
 fn states_wish(text: &str) -> bool {
     const PHRASES: &[&str] = &[
-        " always ", " never ", " from now on ", " going forward ", " i prefer ", " i'd prefer ", " i would prefer ",
+        " always ",
+        " never ",
+        " from now on ",
+        " going forward ",
+        " i prefer ",
+        " i'd prefer ",
+        " i would prefer ",
         " i'd rather ",
     ];
     /// What is pasted behind it says nothing of wishes.
@@ -159,7 +166,8 @@ impl WordCounts {
         for (side, head_words) in sides.into_iter().zip(HEAD_WORDS) {
             let mut place = 0;
             for_each_word(side, |word| {
-                let (field, len) = if place < head_words { (HEAD, &mut head_len) } else { (REST, &mut rest_len) };
+                let (field, len) =
+                    if place < head_words { (HEAD, &mut head_len) } else { (REST, &mut rest_len) };
                 found.push(u64::from(word) << 2 | field);
                 *len = len.saturating_add(1);
                 place += 1;
@@ -238,21 +246,21 @@ impl<'a> EncodedWords<'a> {
 
     /// How often `word` stands in each field; `None`: nowhere.
     pub(crate) fn field_counts(&self, word: Word) -> Option<FieldCounts> {
-        let at = self.entries.binary_search_by_key(&word, word_of).ok()?;
-        Some(counts_of(&self.entries[at]))
+        let at = self.entries.binary_search_by_key(&word, |entry| word_of(*entry)).ok()?;
+        Some(counts_of(self.entries[at]))
     }
 
     /// Every word, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Word, FieldCounts)> + use<'a> {
-        self.entries.iter().map(|entry| (word_of(entry), counts_of(entry)))
+        self.entries.iter().map(|entry| (word_of(*entry), counts_of(*entry)))
     }
 }
 
-fn word_of(entry: &[u8; ENTRY]) -> Word {
+fn word_of(entry: [u8; ENTRY]) -> Word {
     Word::from_le_bytes([entry[0], entry[1], entry[2], entry[3]])
 }
 
-fn counts_of(entry: &[u8; ENTRY]) -> FieldCounts {
+fn counts_of(entry: [u8; ENTRY]) -> FieldCounts {
     FieldCounts::from_bytes([entry[4], entry[5]])
 }
 
@@ -488,7 +496,10 @@ mod tests {
         assert_eq!((words.head_len, words.rest_len), (42, 301));
         let encoded = words.encode();
         let read = EncodedWords::parse(&encoded).unwrap();
-        assert_eq!(read.iter().map(|(word, counts)| WordCount { word, counts }).collect::<Vec<_>>(), words.counts);
+        assert_eq!(
+            read.iter().map(|(word, counts)| WordCount { word, counts }).collect::<Vec<_>>(),
+            words.counts
+        );
         assert_eq!(read.traits, words.traits);
     }
 
