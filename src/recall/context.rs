@@ -287,14 +287,16 @@ fn promoted(
 ) -> Vec<Turn> {
     /// They are the last to be served; more would find no room.
     const MOST: u32 = 16;
+    let is_below_floor = below_floor(recalled);
+    let is_asked_for =
+        |seq: u32| recalled.units.iter().any(|hit| hit.recalled.seq() == Some(seq.into()) && !is_below_floor(hit));
     let read = store.read(|conn| {
         let session_no = sessions::existing(conn, scope, session)?.session_no;
         let mut originals = originals::Reader::new(conn, scope);
         let mut turns = Vec::new();
         for seq in receipts::promoted(conn, scope, session_no, MOST)? {
-            let is_known = shown.contains(&seq.into())
-                || recalled.units.iter().any(|hit| hit.recalled.seq() == Some(seq.into()));
-            if !is_known
+            if !shown.contains(&seq.into())
+                && !is_asked_for(seq)
                 && let Some(RecalledItem::Turn(turn)) =
                     answer::fetch(conn, scope, (store.config(), &mut originals), seq)?
             {
@@ -316,11 +318,17 @@ fn anchor_candidate(recalled: &Recalled) -> Option<Candidate<'_>> {
     }
 }
 
-/// What was recalled, the best first.
-fn unit_candidates(recalled: &Searched, session: SessionId) -> Vec<Candidate<'_>> {
+/// What fits too badly to be shown.
+fn below_floor(recalled: &Searched) -> impl Fn(&Hit) -> bool + use<> {
     let best = recalled.units.first().map_or(0.0, |hit| hit.recalled.score);
     // Every query has a best answer; what it is best at may be nothing.
     let is_answered = recalled.units.iter().any(Hit::has_evidence);
+    move |hit| !is_answered || hit.recalled.score < FLOOR * best
+}
+
+/// What was recalled, the best first.
+fn unit_candidates(recalled: &Searched, session: SessionId) -> Vec<Candidate<'_>> {
+    let is_below_floor = below_floor(recalled);
     let candidates = recalled.units.iter().filter_map(|hit| {
         let (item, of) = match &hit.recalled.item {
             RecalledItem::Turn(turn) => (Item::Turn(turn), turn.session_id),
@@ -332,7 +340,7 @@ fn unit_candidates(recalled: &Searched, session: SessionId) -> Vec<Candidate<'_>
         let candidate = Candidate::new(item, section)
             .found_by(&recalled.words, focus(hit))
             .summary(hit.summary.as_ref())
-            .below_floor(!is_answered || hit.recalled.score < FLOOR * best);
+            .below_floor(is_below_floor(hit));
         Some(candidate)
     });
     candidates.collect()

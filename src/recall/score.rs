@@ -97,13 +97,23 @@ pub(crate) fn rank(
         }
         None => Box::new(units.iter().filter(|unit| unit.facts.seq > 0).map(|unit| {
             let seq = unit.facts.seq;
-            (seq, Parts { meaning: rounded(meaning_of(evidence, seq)), ..Parts::default() })
+            let has_meaning = *profile == Profile::Paper;
+            let meaning = if has_meaning { rounded(meaning_of(evidence, seq)) } else { 0.0 };
+            (seq, Parts { meaning, ..Parts::default() })
         })),
     };
     let mut ranked: Vec<Scored> = seqs
         .filter(|(seq, _)| may(*seq))
         .filter_map(|(seq, parts)| {
-            let parts = with_factors(parts, evidence, &index.unit(seq)?.facts);
+            let facts = &index.unit(seq)?.facts;
+            let parts = match profile.weights() {
+                Some(_) => with_factors(parts, evidence, facts),
+                None => Parts {
+                    anchors: (evidence.anchors)(seq),
+                    recency: recency(facts.said_at_ms, evidence.now_ms),
+                    ..parts
+                },
+            };
             let score = parts.score(profile);
             (score > 0.0).then_some(Scored { seq, score, parts })
         })

@@ -1,6 +1,6 @@
 //! What is erased is in no recall any more, of whatever handle or process, and in no row that recall reads.
 
-use std::io::Write;
+use std::{io::Write, process::Command};
 
 use thermocline::{
     Clock, ContextOptions, ErrorKind, NewTurn, Originals, RunJobs,
@@ -63,7 +63,9 @@ fn check_gone(user: &User) {
 #[track_caller]
 fn check_bytes(fixture: &Fixture) {
     for suffix in ["", "-wal", "-shm"] {
-        let Ok(bytes) = std::fs::read(format!("{}{suffix}", fixture.path().display())) else { continue };
+        // By another process: closing the file in this one would open the locks of its handles.
+        let read = Command::new("cat").arg(format!("{}{suffix}", fixture.path().display())).output().unwrap();
+        let bytes = read.stdout;
         for word in CANARIES {
             let is_there = bytes.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()));
             assert!(!is_there, "{word} in memory.db{suffix}");
@@ -138,7 +140,7 @@ fn bare(fixture: &Fixture) -> Fixture {
     tell_all(&alex, 75);
     let filler = alex.session_named("secret").unwrap();
     for _ in 0..70 {
-        filler.record(NewTurn::new("", "")).unwrap(); // A turn without a word.
+        filler.record(NewTurn::new(".", "")).unwrap(); // A turn without a word.
     }
     filler.end().unwrap();
     memory.run_jobs(RunJobs::default()).unwrap();
@@ -180,10 +182,7 @@ fn an_erased_user_is_in_no_recall_of_any_handle_or_process_and_in_no_row() {
     assert_eq!(answers(&blake), of_blake);
     let diagnosis = memory.doctor().unwrap();
     assert!(diagnosis.is_healthy(), "{diagnosis:?}");
-    // The name begins anew, and an old receipt says nothing.
-    let anew = memory.user("alex").unwrap();
-    check_gone(&anew);
-    assert_eq!(anew.receipts(10).unwrap().len(), CANARIES.len(), "those of the check");
+    check_gone(&memory.user("alex").unwrap()); // The name begins anew.
 }
 
 #[test]
@@ -197,12 +196,12 @@ fn a_session_erased_before_it_is_indexed_is_not_indexed() {
     let there = fixture.alex();
     assert!(there.recall(CANARIES[1], options()).unwrap().items[0].parts.words > 0.0);
     secret.erase().unwrap();
+    check_bytes(&fixture); // Before anybody asks for it again, which is on record.
     check_gone(&there);
     memory.run_jobs(RunJobs::default()).unwrap();
     for user in [&alex, &there, &fixture.alex()] {
         check_gone(user);
     }
-    check_bytes(&fixture);
     assert!(memory.doctor().unwrap().is_healthy());
     assert_eq!(ask::<u32>(&fixture.path(), "SELECT indexed_seq FROM user_scopes"), 128);
 }

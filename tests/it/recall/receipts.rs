@@ -53,7 +53,7 @@ fn a_contexts_receipt_names_what_became_of_each() {
     let session = alex.session_named("now").unwrap();
     tell(&session, 150..160);
     let mut outcomes = BTreeSet::new();
-    for (query, budget) in [("Who repaired the violin in Porto?", 4_400), ("telescope", 700), ("violin", 90)] {
+    for (query, budget) in [("Who repaired the violin in Porto?", 4_400), ("telescope", 700), ("violin", 90), ("quetzalcoatlus", 4_400)] {
         let options = ContextOptions::default().now(asked_at()).budget_tokens(budget);
         let context = session.context(query, options).unwrap();
         let receipt = alex.receipt(context.receipt).unwrap();
