@@ -126,6 +126,10 @@ pub(crate) struct Run<'a> {
 /// Ends what silence has ended, then runs jobs until none is due.
 pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<bool>) -> Result<JobsReport> {
     let mut run = Run::new(store, stop, options.on_progress);
+    if !store.config().embedders.is_empty() {
+        // What opening the file has queued for a model that is new to it.
+        store.write_slice(|_| Ok(())).await?;
+    }
     let only = options.only;
     let ended_sessions = if only.is_none() { end_silent(&mut run).await? } else { 0 };
     let mut report = JobsReport { ended_sessions, ..JobsReport::default() };

@@ -12,8 +12,8 @@ use crate::model::{
     tier::MemoryTier,
 };
 
-/// The stored record of one recall. Its ranks can be worked out again: each item's score is
-/// [`Parts::score`] of its parts.
+/// The stored record of one recall. Its ranks can be worked out again: the score of a turn or summary is
+/// [`Parts::score`] of its parts, that of an anchor is its strength.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Receipt {
     /// Its id.

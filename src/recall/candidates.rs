@@ -80,11 +80,17 @@ fn anchor_candidate(recalled: &Recalled) -> Option<Candidate<'_>> {
     }
 }
 
-/// What was recalled, the best first.
-fn unit_candidates(recalled: &Searched, session: Option<SessionId>) -> Vec<Candidate<'_>> {
+/// Tells what fits too badly to be shown.
+pub(crate) fn below_floor(recalled: &Searched) -> impl Fn(&Hit) -> bool + use<> {
     let best = recalled.units.first().map_or(0.0, |hit| hit.recalled.score);
     // Every query has a best answer; what it is best at may be nothing.
     let is_answered = recalled.units.iter().any(Hit::has_evidence);
+    move |hit| !is_answered || hit.recalled.score < FLOOR * best
+}
+
+/// What was recalled, the best first.
+fn unit_candidates(recalled: &Searched, session: Option<SessionId>) -> Vec<Candidate<'_>> {
+    let is_below_floor = below_floor(recalled);
     let candidates = recalled.units.iter().filter_map(|hit| {
         let (item, of) = match &hit.recalled.item {
             RecalledItem::Turn(turn) => (Item::Turn(turn), turn.session_id),
@@ -96,7 +102,7 @@ fn unit_candidates(recalled: &Searched, session: Option<SessionId>) -> Vec<Candi
         let candidate = Candidate::new(item, section)
             .found_by(&recalled.words, focus(hit))
             .summary(hit.summary.as_ref())
-            .below_floor(!is_answered || hit.recalled.score < FLOOR * best);
+            .below_floor(is_below_floor(hit));
         Some(candidate)
     });
     candidates.collect()

@@ -264,14 +264,19 @@ fn promoted(
 ) -> Vec<Turn> {
     /// They are the last to be served; more would find no room.
     const MOST: u32 = 16;
+    let is_below_floor = candidates::below_floor(recalled);
+    let is_asked_for = |seq: u32| {
+        recalled.units.iter().any(|hit| hit.recalled.seq() == Some(seq.into()) && !is_below_floor(hit))
+    };
     let read = store.read(|conn| {
         let session_no = sessions::existing(conn, scope, session)?.session_no;
         let mut originals = originals::Reader::new(conn, scope);
         let mut turns = Vec::new();
         for seq in receipts::promoted(conn, scope, session_no, MOST)? {
-            let is_known = shown.contains(&seq.into())
-                || recalled.units.iter().any(|hit| hit.recalled.seq() == Some(seq.into()));
-            if !is_known && let Some(unit) = turns::unit_by_seq(conn, scope, seq)? {
+            if !shown.contains(&seq.into())
+                && !is_asked_for(seq)
+                && let Some(unit) = turns::unit_by_seq(conn, scope, seq)?
+            {
                 let place = (unit.session_no, unit.turn_number);
                 let found = answer::fetch(conn, scope, (store.config(), &mut originals), (seq, place))?;
                 turns.extend(found.and_then(RecalledItem::into_turn));

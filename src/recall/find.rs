@@ -67,7 +67,11 @@ pub(crate) fn find(
         missing.push(format!("words: {error}"));
         WordsLeg::default()
     });
-    let meaning = meaning(conn, scope, index, question, &mut missing);
+    let mut meaning = meaning(conn, scope, index, question, &mut missing);
+    if question.profile == Profile::Paper {
+        // It knows one cosine a turn: that of the piece that matches best.
+        meaning.cosines = meaning.best.iter().map(|best| best.cosines[0].max(best.cosines[1])).collect();
+    }
     let spans = &question.query.spans;
     let anchors = anchor_strengths(conn, scope, index, question).unwrap_or_else(|error| {
         missing.push(format!("anchors: {error}"));

@@ -89,14 +89,23 @@ pub(crate) fn rank(
         (0..units.len()).filter(is_worth).map(|at| (units[at].facts.seq, lent.parts(at))).collect()
     } else {
         let known = units.iter().map(|unit| unit.facts.seq).filter(|seq| *seq > 0);
-        let meaning = |seq| rounded(meaning_of(evidence, seq));
+        let has_meaning = *profile == Profile::Paper;
+        let meaning = |seq| if has_meaning { rounded(meaning_of(evidence, seq)) } else { 0.0 };
         known.map(|seq| (seq, Parts { meaning: meaning(seq), ..Parts::default() })).collect()
     };
     let mut ranked: Vec<Scored> = candidates
         .into_iter()
         .filter(|(seq, _)| hidden.binary_search(seq).is_err())
         .filter_map(|(seq, parts)| {
-            let parts = with_factors(parts, evidence, &index.unit(seq)?.facts);
+            let facts = &index.unit(seq)?.facts;
+            let parts = match profile.weights() {
+                Some(_) => with_factors(parts, evidence, facts),
+                None => Parts {
+                    anchors: (evidence.anchors)(seq),
+                    recency: recency(facts.said_at_ms, evidence.now_ms),
+                    ..parts
+                },
+            };
             let score = parts.score(profile);
             // By recency alone all count, and what is old and what is older are 0 both: the order says which.
             (score > 0.0 || *profile == Profile::Recency).then_some(Scored { seq, score, parts })

@@ -42,6 +42,7 @@ mod jobs;
 mod layers;
 mod model;
 mod opening;
+mod recall;
 mod recording;
 mod sessions;
 mod sql;
