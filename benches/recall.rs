@@ -134,10 +134,11 @@ fn faster(plain: &PlainRecall) -> Vectors {
     if took(Vectors::Table) <= took(Vectors::Function) { Vectors::Table } else { Vectors::Function }
 }
 
-fn under(turns: usize, at_10_000: u64, at_100_000: u64) -> Target {
+/// Up to 10,000 turns the one figure, in milliseconds, up to 100,000 the other.
+fn under(turns: usize, small: u64, large: u64) -> Target {
     match turns {
-        ..=10_000 => Target::Under(Duration::from_millis(at_10_000)),
-        ..=100_000 => Target::Under(Duration::from_millis(at_100_000)),
+        ..=10_000 => Target::Under(Duration::from_millis(small)),
+        10_001..=100_000 => Target::Under(Duration::from_millis(large)),
         _ => Target::None,
     }
 }
