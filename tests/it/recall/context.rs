@@ -102,7 +102,7 @@ pub fn check_frame(text: &str, names: &[&str]) {
         let is_frame = frame.contains(&line)
             || (n == 0 && line.starts_with("<memory: "))
             || line.starts_with("<now: ")
-            || line.starts_with("<summary")
+            || line.starts_with("Turn (summary): ")
             || line == "<...>"
             || line.starts_with("On 20")
             || line.starts_with('<') && line.ends_with("left out>");
