@@ -37,7 +37,7 @@ pub(super) async fn embed(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
         let (mut trouble, mut spaces) = (None, Vec::new());
         for embedder in std::iter::once(&built_in as &dyn Embedder).chain(embedders.iter().map(AsRef::as_ref))
         {
-            match in_space(run, scope, lease, embedder).await {
+            match in_space(run, scope, (lease, true), embedder).await {
                 Ok(Some(space)) => spaces.push(space),
                 Ok(None) => return Ok(Ended::Stopped),
                 Err(error) if is_lost(&error) => return Err(error),
@@ -51,6 +51,12 @@ pub(super) async fn embed(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
             return Ok(Ended::Done);
         }
     }
+}
+
+/// Makes what the built-in embedder has not made yet, as part of another job: what a talk was about is asked for in the next
+/// one, and recall need not make it then.
+pub(super) async fn catch_up(run: &mut Run<'_>, scope: Scope, lease: &Lease) -> Result<()> {
+    in_space(run, scope, (lease, false), &BuiltIn::default()).await.map(drop)
 }
 
 /// Ends the job, unless a unit came in since: who recorded that saw the job at work, and queued none.
@@ -73,7 +79,7 @@ async fn finish(run: &Run<'_>, scope: Scope, lease: &Lease, spaces: Vec<Space>) 
 async fn in_space(
     run: &mut Run<'_>,
     scope: Scope,
-    lease: &Lease,
+    (lease, counts): (&Lease, bool),
     embedder: &dyn Embedder,
 ) -> Result<Option<Space>> {
     let wanted = embedder.space();
@@ -90,9 +96,13 @@ async fn in_space(
             return Ok(None);
         }
         let Some(batch) = next_batch(run, &scope, space)? else { break };
-        let units = (batch.until - batch.after) as usize;
+        let units = batch.until - batch.after;
         write(run, scope, lease, (embedder, space), batch).await?;
-        run.advance(units);
+        if counts {
+            let held = lease.clone();
+            run.slice(move |desk| jobs::progress(desk.tx, &held, units, 1)).await?;
+            run.advance(units as usize);
+        }
     }
     for seq in run.store.read(|conn| vectors::gaps(conn, &scope, space, MAX_TRIES))? {
         if run.is_stopped() {
@@ -195,7 +205,7 @@ async fn write(
             vectors::close_gap(desk.tx, &scope, space, batch.until)?;
             users::raise_epoch(desk.tx, &scope)?;
         }
-        jobs::progress(desk.tx, &held, batch.until - batch.after, 1)
+        Ok(())
     })
     .await
 }

@@ -119,14 +119,12 @@ fn forget_words(desk: &mut Desk<'_>, scope: &Scope, turn: &Turn, summary: &Summa
 }
 
 /// Says that a session has no turn left to compress, and ends the job. False: turns are left.
-pub(crate) fn finish(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease, session: SessionId) -> Result<bool> {
+pub(crate) fn finish(desk: &Desk<'_>, scope: &Scope, lease: &Lease, session: SessionId) -> Result<bool> {
     jobs::hold(desk, lease)?;
     let session = sessions::existing(desk.tx, scope, session)?;
     if turns::warm_after(desk.tx, scope, session.session_no, 0, |turns| !turns.is_empty())?.is_empty() {
         sessions::set_tier(desk.tx, scope, session.session_no, MemoryTier::Cold)?;
         jobs::finish(desk.tx, lease)?;
-        // What the talk was about is asked for in the next one.
-        jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
         return Ok(true);
     }
     Ok(false)

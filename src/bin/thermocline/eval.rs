@@ -301,7 +301,7 @@ const ROWS: [Row; 12] = [
     ("recall@10", |of| format!("{:.3}", of.recall_10)),
     ("recall@20", |of| format!("{:.3}", of.recall_20)),
     ("hit@10", |of| format!("{:.3}", of.hit_10)),
-    ("NDCG@10", |of| format!("{:.3}", of.ndcg_10)),
+    ("NDCG@10", |of| format!("{:.3}", of.ndcg_10.abs())),
     ("session recall@5", |of| format!("{:.3}", of.session_recall_5)),
     ("all evidence in 900 tokens, to the letter", |of| format!("{:.3}", of.packed)),
     ("the same, or by its summary", |of| format!("{:.3}", of.packed_or_summarized)),

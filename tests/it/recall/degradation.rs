@@ -233,7 +233,7 @@ fn without_the_vectors_recall_goes_on_by_words_and_says_so() {
 fn without_recall_the_context_has_hot_and_warm_and_says_so() {
     for broken in ["unit_blocks", "identity_anchors"] {
         let fixture = Fixture::new();
-        let alex = told(&fixture);
+        told(&fixture);
         fixture.open().run_jobs(RunJobs::default()).unwrap();
         meddle(&fixture.path(), &format!("ALTER TABLE {broken} RENAME TO lost"));
         let alex = fixture.alex(); // A handle that has nothing in memory.
@@ -255,7 +255,7 @@ fn without_recall_the_context_has_hot_and_warm_and_says_so() {
 #[test]
 fn what_is_unreadable_in_the_index_is_an_error_of_its_leg_alone() {
     let fixture = Fixture::new();
-    let alex = told(&fixture);
+    told(&fixture);
     fixture.open().run_jobs(RunJobs::default()).unwrap();
     meddle(&fixture.path(), "UPDATE postings SET data = x'80'; UPDATE vector_blocks SET body = x'01'");
     let alex = fixture.alex();
