@@ -18,7 +18,7 @@ use crate::{
 const CANARIES: [&str; 3] = ["qwzebrafinch", "qwokapi", "qwaxolotl"];
 
 fn canary(n: usize) -> NewTurn {
-    let padding = "The lantern hangs beside the old basket. ".repeat(if n % 2 == 0 { 1 } else { 12 });
+    let padding = "The lantern hangs beside the old basket. ".repeat(if n & 1 == 0 { 1 } else { 12 });
     let word = CANARIES[n % CANARIES.len()];
     NewTurn::new(format!("I keep a {word} at home. {padding}"), format!("The {word} again?"))
 }
@@ -52,7 +52,7 @@ fn check_gone(user: &User) {
     for word in CANARIES {
         match user.recall(word, options()) {
             Ok(recall) => {
-                assert!(recall.items.iter().all(|recalled| recalled.parts.words == 0.0), "{word}: {recall:?}")
+                assert!(recall.items.iter().all(|recalled| recalled.parts.words == 0.0), "{word}: {recall:?}");
             }
             Err(error) => assert_eq!(error.kind(), ErrorKind::NotFound),
         }

@@ -94,7 +94,7 @@ pub fn story(n: usize) -> NewTurn {
     let what = WHAT[n % WHAT.len()];
     let mut user =
         format!("{} {} the {what} {}.", WHO[n % WHO.len()], DID[n % DID.len()], WHERE[n % WHERE.len()]);
-    if n % 3 == 0 {
+    if n.is_multiple_of(3) {
         for at in 0..4 {
             user.push(' ');
             user.push_str(MORE[(n + at) % MORE.len()]);

@@ -166,7 +166,7 @@ pub fn child_embeds(path: &str, now: &str) {
     let seed = super::embedders::hash("b r1");
     let slow = ScriptedEmbedder::new(("b", "r1", 24), move |_, texts| {
         say("asked");
-        let made = |text: &String| (0..40).map(|_| super::embedders::vector(text, seed, 24)).last().unwrap();
+        let made = |text: &String| (0..40).map(|_| super::embedders::vector(text, seed, 24)).next_back().unwrap();
         Some(Ok(texts.iter().map(made).collect()))
     });
     config.embedders = vec![slow];
@@ -259,10 +259,10 @@ fn killed_while_vectors_are_made_anew_nothing_is_lost_and_the_end_is_the_same() 
     let numbers = |mut dump: crate::dump::Dump| {
         // The spaces' numbers are drawn.
         for rows in dump.values_mut() {
-            rows.iter_mut().for_each(|row| {
-                *row =
-                    row.split(' ').filter(|cell| !cell.starts_with("space_no=")).collect::<Vec<_>>().join(" ")
-            });
+            for row in rows.iter_mut() {
+                let cells = row.split(' ').filter(|cell| !cell.starts_with("space_no="));
+                *row = cells.collect::<Vec<_>>().join(" ");
+            }
             rows.sort();
         }
         dump

@@ -48,7 +48,7 @@ fn a_question_for_a_time_and_nothing_else_gets_its_sessions_the_newest_first() {
         fixture.open().run_jobs(RunJobs::default()).unwrap();
     }
     let parts = alex.recall("Remember last week?", RecallOptions::default().now(at("2026-03-11T12:00:00Z")));
-    assert!(parts.unwrap().items.iter().all(|recalled| recalled.parts.only_time == 1.0));
+    assert!(parts.unwrap().items.iter().all(|recalled| recalled.parts.only_time > 0.99));
     let receipt = alex.receipts(1).unwrap().remove(0);
     assert!(alex.receipt(receipt.id).unwrap().understood.is_only_time);
     assert_eq!(receipt.understood.times, ["2026-03-02/2026-03-09"]);
@@ -81,5 +81,5 @@ fn a_time_is_measured_from_the_moment_of_asking_and_the_future_is_as_new_as_can_
     assert_eq!(asked(&alex, query, "2026-03-18T12:00:00Z"), ["2026-03-09/1", "2026-03-09/2"]);
     let early = RecallOptions::default().now(at("2026-03-02T10:00:00Z") - TimeDelta::days(400));
     let recall = alex.recall("lamp", early).unwrap();
-    assert!(recall.items.iter().all(|recalled| recalled.parts.recency == 1.0));
+    assert!(recall.items.iter().all(|recalled| recalled.parts.recency > 0.99));
 }
