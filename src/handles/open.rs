@@ -26,7 +26,7 @@ impl Open {
         let has_embedders = !config.embedders.is_empty();
         let store = Arc::new(Store::open(path, config)?);
         if has_embedders {
-            store.post(vectors::queue_new_spaces);
+            store.post(vectors::queue_behind);
         }
         let worker = if has_worker { Some(Worker::start(Arc::clone(&store))?) } else { None };
         Ok(Self { worker, store, indexes: UserIndexes::new(recall_bytes) })

@@ -18,6 +18,7 @@ use crate::{
         turn::{NewTurn, RecordOutcome, Recorded, Turn},
     },
     recall::{
+        answer,
         context::{self, Asked, Context, ContextOptions},
         embedders::{self, QueryVector},
         search::Found,
@@ -123,6 +124,7 @@ impl Session {
     /// The newest turns come first, then what the message refers back to, then the newest warm turns. The same
     /// file, message and options give the same string.
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
+        answer::check_query(message, self.store.config())?;
         let vectors = self.query_vectors(message).await;
         let (open, message) = (Arc::clone(&self.store), message.to_owned());
         self.read_latest(move |store, scope, id| {

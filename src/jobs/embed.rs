@@ -65,7 +65,8 @@ async fn finish(run: &Run<'_>, scope: Scope, lease: &Lease, spaces: Vec<Space>) 
     run.slice(move |desk| {
         let last_seq = units::extent(desk.tx, &scope)?.last_seq;
         for space in spaces {
-            if vectors::embedded_seq(desk.tx, &scope, space)? < last_seq {
+            let is_behind = vectors::embedded_seq(desk.tx, &scope, space)? < last_seq;
+            if is_behind || !vectors::gaps(desk.tx, &scope, space, MAX_TRIES)?.is_empty() {
                 return Ok(false);
             }
         }
@@ -104,7 +105,8 @@ async fn in_space(
             run.advance(units as usize);
         }
     }
-    for seq in run.store.read(|conn| vectors::gaps(conn, &scope, space, MAX_TRIES))? {
+    let gaps = run.store.read(|conn| vectors::gaps(conn, &scope, space, MAX_TRIES))?;
+    for &seq in &gaps {
         if run.is_stopped() {
             return Ok(None);
         }
@@ -114,6 +116,10 @@ async fn in_space(
             Ok(Batch { epoch, after: seq - 1, until: seq, texts, is_gap: true })
         })?;
         write(run, scope, lease, (embedder, space), batch).await?;
+    }
+    if !gaps.is_empty() {
+        // Who has read the blocks before has them without what is new in them.
+        run.slice(move |desk| users::raise_epoch(desk.tx, &scope)).await?;
     }
     Ok(Some(space))
 }
@@ -203,7 +209,6 @@ async fn write(
         }
         if batch.is_gap && gaps.is_empty() {
             vectors::close_gap(desk.tx, &scope, space, batch.until)?;
-            users::raise_epoch(desk.tx, &scope)?;
         }
         Ok(())
     })

@@ -26,7 +26,7 @@ use crate::{
         score::Scored,
         user_indexes::UserIndexes,
     },
-    store::{Store, originals, reload, summaries, turns, users::Scope},
+    store::{Store, originals, receipts::NewReceipt, reload, summaries, turns, users::Scope},
     text::words::Word,
 };
 
@@ -181,7 +181,7 @@ pub(crate) fn recall(
     scope: &Scope,
     (query, vectors): (&str, &[QueryVector]),
     options: RecallOptions,
-) -> Result<(Recall, Receipt)> {
+) -> Result<(Recall, NewReceipt)> {
     let config = store.config();
     let watch = Stopwatch::start();
     let k = options.k.unwrap_or(DEFAULT_K);
@@ -190,18 +190,21 @@ pub(crate) fn recall(
     }
     let profile = options.profile.unwrap_or(config.profile);
     profile.check()?;
+    check_query(query, config)?;
     let asked_at = instant::clamped(config.clock.now());
     let now = instant::checked(options.now.unwrap_or(asked_at))?;
     let understood = Query::understand(query, now);
     let words = query::expanded(&understood, &[]);
-    let question = Question { query: &understood, words: &words, meaning: query, vectors, now, profile, k };
+    let meaning = query::text_to_embed(&understood, query, &[]);
+    let question =
+        Question { query: &understood, words: &words, meaning: &meaning, vectors, now, profile, k };
     let searched = store.read(|conn| search(conn, scope, (config, indexes), &question, &[]))?;
     let receipt = Receipt {
         id: ReceiptId::new(asked_at),
         session_id: None,
         asked_at,
         now,
-        query: query.to_owned(),
+        query: kept_query(query),
         profile,
         understood: searched.understood(&understood),
         missing: searched.missing.clone(),
@@ -209,10 +212,14 @@ pub(crate) fn recall(
         tokens: None,
         took_us: watch.elapsed_us(),
         used_at: None,
-        items: (1..).zip(searched.all()).map(|(rank, recalled)| recalled.receipt_item(rank)).collect(),
+        items: (1..)
+            .zip(searched.all().take(k))
+            .map(|(rank, recalled)| recalled.receipt_item(rank))
+            .collect(),
     };
     let items = searched.all().take(k).cloned().collect();
-    Ok((Recall { items, missing: searched.missing, receipt: receipt.id }, receipt))
+    let recall = Recall { items, missing: searched.missing, receipt: receipt.id };
+    Ok((recall, NewReceipt { receipt, epoch: searched.epoch }))
 }
 
 /// A unit that was found.
@@ -235,6 +242,21 @@ impl Hit {
     }
 }
 
+/// Refuses a query that is longer than a side of a turn may be.
+pub(crate) fn check_query(query: &str, config: &Config) -> Result<()> {
+    let (len, most) = (query.len(), config.max_side_bytes);
+    if len > most {
+        return Err(Error::invalid(format!("the message has {len} bytes; {most} are allowed")));
+    }
+    Ok(())
+}
+
+/// What a receipt keeps of a query: its beginning, which is all that is searched for.
+pub(crate) fn kept_query(query: &str) -> String {
+    const MOST_BYTES: usize = 4_096;
+    query[..query.floor_char_boundary(MOST_BYTES)].to_owned()
+}
+
 /// What a search brought up.
 #[derive(Debug, Default)]
 pub(crate) struct Searched {
@@ -246,6 +268,8 @@ pub(crate) struct Searched {
     pub(crate) words: Vec<(Word, f64)>,
     pub(crate) missing: Vec<String>,
     model: Option<String>,
+    /// The user's epoch then: a receipt of what was erased since is not kept.
+    pub(crate) epoch: i64,
 }
 
 impl Searched {
@@ -279,7 +303,7 @@ pub(crate) fn search(
     question: &Question<'_>,
     hidden: &[u32],
 ) -> Result<Searched> {
-    let (found, anchors) = indexes.with(conn, scope, |index| {
+    let (found, anchors, epoch) = indexes.with(conn, scope, |index| {
         let found = find::find(conn, scope, index, question, hidden);
         let relevant = anchors_leg::relevant(question.query, index.anchors());
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
@@ -288,7 +312,7 @@ pub(crate) fn search(
             parts: Parts { anchors: score, ..Parts::default() },
             flags: Vec::new(),
         });
-        (found, anchors.collect())
+        (found, anchors.collect(), index.extent().epoch)
     })?;
     let mut originals = originals::Reader::new(conn, scope);
     let mut units = Vec::with_capacity(found.ranked.len());
@@ -306,7 +330,7 @@ pub(crate) fn search(
             units.push(hit);
         }
     }
-    Ok(Searched { units, anchors, words: found.words, missing: found.missing, model: found.model })
+    Ok(Searched { units, anchors, words: found.words, missing: found.missing, model: found.model, epoch })
 }
 
 /// A unit as it is kept: its turn, else the summary in its place.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     clock::Stopwatch,
-    error::{Error, Result},
+    error::Result,
     model::{
         ids::{AnchorId, ReceiptId, SessionId, TurnId},
         instant,
@@ -17,7 +17,7 @@ use crate::{
         turn::Turn,
     },
     recall::{
-        answer::{self, RecalledItem, Searched},
+        answer::{self, Recalled, RecalledItem, Searched},
         candidates::{self, SessionTurns},
         embedders::QueryVector,
         find::Question,
@@ -26,7 +26,12 @@ use crate::{
         search,
         user_indexes::UserIndexes,
     },
-    store::{Store, originals, receipts, reload, sessions, turns, users::Scope},
+    store::{
+        Store, originals,
+        receipts::{self, NewReceipt},
+        reload, sessions, turns, units,
+        users::Scope,
+    },
     text::render,
     tier::{
         hot::{HotLimits, HotTier},
@@ -134,7 +139,7 @@ impl ContextItem {
             turn_id: turn.map(|turn| turn.id).or(summary.map(|summary| summary.original_turn_id)),
             session_id: turn.map(|turn| turn.session_id).or(summary.map(|summary| summary.session_id)),
             turn_number: turn.map(|turn| turn.turn_number).or(summary.map(|summary| summary.turn_number)),
-            caller_id: turn.and_then(|turn| turn.caller_id.clone()),
+            caller_id: turn.and_then(|turn| turn.caller_id.clone()).or_else(|| summarized(unit)),
             memory_tier: turn.map(|turn| turn.memory_tier),
             anchor_id: anchor.map(|anchor| anchor.id),
             section: piece.section,
@@ -158,6 +163,14 @@ pub(crate) struct Asked<'a> {
     pub(crate) options: ContextOptions,
 }
 
+/// The caller's own id of a turn of which only the summary is left.
+fn summarized(unit: Option<&Recalled>) -> Option<String> {
+    match &unit?.item {
+        RecalledItem::Summary { caller_id, .. } => caller_id.clone(),
+        _ => None,
+    }
+}
+
 /// Builds the context for a message in a session; none: in one that has not begun. Reads only; the receipt is the caller's to keep.
 pub(crate) fn build(
     store: &Store,
@@ -165,16 +178,13 @@ pub(crate) fn build(
     scope: &Scope,
     session: Option<SessionId>,
     asked: &Asked<'_>,
-) -> Result<(Context, Receipt)> {
+) -> Result<(Context, NewReceipt)> {
     let (config, watch) = (store.config(), Stopwatch::start());
     let Asked { message, vectors, options } = *asked;
     let budget_tokens = options.budget_tokens.unwrap_or(config.shares.total());
     let asked_at = instant::clamped(config.clock.now());
     let now = instant::checked(options.now.unwrap_or(asked_at))?;
-    if message.len() > config.max_side_bytes {
-        let (len, most) = (message.len(), config.max_side_bytes);
-        return Err(Error::invalid(format!("the message has {len} bytes; {most} are allowed")));
-    }
+    answer::check_query(message, config)?;
     let profile = options.profile.unwrap_or(config.profile);
     profile.check()?;
     let hot = match session {
@@ -206,7 +216,8 @@ pub(crate) fn build(
     let recalled = store.read(|conn| answer::search(conn, scope, (config, indexes), &question, &hidden));
     let recalled = recalled.unwrap_or_else(|error| {
         missing.push(format!("recall: {error}"));
-        Searched::default()
+        let epoch = store.read(|conn| units::extent(conn, scope)).map_or(0, |extent| extent.epoch);
+        Searched { epoch, ..Searched::default() }
     });
     missing.extend(recalled.missing.iter().cloned());
     let promoted = match session {
@@ -223,7 +234,7 @@ pub(crate) fn build(
         session_id: session,
         asked_at,
         now,
-        query: message.to_owned(),
+        query: answer::kept_query(message),
         profile,
         understood: recalled.understood(&query),
         missing: missing.clone(),
@@ -243,7 +254,7 @@ pub(crate) fn build(
         missing,
         receipt: receipt.id,
     };
-    Ok((context, receipt))
+    Ok((context, NewReceipt { receipt, epoch: recalled.epoch }))
 }
 
 /// The text that stands for what a message means, the last turns considered where it needs them.

@@ -155,6 +155,7 @@ fn meaning(
     question: &Question<'_>,
     missing: &mut Vec<String>,
 ) -> Meaning {
+    let units = u32::try_from(index.units().len()).unwrap_or(u32::MAX);
     for tried in question.vectors {
         let vector = match &tried.vector {
             Ok(Some(vector)) => vector,
@@ -166,13 +167,20 @@ fn meaning(
         };
         match vectors::space(conn, &tried.space) {
             Ok(Some(space)) => match scan(conn, scope, index, (space, false), vector) {
-                Ok((_, uncovered)) if uncovered > MAX_UNCOVERED => {
+                Ok((_, uncovered)) if uncovered > MAX_UNCOVERED.min(units / 2) => {
                     missing.push(format!(
                         "embedder {}: {uncovered} turns are not embedded yet",
                         tried.space.model
                     ));
                 }
                 Ok((meaning, uncovered)) => {
+                    let gaps = vectors::gap_count(conn, scope, space).unwrap_or(0);
+                    if gaps > 0 {
+                        missing.push(format!(
+                            "embedder {}: it refused {gaps} turns, which were found by words only",
+                            tried.space.model
+                        ));
+                    }
                     if uncovered > 0 {
                         missing.push(format!(
                             "embedder {}: {uncovered} turns are not embedded yet and were found by words only",

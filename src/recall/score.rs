@@ -66,13 +66,6 @@ pub(crate) struct Scored {
     pub(crate) parts: Parts,
 }
 
-impl Scored {
-    /// The better one comes first; among equals the newer.
-    fn by_rank(a: &Self, b: &Self) -> Ordering {
-        b.score.total_cmp(&a.score).then_with(|| b.seq.cmp(&a.seq))
-    }
-}
-
 /// The best `k` units but for `hidden` ones (ascending), best first. Units without any evidence are left out.
 pub(crate) fn rank(
     index: &UserIndex,
@@ -111,11 +104,17 @@ pub(crate) fn rank(
             (score > 0.0 || *profile == Profile::Recency).then_some(Scored { seq, score, parts })
         })
         .collect();
+    // Among equals the one said last; of these the one recorded last.
+    let said_at = |unit: &Scored| index.unit(unit.seq).map(|unit| unit.facts.said_at_ms);
+    let by_rank = |a: &Scored, b: &Scored| {
+        let by_score: Ordering = b.score.total_cmp(&a.score);
+        by_score.then_with(|| said_at(b).cmp(&said_at(a))).then_with(|| b.seq.cmp(&a.seq))
+    };
     if k < ranked.len() {
-        ranked.select_nth_unstable_by(k, Scored::by_rank);
+        ranked.select_nth_unstable_by(k, by_rank);
         ranked.truncate(k);
     }
-    ranked.sort_unstable_by(Scored::by_rank);
+    ranked.sort_unstable_by(by_rank);
     ranked
 }
 

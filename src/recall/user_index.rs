@@ -111,7 +111,7 @@ impl Total {
 }
 
 impl UserIndex {
-    /// Reads all of it. `spaces`: those that recall may use; the built-in embedder's own space is last.
+    /// Reads all of it but the vectors, which are read when a space is asked for.
     pub(crate) fn load(conn: &Connection, scope: &Scope) -> Result<Self> {
         let extent = units::extent(conn, scope)?;
         let mut loaded =
@@ -224,7 +224,9 @@ impl UserIndex {
         let at = match self.spaces.iter().position(|known| known.space == space) {
             Some(at) => at,
             // Its place was made meanwhile.
-            None if let Some(at) = self.spaces.iter().position(|known| known.space == not_in_file) => {
+            None if built_in.is_some()
+                && let Some(at) = self.spaces.iter().position(|known| known.space == not_in_file) =>
+            {
                 self.spaces[at].space = space;
                 at
             }
@@ -236,9 +238,13 @@ impl UserIndex {
         let last_seq = self.extent.last_seq;
         let known = &mut self.spaces[at];
         let embedded_seq = vectors::embedded_seq(conn, scope, space)?;
-        if embedded_seq > known.covered_seq {
-            known.read(conn, scope, embedded_seq)?;
+        if embedded_seq > known.covered_seq
+            && let Err(error) = known.read(conn, scope, embedded_seq)
+        {
+            self.spaces.remove(at); // Half read, it would be read on from its beginning.
+            return Err(error);
         }
+        let known = &mut self.spaces[at];
         if let Some(built_in) = built_in
             && last_seq > known.covered_seq
         {
@@ -253,6 +259,7 @@ impl UserIndex {
                         known.matrix.push(seq, piece.number, vector.numbers());
                     }
                 }
+                known.covered_seq = seq; // Cut short, it goes on here.
             }
             known.covered_seq = last_seq;
         }
@@ -260,7 +267,6 @@ impl UserIndex {
         Ok(&self.spaces[at])
     }
 
-    /// How many units have no vector in the space for they have not been embedded yet.
     pub(crate) fn count_bytes(&mut self) {
         let tail: usize = self.tail.iter().map(|(_, words)| words.capacity() + 32).sum();
         let matrices: usize = self.spaces.iter().map(|space| space.matrix.len_bytes()).sum();
@@ -279,7 +285,7 @@ impl UserIndex {
 }
 
 impl SpaceIndex {
-    /// How many units from the last that is covered on are found by words only.
+    /// How many of the newest units are found by words only.
     pub(crate) fn uncovered(&self, last_seq: u32) -> u32 {
         last_seq.saturating_sub(self.covered_seq)
     }

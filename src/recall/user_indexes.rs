@@ -41,12 +41,11 @@ impl UserIndexes {
             slot.clear_poison();
             held
         });
-        let is_known = match held.as_mut() {
-            Some(index) => index.refresh(conn, scope)?,
-            None => false,
-        };
-        if !is_known {
-            *held = None; // Nothing half read is left behind if this fails.
+        // What failed half-way holds some units twice; what is not known any more is of no use either.
+        let known = held.as_mut().map_or(Ok(false), |index| index.refresh(conn, scope));
+        if !matches!(known, Ok(true)) {
+            *held = None;
+            known?;
             *held = Some(UserIndex::load(conn, scope)?);
         }
         let index = held.as_mut().expect("it was just put there");

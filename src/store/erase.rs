@@ -221,6 +221,7 @@ pub(crate) fn begin(
 /// Erases a slice of a user.
 pub(crate) fn user_slice(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease) -> Result<Slice> {
     jobs::hold(desk, lease)?;
+    users::raise_epoch(desk.tx, scope)?;
     let (mut erased, mut room) = (Erased::default(), SLICE);
     for &(table, sql) in USER_TABLES.iter().filter(|(_, sql)| !sql.is_empty()) {
         let params = params![scope.user_id, scope.user_no, room];
@@ -244,6 +245,8 @@ fn got_on(desk: &Desk<'_>, lease: &Lease, slice: &Erased) -> Result<()> {
     jobs::progress(desk.tx, lease, u32::try_from(slice.turns).unwrap_or(u32::MAX), 1)
 }
 
+/// These are small, and many.
+const TRACES_SLICE: u32 = 32 * SLICE;
 /// Rows that say what was asked and found: any of them may repeat what is erased.
 const TRACES: &[&str] = &["recall_receipt_items", "recall_receipts"];
 
@@ -258,13 +261,15 @@ pub(crate) fn session_slice(
     let mut erased = Erased::default();
     if let Some(row) = sessions::by_id(desk.tx, scope, session)? {
         for (_, sql) in USER_TABLES.iter().filter(|(table, _)| TRACES.contains(table)) {
-            let params = params![scope.user_id, scope.user_no, SLICE];
+            let params = params![scope.user_id, scope.user_no, TRACES_SLICE];
             if desk.tx.prepare_cached(sql)?.execute(params)? > 0 {
                 return Ok((erased, false));
             }
         }
         let places = places(desk.tx, scope, row.session_no)?;
         if !places.is_empty() {
+            // Whatever was read of them since the erase began, by whomever, is void.
+            users::raise_epoch(desk.tx, scope)?;
             unindex(desk.tx, scope, row.session_no, &places)?;
             for place in &places {
                 erase_turn(desk.tx, scope, row.session_no, place, &mut erased)?;

@@ -49,11 +49,12 @@ use tokio::sync::Notify;
 use crate::{
     config::Config,
     error::Result,
-    model::{ids::SessionId, receipt::Receipt},
+    model::ids::SessionId,
     store::{
         desk::Desk,
         live::{Live, Look, Watch},
         readers::Readers,
+        receipts::NewReceipt,
         sessions::no_session,
         users::Scope,
         writer::Writer,
@@ -138,7 +139,7 @@ impl Store {
     }
 
     /// Writes a receipt behind the answer, if receipts are kept: nobody waits for it.
-    pub(crate) fn keep_receipt(&self, scope: Scope, receipt: Receipt) {
+    pub(crate) fn keep_receipt(&self, scope: Scope, receipt: NewReceipt) {
         if self.config.receipts > 0 {
             self.post(move |desk| receipts::insert(desk, &scope, &receipt));
         }

@@ -16,22 +16,25 @@ use crate::{
     store::{
         desk::Desk,
         sessions::SessionRow,
-        turns,
+        turns, units,
         users::{self, Scope},
         values::{Instant, instant_at, optional_instant_at},
     },
 };
 
-/// Writes a receipt, and lets the oldest of the user go. Nothing if the user is gone, or being erased.
-pub(crate) fn insert(desk: &Desk<'_>, scope: &Scope, receipt: &Receipt) -> Result<()> {
-    if users::check_is_there(desk.tx, scope).is_err() {
+/// A receipt to be kept, and the user's epoch at the recall.
+#[derive(Debug)]
+pub(crate) struct NewReceipt {
+    pub(crate) receipt: Receipt,
+    pub(crate) epoch: i64,
+}
+
+/// Writes a receipt, and lets the oldest of the user go. Nothing if the user is gone or being erased, or if anything of it
+/// was erased since: that must not come back in a receipt, and a query may repeat it.
+pub(crate) fn insert(desk: &Desk<'_>, scope: &Scope, new: &NewReceipt) -> Result<()> {
+    let NewReceipt { receipt, epoch } = new;
+    if users::check_is_there(desk.tx, scope).is_err() || units::extent(desk.tx, scope)?.epoch != *epoch {
         return Ok(());
-    }
-    // What was erased since the recall must not come back in its receipt.
-    for seq in receipt.items.iter().filter_map(|item| u32::try_from(item.seq?).ok()) {
-        if turns::unit_by_seq(desk.tx, scope, seq)?.is_none() {
-            return Ok(());
-        }
     }
     desk.tx
         .prepare_cached(

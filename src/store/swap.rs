@@ -95,6 +95,9 @@ pub(crate) fn swap(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swa
         }
         turns::record_move(desk.tx, scope, place, ("warm", "cold"), MoveReason::Compression, now)?;
     }
+    if swap.frame.is_none() && swap.fates.iter().any(|fate| fate.plan.sketch.is_some()) {
+        users::raise_epoch(desk.tx, scope)?; // Whoever has the words of what is deleted reads anew.
+    }
     anchors::refold(desk.tx, scope, &folds)?;
     let turns = u32::try_from(swap.fates.len()).unwrap_or(u32::MAX);
     jobs::progress(desk.tx, lease, turns, desk.config.summarizer_tries)
@@ -111,7 +114,6 @@ fn forget_words(desk: &mut Desk<'_>, scope: &Scope, turn: &Turn, summary: &Summa
         index::replace(tx, scope, seq, (old, new))?;
     }
     vectors::forget(tx, scope, &BTreeSet::from([seq]))?;
-    users::raise_epoch(tx, scope)?;
     if vectors::reopen(tx, scope, seq)? {
         jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
     }

@@ -81,6 +81,8 @@ fn read(row: &Row<'_>) -> Result<Unit> {
         let keywords: Option<String> = row.get("topic_keywords")?;
         words_of_summary(&summary.unwrap_or_default(), &keywords.unwrap_or_default())
     };
+    // A unit whose words are damaged is found by its meaning; doctor finds the damage.
+    let words = if EncodedWords::parse(&words).is_some() { words } else { WordCounts::default().encode() };
     let parsed = EncodedWords::parse(&words)
         .ok_or_else(|| Error::new(ErrorKind::Corrupt, "a turn's words cannot be read; run doctor"))?;
     let clamped = |len: u32| u16::try_from(len).unwrap_or(u16::MAX);

@@ -172,7 +172,7 @@ pub(crate) fn add(
 /// Takes the vectors of units out of every space.
 pub(crate) fn forget(tx: &Connection, scope: &Scope, gone: &BTreeSet<u32>) -> Result<()> {
     let blocks: BTreeSet<u32> = gone.iter().map(|seq| block_of(*seq)).collect();
-    for space in spaces_of(tx, scope)? {
+    for space in all_spaces(tx)? {
         for &block in &blocks {
             let kept = without(tx, scope, space, block, |seq| gone.contains(&seq))?;
             write(tx, scope, space, block, &kept)?;
@@ -199,7 +199,7 @@ pub(crate) fn note_gap(tx: &Connection, scope: &Scope, space: Space, seq: u32, w
 /// it has not been embedded in any.
 pub(crate) fn reopen(tx: &Connection, scope: &Scope, seq: u32) -> Result<bool> {
     let mut is_reopened = false;
-    for space in spaces_of(tx, scope)? {
+    for space in all_spaces(tx)? {
         if seq <= embedded_seq(tx, scope, space)? {
             note_gap(tx, scope, space, seq, "its original was deleted, its summary is to be embedded")?;
             is_reopened = true;
@@ -222,8 +222,7 @@ pub(crate) fn queue_for_all(desk: &mut Desk<'_>) -> Result<u64> {
     let mut stmt = desk
         .tx
         .prepare_cached("SELECT user_id, user_no FROM user_scopes WHERE last_seq > 0 ORDER BY user_no")?;
-    let read = |row: &Row<'_>| Ok(Scope { user_id: row.get("user_id")?, user_no: row.get("user_no")? });
-    let users: Vec<Scope> = stmt.query_map([], read)?.collect::<rusqlite::Result<_>>()?;
+    let users: Vec<Scope> = stmt.query_map([], read_scope)?.collect::<rusqlite::Result<_>>()?;
     drop(stmt);
     for scope in &users {
         jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
@@ -231,17 +230,30 @@ pub(crate) fn queue_for_all(desk: &mut Desk<'_>) -> Result<u64> {
     Ok(users.len() as u64)
 }
 
-/// Queues the making of vectors where an embedder is configured whose space is new to the file: the model was changed.
-pub(crate) fn queue_new_spaces(desk: &mut Desk<'_>) -> Result<()> {
+/// Queues the making of vectors for everybody who is behind in the space of a configured embedder: the model was changed,
+/// or others have recorded and run jobs without it.
+pub(crate) fn queue_behind(desk: &mut Desk<'_>) -> Result<()> {
     for embedder in desk.config.embedders.clone() {
         let wanted = embedder.space();
         wanted.check()?;
-        if space(desk.tx, &wanted)?.is_none() {
-            find_or_add_space(desk.tx, &wanted)?;
-            queue_for_all(desk)?;
+        let space = find_or_add_space(desk.tx, &wanted)?;
+        let mut stmt = desk.tx.prepare_cached(
+            "SELECT u.user_id AS user_id, u.user_no AS user_no FROM user_scopes AS u
+             LEFT JOIN user_spaces AS s ON s.user_no = u.user_no AND s.space_no = ?1
+             WHERE u.last_seq > coalesce(s.embedded_seq, 0) ORDER BY u.user_no",
+        )?;
+        let rows = stmt.query_map([space.space_no], read_scope)?;
+        let behind: Vec<Scope> = rows.collect::<rusqlite::Result<_>>()?;
+        drop(stmt);
+        for scope in &behind {
+            jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
         }
     }
     Ok(())
+}
+
+fn read_scope(row: &Row<'_>) -> rusqlite::Result<Scope> {
+    Ok(Scope { user_id: row.get("user_id")?, user_no: row.get("user_no")? })
 }
 
 /// Takes away the vectors of spaces that are not among `kept`, a block at a time. False: there are none.
@@ -259,6 +271,12 @@ pub(crate) fn drop_others(tx: &Connection, kept: &[EmbeddingSpace]) -> Result<bo
     for (space_no, space) in known {
         if kept.contains(&space) {
             continue;
+        }
+        // First of all nobody is embedded there any more: cut short, it is all to be made again.
+        for sql in
+            ["DELETE FROM user_spaces WHERE space_no = ?1", "DELETE FROM vector_gaps WHERE space_no = ?1"]
+        {
+            tx.prepare_cached(sql)?.execute([space_no])?;
         }
         let gone = tx
             .prepare_cached(
@@ -283,6 +301,13 @@ pub(crate) fn gaps(conn: &Connection, scope: &Scope, space: Space, max_tries: u3
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// How many units the embedder of the space refused.
+pub(crate) fn gap_count(conn: &Connection, scope: &Scope, space: Space) -> Result<u32> {
+    let mut stmt =
+        conn.prepare_cached("SELECT count(*) AS gaps FROM vector_gaps WHERE user_no = ?1 AND space_no = ?2")?;
+    Ok(stmt.query_row(params![scope.user_no, space.space_no], |row| row.get("gaps"))?)
+}
+
 /// A gap that is filled.
 pub(crate) fn close_gap(tx: &Connection, scope: &Scope, space: Space, seq: u32) -> Result<()> {
     tx.prepare_cached("DELETE FROM vector_gaps WHERE user_no = ?1 AND space_no = ?2 AND seq = ?3")?
@@ -290,14 +315,11 @@ pub(crate) fn close_gap(tx: &Connection, scope: &Scope, space: Space, seq: u32) 
     Ok(())
 }
 
-/// The spaces in which a user has vectors.
-fn spaces_of(conn: &Connection, scope: &Scope) -> Result<Vec<Space>> {
-    let mut stmt = conn.prepare_cached(
-        "SELECT e.space_no AS space_no, e.dims AS dims FROM user_spaces AS u
-         JOIN embedding_spaces AS e ON e.space_no = u.space_no WHERE u.user_no = ?1 ORDER BY e.space_no",
-    )?;
+/// All spaces of the file: few. Of one that is being dropped a user may have blocks, and no row that says so.
+fn all_spaces(conn: &Connection) -> Result<Vec<Space>> {
+    let mut stmt = conn.prepare_cached("SELECT space_no, dims FROM embedding_spaces ORDER BY space_no")?;
     let read = |row: &Row<'_>| Ok(Space { space_no: row.get("space_no")?, dims: row.get("dims")? });
-    let rows = stmt.query_map([scope.user_no], read)?;
+    let rows = stmt.query_map([], read)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 

@@ -52,7 +52,10 @@ fn check_gone(user: &User) {
     for word in CANARIES {
         match user.recall(word, options()) {
             Ok(recall) => {
-                assert!(recall.items.iter().all(|recalled| recalled.parts.words == 0.0), "{word}: {recall:?}");
+                assert!(
+                    recall.items.iter().all(|recalled| recalled.parts.words == 0.0),
+                    "{word}: {recall:?}"
+                );
             }
             Err(error) => assert_eq!(error.kind(), ErrorKind::NotFound),
         }

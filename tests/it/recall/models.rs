@@ -166,7 +166,8 @@ pub fn child_embeds(path: &str, now: &str) {
     let seed = super::embedders::hash("b r1");
     let slow = ScriptedEmbedder::new(("b", "r1", 24), move |_, texts| {
         say("asked");
-        let made = |text: &String| (0..40).map(|_| super::embedders::vector(text, seed, 24)).next_back().unwrap();
+        let made =
+            |text: &String| (0..40).map(|_| super::embedders::vector(text, seed, 24)).next_back().unwrap();
         Some(Ok(texts.iter().map(made).collect()))
     });
     config.embedders = vec![slow];
