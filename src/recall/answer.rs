@@ -267,7 +267,7 @@ pub(crate) struct Searched {
     /// What each word of the query weighs.
     pub(crate) words: Vec<(Word, f64)>,
     pub(crate) missing: Vec<String>,
-    model: Option<String>,
+    pub(crate) model: Option<String>,
     /// The user's epoch then: a receipt of what was erased since is not kept.
     pub(crate) epoch: i64,
 }
