@@ -216,6 +216,7 @@ impl User {
 
     /// The newest receipts, newest first, without their items.
     pub async fn receipts(&self, limit: u32) -> Result<Vec<Receipt>> {
+        self.store.write(|_| Ok(())).await?; // What was queued before this is in the file after it.
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.read(|conn| receipts::newest(conn, &scope, limit))).await
     }

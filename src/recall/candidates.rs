@@ -18,6 +18,9 @@ const ANCHOR_TOKENS: u32 = 150;
 /// What fits worse than this share of the best is not shown.
 const FLOOR: f64 = 0.2;
 
+/// A turn that fits by nothing of its own is shown if what stands beside it lends it so much.
+const BESIDE: f64 = 0.1;
+
 /// What a session brings with it.
 pub(crate) struct SessionTurns<'t> {
     /// None: it has not begun.
@@ -85,7 +88,10 @@ pub(crate) fn below_floor(recalled: &Searched) -> impl Fn(&Hit) -> bool + use<> 
     let best = recalled.units.first().map_or(0.0, |hit| hit.recalled.score);
     // Every query has a best answer; what it is best at may be nothing.
     let is_answered = recalled.units.iter().any(Hit::has_evidence);
-    move |hit| !is_answered || hit.recalled.score < FLOOR * best
+    move |hit| {
+        let stands = hit.has_evidence() || hit.recalled.parts.neighbours >= BESIDE;
+        !is_answered || !stands || hit.recalled.score < FLOOR * best
+    }
 }
 
 /// What was recalled, the best first.

@@ -35,7 +35,7 @@ use crate::{
 /// Blocks of one batch: more at once cost less each, and more memory.
 const BATCH_BLOCKS: u32 = 16;
 /// Units behind the index from which on it is worth a job. Recall reads so many rows at most, if jobs run.
-const INDEX_AFTER: u32 = BLOCK_UNITS;
+const INDEX_AFTER: u32 = 2 * BLOCK_UNITS;
 
 /// Some blocks to be flushed, read and turned around outside of any transaction.
 #[derive(Debug)]

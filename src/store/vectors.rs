@@ -186,12 +186,18 @@ pub(crate) fn forget(tx: &Connection, scope: &Scope, gone: &BTreeSet<u32>) -> Re
 }
 
 /// Notes that a unit has no vector in the space, so that it is tried again.
-pub(crate) fn note_gap(tx: &Connection, scope: &Scope, space: Space, seq: u32, why: &str) -> Result<()> {
+pub(crate) fn note_gap(
+    tx: &Connection,
+    scope: &Scope,
+    space: Space,
+    (seq, tries): (u32, u32),
+    why: &str,
+) -> Result<()> {
     tx.prepare_cached(
-        "INSERT INTO vector_gaps (user_no, space_no, seq, tries, last_error) VALUES (?1, ?2, ?3, 1, ?4)
+        "INSERT INTO vector_gaps (user_no, space_no, seq, tries, last_error) VALUES (?1, ?2, ?3, ?5, ?4)
          ON CONFLICT (user_no, space_no, seq) DO UPDATE SET tries = tries + 1, last_error = excluded.last_error",
     )?
-    .execute(params![scope.user_no, space.space_no, seq, why])?;
+    .execute(params![scope.user_no, space.space_no, seq, why, tries])?;
     Ok(())
 }
 
@@ -201,7 +207,7 @@ pub(crate) fn reopen(tx: &Connection, scope: &Scope, seq: u32) -> Result<bool> {
     let mut is_reopened = false;
     for space in all_spaces(tx)? {
         if seq <= embedded_seq(tx, scope, space)? {
-            note_gap(tx, scope, space, seq, "its original was deleted, its summary is to be embedded")?;
+            note_gap(tx, scope, space, (seq, 0), "its original was deleted, its summary is to be embedded")?;
             is_reopened = true;
         }
     }

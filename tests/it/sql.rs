@@ -425,7 +425,10 @@ fn ask_memory(fixture: &Fixture, memory: &Thermocline, nora: &User) {
     // What a job of an embedder, and turns that answer, would have written.
     meddle(
         &fixture.path(),
-        "INSERT INTO embedding_spaces (model, revision, dims, text_form) VALUES ('own-model', 'r2', 2, 1);
+        "DELETE FROM user_spaces;
+         DELETE FROM vector_blocks;
+         DELETE FROM embedding_spaces;
+         INSERT INTO embedding_spaces VALUES (1, 'own-model', 'r2', 2, 1);
          INSERT INTO user_spaces SELECT user_no, 1, 3 FROM user_scopes WHERE user_no <> 2;
          INSERT INTO vector_blocks (user_no, space_no, block_no, body) VALUES (1, 1, 0, zeroblob(14));
          INSERT INTO vector_gaps VALUES (1, 1, 2, 1, 'too long');
