@@ -13,21 +13,17 @@
 
 mod support;
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
+use std::time::Duration;
 
 use support::{
-    Length, is_test, lengths, operations,
-    rounds::{Plan, ROUNDS, Sample, interleave, median_of, timed, timed_on},
+    Length, beside, lengths, operations,
+    rounds::{Plan, interleave, timed, timed_on},
     runtime, scratch,
-    table::{Report, Target, percentiles},
+    table::{Report, Target},
     text::Writer,
     transcripts,
 };
-use thermocline::{Config, Durability, NewTurn, RunJobs, Session, Thermocline, User};
-use tokio::runtime::{Builder, Runtime};
+use thermocline::{NewTurn, RunJobs, Session, User};
 
 const TURNS: usize = 50;
 
@@ -48,34 +44,21 @@ fn main() {
         let question = format!("session end, {name} ({} KB)", transcripts::bytes(&turns) / 1_000);
         session_end(&question, length, move || turns.clone(), target, &mut report);
     }
-    report.head(&[
-        "record, evicting one",
-        "turn (characters)",
-        "while jobs run, p50 / p95 / p99",
-        "without, p50 / p95 / p99",
-        "ratio of medians / of 95ths",
-        "target",
-        "verdict",
-    ]);
+    report.head(&beside::COLUMNS);
     for length in lengths() {
-        records_beside_jobs(length, &mut report);
+        let sessions = match length {
+            Length::Short => 40,
+            Length::Long => 12,
+        };
+        let question = ("beside the compression of ended sessions", length);
+        beside::records(question, &mut report, |runtime, _, user, writer| {
+            for _ in 0..operations(sessions) {
+                let turns: Vec<NewTurn> = (0..TURNS).map(|_| writer.turn(length)).collect();
+                runtime.block_on(ended_session(user, turns));
+            }
+        });
     }
     report.save();
-}
-
-fn config() -> Config {
-    let mut config = Config::default();
-    (config.worker, config.durability) = (false, Durability::Full);
-    config
-}
-
-fn open(runtime: &Runtime, path: &std::path::Path) -> (Thermocline, User) {
-    runtime.block_on(async {
-        let memory = Thermocline::open_with(path, config()).await.unwrap();
-        memory.ready().await.unwrap();
-        let user = memory.user("alex").await.unwrap();
-        (memory, user)
-    })
 }
 
 async fn ended_session(user: &User, turns: impl IntoIterator<Item = NewTurn>) -> Session {
@@ -96,8 +79,8 @@ fn session_end(
 ) {
     let folder = scratch();
     let runtime = runtime();
-    let (memory, user) = open(&runtime, &folder.path().join("ours.db"));
-    let (plain_memory, plain_user) = open(&runtime, &folder.path().join("plain.db"));
+    let (memory, user) = beside::open(&runtime, &folder.path().join("ours.db"));
+    let (plain_memory, plain_user) = beside::open(&runtime, &folder.path().join("plain.db"));
     let plain = rusqlite::Connection::open(plain_memory.path()).unwrap();
     plain
         .execute_batch(
@@ -122,73 +105,4 @@ fn session_end(
     );
     let target = Target::Under(Duration::from_millis(target_ms));
     report.row(question, "new file", length, &measured, target);
-}
-
-fn records_beside_jobs(length: Length, report: &mut Report) {
-    let folder = scratch();
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let (memory, user) = open(&runtime, &folder.path().join("ours.db"));
-    let mut writer = Writer::new(9);
-    let talk = runtime.block_on(user.session_named("talk")).unwrap();
-    let (mut with, mut without, mut ratios) = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
-    for _ in 0..ROUNDS {
-        // More than a round of records can see worked off.
-        for _ in 0..operations(match length {
-            Length::Short => 40,
-            Length::Long => 12,
-        }) {
-            let turns: Vec<NewTurn> = (0..TURNS).map(|_| writer.turn(length)).collect();
-            runtime.block_on(ended_session(&user, turns));
-        }
-        let turns: Vec<NewTurn> = (0..2 * operations(400)).map(|_| writer.turn(length)).collect();
-        let (beside, alone) = turns.split_at(turns.len() / 2);
-        let is_over = AtomicBool::new(false);
-        let round_with = runtime.block_on(async {
-            let jobs = async {
-                memory.run_jobs(RunJobs::default()).await.unwrap();
-                is_over.store(true, Ordering::Relaxed);
-            };
-            let records = async {
-                let mut waits = Vec::new();
-                for turn in beside {
-                    if is_over.load(Ordering::Relaxed) && !is_test() {
-                        break; // The queue is empty: what follows would be no record beside jobs.
-                    }
-                    waits.push(timed_async(talk.record(turn.clone())).await);
-                }
-                waits
-            };
-            tokio::join!(jobs, records).1
-        });
-        let round_without: Vec<Duration> = runtime.block_on(async {
-            let mut waits = Vec::new();
-            for turn in alone {
-                waits.push(timed_async(talk.record(turn.clone())).await);
-            }
-            waits
-        });
-        let samples = [Sample::new(round_with.clone()), Sample::new(round_without.clone())];
-        for (place, percent) in [50, 95].into_iter().enumerate() {
-            let [ours, plain] = samples.each_ref().map(|sample| sample.percentile(percent).as_secs_f64());
-            ratios[place].push(ours / plain);
-        }
-        with.extend(round_with);
-        without.extend(round_without);
-    }
-    let [median, p95] = ratios.map(median_of);
-    report.line(&[
-        "beside the compression of ended sessions".to_owned(),
-        length.to_string(),
-        format!("{} ({} records)", percentiles(&Sample::new(with.clone()), &[50, 95, 99]), with.len()),
-        percentiles(&Sample::new(without), &[50, 95, 99]),
-        format!("{median:.2} / {p95:.2}"),
-        "<= 2 times, both".to_owned(),
-        if median <= 2.0 && p95 <= 2.0 { "met" } else { "missed" }.to_owned(),
-    ]);
-}
-
-async fn timed_async<T>(work: impl Future<Output = T>) -> Duration {
-    let start = std::time::Instant::now();
-    work.await;
-    start.elapsed()
 }

@@ -31,7 +31,10 @@ CREATE TABLE user_scopes (
   -- One row per user with a memory: the short key used inside, and the version of what is cached.
   user_no INTEGER PRIMARY KEY AUTOINCREMENT, -- Stands for user_id in inner tables; never used twice.
   user_id BLOB NOT NULL UNIQUE REFERENCES users(id) ON DELETE CASCADE,
-  epoch   INTEGER NOT NULL DEFAULT 0         -- Raised when something of the user is erased: caches read again.
+  epoch   INTEGER NOT NULL DEFAULT 0,        -- Raised when something of the user is erased: caches read again.
+  last_seq    INTEGER NOT NULL DEFAULT 0,    -- The newest of the user's recall units; none is numbered twice.
+  indexed_seq INTEGER NOT NULL DEFAULT 0,    -- Units up to here are in the indexes; of later ones the rows are read.
+  anchor_version INTEGER NOT NULL DEFAULT 0  -- Raised when an anchor changes.
 ) STRICT;
 
 CREATE TABLE conversation_sessions (
@@ -66,7 +69,7 @@ CREATE TABLE conversation_turns (
   user_id              BLOB NOT NULL REFERENCES users(id) ON DELETE CASCADE,
   session_id           BLOB NOT NULL REFERENCES conversation_sessions(id) ON DELETE CASCADE,
   turn_number          INTEGER NOT NULL CHECK (turn_number BETWEEN 1 AND 16777215), -- Place in the session, from 1.
-  seq                  INTEGER NOT NULL,      -- Its row in recall_units.
+  seq                  INTEGER NOT NULL,      -- Its number in recall_units.
   caller_id            TEXT,                  -- The caller's own id for it, as there.
   timestamp            TEXT NOT NULL,         -- When it was said; ISO-8601 UTC, milliseconds.
   memory_tier          TEXT NOT NULL DEFAULT 'hot' CHECK (memory_tier IN ('hot', 'warm', 'cold')),
@@ -102,8 +105,8 @@ CREATE INDEX idx_turns_snapshot ON conversation_turns(snapshot_id) WHERE snapsho
 CREATE TABLE recall_units (
   -- Whatever can be recalled, one row each; its text never changes. Outlives the turn's move to the archive,
   -- so that the caller's id gives the first result for ever. Removed only by erase.
-  seq          INTEGER PRIMARY KEY AUTOINCREMENT, -- The user's order, for ever; never used twice.
   user_no      INTEGER NOT NULL REFERENCES user_scopes(user_no) ON DELETE CASCADE,
+  seq          INTEGER NOT NULL, -- The user's order of recording, from 1, for ever; words and vectors refer to it.
   kind         TEXT NOT NULL,    -- 'turn'; later others.
   owner_id     BLOB NOT NULL,    -- The turn's id. No foreign key: the turn leaves, this row stays.
   session_no   INTEGER,          -- The turn's session ...
@@ -111,8 +114,10 @@ CREATE TABLE recall_units (
   caller_id    TEXT,             -- The caller's own id for it; NULL: none.
   content_hash BLOB NOT NULL,    -- First 16 bytes of SHA-256 over both sides: proves the text.
   said_at      TEXT NOT NULL,    -- As the turn's timestamp.
-  UNIQUE (user_no, caller_id)
-) STRICT;
+  PRIMARY KEY (user_no, seq)
+) STRICT, WITHOUT ROWID;
+-- The unit with the caller's id.
+CREATE UNIQUE INDEX idx_units_caller ON recall_units(user_no, caller_id) WHERE caller_id IS NOT NULL;
 
 CREATE TABLE memory_tier_transitions (
   -- Every move of a turn between tiers: when and why.

@@ -3,7 +3,7 @@
 CREATE TABLE jobs (
   -- Work that outlives a process. A row goes when its work is done; a failed one stays, with its reason.
   job_no      INTEGER PRIMARY KEY AUTOINCREMENT,
-  kind        TEXT NOT NULL,             -- 'compress', 'erase', 'scrub'; open for later kinds.
+  kind        TEXT NOT NULL,             -- 'compress', 'erase', 'scrub', 'index', 'embed'.
   user_id     BLOB REFERENCES users(id) ON DELETE CASCADE, -- Whose data it works on; NULL: the file.
   subject_id  BLOB,                      -- The session it works on; NULL: all of the user's.
   dedupe_key  TEXT NOT NULL UNIQUE,      -- The same work is queued once.
@@ -31,7 +31,7 @@ CREATE TABLE conversation_summaries (
   user_id             BLOB NOT NULL REFERENCES users(id) ON DELETE CASCADE,
   session_id          BLOB NOT NULL REFERENCES conversation_sessions(id) ON DELETE CASCADE,
   turn_number         INTEGER NOT NULL,      -- The turn's place in its session.
-  seq                 INTEGER NOT NULL,      -- The turn's row in recall_units.
+  seq                 INTEGER NOT NULL,      -- The turn's number in recall_units.
   snapshot_id         BLOB,                  -- The backend's state at the turn.
   timestamp           TEXT NOT NULL,         -- When the turn was said; ISO-8601 UTC, milliseconds.
   original_tokens     INTEGER NOT NULL,      -- The turn's total_tokens.
@@ -69,7 +69,7 @@ CREATE TABLE archived_turns (
   frame_no    INTEGER NOT NULL REFERENCES archived_frames(frame_no) ON DELETE CASCADE,
   position    INTEGER NOT NULL,     -- The line in the frame, from 0.
   turn_number INTEGER NOT NULL,     -- Place in the session.
-  seq         INTEGER NOT NULL,     -- Its row in recall_units, which has the hash that proves the text.
+  seq         INTEGER NOT NULL,     -- Its number in recall_units, which has the hash that proves the text.
   words       BLOB NOT NULL         -- As in conversation_turns.
 ) STRICT;
 -- The turns of a frame.

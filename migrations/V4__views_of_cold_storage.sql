@@ -10,7 +10,7 @@ SELECT lower(substr(hex(m.original_turn_id), 1, 8) || '-' || substr(hex(m.origin
 FROM conversation_summaries AS m
 JOIN conversation_sessions AS s ON s.id = m.session_id
 JOIN user_scopes AS u ON u.user_id = m.user_id
-LEFT JOIN recall_units AS r ON r.seq = m.seq;
+LEFT JOIN recall_units AS r ON r.user_no = u.user_no AND r.seq = m.seq;
 
 CREATE VIEW v_anchors AS
 SELECT u.user_no, a.subject || '.' || a.attribute AS key, a.value, a.cardinality, round(a.strength, 3) AS strength,

@@ -4,8 +4,8 @@
 --
 -- All jobs, in the order in which they will run; those that were given up come last. One that is done is not here.
 --   job_no                number, for thermocline jobs retry
---   kind                  compress: a session has ended; erase: an erase was cut short; truncate: the log still holds
---                         what was erased
+--   kind                  compress: a session has ended; erase: an erase was cut short; scrub: the file still holds
+--                         what was erased; index, embed: words and vectors of new turns are put in their places
 --   user_no               whose data it works on (users_by_size.sql says who that is); empty: the file
 --   session_no, session   which session, if it is about one; session is the caller's key, empty if it has none
 --   waits                 due: for whoever runs jobs; put off: for its next try; running: for nothing; cut off: for
@@ -30,4 +30,5 @@ SELECT job_no, kind, user_no, session_no, session,
        done, total AS turns, attempts AS tries,
        replace(replace(replace(last_error, char(10), ' '), char(13), ' '), char(27), '?') AS last_error
 FROM v_jobs
-ORDER BY state = 'failed', kind = 'compress', next_run, job_no;
+ORDER BY state = 'failed', CASE WHEN kind = 'compress' THEN 1 WHEN kind IN ('index', 'embed') THEN 2 ELSE 0 END,
+         next_run, job_no;

@@ -69,6 +69,11 @@ impl Stopwatch {
     pub(crate) fn elapsed(self) -> Duration {
         self.0.elapsed()
     }
+
+    /// In microseconds.
+    pub(crate) fn elapsed_us(self) -> u64 {
+        u64::try_from(self.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
 }
 
 /// A point in monotonic time after which work is given up.

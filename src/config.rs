@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::{
     clock::{Clock, SystemClock},
     compress::Summarizer,
+    embed::Embedder,
     error::{Error, Result},
+    model::profile::Profile,
     text::tokens::Tokenizer,
 };
 
@@ -88,6 +90,19 @@ pub struct Config {
     /// How long a job belongs to the process that took it before another may take it up; renewed while the work goes
     /// on. Milliseconds of the system clock, default 60,000, at least 1,000.
     pub lease_ms: u64,
+    /// What turns text into vectors, the first that answers counting; behind them stands the built-in one. Vectors of
+    /// different models are never compared; what a model has not embedded yet is found by words and by the next one.
+    /// Default: none but the built-in one.
+    pub embedders: Vec<Arc<dyn Embedder>>,
+    /// How long an embedder may take for a query before the next one is asked. Milliseconds, default 2,000, at least 1.
+    pub embed_timeout_ms: u64,
+    /// How recalled turns are ranked. Default: [`Profile::Default`].
+    pub profile: Profile,
+    /// Bytes that recall may keep in memory of all users together: about 0.6 KB a chat-sized turn. The user who asked
+    /// longest ago leaves. Default 256 MiB.
+    pub recall_bytes: usize,
+    /// Receipts kept of each user, the newest. Default 1,000, at most 100,000; 0: none, and use is not counted.
+    pub receipts: u32,
     /// Where the time comes from. Default: [`SystemClock`].
     pub clock: Arc<dyn Clock>,
 }
@@ -162,6 +177,11 @@ impl Default for Config {
             worker: true,
             worker_interval_ms: 60_000,
             lease_ms: 60_000,
+            embedders: Vec::new(),
+            embed_timeout_ms: 2_000,
+            profile: Profile::Default,
+            recall_bytes: 256 << 20,
+            receipts: 1_000,
             clock: Arc::new(SystemClock),
         }
     }
@@ -171,7 +191,7 @@ impl Config {
     /// Refuses a knob outside its limits, and says which.
     pub(crate) fn validate(&self) -> Result<()> {
         const MILLION: u64 = 1_000_000;
-        let knobs: [(&str, u64, u64, u64); 18] = [
+        let knobs: [(&str, u64, u64, u64); 20] = [
             ("hot_turns", self.hot_turns as u64, 1, 50),
             ("hot_tokens", self.hot_tokens.into(), 1, MILLION),
             ("warm_turns", self.warm_turns as u64, 1, 1_000),
@@ -190,6 +210,8 @@ impl Config {
             ("summarizer_timeout_ms", self.summarizer_timeout_ms, 1, u64::MAX),
             ("worker_interval_ms", self.worker_interval_ms, 1, u64::MAX),
             ("lease_ms", self.lease_ms, 1_000, u64::MAX),
+            ("embed_timeout_ms", self.embed_timeout_ms, 1, u64::MAX),
+            ("receipts", self.receipts.into(), 0, 100_000),
         ];
         for (name, value, least, most) in knobs {
             if value < least || value > most {

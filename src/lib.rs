@@ -41,11 +41,17 @@
 //! It is not a vector database, not an agent framework and not an LLM: it works with no LLM, no key, no network
 //! and no server.
 
+#[cfg(any(feature = "llm", feature = "local"))]
+mod aside;
 mod clock;
 mod compress;
 mod config;
+mod embed;
+#[cfg(feature = "llm")]
+mod endpoint;
 mod error;
 mod handles;
+mod index;
 mod jobs;
 mod model;
 mod recall;
@@ -55,6 +61,10 @@ mod tier;
 
 #[cfg(feature = "llm")]
 pub use crate::compress::digest::OpenAiCompatible;
+#[cfg(feature = "local")]
+pub use crate::embed::LocalEmbedder;
+#[cfg(feature = "llm")]
+pub use crate::embed::OpenAiEmbedder;
 pub use crate::{
     clock::{Clock, ManualClock, SystemClock},
     compress::{
@@ -62,28 +72,33 @@ pub use crate::{
         digest::{ChatModel, ChatPrompt, Completing, LlmSummarizer},
     },
     config::{Config, Durability, Originals, Shares},
+    embed::{BuiltIn, Embedder, Embedding, EmbeddingSpace},
     error::{Error, ErrorKind, Result},
     handles::{Session, Thermocline, User, blocking},
     jobs::{JobProgress, JobsReport, RunJobs},
     model::{
         anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
         critical::CriticalRule,
-        ids::{AnchorId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
+        ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         job::{JobInfo, JobKind, JobState},
+        profile::{Parts, Profile, Weights},
+        receipt::{Receipt, ReceiptItem, Understood},
         session::{EndReason, SessionInfo},
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason, Transition},
         turn::{NewTurn, Origin, RecordOutcome, Recorded, Said, TokenCounts, Turn},
     },
     recall::{
+        answer::{Recall, RecallOptions, Recalled, RecalledItem},
         context::{Context, ContextItem, ContextOptions},
-        pack::{PackedAs, Section},
-        search::Recalled,
+        pack::{ItemKind, Outcome, PackedAs, Section},
+        search::Found,
     },
     store::{
         doctor::{Check, Diagnosis},
+        embedding::EmbeddingStatus,
         erase::Erased,
-        stats::{ColdStats, Stats, TierStats},
+        stats::{ColdStats, RecallStats, Stats, TierStats, UseCount},
         transfer::Transferred,
     },
     text::tokens::Tokenizer,

@@ -16,15 +16,19 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use rusqlite::Connection;
 use tempfile::TempDir;
-use thermocline::{Config, Durability, Session, Thermocline};
+use thermocline::{Config, Durability, RunJobs, Session, Thermocline};
 
 use super::{Length, folder, is_test, runtime, scratch, table::thousands, text::Writer};
 
 /// Raised whenever a file would come out otherwise, so that no old one is used.
-const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// A file is made for one schema: that of an unreleased version may still change.
-const SCHEMA: &str = include_str!("../../migrations/V1__sessions_and_turns.sql");
+const SCHEMA: [&str; 3] = [
+    include_str!("../../migrations/V1__sessions_and_turns.sql"),
+    include_str!("../../migrations/V3__cold_storage.sql"),
+    include_str!("../../migrations/V5__recall.sql"),
+];
 
 /// The part that is recorded and multiplied.
 #[derive(Clone, Copy, Debug)]
@@ -119,8 +123,7 @@ impl Corpus {
         let scratch = is_test().then(scratch);
         let kept_in = scratch.as_ref().map_or_else(folder, |scratch| scratch.path().to_owned());
         let sessions = part.sessions() * copies;
-        let file =
-            format!("{}-{turns}-in-{sessions}-v{FORMAT}-{:08x}.db", length.name(), fingerprint(SCHEMA));
+        let file = format!("{}-{turns}-in-{sessions}-v{FORMAT}-{:08x}.db", length.name(), schema());
         let path = kept_in.join(file);
         if !path.exists() {
             make(&path, part, copies, length);
@@ -182,6 +185,9 @@ fn record_part(path: &Path, part: Part, length: Length) {
                 session.record(writer.turn(length).said_at(said_at)).await.unwrap();
             }
         }
+        // Whole blocks of each user are indexed and embedded; sessions stay open, so nothing is compressed.
+        let report = memory.run_jobs(RunJobs::default()).await.unwrap();
+        assert_eq!((report.failed, report.later), (0, 0), "{report:?}");
         memory.close().await.unwrap();
     });
 }
@@ -200,6 +206,7 @@ fn multiply(path: &Path, part: Part, copies: usize) {
         for sql in statements(&tx, part, copy) {
             tx.execute(&sql, []).unwrap_or_else(|error| panic!("{error}\n{sql}"));
         }
+        copy_unit_blocks(&tx, part, copy);
     }
     tx.commit().unwrap();
     conn.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_checkpoint(TRUNCATE);").unwrap();
@@ -207,12 +214,16 @@ fn multiply(path: &Path, part: Part, copies: usize) {
 
 /// One statement for each table, parents first. Columns not named here are copied as they are.
 fn statements(conn: &Connection, part: Part, copy: usize) -> Vec<String> {
-    let (users, sessions, turns) = (part.users * copy, part.sessions() * copy, part.turns() * copy);
-    let (last_user, last_session, last_seq) = (part.users, part.sessions(), part.turns());
+    let (users, sessions) = (part.users * copy, part.sessions() * copy);
+    let (last_user, last_session) = (part.users, part.sessions());
     // `new_*` are the rows of this copy that a row of the first part now belongs to.
     let new_user = format!("JOIN user_scopes AS new_user ON new_user.user_no = old_user.user_no + {users}");
     let of_user = format!("JOIN user_scopes AS old_user ON old_user.user_id = t.user_id {new_user}");
     let columns = |table: &str, changed: &[(&str, String)]| copied_columns(conn, table, changed);
+    let of_users = |table: &str| {
+        columns(table, &[("user_no", format!("t.user_no + {users}"))])
+            + &format!("WHERE t.user_no <= {last_user}")
+    };
     vec![
         columns("users", &[("id", "randomblob(16)".into()), ("name", format!("t.name || '/{copy}'"))])
             + &format!("JOIN user_scopes AS s ON s.user_id = t.id WHERE s.user_no <= {last_user}"),
@@ -237,16 +248,14 @@ fn statements(conn: &Connection, part: Part, copy: usize) -> Vec<String> {
                 ("id", "randomblob(16)".into()),
                 ("user_id", "new_session.user_id".into()),
                 ("session_id", "new_session.id".into()),
-                ("seq", format!("t.seq + {turns}")),
             ],
         ) + &format!(
             "JOIN conversation_sessions AS new_session ON new_session.session_no = (t.turn_key >> 24) + {sessions}
-             WHERE t.turn_key < ({last_session} + 1) << 24 ORDER BY t.seq"
+             WHERE t.turn_key < ({last_session} + 1) << 24 ORDER BY t.turn_key & 0xffffff, t.turn_key"
         ),
         columns(
             "recall_units",
             &[
-                ("seq", format!("t.seq + {turns}")),
                 ("user_no", format!("t.user_no + {users}")),
                 ("owner_id", "new_turn.id".into()),
                 ("session_no", format!("t.session_no + {sessions}")),
@@ -254,7 +263,7 @@ fn statements(conn: &Connection, part: Part, copy: usize) -> Vec<String> {
         ) + &format!(
             "JOIN conversation_turns AS new_turn
                ON new_turn.turn_key = (t.session_no + {sessions}) << 24 | t.turn_number
-             WHERE t.seq <= {last_seq} ORDER BY t.seq"
+             WHERE t.user_no <= {last_user}"
         ),
         columns(
             "memory_tier_transitions",
@@ -263,7 +272,31 @@ fn statements(conn: &Connection, part: Part, copy: usize) -> Vec<String> {
                 ("session_no", format!("t.session_no + {sessions}")),
             ],
         ) + &format!("WHERE t.user_no <= {last_user} AND t.session_no <= {last_session}"),
+        of_users("postings"),
+        of_users("user_spaces"),
+        of_users("vector_blocks"),
     ]
+}
+
+/// The bytes of a unit in a row of `unit_blocks`, and where its session's number stands in them (src/index/facts.rs).
+const FACTS: (usize, std::ops::Range<usize>) = (26, 1..9);
+
+/// Copies the part's rows of `unit_blocks`: they name sessions inside.
+fn copy_unit_blocks(conn: &Connection, part: Part, copy: usize) {
+    let mut read = conn
+        .prepare_cached("SELECT user_no, block_no, body FROM unit_blocks WHERE user_no <= ?1 ORDER BY rowid")
+        .unwrap();
+    let mut write =
+        conn.prepare_cached("INSERT INTO unit_blocks (user_no, block_no, body) VALUES (?1, ?2, ?3)").unwrap();
+    let of_part = read.query_map([part.users], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    let of_part: Vec<(i64, i64, Vec<u8>)> = of_part.map(Result::unwrap).collect();
+    for (user_no, block_no, mut body) in of_part {
+        for unit in body.chunks_exact_mut(FACTS.0) {
+            let session_no = i64::from_le_bytes(unit[FACTS.1].try_into().unwrap());
+            unit[FACTS.1].copy_from_slice(&(session_no + (part.sessions() * copy) as i64).to_le_bytes());
+        }
+        write.execute((user_no + (part.users * copy) as i64, block_no, body)).unwrap();
+    }
 }
 
 /// `INSERT INTO table (...) SELECT ... FROM table AS t`, with some columns changed.
@@ -292,6 +325,11 @@ fn settle(path: &Path, is_quick: bool) {
         }
         memory.close().await.unwrap();
     });
+}
+
+/// What stands for the schema in the name of a file.
+pub fn schema() -> u32 {
+    fingerprint(&SCHEMA.concat())
 }
 
 /// FNV-1a.

@@ -12,12 +12,15 @@
     reason = "figures to print and places in short lists: far below what a cast could lose"
 )]
 
+pub mod beside;
 pub mod corpus;
 pub mod plain;
+pub mod plain_recall;
 pub mod rounds;
 pub mod table;
 pub mod text;
 pub mod transcripts;
+pub mod user;
 
 use std::{
     env,
@@ -97,6 +100,15 @@ pub fn sizes() -> Vec<usize> {
     }
     let wanted = env::var("THERMOCLINE_BENCH_TURNS").unwrap_or_else(|_| "10000,100000".to_owned());
     wanted.split(',').map(|turns| turns.trim().parse().expect("a number of turns")).collect()
+}
+
+/// Turns of other users beside whom one is measured: `THERMOCLINE_BENCH_STRANGERS`, default 1,000,000.
+pub fn strangers() -> usize {
+    if is_test() {
+        return 2 * corpus::Part::of_test().turns();
+    }
+    env::var("THERMOCLINE_BENCH_STRANGERS")
+        .map_or(1_000_000, |turns| turns.trim().parse().expect("a number of turns"))
 }
 
 /// Where files and reports are kept between runs: `THERMOCLINE_BENCH_DIR`, default `bench-files` in the target

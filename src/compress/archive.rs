@@ -35,11 +35,20 @@ pub(crate) fn pack(turns: &[&Turn]) -> Result<Frame> {
     Ok(Frame { body, raw_bytes: lines.len(), turn_count: turns.len() })
 }
 
-/// The turn on one line of a frame.
-pub(crate) fn unpack_one(body: &[u8], position: usize) -> Result<Turn> {
-    let lines = lines(body)?;
-    let line = lines.split(|&byte| byte == b'\n').nth(position).filter(|line| !line.is_empty());
-    parse(line.ok_or_else(|| Error::new(ErrorKind::Corrupt, "a frame of the archive is too short"))?)
+/// A frame that was taken apart: its lines, each a turn, of which few may be wanted.
+#[derive(Debug)]
+pub(crate) struct Lines(Vec<u8>);
+
+impl Lines {
+    pub(crate) fn of(body: &[u8]) -> Result<Self> {
+        lines(body).map(Self)
+    }
+
+    /// The turn on one line.
+    pub(crate) fn turn(&self, position: usize) -> Result<Turn> {
+        let line = self.0.split(|&byte| byte == b'\n').nth(position).filter(|line| !line.is_empty());
+        parse(line.ok_or_else(|| Error::new(ErrorKind::Corrupt, "a frame of the archive is too short"))?)
+    }
 }
 
 /// Every turn of a frame, in order.
@@ -76,8 +85,9 @@ mod tests {
         ];
         let frame = pack(&turns.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(unpack(&frame.body).unwrap(), turns);
-        assert_eq!(unpack_one(&frame.body, 2).unwrap(), turns[2]);
-        assert_eq!(unpack_one(&frame.body, 3).unwrap_err().kind(), ErrorKind::Corrupt);
+        let lines = Lines::of(&frame.body).unwrap();
+        assert_eq!(lines.turn(2).unwrap(), turns[2]);
+        assert_eq!(lines.turn(3).unwrap_err().kind(), ErrorKind::Corrupt);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The built-in summary of one turn: one sentence that quotes what tells most, and topic keywords.
 
 use crate::{
-    compress::gist::{Act, Gist, Side, gist},
-    model::turn::Said,
+    compress::gist::{Act, Gist, gist},
+    model::turn::{Said, Side},
     text::{keywords::keywords, render::label, tokens::Tokenizer},
 };
 

@@ -2,13 +2,16 @@
 
 use std::ops::Range;
 
-use crate::text::{
-    dull_words::is_dull,
-    fillers::without_fillers,
-    plain::plain,
-    sentences::{Sentence, Setting, sentences},
-    stop_words::is_stop_word,
-    terms::{TermKind, for_each_term, is_unspaced},
+use crate::{
+    model::turn::Side,
+    text::{
+        dull_words::is_dull,
+        fillers::without_fillers,
+        plain::plain,
+        sentences::{Sentence, Setting, sentences},
+        stop_words::is_stop_word,
+        terms::{TermKind, for_each_term, is_unspaced},
+    },
 };
 
 /// What a side said in short.
@@ -28,13 +31,6 @@ pub(crate) enum Act {
     Asked,
     /// It is code or data, without a sentence.
     Sent,
-}
-
-/// Whose words they are: a message tells most about its author, a reply where it begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    User,
-    Reply,
 }
 
 /// No more than this of a text's start, and of its end, is looked at: behind a long paste stands the question.
@@ -102,7 +98,7 @@ fn first_words(text: &str, sentence: Option<&Sentence<'_>>, max_bytes: usize) ->
     cut(&line, max_bytes).map(|text| Gist { text, act })
 }
 
-/// How much a sentence's place counts, in percent.
+/// How much a sentence's place counts, in percent: a message tells most about its author, a reply where it begins.
 fn worth_of_place(sentence: &Sentence<'_>, side: Side, index: usize, last: usize) -> u32 {
     let setting = match sentence.setting {
         _ if sentence.text.starts_with('[') => 30, // a note, as `[image: a dog]`

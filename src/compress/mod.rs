@@ -3,9 +3,9 @@
 
 pub(crate) mod anchors;
 pub(crate) mod archive;
-mod classes;
+pub(crate) mod classes;
 pub(crate) mod critical;
-mod cues;
+pub(crate) mod cues;
 pub(crate) mod digest;
 pub(crate) mod extract;
 mod extractive;
@@ -14,7 +14,7 @@ mod gist;
 pub(crate) mod plan;
 pub(crate) mod subjects;
 pub(crate) mod verify;
-mod voice;
+pub(crate) mod voice;
 
 pub use extractive::Extractive;
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{
     compress::cues::is_passed_over,
     text::{
-        sentences::{Setting, sentences},
+        sentences::{Sentence, Setting, sentences},
         terms::for_each_term,
     },
 };
@@ -64,6 +64,21 @@ pub(crate) fn statements(text: &str) -> Vec<Statement<'_>> {
         }
     }
     found
+}
+
+/// The sentences of a message as they stand, questions too, in order: what it asks rather than what it states. No more
+/// than `most_bytes` of its start are looked at.
+pub(crate) fn spoken(text: &str, most_bytes: usize) -> Vec<Statement<'_>> {
+    let text = &text[..text.floor_char_boundary(most_bytes)];
+    let is_own =
+        |sentence: &Sentence<'_>| sentence.setting != Setting::Quoted && !has_role_tag(sentence.text);
+    let statement = |text| Statement {
+        text,
+        tokens: tokens(text, |_| false),
+        starts_sentence: true,
+        is_loud: text.contains('!'),
+    };
+    sentences(text).into_iter().filter(is_own).map(|sentence| statement(sentence.text)).collect()
 }
 
 fn add_statements<'a>(text: &'a str, found: &mut Vec<Statement<'a>>) {

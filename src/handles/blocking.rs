@@ -25,9 +25,9 @@ use chrono::{DateTime, Utc};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
-    Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, Error, ErrorKind, HotTier, JobInfo,
-    JobsReport, NewTurn, Recalled, Recorded, Result, RunJobs, SessionId, SessionInfo, Summary, Transferred,
-    Transition, Turn, TurnId, UserId, WarmTier,
+    Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, Error, ErrorKind, Found, HotTier,
+    JobInfo, JobsReport, NewTurn, Recall, RecallOptions, Receipt, ReceiptId, Recorded, Result, RunJobs,
+    SessionId, SessionInfo, Summary, Transferred, Transition, Turn, TurnId, UserId, WarmTier,
 };
 
 /// See [`Thermocline`](crate::Thermocline).
@@ -127,6 +127,16 @@ impl Thermocline {
         self.runtime.block_on(self.inner.run_jobs(options))
     }
 
+    /// See [`Thermocline::rebuild_vectors`](crate::Thermocline::rebuild_vectors).
+    pub fn rebuild_vectors(&self) -> Result<u64> {
+        self.runtime.block_on(self.inner.rebuild_vectors())
+    }
+
+    /// See [`Thermocline::embedding_status`](crate::Thermocline::embedding_status).
+    pub fn embedding_status(&self) -> Result<Vec<crate::EmbeddingStatus>> {
+        self.runtime.block_on(self.inner.embedding_status())
+    }
+
     /// See [`Thermocline::jobs`](crate::Thermocline::jobs).
     pub fn jobs(&self) -> Result<Vec<JobInfo>> {
         self.runtime.block_on(self.inner.jobs())
@@ -209,6 +219,26 @@ impl User {
         self.runtime.block_on(self.inner.summary_by_caller_id(caller_id))
     }
 
+    /// See [`User::recall`](crate::User::recall).
+    pub fn recall(&self, query: &str, options: RecallOptions) -> Result<Recall> {
+        self.runtime.block_on(self.inner.recall(query, options))
+    }
+
+    /// See [`User::context`](crate::User::context).
+    pub fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
+        self.runtime.block_on(self.inner.context(message, options))
+    }
+
+    /// See [`User::receipt`](crate::User::receipt).
+    pub fn receipt(&self, id: ReceiptId) -> Result<Receipt> {
+        self.runtime.block_on(self.inner.receipt(id))
+    }
+
+    /// See [`User::receipts`](crate::User::receipts).
+    pub fn receipts(&self, limit: u32) -> Result<Vec<Receipt>> {
+        self.runtime.block_on(self.inner.receipts(limit))
+    }
+
     /// See [`User::anchors`](crate::User::anchors).
     pub fn anchors(&self) -> Result<Vec<Anchor>> {
         self.runtime.block_on(self.inner.anchors())
@@ -266,7 +296,7 @@ impl Session {
     }
 
     /// See [`Session::search`](crate::Session::search).
-    pub fn search(&self, query: &str, k: usize) -> Result<Vec<Recalled>> {
+    pub fn search(&self, query: &str, k: usize) -> Result<Vec<Found>> {
         self.runtime.block_on(self.inner.search(query, k))
     }
 

@@ -2,7 +2,13 @@
 
 use std::{ops::Deref, path::Path, sync::Arc};
 
-use crate::{config::Config, error::Result, jobs::Worker, store::Store};
+use crate::{
+    config::Config,
+    error::Result,
+    jobs::Worker,
+    recall::user_indexes::UserIndexes,
+    store::{Store, vectors},
+};
 
 /// The last handle to go stops the worker and then closes the file.
 #[derive(Debug)]
@@ -10,14 +16,20 @@ pub(super) struct Open {
     // Dropped first: it writes.
     worker: Option<Worker>,
     store: Arc<Store>,
+    /// What recall keeps in memory.
+    pub(super) indexes: UserIndexes,
 }
 
 impl Open {
     pub(super) fn file(path: &Path, config: Config) -> Result<Self> {
-        let has_worker = config.worker;
+        let (has_worker, recall_bytes) = (config.worker, config.recall_bytes);
+        let has_embedders = !config.embedders.is_empty();
         let store = Arc::new(Store::open(path, config)?);
+        if has_embedders {
+            store.post(vectors::queue_behind);
+        }
         let worker = if has_worker { Some(Worker::start(Arc::clone(&store))?) } else { None };
-        Ok(Self { worker, store })
+        Ok(Self { worker, store, indexes: UserIndexes::new(recall_bytes) })
     }
 
     /// Ends the worker, then the writer. Blocks.

@@ -18,8 +18,10 @@ use crate::{
         turn::{NewTurn, RecordOutcome, Recorded, Turn},
     },
     recall::{
-        context::{self, Context, ContextOptions},
-        search::Recalled,
+        answer,
+        context::{self, Asked, Context, ContextOptions},
+        embedders::{self, QueryVector},
+        search::Found,
     },
     store::{
         Store,
@@ -111,7 +113,7 @@ impl Session {
 
     /// The best `k` turns of the whole session for a query, by words; newest first among equals. Any string is
     /// a query; one without a word finds nothing.
-    pub async fn search(&self, query: &str, k: usize) -> Result<Vec<Recalled>> {
+    pub async fn search(&self, query: &str, k: usize) -> Result<Vec<Found>> {
         let query = query.to_owned();
         self.read_latest(move |store, scope, id| context::search_before(store, scope, id, None, (&query, k)))
             .await
@@ -122,8 +124,26 @@ impl Session {
     /// The newest turns come first, then what the message refers back to, then the newest warm turns. The same
     /// file, message and options give the same string.
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
-        let message = message.to_owned();
-        self.read_latest(move |store, scope, id| context::build(store, scope, id, &message, options)).await
+        answer::check_query(message, self.store.config())?;
+        let vectors = self.query_vectors(message).await;
+        let (open, message) = (Arc::clone(&self.store), message.to_owned());
+        self.read_latest(move |store, scope, id| {
+            let asked = Asked { message: &message, vectors: &vectors, options };
+            let (context, receipt) = context::build(store, &open.indexes, scope, Some(id), &asked)?;
+            store.keep_receipt(*scope, receipt);
+            Ok(context)
+        })
+        .await
+    }
+
+    /// What the message means to embedders of the caller's, the last turns considered where it needs them.
+    async fn query_vectors(&self, message: &str) -> Vec<QueryVector> {
+        if self.store.config().embedders.is_empty() {
+            return Vec::new();
+        }
+        let hot = self.hot().await;
+        let text = context::text_to_embed(message, hot.as_deref().ok());
+        embedders::query_vectors(self.store.config(), &text).await
     }
 
     /// One turn by its place in the session, from 1.
@@ -232,6 +252,7 @@ impl Session {
     /// moves and jobs, out of the bytes of the file and its log. Anchors lose what it said and are folded anew from the
     /// rest. What erasing cannot reach is said at [`User::erase`](crate::User::erase).
     pub async fn erase(&self) -> Result<Erased> {
+        self.store.indexes.forget(&self.scope);
         let (store, scope, id) = (Arc::clone(&self.store), self.scope, self.id());
         drive(move || async move { jobs::erase(&store, scope, Some(id)).await }).await
     }

@@ -4,16 +4,19 @@ use std::{io::BufRead, path::Path, sync::Arc, time::Duration};
 
 use crate::{
     config::Config,
+    embed::{BuiltIn, Embedder, EmbeddingSpace},
     error::Result,
     handles::{User, drive, off_thread, open::Open},
     jobs::{self, JobsReport, RunJobs},
     model::{ids::UserId, job::JobInfo},
     store::{
         doctor::Diagnosis,
+        embedding::{self, EmbeddingStatus},
         jobs as queue,
         stats::Stats,
         transfer::{Transferred, import},
         users::{self, UserKey},
+        vectors,
     },
     text::measure::check_name,
 };
@@ -149,6 +152,29 @@ impl Thermocline {
             jobs::run(&store, options, never).await
         })
         .await
+    }
+
+    /// Makes all vectors anew, by the configured embedders; those of models that are not configured any more go. Queues a
+    /// job for each user and returns how many; [`run_jobs`](Self::run_jobs) or the worker does the work. Meanwhile recall goes
+    /// on by words and by the built-in embedder.
+    pub async fn rebuild_vectors(&self) -> Result<u64> {
+        let mut kept: Vec<EmbeddingSpace> =
+            self.store.config().embedders.iter().map(|embedder| embedder.space()).collect();
+        kept.push(BuiltIn::default().space());
+        loop {
+            let kept = kept.clone();
+            if !self.store.write(move |desk| vectors::drop_others(desk.tx, &kept)).await? {
+                break;
+            }
+        }
+        self.store.write(vectors::begin_anew).await
+    }
+
+    /// How far each user's turns are embedded, by each model that the file knows. What the newest turns lack of the
+    /// built-in embedder's vectors, recall makes itself.
+    pub async fn embedding_status(&self) -> Result<Vec<EmbeddingStatus>> {
+        let store = Arc::clone(&self.store);
+        off_thread(move || store.read(embedding::status)).await
     }
 
     /// The jobs of the whole file, in the order in which they will run; those that were given up last. They name

@@ -9,14 +9,20 @@ use crate::{
     jobs,
     model::{
         anchor::{Anchor, Attribute, FoundAnchor, Stance},
-        ids::{AnchorId, SessionId, TurnId, UserId},
+        ids::{AnchorId, ReceiptId, SessionId, TurnId, UserId},
         instant,
+        receipt::Receipt,
         session::SessionInfo,
         summary::Summary,
         turn::{NewTurn, Recorded, Turn},
     },
+    recall::{
+        answer::{self, Recall, RecallOptions},
+        context::{self, Asked, Context, ContextOptions},
+        embedders::{self, QueryVector},
+    },
     store::{
-        anchors, erase::Erased, lifecycle, originals, record, reload, sessions, summaries,
+        anchors, erase::Erased, lifecycle, originals, receipts, record, reload, sessions, summaries,
         transfer::Transferred, turns, users::Scope,
     },
     text::measure::{self, check_name},
@@ -152,6 +158,69 @@ impl User {
         .await
     }
 
+    /// Searches everything the user ever said, in whatever session and tier, by meaning and by words. Any string is a
+    /// query. Changes nothing that ranks.
+    ///
+    /// Errors: `InvalidInput` for options outside their limits, `TimedOut`.
+    pub async fn recall(&self, query: &str, options: RecallOptions) -> Result<Recall> {
+        let vectors = self.query_vectors(query).await?;
+        let (store, scope, query) = (Arc::clone(&self.store), self.scope, query.to_owned());
+        off_thread(move || {
+            let (recall, receipt) =
+                answer::recall(&store, &store.indexes, &scope, (&query, &vectors), options)?;
+            store.keep_receipt(scope, receipt);
+            Ok(recall)
+        })
+        .await
+    }
+
+    /// What LLM#2 is to be handed with the first message of a session that has not begun: who the user is, and what is
+    /// recalled. Starts no session. [`Session::context`] is for all others.
+    pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
+        let vectors = self.query_vectors(message).await?;
+        let (store, scope, message) = (Arc::clone(&self.store), self.scope, message.to_owned());
+        off_thread(move || {
+            let asked = Asked { message: &message, vectors: &vectors, options };
+            let (context, receipt) = context::build(&store, &store.indexes, &scope, None, &asked)?;
+            store.keep_receipt(scope, receipt);
+            Ok(context)
+        })
+        .await
+    }
+
+    /// What a query means to embedders of the caller's.
+    async fn query_vectors(&self, query: &str) -> Result<Vec<QueryVector>> {
+        let config = self.store.config();
+        answer::check_query(query, config)?;
+        if config.embedders.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(embedders::query_vectors(config, &context::text_to_embed(query, None)).await)
+    }
+
+    /// The receipt of a recall or context: what it considered, how it ranked, and what became of each. The newest
+    /// [`receipts`](crate::Config::receipts) are kept.
+    pub async fn receipt(&self, id: ReceiptId) -> Result<Receipt> {
+        let read = || {
+            let (store, scope) = (Arc::clone(&self.store), self.scope);
+            off_thread(move || store.read(|conn| receipts::by_id(conn, &scope, id)))
+        };
+        if let Some(receipt) = read().await? {
+            return Ok(receipt);
+        }
+        // Receipts are written behind the answer: what was queued before this is in the file after it.
+        self.store.write(|_| Ok(())).await?;
+        let gone = || Error::not_found("this user has no such receipt; only the newest are kept");
+        read().await?.ok_or_else(gone)
+    }
+
+    /// The newest receipts, newest first, without their items.
+    pub async fn receipts(&self, limit: u32) -> Result<Vec<Receipt>> {
+        self.store.write(|_| Ok(())).await?; // What was queued before this is in the file after it.
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        off_thread(move || store.read(|conn| receipts::newest(conn, &scope, limit))).await
+    }
+
     /// Who the user is, and those who speak in the user's sessions: every anchor, by subject and attribute, what holds
     /// before what held.
     pub async fn anchors(&self) -> Result<Vec<Anchor>> {
@@ -192,6 +261,7 @@ impl User {
     /// What it cannot reach: backups and exports made before, what other processes hold in memory until their next look,
     /// and copies that the disk or its file system keeps below the file. A backend's own `users` row stays.
     pub async fn erase(&self) -> Result<Erased> {
+        self.store.indexes.forget(&self.scope);
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         drive(move || async move { jobs::erase(&store, scope, None).await }).await
     }

@@ -14,7 +14,7 @@ use crate::{
     },
     config::Originals,
     error::{Error, Result},
-    jobs::{Ended, Run, SUMMARIZER_REST},
+    jobs::{Ended, Run, SUMMARIZER_REST, embed},
     model::{ids::TurnId, turn::Turn},
     store::{
         jobs::{self, Lease},
@@ -75,6 +75,10 @@ pub(super) async fn compress(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> 
         if !swap_all(run, &scope, lease, &session, fates).await? {
             return Ok(Ended::Stopped);
         }
+    }
+    match embed::catch_up(run, scope, lease).await {
+        Err(error) if super::is_lost(&error) => return Err(error),
+        _ => {} // What is missing recall makes by the way.
     }
     let lease = lease.clone();
     let is_done = run.slice(move |desk| swap::finish(desk, &scope, &lease, session_id)).await?;

@@ -1,7 +1,9 @@
 //! Running jobs: take one, work on it in slices, give it back or end it.
 
 mod compress;
+mod embed;
 mod erase;
+mod index;
 mod worker;
 
 use std::time::Duration;
@@ -39,6 +41,7 @@ const SUMMARIZER_REST: Duration = Duration::from_mins(1);
 #[must_use]
 pub struct RunJobs {
     max_jobs: Option<u64>,
+    only: Option<JobKind>,
     on_progress: Option<ProgressFn>,
 }
 
@@ -46,7 +49,10 @@ type ProgressFn = Box<dyn FnMut(&JobProgress) + Send>;
 
 impl std::fmt::Debug for RunJobs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RunJobs").field("max_jobs", &self.max_jobs).finish_non_exhaustive()
+        f.debug_struct("RunJobs")
+            .field("max_jobs", &self.max_jobs)
+            .field("only", &self.only)
+            .finish_non_exhaustive()
     }
 }
 
@@ -54,6 +60,12 @@ impl RunJobs {
     /// Stops after so many jobs.
     pub fn max_jobs(mut self, jobs: u64) -> Self {
         self.max_jobs = Some(jobs);
+        self
+    }
+
+    /// Runs jobs of this kind, and leaves the others to wait; ends no session.
+    pub fn only(mut self, kind: JobKind) -> Self {
+        self.only = Some(kind);
         self
     }
 
@@ -71,7 +83,7 @@ pub struct JobProgress {
     pub jobs_due: u64,
     /// Jobs ended, one way or the other.
     pub jobs_ended: u64,
-    /// Turns compressed or erased.
+    /// Turns compressed, erased, indexed or embedded; one that has several jobs counts for each.
     pub turns: u64,
 }
 
@@ -114,16 +126,20 @@ pub(crate) struct Run<'a> {
 /// Ends what silence has ended, then runs jobs until none is due.
 pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<bool>) -> Result<JobsReport> {
     let mut run = Run::new(store, stop, options.on_progress);
-    let mut report = JobsReport { ended_sessions: end_silent(&mut run).await?, ..JobsReport::default() };
+    if !store.config().embedders.is_empty() {
+        // What opening the file has queued for a model that is new to it.
+        store.write_slice(|_| Ok(())).await?;
+    }
+    let only = options.only;
+    let ended_sessions = if only.is_none() { end_silent(&mut run).await? } else { 0 };
+    let mut report = JobsReport { ended_sessions, ..JobsReport::default() };
     while options.max_jobs.is_none_or(|max| run.progress.jobs_ended < max) && !run.is_stopped() {
-        if !run.has_due()? {
+        if !run.has_due(only)? {
             break; // Nothing is written for a look.
         }
         let lease_ms = store.config().lease_ms;
-        let Some(lease) = store.write_slice(move |desk| jobs::take(desk.tx, desk.now(), lease_ms)).await?
-        else {
-            break;
-        };
+        let take = move |desk: &mut Desk<'_>| jobs::take(desk.tx, desk.now(), lease_ms, only);
+        let Some(lease) = store.write_slice(take).await? else { break };
         run.one(&lease, &mut report).await;
         run.advance(0);
     }
@@ -138,10 +154,10 @@ impl<'a> Run<'a> {
 
     /// Whether a job is due. Counted anew when as many have ended as were counted: counting 100,000 before each of
     /// them would take longer than the work.
-    fn has_due(&mut self) -> Result<bool> {
+    fn has_due(&mut self, only: Option<JobKind>) -> Result<bool> {
         if self.progress.jobs_ended >= self.progress.jobs_due {
             let lease_ms = self.store.config().lease_ms;
-            let due = self.store.read(|conn| jobs::due(conn, now(self.store), lease_ms))?.0;
+            let due = self.store.read(|conn| jobs::due(conn, now(self.store), lease_ms, only))?.0;
             self.progress.jobs_due = self.progress.jobs_ended + due;
         }
         Ok(self.progress.jobs_ended < self.progress.jobs_due)
@@ -153,6 +169,8 @@ impl<'a> Run<'a> {
             JobKind::Compress => compress::compress(self, lease).await,
             JobKind::Erase => erase::go_on(self, lease).await.map(|_| Ended::Done),
             JobKind::Scrub => erase::scrub_as_job(self, lease).await,
+            JobKind::Index => index::index(self, lease).await,
+            JobKind::Embed => embed::embed(self, lease).await,
         };
         let (reason, interrupted) = match ended {
             Ok(Ended::Done) => {

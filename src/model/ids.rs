@@ -77,6 +77,11 @@ id!(
     AnchorId, "anchor"
 );
 
+id!(
+    /// Names one receipt. Sorts by creation time (`UUIDv7`).
+    ReceiptId, "receipt"
+);
+
 /// Times before 1970 have no `UUIDv7`; they get the first one, and order never depends on it.
 fn new_uuid(now: DateTime<Utc>) -> Uuid {
     let seconds = u64::try_from(now.timestamp()).unwrap_or(0);

@@ -16,6 +16,10 @@ pub enum JobKind {
     Erase,
     /// Overwrites what erased rows leave in the file, and empties its write-ahead log, once no reader holds that.
     Scrub,
+    /// Brings the index of a user's units up to date.
+    Index,
+    /// Makes the vectors that a user's units lack.
+    Embed,
 }
 
 impl JobKind {
@@ -25,11 +29,15 @@ impl JobKind {
             Self::Compress => "compress",
             Self::Erase => "erase",
             Self::Scrub => "scrub",
+            Self::Index => "index",
+            Self::Embed => "embed",
         }
     }
 
     pub(crate) fn from_word(word: &str) -> Option<Self> {
-        [Self::Compress, Self::Erase, Self::Scrub].into_iter().find(|kind| kind.as_str() == word)
+        [Self::Compress, Self::Erase, Self::Scrub, Self::Index, Self::Embed]
+            .into_iter()
+            .find(|kind| kind.as_str() == word)
     }
 }
 

@@ -5,6 +5,8 @@ pub(crate) mod critical;
 pub(crate) mod ids;
 pub(crate) mod instant;
 pub(crate) mod job;
+pub(crate) mod profile;
+pub(crate) mod receipt;
 pub(crate) mod session;
 pub(crate) mod summary;
 pub(crate) mod tier;

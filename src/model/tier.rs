@@ -47,6 +47,10 @@ pub enum MoveReason {
     Compression,
     /// The session was restored: its compression was undone.
     Restoration,
+    /// A recalled turn was of use: it is warm in the session that used it, until that ends.
+    Recall,
+    /// The session that had used it ended.
+    RecallEnd,
 }
 
 impl MoveReason {
@@ -58,13 +62,22 @@ impl MoveReason {
             Self::SessionEnd => "session_end",
             Self::Compression => "compression",
             Self::Restoration => "restoration",
+            Self::Recall => "recall",
+            Self::RecallEnd => "recall_end",
         }
     }
 
     pub(crate) fn from_word(word: &str) -> Option<Self> {
-        [Self::TurnLimit, Self::TokenBudget, Self::SessionEnd, Self::Compression, Self::Restoration]
-            .into_iter()
-            .find(|reason| reason.as_str() == word)
+        const ALL: [MoveReason; 7] = [
+            MoveReason::TurnLimit,
+            MoveReason::TokenBudget,
+            MoveReason::SessionEnd,
+            MoveReason::Compression,
+            MoveReason::Restoration,
+            MoveReason::Recall,
+            MoveReason::RecallEnd,
+        ];
+        ALL.into_iter().find(|reason| reason.as_str() == word)
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{
     critical::CriticalRule,
-    ids::{SessionId, SnapshotId, TurnId},
+    ids::{ReceiptId, SessionId, SnapshotId, TurnId},
     tier::MemoryTier,
 };
 
@@ -72,6 +72,23 @@ pub struct Said {
     pub assistant_origin: Origin,
 }
 
+/// Whose words they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Side {
+    User,
+    Reply,
+}
+
+impl Said {
+    /// What one side said.
+    pub(crate) fn side(&self, side: Side) -> &str {
+        match side {
+            Side::User => &self.user_message,
+            Side::Reply => &self.ai_response,
+        }
+    }
+}
+
 /// A turn to record: what was said, and what the caller knows about it.
 ///
 /// ```
@@ -85,6 +102,7 @@ pub struct NewTurn {
     pub(crate) said_at: Option<DateTime<Utc>>,
     pub(crate) snapshot_id: Option<SnapshotId>,
     pub(crate) critical: bool,
+    pub(crate) answering: Option<ReceiptId>,
 }
 
 impl NewTurn {
@@ -103,6 +121,7 @@ impl NewTurn {
             said_at: None,
             snapshot_id: None,
             critical: false,
+            answering: None,
         }
     }
 
@@ -163,6 +182,14 @@ impl NewTurn {
         self
     }
 
+    /// Says which context the reply was made with, by its receipt: what that showed was of use. It is counted, and cold
+    /// turns among it stay at hand until the session ends. A receipt that is gone by now counts nothing.
+    #[must_use]
+    pub fn answering(mut self, receipt: ReceiptId) -> Self {
+        self.answering = Some(receipt);
+        self
+    }
+
     /// Bytes of both sides together.
     pub fn text_bytes(&self) -> usize {
         self.said.user_message.len() + self.said.ai_response.len()
@@ -193,7 +220,7 @@ pub struct Turn {
     pub session_id: SessionId,
     /// Its place in the session, from 1.
     pub turn_number: u32,
-    /// Its place in the file's order of recording. Grows for ever, with gaps.
+    /// Its place in the user's order of recording, from 1. Grows for ever; erasing leaves gaps.
     pub seq: i64,
     /// The caller's own id for it.
     pub caller_id: Option<String>,
@@ -258,7 +285,7 @@ pub struct Recorded {
     pub session_id: SessionId,
     /// The turn's place in that session, from 1.
     pub turn_number: u32,
-    /// The turn's place in the file's order of recording.
+    /// The turn's place in the user's order of recording.
     pub seq: i64,
     /// Whether this call wrote it, or an earlier one with the same caller's id.
     pub outcome: RecordOutcome,

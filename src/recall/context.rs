@@ -1,25 +1,40 @@
 //! A context: what LLM#2 is handed with a message.
 
+use std::{collections::HashSet, sync::Arc};
+
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::{
-    error::{Error, Result},
+    clock::Stopwatch,
+    error::Result,
     model::{
-        ids::{SessionId, TurnId},
+        ids::{AnchorId, ReceiptId, SessionId, TurnId},
         instant,
+        profile::{Parts, Profile},
+        receipt::Receipt,
         tier::MemoryTier,
         turn::Turn,
     },
     recall::{
-        pack::{self, PackedAs, Request, Section},
-        refers_back::refers_back,
+        answer::{self, Recalled, RecalledItem, Searched},
+        candidates::{self, SessionTurns},
+        embedders::QueryVector,
+        find::Question,
+        pack::{self, Item, ItemKind, Outcome, PackedAs, Piece, Request, Section},
+        query::{self, Query, refers_back},
         search,
+        user_indexes::UserIndexes,
     },
-    store::{Store, reload, sessions, turns, users::Scope},
+    store::{
+        Store, originals,
+        receipts::{self, NewReceipt},
+        reload, sessions, turns, units,
+        users::Scope,
+    },
     text::render,
     tier::{
-        hot::HotTier,
+        hot::{HotLimits, HotTier},
         warm::{WarmTier, Window},
     },
 };
@@ -32,6 +47,8 @@ pub struct ContextOptions {
     pub budget_tokens: Option<u32>,
     /// The moment of asking, which the context shows so that its dates mean something. Default: the clock's.
     pub now: Option<DateTime<Utc>>,
+    /// How recalled turns are ranked. Default: [`Config::profile`](crate::Config::profile).
+    pub profile: Option<Profile>,
 }
 
 impl ContextOptions {
@@ -39,6 +56,13 @@ impl ContextOptions {
     #[must_use]
     pub fn budget_tokens(mut self, tokens: u32) -> Self {
         self.budget_tokens = Some(tokens);
+        self
+    }
+
+    /// Recalled turns ranked by this profile.
+    #[must_use]
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = Some(profile);
         self
     }
 
@@ -51,7 +75,7 @@ impl ContextOptions {
 }
 
 /// What LLM#2 is handed: one string, and the parts it was made of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Context {
     /// The rendered context; empty if there is nothing to show, or no room for it.
     pub text: String,
@@ -61,94 +85,236 @@ pub struct Context {
     pub budget_tokens: u32,
     /// What is in it, in the order of the text.
     pub items: Vec<ContextItem>,
-    /// Turns that were wanted and had no room, by their numbers in the session.
+    /// Turns of the session that were wanted and had no room, by their numbers in it.
     pub left_out: Vec<u32>,
     /// What failed, so that the context was built without it. Empty when all went well.
     pub missing: Vec<String>,
+    /// Its receipt: to be named by the turn that the context answers ([`NewTurn::answering`](crate::NewTurn::answering)).
+    pub receipt: ReceiptId,
 }
 
-/// One turn in a context.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// One thing in a context.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ContextItem {
-    /// The turn.
-    pub turn_id: TurnId,
-    /// Its session.
-    pub session_id: SessionId,
-    /// Its place in the session.
-    pub turn_number: u32,
-    /// The caller's own id for it.
+    /// What it is.
+    pub kind: ItemKind,
+    /// The turn, or that which its summary stands for. An anchor has none.
+    pub turn_id: Option<TurnId>,
+    /// The turn's session. An anchor has none.
+    pub session_id: Option<SessionId>,
+    /// The turn's place in the session. An anchor has none.
+    pub turn_number: Option<u32>,
+    /// The caller's own id for the turn.
     pub caller_id: Option<String>,
-    /// Where it lives.
-    pub memory_tier: MemoryTier,
+    /// Where the turn lives. Only turns have one.
+    pub memory_tier: Option<MemoryTier>,
+    /// The anchor. Only anchors have one.
+    pub anchor_id: Option<AnchorId>,
     /// Where in the context it stands.
     pub section: Section,
     /// How much of it is there.
     pub packed_as: PackedAs,
     /// Its tokens there, lines of the frame not counted.
     pub tokens: u32,
+    /// Its rank among what was recalled, greater is better; none: it is there for its place in the session.
+    pub score: Option<f64>,
+    /// What the score was made of.
+    pub parts: Option<Parts>,
 }
 
-/// The newest turn enters with at least this many tokens.
-const NEWEST_GETS_TOKENS: u32 = 200;
-/// How many turns a message that refers back may bring in from the whole session.
-const REFERRED_TURNS: usize = 8;
-
-/// Builds the context for `message` in a session. Reads only.
-pub(crate) fn build(
-    store: &Store,
-    scope: &Scope,
-    session: SessionId,
-    message: &str,
-    options: ContextOptions,
-) -> Result<Context> {
-    let config = store.config();
-    let budget_tokens = options.budget_tokens.unwrap_or(config.shares.total());
-    let now = instant::checked(options.now.unwrap_or_else(|| instant::clamped(config.clock.now())))?;
-    if message.len() > config.max_side_bytes {
-        let (len, most) = (message.len(), config.max_side_bytes);
-        return Err(Error::invalid(format!("the message has {len} bytes; {most} are allowed")));
-    }
-    let hot = store.hot(scope, session)?;
-    let mut missing = Vec::new();
-    let warm = wanted_warm(store, scope, session, &hot, message, &mut missing);
-
-    let requests = [
-        Request {
-            section: Section::RecentTurns,
-            share_tokens: config.shares.hot,
-            most_tokens: config
-                .live_tokens
-                .saturating_sub(config.tokenizer.count(message))
-                .max(NEWEST_GETS_TOKENS),
-            first_gets: Some(NEWEST_GETS_TOKENS),
-            turns: hot.turns().rev().collect(),
-        },
-        Request {
-            section: Section::EarlierInSession,
-            share_tokens: config.shares.warm,
-            most_tokens: u32::MAX,
-            first_gets: None,
-            turns: warm.iter().collect(),
-        },
-    ];
-    let packed = pack::pack(&requests, budget_tokens, &render::now_line(now), config.tokenizer);
-    let mut left_out: Vec<u32> = packed.left_out.iter().map(|turn| turn.turn_number).collect();
-    left_out.sort_unstable();
-    let items = packed
-        .pieces
-        .into_iter()
-        .map(|piece| ContextItem {
-            turn_id: piece.turn.id,
-            session_id: piece.turn.session_id,
-            turn_number: piece.turn.turn_number,
-            caller_id: piece.turn.caller_id.clone(),
-            memory_tier: piece.turn.memory_tier,
+impl ContextItem {
+    fn of(piece: &Piece<'_>, recalled: &Searched) -> Self {
+        let unit = match piece.of {
+            (2, at) => recalled.anchors.get(at),
+            (3, at) => recalled.units.get(at).map(|hit| &hit.recalled),
+            _ => None,
+        };
+        let (turn, summary, anchor) = match piece.item {
+            Item::Turn(turn) => (Some(turn), None, None),
+            Item::Summary(summary, _) => (None, Some(summary), None),
+            Item::Anchor(anchor) => (None, None, Some(anchor)),
+        };
+        Self {
+            kind: piece.item.kind(),
+            turn_id: turn.map(|turn| turn.id).or(summary.map(|summary| summary.original_turn_id)),
+            session_id: turn.map(|turn| turn.session_id).or(summary.map(|summary| summary.session_id)),
+            turn_number: turn.map(|turn| turn.turn_number).or(summary.map(|summary| summary.turn_number)),
+            caller_id: turn.and_then(|turn| turn.caller_id.clone()).or_else(|| summarized(unit)),
+            memory_tier: turn.map(|turn| turn.memory_tier),
+            anchor_id: anchor.map(|anchor| anchor.id),
             section: piece.section,
             packed_as: piece.packed_as,
             tokens: piece.tokens,
+            score: unit.map(|unit| unit.score),
+            parts: unit.map(|unit| unit.parts),
+        }
+    }
+}
+
+/// How many turns a message that refers back may bring in from the whole session.
+const REFERRED_TURNS: usize = 8;
+/// How many turns of all that was said compete for a place.
+const RECALLED_TURNS: usize = 32;
+/// What a context is asked for with.
+pub(crate) struct Asked<'a> {
+    pub(crate) message: &'a str,
+    /// The message in the spaces of embedders that are not built in.
+    pub(crate) vectors: &'a [QueryVector],
+    pub(crate) options: ContextOptions,
+}
+
+/// The caller's own id of a turn of which only the summary is left.
+fn summarized(unit: Option<&Recalled>) -> Option<String> {
+    match &unit?.item {
+        RecalledItem::Summary { caller_id, .. } => caller_id.clone(),
+        _ => None,
+    }
+}
+
+/// Builds the context for a message in a session; none: in one that has not begun. Reads only; the receipt is the caller's to keep.
+pub(crate) fn build(
+    store: &Store,
+    indexes: &UserIndexes,
+    scope: &Scope,
+    session: Option<SessionId>,
+    asked: &Asked<'_>,
+) -> Result<(Context, NewReceipt)> {
+    let (config, watch) = (store.config(), Stopwatch::start());
+    let Asked { message, vectors, options } = *asked;
+    let budget_tokens = options.budget_tokens.unwrap_or(config.shares.total());
+    let asked_at = instant::clamped(config.clock.now());
+    let now = instant::checked(options.now.unwrap_or(asked_at))?;
+    answer::check_query(message, config)?;
+    let profile = options.profile.unwrap_or(config.profile);
+    profile.check()?;
+    let hot = match session {
+        Some(session) => store.hot(scope, session)?,
+        None => Arc::new(HotTier::new(HotLimits { turns: config.hot_turns, tokens: config.hot_tokens })),
+    };
+    let mut missing = Vec::new();
+    let warm = match session {
+        Some(session) => wanted_warm(store, scope, session, &hot, message, &mut missing),
+        None => Vec::new(),
+    };
+
+    let last_turns: Vec<&Turn> = hot.turns().collect();
+    let query = Query::understand(message, now);
+    let words = query::expanded(&query, &last_turns);
+    let meaning = query::text_to_embed(&query, message, &last_turns);
+    let question = Question {
+        query: &query,
+        words: &words,
+        meaning: &meaning,
+        vectors,
+        now,
+        profile,
+        k: RECALLED_TURNS,
+    };
+    let shown: HashSet<i64> = hot.turns().chain(&warm).map(|turn| turn.seq).collect();
+    let mut hidden: Vec<u32> = shown.iter().filter_map(|seq| u32::try_from(*seq).ok()).collect();
+    hidden.sort_unstable();
+    let recalled = store.read(|conn| answer::search(conn, scope, (config, indexes), &question, &hidden));
+    let recalled = recalled.unwrap_or_else(|error| {
+        missing.push(format!("recall: {error}"));
+        let epoch = store.read(|conn| units::extent(conn, scope)).map_or(0, |extent| extent.epoch);
+        Searched { epoch, ..Searched::default() }
+    });
+    missing.extend(recalled.missing.iter().cloned());
+    let promoted = match session {
+        Some(session) => promoted(store, scope, session, &shown, &recalled, &mut missing),
+        None => Vec::new(),
+    };
+
+    let session_turns = SessionTurns { id: session, hot: &hot, warm: &warm, promoted: &promoted };
+    let requests = candidates::requests(config, message, &session_turns, &recalled);
+    let packed = pack::pack(&requests, budget_tokens, &render::now_line(now), config.tokenizer);
+    let left_out = left_out(&requests[..2], &packed.outcomes);
+    let receipt = Receipt {
+        id: ReceiptId::new(asked_at),
+        session_id: session,
+        asked_at,
+        now,
+        query: answer::kept_query(message),
+        profile,
+        understood: recalled.understood(&query),
+        missing: missing.clone(),
+        budget_tokens: Some(budget_tokens),
+        tokens: Some(packed.tokens),
+        took_us: watch.elapsed_us(),
+        used_at: None,
+        items: candidates::receipt_items(&requests, &packed, &recalled),
+    };
+    let items = packed.pieces.iter().map(|piece| ContextItem::of(piece, &recalled)).collect();
+    let context = Context {
+        text: packed.text,
+        tokens: packed.tokens,
+        budget_tokens,
+        items,
+        left_out,
+        missing,
+        receipt: receipt.id,
+    };
+    Ok((context, NewReceipt { receipt, epoch: recalled.epoch }))
+}
+
+/// The text that stands for what a message means, the last turns considered where it needs them.
+pub(crate) fn text_to_embed(message: &str, hot: Option<&HotTier>) -> String {
+    let last_turns: Vec<&Turn> = hot.into_iter().flat_map(HotTier::turns).collect();
+    // What it says of times is of no matter here.
+    query::text_to_embed(&Query::understand(message, DateTime::UNIX_EPOCH), message, &last_turns)
+}
+
+/// Turns that are warm in the session since they were of use in it, and that nobody else asks for.
+fn promoted(
+    store: &Store,
+    scope: &Scope,
+    session: SessionId,
+    shown: &HashSet<i64>,
+    recalled: &Searched,
+    missing: &mut Vec<String>,
+) -> Vec<Turn> {
+    /// They are the last to be served; more would find no room.
+    const MOST: u32 = 16;
+    let is_below_floor = candidates::below_floor(recalled);
+    let is_asked_for = |seq: u32| {
+        recalled.units.iter().any(|hit| hit.recalled.seq() == Some(seq.into()) && !is_below_floor(hit))
+    };
+    let read = store.read(|conn| {
+        let session_no = sessions::existing(conn, scope, session)?.session_no;
+        let mut originals = originals::Reader::new(conn, scope);
+        let mut turns = Vec::new();
+        for seq in receipts::promoted(conn, scope, session_no, MOST)? {
+            if !shown.contains(&seq.into())
+                && !is_asked_for(seq)
+                && let Some(unit) = turns::unit_by_seq(conn, scope, seq)?
+            {
+                let place = (unit.session_no, unit.turn_number);
+                let found = answer::fetch(conn, scope, (store.config(), &mut originals), (seq, place))?;
+                turns.extend(found.and_then(RecalledItem::into_turn));
+            }
+        }
+        Ok(turns)
+    });
+    read.unwrap_or_else(|error| {
+        missing.push(format!("promoted turns: {error}"));
+        Vec::new()
+    })
+}
+
+/// The numbers of the turns without room, ascending.
+fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> Vec<u32> {
+    let mut left_out: Vec<u32> = requests
+        .iter()
+        .zip(outcomes)
+        .flat_map(|(request, outcomes)| request.candidates.iter().zip(outcomes))
+        .filter(|(_, outcome)| **outcome == Outcome::NoRoom)
+        .filter_map(|(candidate, _)| match candidate.item {
+            Item::Turn(turn) => Some(turn.turn_number),
+            Item::Summary(..) | Item::Anchor(_) => None,
         })
         .collect();
-    Ok(Context { text: packed.text, tokens: packed.tokens, budget_tokens, items, left_out, missing })
+    left_out.sort_unstable();
+    left_out
 }
 
 /// The warm turns that a context wants, the most wanted first: what the message refers back to, then the newest.
@@ -205,7 +371,7 @@ pub(crate) fn search_before(
     session: SessionId,
     before: Option<u32>,
     query: (&str, usize),
-) -> Result<Vec<search::Recalled>> {
+) -> Result<Vec<search::Found>> {
     store.read(|conn| {
         let row = sessions::existing(conn, scope, session)?;
         let before = before.unwrap_or(row.info.turn_count + 1);
@@ -236,7 +402,9 @@ mod tests {
             let turn = turn.unwrap();
             store.write(move |desk| record::record(desk, &scope, session, turn)).await.unwrap();
         }
-        let build = || build(&store, &scope, session, "earlier?", ContextOptions::default()).unwrap();
+        let indexes = UserIndexes::new(1 << 20);
+        let asked = Asked { message: "earlier?", vectors: &[], options: ContextOptions::default() };
+        let build = || build(&store, &indexes, &scope, Some(session), &asked).unwrap().0;
         assert_eq!((build().items.len(), build().missing.len()), (9, 0));
 
         // The hot tier is in memory; what the warm tier is read from is gone.
@@ -249,7 +417,7 @@ mod tests {
         let broken = "ALTER TABLE conversation_turns RENAME COLUMN ai_response TO lost_too";
         store.write(move |desk| Ok(desk.tx.execute_batch(broken)?)).await.unwrap();
         let context = build();
-        assert_eq!((context.items.len(), context.missing.len()), (5, 2), "{:?}", context.missing);
+        assert_eq!((context.items.len(), context.missing.len()), (5, 3), "{:?}", context.missing);
         assert!(context.text.contains("turn 8"));
     }
 }

@@ -1,6 +1,15 @@
 //! A message comes in, a context goes out: what is relevant, and how it is packed into a budget.
 
+mod anchors_leg;
+pub(crate) mod answer;
+mod candidates;
 pub(crate) mod context;
+pub(crate) mod embedders;
+mod find;
 pub(crate) mod pack;
-pub(crate) mod refers_back;
+mod query;
+pub(crate) mod score;
 pub(crate) mod search;
+pub(crate) mod user_index;
+pub(crate) mod user_indexes;
+mod words_leg;

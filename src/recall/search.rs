@@ -11,9 +11,9 @@ use crate::{
     text::{bm25::Ranking, words},
 };
 
-/// Something recalled, and how well it fits.
+/// A turn of a session that was found, and how well it fits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Recalled {
+pub struct Found {
     /// The turn.
     pub turn: Turn,
     /// Its rank at this query, greater is better: BM25 over the session's turns. Not comparable between queries.
@@ -28,7 +28,7 @@ pub(crate) fn in_session(
     session_no: i64,
     before: u32,
     (query, k): (&str, usize),
-) -> Result<Vec<Recalled>> {
+) -> Result<Vec<Found>> {
     let query = words::query_words(query);
     if query.is_empty() || k == 0 {
         return Ok(Vec::new());
@@ -40,7 +40,7 @@ pub(crate) fn in_session(
     let mut found = Vec::new();
     for (turn_number, score) in ranking.best(k) {
         if let Some(turn) = originals::by_number(conn, scope, session_no, turn_number)? {
-            found.push(Recalled { turn: reload::recounted(turn, config), score });
+            found.push(Found { turn: reload::recounted(turn, config), score });
         }
     }
     Ok(found)

@@ -129,6 +129,9 @@ fn id_of(conn: &Connection, scope: &Scope, key: (&str, Attribute), value: &str) 
 /// Hears all statements about these and writes what follows. A value without any goes; returns how many went.
 pub(crate) fn refold(tx: &Connection, scope: &Scope, folds: &BTreeSet<Fold>) -> Result<u64> {
     let mut gone = 0;
+    if !folds.is_empty() {
+        users::raise_anchor_version(tx, scope)?;
+    }
     for fold in folds {
         let (ids, retracted) = values(tx, scope, fold)?;
         let states = fold::fold(fold.attribute.cardinality(), statements(tx, scope, fold)?, &retracted);
@@ -247,6 +250,16 @@ fn evidence(conn: &Connection, scope: &Scope, anchor: AnchorId) -> Result<Vec<Ev
             quote: row.get("quote")?,
         })
     })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The turns that say that an anchor holds, by their numbers.
+pub(crate) fn sources(conn: &Connection, scope: &Scope, anchor: AnchorId) -> Result<Vec<u32>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT seq FROM derivations
+         WHERE user_id = ?1 AND product_id = ?2 AND source_kind = 'turn' AND stance = 'holds' ORDER BY seq",
+    )?;
+    let rows = stmt.query_map(params![scope.user_id, anchor], |row| row.get("seq"))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 

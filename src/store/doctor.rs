@@ -9,7 +9,11 @@ use crate::{
     compress::archive,
     error::{ErrorKind, Result},
     model::ids::TurnId,
-    store::{connect, migrate, sessions, summaries, turns},
+    store::{
+        connect,
+        index_checks::{self, IndexProblems},
+        migrate, sessions, summaries, turns,
+    },
     text::{
         measure::{self, ContentHash},
         words::WordCounts,
@@ -80,11 +84,13 @@ const COUNTS: &[(&str, &str)] = &[
     ),
     (
         "what stands in a turn's place is that turn",
-        "SELECT (SELECT count(*) FROM conversation_turns AS t JOIN recall_units AS r ON r.seq = t.seq
+        "SELECT (SELECT count(*) FROM conversation_turns AS t JOIN user_scopes AS u ON u.user_id = t.user_id
+                 JOIN recall_units AS r ON r.user_no = u.user_no AND r.seq = t.seq
                  WHERE t.id <> r.owner_id OR t.caller_id IS NOT r.caller_id)
-              + (SELECT count(*) FROM archived_turns AS a JOIN recall_units AS r ON r.seq = a.seq
+              + (SELECT count(*) FROM archived_turns AS a JOIN recall_units AS r ON r.user_no = a.user_no AND r.seq = a.seq
                  WHERE a.turn_id <> r.owner_id OR a.turn_key <> (r.session_no << 24 | r.turn_number))
-              + (SELECT count(*) FROM conversation_summaries AS m JOIN recall_units AS r ON r.seq = m.seq
+              + (SELECT count(*) FROM conversation_summaries AS m JOIN user_scopes AS u ON u.user_id = m.user_id
+                 JOIN recall_units AS r ON r.user_no = u.user_no AND r.seq = m.seq
                  WHERE m.original_turn_id <> r.owner_id OR m.turn_key <> (r.session_no << 24 | r.turn_number))",
     ),
     (
@@ -107,7 +113,8 @@ const COUNTS: &[(&str, &str)] = &[
                    (SELECT 1 FROM derivations AS d WHERE d.user_id = a.user_id AND d.product_id = a.id))
               + (SELECT count(*) FROM derivations AS d WHERE d.product_id NOT IN (SELECT id FROM identity_anchors))
               + (SELECT count(*) FROM derivations AS d WHERE d.source_kind = 'turn' AND NOT EXISTS
-                   (SELECT 1 FROM recall_units AS r WHERE r.seq = d.seq AND r.owner_id = d.source_id))",
+                   (SELECT 1 FROM user_scopes AS u JOIN recall_units AS r ON r.user_no = u.user_no
+                    WHERE u.user_id = d.user_id AND r.seq = d.seq AND r.owner_id = d.source_id))",
     ),
     (
         "an attribute with one value has one at most that holds",
@@ -117,9 +124,14 @@ const COUNTS: &[(&str, &str)] = &[
     ),
     (
         "every turn stands in the order of recall",
-        "SELECT (SELECT count(*) FROM conversation_turns WHERE seq NOT IN (SELECT seq FROM recall_units))
-              + (SELECT count(*) FROM archived_turns WHERE seq NOT IN (SELECT seq FROM recall_units))
-              + (SELECT count(*) FROM conversation_summaries WHERE seq NOT IN (SELECT seq FROM recall_units))",
+        "SELECT (SELECT count(*) FROM conversation_turns AS t JOIN user_scopes AS u ON u.user_id = t.user_id
+                 LEFT JOIN recall_units AS r ON r.user_no = u.user_no AND r.seq = t.seq WHERE r.seq IS NULL)
+              + (SELECT count(*) FROM archived_turns AS a
+                 LEFT JOIN recall_units AS r ON r.user_no = a.user_no AND r.seq = a.seq WHERE r.seq IS NULL)
+              + (SELECT count(*) FROM conversation_summaries AS m JOIN user_scopes AS u ON u.user_id = m.user_id
+                 LEFT JOIN recall_units AS r ON r.user_no = u.user_no AND r.seq = m.seq WHERE r.seq IS NULL)
+              + (SELECT count(*) FROM user_scopes AS u JOIN recall_units AS r ON r.user_no = u.user_no
+                 WHERE r.seq > u.last_seq)",
     ),
     (
         "a session's total_tokens is the sum over its turns",
@@ -155,6 +167,8 @@ const COUNTS: &[(&str, &str)] = &[
            (SELECT m.to_tier FROM memory_tier_transitions AS m
             WHERE m.user_no = (SELECT user_no FROM user_scopes WHERE user_id = t.user_id)
               AND m.session_no = t.turn_key >> 24 AND m.turn_number = t.turn_number
+              -- A promotion leaves the turn where it is.
+              AND m.reason NOT IN ('recall', 'recall_end')
             ORDER BY m.move_number DESC LIMIT 1)",
     ),
     (
@@ -163,6 +177,32 @@ const COUNTS: &[(&str, &str)] = &[
            AND (s.end_reason IS NOT 'silence' OR NOT EXISTS
              (SELECT 1 FROM conversation_sessions AS later WHERE later.id = s.successor_id
               AND later.user_id = s.user_id AND later.session_no > s.session_no))",
+    ),
+    (
+        "nobody is indexed or embedded farther than turns are recorded",
+        "SELECT (SELECT count(*) FROM user_scopes WHERE indexed_seq NOT BETWEEN 0 AND last_seq)
+              + (SELECT count(*) FROM user_spaces AS s JOIN user_scopes AS u ON u.user_no = s.user_no
+                 WHERE s.embedded_seq NOT BETWEEN 0 AND u.last_seq)",
+    ),
+    (
+        "what waits to be embedded again, and what was of use, is a turn of its user",
+        "SELECT (SELECT count(*) FROM vector_gaps AS g LEFT JOIN recall_units AS r
+                   ON r.user_no = g.user_no AND r.seq = g.seq WHERE r.seq IS NULL)
+              + (SELECT count(*) FROM unit_uses AS n LEFT JOIN recall_units AS r
+                   ON r.user_no = n.user_no AND r.seq = n.seq WHERE r.seq IS NULL)
+              + (SELECT count(*) FROM promotions AS p LEFT JOIN recall_units AS r
+                   ON r.user_no = p.user_no AND r.seq = p.seq WHERE r.seq IS NULL)",
+    ),
+    (
+        "what is warm for its use is so in an open session of its user",
+        "SELECT count(*) FROM promotions AS p WHERE NOT EXISTS
+           (SELECT 1 FROM conversation_sessions AS s JOIN user_scopes AS u ON u.user_id = s.user_id
+            WHERE u.user_no = p.user_no AND s.session_no = p.session_no AND s.ended_at IS NULL)",
+    ),
+    (
+        "a receipt and its items belong to the same user",
+        "SELECT count(*) FROM recall_receipt_items AS i LEFT JOIN recall_receipts AS r
+           ON r.receipt_no = i.receipt_no AND r.user_no = i.user_no WHERE r.receipt_no IS NULL",
     ),
 ];
 
@@ -186,6 +226,7 @@ pub(crate) fn diagnose(path: &Path) -> Result<Diagnosis> {
         archive_problems(&tx).unwrap_or(1),
     ));
     checks.push(check("every summary can be read", unreadable_summaries(&tx).unwrap_or(1)));
+    checks.extend(index_checks(&tx));
     Ok(Diagnosis { checks, settings: settings(&tx) })
 }
 
@@ -265,13 +306,13 @@ fn look_at_turns(conn: &Connection, found: &mut TurnProblems) -> Result<()> {
         };
         let (user, reply) = (&turn.said.user_message, &turn.said.ai_response);
         // A turn without a unit is a problem of another check.
-        let is_as_recorded = match recorded_hash(conn, turn.seq) {
+        let is_as_recorded = match recorded_hash(conn, turn.id, turn.seq) {
             Ok(Some(hash)) => hash == measure::content_hash(user, reply),
             Ok(None) => true,
             Err(_) => false,
         };
         if is_as_recorded {
-            found.words += u64::from(words != WordCounts::of(user, reply).encode());
+            found.words += u64::from(words != WordCounts::of(&turn.said).encode());
             found.tokens += u64::from(!measure::has_its_counts(&turn));
         } else {
             found.text += 1;
@@ -285,7 +326,8 @@ fn archive_problems(conn: &Connection) -> Result<u64> {
     let mut frames = conn.prepare("SELECT frame_no, turn_count, body FROM archived_frames")?;
     let mut places = conn.prepare(
         "SELECT a.position AS position, a.turn_id AS turn_id, r.content_hash AS content_hash
-         FROM archived_turns AS a JOIN recall_units AS r ON r.seq = a.seq WHERE a.frame_no = ?1",
+         FROM archived_turns AS a JOIN recall_units AS r ON r.user_no = a.user_no AND r.seq = a.seq
+         WHERE a.frame_no = ?1",
     )?;
     let mut rows = frames.query([])?;
     let mut problems = 0;
@@ -318,9 +360,27 @@ fn unreadable_summaries(conn: &Connection) -> Result<u64> {
 }
 
 /// What proves the text of a turn: nothing if it has no unit, an error if that cannot be read.
-fn recorded_hash(conn: &Connection, seq: i64) -> rusqlite::Result<Option<ContentHash>> {
-    let mut stmt = conn.prepare_cached("SELECT content_hash FROM recall_units WHERE seq = ?1")?;
-    stmt.query_row([seq], |row| row.get("content_hash")).optional()
+fn recorded_hash(conn: &Connection, id: TurnId, seq: i64) -> rusqlite::Result<Option<ContentHash>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT r.content_hash AS content_hash FROM conversation_turns AS t
+         JOIN user_scopes AS u ON u.user_id = t.user_id
+         JOIN recall_units AS r ON r.user_no = u.user_no AND r.seq = ?2 WHERE t.id = ?1",
+    )?;
+    stmt.query_row(rusqlite::params![id, seq], |row| row.get("content_hash")).optional()
+}
+
+fn index_checks(conn: &Connection) -> [Check; 3] {
+    // Damage ends the pass, or that of a user.
+    let found =
+        index_checks::problems(conn).unwrap_or(IndexProblems { words: 1, facts: 1, vectors: 1, unread: 0 });
+    [
+        check(
+            "the index has the words of every turn that is indexed, and no others",
+            found.words + found.unread,
+        ),
+        check("the index knows where, when and how long every indexed turn is", found.facts + found.unread),
+        check("every vector belongs to a turn of its user", found.vectors + found.unread),
+    ]
 }
 
 /// What can be read of them.

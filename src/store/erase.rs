@@ -17,15 +17,18 @@ use crate::{
     store::{
         anchors,
         desk::Desk,
+        index,
         jobs::{self, Lease},
         sessions,
         turns::turn_key,
+        units,
         users::{self, Scope},
+        vectors,
     },
 };
 
 /// Rows of one slice: with all that hangs on them, about 3 ms.
-const SLICE: u32 = 32;
+const SLICE: u32 = 16;
 
 /// Every table with a user's data, in an order that breaks no reference, and how to delete a slice of it: `?1` is the
 /// user's id, `?2` its number, `?3` the rows. A test compares the list with the schema.
@@ -67,8 +70,60 @@ const USER_TABLES: &[(&str, &str)] = &[
            (SELECT session_no, turn_number, move_number FROM memory_tier_transitions WHERE user_no = ?2 LIMIT ?3)",
     ),
     (
+        "recall_receipt_items",
+        "DELETE FROM recall_receipt_items WHERE user_no = ?2 AND (receipt_no, rank) IN
+           (SELECT i.receipt_no, i.rank FROM recall_receipts AS r JOIN recall_receipt_items AS i USING (receipt_no)
+            WHERE r.user_no = ?2 LIMIT ?3)",
+    ),
+    (
+        "recall_receipts",
+        "DELETE FROM recall_receipts WHERE receipt_no IN
+           (SELECT receipt_no FROM recall_receipts WHERE user_no = ?2 LIMIT ?3)",
+    ),
+    (
+        "unit_uses",
+        "DELETE FROM unit_uses WHERE user_no = ?2 AND seq IN
+           (SELECT seq FROM unit_uses WHERE user_no = ?2 LIMIT ?3)",
+    ),
+    (
+        "use_counts",
+        "DELETE FROM use_counts WHERE user_no = ?2 AND (aspect, name) IN
+           (SELECT aspect, name FROM use_counts WHERE user_no = ?2 LIMIT ?3)",
+    ),
+    (
+        "promotions",
+        "DELETE FROM promotions WHERE user_no = ?2 AND (session_no, seq) IN
+           (SELECT session_no, seq FROM promotions WHERE user_no = ?2 LIMIT ?3)",
+    ),
+    (
+        "vector_gaps",
+        "DELETE FROM vector_gaps WHERE user_no = ?2 AND (space_no, seq) IN
+           (SELECT space_no, seq FROM vector_gaps WHERE user_no = ?2 LIMIT ?3)",
+    ),
+    (
+        "vector_blocks",
+        "DELETE FROM vector_blocks WHERE rowid IN
+           (SELECT rowid FROM vector_blocks WHERE user_no = ?2 LIMIT ?3)",
+    ),
+    (
+        "user_spaces",
+        "DELETE FROM user_spaces WHERE user_no = ?2 AND space_no IN
+           (SELECT space_no FROM user_spaces WHERE user_no = ?2 LIMIT ?3)",
+    ),
+    (
+        "unit_blocks",
+        "DELETE FROM unit_blocks WHERE rowid IN (SELECT rowid FROM unit_blocks WHERE user_no = ?2 LIMIT ?3)",
+    ),
+    (
+        "postings",
+        // A row is small, and a user has many.
+        "DELETE FROM postings WHERE user_no = ?2 AND (word, first_seq) IN
+           (SELECT word, first_seq FROM postings WHERE user_no = ?2 LIMIT 8 * ?3)",
+    ),
+    (
         "recall_units",
-        "DELETE FROM recall_units WHERE seq IN (SELECT seq FROM recall_units WHERE user_no = ?2 LIMIT ?3)",
+        "DELETE FROM recall_units WHERE user_no = ?2 AND seq IN
+           (SELECT seq FROM recall_units WHERE user_no = ?2 LIMIT ?3)",
     ),
     (
         "conversation_sessions",
@@ -166,6 +221,7 @@ pub(crate) fn begin(
 /// Erases a slice of a user.
 pub(crate) fn user_slice(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease) -> Result<Slice> {
     jobs::hold(desk, lease)?;
+    users::raise_epoch(desk.tx, scope)?;
     let (mut erased, mut room) = (Erased::default(), SLICE);
     for &(table, sql) in USER_TABLES.iter().filter(|(_, sql)| !sql.is_empty()) {
         let params = params![scope.user_id, scope.user_no, room];
@@ -189,7 +245,12 @@ fn got_on(desk: &Desk<'_>, lease: &Lease, slice: &Erased) -> Result<()> {
     jobs::progress(desk.tx, lease, u32::try_from(slice.turns).unwrap_or(u32::MAX), 1)
 }
 
-/// Erases a slice of a session; anchors that have other evidence are folded anew from it.
+/// These are small, and many.
+const TRACES_SLICE: u32 = 32 * SLICE;
+/// Rows that say what was asked and found: any of them may repeat what is erased.
+const TRACES: &[&str] = &["recall_receipt_items", "recall_receipts"];
+
+/// Erases a slice of a session, and every receipt of the user: a query may repeat what was said. Anchors that have other evidence are folded anew from it.
 pub(crate) fn session_slice(
     desk: &mut Desk<'_>,
     scope: &Scope,
@@ -199,14 +260,26 @@ pub(crate) fn session_slice(
     jobs::hold(desk, lease)?;
     let mut erased = Erased::default();
     if let Some(row) = sessions::by_id(desk.tx, scope, session)? {
+        for (_, sql) in USER_TABLES.iter().filter(|(table, _)| TRACES.contains(table)) {
+            let params = params![scope.user_id, scope.user_no, TRACES_SLICE];
+            if desk.tx.prepare_cached(sql)?.execute(params)? > 0 {
+                return Ok((erased, false));
+            }
+        }
         let places = places(desk.tx, scope, row.session_no)?;
         if !places.is_empty() {
+            // Whatever was read of them since the erase began, by whomever, is void.
+            users::raise_epoch(desk.tx, scope)?;
+            unindex(desk.tx, scope, row.session_no, &places)?;
             for place in &places {
                 erase_turn(desk.tx, scope, row.session_no, place, &mut erased)?;
             }
             got_on(desk, lease, &erased)?;
             return Ok((erased, false));
         }
+        desk.tx
+            .prepare_cached("DELETE FROM promotions WHERE user_no = ?1 AND session_no = ?2")?
+            .execute(params![scope.user_no, row.session_no])?;
         let frames = desk
             .tx
             .prepare_cached(
@@ -231,7 +304,7 @@ pub(crate) fn session_slice(
 struct Place {
     turn_id: TurnId,
     turn_number: u32,
-    seq: i64,
+    seq: u32,
 }
 
 /// Some turns of a session: rows, in the archive, or only summaries.
@@ -255,6 +328,23 @@ fn places(conn: &Connection, scope: &Scope, session_no: i64) -> Result<Vec<Place
             })
         })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Takes turns out of the words, the vectors and the counts of use.
+fn unindex(tx: &Connection, scope: &Scope, session_no: i64, places: &[Place]) -> Result<()> {
+    let mut gone = Vec::with_capacity(places.len());
+    for place in places {
+        let words = units::words_at(tx, scope, (session_no, place.turn_number))?.unwrap_or_default();
+        gone.push((place.seq, words));
+        for sql in [
+            "DELETE FROM unit_uses WHERE user_no = ?1 AND seq = ?2",
+            "DELETE FROM promotions WHERE user_no = ?1 AND seq = ?2",
+        ] {
+            tx.prepare_cached(sql)?.execute(params![scope.user_no, place.seq])?;
+        }
+    }
+    index::forget(tx, scope, &gone)?;
+    vectors::forget(tx, scope, &gone.iter().map(|(seq, _)| *seq).collect())
 }
 
 fn erase_turn(

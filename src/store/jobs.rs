@@ -78,6 +78,17 @@ pub(crate) fn enqueue(
     Ok(())
 }
 
+/// Queues work on a user unless it is queued: what waits for another try goes on waiting.
+pub(crate) fn enqueue_if_none(desk: &mut Desk<'_>, scope: &Scope, kind: JobKind) -> Result<()> {
+    let mut stmt = desk.tx.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM jobs WHERE user_id = ?1 AND kind = ?2 AND state <> 'failed')",
+    )?;
+    if stmt.query_row(params![scope.user_id, kind], |row| row.get(0))? {
+        return Ok(());
+    }
+    enqueue(desk, scope, kind, None, 0)
+}
+
 /// Queues the overwriting of what erased rows leave in the file, which is the file's work, not a user's.
 pub(crate) fn enqueue_scrub(desk: &mut Desk<'_>) -> Result<()> {
     let now = Instant(desk.now());
@@ -97,23 +108,29 @@ pub(crate) fn enqueue_scrub(desk: &mut Desk<'_>) -> Result<()> {
 /// What somebody waits for goes first.
 fn priority(kind: JobKind) -> i64 {
     match kind {
+        JobKind::Index | JobKind::Embed => -1,
         JobKind::Compress => 0,
         JobKind::Erase | JobKind::Scrub => 1,
     }
 }
 
 /// Takes the next job that is due: one whose holder is gone, else the one that has waited longest.
-pub(crate) fn take(tx: &Connection, now: DateTime<Utc>, lease_ms: u64) -> Result<Option<Lease>> {
+pub(crate) fn take(
+    tx: &Connection,
+    now: DateTime<Utc>,
+    lease_ms: u64,
+    only: Option<JobKind>,
+) -> Result<Option<Lease>> {
     let beyond = beyond(now, lease_ms);
     for state in ["running", "queued"] {
         loop {
             let mut stmt = tx.prepare_cached(
                 "SELECT job_no, attempts, kind FROM jobs
-                 WHERE state = ?1 AND (next_run_at <= ?2 OR next_run_at > ?3)
+                 WHERE state = ?1 AND (next_run_at <= ?2 OR next_run_at > ?3) AND (?4 IS NULL OR kind = ?4)
                  ORDER BY priority DESC, next_run_at, job_no LIMIT 1",
             )?;
             let found = stmt
-                .query_row(params![state, Instant(now), Instant(beyond)], |row| {
+                .query_row(params![state, Instant(now), Instant(beyond), only], |row| {
                     Ok((row.get("job_no")?, row.get::<_, u32>("attempts")?, row.get("kind")?))
                 })
                 .optional()?;
@@ -134,11 +151,12 @@ fn beyond(now: DateTime<Utc>, lease_ms: u64) -> DateTime<Utc> {
     after_ms(now, lease_ms.max(LONGEST_WAIT_MS + LONGEST_WAIT_MS / 10))
 }
 
-/// What was erased must go from the bytes, however long a reader is in the way.
+/// What was erased must go from the bytes, however long a reader is in the way; what is not indexed or embedded would be
+/// missing for ever, without a word.
 pub(crate) fn may_be_given_up(kind: JobKind) -> bool {
     match kind {
         JobKind::Compress => true,
-        JobKind::Erase | JobKind::Scrub => false,
+        JobKind::Erase | JobKind::Scrub | JobKind::Index | JobKind::Embed => false,
     }
 }
 
@@ -313,18 +331,20 @@ pub(crate) fn list(conn: &Connection) -> Result<Vec<JobInfo>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How many jobs are due at this instant, and when the next of the others is.
+/// How many jobs, of one kind only if that is said, are due at this instant, and when the next of the others is.
 pub(crate) fn due(
     conn: &Connection,
     now: DateTime<Utc>,
     lease_ms: u64,
+    only: Option<JobKind>,
 ) -> Result<(u64, Option<DateTime<Utc>>)> {
     let mut stmt = conn.prepare_cached(
         "SELECT (SELECT count(*) FROM jobs
-                 WHERE state <> 'failed' AND (next_run_at <= ?1 OR next_run_at > ?2)) AS due,
+                 WHERE state <> 'failed' AND (next_run_at <= ?1 OR next_run_at > ?2)
+                   AND (?3 IS NULL OR kind = ?3)) AS due,
                 (SELECT min(next_run_at) FROM jobs WHERE state <> 'failed' AND next_run_at > ?1) AS later",
     )?;
-    Ok(stmt.query_row([Instant(now), Instant(beyond(now, lease_ms))], |row| {
+    Ok(stmt.query_row(params![Instant(now), Instant(beyond(now, lease_ms)), only], |row| {
         Ok((row.get("due")?, row.get::<_, Option<Instant>>("later")?.map(|at| at.0)))
     })?)
 }

@@ -14,7 +14,7 @@ use crate::{
     },
     store::{
         desk::Desk,
-        jobs,
+        jobs, receipts,
         sessions::{self, SessionRow},
         turns,
         users::Scope,
@@ -127,6 +127,7 @@ pub(crate) fn end(
         let place = (session.session_no, turn.turn_number);
         turns::leave_hot(desk.tx, scope, place, MoveReason::SessionEnd, now)?;
     }
+    receipts::end_promotions(desk, scope, session.session_no)?;
     sessions::set_ended(desk.tx, scope, session.session_no, reason, ended_at)?;
     if session.info.turn_count > 0 {
         jobs::enqueue(desk, scope, JobKind::Compress, Some(session.info.id), session.info.turn_count)?;

@@ -24,6 +24,7 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "conversation_summaries",
     "conversation_turns",
     "derivations",
+    "embedding_spaces",
     "identity_anchors",
     "idx_archived_frame",
     "idx_derivations_source",
@@ -31,6 +32,7 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "idx_frames_user",
     "idx_jobs_due",
     "idx_jobs_user",
+    "idx_receipts_user",
     "idx_sessions_active",
     "idx_sessions_caller",
     "idx_sessions_user",
@@ -41,26 +43,40 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "idx_turns_tier",
     "idx_turns_timestamp",
     "idx_turns_user",
+    "idx_units_caller",
     "jobs",
     "memory_tier_transitions",
+    "postings",
+    "promotions",
+    "recall_receipt_items",
+    "recall_receipts",
     "recall_units",
     "thermocline_schema_history",
     "thermocline_settings",
+    "unit_blocks",
+    "unit_uses",
+    "use_counts",
     "user_scopes",
+    "user_spaces",
     "v_anchors",
     "v_archive",
+    "v_embedding",
     "v_jobs",
+    "v_receipt_items",
+    "v_receipts",
     "v_sessions",
     "v_summaries",
     "v_tiers",
     "v_transitions",
     "v_turns",
     "v_users",
+    "vector_blocks",
+    "vector_gaps",
 ];
 
 /// The newest version that this build knows: the last of `migrations/`. Not asked of refinery, which compiles a
 /// regular expression for it, in every process that opens a file (1.3 ms).
-pub(crate) const LATEST: i64 = 4;
+pub(crate) const LATEST: i64 = 5;
 
 /// The file's version; `None` if our tables are not in it. Read by ourselves, since refinery's own check costs
 /// a millisecond at every opening.

@@ -5,15 +5,20 @@ mod backup;
 mod connect;
 pub(crate) mod desk;
 pub(crate) mod doctor;
+pub(crate) mod embedding;
 pub(crate) mod erase;
 mod errors;
+pub(crate) mod index;
+mod index_checks;
 pub(crate) mod jobs;
 pub(crate) mod lifecycle;
 mod live;
 mod migrate;
 mod open;
 pub(crate) mod originals;
+pub(crate) mod postings;
 mod readers;
+pub(crate) mod receipts;
 pub(crate) mod record;
 pub(crate) mod reload;
 pub(crate) mod restore;
@@ -24,8 +29,10 @@ pub(crate) mod summaries;
 pub(crate) mod swap;
 pub(crate) mod transfer;
 pub(crate) mod turns;
+pub(crate) mod units;
 pub(crate) mod users;
 mod values;
+pub(crate) mod vectors;
 mod writer;
 
 use std::{
@@ -47,6 +54,7 @@ use crate::{
         desk::Desk,
         live::{Live, Look, Watch},
         readers::Readers,
+        receipts::NewReceipt,
         sessions::no_session,
         users::Scope,
         writer::Writer,
@@ -123,6 +131,18 @@ impl Store {
         work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.writer.write(0, work).await
+    }
+
+    /// Queues work that nobody waits for. What finds the queue full is left undone.
+    pub(crate) fn post(&self, work: impl FnOnce(&mut Desk<'_>) -> Result<()> + Send + 'static) {
+        self.writer.post(work);
+    }
+
+    /// Writes a receipt behind the answer, if receipts are kept: nobody waits for it.
+    pub(crate) fn keep_receipt(&self, scope: Scope, receipt: NewReceipt) {
+        if self.config.receipts > 0 {
+            self.post(move |desk| receipts::insert(desk, &scope, &receipt));
+        }
     }
 
     /// How many writes somebody has waited for: whether it grows says whether anybody is kept waiting.

@@ -1,9 +1,11 @@
 //! A turn's original, wherever it is: a row of `conversation_turns`, or a line in a frame of the archive.
 
+use std::collections::{HashMap, hash_map::Entry};
+
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{
-    compress::archive::{self, Frame},
+    compress::archive::{Frame, Lines},
     error::{Error, ErrorKind, Result},
     model::{
         ids::{SessionId, SnapshotId, TurnId},
@@ -17,6 +19,60 @@ use crate::{
     text::{measure, words::EncodedWords},
 };
 
+/// Reads originals. Of each frame it is asked for it keeps the lines: what is recalled together often lies together.
+pub(crate) struct Reader<'c> {
+    conn: &'c Connection,
+    scope: Scope,
+    frames: HashMap<i64, Lines>,
+}
+
+impl<'c> Reader<'c> {
+    pub(crate) fn new(conn: &'c Connection, scope: &Scope) -> Self {
+        Self { conn, scope: *scope, frames: HashMap::new() }
+    }
+
+    /// One turn by its place in its session.
+    pub(crate) fn by_number(&mut self, session_no: i64, turn_number: u32) -> Result<Option<Turn>> {
+        let scope = self.scope;
+        match turns::by_number(self.conn, &scope, session_no, turn_number)? {
+            Some(turn) => Ok(Some(turn)),
+            None => self.archived(
+                "a.turn_key = ?1",
+                params![turn_key(session_no, turn_number), scope.user_no, scope.user_id],
+            ),
+        }
+    }
+
+    /// Reads one turn out of its frame; `which` names it by the first parameter, the others are the user.
+    fn archived(&mut self, which: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Option<Turn>> {
+        let mut stmt = self.conn.prepare_cached(&format!(
+            "SELECT a.frame_no AS frame_no, a.position AS position, r.content_hash AS content_hash
+             FROM archived_turns AS a JOIN recall_units AS r ON r.user_no = a.user_no AND r.seq = a.seq
+             WHERE {which} AND a.user_no = ?2 AND EXISTS
+               (SELECT 1 FROM archived_frames AS f WHERE f.frame_no = a.frame_no AND f.user_id = ?3)"
+        ))?;
+        let mut rows = stmt.query(params)?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let turn = self.lines(row.get("frame_no")?)?.turn(row.get("position")?)?;
+        checked(turn, &row.get("content_hash")?).map(Some)
+    }
+
+    fn lines(&mut self, frame_no: i64) -> Result<&Lines> {
+        match self.frames.entry(frame_no) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(new) => {
+                let mut stmt = self.conn.prepare_cached(
+                    "SELECT body FROM archived_frames WHERE frame_no = ?1 AND user_id = ?2",
+                )?;
+                let mut rows = stmt.query(params![frame_no, self.scope.user_id])?;
+                let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+                let body = row.get_ref("body")?.as_blob().map_err(rusqlite::Error::from)?;
+                Ok(new.insert(Lines::of(body)?))
+            }
+        }
+    }
+}
+
 /// One turn by its place in its session.
 pub(crate) fn by_number(
     conn: &Connection,
@@ -24,46 +80,17 @@ pub(crate) fn by_number(
     session_no: i64,
     turn_number: u32,
 ) -> Result<Option<Turn>> {
-    match turns::by_number(conn, scope, session_no, turn_number)? {
-        Some(turn) => Ok(Some(turn)),
-        None => archived(
-            conn,
-            scope,
-            "a.turn_key = ?1",
-            params![turn_key(session_no, turn_number), scope.user_no],
-        ),
-    }
+    Reader::new(conn, scope).by_number(session_no, turn_number)
 }
 
 /// One turn by its id.
 pub(crate) fn by_id(conn: &Connection, scope: &Scope, id: TurnId) -> Result<Option<Turn>> {
     match turns::by_id(conn, scope, id)? {
         Some(turn) => Ok(Some(turn)),
-        None => archived(conn, scope, "a.turn_id = ?1", params![id, scope.user_no]),
+        None => {
+            Reader::new(conn, scope).archived("a.turn_id = ?1", params![id, scope.user_no, scope.user_id])
+        }
     }
-}
-
-/// Reads one turn out of its frame; `which` names it by the first parameter, the second is the user.
-fn archived(
-    conn: &Connection,
-    scope: &Scope,
-    which: &str,
-    params: &[&dyn rusqlite::ToSql],
-) -> Result<Option<Turn>> {
-    let mut stmt = conn.prepare_cached(&format!(
-        "SELECT a.position AS position, f.body AS body, r.content_hash AS content_hash, f.user_id AS user_id
-         FROM archived_turns AS a JOIN archived_frames AS f ON f.frame_no = a.frame_no
-         JOIN recall_units AS r ON r.seq = a.seq WHERE {which} AND a.user_no = ?2"
-    ))?;
-    let mut rows = stmt.query(params)?;
-    let Some(row) =
-        rows.next()?.filter(|row| row.get("user_id").is_ok_and(|user: crate::UserId| user == scope.user_id))
-    else {
-        return Ok(None);
-    };
-    let body = row.get_ref("body")?.as_blob().map_err(rusqlite::Error::from)?;
-    let turn = archive::unpack_one(body, row.get("position")?)?;
-    checked(turn, &row.get("content_hash")?).map(Some)
 }
 
 /// A turn out of a frame is cold, and its text is the one that was recorded.

@@ -15,7 +15,7 @@ use crate::{
     },
     store::{
         desk::Desk,
-        lifecycle,
+        index, lifecycle, receipts,
         sessions::{self, SessionRow, Version},
         turns,
         users::{self, Scope},
@@ -48,12 +48,16 @@ pub(crate) fn record(
         return Err(Error::invalid("the session is full; start another one"));
     }
     let said_at = measured.turn.said_at.map_or(Ok(now), instant::checked)?;
-    let total_tokens = measured.tokens.total_tokens;
+    let (total_tokens, answering) = (measured.tokens.total_tokens, measured.turn.answering);
     let place = (session.info.id, session.session_no);
     let turn = Arc::new(turns::insert(desk.tx, scope, place, turn_number, measured, said_at, now)?);
     sessions::count_turn(desk.tx, scope, session.session_no, total_tokens, said_at, now)?;
 
     let (turn_id, seq) = (turn.id, turn.seq);
+    if let Some(receipt) = answering {
+        receipts::count_use(desk, scope, &session, receipt)?;
+    }
+    index::queue_if_due(desk, scope, seq)?;
     let mut evicted = Vec::new();
     for gone in hot.push(turn) {
         let number = gone.turn.turn_number;

@@ -38,7 +38,7 @@ pub(crate) fn unpack(conn: &Connection, scope: &Scope, session: SessionId) -> Re
     for turn in archive::unpack(&body)? {
         let hash = hash_of(conn, scope, turn.seq)?;
         let turn = originals::checked(turn, &hash)?;
-        let words = WordCounts::of(&turn.said.user_message, &turn.said.ai_response).encode();
+        let words = WordCounts::of(&turn.said).encode();
         turns.push((turn, words));
     }
     Ok(Some(Unpacked { frame_no, turns }))

@@ -24,6 +24,11 @@ pub struct Stats {
     pub tiers: Vec<TierStats>,
     /// What compression made.
     pub cold: ColdStats,
+    /// What recall reads, and what it leaves behind.
+    pub recall: RecallStats,
+    /// How often each tier, rule, profile and form was of use, by aspect, the most useful first.
+    #[serde(rename = "use")]
+    pub uses: Vec<UseCount>,
     /// Jobs that wait or run.
     pub jobs_waiting: u64,
     /// Jobs that were given up.
@@ -70,6 +75,37 @@ pub struct ColdStats {
     pub anchors: u64,
 }
 
+/// What recall reads instead of texts, and its receipts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RecallStats {
+    /// Rows of postings: in which turns a word stands. A common word has several.
+    pub postings: u64,
+    /// Bytes of them.
+    pub posting_bytes: u64,
+    /// Vectors, of all models; a long turn has several of each.
+    pub vectors: u64,
+    /// Bytes of them.
+    pub vector_bytes: u64,
+    /// Receipts.
+    pub receipts: u64,
+    /// What they considered.
+    pub receipt_items: u64,
+    /// Bytes of both, but for ids and numbers.
+    pub receipt_bytes: u64,
+}
+
+/// How often something was in a context that answered a turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UseCount {
+    /// `profile` (contexts ranked by it), `tier` (items from it), `rule` (turns kept verbatim by it) or `packed_as` (items
+    /// shown in this form).
+    pub aspect: String,
+    /// Which of them.
+    pub name: String,
+    /// How often.
+    pub hits: u64,
+}
+
 /// Counts on a connection of its own: in a large file this takes longer than any read of a user may.
 pub(crate) fn stats(path: &Path) -> Result<Stats> {
     let conn = connect::reader(path)?;
@@ -90,6 +126,25 @@ pub(crate) fn stats(path: &Path) -> Result<Stats> {
             archive_bytes: one("SELECT coalesce(sum(octet_length(body)), 0) FROM archived_frames")?,
             anchors: one("SELECT count(*) FROM identity_anchors")?,
         },
+        recall: RecallStats {
+            postings: one("SELECT count(*) FROM postings")?,
+            posting_bytes: one("SELECT coalesce(sum(octet_length(data)), 0) FROM postings")?,
+            // How many vectors a block holds follows from its size (src/store/vectors.rs).
+            vectors: one(
+                "SELECT coalesce(sum((octet_length(b.body) - 2) / (e.dims + 2)), 0)
+                 FROM vector_blocks AS b JOIN embedding_spaces AS e ON e.space_no = b.space_no",
+            )?,
+            vector_bytes: one("SELECT coalesce(sum(octet_length(body)), 0) FROM vector_blocks")?,
+            receipts: one("SELECT count(*) FROM recall_receipts")?,
+            receipt_items: one("SELECT count(*) FROM recall_receipt_items")?,
+            receipt_bytes: one(
+                "SELECT (SELECT coalesce(sum(octet_length(query) + octet_length(weights) + octet_length(understood)
+                                             + octet_length(missing)), 0) FROM recall_receipts)
+                      + (SELECT coalesce(sum(octet_length(parts) + octet_length(outcome)), 0)
+                         FROM recall_receipt_items)",
+            )?,
+        },
+        uses: uses(&conn)?,
         jobs_waiting: one("SELECT count(*) FROM jobs WHERE state <> 'failed'")?,
         jobs_failed: one("SELECT count(*) FROM jobs WHERE state = 'failed'")?,
         transitions: one("SELECT count(*) FROM memory_tier_transitions")?,
@@ -119,6 +174,16 @@ fn tiers(conn: &Connection) -> Result<Vec<TierStats>> {
             })?)
         })
         .collect()
+}
+
+fn uses(conn: &Connection) -> Result<Vec<UseCount>> {
+    let mut stmt = conn.prepare(
+        "SELECT aspect, name, sum(hits) AS hits FROM use_counts GROUP BY aspect, name ORDER BY aspect, hits DESC, name",
+    )?;
+    let rows = stmt.query_map([], |row| {
+        Ok(UseCount { aspect: row.get("aspect")?, name: row.get("name")?, hits: row.get("hits")? })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 fn size_of(path: &Path) -> u64 {

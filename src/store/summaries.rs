@@ -95,6 +95,18 @@ pub(crate) fn of_turn(conn: &Connection, scope: &Scope, turn: TurnId) -> Result<
     Ok(stmt.query_row(params![turn, scope.user_id], read).optional()?)
 }
 
+/// The summary that stands at a place of a session.
+pub(crate) fn at(
+    conn: &Connection,
+    scope: &Scope,
+    (session_no, turn_number): (i64, u32),
+) -> Result<Option<Summary>> {
+    let mut stmt = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2"
+    ))?;
+    Ok(stmt.query_row(params![turn_key(session_no, turn_number), scope.user_id], read).optional()?)
+}
+
 /// The summaries of a session, in its order.
 pub(crate) fn of_session(conn: &Connection, scope: &Scope, session: SessionId) -> Result<Vec<Summary>> {
     let mut stmt = conn.prepare_cached(&format!(

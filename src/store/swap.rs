@@ -15,6 +15,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         ids::{AnchorId, SessionId, SummaryId, TurnId},
+        job::JobKind,
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason},
         turn::Turn,
@@ -22,11 +23,15 @@ use crate::{
     store::{
         anchors::{self, Source},
         desk::Desk,
+        index,
         jobs::{self, Lease},
         originals, sessions, summaries,
         turns::{self, turn_key},
-        users::Scope,
+        units,
+        users::{self, Scope},
+        vectors,
     },
+    text::words::{EncodedWords, WordCounts},
 };
 
 /// Some turns of one session, in its order, and what becomes of each.
@@ -46,7 +51,7 @@ pub(crate) struct Fate {
 }
 
 /// Does it, for whoever holds the job.
-pub(crate) fn swap(desk: &Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -> Result<()> {
+pub(crate) fn swap(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -> Result<()> {
     jobs::hold(desk, lease)?;
     let now = desk.now();
     let (session_id, session_no) = swap.session;
@@ -82,14 +87,37 @@ pub(crate) fn swap(desk: &Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -
                     originals::insert_archived(desk.tx, scope, place, (frame_no, position))?;
                     position += 1;
                 }
+                if original == Original::Deleted {
+                    forget_words(desk, scope, &fate.turn, &summary)?;
+                }
                 turns::remove(desk.tx, scope, place)?;
             }
         }
         turns::record_move(desk.tx, scope, place, ("warm", "cold"), MoveReason::Compression, now)?;
     }
+    if swap.frame.is_none() && swap.fates.iter().any(|fate| fate.plan.sketch.is_some()) {
+        users::raise_epoch(desk.tx, scope)?; // Whoever has the words of what is deleted reads anew.
+    }
     anchors::refold(desk.tx, scope, &folds)?;
     let turns = u32::try_from(swap.fates.len()).unwrap_or(u32::MAX);
     jobs::progress(desk.tx, lease, turns, desk.config.summarizer_tries)
+}
+
+/// From now on a turn whose original is deleted is found by its summary's words and meaning.
+fn forget_words(desk: &mut Desk<'_>, scope: &Scope, turn: &Turn, summary: &Summary) -> Result<()> {
+    let tx = desk.tx;
+    let seq = u32::try_from(turn.seq).unwrap_or(u32::MAX);
+    let old = WordCounts::of(&turn.said).encode();
+    let keywords = serde_json::to_string(&summary.topic_keywords).unwrap_or_default();
+    let new = units::words_of_summary(&summary.summary_text, &keywords);
+    if let (Some(old), Some(new)) = (EncodedWords::parse(&old), EncodedWords::parse(&new)) {
+        index::replace(tx, scope, seq, (old, new))?;
+    }
+    vectors::forget(tx, scope, &BTreeSet::from([seq]))?;
+    if vectors::reopen(tx, scope, seq)? {
+        jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
+    }
+    Ok(())
 }
 
 /// Says that a session has no turn left to compress, and ends the job. False: turns are left.
@@ -251,7 +279,7 @@ mod tests {
         let (killed_at, path) = told.split_once(' ').unwrap();
         KILLED_AT.store(killed_at.parse().unwrap(), Ordering::SeqCst);
         let store = Store::open(Path::new(path), Config::default()).unwrap();
-        let lease = store.write(|desk| jobs::take(desk.tx, desk.now(), 60_000)).await.unwrap().unwrap();
+        let lease = store.write(|desk| jobs::take(desk.tx, desk.now(), 60_000, None)).await.unwrap().unwrap();
         let (scope, session_id) = (lease.scope.unwrap(), lease.session_id.unwrap());
         let (session_no, turns) = store
             .read(|conn| {

@@ -12,7 +12,7 @@ use crate::{
         turn::{Said, TokenCounts, Turn},
     },
     store::{
-        users::Scope,
+        users::{self, Scope},
         values::{Instant, instant_at},
     },
     text::{
@@ -100,6 +100,28 @@ pub(crate) fn unit_by_caller_id(
     Ok(stmt.query_row(params![scope.user_no, caller_id, scope.user_id], read).optional()?)
 }
 
+/// Where the turn of a unit is, and what its caller calls it.
+pub(crate) struct UnitPlace {
+    pub(crate) session_no: i64,
+    pub(crate) turn_number: u32,
+    pub(crate) caller_id: Option<String>,
+}
+
+/// A unit by its number.
+pub(crate) fn unit_by_seq(conn: &Connection, scope: &Scope, seq: u32) -> Result<Option<UnitPlace>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT session_no, turn_number, caller_id FROM recall_units WHERE user_no = ?1 AND seq = ?2",
+    )?;
+    let read = |row: &Row<'_>| {
+        Ok(UnitPlace {
+            session_no: row.get("session_no")?,
+            turn_number: row.get("turn_number")?,
+            caller_id: row.get("caller_id")?,
+        })
+    };
+    Ok(stmt.query_row(params![scope.user_no, seq], read).optional()?)
+}
+
 /// Writes a turn as the newest of its session, hot, with the unit that stands for it.
 pub(crate) fn insert(
     tx: &Connection,
@@ -152,13 +174,23 @@ pub(crate) fn insert_unit_of(
     (session_no, turn_number): (i64, u32),
     (id, caller_id, hash, said_at): (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
 ) -> Result<i64> {
+    let seq = users::next_seq(tx, scope)?;
     tx.prepare_cached(
         "INSERT INTO recall_units
-           (user_no, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at)
-         VALUES (?1, 'turn', ?2, ?3, ?4, ?5, ?6, ?7)",
+           (user_no, seq, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at)
+         VALUES (?1, ?2, 'turn', ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
-    .execute(params![scope.user_no, id, session_no, turn_number, caller_id, hash, Instant(said_at)])?;
-    Ok(tx.last_insert_rowid())
+    .execute(params![
+        scope.user_no,
+        seq,
+        id,
+        session_no,
+        turn_number,
+        caller_id,
+        hash,
+        Instant(said_at)
+    ])?;
+    Ok(seq)
 }
 
 /// Writes a turn that has its unit already, warm: out of the archive.

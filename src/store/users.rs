@@ -110,6 +110,21 @@ pub(crate) fn raise_epoch(tx: &Connection, scope: &Scope) -> Result<()> {
     Ok(())
 }
 
+/// Makes void whatever any process has cached of the user's anchors.
+pub(crate) fn raise_anchor_version(tx: &Connection, scope: &Scope) -> Result<()> {
+    tx.prepare_cached("UPDATE user_scopes SET anchor_version = anchor_version + 1 WHERE user_id = ?1")?
+        .execute([scope.user_id])?;
+    Ok(())
+}
+
+/// The number of the user's next recall unit.
+pub(crate) fn next_seq(tx: &Connection, scope: &Scope) -> Result<i64> {
+    let mut stmt = tx.prepare_cached(
+        "UPDATE user_scopes SET last_seq = last_seq + 1 WHERE user_no = ?1 AND user_id = ?2 RETURNING last_seq",
+    )?;
+    Ok(stmt.query_row(params![scope.user_no, scope.user_id], |row| row.get("last_seq"))?)
+}
+
 /// Removes a user of whom nothing is left; a backend keeps its own row.
 pub(crate) fn remove(tx: &Connection, scope: &Scope) -> Result<()> {
     tx.prepare_cached("DELETE FROM user_scopes WHERE user_id = ?1")?.execute([scope.user_id])?;

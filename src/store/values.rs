@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::model::{
     anchor::{Attribute, Stance},
     critical::CriticalRule,
-    ids::{AnchorId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
+    ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
     instant,
     job::{JobKind, JobState},
     session::EndReason,
@@ -39,7 +39,7 @@ macro_rules! id_value {
     )* };
 }
 
-id_value!(UserId, SessionId, TurnId, SnapshotId, SummaryId, AnchorId);
+id_value!(UserId, SessionId, TurnId, SnapshotId, SummaryId, AnchorId, ReceiptId);
 
 macro_rules! word_value {
     ($($word:ty),*) => { $(

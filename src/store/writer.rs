@@ -161,6 +161,16 @@ impl Writer {
         receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
 
+    /// Queues `work` if there is room, and waits for nothing.
+    pub(crate) fn post(&self, work: impl FnOnce(&mut Desk<'_>) -> Result<()> + Send + 'static) {
+        let (sender, _) = oneshot::channel();
+        let deadline = Deadline::after_ms(self.timeout_ms);
+        let command = Waiting { work: Some(work), done: None, failed: None, sender, deadline, _room: None };
+        if let Some(queue) = &*self.queue.lock().expect("no one panics while holding the queue") {
+            let _ = queue.try_send(Order::Run(Box::new(command)));
+        }
+    }
+
     /// Empties the write-ahead log and overwrites the gaps of these pages, or says that some reader holds the log.
     pub(crate) async fn scrub(&self, pages: Vec<u32>) -> Result<bool> {
         let (sender, receiver) = oneshot::channel();

@@ -104,7 +104,7 @@ mod tests {
     }
 
     fn best(texts: &[&str], query: &str, k: usize) -> Vec<usize> {
-        let encoded: Vec<Vec<u8>> = texts.iter().map(|text| WordCounts::of(text, "").encode()).collect();
+        let encoded: Vec<Vec<u8>> = texts.iter().map(|text| WordCounts::of_text(text).encode()).collect();
         let query_words = query_words(query);
         let mut ranking = Ranking::new(&query_words);
         for (i, words) in encoded.iter().enumerate() {

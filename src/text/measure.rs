@@ -38,7 +38,7 @@ pub(crate) fn measure(turn: NewTurn, tokenizer: Tokenizer, max_side_bytes: usize
     let said = &turn.said;
     Ok(MeasuredTurn {
         tokens: count_tokens(said, tokenizer),
-        words: WordCounts::of(&said.user_message, &said.ai_response).encode(),
+        words: WordCounts::of(said).encode(),
         content_hash: content_hash(&said.user_message, &said.ai_response),
         turn,
     })

@@ -12,5 +12,6 @@ pub(crate) mod render;
 pub(crate) mod sentences;
 pub(crate) mod stop_words;
 pub(crate) mod terms;
+pub(crate) mod times;
 pub(crate) mod tokens;
 pub(crate) mod words;

@@ -21,7 +21,10 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, NaiveDate, Utc};
 
-use crate::model::turn::{Origin, Said};
+use crate::model::{
+    anchor::Anchor,
+    turn::{Origin, Said, Side},
+};
 
 /// Raised whenever the same turn would be rendered in other bytes: stored counts name it.
 pub(crate) const PIECE_FORMAT: u32 = 1;
@@ -48,6 +51,37 @@ pub(crate) fn assistant_line(said: &Said, text: &str) -> String {
     line(said.assistant_name.as_deref(), said.assistant_origin, "Assistant", text)
 }
 
+/// One side, or a part of it; empty for empty text.
+pub(crate) fn side_line(said: &Said, side: Side, text: &str) -> String {
+    match side {
+        Side::User => user_line(said, text),
+        Side::Reply => assistant_line(said, text),
+    }
+}
+
+/// More of a side whose line stands above, behind a [`GAP`].
+pub(crate) fn further_line(text: &str) -> String {
+    format!(" {}\n", quoted(text))
+}
+
+/// A summary in the place of its turn. No speaker can have this label: names have no brackets, and no origin is
+/// called so.
+pub(crate) fn summary_line(summary_text: &str) -> String {
+    line_of("Turn (summary)", summary_text)
+}
+
+/// What is known of someone, in one line: `User home: Lisbon`; of what holds no longer, until when it did.
+pub(crate) fn anchor_line(anchor: &Anchor) -> String {
+    let subject = match anchor.subject.as_str() {
+        "user" => "User".to_owned(),
+        "assistant" => "Assistant".to_owned(),
+        name => label(Some(name), Origin::User, "Person"),
+    };
+    let until = anchor.valid_until.map_or_else(String::new, |until| format!(" until {}", until.date_naive()));
+    let value = quoted(&anchor.value).split_whitespace().collect::<Vec<_>>().join(" ");
+    line_of(&format!("{subject} {}{until}", anchor.attribute.as_str()), &value)
+}
+
 /// Stands above the first turn of a day. Of years with four digits, so of all that can be recorded, every day has
 /// as many tokens.
 pub(crate) fn date_line(on: NaiveDate) -> String {
@@ -64,11 +98,16 @@ pub(crate) fn left_out_line(tokens: u32) -> String {
     format!("<{tokens} tokens of this turn left out>\n")
 }
 
+/// Stands where something of a turn is left out: before, between or behind what is shown of it. As short as a mark
+/// can be, since it stands two or three times in a turn of 70 tokens.
+pub(crate) const GAP: &str = "<...>\n";
+
 fn line(name: Option<&str>, origin: Origin, role: &str, text: &str) -> String {
-    if text.is_empty() {
-        return String::new();
-    }
-    format!("{}: {}\n", label(name, origin, role), quoted(text))
+    if text.is_empty() { String::new() } else { line_of(&label(name, origin, role), text) }
+}
+
+fn line_of(label: &str, text: &str) -> String {
+    format!("{label}: {}\n", quoted(text))
 }
 
 /// Who speaks. A name cannot hold what ends a label, starts a frame or tells an origin, starts with a letter, and

@@ -164,13 +164,9 @@ fn split<'a>(text: &'a str, setting: Setting, found: &mut Vec<Sentence<'a>>) {
             found.push(Sentence { text: part, setting });
         }
     };
-    while let Some(c) = text[at..].chars().next() {
-        at += c.len_utf8();
-        if !is_end(c) {
-            continue;
-        }
-        let mark_at = at - c.len_utf8();
-        at += run_len(&text[at..], is_end);
+    while let Some(before) = text[at..].find(is_end) {
+        let mark_at = at + before;
+        at = mark_at + run_len(&text[mark_at..], is_end);
         let marks_end = at;
         at += run_len(&text[at..], |c| {
             matches!(c, '"' | '\'' | '”' | '’' | ')' | ']' | '*' | '_' | '」' | '』' | '）' | '»')

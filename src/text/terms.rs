@@ -30,8 +30,9 @@ pub(crate) fn for_each_term<'a>(text: &'a str, mut each: impl FnMut(Term<'a>)) {
     while let Some(c) = text[at..].chars().next() {
         let rest = &text[at..];
         let kind = match c {
-            _ if c.is_numeric() => TermKind::Number,
+            // First: some of these are numerals too, and no part of a word.
             _ if script_of(c).is_some() => TermKind::Run,
+            _ if c.is_numeric() => TermKind::Number,
             _ if c.is_alphabetic() => TermKind::Word,
             _ => {
                 at += c.len_utf8();
@@ -151,6 +152,22 @@ mod tests {
             found.push((term.kind, term.text));
         });
         assert_eq!(found, expected, "{text:?}");
+    }
+
+    #[test]
+    fn any_character_begins_a_term_of_its_own_or_none() {
+        for c in '\0'..=char::MAX {
+            for text in [format!("{c}"), format!("{c}a"), format!("a {c}")] {
+                let mut count = 0;
+                for_each_term(&text, |term| {
+                    assert!(!term.text.is_empty(), "{c:?}");
+                    count += 1;
+                });
+                assert!(count <= 2, "{c:?}");
+            }
+        }
+        check("๕ ๒๕", &[(Run, "๕"), (Run, "๒๕")]);
+        check("〇九", &[(Run, "〇九")]);
     }
 
     #[test]

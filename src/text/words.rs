@@ -14,9 +14,12 @@ use unicode_normalization::{
     char::{decompose_canonical, is_combining_mark},
 };
 
-use crate::text::{
-    memo::{FNV_OFFSET, Memo, Pool, fnv},
-    stop_words::is_stop_word,
+use crate::{
+    model::turn::Said,
+    text::{
+        memo::{FNV_OFFSET, Memo, Pool, fnv},
+        stop_words::is_stop_word,
+    },
 };
 
 /// The most distinct words of a query that are looked for; the first ones count.
@@ -26,68 +29,195 @@ pub(crate) const MAX_QUERY_WORDS: usize = 64;
 /// (draft-eastlake-fnv, sections 2 and 3). Of 300,000 different words about 11 pairs collide.
 pub(crate) type Word = u32;
 
-/// How often a word stands in each side of a turn. Counts stop at 255.
+/// Words at the beginning of the user's side and of the reply, stop words left out, that count as the head of a turn:
+/// people say there what it is about.
+pub(crate) const HEAD_WORDS: [usize; 2] = [40, 20];
+const MAX_HEAD_COUNT: u8 = 63;
+
+/// How often a word stands in each field of a turn. Counts stop at 63 in the head, at 255 in the rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FieldCounts {
+    /// Whether it is part of the name of who writes the user's side: people ask what somebody said.
+    pub(crate) name: bool,
+    /// In the first words of both sides ([`HEAD_WORDS`]).
+    pub(crate) head: u8,
+    /// In all other words.
+    pub(crate) rest: u8,
+}
+
+impl FieldCounts {
+    fn total(self) -> u32 {
+        u32::from(self.name) + u32::from(self.head) + u32::from(self.rest)
+    }
+
+    /// The name and the head in one byte, the rest in another.
+    pub(crate) fn to_bytes(self) -> [u8; 2] {
+        [u8::from(self.name) << 7 | self.head.min(MAX_HEAD_COUNT), self.rest]
+    }
+
+    pub(crate) fn from_bytes([head, rest]: [u8; 2]) -> Self {
+        Self { name: head >> 7 == 1, head: head & MAX_HEAD_COUNT, rest }
+    }
+}
+
+/// What a turn is, beside its words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each may be so by itself")]
+pub(crate) struct Traits {
+    /// A question that the turn itself does not answer.
+    pub(crate) asks: bool,
+    /// The user says how things are to be from now on.
+    pub(crate) wishes: bool,
+    /// It has a reply.
+    pub(crate) has_reply: bool,
+    /// Who writes the user's side has a name.
+    pub(crate) is_named: bool,
+}
+
+impl Traits {
+    fn of(said: &Said) -> Self {
+        let has_reply = !said.ai_response.is_empty();
+        Self {
+            asks: !has_reply && ends_in_question(&said.user_message),
+            wishes: states_wish(&said.user_message),
+            has_reply,
+            is_named: said.user_name.is_some(),
+        }
+    }
+
+    pub(crate) fn to_byte(self) -> u8 {
+        [self.asks, self.wishes, self.has_reply, self.is_named]
+            .iter()
+            .enumerate()
+            .fold(0, |byte, (bit, &is_so)| byte | u8::from(is_so) << bit)
+    }
+
+    pub(crate) fn from_byte(byte: u8) -> Self {
+        let bit = |bit: u8| byte >> bit & 1 == 1;
+        Self { asks: bit(0), wishes: bit(1), has_reply: bit(2), is_named: bit(3) }
+    }
+}
+
+/// Whether there is a question mark near the end: what follows a question is often one more word, or a picture.
+fn ends_in_question(text: &str) -> bool {
+    const NEAR_BYTES: usize = 80;
+    let text = text.rfind("[image:").map_or(text, |at| &text[..at]);
+    let end = &text[text.ceil_char_boundary(text.len().saturating_sub(NEAR_BYTES))..];
+    end.contains(['?', '\u{ff1f}', '\u{61f}'])
+}
+
+/// Whether the user says how things are to be from now on. English.
+fn states_wish(text: &str) -> bool {
+    const PHRASES: &[&str] = &[
+        " always ",
+        " never ",
+        " from now on ",
+        " going forward ",
+        " i prefer ",
+        " i'd prefer ",
+        " i would prefer ",
+        " i'd rather ",
+    ];
+    /// What is pasted behind it says nothing of wishes.
+    const LOOKED_AT: usize = 4_096;
+    let words = text[..text.floor_char_boundary(LOOKED_AT)]
+        .split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '\u{2019}'))
+        .filter(|word| !word.is_empty())
+        .map(|word| word.to_lowercase().replace('\u{2019}', "'"));
+    let spaced = words.fold(" ".to_owned(), |spaced, word| spaced + &word + " ");
+    PHRASES.iter().any(|phrase| spaced.contains(phrase))
+}
+
+/// A word of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WordCount {
     pub(crate) word: Word,
-    pub(crate) user: u8,
-    pub(crate) reply: u8,
+    pub(crate) counts: FieldCounts,
 }
 
-/// The forward list of one turn: its words, ascending, each once, and how many each side has in all.
+/// The forward list of one turn: its words, ascending, each once, how many there are, and what the turn is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WordCounts {
-    pub(crate) user_len: u32,
-    pub(crate) reply_len: u32,
+    pub(crate) traits: Traits,
+    pub(crate) head_len: u32,
+    pub(crate) rest_len: u32,
     pub(crate) counts: Vec<WordCount>,
 }
 
 impl WordCounts {
-    /// Counts the words of a turn's two sides.
-    pub(crate) fn of(user: &str, reply: &str) -> Self {
-        // The side is the lowest bit, so that sorting groups by word and, within a word, by side.
-        let mut found: Vec<u64> = Vec::with_capacity((user.len() + reply.len()) / 8);
-        for_each_word(user, |word| found.push(u64::from(word) << 1));
-        let user_len = clamp_u32(found.len());
-        for_each_word(reply, |word| found.push(u64::from(word) << 1 | 1));
-        let reply_len = clamp_u32(found.len()) - user_len;
+    /// Counts the words of a turn, and those of the name of who writes the user's side.
+    pub(crate) fn of(said: &Said) -> Self {
+        let name = said.user_name.as_deref().unwrap_or_default();
+        Self { traits: Traits::of(said), ..Self::of_fields(name, [&said.user_message, &said.ai_response]) }
+    }
+
+    /// Counts the words of a text that stands alone.
+    pub(crate) fn of_text(text: &str) -> Self {
+        Self::of_fields("", [text, ""])
+    }
+
+    fn of_fields(name: &str, sides: [&str; 2]) -> Self {
+        const HEAD: u64 = 0;
+        const REST: u64 = 1;
+        const NAME: u64 = 2;
+        // The field stands in the lowest bits, so that sorting groups by word and, within a word, by field.
+        let mut found: Vec<u64> = Vec::with_capacity((sides[0].len() + sides[1].len()) / 8);
+        let (mut head_len, mut rest_len) = (0_u32, 0_u32);
+        for (side, head_words) in sides.into_iter().zip(HEAD_WORDS) {
+            let mut place = 0;
+            for_each_word(side, |word| {
+                let (field, len) =
+                    if place < head_words { (HEAD, &mut head_len) } else { (REST, &mut rest_len) };
+                found.push(u64::from(word) << 2 | field);
+                *len = len.saturating_add(1);
+                place += 1;
+            });
+        }
+        for_each_word(name, |word| found.push(u64::from(word) << 2 | NAME));
         found.sort_unstable();
 
         let mut counts: Vec<WordCount> = Vec::with_capacity(found.len());
         for tagged in found {
-            let word = Word::try_from(tagged >> 1).expect("a 32-bit word was shifted by one");
+            let word = Word::try_from(tagged >> 2).expect("a 32-bit word was shifted by two");
             if counts.last().is_none_or(|last| last.word != word) {
-                counts.push(WordCount { word, user: 0, reply: 0 });
+                counts.push(WordCount { word, counts: FieldCounts::default() });
             }
-            let last = counts.last_mut().expect("one was just pushed");
-            let side = if tagged & 1 == 0 { &mut last.user } else { &mut last.reply };
-            *side = side.saturating_add(1);
+            let counts = &mut counts.last_mut().expect("one was just pushed").counts;
+            match tagged & 3 {
+                HEAD => counts.head = (counts.head + 1).min(MAX_HEAD_COUNT),
+                REST => counts.rest = counts.rest.saturating_add(1),
+                _ => counts.name = true,
+            }
         }
-        Self { user_len, reply_len, counts }
+        Self { traits: Traits::default(), head_len, rest_len, counts }
     }
 
-    /// Version 1: a byte 1, both lengths as u32, then for each word its u32 and the two counts; little-endian.
+    /// Version 1: a byte 1, a byte of traits, both lengths as u32, then for each word its u32 and two bytes of counts;
+    /// little-endian.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER + ENTRY * self.counts.len());
-        bytes.push(VERSION);
-        bytes.extend_from_slice(&self.user_len.to_le_bytes());
-        bytes.extend_from_slice(&self.reply_len.to_le_bytes());
-        for count in &self.counts {
-            bytes.extend_from_slice(&count.word.to_le_bytes());
-            bytes.extend_from_slice(&[count.user, count.reply]);
+        bytes.extend_from_slice(&[VERSION, self.traits.to_byte()]);
+        bytes.extend_from_slice(&self.head_len.to_le_bytes());
+        bytes.extend_from_slice(&self.rest_len.to_le_bytes());
+        for WordCount { word, counts } in &self.counts {
+            bytes.extend_from_slice(&word.to_le_bytes());
+            bytes.extend_from_slice(&counts.to_bytes());
         }
         bytes
     }
 }
 
 const VERSION: u8 = 1;
-const HEADER: usize = 9;
+const HEADER: usize = 10;
 const ENTRY: usize = 6;
 
 /// An encoded forward list, read in place.
 #[derive(Clone, Copy)]
 pub(crate) struct EncodedWords<'a> {
-    len: u32,
+    pub(crate) traits: Traits,
+    /// Words of the head and of the rest, stop words left out.
+    pub(crate) head_len: u32,
+    pub(crate) rest_len: u32,
     entries: &'a [[u8; ENTRY]],
 }
 
@@ -99,23 +229,39 @@ impl<'a> EncodedWords<'a> {
         if header[0] != VERSION || !rest.is_empty() {
             return None;
         }
-        let user_len = u32::from_le_bytes(header[1..5].try_into().ok()?);
-        let reply_len = u32::from_le_bytes(header[5..9].try_into().ok()?);
-        Some(Self { len: user_len.saturating_add(reply_len), entries })
+        let head_len = u32::from_le_bytes(header[2..6].try_into().ok()?);
+        let rest_len = u32::from_le_bytes(header[6..10].try_into().ok()?);
+        Some(Self { traits: Traits::from_byte(header[1]), head_len, rest_len, entries })
     }
 
     /// Words in the turn, stop words left out.
     pub(crate) fn len(&self) -> u32 {
-        self.len
+        self.head_len.saturating_add(self.rest_len)
     }
 
-    /// How often `word` stands in the turn, both sides together.
+    /// How often `word` stands in the turn, all fields together.
     pub(crate) fn count(&self, word: Word) -> u32 {
-        let key = |entry: &[u8; ENTRY]| Word::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]);
-        self.entries
-            .binary_search_by_key(&word, key)
-            .map_or(0, |at| u32::from(self.entries[at][4]) + u32::from(self.entries[at][5]))
+        self.field_counts(word).map_or(0, FieldCounts::total)
     }
+
+    /// How often `word` stands in each field; `None`: nowhere.
+    pub(crate) fn field_counts(&self, word: Word) -> Option<FieldCounts> {
+        let at = self.entries.binary_search_by_key(&word, |entry| word_of(*entry)).ok()?;
+        Some(counts_of(self.entries[at]))
+    }
+
+    /// Every word, ascending.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Word, FieldCounts)> + use<'a> {
+        self.entries.iter().map(|entry| (word_of(*entry), counts_of(*entry)))
+    }
+}
+
+fn word_of(entry: [u8; ENTRY]) -> Word {
+    Word::from_le_bytes([entry[0], entry[1], entry[2], entry[3]])
+}
+
+fn counts_of(entry: [u8; ENTRY]) -> FieldCounts {
+    FieldCounts::from_bytes([entry[4], entry[5]])
 }
 
 /// The words of a query, each once, in their order, at most [`MAX_QUERY_WORDS`].
@@ -132,7 +278,7 @@ pub(crate) fn query_words(query: &str) -> Vec<Word> {
 }
 
 /// Calls `each` with every word of `text`, in order, stop words left out.
-fn for_each_word(text: &str, mut each: impl FnMut(Word)) {
+pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(Word)) {
     SCRATCH.with(|scratch| {
         let Scratch { folded, word, stems } = scratch;
         fold_into(text, folded);
@@ -281,18 +427,15 @@ impl Stems {
     }
 }
 
-fn clamp_u32(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::turn::NewTurn;
 
     /// Every query finds a text if and only if `finds`.
     #[track_caller]
     fn check(text: &str, query: &str, finds: bool) {
-        let encoded = WordCounts::of(text, "").encode();
+        let encoded = WordCounts::of_text(text).encode();
         let words = EncodedWords::parse(&encoded).unwrap();
         let query = query_words(query);
         let found = !query.is_empty() && query.iter().all(|&word| words.count(word) > 0);
@@ -336,12 +479,46 @@ mod tests {
     }
 
     #[test]
-    fn sides_are_counted_apart_and_counts_stop_at_255() {
-        let counts = WordCounts::of(&"fox ".repeat(300), "fox dog");
-        let fox = query_words("fox")[0];
-        let entry = counts.counts.iter().find(|count| count.word == fox).unwrap();
-        assert_eq!((entry.user, entry.reply), (255, 1));
-        assert_eq!((counts.user_len, counts.reply_len), (300, 2));
+    fn fields_are_counted_apart_and_counts_have_an_end() {
+        let message = format!("{}fox dog {}", "bird ".repeat(HEAD_WORDS[0] - 1), "fox ".repeat(300));
+        let mut said = NewTurn::new(message, "bird dog").said;
+        said.user_name = Some("Melanie".to_owned());
+        let words = WordCounts::of(&said);
+        let counts = |word| {
+            let word = query_words(word)[0];
+            let found = words.counts.iter().find(|count| count.word == word).unwrap().counts;
+            (found.name, found.head, found.rest)
+        };
+        assert_eq!(counts("fox"), (false, 1, 255));
+        assert_eq!(counts("dog"), (false, 1, 1));
+        assert_eq!(counts("bird"), (false, 40, 0));
+        assert_eq!(counts("Melanie"), (true, 0, 0), "who speaks");
+        assert_eq!((words.head_len, words.rest_len), (42, 301));
+        let encoded = words.encode();
+        let read = EncodedWords::parse(&encoded).unwrap();
+        assert_eq!(
+            read.iter().map(|(word, counts)| WordCount { word, counts }).collect::<Vec<_>>(),
+            words.counts
+        );
+        assert_eq!(read.traits, words.traits);
+    }
+
+    #[track_caller]
+    fn check_traits(message: &str, reply: &str, expected: [bool; 4]) {
+        let traits = Traits::of(&NewTurn::new(message, reply).said);
+        assert_eq!([traits.asks, traits.wishes, traits.has_reply, traits.is_named], expected, "{message:?}");
+        assert_eq!(Traits::from_byte(traits.to_byte()), traits);
+    }
+
+    #[test]
+    fn what_a_turn_is_shows_in_its_text() {
+        check_traits("Where did you go?", "", [true, false, false, false]);
+        check_traits("Where did you go? I was at home.", "", [true, false, false, false]);
+        check_traits("Look where I went! [image: where? a beach]", "", [false, false, false, false]);
+        check_traits("Where did you go?", "Home.", [false, false, true, false]);
+        check_traits("Please ALWAYS use metric units.", "", [false, true, false, false]);
+        check_traits("I\u{2019}d rather walk.", "", [false, true, false, false]);
+        check_traits("The hallways", "", [false, false, false, false]);
     }
 
     #[test]
@@ -360,7 +537,7 @@ mod tests {
     #[test]
     fn foreign_bytes_are_no_forward_list() {
         assert!(EncodedWords::parse(b"").is_none());
-        assert!(EncodedWords::parse(&[2; 9]).is_none());
-        assert!(EncodedWords::parse(&[1; 10]).is_none());
+        assert!(EncodedWords::parse(&[2; HEADER]).is_none());
+        assert!(EncodedWords::parse(&[1; HEADER + 1]).is_none());
     }
 }

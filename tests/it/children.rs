@@ -71,6 +71,8 @@ fn child() {
         ["record_200", path, name] => crate::crash::child_records_200(path, name),
         ["record_on_full_disk", path] => crate::crash::child_records_on_a_full_disk(path),
         ["compress", path, now] => crate::swap_kill::child_compresses(path, now),
+        ["embed", path, now] => crate::recall::child_embeds(path, now),
+        ["recall", path, now, name, query] => crate::recall::child_recalls(path, now, name, query),
         ["erase", path, now, name] => crate::erase::child_erases(path, now, name),
         _ => panic!("no child knows {told:?}"),
     }

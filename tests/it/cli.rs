@@ -11,6 +11,9 @@ use crate::shell::{Shell, ended, line, talk};
 /// The verbs that read a file and change nothing in it, as alex would call them.
 const READING: &[&[&str]] = &[
     &["context", "--user", "alex", "hello"],
+    &["recall", "--user", "alex", "beans"],
+    &["why", "--user", "alex"],
+    &["embed", "status"],
     &["session", "list", "--user", "alex"],
     &["session", "show", "--user", "alex", "s1"],
     &["session", "summaries", "--user", "alex", "s1"],
@@ -33,6 +36,7 @@ const OTHERS: &[&[&str]] = &[
     &["anchor", "set", "--user", "alex", "user.name", "Alex"],
     &["anchor", "retract", "--user", "alex", "user.name"],
     &["jobs", "run"],
+    &["embed", "rebuild"],
     &["jobs", "retry", "1"],
     &["erase", "--user", "alex", "--yes"],
 ];
@@ -103,9 +107,13 @@ fn verbs_on_a_missing_file_create_nothing() {
 }
 
 #[test]
-fn verbs_that_read_change_no_row() {
+fn verbs_that_read_change_no_row_but_receipts() {
     let shell = Shell::with_talk();
-    let before = shell.rows();
+    let rows = || -> Vec<String> {
+        let rows = shell.rows().into_iter();
+        rows.filter(|row| !row.starts_with("recall_receipt") && !row.starts_with("sqlite_sequence")).collect()
+    };
+    let before = rows();
     for verb in READING {
         assert_eq!(shell.run(verb).code, 0, "{verb:?}");
     }
@@ -115,7 +123,7 @@ fn verbs_that_read_change_no_row() {
         assert_eq!(shell.run(&["anchor", "set", "--user", nobody, "user.name", "Bob"]).code, 4, "{nobody:?}");
         assert_eq!(shell.run(&["erase", "--user", nobody, "--yes"]).code, 4, "{nobody:?}");
     }
-    assert_eq!(shell.rows(), before);
+    assert_eq!(rows(), before);
 }
 
 #[test]
@@ -133,13 +141,19 @@ fn a_context_never_exceeds_its_budget() {
 }
 
 #[test]
-fn a_context_is_all_of_stdout_and_the_talk_is_one_line() {
+fn a_context_is_all_of_stdout_and_the_talk_says_what_it_cost() {
     let shell = Shell::with_talk();
     let args = ["context", "--user", "alex", "--session", "s1", "--now", "2026-03-02", "And?"];
     let context = shell.run(&[&["--json"], &args[..]].concat()).json();
     let shown = shell.run(&args);
     assert_eq!((shown.code, shown.stdout.as_str()), (0, context["text"].as_str().unwrap()));
-    assert_eq!(shown.stderr, format!("{} of 4,400 tokens, 7 turns\n", context["tokens"]));
+    let talk: Vec<&str> = shown.stderr.lines().collect();
+    let turns = context["items"].as_array().unwrap().len();
+    assert_eq!(talk[0], format!("{} of 4,400 tokens, {turns} turns", context["tokens"]));
+    // Of the turns of the other session, those that were recalled; then what explains them.
+    assert_eq!(talk.len(), 2 + turns - 7, "{talk:?}");
+    assert!(talk[1..talk.len() - 1].iter().all(|line| line.starts_with("recalled 2026-03-01 ")), "{talk:?}");
+    assert!(talk[talk.len() - 1].starts_with("receipt 0"), "{talk:?}");
 }
 
 #[test]
@@ -147,7 +161,11 @@ fn a_context_is_of_the_newest_session_unless_another_is_named() {
     let shell = Shell::with_talk();
     let newest = shell.run(&["context", "--user", "alex", "And now?", "--now", "2026-03-02T08:00:00+01:00"]);
     assert!(
-        newest.stdout.contains("The beans are up!") && !newest.stdout.contains("I planted"),
+        newest
+            .stdout
+            .split("<recent turns>")
+            .nth(1)
+            .is_some_and(|recent| { recent.contains("The beans are up!") && !recent.contains("I planted") }),
         "{}",
         newest.stdout
     );
@@ -211,7 +229,8 @@ fn a_key_names_its_own_session_and_leads_to_where_it_went_on() {
     let first_part = caller_ids[1]["id"].as_str().unwrap();
     assert!(shell.run(&["session", "show", "--user", "alex", first_part]).stdout.contains("All of them."));
     let context = shell.run(&["context", "--user", "alex", "--session", "s2", "And?"]).stdout;
-    assert!(context.contains("First flowers.") && !context.contains("All of them."), "{context}");
+    let recent = context.split("<recent turns>").nth(1).unwrap();
+    assert!(recent.contains("First flowers.") && !recent.contains("All of them."), "{context}");
     // And replaying all of it still changes nothing.
     let before = shell.rows();
     assert_eq!(shell.replay(&(talk() + &line("s2", "b3", 40, "First flowers.", ""))).code, 0);
@@ -330,6 +349,13 @@ fn the_help_of_every_verb_has_an_example() {
         &["demo"][..],
         &["replay"],
         &["context"],
+        &["recall"],
+        &["why"],
+        &["chat"],
+        &["eval"],
+        &["embed"],
+        &["embed", "status"],
+        &["embed", "rebuild"],
         &["session"],
         &["session", "list"],
         &["session", "show"],

@@ -10,7 +10,8 @@ use chrono::TimeDelta;
 use rusqlite::Connection;
 use tempfile::TempDir;
 use thermocline::{
-    Attribute, Config, Diagnosis, Durability, NewTurn, Originals, RunJobs, SnapshotId, blocking::Thermocline,
+    Attribute, Config, Diagnosis, Durability, NewTurn, Originals, RecallOptions, RunJobs, SnapshotId,
+    blocking::Thermocline,
 };
 use uuid::Uuid;
 
@@ -47,6 +48,13 @@ const WORDS: &str = "the words of a turn are those of its text";
 const TOKENS: &str = "the token counts of a turn are those of its text";
 const ARCHIVE_READ: &str = "every archived turn can be read, and is the one that was recorded";
 const SUMMARIES_READ: &str = "every summary can be read";
+const FAR: &str = "nobody is indexed or embedded farther than turns are recorded";
+const OF_USE: &str = "what waits to be embedded again, and what was of use, is a turn of its user";
+const PROMOTED: &str = "what is warm for its use is so in an open session of its user";
+const RECEIPTS: &str = "a receipt and its items belong to the same user";
+const INDEXED_WORDS: &str = "the index has the words of every turn that is indexed, and no others";
+const INDEXED_FACTS: &str = "the index knows where, when and how long every indexed turn is";
+const VECTORS: &str = "every vector belongs to a turn of its user";
 const PAGES: &str = "the pages of the file are sound";
 
 /// What breaks `seed`, and the checks that say so. `{s}` stands for a session's turns by its key.
@@ -58,7 +66,7 @@ const BREAKS: &[(&str, &[&str])] = &[
     ),
     ("UPDATE conversation_turns SET snapshot_id = zeroblob(16) WHERE {one}", &[REFERENCES]),
     ("UPDATE conversation_sessions SET user_id = {nobody} WHERE caller_id = 'empty'", &[USERS]),
-    ("UPDATE conversation_turns SET user_id = {mira} WHERE {one}", &[SAME_USER]),
+    ("UPDATE conversation_turns SET user_id = {mira} WHERE {one}", &[SAME_USER, ORDER]),
     ("UPDATE conversation_turns SET user_id = {nobody} WHERE {one}", &[USERS, SAME_USER]),
     ("UPDATE conversation_sessions SET turn_count = 2 WHERE caller_id = 'one'", &[TURN_COUNT]),
     ("UPDATE conversation_turns SET caller_id = 'other' WHERE {one}", &[SAME_TURN]),
@@ -155,6 +163,50 @@ const BREAKS: &[(&str, &[&str])] = &[
     ("UPDATE derivations SET seq = seq + 1 WHERE source_kind = 'turn'", &[EVIDENCE]),
     ("UPDATE derivations SET source_id = randomblob(16) WHERE source_kind = 'turn'", &[EVIDENCE]),
     ("UPDATE identity_anchors SET valid_until = NULL WHERE superseded_by IS NOT NULL", &[ONE_VALUE]),
+    // The index: `indexed` is a session of 128 turns, in the postings, blocks and vectors; what comes after it is not.
+    ("UPDATE user_scopes SET indexed_seq = 1000 WHERE user_no = 1", &[FAR, INDEXED_WORDS, INDEXED_FACTS]),
+    ("UPDATE user_scopes SET last_seq = last_seq - 1 WHERE user_no = 1", &[ORDER]),
+    ("UPDATE user_spaces SET embedded_seq = 1000", &[FAR]),
+    ("INSERT INTO vector_gaps SELECT user_no, space_no, 1000, 1, '' FROM user_spaces", &[OF_USE]),
+    ("INSERT INTO unit_uses SELECT user_no, 1000, 1, '' FROM user_spaces", &[OF_USE]),
+    (
+        "INSERT INTO promotions SELECT 1, session_no, 1000, '' FROM conversation_sessions WHERE caller_id = 'one'",
+        &[OF_USE],
+    ),
+    (
+        "INSERT INTO promotions SELECT 1, session_no, 1, '' FROM conversation_sessions WHERE caller_id = 'ended'",
+        &[PROMOTED],
+    ),
+    (
+        "INSERT INTO promotions SELECT 2, session_no, 1, '' FROM conversation_sessions WHERE caller_id = 'one'",
+        &[PROMOTED],
+    ),
+    ("UPDATE recall_receipt_items SET user_no = 2", &[RECEIPTS]),
+    ("UPDATE recall_receipts SET user_no = 2", &[RECEIPTS]),
+    ("DELETE FROM postings WHERE word = (SELECT max(word) FROM postings)", &[INDEXED_WORDS]),
+    (
+        "UPDATE postings SET data = zeroblob(1) WHERE word = (SELECT max(word) FROM postings)",
+        &[INDEXED_WORDS],
+    ),
+    ("UPDATE postings SET data = x'80' WHERE word = (SELECT max(word) FROM postings)", &[INDEXED_WORDS]),
+    ("UPDATE postings SET unit_count = unit_count + 1 WHERE unit_count > 100", &[INDEXED_WORDS]),
+    ("UPDATE postings SET last_seq = last_seq + 1 WHERE unit_count > 100", &[INDEXED_WORDS]),
+    // A word that nobody said: of an indexed turn, of one behind the index, of one that never was.
+    ("INSERT INTO postings VALUES (1, 5, 7, 7, 1, x'00')", &[INDEXED_WORDS]),
+    ("INSERT INTO postings VALUES (1, 5, 150, 150, 1, x'00')", &[INDEXED_WORDS]),
+    ("INSERT INTO postings VALUES (1, 5, 1000, 1000, 1, x'00')", &[INDEXED_WORDS]),
+    ("INSERT INTO postings VALUES (2, 5, 1000, 1000, 1, x'00')", &[INDEXED_WORDS]),
+    ("DELETE FROM unit_blocks WHERE block_no = 1", &[INDEXED_FACTS]),
+    ("UPDATE unit_blocks SET block_no = 7 WHERE block_no = 1", &[INDEXED_FACTS]),
+    ("UPDATE unit_blocks SET body = substr(body, 1, 26) WHERE block_no = 1", &[INDEXED_FACTS]),
+    ("UPDATE unit_blocks SET body = substr(body, 2) WHERE block_no = 1", &[INDEXED_FACTS]),
+    (
+        "UPDATE recall_units SET said_at = '2020-01-01T00:00:00.000Z' WHERE user_no = 1 AND seq = 3",
+        &[INDEXED_FACTS],
+    ),
+    ("UPDATE vector_blocks SET block_no = 100 WHERE block_no = 1", &[VECTORS]),
+    ("UPDATE vector_blocks SET user_no = 2", &[VECTORS]),
+    ("UPDATE vector_blocks SET body = substr(body, 2)", &[VECTORS]),
     // A query that cannot run is one problem of its check.
     ("DROP TABLE memory_tier_transitions", &[LAST_MOVE]),
 ];
@@ -163,6 +215,12 @@ const BREAKS: &[(&str, &[&str])] = &[
 fn seed() -> Fixture {
     let mut fixture = Fixture::new();
     (fixture.config.durability, fixture.config.hot_turns) = (Durability::Relaxed, 50);
+    let memory = fixture.open();
+    let indexed = memory.user("alex").unwrap().session_named("indexed").unwrap();
+    for n in 1..=128 {
+        indexed.record(turn(n)).unwrap();
+    }
+    memory.run_jobs(RunJobs::default()).unwrap();
     for originals in [Originals::Archive, Originals::Delete] {
         fixture.config.originals = originals;
         fixture.config.summarizer = Some(Scripted::each(reads_anchors));
@@ -193,6 +251,7 @@ fn seed() -> Fixture {
     named("empty");
     user.set_anchor("user", Attribute::Name, "Bo").unwrap();
     memory.user("mira").unwrap().session().unwrap().record(turn(1)).unwrap();
+    user.recall("question", RecallOptions::default()).unwrap();
     memory.close().unwrap(); // All of it is in the one file now.
     meddle(&fixture.path(), "VACUUM"); // No page is free: what stands there is nobody's.
     fixture

@@ -370,6 +370,7 @@ fn killed_in_the_middle_it_is_finished_by_whoever_runs_jobs_next() {
     let memory = fixture.open();
     let session = memory.user(&name).unwrap().session_named(&words.next()).unwrap();
     fill(&session, &memory.user("blake").unwrap().session().unwrap(), &mut words, 1_000);
+    memory.run_jobs(RunJobs::default()).unwrap(); // Nothing but the erase is left to do.
     memory.close().unwrap();
     let (path, blake) = (fixture.path(), dump_of_user(&fixture.path(), "blake"));
     let path = path.to_str().unwrap();

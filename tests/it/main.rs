@@ -7,9 +7,16 @@ mod shell;
 mod support;
 
 mod dump;
+/// The crate's own endpoint that does what a test says.
+#[cfg(feature = "llm")]
+#[path = "../../src/endpoint/scripted.rs"]
+#[allow(dead_code, reason = "the crate's own tests need more of it")]
+mod endpoint;
 mod scripted;
 
 mod anchors;
+#[cfg(feature = "llm")]
+mod chat_backend;
 mod children;
 #[cfg(feature = "cli")]
 mod cli;
@@ -19,6 +26,8 @@ mod cli_anchor;
 mod cli_cold;
 #[cfg(feature = "cli")]
 mod cli_erase;
+#[cfg(feature = "cli")]
+mod cli_recall;
 #[cfg(feature = "cli")]
 mod cli_replay;
 #[cfg(feature = "cli")]
@@ -33,6 +42,7 @@ mod jobs;
 mod layers;
 mod model;
 mod opening;
+mod recall;
 mod recording;
 mod sessions;
 mod sql;

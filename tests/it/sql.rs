@@ -11,7 +11,8 @@ use std::{
 use chrono::TimeDelta;
 use rusqlite::{Connection, OpenFlags, types::ValueRef};
 use thermocline::{
-    Attribute, NewTurn, RunJobs, Summarizer, Summarizing, Turn, UserId, Verdict,
+    Attribute, ContextOptions, NewTurn, RecallOptions, RunJobs, Summarizer, Summarizing, Turn, UserId,
+    Verdict,
     blocking::{Session, Thermocline, User},
 };
 use uuid::Uuid;
@@ -52,12 +53,23 @@ const EXPECTED: &[(&str, &[&str])] = &[
             "...",
         ],
     ),
-    ("bytes_by_table.sql", &["conversation_turns | * | 24576 | * | *", "..."]),
+    (
+        "bytes_by_table.sql",
+        &["sqlite_schema | * | 0 | * | *", "conversation_turns | * | 24576 | * | *", "..."],
+    ),
     (
         "critical_turns.sql",
         &[
             "1 | 1 | trip | 2 | 2026-03-01 12:01:00 | warm | caller | I am afraid of heights.",
             "3 | 7 | letters | 1 | 2026-02-28 10:00:00 | cold | * | Where is the quay?",
+        ],
+    ),
+    (
+        "embedding.sql",
+        &[
+            "own-model | r2 | 2 | 1 | 9 | 3 | 1 | 14",
+            "own-model | r2 | 2 | 2 | 4 | 0 | 0 | 0",
+            "own-model | r2 | 2 | 3 | 5 | 3 | 0 | 0",
         ],
     ),
     (
@@ -119,12 +131,28 @@ const EXPECTED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "of_use.sql",
+        &[
+            "profile | default | 4 | 1 | 100.0",
+            "tier | warm | 10 | 1 | 50.0",
+            "tier | cold | 5 | 2 | 25.0",
+            "tier | hot | 5 | 1 | 25.0",
+        ],
+    ),
+    (
         "open_sessions.sql",
         &[
             "2 | 3 | * | garden | home | 3 | 1522 | 2026-03-02 09:04:00 | 2 d 00:26",
             "1 | 4 | * |  |  | 1 | 14 | 2026-03-04 08:00:00 | 0 d 01:30",
             "2 | 5 | * |  |  | 0 | 0 | 2026-03-04 08:01:00 | 0 d 01:29",
             "2 | 6 | * | diary |  | 1 | 9 | 2026-03-04 08:01:00 | 0 d 01:29",
+        ],
+    ),
+    (
+        "receipts.sql",
+        &[
+            "1 | 2026-03-04 09:00:00 | 3 |  |  | Where does the ferry?[2J go from? | default | 2 | 0 |  |  | * | 0 | []",
+            "2 | 2026-03-04 09:00:00 | 1 | 4 |  | When does the night train leave? | default | * | * | * | 4400 | * | 0 | []",
         ],
     ),
     (
@@ -180,6 +208,10 @@ const EXPECTED: &[(&str, &[&str])] = &[
     (
         "why_critical.sql",
         &["summary | long | 2 | 1 | 50.0", "verbatim | * | 1 | 1 | 25.0", "verbatim | * | 1 | 1 | 25.0"],
+    ),
+    (
+        "why_recalled.sql",
+        &["2 | 1 | turn | 1 | 1 | 2026-03-01 12:00:00 | warm | * | packed | whole | * | *", "..."],
     ),
     (
         "why_it_moved.sql",
@@ -378,7 +410,31 @@ fn seed(fixture: &Fixture) -> Thermocline {
     let reports = [(); 2].map(|()| memory.run_jobs(RunJobs::default().max_jobs(1)).unwrap());
     assert_eq!(reports.map(|report| (report.done, report.later)), [(1, 0), (0, 1)]);
     meddle(&fixture.path(), "UPDATE jobs SET state = 'queued'");
+    ask_memory(fixture, &memory, &nora);
     memory
+}
+
+/// Nora recalls, and Alex asks for a context.
+fn ask_memory(fixture: &Fixture, memory: &Thermocline, nora: &User) {
+    fixture.clock.set(at("2026-03-04T09:00:00Z"));
+    nora.recall("Where does the ferry\u{1b}[2J go from?", RecallOptions::default().k(2)).unwrap();
+    let alex = memory.user("alex").unwrap();
+    let home = alex.session().unwrap();
+    let context = home.context("When does the night train leave?", ContextOptions::default()).unwrap();
+    alex.receipt(context.receipt).unwrap(); // It is written behind the answer.
+    // What a job of an embedder, and turns that answer, would have written.
+    meddle(
+        &fixture.path(),
+        "DELETE FROM user_spaces;
+         DELETE FROM vector_blocks;
+         DELETE FROM embedding_spaces;
+         INSERT INTO embedding_spaces VALUES (1, 'own-model', 'r2', 2, 1);
+         INSERT INTO user_spaces SELECT user_no, 1, 3 FROM user_scopes WHERE user_no <> 2;
+         INSERT INTO vector_blocks (user_no, space_no, block_no, body) VALUES (1, 1, 0, zeroblob(14));
+         INSERT INTO vector_gaps VALUES (1, 1, 2, 1, 'too long');
+         INSERT INTO use_counts VALUES (1, 'tier', 'cold', 3), (3, 'tier', 'cold', 2), (1, 'tier', 'hot', 5),
+                                       (1, 'tier', 'warm', 10), (1, 'profile', 'default', 4)",
+    );
 }
 
 fn set_anchors(fixture: &Fixture, alex: &User) {

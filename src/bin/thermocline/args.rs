@@ -8,6 +8,8 @@ use clap::{Args, ValueEnum};
 use clap_complete::Shell;
 use thermocline::Originals;
 
+use crate::recall_args::EmbedderArgs;
+
 /// Whose memory a verb reads or writes.
 #[derive(Args, Debug)]
 pub(crate) struct UserArg {
@@ -28,30 +30,6 @@ pub(crate) struct ReplayArgs {
     /// End the last session too, at the time of its last turn.
     #[arg(long)]
     pub(crate) end: bool,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct ContextArgs {
-    #[command(flatten)]
-    pub(crate) user: UserArg,
-
-    /// The message that is to be answered; it is not part of the budget.
-    pub(crate) message: String,
-
-    /// The session's key or id [default: the user's newest session].
-    ///
-    /// A key is followed: if silence ended its session, to the one in which it went on.
-    #[arg(long, value_name = "SESSION")]
-    pub(crate) session: Option<String>,
-
-    /// Tokens that the context may have at most, counted by o200k_base [default: 4400].
-    #[arg(long, value_name = "N")]
-    pub(crate) budget_tokens: Option<u32>,
-
-    /// The moment of asking, which the context shows: RFC 3339, or a date for its midnight in UTC [default: the
-    /// clock's].
-    #[arg(long, value_name = "TIME", value_parser = instant)]
-    pub(crate) now: Option<DateTime<Utc>>,
 }
 
 #[derive(Args, Debug)]
@@ -161,6 +139,9 @@ pub(crate) struct JobsRunArgs {
     #[cfg(feature = "llm")]
     #[command(flatten)]
     pub(crate) llm: LlmArgs,
+
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderArgs,
 }
 
 /// LLM#1, if sessions are to be summarized by one.
@@ -244,7 +225,7 @@ pub(crate) struct CompletionsArgs {
 }
 
 /// An instant in RFC 3339, or a date for its midnight in UTC.
-fn instant(text: &str) -> Result<DateTime<Utc>, String> {
+pub(crate) fn instant(text: &str) -> Result<DateTime<Utc>, String> {
     if let Ok(date) = text.parse::<NaiveDate>() {
         return Ok(date.and_time(NaiveTime::MIN).and_utc());
     }

@@ -8,10 +8,11 @@ use clap::{Parser, Subcommand};
 use crate::{
     args::{
         AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs,
-        ContextArgs, EraseArgs, ExportArgs, ImportArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs,
+        EraseArgs, ExportArgs, ImportArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs,
         SessionListArgs, SessionShowArgs, TurnShowArgs,
     },
     exit::EXIT_CODES,
+    recall_args::{ChatArgs, ContextArgs, EmbedArgs, EvalArgs, RecallArgs, WhyArgs},
 };
 
 /// The file that is meant when none is named.
@@ -37,13 +38,14 @@ const DB_VARIABLE: &str = "THERMOCLINE_DB";
         "Examples:\n  \
          thermocline demo\n  \
          thermocline replay chat.jsonl --user alex\n  \
-         thermocline context --user alex \"What did I say about the boat?\"\n  \
+         thermocline recall --user alex \"What did I say about the boat?\"\n  \
+         thermocline chat --user alex\n  \
          thermocline jobs run\n\n\
          {EXIT_CODES}"
     )
 )]
 pub(crate) struct Cli {
-    /// The file that holds the memory; only demo, replay and import make it if it is missing [default: $THERMOCLINE_DB, else
+    /// The file that holds the memory; only demo, replay, chat and import make it if it is missing [default: $THERMOCLINE_DB, else
     /// thermocline.db in this folder].
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) db: Option<PathBuf>,
@@ -93,13 +95,78 @@ pub(crate) enum Verb {
     /// Print the context that an LLM is to be handed with a message.
     ///
     /// Recent turns come first; of the earlier ones, what the message refers back to ("you mentioned", "earlier"),
-    /// then the newest. The text never exceeds the budget. On
-    /// stdout is exactly the context; stderr says in one line what it cost and what found no room. Nothing is
-    /// written.
+    /// then the newest; then who the user is, and what is recalled of all that was ever said. The text never exceeds
+    /// the budget. On stdout is exactly the context; stderr says what it cost, what found no room and what was
+    /// recalled. Leaves a receipt, which why explains; nothing else is written.
     #[command(after_help = "Examples:\n  \
         thermocline context --user alex \"You mentioned a knot earlier, what was it?\"\n  \
         thermocline context --user alex --session s1 --budget-tokens 800 --now 2026-06-01 \"And then?\"")]
     Context(ContextArgs),
+
+    /// Print what fits a query among all that a user ever said, and why.
+    ///
+    /// Searches every session and tier, by words and by meaning; a time in the query ("last week", "in March") lifts what
+    /// was said then, and a time alone asks for what was said then. Each result shows its score, the day, its place
+    /// (SESSION/NUMBER, as turn show takes it), its tier, the parts of its score, and how it begins.
+    ///
+    /// Leaves a receipt, which why explains; nothing else is written, and what ranks does not change.
+    #[command(after_help = "Examples:\n  \
+        thermocline recall --user alex \"What is my sister's name?\"\n  \
+        thermocline recall --user alex --profile paper -k 5 --now 2026-06-01 \"the boat\"\n  \
+        thermocline recall --user alex --weight words=0.9 --weight meaning=0.1 \"the boat\"\n  \
+        thermocline recall --user alex --batch queries.jsonl")]
+    Recall(RecallArgs),
+
+    /// Explain a recall or a context: what was found, what was left out, and why.
+    ///
+    /// How the question was understood, how it was ranked and by which weights, what was missing; then everything that
+    /// was considered, in order, each with its day, its place, what became of it and what it was found by. Last, the
+    /// scores are worked out again from their parts. Without a receipt, lists the newest of them. The file keeps the
+    /// newest 1,000 of each user. With --json, the receipt itself. Nothing is written.
+    #[command(after_help = "Examples:\n  \
+        thermocline why --user alex\n  \
+        thermocline why --user alex last\n  \
+        thermocline why --user alex 019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e")]
+    Why(WhyArgs),
+
+    /// Talk in the terminal, and see what is recalled.
+    ///
+    /// Each line is a message. Shows what its context recalled (the day, the score, how much of it is there, its place,
+    /// its first words), then the reply of an LLM#2, if one is given, and records the turn as the answer to that
+    /// context. Without an LLM#2 it shows the context that one would have been sent, and records the turn with an
+    /// empty reply. What is typed may also come from a pipe: then the first failure ends it.
+    ///
+    /// Commands: /why explains what was recalled last; /context shows the last context; /end ends the session and
+    /// leaves; /quit leaves, and the session stays open. A message that begins with / is sent with a blank before it.
+    /// With --json a line for each message.
+    #[command(after_help = "Examples:\n  \
+        thermocline chat --user alex\n  \
+        thermocline chat --user alex --session boat --budget-tokens 2000\n  \
+        echo \"Where did I moor the boat?\" | thermocline chat --user alex")]
+    Chat(ChatArgs),
+
+    /// Measure how well recall finds what answers, on a user's own history.
+    ///
+    /// Reads questions whose evidence is known: the turns that answer them, by the ids that they were recorded with.
+    /// Each is asked of every profile, 100 deep.
+    ///
+    /// recall@k: the share of a question's evidence among the first k turns. hit@10: whether any of it is. NDCG@10: the
+    /// same, higher places counting more (1 / log2(place + 1), over the best possible). Session recall@5: the share of
+    /// the evidence's sessions among the first 5, ranked by their best turn. All evidence in 900 tokens: the share of
+    /// questions of which a context with a cold part of 900 tokens shows every evidence turn whole, its user's half or an
+    /// extract to the letter; a summary does not count, and is reported beside it. All are means over the questions;
+    /// times are of recall alone, once the user's index is in memory. main leaves out the categories adversarial and
+    /// abstention, whose evidence is a trap. A question with evidence that the memory does not know is left out and
+    /// counted. Nothing is written.
+    #[command(after_help = "Examples:\n  \
+        thermocline eval --user alex questions.jsonl\n  \
+        thermocline eval --user alex questions.jsonl --categories --profile default\n  \
+        thermocline eval --user alex questions.jsonl --weight neighbours=0 --json")]
+    Eval(EvalArgs),
+
+    /// See how far turns are embedded, or make all vectors anew.
+    #[command(subcommand, after_help = "Examples:\n  thermocline embed status\n  thermocline embed rebuild")]
+    Embed(EmbedVerb),
 
     /// List, show, end, restore or compress sessions.
     #[command(subcommand, after_help = "Example:\n  thermocline session list --user alex")]
@@ -274,15 +341,16 @@ pub(crate) enum JobsVerb {
     /// List the jobs of all users, in the order in which they will run; those given up come last.
     ///
     /// A job that is done is gone from the list. compress: a session has ended. erase: an erase was cut short.
-    /// scrub: the file or its log still holds bytes of what was erased. Each with the turns it has done, its tries, when it runs next
-    /// (UTC), and why its last try failed. Users are shown by their ids, which --user takes too.
+    /// scrub: the file or its log still holds bytes of what was erased. index, embed: words and vectors of new turns are
+    /// to go where recall reads them. Each with the turns it has done, its tries, when it runs next (UTC), and why its last try failed. Users are shown by their ids, which --user takes too.
     #[command(after_help = "Examples:\n  thermocline jobs list\n  thermocline --json jobs list")]
     List,
 
     /// Run the jobs that are due, until none is.
     ///
     /// Ends the sessions that silence has ended, then compresses what has ended: critical and short turns stay
-    /// verbatim, the others are summarized and their originals go into the archive. A job that does not succeed is put
+    /// verbatim, the others are summarized and their originals go into the archive; and makes the index of words and the
+    /// vectors that are missing, also those of an embedder that is named here. A job that does not succeed is put
     /// off and tried again later, at last given up; the report counts both, and the exit code is 0. It may be
     /// interrupted at any time: what is done is done, the rest waits. Other programs may use the file meanwhile.
     #[command(after_help = "Examples:\n  thermocline jobs run\n  thermocline jobs run --max 100\n  \
@@ -292,6 +360,24 @@ pub(crate) enum JobsVerb {
     /// Make jobs due that were given up or put off.
     #[command(after_help = "Examples:\n  thermocline jobs retry\n  thermocline jobs retry 17")]
     Retry(JobsRetryArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum EmbedVerb {
+    /// Make all vectors anew, by the embedder that is named and by the built-in one.
+    ///
+    /// After a change of the model it is not needed: jobs run sees to that. It is, where a model changed behind its name.
+    /// Vectors of other models go. Meanwhile recall goes on by words and by the vectors that are there. It may be
+    /// interrupted at any time: jobs run does the rest.
+    #[command(after_help = "Example:\n  thermocline embed rebuild")]
+    Rebuild(EmbedArgs),
+
+    /// Show how far each user's turns are embedded, by each model.
+    ///
+    /// Users are shown by their ids, which --user takes too. refused: turns that the model would not take; they are found
+    /// by words, and tried again. What the newest turns lack of the built-in model's vectors, recall makes itself.
+    #[command(after_help = "Example:\n  thermocline embed status")]
+    Status,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,42 +1,49 @@
-//! `thermocline context`: prints what an LLM is to be handed with a message. Writes nothing.
+//! `thermocline context`: prints what an LLM is to be handed with a message. Writes a receipt, and nothing else.
 
 use std::{fmt::Write as _, path::Path};
 
 use indicatif::HumanCount;
-use thermocline::{Context, ContextOptions};
+use thermocline::{Context, ContextOptions, ItemKind, PackedAs};
 
 use crate::{
-    args::ContextArgs,
     counts::{counted, ranges},
     exit::Failure,
     find,
     output::Output,
+    places::Places,
+    plain,
+    recall_args::ContextArgs,
 };
 
 pub(crate) fn run(db: &Path, args: &ContextArgs, out: &Output) -> Result<(), Failure> {
-    let memory = find::memory(db)?;
+    let memory = find::memory_with(db, args.embedder.config()?)?;
     let user = find::user(&memory, &args.user)?;
     let session = match &args.session {
         Some(key_or_id) => find::session(&user, key_or_id)?,
         None => find::newest_session(&user)?,
     };
-    let mut options = ContextOptions::default();
+    let mut options = ContextOptions::default().profile(args.ranking.profile()?);
     options.budget_tokens = args.budget_tokens;
     options.now = args.now;
     let context = session.context(&args.message, options)?;
     if !out.is_json() {
         out.talk(&about(&context));
+        for line in Places::of(&user)?.recalled(&context)? {
+            out.talk(&line);
+        }
+        let name = plain::line(&args.user.user, 60);
+        out.talk(&format!("receipt {0}: thermocline why --user {name} {0}", context.receipt));
     }
     out.answer(&context, |context| context.text.clone())
 }
 
-/// What it cost, what had no room, and what could not be had, in one line.
+/// What it cost, what is in it, what had no room, and what could not be had, in one line.
 pub(crate) fn about(context: &Context) -> String {
     let mut about = format!(
         "{} of {} tokens, {}",
         HumanCount(context.tokens.into()),
         HumanCount(context.budget_tokens.into()),
-        counted(context.items.len(), "turn")
+        contents(context)
     );
     if !context.left_out.is_empty() {
         let left_out = counted(context.left_out.len(), "turn");
@@ -46,4 +53,26 @@ pub(crate) fn about(context: &Context) -> String {
         let _ = write!(about, "; missing: {}", context.missing.join(", "));
     }
     about
+}
+
+/// `7 turns, 1 summary, 2 anchors`.
+fn contents(context: &Context) -> String {
+    let (mut turns, mut summaries, mut anchors) = (0, 0, 0);
+    for item in &context.items {
+        *match (item.kind, item.packed_as) {
+            (ItemKind::Anchor, _) => &mut anchors,
+            (ItemKind::Summary, _) | (_, PackedAs::Summary) => &mut summaries,
+            _ => &mut turns,
+        } += 1;
+    }
+    let mut contents = counted(turns, "turn");
+    match summaries {
+        0 => {}
+        1 => contents.push_str(", 1 summary"),
+        more => _ = write!(contents, ", {} summaries", HumanCount(more as u64)),
+    }
+    if anchors > 0 {
+        let _ = write!(contents, ", {}", counted(anchors, "anchor"));
+    }
+    contents
 }

@@ -1,4 +1,6 @@
-//! Counts and places, as people read them.
+//! Counts, places and durations, as people read them.
+
+use std::time::Instant;
 
 use indicatif::HumanCount;
 
@@ -18,6 +20,14 @@ pub(crate) fn ranges(numbers: &[u32]) -> String {
         })
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+/// What some work gives, and the microseconds that it took.
+pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    #[expect(clippy::disallowed_methods, reason = "durations are monotonic, and start here only")]
+    let started = Instant::now();
+    let done = work();
+    (done, u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

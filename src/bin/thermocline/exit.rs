@@ -25,10 +25,10 @@ Exit codes:
   1  something unexpected inside thermocline; please report it
   2  the command line makes no sense
   3  the input was refused, for example an id that has other text, or an ended session;
-     or LLM#1 refuses its configuration
-  4  there is no such file, user, session, turn, anchor or job
+     or an LLM or embedder refuses its configuration
+  4  there is no such file, user, session, turn, anchor, receipt or job
   5  the file cannot be used: damaged, another program's, of a newer version, or unreadable
-  6  the file stayed busy, a read took too long, or LLM#1 failed; try again
+  6  the file stayed busy, a read took too long, or an LLM or embedder failed; try again
      (erase: bytes of what was erased are still to be overwritten)
   7  doctor found problems";
 

@@ -1,5 +1,7 @@
 //! `thermocline jobs`: the work that waits in the file, and doing it.
 
+#[cfg(feature = "llm")]
+use std::sync::Arc;
 use std::{collections::HashMap, fmt::Write as _, path::Path};
 
 use chrono::{DateTime, Utc};
@@ -10,6 +12,11 @@ use thermocline::{
     blocking::{Thermocline, User},
 };
 
+#[cfg(feature = "llm")]
+use thermocline::{LlmSummarizer, Summarizer};
+
+#[cfg(feature = "llm")]
+use crate::{args::LlmArgs, providers};
 use crate::{
     args::{JobsRetryArgs, JobsRunArgs},
     counts::counted,
@@ -55,28 +62,23 @@ pub(crate) fn list(db: &Path, out: &Output) -> Result<(), Failure> {
 }
 
 pub(crate) fn run(db: &Path, args: &JobsRunArgs, out: &Output) -> Result<(), Failure> {
-    let mut config = find::verb_config();
+    let mut config = args.embedder.config()?;
     config.originals = args.originals.into();
     #[cfg(feature = "llm")]
-    if let (Some(url), Some(model)) = (&args.llm.llm_url, &args.llm.llm_model) {
-        let mut model = thermocline::OpenAiCompatible::new(url, model)?;
-        if let Ok(key) = std::env::var(&args.llm.llm_key_var) {
-            model = model.api_key(key);
-        }
-        let summarizer = thermocline::LlmSummarizer::new(std::sync::Arc::new(model));
-        config.summarizer = Some(std::sync::Arc::new(summarizer.window_tokens(args.llm.llm_window)));
+    {
+        let LlmArgs { llm_url, llm_model, llm_window, llm_key_var } = &args.llm;
+        config.summarizer =
+            providers::llm(llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?.map(|llm| {
+                let summarizer = LlmSummarizer::new(Arc::new(llm)).window_tokens(*llm_window);
+                Arc::new(summarizer) as Arc<dyn Summarizer>
+            });
     }
     let memory = find::memory_with(db, config)?;
     let mut options = RunJobs::default();
     if let Some(max) = args.max {
         options = options.max_jobs(max);
     }
-    let progress = out.job_progress("running jobs");
-    let mut shown = progress.clone();
-    let report = memory.run_jobs(options.on_progress(move |progress| shown.at(progress)))?;
-    let seconds = progress.elapsed().as_secs_f64();
-    progress.end();
-
+    let (report, seconds) = with_progress(&memory, options, "running jobs", out)?;
     let jobs_per_second = if seconds > 0.0 { count(report.done) / seconds } else { 0.0 };
     out.answer(&Ran { report, seconds, jobs_per_second }, ran)?;
     if !out.is_json() {
@@ -85,6 +87,21 @@ pub(crate) fn run(db: &Path, args: &JobsRunArgs, out: &Output) -> Result<(), Fai
         }
     }
     Ok(())
+}
+
+/// Runs jobs with a bar for them; gives back the seconds that it took, too.
+pub(crate) fn with_progress(
+    memory: &Thermocline,
+    options: RunJobs,
+    doing: &'static str,
+    out: &Output,
+) -> Result<(JobsReport, f64), Failure> {
+    let progress = out.job_progress(doing);
+    let mut shown = progress.clone();
+    let report = memory.run_jobs(options.on_progress(move |progress| shown.at(progress)))?;
+    let seconds = progress.elapsed().as_secs_f64();
+    progress.end();
+    Ok((report, seconds))
 }
 
 pub(crate) fn retry(db: &Path, args: &JobsRetryArgs, out: &Output) -> Result<(), Failure> {

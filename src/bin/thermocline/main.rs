@@ -3,6 +3,7 @@
 mod anchor;
 mod args;
 mod backup;
+mod chat;
 mod cli;
 mod completions;
 mod compressed;
@@ -10,25 +11,34 @@ mod context;
 mod counts;
 mod demo;
 mod doctor;
+mod embed;
 mod erase;
+mod eval;
 mod exit;
 mod find;
+mod input;
 mod jobs;
+mod measure;
 mod output;
+mod places;
 mod plain;
+mod providers;
+mod recall;
+mod recall_args;
 mod replay;
 mod session;
 mod stats;
 mod transcript;
 mod transfer;
 mod turn;
+mod why;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::{
-    cli::{AnchorVerb, Cli, JobsVerb, SessionVerb, TurnVerb, Verb},
+    cli::{AnchorVerb, Cli, EmbedVerb, JobsVerb, SessionVerb, TurnVerb, Verb},
     exit::{Exit, Failure},
     output::Output,
 };
@@ -51,6 +61,12 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         Verb::Demo => demo::run(cli.db.as_deref(), out),
         Verb::Replay(args) => replay::run(&db, args, out),
         Verb::Context(args) => context::run(&db, args, out),
+        Verb::Recall(args) => recall::run(&db, args, out),
+        Verb::Why(args) => why::run(&db, args, out),
+        Verb::Chat(args) => chat::run(&db, args, out),
+        Verb::Eval(args) => eval::run(&db, args, out),
+        Verb::Embed(EmbedVerb::Rebuild(args)) => embed::rebuild(&db, args, out),
+        Verb::Embed(EmbedVerb::Status) => embed::status(&db, out),
         Verb::Session(SessionVerb::List(args)) => session::list(&db, args, out),
         Verb::Session(SessionVerb::Show(args)) => session::show(&db, args, out),
         Verb::Session(SessionVerb::End(args)) => session::end(&db, args, out),

@@ -48,6 +48,13 @@ impl Output {
         self.print(&(escaped(&json) + "\n"))
     }
 
+    /// Prints one answer of many as a line of JSON.
+    pub(crate) fn line<T: Serialize>(&self, answer: &T) -> Result<(), Failure> {
+        let json = serde_json::to_string(answer)
+            .map_err(|error| Failure::caused(Exit::Unexpected, "the answer is no JSON", error))?;
+        self.print(&(escaped(&json) + "\n"))
+    }
+
     /// Prints data as it is. A reader who has gone away has seen enough: that is no failure.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn print(&self, data: &str) -> Result<(), Failure> {
@@ -87,6 +94,14 @@ impl Output {
             .read_line(&mut answer)
             .map_err(|error| Failure::caused(Exit::FileUnusable, "the answer cannot be read", error))?;
         Ok(Some(answer))
+    }
+
+    /// Shows a person where to type.
+    #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
+    pub(crate) fn prompt(&self, prompt: &str) {
+        // If nobody looks there is nobody to ask.
+        let mut stderr = io::stderr().lock();
+        let _ = write!(stderr, "{prompt}").and_then(|()| stderr.flush());
     }
 
     /// A bar for jobs, of which more may become due meanwhile.

@@ -3,9 +3,9 @@
 use std::{fmt::Write as _, path::Path};
 
 use indicatif::{HumanBytes, HumanCount};
-use thermocline::{Stats, TierStats};
+use thermocline::{Stats, TierStats, UseCount};
 
-use crate::{exit::Failure, find, output::Output};
+use crate::{exit::Failure, find, output::Output, plain};
 
 pub(crate) fn run(db: &Path, out: &Output) -> Result<(), Failure> {
     let stats = {
@@ -23,7 +23,7 @@ fn text(stats: &Stats) -> String {
          tier moves     {}\n\
          database file  {}\n\
          WAL file       {}\n\
-         schema         version {}, SQLite {}\n\n{}{}",
+         schema         version {}, SQLite {}\n\n{}{}{}{}",
         HumanCount(stats.users),
         HumanCount(stats.sessions),
         HumanCount(stats.open_sessions),
@@ -33,8 +33,40 @@ fn text(stats: &Stats) -> String {
         stats.schema_version,
         stats.sqlite_version,
         tiers(&stats.tiers),
-        cold(stats)
+        cold(stats),
+        recall(stats),
+        uses(&stats.uses)
     )
+}
+
+/// What recall reads, and its receipts; nothing before there are any.
+fn recall(stats: &Stats) -> String {
+    let recall = &stats.recall;
+    let mut text = String::new();
+    for (what, rows, bytes) in [
+        ("word index", recall.postings, recall.posting_bytes),
+        ("vectors", recall.vectors, recall.vector_bytes),
+        ("receipts", recall.receipts, recall.receipt_bytes),
+    ] {
+        if rows > 0 {
+            let unit = if what == "word index" { " rows" } else { "" };
+            let _ = writeln!(text, "{what:<14} {}{unit}, {}", HumanCount(rows), HumanBytes(bytes));
+        }
+    }
+    if text.is_empty() { text } else { "\n".to_owned() + &text }
+}
+
+/// How often what was of use; nothing before anything was.
+fn uses(uses: &[UseCount]) -> String {
+    let mut text = String::new();
+    for of_one in uses.chunk_by(|a, b| a.aspect == b.aspect) {
+        let counts: Vec<String> = of_one
+            .iter()
+            .map(|of| format!("{} {}", plain::line(&of.name, 40), HumanCount(of.hits)))
+            .collect();
+        let _ = writeln!(text, "  {:<12} {}", plain::line(&of_one[0].aspect, 12), counts.join(", "));
+    }
+    if text.is_empty() { text } else { "\nof use, in contexts that answered a turn, by\n".to_owned() + &text }
 }
 
 /// What compression made; nothing before it made anything.

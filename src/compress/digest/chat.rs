@@ -26,10 +26,17 @@ pub type Completing<'a> = Pin<Box<dyn Future<Output = Result<String>> + Send + '
 pub struct ChatPrompt {
     /// The instructions.
     pub system: String,
-    /// The one message: turns, as JSON.
+    /// The one message; to LLM#1: turns, as JSON.
     pub user: String,
-    /// The JSON Schema of the answer asked for, for providers that can hold a model to it.
+    /// The JSON Schema of the answer asked for, for providers that can hold a model to it. Empty: any text will do.
     pub answer_schema: String,
+}
+
+impl ChatPrompt {
+    /// Instructions and a message that is to be answered with text: what a backend asks its LLM#2.
+    pub fn text(system: impl Into<String>, user: impl Into<String>) -> Self {
+        Self { system: system.into(), user: user.into(), answer_schema: String::new() }
+    }
 }
 
 impl fmt::Debug for ChatPrompt {

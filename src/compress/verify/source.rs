@@ -34,7 +34,7 @@ impl Source {
     /// A text that was said on this day.
     pub(super) fn of_text(text: &str, said_on: NaiveDate) -> Self {
         let folded = words::fold(text);
-        let counts = WordCounts::of(text, "").counts;
+        let counts = WordCounts::of_text(text).counts;
         Self {
             text: light(text),
             words: counts.iter().map(|count| count.word).collect(),

@@ -92,6 +92,7 @@ fn check_turn(turn: &Turn, max_side_bytes: usize) -> Result<()> {
         said_at: Some(turn.timestamp),
         snapshot_id: None,
         critical: false,
+        answering: None,
     };
     new.check(max_side_bytes)?;
     if !measure::has_its_counts(turn) {

@@ -24,7 +24,7 @@ use crate::{
     store::{
         anchors::{self, Fold},
         desk::Desk,
-        jobs, originals, sessions, summaries,
+        index, jobs, originals, sessions, summaries,
         transfer::{AnchorLine, DeletedTurn, DerivationLine, Line, Transferred, check},
         turns::{self, turn_key},
         users::{self, Scope, UserKey},
@@ -166,6 +166,7 @@ impl Writing<'_, '_> {
     fn unit(&mut self, turn: &Turn, hash: ContentHash, original: Original) -> Result<i64> {
         let session_no = self.session_no(turn.session_id)?;
         let seq = turns::insert_unit(self.desk.tx, &self.scope, session_no, turn, hash)?;
+        index::queue_if_due(self.desk, &self.scope, seq)?;
         self.seqs.insert(turn.id, (seq, original));
         Ok(seq)
     }
@@ -176,7 +177,7 @@ impl Writing<'_, '_> {
         if let Some(snapshot) = turn.snapshot_id {
             users::add_snapshot(self.desk.tx, snapshot, self.desk.now())?;
         }
-        let words = WordCounts::of(&turn.said.user_message, &turn.said.ai_response).encode();
+        let words = WordCounts::of(&turn.said).encode();
         let session_no = self.session_no(turn.session_id)?;
         turns::insert_row(self.desk.tx, &self.scope, session_no, &Turn { seq, ..turn }, &words)
     }
@@ -196,6 +197,7 @@ impl Writing<'_, '_> {
         let place = (session_no, turn.turn_number);
         let unit = (turn.id, turn.caller_id.as_deref(), hash, turn.timestamp);
         let seq = turns::insert_unit_of(self.desk.tx, &self.scope, place, unit)?;
+        index::queue_if_due(self.desk, &self.scope, seq)?;
         self.seqs.insert(turn.id, (seq, Original::Deleted));
         Ok(())
     }
@@ -299,7 +301,7 @@ fn insert_archived(
     turn: &Turn,
     (frame_no, position): (i64, usize),
 ) -> Result<()> {
-    let words = WordCounts::of(&turn.said.user_message, &turn.said.ai_response).encode();
+    let words = WordCounts::of(&turn.said).encode();
     tx.prepare_cached(
         "INSERT INTO archived_turns (turn_key, turn_id, user_no, frame_no, position, turn_number, seq, words)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",

@@ -1,99 +1,18 @@
 //! The client against a scripted endpoint on this machine.
 
-use std::{
-    io::{Read, Write},
-    net::{Shutdown, TcpListener, TcpStream},
-    thread::JoinHandle,
-};
+use std::net::TcpListener;
 
 use super::*;
-
-/// What the endpoint does with one connection.
-#[derive(Clone)]
-enum Step {
-    /// Answers with this status and body.
-    Answer(u16, String),
-    /// Sends this head and then zeros for as long as they are taken.
-    Endless(&'static str),
-    /// Closes without a word.
-    Close,
-    /// Reads, and says nothing until the other side leaves.
-    Silence,
-}
+use crate::{
+    endpoint::scripted::{Scripted, Step, status},
+    error::ErrorKind,
+};
 
 fn ok(content: &str) -> Step {
     Step::Answer(
         200,
         json!({ "choices": [{ "message": { "role": "assistant", "content": content } }] }).to_string(),
     )
-}
-
-fn status(status: u16) -> Step {
-    Step::Answer(status, "{\"error\":\"sk-secret was wrong for: pottery\"}".to_owned())
-}
-
-/// An endpoint that takes one step for each connection, and gives back the requests it was sent.
-struct Endpoint {
-    url: String,
-    thread: JoinHandle<Vec<String>>,
-}
-
-impl Endpoint {
-    fn new(steps: Vec<Step>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let serve = move || {
-            steps
-                .into_iter()
-                .map(|step| serve_one(&listener.accept().unwrap().0, step))
-                .collect::<Vec<String>>()
-        };
-        Self { url, thread: thread::spawn(serve) }
-    }
-}
-
-fn serve_one(mut stream: &TcpStream, step: Step) -> String {
-    let request = read_request(stream);
-    // The client may leave at any time: that is what some of the tests are about.
-    match step {
-        Step::Answer(status, body) => {
-            let head =
-                format!("HTTP/1.1 {status} Scripted\r\ncontent-length: {}\r\nconnection: close", body.len());
-            let location =
-                if (300..400).contains(&status) { "\r\nlocation: http://127.0.0.1:9/v1" } else { "" };
-            let _ = write!(stream, "{head}{location}\r\n\r\n{body}");
-        }
-        Step::Endless(head) => {
-            let _ = stream.write_all(head.as_bytes());
-            while stream.write_all(&[b' '; 8_192]).is_ok() {}
-        }
-        Step::Close => {}
-        Step::Silence => {
-            let _ = stream.read(&mut [0; 1]);
-        }
-    }
-    let _ = stream.shutdown(Shutdown::Both);
-    request
-}
-
-/// A request's head and body, by its content-length.
-fn read_request(mut stream: &TcpStream) -> String {
-    let mut bytes = Vec::new();
-    let mut buffer = [0; 4_096];
-    loop {
-        let read = stream.read(&mut buffer).unwrap_or(0);
-        bytes.extend_from_slice(&buffer[..read]);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let length = text
-            .to_lowercase()
-            .split("content-length: ")
-            .nth(1)
-            .and_then(|rest| rest.split("\r\n").next()?.parse::<usize>().ok());
-        let body = text.split_once("\r\n\r\n").map_or(0, |(_, body)| body.len());
-        if read == 0 || (text.contains("\r\n\r\n") && body >= length.unwrap_or(0)) {
-            return text;
-        }
-    }
 }
 
 fn prompt() -> ChatPrompt {
@@ -119,7 +38,7 @@ fn check_within(
     steps: Vec<Step>,
     expected: std::result::Result<&str, ErrorKind>,
 ) -> Vec<String> {
-    let endpoint = Endpoint::new(steps);
+    let endpoint = Scripted::new(steps);
     let model =
         OpenAiCompatible::new(&endpoint.url, "m").unwrap().api_key("sk-secret").timeout_ms(timeout_ms);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -162,7 +81,7 @@ fn endpoints_that_know_less_of_json_are_asked_for_less() {
 
 #[test]
 fn what_an_endpoint_knows_is_remembered() {
-    let endpoint = Endpoint::new(vec![status(400), ok("a"), ok("b")]);
+    let endpoint = Scripted::new(vec![status(400), ok("a"), ok("b")]);
     let model = OpenAiCompatible::new(&endpoint.url, "m").unwrap();
     assert_eq!(model.ask(&prompt()).unwrap(), "a");
     assert_eq!(model.clone().ask(&prompt()).unwrap(), "b");
@@ -194,7 +113,7 @@ fn bodies_that_are_no_completion_are_failures() {
 #[test]
 fn an_endless_answer_is_cut() {
     for head in ["HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n", "HTTP/1.1 200 OK\r\nx: "] {
-        let endpoint = Endpoint::new(vec![Step::Endless(head)]);
+        let endpoint = Scripted::new(vec![Step::Endless(head)]);
         let model = OpenAiCompatible::new(&endpoint.url, "m").unwrap().timeout_ms(PATIENT_MS);
         let error = model.ask(&prompt()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Provider);
@@ -220,7 +139,7 @@ fn a_silent_endpoint_is_cut_by_the_timeout() {
 fn a_summarizer_rides_out_an_overload() {
     use crate::compress::{Summarizer, digest::LlmSummarizer};
     let endpoint =
-        Endpoint::new(vec![status(500), ok("{\"turns\":[{\"id\":\"t1\",\"summary\":\"Saw a red fox.\"}]}")]);
+        Scripted::new(vec![status(500), ok("{\"turns\":[{\"id\":\"t1\",\"summary\":\"Saw a red fox.\"}]}")]);
     let model = OpenAiCompatible::new(&endpoint.url, "m").unwrap().timeout_ms(PATIENT_MS);
     let turn = crate::model::turn::Turn::sample(1, "I saw a red fox in the wood.", 10);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -259,7 +178,7 @@ fn a_key_is_not_shown() {
     let model = OpenAiCompatible::new("https://host", "m").unwrap().api_key("sk-secret");
     assert_eq!(
         format!("{model:?}"),
-        r#"OpenAiCompatible { base_url: "https://host", model: "m", api_key: Some("..."), timeout_ms: 60000, .. }"#
+        r#"OpenAiCompatible { endpoint: Endpoint { base_url: "https://host", api_key: Some("..."), timeout_ms: 60000, .. }, model: "m", .. }"#
     );
     let broken = OpenAiCompatible::new("http://127.0.0.1:9", "m").unwrap().api_key("sk-secret\nx: y");
     let error = broken.ask(&prompt()).unwrap_err();

@@ -1,0 +1,19 @@
+-- Which tiers, rules and profiles were of use?
+--
+--   sqlite3 -readonly memory.db < sql/of_use.sql
+--
+-- Counted whenever a turn was recorded that answered with a context: what the context showed was of use. All users
+-- together, the most frequent first.
+--   aspect    tier: where it was; rule: why it was kept verbatim; profile: how the context was ranked; packed_as: how
+--             much of it was shown
+--   name      which tier, rule, profile or form
+--   hits      how often
+--   users     for how many users
+--   percent   of all hits of the aspect
+.mode box
+
+SELECT aspect, name, sum(hits) AS hits, count(DISTINCT user_no) AS users,
+       printf('%.1f', 100.0 * sum(hits) / sum(sum(hits)) OVER (PARTITION BY aspect)) AS percent
+FROM use_counts
+GROUP BY aspect, name
+ORDER BY aspect, sum(hits) DESC, name;

@@ -1,0 +1,200 @@
+//! `thermocline chat`: a conversation in the terminal, in which a person sees what is recalled.
+
+use std::{
+    io::{self, BufRead, IsTerminal},
+    path::Path,
+};
+
+use serde::Serialize;
+use thermocline::{
+    Context, ContextOptions, NewTurn, Recorded,
+    blocking::{Session, Thermocline, User},
+};
+
+use crate::{
+    context,
+    counts::counted,
+    exit::{Exit, Failure},
+    find,
+    output::Output,
+    places::Places,
+    plain,
+    recall_args::ChatArgs,
+    session, why,
+};
+
+/// What stands above the memory in LLM#2's instructions.
+#[cfg(feature = "llm")]
+const INSTRUCTIONS: &str = "You talk with a user. What you remember of them and of this talk stands below; what the user \
+    says now is not part of it. Use it where it helps, and do not speak of it as data.\n\n";
+/// What can be typed instead of a message.
+const COMMANDS: &str = "/why explains what was recalled last, /context shows the last context, /end ends the session and \
+    leaves, /quit leaves";
+
+pub(crate) fn run(db: &Path, args: &ChatArgs, out: &Output) -> Result<(), Failure> {
+    let talker = Talker::of(args)?;
+    let memory = Thermocline::open_with(db, args.embedder.config()?)?;
+    let user = find::user_or_new(&memory, &args.user)?;
+    let session = match &args.session {
+        Some(key) => user.session_named(key)?,
+        None => user.session()?,
+    };
+    let is_typed = io::stdin().is_terminal();
+    if is_typed {
+        out.talk(&format!("session {}; {COMMANDS}", session::name(&session.info()?)));
+    }
+    let mut chat =
+        Chat { user, session, talker, budget_tokens: args.budget_tokens, last: None, recorded: 0, out };
+    let mut input = io::stdin().lock();
+    let mut line = String::new();
+    loop {
+        if is_typed {
+            out.prompt("> ");
+        }
+        line.clear();
+        let read = input
+            .read_line(&mut line)
+            .map_err(|error| Failure::caused(Exit::FileUnusable, "what was typed cannot be read", error))?;
+        if read == 0 {
+            break;
+        }
+        match chat.take(line.trim_end_matches(['\n', '\r'])) {
+            Ok(true) => {}
+            Ok(false) => break,
+            // A person sees it and goes on; a script is told by the exit code.
+            Err(failure) if is_typed => out.talk(&format!("failed: {failure}; the turn is not recorded")),
+            Err(failure) => return Err(failure),
+        }
+    }
+    chat.leave();
+    Ok(())
+}
+
+struct Chat<'a> {
+    user: User,
+    session: Session,
+    talker: Talker,
+    budget_tokens: Option<u32>,
+    last: Option<Context>,
+    recorded: usize,
+    out: &'a Output,
+}
+
+/// One message and what became of it, as JSON.
+#[derive(Debug, Serialize)]
+struct Exchange<'a> {
+    message: &'a str,
+    /// None: nobody was there to reply.
+    reply: Option<&'a str>,
+    context: &'a Context,
+    recorded: &'a Recorded,
+}
+
+impl Chat<'_> {
+    /// Takes a line. False: it was the last.
+    fn take(&mut self, line: &str) -> Result<bool, Failure> {
+        match line.trim() {
+            "" => {}
+            "/quit" => return Ok(false),
+            "/end" => {
+                let info = self.session.end()?;
+                self.say(&info, session::about)?;
+                return Ok(false);
+            }
+            "/why" => match &self.last {
+                Some(context) => {
+                    let receipt = self.user.receipt(context.receipt)?;
+                    let text = why::explained(&self.user, &receipt)?;
+                    self.say(&receipt, |_| text)?;
+                }
+                None => self.out.talk("nothing was recalled yet"),
+            },
+            "/context" => match &self.last {
+                Some(context) => self.say(context, |context| plain::block(&context.text))?,
+                None => self.out.talk("there was no context yet"),
+            },
+            command if line.starts_with('/') => {
+                let command = plain::line(command, 20);
+                let space = "a message that begins with / is sent with a blank before it";
+                self.out.talk(&format!("there is no {command}: {COMMANDS}; {space}"));
+            }
+            message => self.answer(message)?,
+        }
+        Ok(true)
+    }
+
+    /// Recalls for a message, has it answered, and records both.
+    fn answer(&mut self, message: &str) -> Result<(), Failure> {
+        let mut options = ContextOptions::default();
+        options.budget_tokens = self.budget_tokens;
+        let context = self.session.context(message, options)?;
+        if !self.out.is_json() {
+            for line in Places::of(&self.user)?.recalled(&context)? {
+                self.out.print(&format!("  {line}\n"))?;
+            }
+            self.out.print(&format!("  {}\n", plain::line(&context::about(&context), usize::MAX)))?;
+        }
+        let context = self.last.insert(context);
+        let reply = self.talker.reply(context, message)?;
+        let turn = NewTurn::new(message, reply.as_deref().unwrap_or_default()).answering(context.receipt);
+        let recorded = self.session.record(turn)?;
+        self.recorded += 1;
+        if self.out.is_json() {
+            return self.out.line(&Exchange {
+                message,
+                reply: reply.as_deref(),
+                context,
+                recorded: &recorded,
+            });
+        }
+        self.out.print(&match &reply {
+            Some(reply) => format!("{}\n\n", plain::block(reply.trim_end())),
+            None => format!("{}\n", plain::block(&context.text)),
+        })
+    }
+
+    fn leave(&self) {
+        self.out.talk(&format!("{} recorded", counted(self.recorded, "turn")));
+    }
+
+    /// As text for a person, or as a line of JSON.
+    fn say<T: Serialize>(&self, said: &T, text: impl FnOnce(&T) -> String) -> Result<(), Failure> {
+        if self.out.is_json() { self.out.line(said) } else { self.out.print(&text(said)) }
+    }
+}
+
+/// Who replies.
+struct Talker {
+    #[cfg(feature = "llm")]
+    llm: Option<thermocline::OpenAiCompatible>,
+}
+
+impl Talker {
+    #[cfg(feature = "llm")]
+    fn of(args: &ChatArgs) -> Result<Self, Failure> {
+        let crate::recall_args::TalkerArgs { llm_url, llm_model, llm_key_var } = &args.llm;
+        let llm = crate::providers::llm(llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?;
+        Ok(Self { llm: llm.map(|llm| llm.called("LLM#2")) })
+    }
+
+    #[cfg(not(feature = "llm"))]
+    #[expect(clippy::unnecessary_wraps, reason = "with the feature it may fail")]
+    fn of(_: &ChatArgs) -> Result<Self, Failure> {
+        Ok(Self {})
+    }
+
+    /// None: nobody is there to reply.
+    #[cfg(feature = "llm")]
+    fn reply(&self, context: &Context, message: &str) -> Result<Option<String>, Failure> {
+        use thermocline::{ChatModel, ChatPrompt};
+        let Some(llm) = &self.llm else { return Ok(None) };
+        let prompt = ChatPrompt::text([INSTRUCTIONS, &context.text].concat(), message);
+        Ok(Some(crate::providers::wait_for(llm.complete(&prompt))??))
+    }
+
+    #[cfg(not(feature = "llm"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "with the feature it may have one")]
+    fn reply(&self, _: &Context, _: &str) -> Result<Option<String>, Failure> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,69 @@
+//! `thermocline embed`: how far turns are embedded, and making all vectors anew.
+
+use std::{fmt::Write as _, path::Path};
+
+use indicatif::{HumanBytes, HumanCount};
+use serde::Serialize;
+use thermocline::{EmbeddingStatus, JobKind, JobsReport, RunJobs};
+
+use crate::{exit::Failure, find, jobs, output::Output, plain, recall_args::EmbedArgs};
+
+/// What a rebuild did.
+#[derive(Debug, Serialize)]
+struct Rebuilt {
+    users: u64,
+    #[serde(flatten)]
+    report: JobsReport,
+    seconds: f64,
+}
+
+pub(crate) fn rebuild(db: &Path, args: &EmbedArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::memory_with(db, args.embedder.config()?)?;
+    let users = memory.rebuild_vectors()?;
+    let options = RunJobs::default().only(JobKind::Embed);
+    let (report, seconds) = jobs::with_progress(&memory, options, "embedding", out)?;
+    out.answer(&Rebuilt { users, report, seconds }, |rebuilt| {
+        let Rebuilt { users, report, seconds } = rebuilt;
+        let (users, turns) = (HumanCount(*users), HumanCount(report.turns));
+        format!(
+            "users     {users}\nembedded  {turns} turns (one counts for each model)\nseconds   {seconds:.1}\n"
+        )
+    })?;
+    if report.later > 0 && !out.is_json() {
+        out.talk("not all could be embedded; it is tried again by jobs run, and jobs list says why");
+    }
+    Ok(())
+}
+
+pub(crate) fn status(db: &Path, out: &Output) -> Result<(), Failure> {
+    let memory = find::memory(db)?;
+    let status = memory.embedding_status()?;
+    if status.is_empty() && !out.is_json() {
+        out.talk("no vectors are in the file yet; jobs run makes them, and recall does without until then");
+        return Ok(());
+    }
+    out.answer(&status, |status| text(status))
+}
+
+fn text(status: &[EmbeddingStatus]) -> String {
+    const WIDEST: usize = 40;
+    let name = |of: &EmbeddingStatus| plain::line(&of.space.model, WIDEST);
+    let width = status.iter().map(|of| name(of).chars().count()).max().unwrap_or(0).max(5);
+    let mut text = format!(
+        "{:<36}  {:<width$}  {:>5}  {:>21}  {:>7}  {:>10}\n",
+        "user", "model", "dims", "embedded", "refused", "size"
+    );
+    for of in status {
+        let _ = writeln!(
+            text,
+            "{:<36}  {:<width$}  {:>5}  {:>21}  {:>7}  {:>10}",
+            of.user_id.to_string(),
+            name(of),
+            of.space.dims,
+            format!("{} of {}", HumanCount(of.embedded), HumanCount(of.turns)),
+            HumanCount(of.gaps).to_string(),
+            HumanBytes(of.bytes).to_string(),
+        );
+    }
+    text
+}

@@ -1,0 +1,312 @@
+//! `thermocline eval`: whether the turns that answer are found, by each profile, on a user's own history. Writes nothing.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    fmt::Write as _,
+    path::Path,
+};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use thermocline::{
+    Context, ContextOptions, PackedAs, Profile, Recall, RecallOptions, RecalledItem, SessionId, Shares,
+    Tokenizer, TurnId, blocking::User,
+};
+
+use crate::{
+    args::instant,
+    counts::{counted, timed},
+    exit::Failure,
+    find, input,
+    measure::{self, Means, Measured},
+    output::Output,
+    plain,
+    recall_args::{self, EvalArgs},
+    session,
+};
+
+/// How many are ranked: sessions are ranked by their best turn among these.
+const DEPTH: usize = 100;
+/// Tokens of the context's cold part, as by default.
+const COLD_TOKENS: u32 = 900;
+/// Their evidence is a trap: it is not to be found. Left out of `main`.
+const TRAPS: [&str; 2] = ["adversarial", "abstention"];
+/// How a line of the questions looks.
+const FORM: &str = r#"{"query":"...","evidence":["..."]}, optionally with "now" and "category""#;
+
+#[derive(Debug, Deserialize)]
+struct Line {
+    query: String,
+    evidence: Vec<String>,
+    #[serde(default)]
+    now: Option<String>,
+    #[serde(default)]
+    category: Option<String>,
+}
+
+/// A question whose evidence is known here.
+struct Question {
+    query: String,
+    now: Option<DateTime<Utc>>,
+    category: String,
+    evidence: HashSet<TurnId>,
+    /// The sessions of the evidence, by key.
+    sessions: HashSet<String>,
+}
+
+/// What is printed.
+#[derive(Debug, Serialize)]
+struct Report {
+    questions: usize,
+    /// Questions with evidence that this user's memory does not have.
+    unknown: usize,
+    profiles: Vec<OfProfile>,
+}
+
+#[derive(Debug, Serialize)]
+struct OfProfile {
+    profile: String,
+    /// `main`, `all`, and each category.
+    groups: BTreeMap<String, Means>,
+}
+
+pub(crate) fn run(db: &Path, args: &EvalArgs, out: &Output) -> Result<(), Failure> {
+    let lines = input::json_lines::<Line>(&args.questions, FORM)?;
+    let profiles = profiles(args)?;
+    let mut config = args.embedder.config()?;
+    config.receipts = 0;
+    config.shares = Shares { hot: 0, warm: 0, cold: COLD_TOKENS };
+    let memory = find::memory_with(db, config)?;
+    let user = find::user(&memory, &args.user)?;
+    let (questions, unknown) = Known::of(&user)?.questions(lines, args.now)?;
+    if questions.is_empty() {
+        return Err(Failure::refused(format!(
+            "nothing to measure: of {}, {unknown} have evidence that this user's memory does not know; evidence is named \
+             by the ids that its turns were recorded with",
+            counted(questions.len() + unknown, "question")
+        )));
+    }
+    let asking = Asking::new(&user, &questions[0])?;
+    let progress = out.progress(None, "asking");
+    let mut report = Report { questions: questions.len(), unknown, profiles: Vec::new() };
+    for (name, profile) in profiles {
+        let rows: Vec<Measured> =
+            questions.iter().map(|question| asking.ask(question, profile)).collect::<Result<_, _>>()?;
+        report.profiles.push(OfProfile { profile: name, groups: groups(&questions, &rows) });
+    }
+    drop(progress);
+    if unknown > 0 {
+        let left_out = counted(unknown, "question");
+        out.talk(&format!("left out: {left_out} with evidence that this user's memory does not know"));
+    }
+    out.answer(&report, |report| text(report, args.categories))
+}
+
+/// Which profiles are measured, side by side.
+fn profiles(args: &EvalArgs) -> Result<Vec<(String, Profile)>, Failure> {
+    let mut profiles: Vec<Profile> = args.profiles.iter().map(|&arg| arg.into()).collect();
+    if profiles.is_empty() {
+        profiles = vec![Profile::Default, Profile::Paper, Profile::Recency];
+    }
+    profiles.dedup();
+    if !args.weights.is_empty() {
+        profiles.push(recall_args::custom(&args.weights)?);
+    }
+    Ok(profiles.into_iter().map(|profile| (profile.as_str().to_owned(), profile)).collect())
+}
+
+/// Turns by their callers' ids, as far as they were asked for.
+struct Known<'u> {
+    user: &'u User,
+    sessions: HashMap<SessionId, String>,
+    turns: HashMap<String, Option<(TurnId, SessionId)>>,
+}
+
+impl<'u> Known<'u> {
+    fn of(user: &'u User) -> Result<Self, Failure> {
+        let sessions = user.sessions()?.into_iter().map(|info| (info.id, session::name(&info))).collect();
+        Ok(Self { user, sessions, turns: HashMap::new() })
+    }
+
+    /// The questions that can be measured, and how many cannot.
+    fn questions(
+        mut self,
+        lines: Vec<(usize, Line)>,
+        now: Option<DateTime<Utc>>,
+    ) -> Result<(Vec<Question>, usize), Failure> {
+        let (mut questions, mut unknown) = (Vec::new(), 0);
+        for (number, line) in lines {
+            let said_now = match &line.now {
+                Some(text) => {
+                    Some(instant(text).map_err(|why| Failure::refused(format!("line {number}: {why}")))?)
+                }
+                None => now,
+            };
+            let found: Option<Vec<_>> =
+                line.evidence.iter().map(|id| self.turn(id)).collect::<Result<Option<_>, _>>()?;
+            match found.filter(|found| !found.is_empty()) {
+                Some(found) => questions.push(Question {
+                    query: line.query,
+                    now: said_now,
+                    category: line.category.unwrap_or_else(|| "none".to_owned()),
+                    evidence: found.iter().map(|(turn, _)| *turn).collect(),
+                    sessions: found.iter().map(|(_, session)| self.session(*session)).collect(),
+                }),
+                None => unknown += 1,
+            }
+        }
+        Ok((questions, unknown))
+    }
+
+    fn turn(&mut self, id: &str) -> Result<Option<(TurnId, SessionId)>, Failure> {
+        if let Some(known) = self.turns.get(id) {
+            return Ok(*known);
+        }
+        let turn = find::found(self.user.turn_by_caller_id(id))?.map(|turn| (turn.id, turn.session_id));
+        let found = match turn {
+            Some(found) => Some(found),
+            None => self.user.summary_by_caller_id(id)?.map(|of| (of.original_turn_id, of.session_id)),
+        };
+        self.turns.insert(id.to_owned(), found);
+        Ok(found)
+    }
+
+    fn session(&self, id: SessionId) -> String {
+        self.sessions.get(&id).cloned().unwrap_or_else(|| id.to_string())
+    }
+}
+
+/// Asks questions, each for a ranking and for a context.
+struct Asking<'u> {
+    user: &'u User,
+    sessions: HashMap<SessionId, String>,
+    /// The cold part, and the lines that stand around every context.
+    budget_tokens: u32,
+}
+
+impl<'u> Asking<'u> {
+    /// Asks once before anything is measured, so that the user's index is in memory.
+    fn new(user: &'u User, first: &Question) -> Result<Self, Failure> {
+        let sessions = user.sessions()?.into_iter().map(|info| (info.id, session::name(&info))).collect();
+        let probe = user.context(&first.query, ContextOptions::default().profile(Profile::Recency))?;
+        let mut frame = probe.text.split_inclusive('\n');
+        let (above, below) = (frame.next().unwrap_or_default(), frame.next_back().unwrap_or_default());
+        let frame_tokens = Tokenizer::O200kBase.count(above) + Tokenizer::O200kBase.count(below);
+        Ok(Self { user, sessions, budget_tokens: COLD_TOKENS + frame_tokens })
+    }
+
+    fn ask(&self, question: &Question, profile: Profile) -> Result<Measured, Failure> {
+        let mut options = RecallOptions::default().k(DEPTH).profile(profile);
+        options.now = question.now;
+        let (recall, took_us) = timed(|| self.user.recall(&question.query, options));
+        let ranked = ranked(&recall?);
+        let turns: Vec<TurnId> = ranked.iter().map(|(turn, ..)| *turn).collect();
+        let mut sessions: Vec<String> = Vec::new();
+        for (_, session, _) in &ranked {
+            let name = self.sessions.get(session).cloned().unwrap_or_else(|| session.to_string());
+            if !sessions.contains(&name) {
+                sessions.push(name);
+            }
+        }
+        let mut options = ContextOptions::default().budget_tokens(self.budget_tokens).profile(profile);
+        options.now = question.now;
+        let context = self.user.context(&question.query, options)?;
+        let wanted = &question.evidence;
+        Ok(Measured {
+            recall_5: measure::recall(&turns, wanted, 5),
+            recall_10: measure::recall(&turns, wanted, 10),
+            recall_20: measure::recall(&turns, wanted, 20),
+            hit_10: measure::hit(&turns, wanted, 10),
+            ndcg_10: measure::ndcg(&turns, wanted, 10),
+            session_recall_5: measure::recall(&sessions, &question.sessions, 5),
+            tokens_10: ranked.iter().take(10).map(|(.., tokens)| tokens).sum(),
+            took_us,
+            is_packed: wanted.is_subset(&packed(&context, |packed_as| packed_as != PackedAs::Summary)),
+            is_packed_or_summarized: wanted.is_subset(&packed(&context, |_| true)),
+            context_tokens: context.tokens,
+        })
+    }
+}
+
+/// The turns of an answer, best first, each with its session and tokens.
+fn ranked(recall: &Recall) -> Vec<(TurnId, SessionId, u32)> {
+    let turns = recall.items.iter().filter_map(|recalled| match &recalled.item {
+        RecalledItem::Turn(turn) => Some((turn.id, turn.session_id, turn.tokens.piece_tokens)),
+        RecalledItem::Summary { summary, .. } => {
+            Some((summary.original_turn_id, summary.session_id, summary.summary_tokens))
+        }
+        _ => None,
+    });
+    turns.collect()
+}
+
+/// The turns of which a context shows something in a form that counts. A summary whose turn is gone is one.
+fn packed(context: &Context, counts: impl Fn(PackedAs) -> bool) -> HashSet<TurnId> {
+    let items = context.items.iter().filter(|item| counts(item.packed_as));
+    items.filter_map(|item| item.turn_id).collect()
+}
+
+fn groups(questions: &[Question], rows: &[Measured]) -> BTreeMap<String, Means> {
+    let mut groups: BTreeMap<String, Vec<&Measured>> = BTreeMap::new();
+    for (question, row) in questions.iter().zip(rows) {
+        let is_trap = TRAPS.contains(&question.category.as_str());
+        groups.entry("all".to_owned()).or_default().push(row);
+        groups.entry(question.category.clone()).or_default().push(row);
+        if !is_trap {
+            groups.entry("main".to_owned()).or_default().push(row);
+        }
+    }
+    groups.into_iter().map(|(name, rows)| (name, Means::of(&rows))).collect()
+}
+
+/// A table for each group, the profiles side by side.
+fn text(report: &Report, categories: bool) -> String {
+    let Some(first) = report.profiles.first() else { return String::new() };
+    let mut names: Vec<&String> = first.groups.keys().collect();
+    names.retain(|name| {
+        categories
+            || name.as_str() == "main"
+            || (name.as_str() == "all" && !first.groups.contains_key("main"))
+    });
+    names.sort_by_key(|name| (name.as_str() != "main", name.as_str() != "all", *name));
+    let mut text = String::new();
+    for name in names {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let count = first.groups.get(name).map_or(0, |means| means.questions);
+        let title = format!("{}, {}", plain::line(name, 24), counted(count, "question"));
+        let _ = write!(text, "{title:<44}");
+        for of in &report.profiles {
+            let _ = write!(text, " {:>9}", of.profile);
+        }
+        text.push('\n');
+        let means: Vec<&Means> = report.profiles.iter().filter_map(|of| of.groups.get(name)).collect();
+        for (what, value) in ROWS {
+            let _ = write!(text, "  {what:<42}");
+            for means in &means {
+                let _ = write!(text, " {:>9}", value(means));
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// What a table shows, and how.
+type Row = (&'static str, fn(&Means) -> String);
+
+const ROWS: [Row; 12] = [
+    ("recall@5", |of| format!("{:.3}", of.recall_5)),
+    ("recall@10", |of| format!("{:.3}", of.recall_10)),
+    ("recall@20", |of| format!("{:.3}", of.recall_20)),
+    ("hit@10", |of| format!("{:.3}", of.hit_10)),
+    ("NDCG@10", |of| format!("{:.3}", of.ndcg_10.abs())),
+    ("session recall@5", |of| format!("{:.3}", of.session_recall_5)),
+    ("all evidence in 900 tokens, to the letter", |of| format!("{:.3}", of.packed)),
+    ("the same, or by its summary", |of| format!("{:.3}", of.packed_or_summarized)),
+    ("tokens of the best 10", |of| format!("{:.0}", of.tokens_10)),
+    ("tokens of the context", |of| format!("{:.0}", of.context_tokens)),
+    ("microseconds, median", |of| of.p50_us.to_string()),
+    ("microseconds, 95th percentile", |of| of.p95_us.to_string()),
+];

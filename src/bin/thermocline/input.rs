@@ -1,0 +1,28 @@
+//! Files that a verb reads line by line, a line of JSON each. What is said of a bad line names its place, never its text.
+
+use std::{fs, io, path::Path};
+
+use serde::de::DeserializeOwned;
+
+use crate::exit::{Exit, Failure};
+
+/// The lines that are not blank, each with its place from 1; - is stdin. `form` says how a line is to look.
+pub(crate) fn json_lines<T: DeserializeOwned>(file: &Path, form: &str) -> Result<Vec<(usize, T)>, Failure> {
+    let text =
+        if file == Path::new("-") { io::read_to_string(io::stdin()) } else { fs::read_to_string(file) };
+    let text = text.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Failure::caused(Exit::NotFound, "there is no such file", error),
+        io::ErrorKind::InvalidData => Failure::refused("the file is no UTF-8 text"),
+        _ => Failure::caused(Exit::FileUnusable, "the file cannot be read", error),
+    })?;
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(number, line)| {
+            // serde_json may quote the line: only the place is passed on.
+            let refused = |error: serde_json::Error| {
+                Failure::refused(format!("line {number}, column {}: a line is {form}", error.column()))
+            };
+            Ok((number, serde_json::from_str(line).map_err(refused)?))
+        })
+        .collect()
+}

@@ -1,0 +1,126 @@
+//! Where a turn stands and how it begins, as people name it: what receipts and contexts know by ids alone.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use thermocline::{
+    Anchor, AnchorId, Context, ContextItem, ErrorKind, Said, SessionId, TurnId, blocking::User,
+};
+
+use crate::{exit::Failure, plain, session, turn};
+
+/// How much of what was said is shown of a turn.
+const SHOWN_CHARS: usize = 88;
+
+/// Looks up what a user's turns and sessions are called.
+pub(crate) struct Places<'u> {
+    user: &'u User,
+    sessions: HashMap<SessionId, String>,
+    anchors: Option<HashMap<AnchorId, Anchor>>,
+}
+
+/// A turn, as it is shown in lists.
+pub(crate) struct Place {
+    pub(crate) said_at: DateTime<Utc>,
+    /// `s1/3`: its session, and its place there.
+    pub(crate) name: String,
+    /// The caller's own id.
+    pub(crate) caller_id: Option<String>,
+    /// How it begins.
+    pub(crate) words: String,
+}
+
+impl<'u> Places<'u> {
+    pub(crate) fn of(user: &'u User) -> Result<Self, Failure> {
+        let sessions = user.sessions()?.into_iter().map(|info| (info.id, session::name(&info)));
+        Ok(Self { user, sessions: sessions.collect(), anchors: None })
+    }
+
+    /// A session's key, else its id.
+    pub(crate) fn session(&self, id: SessionId) -> String {
+        self.sessions.get(&id).cloned().unwrap_or_else(|| id.to_string())
+    }
+
+    /// `s1/3`: what turn show takes.
+    pub(crate) fn name(&self, session: SessionId, turn_number: u32) -> String {
+        format!("{}/{turn_number}", plain::line(&self.session(session), 40))
+    }
+
+    /// A turn, wherever it is, or the summary in its place; none: it is gone.
+    pub(crate) fn turn(&self, id: TurnId) -> Result<Option<Place>, Failure> {
+        match self.user.turn(id) {
+            Ok(turn) => Ok(Some(Place {
+                said_at: turn.timestamp,
+                name: self.name(turn.session_id, turn.turn_number),
+                caller_id: turn.caller_id.as_deref().map(|id| plain::line(id, 40)),
+                words: beginning(&turn.said),
+            })),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Ok(self.user.summary(id)?.map(|summary| Place {
+                    said_at: summary.timestamp,
+                    name: self.name(summary.session_id, summary.turn_number),
+                    caller_id: None,
+                    words: plain::line(&summary.summary_text, SHOWN_CHARS),
+                }))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// `user.home: Lisbon`; none: the anchor is gone.
+    pub(crate) fn anchor(&mut self, id: AnchorId) -> Result<Option<String>, Failure> {
+        if self.anchors.is_none() {
+            self.anchors = Some(self.user.anchors()?.into_iter().map(|anchor| (anchor.id, anchor)).collect());
+        }
+        Ok(self.anchors.as_ref().and_then(|all| all.get(&id)).map(anchor_line))
+    }
+
+    /// A line for each thing that a context recalled: what it is, its score, how much of it is there, how it begins.
+    pub(crate) fn recalled(&mut self, context: &Context) -> Result<Vec<String>, Failure> {
+        let mut lines = Vec::new();
+        for item in &context.items {
+            lines.extend(self.recalled_line(item)?);
+        }
+        Ok(lines)
+    }
+
+    fn recalled_line(&mut self, item: &ContextItem) -> Result<Option<String>, Failure> {
+        if let Some(id) = item.anchor_id {
+            return Ok(self.anchor(id)?.map(|anchor| format!("known     {anchor}")));
+        }
+        let (Some(score), Some(id)) = (item.score, item.turn_id) else { return Ok(None) };
+        Ok(self.turn(id)?.map(|place| {
+            let on = place.said_at.format("%Y-%m-%d");
+            format!(
+                "recalled  {on}  {score:.3}  {:<9}  {}  {}",
+                item.packed_as.as_str(),
+                place.name,
+                place.words
+            )
+        }))
+    }
+}
+
+/// `user.home: Lisbon`.
+pub(crate) fn anchor_line(anchor: &Anchor) -> String {
+    plain::line(&format!("{}: {}", anchor.key(), anchor.value), SHOWN_CHARS)
+}
+
+/// How a turn begins: the first side that says something, with its speaker.
+fn beginning(said: &Said) -> String {
+    sides(said).into_iter().next().unwrap_or_default()
+}
+
+/// A line for each side that says something, cut where it is long.
+pub(crate) fn sides(said: &Said) -> Vec<String> {
+    let sides = [
+        (turn::speaker(said.user_name.as_deref(), said.user_origin), &said.user_message),
+        (turn::speaker(said.assistant_name.as_deref(), said.assistant_origin), &said.ai_response),
+    ];
+    let is_said = |side: &(String, &String)| !side.1.trim().is_empty();
+    sides
+        .into_iter()
+        .filter(is_said)
+        .map(|(speaker, text)| format!("{speaker}: {}", plain::line(text, SHOWN_CHARS)))
+        .collect()
+}

@@ -1,0 +1,184 @@
+//! `thermocline recall`: what fits a query among all that a user ever said.
+
+use std::{fmt::Write as _, path::Path};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use thermocline::{MemoryTier, Parts, RecallOptions, Recalled, RecalledItem, ReceiptId, blocking::User};
+
+use crate::{
+    args::instant,
+    counts::timed,
+    exit::Failure,
+    find, input,
+    output::Output,
+    places::{self, Places},
+    plain,
+    recall_args::RecallArgs,
+};
+
+pub(crate) fn run(db: &Path, args: &RecallArgs, out: &Output) -> Result<(), Failure> {
+    let mut config = args.embedder.config()?;
+    if args.batch.is_some() {
+        config.receipts = 0; // A batch would push out those that somebody may want to read.
+    }
+    let memory = find::memory_with(db, config)?;
+    let user = find::user(&memory, &args.user)?;
+    let places = Places::of(&user)?;
+    let mut options = RecallOptions::default().k(args.k).profile(args.ranking.profile()?);
+    options.now = args.now;
+    if let Some(query) = &args.query {
+        let answer = ask(&user, &places, query, options)?;
+        for missing in &answer.missing {
+            out.talk(&format!("missing: {missing}"));
+        }
+        return out.answer(&answer, |answer| text(answer, &args.user.user));
+    }
+    let Some(file) = &args.batch else { return Err(Failure::refused("there is no query")) };
+    for (number, asked) in input::json_lines::<Asked>(file, FORM)? {
+        let answer = asked.options(options).and_then(|options| ask(&user, &places, &asked.query, options));
+        let mut answer = answer.map_err(|failure| failure.within(&format!("line {number}: "), ""))?;
+        answer.receipt = None;
+        answer.items.iter_mut().for_each(|item| item.lines.clear());
+        out.line(&answer)?;
+    }
+    Ok(())
+}
+
+/// How a line of a batch looks.
+const FORM: &str = r#"{"query":"..."}, optionally with "now":"2026-06-01T12:00:00Z" and "k":20"#;
+
+/// A line of a batch.
+#[derive(Debug, Deserialize)]
+struct Asked {
+    query: String,
+    #[serde(default)]
+    now: Option<String>,
+    #[serde(default)]
+    k: Option<usize>,
+}
+
+impl Asked {
+    /// What the line says, else the command line.
+    fn options(&self, mut options: RecallOptions) -> Result<RecallOptions, Failure> {
+        options.k = self.k.or(options.k);
+        if let Some(now) = &self.now {
+            options.now = Some(instant(now).map_err(Failure::refused)?);
+        }
+        Ok(options)
+    }
+}
+
+/// What is printed of an answer. Scripts rely on `items` and `took_us`.
+#[derive(Debug, Serialize)]
+struct Answer {
+    items: Vec<Item>,
+    /// What failed or was not ready.
+    missing: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<ReceiptId>,
+    /// Microseconds.
+    took_us: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Item {
+    /// The caller's id of the turn, else its own; none: an anchor.
+    turn: Option<String>,
+    /// The session's key, else its id.
+    session: Option<String>,
+    /// Its place in the session.
+    turn_number: Option<u32>,
+    kind: &'static str,
+    said_at: Option<DateTime<Utc>>,
+    tier: Option<&'static str>,
+    score: f64,
+    parts: Parts,
+    tokens: u32,
+    /// The beginning of what was said, a line for each side; not in a batch.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lines: Vec<String>,
+}
+
+fn ask(user: &User, places: &Places<'_>, query: &str, options: RecallOptions) -> Result<Answer, Failure> {
+    let (recall, took_us) = timed(|| user.recall(query, options));
+    let recall = recall?;
+    let items = recall.items.iter().map(|recalled| item(recalled, places)).collect();
+    Ok(Answer { items, missing: recall.missing, receipt: Some(recall.receipt), took_us })
+}
+
+fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
+    let shown = Item {
+        turn: None,
+        session: None,
+        turn_number: None,
+        kind: "other",
+        said_at: None,
+        tier: recalled.memory_tier().map(MemoryTier::as_str),
+        score: recalled.score,
+        parts: recalled.parts,
+        tokens: 0,
+        lines: Vec::new(),
+    };
+    match &recalled.item {
+        RecalledItem::Turn(turn) => Item {
+            turn: Some(turn.caller_id.clone().unwrap_or_else(|| turn.id.to_string())),
+            session: Some(places.session(turn.session_id)),
+            turn_number: Some(turn.turn_number),
+            kind: "turn",
+            said_at: Some(turn.timestamp),
+            tokens: turn.tokens.piece_tokens,
+            lines: places::sides(&turn.said),
+            ..shown
+        },
+        RecalledItem::Summary { summary, caller_id, .. } => Item {
+            turn: Some(caller_id.clone().unwrap_or_else(|| summary.original_turn_id.to_string())),
+            session: Some(places.session(summary.session_id)),
+            turn_number: Some(summary.turn_number),
+            kind: "summary",
+            said_at: Some(summary.timestamp),
+            tokens: summary.summary_tokens,
+            lines: vec![format!("Summary: {}", plain::line(&summary.summary_text, 88))],
+            ..shown
+        },
+        RecalledItem::Anchor(anchor) => {
+            Item { kind: "anchor", lines: vec![places::anchor_line(anchor)], ..shown }
+        }
+        _ => shown,
+    }
+}
+
+/// For people: when, where and why; below it how it begins.
+fn text(answer: &Answer, user: &str) -> String {
+    let mut text = String::new();
+    if answer.items.is_empty() {
+        text.push_str("Nothing fits.\n");
+    }
+    for (rank, item) in (1..).zip(&answer.items) {
+        let why = item.parts.explain();
+        match (&item.session, item.turn_number, item.said_at) {
+            (Some(session), Some(number), Some(at)) => {
+                let _ = writeln!(
+                    text,
+                    "{rank:>3}. {:.3}  {}  {}/{number}, {}  ({why})",
+                    item.score,
+                    at.format("%Y-%m-%d"),
+                    plain::line(session, 40),
+                    item.tier.unwrap_or(item.kind),
+                );
+            }
+            _ => _ = writeln!(text, "{rank:>3}. {:.3}  {}", item.score, item.kind),
+        }
+        for line in &item.lines {
+            let _ = writeln!(text, "     {line}");
+        }
+    }
+    if let Some(receipt) = answer.receipt {
+        let _ = writeln!(
+            text,
+            "\nReceipt {receipt}\n  thermocline why --user {} {receipt}",
+            plain::line(user, 60)
+        );
+    }
+    text
+}

@@ -1,0 +1,252 @@
+//! What the verbs of recall take, and what the help says of it.
+#![expect(
+    clippy::doc_markdown,
+    clippy::doc_link_with_quotes,
+    reason = "the comments are the help, which shows no Markdown"
+)]
+
+use std::path::PathBuf;
+
+use chrono::{DateTime, Utc};
+use clap::{Args, ValueEnum};
+use thermocline::{Profile, Weights};
+
+use crate::{
+    args::{UserArg, instant},
+    exit::Failure,
+};
+
+#[derive(Args, Debug)]
+pub(crate) struct ContextArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// The message that is to be answered; it is not part of the budget.
+    pub(crate) message: String,
+
+    /// The session's key or id [default: the user's newest session].
+    ///
+    /// A key is followed: if silence ended its session, to the one in which it went on.
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+
+    /// Tokens that the context may have at most, counted by o200k_base [default: 4400].
+    #[arg(long, value_name = "N")]
+    pub(crate) budget_tokens: Option<u32>,
+
+    /// The moment of asking, which the context shows: RFC 3339, or a date for its midnight in UTC [default: the
+    /// clock's].
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    pub(crate) now: Option<DateTime<Utc>>,
+
+    #[command(flatten)]
+    pub(crate) ranking: RankingArgs,
+
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RecallArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// What to look for: any text.
+    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    pub(crate) query: Option<String>,
+
+    /// Answer many queries, a line each: {"query":"...","now":"...","k":20}; now and k are optional. - reads stdin. The
+    /// answers are JSON, a line each, and leave no receipts.
+    #[arg(long, value_name = "QUERIES.jsonl")]
+    pub(crate) batch: Option<PathBuf>,
+
+    /// How many at most, from 1 to 1000.
+    #[arg(short, value_name = "N", default_value_t = 10)]
+    pub(crate) k: usize,
+
+    #[command(flatten)]
+    pub(crate) ranking: RankingArgs,
+
+    /// The moment of asking, from which ages and "last week" are measured: RFC 3339, or a date for its midnight in UTC
+    /// [default: the clock's].
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    pub(crate) now: Option<DateTime<Utc>>,
+
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WhyArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// The receipt's id, as recall and context print it; last: the newest one [default: list the newest].
+    pub(crate) receipt: Option<String>,
+
+    /// How many to list.
+    #[arg(short, value_name = "N", default_value_t = 20)]
+    pub(crate) n: u32,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct EmbedArgs {
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct EvalArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// The questions, a line each: {"query":"...","evidence":["D1:3"],"now":"...","category":"..."}. evidence: your own
+    /// ids of the turns that answer it; now and category are optional. - reads stdin.
+    #[arg(value_name = "QUESTIONS.jsonl")]
+    pub(crate) questions: PathBuf,
+
+    /// Measure only this profile; may be given several times [default: default, paper and recency].
+    #[arg(long = "profile", value_enum, value_name = "PROFILE")]
+    pub(crate) profiles: Vec<ProfileArg>,
+
+    /// Measure the default formula with this weight of your own beside them, as recall has it. May be given several times.
+    #[arg(long = "weight", value_name = "NAME=VALUE")]
+    pub(crate) weights: Vec<String>,
+
+    /// Each category by itself too.
+    #[arg(long)]
+    pub(crate) categories: bool,
+
+    /// The moment of asking for questions that name none: RFC 3339, or a date [default: the clock's].
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    pub(crate) now: Option<DateTime<Utc>>,
+
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ChatArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// The session's key; it is started if there is none [default: the newest open session without a key, or a new one].
+    #[arg(long, value_name = "KEY")]
+    pub(crate) session: Option<String>,
+
+    /// Tokens that each context may have at most [default: 4400].
+    #[arg(long, value_name = "N")]
+    pub(crate) budget_tokens: Option<u32>,
+
+    #[cfg(feature = "llm")]
+    #[command(flatten)]
+    pub(crate) llm: TalkerArgs,
+
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderArgs,
+}
+
+/// LLM#2, if somebody is to reply.
+#[cfg(feature = "llm")]
+#[derive(Debug, Args)]
+#[expect(clippy::struct_field_names, reason = "they name the options")]
+#[command(next_help_heading = "LLM#2 (without it, what it would be sent is shown)")]
+pub(crate) struct TalkerArgs {
+    /// Where it answers, in the manner of OpenAI's chat completions: http://localhost:11434/v1
+    #[arg(long, value_name = "URL", env = "THERMOCLINE_LLM_URL", requires = "llm_model")]
+    pub(crate) llm_url: Option<String>,
+
+    /// Its name there.
+    #[arg(long, value_name = "NAME", env = "THERMOCLINE_LLM_MODEL")]
+    pub(crate) llm_model: Option<String>,
+
+    /// The name of the environment variable that holds its key.
+    #[arg(long, value_name = "VARIABLE", default_value = "THERMOCLINE_LLM_KEY")]
+    pub(crate) llm_key_var: String,
+}
+
+/// What turns text into vectors, beside the built-in embedder. Its vectors are made by jobs run; until then recall goes
+/// by words and by the built-in one.
+#[derive(Args, Debug)]
+#[cfg_attr(feature = "llm", expect(clippy::struct_field_names, reason = "they name the options"))]
+#[command(next_help_heading = "Embedder (without it, the built-in one)")]
+pub(crate) struct EmbedderArgs {
+    /// Where it answers, in the manner of OpenAI's embeddings: http://localhost:11434/v1
+    #[cfg(feature = "llm")]
+    #[arg(long, value_name = "URL", env = "THERMOCLINE_EMBED_URL", requires = "embed_model")]
+    pub(crate) embed_url: Option<String>,
+
+    /// Its name there.
+    #[cfg(feature = "llm")]
+    #[arg(long, value_name = "NAME", env = "THERMOCLINE_EMBED_MODEL")]
+    pub(crate) embed_model: Option<String>,
+
+    /// How many numbers its vectors have [default: it is asked].
+    #[cfg(feature = "llm")]
+    #[arg(long, value_name = "N", env = "THERMOCLINE_EMBED_DIMS")]
+    pub(crate) embed_dims: Option<u32>,
+
+    /// The name of the environment variable that holds its key.
+    #[cfg(feature = "llm")]
+    #[arg(long, value_name = "VARIABLE", default_value = "THERMOCLINE_EMBED_KEY")]
+    pub(crate) embed_key_var: String,
+
+    /// The folder of a sentence transformer, as model hubs have them (model.safetensors, config.json, vocab.txt).
+    #[cfg(feature = "local")]
+    #[arg(long, value_name = "DIR", env = "THERMOCLINE_EMBED_DIR")]
+    pub(crate) embed_dir: Option<PathBuf>,
+}
+
+/// How to rank.
+#[derive(Args, Debug)]
+pub(crate) struct RankingArgs {
+    /// How to rank: default; paper (0.5 recency + 0.3 meaning + 0.2 anchors); recency (newest first).
+    #[arg(long, value_enum, default_value_t = ProfileArg::Default, hide_possible_values = true)]
+    pub(crate) profile: ProfileArg,
+
+    /// A weight of your own in the default formula, from 0 to 10: words, meaning, neighbours, answer, session, time,
+    /// speaker, quote, wish, anchors or recency. May be given several times.
+    #[arg(long = "weight", value_name = "NAME=VALUE")]
+    pub(crate) weights: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProfileArg {
+    Default,
+    Paper,
+    Recency,
+}
+
+impl From<ProfileArg> for Profile {
+    fn from(arg: ProfileArg) -> Self {
+        match arg {
+            ProfileArg::Default => Self::Default,
+            ProfileArg::Paper => Self::Paper,
+            ProfileArg::Recency => Self::Recency,
+        }
+    }
+}
+
+impl RankingArgs {
+    /// The profile that is meant.
+    pub(crate) fn profile(&self) -> Result<Profile, Failure> {
+        if self.weights.is_empty() {
+            return Ok(self.profile.into());
+        }
+        if self.profile != ProfileArg::Default {
+            return Err(Failure::refused("weights belong to the default profile; leave out --profile"));
+        }
+        custom(&self.weights)
+    }
+}
+
+/// The default formula with weights as the command line gives them.
+pub(crate) fn custom(given: &[String]) -> Result<Profile, Failure> {
+    let mut weights = Weights::default();
+    for given in given {
+        let value = given.split_once('=').and_then(|(name, value)| Some((name, value.parse::<f64>().ok()?)));
+        let (name, value) = value.ok_or_else(|| Failure::refused("a weight is NAME=VALUE, words=0.5 say"))?;
+        weights.set(name, value)?;
+    }
+    Ok(Profile::Custom(weights))
+}

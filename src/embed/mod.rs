@@ -1,0 +1,98 @@
+//! Text as vectors: the trait that embedders implement, the embedder that ships with the crate, and how vectors are
+//! kept and compared. Nothing here reads the database or a clock.
+
+mod built_in;
+pub(crate) mod lexicon;
+#[cfg(feature = "local")]
+mod local;
+pub(crate) mod matrix;
+pub(crate) mod pieces;
+#[cfg(feature = "llm")]
+mod provider;
+pub(crate) mod quantize;
+mod wordpiece;
+
+pub use built_in::BuiltIn;
+#[cfg(feature = "local")]
+pub use local::LocalEmbedder;
+#[cfg(feature = "llm")]
+pub use provider::OpenAiEmbedder;
+
+use std::{fmt, future::Future, pin::Pin};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// Most numbers in a vector. Products of two such vectors add up in 32 bits, and no known model comes near.
+pub(crate) const MAX_DIMS: u32 = 16_384;
+
+/// Turns texts into vectors, so that what means the same lies in the same direction.
+///
+/// Vectors are compared by their angle, so their lengths do not matter. An embedder that fails delays nothing: turns
+/// are recorded without their vectors, which are made up for later, and recall goes on by words.
+///
+/// ```
+/// use thermocline::{Embedder, Embedding, EmbeddingSpace};
+///
+/// /// Bridges to whatever client the backend already has.
+/// #[derive(Debug)]
+/// struct OwnClient;
+///
+/// impl Embedder for OwnClient {
+///     fn space(&self) -> EmbeddingSpace {
+///         EmbeddingSpace { model: "own-model".into(), revision: "1".into(), dims: 2 }
+///     }
+///
+///     fn embed<'a>(&'a self, texts: &'a [String]) -> Embedding<'a> {
+///         Box::pin(async move { Ok(texts.iter().map(|text| own_model(text)).collect()) })
+///     }
+/// }
+/// # fn own_model(_: &str) -> Vec<f32> { vec![0.6, 0.8] }
+/// ```
+pub trait Embedder: Send + Sync + fmt::Debug {
+    /// The space that its vectors lie in. Vectors of different spaces are never compared: those of an earlier one are
+    /// made anew in the background.
+    fn space(&self) -> EmbeddingSpace;
+
+    /// One vector of `dims` numbers for each of these texts, in their order. A vector of zeros says that there is
+    /// nothing in the text that the model knows; it matches nothing. Texts are at most about 1,300 bytes, but for a
+    /// query, which is what a user wrote.
+    ///
+    /// It must not block the thread for long. It fails with [`Error::provider`](crate::Error::provider) for what may
+    /// pass, and with [`Error::provider_refused`](crate::Error::provider_refused) for what will not. Its future may be
+    /// dropped at any time.
+    fn embed<'a>(&'a self, texts: &'a [String]) -> Embedding<'a>;
+}
+
+/// The future of an [`Embedder`]'s answer.
+pub type Embedding<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vec<f32>>>> + Send + 'a>>;
+
+/// Names a space of vectors: only vectors of equal spaces are compared.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct EmbeddingSpace {
+    /// The model's name, `all-minilm-l6-v2` say. At most 100 bytes.
+    pub model: String,
+    /// Which of the models of that name: a version, or a hash of its weights. At most 100 bytes, may be empty.
+    pub revision: String,
+    /// How many numbers a vector has, from 1 to 16,384.
+    pub dims: u32,
+}
+
+impl EmbeddingSpace {
+    /// Refuses a space outside of its limits.
+    pub(crate) fn check(&self) -> Result<()> {
+        const MAX_NAME_BYTES: usize = 100;
+        if self.model.is_empty() || self.model.len() > MAX_NAME_BYTES || self.revision.len() > MAX_NAME_BYTES
+        {
+            return Err(Error::invalid("an embedder's model has 1 to 100 bytes, its revision up to 100"));
+        }
+        if !(1..=MAX_DIMS).contains(&self.dims) {
+            return Err(Error::invalid(format!(
+                "an embedder has {} dims; it must have 1 to {MAX_DIMS}",
+                self.dims
+            )));
+        }
+        Ok(())
+    }
+}

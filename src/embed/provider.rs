@@ -1,0 +1,351 @@
+//! Every endpoint that speaks `OpenAI`'s embeddings: `OpenAI` itself, Ollama, vLLM, LM Studio and others.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    aside::aside,
+    embed::{Embedder, Embedding, EmbeddingSpace, MAX_DIMS},
+    endpoint::Endpoint,
+    error::{Error, Result},
+};
+
+/// A local model may have to be loaded first.
+const DEFAULT_TIMEOUT_MS: u64 = 60_000;
+/// Of one request. Providers take at least as many.
+const BATCH_TEXTS: usize = 64;
+/// What is sent of a text: a token has at least a byte, and the common limit is 8,191 tokens.
+const MAX_TEXT_BYTES: usize = 8_000;
+/// No answer needs more for a number of a vector, with its comma; most take 12.
+const MAX_NUMBER_BYTES: u64 = 32;
+/// What an answer may hold beside its numbers.
+const MAX_FRAME_BYTES: u64 = 64 << 10;
+
+/// An [`Embedder`] behind an endpoint for `OpenAI`'s embeddings. Feature `llm`.
+///
+/// ```no_run
+/// use thermocline::OpenAiEmbedder;
+///
+/// # async fn run() -> thermocline::Result<()> {
+/// // A local model. Hosted ones: "https://api.openai.com/v1" and `.api_key(..)`.
+/// let embedder = OpenAiEmbedder::new("http://localhost:11434/v1", "nomic-embed-text", 768)?;
+/// // Or, where the length of its vectors is not known:
+/// let embedder = OpenAiEmbedder::discover("http://localhost:11434/v1", "nomic-embed-text", None).await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The text of every turn goes to this address, and to no other: redirects are refused. Proxies are taken from the
+/// environment (`HTTPS_PROXY`, `NO_PROXY`), except for this machine itself. Of each text the first 8,000 bytes are sent.
+#[derive(Clone, Debug)]
+pub struct OpenAiEmbedder {
+    endpoint: Endpoint,
+    model: String,
+    revision: String,
+    dims: u32,
+    is_shortened: bool,
+}
+
+impl OpenAiEmbedder {
+    /// The model of this name behind this address, without `/embeddings`: `http://localhost:11434/v1`. Its vectors have
+    /// `dims` numbers, from 1 to 16,384.
+    ///
+    /// Fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for other `dims`, and for what is no
+    /// `http` or `https` address, or has a user, password, query or fragment in it: keys do not belong there.
+    pub fn new(base_url: impl Into<String>, model: impl Into<String>, dims: u32) -> Result<Self> {
+        if !(1..=MAX_DIMS).contains(&dims) {
+            return Err(Error::invalid(format!("a vector has from 1 to {MAX_DIMS} numbers, not {dims}")));
+        }
+        Ok(Self {
+            endpoint: Endpoint::new("the embedder", base_url, DEFAULT_TIMEOUT_MS)?,
+            model: model.into(),
+            revision: String::new(),
+            dims,
+            is_shortened: false,
+        })
+    }
+
+    /// Like [`new`](Self::new), with this key, for a model of which the length of its vectors is not known: asks the
+    /// endpoint for one, and fails if it gives none.
+    pub async fn discover(
+        base_url: impl Into<String>,
+        model: impl Into<String>,
+        api_key: Option<String>,
+    ) -> Result<Self> {
+        let mut found = Self::new(base_url, model, MAX_DIMS)?;
+        if let Some(key) = api_key {
+            found = found.api_key(key);
+        }
+        let own = found.clone();
+        let vectors = aside("thermocline-embed", move || own.ask(&["Hello.".to_owned()])).await?;
+        let dims = vectors.first().map_or(0, Vec::len);
+        found.dims = u32::try_from(dims).unwrap_or(0);
+        match found.dims {
+            1..=MAX_DIMS => Ok(found),
+            dims => Err(Error::provider_refused(format!("the embedder's vectors have {dims} numbers"))),
+        }
+    }
+
+    /// The key, sent as a bearer token. Default: none, as local servers want it. It is in no error and no `Debug`.
+    #[must_use]
+    pub fn api_key(mut self, key: impl Into<String>) -> Self {
+        self.endpoint.set_api_key(key.into());
+        self
+    }
+
+    /// How long one request of at most 64 texts may take in all, in milliseconds. Default 60,000, at least 1 (0 counts
+    /// as 1).
+    #[must_use]
+    pub fn timeout_ms(mut self, ms: u64) -> Self {
+        self.endpoint.set_timeout_ms(ms);
+        self
+    }
+
+    /// Which of the models of that name it is, where the name does not say so. Default: empty. Another revision means
+    /// that all vectors are made anew.
+    #[must_use]
+    pub fn revision(mut self, revision: impl Into<String>) -> Self {
+        self.revision = revision.into();
+        self
+    }
+
+    /// Asks the model to shorten its vectors to `dims` numbers, as `OpenAI`'s third generation can. Default: its
+    /// vectors are of that length.
+    #[must_use]
+    pub fn shortened(mut self) -> Self {
+        self.is_shortened = true;
+        self
+    }
+
+    /// A vector for each text. Blocks.
+    fn vectors(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+        let mut vectors = vec![vec![0.0; self.dims as usize]; texts.len()];
+        // Providers refuse empty texts, and there is nothing in them.
+        let wanted: Vec<usize> = (0..texts.len()).filter(|&at| !texts[at].trim().is_empty()).collect();
+        for batch in wanted.chunks(BATCH_TEXTS) {
+            let texts: Vec<String> =
+                batch.iter().map(|&at| texts[at][start(&texts[at])].to_owned()).collect();
+            for (&at, vector) in batch.iter().zip(self.ask(&texts)?) {
+                if vector.len() != self.dims as usize {
+                    let found = vector.len();
+                    return Err(Error::provider_refused(format!(
+                        "the embedder's vectors have {found} numbers, not {}",
+                        self.dims
+                    )));
+                }
+                vectors[at] = vector;
+            }
+        }
+        Ok(vectors)
+    }
+
+    /// One request. As many vectors as texts, of any length.
+    fn ask(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+        let max_bytes = MAX_FRAME_BYTES + texts.len() as u64 * u64::from(self.dims) * MAX_NUMBER_BYTES;
+        let body = self.endpoint.post("/embeddings", &self.body(texts), max_bytes);
+        vectors_in(&body.map_err(|refused| refused.error)?, texts.len())
+    }
+
+    fn body(&self, texts: &[String]) -> Value {
+        let mut body = json!({ "model": self.model, "input": texts, "encoding_format": "float" });
+        if self.is_shortened {
+            body["dimensions"] = self.dims.into();
+        }
+        body
+    }
+}
+
+impl Embedder for OpenAiEmbedder {
+    fn space(&self) -> EmbeddingSpace {
+        EmbeddingSpace { model: self.model.clone(), revision: self.revision.clone(), dims: self.dims }
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [String]) -> Embedding<'a> {
+        let (own, texts) = (self.clone(), texts.to_vec());
+        Box::pin(aside("thermocline-embed", move || own.vectors(&texts)))
+    }
+}
+
+/// What is sent of a text.
+fn start(text: &str) -> Range<usize> {
+    0..text.floor_char_boundary(MAX_TEXT_BYTES)
+}
+
+/// The vectors of an answer, in the order of the texts. Anything else in it is none of our business.
+fn vectors_in(body: &[u8], count: usize) -> Result<Vec<Vec<f32>>> {
+    #[derive(Deserialize)]
+    struct Body {
+        data: Vec<Item>,
+    }
+    #[derive(Deserialize)]
+    struct Item {
+        index: Option<usize>,
+        embedding: Vec<f32>,
+    }
+    let body: Body = serde_json::from_slice(body)
+        .map_err(|_| Error::provider("the endpoint of the embedder sent no embeddings"))?;
+    let mut vectors: Vec<Option<Vec<f32>>> = vec![None; count];
+    for (at, item) in body.data.into_iter().enumerate() {
+        let is_sound = item.embedding.iter().all(|number| number.is_finite());
+        let place = vectors.get_mut(item.index.unwrap_or(at)).filter(|place| place.is_none() && is_sound);
+        *place.ok_or_else(|| Error::provider("the endpoint of the embedder mixed up its embeddings"))? =
+            Some(item.embedding);
+    }
+    vectors.into_iter().collect::<Option<_>>().ok_or_else(|| {
+        Error::provider("the endpoint of the embedder sent fewer embeddings than it was asked for")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        endpoint::scripted::{Scripted, Step, status},
+        error::ErrorKind,
+    };
+
+    /// Long enough for a loaded machine, and never waited for.
+    const PATIENT_MS: u64 = 30_000;
+
+    fn ok(data: &Value) -> Step {
+        Step::Answer(200, json!({ "data": data }).to_string())
+    }
+
+    fn embedder(endpoint: &Scripted) -> OpenAiEmbedder {
+        OpenAiEmbedder::new(&endpoint.url, "m", 2).unwrap().api_key("sk-secret").timeout_ms(PATIENT_MS)
+    }
+
+    /// What comes of embedding these texts, after which every step was taken; and the bodies of the requests.
+    #[track_caller]
+    fn check(
+        texts: &[&str],
+        steps: Vec<Step>,
+        expected: std::result::Result<&[[f32; 2]], ErrorKind>,
+    ) -> Vec<Value> {
+        let endpoint = Scripted::new(steps);
+        let embedder = embedder(&endpoint);
+        let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let result = runtime.block_on(embedder.embed(&texts));
+        if let Err(error) = &result {
+            let shown = format!("{error} {error:?}");
+            assert!(!shown.contains("secret") && !shown.contains("pottery"), "{shown}");
+        }
+        let expected: std::result::Result<Vec<Vec<f32>>, _> =
+            expected.map(|vectors| vectors.iter().map(|vector| vector.to_vec()).collect());
+        assert_eq!(result.map_err(|error| error.kind()), expected);
+        let requests = endpoint.thread.join().unwrap();
+        requests
+            .iter()
+            .map(|text| serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn texts_are_asked_for_and_vectors_read() {
+        let data = json!([{ "index": 0, "embedding": [1, 0.5] }, { "index": 1, "embedding": [-2e0, 0] }]);
+        let bodies = check(&["pottery", "b"], vec![ok(&data)], Ok(&[[1.0, 0.5], [-2.0, 0.0]]));
+        assert_eq!(bodies, [json!({ "model": "m", "input": ["pottery", "b"], "encoding_format": "float" })]);
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_texts() {
+        let data = json!([{ "index": 1, "embedding": [1, 1] }, { "index": 0, "embedding": [0, 0] }]);
+        check(&["a", "b"], vec![ok(&data)], Ok(&[[0.0, 0.0], [1.0, 1.0]]));
+        let data = json!([{ "embedding": [0, 0] }, { "embedding": [1, 1] }]);
+        check(&["a", "b"], vec![ok(&data)], Ok(&[[0.0, 0.0], [1.0, 1.0]]));
+    }
+
+    #[test]
+    fn empty_texts_are_not_sent() {
+        check(&["", " \n"], vec![], Ok(&[[0.0; 2]; 2]));
+        let bodies = check(
+            &["", "a"],
+            vec![ok(&json!([{ "index": 0, "embedding": [1, 1] }]))],
+            Ok(&[[0.0; 2], [1.0; 2]]),
+        );
+        assert_eq!(bodies[0]["input"], json!(["a"]));
+        check(&[], vec![], Ok(&[]));
+    }
+
+    #[test]
+    fn many_texts_are_asked_for_in_batches_and_long_ones_cut() {
+        let data = |count: usize| ok(&vec![json!({ "embedding": [1, 1] }); count].into());
+        let long = "é".repeat(MAX_TEXT_BYTES);
+        let mut texts = vec!["a"; BATCH_TEXTS];
+        texts.push(&long);
+        let bodies = check(&texts, vec![data(BATCH_TEXTS), data(1)], Ok(&[[1.0; 2]; BATCH_TEXTS + 1]));
+        assert_eq!(bodies[1]["input"], json!(["é".repeat(MAX_TEXT_BYTES / 2)]));
+    }
+
+    #[test]
+    fn answers_that_do_not_hold_are_failures() {
+        for data in [
+            json!([]),
+            json!([{ "index": 0, "embedding": [1, 1] }]),
+            json!([{ "index": 0, "embedding": [1, 1] }, { "index": 0, "embedding": [1, 1] }]),
+            json!([{ "index": 0, "embedding": [1, 1] }, { "index": 9, "embedding": [1, 1] }]),
+            json!([{ "embedding": [1, 1] }, { "embedding": [1, 1] }, { "embedding": [1, 1] }]),
+            json!([{ "embedding": [1, 1] }, { "embedding": [1, 1e300] }]),
+            json!([{ "embedding": "base64" }, { "embedding": [1, 1] }]),
+            json!("pottery"),
+        ] {
+            check(&["a", "b"], vec![ok(&data)], Err(ErrorKind::Provider));
+        }
+        let wrong_length = json!([{ "embedding": [1, 1, 1] }]);
+        check(&["a"], vec![ok(&wrong_length)], Err(ErrorKind::ProviderRefused));
+    }
+
+    #[test]
+    fn a_failure_that_may_pass_is_told_from_one_that_will_not() {
+        check(&["pottery"], vec![status(503)], Err(ErrorKind::Provider));
+        check(&["pottery"], vec![status(401)], Err(ErrorKind::ProviderRefused));
+        check(&["pottery"], vec![status(301)], Err(ErrorKind::ProviderRefused));
+        check(&["pottery"], vec![Step::Close], Err(ErrorKind::Provider));
+        // By its size, not by the timeout.
+        check(
+            &["a"],
+            vec![Step::Endless("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")],
+            Err(ErrorKind::Provider),
+        );
+    }
+
+    #[tokio::test]
+    async fn the_length_of_vectors_can_be_discovered() {
+        let endpoint = Scripted::new(vec![
+            ok(&json!([{ "index": 0, "embedding": [1, 2, 3] }])),
+            ok(&json!([{ "embedding": [] }])),
+        ]);
+        let embedder = OpenAiEmbedder::discover(&endpoint.url, "m", Some("sk-secret".into())).await.unwrap();
+        assert_eq!(
+            embedder.revision("7").space(),
+            EmbeddingSpace { model: "m".into(), revision: "7".into(), dims: 3 }
+        );
+        let error = OpenAiEmbedder::discover(&endpoint.url, "m", None).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ProviderRefused);
+        let requests = endpoint.thread.join().unwrap();
+        assert!(requests[0].to_lowercase().contains("\r\nauthorization: bearer sk-secret"));
+    }
+
+    #[test]
+    fn vectors_are_shortened_on_demand() {
+        let embedder = OpenAiEmbedder::new("https://host/v1", "m", 256).unwrap();
+        assert_eq!(embedder.body(&[]).get("dimensions"), None);
+        assert_eq!(embedder.shortened().body(&[])["dimensions"], 256);
+    }
+
+    #[test]
+    fn impossible_configurations_are_refused() {
+        for (url, dims) in [("https://host", 0), ("https://host", MAX_DIMS + 1), ("host", 2)] {
+            assert_eq!(OpenAiEmbedder::new(url, "m", dims).unwrap_err().kind(), ErrorKind::InvalidInput);
+        }
+    }
+
+    #[test]
+    fn a_key_is_not_shown() {
+        let embedder = OpenAiEmbedder::new("https://host", "m", 2).unwrap().api_key("sk-secret");
+        assert!(!format!("{embedder:?}").contains("secret"));
+    }
+}

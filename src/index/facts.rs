@@ -1,0 +1,97 @@
+//! What ranking needs to know of a unit besides its words and vectors: where and when it was said, and how long it is.
+
+use crate::{
+    index::{BLOCK_UNITS, block_of},
+    text::words::Traits,
+};
+
+/// A unit, as ranking sees it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// Its place in the user's order.
+    pub(crate) seq: u32,
+    /// Its session.
+    pub(crate) session_no: i64,
+    /// Its place there.
+    pub(crate) turn_number: u32,
+    /// When it was said, in milliseconds since 1970.
+    pub(crate) said_at_ms: i64,
+    /// Words of its head, stop words left out.
+    pub(crate) head_len: u16,
+    /// All other words; larger numbers count as 65,535.
+    pub(crate) rest_len: u16,
+    pub(crate) traits: Traits,
+}
+
+/// Bytes of one unit in a block.
+const ENTRY: usize = 26;
+
+/// One block's units as one row holds them: for each its place in the block (a byte), then session, turn, time, the two
+/// lengths, and its traits, little-endian.
+pub(crate) fn encode(facts: &[Facts]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(ENTRY * facts.len());
+    for unit in facts {
+        bytes.push(((unit.seq - 1) % BLOCK_UNITS) as u8);
+        bytes.extend_from_slice(&unit.session_no.to_le_bytes());
+        bytes.extend_from_slice(&unit.turn_number.to_le_bytes());
+        bytes.extend_from_slice(&unit.said_at_ms.to_le_bytes());
+        bytes.extend_from_slice(&unit.head_len.to_le_bytes());
+        bytes.extend_from_slice(&unit.rest_len.to_le_bytes());
+        bytes.push(unit.traits.to_byte());
+    }
+    bytes
+}
+
+/// The units of a block; `None`: these bytes are no block.
+pub(crate) fn decode(block: u32, bytes: &[u8]) -> Option<Vec<Facts>> {
+    let (entries, rest) = bytes.as_chunks::<ENTRY>();
+    if !rest.is_empty() || entries.len() > BLOCK_UNITS as usize {
+        return None;
+    }
+    entries.iter().map(|entry| read(block, entry)).collect()
+}
+
+fn read(block: u32, entry: &[u8; ENTRY]) -> Option<Facts> {
+    let seq = block.checked_mul(BLOCK_UNITS)?.checked_add(u32::from(entry[0]) + 1)?;
+    if block_of(seq) != block {
+        return None;
+    }
+    Some(Facts {
+        seq,
+        session_no: i64::from_le_bytes(entry[1..9].try_into().ok()?),
+        turn_number: u32::from_le_bytes(entry[9..13].try_into().ok()?),
+        said_at_ms: i64::from_le_bytes(entry[13..21].try_into().ok()?),
+        head_len: u16::from_le_bytes(entry[21..23].try_into().ok()?),
+        rest_len: u16::from_le_bytes(entry[23..25].try_into().ok()?),
+        traits: Traits::from_byte(entry[25]),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_in_comes_out() {
+        let unit = |seq| Facts {
+            seq,
+            session_no: i64::MAX - 3,
+            turn_number: seq,
+            said_at_ms: -5,
+            head_len: 7,
+            rest_len: u16::MAX,
+            traits: Traits { asks: seq == 66, ..Traits::default() },
+        };
+        let block: Vec<Facts> = [65, 66, 128].map(unit).to_vec();
+        assert_eq!(decode(1, &encode(&block)).unwrap(), block);
+        assert_eq!(decode(0, &[]).unwrap(), []);
+    }
+
+    #[test]
+    fn other_bytes_are_refused() {
+        assert!(decode(0, &[1]).is_none());
+        assert!(decode(0, &[64; ENTRY]).is_none(), "the place is outside of the block");
+        assert!(decode(u32::MAX, &[0; ENTRY]).is_none());
+        assert!(decode(0, &[0; ENTRY * 65]).is_none());
+    }
+}

@@ -1,0 +1,18 @@
+//! What recall reads instead of texts: postings of words, and facts of units. Pure encodings; the rows are the store's.
+
+pub(crate) mod facts;
+pub(crate) mod inverted;
+pub(crate) mod postings;
+
+/// Units of one block, by their place in the user's order: block 0 holds the units 1 to 64.
+pub(crate) const BLOCK_UNITS: u32 = 64;
+
+/// The block of a unit.
+pub(crate) fn block_of(seq: u32) -> u32 {
+    seq.saturating_sub(1) / BLOCK_UNITS
+}
+
+/// The last unit of a block.
+pub(crate) fn last_of(block: u32) -> u32 {
+    (block.saturating_add(1)).saturating_mul(BLOCK_UNITS)
+}

@@ -1,0 +1,230 @@
+//! Makes the vectors that one user's units lack, in every space that is configured, batch by batch.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use crate::{
+    embed::{BuiltIn, Embedder, quantize::Vector},
+    error::{Error, ErrorKind, Result},
+    index::BLOCK_UNITS,
+    jobs::{Ended, Run, is_lost},
+    store::{
+        jobs::{self, Lease},
+        originals, turns, units,
+        users::{self, Scope},
+        vectors::{self, Space, Stored},
+    },
+};
+
+/// Texts that are embedded at once, about: bounds what a slow embedder is asked before its answers are kept.
+const BATCH_TEXTS: usize = 64;
+/// Units of one batch at most.
+const BATCH_UNITS: u32 = BLOCK_UNITS;
+/// A text that an embedder refuses is tried so often, in later runs too.
+const MAX_TRIES: u32 = 3;
+/// How long an embedder may take for a batch.
+const BATCH_TIMEOUT: Duration = Duration::from_mins(10);
+
+/// Embeds until nothing is left. The built-in embedder comes first: it never fails.
+pub(super) async fn embed(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
+    let Some(scope) = lease.scope else {
+        let lease = lease.clone();
+        run.slice(move |desk| jobs::finish(desk.tx, &lease)).await?;
+        return Ok(Ended::Done);
+    };
+    let built_in = BuiltIn::default();
+    let embedders = run.store.config().embedders.clone();
+    loop {
+        let (mut trouble, mut spaces) = (None, Vec::new());
+        for embedder in std::iter::once(&built_in as &dyn Embedder).chain(embedders.iter().map(AsRef::as_ref))
+        {
+            match in_space(run, scope, (lease, true), embedder).await {
+                Ok(Some(space)) => spaces.push(space),
+                Ok(None) => return Ok(Ended::Stopped),
+                Err(error) if is_lost(&error) => return Err(error),
+                Err(error) => trouble = Some(format!("embedder {}: {error}", embedder.space().model)),
+            }
+        }
+        if let Some(why) = trouble {
+            return Ok(Ended::Later(why));
+        }
+        if finish(run, scope, lease, spaces).await? {
+            return Ok(Ended::Done);
+        }
+    }
+}
+
+/// Makes what the built-in embedder has not made yet, as part of another job: what a talk was about is asked for in the next
+/// one, and recall need not make it then.
+pub(super) async fn catch_up(run: &mut Run<'_>, scope: Scope, lease: &Lease) -> Result<()> {
+    in_space(run, scope, (lease, false), &BuiltIn::default()).await.map(drop)
+}
+
+/// Ends the job, unless a unit came in since: who recorded that saw the job at work, and queued none.
+async fn finish(run: &Run<'_>, scope: Scope, lease: &Lease, spaces: Vec<Space>) -> Result<bool> {
+    let lease = lease.clone();
+    run.slice(move |desk| {
+        let last_seq = units::extent(desk.tx, &scope)?.last_seq;
+        for space in spaces {
+            let is_behind = vectors::embedded_seq(desk.tx, &scope, space)? < last_seq;
+            // A gap that nobody has tried came in since, too: a summary in the place of a deleted turn.
+            if is_behind || !vectors::gaps(desk.tx, &scope, space, 1)?.is_empty() {
+                return Ok(false);
+            }
+        }
+        jobs::finish(desk.tx, &lease)?;
+        Ok(true)
+    })
+    .await
+}
+
+/// Embeds what one space lacks, and returns it. Nothing: the run was told to stop.
+async fn in_space(
+    run: &mut Run<'_>,
+    scope: Scope,
+    (lease, counts): (&Lease, bool),
+    embedder: &dyn Embedder,
+) -> Result<Option<Space>> {
+    let wanted = embedder.space();
+    wanted.check()?;
+    let held = lease.clone();
+    let space = run
+        .slice(move |desk| {
+            jobs::hold(desk, &held)?;
+            vectors::find_or_add_space(desk.tx, &wanted)
+        })
+        .await?;
+    loop {
+        if run.is_stopped() {
+            return Ok(None);
+        }
+        let Some(batch) = next_batch(run, &scope, space)? else { break };
+        let units = batch.until - batch.after;
+        write(run, scope, lease, (embedder, space), batch).await?;
+        if counts {
+            let held = lease.clone();
+            run.slice(move |desk| jobs::progress(desk.tx, &held, units, 1)).await?;
+            run.advance(units as usize);
+        }
+    }
+    let gaps = run.store.read(|conn| vectors::gaps(conn, &scope, space, MAX_TRIES))?;
+    for &seq in &gaps {
+        if run.is_stopped() {
+            return Ok(None);
+        }
+        let batch = run.store.read(|conn| {
+            let epoch = units::extent(conn, &scope)?.epoch;
+            let texts = texts_of(conn, &scope, &mut originals::Reader::new(conn, &scope), seq)?;
+            Ok(Batch { epoch, after: seq - 1, until: seq, texts, is_gap: true })
+        })?;
+        write(run, scope, lease, (embedder, space), batch).await?;
+    }
+    if !gaps.is_empty() {
+        // Who has read the blocks before has them without what is new in them.
+        run.slice(move |desk| users::raise_epoch(desk.tx, &scope)).await?;
+    }
+    Ok(Some(space))
+}
+
+/// Some neighbouring units, and their texts.
+struct Batch {
+    epoch: i64,
+    after: u32,
+    until: u32,
+    /// Of each unit and piece.
+    texts: Vec<(u32, u8, String)>,
+    /// The unit was refused before.
+    is_gap: bool,
+}
+
+/// The next units without vectors.
+fn next_batch(run: &Run<'_>, scope: &Scope, space: Space) -> Result<Option<Batch>> {
+    run.store.read(|conn| {
+        let extent = units::extent(conn, scope)?;
+        let after = vectors::embedded_seq(conn, scope, space)?;
+        let mut originals = originals::Reader::new(conn, scope);
+        let (mut texts, mut until) = (Vec::new(), after);
+        while until < extent.last_seq && until - after < BATCH_UNITS && texts.len() < BATCH_TEXTS {
+            until += 1;
+            texts.extend(texts_of(conn, scope, &mut originals, until)?);
+        }
+        Ok((until > after).then_some(Batch { epoch: extent.epoch, after, until, texts, is_gap: false }))
+    })
+}
+
+fn texts_of(
+    conn: &rusqlite::Connection,
+    scope: &Scope,
+    originals: &mut originals::Reader<'_>,
+    seq: u32,
+) -> Result<Vec<(u32, u8, String)>> {
+    let Some(unit) = turns::unit_by_seq(conn, scope, seq)? else { return Ok(Vec::new()) };
+    let pieces = units::pieces_at(conn, scope, (originals, (unit.session_no, unit.turn_number)))?;
+    Ok(pieces.into_iter().map(|piece| (seq, piece.number, piece.text)).collect())
+}
+
+/// Embeds a batch and writes its vectors. What the embedder refuses, while it takes other texts, is noted as a gap.
+async fn write(
+    run: &Run<'_>,
+    scope: Scope,
+    lease: &Lease,
+    (embedder, space): (&dyn Embedder, Space),
+    batch: Batch,
+) -> Result<()> {
+    let texts: Vec<String> = batch.texts.iter().map(|(_, _, text)| text.clone()).collect();
+    let (mut found, mut refused) = (Vec::new(), Vec::new());
+    match ask(embedder, &texts).await {
+        Ok(vectors) => found.extend(batch.texts.iter().map(|(seq, piece, _)| (*seq, *piece)).zip(vectors)),
+        Err(error) if error.kind() == ErrorKind::ProviderRefused && !texts.is_empty() => {
+            // Is it the key, or one of the texts?
+            ask(embedder, &["A text.".to_owned()]).await?;
+            for (seq, piece, text) in &batch.texts {
+                match ask(embedder, std::slice::from_ref(text)).await {
+                    Ok(vectors) => found.extend(vectors.into_iter().map(|vector| ((*seq, *piece), vector))),
+                    Err(error) if error.kind() == ErrorKind::ProviderRefused => {
+                        refused.push((*seq, error.to_string()));
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Err(error) => return Err(error),
+    }
+    let stored: Vec<Stored> = found
+        .into_iter()
+        .filter_map(|((seq, piece), vector)| Some(Stored { seq, piece, bytes: Vector::of(&vector)?.bytes() }))
+        .collect();
+    let held = lease.clone();
+    run.slice(move |desk| {
+        jobs::hold(desk, &held)?;
+        let now = units::extent(desk.tx, &scope)?;
+        if now.epoch != batch.epoch {
+            return Err(Error::new(
+                ErrorKind::Provider,
+                "what was embedded changed meanwhile; nothing was written",
+            ));
+        }
+        vectors::add(desk.tx, &scope, space, &stored, if batch.is_gap { 0 } else { batch.until })?;
+        let gaps: BTreeSet<u32> = refused.iter().map(|(seq, _)| *seq).collect();
+        for (seq, why) in &refused {
+            vectors::note_gap(desk.tx, &scope, space, (*seq, 1), why)?;
+        }
+        if batch.is_gap && gaps.is_empty() {
+            vectors::close_gap(desk.tx, &scope, space, batch.until)?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+async fn ask(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let dims = embedder.space().dims as usize;
+    let answer = tokio::time::timeout(BATCH_TIMEOUT, embedder.embed(texts)).await;
+    let vectors = answer.map_err(|_| Error::provider("no answer in ten minutes"))??;
+    if vectors.len() == texts.len() && vectors.iter().all(|vector| vector.len() == dims) {
+        return Ok(vectors);
+    }
+    Err(Error::provider("it gave vectors of another number or size than was asked for"))
+}

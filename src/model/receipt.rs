@@ -1,0 +1,205 @@
+//! Receipts: what a recall considered, how it ranked and what became of each.
+
+use std::fmt::Write as _;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::model::{
+    ids::{ReceiptId, SessionId},
+    profile::{Parts, Profile},
+    tier::MemoryTier,
+};
+
+/// The stored record of one recall. Its ranks can be worked out again: the score of a turn or summary is
+/// [`Parts::score`] of its parts, that of an anchor is its strength.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Receipt {
+    /// Its id.
+    pub id: ReceiptId,
+    /// The session whose context it was for; none: a recall by itself.
+    pub session_id: Option<SessionId>,
+    /// By the system clock.
+    pub asked_at: DateTime<Utc>,
+    /// The moment of asking that ages were measured from.
+    pub now: DateTime<Utc>,
+    /// What was asked.
+    pub query: String,
+    /// How it was ranked.
+    pub profile: Profile,
+    /// What the query was taken for.
+    pub understood: Understood,
+    /// What failed or was not ready, so that it was answered without. Empty when all went well.
+    pub missing: Vec<String>,
+    /// Tokens that the context might have; none: a recall by itself.
+    pub budget_tokens: Option<u32>,
+    /// Tokens that it had.
+    pub tokens: Option<u32>,
+    /// Microseconds that finding and packing took.
+    pub took_us: u64,
+    /// When a turn was recorded that it answered; none: nobody said so.
+    pub used_at: Option<DateTime<Utc>>,
+    /// What was considered, best first.
+    pub items: Vec<ReceiptItem>,
+}
+
+/// What a query was taken for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub struct Understood {
+    /// How many words were looked for.
+    pub words: usize,
+    /// Times that it names, `2023-05-01/2023-06-01`.
+    pub times: Vec<String>,
+    /// It asks for what was said in these times, and for nothing else.
+    pub is_only_time: bool,
+    /// The user speaks of themself.
+    pub refers_to_self: bool,
+    /// It points back to something said earlier.
+    pub refers_back: bool,
+    /// It was understood by the turns before it.
+    pub is_follow_up: bool,
+    /// The model whose vectors were compared; none: words alone.
+    pub model: Option<String>,
+}
+
+/// Something that a recall considered.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReceiptItem {
+    /// Its rank, from 1.
+    pub rank: u32,
+    /// `turn`, `summary` or `anchor`.
+    pub kind: String,
+    /// Its place in the user's order of recording; none: an anchor.
+    pub seq: Option<i64>,
+    /// The turn's id, or the anchor's.
+    pub owner_id: Uuid,
+    /// Where it was; none: an anchor.
+    pub memory_tier: Option<MemoryTier>,
+    /// Greater is better.
+    pub score: f64,
+    /// What the score was made of.
+    pub parts: Parts,
+    /// `whole`, `user_half`, `extract` or `summary`; none: it is not in the context.
+    pub packed_as: Option<String>,
+    /// What became of it: `recalled`, `packed`, `already_shown`, `no_room` or `below_floor`.
+    pub outcome: String,
+    /// Its tokens in the context.
+    pub tokens: u32,
+}
+
+impl Receipt {
+    /// Explains it in words: how it was asked and ranked, what was found, what was left out, and why. Names turns by their
+    /// places in the user's order of recording, and quotes nothing but the query.
+    pub fn explain(&self) -> String {
+        let mut text = self.explain_asking();
+        for item in &self.items {
+            let _ = writeln!(text, "{:>3}. {}: {}", item.rank, item.name(), item.explain());
+        }
+        text
+    }
+
+    /// Explains how it was asked and ranked, what was missing, and what came of it; not what was found.
+    pub fn explain_asking(&self) -> String {
+        let mut text = String::new();
+        let asked_at = self.asked_at.format("%Y-%m-%d %H:%M:%S UTC");
+        let what = if self.budget_tokens.is_some() { "A context for" } else { "A recall of" };
+        let _ = writeln!(text, "{what} {:?}", self.query);
+        let _ = writeln!(text, "Asked {asked_at}, as of {}.", self.now.format("%Y-%m-%d %H:%M UTC"));
+        let _ = writeln!(text, "{}", self.understood.explain());
+        let _ = writeln!(text, "{}", explain_profile(&self.profile));
+        for missing in &self.missing {
+            let _ = writeln!(text, "Done without: {missing}.");
+        }
+        if let (Some(tokens), Some(budget)) = (self.tokens, self.budget_tokens) {
+            let packed = self.items.iter().filter(|item| item.packed_as.is_some()).count();
+            let considered = self.items.len();
+            let _ = writeln!(text, "Considered {considered}, showed {packed}: {tokens} of {budget} tokens.");
+        }
+        let took_ms = f64::from(u32::try_from(self.took_us).unwrap_or(u32::MAX)) / 1e3;
+        let _ = write!(text, "Took {took_ms:.1} ms.");
+        if let Some(at) = self.used_at {
+            let _ = write!(
+                text,
+                " It was of use: the turn that it answered was recorded {}.",
+                at.format("%Y-%m-%d %H:%M:%S UTC")
+            );
+        } else if self.budget_tokens.is_some() {
+            text.push_str(" No turn was recorded that says it answers it.");
+        }
+        text.push('\n');
+        text
+    }
+}
+
+impl Understood {
+    fn explain(&self) -> String {
+        let mut said = vec![match &self.model {
+            Some(model) => format!("looked for {} words, and for the meaning by {model}", self.words),
+            None => format!("looked for {} words, not for the meaning", self.words),
+        }];
+        said.extend(self.times.iter().map(|time| format!("it names the time {time}")));
+        let traits = [
+            (self.is_only_time, "it asks for that time and nothing else"),
+            (self.refers_to_self, "the user speaks of themself"),
+            (self.refers_back, "it points back to what was said"),
+            (self.is_follow_up, "it was understood by the turns before it"),
+        ];
+        said.extend(traits.iter().filter(|(is_so, _)| *is_so).map(|(_, what)| (*what).to_owned()));
+        format!("Understood: {}.", said.join("; "))
+    }
+}
+
+fn explain_profile(profile: &Profile) -> String {
+    match profile.weights() {
+        Some(weights) => {
+            let named = weights.named().map(|(name, value)| format!("{name} {value}"));
+            format!("Ranked by the profile {}: {}.", profile.as_str(), named.join(", "))
+        }
+        None => format!("Ranked by the profile {}.", profile.as_str()),
+    }
+}
+
+impl ReceiptItem {
+    /// What became of it, and what it was found by: `shown whole, 42 tokens; 0.912 by words 1.00, meaning 0.60`.
+    pub fn explain(&self) -> String {
+        let parts = self.parts.explain();
+        let found = match (self.kind.as_str(), parts.is_empty()) {
+            ("anchor", _) => format!("{:.3}: how strongly it is called for", self.score),
+            (_, true) if self.score == 0.0 => "it is there for its place in the session".to_owned(),
+            (_, true) => format!("{:.3}", self.score),
+            _ => format!("{:.3} by {parts}", self.score),
+        };
+        format!("{}; {found}", self.fate())
+    }
+
+    fn name(&self) -> String {
+        match self.seq {
+            Some(seq) => {
+                let tier = self.memory_tier.map_or("nowhere", MemoryTier::as_str);
+                format!("{} {seq} ({tier})", self.kind)
+            }
+            None => format!("{} {}", self.kind, self.owner_id),
+        }
+    }
+
+    fn fate(&self) -> String {
+        let tokens = self.tokens;
+        match (self.packed_as.as_deref(), self.outcome.as_str()) {
+            (Some("whole"), _) => format!("shown whole, {tokens} tokens"),
+            (Some("user_half"), _) => format!("shown without the reply, {tokens} tokens"),
+            (Some("extract"), _) => format!("shown in part, {tokens} tokens"),
+            (Some("summary"), _) => format!("shown as its summary, {tokens} tokens"),
+            (_, "already_shown") => "left out, for it is shown already".to_owned(),
+            (_, "no_room") => "left out, for there was no room".to_owned(),
+            (_, "below_floor") if self.parts.words == 0.0 && self.kind != "anchor" => {
+                "left out, for it has no word of what was asked, and its meaning is not near".to_owned()
+            }
+            (_, "below_floor") => "left out, for it fits too badly beside the best".to_owned(),
+            (_, "recalled") => "found".to_owned(),
+            (_, other) => other.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Which of a user's anchors a message calls for, and how strongly.
+
+use std::cmp::Reverse;
+
+use crate::{
+    model::anchor::{Anchor, Cardinality},
+    recall::query::{Asked, Query, Whom},
+    text::words::query_words,
+};
+
+/// The attribute is asked for, of this subject.
+const KEY: f64 = 0.8;
+/// The value is named in the message: so much, and more the more of its words are.
+const VALUE: f64 = 0.6;
+const WHOLE_VALUE: f64 = 0.2;
+/// The one whom it is about is named in the message.
+const SUBJECT: f64 = 0.6;
+/// Nothing of it is named, but the user speaks of themself: what has one value, and the rest.
+const SELF_ONE: f64 = 0.25;
+const SELF_MANY: f64 = 0.2;
+/// Nothing of it is named; it says who the user is, which every context shows.
+const ALWAYS: f64 = 0.1;
+
+/// The anchors that a message calls for, best first, each with its score above 0 and up to 1.
+///
+/// A score is relevance times strength (`1 - 0.5^n` for n turns that say so: design of the project, section 2).
+/// Relevance joins its reasons as if they were independent, `1 - (1-a)(1-b)...`: the attribute is asked for (0.8), the
+/// value is named (0.6 to 0.8), the subject is named (0.6). Where none is, it is 0.25 or 0.2 for the user's own while
+/// they speak of themself, and 0.1 for the user's single-valued ones always. An anchor that one turn says has half its
+/// strength already, so that whatever is matched (0.6 of 0.5) stands before whatever is not (0.25 of 1).
+///
+/// What holds no longer counts only where the message asks for the past and matches it; what was retracted never does.
+/// Ties are broken by key, then value.
+pub(crate) fn relevant<'a>(query: &Query, anchors: &'a [Anchor]) -> Vec<(&'a Anchor, f64)> {
+    let mut found: Vec<(Reverse<u32>, String, &Anchor)> = anchors
+        .iter()
+        .filter(|anchor| anchor.retracted_at.is_none())
+        .filter_map(|anchor| {
+            let relevance = match matched(query, anchor) {
+                matched if matched > 0.0 => (anchor.is_current() || query.asks_of_past).then_some(matched)?,
+                _ => background(query, anchor).filter(|_| anchor.is_current())?,
+            };
+            let score = millionths(relevance * anchor.strength);
+            (score > 0).then(|| (Reverse(score), anchor.key(), anchor))
+        })
+        .collect();
+    found.sort_by(|a, b| (a.0, &a.1, &a.2.value, a.2.id).cmp(&(b.0, &b.1, &b.2.value, b.2.id)));
+    found.into_iter().map(|(Reverse(score), _, anchor)| (anchor, f64::from(score) / 1e6)).collect()
+}
+
+/// Scores are compared in whole millionths, so that machines that differ in the last bit agree.
+fn millionths(score: f64) -> u32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it lies between 0 and 1,000,000"
+    )]
+    let rounded = (score.clamp(0.0, 1.0) * 1e6).round() as u32;
+    rounded
+}
+
+/// How much of an anchor the message names or asks for.
+fn matched(query: &Query, anchor: &Anchor) -> f64 {
+    let is_named = is_named(query, &anchor.subject);
+    let is_asked = query
+        .asked
+        .iter()
+        .filter(|asked| asked.attribute == anchor.attribute)
+        .any(|asked| is_subject(*asked, &anchor.subject, is_named));
+    let reasons = [
+        if is_asked { KEY } else { 0.0 },
+        named_share(query, &anchor.value).map_or(0.0, |share| VALUE + WHOLE_VALUE * share),
+        if is_named { SUBJECT } else { 0.0 },
+    ];
+    1.0 - reasons.iter().map(|reason| 1.0 - reason).product::<f64>()
+}
+
+fn is_subject(asked: Asked, subject: &str, is_named: bool) -> bool {
+    match asked.of {
+        Whom::User => subject == "user",
+        Whom::Assistant => subject == "assistant",
+        Whom::Other => is_named,
+    }
+}
+
+/// Whether a subject's name stands in the message, as a name or in lower case.
+fn is_named(query: &Query, subject: &str) -> bool {
+    if matches!(subject, "user" | "assistant") {
+        return false;
+    }
+    let words = query_words(subject);
+    query.names.iter().any(|name| name == subject)
+        || (!words.is_empty() && words.iter().all(|word| query.words.contains(word)))
+}
+
+/// The share of a value's words that stand in the message, if it is at least half, or one of them is a name there:
+/// `sister anna` by `Anna`.
+fn named_share(query: &Query, value: &str) -> Option<f64> {
+    const LEAST: f64 = 0.5;
+    let words = query_words(value);
+    let said_count = words.iter().filter(|word| query.words.contains(word)).count();
+    if said_count == 0 {
+        return None;
+    }
+    let count = |len: usize| u32::try_from(len).map_or(f64::MAX, f64::from);
+    let share = count(said_count) / count(words.len());
+    let has_name = || {
+        let names = query.names.iter().flat_map(|name| query_words(name));
+        names.into_iter().any(|name| words.contains(&name))
+    };
+    (share >= LEAST || has_name()).then_some(share)
+}
+
+/// What an anchor counts that nothing in the message names.
+fn background(query: &Query, anchor: &Anchor) -> Option<f64> {
+    let is_one = anchor.attribute.cardinality() == Cardinality::One;
+    match (anchor.subject == "user", query.refers_to_self, is_one) {
+        (true, true, true) => Some(SELF_ONE),
+        (true, true, false) => Some(SELF_MANY),
+        (true, false, true) => Some(ALWAYS),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, Utc};
+
+    use super::*;
+    use crate::{
+        compress::fold::strength,
+        model::{anchor::Attribute, ids::AnchorId},
+    };
+
+    fn now() -> DateTime<Utc> {
+        "2023-11-15T14:30:00Z".parse().unwrap()
+    }
+
+    /// `user.home = Lisbon x2`, said twice; `-` before it: it held until lately; `!`: it was retracted.
+    fn anchor(line: &str) -> Anchor {
+        let (key, value) = line.trim_start_matches(['-', '!']).split_once(" = ").unwrap();
+        let (value, count) =
+            value.split_once(" x").map_or((value, 1), |(value, count)| (value, count.parse().unwrap()));
+        let (subject, attribute) = key.rsplit_once('.').unwrap();
+        Anchor {
+            id: AnchorId::new(now()),
+            subject: subject.to_owned(),
+            attribute: Attribute::from_word(attribute).unwrap(),
+            value: value.to_owned(),
+            strength: strength(count),
+            evidence: Vec::new(),
+            valid_from: now(),
+            valid_until: line.starts_with('-').then(now),
+            superseded_by: None,
+            retracted_at: line.starts_with('!').then(now),
+        }
+    }
+
+    const ANCHORS: &[&str] = &[
+        "user.name = Alex x4",
+        "user.home = Lisbon x2",
+        "-user.home = Berlin",
+        "!user.home = Rome",
+        "user.job = nurse",
+        "user.pets = dog Max",
+        "user.pets = cat Mia",
+        "user.family = sister Anna",
+        "user.likes = green tea",
+        "user.health = peanut allergy",
+        "user.birthday = May 5",
+        "caroline.home = Oslo",
+        "caroline.likes = hiking",
+        "assistant.name = Iris",
+    ];
+
+    fn found(message: &str) -> Vec<(String, f64)> {
+        let anchors: Vec<Anchor> = ANCHORS.iter().map(|line| anchor(line)).collect();
+        let query = Query::understand(message, now());
+        let shown = |(anchor, score): (&Anchor, f64)| (format!("{} {}", anchor.key(), anchor.value), score);
+        relevant(&query, &anchors).into_iter().map(shown).collect()
+    }
+
+    /// The best of what is found, in this order.
+    #[track_caller]
+    fn check(message: &str, expected: &[&str]) {
+        let found = found(message);
+        let keys: Vec<&str> = found.iter().map(|(key, _)| &**key).take(expected.len()).collect();
+        assert_eq!(keys, expected, "{message:?}: {found:?}");
+        assert!(found.iter().all(|(_, score)| *score > 0.0 && *score <= 1.0));
+    }
+
+    #[test]
+    fn what_is_asked_for_comes_first() {
+        check("Where do I live?", &["user.home Lisbon"]);
+        check("what's my name?", &["user.name Alex"]);
+        check("what do I do for a living", &["user.job nurse"]);
+        check("When is my birthday?", &["user.birthday May 5"]);
+        check("What is my dog's name?", &["user.pets dog Max", "user.pets cat Mia"]);
+        check("What's my sister's name?", &["user.family sister Anna"]);
+        check("What should I cook tonight?", &["user.health peanut allergy"]);
+        check("am I allergic to anything?", &["user.health peanut allergy"]);
+        check("What is your name?", &["assistant.name Iris"]);
+    }
+
+    #[test]
+    fn what_is_named_comes_first() {
+        check("How is Max doing?", &["user.pets dog Max"]);
+        check("I am meeting Anna later", &["user.family sister Anna"]);
+        check("is green tea healthy?", &["user.likes green tea"]);
+        check("what's the weather in lisbon", &["user.home Lisbon"]);
+        check("Where does Caroline live?", &["caroline.home Oslo", "caroline.likes hiking"]);
+        check("what does caroline like?", &["caroline.likes hiking", "caroline.home Oslo"]);
+    }
+
+    #[test]
+    fn single_values_of_the_user_are_always_wanted_and_rank_last() {
+        let keys: Vec<String> = found("How do tides work?").into_iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, ["user.name Alex", "user.home Lisbon", "user.birthday May 5", "user.job nurse"]);
+        let scores = found("Where does Caroline live, and how is my Max?");
+        let place = |key: &str| scores.iter().position(|(found, _)| found == key).unwrap();
+        assert!(place("caroline.likes hiking") < place("user.name Alex"), "{scores:?}");
+        assert!(place("user.pets dog Max") < place("user.name Alex"), "{scores:?}");
+    }
+
+    #[test]
+    fn who_speaks_of_themself_calls_for_all_of_their_own() {
+        let keys: Vec<String> =
+            found("Remember when I wore my blue coat?").into_iter().map(|(key, _)| key).collect();
+        assert_eq!(keys.iter().filter(|key| key.starts_with("user.")).count(), 9, "{keys:?}");
+        assert!(keys.iter().all(|key| key.starts_with("user.")));
+    }
+
+    #[test]
+    fn what_held_once_is_found_only_where_the_past_is_asked_for() {
+        let has_berlin = |message: &str| found(message).iter().any(|(key, _)| key == "user.home Berlin");
+        assert!(has_berlin("Where did I use to live?"));
+        assert!(has_berlin("Where did I live in 2020?"));
+        assert!(has_berlin("where did I live before?"));
+        assert!(!has_berlin("Where do I live?"));
+        assert!(!has_berlin("What was my old job?"), "another attribute");
+        let all = ["Where did I use to live?", "Rome", "my home"].map(found).concat();
+        assert!(all.iter().all(|(key, _)| key != "user.home Rome"), "retracted");
+    }
+
+    #[test]
+    fn a_value_said_more_often_ranks_higher_and_ties_go_by_key_and_value() {
+        let anchors: Vec<Anchor> =
+            ["user.likes = tea", "user.likes = jazz", "user.hobbies = chess", "user.likes = rain x3"]
+                .map(anchor)
+                .into();
+        let query = Query::understand("What do I like, and what are my hobbies?", now());
+        let order: Vec<&str> = relevant(&query, &anchors).iter().map(|(anchor, _)| &*anchor.value).collect();
+        assert_eq!(order, ["rain", "chess", "jazz", "tea"]);
+    }
+}

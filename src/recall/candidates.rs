@@ -1,0 +1,157 @@
+//! Who competes for a place in a context: the session's turns by their places, and what was recalled by its rank.
+
+use crate::{
+    config::Config,
+    embed::pieces::pieces,
+    model::{ids::SessionId, profile::Parts, receipt::ReceiptItem, turn::Turn},
+    recall::{
+        answer::{Hit, Recalled, RecalledItem, Searched},
+        pack::{Candidate, Focus, Item, Outcome, Packed, Request, Section},
+    },
+    tier::hot::HotTier,
+};
+
+/// The newest turn enters with at least this many tokens.
+const NEWEST_GETS_TOKENS: u32 = 200;
+/// Of the cold share, what may say who the user is.
+const ANCHOR_TOKENS: u32 = 150;
+/// What fits worse than this share of the best is not shown.
+const FLOOR: f64 = 0.2;
+
+/// A turn that fits by nothing of its own is shown if what stands beside it lends it so much.
+const BESIDE: f64 = 0.1;
+
+/// What a session brings with it.
+pub(crate) struct SessionTurns<'t> {
+    /// None: it has not begun.
+    pub(crate) id: Option<SessionId>,
+    pub(crate) hot: &'t HotTier,
+    /// The most wanted first.
+    pub(crate) warm: &'t [Turn],
+    /// Of other sessions, and of use in this one.
+    pub(crate) promoted: &'t [Turn],
+}
+
+/// Who is served, in this order: the hot turns, the warm ones, who the user is, what was recalled.
+pub(crate) fn requests<'t>(
+    config: &Config,
+    message: &str,
+    session: &SessionTurns<'t>,
+    recalled: &'t Searched,
+) -> [Request<'t>; 4] {
+    let mut warm = in_section(Section::EarlierInSession, session.warm);
+    warm.extend(in_section(Section::EarlierConversations, session.promoted));
+    let message_tokens = config.tokenizer.count(message);
+    let anchor_tokens = ANCHOR_TOKENS.min(config.shares.cold);
+    [
+        Request {
+            share_tokens: config.shares.hot,
+            most_tokens: config.live_tokens.saturating_sub(message_tokens).max(NEWEST_GETS_TOKENS),
+            first_gets: Some(NEWEST_GETS_TOKENS),
+            candidates: in_section(Section::RecentTurns, session.hot.turns().rev()),
+        },
+        Request {
+            share_tokens: config.shares.warm,
+            most_tokens: u32::MAX,
+            first_gets: None,
+            candidates: warm,
+        },
+        Request {
+            share_tokens: anchor_tokens,
+            most_tokens: anchor_tokens,
+            first_gets: None,
+            candidates: recalled.anchors.iter().filter_map(anchor_candidate).collect(),
+        },
+        Request {
+            share_tokens: config.shares.cold - anchor_tokens,
+            most_tokens: u32::MAX,
+            first_gets: None,
+            candidates: unit_candidates(recalled, session.id),
+        },
+    ]
+}
+
+/// Turns as candidates for one section.
+fn in_section<'t>(section: Section, turns: impl IntoIterator<Item = &'t Turn>) -> Vec<Candidate<'t>> {
+    turns.into_iter().map(|turn| Candidate::new(Item::Turn(turn), section)).collect()
+}
+
+fn anchor_candidate(recalled: &Recalled) -> Option<Candidate<'_>> {
+    match &recalled.item {
+        RecalledItem::Anchor(anchor) => Some(Candidate::new(Item::Anchor(anchor), Section::WhoTheUserIs)),
+        _ => None,
+    }
+}
+
+/// Tells what fits too badly to be shown.
+pub(crate) fn below_floor(recalled: &Searched) -> impl Fn(&Hit) -> bool + use<> {
+    let best = recalled.units.first().map_or(0.0, |hit| hit.recalled.score);
+    // Every query has a best answer; what it is best at may be nothing.
+    let is_answered = recalled.units.iter().any(Hit::has_evidence);
+    move |hit| {
+        let stands = hit.has_evidence() || hit.recalled.parts.neighbours >= BESIDE;
+        !is_answered || !stands || hit.recalled.score < FLOOR * best
+    }
+}
+
+/// What was recalled, the best first.
+fn unit_candidates(recalled: &Searched, session: Option<SessionId>) -> Vec<Candidate<'_>> {
+    let is_below_floor = below_floor(recalled);
+    let candidates = recalled.units.iter().filter_map(|hit| {
+        let (item, of) = match &hit.recalled.item {
+            RecalledItem::Turn(turn) => (Item::Turn(turn), turn.session_id),
+            RecalledItem::Summary { summary, seq, .. } => (Item::Summary(summary, *seq), summary.session_id),
+            RecalledItem::Anchor(_) => return None,
+        };
+        let section =
+            if Some(of) == session { Section::EarlierInSession } else { Section::EarlierConversations };
+        let candidate = Candidate::new(item, section)
+            .found_by(&recalled.words, focus(hit))
+            .summary(hit.summary.as_ref())
+            .below_floor(is_below_floor(hit));
+        Some(candidate)
+    });
+    candidates.collect()
+}
+
+/// Where a turn matched by meaning, if by no word.
+fn focus(hit: &Hit) -> Option<Focus> {
+    let (number, _) = hit.piece.filter(|_| hit.recalled.parts.words == 0.0)?;
+    let turn = hit.recalled.turn()?;
+    let piece = pieces(&turn.said).into_iter().find(|piece| piece.number == number)?;
+    Some(Focus { side: piece.side, bytes: piece.range })
+}
+
+/// Everything that was considered, in the order of the ranks: what was recalled first, then what the session has.
+pub(crate) fn receipt_items(
+    requests: &[Request<'_>; 4],
+    packed: &Packed<'_>,
+    recalled: &Searched,
+) -> Vec<ReceiptItem> {
+    let fate = |mut item: ReceiptItem, of: (usize, usize)| {
+        let outcome = packed.outcomes[of.0][of.1];
+        outcome.as_str().clone_into(&mut item.outcome);
+        if let Outcome::Packed(packed_as) = outcome {
+            item.packed_as = Some(packed_as.as_str().to_owned());
+        }
+        item.tokens = packed.pieces.iter().find(|piece| piece.of == of).map_or(0, |piece| piece.tokens);
+        item
+    };
+    let units = recalled.units.iter().enumerate().map(|(at, hit)| ((3, at), &hit.recalled));
+    let anchors = recalled.anchors.iter().enumerate().map(|(at, unit)| ((2, at), unit));
+    let mut items: Vec<ReceiptItem> =
+        units.chain(anchors).map(|(of, unit)| fate(unit.receipt_item(0), of)).collect();
+    for (at, request) in requests[..2].iter().enumerate() {
+        for (index, candidate) in request.candidates.iter().enumerate() {
+            if let (Item::Turn(turn), Outcome::Packed(_)) = (candidate.item, packed.outcomes[at][index]) {
+                let item = RecalledItem::Turn(Box::new(turn.clone()));
+                let unit = Recalled { item, score: 0.0, parts: Parts::default(), flags: Vec::new() };
+                items.push(fate(unit.receipt_item(0), (at, index)));
+            }
+        }
+    }
+    for (rank, item) in (1..).zip(&mut items) {
+        item.rank = rank;
+    }
+    items
+}

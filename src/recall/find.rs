@@ -1,0 +1,272 @@
+//! Finds what fits a query among all that a user ever said: each kind of evidence by itself, then the ranks.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use rusqlite::Connection;
+
+use crate::{
+    embed::{Embedder, pieces::place_of, quantize::Vector},
+    error::Result,
+    model::{
+        anchor::Anchor,
+        profile::{Profile, rounded},
+        turn::Side,
+    },
+    recall::{
+        anchors_leg,
+        embedders::QueryVector,
+        query::{Query, Weighted},
+        score::{self, Evidence, LiveFactors, Scored},
+        user_index::UserIndex,
+        words_leg::{self, WordsLeg},
+    },
+    store::{anchors, users::Scope, vectors},
+    text::{times::TimeSpan, words::Word},
+};
+
+/// What is asked, and what was made ready for it before the file was read.
+pub(crate) struct Question<'a> {
+    pub(crate) query: &'a Query,
+    /// The words to look for, and what each counts.
+    pub(crate) words: &'a [Weighted],
+    /// The text that stands for the query's meaning.
+    pub(crate) meaning: &'a str,
+    /// The query in the spaces of embedders that are not built in.
+    pub(crate) vectors: &'a [QueryVector],
+    pub(crate) now: DateTime<Utc>,
+    pub(crate) profile: Profile,
+    pub(crate) k: usize,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The best units, best first.
+    pub(crate) ranked: Vec<Scored>,
+    /// For each of `ranked` its session and its place there.
+    pub(crate) places: Vec<(i64, u32)>,
+    /// What each word of the query weighs.
+    pub(crate) words: Vec<(Word, f64)>,
+    /// For each of `ranked` the piece that matched best by meaning, and its cosine.
+    pub(crate) pieces: Vec<Option<(u8, f32)>>,
+    /// The model whose vectors were compared.
+    pub(crate) model: Option<String>,
+    /// What failed or is not ready yet, so that it was searched without it.
+    pub(crate) missing: Vec<String>,
+}
+
+/// Ranks the user's units, but for `hidden` ones (ascending).
+pub(crate) fn find(
+    conn: &Connection,
+    scope: &Scope,
+    index: &mut UserIndex,
+    question: &Question<'_>,
+    hidden: &[u32],
+) -> Found {
+    let mut missing = Vec::new();
+    let words = words_leg::look_up(conn, scope, index, question.words).unwrap_or_else(|error| {
+        missing.push(format!("words: {error}"));
+        WordsLeg::default()
+    });
+    let mut meaning = meaning(conn, scope, index, question, &mut missing);
+    if question.profile == Profile::Paper {
+        // It knows one cosine a turn: that of the piece that matches best.
+        meaning.cosines = meaning.best.iter().map(|best| best.cosines[0].max(best.cosines[1])).collect();
+    }
+    let spans = &question.query.spans;
+    let anchors = anchor_strengths(conn, scope, index, question).unwrap_or_else(|error| {
+        missing.push(format!("anchors: {error}"));
+        Vec::new()
+    });
+    // People tell of a day on the days after it.
+    let in_time = |at_ms: i64| {
+        spans.iter().any(|span| {
+            let until_ms = span.until.timestamp_millis().saturating_add(TOLD_WITHIN.num_milliseconds());
+            (span.from.timestamp_millis()..until_ms).contains(&at_ms)
+        })
+    };
+    let word_scores = words.scores(index.units().len());
+    let evidence = Evidence {
+        words: &word_scores,
+        live: LiveFactors {
+            time: !spans.is_empty(),
+            speaker: words.names_speaker(),
+            quote: words.may_quote(),
+            anchors: !anchors.is_empty(),
+        },
+        meaning: &meaning.cosines,
+        anchors: &|seq| {
+            let at = anchors.binary_search_by_key(&seq, |(seq, _)| *seq);
+            at.map_or(0.0, |at| anchors[at].1)
+        },
+        by_speaker: &|seq| words.is_spoken_by_whom_it_names(seq),
+        is_quoted: &|seq| words.is_quoted(seq),
+        in_time: &in_time,
+        now_ms: question.now.timestamp_millis(),
+    };
+    let ranked = if question.query.is_only_time && question.profile.weights().is_some() {
+        score::of_time(index, &|at| spans_hold(spans, at), question.k, hidden)
+    } else {
+        score::rank(index, &evidence, &question.profile, question.k, hidden)
+    };
+    let pieces = ranked.iter().map(|unit| meaning.piece(unit.seq)).collect();
+    let place = |unit: &Scored| {
+        index.unit(unit.seq).map_or((0, 0), |unit| (unit.facts.session_no, unit.facts.turn_number))
+    };
+    let places = ranked.iter().map(place).collect();
+    Found { ranked, places, words: words.weights, pieces, model: meaning.model, missing }
+}
+
+/// A time that is named is meant together with the week after it.
+const TOLD_WITHIN: TimeDelta = TimeDelta::days(7);
+
+fn spans_hold(spans: &[TimeSpan], at_ms: i64) -> bool {
+    DateTime::from_timestamp_millis(at_ms).is_some_and(|at| spans.iter().any(|span| span.contains(at)))
+}
+
+/// What vectors say of each unit, by number.
+#[derive(Default)]
+struct Meaning {
+    cosines: Vec<f32>,
+    best: Vec<BestPieces>,
+    model: Option<String>,
+}
+
+/// The best piece of each side, with its cosine, at least 0.
+#[derive(Clone, Copy, Default)]
+struct BestPieces {
+    cosines: [f32; 2],
+    pieces: [u8; 2],
+}
+
+impl Meaning {
+    fn piece(&self, seq: u32) -> Option<(u8, f32)> {
+        let best = self.best.get((seq as usize).checked_sub(1)?)?;
+        let side = usize::from(best.cosines[1] > best.cosines[0]);
+        (best.cosines[side] > 0.0).then_some((best.pieces[side], best.cosines[side]))
+    }
+}
+
+/// Compares the query with every piece of every unit, in the first space that has both: those of the caller's embedders
+/// in their order, then the built-in one's. Vectors of different spaces are never compared.
+fn meaning(
+    conn: &Connection,
+    scope: &Scope,
+    index: &mut UserIndex,
+    question: &Question<'_>,
+    missing: &mut Vec<String>,
+) -> Meaning {
+    let units = u32::try_from(index.units().len()).unwrap_or(u32::MAX);
+    for tried in question.vectors {
+        let vector = match &tried.vector {
+            Ok(Some(vector)) => vector,
+            Ok(None) => continue,
+            Err(why) => {
+                missing.push(format!("embedder {}: {why}", tried.space.model));
+                continue;
+            }
+        };
+        match vectors::space(conn, &tried.space) {
+            Ok(Some(space)) => match scan(conn, scope, index, (space, false), vector) {
+                Ok((_, uncovered)) if uncovered > MAX_UNCOVERED.min(units / 2) => {
+                    missing.push(format!(
+                        "embedder {}: {uncovered} turns are not embedded yet",
+                        tried.space.model
+                    ));
+                }
+                Ok((meaning, uncovered)) => {
+                    let gaps = vectors::gap_count(conn, scope, space).unwrap_or(0);
+                    if gaps > 0 {
+                        missing.push(format!(
+                            "embedder {}: it refused {gaps} turns, which were found by words only",
+                            tried.space.model
+                        ));
+                    }
+                    if uncovered > 0 {
+                        missing.push(format!(
+                            "embedder {}: {uncovered} turns are not embedded yet and were found by words only",
+                            tried.space.model
+                        ));
+                    }
+                    return Meaning { model: Some(tried.space.model.clone()), ..meaning };
+                }
+                Err(error) => missing.push(format!("vectors of {}: {error}", tried.space.model)),
+            },
+            Ok(None) => missing.push(format!("embedder {}: no turn is embedded yet", tried.space.model)),
+            Err(error) => missing.push(format!("vectors of {}: {error}", tried.space.model)),
+        }
+    }
+    let built_in = crate::embed::BuiltIn::default();
+    let Some(vector) = built_in.embed_text(question.meaning) else { return Meaning::default() };
+    let space = built_in.space();
+    let found = vectors::space(conn, &space)
+        .map(|known| {
+            known.unwrap_or(vectors::Space { space_no: vectors::NOT_IN_FILE, dims: space.dims as usize })
+        })
+        .and_then(|known| scan(conn, scope, index, (known, true), &vector));
+    match found {
+        Ok((meaning, _)) => Meaning { model: Some(space.model), ..meaning },
+        Err(error) => {
+            missing.push(format!("vectors: {error}"));
+            Meaning::default()
+        }
+    }
+}
+
+/// With more units than this not embedded yet, an embedder further down the chain that has them is asked instead.
+const MAX_UNCOVERED: u32 = 64;
+
+fn scan(
+    conn: &Connection,
+    scope: &Scope,
+    index: &mut UserIndex,
+    (space, is_built_in): (vectors::Space, bool),
+    vector: &Vector,
+) -> Result<(Meaning, u32)> {
+    let (units, last_seq) = (index.units().len(), index.extent().last_seq);
+    let known = index.space(conn, scope, space, is_built_in.then(Default::default))?;
+    let mut best = vec![BestPieces::default(); units];
+    known.matrix.scan(vector, |seq, piece, cosine| {
+        let Some(best) = best.get_mut(seq as usize - 1) else { return };
+        let side = usize::from(place_of(piece).0 == Side::Reply);
+        if cosine > best.cosines[side] {
+            (best.cosines[side], best.pieces[side]) = (cosine, piece);
+        }
+    });
+    let cosines = best.iter().map(|best| best.cosines[0] + best.cosines[1]).collect();
+    Ok((Meaning { cosines, best, model: None }, known.uncovered(last_seq)))
+}
+
+/// An anchor below this is only wanted for who the user is; what it came from answers nothing.
+pub(crate) const LEAST_STRENGTH: f64 = 0.3;
+
+/// For each unit that proves an anchor which matters here, by number: the strength of the best.
+fn anchor_strengths(
+    conn: &Connection,
+    scope: &Scope,
+    index: &UserIndex,
+    question: &Question<'_>,
+) -> Result<Vec<(u32, f64)>> {
+    let wanted: Vec<(&Anchor, f64)> = match question.profile {
+        Profile::Paper => index
+            .anchors()
+            .iter()
+            .filter(|anchor| anchor.is_current())
+            .map(|anchor| (anchor, anchor.strength))
+            .collect(),
+        Profile::Recency => Vec::new(),
+        _ => {
+            let mut relevant = anchors_leg::relevant(question.query, index.anchors());
+            relevant.retain(|(_, strength)| *strength >= LEAST_STRENGTH);
+            relevant
+        }
+    };
+    let mut strengths = Vec::new();
+    for (anchor, strength) in wanted {
+        for seq in anchors::sources(conn, scope, anchor.id)? {
+            strengths.push((seq, rounded(strength)));
+        }
+    }
+    strengths.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    strengths.dedup_by_key(|(seq, _)| *seq);
+    Ok(strengths)
+}

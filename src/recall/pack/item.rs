@@ -1,0 +1,181 @@
+//! What can be packed: a turn, a summary that stands for one, an anchor.
+
+use std::ops::Range;
+
+use chrono::{DateTime, NaiveDate, Utc};
+use serde::Serialize;
+
+use crate::{
+    model::{
+        anchor::{Anchor, Attribute},
+        ids::AnchorId,
+        summary::Summary,
+        turn::{Side, Turn},
+    },
+    recall::pack::Section,
+    text::{render, tokens::Tokenizer, words::Word},
+};
+
+/// What something in a context is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ItemKind {
+    /// A turn, or a part of it, or its summary in its place.
+    Turn,
+    /// The summary of a turn whose original is gone.
+    Summary,
+    /// What is known of someone.
+    Anchor,
+}
+
+/// Something that can be packed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Item<'t> {
+    Turn(&'t Turn),
+    /// Of a turn whose original is gone, and that turn's `seq`.
+    Summary(&'t Summary, i64),
+    Anchor(&'t Anchor),
+}
+
+/// Something that may be packed, and how it came up.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate<'t> {
+    pub(crate) item: Item<'t>,
+    /// Where it is shown. Of the turns that were recalled, those of this session are not from an earlier one.
+    pub(crate) section: Section,
+    /// What it was found by. With it a long turn enters as the part that shows what matched; without it, whole,
+    /// or else, of what all others leave, as much of it as fits.
+    pub(crate) found_by: Option<FoundBy<'t>>,
+    /// The summary of the turn, to stand in its place if no part of it will do.
+    pub(crate) summary: Option<&'t Summary>,
+    /// It fits too badly to be shown, and is only reported.
+    pub(crate) is_below_floor: bool,
+}
+
+/// What a turn was found by.
+#[derive(Clone, Debug)]
+pub(crate) struct FoundBy<'t> {
+    /// The words of the query, each once, and what each weighs; of more than 64 the first count.
+    pub(crate) words: &'t [(Word, f64)],
+    /// The piece that matched by meaning.
+    pub(crate) focus: Option<Focus>,
+}
+
+/// A piece of one side of a turn, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Focus {
+    pub(crate) side: Side,
+    pub(crate) bytes: Range<usize>,
+}
+
+impl<'t> Candidate<'t> {
+    /// Wanted for its place, not for what it says.
+    pub(crate) fn new(item: Item<'t>, section: Section) -> Self {
+        Self { item, section, found_by: None, summary: None, is_below_floor: false }
+    }
+
+    /// Wanted for what it says.
+    pub(crate) fn found_by(mut self, words: &'t [(Word, f64)], focus: Option<Focus>) -> Self {
+        self.found_by = Some(FoundBy { words, focus });
+        self
+    }
+
+    pub(crate) fn summary(mut self, summary: Option<&'t Summary>) -> Self {
+        self.summary = summary;
+        self
+    }
+
+    pub(crate) fn below_floor(mut self, is_below_floor: bool) -> Self {
+        self.is_below_floor = is_below_floor;
+        self
+    }
+}
+
+/// What is never shown twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    Turn(i64),
+    Anchor(AnchorId),
+}
+
+/// Where in its section something stands.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place<'t> {
+    /// What is known of the user comes first.
+    Anchor(bool, &'t str, Attribute, DateTime<Utc>, AnchorId),
+    Turn(NaiveDate, i64),
+}
+
+impl<'t> Item<'t> {
+    pub(crate) fn kind(self) -> ItemKind {
+        match self {
+            Item::Turn(_) => ItemKind::Turn,
+            Item::Summary(..) => ItemKind::Summary,
+            Item::Anchor(_) => ItemKind::Anchor,
+        }
+    }
+
+    pub(super) fn key(self) -> Key {
+        match self {
+            Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => Key::Turn(seq),
+            Item::Anchor(anchor) => Key::Anchor(anchor.id),
+        }
+    }
+
+    /// The day that stands above it.
+    pub(super) fn said_on(self) -> Option<NaiveDate> {
+        match self {
+            Item::Turn(turn) => Some(turn.timestamp.date_naive()),
+            Item::Summary(summary, _) => Some(summary.timestamp.date_naive()),
+            Item::Anchor(_) => None,
+        }
+    }
+
+    /// A session is shown in the order in which it went; what comes from many, day by day, whenever it was recorded.
+    pub(super) fn place(self, section: Section) -> Place<'t> {
+        let on = match section {
+            Section::EarlierInSession | Section::RecentTurns => NaiveDate::default(),
+            Section::WhoTheUserIs | Section::EarlierConversations => self.said_on().unwrap_or_default(),
+        };
+        match self {
+            Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => Place::Turn(on, seq),
+            Item::Anchor(anchor) => {
+                let Anchor { subject, attribute, valid_from, id, .. } = anchor;
+                Place::Anchor(subject != "user", subject, *attribute, *valid_from, *id)
+            }
+        }
+    }
+
+    /// All of it, if it has at most `room` tokens. The text of a turn is made only if it fits: most of a long
+    /// window does not.
+    pub(super) fn whole(self, room: u32, tokenizer: Tokenizer) -> Option<(String, u32)> {
+        match self {
+            Item::Turn(turn) => {
+                let tokens = turn.tokens.piece_tokens;
+                (tokens <= room).then(|| (render::turn_piece(&turn.said), tokens))
+            }
+            Item::Summary(summary, _) => counted_within(summary_piece(summary, room)?, room, tokenizer),
+            Item::Anchor(anchor) => counted_within(render::anchor_line(anchor), room, tokenizer),
+        }
+    }
+}
+
+/// A summary as a context shows it.
+pub(super) fn summary_piece(summary: &Summary, room: u32) -> Option<String> {
+    let is_short = summary.summary_text.len() as u64 <= most_bytes(room);
+    is_short.then(|| render::summary_line(&summary.summary_text))
+}
+
+/// No token is over 128 bytes of text, so that longer texts are never counted.
+pub(super) fn most_bytes(tokens: u32) -> u64 {
+    u64::from(tokens) * 128
+}
+
+pub(super) fn counted_within(text: String, room: u32, tokenizer: Tokenizer) -> Option<(String, u32)> {
+    if text.len() as u64 > most_bytes(room) {
+        return None;
+    }
+    let tokens = tokenizer.count(&text);
+    (tokens <= room).then_some((text, tokens))
+}

@@ -1,0 +1,445 @@
+//! Packs turns, summaries and anchors into a token budget, exactly. A pure function of its arguments.
+//!
+//! Each request has a share of the budget. Requests are served in their order: whole turns first, and of long turns
+//! that were recalled the part that shows what matched; each by its rank, skipping what does not fit and going on.
+//! What a request leaves flows on to the next. Then what is left of the whole budget is offered again: to parts of
+//! turns that had no room, and to longer parts of those that came in as a short one.
+
+use std::collections::{HashMap, HashSet};
+
+use chrono::NaiveDate;
+use serde::Serialize;
+
+use crate::{
+    model::turn::Turn,
+    text::{
+        render::{self, PREAMBLE},
+        tokens::Tokenizer,
+    },
+};
+
+mod extract;
+mod item;
+mod part;
+mod spans;
+
+use extract::Extract;
+pub use item::ItemKind;
+pub(crate) use item::{Candidate, Focus, FoundBy, Item};
+use item::{Key, counted_within, summary_piece};
+use part::{MARK_TOKENS, part_of};
+
+/// A part of a context, in the order in which they are rendered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Section {
+    /// Anchors.
+    WhoTheUserIs,
+    /// What was recalled from other sessions.
+    EarlierConversations,
+    /// Turns of the session before the recent ones.
+    EarlierInSession,
+    /// Hot turns.
+    RecentTurns,
+}
+
+impl Section {
+    const ALL: [Self; 4] =
+        [Self::WhoTheUserIs, Self::EarlierConversations, Self::EarlierInSession, Self::RecentTurns];
+
+    /// The line above the section.
+    fn title(self) -> &'static str {
+        match self {
+            Self::WhoTheUserIs => "<who the user is>\n",
+            Self::EarlierConversations => "<from earlier conversations>\n",
+            Self::EarlierInSession => "<earlier in this session>\n",
+            Self::RecentTurns => "<recent turns>\n",
+        }
+    }
+}
+
+/// How much of something is in the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PackedAs {
+    /// All of it.
+    Whole,
+    /// What the user said; the reply is left out.
+    UserHalf,
+    /// Parts of it, verbatim: what matched, or the beginning.
+    Extract,
+    /// Its summary, marked as such.
+    Summary,
+}
+
+/// What became of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It is in the context, in this form.
+    Packed(PackedAs),
+    /// It is in the context already, by another request.
+    AlreadyShown,
+    /// Neither it nor a part of it had room.
+    NoRoom,
+    /// It fits the message too badly.
+    BelowFloor,
+}
+
+impl PackedAs {
+    /// The word in a receipt.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::UserHalf => "user_half",
+            Self::Extract => "extract",
+            Self::Summary => "summary",
+        }
+    }
+}
+
+impl Outcome {
+    /// The word in a receipt.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Packed(_) => "packed",
+            Self::AlreadyShown => "already_shown",
+            Self::NoRoom => "no_room",
+            Self::BelowFloor => "below_floor",
+        }
+    }
+}
+
+/// Who competes for a share of the budget.
+pub(crate) struct Request<'t> {
+    /// Its share of the budget; what earlier requests left is added.
+    pub(crate) share_tokens: u32,
+    /// What it may take at the very most.
+    pub(crate) most_tokens: u32,
+    /// The first candidate always enters, with about this many tokens at least, where the budget has them.
+    pub(crate) first_gets: Option<u32>,
+    /// The most wanted first.
+    pub(crate) candidates: Vec<Candidate<'t>>,
+}
+
+/// Something in its rendered form.
+pub(crate) struct Piece<'t> {
+    pub(crate) item: Item<'t>,
+    pub(crate) section: Section,
+    pub(crate) packed_as: PackedAs,
+    pub(crate) text: String,
+    pub(crate) tokens: u32,
+    /// The places of its request and, in it, of its candidate.
+    pub(crate) of: (usize, usize),
+}
+
+/// A packed context.
+pub(crate) struct Packed<'t> {
+    pub(crate) text: String,
+    pub(crate) tokens: u32,
+    /// In the order of the text.
+    pub(crate) pieces: Vec<Piece<'t>>,
+    /// What became of each candidate, in the order of the requests and of their candidates.
+    pub(crate) outcomes: Vec<Vec<Outcome>>,
+}
+
+/// Parts smaller than this say too little for the room of their date and mark.
+const LEAST_PART_TOKENS: u32 = 48;
+/// Of what was recalled a sentence says something: it is the one that matched.
+const LEAST_EXTRACT_TOKENS: u32 = 40;
+/// A turn of at most so many tokens is recalled whole.
+const BRIEF_TOKENS: u32 = 100;
+/// Of a longer one an extract of at most so many is shown: 900 tokens hold a dozen of them.
+const EXTRACT_TOKENS: u32 = 72;
+/// What stands around a match is added to shorter extracts only: the next turn says more.
+const ENOUGH_TOKENS: u32 = 40;
+/// Where there is room left when all others are in, an extract grows to so many.
+const GROWN_TOKENS: u32 = 240;
+
+/// Packs what is requested. The text has at most `budget_tokens` by `tokenizer`'s own count of it; it is empty if
+/// nothing fits.
+pub(crate) fn pack<'t>(
+    requests: &[Request<'t>],
+    budget_tokens: u32,
+    last_line: &str,
+    tokenizer: Tokenizer,
+) -> Packed<'t> {
+    let frame_tokens = tokenizer.count(PREAMBLE) + tokenizer.count(last_line);
+    let outcome_of = |candidate: &Candidate<'_>| {
+        if candidate.is_below_floor { Outcome::BelowFloor } else { Outcome::NoRoom }
+    };
+    let mut packer = Packer {
+        requests,
+        tokenizer,
+        room: budget_tokens.saturating_sub(frame_tokens),
+        date_tokens: tokenizer.count(&render::date_line(NaiveDate::default())),
+        title_tokens: Section::ALL.map(|section| tokenizer.count(section.title())),
+        sections: Section::ALL.map(|_| Vec::new()),
+        tokens: 0,
+        tokens_of: vec![0; requests.len()],
+        shown: HashSet::new(),
+        outcomes: requests
+            .iter()
+            .map(|request| request.candidates.iter().map(outcome_of).collect())
+            .collect(),
+        extracts: HashMap::new(),
+    };
+    packer.fill();
+    packer.finish(budget_tokens, last_line)
+}
+
+struct Packer<'r, 't> {
+    requests: &'r [Request<'t>],
+    tokenizer: Tokenizer,
+    /// Tokens for all sections together.
+    room: u32,
+    /// Tokens of the line above the turns of a day: any day, since its digits make as many tokens.
+    date_tokens: u32,
+    title_tokens: [u32; Section::ALL.len()],
+    /// What is in each section, in the order of the text.
+    sections: [Vec<Piece<'t>>; Section::ALL.len()],
+    /// Of all sections as rendered: pieces and lines of the frame may be added up.
+    tokens: u32,
+    /// What each request has taken, lines of the frame included.
+    tokens_of: Vec<u32>,
+    shown: HashSet<Key>,
+    outcomes: Vec<Vec<Outcome>>,
+    /// Of the turns that were looked through for what matched; it takes longer than all the rest.
+    extracts: HashMap<(usize, usize), Extract<'t>>,
+}
+
+impl<'r, 't> Packer<'r, 't> {
+    fn fill(&mut self) {
+        let mut shares = 0_u32;
+        for (at, request) in self.requests.iter().enumerate() {
+            shares = shares.saturating_add(request.share_tokens);
+            let mut limit = shares;
+            if let (Some(least), Some(first)) = (request.first_gets, request.candidates.first()) {
+                let least = self.frame_tokens(first).saturating_add(least).saturating_add(MARK_TOKENS);
+                limit = limit.max(self.tokens.saturating_add(least));
+                if self.awaits((at, 0)) && !self.add_whole((at, 0), limit) {
+                    self.add_part((at, 0), limit);
+                }
+            }
+            for index in 0..request.candidates.len() {
+                let of = (at, index);
+                if self.awaits(of) {
+                    match &request.candidates[index].found_by {
+                        Some(found_by) => self.add_brief(of, found_by, shares),
+                        None => _ = self.add_whole(of, shares),
+                    }
+                }
+            }
+        }
+        for (at, request) in self.requests.iter().enumerate() {
+            for index in 0..request.candidates.len() {
+                let of = (at, index);
+                match &request.candidates[index].found_by {
+                    Some(found_by) if self.awaits(of) => self.add_brief(of, found_by, u32::MAX),
+                    Some(found_by) => self.grow(of, found_by),
+                    None if self.awaits(of) && !self.add_whole(of, u32::MAX) => self.add_part(of, u32::MAX),
+                    None => {}
+                }
+            }
+        }
+    }
+
+    fn candidate(&self, (request, index): (usize, usize)) -> &'r Candidate<'t> {
+        &self.requests[request].candidates[index]
+    }
+
+    /// Whether this candidate is still to be packed. Notes if another shows the same.
+    fn awaits(&mut self, of: (usize, usize)) -> bool {
+        let is_shown = self.shown.contains(&self.candidate(of).item.key());
+        let outcome = &mut self.outcomes[of.0][of.1];
+        if *outcome == Outcome::NoRoom && is_shown {
+            *outcome = Outcome::AlreadyShown;
+        }
+        *outcome == Outcome::NoRoom
+    }
+
+    /// What a request may still take while all of them together stay within `limit`.
+    fn room_for(&self, request: usize, limit: u32) -> u32 {
+        let most = self.requests[request].most_tokens.saturating_sub(self.tokens_of[request]);
+        self.room.min(limit).saturating_sub(self.tokens).min(most)
+    }
+
+    /// The same for the piece of a candidate, with the lines of the frame that come with it.
+    fn room_for_piece(&self, of: (usize, usize), limit: u32) -> u32 {
+        self.room_for(of.0, limit).saturating_sub(self.frame_tokens(self.candidate(of)))
+    }
+
+    /// Tokens of the lines of the frame that come with a candidate: its section's title, and its day's.
+    fn frame_tokens(&self, candidate: &Candidate<'t>) -> u32 {
+        let pieces = &self.sections[candidate.section as usize];
+        let title_tokens = if pieces.is_empty() { self.title_tokens[candidate.section as usize] } else { 0 };
+        let place = place_among(pieces, candidate);
+        let said_on = |place: usize| pieces.get(place).and_then(|piece| piece.item.said_on());
+        let (above, below) = (place.checked_sub(1).and_then(said_on), said_on(place));
+        let own = candidate.item.said_on();
+        let dates = dates_between(above, own) + dates_between(own, below) - dates_between(above, below);
+        title_tokens + dates * self.date_tokens
+    }
+
+    /// Adds a candidate as it is; true if it fits.
+    fn add_whole(&mut self, of: (usize, usize), limit: u32) -> bool {
+        let candidate = self.candidate(of);
+        let Some((text, tokens)) = candidate.item.whole(self.room_for_piece(of, limit), self.tokenizer)
+        else {
+            return false;
+        };
+        self.add(of, whole_as(candidate.item), text, tokens);
+        true
+    }
+
+    /// Adds as much of a turn as fits, if that is worth it.
+    fn add_part(&mut self, of: (usize, usize), limit: u32) {
+        let room = self.room_for_piece(of, limit);
+        if let Item::Turn(turn) = self.candidate(of).item
+            && room >= LEAST_PART_TOKENS
+            && let Some((packed_as, text, tokens)) = part_of(turn, room, self.tokenizer)
+        {
+            self.add(of, packed_as, text, tokens);
+        }
+    }
+
+    /// Adds what was recalled: whole if it is short, else what shows the match, else its summary.
+    fn add_brief(&mut self, of: (usize, usize), found_by: &FoundBy<'t>, limit: u32) {
+        let candidate = self.candidate(of);
+        let Item::Turn(turn) = candidate.item else {
+            self.add_whole(of, limit);
+            return;
+        };
+        let (room, tokenizer) = (self.room_for_piece(of, limit), self.tokenizer);
+        if turn.tokens.piece_tokens <= BRIEF_TOKENS && self.add_whole(of, limit) {
+            return;
+        }
+        let summary = candidate.summary.and_then(|summary| {
+            let (text, tokens) = counted_within(summary_piece(summary, room)?, room, tokenizer)?;
+            Some((PackedAs::Summary, text, tokens))
+        });
+        if room < LEAST_EXTRACT_TOKENS && summary.is_none() {
+            return;
+        }
+        let is_enough = |extract: &Extract<'t>| {
+            // Of a turn in which nothing matched, a summary says more than its beginning.
+            room >= LEAST_EXTRACT_TOKENS && (summary.is_none() || extract.has_match())
+        };
+        let extract = Some(self.extract(of, turn, found_by)).filter(|extract| is_enough(extract));
+        let part =
+            extract.and_then(|extract| extract.within(room.min(EXTRACT_TOKENS), ENOUGH_TOKENS, tokenizer));
+        if let Some((packed_as, text, tokens)) = part.or(summary) {
+            self.add(of, packed_as, text, tokens);
+        }
+    }
+
+    fn extract(&mut self, of: (usize, usize), turn: &'t Turn, found_by: &FoundBy<'t>) -> &Extract<'t> {
+        self.extracts.entry(of).or_insert_with(|| Extract::of(turn, found_by))
+    }
+
+    /// Shows more of a turn of which a part is shown, if there is room left.
+    fn grow(&mut self, of: (usize, usize), found_by: &FoundBy<'t>) {
+        let candidate = self.candidate(of);
+        let Outcome::Packed(part @ (PackedAs::Extract | PackedAs::UserHalf | PackedAs::Summary)) =
+            self.outcomes[of.0][of.1]
+        else {
+            return;
+        };
+        let Item::Turn(turn) = candidate.item else { return };
+        let (room, tokenizer) = (self.room_for(of.0, u32::MAX), self.tokenizer);
+        let pieces = &self.sections[candidate.section as usize];
+        let place = place_among(pieces, candidate);
+        let now = pieces[place].tokens;
+        let grown = match candidate.item.whole(now + room, tokenizer) {
+            Some((text, tokens)) => Some((PackedAs::Whole, text, tokens)),
+            None if room < LEAST_EXTRACT_TOKENS || part == PackedAs::Summary => None,
+            None => {
+                self.extract(of, turn, found_by).within(GROWN_TOKENS.min(now + room), GROWN_TOKENS, tokenizer)
+            }
+        };
+        let Some((packed_as, text, tokens)) = grown.filter(|(_, _, tokens)| *tokens > now) else { return };
+        let piece = &mut self.sections[candidate.section as usize][place];
+        (piece.packed_as, piece.text, piece.tokens) = (packed_as, text, tokens);
+        self.tokens += tokens - now;
+        self.tokens_of[of.0] += tokens - now;
+        self.outcomes[of.0][of.1] = Outcome::Packed(packed_as);
+    }
+
+    fn add(&mut self, of: (usize, usize), packed_as: PackedAs, text: String, tokens: u32) {
+        let candidate = self.candidate(of);
+        let all_tokens = tokens + self.frame_tokens(candidate);
+        self.tokens += all_tokens;
+        self.tokens_of[of.0] += all_tokens;
+        self.shown.insert(candidate.item.key());
+        self.outcomes[of.0][of.1] = Outcome::Packed(packed_as);
+        let Candidate { item, section, .. } = *candidate;
+        let pieces = &mut self.sections[section as usize];
+        let place = place_among(pieces, candidate);
+        pieces.insert(place, Piece { item, section, packed_as, text, tokens, of });
+    }
+
+    fn finish(self, budget_tokens: u32, last_line: &str) -> Packed<'t> {
+        let mut outcomes = self.outcomes;
+        let mut pieces: Vec<Piece<'t>> = self.sections.into_iter().flatten().collect();
+        loop {
+            let text = written(&pieces, last_line);
+            let tokens = self.tokenizer.count(&text);
+            if tokens <= budget_tokens {
+                return Packed { text, tokens, pieces, outcomes };
+            }
+            // The sums are exact, so this is never reached; if they are ever not, the budget still holds.
+            debug_assert!(false, "{tokens} tokens in a budget of {budget_tokens}");
+            let (request, index) = pieces.remove(0).of;
+            outcomes[request][index] = Outcome::NoRoom;
+        }
+    }
+}
+
+fn whole_as(item: Item<'_>) -> PackedAs {
+    match item {
+        Item::Turn(_) | Item::Anchor(_) => PackedAs::Whole,
+        Item::Summary(..) => PackedAs::Summary,
+    }
+}
+
+/// Where a candidate stands, or would, among what is in its section.
+fn place_among(pieces: &[Piece<'_>], candidate: &Candidate<'_>) -> usize {
+    let place = candidate.item.place(candidate.section);
+    pieces.partition_point(|piece| piece.item.place(piece.section) < place)
+}
+
+/// How many lines with a date stand between two neighbours of a section. Either may be none: the section's edge; but
+/// nothing without a date stands beside something that has one.
+fn dates_between(above: Option<NaiveDate>, below: Option<NaiveDate>) -> u32 {
+    u32::from(below.is_some() && above != below)
+}
+
+/// The final string: frame, titles, dates, pieces.
+fn written(pieces: &[Piece<'_>], last_line: &str) -> String {
+    let mut text = String::new();
+    let mut above: Option<(Section, Option<NaiveDate>)> = None;
+    for piece in pieces {
+        let here = (piece.section, piece.item.said_on());
+        if above.is_none() {
+            text.push_str(PREAMBLE);
+        }
+        if above.is_none_or(|(section, _)| section != piece.section) {
+            text.push_str(piece.section.title());
+        }
+        if let Some(on) = here.1.filter(|_| above != Some(here)) {
+            text.push_str(&render::date_line(on));
+        }
+        text.push_str(&piece.text);
+        above = Some(here);
+    }
+    if above.is_some() {
+        text.push_str(last_line);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

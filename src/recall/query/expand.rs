@@ -1,0 +1,82 @@
+//! What a follow-up is searched for by: its own words, and less strongly those of the turns before it.
+
+use crate::{
+    model::turn::Turn,
+    recall::query::Query,
+    text::{
+        keywords::keywords,
+        plain::plain,
+        words::{MAX_QUERY_WORDS, Word, query_words},
+    },
+};
+
+/// A word to search for, and how much a match of it counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Weighted {
+    pub(crate) word: Word,
+    /// 1 for the message's own words, less for those of earlier turns.
+    pub(crate) weight: f64,
+}
+
+/// How many of the last turns say what a follow-up means.
+const TURNS: usize = 2;
+/// What a word of the newest turn's user side counts, beside 1 for the message's own; of its reply; and by what the
+/// turn before it counts less. Chosen, not measured: below one half, so that two such words do not outweigh an own one.
+const USER_SIDE: f64 = 0.45;
+const REPLY_SIDE: f64 = 0.3;
+const EARLIER_TURN: f64 = 0.6;
+/// The most words that are added: the few that tell the topic.
+const MOST_ADDED: usize = 16;
+/// No more of a side is looked at: a topic shows at the start.
+const LOOKED_AT: usize = 2_048;
+
+/// The words to search for, the message's own first, each once, at most [`MAX_QUERY_WORDS`].
+///
+/// `last_turns` are oldest first; only the last two are looked at, and only for a follow-up.
+pub(crate) fn expanded(query: &Query, last_turns: &[&Turn]) -> Vec<Weighted> {
+    let mut found: Vec<Weighted> = query.words.iter().map(|&word| Weighted { word, weight: 1.0 }).collect();
+    found.truncate(MAX_QUERY_WORDS);
+    if !query.is_follow_up {
+        return found;
+    }
+    let most = (found.len() + MOST_ADDED).min(MAX_QUERY_WORDS);
+    let mut turn_weight = 1.0;
+    for turn in last_turns.iter().rev().take(TURNS) {
+        for (text, weight) in [(&turn.said.user_message, USER_SIDE), (&turn.said.ai_response, REPLY_SIDE)] {
+            let topics = keywords(&[&text[..text.floor_char_boundary(LOOKED_AT)]]);
+            for word in topics.iter().flat_map(|topic| query_words(topic)) {
+                if found.len() < most && found.iter().all(|known| known.word != word) {
+                    found.push(Weighted { word, weight: weight * turn_weight });
+                }
+            }
+        }
+        turn_weight *= EARLIER_TURN;
+    }
+    found
+}
+
+/// The text that stands for a message when meanings are compared: for a follow-up, what the user said before it stands
+/// in front.
+pub(crate) fn text_to_embed(query: &Query, message: &str, last_turns: &[&Turn]) -> String {
+    /// Models read some hundred tokens; the message itself has more of them.
+    const MESSAGE_BYTES: usize = 2_048;
+    const BEFORE_BYTES: usize = 512;
+    let cut = |text: &str, most: usize| plain(&text[..text.floor_char_boundary(most)]);
+    let own = cut(message, MESSAGE_BYTES);
+    if !query.is_follow_up {
+        return own;
+    }
+    // A turn that was a follow-up itself says little; then the one before it comes first.
+    let last: Vec<String> = last_turns
+        .iter()
+        .rev()
+        .take(TURNS)
+        .map(|turn| cut(&turn.said.user_message, BEFORE_BYTES))
+        .filter(|said| !said.is_empty())
+        .collect();
+    let says_topic = |said: &&String| !keywords(&[said]).is_empty();
+    match last.iter().find(says_topic).or(last.first()) {
+        Some(before) => format!("{before} {own}"),
+        None => own,
+    }
+}

@@ -1,0 +1,104 @@
+//! The names in a message.
+
+use crate::{
+    compress::{classes::is_of, subjects::folded_name},
+    recall::query::reading::{Part, Reading},
+    text::{dull_words::is_dull, stop_words::is_stop_word},
+};
+
+const MOST: usize = 16;
+
+/// Words with a capital, those side by side as one name, folded as subjects of anchors are.
+pub(super) fn names(reading: &Reading<'_>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    if is_shouted(reading) {
+        return found;
+    }
+    for part in reading.parts() {
+        let mut at = 0;
+        while at < part.tokens.len() {
+            let end = name_end(part, at);
+            if end > at {
+                let words: Vec<&str> = part.tokens[at..end].iter().map(|token| bare(token.text)).collect();
+                let name = folded_name(&words.join(" "));
+                if found.len() < MOST && !found.contains(&name) {
+                    found.push(name);
+                }
+            }
+            at = end.max(at + 1);
+        }
+    }
+    found
+}
+
+/// The end of the name that starts here; `at` itself where none does.
+pub(super) fn name_end(part: Part<'_>, at: usize) -> usize {
+    const LONGEST: usize = 4;
+    let run = (at..part.tokens.len()).take(LONGEST).take_while(|&at| can_be_name(part, at)).count();
+    let is_first = at == 0 || part.is_end(at - 1);
+    if run == 1 && is_first && !is_spoken_of(part, at) { at } else { at + run }
+}
+
+fn can_be_name(part: Part<'_>, at: usize) -> bool {
+    let lower = part.lower(at);
+    let bare = lower.replace('\'', "");
+    // Days and months are no names here, but `April` and `May` are, where they are no time.
+    let is_calendar = is_of("day", lower)
+        || (is_of("month", lower) && !matches!(lower, "april" | "may" | "june" | "august" | "jan"));
+    let is_doubtful_month = matches!(lower, "april" | "may" | "june" | "august" | "jan") && !part.is_time(at);
+    part.is_capital(at)
+        && lower != "i"
+        && lower != "'s"
+        && !part.is_time(at)
+        && !is_calendar
+        && !is_stop_word(&bare)
+        && (is_doubtful_month || !is_dull(&bare) || begins_name(part, at))
+}
+
+/// `New` of `New York`, inside a sentence.
+fn begins_name(part: Part<'_>, at: usize) -> bool {
+    let is_inside = at > 0 && !part.is_end(at - 1);
+    let next = part.lower(at + 1);
+    is_inside && part.is_capital(at + 1) && !is_dull(next) && next != "i"
+}
+
+/// Every sentence begins with a capital; it is a name's where the word is spoken of: `Anna's`, `Anna likes`, `Anna is`.
+fn is_spoken_of(part: Part<'_>, at: usize) -> bool {
+    let next = part.lower(at + 1);
+    let is_verb =
+        next.len() > 3 && next.ends_with('s') && !["ss", "us", "is"].iter().any(|end| next.ends_with(end));
+    is_verb
+        || (part.is_end(at + 1) && part.tokens.iter().filter(|token| !token.is_mark()).count() == 1)
+        || matches!(
+            next,
+            "'s" | "is"
+                | "was"
+                | "has"
+                | "had"
+                | "did"
+                | "does"
+                | "said"
+                | "and"
+                | "told"
+                | "went"
+                | "will"
+                | "can"
+                | "wants"
+        )
+}
+
+/// Of a contraction or possessive only the name: `Anna's`.
+fn bare(text: &str) -> &str {
+    ["'s", "\u{2019}s"].iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text)
+}
+
+/// Whether the message is in capitals, so that they say nothing.
+fn is_shouted(reading: &Reading<'_>) -> bool {
+    const FEWEST: usize = 3;
+    let words = || {
+        let tokens = reading.sentences.iter().flat_map(|sentence| &sentence.tokens);
+        tokens.filter(|token| token.text.chars().filter(|c| c.is_alphabetic()).count() > 1)
+    };
+    let high = words().filter(|token| !token.text.chars().any(char::is_lowercase)).count();
+    high >= FEWEST && high * 2 > words().count()
+}

@@ -1,0 +1,258 @@
+//! From evidence to ranks: pure, the same on every machine.
+
+use std::cmp::{Ordering, Reverse};
+
+use crate::{
+    index::facts::Facts,
+    model::profile::{Parts, Profile, Weights, rounded},
+    recall::user_index::{UnitEntry, UserIndex},
+};
+
+/// The paper's rate of decay, a day.
+const DECAY: f64 = 0.1;
+const MS_PER_DAY: f64 = 86_400_000.0;
+/// A turn of so many words is half understood by what stands around it.
+const OPEN_WORDS: f32 = 200.0;
+
+/// What was found out about each unit, by number.
+pub(crate) struct Evidence<'a> {
+    /// By number, from 1.
+    pub(crate) words: &'a [f32],
+    /// The cosines of its best pieces, at least 0; by number, or none of any.
+    pub(crate) meaning: &'a [f32],
+    /// Which factors this query may bring in.
+    pub(crate) live: LiveFactors,
+    /// Whether it was said by the one speaker whom the query names.
+    pub(crate) by_speaker: &'a dyn Fn(u32) -> bool,
+    /// Whether the query quotes it.
+    pub(crate) is_quoted: &'a dyn Fn(u32) -> bool,
+    /// The strength of anchors.
+    pub(crate) anchors: &'a dyn Fn(u32) -> f64,
+    /// Whether the query names the time at which it was said.
+    pub(crate) in_time: &'a dyn Fn(i64) -> bool,
+    pub(crate) now_ms: i64,
+}
+
+/// The factors that a query may bring in at all; wishes and recency always may.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each may be so by itself")]
+pub(crate) struct LiveFactors {
+    pub(crate) time: bool,
+    pub(crate) speaker: bool,
+    pub(crate) quote: bool,
+    pub(crate) anchors: bool,
+}
+
+impl LiveFactors {
+    /// What all of them together make of a score at most.
+    fn most(self, weights: &Weights) -> f64 {
+        let factors = [
+            (self.time, weights.time),
+            (self.speaker, weights.speaker),
+            (self.quote, weights.quote),
+            (self.anchors, weights.anchors),
+            (true, weights.wish),
+            (true, weights.recency),
+        ];
+        factors.iter().filter(|(is_live, _)| *is_live).map(|(_, weight)| 1.0 + weight).product()
+    }
+}
+
+/// A unit with its rank.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scored {
+    pub(crate) seq: u32,
+    pub(crate) score: f64,
+    pub(crate) parts: Parts,
+}
+
+/// The best `k` units but for `hidden` ones (ascending), best first. Units without any evidence are left out.
+pub(crate) fn rank(
+    index: &UserIndex,
+    evidence: &Evidence<'_>,
+    profile: &Profile,
+    k: usize,
+    hidden: &[u32],
+) -> Vec<Scored> {
+    let units = index.units();
+    let candidates: Vec<(u32, Parts)> = if let Some(weights) = profile.weights() {
+        let lent = Lent::of(index, evidence, weights);
+        let least = lent.least_of_best(evidence.live.most(&weights), k + hidden.len());
+        let is_worth = |at: &usize| lent.total[*at] > 0.0 && lent.total[*at] >= least;
+        (0..units.len()).filter(is_worth).map(|at| (units[at].facts.seq, lent.parts(at))).collect()
+    } else {
+        let known = units.iter().map(|unit| unit.facts.seq).filter(|seq| *seq > 0);
+        let has_meaning = *profile == Profile::Paper;
+        let meaning = |seq| if has_meaning { rounded(meaning_of(evidence, seq)) } else { 0.0 };
+        known.map(|seq| (seq, Parts { meaning: meaning(seq), ..Parts::default() })).collect()
+    };
+    let mut ranked: Vec<Scored> = candidates
+        .into_iter()
+        .filter(|(seq, _)| hidden.binary_search(seq).is_err())
+        .filter_map(|(seq, parts)| {
+            let facts = &index.unit(seq)?.facts;
+            let parts = match profile.weights() {
+                Some(_) => with_factors(parts, evidence, facts),
+                None => Parts {
+                    anchors: (evidence.anchors)(seq),
+                    recency: recency(facts.said_at_ms, evidence.now_ms),
+                    ..parts
+                },
+            };
+            let score = parts.score(profile);
+            // By recency alone all count, and what is old and what is older are 0 both: the order says which.
+            (score > 0.0 || *profile == Profile::Recency).then_some(Scored { seq, score, parts })
+        })
+        .collect();
+    // Among equals the one said last; of these the one recorded last.
+    let said_at = |unit: &Scored| index.unit(unit.seq).map(|unit| unit.facts.said_at_ms);
+    let by_rank = |a: &Scored, b: &Scored| {
+        let by_score: Ordering = b.score.total_cmp(&a.score);
+        by_score.then_with(|| said_at(b).cmp(&said_at(a))).then_with(|| b.seq.cmp(&a.seq))
+    };
+    if k < ranked.len() {
+        ranked.select_nth_unstable_by(k, by_rank);
+        ranked.truncate(k);
+    }
+    ranked.sort_unstable_by(by_rank);
+    ranked
+}
+
+/// The units of a time, for a query that names it and nothing else: the newest session first, each in its order.
+pub(crate) fn of_time(
+    index: &UserIndex,
+    is_in_time: &dyn Fn(i64) -> bool,
+    k: usize,
+    hidden: &[u32],
+) -> Vec<Scored> {
+    let units = index.units().iter().filter(|unit| unit.facts.seq > 0 && is_in_time(unit.facts.said_at_ms));
+    let mut found: Vec<&UnitEntry> =
+        units.filter(|unit| hidden.binary_search(&unit.facts.seq).is_err()).collect();
+    let mut newest_of = vec![i64::MIN; index.session_count()];
+    for unit in &found {
+        let newest = &mut newest_of[unit.session as usize];
+        *newest = unit.facts.said_at_ms.max(*newest);
+    }
+    found.sort_by_key(|unit| (Reverse(newest_of[unit.session as usize]), unit.session, unit.facts.seq));
+    let parts = Parts { only_time: 1.0, ..Parts::default() };
+    found.into_iter().take(k).map(|unit| Scored { seq: unit.facts.seq, score: 1.0, parts }).collect()
+}
+
+/// What the factors are made of.
+fn with_factors(parts: Parts, evidence: &Evidence<'_>, facts: &Facts) -> Parts {
+    let one_if = |is_so: bool| f64::from(u8::from(is_so));
+    Parts {
+        anchors: (evidence.anchors)(facts.seq),
+        time: one_if((evidence.in_time)(facts.said_at_ms)),
+        speaker: one_if((evidence.by_speaker)(facts.seq)),
+        quote: one_if((evidence.is_quoted)(facts.seq)),
+        wish: one_if(facts.traits.wishes),
+        recency: recency(facts.said_at_ms, evidence.now_ms),
+        ..parts
+    }
+}
+
+/// Relevance, and what neighbours and sessions lend; by number, from 1.
+struct Lent<'a> {
+    words: Leg<'a>,
+    meaning: Leg<'a>,
+    near: Vec<f32>,
+    total: Vec<f32>,
+    weights: Weights,
+}
+
+/// One kind of evidence of relevance, by number, from 1.
+#[derive(Clone, Copy)]
+struct Leg<'a> {
+    scores: &'a [f32],
+    best: f32,
+}
+
+impl<'a> Leg<'a> {
+    fn of(scores: &'a [f32]) -> Self {
+        Self { scores, best: scores.iter().copied().fold(0.0, f32::max) }
+    }
+
+    /// From 0 to 1: the unit's part of the best.
+    fn share(self, at: usize) -> f32 {
+        if self.best > 0.0 { self.scores.get(at).map_or(0.0, |score| score / self.best) } else { 0.0 }
+    }
+}
+
+impl<'a> Lent<'a> {
+    fn of(index: &UserIndex, evidence: &Evidence<'a>, weights: Weights) -> Self {
+        let units = index.units();
+        let (words, meaning) = (Leg::of(evidence.words), Leg::of(evidence.meaning));
+        let [of_words, of_meaning, of_neighbours, of_answer, of_session] =
+            [weights.words, weights.meaning, weights.neighbours, weights.answer, weights.session].map(narrow);
+        let relevance: Vec<f32> =
+            (0..units.len()).map(|at| of_words * words.share(at) + of_meaning * meaning.share(at)).collect();
+        let of = |seq: u32| (seq as usize).checked_sub(1).map_or(0.0, |at| relevance[at]);
+        let mut near = Vec::with_capacity(units.len());
+        let mut best_of_session = vec![0.0_f32; index.session_count()];
+        for (unit, relevance) in units.iter().zip(&relevance) {
+            let before = of(unit.previous);
+            let asked = before > 0.0 && index.unit(unit.previous).is_some_and(|unit| unit.facts.traits.asks);
+            let answer = if asked { of_answer * before } else { 0.0 };
+            let lent = open(&unit.facts) * (of_neighbours * (before + of(unit.next)) + answer);
+            near.push(relevance + lent);
+            if let Some(best) = best_of_session.get_mut(unit.session as usize)
+                && unit.facts.seq > 0
+            {
+                *best = best.max(relevance + lent);
+            }
+        }
+        let total = units.iter().zip(&near).map(|(unit, near)| {
+            if unit.facts.seq == 0 {
+                return 0.0;
+            }
+            near + open(&unit.facts) * of_session * best_of_session[unit.session as usize]
+        });
+        Self { words, meaning, total: total.collect(), near, weights }
+    }
+
+    /// What a unit must have to be among the best `k`, even if all factors are for it and none for the others.
+    fn least_of_best(&self, most: f64, k: usize) -> f32 {
+        /// What is lost by cutting parts to 1e-6.
+        const CUT: f32 = 1e-4;
+        let mut scores: Vec<f32> = self.total.iter().copied().filter(|score| *score > 0.0).collect();
+        if scores.len() <= k {
+            return 0.0;
+        }
+        let (_, kth, _) = scores.select_nth_unstable_by(k, |a, b| b.total_cmp(a));
+        *kth / narrow(most) - CUT
+    }
+
+    fn parts(&self, at: usize) -> Parts {
+        let (words, meaning) = (f64::from(self.words.share(at)), f64::from(self.meaning.share(at)));
+        let relevance = self.weights.words * words + self.weights.meaning * meaning;
+        Parts {
+            words: rounded(words),
+            meaning: rounded(meaning),
+            neighbours: rounded(f64::from(self.near[at]) - relevance),
+            session: rounded(f64::from(self.total[at] - self.near[at])),
+            ..Parts::default()
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a weight needs no more digits")]
+fn narrow(weight: f64) -> f32 {
+    weight as f32
+}
+
+fn meaning_of(evidence: &Evidence<'_>, seq: u32) -> f64 {
+    evidence.meaning.get(seq as usize - 1).map_or(0.0, |cosine| f64::from(*cosine))
+}
+
+/// How far a turn is understood by what stands around it, from 0 to 1.
+fn open(facts: &Facts) -> f32 {
+    OPEN_WORDS / (OPEN_WORDS + f32::from(facts.head_len) + f32::from(facts.rest_len))
+}
+
+/// The paper's `e^(-0.1 * days)`; what is said to come is as new as can be.
+fn recency(said_at_ms: i64, now_ms: i64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "an age in milliseconds needs no 53 bits")]
+    let days = now_ms.saturating_sub(said_at_ms).max(0) as f64 / MS_PER_DAY;
+    rounded(libm::exp(-DECAY * days))
+}

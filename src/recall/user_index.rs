@@ -1,0 +1,310 @@
+//! What recall keeps in memory of one user: where each unit stands, its vectors, and the words of units that the index in
+//! the file does not have yet. A cache of the file, never the truth: every recall first brings it up to the snapshot it
+//! reads.
+
+use std::collections::HashMap;
+
+use rusqlite::Connection;
+
+use crate::{
+    embed::{BuiltIn, matrix::Matrix},
+    error::Result,
+    index::{block_of, facts::Facts},
+    model::anchor::Anchor,
+    store::{
+        anchors, index, originals,
+        units::{self, Extent, Unit},
+        users::Scope,
+        vectors::{self, Space},
+    },
+};
+
+/// No unit: numbers begin at 1.
+const NONE: u32 = 0;
+
+/// One user's units, as far as the file had them when this was last brought up to date.
+#[derive(Debug, Default)]
+pub(crate) struct UserIndex {
+    extent: Extent,
+    /// By number, from 1; what was erased leaves a gap, whose `seq` is 0.
+    units: Vec<UnitEntry>,
+    /// The lengths of head and rest of each unit, close together: each match of a word looks here.
+    field_lengths: Vec<[u16; 2]>,
+    sessions: HashMap<i64, SessionEntry>,
+    lengths: Lengths,
+    /// Forward lists of the units that are not in the file's index.
+    tail: Vec<(u32, Vec<u8>)>,
+    spaces: Vec<SpaceIndex>,
+    anchors: Vec<Anchor>,
+    bytes: usize,
+}
+
+/// A unit, and the units said before and after it in its session.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct UnitEntry {
+    pub(crate) facts: Facts,
+    /// The session's number among the user's, from 0.
+    pub(crate) session: u32,
+    pub(crate) previous: u32,
+    pub(crate) next: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct SessionEntry {
+    number: u32,
+    last_seq: u32,
+}
+
+/// How many units have each field, and how many words those have in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Lengths {
+    pub(crate) units: u64,
+    /// Units whose speaker has a name.
+    pub(crate) named: u64,
+    head: Total,
+    rest: Total,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Total {
+    units: u64,
+    words: u64,
+}
+
+/// The average number of words of each field, over the units that have it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Averages {
+    pub(crate) head: f32,
+    pub(crate) rest: f32,
+}
+
+/// The vectors of one space.
+#[derive(Debug)]
+pub(crate) struct SpaceIndex {
+    space: Space,
+    /// Units up to here are in the matrix, unless they have no vector.
+    covered_seq: u32,
+    pub(crate) matrix: Matrix,
+}
+
+impl Lengths {
+    fn add(&mut self, facts: &Facts) {
+        self.units += 1;
+        self.named += u64::from(facts.traits.is_named);
+        for (total, len) in [(&mut self.head, facts.head_len), (&mut self.rest, facts.rest_len)] {
+            total.units += u64::from(len > 0);
+            total.words += u64::from(len);
+        }
+    }
+
+    pub(crate) fn averages(&self) -> Averages {
+        Averages { head: self.head.average(), rest: self.rest.average() }
+    }
+}
+
+impl Total {
+    #[expect(clippy::cast_precision_loss, reason = "an average length needs no 53 bits")]
+    #[expect(clippy::cast_possible_truncation, reason = "nor 24")]
+    fn average(self) -> f32 {
+        (self.words as f64 / self.units.max(1) as f64).max(1.0) as f32
+    }
+}
+
+impl UserIndex {
+    /// Reads all of it but the vectors, which are read when a space is asked for.
+    pub(crate) fn load(conn: &Connection, scope: &Scope) -> Result<Self> {
+        let extent = units::extent(conn, scope)?;
+        let mut loaded =
+            Self { extent: Extent { last_seq: extent.indexed_seq, ..extent }, ..Self::default() };
+        loaded.units.reserve_exact(extent.last_seq as usize);
+        index::for_each_facts(conn, scope, |facts| loaded.place(facts))?;
+        loaded.anchors = anchors::list(conn, scope)?;
+        loaded.take_new(conn, scope, extent)?;
+        Ok(loaded)
+    }
+
+    /// Brings it up to the snapshot that `conn` reads. False: it was of another epoch, and has to be loaded anew.
+    pub(crate) fn refresh(&mut self, conn: &Connection, scope: &Scope) -> Result<bool> {
+        let extent = units::extent(conn, scope)?;
+        if extent.epoch != self.extent.epoch || extent.last_seq < self.extent.last_seq {
+            return Ok(false);
+        }
+        if extent.anchor_version != self.extent.anchor_version {
+            self.anchors = anchors::list(conn, scope)?;
+        }
+        self.take_new(conn, scope, extent)?;
+        Ok(true)
+    }
+
+    fn take_new(&mut self, conn: &Connection, scope: &Scope, extent: Extent) -> Result<()> {
+        let known = self.extent.last_seq;
+        if extent.last_seq > known {
+            units::for_each(conn, scope, (known, extent.last_seq), |Unit { facts, words }| {
+                self.place(facts);
+                self.tail.push((facts.seq, words));
+                Ok(())
+            })?;
+        }
+        if extent.indexed_seq > self.extent.indexed_seq {
+            self.tail.retain(|(seq, _)| *seq > extent.indexed_seq);
+        }
+        self.extent = extent;
+        self.count_bytes();
+        Ok(())
+    }
+
+    fn place(&mut self, facts: Facts) {
+        let seq = facts.seq;
+        if self.units.len() < seq as usize {
+            self.units.resize(seq as usize, UnitEntry::default());
+            self.field_lengths.resize(seq as usize, [0; 2]);
+        }
+        let count = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX);
+        let session =
+            self.sessions.entry(facts.session_no).or_insert(SessionEntry { number: count, last_seq: NONE });
+        let previous = std::mem::replace(&mut session.last_seq, seq);
+        let entry = UnitEntry { facts, session: session.number, previous, next: NONE };
+        if let Some(before) = self.entry_mut(previous) {
+            before.next = seq;
+        }
+        self.lengths.add(&facts);
+        self.units[seq as usize - 1] = entry;
+        self.field_lengths[seq as usize - 1] = [facts.head_len, facts.rest_len];
+    }
+
+    fn entry_mut(&mut self, seq: u32) -> Option<&mut UnitEntry> {
+        self.units.get_mut((seq as usize).checked_sub(1)?)
+    }
+
+    /// A unit by its number; `None`: it was erased, or never was.
+    pub(crate) fn unit(&self, seq: u32) -> Option<&UnitEntry> {
+        self.units.get((seq as usize).checked_sub(1)?).filter(|entry| entry.facts.seq == seq)
+    }
+
+    /// Every unit, by number; gaps have the number 0.
+    pub(crate) fn units(&self) -> &[UnitEntry] {
+        &self.units
+    }
+
+    /// The lengths of head and rest of each unit, by number, from 1.
+    pub(crate) fn field_lengths(&self) -> &[[u16; 2]] {
+        &self.field_lengths
+    }
+
+    pub(crate) fn session_count(&self) -> usize {
+        self.sessions.len()
+    }
+
+    pub(crate) fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    pub(crate) fn lengths(&self) -> &Lengths {
+        &self.lengths
+    }
+
+    pub(crate) fn tail(&self) -> &[(u32, Vec<u8>)] {
+        &self.tail
+    }
+
+    pub(crate) fn anchors(&self) -> &[Anchor] {
+        &self.anchors
+    }
+
+    /// The vectors of a space, up to date. Those that the built-in embedder has not made yet are made here: that takes
+    /// microseconds each. Units that another embedder has not embedded yet are found by words.
+    pub(crate) fn space(
+        &mut self,
+        conn: &Connection,
+        scope: &Scope,
+        space: Space,
+        built_in: Option<BuiltIn>,
+    ) -> Result<&SpaceIndex> {
+        let not_in_file = Space { space_no: vectors::NOT_IN_FILE, ..space };
+        let at = match self.spaces.iter().position(|known| known.space == space) {
+            Some(at) => at,
+            // Its place was made meanwhile.
+            None if built_in.is_some()
+                && let Some(at) = self.spaces.iter().position(|known| known.space == not_in_file) =>
+            {
+                self.spaces[at].space = space;
+                at
+            }
+            None => {
+                self.spaces.push(SpaceIndex { space, covered_seq: 0, matrix: Matrix::new(space.dims) });
+                self.spaces.len() - 1
+            }
+        };
+        let last_seq = self.extent.last_seq;
+        let known = &mut self.spaces[at];
+        let embedded_seq = vectors::embedded_seq(conn, scope, space)?;
+        if embedded_seq > known.covered_seq
+            && let Err(error) = known.read(conn, scope, embedded_seq)
+        {
+            self.spaces.remove(at); // Half read, it would be read on from its beginning.
+            return Err(error);
+        }
+        let known = &mut self.spaces[at];
+        if let Some(built_in) = built_in
+            && last_seq > known.covered_seq
+        {
+            let mut originals = originals::Reader::new(conn, scope);
+            for seq in known.covered_seq + 1..=last_seq {
+                let Some(unit) = self.units.get(seq as usize - 1).filter(|unit| unit.facts.seq == seq) else {
+                    continue;
+                };
+                let place = (unit.facts.session_no, unit.facts.turn_number);
+                for piece in units::pieces_at(conn, scope, (&mut originals, place))? {
+                    if let Some(vector) = built_in.embed_text(&piece.text) {
+                        known.matrix.push(seq, piece.number, vector.numbers());
+                    }
+                }
+                known.covered_seq = seq; // Cut short, it goes on here.
+            }
+            known.covered_seq = last_seq;
+        }
+        self.count_bytes();
+        Ok(&self.spaces[at])
+    }
+
+    pub(crate) fn count_bytes(&mut self) {
+        let tail: usize = self.tail.iter().map(|(_, words)| words.capacity() + 32).sum();
+        let matrices: usize = self.spaces.iter().map(|space| space.matrix.len_bytes()).sum();
+        let anchors: usize = self.anchors.len() * 512;
+        self.bytes = self.units.capacity() * (size_of::<UnitEntry>() + size_of::<[u16; 2]>())
+            + self.sessions.capacity() * size_of::<(i64, SessionEntry)>()
+            + tail
+            + matrices
+            + anchors;
+    }
+
+    /// What it takes of memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl SpaceIndex {
+    /// How many of the newest units are found by words only.
+    pub(crate) fn uncovered(&self, last_seq: u32) -> u32 {
+        last_seq.saturating_sub(self.covered_seq)
+    }
+
+    fn read(&mut self, conn: &Connection, scope: &Scope, embedded_seq: u32) -> Result<()> {
+        let (known, first) = (self.covered_seq, block_of(self.covered_seq + 1));
+        let dims = self.space.dims;
+        self.matrix.reserve(vectors::bytes(conn, scope, self.space, first)?);
+        vectors::for_each_block(conn, scope, self.space, first, |block| {
+            // Units of a block are in their order, so that what is known is its beginning. While vectors are made anew,
+            // old ones lie behind those that are done.
+            let count = |until: u32| block.owners().take_while(|(seq, _)| *seq <= until).count();
+            let (skip, end) = (count(known), count(embedded_seq));
+            if skip < end {
+                let vectors = &block.vectors[skip * dims..end * dims];
+                self.matrix.extend_from(vectors, block.owners().take(end).skip(skip));
+            }
+        })?;
+        self.covered_seq = embedded_seq;
+        Ok(())
+    }
+}

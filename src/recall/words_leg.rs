@@ -1,0 +1,227 @@
+//! The evidence of words: BM25 over the fields of each turn, with the user's own statistics.
+//!
+//! A word counts by the field it stands in (BM25F: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework",
+//! section 3.6.1): in the head of a turn, or as the name of who speaks, it weighs 1, in the rest 0.15. Each field is
+//! measured against its own average length. Words of like meaning stand in for a word, by the square of their cosine.
+
+use rusqlite::Connection;
+
+use crate::{
+    embed::lexicon,
+    error::Result,
+    recall::{query::Weighted, user_index::UserIndex},
+    store::{postings, users::Scope},
+    text::words::{EncodedWords, FieldCounts, Word},
+};
+
+/// How soon more of the same word stops counting.
+const K1: f32 = 1.0;
+/// How much the length of a field matters, from 0 to 1.
+const B: f32 = 0.4;
+/// What the rest of a turn weighs beside its head.
+const REST: f32 = 0.15;
+/// How many turns of general English stand beside the user's own when a word's rarity is judged: in a short history every
+/// word is rare.
+const PRIOR_TURNS: f64 = 200.0;
+/// A query with fewer words is no quotation.
+const QUOTED_WORDS: u8 = 5;
+
+/// What words say of each unit.
+#[derive(Debug, Default)]
+pub(crate) struct WordsLeg {
+    /// By number, from 1.
+    scores: Vec<Score>,
+    /// The weight of all words of the query.
+    total: f32,
+    /// What each word of the query weighs: its rarity.
+    pub(crate) weights: Vec<(Word, f64)>,
+    /// How many different words the query has.
+    distinct: u8,
+    /// The units that the one person said whom the query names, ascending.
+    spoken: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Score {
+    sum: f32,
+    /// The weight of the words that were found.
+    found: f32,
+    /// How many words of the query stand in it themselves.
+    themselves: u8,
+}
+
+impl WordsLeg {
+    /// How well each unit fits, by number, from 1; 0: it has no word of the query. What covers more of the query's weight
+    /// comes first.
+    pub(crate) fn scores(&self, units: usize) -> Vec<f32> {
+        let fit = |score: &Score| {
+            if score.sum > 0.0 { score.sum * (score.found / self.total).sqrt() } else { 0.0 }
+        };
+        let mut scores: Vec<f32> = self.scores.iter().map(fit).collect();
+        scores.resize(units, 0.0); // None, if the words could not be read.
+        scores
+    }
+
+    /// Whether the query names one of several speakers.
+    pub(crate) fn names_speaker(&self) -> bool {
+        !self.spoken.is_empty()
+    }
+
+    /// Whether the query is long enough to quote anything.
+    pub(crate) fn may_quote(&self) -> bool {
+        self.distinct >= QUOTED_WORDS
+    }
+
+    /// Whether the unit has every word of a query that has many: the query quotes it, or nearly.
+    pub(crate) fn is_quoted(&self, seq: u32) -> bool {
+        let score = (seq as usize).checked_sub(1).and_then(|at| self.scores.get(at));
+        self.may_quote() && score.is_some_and(|score| score.themselves == self.distinct)
+    }
+
+    /// Whether the query names one of several speakers, and this unit is what that one said.
+    pub(crate) fn is_spoken_by_whom_it_names(&self, seq: u32) -> bool {
+        self.spoken.binary_search(&seq).is_ok()
+    }
+}
+
+/// Looks every word of the query up, and those that mean nearly the same.
+pub(crate) fn look_up(
+    conn: &Connection,
+    scope: &Scope,
+    index: &UserIndex,
+    query: &[Weighted],
+) -> Result<WordsLeg> {
+    let looking = Looking::new(conn, scope, index);
+    let units = index.units().len();
+    let mut leg = WordsLeg { scores: vec![Score::default(); units], ..WordsLeg::default() };
+    let mut noted = Noted { often: vec![Often::default(); units], seqs: Vec::new() };
+    let mut speakers: Vec<Vec<u32>> = Vec::new();
+    for &Weighted { word, weight: share } in query {
+        let (mut hits, mut spoken) = (0, Vec::new());
+        looking.for_each(word, |seq, often, is_name| {
+            hits += 1;
+            noted.at(seq).itself = often;
+            if is_name {
+                spoken.push(seq);
+            }
+        })?;
+        // A name stands for nobody else; who speaks in every turn is nobody in particular.
+        if spoken.is_empty() {
+            for (synonym, cosine) in lexicon::synonyms(word) {
+                #[expect(clippy::cast_possible_truncation, reason = "it was one of 256 values")]
+                let likeness = (cosine * cosine) as f32;
+                looking.for_each(synonym, |seq, often, is_name| {
+                    let often = if is_name { often - 1.0 } else { often };
+                    if often > 0.0 {
+                        noted.at(seq).alike += likeness * often;
+                    }
+                })?;
+            }
+        } else if (spoken.len() as u64) < index.lengths().named && !speakers.contains(&spoken) {
+            speakers.push(spoken);
+        }
+        let rarity = share * rarity(word, hits, index.lengths().units);
+        leg.weights.push((word, rarity));
+        #[expect(clippy::cast_possible_truncation, reason = "a weight needs no more digits")]
+        let weight = rarity as f32;
+        let is_own = share >= 1.0;
+        leg.total += weight;
+        leg.distinct += u8::from(is_own);
+        noted.drain(|seq, Often { itself, alike }| {
+            let (often, found) = (itself.max(alike), if itself > 0.0 { 1.0 } else { alike.min(1.0) });
+            let fit = &mut leg.scores[seq as usize - 1];
+            fit.sum += weight * often * (K1 + 1.0) / (often + K1);
+            fit.found += weight * found;
+            fit.themselves += u8::from(itself > 0.0 && is_own);
+        });
+    }
+    if let [spoken] = &mut speakers[..] {
+        leg.spoken = std::mem::take(spoken);
+        leg.spoken.retain(|&seq| index.unit(seq).is_some_and(|unit| !unit.facts.traits.has_reply));
+    }
+    Ok(leg)
+}
+
+struct Looking<'a> {
+    conn: &'a Connection,
+    scope: &'a Scope,
+    index: &'a UserIndex,
+    /// What a word more in a field takes off a match in it.
+    long_head: f32,
+    long_rest: f32,
+    tail: Vec<(u32, EncodedWords<'a>)>,
+}
+
+impl<'a> Looking<'a> {
+    fn new(conn: &'a Connection, scope: &'a Scope, index: &'a UserIndex) -> Self {
+        let averages = index.lengths().averages();
+        let tail = index.tail().iter().filter_map(|(seq, words)| Some((*seq, EncodedWords::parse(words)?)));
+        let (long_head, long_rest) = (B / averages.head, B / averages.rest);
+        Self { conn, scope, index, long_head, long_rest, tail: tail.collect() }
+    }
+
+    /// Shows every unit with the word, ascending, how often it is there by field and length, and whether it is the name of
+    /// who speaks: from the postings, and from the rows behind the word's last posting.
+    fn for_each(&self, word: Word, mut each: impl FnMut(u32, f32, bool)) -> Result<()> {
+        let lengths = self.index.field_lengths();
+        let mut show = |seq: u32, counts: FieldCounts| {
+            // A unit that is not there was erased since: its postings are on their way out.
+            let Some(&[head_len, rest_len]) = lengths.get(seq as usize - 1) else { return };
+            let mut often = f32::from(u8::from(counts.name));
+            if counts.head > 0 {
+                often += f32::from(counts.head) / (1.0 - B + self.long_head * f32::from(head_len));
+            }
+            if counts.rest > 0 {
+                often += REST * f32::from(counts.rest) / (1.0 - B + self.long_rest * f32::from(rest_len));
+            }
+            each(seq, often, counts.name);
+        };
+        let last = postings::for_each(self.conn, self.scope, word, &mut show)?;
+        for (seq, words) in self.tail.iter().filter(|(seq, _)| *seq > last) {
+            if let Some(counts) = words.field_counts(word) {
+                show(*seq, counts);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How often one word of the query stands in each unit, and those that mean nearly the same.
+struct Noted {
+    /// By number, from 1; all zeros but for `seqs`.
+    often: Vec<Often>,
+    /// Each once, in the order in which they were found.
+    seqs: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Often {
+    itself: f32,
+    alike: f32,
+}
+
+impl Noted {
+    /// The unit's place, which must be made greater than 0.
+    fn at(&mut self, seq: u32) -> &mut Often {
+        let often = &mut self.often[seq as usize - 1];
+        if often.itself == 0.0 && often.alike == 0.0 {
+            self.seqs.push(seq);
+        }
+        often
+    }
+
+    /// Shows each unit once, and forgets all.
+    fn drain(&mut self, mut each: impl FnMut(u32, Often)) {
+        for seq in self.seqs.drain(..) {
+            each(seq, std::mem::take(&mut self.often[seq as usize - 1]));
+        }
+    }
+}
+
+/// The idf of BM25, never negative, with [`PRIOR_TURNS`] turns of general English added to the user's.
+fn rarity(word: Word, hits: u32, units: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "counts of turns are far below 2^52")]
+    let (hits, units) = (f64::from(hits), units as f64);
+    let (n, df) = (units + PRIOR_TURNS, hits + PRIOR_TURNS * lexicon::commonness(word));
+    libm::log(1.0 + (n - df + 0.5) / (df + 0.5))
+}

@@ -1,0 +1,222 @@
+//! The index of a user's units: postings of words, and blocks of facts. Behind recording by up to a few blocks; what
+//! comes after is read from the rows, so that nothing is ever missing.
+//!
+//! A batch of whole blocks is flushed word by word, in slices that hold the writer briefly. Readers need no
+//! bookkeeping for that: of a word they take the units in its postings, and then those behind its last posting from the
+//! rows. Cut short, a flush is begun again; what is there already is left alone.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    index::{
+        BLOCK_UNITS, block_of,
+        facts::{self, Facts},
+        inverted::Inverted,
+        last_of,
+        postings::Posting,
+    },
+    model::job::JobKind,
+    store::{
+        desk::Desk,
+        jobs::{self, Lease},
+        postings,
+        units::{self, Extent},
+        users::Scope,
+    },
+    text::words::{EncodedWords, Word},
+};
+
+/// Blocks of one batch: more at once cost less each, and more memory.
+const BATCH_BLOCKS: u32 = 16;
+/// Units behind the index from which on it is worth a job. Recall reads so many rows at most, if jobs run.
+const INDEX_AFTER: u32 = 2 * BLOCK_UNITS;
+
+/// Some blocks to be flushed, read and turned around outside of any transaction.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    extent: Extent,
+    until: u32,
+    facts: Vec<Facts>,
+    words: Vec<(Word, Vec<Posting>)>,
+}
+
+impl Batch {
+    /// How many different words it has.
+    pub(crate) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// How many units it has.
+    pub(crate) fn units(&self) -> usize {
+        self.facts.len()
+    }
+}
+
+/// Queues the job when enough units wait for it; looks once a block. To be called for each unit that is added.
+///
+/// An embedder of the caller's is told of every unit: nobody makes its vectors by the way.
+pub(crate) fn queue_if_due(desk: &mut Desk<'_>, scope: &Scope, seq: i64) -> Result<()> {
+    if !desk.config.embedders.is_empty() {
+        jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
+    }
+    if seq % i64::from(BLOCK_UNITS) == 0 {
+        let extent = units::extent(desk.tx, scope)?;
+        let waiting = extent.last_seq.saturating_sub(extent.indexed_seq);
+        if waiting >= INDEX_AFTER {
+            jobs::enqueue(desk, scope, JobKind::Index, None, waiting)?;
+            jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
+        }
+    }
+    Ok(())
+}
+
+/// The next whole blocks that are not in the index; `None`: there is none.
+pub(crate) fn next_batch(conn: &Connection, scope: &Scope) -> Result<Option<Batch>> {
+    let extent = units::extent(conn, scope)?;
+    let whole = extent.last_seq / BLOCK_UNITS * BLOCK_UNITS;
+    let until = whole.min(extent.indexed_seq.saturating_add(BATCH_BLOCKS * BLOCK_UNITS));
+    if until <= extent.indexed_seq {
+        return Ok(None);
+    }
+    let (mut facts, mut inverted) = (Vec::new(), Inverted::default());
+    units::for_each(conn, scope, (extent.indexed_seq, until), |unit| {
+        if let Some(words) = EncodedWords::parse(&unit.words) {
+            inverted.add(unit.facts.seq, words);
+        }
+        facts.push(unit.facts);
+        Ok(())
+    })?;
+    Ok(Some(Batch { extent, until, facts, words: inverted.into_words().collect() }))
+}
+
+/// Flushes some of the batch's words.
+pub(crate) fn flush(
+    desk: &Desk<'_>,
+    scope: &Scope,
+    lease: &Lease,
+    batch: &Batch,
+    words: Range<usize>,
+) -> Result<()> {
+    jobs::hold(desk, lease)?;
+    expect_unchanged(desk.tx, scope, batch)?;
+    for (word, added) in &batch.words[words] {
+        postings::append(desk.tx, scope, *word, added)?;
+    }
+    Ok(())
+}
+
+/// Writes the batch's facts, and says that its units are indexed.
+pub(crate) fn finish(desk: &Desk<'_>, scope: &Scope, lease: &Lease, batch: &Batch) -> Result<()> {
+    jobs::hold(desk, lease)?;
+    expect_unchanged(desk.tx, scope, batch)?;
+    for block in batch.facts.chunk_by(|a, b| block_of(a.seq) == block_of(b.seq)) {
+        write_block(desk.tx, scope, block_of(block[0].seq), block)?;
+    }
+    units::set_indexed(desk.tx, scope, batch.until)?;
+    jobs::progress(desk.tx, lease, u32::try_from(batch.facts.len()).unwrap_or(u32::MAX), 1)
+}
+
+/// What was erased or replaced meanwhile must not come back.
+fn expect_unchanged(tx: &Connection, scope: &Scope, batch: &Batch) -> Result<()> {
+    let now = units::extent(tx, scope)?;
+    if (now.epoch, now.indexed_seq) == (batch.extent.epoch, batch.extent.indexed_seq) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Conflict, "the user's units changed meanwhile; nothing was written"))
+}
+
+/// Shows the facts of every indexed unit, ascending.
+pub(crate) fn for_each_facts(conn: &Connection, scope: &Scope, mut each: impl FnMut(Facts)) -> Result<()> {
+    let mut stmt =
+        conn.prepare_cached("SELECT block_no, body FROM unit_blocks WHERE user_no = ?1 ORDER BY block_no")?;
+    let mut rows = stmt.query([scope.user_no])?;
+    while let Some(row) = rows.next()? {
+        let body = row.get_ref("body")?.as_blob().map_err(rusqlite::Error::from)?;
+        facts::decode(row.get("block_no")?, body).ok_or_else(unreadable)?.into_iter().for_each(&mut each);
+    }
+    Ok(())
+}
+
+/// Takes units that are erased out of the index: each with its words.
+pub(crate) fn forget(tx: &Connection, scope: &Scope, gone: &[(u32, Vec<u8>)]) -> Result<()> {
+    let mut by_word: BTreeMap<Word, BTreeSet<u32>> = BTreeMap::new();
+    for (seq, words) in gone {
+        for (word, _) in EncodedWords::parse(words).into_iter().flat_map(|words| words.iter()) {
+            by_word.entry(word).or_default().insert(*seq);
+        }
+    }
+    for (word, seqs) in &by_word {
+        postings::remove(tx, scope, *word, seqs)?;
+    }
+    let blocks: BTreeSet<u32> = gone.iter().map(|(seq, _)| block_of(*seq)).collect();
+    for block in blocks {
+        if let Some(mut kept) = block_facts(tx, scope, block)? {
+            kept.retain(|unit| gone.iter().all(|(seq, _)| *seq != unit.seq));
+            write_block(tx, scope, block, &kept)?;
+        }
+    }
+    Ok(())
+}
+
+/// Replaces the words of a unit whose original is deleted by those of its summary.
+pub(crate) fn replace(
+    tx: &Connection,
+    scope: &Scope,
+    seq: u32,
+    (old, new): (EncodedWords<'_>, EncodedWords<'_>),
+) -> Result<()> {
+    for (word, _) in old.iter() {
+        postings::remove(tx, scope, word, &BTreeSet::from([seq]))?;
+    }
+    let indexed_seq = units::extent(tx, scope)?.indexed_seq;
+    for (word, counts) in new.iter() {
+        // Behind the index, readers look at the rows from a word's last posting on.
+        if seq <= indexed_seq || seq < postings::last_seq(tx, scope, word)? {
+            postings::put(tx, scope, word, Posting { seq, counts })?;
+        }
+    }
+    let block = block_of(seq);
+    if let Some(mut units) = block_facts(tx, scope, block)? {
+        let clamped = |len: u32| u16::try_from(len).unwrap_or(u16::MAX);
+        for unit in units.iter_mut().filter(|unit| unit.seq == seq) {
+            (unit.head_len, unit.rest_len) = (clamped(new.head_len), clamped(new.rest_len));
+            unit.traits = new.traits;
+        }
+        write_block(tx, scope, block, &units)?;
+    }
+    Ok(())
+}
+
+fn block_facts(conn: &Connection, scope: &Scope, block: u32) -> Result<Option<Vec<Facts>>> {
+    let mut stmt =
+        conn.prepare_cached("SELECT body FROM unit_blocks WHERE user_no = ?1 AND block_no = ?2")?;
+    let body: Option<Vec<u8>> =
+        stmt.query_row(params![scope.user_no, block], |row| row.get("body")).optional()?;
+    body.map(|body| facts::decode(block, &body).ok_or_else(unreadable)).transpose()
+}
+
+/// Writes a block over the one that is there; an empty one goes.
+fn write_block(tx: &Connection, scope: &Scope, block: u32, units: &[Facts]) -> Result<()> {
+    debug_assert!(units.iter().all(|unit| unit.seq <= last_of(block)), "a unit of another block");
+    if units.is_empty() {
+        tx.prepare_cached("DELETE FROM unit_blocks WHERE user_no = ?1 AND block_no = ?2")?
+            .execute(params![scope.user_no, block])?;
+        return Ok(());
+    }
+    tx.prepare_cached(
+        "INSERT INTO unit_blocks (user_no, block_no, body) VALUES (?1, ?2, ?3)
+         ON CONFLICT (user_no, block_no) DO UPDATE SET body = excluded.body",
+    )?
+    .execute(params![scope.user_no, block, facts::encode(units)])?;
+    Ok(())
+}
+
+fn unreadable() -> Error {
+    Error::new(ErrorKind::Corrupt, "a block of units cannot be read; run doctor")
+}

@@ -1,0 +1,151 @@
+//! A user's recall units in their order: what they are, and the words by which they are found.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::{
+    embed::pieces::{Piece, pieces},
+    error::{Error, ErrorKind, Result},
+    index::facts::Facts,
+    model::turn::NewTurn,
+    store::{originals, summaries, turns::turn_key, users::Scope, values::instant_at},
+    text::words::{EncodedWords, WordCounts},
+};
+
+/// How far a user's units are, and how far they are indexed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// Raised when something of the user was erased or replaced.
+    pub(crate) epoch: i64,
+    /// The newest unit; 0: none.
+    pub(crate) last_seq: u32,
+    /// Units up to here are in the postings and blocks.
+    pub(crate) indexed_seq: u32,
+    /// Raised when an anchor changes.
+    pub(crate) anchor_version: i64,
+}
+
+/// A unit with its words.
+#[derive(Clone, Debug)]
+pub(crate) struct Unit {
+    pub(crate) facts: Facts,
+    /// The encoded forward list.
+    pub(crate) words: Vec<u8>,
+}
+
+/// How far the user's units are; nothing: the user is gone.
+pub(crate) fn extent(conn: &Connection, scope: &Scope) -> Result<Extent> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT epoch, last_seq, indexed_seq, anchor_version FROM user_scopes WHERE user_no = ?1 AND user_id = ?2",
+    )?;
+    let read = |row: &Row<'_>| {
+        Ok(Extent {
+            epoch: row.get("epoch")?,
+            last_seq: row.get("last_seq")?,
+            indexed_seq: row.get("indexed_seq")?,
+            anchor_version: row.get("anchor_version")?,
+        })
+    };
+    Ok(stmt.query_row(params![scope.user_no, scope.user_id], read).optional()?.unwrap_or_default())
+}
+
+/// Shows the units after `after` up to `until`, in their order, with their words wherever they are: in the turn's row,
+/// in the archive, or, where the original was deleted, those of the summary.
+pub(crate) fn for_each(
+    conn: &Connection,
+    scope: &Scope,
+    (after, until): (u32, u32),
+    mut each: impl FnMut(Unit) -> Result<()>,
+) -> Result<()> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT r.seq AS seq, r.session_no AS session_no, r.turn_number AS turn_number, r.said_at AS said_at,
+                coalesce(t.words, a.words) AS words, m.summary_text AS summary_text, m.topic_keywords AS topic_keywords
+         FROM recall_units AS r
+         LEFT JOIN conversation_turns AS t ON t.turn_key = (r.session_no << 24 | r.turn_number) AND t.user_id = ?4
+         LEFT JOIN archived_turns AS a ON a.turn_key = (r.session_no << 24 | r.turn_number) AND a.user_no = ?1
+         LEFT JOIN conversation_summaries AS m ON m.turn_key = (r.session_no << 24 | r.turn_number)
+           AND m.user_id = ?4 AND m.original = 'deleted'
+         WHERE r.user_no = ?1 AND r.seq > ?2 AND r.seq <= ?3 ORDER BY r.seq",
+    )?;
+    let mut rows = stmt.query(params![scope.user_no, after, until, scope.user_id])?;
+    while let Some(row) = rows.next()? {
+        each(read(row)?)?;
+    }
+    Ok(())
+}
+
+fn read(row: &Row<'_>) -> Result<Unit> {
+    let words = if let Some(words) = row.get::<_, Option<Vec<u8>>>("words")? {
+        words
+    } else {
+        let summary: Option<String> = row.get("summary_text")?;
+        let keywords: Option<String> = row.get("topic_keywords")?;
+        words_of_summary(&summary.unwrap_or_default(), &keywords.unwrap_or_default())
+    };
+    // A unit whose words are damaged is found by its meaning; doctor finds the damage.
+    let words = if EncodedWords::parse(&words).is_some() { words } else { WordCounts::default().encode() };
+    let parsed = EncodedWords::parse(&words)
+        .ok_or_else(|| Error::new(ErrorKind::Corrupt, "a turn's words cannot be read; run doctor"))?;
+    let clamped = |len: u32| u16::try_from(len).unwrap_or(u16::MAX);
+    let facts = Facts {
+        seq: row.get("seq")?,
+        session_no: row.get("session_no")?,
+        turn_number: row.get("turn_number")?,
+        said_at_ms: instant_at(row, "said_at")?.timestamp_millis(),
+        head_len: clamped(parsed.head_len),
+        rest_len: clamped(parsed.rest_len),
+        traits: parsed.traits,
+    };
+    Ok(Unit { facts, words })
+}
+
+/// The words by which a turn is found whose original was deleted: its summary's, and its keywords, which stand there as
+/// a JSON array.
+pub(crate) fn words_of_summary(summary_text: &str, topic_keywords: &str) -> Vec<u8> {
+    WordCounts::of_text(&format!("{summary_text}\n{topic_keywords}")).encode()
+}
+
+/// The words of one turn, from wherever it is; `None`: it is nowhere.
+pub(crate) fn words_at(
+    conn: &Connection,
+    scope: &Scope,
+    (session_no, turn_number): (i64, u32),
+) -> Result<Option<Vec<u8>>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT words, NULL AS summary_text, NULL AS topic_keywords FROM conversation_turns
+         WHERE turn_key = ?1 AND user_id = ?2
+         UNION ALL SELECT words, NULL, NULL FROM archived_turns WHERE turn_key = ?1 AND user_no = ?3
+         UNION ALL SELECT NULL, summary_text, topic_keywords FROM conversation_summaries
+         WHERE turn_key = ?1 AND user_id = ?2 AND original = 'deleted'",
+    )?;
+    let mut rows = stmt.query(params![turn_key(session_no, turn_number), scope.user_id, scope.user_no])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    Ok(Some(match row.get::<_, Option<Vec<u8>>>("words")? {
+        Some(words) => words,
+        None => {
+            words_of_summary(&row.get::<_, String>("summary_text")?, &row.get::<_, String>("topic_keywords")?)
+        }
+    }))
+}
+
+/// What is embedded of a turn: its pieces, or, where its original was deleted, its summary.
+pub(crate) fn pieces_at(
+    conn: &Connection,
+    scope: &Scope,
+    (originals, (session_no, turn_number)): (&mut originals::Reader<'_>, (i64, u32)),
+) -> Result<Vec<Piece>> {
+    let said = match originals.by_number(session_no, turn_number)? {
+        Some(turn) => turn.said,
+        None => match summaries::at(conn, scope, (session_no, turn_number))? {
+            Some(summary) => NewTurn::new(summary.summary_text, "").said,
+            None => return Ok(Vec::new()),
+        },
+    };
+    Ok(pieces(&said))
+}
+
+/// Says that the user's units up to `seq` are indexed.
+pub(super) fn set_indexed(tx: &Connection, scope: &Scope, seq: u32) -> Result<()> {
+    tx.prepare_cached("UPDATE user_scopes SET indexed_seq = ?3 WHERE user_no = ?1 AND user_id = ?2")?
+        .execute(params![scope.user_no, scope.user_id, seq])?;
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! Days, weeks, months, years and seasons as spans of instants, in UTC, held inside the years 1 to 9999.
+
+use chrono::{DateTime, Datelike, Days, Months, NaiveDate, TimeDelta, Utc, Weekday};
+
+use crate::model::instant;
+
+/// From an instant up to another, which is not part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) from: DateTime<Utc>,
+    pub(super) until: DateTime<Utc>,
+}
+
+impl Span {
+    /// From the start of one day to the start of another.
+    pub(super) fn days(first: NaiveDate, behind: NaiveDate) -> Self {
+        Self { from: midnight(first), until: midnight(behind) }
+    }
+
+    pub(super) fn day(date: NaiveDate) -> Self {
+        Self::days(date, plus_days(date, 1))
+    }
+
+    /// Between two hours counted from the start of a day.
+    pub(super) fn hours(date: NaiveDate, first: i64, behind: i64) -> Self {
+        let hour = |hours| plus(midnight(date), TimeDelta::hours(hours));
+        Self { from: hour(first), until: hour(behind) }
+    }
+
+    /// One third of it, by whole days: 0 is early, 1 the middle, 2 late.
+    pub(super) fn third(self, which: i64) -> Self {
+        let days = (self.until - self.from).num_days();
+        let day = |third: i64| plus(self.from, TimeDelta::days(days * third / 3));
+        Self { from: day(which), until: if which == 2 { self.until } else { day(which + 1) } }
+    }
+
+    pub(super) fn first_day(self) -> NaiveDate {
+        self.from.date_naive()
+    }
+
+    pub(super) fn last_day(self) -> NaiveDate {
+        plus(self.until, -TimeDelta::milliseconds(1)).date_naive()
+    }
+}
+
+/// What people count time in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Minute,
+    Hour,
+    Day,
+    Week,
+    Weekend,
+    Month,
+    Year,
+}
+
+impl Unit {
+    pub(super) fn from_word(word: &str) -> Option<Self> {
+        Some(match word {
+            "minute" | "minutes" => Self::Minute,
+            "hour" | "hours" => Self::Hour,
+            "day" | "days" | "night" | "nights" => Self::Day,
+            "week" | "weeks" => Self::Week,
+            "weekend" | "weekends" => Self::Weekend,
+            "month" | "months" => Self::Month,
+            "year" | "years" => Self::Year,
+            _ => return None,
+        })
+    }
+
+    /// Half of it, in whole days.
+    pub(super) fn half_days(self) -> i64 {
+        match self {
+            Self::Minute | Self::Hour | Self::Day => 0,
+            Self::Week | Self::Weekend => 3,
+            Self::Month => 15,
+            Self::Year => 182,
+        }
+    }
+}
+
+/// The day so many units before this one.
+pub(super) fn back(date: NaiveDate, count: u32, unit: Unit) -> NaiveDate {
+    match unit {
+        Unit::Minute | Unit::Hour => date,
+        Unit::Day => plus_days(date, -i64::from(count)),
+        Unit::Week | Unit::Weekend => plus_days(date, -7 * i64::from(count)),
+        Unit::Month => held(date.checked_sub_months(Months::new(count))),
+        Unit::Year => held(date.checked_sub_months(Months::new(count.saturating_mul(12)))),
+    }
+}
+
+/// The period of the calendar in which a day lies; weeks begin on Monday, weekends on Saturday.
+pub(super) fn containing(date: NaiveDate, unit: Unit) -> Span {
+    let monday = plus_days(date, -i64::from(date.weekday().num_days_from_monday()));
+    match unit {
+        Unit::Minute | Unit::Hour | Unit::Day => Span::day(date),
+        Unit::Week => Span::days(monday, plus_days(monday, 7)),
+        Unit::Weekend => Span::days(plus_days(monday, 5), plus_days(monday, 7)),
+        Unit::Month => month(date.year(), date.month()),
+        Unit::Year => year(date.year()),
+    }
+}
+
+pub(super) fn year(year: i32) -> Span {
+    Span::days(first_of(year, 1), first_of(year + 1, 1))
+}
+
+pub(super) fn month(year: i32, month: u32) -> Span {
+    let first = first_of(year, month);
+    Span::days(first, held_at_end(first.checked_add_months(Months::new(1))))
+}
+
+/// A season of the northern half of the world: three whole months, winter begins in December.
+pub(super) fn season(year: i32, first_month: u32) -> Span {
+    let first = first_of(year, first_month);
+    Span::days(first, held_at_end(first.checked_add_months(Months::new(3))))
+}
+
+/// The last of these days before `date`.
+pub(super) fn weekday_before(date: NaiveDate, weekday: Weekday) -> NaiveDate {
+    let ahead = weekday.num_days_from_monday() + 7 - date.weekday().num_days_from_monday();
+    let behind = (7 - ahead % 7) % 7;
+    plus_days(date, -i64::from(if behind == 0 { 7 } else { behind }))
+}
+
+/// A day that may not exist: 30 February.
+pub(super) fn date(year: i32, month: u32, day: u32) -> Option<NaiveDate> {
+    NaiveDate::from_ymd_opt(year, month, day).filter(|_| (1..=9_999).contains(&year))
+}
+
+pub(super) fn plus_days(date: NaiveDate, days: i64) -> NaiveDate {
+    let count = Days::new(days.unsigned_abs());
+    let moved = if days < 0 { date.checked_sub_days(count) } else { date.checked_add_days(count) };
+    if days < 0 { held(moved) } else { held_at_end(moved) }
+}
+
+pub(super) fn plus(at: DateTime<Utc>, delta: TimeDelta) -> DateTime<Utc> {
+    let end = if delta < TimeDelta::zero() { DateTime::<Utc>::MIN_UTC } else { DateTime::<Utc>::MAX_UTC };
+    instant::clamped(at.checked_add_signed(delta).unwrap_or(end))
+}
+
+/// The first instant of all.
+pub(super) fn beginning() -> DateTime<Utc> {
+    instant::clamped(DateTime::<Utc>::MIN_UTC)
+}
+
+fn first_of(year: i32, month: u32) -> NaiveDate {
+    held_at_end(NaiveDate::from_ymd_opt(year, month, 1))
+}
+
+/// What fell out of the calendar at its start is its first day.
+fn held(date: Option<NaiveDate>) -> NaiveDate {
+    date.unwrap_or(NaiveDate::MIN).max(beginning().date_naive())
+}
+
+fn held_at_end(date: Option<NaiveDate>) -> NaiveDate {
+    let end = instant::clamped(DateTime::<Utc>::MAX_UTC).date_naive();
+    held(Some(date.unwrap_or(end).min(end)))
+}
+
+fn midnight(date: NaiveDate) -> DateTime<Utc> {
+    instant::clamped(date.and_time(chrono::NaiveTime::MIN).and_utc())
+}

@@ -1,0 +1,106 @@
+//! When a query is about: expressions such as `last week`, `in March` or `two days ago`, as ranges of instants.
+//!
+//! English, in UTC, relative to a `now` that the caller gives. Weeks begin on Monday; a month, day or season without
+//! a year is the last one that has begun; seasons are those of the northern half of the world. What lies ahead
+//! (`tomorrow`, `next week`) gives no range: nothing was said there. In doubt there is no time in a word: `may` and
+//! `march` are verbs, `Sun` shines, and `in 2000 words` is no year.
+//!
+//! Own code, since no crate seen (2026-11) does it: `chrono-english`, `interim` and `natural-date-parser` read a
+//! string that is nothing but a date, and give an instant; `two_timer` gives ranges, also of whole strings alone;
+//! `date_time_parser` finds a date in a sentence, the first one, as a day, relative to the system's clock.
+
+mod calendar;
+mod counts;
+mod dates;
+mod grammar;
+mod relative;
+mod words;
+
+use std::ops::Range;
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    model::instant,
+    text::{
+        stop_words::is_stop_word,
+        times::{grammar::Reader, words::Words},
+    },
+};
+
+/// A time that a query names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TimeSpan {
+    pub(crate) from: DateTime<Utc>,
+    /// The first instant behind it.
+    pub(crate) until: DateTime<Utc>,
+    /// Where in the query its words stand, in bytes. Two readings of one date stand in the same place.
+    pub(crate) text: Range<usize>,
+}
+
+impl TimeSpan {
+    /// Whether this instant lies in it.
+    pub(crate) fn contains(&self, at: DateTime<Utc>) -> bool {
+        (self.from..self.until).contains(&at)
+    }
+}
+
+/// No more of a query is looked at: who asks for a time does so in a sentence or two.
+const MAX_BYTES: usize = 4_096;
+/// More times than this are a list, not a question.
+const MAX_SPANS: usize = 16;
+
+/// The times that a query names, in its order. Their instants lie in the years 1 to 9999, none is empty, and each
+/// begins at `now` or before.
+pub(crate) fn find(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
+    let now = instant::clamped(now);
+    let words = Words::of(&query[..query.floor_char_boundary(MAX_BYTES)]);
+    let reader = Reader { words: &words, now };
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let Some(read) = reader.read(at) else {
+            at += 1;
+            continue;
+        };
+        let end = read.end.clamp(at + 1, words.len());
+        if let (Some(first), Some(last)) = (words.get(at), words.get(end - 1)) {
+            let text = first.start..last.end;
+            let spans = read.spans.into_iter().filter(|span| span.from < span.until && span.from <= now);
+            found.extend(spans.map(|span| TimeSpan {
+                from: span.from,
+                until: span.until,
+                text: text.clone(),
+            }));
+        }
+        at = end;
+    }
+    found.truncate(MAX_SPANS);
+    found
+}
+
+/// What people say around a time when they ask for nothing but what was said then.
+const TALK: &str = "\
+    remember recall remind tell told talk talked talking talks speak spoke spoken speaking say said saying mention mentioned \
+    discuss discussed discussing discussion discussions chat chatted chatting chats conversation conversations session sessions \
+    happen happened happening went go going gone show list give recap summarize summarise summary sum overview review please \
+    hey hi hello ok okay so well now again back earlier thing things stuff topic topics subject subjects anything something \
+    everything get know see look find like much exactly covered cover come came up got up history logs log \
+    dealt deal ask asked asking question questions bring pull lets thanks thank yeah yes time day days week weeks \
+    month months year years morning afternoon evening night around sometime ever still also";
+
+/// Whether a query asks for what was said in these times of its, and for nothing else: `remember last week?`
+pub(crate) fn is_only_time(query: &str, spans: &[TimeSpan]) -> bool {
+    if spans.is_empty() || query.len() > MAX_BYTES {
+        return false;
+    }
+    let is_talk = |word: &words::Word| {
+        let bare = word.lower.replace(['\'', '\u{2019}'], "");
+        !word.is_number && (is_stop_word(&bare) || TALK.split(' ').any(|talk| talk == bare))
+    };
+    let is_inside = |word: &words::Word| spans.iter().any(|span| span.text.contains(&word.start));
+    words::words(query).iter().all(|word| is_inside(word) || is_talk(word))
+}
+
+#[cfg(test)]
+mod tests;

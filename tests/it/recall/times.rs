@@ -1,0 +1,85 @@
+//! Times in a question.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use thermocline::{NewTurn, RecallOptions, RunJobs, blocking::User};
+
+use super::ids;
+use crate::support::{Fixture, at};
+
+/// A session each on some days, two turns each.
+fn talks(fixture: &Fixture, days: &[&str]) -> User {
+    let alex = fixture.open().user("alex").unwrap();
+    for day in days {
+        let session = alex.session_named(day).unwrap();
+        for n in 1..=2 {
+            let said_at: DateTime<Utc> = at(&format!("{day}T10:0{n}:00Z"));
+            let said = NewTurn::new(format!("The lamp number {n} is lit."), "So it is.");
+            session.record(said.said_at(said_at).caller_id(format!("{day}/{n}"))).unwrap();
+        }
+        session.end().unwrap();
+    }
+    alex
+}
+
+fn asked(alex: &User, query: &str, now: &str) -> Vec<String> {
+    let recall = alex.recall(query, RecallOptions::default().now(at(now)).k(100)).unwrap();
+    super::check_scores(&recall, &thermocline::Profile::Default);
+    ids(&recall)
+}
+
+#[test]
+fn a_question_for_a_time_and_nothing_else_gets_its_sessions_the_newest_first() {
+    let fixture = Fixture::new();
+    // 2026-03-11 is a Wednesday; its last week is 2 to 8 March.
+    let days = ["2026-02-28", "2026-03-02", "2026-03-05", "2026-03-08", "2026-03-09", "2026-03-10"];
+    let alex = talks(&fixture, &days);
+    let expected =
+        ["2026-03-08/1", "2026-03-08/2", "2026-03-05/1", "2026-03-05/2", "2026-03-02/1", "2026-03-02/2"];
+    for when in ["before", "after"] {
+        for query in ["What did we talk about last week?", "Remember last week?"] {
+            assert_eq!(asked(&alex, query, "2026-03-11T12:00:00Z"), expected, "{query}, {when} the jobs");
+        }
+        let yesterday = asked(&alex, "What did we talk about yesterday?", "2026-03-11T12:00:00Z");
+        assert_eq!(yesterday, ["2026-03-10/1", "2026-03-10/2"], "{when}");
+        let february = asked(&alex, "What did we talk about in February?", "2026-03-11T12:00:00Z");
+        assert_eq!(february, ["2026-02-28/1", "2026-02-28/2"], "{when}");
+        let nothing = asked(&alex, "What did we talk about last year?", "2026-03-11T12:00:00Z");
+        assert_eq!(nothing, Vec::<String>::new(), "{when}");
+        fixture.open().run_jobs(RunJobs::default()).unwrap();
+    }
+    let parts = alex.recall("Remember last week?", RecallOptions::default().now(at("2026-03-11T12:00:00Z")));
+    assert!(parts.unwrap().items.iter().all(|recalled| recalled.parts.only_time > 0.99));
+    let receipt = alex.receipts(1).unwrap().remove(0);
+    assert!(alex.receipt(receipt.id).unwrap().understood.is_only_time);
+    assert_eq!(receipt.understood.times, ["2026-03-02/2026-03-09"]);
+}
+
+#[test]
+fn a_month_that_is_named_lifts_what_was_said_in_it() {
+    let fixture = Fixture::new();
+    let days = ["2025-10-14", "2025-11-14", "2025-12-14", "2026-01-14"];
+    let alex = talks(&fixture, &days);
+    for (query, day) in [
+        ("Which lamp was lit in November?", "2025-11-14"),
+        ("Which lamp was lit in December 2025?", "2025-12-14"),
+        ("Which lamp was lit in October?", "2025-10-14"),
+    ] {
+        let recall = alex.recall(query, RecallOptions::default().now(at("2026-03-11T12:00:00Z"))).unwrap();
+        let first = &recall.items[0];
+        assert_eq!((&ids(&recall)[0][..10], first.parts.time), (day, 1.0), "{query}");
+        let others = recall.items.iter().filter(|recalled| recalled.parts.time == 0.0).count();
+        assert_eq!(others, 6, "{query}: it lifts, and hides nothing");
+    }
+}
+
+#[test]
+fn a_time_is_measured_from_the_moment_of_asking_and_the_future_is_as_new_as_can_be() {
+    let fixture = Fixture::new();
+    let alex = talks(&fixture, &["2026-03-02", "2026-03-09"]);
+    let query = "What did we talk about last week?";
+    assert_eq!(asked(&alex, query, "2026-03-10T12:00:00Z"), ["2026-03-02/1", "2026-03-02/2"]);
+    assert_eq!(asked(&alex, query, "2026-03-18T12:00:00Z"), ["2026-03-09/1", "2026-03-09/2"]);
+    let early = RecallOptions::default().now(at("2026-03-02T10:00:00Z") - TimeDelta::days(400));
+    let recall = alex.recall("lamp", early).unwrap();
+    assert!(recall.items.iter().all(|recalled| recalled.parts.recency > 0.99));
+}
