@@ -99,7 +99,7 @@ pub struct Config {
     /// How recalled turns are ranked. Default: [`Profile::Default`].
     pub profile: Profile,
     /// Bytes that recall may keep in memory of all users together: about 0.6 KB a chat-sized turn. The user who asked
-    /// longest ago leaves. Default 256 MiB.
+    /// longest ago leaves; one who is larger than this alone is read anew at each recall. Default 256 MiB.
     pub recall_bytes: usize,
     /// Receipts kept of each user, the newest. Default 1,000, at most 100,000; 0: none, and use is not counted.
     pub receipts: u32,
