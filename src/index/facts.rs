@@ -2,7 +2,7 @@
 
 use crate::{
     index::{BLOCK_UNITS, block_of},
-    text::words::Traits,
+    text::words::{EncodedWords, Traits},
 };
 
 /// A unit, as ranking sees it.
@@ -21,6 +21,19 @@ pub(crate) struct Facts {
     /// All other words; larger numbers count as 65,535.
     pub(crate) rest_len: u16,
     pub(crate) traits: Traits,
+}
+
+impl Facts {
+    /// The same unit with what its words say of it.
+    pub(crate) fn with_words(self, words: EncodedWords<'_>) -> Self {
+        let clamped = |len: u32| u16::try_from(len).unwrap_or(u16::MAX);
+        Self {
+            head_len: clamped(words.head_len),
+            rest_len: clamped(words.rest_len),
+            traits: words.traits,
+            ..self
+        }
+    }
 }
 
 /// Bytes of one unit in a block.

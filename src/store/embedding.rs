@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use serde::Serialize;
 
-use crate::{embed::EmbeddingSpace, error::Result, model::ids::UserId};
+use crate::{embed::EmbeddingSpace, error::Result, model::ids::UserId, store::vectors};
 
 /// How far one user's turns are embedded by one model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -34,11 +34,7 @@ pub(crate) fn status(conn: &Connection) -> Result<Vec<EmbeddingStatus>> {
     let rows = stmt.query_map([], |row| {
         Ok(EmbeddingStatus {
             user_id: row.get("user_id")?,
-            space: EmbeddingSpace {
-                model: row.get("model")?,
-                revision: row.get("revision")?,
-                dims: row.get("dims")?,
-            },
+            space: vectors::read_space(row)?,
             turns: row.get("turns")?,
             embedded: row.get("embedded")?,
             gaps: row.get("gaps")?,

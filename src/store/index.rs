@@ -183,10 +183,8 @@ pub(crate) fn replace(
     }
     let block = block_of(seq);
     if let Some(mut units) = block_facts(tx, scope, block)? {
-        let clamped = |len: u32| u16::try_from(len).unwrap_or(u16::MAX);
         for unit in units.iter_mut().filter(|unit| unit.seq == seq) {
-            (unit.head_len, unit.rest_len) = (clamped(new.head_len), clamped(new.rest_len));
-            unit.traits = new.traits;
+            *unit = unit.with_words(new);
         }
         write_block(tx, scope, block, &units)?;
     }

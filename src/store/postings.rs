@@ -39,13 +39,7 @@ pub(crate) fn for_each(
 /// Adds postings behind those that are there. What is there already is left out, so that a flush that was cut short
 /// can be begun again.
 pub(super) fn append(tx: &Connection, scope: &Scope, word: Word, added: &[Posting]) -> Result<()> {
-    let mut stmt = tx.prepare_cached(
-        "SELECT first_seq, last_seq, unit_count, data FROM postings WHERE user_no = ?1 AND word = ?2
-         ORDER BY first_seq DESC LIMIT 1",
-    )?;
-    let mut rows = stmt.query(params![scope.user_no, word])?;
-    let last = rows.next()?.map(read).transpose()?;
-    drop(rows);
+    let last = last_chunk(tx, scope, word, u32::MAX)?;
     let known = last.as_ref().map_or(0, |chunk| chunk.last);
     let added = &added[added.partition_point(|posting| posting.seq <= known)..];
     if added.is_empty() {
@@ -54,11 +48,10 @@ pub(super) fn append(tx: &Connection, scope: &Scope, word: Word, added: &[Postin
     match last.filter(|chunk| chunk.data.len() < FULL_BYTES) {
         None => insert(tx, scope, word, &postings::encode(added)),
         Some(chunk) => {
-            let mut all = postings::decode(chunk.first, &chunk.data).ok_or_else(unreadable)?;
+            let mut all = decoded(&chunk)?;
             all.extend_from_slice(added);
-            let chunks = postings::encode(&all);
             // The first one begins where the old row did, and is written over it in place.
-            insert(tx, scope, word, &chunks)
+            insert(tx, scope, word, &postings::encode(&all))
         }
     }
 }
@@ -76,14 +69,7 @@ pub(super) fn remove(tx: &Connection, scope: &Scope, word: Word, gone: &BTreeSet
 
 /// Puts one unit into a word's postings, in its place among those that are there.
 pub(super) fn put(tx: &Connection, scope: &Scope, word: Word, posting: Posting) -> Result<()> {
-    let mut stmt = tx.prepare_cached(
-        "SELECT first_seq, last_seq, unit_count, data FROM postings WHERE user_no = ?1 AND word = ?2 AND first_seq <= ?3
-         ORDER BY first_seq DESC LIMIT 1",
-    )?;
-    let mut rows = stmt.query(params![scope.user_no, word, posting.seq])?;
-    let chunk = rows.next()?.map(read).transpose()?;
-    drop(rows);
-    let Some(chunk) = chunk else {
+    let Some(chunk) = last_chunk(tx, scope, word, posting.seq)? else {
         return insert(tx, scope, word, &postings::encode(&[posting]));
     };
     let mut all = decoded(&chunk)?;
@@ -94,11 +80,17 @@ pub(super) fn put(tx: &Connection, scope: &Scope, word: Word, posting: Posting) 
 
 /// The last unit in a word's postings; 0: there is none.
 pub(super) fn last_seq(conn: &Connection, scope: &Scope, word: Word) -> Result<u32> {
+    Ok(last_chunk(conn, scope, word, u32::MAX)?.map_or(0, |chunk| chunk.last))
+}
+
+/// The last row of a word that begins at `until` or before.
+fn last_chunk(conn: &Connection, scope: &Scope, word: Word, until: u32) -> Result<Option<Chunk>> {
     let mut stmt = conn.prepare_cached(
-        "SELECT coalesce(max(last_seq), 0) AS last_seq FROM (SELECT last_seq FROM postings
-         WHERE user_no = ?1 AND word = ?2 ORDER BY first_seq DESC LIMIT 1)",
+        "SELECT first_seq, last_seq, unit_count, data FROM postings WHERE user_no = ?1 AND word = ?2 AND first_seq <= ?3
+         ORDER BY first_seq DESC LIMIT 1",
     )?;
-    Ok(stmt.query_row(params![scope.user_no, word], |row| row.get("last_seq"))?)
+    let mut rows = stmt.query(params![scope.user_no, word, until])?;
+    rows.next()?.map(read).transpose()
 }
 
 fn overlapping(

@@ -1,7 +1,7 @@
 //! Rows of `recall_receipts`: what recalls considered; and what came of them, counted when a turn says what it answers.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
         sessions::SessionRow,
         turns, units,
         users::{self, Scope},
-        values::{Instant, instant_at, optional_instant_at},
+        values::{Instant, instant_at, json_at, optional_instant_at},
     },
 };
 
@@ -120,7 +120,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(i64, Receipt)> {
     let profile = match row.get_ref("profile")?.as_str()? {
         "paper" => Profile::Paper,
         "recency" => Profile::Recency,
-        "custom" => Profile::Custom(from_json(row, "weights")?),
+        "custom" => Profile::Custom(json_at(row, "weights")?),
         _ => Profile::Default,
     };
     let receipt = Receipt {
@@ -130,8 +130,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(i64, Receipt)> {
         now: instant_at(row, "now")?,
         query: row.get("query")?,
         profile,
-        understood: from_json(row, "understood")?,
-        missing: from_json(row, "missing")?,
+        understood: json_at(row, "understood")?,
+        missing: json_at(row, "missing")?,
         budget_tokens: row.get("budget_tokens")?,
         tokens: row.get("tokens")?,
         took_us: u64::try_from(row.get::<_, i64>("took_us")?).unwrap_or(0),
@@ -154,7 +154,7 @@ fn with_items(conn: &Connection, scope: &Scope, receipt_no: i64, receipt: Receip
             owner_id: Uuid::from_bytes(row.get("owner_id")?),
             memory_tier: row.get("memory_tier")?,
             score: row.get("score")?,
-            parts: from_json(row, "parts")?,
+            parts: json_at(row, "parts")?,
             packed_as: row.get("packed_as")?,
             outcome: row.get("outcome")?,
             tokens: row.get("tokens")?,
@@ -289,13 +289,4 @@ pub(super) fn end_promotions(desk: &Desk<'_>, scope: &Scope, session_no: i64) ->
 fn json<T: Serialize>(value: &T) -> Result<String> {
     serde_json::to_string(value)
         .map_err(|error| Error::caused(ErrorKind::Io, "a receipt could not be written", error))
-}
-
-fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
-    let index = row.as_ref().column_index(column)?;
-    let text = row.get_ref(index)?.as_str()?;
-    serde_json::from_str(text).map_err(|error| {
-        let place = format!("no such JSON, at {}", error.column());
-        rusqlite::Error::FromSqlConversionFailure(index, rusqlite::types::Type::Text, place.into())
-    })
 }

@@ -1,7 +1,6 @@
 //! Rows of `conversation_summaries`.
 
-use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
-use serde::de::DeserializeOwned;
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{
     error::Result,
@@ -12,7 +11,7 @@ use crate::{
     store::{
         turns::turn_key,
         users::Scope,
-        values::{Instant, instant_at},
+        values::{Instant, instant_at, json_at},
     },
 };
 
@@ -26,27 +25,14 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Summary> {
         session_id: row.get("session_id")?,
         turn_number: row.get("turn_number")?,
         summary_text: row.get("summary_text")?,
-        topic_keywords: json(row, "topic_keywords")?,
-        identity_anchor_ids: json(row, "identity_anchor_ids")?,
+        topic_keywords: json_at(row, "topic_keywords")?,
+        identity_anchor_ids: json_at(row, "identity_anchor_ids")?,
         timestamp: instant_at(row, "timestamp")?,
         summarizer: row.get("summarizer")?,
         reliability: row.get("reliability")?,
         summary_tokens: row.get("summary_tokens")?,
         original: row.get("original")?,
         original_tokens: row.get("original_tokens")?,
-    })
-}
-
-fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
-    let index = row.as_ref().column_index(column)?;
-    let text = row.get_ref(index)?.as_str()?;
-    // serde_json quotes what it stumbles over; only the place is passed on.
-    serde_json::from_str(text).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(
-            index,
-            Type::Text,
-            format!("no such JSON, at {}", error.column()).into(),
-        )
     })
 }
 

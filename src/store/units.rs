@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{
     embed::pieces::{Piece, pieces},
-    error::{Error, ErrorKind, Result},
+    error::Result,
     index::facts::Facts,
     model::turn::NewTurn,
     store::{originals, summaries, turns::turn_key, users::Scope, values::instant_at},
@@ -74,28 +74,27 @@ pub(crate) fn for_each(
 }
 
 fn read(row: &Row<'_>) -> Result<Unit> {
-    let words = if let Some(words) = row.get::<_, Option<Vec<u8>>>("words")? {
-        words
-    } else {
-        let summary: Option<String> = row.get("summary_text")?;
-        let keywords: Option<String> = row.get("topic_keywords")?;
-        words_of_summary(&summary.unwrap_or_default(), &keywords.unwrap_or_default())
-    };
-    // A unit whose words are damaged is found by its meaning; doctor finds the damage.
-    let words = if EncodedWords::parse(&words).is_some() { words } else { WordCounts::default().encode() };
-    let parsed = EncodedWords::parse(&words)
-        .ok_or_else(|| Error::new(ErrorKind::Corrupt, "a turn's words cannot be read; run doctor"))?;
-    let clamped = |len: u32| u16::try_from(len).unwrap_or(u16::MAX);
+    let words = words_in(row)?;
     let facts = Facts {
         seq: row.get("seq")?,
         session_no: row.get("session_no")?,
         turn_number: row.get("turn_number")?,
         said_at_ms: instant_at(row, "said_at")?.timestamp_millis(),
-        head_len: clamped(parsed.head_len),
-        rest_len: clamped(parsed.rest_len),
-        traits: parsed.traits,
+        ..Facts::default()
     };
+    // A unit whose words are damaged is found by its meaning; doctor finds the damage.
+    let facts = EncodedWords::parse(&words).map_or(facts, |words| facts.with_words(words));
     Ok(Unit { facts, words })
+}
+
+/// The words of a row: the turn's own, else those of the summary in its place.
+fn words_in(row: &Row<'_>) -> Result<Vec<u8>> {
+    if let Some(words) = row.get("words")? {
+        return Ok(words);
+    }
+    let summary: Option<String> = row.get("summary_text")?;
+    let keywords: Option<String> = row.get("topic_keywords")?;
+    Ok(words_of_summary(&summary.unwrap_or_default(), &keywords.unwrap_or_default()))
 }
 
 /// The words by which a turn is found whose original was deleted: its summary's, and its keywords, which stand there as
@@ -118,13 +117,7 @@ pub(crate) fn words_at(
          WHERE turn_key = ?1 AND user_id = ?2 AND original = 'deleted'",
     )?;
     let mut rows = stmt.query(params![turn_key(session_no, turn_number), scope.user_id, scope.user_no])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    Ok(Some(match row.get::<_, Option<Vec<u8>>>("words")? {
-        Some(words) => words,
-        None => {
-            words_of_summary(&row.get::<_, String>("summary_text")?, &row.get::<_, String>("topic_keywords")?)
-        }
-    }))
+    rows.next()?.map(words_in).transpose()
 }
 
 /// What is embedded of a turn: its pieces, or, where its original was deleted, its summary.

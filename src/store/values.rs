@@ -3,8 +3,9 @@
 use chrono::{DateTime, Utc};
 use rusqlite::{
     Row,
-    types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef},
+    types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef},
 };
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use crate::model::{
@@ -93,4 +94,18 @@ pub(crate) fn instant_at(row: &Row<'_>, column: &str) -> rusqlite::Result<DateTi
 /// Reads a column that holds an instant or nothing.
 pub(crate) fn optional_instant_at(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<DateTime<Utc>>> {
     row.get::<_, Option<Instant>>(column).map(|at| at.map(|at| at.0))
+}
+
+/// Reads a column that holds JSON.
+pub(crate) fn json_at<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    let index = row.as_ref().column_index(column)?;
+    let text = row.get_ref(index)?.as_str()?;
+    // serde_json quotes what it stumbles over; only the place is passed on.
+    serde_json::from_str(text).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(
+            index,
+            Type::Text,
+            format!("no such JSON, at {}", error.column()).into(),
+        )
+    })
 }

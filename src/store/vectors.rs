@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use crate::{
     embed::{EmbeddingSpace, pieces::TEXT_FORM},
@@ -39,6 +39,11 @@ pub(crate) fn space(conn: &Connection, space: &EmbeddingSpace) -> Result<Option<
         .query_row(params![space.model, space.revision, space.dims, TEXT_FORM], |row| row.get("space_no"))
         .optional()?;
     Ok(found.map(|space_no| Space { space_no, dims: space.dims as usize }))
+}
+
+/// A model, as its columns name it.
+pub(super) fn read_space(row: &Row<'_>) -> rusqlite::Result<EmbeddingSpace> {
+    Ok(EmbeddingSpace { model: row.get("model")?, revision: row.get("revision")?, dims: row.get("dims")? })
 }
 
 /// The same, with a place made for it.
@@ -220,20 +225,7 @@ pub(crate) fn begin_anew(desk: &mut Desk<'_>) -> Result<u64> {
     desk.tx.prepare_cached("UPDATE user_spaces SET embedded_seq = 0")?.execute([])?;
     desk.tx.prepare_cached("DELETE FROM vector_gaps")?.execute([])?;
     desk.tx.prepare_cached("UPDATE user_scopes SET epoch = epoch + 1")?.execute([])?;
-    queue_for_all(desk)
-}
-
-/// Queues the making of vectors for every user with a unit.
-pub(crate) fn queue_for_all(desk: &mut Desk<'_>) -> Result<u64> {
-    let mut stmt = desk
-        .tx
-        .prepare_cached("SELECT user_id, user_no FROM user_scopes WHERE last_seq > 0 ORDER BY user_no")?;
-    let users: Vec<Scope> = stmt.query_map([], read_scope)?.collect::<rusqlite::Result<_>>()?;
-    drop(stmt);
-    for scope in &users {
-        jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
-    }
-    Ok(users.len() as u64)
+    queue(desk, "SELECT user_id, user_no FROM user_scopes WHERE last_seq > 0 ORDER BY user_no", [])
 }
 
 /// Queues the making of vectors for everybody who is behind in the space of a configured embedder: the model was changed,
@@ -243,36 +235,33 @@ pub(crate) fn queue_behind(desk: &mut Desk<'_>) -> Result<()> {
         let wanted = embedder.space();
         wanted.check()?;
         let space = find_or_add_space(desk.tx, &wanted)?;
-        let mut stmt = desk.tx.prepare_cached(
+        queue(
+            desk,
             "SELECT u.user_id AS user_id, u.user_no AS user_no FROM user_scopes AS u
              LEFT JOIN user_spaces AS s ON s.user_no = u.user_no AND s.space_no = ?1
              WHERE u.last_seq > coalesce(s.embedded_seq, 0) ORDER BY u.user_no",
+            [space.space_no],
         )?;
-        let rows = stmt.query_map([space.space_no], read_scope)?;
-        let behind: Vec<Scope> = rows.collect::<rusqlite::Result<_>>()?;
-        drop(stmt);
-        for scope in &behind {
-            jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
-        }
     }
     Ok(())
 }
 
-fn read_scope(row: &Row<'_>) -> rusqlite::Result<Scope> {
-    Ok(Scope { user_id: row.get("user_id")?, user_no: row.get("user_no")? })
+/// Queues the making of vectors for the users that a query gives, and returns how many they are.
+fn queue(desk: &mut Desk<'_>, users: &str, params: impl Params) -> Result<u64> {
+    let mut stmt = desk.tx.prepare_cached(users)?;
+    let read = |row: &Row<'_>| Ok(Scope { user_id: row.get("user_id")?, user_no: row.get("user_no")? });
+    let users: Vec<Scope> = stmt.query_map(params, read)?.collect::<rusqlite::Result<_>>()?;
+    drop(stmt);
+    for scope in &users {
+        jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
+    }
+    Ok(users.len() as u64)
 }
 
 /// Takes away the vectors of spaces that are not among `kept`, a block at a time. False: there are none.
 pub(crate) fn drop_others(tx: &Connection, kept: &[EmbeddingSpace]) -> Result<bool> {
     let mut stmt = tx.prepare_cached("SELECT space_no, model, revision, dims FROM embedding_spaces")?;
-    let known = stmt.query_map([], |row| {
-        let space = EmbeddingSpace {
-            model: row.get("model")?,
-            revision: row.get("revision")?,
-            dims: row.get("dims")?,
-        };
-        Ok((row.get::<_, i64>("space_no")?, space))
-    })?;
+    let known = stmt.query_map([], |row| Ok((row.get("space_no")?, read_space(row)?)))?;
     let known: Vec<(i64, EmbeddingSpace)> = known.collect::<rusqlite::Result<_>>()?;
     for (space_no, space) in known {
         if kept.contains(&space) {
