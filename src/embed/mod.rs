@@ -18,7 +18,7 @@ pub use local::LocalEmbedder;
 #[cfg(feature = "llm")]
 pub use provider::OpenAiEmbedder;
 
-use std::{fmt, future::Future, pin::Pin};
+use std::{fmt, future::Future, pin::Pin, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -95,4 +95,19 @@ impl EmbeddingSpace {
         }
         Ok(())
     }
+}
+
+/// Asks an embedder for a vector of each text, of its own size; an answer that takes longer than `limit` is none.
+pub(crate) async fn ask(embedder: &dyn Embedder, texts: &[String], limit: Duration) -> Result<Vec<Vec<f32>>> {
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let answer = tokio::time::timeout(limit, embedder.embed(texts)).await;
+    let late = |_| Error::provider(format!("no answer within {} ms", limit.as_millis()));
+    let vectors = answer.map_err(late)??;
+    let dims = embedder.space().dims as usize;
+    if vectors.len() == texts.len() && vectors.iter().all(|vector| vector.len() == dims) {
+        return Ok(vectors);
+    }
+    Err(Error::provider("it gave no vector of its own size"))
 }

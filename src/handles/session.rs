@@ -18,9 +18,8 @@ use crate::{
         turn::{NewTurn, RecordOutcome, Recorded, Turn},
     },
     recall::{
-        answer,
         context::{self, Asked, Context, ContextOptions},
-        embedders::{self, QueryVector},
+        embedders,
         search::Found,
     },
     store::{
@@ -119,13 +118,15 @@ impl Session {
             .await
     }
 
-    /// What LLM#2 is to be handed with this message, within a token budget. Writes nothing.
+    /// What LLM#2 is to be handed with this message, within a token budget. Changes nothing that is shown or ranked; a
+    /// receipt is written behind it.
     ///
-    /// The newest turns come first, then what the message refers back to, then the newest warm turns. The same
-    /// file, message and options give the same string.
+    /// The newest turns come first, then what the message refers back to and the newest warm turns, then what is recalled
+    /// of all other talks. The same file, message and options give the same string.
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
-        answer::check_query(message, self.store.config())?;
-        let vectors = self.query_vectors(message).await;
+        let config = self.store.config();
+        let hot = if config.embedders.is_empty() { None } else { self.hot().await.ok() };
+        let vectors = embedders::query_vectors(config, message, hot.as_deref()).await?;
         let (open, message) = (Arc::clone(&self.store), message.to_owned());
         self.read_latest(move |store, scope, id| {
             let asked = Asked { message: &message, vectors: &vectors, options };
@@ -134,16 +135,6 @@ impl Session {
             Ok(context)
         })
         .await
-    }
-
-    /// What the message means to embedders of the caller's, the last turns considered where it needs them.
-    async fn query_vectors(&self, message: &str) -> Vec<QueryVector> {
-        if self.store.config().embedders.is_empty() {
-            return Vec::new();
-        }
-        let hot = self.hot().await;
-        let text = context::text_to_embed(message, hot.as_deref().ok());
-        embedders::query_vectors(self.store.config(), &text).await
     }
 
     /// One turn by its place in the session, from 1.

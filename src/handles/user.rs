@@ -19,7 +19,7 @@ use crate::{
     recall::{
         answer::{self, Recall, RecallOptions},
         context::{self, Asked, Context, ContextOptions},
-        embedders::{self, QueryVector},
+        embedders,
     },
     store::{
         anchors, erase::Erased, lifecycle, originals, receipts, record, reload, sessions, summaries,
@@ -163,7 +163,7 @@ impl User {
     ///
     /// Errors: `InvalidInput` for options outside their limits, `TimedOut`.
     pub async fn recall(&self, query: &str, options: RecallOptions) -> Result<Recall> {
-        let vectors = self.query_vectors(query).await?;
+        let vectors = embedders::query_vectors(self.store.config(), query, None).await?;
         let (store, scope, query) = (Arc::clone(&self.store), self.scope, query.to_owned());
         off_thread(move || {
             let (recall, receipt) =
@@ -177,7 +177,7 @@ impl User {
     /// What LLM#2 is to be handed with the first message of a session that has not begun: who the user is, and what is
     /// recalled. Starts no session. [`Session::context`] is for all others.
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
-        let vectors = self.query_vectors(message).await?;
+        let vectors = embedders::query_vectors(self.store.config(), message, None).await?;
         let (store, scope, message) = (Arc::clone(&self.store), self.scope, message.to_owned());
         off_thread(move || {
             let asked = Asked { message: &message, vectors: &vectors, options };
@@ -186,16 +186,6 @@ impl User {
             Ok(context)
         })
         .await
-    }
-
-    /// What a query means to embedders of the caller's.
-    async fn query_vectors(&self, query: &str) -> Result<Vec<QueryVector>> {
-        let config = self.store.config();
-        answer::check_query(query, config)?;
-        if config.embedders.is_empty() {
-            return Ok(Vec::new());
-        }
-        Ok(embedders::query_vectors(config, &context::text_to_embed(query, None)).await)
     }
 
     /// The receipt of a recall or context: what it considered, how it ranked, and what became of each. The newest

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use crate::{
-    embed::{BuiltIn, Embedder, quantize::Vector},
+    embed::{self, BuiltIn, Embedder, quantize::Vector},
     error::{Error, ErrorKind, Result},
     index::BLOCK_UNITS,
     jobs::{Ended, Run, is_lost},
@@ -172,13 +172,13 @@ async fn write(
 ) -> Result<()> {
     let texts: Vec<String> = batch.texts.iter().map(|(_, _, text)| text.clone()).collect();
     let (mut found, mut refused) = (Vec::new(), Vec::new());
-    match ask(embedder, &texts).await {
+    match embed::ask(embedder, &texts, BATCH_TIMEOUT).await {
         Ok(vectors) => found.extend(batch.texts.iter().map(|(seq, piece, _)| (*seq, *piece)).zip(vectors)),
         Err(error) if error.kind() == ErrorKind::ProviderRefused && !texts.is_empty() => {
             // Is it the key, or one of the texts?
-            ask(embedder, &["A text.".to_owned()]).await?;
+            embed::ask(embedder, &["A text.".to_owned()], BATCH_TIMEOUT).await?;
             for (seq, piece, text) in &batch.texts {
-                match ask(embedder, std::slice::from_ref(text)).await {
+                match embed::ask(embedder, std::slice::from_ref(text), BATCH_TIMEOUT).await {
                     Ok(vectors) => found.extend(vectors.into_iter().map(|vector| ((*seq, *piece), vector))),
                     Err(error) if error.kind() == ErrorKind::ProviderRefused => {
                         refused.push((*seq, error.to_string()));
@@ -214,17 +214,4 @@ async fn write(
         Ok(())
     })
     .await
-}
-
-async fn ask(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<Vec<f32>>> {
-    if texts.is_empty() {
-        return Ok(Vec::new());
-    }
-    let dims = embedder.space().dims as usize;
-    let answer = tokio::time::timeout(BATCH_TIMEOUT, embedder.embed(texts)).await;
-    let vectors = answer.map_err(|_| Error::provider("no answer in ten minutes"))??;
-    if vectors.len() == texts.len() && vectors.iter().all(|vector| vector.len() == dims) {
-        return Ok(vectors);
-    }
-    Err(Error::provider("it gave vectors of another number or size than was asked for"))
 }

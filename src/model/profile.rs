@@ -65,8 +65,9 @@ impl Profile {
 ///
 /// `open` is `200 / (200 + words of the turn)`: a short turn is understood by what stands around it, a long one stands by
 /// itself. `t` is 1 if the turn was said in a time that the query names or within a week after it, `s` if it was said by the
-/// one of several speakers whom the query names, `q` if it has every word of a query of at least five, `w` if the user says in it how things are to be from now on, `a` the strength of the best anchor that the query
-/// calls for and the turn is evidence of. Tuned on two public sets of long talks together (README).
+/// one of several speakers whom the query names, `q` if it has every word of a query of at least five, `w` if the user says
+/// in it how things are to be from now on, `a` the strength of the best anchor that the query calls for and the turn is
+/// evidence of. Tuned on two public sets of long talks together (README).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Weights {

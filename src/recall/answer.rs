@@ -190,7 +190,6 @@ pub(crate) fn recall(
     }
     let profile = options.profile.unwrap_or(config.profile);
     profile.check()?;
-    check_query(query, config)?;
     let asked_at = instant::clamped(config.clock.now());
     let now = instant::checked(options.now.unwrap_or(asked_at))?;
     let understood = Query::understand(query, now);
@@ -240,15 +239,6 @@ impl Hit {
         let parts = &self.recalled.parts;
         parts.words > 0.0 || parts.only_time > 0.0 || self.piece.is_some_and(|(_, cosine)| cosine >= NEAR)
     }
-}
-
-/// Refuses a query that is longer than a side of a turn may be.
-pub(crate) fn check_query(query: &str, config: &Config) -> Result<()> {
-    let (len, most) = (query.len(), config.max_side_bytes);
-    if len > most {
-        return Err(Error::invalid(format!("the message has {len} bytes; {most} are allowed")));
-    }
-    Ok(())
 }
 
 /// What a receipt keeps of a query: its beginning, which is all that is searched for.

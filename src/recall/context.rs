@@ -22,7 +22,7 @@ use crate::{
         embedders::QueryVector,
         find::Question,
         pack::{self, Item, ItemKind, Outcome, PackedAs, Piece, Request, Section},
-        query::{self, Query, refers_back},
+        query::{self, Query},
         search,
         user_indexes::UserIndexes,
     },
@@ -155,6 +155,7 @@ impl ContextItem {
 const REFERRED_TURNS: usize = 8;
 /// How many turns of all that was said compete for a place.
 const RECALLED_TURNS: usize = 32;
+
 /// What a context is asked for with.
 pub(crate) struct Asked<'a> {
     pub(crate) message: &'a str,
@@ -171,7 +172,8 @@ fn summarized(unit: Option<&Recalled>) -> Option<String> {
     }
 }
 
-/// Builds the context for a message in a session; none: in one that has not begun. Reads only; the receipt is the caller's to keep.
+/// Builds the context for a message in a session; none: in one that has not begun. Reads only; the receipt is the caller's
+/// to keep.
 pub(crate) fn build(
     store: &Store,
     indexes: &UserIndexes,
@@ -184,7 +186,6 @@ pub(crate) fn build(
     let budget_tokens = options.budget_tokens.unwrap_or(config.shares.total());
     let asked_at = instant::clamped(config.clock.now());
     let now = instant::checked(options.now.unwrap_or(asked_at))?;
-    answer::check_query(message, config)?;
     let profile = options.profile.unwrap_or(config.profile);
     profile.check()?;
     let hot = match session {
@@ -192,13 +193,14 @@ pub(crate) fn build(
         None => Arc::new(HotTier::new(HotLimits { turns: config.hot_turns, tokens: config.hot_tokens })),
     };
     let mut missing = Vec::new();
+    let query = Query::understand(message, now);
+    let referring = query.refers_back.then_some(message);
     let warm = match session {
-        Some(session) => wanted_warm(store, scope, session, &hot, message, &mut missing),
+        Some(session) => wanted_warm(store, scope, session, &hot, referring, &mut missing),
         None => Vec::new(),
     };
 
     let last_turns: Vec<&Turn> = hot.turns().collect();
-    let query = Query::understand(message, now);
     let words = query::expanded(&query, &last_turns);
     let meaning = query::text_to_embed(&query, message, &last_turns);
     let question = Question {
@@ -257,13 +259,6 @@ pub(crate) fn build(
     Ok((context, NewReceipt { receipt, epoch: recalled.epoch }))
 }
 
-/// The text that stands for what a message means, the last turns considered where it needs them.
-pub(crate) fn text_to_embed(message: &str, hot: Option<&HotTier>) -> String {
-    let last_turns: Vec<&Turn> = hot.into_iter().flat_map(HotTier::turns).collect();
-    // What it says of times is of no matter here.
-    query::text_to_embed(&Query::understand(message, DateTime::UNIX_EPOCH), message, &last_turns)
-}
-
 /// Turns that are warm in the session since they were of use in it, and that nobody else asks for.
 fn promoted(
     store: &Store,
@@ -317,14 +312,14 @@ fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> Vec<u32> {
     left_out
 }
 
-/// The warm turns that a context wants, the most wanted first: what the message refers back to, then the newest.
+/// The warm turns that a context wants, the most wanted first: what a `referring` message refers back to, then the newest.
 /// What cannot be read is named in `missing`.
 fn wanted_warm(
     store: &Store,
     scope: &Scope,
     session: SessionId,
     hot: &HotTier,
-    message: &str,
+    referring: Option<&str>,
     missing: &mut Vec<String>,
 ) -> Vec<Turn> {
     let mut or_missing = |what: &str, turns: Result<Vec<Turn>>| {
@@ -334,7 +329,7 @@ fn wanted_warm(
         })
     };
     let mut wanted = Vec::new();
-    if refers_back(message) {
+    if let Some(message) = referring {
         let found = search_before(store, scope, session, hot.first_turn_number(), (message, REFERRED_TURNS));
         let found = found.map(|found| found.into_iter().map(|recalled| recalled.turn).collect());
         wanted = or_missing("search in the session", found);

@@ -3,9 +3,15 @@
 
 use std::time::Duration;
 
+use chrono::DateTime;
+
 use crate::{
     config::Config,
-    embed::{EmbeddingSpace, quantize::Vector},
+    embed::{self, EmbeddingSpace, quantize::Vector},
+    error::{Error, Result},
+    model::turn::Turn,
+    recall::query::{self, Query},
+    tier::hot::HotTier,
 };
 
 /// What became of a query with one embedder.
@@ -13,29 +19,37 @@ use crate::{
 pub(crate) struct QueryVector {
     pub(crate) space: EmbeddingSpace,
     /// Nothing: the model knows nothing in it. An error says why there is none, and never what was asked.
-    pub(crate) vector: Result<Option<Vector>, String>,
+    pub(crate) vector: std::result::Result<Option<Vector>, String>,
 }
 
-/// Asks the embedders in their order, until one answers. Those that failed before it are in the answer too.
-pub(crate) async fn query_vectors(config: &Config, text: &str) -> Vec<QueryVector> {
+/// Asks the embedders what a message means, in their order, until one answers; the last turns are considered where it needs
+/// them. Those that failed before are in the answer too. Refuses a message that is longer than a side of a turn may be.
+pub(crate) async fn query_vectors(
+    config: &Config,
+    message: &str,
+    hot: Option<&HotTier>,
+) -> Result<Vec<QueryVector>> {
+    let (len, most) = (message.len(), config.max_side_bytes);
+    if len > most {
+        return Err(Error::invalid(format!("the message has {len} bytes; {most} are allowed")));
+    }
     let mut asked = Vec::new();
-    let texts = [text.to_owned()];
+    if config.embedders.is_empty() {
+        return Ok(asked);
+    }
+    let last_turns: Vec<&Turn> = hot.into_iter().flat_map(HotTier::turns).collect();
+    // What it says of times is of no matter here.
+    let query = Query::understand(message, DateTime::UNIX_EPOCH);
+    let texts = [query::text_to_embed(&query, message, &last_turns)];
+    let limit = Duration::from_millis(config.embed_timeout_ms);
     for embedder in &config.embedders {
-        let space = embedder.space();
-        let limit = Duration::from_millis(config.embed_timeout_ms);
-        let vector = match tokio::time::timeout(limit, embedder.embed(&texts)).await {
-            Err(_) => Err(format!("no answer within {} ms", config.embed_timeout_ms)),
-            Ok(Err(error)) => Err(error.to_string()),
-            Ok(Ok(vectors)) => match &vectors[..] {
-                [vector] if vector.len() == space.dims as usize => Ok(Vector::of(vector)),
-                _ => Err("it gave no vector of its own size".to_owned()),
-            },
-        };
+        let vectors = embed::ask(embedder.as_ref(), &texts, limit).await;
+        let vector = vectors.map(|vectors| Vector::of(&vectors[0])).map_err(|error| error.to_string());
         let is_answered = vector.is_ok();
-        asked.push(QueryVector { space, vector });
+        asked.push(QueryVector { space: embedder.space(), vector });
         if is_answered {
             break;
         }
     }
-    asked
+    Ok(asked)
 }

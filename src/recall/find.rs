@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use rusqlite::Connection;
 
 use crate::{
-    embed::{Embedder, pieces::place_of, quantize::Vector},
+    embed::{BuiltIn, Embedder, pieces::place_of, quantize::Vector},
     error::Result,
     model::{
         anchor::Anchor,
@@ -19,8 +19,12 @@ use crate::{
         user_index::UserIndex,
         words_leg::{self, WordsLeg},
     },
-    store::{anchors, users::Scope, vectors},
-    text::{times::TimeSpan, words::Word},
+    store::{
+        anchors,
+        users::Scope,
+        vectors::{self, Space},
+    },
+    text::words::Word,
 };
 
 /// What is asked, and what was made ready for it before the file was read.
@@ -77,13 +81,7 @@ pub(crate) fn find(
         missing.push(format!("anchors: {error}"));
         Vec::new()
     });
-    // People tell of a day on the days after it.
-    let in_time = |at_ms: i64| {
-        spans.iter().any(|span| {
-            let until_ms = span.until.timestamp_millis().saturating_add(TOLD_WITHIN.num_milliseconds());
-            (span.from.timestamp_millis()..until_ms).contains(&at_ms)
-        })
-    };
+    let is_within = |at_ms, or_after| spans.iter().any(|span| span.contains(at_ms, or_after));
     let word_scores = words.scores(index.units().len());
     let evidence = Evidence {
         words: &word_scores,
@@ -100,11 +98,11 @@ pub(crate) fn find(
         },
         by_speaker: &|seq| words.is_spoken_by_whom_it_names(seq),
         is_quoted: &|seq| words.is_quoted(seq),
-        in_time: &in_time,
+        in_time: &|at_ms| is_within(at_ms, TOLD_WITHIN),
         now_ms: question.now.timestamp_millis(),
     };
     let ranked = if question.query.is_only_time && question.profile.weights().is_some() {
-        score::of_time(index, &|at| spans_hold(spans, at), question.k, hidden)
+        score::of_time(index, &|at_ms| is_within(at_ms, TimeDelta::zero()), question.k, hidden)
     } else {
         score::rank(index, &evidence, &question.profile, question.k, hidden)
     };
@@ -116,12 +114,8 @@ pub(crate) fn find(
     Found { ranked, places, words: words.weights, pieces, model: meaning.model, missing }
 }
 
-/// A time that is named is meant together with the week after it.
+/// People tell of a day on the days after it: in a query that asks for more, a time means the week after it too.
 const TOLD_WITHIN: TimeDelta = TimeDelta::days(7);
-
-fn spans_hold(spans: &[TimeSpan], at_ms: i64) -> bool {
-    DateTime::from_timestamp_millis(at_ms).is_some_and(|at| spans.iter().any(|span| span.contains(at)))
-}
 
 /// What vectors say of each unit, by number.
 #[derive(Default)]
@@ -166,7 +160,7 @@ fn meaning(
             }
         };
         match vectors::space(conn, &tried.space) {
-            Ok(Some(space)) => match scan(conn, scope, index, (space, false), vector) {
+            Ok(Some(space)) => match scan(conn, scope, index, (space, None), vector) {
                 Ok((_, uncovered)) if uncovered > MAX_UNCOVERED.min(units / 2) => {
                     missing.push(format!(
                         "embedder {}: {uncovered} turns are not embedded yet",
@@ -195,14 +189,12 @@ fn meaning(
             Err(error) => missing.push(format!("vectors of {}: {error}", tried.space.model)),
         }
     }
-    let built_in = crate::embed::BuiltIn::default();
+    let built_in = BuiltIn::default();
     let Some(vector) = built_in.embed_text(question.meaning) else { return Meaning::default() };
     let space = built_in.space();
+    let not_in_file = Space { space_no: vectors::NOT_IN_FILE, dims: space.dims as usize };
     let found = vectors::space(conn, &space)
-        .map(|known| {
-            known.unwrap_or(vectors::Space { space_no: vectors::NOT_IN_FILE, dims: space.dims as usize })
-        })
-        .and_then(|known| scan(conn, scope, index, (known, true), &vector));
+        .and_then(|known| scan(conn, scope, index, (known.unwrap_or(not_in_file), Some(built_in)), &vector));
     match found {
         Ok((meaning, _)) => Meaning { model: Some(space.model), ..meaning },
         Err(error) => {
@@ -219,11 +211,11 @@ fn scan(
     conn: &Connection,
     scope: &Scope,
     index: &mut UserIndex,
-    (space, is_built_in): (vectors::Space, bool),
+    (space, built_in): (Space, Option<BuiltIn>),
     vector: &Vector,
 ) -> Result<(Meaning, u32)> {
     let (units, last_seq) = (index.units().len(), index.extent().last_seq);
-    let known = index.space(conn, scope, space, is_built_in.then(Default::default))?;
+    let known = index.space(conn, scope, space, built_in)?;
     let mut best = vec![BestPieces::default(); units];
     known.matrix.scan(vector, |seq, piece, cosine| {
         let Some(best) = best.get_mut(seq as usize - 1) else { return };

@@ -36,7 +36,6 @@ pub(crate) struct UserIndex {
     tail: Vec<(u32, Vec<u8>)>,
     spaces: Vec<SpaceIndex>,
     anchors: Vec<Anchor>,
-    bytes: usize,
 }
 
 /// A unit, and the units said before and after it in its session.
@@ -149,7 +148,6 @@ impl UserIndex {
             self.tail.retain(|(seq, _)| *seq > extent.indexed_seq);
         }
         self.extent = extent;
-        self.count_bytes();
         Ok(())
     }
 
@@ -263,24 +261,20 @@ impl UserIndex {
             }
             known.covered_seq = last_seq;
         }
-        self.count_bytes();
         Ok(&self.spaces[at])
     }
 
-    pub(crate) fn count_bytes(&mut self) {
+    /// What it takes of memory, about.
+    pub(crate) fn bytes(&self) -> usize {
+        /// Of an anchor with its values and evidence.
+        const ANCHOR_BYTES: usize = 512;
         let tail: usize = self.tail.iter().map(|(_, words)| words.capacity() + 32).sum();
         let matrices: usize = self.spaces.iter().map(|space| space.matrix.len_bytes()).sum();
-        let anchors: usize = self.anchors.len() * 512;
-        self.bytes = self.units.capacity() * (size_of::<UnitEntry>() + size_of::<[u16; 2]>())
+        self.units.capacity() * (size_of::<UnitEntry>() + size_of::<[u16; 2]>())
             + self.sessions.capacity() * size_of::<(i64, SessionEntry)>()
             + tail
             + matrices
-            + anchors;
-    }
-
-    /// What it takes of memory.
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
+            + self.anchors.len() * ANCHOR_BYTES
     }
 }
 

@@ -250,7 +250,8 @@ const TRACES_SLICE: u32 = 32 * SLICE;
 /// Rows that say what was asked and found: any of them may repeat what is erased.
 const TRACES: &[&str] = &["recall_receipt_items", "recall_receipts"];
 
-/// Erases a slice of a session, and every receipt of the user: a query may repeat what was said. Anchors that have other evidence are folded anew from it.
+/// Erases a slice of a session, and every receipt of the user: a query may repeat what was said. Anchors that have other
+/// evidence are folded anew from it.
 pub(crate) fn session_slice(
     desk: &mut Desk<'_>,
     scope: &Scope,

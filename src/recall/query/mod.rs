@@ -22,7 +22,6 @@ use crate::{
 
 pub(crate) use asked::{Asked, Whom};
 pub(crate) use expand::{Weighted, expanded, text_to_embed};
-pub(crate) use refers_back::refers_back;
 
 /// No more of a message's start is looked at: people point at things in a sentence or two.
 const MAX_BYTES: usize = 4_096;
@@ -70,7 +69,7 @@ impl Query {
             words: words::query_words(message),
             is_only_time,
             refers_to_self,
-            refers_back: refers_back(message),
+            refers_back: refers_back::refers_back(message),
             is_follow_up,
             names,
             asks_of_past: asked::asks_of_past(&reading) || (!asked.is_empty() && spans.iter().any(is_over)),

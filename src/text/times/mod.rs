@@ -18,7 +18,7 @@ mod words;
 
 use std::ops::Range;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     model::instant,
@@ -39,9 +39,10 @@ pub(crate) struct TimeSpan {
 }
 
 impl TimeSpan {
-    /// Whether this instant lies in it.
-    pub(crate) fn contains(&self, at: DateTime<Utc>) -> bool {
-        (self.from..self.until).contains(&at)
+    /// Whether this instant lies in it, or so shortly after it.
+    pub(crate) fn contains(&self, at_ms: i64, or_after: TimeDelta) -> bool {
+        let until_ms = self.until.timestamp_millis().saturating_add(or_after.num_milliseconds());
+        (self.from.timestamp_millis()..until_ms).contains(&at_ms)
     }
 }
 
