@@ -99,10 +99,8 @@ async fn in_space(
         }
         let Some(batch) = next_batch(run, &scope, space)? else { break };
         let units = batch.until - batch.after;
-        write(run, scope, lease, (embedder, space), batch).await?;
+        write(run, scope, (lease, counts), (embedder, space), batch).await?;
         if counts {
-            let held = lease.clone();
-            run.slice(move |desk| jobs::progress(desk.tx, &held, units, 1)).await?;
             run.advance(units as usize);
         }
     }
@@ -113,10 +111,11 @@ async fn in_space(
         }
         let batch = run.store.read(|conn| {
             let epoch = units::extent(conn, &scope)?.epoch;
-            let texts = texts_of(conn, &scope, &mut originals::Reader::new(conn, &scope), seq)?;
-            Ok(Batch { epoch, after: seq - 1, until: seq, texts, is_gap: true })
+            let pieces = pieces_of(conn, &scope, &mut originals::Reader::new(conn, &scope), seq)?;
+            let (places, texts) = pieces.into_iter().unzip();
+            Ok(Batch { epoch, after: seq - 1, until: seq, places, texts, is_gap: true })
         })?;
-        write(run, scope, lease, (embedder, space), batch).await?;
+        write(run, scope, (lease, false), (embedder, space), batch).await?;
     }
     if !gaps.is_empty() {
         // Who has read the blocks before has them without what is new in them.
@@ -130,8 +129,9 @@ struct Batch {
     epoch: i64,
     after: u32,
     until: u32,
-    /// Of each unit and piece.
-    texts: Vec<(u32, u8, String)>,
+    /// Unit and piece of each text.
+    places: Vec<(u32, u8)>,
+    texts: Vec<String>,
     /// The unit was refused before.
     is_gap: bool,
 }
@@ -142,46 +142,48 @@ fn next_batch(run: &Run<'_>, scope: &Scope, space: Space) -> Result<Option<Batch
         let extent = units::extent(conn, scope)?;
         let after = vectors::embedded_seq(conn, scope, space)?;
         let mut originals = originals::Reader::new(conn, scope);
-        let (mut texts, mut until) = (Vec::new(), after);
-        while until < extent.last_seq && until - after < BATCH_UNITS && texts.len() < BATCH_TEXTS {
+        let (mut pieces, mut until) = (Vec::new(), after);
+        while until < extent.last_seq && until - after < BATCH_UNITS && pieces.len() < BATCH_TEXTS {
             until += 1;
-            texts.extend(texts_of(conn, scope, &mut originals, until)?);
+            pieces.extend(pieces_of(conn, scope, &mut originals, until)?);
         }
-        Ok((until > after).then_some(Batch { epoch: extent.epoch, after, until, texts, is_gap: false }))
+        let (places, texts) = pieces.into_iter().unzip();
+        let batch = Batch { epoch: extent.epoch, after, until, places, texts, is_gap: false };
+        Ok((until > after).then_some(batch))
     })
 }
 
-fn texts_of(
+fn pieces_of(
     conn: &rusqlite::Connection,
     scope: &Scope,
     originals: &mut originals::Reader<'_>,
     seq: u32,
-) -> Result<Vec<(u32, u8, String)>> {
+) -> Result<Vec<((u32, u8), String)>> {
     let Some(unit) = turns::unit_by_seq(conn, scope, seq)? else { return Ok(Vec::new()) };
     let pieces = units::pieces_at(conn, scope, (originals, (unit.session_no, unit.turn_number)))?;
-    Ok(pieces.into_iter().map(|piece| (seq, piece.number, piece.text)).collect())
+    Ok(pieces.into_iter().map(|piece| ((seq, piece.number), piece.text)).collect())
 }
 
 /// Embeds a batch and writes its vectors. What the embedder refuses, while it takes other texts, is noted as a gap.
 async fn write(
     run: &Run<'_>,
     scope: Scope,
-    lease: &Lease,
+    (lease, counts): (&Lease, bool),
     (embedder, space): (&dyn Embedder, Space),
     batch: Batch,
 ) -> Result<()> {
-    let texts: Vec<String> = batch.texts.iter().map(|(_, _, text)| text.clone()).collect();
+    let Batch { epoch, after, until, places, texts, is_gap } = batch;
     let (mut found, mut refused) = (Vec::new(), Vec::new());
     match embed::ask(embedder, &texts, BATCH_TIMEOUT).await {
-        Ok(vectors) => found.extend(batch.texts.iter().map(|(seq, piece, _)| (*seq, *piece)).zip(vectors)),
+        Ok(vectors) => found.extend(places.into_iter().zip(vectors)),
         Err(error) if error.kind() == ErrorKind::ProviderRefused && !texts.is_empty() => {
             // Is it the key, or one of the texts?
             embed::ask(embedder, &["A text.".to_owned()], BATCH_TIMEOUT).await?;
-            for (seq, piece, text) in &batch.texts {
+            for (place, text) in places.into_iter().zip(&texts) {
                 match embed::ask(embedder, std::slice::from_ref(text), BATCH_TIMEOUT).await {
-                    Ok(vectors) => found.extend(vectors.into_iter().map(|vector| ((*seq, *piece), vector))),
+                    Ok(vectors) => found.extend(vectors.into_iter().map(|vector| (place, vector))),
                     Err(error) if error.kind() == ErrorKind::ProviderRefused => {
-                        refused.push((*seq, error.to_string()));
+                        refused.push((place.0, error.to_string()));
                     }
                     Err(error) => return Err(error),
                 }
@@ -197,19 +199,22 @@ async fn write(
     run.slice(move |desk| {
         jobs::hold(desk, &held)?;
         let now = units::extent(desk.tx, &scope)?;
-        if now.epoch != batch.epoch {
+        if now.epoch != epoch {
             return Err(Error::new(
                 ErrorKind::Provider,
                 "what was embedded changed meanwhile; nothing was written",
             ));
         }
-        vectors::add(desk.tx, &scope, space, &stored, if batch.is_gap { 0 } else { batch.until })?;
+        vectors::add(desk.tx, &scope, space, &stored, if is_gap { 0 } else { until })?;
         let gaps: BTreeSet<u32> = refused.iter().map(|(seq, _)| *seq).collect();
         for (seq, why) in &refused {
             vectors::note_gap(desk.tx, &scope, space, (*seq, 1), why)?;
         }
-        if batch.is_gap && gaps.is_empty() {
-            vectors::close_gap(desk.tx, &scope, space, batch.until)?;
+        if is_gap && gaps.is_empty() {
+            vectors::close_gap(desk.tx, &scope, space, until)?;
+        }
+        if counts {
+            jobs::progress(desk.tx, &held, until - after, 1)?;
         }
         Ok(())
     })

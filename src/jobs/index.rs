@@ -1,10 +1,10 @@
 //! Brings the index of one user's units up to date, batch by batch.
 
-use std::{ops::Range, sync::Arc};
+use std::sync::Arc;
 
 use crate::{
     error::Result,
-    jobs::{Ended, Run, is_lost},
+    jobs::{Ended, Run},
     store::{
         index::{self, Batch},
         jobs::{self, Lease},
@@ -23,13 +23,11 @@ pub(super) async fn index(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
                 return Ok(Ended::Stopped);
             }
             let units = batch.units();
-            match flush(run, scope, lease, batch).await {
-                Ok(true) => run.advance(units),
-                Ok(false) => return Ok(Ended::Stopped),
-                // Something was erased meanwhile, or the job is lost; which one, the next try finds out.
-                Err(error) if is_lost(&error) => return Ok(Ended::Later(error.to_string())),
-                Err(error) => return Err(error),
+            // An error: something was erased meanwhile, or the job is lost; which one, the next try finds out.
+            if !flush(run, scope, lease, batch).await? {
+                return Ok(Ended::Stopped);
             }
+            run.advance(units);
         }
     }
     let lease = lease.clone();
@@ -39,9 +37,9 @@ pub(super) async fn index(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
 
 /// False: the run was told to stop.
 async fn flush(run: &Run<'_>, scope: Scope, lease: &Lease, batch: Batch) -> Result<bool> {
-    let (batch, words) = (Arc::new(batch), 0..);
-    for start in words.step_by(SLICE_WORDS).take_while(|&start| start < batch.len()) {
-        let slice: Range<usize> = start..batch.len().min(start + SLICE_WORDS);
+    let batch = Arc::new(batch);
+    for start in (0..batch.len()).step_by(SLICE_WORDS) {
+        let slice = start..batch.len().min(start + SLICE_WORDS);
         let (batch, lease) = (Arc::clone(&batch), lease.clone());
         run.slice(move |desk| index::flush(desk, &scope, &lease, &batch, slice)).await?;
         if run.is_stopped() {
