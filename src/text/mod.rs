@@ -6,6 +6,7 @@ pub(crate) mod fillers;
 pub(crate) mod keywords;
 pub(crate) mod measure;
 pub(crate) mod memo;
+pub(crate) mod numerals;
 pub(crate) mod plain;
 mod pretokens;
 pub(crate) mod render;

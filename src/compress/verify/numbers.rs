@@ -8,6 +8,8 @@ use std::{
     sync::LazyLock,
 };
 
+use crate::text::numerals;
+
 /// A number that a claim makes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Claim {
@@ -232,28 +234,6 @@ enum Part {
 }
 
 fn part_of(word: &str) -> Option<Part> {
-    const SMALL: [&str; 20] = [
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-    ];
     const ORDINALS: [&str; 20] = [
         "zeroth",
         "first",
@@ -277,8 +257,8 @@ fn part_of(word: &str) -> Option<Part> {
         "nineteenth",
     ];
     const TENS: [&str; 8] = ["twent", "thirt", "fort", "fift", "sixt", "sevent", "eight", "ninet"];
-    let place = |list: &[&str]| list.iter().position(|&known| known == word).map(|at| at as u64);
-    if let Some(small) = place(&SMALL).or_else(|| place(&ORDINALS)) {
+    let ordinal = || (0..).zip(ORDINALS).find(|(_, name)| *name == word).map(|(number, _)| number);
+    if let Some(small) = numerals::small(word).map(u64::from).or_else(ordinal) {
         return Some(Part::Small(small));
     }
     // "twenty", "twentieth", "twenties"

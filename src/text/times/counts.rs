@@ -2,9 +2,12 @@
 
 use chrono::TimeDelta;
 
-use crate::text::times::{
-    calendar::{Span, Unit, back, plus, plus_days},
-    grammar::{Found, Reader},
+use crate::text::{
+    numerals,
+    times::{
+        calendar::{Span, Unit, back, plus, plus_days},
+        grammar::{Found, Reader},
+    },
 };
 
 impl Reader<'_> {
@@ -98,33 +101,11 @@ fn is_ago(word: &str) -> bool {
 
 /// A number in digits or words, up to 9,999.
 pub(super) fn number(word: &str) -> Option<u32> {
-    const WORDS: [&str; 20] = [
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-        "twenty",
-    ];
     if (1..=4).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_digit()) {
         return word.parse().ok().filter(|&number| number > 0);
     }
-    let in_words = (1..).zip(WORDS).find(|(_, name)| *name == word).map(|(number, _)| number);
-    in_words.or(match word {
+    numerals::small(word).filter(|&number| number > 0).or(match word {
+        "twenty" => Some(20),
         "thirty" => Some(30),
         "forty" => Some(40),
         "fifty" => Some(50),
