@@ -3,7 +3,9 @@
 //! No trained dictionary: one trained on 3,032 real turns held 632 of them verbatim, a copy of users' text outside of
 //! every erase.
 
-use std::io::Read;
+use std::fmt;
+
+use zstd::{bulk::Decompressor, zstd_safe::get_frame_content_size};
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -14,7 +16,7 @@ use crate::{
 const LEVEL: i32 = 9;
 
 /// The most that a frame may hold, against a forged one: two sides of 10 MiB, escaped six times over, and some.
-const MAX_RAW_BYTES: u64 = 1 << 28;
+const MAX_RAW_BYTES: usize = 1 << 28;
 
 /// A frame, and how large its lines are before compression.
 #[derive(Debug)]
@@ -35,15 +37,33 @@ pub(crate) fn pack(turns: &[&Turn]) -> Result<Frame> {
     Ok(Frame { body, raw_bytes: lines.len(), turn_count: turns.len() })
 }
 
+/// Takes frames apart. One serves for many: its tables take longer to make than a small frame takes.
+pub(crate) struct Unpacker(Decompressor<'static>);
+
+impl fmt::Debug for Unpacker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Unpacker")
+    }
+}
+
+impl Unpacker {
+    pub(crate) fn new() -> Result<Self> {
+        Decompressor::new().map(Self).map_err(|error| cannot("read", error))
+    }
+
+    pub(crate) fn lines(&mut self, body: &[u8]) -> Result<Lines> {
+        let raw_bytes = get_frame_content_size(body).ok().flatten().and_then(|bytes| bytes.try_into().ok());
+        let raw_bytes = raw_bytes.filter(|bytes| *bytes <= MAX_RAW_BYTES);
+        let raw_bytes = raw_bytes.ok_or_else(|| cannot("read", "it does not say how large it is"))?;
+        self.0.decompress(body, raw_bytes).map(Lines).map_err(|error| cannot("read", error))
+    }
+}
+
 /// A frame that was taken apart: its lines, each a turn, of which few may be wanted.
 #[derive(Debug)]
 pub(crate) struct Lines(Vec<u8>);
 
 impl Lines {
-    pub(crate) fn of(body: &[u8]) -> Result<Self> {
-        lines(body).map(Self)
-    }
-
     /// The turn on one line.
     pub(crate) fn turn(&self, position: usize) -> Result<Turn> {
         let line = self.0.split(|&byte| byte == b'\n').nth(position).filter(|line| !line.is_empty());
@@ -53,14 +73,8 @@ impl Lines {
 
 /// Every turn of a frame, in order.
 pub(crate) fn unpack(body: &[u8]) -> Result<Vec<Turn>> {
-    lines(body)?.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(parse).collect()
-}
-
-fn lines(body: &[u8]) -> Result<Vec<u8>> {
-    let mut lines = Vec::new();
-    let decoder = zstd::stream::read::Decoder::new(body).map_err(|error| cannot("read", error))?;
-    decoder.take(MAX_RAW_BYTES).read_to_end(&mut lines).map_err(|error| cannot("read", error))?;
-    Ok(lines)
+    let Lines(lines) = Unpacker::new()?.lines(body)?;
+    lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(parse).collect()
 }
 
 fn parse(line: &[u8]) -> Result<Turn> {
@@ -85,7 +99,7 @@ mod tests {
         ];
         let frame = pack(&turns.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(unpack(&frame.body).unwrap(), turns);
-        let lines = Lines::of(&frame.body).unwrap();
+        let lines = Unpacker::new().unwrap().lines(&frame.body).unwrap();
         assert_eq!(lines.turn(2).unwrap(), turns[2]);
         assert_eq!(lines.turn(3).unwrap_err().kind(), ErrorKind::Corrupt);
     }

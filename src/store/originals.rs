@@ -5,7 +5,7 @@ use std::collections::{HashMap, hash_map::Entry};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{
-    compress::archive::{Frame, Lines},
+    compress::archive::{Frame, Lines, Unpacker},
     error::{Error, ErrorKind, Result},
     model::{
         ids::{SessionId, SnapshotId, TurnId},
@@ -24,11 +24,12 @@ pub(crate) struct Reader<'c> {
     conn: &'c Connection,
     scope: Scope,
     frames: HashMap<i64, Lines>,
+    unpacker: Option<Unpacker>,
 }
 
 impl<'c> Reader<'c> {
     pub(crate) fn new(conn: &'c Connection, scope: &Scope) -> Self {
-        Self { conn, scope: *scope, frames: HashMap::new() }
+        Self { conn, scope: *scope, frames: HashMap::new(), unpacker: None }
     }
 
     /// One turn by its place in its session.
@@ -67,7 +68,11 @@ impl<'c> Reader<'c> {
                 let mut rows = stmt.query(params![frame_no, self.scope.user_id])?;
                 let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
                 let body = row.get_ref("body")?.as_blob().map_err(rusqlite::Error::from)?;
-                Ok(new.insert(Lines::of(body)?))
+                let unpacker = match &mut self.unpacker {
+                    Some(unpacker) => unpacker,
+                    none => none.insert(Unpacker::new()?),
+                };
+                Ok(new.insert(unpacker.lines(body)?))
             }
         }
     }
