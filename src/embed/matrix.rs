@@ -1,6 +1,6 @@
 //! All vectors of one user in one space, side by side in memory, and the scan that compares a query with each.
 
-use std::thread;
+use std::{sync::Mutex, thread};
 
 use multiversion::multiversion;
 
@@ -12,32 +12,28 @@ const BLOCK: usize = 64;
 const BUILT_IN_DIMS: usize = 256;
 /// From so many rows on, some 8 MB, a second thread is worth the 30 microseconds that it takes to start.
 const ROWS_WORTH_A_THREAD: usize = if cfg!(test) { 64 } else { 32_768 };
-const SCAN_THREADS: usize = 2;
+/// What a thread takes at a time, some 1 MB: the one whose core is wanted elsewhere takes fewer.
+const ROWS_AT_A_TIME: usize = if cfg!(test) { 16 } else { 4_096 };
 
 /// The vectors of one user in one space.
 ///
-/// Invariant: `numbers` holds `stride` numbers for each of `rows`, of which those past `dims` are zero.
+/// Invariant: `numbers` holds `stride` numbers for each of `rows`, of which those past `dims` are zero; `lengths` holds
+/// how long each is, never zero.
 #[derive(Clone, Debug)]
 pub(crate) struct Matrix {
     dims: usize,
     stride: usize,
     numbers: Vec<i8>,
-    rows: Vec<Row>,
-}
-
-/// Whose vector a row is.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    owner: u32,
-    piece: u8,
-    /// How long the row is, never zero.
-    length: f64,
+    lengths: Vec<f64>,
+    /// Whose vector each row is, and of which piece.
+    rows: Vec<(u32, u8)>,
 }
 
 impl Matrix {
     /// An empty matrix of rows of `dims` numbers.
     pub(crate) fn new(dims: usize) -> Self {
-        Self { dims, stride: dims.next_multiple_of(BLOCK), numbers: Vec::new(), rows: Vec::new() }
+        let stride = dims.next_multiple_of(BLOCK);
+        Self { dims, stride, numbers: Vec::new(), lengths: Vec::new(), rows: Vec::new() }
     }
 
     /// Adds the vector of one piece of `owner`. False for a row of another length or of zeros: it could match nothing
@@ -68,7 +64,8 @@ impl Matrix {
             return false;
         }
         self.numbers.resize(start + self.stride, 0);
-        self.rows.push(Row { owner, piece, length: f64::from(squares).sqrt() });
+        self.lengths.push(f64::from(squares).sqrt());
+        self.rows.push((owner, piece));
         true
     }
 
@@ -76,46 +73,51 @@ impl Matrix {
     pub(crate) fn reserve(&mut self, bytes: usize) {
         let rows = bytes / self.dims.max(1);
         self.numbers.reserve_exact(rows * self.stride);
+        self.lengths.reserve_exact(rows);
         self.rows.reserve_exact(rows);
     }
 
     /// What it takes of memory.
     pub(crate) fn len_bytes(&self) -> usize {
-        self.numbers.capacity() + self.rows.capacity() * size_of::<Row>()
+        self.numbers.capacity()
+            + self.lengths.capacity() * size_of::<f64>()
+            + self.rows.capacity() * size_of::<(u32, u8)>()
     }
 
-    /// Calls `each` with the cosine of every row that is nearer to the query than a right angle, in the order in which rows
-    /// were added. A query of another length matches nothing.
-    pub(crate) fn scan(&self, query: &Vector, mut each: impl FnMut(u32, u8, f32)) {
+    /// Every row's owner and piece, and its cosine with the query: 0 where they are not nearer than a right angle. In
+    /// the order in which rows were added. A query of another length matches nothing.
+    pub(crate) fn scan(&self, query: &Vector) -> impl Iterator<Item = (u32, u8, f32)> {
+        self.rows.iter().zip(self.cosines(query)).map(|(&(owner, piece), cosine)| (owner, piece, cosine))
+    }
+
+    /// Memory is what a scan waits for, and two threads wait half as long.
+    fn cosines(&self, query: &Vector) -> Vec<f32> {
         if query.dims() != self.dims {
-            return;
+            return Vec::new();
         }
         let mut padded: Vec<i16> = query.numbers().iter().map(|&number| number.into()).collect();
         padded.resize(self.stride, 0);
         let length = query.length();
-        for (row, &dot) in self.rows.iter().zip(&self.dots(&padded)) {
-            if dot > 0 {
-                each(row.owner, row.piece, quantize::cosine(dot, row.length, length));
+        let mut cosines = vec![0.0; self.rows.len()];
+        let is_worth_a_thread = cosines.len() >= ROWS_WORTH_A_THREAD;
+        let numbers = self.numbers.chunks(ROWS_AT_A_TIME * self.stride.max(1));
+        let lengths = self.lengths.chunks(ROWS_AT_A_TIME);
+        let parts = Mutex::new(numbers.zip(lengths).zip(cosines.chunks_mut(ROWS_AT_A_TIME)));
+        let work = || {
+            let mut dots = [0; ROWS_AT_A_TIME];
+            let next = || parts.lock().expect("no one panics while holding the parts").next();
+            while let Some(((numbers, lengths), cosines)) = next() {
+                dot_products(numbers, &padded, &mut dots);
+                quantize::cosines(&dots, lengths, length, cosines);
             }
-        }
-    }
-
-    /// The dot product of every row with the query. Memory is what a scan waits for, and two cores wait half as long.
-    fn dots(&self, query: &[i16]) -> Vec<i32> {
-        let mut dots = vec![0; self.rows.len()];
-        let threads = if dots.len() < ROWS_WORTH_A_THREAD { 1 } else { SCAN_THREADS };
-        let rows = dots.len().div_ceil(threads).max(1);
+        };
         thread::scope(|scope| {
-            let mut parts = self.numbers.chunks(rows * self.stride).zip(dots.chunks_mut(rows));
-            let own = parts.next();
-            for (numbers, dots) in parts {
-                scope.spawn(|| dot_products(numbers, query, dots));
+            if is_worth_a_thread {
+                scope.spawn(work);
             }
-            if let Some((numbers, dots)) = own {
-                dot_products(numbers, query, dots);
-            }
+            work();
         });
-        dots
+        cosines
     }
 }
 
@@ -147,9 +149,7 @@ mod tests {
     use super::*;
 
     fn scanned(matrix: &Matrix, query: &Vector) -> Vec<(u32, u8, u32)> {
-        let mut found = Vec::new();
-        matrix.scan(query, |owner, piece, cosine| found.push((owner, piece, cosine.to_bits())));
-        found
+        matrix.scan(query).map(|(owner, piece, cosine)| (owner, piece, cosine.to_bits())).collect()
     }
 
     fn bytes(numbers: &[i8]) -> Vec<u8> {
@@ -173,7 +173,7 @@ mod tests {
                 let vector = Vector::from_bytes(&bytes(row));
                 prop_assert_eq!(pushed.push(owner, 7, row), vector.is_some());
                 known += usize::from(vector.is_some());
-                let cosine = vector.map(|vector| vector.cosine(&query)).filter(|cosine| *cosine > 0.0);
+                let cosine = vector.map(|vector| vector.cosine(&query).max(0.0));
                 expected.extend(cosine.map(|cosine| (owner, 7, cosine.to_bits())));
             }
             prop_assert_eq!(scanned(&pushed, &query), expected.clone());

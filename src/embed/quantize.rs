@@ -82,10 +82,19 @@ pub(crate) fn squares(numbers: &[i8]) -> u32 {
     numbers.iter().map(|&number| i32::from(number) * i32::from(number)).sum::<i32>().unsigned_abs()
 }
 
+/// The cosine of each vector with another, from their dot products and lengths; 0 instead of a negative one.
+#[multiversion(targets("x86_64+avx512f+avx512bw", "x86_64+avx2", "aarch64+neon"))]
+pub(crate) fn cosines(dots: &[i32], lengths: &[f64], other_length: f64, cosines: &mut [f32]) {
+    for ((&dot, &length), into) in dots.iter().zip(lengths).zip(cosines) {
+        *into = cosine(dot.max(0), length, other_length);
+    }
+}
+
 /// The cosine from a dot product and the two lengths. Whole numbers up to here, then a product and a division, which
 /// IEEE 754 rounds in one way only.
+#[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a cosine needs no more digits than an f32 has")]
-pub(crate) fn cosine(dot: i32, length: f64, other_length: f64) -> f32 {
+fn cosine(dot: i32, length: f64, other_length: f64) -> f32 {
     (f64::from(dot) / (length * other_length)) as f32
 }
 

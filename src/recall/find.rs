@@ -71,11 +71,7 @@ pub(crate) fn find(
         missing.push(format!("words: {error}"));
         WordsLeg::default()
     });
-    let mut meaning = meaning(conn, scope, index, question, &mut missing);
-    if question.profile == Profile::Paper {
-        // It knows one cosine a turn: that of the piece that matches best.
-        meaning.cosines = meaning.best.iter().map(|best| best.cosines[0].max(best.cosines[1])).collect();
-    }
+    let meaning = meaning(conn, scope, index, question, &mut missing);
     let spans = &question.query.spans;
     let anchors = anchor_strengths(conn, scope, index, question).unwrap_or_else(|error| {
         missing.push(format!("anchors: {error}"));
@@ -83,6 +79,7 @@ pub(crate) fn find(
     });
     let is_within = |at_ms, or_after| spans.iter().any(|span| span.contains(at_ms, or_after));
     let word_scores = words.scores(index.units().len());
+    let meaning_scores = meaning.scores(index.units().len(), question.profile);
     let evidence = Evidence {
         words: &word_scores,
         live: LiveFactors {
@@ -91,7 +88,7 @@ pub(crate) fn find(
             quote: words.may_quote(),
             anchors: !anchors.is_empty(),
         },
-        meaning: &meaning.cosines,
+        meaning: &meaning_scores,
         anchors: &|seq| {
             let at = anchors.binary_search_by_key(&seq, |(seq, _)| *seq);
             at.map_or(0.0, |at| anchors[at].1)
@@ -107,9 +104,8 @@ pub(crate) fn find(
         score::rank(index, &evidence, &question.profile, question.k, hidden)
     };
     let pieces = ranked.iter().map(|unit| meaning.piece(unit.seq)).collect();
-    let place = |unit: &Scored| {
-        index.unit(unit.seq).map_or((0, 0), |unit| (unit.facts.session_no, unit.facts.turn_number))
-    };
+    let place =
+        |unit: &Scored| index.unit(unit.seq).map_or((0, 0), |unit| (unit.session_no, unit.turn_number));
     let places = ranked.iter().map(place).collect();
     Found { ranked, places, words: words.weights, pieces, model: meaning.model, missing }
 }
@@ -120,7 +116,6 @@ const TOLD_WITHIN: TimeDelta = TimeDelta::days(7);
 /// What vectors say of each unit, by number.
 #[derive(Default)]
 struct Meaning {
-    cosines: Vec<f32>,
     best: Vec<BestPieces>,
     model: Option<String>,
 }
@@ -133,6 +128,17 @@ struct BestPieces {
 }
 
 impl Meaning {
+    /// How near each unit is, by number, from 1: what its best pieces have together. The paper knows one cosine a turn.
+    fn scores(&self, units: usize, profile: Profile) -> Vec<f32> {
+        let of = |BestPieces { cosines: [user, reply], .. }: &BestPieces| match profile {
+            Profile::Paper => user.max(*reply),
+            _ => user + reply,
+        };
+        let mut scores: Vec<f32> = self.best.iter().map(of).collect();
+        scores.resize(units, 0.0); // None, if there are no vectors.
+        scores
+    }
+
     fn piece(&self, seq: u32) -> Option<(u8, f32)> {
         let best = self.best.get((seq as usize).checked_sub(1)?)?;
         let side = usize::from(best.cosines[1] > best.cosines[0]);
@@ -217,15 +223,15 @@ fn scan(
     let (units, last_seq) = (index.units().len(), index.extent().last_seq);
     let known = index.space(conn, scope, space, built_in)?;
     let mut best = vec![BestPieces::default(); units];
-    known.matrix.scan(vector, |seq, piece, cosine| {
-        let Some(best) = best.get_mut(seq as usize - 1) else { return };
+    for (seq, piece, cosine) in known.matrix.scan(vector) {
+        let Some(best) = best.get_mut(seq as usize - 1) else { continue };
         let side = usize::from(place_of(piece).0 == Side::Reply);
-        if cosine > best.cosines[side] {
-            (best.cosines[side], best.pieces[side]) = (cosine, piece);
-        }
-    });
-    let cosines = best.iter().map(|best| best.cosines[0] + best.cosines[1]).collect();
-    Ok((Meaning { cosines, best, model: None }, known.uncovered(last_seq)))
+        let (known, known_piece) = (&mut best.cosines[side], &mut best.pieces[side]);
+        // Chosen without a branch: which one it is cannot be foretold.
+        *known_piece = if cosine > *known { piece } else { *known_piece };
+        *known = cosine.max(*known);
+    }
+    Ok((Meaning { best, model: None }, known.uncovered(last_seq)))
 }
 
 /// An anchor below this is only wanted for who the user is; what it came from answers nothing.

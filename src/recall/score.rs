@@ -1,11 +1,14 @@
 //! From evidence to ranks: pure, the same on every machine.
 
-use std::cmp::{Ordering, Reverse};
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::BinaryHeap,
+};
 
 use crate::{
     index::facts::Facts,
     model::profile::{Parts, Profile, Weights, rounded},
-    recall::user_index::{UnitEntry, UserIndex},
+    recall::user_index::UserIndex,
 };
 
 /// The paper's rate of decay, a day.
@@ -18,7 +21,7 @@ const OPEN_WORDS: f32 = 200.0;
 pub(crate) struct Evidence<'a> {
     /// By number, from 1.
     pub(crate) words: &'a [f32],
-    /// The cosines of its best pieces, at least 0; by number, or none of any.
+    /// The cosines of its best pieces, at least 0; by number, from 1.
     pub(crate) meaning: &'a [f32],
     /// Which factors this query may bring in.
     pub(crate) live: LiveFactors,
@@ -79,18 +82,20 @@ pub(crate) fn rank(
         let lent = Lent::of(index, evidence, weights);
         let least = lent.least_of_best(evidence.live.most(&weights), k + hidden.len());
         let is_worth = |at: &usize| lent.total[*at] > 0.0 && lent.total[*at] >= least;
-        (0..units.len()).filter(is_worth).map(|at| (units[at].facts.seq, lent.parts(at))).collect()
+        (0..units.len()).filter(is_worth).map(|at| (units[at].seq, lent.parts(at))).collect()
     } else {
-        let known = units.iter().map(|unit| unit.facts.seq).filter(|seq| *seq > 0);
         let has_meaning = *profile == Profile::Paper;
-        let meaning = |seq| if has_meaning { rounded(meaning_of(evidence, seq)) } else { 0.0 };
-        known.map(|seq| (seq, Parts { meaning: meaning(seq), ..Parts::default() })).collect()
+        let meaning = |cosine: f32| if has_meaning { rounded(f64::from(cosine)) } else { 0.0 };
+        let known = units.iter().zip(evidence.meaning).filter(|(unit, _)| unit.seq > 0);
+        known
+            .map(|(unit, &cosine)| (unit.seq, Parts { meaning: meaning(cosine), ..Parts::default() }))
+            .collect()
     };
     let mut ranked: Vec<Scored> = candidates
         .into_iter()
         .filter(|(seq, _)| hidden.binary_search(seq).is_err())
         .filter_map(|(seq, parts)| {
-            let facts = &index.unit(seq)?.facts;
+            let facts = index.unit(seq)?;
             let parts = match profile.weights() {
                 Some(_) => with_factors(parts, evidence, facts),
                 None => Parts {
@@ -105,7 +110,7 @@ pub(crate) fn rank(
         })
         .collect();
     // Among equals the one said last; of these the one recorded last.
-    let said_at = |unit: &Scored| index.unit(unit.seq).map(|unit| unit.facts.said_at_ms);
+    let said_at = |unit: &Scored| index.unit(unit.seq).map(|unit| unit.said_at_ms);
     let by_rank = |a: &Scored, b: &Scored| {
         let by_score: Ordering = b.score.total_cmp(&a.score);
         by_score.then_with(|| said_at(b).cmp(&said_at(a))).then_with(|| b.seq.cmp(&a.seq))
@@ -125,17 +130,19 @@ pub(crate) fn of_time(
     k: usize,
     hidden: &[u32],
 ) -> Vec<Scored> {
-    let units = index.units().iter().filter(|unit| unit.facts.seq > 0 && is_in_time(unit.facts.said_at_ms));
-    let mut found: Vec<&UnitEntry> =
-        units.filter(|unit| hidden.binary_search(&unit.facts.seq).is_err()).collect();
-    let mut newest_of = vec![i64::MIN; index.session_count()];
-    for unit in &found {
-        let newest = &mut newest_of[unit.session as usize];
-        *newest = unit.facts.said_at_ms.max(*newest);
+    let units = index.units().iter().zip(index.around()).map(|(unit, around)| (unit, around.session));
+    let mut found: Vec<(&Facts, u32)> = units
+        .filter(|(unit, _)| unit.seq > 0 && is_in_time(unit.said_at_ms))
+        .filter(|(unit, _)| hidden.binary_search(&unit.seq).is_err())
+        .collect();
+    let mut newest_of = vec![i64::MIN; index.session_count() + 1];
+    for (unit, session) in &found {
+        let newest = &mut newest_of[*session as usize];
+        *newest = unit.said_at_ms.max(*newest);
     }
-    found.sort_by_key(|unit| (Reverse(newest_of[unit.session as usize]), unit.session, unit.facts.seq));
+    found.sort_by_key(|(unit, session)| (Reverse(newest_of[*session as usize]), *session, unit.seq));
     let parts = Parts { only_time: 1.0, ..Parts::default() };
-    found.into_iter().take(k).map(|unit| Scored { seq: unit.facts.seq, score: 1.0, parts }).collect()
+    found.into_iter().take(k).map(|(unit, _)| Scored { seq: unit.seq, score: 1.0, parts }).collect()
 }
 
 /// What the factors are made of.
@@ -175,38 +182,44 @@ impl<'a> Leg<'a> {
 
     /// From 0 to 1: the unit's part of the best.
     fn share(self, at: usize) -> f32 {
-        if self.best > 0.0 { self.scores.get(at).map_or(0.0, |score| score / self.best) } else { 0.0 }
+        if self.best > 0.0 { self.scores[at] / self.best } else { 0.0 }
+    }
+
+    /// What makes of a score its part of a rank.
+    fn scale(self, weight: f32) -> f32 {
+        if self.best > 0.0 { weight / self.best } else { 0.0 }
     }
 }
 
 impl<'a> Lent<'a> {
     fn of(index: &UserIndex, evidence: &Evidence<'a>, weights: Weights) -> Self {
-        let units = index.units();
+        let around = index.around();
         let (words, meaning) = (Leg::of(evidence.words), Leg::of(evidence.meaning));
         let [of_words, of_meaning, of_neighbours, of_answer, of_session] =
             [weights.words, weights.meaning, weights.neighbours, weights.answer, weights.session].map(narrow);
-        let relevance: Vec<f32> =
-            (0..units.len()).map(|at| of_words * words.share(at) + of_meaning * meaning.share(at)).collect();
+        let (of_words, of_meaning) = (words.scale(of_words), meaning.scale(of_meaning));
+        let relevance: Vec<f32> = words
+            .scores
+            .iter()
+            .zip(meaning.scores)
+            .map(|(words, meaning)| of_words * words + of_meaning * meaning)
+            .collect();
+        let open: Vec<f32> = index.field_lengths().iter().copied().map(open).collect();
         let of = |seq: u32| (seq as usize).checked_sub(1).map_or(0.0, |at| relevance[at]);
-        let mut near = Vec::with_capacity(units.len());
-        let mut best_of_session = vec![0.0_f32; index.session_count()];
-        for (unit, relevance) in units.iter().zip(&relevance) {
-            let before = of(unit.previous);
-            let asked = before > 0.0 && index.unit(unit.previous).is_some_and(|unit| unit.facts.traits.asks);
-            let answer = if asked { of_answer * before } else { 0.0 };
-            let lent = open(&unit.facts) * (of_neighbours * (before + of(unit.next)) + answer);
-            near.push(relevance + lent);
-            if let Some(best) = best_of_session.get_mut(unit.session as usize)
-                && unit.facts.seq > 0
-            {
-                *best = best.max(relevance + lent);
-            }
-        }
-        let total = units.iter().zip(&near).map(|(unit, near)| {
-            if unit.facts.seq == 0 {
-                return 0.0;
-            }
-            near + open(&unit.facts) * of_session * best_of_session[unit.session as usize]
+        let mut best_of_session = vec![0.0_f32; index.session_count() + 1];
+        let near = around.iter().zip(&relevance).zip(&open).map(|((around, relevance), open)| {
+            let before = of(around.previous);
+            let answer = if around.follows_question { of_answer * before } else { 0.0 };
+            let near = relevance + open * (of_neighbours * (before + of(around.next)) + answer);
+            let best = &mut best_of_session[around.session as usize];
+            *best = best.max(near);
+            near
+        });
+        let near: Vec<f32> = near.collect();
+        best_of_session[0] = 0.0;
+        let total = around.iter().zip(&near).zip(&open).map(|((around, near), open)| {
+            let is_gap = around.session == 0;
+            if is_gap { 0.0 } else { near + open * of_session * best_of_session[around.session as usize] }
         });
         Self { words, meaning, total: total.collect(), near, weights }
     }
@@ -215,12 +228,19 @@ impl<'a> Lent<'a> {
     fn least_of_best(&self, most: f64, k: usize) -> f32 {
         /// What is lost by cutting parts to 1e-6.
         const CUT: f32 = 1e-4;
-        let mut scores: Vec<f32> = self.total.iter().copied().filter(|score| *score > 0.0).collect();
-        if scores.len() <= k {
-            return 0.0;
+        // As bits, which sort as numbers do that are not negative.
+        let mut best: BinaryHeap<Reverse<u32>> = BinaryHeap::with_capacity(k + 2);
+        let mut least = 0.0;
+        for &score in self.total.iter().filter(|score| **score > 0.0) {
+            if best.len() <= k || score > least {
+                best.push(Reverse(score.to_bits()));
+                if best.len() > k + 1 {
+                    best.pop();
+                }
+                least = best.peek().map_or(0.0, |least| f32::from_bits(least.0));
+            }
         }
-        let (_, kth, _) = scores.select_nth_unstable_by(k, |a, b| b.total_cmp(a));
-        *kth / narrow(most) - CUT
+        if best.len() <= k { 0.0 } else { least / narrow(most) - CUT }
     }
 
     fn parts(&self, at: usize) -> Parts {
@@ -241,13 +261,9 @@ fn narrow(weight: f64) -> f32 {
     weight as f32
 }
 
-fn meaning_of(evidence: &Evidence<'_>, seq: u32) -> f64 {
-    evidence.meaning.get(seq as usize - 1).map_or(0.0, |cosine| f64::from(*cosine))
-}
-
 /// How far a turn is understood by what stands around it, from 0 to 1.
-fn open(facts: &Facts) -> f32 {
-    OPEN_WORDS / (OPEN_WORDS + f32::from(facts.head_len) + f32::from(facts.rest_len))
+fn open([head_len, rest_len]: [u16; 2]) -> f32 {
+    OPEN_WORDS / (OPEN_WORDS + f32::from(head_len) + f32::from(rest_len))
 }
 
 /// The paper's `e^(-0.1 * days)`; what is said to come is as new as can be.

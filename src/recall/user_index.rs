@@ -27,7 +27,9 @@ const NONE: u32 = 0;
 pub(crate) struct UserIndex {
     extent: Extent,
     /// By number, from 1; what was erased leaves a gap, whose `seq` is 0.
-    units: Vec<UnitEntry>,
+    units: Vec<Facts>,
+    /// What stands around each unit. Apart from the facts, since every recall looks at all of it.
+    around: Vec<Around>,
     /// The lengths of head and rest of each unit, close together: each match of a word looks here.
     field_lengths: Vec<[u16; 2]>,
     sessions: HashMap<i64, SessionEntry>,
@@ -38,14 +40,17 @@ pub(crate) struct UserIndex {
     anchors: Vec<Anchor>,
 }
 
-/// A unit, and the units said before and after it in its session.
+/// A unit's session, and what was said before and after it there.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct UnitEntry {
-    pub(crate) facts: Facts,
-    /// The session's number among the user's, from 0.
+pub(crate) struct Around {
+    /// The session's number among the user's, from 1; a gap has none, and 0.
     pub(crate) session: u32,
+    /// The unit before it, or 0.
     pub(crate) previous: u32,
+    /// The unit after it, or 0.
     pub(crate) next: u32,
+    /// The unit before it asks something.
+    pub(crate) follows_question: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -116,6 +121,8 @@ impl UserIndex {
         let mut loaded =
             Self { extent: Extent { last_seq: extent.indexed_seq, ..extent }, ..Self::default() };
         loaded.units.reserve_exact(extent.last_seq as usize);
+        loaded.around.reserve_exact(extent.last_seq as usize);
+        loaded.field_lengths.reserve_exact(extent.last_seq as usize);
         index::for_each_facts(conn, scope, |facts| loaded.place(facts))?;
         loaded.anchors = anchors::list(conn, scope)?;
         loaded.take_new(conn, scope, extent)?;
@@ -154,34 +161,38 @@ impl UserIndex {
     fn place(&mut self, facts: Facts) {
         let seq = facts.seq;
         if self.units.len() < seq as usize {
-            self.units.resize(seq as usize, UnitEntry::default());
+            self.units.resize(seq as usize, Facts::default());
+            self.around.resize(seq as usize, Around::default());
             self.field_lengths.resize(seq as usize, [0; 2]);
         }
-        let count = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX);
+        let number = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX).saturating_add(1);
         let session =
-            self.sessions.entry(facts.session_no).or_insert(SessionEntry { number: count, last_seq: NONE });
-        let previous = std::mem::replace(&mut session.last_seq, seq);
-        let entry = UnitEntry { facts, session: session.number, previous, next: NONE };
-        if let Some(before) = self.entry_mut(previous) {
-            before.next = seq;
+            self.sessions.entry(facts.session_no).or_insert(SessionEntry { number, last_seq: NONE });
+        let (session, previous) = (session.number, std::mem::replace(&mut session.last_seq, seq));
+        if let Some(before) = previous.checked_sub(1) {
+            self.around[before as usize].next = seq;
         }
+        let follows_question = self.unit(previous).is_some_and(|before| before.traits.asks);
         self.lengths.add(&facts);
-        self.units[seq as usize - 1] = entry;
-        self.field_lengths[seq as usize - 1] = [facts.head_len, facts.rest_len];
-    }
-
-    fn entry_mut(&mut self, seq: u32) -> Option<&mut UnitEntry> {
-        self.units.get_mut((seq as usize).checked_sub(1)?)
+        let at = seq as usize - 1;
+        self.units[at] = facts;
+        self.around[at] = Around { session, previous, next: NONE, follows_question };
+        self.field_lengths[at] = [facts.head_len, facts.rest_len];
     }
 
     /// A unit by its number; `None`: it was erased, or never was.
-    pub(crate) fn unit(&self, seq: u32) -> Option<&UnitEntry> {
-        self.units.get((seq as usize).checked_sub(1)?).filter(|entry| entry.facts.seq == seq)
+    pub(crate) fn unit(&self, seq: u32) -> Option<&Facts> {
+        self.units.get((seq as usize).checked_sub(1)?).filter(|unit| unit.seq == seq)
     }
 
-    /// Every unit, by number; gaps have the number 0.
-    pub(crate) fn units(&self) -> &[UnitEntry] {
+    /// Every unit, by number, from 1; gaps have the number 0.
+    pub(crate) fn units(&self) -> &[Facts] {
         &self.units
+    }
+
+    /// What stands around each unit, by number, from 1.
+    pub(crate) fn around(&self) -> &[Around] {
+        &self.around
     }
 
     /// The lengths of head and rest of each unit, by number, from 1.
@@ -189,6 +200,7 @@ impl UserIndex {
         &self.field_lengths
     }
 
+    /// Sessions have numbers from 1 to this.
     pub(crate) fn session_count(&self) -> usize {
         self.sessions.len()
     }
@@ -248,10 +260,10 @@ impl UserIndex {
         {
             let mut originals = originals::Reader::new(conn, scope);
             for seq in known.covered_seq + 1..=last_seq {
-                let Some(unit) = self.units.get(seq as usize - 1).filter(|unit| unit.facts.seq == seq) else {
+                let Some(unit) = self.units.get(seq as usize - 1).filter(|unit| unit.seq == seq) else {
                     continue;
                 };
-                let place = (unit.facts.session_no, unit.facts.turn_number);
+                let place = (unit.session_no, unit.turn_number);
                 for piece in units::pieces_at(conn, scope, (&mut originals, place))? {
                     if let Some(vector) = built_in.embed_text(&piece.text) {
                         known.matrix.push(seq, piece.number, vector.numbers());
@@ -270,7 +282,7 @@ impl UserIndex {
         const ANCHOR_BYTES: usize = 512;
         let tail: usize = self.tail.iter().map(|(_, words)| words.capacity() + 32).sum();
         let matrices: usize = self.spaces.iter().map(|space| space.matrix.len_bytes()).sum();
-        self.units.capacity() * (size_of::<UnitEntry>() + size_of::<[u16; 2]>())
+        self.units.capacity() * (size_of::<Facts>() + size_of::<Around>() + size_of::<[u16; 2]>())
             + self.sessions.capacity() * size_of::<(i64, SessionEntry)>()
             + tail
             + matrices

@@ -29,8 +29,7 @@ const QUOTED_WORDS: u8 = 5;
 /// What words say of each unit.
 #[derive(Debug, Default)]
 pub(crate) struct WordsLeg {
-    /// By number, from 1.
-    scores: Vec<Score>,
+    fits: Fits,
     /// The weight of all words of the query.
     total: f32,
     /// What each word of the query weighs: its rarity.
@@ -41,25 +40,31 @@ pub(crate) struct WordsLeg {
     spoken: Vec<u32>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Score {
-    sum: f32,
+/// How each unit fits, by number, from 1.
+#[derive(Debug, Default)]
+struct Fits {
+    sums: Vec<f32>,
     /// The weight of the words that were found.
-    found: f32,
+    found: Vec<f32>,
     /// How many words of the query stand in it themselves.
-    themselves: u8,
+    themselves: Vec<u8>,
+}
+
+impl Fits {
+    fn none(units: usize) -> Self {
+        Self { sums: vec![0.0; units], found: vec![0.0; units], themselves: vec![0; units] }
+    }
 }
 
 impl WordsLeg {
     /// How well each unit fits, by number, from 1; 0: it has no word of the query. What covers more of the query's weight
     /// comes first.
     pub(crate) fn scores(&self, units: usize) -> Vec<f32> {
-        let fit = |score: &Score| {
-            if score.sum > 0.0 { score.sum * (score.found / self.total).sqrt() } else { 0.0 }
-        };
-        let mut scores: Vec<f32> = self.scores.iter().map(fit).collect();
-        scores.resize(units, 0.0); // None, if the words could not be read.
-        scores
+        if self.total <= 0.0 {
+            return vec![0.0; units]; // There are no words, or they could not be read.
+        }
+        let Fits { sums, found, .. } = &self.fits;
+        sums.iter().zip(found).map(|(sum, found)| sum * (found / self.total).sqrt()).collect()
     }
 
     /// Whether the query names one of several speakers.
@@ -74,8 +79,8 @@ impl WordsLeg {
 
     /// Whether the unit has every word of a query that has many: the query quotes it, or nearly.
     pub(crate) fn is_quoted(&self, seq: u32) -> bool {
-        let score = (seq as usize).checked_sub(1).and_then(|at| self.scores.get(at));
-        self.may_quote() && score.is_some_and(|score| score.themselves == self.distinct)
+        let themselves = (seq as usize).checked_sub(1).and_then(|at| self.fits.themselves.get(at));
+        self.may_quote() && themselves.is_some_and(|themselves| *themselves == self.distinct)
     }
 
     /// Whether the query names one of several speakers, and this unit is what that one said.
@@ -93,7 +98,7 @@ pub(crate) fn look_up(
 ) -> Result<WordsLeg> {
     let looking = Looking::new(conn, scope, index);
     let units = index.units().len();
-    let mut leg = WordsLeg { scores: vec![Score::default(); units], ..WordsLeg::default() };
+    let mut leg = WordsLeg { fits: Fits::none(units), ..WordsLeg::default() };
     let mut noted = Noted { often: vec![Often::default(); units], seqs: Vec::new() };
     let mut speakers: Vec<Vec<u32>> = Vec::new();
     for &Weighted { word, weight: share } in query {
@@ -129,15 +134,15 @@ pub(crate) fn look_up(
         leg.distinct += u8::from(is_own);
         noted.drain(|seq, Often { itself, alike }| {
             let (often, found) = (itself.max(alike), if itself > 0.0 { 1.0 } else { alike.min(1.0) });
-            let fit = &mut leg.scores[seq as usize - 1];
-            fit.sum += weight * often * (K1 + 1.0) / (often + K1);
-            fit.found += weight * found;
-            fit.themselves += u8::from(itself > 0.0 && is_own);
+            let at = seq as usize - 1;
+            leg.fits.sums[at] += weight * often * (K1 + 1.0) / (often + K1);
+            leg.fits.found[at] += weight * found;
+            leg.fits.themselves[at] += u8::from(itself > 0.0 && is_own);
         });
     }
     if let [spoken] = &mut speakers[..] {
         leg.spoken = std::mem::take(spoken);
-        leg.spoken.retain(|&seq| index.unit(seq).is_some_and(|unit| !unit.facts.traits.has_reply));
+        leg.spoken.retain(|&seq| index.unit(seq).is_some_and(|unit| !unit.traits.has_reply));
     }
     Ok(leg)
 }
