@@ -117,29 +117,13 @@ async fn ask(
     let (asked, of) = (Arc::clone(summarizer), Arc::clone(turns));
     // A task of its own: its panic is an error here.
     let mut asking = tokio::spawn(async move { asked.summarize(&of).await });
-    let renewal = Duration::from_millis(config.lease_ms / 3);
-    let give_up = tokio::time::sleep(Duration::from_millis(config.summarizer_timeout_ms));
-    tokio::pin!(give_up);
-    let answer = loop {
-        tokio::select! {
-            answer = &mut asking => break answer,
-            () = &mut give_up => {
-                asking.abort();
-                run.summarizer_failed = Some(Stopwatch::start());
-                return Err(Error::provider("the summarizer took too long"));
-            }
-            () = run.stopped() => {
-                asking.abort();
-                return Ok(None);
-            }
-            () = tokio::time::sleep(renewal) => {
-                let lease = lease.clone();
-                if let Err(error) = run.store.write_slice(move |desk| jobs::hold(desk, &lease)).await {
-                    asking.abort();
-                    return Err(error);
-                }
-            }
-        }
+    let limit = Duration::from_millis(config.summarizer_timeout_ms);
+    let answer = run.holding(lease, tokio::time::timeout(limit, &mut asking)).await;
+    asking.abort(); // Nobody waits for it any more, if it has not answered.
+    let Some(answer) = answer? else { return Ok(None) };
+    let Ok(answer) = answer else {
+        run.summarizer_failed = Some(Stopwatch::start());
+        return Err(Error::provider("the summarizer took too long"));
     };
     let verdicts = match answer {
         Ok(Ok(verdicts)) => verdicts,

@@ -99,7 +99,9 @@ async fn in_space(
         }
         let Some(batch) = next_batch(run, &scope, space)? else { break };
         let units = batch.until - batch.after;
-        write(run, scope, (lease, counts), (embedder, space), batch).await?;
+        if !write(run, scope, (lease, counts), (embedder, space), batch).await? {
+            return Ok(None);
+        }
         if counts {
             run.advance(units as usize);
         }
@@ -115,7 +117,9 @@ async fn in_space(
             let (places, texts) = pieces.into_iter().unzip();
             Ok(Batch { epoch, after: seq - 1, until: seq, places, texts, is_gap: true })
         })?;
-        write(run, scope, (lease, false), (embedder, space), batch).await?;
+        if !write(run, scope, (lease, false), (embedder, space), batch).await? {
+            return Ok(None);
+        }
     }
     if !gaps.is_empty() {
         // Who has read the blocks before has them without what is new in them.
@@ -165,31 +169,22 @@ fn pieces_of(
 }
 
 /// Embeds a batch and writes its vectors. What the embedder refuses, while it takes other texts, is noted as a gap.
+/// False: told to stop, and nothing was written.
 async fn write(
     run: &Run<'_>,
     scope: Scope,
     (lease, counts): (&Lease, bool),
     (embedder, space): (&dyn Embedder, Space),
     batch: Batch,
-) -> Result<()> {
+) -> Result<bool> {
     let Batch { epoch, after, until, places, texts, is_gap } = batch;
+    let Some(answers) = run.holding(lease, embed_each(embedder, &texts)).await? else { return Ok(false) };
     let (mut found, mut refused) = (Vec::new(), Vec::new());
-    match embed::ask(embedder, &texts, BATCH_TIMEOUT).await {
-        Ok(vectors) => found.extend(places.into_iter().zip(vectors)),
-        Err(error) if error.kind() == ErrorKind::ProviderRefused && !texts.is_empty() => {
-            // Is it the key, or one of the texts?
-            embed::ask(embedder, &["A text.".to_owned()], BATCH_TIMEOUT).await?;
-            for (place, text) in places.into_iter().zip(&texts) {
-                match embed::ask(embedder, std::slice::from_ref(text), BATCH_TIMEOUT).await {
-                    Ok(vectors) => found.extend(vectors.into_iter().map(|vector| (place, vector))),
-                    Err(error) if error.kind() == ErrorKind::ProviderRefused => {
-                        refused.push((place.0, error.to_string()));
-                    }
-                    Err(error) => return Err(error),
-                }
-            }
+    for (place, answer) in places.into_iter().zip(answers?) {
+        match answer {
+            Ok(vector) => found.push((place, vector)),
+            Err(why) => refused.push((place.0, why)),
         }
-        Err(error) => return Err(error),
     }
     let stored: Vec<Stored> = found
         .into_iter()
@@ -208,7 +203,7 @@ async fn write(
         vectors::add(desk.tx, &scope, space, &stored, if is_gap { 0 } else { until })?;
         let gaps: BTreeSet<u32> = refused.iter().map(|(seq, _)| *seq).collect();
         for (seq, why) in &refused {
-            vectors::note_gap(desk.tx, &scope, space, (*seq, 1), why)?;
+            vectors::note_gap(desk.tx, &scope, space, (*seq, 1), &why.to_string())?;
         }
         if is_gap && gaps.is_empty() {
             vectors::close_gap(desk.tx, &scope, space, until)?;
@@ -216,7 +211,27 @@ async fn write(
         if counts {
             jobs::progress(desk.tx, &held, until - after, 1)?;
         }
-        Ok(())
+        Ok(true)
     })
     .await
+}
+
+/// The vector of each text, or why the embedder refuses it.
+async fn embed_each(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<Result<Vec<f32>>>> {
+    match embed::ask(embedder, texts, BATCH_TIMEOUT).await {
+        Ok(vectors) => return Ok(vectors.into_iter().map(Ok).collect()),
+        Err(error) if error.kind() != ErrorKind::ProviderRefused => return Err(error),
+        Err(_) => {}
+    }
+    // Is it the key, or one of the texts?
+    embed::ask(embedder, &["A text.".to_owned()], BATCH_TIMEOUT).await?;
+    let mut answers = Vec::with_capacity(texts.len());
+    for text in texts {
+        answers.push(match embed::ask(embedder, std::slice::from_ref(text), BATCH_TIMEOUT).await {
+            Ok(vectors) => Ok(vectors.into_iter().flatten().collect()),
+            Err(error) if error.kind() == ErrorKind::ProviderRefused => Err(error),
+            Err(error) => return Err(error),
+        });
+    }
+    Ok(answers)
 }

@@ -6,7 +6,7 @@ mod erase;
 mod index;
 mod worker;
 
-use std::time::Duration;
+use std::{future::Future, pin::pin, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
@@ -217,6 +217,26 @@ impl<'a> Run<'a> {
             }
         }
         Ok(done)
+    }
+
+    /// Waits for an answer that may take longer than a lease, and holds the job meanwhile. `None`: told to stop.
+    pub(crate) async fn holding<T>(
+        &self,
+        lease: &Lease,
+        answer: impl Future<Output = T>,
+    ) -> Result<Option<T>> {
+        let mut answer = pin!(answer);
+        let renewal = Duration::from_millis(self.store.config().lease_ms / 3);
+        loop {
+            tokio::select! {
+                answer = &mut answer => return Ok(Some(answer)),
+                () = self.stopped() => return Ok(None),
+                () = tokio::time::sleep(renewal) => {
+                    let lease = lease.clone();
+                    self.store.write_slice(move |desk| jobs::hold(desk, &lease)).await?;
+                }
+            }
+        }
     }
 
     /// Counts turns that are done, and tells whoever wants to know.

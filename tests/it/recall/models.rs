@@ -1,7 +1,9 @@
 //! A change of the model: vectors of two are never compared, words carry recall meanwhile, and a kill loses nothing.
 
 use std::{
+    fmt,
     io::Write,
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -10,7 +12,7 @@ use std::{
 
 use chrono::TimeDelta;
 use thermocline::{
-    Clock, Config, Embedder, JobProgress, ManualClock, RecallOptions, RunJobs,
+    Clock, Config, Embedder, Embedding, EmbeddingSpace, JobProgress, ManualClock, RecallOptions, RunJobs,
     blocking::{Thermocline, User},
 };
 
@@ -203,6 +205,58 @@ pub fn child_recalls(path: &str, now: &str, name: &str, query: &str) {
             return;
         }
     }
+}
+
+/// Answers only once the file says that its job is held for longer than when it was asked.
+struct AnswersWhenHeld {
+    path: PathBuf,
+    clock: Arc<ManualClock>,
+    inner: Arc<ScriptedEmbedder>,
+}
+
+impl fmt::Debug for AnswersWhenHeld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AnswersWhenHeld")
+    }
+}
+
+impl Embedder for AnswersWhenHeld {
+    fn space(&self) -> EmbeddingSpace {
+        self.inner.space()
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [String]) -> Embedding<'a> {
+        /// Looks at the file, until a third of the lease is over.
+        const MOST_LOOKS: usize = 20_000;
+        Box::pin(async move {
+            let held_until = || {
+                let job = "SELECT max(next_run_at) FROM jobs WHERE state = 'running' AND kind = 'embed'";
+                ask::<Option<String>>(&self.path, job)
+            };
+            let before = held_until();
+            self.clock.advance(TimeDelta::milliseconds(20));
+            for _ in 0..MOST_LOOKS {
+                if held_until() > before {
+                    return self.inner.embed(texts).await;
+                }
+                tokio::task::yield_now().await;
+            }
+            panic!("the job was not held");
+        })
+    }
+}
+
+#[test]
+fn a_job_is_held_while_an_embedder_takes_longer_than_a_lease() {
+    let mut fixture = told(ScriptedEmbedder::working(("a", "r1", 32)));
+    fixture.config.lease_ms = 1_000; // The least there is.
+    let inner = ScriptedEmbedder::working(("b", "r1", 32));
+    let clock = Arc::clone(&fixture.clock);
+    fixture.config.embedders = vec![Arc::new(AnswersWhenHeld { path: fixture.path(), clock, inner })];
+    let memory = fixture.open();
+    let report = memory.run_jobs(RunJobs::default()).unwrap();
+    assert_eq!((report.done, report.later), (1, 0));
+    assert_eq!(memory.jobs().unwrap(), []);
 }
 
 #[test]
