@@ -18,7 +18,14 @@ pub use local::LocalEmbedder;
 #[cfg(feature = "llm")]
 pub use provider::OpenAiEmbedder;
 
-use std::{fmt, future::Future, pin::Pin, time::Duration};
+use std::{
+    fmt,
+    future::{Future, poll_fn},
+    panic::{self, AssertUnwindSafe},
+    pin::Pin,
+    task::Poll,
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -97,17 +104,24 @@ impl EmbeddingSpace {
     }
 }
 
-/// Asks an embedder for a vector of each text, of its own size; an answer that takes longer than `limit` is none.
+/// Asks an embedder for a vector of each text, of its own size; an answer that takes longer than `limit` is none, and a
+/// panic is an error.
 pub(crate) async fn ask(embedder: &dyn Embedder, texts: &[String], limit: Duration) -> Result<Vec<Vec<f32>>> {
     if texts.is_empty() {
         return Ok(Vec::new());
     }
-    let answer = tokio::time::timeout(limit, embedder.embed(texts)).await;
+    let mut asked = None;
+    let answer = poll_fn(|cx| {
+        let ask = || asked.get_or_insert_with(|| embedder.embed(texts)).as_mut().poll(cx);
+        let panicked = |_| Poll::Ready(Err(Error::provider("it panicked")));
+        panic::catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(panicked)
+    });
+    let answer = tokio::time::timeout(limit, answer).await;
     let late = |_| Error::provider(format!("no answer within {} ms", limit.as_millis()));
     let vectors = answer.map_err(late)??;
     let dims = embedder.space().dims as usize;
     if vectors.len() == texts.len() && vectors.iter().all(|vector| vector.len() == dims) {
         return Ok(vectors);
     }
-    Err(Error::provider("it gave no vector of its own size"))
+    Err(Error::provider("it did not give one vector of its own size for each text"))
 }

@@ -77,7 +77,8 @@ async fn finish(run: &Run<'_>, scope: Scope, lease: &Lease, spaces: Vec<Space>) 
     .await
 }
 
-/// Embeds what one space lacks, and returns it. Nothing: the run was told to stop.
+/// Embeds what one space lacks, and returns it. Nothing: the run was told to stop. `counts`: these units are what the
+/// job is there for, and its progress; those of gaps have counted before.
 async fn in_space(
     run: &mut Run<'_>,
     scope: Scope,

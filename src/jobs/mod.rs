@@ -219,7 +219,9 @@ impl<'a> Run<'a> {
         Ok(done)
     }
 
-    /// Waits for an answer that may take longer than a lease, and holds the job meanwhile. `None`: told to stop.
+    /// Waits for an answer that may take longer than a lease, and holds the job meanwhile. `None`: told to stop. Fails if
+    /// the job is lost; a renewal that fails for another reason is no reason to throw an answer away: whoever writes
+    /// what it says holds the job again.
     pub(crate) async fn holding<T>(
         &self,
         lease: &Lease,
@@ -229,11 +231,17 @@ impl<'a> Run<'a> {
         let renewal = Duration::from_millis(self.store.config().lease_ms / 3);
         loop {
             tokio::select! {
+                biased;
                 answer = &mut answer => return Ok(Some(answer)),
                 () = self.stopped() => return Ok(None),
                 () = tokio::time::sleep(renewal) => {
                     let lease = lease.clone();
-                    self.store.write_slice(move |desk| jobs::hold(desk, &lease)).await?;
+                    let held = self.store.write_slice(move |desk| jobs::hold(desk, &lease)).await;
+                    if let Err(error) = held
+                        && is_lost(&error)
+                    {
+                        return Err(error);
+                    }
                 }
             }
         }

@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-use chrono::DateTime;
+use chrono::{DateTime, Utc};
 
 use crate::{
     config::Config,
     embed::{self, EmbeddingSpace, quantize::Vector},
     error::{Error, Result},
-    model::turn::Turn,
+    model::{instant, turn::Turn},
     recall::query::{self, Query},
     tier::hot::HotTier,
 };
@@ -22,11 +22,12 @@ pub(crate) struct QueryVector {
     pub(crate) vector: std::result::Result<Option<Vector>, String>,
 }
 
-/// Asks the embedders what a message means, in their order, until one answers; the last turns are considered where it needs
+/// Asks the embedders what a message means at this moment, in their order, until one answers; the last turns are considered where it needs
 /// them. Those that failed before are in the answer too. Refuses a message that is longer than a side of a turn may be.
 pub(crate) async fn query_vectors(
     config: &Config,
     message: &str,
+    now: Option<DateTime<Utc>>,
     hot: Option<&HotTier>,
 ) -> Result<Vec<QueryVector>> {
     let (len, most) = (message.len(), config.max_side_bytes);
@@ -38,8 +39,7 @@ pub(crate) async fn query_vectors(
         return Ok(asked);
     }
     let last_turns: Vec<&Turn> = hot.into_iter().flat_map(HotTier::turns).collect();
-    // What it says of times is of no matter here.
-    let query = Query::understand(message, DateTime::UNIX_EPOCH);
+    let query = Query::understand(message, now.unwrap_or_else(|| instant::clamped(config.clock.now())));
     let texts = [query::text_to_embed(&query, message, &last_turns)];
     let limit = Duration::from_millis(config.embed_timeout_ms);
     for embedder in &config.embedders {

@@ -58,10 +58,11 @@ fn check_found_without(alex: &User, missing: &str) {
 fn an_embedder_that_fails_is_named_and_the_built_in_one_answers() {
     let answers = [
         ("no answer from the provider", "provider fails"),
-        ("it gave no vector of its own size", "too many numbers"),
-        ("it gave no vector of its own size", "two vectors"),
-        ("it gave no vector of its own size", "no vector"),
+        ("it did not give one vector of its own size for each text", "too many numbers"),
+        ("it did not give one vector of its own size for each text", "two vectors"),
+        ("it did not give one vector of its own size for each text", "no vector"),
         ("no answer within 5 ms", "silence"),
+        ("it panicked", "panic"),
         ("the key is wrong", "refused"),
     ];
     for (missing, what) in answers {
@@ -77,6 +78,7 @@ fn an_embedder_that_fails_is_named_and_the_built_in_one_answers() {
                 "too many numbers" => Some(Ok(texts.iter().map(|text| vector(text, 1, 33)).collect())),
                 "two vectors" => Some(Ok(good().into_iter().cycle().take(2 * texts.len()).collect())),
                 "no vector" => Some(Ok(Vec::new())),
+                "panic" => panic!("on purpose"),
                 _ => None,
             }
         });

@@ -5,14 +5,16 @@ use std::{
     io::Write,
     path::PathBuf,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
+        mpsc::channel,
     },
 };
 
 use chrono::TimeDelta;
 use thermocline::{
-    Clock, Config, Embedder, Embedding, EmbeddingSpace, JobProgress, ManualClock, RecallOptions, RunJobs,
+    Clock, Config, ContextOptions, Embedder, Embedding, EmbeddingSpace, JobProgress, JobState, ManualClock,
+    NewTurn, RecallOptions, RunJobs,
     blocking::{Thermocline, User},
 };
 
@@ -257,6 +259,43 @@ fn a_job_is_held_while_an_embedder_takes_longer_than_a_lease() {
     let report = memory.run_jobs(RunJobs::default()).unwrap();
     assert_eq!((report.done, report.later), (1, 0));
     assert_eq!(memory.jobs().unwrap(), []);
+}
+
+#[test]
+fn a_worker_that_is_stopped_while_an_embedder_is_asked_leaves_the_job_to_the_next() {
+    let mut fixture = told(ScriptedEmbedder::working(("a", "r1", 32)));
+    let (asked, is_asked) = channel();
+    let asked = Mutex::new(asked);
+    let hangs = ScriptedEmbedder::new(("b", "r1", 32), move |_, _| {
+        asked.lock().unwrap().send(()).unwrap();
+        None
+    });
+    fixture.config.embedders = vec![hangs];
+    let memory = fixture.open();
+    fixture.config.worker = true;
+    let with_worker = fixture.open();
+    is_asked.recv().unwrap();
+    with_worker.close().unwrap();
+    let jobs = memory.jobs().unwrap();
+    assert_eq!(jobs.len(), 1, "{jobs:?}");
+    assert_eq!((jobs[0].state, jobs[0].attempts), (JobState::Queued, 0), "being stopped is no failed try");
+}
+
+#[test]
+fn an_embedder_is_asked_for_what_is_looked_for_by_words_dates_and_turns_before_it_included() {
+    let embedder = ScriptedEmbedder::working(("a", "r1", 32));
+    let fixture = told(embedder.clone());
+    let mut fixture = fixture.copy();
+    fixture.config.embedders = vec![embedder.clone()];
+    let session = fixture.alex().session_named("porto").unwrap();
+    session.record(NewTurn::new("The Riverside in Porto was a fine place.", "It was.")).unwrap();
+    // One word that means anything: it is understood by the turn before it.
+    let now = ContextOptions::default().now(super::asked_at());
+    let context = session.context("What about the hotel on 14 July 2023?", now).unwrap();
+    let receipt = fixture.alex().receipt(context.receipt).unwrap();
+    assert!(receipt.understood.is_follow_up);
+    let asked = embedder.asked().pop().unwrap();
+    assert!(asked.contains("hotel") && asked.contains("Riverside"), "{asked}");
 }
 
 #[test]
