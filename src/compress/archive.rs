@@ -3,8 +3,6 @@
 //! No trained dictionary: one trained on 3,032 real turns held 632 of them verbatim, a copy of users' text outside of
 //! every erase.
 
-use std::fmt;
-
 use zstd::{bulk::Decompressor, zstd_safe::get_frame_content_size};
 
 use crate::{
@@ -40,12 +38,6 @@ pub(crate) fn pack(turns: &[&Turn]) -> Result<Frame> {
 /// Takes frames apart. One serves for many: its tables take longer to make than a small frame takes.
 pub(crate) struct Unpacker(Decompressor<'static>);
 
-impl fmt::Debug for Unpacker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Unpacker")
-    }
-}
-
 impl Unpacker {
     pub(crate) fn new() -> Result<Self> {
         Decompressor::new().map(Self).map_err(|error| cannot("read", error))
@@ -54,8 +46,12 @@ impl Unpacker {
     pub(crate) fn lines(&mut self, body: &[u8]) -> Result<Lines> {
         let raw_bytes = get_frame_content_size(body).ok().flatten().and_then(|bytes| bytes.try_into().ok());
         let raw_bytes = raw_bytes.filter(|bytes| *bytes <= MAX_RAW_BYTES);
-        let raw_bytes = raw_bytes.ok_or_else(|| cannot("read", "it does not say how large it is"))?;
-        self.0.decompress(body, raw_bytes).map(Lines).map_err(|error| cannot("read", error))
+        let raw_bytes: usize =
+            raw_bytes.ok_or_else(|| cannot("read", "it says no size, or one that no frame has"))?;
+        let mut lines = Vec::new();
+        lines.try_reserve_exact(raw_bytes).map_err(|error| cannot("read", error))?;
+        self.0.decompress_to_buffer(body, &mut lines).map_err(|error| cannot("read", error))?;
+        Ok(Lines(lines))
     }
 }
 
@@ -88,6 +84,8 @@ fn cannot(what: &str, error: impl Into<Box<dyn std::error::Error + Send + Sync>>
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     #[test]
@@ -111,6 +109,14 @@ mod tests {
         frame.body.truncate(frame.body.len() - 3);
         let error = unpack(&frame.body).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt);
+        let unsized_frame = zstd::stream::encode_all(&b"{}\n"[..], 1).unwrap();
+        let mut too_large = zstd::stream::Encoder::new(Vec::new(), 1).unwrap();
+        too_large.set_pledged_src_size(Some(MAX_RAW_BYTES as u64 + 1)).unwrap();
+        too_large.write_all(b"{}\n").unwrap();
+        too_large.flush().unwrap();
+        for body in [unsized_frame, too_large.get_ref().clone()] {
+            assert!(format!("{:?}", unpack(&body).unwrap_err()).contains("size"), "{body:?}");
+        }
         let other = zstd::bulk::compress(b"{\"secret\":1}\n", 1).unwrap();
         assert!(!format!("{:?}", unpack(&other).unwrap_err()).contains("secret"));
     }

@@ -113,7 +113,8 @@ impl Matrix {
         };
         thread::scope(|scope| {
             if is_worth_a_thread {
-                scope.spawn(work);
+                // Where the system gives no thread, this one does all of it.
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
         });

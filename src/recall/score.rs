@@ -163,9 +163,10 @@ fn with_factors(parts: Parts, evidence: &Evidence<'_>, facts: &Facts) -> Parts {
 struct Lent<'a> {
     words: Leg<'a>,
     meaning: Leg<'a>,
+    /// What it has by itself; with what its neighbours lend; with what its session lends, too.
+    relevance: Vec<f32>,
     near: Vec<f32>,
     total: Vec<f32>,
-    weights: Weights,
 }
 
 /// One kind of evidence of relevance, by number, from 1.
@@ -185,7 +186,7 @@ impl<'a> Leg<'a> {
         if self.best > 0.0 { self.scores[at] / self.best } else { 0.0 }
     }
 
-    /// What makes of a score its part of a rank.
+    /// The factor that turns a score into its weighted share of the best.
     fn scale(self, weight: f32) -> f32 {
         if self.best > 0.0 { weight / self.best } else { 0.0 }
     }
@@ -216,18 +217,18 @@ impl<'a> Lent<'a> {
             near
         });
         let near: Vec<f32> = near.collect();
-        best_of_session[0] = 0.0;
         let total = around.iter().zip(&near).zip(&open).map(|((around, near), open)| {
-            let is_gap = around.session == 0;
-            if is_gap { 0.0 } else { near + open * of_session * best_of_session[around.session as usize] }
+            let is_erased = around.session == 0;
+            if is_erased { 0.0 } else { near + open * of_session * best_of_session[around.session as usize] }
         });
-        Self { words, meaning, total: total.collect(), near, weights }
+        Self { words, meaning, total: total.collect(), relevance, near }
     }
 
     /// What a unit must have to be among the best `k`, even if all factors are for it and none for the others.
     fn least_of_best(&self, most: f64, k: usize) -> f32 {
-        /// What is lost by cutting parts to 1e-6.
+        /// What is lost by cutting parts to 1e-6, and, of large scores, by the digits that are not kept.
         const CUT: f32 = 1e-4;
+        const ROUNDED: f32 = 1.0 - 1e-6;
         // As bits, which sort as numbers do that are not negative.
         let mut best: BinaryHeap<Reverse<u32>> = BinaryHeap::with_capacity(k + 2);
         let mut least = 0.0;
@@ -240,16 +241,15 @@ impl<'a> Lent<'a> {
                 least = best.peek().map_or(0.0, |least| f32::from_bits(least.0));
             }
         }
-        if best.len() <= k { 0.0 } else { least / narrow(most) - CUT }
+        if best.len() <= k { 0.0 } else { least / narrow(most) * ROUNDED - CUT }
     }
 
     fn parts(&self, at: usize) -> Parts {
         let (words, meaning) = (f64::from(self.words.share(at)), f64::from(self.meaning.share(at)));
-        let relevance = self.weights.words * words + self.weights.meaning * meaning;
         Parts {
             words: rounded(words),
             meaning: rounded(meaning),
-            neighbours: rounded(f64::from(self.near[at]) - relevance),
+            neighbours: rounded(f64::from(self.near[at] - self.relevance[at])),
             session: rounded(f64::from(self.total[at] - self.near[at])),
             ..Parts::default()
         }

@@ -26,7 +26,7 @@ const NONE: u32 = 0;
 #[derive(Debug, Default)]
 pub(crate) struct UserIndex {
     extent: Extent,
-    /// By number, from 1; what was erased leaves a gap, whose `seq` is 0.
+    /// By number, from 1; of what was erased the `seq` is 0.
     units: Vec<Facts>,
     /// What stands around each unit. Apart from the facts, since every recall looks at all of it.
     around: Vec<Around>,
@@ -43,7 +43,7 @@ pub(crate) struct UserIndex {
 /// A unit's session, and what was said before and after it there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Around {
-    /// The session's number among the user's, from 1; a gap has none, and 0.
+    /// The session's number among the user's, from 1; of what was erased 0.
     pub(crate) session: u32,
     /// The unit before it, or 0.
     pub(crate) previous: u32,
@@ -185,7 +185,7 @@ impl UserIndex {
         self.units.get((seq as usize).checked_sub(1)?).filter(|unit| unit.seq == seq)
     }
 
-    /// Every unit, by number, from 1; gaps have the number 0.
+    /// Every unit, by number, from 1; of what was erased the `seq` is 0.
     pub(crate) fn units(&self) -> &[Facts] {
         &self.units
     }

@@ -1,7 +1,8 @@
 //! A turn's original, wherever it is: a row of `conversation_turns`, or a line in a frame of the archive.
 
-use std::collections::{HashMap, hash_map::Entry};
+use std::num::NonZero;
 
+use lru::LruCache;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{
@@ -19,17 +20,20 @@ use crate::{
     text::{measure, words::EncodedWords},
 };
 
-/// Reads originals. Of each frame it is asked for it keeps the lines: what is recalled together often lies together.
+/// Frames that a reader keeps: of chat-sized turns some 100 KB, of the longest a gigabyte.
+const MAX_FRAMES: NonZero<usize> = NonZero::new(32).expect("it is not zero");
+
+/// Reads originals. Of the frames it is asked for it keeps the lines: what is recalled together often lies together.
 pub(crate) struct Reader<'c> {
     conn: &'c Connection,
     scope: Scope,
-    frames: HashMap<i64, Lines>,
+    frames: LruCache<i64, Lines>,
     unpacker: Option<Unpacker>,
 }
 
 impl<'c> Reader<'c> {
     pub(crate) fn new(conn: &'c Connection, scope: &Scope) -> Self {
-        Self { conn, scope: *scope, frames: HashMap::new(), unpacker: None }
+        Self { conn, scope: *scope, frames: LruCache::new(MAX_FRAMES), unpacker: None }
     }
 
     /// One turn by its place in its session.
@@ -59,22 +63,18 @@ impl<'c> Reader<'c> {
     }
 
     fn lines(&mut self, frame_no: i64) -> Result<&Lines> {
-        match self.frames.entry(frame_no) {
-            Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(new) => {
-                let mut stmt = self.conn.prepare_cached(
-                    "SELECT body FROM archived_frames WHERE frame_no = ?1 AND user_id = ?2",
-                )?;
-                let mut rows = stmt.query(params![frame_no, self.scope.user_id])?;
-                let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-                let body = row.get_ref("body")?.as_blob().map_err(rusqlite::Error::from)?;
-                let unpacker = match &mut self.unpacker {
-                    Some(unpacker) => unpacker,
-                    none => none.insert(Unpacker::new()?),
-                };
-                Ok(new.insert(unpacker.lines(body)?))
-            }
-        }
+        self.frames.try_get_or_insert(frame_no, || {
+            let sql = "SELECT body FROM archived_frames WHERE frame_no = ?1 AND user_id = ?2";
+            let mut stmt = self.conn.prepare_cached(sql)?;
+            let mut rows = stmt.query(params![frame_no, self.scope.user_id])?;
+            let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+            let body = row.get_ref("body")?.as_blob().map_err(rusqlite::Error::from)?;
+            let unpacker = match &mut self.unpacker {
+                Some(unpacker) => unpacker,
+                none => none.insert(Unpacker::new()?),
+            };
+            unpacker.lines(body)
+        })
     }
 }
 

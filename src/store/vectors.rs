@@ -247,8 +247,8 @@ pub(crate) fn queue_behind(desk: &mut Desk<'_>) -> Result<()> {
 }
 
 /// Queues the making of vectors for the users that a query gives, and returns how many they are.
-fn queue(desk: &mut Desk<'_>, users: &str, params: impl Params) -> Result<u64> {
-    let mut stmt = desk.tx.prepare_cached(users)?;
+fn queue(desk: &mut Desk<'_>, sql: &str, params: impl Params) -> Result<u64> {
+    let mut stmt = desk.tx.prepare_cached(sql)?;
     let read = |row: &Row<'_>| Ok(Scope { user_id: row.get("user_id")?, user_no: row.get("user_no")? });
     let users: Vec<Scope> = stmt.query_map(params, read)?.collect::<rusqlite::Result<_>>()?;
     drop(stmt);

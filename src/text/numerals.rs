@@ -1,4 +1,4 @@
-//! The numbers that have an English word of their own: zero to nineteen.
+//! Zero to nineteen, in English words.
 
 const NAMES: [&str; 20] = [
     "zero",
