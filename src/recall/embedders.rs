@@ -22,8 +22,9 @@ pub(crate) struct QueryVector {
     pub(crate) vector: std::result::Result<Option<Vector>, String>,
 }
 
-/// Asks the embedders what a message means at this moment, in their order, until one answers; the last turns are considered where it needs
-/// them. Those that failed before are in the answer too. Refuses a message that is longer than a side of a turn may be.
+/// Asks the embedders what a message means, in their order, until one answers; the last turns are considered where it needs
+/// them. `now` is the moment of asking, by default the clock's. Those that failed before are in the answer too. Refuses a
+/// message that is longer than a side of a turn may be.
 pub(crate) async fn query_vectors(
     config: &Config,
     message: &str,

@@ -207,16 +207,17 @@ impl<'a> Lent<'a> {
             .collect();
         let open: Vec<f32> = index.field_lengths().iter().copied().map(open).collect();
         let of = |seq: u32| (seq as usize).checked_sub(1).map_or(0.0, |at| relevance[at]);
-        let mut best_of_session = vec![0.0_f32; index.session_count() + 1];
         let near = around.iter().zip(&relevance).zip(&open).map(|((around, relevance), open)| {
             let before = of(around.previous);
             let answer = if around.follows_question { of_answer * before } else { 0.0 };
-            let near = relevance + open * (of_neighbours * (before + of(around.next)) + answer);
-            let best = &mut best_of_session[around.session as usize];
-            *best = best.max(near);
-            near
+            relevance + open * (of_neighbours * (before + of(around.next)) + answer)
         });
         let near: Vec<f32> = near.collect();
+        let mut best_of_session = vec![0.0_f32; index.session_count() + 1];
+        for (around, near) in around.iter().zip(&near) {
+            let best = &mut best_of_session[around.session as usize];
+            *best = best.max(*near);
+        }
         let total = around.iter().zip(&near).zip(&open).map(|((around, near), open)| {
             let is_erased = around.session == 0;
             if is_erased { 0.0 } else { near + open * of_session * best_of_session[around.session as usize] }
