@@ -178,7 +178,9 @@ struct Leg<'a> {
 
 impl<'a> Leg<'a> {
     fn of(scores: &'a [f32]) -> Self {
-        Self { scores, best: scores.iter().copied().fold(0.0, f32::max) }
+        // As bits, which sort as numbers do that are not negative, and of which the compiler takes many at once.
+        let best = scores.iter().map(|score| score.to_bits()).max();
+        Self { scores, best: best.map_or(0.0, f32::from_bits) }
     }
 
     /// From 0 to 1: the unit's part of the best.
@@ -230,7 +232,7 @@ impl<'a> Lent<'a> {
         /// What is lost by cutting parts to 1e-6, and, of large scores, by the digits that are not kept.
         const CUT: f32 = 1e-4;
         const ROUNDED: f32 = 1.0 - 1e-6;
-        // As bits, which sort as numbers do that are not negative.
+        // As bits here, too.
         let mut best: BinaryHeap<Reverse<u32>> = BinaryHeap::with_capacity(k + 2);
         let mut least = 0.0;
         for &score in self.total.iter().filter(|score| **score > 0.0) {
