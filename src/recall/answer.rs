@@ -24,6 +24,7 @@ use crate::{
         find::{self, Question},
         query::{self, Query},
         score::Scored,
+        user_index::UserIndex,
         user_indexes::UserIndexes,
     },
     store::{Store, originals, receipts::NewReceipt, reload, summaries, turns, users::Scope},
@@ -197,7 +198,7 @@ pub(crate) fn recall(
     let meaning = query::text_to_embed(&understood, query, &[]);
     let question =
         Question { query: &understood, words: &words, meaning: &meaning, vectors, now, profile, k };
-    let searched = store.read(|conn| search(conn, scope, (config, indexes), &question, &[]))?;
+    let searched = search(store, indexes, scope, &question, &[])?;
     let receipt = Receipt {
         id: ReceiptId::new(asked_at),
         session_id: None,
@@ -287,13 +288,13 @@ impl Searched {
 
 /// Finds what fits among the units that may be shown, and reads it.
 pub(crate) fn search(
-    conn: &Connection,
+    store: &Store,
+    indexes: &UserIndexes,
     scope: &Scope,
-    (config, indexes): (&Config, &UserIndexes),
     question: &Question<'_>,
     hidden: &[u32],
 ) -> Result<Searched> {
-    let (found, anchors, epoch) = indexes.with(conn, scope, |index| {
+    let find = |conn: &Connection, index: &mut UserIndex| {
         let found = find::find(conn, scope, index, question, hidden);
         let relevant = anchors_leg::relevant(question.query, index.anchors());
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
@@ -303,24 +304,26 @@ pub(crate) fn search(
             flags: Vec::new(),
         });
         (found, anchors.collect(), index.extent().epoch)
-    })?;
-    let mut originals = originals::Reader::new(conn, scope);
-    let mut units = Vec::with_capacity(found.ranked.len());
-    for ((Scored { seq, score, parts }, piece), place) in
-        found.ranked.iter().zip(&found.pieces).zip(&found.places)
-    {
-        if let Some(item) = fetch(conn, scope, (config, &mut originals), (*seq, *place))? {
-            let recalled = Recalled { item, score: *score, parts: *parts, flags: Vec::new() };
-            let mut hit = Hit { recalled, piece: *piece, summary: None };
-            if !hit.has_evidence()
-                && let Some(turn) = hit.recalled.turn()
-            {
-                hit.summary = summaries::of_turn(conn, scope, turn.id)?;
+    };
+    indexes.with(store, scope, find, |conn, (found, anchors, epoch)| {
+        let mut originals = originals::Reader::new(conn, scope);
+        let mut units = Vec::with_capacity(found.ranked.len());
+        for ((Scored { seq, score, parts }, piece), place) in
+            found.ranked.iter().zip(&found.pieces).zip(&found.places)
+        {
+            if let Some(item) = fetch(conn, scope, (store.config(), &mut originals), (*seq, *place))? {
+                let recalled = Recalled { item, score: *score, parts: *parts, flags: Vec::new() };
+                let mut hit = Hit { recalled, piece: *piece, summary: None };
+                if !hit.has_evidence()
+                    && let Some(turn) = hit.recalled.turn()
+                {
+                    hit.summary = summaries::of_turn(conn, scope, turn.id)?;
+                }
+                units.push(hit);
             }
-            units.push(hit);
         }
-    }
-    Ok(Searched { units, anchors, words: found.words, missing: found.missing, model: found.model, epoch })
+        Ok(Searched { units, anchors, words: found.words, missing: found.missing, model: found.model, epoch })
+    })
 }
 
 /// A unit as it is kept: its turn, else the summary in its place.

@@ -215,7 +215,7 @@ pub(crate) fn build(
     let shown: HashSet<i64> = hot.turns().chain(&warm).map(|turn| turn.seq).collect();
     let mut hidden: Vec<u32> = shown.iter().filter_map(|seq| u32::try_from(*seq).ok()).collect();
     hidden.sort_unstable();
-    let recalled = store.read(|conn| answer::search(conn, scope, (config, indexes), &question, &hidden));
+    let recalled = answer::search(store, indexes, scope, &question, &hidden);
     let recalled = recalled.unwrap_or_else(|error| {
         missing.push(format!("recall: {error}"));
         let epoch = store.read(|conn| units::extent(conn, scope)).map_or(0, |extent| extent.epoch);

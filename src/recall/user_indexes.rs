@@ -5,7 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use lru::LruCache;
 use rusqlite::Connection;
 
-use crate::{error::Result, recall::user_index::UserIndex, store::users::Scope};
+use crate::{
+    error::Result,
+    recall::user_index::UserIndex,
+    store::{Store, users::Scope},
+};
 
 /// Indexes of users, by their numbers in the file.
 #[derive(Debug)]
@@ -26,12 +30,16 @@ impl UserIndexes {
         Self { cache: Mutex::new(LruCache::unbounded()), max_bytes }
     }
 
-    /// Hands out the user's index, as the snapshot that `conn` reads has it. Recalls of one user wait for each other.
-    pub(crate) fn with<T>(
+    /// Lends the user's index to `find`, brought up to a snapshot of the file, which `read` then reads on without it.
+    ///
+    /// Recalls of one user wait for each other's `find`. They wait before they take a connection: a large index takes a
+    /// second to load, and other users would find all connections in use meanwhile.
+    pub(crate) fn with<F, T>(
         &self,
-        conn: &Connection,
+        store: &Store,
         scope: &Scope,
-        work: impl FnOnce(&mut UserIndex) -> T,
+        find: impl FnOnce(&Connection, &mut UserIndex) -> F,
+        read: impl FnOnce(&Connection, F) -> Result<T>,
     ) -> Result<T> {
         let slot = self.slot(scope.user_no);
         // Who panicked here has left the index half done.
@@ -41,19 +49,21 @@ impl UserIndexes {
             slot.clear_poison();
             held
         });
-        // What failed half-way holds some units twice; what is not known any more is of no use either.
-        let known = held.as_mut().map_or(Ok(false), |index| index.refresh(conn, scope));
-        if !matches!(known, Ok(true)) {
-            *held = None;
-            known?;
-            *held = Some(UserIndex::load(conn, scope)?);
-        }
-        let index = held.as_mut().expect("it was just put there");
-        let done = work(index);
-        let bytes = index.bytes();
-        drop(held);
-        self.make_room(scope.user_no, bytes);
-        Ok(done)
+        store.read(|conn| {
+            // What failed half-way holds some units twice; what is not known any more is of no use either.
+            let known = held.as_mut().map_or(Ok(false), |index| index.refresh(conn, scope));
+            if !matches!(known, Ok(true)) {
+                *held = None;
+                known?;
+                *held = Some(UserIndex::load(conn, scope)?);
+            }
+            let index = held.as_mut().expect("it was just put there");
+            let found = find(conn, index);
+            let bytes = index.bytes();
+            drop(held);
+            self.make_room(scope.user_no, bytes);
+            read(conn, found)
+        })
     }
 
     /// Forgets what is known of a user.
@@ -82,5 +92,49 @@ impl UserIndexes {
 
     fn lock(&self) -> MutexGuard<'_, LruCache<i64, Slot>> {
         self.cache.lock().expect("no one panics while holding the cache")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Barrier, thread};
+
+    use super::*;
+    use crate::{
+        config::Config,
+        store::users::{self, UserKey},
+    };
+
+    #[tokio::test]
+    async fn who_waits_for_an_index_keeps_no_connection_from_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { readers: 2, read_timeout_ms: 3_000, ..Config::default() };
+        let store = Store::open(&folder.path().join("memory.db"), config).unwrap();
+        let key = UserKey::Name("alex".to_owned());
+        let scope = store.write(move |desk| users::find_or_add(desk.tx, &key, desk.now())).await.unwrap();
+        let indexes = UserIndexes::new(1 << 20);
+
+        let [is_lent, comes, is_given_back] = [(); 3].map(|()| Barrier::new(2));
+        thread::scope(|threads| {
+            threads.spawn(|| {
+                let keep = |_: &Connection, _: &mut UserIndex| {
+                    is_lent.wait();
+                    is_given_back.wait();
+                };
+                indexes.with(&store, &scope, keep, |_, ()| Ok(())).unwrap();
+            });
+            is_lent.wait();
+            threads.spawn(|| {
+                comes.wait();
+                indexes.with(&store, &scope, |_, _| (), |_, ()| Ok(())).unwrap();
+            });
+            comes.wait();
+            let others_read = (0..100).try_for_each(|_| {
+                thread::yield_now();
+                store.read(|conn| Ok(conn.execute_batch("SELECT 1")?))
+            });
+            is_given_back.wait();
+            others_read.unwrap();
+        });
     }
 }
