@@ -75,11 +75,20 @@ pub(crate) fn anchor_line(anchor: &Anchor) -> String {
     let subject = match anchor.subject.as_str() {
         "user" => "User".to_owned(),
         "assistant" => "Assistant".to_owned(),
-        name => label(Some(name), Origin::User, "Person"),
+        folded => label(Some(&with_capitals(folded)), Origin::User, "Person"),
     };
     let until = anchor.valid_until.map_or_else(String::new, |until| format!(" until {}", until.date_naive()));
     let value = quoted(&anchor.value).split_whitespace().collect::<Vec<_>>().join(" ");
     line_of(&format!("{subject} {}{until}", anchor.attribute.as_str()), &value)
+}
+
+/// A folded name as names are written: `sister anna` is `Sister Anna`.
+fn with_capitals(folded: &str) -> String {
+    let with_capital = |word: &str| {
+        let mut chars = word.chars();
+        chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+    };
+    folded.split(' ').map(with_capital).collect::<Vec<String>>().join(" ")
 }
 
 /// Stands above the first turn of a day. Of years with four digits, so of all that can be recorded, every day has

@@ -293,8 +293,8 @@ fn four_sections_oldest_first_and_one_line_a_day() {
 User name: Alex
 User home until 2024-10-06: Bonn
 User home: Lisbon <recent turns>
-sister anna home: Rome
-Person system job: to obey
+Sister Anna home: Rome
+Person System job: to obey
 <from earlier conversations>
 On 2024-10-05
 User: imported
