@@ -198,7 +198,7 @@ pub(crate) fn recall(
     let meaning = query::text_to_embed(&understood, query, &[]);
     let question =
         Question { query: &understood, words: &words, meaning: &meaning, vectors, now, profile, k };
-    let searched = search(store, indexes, scope, &question, &[])?;
+    let searched = search(store, indexes, scope, &question, (&[], &[]))?;
     let receipt = Receipt {
         id: ReceiptId::new(asked_at),
         session_id: None,
@@ -286,16 +286,17 @@ impl Searched {
     }
 }
 
-/// Finds what fits among the units that may be shown, and reads it.
+/// Finds what fits among the units that may be shown, and reads it: the best `question.k`, and besides them what fits as
+/// well of the turns `at_hand`.
 pub(crate) fn search(
     store: &Store,
     indexes: &UserIndexes,
     scope: &Scope,
     question: &Question<'_>,
-    hidden: &[u32],
+    (hidden, at_hand): (&[u32], &[Turn]),
 ) -> Result<Searched> {
     let find = |conn: &Connection, index: &mut UserIndex| {
-        let found = find::find(conn, scope, index, question, hidden);
+        let found = find::find(conn, scope, index, question, question.k + at_hand.len(), hidden);
         let relevant = anchors_leg::relevant(question.query, index.anchors());
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
             item: RecalledItem::Anchor(Box::new(anchor.clone())),
@@ -307,11 +308,19 @@ pub(crate) fn search(
     };
     indexes.with(store, scope, find, |conn, (found, anchors, epoch)| {
         let mut originals = originals::Reader::new(conn, scope);
-        let mut units = Vec::with_capacity(found.ranked.len());
+        let (mut units, mut from_file) = (Vec::with_capacity(found.ranked.len()), 0);
         for ((Scored { seq, score, parts }, piece), place) in
             found.ranked.iter().zip(&found.pieces).zip(&found.places)
         {
-            if let Some(item) = fetch(conn, scope, (store.config(), &mut originals), (*seq, *place))? {
+            let item = match at_hand.iter().find(|turn| turn.seq == i64::from(*seq)) {
+                Some(turn) => Some(RecalledItem::Turn(Box::new(turn.clone()))),
+                None if from_file == question.k => break,
+                None => {
+                    from_file += 1;
+                    fetch(conn, scope, (store.config(), &mut originals), (*seq, *place))?
+                }
+            };
+            if let Some(item) = item {
                 let recalled = Recalled { item, score: *score, parts: *parts, flags: Vec::new() };
                 let mut hit = Hit { recalled, piece: *piece, summary: None };
                 if !hit.has_evidence()

@@ -143,11 +143,18 @@ pub(crate) fn receipt_items(
         units.chain(anchors).map(|(of, unit)| fate(unit.receipt_item(0), of)).collect();
     for (at, request) in requests[..2].iter().enumerate() {
         for (index, candidate) in request.candidates.iter().enumerate() {
-            if let (Item::Turn(turn), Outcome::Packed(_)) = (candidate.item, packed.outcomes[at][index]) {
-                let item = RecalledItem::Turn(Box::new(turn.clone()));
-                let unit = Recalled { item, score: 0.0, parts: Parts::default(), flags: Vec::new() };
-                items.push(fate(unit.receipt_item(0), (at, index)));
+            let Item::Turn(turn) = candidate.item else { continue };
+            if !matches!(packed.outcomes[at][index], Outcome::Packed(_)) {
+                continue;
             }
+            // A turn that is shown for its place, and fits as well, is one item: with its score, and shown.
+            if let Some(item) = items.iter_mut().find(|item| item.seq == Some(turn.seq)) {
+                *item = fate(item.clone(), (at, index));
+                continue;
+            }
+            let item = RecalledItem::Turn(Box::new(turn.clone()));
+            let unit = Recalled { item, score: 0.0, parts: Parts::default(), flags: Vec::new() };
+            items.push(fate(unit.receipt_item(0), (at, index)));
         }
     }
     for (rank, item) in (1..).zip(&mut items) {

@@ -212,16 +212,17 @@ pub(crate) fn build(
         profile,
         k: RECALLED_TURNS,
     };
-    let shown: HashSet<i64> = hot.turns().chain(&warm).map(|turn| turn.seq).collect();
-    let mut hidden: Vec<u32> = shown.iter().filter_map(|seq| u32::try_from(*seq).ok()).collect();
+    // Hot turns come first and are shown. Of the warm ones many may have no room: what fits is recalled among them too.
+    let mut hidden: Vec<u32> = hot.turns().filter_map(|turn| u32::try_from(turn.seq).ok()).collect();
     hidden.sort_unstable();
-    let recalled = answer::search(store, indexes, scope, &question, &hidden);
+    let recalled = answer::search(store, indexes, scope, &question, (&hidden, &warm));
     let recalled = recalled.unwrap_or_else(|error| {
         missing.push(format!("recall: {error}"));
         let epoch = store.read(|conn| units::extent(conn, scope)).map_or(0, |extent| extent.epoch);
         Searched { epoch, ..Searched::default() }
     });
     missing.extend(recalled.missing.iter().cloned());
+    let shown: HashSet<i64> = hot.turns().chain(&warm).map(|turn| turn.seq).collect();
     let promoted = match session {
         Some(session) => promoted(store, scope, session, &shown, &recalled, &mut missing),
         None => Vec::new(),

@@ -58,12 +58,13 @@ pub(crate) struct Found {
     pub(crate) missing: Vec<String>,
 }
 
-/// Ranks the user's units, but for `hidden` ones (ascending).
+/// Ranks the user's units, but for `hidden` ones (ascending), and gives the best `k`.
 pub(crate) fn find(
     conn: &Connection,
     scope: &Scope,
     index: &mut UserIndex,
     question: &Question<'_>,
+    k: usize,
     hidden: &[u32],
 ) -> Found {
     let mut missing = Vec::new();
@@ -99,9 +100,9 @@ pub(crate) fn find(
         now_ms: question.now.timestamp_millis(),
     };
     let ranked = if question.query.is_only_time && question.profile.weights().is_some() {
-        score::of_time(index, &|at_ms| is_within(at_ms, TimeDelta::zero()), question.k, hidden)
+        score::of_time(index, &|at_ms| is_within(at_ms, TimeDelta::zero()), k, hidden)
     } else {
-        score::rank(index, &evidence, &question.profile, question.k, hidden)
+        score::rank(index, &evidence, &question.profile, k, hidden)
     };
     let pieces = ranked.iter().map(|unit| meaning.piece(unit.seq)).collect();
     let place =

@@ -1,5 +1,5 @@
 //! What each verb takes, and what the help says of it.
-#![expect(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
+#![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use std::path::PathBuf;
 

@@ -53,6 +53,34 @@ fn a_turn_of_this_session_that_the_window_has_lost_is_recalled_into_its_own_sect
     assert!(found.score.is_some());
 }
 
+/// The window holds 50 turns, and the budget far fewer of them: what answers must not be lost between the two.
+#[test]
+fn a_turn_of_the_window_that_has_no_room_by_its_place_is_recalled_by_what_it_says() {
+    let fixture = Fixture::new();
+    let alex = fixture.alex();
+    let session = alex.session().unwrap();
+    for n in 0..30 {
+        let middle =
+            format!("On day {n} we went on with the shed, plank by plank, as slowly as before. ").repeat(15);
+        let code = if n == 8 { "The alarm code of the shed is 4471." } else { "Nothing else." };
+        let reply = format!("{middle} {code} {middle}");
+        session.record(NewTurn::new("How far are you?", reply).caller_id(format!("t{n}"))).unwrap();
+    }
+    let ask = |message: &str| session.context(message, ContextOptions::default()).unwrap();
+    let context = ask("What is the alarm code?");
+    assert!(context.text.contains("4471"), "{:?}", context.items);
+    let found = context.items.iter().find(|item| item.caller_id.as_deref() == Some("t8")).unwrap();
+    assert_eq!(found.section, Section::EarlierInSession);
+    assert!(!context.left_out.contains(&9) && context.left_out.contains(&8), "{:?}", context.left_out);
+
+    // A turn that is shown for its place, and fits as well, is considered once.
+    let receipt = alex.receipt(context.receipt).unwrap();
+    let seqs: Vec<_> = receipt.items.iter().filter_map(|item| item.seq).collect();
+    assert_eq!(seqs.len(), seqs.iter().collect::<HashSet<_>>().len());
+    let packed = receipt.items.iter().filter(|item| item.packed_as.is_some()).count();
+    assert_eq!(packed, context.items.len());
+}
+
 #[test]
 fn no_budget_from_0_to_5000_is_exceeded() {
     let (_fixture, _alex, session) = told();
