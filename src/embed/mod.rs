@@ -120,8 +120,11 @@ pub(crate) async fn ask(embedder: &dyn Embedder, texts: &[String], limit: Durati
     let late = |_| Error::provider(format!("no answer within {} ms", limit.as_millis()));
     let vectors = answer.map_err(late)??;
     let dims = embedder.space().dims as usize;
-    if vectors.len() == texts.len() && vectors.iter().all(|vector| vector.len() == dims) {
-        return Ok(vectors);
+    if vectors.len() != texts.len() || vectors.iter().any(|vector| vector.len() != dims) {
+        return Err(Error::provider("it did not give one vector of its own size for each text"));
     }
-    Err(Error::provider("it did not give one vector of its own size for each text"))
+    if vectors.iter().flatten().any(|number| !number.is_finite()) {
+        return Err(Error::provider("it gave numbers that are none"));
+    }
+    Ok(vectors)
 }

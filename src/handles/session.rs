@@ -243,9 +243,11 @@ impl Session {
     /// moves and jobs, out of the bytes of the file and its log. Anchors lose what it said and are folded anew from the
     /// rest. What erasing cannot reach is said at [`User::erase`](crate::User::erase).
     pub async fn erase(&self) -> Result<Erased> {
-        self.store.indexes.forget(&self.scope);
         let (store, scope, id) = (Arc::clone(&self.store), self.scope, self.id());
-        drive(move || async move { jobs::erase(&store, scope, Some(id)).await }).await
+        let erased = drive(move || async move { jobs::erase(&store, scope, Some(id)).await }).await;
+        // After it: a recall meanwhile may have read what was still there.
+        self.store.indexes.forget(&self.scope);
+        erased
     }
 
     /// Reads where the talk goes on by now, and moves the handle there.

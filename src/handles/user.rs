@@ -251,9 +251,11 @@ impl User {
     /// What it cannot reach: backups and exports made before, what other processes hold in memory until their next look,
     /// and copies that the disk or its file system keeps below the file. A backend's own `users` row stays.
     pub async fn erase(&self) -> Result<Erased> {
-        self.store.indexes.forget(&self.scope);
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        drive(move || async move { jobs::erase(&store, scope, None).await }).await
+        let erased = drive(move || async move { jobs::erase(&store, scope, None).await }).await;
+        // After it: a recall meanwhile may have read what was still there.
+        self.store.indexes.forget(&self.scope);
+        erased
     }
 
     /// The result of an earlier [`record`](Session::record) of this turn, by its caller's id, in whatever session

@@ -197,7 +197,7 @@ impl ReceiptItem {
             (_, "below_floor") if self.parts.words == 0.0 && self.kind != "anchor" => {
                 "left out, for it has no word of what was asked, and its meaning is not near".to_owned()
             }
-            (_, "below_floor") => "left out, for it fits too badly beside the best".to_owned(),
+            (_, "below_floor") => "left out, for it fits too badly".to_owned(),
             (_, "recalled") => "found".to_owned(),
             (_, other) => other.to_owned(),
         }

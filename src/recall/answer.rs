@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
     model::{
         anchor::Anchor,
-        ids::ReceiptId,
+        ids::{ReceiptId, SessionId},
         instant,
         profile::{Parts, Profile},
         receipt::{Receipt, ReceiptItem, Understood},
@@ -21,7 +21,7 @@ use crate::{
     recall::{
         anchors_leg,
         embedders::QueryVector,
-        find::{self, Question},
+        find::{self, Question, Stands},
         query::{self, Query},
         score::Scored,
         user_index::UserIndex,
@@ -153,6 +153,15 @@ impl Recalled {
         }
     }
 
+    /// Its session, and its number there; anchors have none.
+    pub(crate) fn place(&self) -> Option<(SessionId, u32)> {
+        match &self.item {
+            RecalledItem::Turn(turn) => Some((turn.session_id, turn.turn_number)),
+            RecalledItem::Summary { summary, .. } => Some((summary.session_id, summary.turn_number)),
+            RecalledItem::Anchor(_) => None,
+        }
+    }
+
     /// Its line in a receipt.
     pub(crate) fn receipt_item(&self, rank: u32) -> ReceiptItem {
         let (kind, owner_id) = match &self.item {
@@ -213,11 +222,11 @@ pub(crate) fn recall(
         took_us: watch.elapsed_us(),
         used_at: None,
         items: (1..)
-            .zip(searched.all().take(k))
+            .zip(searched.all(&profile).take(k))
             .map(|(rank, recalled)| recalled.receipt_item(rank))
             .collect(),
     };
-    let items = searched.all().take(k).cloned().collect();
+    let items = searched.all(&profile).take(k).cloned().collect();
     let recall = Recall { items, missing: searched.missing, receipt: receipt.id };
     Ok((recall, NewReceipt { receipt, epoch: searched.epoch }))
 }
@@ -226,6 +235,8 @@ pub(crate) fn recall(
 #[derive(Debug)]
 pub(crate) struct Hit {
     pub(crate) recalled: Recalled,
+    /// Whether words are a reason to show it: one of the query itself, or many that mean nearly the same.
+    pub(crate) has_words: bool,
     /// The piece that matched best by meaning, and its cosine.
     pub(crate) piece: Option<(u8, f32)>,
     /// Of a turn in which itself nothing matched: what stands for it.
@@ -238,7 +249,7 @@ impl Hit {
         /// Of a turn without any word of the query.
         const NEAR: f32 = 0.4;
         let parts = &self.recalled.parts;
-        parts.words > 0.0 || parts.only_time > 0.0 || self.piece.is_some_and(|(_, cosine)| cosine >= NEAR)
+        self.has_words || parts.only_time > 0.0 || self.piece.is_some_and(|(_, cosine)| cosine >= NEAR)
     }
 }
 
@@ -264,10 +275,13 @@ pub(crate) struct Searched {
 }
 
 impl Searched {
-    /// Everything, best first: of anchors those that the query names or asks for.
-    fn all(&self) -> impl Iterator<Item = &Recalled> {
+    /// Everything, best first: of anchors those that the query names or asks for. They have no place in formulas that know
+    /// turns only.
+    fn all(&self, profile: &Profile) -> impl Iterator<Item = &Recalled> {
         let mut all: Vec<&Recalled> = self.units.iter().map(|hit| &hit.recalled).collect();
-        all.extend(self.anchors.iter().filter(|anchor| anchor.score >= find::LEAST_STRENGTH));
+        if profile.weights().is_some() {
+            all.extend(self.anchors.iter().filter(|anchor| anchor.score >= find::LEAST_STRENGTH));
+        }
         all.sort_by(|a, b| b.score.total_cmp(&a.score)); // Stable: equals keep their order.
         all.into_iter()
     }
@@ -309,8 +323,8 @@ pub(crate) fn search(
     indexes.with(store, scope, find, |conn, (found, anchors, epoch)| {
         let mut originals = originals::Reader::new(conn, scope);
         let (mut units, mut from_file) = (Vec::with_capacity(found.ranked.len()), 0);
-        for ((Scored { seq, score, parts }, piece), place) in
-            found.ranked.iter().zip(&found.pieces).zip(&found.places)
+        for (Scored { seq, score, parts }, Stands { place, piece, has_words }) in
+            found.ranked.iter().zip(&found.stands)
         {
             let item = match at_hand.iter().find(|turn| turn.seq == i64::from(*seq)) {
                 Some(turn) => Some(RecalledItem::Turn(Box::new(turn.clone()))),
@@ -322,7 +336,7 @@ pub(crate) fn search(
             };
             if let Some(item) = item {
                 let recalled = Recalled { item, score: *score, parts: *parts, flags: Vec::new() };
-                let mut hit = Hit { recalled, piece: *piece, summary: None };
+                let mut hit = Hit { recalled, has_words: *has_words, piece: *piece, summary: None };
                 if !hit.has_evidence()
                     && let Some(turn) = hit.recalled.turn()
                 {

@@ -1,5 +1,7 @@
 //! Who competes for a place in a context: the session's turns by their places, and what was recalled by its rank.
 
+use std::collections::HashSet;
+
 use crate::{
     config::Config,
     embed::pieces::pieces,
@@ -18,7 +20,7 @@ const ANCHOR_TOKENS: u32 = 150;
 /// What fits worse than this share of the best is not shown.
 const FLOOR: f64 = 0.2;
 
-/// A turn that fits by nothing of its own is shown if what stands beside it lends it so much.
+/// A turn that fits by nothing of its own is shown if what stands beside it does, and lends it so much.
 const BESIDE: f64 = 0.1;
 
 /// What a session brings with it.
@@ -87,10 +89,19 @@ fn anchor_candidate(recalled: &Recalled) -> Option<Candidate<'_>> {
 pub(crate) fn below_floor(recalled: &Searched) -> impl Fn(&Hit) -> bool + use<> {
     let best = recalled.units.first().map_or(0.0, |hit| hit.recalled.score);
     // Every query has a best answer; what it is best at may be nothing.
-    let is_answered = recalled.units.iter().any(Hit::has_evidence);
+    let evident: HashSet<(SessionId, u32)> = recalled
+        .units
+        .iter()
+        .filter(|hit| hit.has_evidence())
+        .filter_map(|hit| hit.recalled.place())
+        .collect();
     move |hit| {
-        let stands = hit.has_evidence() || hit.recalled.parts.neighbours >= BESIDE;
-        !is_answered || !stands || hit.recalled.score < FLOOR * best
+        let is_beside = |(session, number): (SessionId, u32)| {
+            [number.wrapping_sub(1), number + 1].iter().any(|&number| evident.contains(&(session, number)))
+        };
+        let stands = hit.has_evidence()
+            || (hit.recalled.parts.neighbours >= BESIDE && hit.recalled.place().is_some_and(is_beside));
+        !stands || hit.recalled.score < FLOOR * best
     }
 }
 

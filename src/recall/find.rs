@@ -46,16 +46,25 @@ pub(crate) struct Question<'a> {
 pub(crate) struct Found {
     /// The best units, best first.
     pub(crate) ranked: Vec<Scored>,
-    /// For each of `ranked` its session and its place there.
-    pub(crate) places: Vec<(i64, u32)>,
+    /// For each of `ranked`.
+    pub(crate) stands: Vec<Stands>,
     /// What each word of the query weighs.
     pub(crate) words: Vec<(Word, f64)>,
-    /// For each of `ranked` the piece that matched best by meaning, and its cosine.
-    pub(crate) pieces: Vec<Option<(u8, f32)>>,
     /// The model whose vectors were compared.
     pub(crate) model: Option<String>,
     /// What failed or is not ready yet, so that it was searched without it.
     pub(crate) missing: Vec<String>,
+}
+
+/// Where a unit stands, and on what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stands {
+    /// Its session, and its place there.
+    pub(crate) place: (i64, u32),
+    /// The piece that matched best by meaning, and its cosine.
+    pub(crate) piece: Option<(u8, f32)>,
+    /// Whether words are a reason to show it.
+    pub(crate) has_words: bool,
 }
 
 /// Ranks the user's units, but for `hidden` ones (ascending), and gives the best `k`.
@@ -104,11 +113,13 @@ pub(crate) fn find(
     } else {
         score::rank(index, &evidence, &question.profile, k, hidden)
     };
-    let pieces = ranked.iter().map(|unit| meaning.piece(unit.seq)).collect();
-    let place =
-        |unit: &Scored| index.unit(unit.seq).map_or((0, 0), |unit| (unit.session_no, unit.turn_number));
-    let places = ranked.iter().map(place).collect();
-    Found { ranked, places, words: words.weights, pieces, model: meaning.model, missing }
+    let stands = |unit: &Scored| Stands {
+        place: index.unit(unit.seq).map_or((0, 0), |unit| (unit.session_no, unit.turn_number)),
+        piece: meaning.piece(unit.seq),
+        has_words: words.are_in(unit.seq),
+    };
+    let stands = ranked.iter().map(stands).collect();
+    Found { ranked, stands, words: words.weights, model: meaning.model, missing }
 }
 
 /// People tell of a day on the days after it: in a query that asks for more, a time means the week after it too.

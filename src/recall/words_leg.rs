@@ -23,6 +23,8 @@ const REST: f32 = 0.15;
 /// How many turns of general English stand beside the user's own when a word's rarity is judged: in a short history every
 /// word is rare.
 const PRIOR_TURNS: f64 = 200.0;
+/// Words that only mean nearly the same are a reason to show a turn if they make up so much of the query's weight.
+const MUCH_ALIKE: f32 = 0.25;
 /// A query with fewer words is no quotation.
 const QUOTED_WORDS: u8 = 5;
 
@@ -67,6 +69,15 @@ impl WordsLeg {
         sums.iter().zip(found).map(|(sum, found)| sum * (found / self.total).sqrt()).collect()
     }
 
+    /// Whether words are a reason to show this unit: one of the query itself is in it, or words that mean nearly the same
+    /// make up a good part of the query.
+    pub(crate) fn are_in(&self, seq: u32) -> bool {
+        let Some(at) = (seq as usize).checked_sub(1).filter(|at| *at < self.fits.sums.len()) else {
+            return false;
+        };
+        self.fits.themselves[at] > 0 || self.fits.found[at] >= MUCH_ALIKE * self.total && self.total > 0.0
+    }
+
     /// Whether the query names one of several speakers.
     pub(crate) fn names_speaker(&self) -> bool {
         !self.spoken.is_empty()
@@ -101,7 +112,7 @@ pub(crate) fn look_up(
     let mut leg = WordsLeg { fits: Fits::none(units), ..WordsLeg::default() };
     let mut noted = Noted { often: vec![Often::default(); units], seqs: Vec::new() };
     let mut speakers: Vec<Vec<u32>> = Vec::new();
-    for &Weighted { word, weight: share } in query {
+    for &Weighted { word, weight: share, is_name } in query {
         let (mut hits, mut spoken) = (0, Vec::new());
         looking.for_each(word, |seq, often, is_name| {
             hits += 1;
@@ -112,7 +123,8 @@ pub(crate) fn look_up(
         })?;
         // A name stands for nobody else; who speaks in every turn is nobody in particular.
         if spoken.is_empty() {
-            for (synonym, cosine) in lexicon::synonyms(word) {
+            let synonyms = lexicon::synonyms(word).filter(|_| !is_name);
+            for (synonym, cosine) in synonyms {
                 #[expect(clippy::cast_possible_truncation, reason = "it was one of 256 values")]
                 let likeness = (cosine * cosine) as f32;
                 looking.for_each(synonym, |seq, often, is_name| {

@@ -9,7 +9,7 @@ use crate::{
     model::{
         critical::CriticalRule,
         ids::{ReceiptId, SessionId},
-        profile::Profile,
+        profile::{Profile, Weights},
         receipt::{Receipt, ReceiptItem},
         tier::{MemoryTier, MoveReason},
     },
@@ -121,7 +121,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(i64, Receipt)> {
         "paper" => Profile::Paper,
         "recency" => Profile::Recency,
         "custom" => Profile::Custom(json_at(row, "weights")?),
-        _ => Profile::Default,
+        // By the weights that the default had when it ranked.
+        _ => match json_at::<Option<Weights>>(row, "weights")? {
+            Some(weights) if weights != Weights::default() => Profile::Custom(weights),
+            _ => Profile::Default,
+        },
     };
     let receipt = Receipt {
         id: row.get("id")?,

@@ -16,6 +16,8 @@ pub(crate) struct Weighted {
     pub(crate) word: Word,
     /// 1 for the message's own words, less for those of earlier turns.
     pub(crate) weight: f64,
+    /// It names somebody or something: no other word stands for it.
+    pub(crate) is_name: bool,
 }
 
 /// How many of the last turns say what a follow-up means.
@@ -25,6 +27,8 @@ const TURNS: usize = 2;
 const USER_SIDE: f64 = 0.45;
 const REPLY_SIDE: f64 = 0.3;
 const EARLIER_TURN: f64 = 0.6;
+/// What an own word of a follow-up counts that tells no topic: `say` of `and what did she say about it?`
+const VAGUE: f64 = 0.2;
 /// The most words that are added: the few that tell the topic.
 const MOST_ADDED: usize = 16;
 /// No more of a side is looked at: a topic shows at the start.
@@ -34,7 +38,12 @@ const LOOKED_AT: usize = 2_048;
 ///
 /// `last_turns` are oldest first; only the last two are looked at, and only for a follow-up.
 pub(crate) fn expanded(query: &Query, last_turns: &[&Turn]) -> Vec<Weighted> {
-    let mut found: Vec<Weighted> = query.words.iter().map(|&word| Weighted { word, weight: 1.0 }).collect();
+    let names: Vec<Word> = query.names.iter().flat_map(|name| query_words(name)).collect();
+    let own = |&word: &Word| {
+        let is_vague = query.is_follow_up && query.vague_words.contains(&word);
+        Weighted { word, weight: if is_vague { VAGUE } else { 1.0 }, is_name: names.contains(&word) }
+    };
+    let mut found: Vec<Weighted> = query.words.iter().map(own).collect();
     found.truncate(MAX_QUERY_WORDS);
     if !query.is_follow_up {
         return found;
@@ -46,7 +55,7 @@ pub(crate) fn expanded(query: &Query, last_turns: &[&Turn]) -> Vec<Weighted> {
             let topics = keywords(&[&text[..text.floor_char_boundary(LOOKED_AT)]]);
             for word in topics.iter().flat_map(|topic| query_words(topic)) {
                 if found.len() < most && found.iter().all(|known| known.word != word) {
-                    found.push(Weighted { word, weight: weight * turn_weight });
+                    found.push(Weighted { word, weight: weight * turn_weight, is_name: false });
                 }
             }
         }

@@ -15,6 +15,7 @@ use chrono::{DateTime, Utc};
 use crate::{
     recall::query::reading::Reading,
     text::{
+        dull_words::is_dull,
         times::{self, TimeSpan},
         words::{self, Word},
     },
@@ -35,6 +36,8 @@ const MAX_BYTES: usize = 4_096;
 pub(crate) struct Query {
     /// What is looked for by words: folded, stemmed, stop words left out, each once, at most 64.
     pub(crate) words: Vec<Word>,
+    /// Those of them that tell no topic: `say`, `think`.
+    pub(crate) vague_words: Vec<Word>,
     /// The times that it names; two readings of one date are two.
     pub(crate) spans: Vec<TimeSpan>,
     /// Whether it asks for what was said in these times, and for nothing else.
@@ -67,6 +70,7 @@ impl Query {
         let is_over = |span: &TimeSpan| span.until <= now;
         Self {
             words: words::query_words(message),
+            vague_words: reading.words().filter(|word| is_dull(word)).flat_map(words::query_words).collect(),
             is_only_time,
             refers_to_self,
             refers_back: refers_back::refers_back(message),
