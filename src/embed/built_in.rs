@@ -38,6 +38,9 @@ impl Default for BuiltIn {
 }
 
 impl BuiltIn {
+    /// What its space is called.
+    pub(crate) const MODEL: &str = "thermocline-built-in";
+
     /// The vector of a text; `None` if it has no token that the table knows. Takes time linear in the text.
     pub(crate) fn embed_text(&self, text: &str) -> Option<Vector> {
         Vector::of(&self.mean(text))
@@ -65,7 +68,7 @@ impl BuiltIn {
 
 impl Embedder for BuiltIn {
     fn space(&self) -> EmbeddingSpace {
-        EmbeddingSpace { model: "thermocline-built-in".to_owned(), revision: "1".to_owned(), dims: 256 }
+        EmbeddingSpace { model: Self::MODEL.to_owned(), revision: "1".to_owned(), dims: 256 }
     }
 
     fn embed<'a>(&'a self, texts: &'a [String]) -> Embedding<'a> {

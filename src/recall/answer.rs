@@ -235,22 +235,12 @@ pub(crate) fn recall(
 #[derive(Debug)]
 pub(crate) struct Hit {
     pub(crate) recalled: Recalled,
-    /// Whether words are a reason to show it: one of the query itself, or many that mean nearly the same.
-    pub(crate) has_words: bool,
+    /// Whether it fits by itself, not only for what stands around it.
+    pub(crate) has_evidence: bool,
     /// The piece that matched best by meaning, and its cosine.
     pub(crate) piece: Option<(u8, f32)>,
     /// Of a turn in which itself nothing matched: what stands for it.
     pub(crate) summary: Option<Summary>,
-}
-
-impl Hit {
-    /// Whether it fits by itself, not only for what stands around it.
-    pub(crate) fn has_evidence(&self) -> bool {
-        /// Of a turn without any word of the query.
-        const NEAR: f32 = 0.4;
-        let parts = &self.recalled.parts;
-        self.has_words || parts.only_time > 0.0 || self.piece.is_some_and(|(_, cosine)| cosine >= NEAR)
-    }
 }
 
 /// What a receipt keeps of a query: its beginning, which is all that is searched for.
@@ -323,7 +313,7 @@ pub(crate) fn search(
     indexes.with(store, scope, find, |conn, (found, anchors, epoch)| {
         let mut originals = originals::Reader::new(conn, scope);
         let (mut units, mut from_file) = (Vec::with_capacity(found.ranked.len()), 0);
-        for (Scored { seq, score, parts }, Stands { place, piece, has_words }) in
+        for (Scored { seq, score, parts }, Stands { place, piece, has_evidence }) in
             found.ranked.iter().zip(&found.stands)
         {
             let item = match at_hand.iter().find(|turn| turn.seq == i64::from(*seq)) {
@@ -336,8 +326,8 @@ pub(crate) fn search(
             };
             if let Some(item) = item {
                 let recalled = Recalled { item, score: *score, parts: *parts, flags: Vec::new() };
-                let mut hit = Hit { recalled, has_words: *has_words, piece: *piece, summary: None };
-                if !hit.has_evidence()
+                let mut hit = Hit { recalled, has_evidence: *has_evidence, piece: *piece, summary: None };
+                if !hit.has_evidence
                     && let Some(turn) = hit.recalled.turn()
                 {
                     hit.summary = summaries::of_turn(conn, scope, turn.id)?;

@@ -89,17 +89,13 @@ fn anchor_candidate(recalled: &Recalled) -> Option<Candidate<'_>> {
 pub(crate) fn below_floor(recalled: &Searched) -> impl Fn(&Hit) -> bool + use<> {
     let best = recalled.units.first().map_or(0.0, |hit| hit.recalled.score);
     // Every query has a best answer; what it is best at may be nothing.
-    let evident: HashSet<(SessionId, u32)> = recalled
-        .units
-        .iter()
-        .filter(|hit| hit.has_evidence())
-        .filter_map(|hit| hit.recalled.place())
-        .collect();
+    let evident: HashSet<(SessionId, u32)> =
+        recalled.units.iter().filter(|hit| hit.has_evidence).filter_map(|hit| hit.recalled.place()).collect();
     move |hit| {
         let is_beside = |(session, number): (SessionId, u32)| {
             [number.wrapping_sub(1), number + 1].iter().any(|&number| evident.contains(&(session, number)))
         };
-        let stands = hit.has_evidence()
+        let stands = hit.has_evidence
             || (hit.recalled.parts.neighbours >= BESIDE && hit.recalled.place().is_some_and(is_beside));
         !stands || hit.recalled.score < FLOOR * best
     }

@@ -63,8 +63,8 @@ pub(crate) struct Stands {
     pub(crate) place: (i64, u32),
     /// The piece that matched best by meaning, and its cosine.
     pub(crate) piece: Option<(u8, f32)>,
-    /// Whether words are a reason to show it.
-    pub(crate) has_words: bool,
+    /// Whether it fits by itself, not only for what stands around it.
+    pub(crate) has_evidence: bool,
 }
 
 /// Ranks the user's units, but for `hidden` ones (ascending), and gives the best `k`.
@@ -113,10 +113,16 @@ pub(crate) fn find(
     } else {
         score::rank(index, &evidence, &question.profile, k, hidden)
     };
-    let stands = |unit: &Scored| Stands {
-        place: index.unit(unit.seq).map_or((0, 0), |unit| (unit.session_no, unit.turn_number)),
-        piece: meaning.piece(unit.seq),
-        has_words: words.are_in(unit.seq),
+    let near = meaning.near();
+    let stands = |unit: &Scored| {
+        let piece = meaning.piece(unit.seq);
+        Stands {
+            place: index.unit(unit.seq).map_or((0, 0), |unit| (unit.session_no, unit.turn_number)),
+            piece,
+            has_evidence: words.are_in(unit.seq)
+                || unit.parts.only_time > 0.0
+                || piece.is_some_and(|(_, cosine)| cosine >= near),
+        }
     };
     let stands = ranked.iter().map(stands).collect();
     Found { ranked, stands, words: words.weights, model: meaning.model, missing }
@@ -149,6 +155,12 @@ impl Meaning {
         let mut scores: Vec<f32> = self.best.iter().map(of).collect();
         scores.resize(units, 0.0); // None, if there are no vectors.
         scores
+    }
+
+    /// From which cosine on a turn without any word of the query is near: texts about nothing common are nearer each other
+    /// by the built-in table than by a sentence transformer.
+    fn near(&self) -> f32 {
+        if self.model.as_deref() == Some(BuiltIn::MODEL) { 0.5 } else { 0.4 }
     }
 
     fn piece(&self, seq: u32) -> Option<(u8, f32)> {

@@ -81,6 +81,21 @@ fn a_turn_of_the_window_that_has_no_room_by_its_place_is_recalled_by_what_it_say
     assert_eq!(packed, context.items.len());
 }
 
+/// Every query has a best answer, which may be none.
+#[test]
+fn what_nobody_spoke_of_and_whom_nobody_knows_brings_nothing_into_a_context() {
+    let (_fixture, alex, _session) = told();
+    let session = alex.session_named("elsewhere").unwrap();
+    for message in
+        ["Kubernetes ingress controllers?", "zzqqx wvut", "Leonora", "What is Leonora's favourite sonata?"]
+    {
+        let context = session.context(message, ContextOptions::default().now(asked_at())).unwrap();
+        assert_eq!(context.items, [], "{message}");
+    }
+    let context = session.context("the violin", ContextOptions::default().now(asked_at())).unwrap();
+    assert!(context.items.len() > 5);
+}
+
 #[test]
 fn no_budget_from_0_to_5000_is_exceeded() {
     let (_fixture, _alex, session) = told();
