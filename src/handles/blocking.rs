@@ -127,6 +127,11 @@ impl Thermocline {
         self.runtime.block_on(self.inner.run_jobs(options))
     }
 
+    /// See [`Thermocline::drop_other_vectors`](crate::Thermocline::drop_other_vectors).
+    pub fn drop_other_vectors(&self) -> Result<()> {
+        self.runtime.block_on(self.inner.drop_other_vectors())
+    }
+
     /// See [`Thermocline::rebuild_vectors`](crate::Thermocline::rebuild_vectors).
     pub fn rebuild_vectors(&self) -> Result<u64> {
         self.runtime.block_on(self.inner.rebuild_vectors())

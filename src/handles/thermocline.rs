@@ -154,20 +154,25 @@ impl Thermocline {
         .await
     }
 
-    /// Makes all vectors anew, by the configured embedders; those of models that are not configured any more go. Queues a
-    /// job for each user and returns how many; [`run_jobs`](Self::run_jobs) or the worker does the work. Meanwhile recall goes
-    /// on by words and by the built-in embedder.
+    /// Makes all vectors of the configured embedders anew; where none is configured, those of the built-in one. Queues a job
+    /// for each user and returns how many; [`run_jobs`](Self::run_jobs) or the worker does the work. Meanwhile recall goes on
+    /// by words and by the built-in embedder. Vectors of other models stay.
     pub async fn rebuild_vectors(&self) -> Result<u64> {
+        self.store.write(vectors::begin_anew).await
+    }
+
+    /// Removes the vectors of all models but the configured ones and the built-in one: after a change of the model, once
+    /// nobody goes back. To have them again, every turn has to be embedded again.
+    pub async fn drop_other_vectors(&self) -> Result<()> {
         let mut kept: Vec<EmbeddingSpace> =
             self.store.config().embedders.iter().map(|embedder| embedder.space()).collect();
         kept.push(BuiltIn::default().space());
         loop {
             let kept = kept.clone();
             if !self.store.write(move |desk| vectors::drop_others(desk.tx, &kept)).await? {
-                break;
+                return Ok(());
             }
         }
-        self.store.write(vectors::begin_anew).await
     }
 
     /// How far each user's turns are embedded, by each model that the file knows. What the newest turns lack of the

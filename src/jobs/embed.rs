@@ -1,9 +1,9 @@
 //! Makes the vectors that one user's units lack, in every space that is configured, batch by batch.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use crate::{
-    embed::{self, BuiltIn, Embedder, quantize::Vector},
+    embed::{self, BuiltIn, Embedder, EmbeddingSpace, quantize::Vector},
     error::{Error, ErrorKind, Result},
     index::BLOCK_UNITS,
     jobs::{Ended, Run, is_lost},
@@ -34,6 +34,7 @@ pub(super) async fn embed(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
     let built_in = BuiltIn::default();
     let embedders = run.store.config().embedders.clone();
     loop {
+        expect(run, scope, lease, &embedders).await?;
         let (mut trouble, mut spaces) = (None, Vec::new());
         for embedder in std::iter::once(&built_in as &dyn Embedder).chain(embedders.iter().map(AsRef::as_ref))
         {
@@ -51,6 +52,23 @@ pub(super) async fn embed(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
             return Ok(Ended::Done);
         }
     }
+}
+
+/// Notes how many units are to be embedded, one counting for each model.
+async fn expect(run: &Run<'_>, scope: Scope, lease: &Lease, embedders: &[Arc<dyn Embedder>]) -> Result<()> {
+    let mut wanted: Vec<EmbeddingSpace> = embedders.iter().map(|embedder| embedder.space()).collect();
+    wanted.push(BuiltIn::default().space());
+    let lease = lease.clone();
+    run.slice(move |desk| {
+        let (mut units, last_seq) = (0, units::extent(desk.tx, &scope)?.last_seq);
+        for wanted in &wanted {
+            let space = vectors::space(desk.tx, wanted)?;
+            let embedded_seq = space.map_or(Ok(0), |space| vectors::embedded_seq(desk.tx, &scope, space))?;
+            units += last_seq.saturating_sub(embedded_seq);
+        }
+        jobs::expect(desk.tx, &lease, units)
+    })
+    .await
 }
 
 /// Makes what the built-in embedder has not made yet, as part of another job: what a talk was about is asked for in the next

@@ -219,6 +219,13 @@ pub(crate) fn hold(desk: &Desk<'_>, lease: &Lease) -> Result<()> {
     if held == 1 { Ok(()) } else { Err(lost()) }
 }
 
+/// Notes how many turns are still to be done.
+pub(crate) fn expect(tx: &Connection, lease: &Lease, turns: u32) -> Result<()> {
+    tx.prepare_cached("UPDATE jobs SET total_count = done_count + ?3 WHERE job_no = ?1 AND fence = ?2")?
+        .execute(params![lease.job_no, lease.fence, turns])?;
+    Ok(())
+}
+
 /// Counts turns that are done. A job that gets on is not given up for having been interrupted often.
 pub(crate) fn progress(tx: &Connection, lease: &Lease, turns: u32, max_tries: u32) -> Result<()> {
     tx.prepare_cached(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use crate::{
-    embed::{EmbeddingSpace, pieces::TEXT_FORM},
+    embed::{BuiltIn, Embedder, EmbeddingSpace, pieces::TEXT_FORM},
     error::{Error, ErrorKind, Result},
     index::{BLOCK_UNITS, block_of},
     model::job::JobKind,
@@ -219,11 +219,24 @@ pub(crate) fn reopen(tx: &Connection, scope: &Scope, seq: u32) -> Result<bool> {
     Ok(is_reopened)
 }
 
-/// Forgets how far everybody is embedded, so that all vectors are made anew, each over the one that is there. Returns how
-/// many users that are.
+/// Forgets how far everybody is embedded by the configured embedders, or else by the built-in one, so that their vectors
+/// are made anew, each over the one that is there. Returns how many users that are.
 pub(crate) fn begin_anew(desk: &mut Desk<'_>) -> Result<u64> {
-    desk.tx.prepare_cached("UPDATE user_spaces SET embedded_seq = 0")?.execute([])?;
-    desk.tx.prepare_cached("DELETE FROM vector_gaps")?.execute([])?;
+    let mut wanted: Vec<EmbeddingSpace> =
+        desk.config.embedders.iter().map(|embedder| embedder.space()).collect();
+    if wanted.is_empty() {
+        wanted.push(BuiltIn::default().space());
+    }
+    for wanted in &wanted {
+        if let Some(known) = space(desk.tx, wanted)? {
+            for sql in [
+                "UPDATE user_spaces SET embedded_seq = 0 WHERE space_no = ?1",
+                "DELETE FROM vector_gaps WHERE space_no = ?1",
+            ] {
+                desk.tx.prepare_cached(sql)?.execute([known.space_no])?;
+            }
+        }
+    }
     desk.tx.prepare_cached("UPDATE user_scopes SET epoch = epoch + 1")?.execute([])?;
     queue(desk, "SELECT user_id, user_no FROM user_scopes WHERE last_seq > 0 ORDER BY user_no", [])
 }

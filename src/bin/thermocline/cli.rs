@@ -364,12 +364,14 @@ pub(crate) enum JobsVerb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum EmbedVerb {
-    /// Make all vectors anew, by the embedder that is named and by the built-in one.
+    /// Make the vectors of the embedder that is named anew, or those of the built-in one.
     ///
     /// After a change of the model it is not needed: jobs run sees to that. It is, where a model changed behind its name.
-    /// Vectors of other models go. Meanwhile recall goes on by words and by the vectors that are there. It may be
-    /// interrupted at any time: jobs run does the rest.
-    #[command(after_help = "Example:\n  thermocline embed rebuild")]
+    /// Vectors of other models stay, unless --drop-others is given. Meanwhile recall goes on by words and by the built-in
+    /// embedder. It may be interrupted at any time: jobs run does the rest.
+    #[command(
+        after_help = "Examples:\n  thermocline embed rebuild\n  thermocline embed rebuild --drop-others"
+    )]
     Rebuild(EmbedArgs),
 
     /// Show how far each user's turns are embedded, by each model.

@@ -19,6 +19,9 @@ struct Rebuilt {
 
 pub(crate) fn rebuild(db: &Path, args: &EmbedArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory_with(db, args.embedder.config()?)?;
+    if args.drop_others {
+        memory.drop_other_vectors()?;
+    }
     let users = memory.rebuild_vectors()?;
     let options = RunJobs::default().only(JobKind::Embed);
     let (report, seconds) = jobs::with_progress(&memory, options, "embedding", out)?;

@@ -166,7 +166,10 @@ fn listed(jobs: &[Listed], now: DateTime<Utc>) -> String {
             job.job_no,
             job.kind.as_str(),
             job.state.as_str(),
-            format!("{} of {}", HumanCount(job.done_count.into()), HumanCount(job.total_count.into())),
+            match job.total_count {
+                0 => "-".to_owned(),
+                total => format!("{} of {}", HumanCount(job.done_count.into()), HumanCount(total.into())),
+            },
             job.attempts,
             next_run(job, now),
             job.user_id.map_or_else(|| "none: the file".to_owned(), |id| id.to_string()),

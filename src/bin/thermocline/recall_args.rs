@@ -93,6 +93,11 @@ pub(crate) struct WhyArgs {
 pub(crate) struct EmbedArgs {
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
+
+    /// Remove the vectors of all models but the one that is named and the built-in one. To have them again, every turn
+    /// has to be embedded again.
+    #[arg(long)]
+    pub(crate) drop_others: bool,
 }
 
 #[derive(Args, Debug)]

@@ -78,6 +78,8 @@ fn after_a_change_of_the_model_vectors_are_made_anew_and_never_mixed() {
         let spaces = "SELECT count(*) FROM embedding_spaces";
         assert_eq!(ask::<u32>(&fixture.path(), spaces), 3, "the old one stays until it is told to go");
         assert_eq!(memory.rebuild_vectors().unwrap(), 1);
+        assert_eq!(ask::<u32>(&fixture.path(), spaces), 3, "nor then");
+        memory.drop_other_vectors().unwrap();
         assert_eq!(ask::<u32>(&fixture.path(), spaces), 2);
         let vectors = "SELECT count(*) FROM vector_blocks WHERE space_no NOT IN (SELECT space_no FROM embedding_spaces)";
         assert_eq!(ask::<u32>(&fixture.path(), vectors), 0);
@@ -318,7 +320,10 @@ fn killed_while_vectors_are_made_anew_nothing_is_lost_and_the_end_is_the_same() 
     let (mut chance, mut in_the_middle) = (11_u64, 0);
     for kill in 0..kills {
         // So that each child has all of it before it.
-        meddle(&path, "UPDATE user_spaces SET embedded_seq = 0; UPDATE user_scopes SET epoch = epoch + 1");
+        let forget = "UPDATE user_spaces SET embedded_seq = 0
+             WHERE space_no IN (SELECT space_no FROM embedding_spaces WHERE model <> 'a');
+             UPDATE user_scopes SET epoch = epoch + 1";
+        meddle(&path, forget);
         drop(fixture.open()); // It queues the work, where the model is new.
         fixture.open().rebuild_vectors().unwrap();
         fixture.clock.advance(TimeDelta::minutes(10)); // The lease of the one before has run out.
@@ -337,6 +342,8 @@ fn killed_while_vectors_are_made_anew_nothing_is_lost_and_the_end_is_the_same() 
         child.process.wait().unwrap();
         let least = "SELECT min(embedded_seq) FROM user_spaces WHERE space_no IN (SELECT space_no FROM embedding_spaces WHERE model = 'b')";
         in_the_middle += usize::from(ask::<Option<u32>>(&path, least).is_some_and(|seq| seq < 150));
+        let job = "SELECT count(*) FROM jobs WHERE kind = 'embed' AND state = 'running' AND total_count < done_count + 1";
+        assert_eq!(ask::<u32>(&path, job), 0, "kill {kill}: how much is to be done stands in the job");
         let alex = fixture.alex();
         assert_eq!(model(&alex).1[0], "s18", "kill {kill}");
         assert!(fixture.open().doctor().unwrap().is_healthy(), "kill {kill}");
