@@ -12,6 +12,9 @@ use crate::model::{
     tier::MemoryTier,
 };
 
+/// The outcome of a turn that is shown since it was of use earlier in the session. It was counted then.
+pub(crate) const PROMOTED: &str = "promoted";
+
 /// The stored record of one recall. Its ranks can be worked out again: the score of a turn or summary is
 /// [`Parts::score`] of its parts, that of an anchor is its strength.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -84,7 +87,8 @@ pub struct ReceiptItem {
     pub parts: Parts,
     /// `whole`, `user_half`, `extract` or `summary`; none: it is not in the context.
     pub packed_as: Option<String>,
-    /// What became of it: `recalled`, `packed`, `already_shown`, `no_room` or `below_floor`.
+    /// What became of it: `recalled`, `packed`, `promoted` (shown since it was of use earlier in the session),
+    /// `already_shown`, `no_room` or `below_floor`.
     pub outcome: String,
     /// Its tokens in the context.
     pub tokens: u32,
@@ -168,6 +172,7 @@ impl ReceiptItem {
         let parts = self.parts.explain();
         let found = match (self.kind.as_str(), parts.is_empty()) {
             ("anchor", _) => format!("{:.3}: how strongly it is called for", self.score),
+            _ if self.outcome == PROMOTED => "it was of use earlier in this session".to_owned(),
             (_, true) if self.score == 0.0 => "it is there for its place in the session".to_owned(),
             (_, true) => format!("{:.3}", self.score),
             _ => format!("{:.3} by {parts}", self.score),

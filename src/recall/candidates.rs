@@ -5,7 +5,12 @@ use std::collections::HashSet;
 use crate::{
     config::Config,
     embed::pieces::pieces,
-    model::{ids::SessionId, profile::Parts, receipt::ReceiptItem, turn::Turn},
+    model::{
+        ids::SessionId,
+        profile::Parts,
+        receipt::{PROMOTED, ReceiptItem},
+        turn::Turn,
+    },
     recall::{
         answer::{Hit, Recalled, RecalledItem, Searched},
         pack::{Candidate, Focus, Item, Outcome, Packed, Request, Section},
@@ -155,13 +160,17 @@ pub(crate) fn receipt_items(
                 continue;
             }
             // A turn that is shown for its place, and fits as well, is one item: with its score, and shown.
-            if let Some(item) = items.iter_mut().find(|item| item.seq == Some(turn.seq)) {
-                *item = fate(item.clone(), (at, index));
-                continue;
+            let known = items.iter().position(|item| item.seq == Some(turn.seq));
+            let known = known.unwrap_or_else(|| {
+                let item = RecalledItem::Turn(Box::new(turn.clone()));
+                let unit = Recalled { item, score: 0.0, parts: Parts::default(), flags: Vec::new() };
+                items.push(unit.receipt_item(0));
+                items.len() - 1
+            });
+            items[known] = fate(items[known].clone(), (at, index));
+            if candidate.section == Section::EarlierConversations {
+                PROMOTED.clone_into(&mut items[known].outcome);
             }
-            let item = RecalledItem::Turn(Box::new(turn.clone()));
-            let unit = Recalled { item, score: 0.0, parts: Parts::default(), flags: Vec::new() };
-            items.push(fate(unit.receipt_item(0), (at, index)));
         }
     }
     for (rank, item) in (1..).zip(&mut items) {

@@ -10,7 +10,7 @@ use crate::{
         critical::CriticalRule,
         ids::{ReceiptId, SessionId},
         profile::{Profile, Weights},
-        receipt::{Receipt, ReceiptItem},
+        receipt::{PROMOTED, Receipt, ReceiptItem},
         tier::{MemoryTier, MoveReason},
     },
     store::{
@@ -206,7 +206,7 @@ pub(super) fn count_use(desk: &Desk<'_>, scope: &Scope, session: &SessionRow, id
     Ok(())
 }
 
-/// Something that a context showed.
+/// Something that a context showed, but for what it showed only since it had been of use before.
 struct Shown {
     seq: Option<i64>,
     memory_tier: Option<MemoryTier>,
@@ -223,10 +223,10 @@ fn shown(conn: &Connection, scope: &Scope, receipt_no: i64) -> Result<Vec<Shown>
          LEFT JOIN recall_units AS u ON u.user_no = i.user_no AND u.seq = i.unit_seq
          LEFT JOIN conversation_turns AS t
            ON t.turn_key = (u.session_no << 24 | u.turn_number) AND t.user_id = ?3
-         WHERE i.receipt_no = ?1 AND i.user_no = ?2 AND i.packed_as IS NOT NULL
+         WHERE i.receipt_no = ?1 AND i.user_no = ?2 AND i.packed_as IS NOT NULL AND i.outcome <> ?4
            AND (i.unit_seq IS NULL OR u.seq IS NOT NULL)",
     )?;
-    let rows = stmt.query_map(params![receipt_no, scope.user_no, scope.user_id], |row| {
+    let rows = stmt.query_map(params![receipt_no, scope.user_no, scope.user_id, PROMOTED], |row| {
         Ok(Shown {
             seq: row.get("unit_seq")?,
             memory_tier: row.get("memory_tier")?,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use thermocline::{
-    Anchor, AnchorId, Context, ContextItem, ErrorKind, Said, SessionId, TurnId, blocking::User,
+    Anchor, AnchorId, Context, ContextItem, ErrorKind, Said, Section, SessionId, TurnId, blocking::User,
 };
 
 use crate::{exit::Failure, plain, session, turn};
@@ -88,11 +88,16 @@ impl<'u> Places<'u> {
         if let Some(id) = item.anchor_id {
             return Ok(self.anchor(id)?.map(|anchor| format!("known     {anchor}")));
         }
-        let (Some(score), Some(id)) = (item.score, item.turn_id) else { return Ok(None) };
+        let Some(id) = item.turn_id else { return Ok(None) };
+        let (what, score) = match item.score {
+            Some(score) => ("recalled", format!("{score:.3}")),
+            None if item.section == Section::EarlierConversations => ("promoted", "-".to_owned()),
+            None => return Ok(None),
+        };
         Ok(self.turn(id)?.map(|place| {
             let on = place.said_at.format("%Y-%m-%d");
             format!(
-                "recalled  {on}  {score:.3}  {:<9}  {}  {}",
+                "{what}  {on}  {score:<5}  {:<9}  {}  {}",
                 item.packed_as.as_str(),
                 place.name,
                 place.words

@@ -85,7 +85,7 @@ fn what_a_context_showed_is_counted_once_and_cold_turns_are_warm_until_the_sessi
 
     // The same turn again, and another that names the same receipt.
     session.record(answer).unwrap();
-    session.record(NewTurn::new("And so?", "").answering(context.receipt)).unwrap();
+    session.record(NewTurn::new("And so?", "").caller_id("so").answering(context.receipt)).unwrap();
     assert_eq!(counts(&fixture), first);
 
     let moved = promotions(&alex, "s33");
@@ -101,6 +101,14 @@ fn what_a_context_showed_is_counted_once_and_cold_turns_are_warm_until_the_sessi
     let other = session.context("Thank you!", options).unwrap();
     let at_hand = other.items.iter().find(|item| item.caller_id.as_deref() == Some("s33")).unwrap();
     assert_eq!(at_hand.section, Section::EarlierConversations);
+    // For what it was, which counts no second time.
+    let receipt = alex.receipt(other.receipt).unwrap();
+    let item =
+        receipt.items.iter().find(|item| item.owner_id == *at_hand.turn_id.unwrap().as_uuid()).unwrap();
+    assert_eq!(item.outcome, "promoted");
+    assert!(item.explain().ends_with("it was of use earlier in this session"), "{}", item.explain());
+    session.record(NewTurn::new("Thank you!", "").answering(other.receipt)).unwrap();
+    assert!(hits(&fixture).contains(&("s33".to_owned(), 1)), "{:?}", hits(&fixture));
 
     session.end().unwrap();
     let moved = promotions(&alex, "s33");
