@@ -94,7 +94,8 @@ pub struct Config {
     /// different models are never compared; what a model has not embedded yet is found by words and by the next one.
     /// Default: none but the built-in one.
     pub embedders: Vec<Arc<dyn Embedder>>,
-    /// How long an embedder may take for a query before the next one is asked. Milliseconds, default 2,000, at least 1.
+    /// How long an embedder may take for a query before the next one is asked. One that takes longer is not asked again for
+    /// 10 seconds. Milliseconds, default 2,000, at least 1.
     pub embed_timeout_ms: u64,
     /// How recalled turns are ranked. Default: [`Profile::Default`].
     pub profile: Profile,

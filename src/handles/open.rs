@@ -6,7 +6,7 @@ use crate::{
     config::Config,
     error::Result,
     jobs::Worker,
-    recall::user_indexes::UserIndexes,
+    recall::{embedders::Silent, user_indexes::UserIndexes},
     store::{Store, vectors},
 };
 
@@ -18,6 +18,7 @@ pub(super) struct Open {
     store: Arc<Store>,
     /// What recall keeps in memory.
     pub(super) indexes: UserIndexes,
+    pub(super) silent: Silent,
 }
 
 impl Open {
@@ -29,7 +30,7 @@ impl Open {
             store.post(vectors::queue_behind);
         }
         let worker = if has_worker { Some(Worker::start(Arc::clone(&store))?) } else { None };
-        Ok(Self { worker, store, indexes: UserIndexes::new(recall_bytes) })
+        Ok(Self { worker, store, indexes: UserIndexes::new(recall_bytes), silent: Silent::default() })
     }
 
     /// Ends the worker, then the writer. Blocks.

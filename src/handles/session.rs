@@ -126,7 +126,9 @@ impl Session {
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         let config = self.store.config();
         let hot = if config.embedders.is_empty() { None } else { self.hot().await.ok() };
-        let vectors = embedders::query_vectors(config, message, options.now, hot.as_deref()).await?;
+        let vectors =
+            embedders::query_vectors(config, &self.store.silent, message, options.now, hot.as_deref())
+                .await?;
         let (open, message) = (Arc::clone(&self.store), message.to_owned());
         self.read_latest(move |store, scope, id| {
             let asked = Asked { message: &message, vectors: &vectors, options };

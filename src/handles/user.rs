@@ -163,7 +163,9 @@ impl User {
     ///
     /// Errors: `InvalidInput` for options outside their limits, `TimedOut`.
     pub async fn recall(&self, query: &str, options: RecallOptions) -> Result<Recall> {
-        let vectors = embedders::query_vectors(self.store.config(), query, options.now, None).await?;
+        let vectors =
+            embedders::query_vectors(self.store.config(), &self.store.silent, query, options.now, None)
+                .await?;
         let (store, scope, query) = (Arc::clone(&self.store), self.scope, query.to_owned());
         off_thread(move || {
             let (recall, receipt) =
@@ -177,7 +179,9 @@ impl User {
     /// What LLM#2 is to be handed with the first message of a session that has not begun: who the user is, and what is
     /// recalled. Starts no session. [`Session::context`] is for all others.
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
-        let vectors = embedders::query_vectors(self.store.config(), message, options.now, None).await?;
+        let vectors =
+            embedders::query_vectors(self.store.config(), &self.store.silent, message, options.now, None)
+                .await?;
         let (store, scope, message) = (Arc::clone(&self.store), self.scope, message.to_owned());
         off_thread(move || {
             let asked = Asked { message: &message, vectors: &vectors, options };

@@ -1,11 +1,12 @@
 //! Asks the caller's embedders what a query means. The built-in one needs no asking: it never fails and takes
 //! microseconds.
 
-use std::time::Duration;
+use std::{collections::HashMap, sync::Mutex, time::Duration};
 
 use chrono::{DateTime, Utc};
 
 use crate::{
+    clock::Stopwatch,
     config::Config,
     embed::{self, EmbeddingSpace, quantize::Vector},
     error::{Error, Result},
@@ -22,11 +23,32 @@ pub(crate) struct QueryVector {
     pub(crate) vector: std::result::Result<Option<Vector>, String>,
 }
 
+/// Embedders that did not answer in time, by their places, since when, and what was said of it. They are not asked for a
+/// while: every recall would wait, and leave another call behind that nobody waits for.
+#[derive(Debug, Default)]
+pub(crate) struct Silent(Mutex<HashMap<usize, (Stopwatch, String)>>);
+
+impl Silent {
+    const REST: Duration = Duration::from_secs(10);
+
+    /// Why this one is not to be asked now.
+    fn why(&self, place: usize) -> Option<String> {
+        let silent = self.0.lock().expect("no one panics while holding it");
+        silent.get(&place).filter(|(since, _)| since.elapsed() < Self::REST).map(|(_, why)| why.clone())
+    }
+
+    fn note(&self, place: usize, why: &str) {
+        let mut silent = self.0.lock().expect("no one panics while holding it");
+        silent.insert(place, (Stopwatch::start(), why.to_owned()));
+    }
+}
+
 /// Asks the embedders what a message means, in their order, until one answers; the last turns are considered where it needs
 /// them. `now` is the moment of asking, by default the clock's. Those that failed before are in the answer too. Refuses a
 /// message that is longer than a side of a turn may be.
 pub(crate) async fn query_vectors(
     config: &Config,
+    silent: &Silent,
     message: &str,
     now: Option<DateTime<Utc>>,
     hot: Option<&HotTier>,
@@ -43,9 +65,20 @@ pub(crate) async fn query_vectors(
     let query = Query::understand(message, now.unwrap_or_else(|| instant::clamped(config.clock.now())));
     let texts = [query::text_to_embed(&query, message, &last_turns)];
     let limit = Duration::from_millis(config.embed_timeout_ms);
-    for embedder in &config.embedders {
-        let vectors = embed::ask(embedder.as_ref(), &texts, limit).await;
-        let vector = vectors.map(|vectors| Vector::of(&vectors[0])).map_err(|error| error.to_string());
+    for (place, embedder) in config.embedders.iter().enumerate() {
+        let vector = if let Some(why) = silent.why(place) {
+            Err(why)
+        } else {
+            let watch = Stopwatch::start();
+            let vectors = embed::ask(embedder.as_ref(), &texts, limit).await;
+            vectors.map(|vectors| Vector::of(&vectors[0])).map_err(|error| {
+                let why = error.to_string();
+                if watch.elapsed() >= limit {
+                    silent.note(place, &why);
+                }
+                why
+            })
+        };
         let is_answered = vector.is_ok();
         asked.push(QueryVector { space: embedder.space(), vector });
         if is_answered {

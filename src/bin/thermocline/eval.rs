@@ -81,8 +81,8 @@ pub(crate) fn run(db: &Path, args: &EvalArgs, out: &Output) -> Result<(), Failur
     let (questions, unknown) = Known::of(&user)?.questions(lines, args.now)?;
     if questions.is_empty() {
         return Err(Failure::refused(format!(
-            "nothing to measure: of {}, {unknown} have evidence that this user's memory does not know; evidence is named \
-             by the ids that its turns were recorded with",
+            "nothing to measure: of {}, this user's memory knows the evidence of none; evidence is named by the ids that \
+             its turns were recorded with",
             counted(questions.len() + unknown, "question")
         )));
     }

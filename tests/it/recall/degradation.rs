@@ -96,7 +96,11 @@ fn an_embedder_that_fails_is_named_and_the_built_in_one_answers() {
         let model = |alex: &User, recall: &Recall| alex.receipt(recall.receipt).unwrap().understood.model;
         assert_eq!(model(&alex, &recall).as_deref(), Some("own-model"));
         works.store(false, Ordering::SeqCst);
+        let calls = embedder.calls();
         check_found_without(&alex, missing);
+        if what == "silence" {
+            assert_eq!(embedder.calls() - calls, 1, "the second would wait as long, for nothing");
+        }
         let (recall, _) = ask_both(&alex);
         assert_ne!(model(&alex, &recall).as_deref(), Some("own-model"), "{what}");
         assert!(model(&alex, &recall).is_some(), "{what}: the built-in one");
