@@ -1,5 +1,7 @@
 //! Rows of `recall_receipts`: what recalls considered; and what came of them, counted when a turn says what it answers.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 use uuid::Uuid;
@@ -9,7 +11,7 @@ use crate::{
     model::{
         critical::CriticalRule,
         ids::{ReceiptId, SessionId},
-        profile::{Profile, Weights},
+        profile::{Parts, Profile, Weights},
         receipt::{PROMOTED, Receipt, ReceiptItem},
         tier::{MemoryTier, MoveReason},
     },
@@ -76,13 +78,18 @@ pub(crate) fn insert(desk: &Desk<'_>, scope: &Scope, new: &NewReceipt) -> Result
             item.owner_id.as_bytes(),
             item.memory_tier,
             item.score,
-            json(&item.parts)?,
+            json(&shares(&item.parts))?,
             item.packed_as,
             item.outcome,
             item.tokens,
         ])?;
     }
     prune(desk.tx, scope, desk.config.receipts)
+}
+
+/// The parts that have a share in the score: most have none, and a receipt has many items.
+fn shares(parts: &Parts) -> BTreeMap<&'static str, f64> {
+    parts.named().into_iter().filter(|(_, share)| *share != 0.0).collect()
 }
 
 /// Keeps the newest receipts of a user.
