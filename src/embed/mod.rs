@@ -124,7 +124,7 @@ pub(crate) async fn ask(embedder: &dyn Embedder, texts: &[String], limit: Durati
         return Err(Error::provider("it did not give one vector of its own size for each text"));
     }
     if vectors.iter().flatten().any(|number| !number.is_finite()) {
-        return Err(Error::provider("it gave numbers that are none"));
+        return Err(Error::provider_refused("it gave numbers that are none"));
     }
     Ok(vectors)
 }

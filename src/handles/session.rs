@@ -246,10 +246,13 @@ impl Session {
     /// rest. What erasing cannot reach is said at [`User::erase`](crate::User::erase).
     pub async fn erase(&self) -> Result<Erased> {
         let (store, scope, id) = (Arc::clone(&self.store), self.scope, self.id());
-        let erased = drive(move || async move { jobs::erase(&store, scope, Some(id)).await }).await;
-        // After it: a recall meanwhile may have read what was still there.
-        self.store.indexes.forget(&self.scope);
-        erased
+        drive(move || async move {
+            let erased = jobs::erase(&store, scope, Some(id)).await;
+            // After it: a recall meanwhile may have read what was still there.
+            store.indexes.forget(&scope);
+            erased
+        })
+        .await
     }
 
     /// Reads where the talk goes on by now, and moves the handle there.

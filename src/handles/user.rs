@@ -256,10 +256,13 @@ impl User {
     /// and copies that the disk or its file system keeps below the file. A backend's own `users` row stays.
     pub async fn erase(&self) -> Result<Erased> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        let erased = drive(move || async move { jobs::erase(&store, scope, None).await }).await;
-        // After it: a recall meanwhile may have read what was still there.
-        self.store.indexes.forget(&self.scope);
-        erased
+        drive(move || async move {
+            let erased = jobs::erase(&store, scope, None).await;
+            // After it: a recall meanwhile may have read what was still there.
+            store.indexes.forget(&scope);
+            erased
+        })
+        .await
     }
 
     /// The result of an earlier [`record`](Session::record) of this turn, by its caller's id, in whatever session

@@ -25,7 +25,7 @@ const ANCHOR_TOKENS: u32 = 150;
 /// What fits worse than this share of the best is not shown.
 const FLOOR: f64 = 0.2;
 
-/// A turn that fits by nothing of its own is shown if what stands beside it does, and lends it so much.
+/// A turn that fits by nothing of its own is shown if a turn beside it fits by itself, and lends it so much.
 const BESIDE: f64 = 0.1;
 
 /// What a session brings with it.

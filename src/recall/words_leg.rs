@@ -23,6 +23,8 @@ const REST: f32 = 0.15;
 /// How many turns of general English stand beside the user's own when a word's rarity is judged: in a short history every
 /// word is rare.
 const PRIOR_TURNS: f64 = 200.0;
+/// A word that counts less, of all that one by itself counts, is no reason to show a turn.
+const TELLING: f64 = 0.25;
 /// Words that only mean nearly the same are a reason to show a turn if they make up so much of the query's weight.
 const MUCH_ALIKE: f32 = 0.25;
 /// A query with fewer words is no quotation.
@@ -50,11 +52,18 @@ struct Fits {
     found: Vec<f32>,
     /// How many words of the query stand in it themselves.
     themselves: Vec<u8>,
+    /// Whether any word that tells something does, be it one of the turns before a follow-up.
+    literally: Vec<bool>,
 }
 
 impl Fits {
     fn none(units: usize) -> Self {
-        Self { sums: vec![0.0; units], found: vec![0.0; units], themselves: vec![0; units] }
+        Self {
+            sums: vec![0.0; units],
+            found: vec![0.0; units],
+            themselves: vec![0; units],
+            literally: vec![false; units],
+        }
     }
 }
 
@@ -75,7 +84,7 @@ impl WordsLeg {
         let Some(at) = (seq as usize).checked_sub(1).filter(|at| *at < self.fits.sums.len()) else {
             return false;
         };
-        self.fits.themselves[at] > 0 || self.fits.found[at] >= MUCH_ALIKE * self.total && self.total > 0.0
+        self.fits.literally[at] || self.fits.found[at] >= MUCH_ALIKE * self.total && self.total > 0.0
     }
 
     /// Whether the query names one of several speakers.
@@ -150,6 +159,7 @@ pub(crate) fn look_up(
             leg.fits.sums[at] += weight * often * (K1 + 1.0) / (often + K1);
             leg.fits.found[at] += weight * found;
             leg.fits.themselves[at] += u8::from(itself > 0.0 && is_own);
+            leg.fits.literally[at] |= itself > 0.0 && share >= TELLING;
         });
     }
     if let [spoken] = &mut speakers[..] {

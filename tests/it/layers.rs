@@ -152,11 +152,10 @@ fn every_statement_about_a_users_rows_names_the_user() {
         "promotions",
     ];
     // When vectors are made anew, it is those of all.
-    const OF_ALL: [&str; 5] = [
+    const OF_ALL: [&str; 4] = [
         "DELETE FROM user_spaces WHERE space_no = ?1",
         "DELETE FROM vector_gaps WHERE space_no = ?1",
-        "UPDATE user_spaces SET embedded_seq = 0",
-        "DELETE FROM vector_gaps",
+        "UPDATE user_spaces SET embedded_seq = 0 WHERE space_no = ?1",
         "(SELECT rowid FROM vector_blocks WHERE space_no = ?1 LIMIT 64)",
     ];
     let mut seen = 0;

@@ -167,7 +167,8 @@ fn listed(jobs: &[Listed], now: DateTime<Utc>) -> String {
             job.kind.as_str(),
             job.state.as_str(),
             match job.total_count {
-                0 => "-".to_owned(),
+                0 if job.done_count == 0 => "-".to_owned(),
+                0 => HumanCount(job.done_count.into()).to_string(),
                 total => format!("{} of {}", HumanCount(job.done_count.into()), HumanCount(total.into())),
             },
             job.attempts,

@@ -245,6 +245,12 @@ impl<'r, 't> Packer<'r, 't> {
                 }
             }
         }
+        // What had no room here may have been shown by a later request.
+        for (at, request) in self.requests.iter().enumerate() {
+            for index in 0..request.candidates.len() {
+                self.awaits((at, index));
+            }
+        }
     }
 
     fn candidate(&self, (request, index): (usize, usize)) -> &'r Candidate<'t> {

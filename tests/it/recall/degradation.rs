@@ -123,6 +123,27 @@ fn vectors_that_are_no_numbers_match_nothing_and_break_nothing() {
     }
 }
 
+/// One text whose vector is no vector is a gap; it must not stop what comes behind it.
+#[test]
+fn one_text_that_gets_no_numbers_is_a_gap_and_all_others_are_embedded() {
+    let mut fixture = Fixture::new();
+    let answer = |_, texts: &[String]| {
+        let number = |text: &String| if text.contains("violin") { f32::NAN } else { 1.0 };
+        Some(Ok(texts.iter().map(|text| vec![number(text); 32]).collect()))
+    };
+    fixture.config.embedders = vec![ScriptedEmbedder::new(SPACE, answer)];
+    let alex = told(&fixture);
+    fixture.open().run_jobs(RunJobs::default()).unwrap();
+    let embedded = "SELECT count(*) FROM user_spaces AS s JOIN user_scopes AS u USING (user_no)
+                    JOIN embedding_spaces AS e USING (space_no)
+                    WHERE e.model = 'own-model' AND s.embedded_seq = u.last_seq";
+    assert_eq!(ask::<u32>(&fixture.path(), embedded), 1);
+    let gaps = gaps(&fixture);
+    assert!(gaps.len() > 5 && gaps.iter().all(|seq| seq % 17 == 2), "the stories of a violin: {gaps:?}");
+    let recall = alex.recall("the telescope", options()).unwrap();
+    assert!(recall.missing.iter().any(|said| said.contains("it refused")), "{:?}", recall.missing);
+}
+
 /// Which units have a gap.
 fn gaps(fixture: &Fixture) -> Vec<u32> {
     let conn = crate::dump::reader(&fixture.path());
