@@ -41,8 +41,10 @@ pub enum ErrorKind {
     Io,
     /// The place cannot be written: a read-only file, folder or disk.
     ReadOnly,
-    /// The file is damaged or is no SQLite database. Restore a backup.
+    /// The file, or one thing in it, is damaged, or it is not an SQLite database. Restore a backup; the rest can be read.
     Corrupt,
+    /// A bug of this crate. Please report it.
+    Internal,
     /// The file is some other program's database. Choose another path.
     ForeignFile,
     /// The file was written by a newer version of this crate. Upgrade.

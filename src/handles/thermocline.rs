@@ -12,7 +12,7 @@ use crate::{
     store::{
         doctor::Diagnosis,
         embedding::{self, EmbeddingStatus},
-        jobs as queue,
+        jobs as queue, mend,
         stats::Stats,
         transfer::{Transferred, import},
         users::{self, UserKey},
@@ -130,9 +130,15 @@ impl Thermocline {
     /// Checks the whole file: its pages, the counts that must agree, and every row and text, with the words and
     /// token counts made of it. Reads all of it, so minutes for gigabytes; others may go on meanwhile, and the log
     /// of their writes grows until it is done.
+    ///
+    /// Where an index or vectors are damaged it queues a job that makes them anew.
     pub async fn doctor(&self) -> Result<Diagnosis> {
         let store = Arc::clone(&self.store);
-        off_thread(move || store.diagnose()).await
+        let diagnosis = off_thread(move || store.diagnose()).await?;
+        if diagnosis.has_damaged_index() {
+            let _ = self.store.write(mend::queue_all).await; // What doctor found is said in any case.
+        }
+        Ok(diagnosis)
     }
 
     /// Writes a whole copy of the file as of this moment, and returns its size in bytes. It appears under its name

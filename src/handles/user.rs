@@ -130,10 +130,7 @@ impl User {
     pub async fn turn_by_caller_id(&self, caller_id: &str) -> Result<Turn> {
         let (store, scope, caller_id) = (Arc::clone(&self.store), self.scope, caller_id.to_owned());
         off_thread(move || {
-            let turn = store.read(|conn| match turns::unit_by_caller_id(conn, &scope, &caller_id)? {
-                Some(unit) => originals::by_id(conn, &scope, unit.turn_id),
-                None => Ok(None),
-            })?;
+            let turn = store.read(|conn| originals::by_caller_id(conn, &scope, &caller_id))?;
             Ok(reload::recounted(turn.ok_or_else(no_turn)?, store.config()))
         })
         .await

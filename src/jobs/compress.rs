@@ -21,7 +21,7 @@ use crate::{
         originals, reload,
         sessions::{self, SessionRow},
         swap::{self, Fate, Swap},
-        turns,
+        turns::{self, Read},
         users::Scope,
     },
 };
@@ -47,7 +47,10 @@ pub(super) async fn compress(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> 
     let rules = Rules { verbatim_tokens: config.verbatim_tokens, tokenizer: config.tokenizer, is_built_in };
     let (mut after, mut trouble) = (0, None);
     loop {
-        let turns = read_chunk(run, &scope, &session, after)?;
+        let Read { turns, damaged } = read_chunk(run, &scope, &session, after)?;
+        if let Some(number) = damaged.first() {
+            trouble = Some(format!("turn {number} is damaged and stays as it is; doctor lists all damage"));
+        }
         let Some(last) = turns.last() else { break };
         let before = turns[0].turn_number - 1;
         after = last.turn_number;
@@ -92,15 +95,16 @@ async fn end(run: &Run<'_>, lease: &Lease) -> Result<Ended> {
     Ok(Ended::Done)
 }
 
-fn read_chunk(run: &Run<'_>, scope: &Scope, session: &SessionRow, after: u32) -> Result<Vec<Turn>> {
+fn read_chunk(run: &Run<'_>, scope: &Scope, session: &SessionRow, after: u32) -> Result<Read> {
     let mut bytes = 0;
     let is_enough = |turns: &[Turn]| {
         bytes += turns.last().map_or(0, Turn::text_bytes);
         turns.len() >= CHUNK_TURNS || bytes >= CHUNK_BYTES
     };
-    let turns =
+    let found =
         run.store.read(|conn| turns::warm_after(conn, scope, session.session_no, after, is_enough))?;
-    Ok(turns.into_iter().map(|turn| reload::recounted(turn, run.store.config())).collect())
+    let turns = found.turns.into_iter().map(|turn| reload::recounted(turn, run.store.config())).collect();
+    Ok(Read { turns, ..found })
 }
 
 /// Asks LLM#1, holding the job meanwhile, and measures what it says. `None`: told to stop.

@@ -18,6 +18,14 @@ const SLICE_WORDS: usize = 192;
 /// Flushes whole blocks until none is left.
 pub(super) async fn index(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
     if let Some(scope) = lease.scope {
+        let mut may_be_more = run.store.read(|conn| index::is_begun_anew(conn, &scope))?;
+        while may_be_more {
+            if run.is_stopped() {
+                return Ok(Ended::Stopped);
+            }
+            let held = lease.clone();
+            may_be_more = run.slice(move |desk| index::drop_slice(desk, &scope, &held)).await?;
+        }
         while let Some(batch) = run.store.read(|conn| index::next_batch(conn, &scope))? {
             if run.is_stopped() {
                 return Ok(Ended::Stopped);

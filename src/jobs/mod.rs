@@ -4,6 +4,7 @@ mod compress;
 mod embed;
 mod erase;
 mod index;
+mod mend;
 mod worker;
 
 use std::{future::Future, pin::pin, time::Duration};
@@ -171,6 +172,7 @@ impl<'a> Run<'a> {
             JobKind::Scrub => erase::scrub_as_job(self, lease).await,
             JobKind::Index => index::index(self, lease).await,
             JobKind::Embed => embed::embed(self, lease).await,
+            JobKind::Mend => mend::mend(self, lease).await,
         };
         let (reason, interrupted) = match ended {
             Ok(Ended::Done) => {

@@ -20,6 +20,8 @@ pub enum JobKind {
     Index,
     /// Makes the vectors that a user's units lack.
     Embed,
+    /// Finds what is damaged in the index and the vectors of a user's units, and has it made anew.
+    Mend,
 }
 
 impl JobKind {
@@ -31,11 +33,12 @@ impl JobKind {
             Self::Scrub => "scrub",
             Self::Index => "index",
             Self::Embed => "embed",
+            Self::Mend => "mend",
         }
     }
 
     pub(crate) fn from_word(word: &str) -> Option<Self> {
-        [Self::Compress, Self::Erase, Self::Scrub, Self::Index, Self::Embed]
+        [Self::Compress, Self::Erase, Self::Scrub, Self::Index, Self::Embed, Self::Mend]
             .into_iter()
             .find(|kind| kind.as_str() == word)
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     clock::Stopwatch,
     config::Config,
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     model::{
         anchor::Anchor,
         ids::{ReceiptId, SessionId},
@@ -311,8 +311,12 @@ pub(crate) fn search(
         (found, anchors.collect(), index.extent().epoch)
     };
     indexes.with(store, scope, find, |conn, (found, anchors, epoch)| {
+        if found.is_index_damaged {
+            store.mend(scope);
+        }
         let mut originals = originals::Reader::new(conn, scope);
         let (mut units, mut from_file) = (Vec::with_capacity(found.ranked.len()), 0);
+        let mut missing = found.missing;
         for (Scored { seq, score, parts }, Stands { place, piece, has_evidence }) in
             found.ranked.iter().zip(&found.stands)
         {
@@ -321,7 +325,7 @@ pub(crate) fn search(
                 None if from_file == question.k => break,
                 None => {
                     from_file += 1;
-                    fetch(conn, scope, (store.config(), &mut originals), (*seq, *place))?
+                    fetch(conn, scope, (store.config(), &mut originals), (*seq, *place), &mut missing)?
                 }
             };
             if let Some(item) = item {
@@ -330,26 +334,39 @@ pub(crate) fn search(
                 if !hit.has_evidence
                     && let Some(turn) = hit.recalled.turn()
                 {
-                    hit.summary = summaries::of_turn(conn, scope, turn.id)?;
+                    hit.summary = or_missing(summaries::of_turn(conn, scope, turn.id), &mut missing)?;
                 }
                 units.push(hit);
             }
         }
-        Ok(Searched { units, anchors, words: found.words, missing: found.missing, model: found.model, epoch })
+        Ok(Searched { units, anchors, words: found.words, missing, model: found.model, epoch })
     })
 }
 
-/// A unit as it is kept: its turn, else the summary in its place.
+/// A unit as it is kept: its turn, else the summary in its place. What is damaged is named in `missing`; a turn's summary
+/// stands in for it.
 pub(crate) fn fetch(
     conn: &Connection,
     scope: &Scope,
     (config, originals): (&Config, &mut originals::Reader<'_>),
     (seq, place): (u32, (i64, u32)),
+    missing: &mut Vec<String>,
 ) -> Result<Option<RecalledItem>> {
-    if let Some(turn) = originals.by_number(place.0, place.1)? {
+    if let Some(turn) = or_missing(originals.by_number(place.0, place.1), missing)? {
         return Ok(Some(RecalledItem::Turn(Box::new(reload::recounted(turn, config)))));
     }
-    let Some(summary) = summaries::at(conn, scope, place)? else { return Ok(None) };
+    let Some(summary) = or_missing(summaries::at(conn, scope, place), missing)? else { return Ok(None) };
     let caller_id = turns::unit_by_seq(conn, scope, seq)?.and_then(|unit| unit.caller_id);
     Ok(Some(RecalledItem::Summary { summary: Box::new(summary), seq: seq.into(), caller_id }))
+}
+
+/// What was read, or nothing and a word in `missing` if it is damaged: the rest is not.
+fn or_missing<T>(read: Result<Option<T>>, missing: &mut Vec<String>) -> Result<Option<T>> {
+    match read {
+        Err(error) if error.kind() == ErrorKind::Corrupt => {
+            missing.push(error.to_string());
+            Ok(None)
+        }
+        read => read,
+    }
 }

@@ -192,7 +192,8 @@ pub(crate) fn build(
         Some(session) => store.hot(scope, session)?,
         None => Arc::new(HotTier::new(HotLimits { turns: config.hot_turns, tokens: config.hot_tokens })),
     };
-    let mut missing = Vec::new();
+    let mut missing: Vec<String> =
+        hot.damaged().iter().map(|number| damaged_turn("hot tier", *number)).collect();
     let query = Query::understand(message, now);
     let referring = query.refers_back.then_some(message);
     let warm = match session {
@@ -275,6 +276,7 @@ fn promoted(
     let is_asked_for = |seq: u32| {
         recalled.units.iter().any(|hit| hit.recalled.seq() == Some(seq.into()) && !is_below_floor(hit))
     };
+    let mut damaged = Vec::new();
     let read = store.read(|conn| {
         let session_no = sessions::existing(conn, scope, session)?.session_no;
         let mut originals = originals::Reader::new(conn, scope);
@@ -285,12 +287,14 @@ fn promoted(
                 && let Some(unit) = turns::unit_by_seq(conn, scope, seq)?
             {
                 let place = (unit.session_no, unit.turn_number);
-                let found = answer::fetch(conn, scope, (store.config(), &mut originals), (seq, place))?;
+                let reading = (store.config(), &mut originals);
+                let found = answer::fetch(conn, scope, reading, (seq, place), &mut damaged)?;
                 turns.extend(found.and_then(RecalledItem::into_turn));
             }
         }
         Ok(turns)
     });
+    missing.append(&mut damaged);
     read.unwrap_or_else(|error| {
         missing.push(format!("promoted turns: {error}"));
         Vec::new()
@@ -329,19 +333,27 @@ fn wanted_warm(
             Vec::new()
         })
     };
-    let mut wanted = Vec::new();
+    let mut wanted: Vec<Turn> = Vec::new();
     if let Some(message) = referring {
         let found = search_before(store, scope, session, hot.first_turn_number(), (message, REFERRED_TURNS));
         let found = found.map(|found| found.into_iter().map(|recalled| recalled.turn).collect());
         wanted = or_missing("search in the session", found);
     }
-    let newest = or_missing("warm tier", window(store, scope, session, hot).map(|warm| warm.turns));
+    let warm = window(store, scope, session, hot);
+    let damaged = warm.as_ref().map_or(Vec::new(), |warm| warm.damaged.clone());
+    let newest = or_missing("warm tier", warm.map(|warm| warm.turns));
+    missing.extend(damaged.iter().map(|number| damaged_turn("warm tier", *number)));
     for turn in newest.into_iter().rev() {
         if wanted.iter().all(|found| found.seq != turn.seq) {
             wanted.push(turn);
         }
     }
     wanted
+}
+
+/// What a context says of a turn that is not what was recorded.
+fn damaged_turn(tier: &str, number: u32) -> String {
+    format!("{tier}: turn {number} of this session is damaged; doctor lists all damage")
 }
 
 /// The warm window of a session: the newest turns outside of hot.
@@ -354,9 +366,11 @@ pub(crate) fn window(store: &Store, scope: &Scope, session: SessionId, hot: &Hot
         let newest = turns::newest_before(conn, scope, row.session_no, before, |turn| {
             window.takes(turn.tokens.total_tokens)
         })?;
-        let turns: Vec<Turn> = newest.into_iter().rev().map(|turn| reload::recounted(turn, config)).collect();
+        let turns = newest.turns.into_iter().rev().map(|turn| reload::recounted(turn, config));
+        let turns: Vec<Turn> = turns.collect();
         let total_tokens = turns.iter().map(|turn| turn.tokens.total_tokens).sum();
-        Ok(WarmTier { turns, total_tokens })
+        let damaged = newest.damaged.into_iter().rev().collect();
+        Ok(WarmTier { turns, total_tokens, damaged })
     })
 }
 
@@ -404,13 +418,7 @@ mod tests {
         assert_eq!((build().items.len(), build().missing.len()), (9, 0));
 
         // The hot tier is in memory; what the warm tier is read from is gone.
-        let broken = "ALTER TABLE conversation_turns RENAME COLUMN words TO lost";
-        store.write(move |desk| Ok(desk.tx.execute_batch(broken)?)).await.unwrap();
-        let context = build();
-        assert_eq!(context.items.len(), 9, "the window does without the words");
-        assert!(context.missing[0].starts_with("search in the session: "), "{:?}", context.missing);
-
-        let broken = "ALTER TABLE conversation_turns RENAME COLUMN ai_response TO lost_too";
+        let broken = "ALTER TABLE conversation_turns RENAME COLUMN ai_response TO lost";
         store.write(move |desk| Ok(desk.tx.execute_batch(broken)?)).await.unwrap();
         let context = build();
         assert_eq!((context.items.len(), context.missing.len()), (5, 3), "{:?}", context.missing);

@@ -16,7 +16,7 @@ use crate::{
         embedders::QueryVector,
         query::{Query, Weighted},
         score::{self, Evidence, LiveFactors, Scored},
-        user_index::UserIndex,
+        user_index::{Damage, UserIndex},
         words_leg::{self, WordsLeg},
     },
     store::{
@@ -54,6 +54,8 @@ pub(crate) struct Found {
     pub(crate) model: Option<String>,
     /// What failed or is not ready yet, so that it was searched without it.
     pub(crate) missing: Vec<String>,
+    /// Damage was met that a job can mend.
+    pub(crate) is_index_damaged: bool,
 }
 
 /// Where a unit stands, and on what.
@@ -113,6 +115,15 @@ pub(crate) fn find(
     } else {
         score::rank(index, &evidence, &question.profile, k, hidden)
     };
+    let Damage { anchors: damaged_anchors, blocks, vectors } = index.damage();
+    if damaged_anchors > 0 {
+        missing.push(format!("anchors: {damaged_anchors} are damaged; doctor says which"));
+    }
+    let damaged = [("words", words.is_damaged), ("index", blocks > 0), ("vectors", vectors > 0)];
+    for (part, _) in damaged.iter().filter(|(_, is_damaged)| *is_damaged) {
+        missing.push(format!("{part}: a part is damaged; a job makes it anew"));
+    }
+    let is_index_damaged = damaged.iter().any(|(_, is_damaged)| *is_damaged);
     let near = meaning.near();
     let stands = |unit: &Scored| {
         let piece = meaning.piece(unit.seq);
@@ -125,7 +136,7 @@ pub(crate) fn find(
         }
     };
     let stands = ranked.iter().map(stands).collect();
-    Found { ranked, stands, words: words.weights, model: meaning.model, missing }
+    Found { ranked, stands, words: words.weights, model: meaning.model, missing, is_index_damaged }
 }
 
 /// People tell of a day on the days after it: in a query that asks for more, a time means the week after it too.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{
     config::Config,
-    error::Result,
+    error::{ErrorKind, Result},
     model::turn::Turn,
     store::{originals, reload, users::Scope},
     text::{bm25::Ranking, words},
@@ -39,8 +39,9 @@ pub(crate) fn in_session(
     })?;
     let mut found = Vec::new();
     for (turn_number, score) in ranking.best(k) {
-        if let Some(turn) = originals::by_number(conn, scope, session_no, turn_number)? {
-            found.push(Found { turn: reload::recounted(turn, config), score });
+        match originals::by_number(conn, scope, session_no, turn_number) {
+            Err(error) if error.kind() == ErrorKind::Corrupt => {} // A damaged turn hides no other.
+            turn => found.extend(turn?.map(|turn| Found { turn: reload::recounted(turn, config), score })),
         }
     }
     Ok(found)

@@ -38,6 +38,18 @@ pub(crate) struct UserIndex {
     tail: Vec<(u32, Vec<u8>)>,
     spaces: Vec<SpaceIndex>,
     anchors: Vec<Anchor>,
+    damage: Damage,
+}
+
+/// What could not be read of the user, and was left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Damage {
+    /// Anchors, for themselves or their evidence.
+    pub(crate) anchors: usize,
+    /// Blocks of facts: these were read from the rows instead.
+    pub(crate) blocks: usize,
+    /// Blocks of vectors, of all spaces that were asked for.
+    pub(crate) vectors: usize,
 }
 
 /// A unit's session, and what was said before and after it there.
@@ -123,8 +135,8 @@ impl UserIndex {
         loaded.units.reserve_exact(extent.last_seq as usize);
         loaded.around.reserve_exact(extent.last_seq as usize);
         loaded.field_lengths.reserve_exact(extent.last_seq as usize);
-        index::for_each_facts(conn, scope, |facts| loaded.place(facts))?;
-        loaded.anchors = anchors::list(conn, scope)?;
+        loaded.damage.blocks = index::for_each_facts(conn, scope, |facts| loaded.place(facts))?;
+        (loaded.anchors, loaded.damage.anchors) = anchors::sound(conn, scope)?;
         loaded.take_new(conn, scope, extent)?;
         Ok(loaded)
     }
@@ -136,7 +148,7 @@ impl UserIndex {
             return Ok(false);
         }
         if extent.anchor_version != self.extent.anchor_version {
-            self.anchors = anchors::list(conn, scope)?;
+            (self.anchors, self.damage.anchors) = anchors::sound(conn, scope)?;
         }
         self.take_new(conn, scope, extent)?;
         Ok(true)
@@ -221,6 +233,11 @@ impl UserIndex {
         &self.anchors
     }
 
+    /// What could not be read so far.
+    pub(crate) fn damage(&self) -> Damage {
+        self.damage
+    }
+
     /// The vectors of a space, up to date. Those that the built-in embedder has not made yet are made here: that takes
     /// microseconds each. Units that another embedder has not embedded yet are found by words.
     pub(crate) fn space(
@@ -248,11 +265,14 @@ impl UserIndex {
         let last_seq = self.extent.last_seq;
         let known = &mut self.spaces[at];
         let embedded_seq = vectors::embedded_seq(conn, scope, space)?;
-        if embedded_seq > known.covered_seq
-            && let Err(error) = known.read(conn, scope, embedded_seq)
-        {
-            self.spaces.remove(at); // Half read, it would be read on from its beginning.
-            return Err(error);
+        if embedded_seq > known.covered_seq {
+            match known.read(conn, scope, embedded_seq) {
+                Ok(damaged) => self.damage.vectors += damaged,
+                Err(error) => {
+                    self.spaces.remove(at); // Half read, it would be read on from its beginning.
+                    return Err(error);
+                }
+            }
         }
         let known = &mut self.spaces[at];
         if let Some(built_in) = built_in
@@ -296,11 +316,12 @@ impl SpaceIndex {
         last_seq.saturating_sub(self.covered_seq)
     }
 
-    fn read(&mut self, conn: &Connection, scope: &Scope, embedded_seq: u32) -> Result<()> {
+    /// Reads on; returns how many blocks cannot be read.
+    fn read(&mut self, conn: &Connection, scope: &Scope, embedded_seq: u32) -> Result<usize> {
         let (known, first) = (self.covered_seq, block_of(self.covered_seq + 1));
         let dims = self.space.dims;
         self.matrix.reserve(vectors::bytes(conn, scope, self.space, first)?);
-        vectors::for_each_block(conn, scope, self.space, first, |block| {
+        let damaged = vectors::for_each_block(conn, scope, self.space, first, |block| {
             // Units of a block are in their order, so that what is known is its beginning. While vectors are made anew,
             // old ones lie behind those that are done.
             let count = |until: u32| block.owners().take_while(|(seq, _)| *seq <= until).count();
@@ -311,6 +332,6 @@ impl SpaceIndex {
             }
         })?;
         self.covered_seq = embedded_seq;
-        Ok(())
+        Ok(damaged)
     }
 }

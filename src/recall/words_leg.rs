@@ -4,13 +4,18 @@
 //! section 3.6.1): in the head of a turn, or as the name of who speaks, it weighs 1, in the rest 0.15. Each field is
 //! measured against its own average length. Words of like meaning stand in for a word, by the square of their cosine.
 
+use std::cell::Cell;
+
 use rusqlite::Connection;
 
 use crate::{
     embed::lexicon,
     error::Result,
     recall::{query::Weighted, user_index::UserIndex},
-    store::{postings, users::Scope},
+    store::{
+        postings::{self, Shown},
+        users::Scope,
+    },
     text::words::{EncodedWords, FieldCounts, Word},
 };
 
@@ -42,6 +47,8 @@ pub(crate) struct WordsLeg {
     distinct: u8,
     /// The units that the one person said whom the query names, ascending.
     spoken: Vec<u32>,
+    /// Some postings could not be read.
+    pub(crate) is_damaged: bool,
 }
 
 /// How each unit fits, by number, from 1.
@@ -166,6 +173,7 @@ pub(crate) fn look_up(
         leg.spoken = std::mem::take(spoken);
         leg.spoken.retain(|&seq| index.unit(seq).is_some_and(|unit| !unit.traits.has_reply));
     }
+    leg.is_damaged = looking.is_damaged.get();
     Ok(leg)
 }
 
@@ -177,6 +185,7 @@ struct Looking<'a> {
     long_head: f32,
     long_rest: f32,
     tail: Vec<(u32, EncodedWords<'a>)>,
+    is_damaged: Cell<bool>,
 }
 
 impl<'a> Looking<'a> {
@@ -184,7 +193,7 @@ impl<'a> Looking<'a> {
         let averages = index.lengths().averages();
         let tail = index.tail().iter().filter_map(|(seq, words)| Some((*seq, EncodedWords::parse(words)?)));
         let (long_head, long_rest) = (B / averages.head, B / averages.rest);
-        Self { conn, scope, index, long_head, long_rest, tail: tail.collect() }
+        Self { conn, scope, index, long_head, long_rest, tail: tail.collect(), is_damaged: Cell::new(false) }
     }
 
     /// Shows every unit with the word, ascending, how often it is there by field and length, and whether it is the name of
@@ -193,7 +202,10 @@ impl<'a> Looking<'a> {
         let lengths = self.index.field_lengths();
         let mut show = |seq: u32, counts: FieldCounts| {
             // A unit that is not there was erased since: its postings are on their way out.
-            let Some(&[head_len, rest_len]) = lengths.get(seq as usize - 1) else { return };
+            let Some(&[head_len, rest_len]) = (seq as usize).checked_sub(1).and_then(|at| lengths.get(at))
+            else {
+                return;
+            };
             let mut often = f32::from(u8::from(counts.name));
             if counts.head > 0 {
                 often += f32::from(counts.head) / (1.0 - B + self.long_head * f32::from(head_len));
@@ -203,7 +215,8 @@ impl<'a> Looking<'a> {
             }
             each(seq, often, counts.name);
         };
-        let last = postings::for_each(self.conn, self.scope, word, &mut show)?;
+        let Shown { last, is_damaged } = postings::for_each(self.conn, self.scope, word, &mut show)?;
+        self.is_damaged.set(self.is_damaged.get() || is_damaged);
         for (seq, words) in self.tail.iter().filter(|(seq, _)| *seq > last) {
             if let Some(counts) = words.field_counts(word) {
                 show(*seq, counts);

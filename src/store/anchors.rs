@@ -9,12 +9,13 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{
     compress::fold::{self, Retracted, Statement, value_key},
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     model::{
         anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor},
         ids::{AnchorId, TurnId},
     },
     store::{
+        row_check,
         users::{self, Scope},
         values::{Instant, instant_at, optional_instant_at},
     },
@@ -205,22 +206,54 @@ fn statements(conn: &Connection, scope: &Scope, fold: &Fold) -> Result<Vec<State
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// How many columns of an anchor and of a derivation their checksums cover.
+const CHECKED_COLUMNS: [usize; 2] = [13, 11];
+
 /// Every anchor of the user, by subject and attribute, the newest value first.
 pub(crate) fn list(conn: &Connection, scope: &Scope) -> Result<Vec<Anchor>> {
+    each(conn, scope)?.into_iter().collect()
+}
+
+/// The same, but for those that are damaged, themselves or their evidence; and how many those are.
+pub(crate) fn sound(conn: &Connection, scope: &Scope) -> Result<(Vec<Anchor>, usize)> {
+    let (mut anchors, mut damaged) = (Vec::new(), 0);
+    for anchor in each(conn, scope)? {
+        match anchor {
+            Ok(anchor) => anchors.push(anchor),
+            Err(error) if error.kind() == ErrorKind::Corrupt => damaged += 1,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((anchors, damaged))
+}
+
+fn each(conn: &Connection, scope: &Scope) -> Result<Vec<Result<Anchor>>> {
     let mut stmt = conn.prepare_cached(
-        "SELECT id, subject, attribute, value, strength, valid_from, valid_until, superseded_by, retracted_at
+        "SELECT id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from, valid_until,
+                superseded_by, retracted_at, retracted_seq, row_check
          FROM identity_anchors WHERE user_id = ?1
          ORDER BY subject, attribute, valid_until IS NOT NULL, valid_from DESC, value_key",
     )?;
-    let rows = stmt.query_map([scope.user_id], read)?;
-    let mut anchors: Vec<Anchor> = rows.collect::<rusqlite::Result<_>>()?;
-    for anchor in &mut anchors {
-        anchor.evidence = evidence(conn, scope, anchor.id)?;
+    let mut rows = stmt.query([scope.user_id])?;
+    let mut anchors = Vec::new();
+    while let Some(row) = rows.next()? {
+        anchors.push(read(row).and_then(|anchor| {
+            let evidence = evidence(conn, scope, anchor.id)?;
+            Ok(Anchor { evidence, ..anchor })
+        }));
     }
     Ok(anchors)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Anchor> {
+fn damaged(row: &Row<'_>, column: &str) -> Result<Error> {
+    let id: AnchorId = row.get(column)?;
+    Ok(row_check::damaged(format_args!("anchor {id}, or its evidence,")))
+}
+
+fn read(row: &Row<'_>) -> Result<Anchor> {
+    if !row_check::holds(row, CHECKED_COLUMNS[0])? {
+        return Err(damaged(row, "id")?);
+    }
     Ok(Anchor {
         id: row.get("id")?,
         subject: row.get("subject")?,
@@ -237,10 +270,15 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Anchor> {
 
 fn evidence(conn: &Connection, scope: &Scope, anchor: AnchorId) -> Result<Vec<Evidence>> {
     let mut stmt = conn.prepare_cached(
-        "SELECT source_kind, source_id, stance, said_at, made_by, quote FROM derivations
+        "SELECT user_id, product_kind, product_id, source_kind, source_id, stance, seq, said_at, made_by, value, quote,
+                row_check
+         FROM derivations
          WHERE user_id = ?1 AND product_id = ?2 ORDER BY seq, source_kind = 'caller', said_at, source_id",
     )?;
-    let rows = stmt.query_map(params![scope.user_id, anchor], |row| {
+    let read = |row: &Row<'_>| {
+        if !row_check::holds(row, CHECKED_COLUMNS[1])? {
+            return Err(damaged(row, "product_id")?);
+        }
         let is_turn = row.get::<_, String>("source_kind")? == "turn";
         Ok(Evidence {
             turn_id: if is_turn { Some(row.get("source_id")?) } else { None },
@@ -249,8 +287,8 @@ fn evidence(conn: &Connection, scope: &Scope, anchor: AnchorId) -> Result<Vec<Ev
             made_by: row.get("made_by")?,
             quote: row.get("quote")?,
         })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    };
+    stmt.query_and_then(params![scope.user_id, anchor], read)?.collect()
 }
 
 /// The turns that say that an anchor holds, by their numbers.

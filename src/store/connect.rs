@@ -7,6 +7,7 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use crate::{
     config::{Config, Durability},
     error::{Error, ErrorKind, Result},
+    store::row_check,
 };
 
 /// How long a connection waits for another process's lock before it says so.
@@ -22,9 +23,16 @@ pub(crate) fn writers_patience(config: &Config) -> Duration {
     Duration::from_millis(config.record_timeout_ms.min(BUSY_TIMEOUT_MS.into()))
 }
 
-/// The one connection that writes. It checkpoints by itself only when it is told to: a checkpoint inside a
-/// commit would be paid by a caller who waits.
+/// The one connection that writes.
 pub(crate) fn writer(path: &Path, config: &Config) -> Result<Connection> {
+    let conn = writer_before_migration(path, config)?;
+    row_check::keep(&conn)?;
+    Ok(conn)
+}
+
+/// The same, for a file whose tables may not be what they are to be. It checkpoints by itself only when it is told to: a checkpoint inside a
+/// commit would be paid by a caller who waits.
+pub(crate) fn writer_before_migration(path: &Path, config: &Config) -> Result<Connection> {
     let mut conn = Connection::open_with_flags(
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
@@ -53,6 +61,7 @@ pub(crate) fn writer(path: &Path, config: &Config) -> Result<Connection> {
          PRAGMA journal_size_limit = 16777216;
          PRAGMA wal_autocheckpoint = 0;"
     ))?;
+    row_check::add_function(&conn)?;
     Ok(conn)
 }
 

@@ -12,7 +12,9 @@ use crate::{
     store::{
         connect,
         index_checks::{self, IndexProblems},
-        migrate, sessions, summaries, turns,
+        migrate,
+        row_check::{self, Damage},
+        sessions, summaries, turns,
     },
     text::{
         measure::{self, ContentHash},
@@ -36,6 +38,8 @@ pub struct Check {
     pub holds: String,
     /// How many times it does not. A check that damage cuts short counts as one problem more.
     pub problems: u64,
+    /// Where, as far as that is known: rows, as `sqlite3` finds them. The first 20 of each table.
+    pub places: Vec<String>,
 }
 
 impl Diagnosis {
@@ -43,7 +47,16 @@ impl Diagnosis {
     pub fn is_healthy(&self) -> bool {
         self.checks.iter().all(|check| check.problems == 0)
     }
+
+    /// Whether rows are damaged that can be worked out again from others.
+    pub(crate) fn has_damaged_index(&self) -> bool {
+        let is_index = |place: &String| DERIVED.iter().any(|table| place.starts_with(table));
+        self.checks.iter().any(|check| check.places.iter().any(is_index))
+    }
 }
+
+/// Tables of what can be worked out again.
+const DERIVED: &[&str] = &["postings", "unit_blocks", "vector_blocks"];
 
 /// What must hold, and a query that counts where it does not.
 const COUNTS: &[(&str, &str)] = &[
@@ -219,6 +232,7 @@ pub(crate) fn diagnose(path: &Path) -> Result<Diagnosis> {
         let problems = tx.query_row(sql, [], |row| row.get(0));
         check(holds, problems.unwrap_or(1))
     }));
+    checks.push(row_check(&tx));
     checks.push(check("every session can be read", unreadable_sessions(&tx).unwrap_or(1)));
     checks.extend(turn_checks(&tx));
     checks.push(check(
@@ -231,7 +245,16 @@ pub(crate) fn diagnose(path: &Path) -> Result<Diagnosis> {
 }
 
 fn check(holds: &str, problems: u64) -> Check {
-    Check { holds: holds.to_owned(), problems }
+    Check { holds: holds.to_owned(), problems, places: Vec::new() }
+}
+
+/// Whether every row of ours is what was written.
+fn row_check(conn: &Connection) -> Check {
+    let holds = "every row is what was written";
+    match row_check::damage(conn) {
+        Ok(Damage { rows, places }) => Check { holds: holds.to_owned(), problems: rows, places },
+        Err(_) => check(holds, 1),
+    }
 }
 
 /// The first read takes the snapshot. A lock in its way says nothing about the file, and can only be met here.
@@ -296,8 +319,7 @@ fn turn_checks(conn: &Connection) -> [Check; 4] {
 
 fn look_at_turns(conn: &Connection, found: &mut TurnProblems) -> Result<()> {
     let (columns, read) = turns::row_reader();
-    let mut stmt =
-        conn.prepare(&format!("SELECT {columns}, words FROM conversation_turns ORDER BY turn_key"))?;
+    let mut stmt = conn.prepare(&format!("SELECT {columns} FROM conversation_turns ORDER BY turn_key"))?;
     let mut rows = stmt.query([])?;
     while let Some(row) = rows.next()? {
         let (Ok(turn), Ok(words)) = (read(row), row.get::<_, Vec<u8>>("words")) else {

@@ -28,10 +28,26 @@ impl From<SqlError> for Error {
             }
             Some(ErrorCode::TooBig) => (ErrorKind::InvalidInput, "a text is longer than SQLite takes"),
             Some(_) => (ErrorKind::Io, "SQLite failed"),
-            None => (ErrorKind::Corrupt, "a row of the file cannot be read; run doctor"),
+            None if is_about_a_row(&error) => {
+                (ErrorKind::Corrupt, "a row of the file cannot be read; run doctor")
+            }
+            None => (ErrorKind::Internal, "a statement of ours does not fit the file; please report it"),
         };
         Self::caused(kind, message, error)
     }
+}
+
+/// Whether what a row holds is not what its columns promise; what else comes without a code is a statement that was
+/// written wrongly.
+fn is_about_a_row(error: &SqlError) -> bool {
+    matches!(
+        error,
+        SqlError::FromSqlConversionFailure(..)
+            | SqlError::IntegralValueOutOfRange(..)
+            | SqlError::InvalidColumnType(..)
+            | SqlError::QueryReturnedNoRows
+            | SqlError::Utf8Error(..)
+    )
 }
 
 /// Whether a connection must not be used again after this: SQLite promises little once a disk has failed under

@@ -25,9 +25,9 @@ use crate::{
     store::{
         desk::Desk,
         jobs::{self, Lease},
-        postings,
+        postings, row_check,
         units::{self, Extent},
-        users::Scope,
+        users::{self, Scope},
     },
     text::words::{EncodedWords, Word},
 };
@@ -131,16 +131,66 @@ fn expect_unchanged(tx: &Connection, scope: &Scope, batch: &Batch) -> Result<()>
     Err(Error::new(ErrorKind::Conflict, "the user's units changed meanwhile; nothing was written"))
 }
 
-/// Shows the facts of every indexed unit, ascending.
-pub(crate) fn for_each_facts(conn: &Connection, scope: &Scope, mut each: impl FnMut(Facts)) -> Result<()> {
-    let mut stmt =
-        conn.prepare_cached("SELECT block_no, body FROM unit_blocks WHERE user_no = ?1 ORDER BY block_no")?;
+/// Shows the facts of every indexed unit, ascending; those of a damaged block are read from the rows. Returns how many
+/// blocks are damaged.
+pub(crate) fn for_each_facts(conn: &Connection, scope: &Scope, mut each: impl FnMut(Facts)) -> Result<usize> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT user_no, block_no, body, row_check FROM unit_blocks WHERE user_no = ?1 ORDER BY block_no",
+    )?;
     let mut rows = stmt.query([scope.user_no])?;
+    let mut damaged = 0;
     while let Some(row) = rows.next()? {
-        let body = row.get_ref("body")?.as_blob().map_err(rusqlite::Error::from)?;
-        facts::decode(row.get("block_no")?, body).ok_or_else(unreadable)?.into_iter().for_each(&mut each);
+        let block = row.get(1)?;
+        let body = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+        match facts::decode(block, body) {
+            Some(facts) if row_check::holds(row, 3)? => facts.into_iter().for_each(&mut each),
+            _ => {
+                damaged += 1;
+                units::for_each(conn, scope, (last_of(block) - BLOCK_UNITS, last_of(block)), |unit| {
+                    each(unit.facts);
+                    Ok(())
+                })?;
+            }
+        }
     }
-    Ok(())
+    Ok(damaged)
+}
+
+/// Units' rows that a slice takes away, when all of the index is made anew.
+const DROPPED_AT_ONCE: u32 = 2_000;
+
+/// Has all of the user's index made anew: from here on recall reads the rows of every unit, until the job is done.
+pub(super) fn begin_anew(desk: &mut Desk<'_>, scope: &Scope) -> Result<()> {
+    units::set_indexed(desk.tx, scope, 0)?;
+    users::raise_epoch(desk.tx, scope)?;
+    desk.tx.prepare_cached("DELETE FROM unit_blocks WHERE user_no = ?1")?.execute([scope.user_no])?;
+    jobs::enqueue(desk, scope, JobKind::Index, None, units::extent(desk.tx, scope)?.last_seq)
+}
+
+/// Whether nothing of the user is indexed, and yet there are postings.
+pub(crate) fn is_begun_anew(conn: &Connection, scope: &Scope) -> Result<bool> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM user_scopes WHERE user_no = ?1 AND user_id = ?2 AND indexed_seq = 0)
+            AND EXISTS (SELECT 1 FROM postings WHERE user_no = ?1)",
+    )?;
+    Ok(stmt.query_row(params![scope.user_no, scope.user_id], |row| row.get(0))?)
+}
+
+/// Takes away postings of a user of whom nothing is indexed: of a flush that was cut short, or of an index that is made
+/// anew. Returns whether there may be more.
+pub(crate) fn drop_slice(desk: &Desk<'_>, scope: &Scope, lease: &Lease) -> Result<bool> {
+    jobs::hold(desk, lease)?;
+    if units::extent(desk.tx, scope)?.indexed_seq > 0 {
+        return Ok(false);
+    }
+    let dropped = desk
+        .tx
+        .prepare_cached(
+            "DELETE FROM postings WHERE user_no = ?1 AND (word, first_seq) IN
+               (SELECT word, first_seq FROM postings WHERE user_no = ?1 LIMIT ?2)",
+        )?
+        .execute(params![scope.user_no, DROPPED_AT_ONCE])?;
+    Ok(dropped > 0)
 }
 
 /// Takes units that are erased out of the index: each with its words.

@@ -198,9 +198,7 @@ fn vectors_of(conn: &Connection, scope: &Scope, live: &[u32], problems: &mut u64
         let each = |block: vectors::Block<'_>| {
             *problems += block.owners().filter(|(seq, _)| live.binary_search(seq).is_err()).count() as u64;
         };
-        if vectors::for_each_block(conn, scope, space, 0, each).is_err() {
-            *problems += 1;
-        }
+        *problems += vectors::for_each_block(conn, scope, space, 0, each)? as u64;
     }
     Ok(())
 }

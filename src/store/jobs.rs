@@ -108,7 +108,7 @@ pub(crate) fn enqueue_scrub(desk: &mut Desk<'_>) -> Result<()> {
 /// What somebody waits for goes first.
 fn priority(kind: JobKind) -> i64 {
     match kind {
-        JobKind::Index | JobKind::Embed => -1,
+        JobKind::Index | JobKind::Embed | JobKind::Mend => -1,
         JobKind::Compress => 0,
         JobKind::Erase | JobKind::Scrub => 1,
     }
@@ -156,7 +156,7 @@ fn beyond(now: DateTime<Utc>, lease_ms: u64) -> DateTime<Utc> {
 pub(crate) fn may_be_given_up(kind: JobKind) -> bool {
     match kind {
         JobKind::Compress => true,
-        JobKind::Erase | JobKind::Scrub | JobKind::Index | JobKind::Embed => false,
+        JobKind::Erase | JobKind::Scrub | JobKind::Index | JobKind::Embed | JobKind::Mend => false,
     }
 }
 

@@ -123,8 +123,8 @@ pub(crate) fn end(
         (None, EndReason::Call) => now,
         (None, EndReason::Silence) => turns::last_said_at(desk.tx, scope, session.session_no)?.unwrap_or(now),
     };
-    for turn in turns::hot(desk.tx, scope, session.info.id)? {
-        let place = (session.session_no, turn.turn_number);
+    for turn_number in turns::hot_numbers(desk.tx, scope, session.info.id)? {
+        let place = (session.session_no, turn_number);
         turns::leave_hot(desk.tx, scope, place, MoveReason::SessionEnd, now)?;
     }
     receipts::end_promotions(desk, scope, session.session_no)?;

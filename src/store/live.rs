@@ -195,7 +195,7 @@ mod tests {
     /// The hot tier of one turn with so many bytes of text.
     fn hot(text_bytes: usize) -> Arc<HotTier> {
         let turn = Turn::sample(1, "x".repeat(text_bytes), 1);
-        Arc::new(HotTier::from_rows(HotLimits { turns: 5, tokens: 1_500 }, [turn]))
+        Arc::new(HotTier::from_rows(HotLimits { turns: 5, tokens: 1_500 }, [turn], Vec::new()))
     }
 
     /// Puts the hot tiers of new sessions, each with so many bytes.

@@ -13,6 +13,7 @@ mod index_checks;
 pub(crate) mod jobs;
 pub(crate) mod lifecycle;
 mod live;
+pub(crate) mod mend;
 mod migrate;
 mod open;
 pub(crate) mod originals;
@@ -22,6 +23,7 @@ pub(crate) mod receipts;
 pub(crate) mod record;
 pub(crate) mod reload;
 pub(crate) mod restore;
+pub(crate) mod row_check;
 pub(crate) mod scrub;
 pub(crate) mod sessions;
 pub(crate) mod stats;
@@ -105,6 +107,19 @@ impl Store {
     /// Runs `read` on one snapshot of the file.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         self.readers.read(read)
+    }
+
+    /// The same on a connection of its own and without a deadline: for looking at all of something.
+    pub(crate) fn read_at_leisure<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let conn = connect::reader(&self.path)?;
+        let tx = conn.unchecked_transaction()?;
+        read(&tx)
+    }
+
+    /// Has a job look at the user's index, in which damage was met, and make it anew.
+    pub(crate) fn mend(&self, scope: &Scope) {
+        let scope = *scope;
+        self.post(move |desk| mend::queue(desk, &scope));
     }
 
     /// Queues `work` for the writer and waits until it is durable.

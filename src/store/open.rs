@@ -16,7 +16,7 @@ use crate::{
     clock::Deadline,
     config::Config,
     error::{Error, ErrorKind, Result},
-    store::{connect, errors::from_io, migrate},
+    store::{connect, errors::from_io, migrate, row_check},
 };
 
 /// Marks files that Thermocline made (`ThCl` in ASCII).
@@ -53,13 +53,16 @@ fn prepare(path: &Path, config: &Config) -> Result<Connection> {
     if config.must_exist && matches!(found, Found::Empty | Found::Backend) {
         return Err(Error::not_found(format!("there is no memory in {} yet", path.display())));
     }
-    let mut conn = connect::writer(path, config).map_err(|error| explain_unwritable(error, path))?;
+    let mut conn =
+        connect::writer_before_migration(path, config).map_err(|error| explain_unwritable(error, path))?;
     if found == Found::Empty {
         conn.execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}"))?;
     }
     if found != Found::Current {
         migrate::migrate(&mut conn)?;
     }
+    row_check::seal(&conn)?;
+    row_check::keep(&conn)?;
     Ok(conn)
 }
 

@@ -14,6 +14,7 @@ use crate::{
         turn::Turn,
     },
     store::{
+        row_check,
         turns::{self, turn_key},
         users::Scope,
     },
@@ -22,6 +23,9 @@ use crate::{
 
 /// Frames that a reader keeps: of chat-sized turns some 100 KB, of the longest a gigabyte.
 const MAX_FRAMES: NonZero<usize> = NonZero::new(32).expect("it is not zero");
+
+/// How many columns of a frame its checksum covers.
+const CHECKED_FRAME_COLUMNS: usize = 6;
 
 /// Reads originals. Of the frames it is asked for it keeps the lines: what is recalled together often lies together.
 pub(crate) struct Reader<'c> {
@@ -39,35 +43,52 @@ impl<'c> Reader<'c> {
     /// One turn by its place in its session.
     pub(crate) fn by_number(&mut self, session_no: i64, turn_number: u32) -> Result<Option<Turn>> {
         let scope = self.scope;
-        match turns::by_number(self.conn, &scope, session_no, turn_number)? {
-            Some(turn) => Ok(Some(turn)),
+        let found = match turns::by_number(self.conn, &scope, session_no, turn_number)? {
+            Some(turn) => Some(turn),
             None => self.archived(
                 "a.turn_key = ?1",
                 params![turn_key(session_no, turn_number), scope.user_no, scope.user_id],
-            ),
+            )?,
+        };
+        match found {
+            Some(turn) if turn.turn_number != turn_number => Err(turns::damaged((session_no, turn_number))),
+            found => Ok(found),
         }
     }
 
     /// Reads one turn out of its frame; `which` names it by the first parameter, the others are the user.
     fn archived(&mut self, which: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Option<Turn>> {
         let mut stmt = self.conn.prepare_cached(&format!(
-            "SELECT a.frame_no AS frame_no, a.position AS position, r.content_hash AS content_hash
+            "SELECT a.turn_key AS turn_key, a.frame_no AS frame_no, a.position AS position,
+                    r.content_hash AS content_hash
              FROM archived_turns AS a JOIN recall_units AS r ON r.user_no = a.user_no AND r.seq = a.seq
              WHERE {which} AND a.user_no = ?2 AND EXISTS
                (SELECT 1 FROM archived_frames AS f WHERE f.frame_no = a.frame_no AND f.user_id = ?3)"
         ))?;
         let mut rows = stmt.query(params)?;
         let Some(row) = rows.next()? else { return Ok(None) };
-        let turn = self.lines(row.get("frame_no")?)?.turn(row.get("position")?)?;
-        checked(turn, &row.get("content_hash")?).map(Some)
+        let (frame_no, position) = (row.get("frame_no")?, row.get("position")?);
+        let turn = self.lines(frame_no).and_then(|lines| lines.turn(position));
+        let turn = turn.and_then(|turn| checked(turn, &row.get("content_hash")?));
+        match turn {
+            // Whatever cannot be read of a frame, it is this turn that is asked for.
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                Err(turns::damaged(turns::place_of(row.get("turn_key")?)))
+            }
+            turn => turn.map(Some),
+        }
     }
 
     fn lines(&mut self, frame_no: i64) -> Result<&Lines> {
         self.frames.try_get_or_insert(frame_no, || {
-            let sql = "SELECT body FROM archived_frames WHERE frame_no = ?1 AND user_id = ?2";
+            let sql = "SELECT frame_no, user_id, session_id, turn_count, raw_bytes, body, row_check
+                       FROM archived_frames WHERE frame_no = ?1 AND user_id = ?2";
             let mut stmt = self.conn.prepare_cached(sql)?;
             let mut rows = stmt.query(params![frame_no, self.scope.user_id])?;
             let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+            if !row_check::holds(row, CHECKED_FRAME_COLUMNS)? {
+                return Err(row_check::damaged(format_args!("frame {frame_no} of the archive")));
+            }
             let body = row.get_ref("body")?.as_blob().map_err(rusqlite::Error::from)?;
             let unpacker = match &mut self.unpacker {
                 Some(unpacker) => unpacker,
@@ -90,11 +111,29 @@ pub(crate) fn by_number(
 
 /// One turn by its id.
 pub(crate) fn by_id(conn: &Connection, scope: &Scope, id: TurnId) -> Result<Option<Turn>> {
-    match turns::by_id(conn, scope, id)? {
-        Some(turn) => Ok(Some(turn)),
+    let found = match turns::by_id(conn, scope, id)? {
+        Some(turn) => Some(turn),
         None => {
-            Reader::new(conn, scope).archived("a.turn_id = ?1", params![id, scope.user_no, scope.user_id])
+            Reader::new(conn, scope).archived("a.turn_id = ?1", params![id, scope.user_no, scope.user_id])?
         }
+    };
+    match found {
+        // What names it is damaged: an index, or the place in the archive.
+        Some(turn) if turn.id != id => {
+            Err(row_check::damaged(format_args!("turn {id}, or what leads to it,")))
+        }
+        found => Ok(found),
+    }
+}
+
+/// One turn by the caller's own id.
+pub(crate) fn by_caller_id(conn: &Connection, scope: &Scope, caller_id: &str) -> Result<Option<Turn>> {
+    let Some(unit) = turns::unit_by_caller_id(conn, scope, caller_id)? else { return Ok(None) };
+    match by_id(conn, scope, unit.turn_id)? {
+        Some(turn) if turn.caller_id.as_deref() != Some(caller_id) => {
+            Err(row_check::damaged("what leads from this caller's id to its turn"))
+        }
+        found => Ok(found),
     }
 }
 

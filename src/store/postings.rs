@@ -14,26 +14,34 @@ use crate::{
 /// A last row with more bytes than this is full: what comes next begins another.
 const FULL_BYTES: usize = 800;
 
-/// Shows every posting of a word, ascending, and returns its last unit; 0: there is none.
+/// What was found of a word's postings.
+pub(crate) struct Shown {
+    /// The last unit; 0: there is none.
+    pub(crate) last: u32,
+    /// A row could not be read, and its units were not shown.
+    pub(crate) is_damaged: bool,
+}
+
+/// Shows every posting of a word that can be read, ascending.
 pub(crate) fn for_each(
     conn: &Connection,
     scope: &Scope,
     word: Word,
     mut each: impl FnMut(u32, FieldCounts),
-) -> Result<u32> {
+) -> Result<Shown> {
     let mut stmt = conn.prepare_cached(
         "SELECT first_seq, last_seq, data FROM postings WHERE user_no = ?1 AND word = ?2 ORDER BY first_seq",
     )?;
     let mut rows = stmt.query(params![scope.user_no, word])?;
-    let mut last = 0;
+    let mut shown = Shown { last: 0, is_damaged: false };
     while let Some(row) = rows.next()? {
         let data = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
-        if !postings::for_each(row.get(0)?, data, &mut each) {
-            return Err(unreadable());
+        match (row.get(0), row.get(1)) {
+            (Ok(first), Ok(last)) if postings::for_each(first, data, &mut each) => shown.last = last,
+            _ => shown.is_damaged = true,
         }
-        last = row.get(1)?;
     }
-    Ok(last)
+    Ok(shown)
 }
 
 /// Adds postings behind those that are there. What is there already is left out, so that a flush that was cut short

@@ -14,8 +14,9 @@ use crate::{
 /// A session's hot tier as its rows say.
 pub(crate) fn hot(conn: &Connection, scope: &Scope, session: SessionId, config: &Config) -> Result<HotTier> {
     let limits = HotLimits { turns: config.hot_turns, tokens: config.hot_tokens };
-    let turns = turns::hot(conn, scope, session)?.into_iter().map(|turn| recounted(turn, config));
-    Ok(HotTier::from_rows(limits, turns))
+    let found = turns::hot(conn, scope, session)?;
+    let turns = found.turns.into_iter().map(|turn| recounted(turn, config));
+    Ok(HotTier::from_rows(limits, turns, found.damaged))
 }
 
 /// A turn that another tokenizer counted, or an earlier piece format, is counted again; its row stays.

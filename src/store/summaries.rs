@@ -1,6 +1,6 @@
 //! Rows of `conversation_summaries`.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use crate::{
     error::Result,
@@ -9,16 +9,27 @@ use crate::{
         summary::Summary,
     },
     store::{
-        turns::turn_key,
+        row_check,
+        turns::{place_of, turn_key},
         users::Scope,
         values::{Instant, instant_at, json_at},
     },
 };
 
-const COLUMNS: &str = "id, original_turn_id, session_id, turn_number, summary_text, topic_keywords, \
-    identity_anchor_ids, timestamp, summarizer, reliability, summary_tokens, original, original_tokens";
+/// What the row's checksum covers, in the table's order, then the checksum.
+const COLUMNS: &str = "turn_key, id, original_turn_id, original, user_id, session_id, turn_number, seq, snapshot_id, \
+    timestamp, original_tokens, summary_tokens, reliability, summarizer, identity_anchor_ids, topic_keywords, \
+    summary_text, row_check";
+/// How many of them the checksum covers.
+pub(super) const CHECKED_COLUMNS: usize = 17;
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Summary> {
+fn read(row: &Row<'_>) -> Result<Summary> {
+    if !row_check::holds(row, CHECKED_COLUMNS)? {
+        let (session_no, turn_number) = place_of(row.get("turn_key")?);
+        return Err(row_check::damaged(format_args!(
+            "the summary of turn {turn_number} of session number {session_no}"
+        )));
+    }
     Ok(Summary {
         id: row.get("id")?,
         original_turn_id: row.get("original_turn_id")?,
@@ -78,7 +89,8 @@ pub(crate) fn of_turn(conn: &Connection, scope: &Scope, turn: TurnId) -> Result<
     let mut stmt = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM conversation_summaries WHERE original_turn_id = ?1 AND user_id = ?2"
     ))?;
-    Ok(stmt.query_row(params![turn, scope.user_id], read).optional()?)
+    let mut rows = stmt.query(params![turn, scope.user_id])?;
+    rows.next()?.map(read).transpose()
 }
 
 /// The summary that stands at a place of a session.
@@ -90,7 +102,8 @@ pub(crate) fn at(
     let mut stmt = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2"
     ))?;
-    Ok(stmt.query_row(params![turn_key(session_no, turn_number), scope.user_id], read).optional()?)
+    let mut rows = stmt.query(params![turn_key(session_no, turn_number), scope.user_id])?;
+    rows.next()?.map(read).transpose()
 }
 
 /// The summaries of a session, in its order.
@@ -98,11 +111,10 @@ pub(crate) fn of_session(conn: &Connection, scope: &Scope, session: SessionId) -
     let mut stmt = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM conversation_summaries WHERE session_id = ?1 AND user_id = ?2 ORDER BY turn_key"
     ))?;
-    let rows = stmt.query_map(params![session, scope.user_id], read)?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    stmt.query_and_then(params![session, scope.user_id], read)?.collect()
 }
 
 /// The columns of a summary and what reads them, for doctor: it looks at the rows of all users.
-pub(super) fn row_reader() -> (&'static str, fn(&Row<'_>) -> rusqlite::Result<Summary>) {
+pub(super) fn row_reader() -> (&'static str, fn(&Row<'_>) -> Result<Summary>) {
     (COLUMNS, read)
 }

@@ -124,7 +124,7 @@ fn forget_words(desk: &mut Desk<'_>, scope: &Scope, turn: &Turn, summary: &Summa
 pub(crate) fn finish(desk: &Desk<'_>, scope: &Scope, lease: &Lease, session: SessionId) -> Result<bool> {
     jobs::hold(desk, lease)?;
     let session = sessions::existing(desk.tx, scope, session)?;
-    if turns::warm_after(desk.tx, scope, session.session_no, 0, |turns| !turns.is_empty())?.is_empty() {
+    if !turns::has_warm(desk.tx, scope, session.session_no)? {
         sessions::set_tier(desk.tx, scope, session.session_no, MemoryTier::Cold)?;
         jobs::finish(desk.tx, lease)?;
         return Ok(true);
@@ -284,7 +284,7 @@ mod tests {
         let (session_no, turns) = store
             .read(|conn| {
                 let session_no = sessions::existing(conn, &scope, session_id)?.session_no;
-                Ok((session_no, turns::warm_after(conn, &scope, session_no, 0, |_| false)?))
+                Ok((session_no, turns::warm_after(conn, &scope, session_no, 0, |_| false)?.turns))
             })
             .unwrap();
         let frame = archive::pack(&[&turns[1], &turns[2]]).unwrap();

@@ -12,6 +12,7 @@ use crate::{
         turn::{Said, TokenCounts, Turn},
     },
     store::{
+        row_check,
         users::{self, Scope},
         values::{Instant, instant_at},
     },
@@ -30,24 +31,30 @@ pub(super) fn turn_key(session_no: i64, turn_number: u32) -> i64 {
     session_no << TURN_NUMBER_BITS | i64::from(turn_number)
 }
 
-/// In the order of [`read`], which counts columns instead of naming them: looking up 21 names in each of 50 rows
-/// took as long as reading the rows (benchmark `warm`).
-const COLUMNS: &str = "id, session_id, turn_number, seq, caller_id, timestamp, memory_tier, is_identity_critical, \
-    critical_rule, snapshot_id, user_message_tokens, ai_response_tokens, total_tokens, piece_tokens, counted_by, \
-    user_name, assistant_name, user_origin, assistant_origin, user_message, ai_response";
+/// What the row's checksum covers, in the table's order, then the checksum, then what it leaves out. [`read`] counts them
+/// instead of naming them: looking up 25 names in each of 50 rows took as long as reading the rows (benchmark `warm`).
+const COLUMNS: &str = "turn_key, id, user_id, session_id, turn_number, seq, caller_id, timestamp, memory_tier, \
+    tier_pad, user_message_tokens, ai_response_tokens, total_tokens, piece_tokens, counted_by, is_identity_critical, \
+    critical_rule, user_name, assistant_name, user_origin, assistant_origin, words, user_message, ai_response, \
+    row_check, snapshot_id";
+/// How many of them the checksum covers.
+pub(super) const CHECKED_COLUMNS: usize = 24;
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Turn> {
+fn read(row: &Row<'_>) -> Result<Turn> {
+    if !row_check::holds(row, CHECKED_COLUMNS)? {
+        return Err(damaged(place_of(row.get(0)?))); // What the row was found by.
+    }
     Ok(Turn {
-        id: row.get(0)?,
-        session_id: row.get(1)?,
-        turn_number: row.get(2)?,
-        seq: row.get(3)?,
-        caller_id: row.get(4)?,
-        timestamp: row.get::<_, Instant>(5)?.0,
-        memory_tier: row.get(6)?,
-        is_identity_critical: row.get(7)?,
-        critical_rule: row.get(8)?,
-        snapshot_id: row.get(9)?,
+        id: row.get(1)?,
+        session_id: row.get(3)?,
+        turn_number: row.get(4)?,
+        seq: row.get(5)?,
+        caller_id: row.get(6)?,
+        timestamp: row.get::<_, Instant>(7)?.0,
+        memory_tier: row.get(8)?,
+        is_identity_critical: row.get(15)?,
+        critical_rule: row.get(16)?,
+        snapshot_id: row.get(25)?,
         tokens: TokenCounts {
             user_message_tokens: row.get(10)?,
             ai_response_tokens: row.get(11)?,
@@ -56,14 +63,47 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Turn> {
             counted_by: row.get(14)?,
         },
         said: Said {
-            user_name: row.get(15)?,
-            assistant_name: row.get(16)?,
-            user_origin: row.get(17)?,
-            assistant_origin: row.get(18)?,
-            user_message: row.get(19)?,
-            ai_response: row.get(20)?,
+            user_name: row.get(17)?,
+            assistant_name: row.get(18)?,
+            user_origin: row.get(19)?,
+            assistant_origin: row.get(20)?,
+            user_message: row.get(22)?,
+            ai_response: row.get(23)?,
         },
     })
+}
+
+/// The error for a turn that is not what was recorded.
+pub(super) fn damaged((session_no, turn_number): (i64, u32)) -> Error {
+    row_check::damaged(format_args!("turn {turn_number} of session number {session_no}"))
+}
+
+/// The session and the number that a key is made of.
+pub(super) fn place_of(turn_key: i64) -> (i64, u32) {
+    (turn_key >> TURN_NUMBER_BITS, u32::try_from(turn_key & i64::from(MAX_TURN_NUMBER)).unwrap_or(0))
+}
+
+/// Turns that were read one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    pub(crate) turns: Vec<Turn>,
+    /// The numbers of those whose rows are damaged: the others are read all the same.
+    pub(crate) damaged: Vec<u32>,
+}
+
+impl Read {
+    /// Takes the next row; returns whether it could be read.
+    fn take(&mut self, row: &Row<'_>) -> Result<bool> {
+        match read(row) {
+            Ok(turn) => self.turns.push(turn),
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                self.damaged.push(place_of(row.get(0)?).1);
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(true)
+    }
 }
 
 /// What an earlier record with the same caller's id left behind.
@@ -331,29 +371,53 @@ pub(crate) fn warm_after(
     session_no: i64,
     after: u32,
     mut is_enough: impl FnMut(&[Turn]) -> bool,
-) -> Result<Vec<Turn>> {
+) -> Result<Read> {
     let mut stmt = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM conversation_turns
          WHERE turn_key > ?1 AND turn_key < ?2 AND user_id = ?3 AND memory_tier = 'warm' ORDER BY turn_key"
     ))?;
     let range = params![turn_key(session_no, after), turn_key(session_no + 1, 0), scope.user_id];
     let mut rows = stmt.query(range)?;
-    let mut turns = Vec::new();
-    while !is_enough(&turns)
-        && let Some(row) = rows.next()?
-    {
-        turns.push(read(row)?);
+    let mut found = Read::default();
+    while let Some(row) = rows.next()? {
+        if found.take(row)? && is_enough(&found.turns) {
+            break;
+        }
     }
-    Ok(turns)
+    Ok(found)
+}
+
+/// Whether a session has a warm turn, damaged or not.
+pub(crate) fn has_warm(conn: &Connection, scope: &Scope, session_no: i64) -> Result<bool> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM conversation_turns
+                        WHERE turn_key > ?1 AND turn_key < ?2 AND user_id = ?3 AND memory_tier = 'warm')",
+    )?;
+    let range = params![turn_key(session_no, 0), turn_key(session_no + 1, 0), scope.user_id];
+    Ok(stmt.query_row(range, |row| row.get(0))?)
 }
 
 /// The hot turns of a session, oldest first.
-pub(crate) fn hot(conn: &Connection, scope: &Scope, session: SessionId) -> Result<Vec<Turn>> {
+pub(crate) fn hot(conn: &Connection, scope: &Scope, session: SessionId) -> Result<Read> {
     let mut stmt = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM conversation_turns
          WHERE session_id = ?1 AND user_id = ?2 AND memory_tier = 'hot' ORDER BY turn_number"
     ))?;
-    let rows = stmt.query_map(params![session, scope.user_id], read)?;
+    let mut rows = stmt.query(params![session, scope.user_id])?;
+    let mut found = Read::default();
+    while let Some(row) = rows.next()? {
+        found.take(row)?;
+    }
+    Ok(found)
+}
+
+/// The numbers of the hot turns of a session, ascending.
+pub(crate) fn hot_numbers(conn: &Connection, scope: &Scope, session: SessionId) -> Result<Vec<u32>> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT turn_number FROM conversation_turns
+         WHERE session_id = ?1 AND user_id = ?2 AND memory_tier = 'hot' ORDER BY turn_number",
+    )?;
+    let rows = stmt.query_map(params![session, scope.user_id], |row| row.get("turn_number"))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -364,22 +428,21 @@ pub(crate) fn newest_before(
     session_no: i64,
     before: u32,
     mut take: impl FnMut(&Turn) -> bool,
-) -> Result<Vec<Turn>> {
+) -> Result<Read> {
     let mut stmt = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM conversation_turns
          WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 AND memory_tier <> 'cold' ORDER BY turn_key DESC"
     ))?;
     let mut rows =
         stmt.query(params![turn_key(session_no, 0), turn_key(session_no, before), scope.user_id])?;
-    let mut turns = Vec::new();
+    let mut found = Read::default();
     while let Some(row) = rows.next()? {
-        let turn = read(row)?;
-        if !take(&turn) {
+        if found.take(row)? && !found.turns.last().is_some_and(&mut take) {
+            found.turns.pop();
             break;
         }
-        turns.push(turn);
     }
-    Ok(turns)
+    Ok(found)
 }
 
 /// Shows the words of every turn of a session before `before` to `each`, by the turn's place.
@@ -414,7 +477,8 @@ pub(crate) fn by_number(
     let mut stmt = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2"
     ))?;
-    Ok(stmt.query_row(params![turn_key(session_no, turn_number), scope.user_id], read).optional()?)
+    let mut rows = stmt.query(params![turn_key(session_no, turn_number), scope.user_id])?;
+    rows.next()?.map(read).transpose()
 }
 
 /// One turn by its id.
@@ -422,7 +486,8 @@ pub(crate) fn by_id(conn: &Connection, scope: &Scope, id: TurnId) -> Result<Opti
     let mut stmt = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM conversation_turns WHERE id = ?1 AND user_id = ?2"
     ))?;
-    Ok(stmt.query_row(params![id, scope.user_id], read).optional()?)
+    let mut rows = stmt.query(params![id, scope.user_id])?;
+    rows.next()?.map(read).transpose()
 }
 
 /// When the last turn of a session was said, by its order.
@@ -465,6 +530,6 @@ pub(crate) fn transitions(
 }
 
 /// The columns of a turn and what reads them, for doctor: it looks at the rows of all users.
-pub(super) fn row_reader() -> (&'static str, fn(&Row<'_>) -> rusqlite::Result<Turn>) {
+pub(super) fn row_reader() -> (&'static str, fn(&Row<'_>) -> Result<Turn>) {
     (COLUMNS, read)
 }

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{
     embed::pieces::{Piece, pieces},
-    error::Result,
+    error::{ErrorKind, Result},
     index::facts::Facts,
     model::turn::NewTurn,
     store::{originals, summaries, turns::turn_key, users::Scope, values::instant_at},
@@ -126,7 +126,12 @@ pub(crate) fn pieces_at(
     scope: &Scope,
     (originals, (session_no, turn_number)): (&mut originals::Reader<'_>, (i64, u32)),
 ) -> Result<Vec<Piece>> {
-    let said = match originals.by_number(session_no, turn_number)? {
+    let original = match originals.by_number(session_no, turn_number) {
+        // Found by its words and its summary's meaning.
+        Err(error) if error.kind() == ErrorKind::Corrupt => None,
+        original => original?,
+    };
+    let said = match original {
         Some(turn) => turn.said,
         None => match summaries::at(conn, scope, (session_no, turn_number))? {
             Some(summary) => NewTurn::new(summary.summary_text, "").said,

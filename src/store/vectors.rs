@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use crate::{
     embed::{BuiltIn, Embedder, EmbeddingSpace, pieces::TEXT_FORM},
     error::{Error, ErrorKind, Result},
-    index::{BLOCK_UNITS, block_of},
+    index::{BLOCK_UNITS, block_of, last_of},
     model::job::JobKind,
     store::{desk::Desk, jobs, users::Scope},
 };
@@ -75,24 +75,28 @@ pub(crate) fn bytes(conn: &Connection, scope: &Scope, space: Space, first: u32) 
     Ok(stmt.query_row(params![scope.user_no, space.space_no, first], |row| row.get("bytes"))?)
 }
 
-/// Shows the blocks of a user's vectors from a block on.
+/// Shows the blocks of a user's vectors from a block on. Returns how many cannot be read.
 pub(crate) fn for_each_block(
     conn: &Connection,
     scope: &Scope,
     space: Space,
     first: u32,
     mut each: impl FnMut(Block<'_>),
-) -> Result<()> {
+) -> Result<usize> {
     let mut stmt = conn.prepare_cached(
         "SELECT block_no, body FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 AND block_no >= ?3
          ORDER BY block_no",
     )?;
     let mut rows = stmt.query(params![scope.user_no, space.space_no, first])?;
+    let mut damaged = 0;
     while let Some(row) = rows.next()? {
         let body = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
-        each(Block::parse(row.get(0)?, space.dims, body)?);
+        match Block::parse(row.get(0)?, space.dims, body) {
+            Some(block) => each(block),
+            None => damaged += 1,
+        }
     }
-    Ok(())
+    Ok(damaged)
 }
 
 /// The vectors of a block, as a row holds them: how many there are (u16), for each the unit's place in the block and the
@@ -107,16 +111,14 @@ pub(crate) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn parse(block: u32, dims: usize, body: &'a [u8]) -> Result<Self> {
-        let parsed = || {
-            let (count, rest) = body.split_first_chunk()?;
-            let count = usize::from(u16::from_le_bytes(*count));
-            let (places, vectors) = rest.split_at_checked(2 * count)?;
-            let first = block.checked_mul(BLOCK_UNITS)?.checked_add(1)?;
-            let is_whole = vectors.len() == count * dims;
-            is_whole.then_some(Self { first, dims, places: places.as_chunks().0, vectors })
-        };
-        parsed().ok_or_else(unreadable)
+    /// `None`: these bytes are no block.
+    fn parse(block: u32, dims: usize, body: &'a [u8]) -> Option<Self> {
+        let (count, rest) = body.split_first_chunk()?;
+        let count = usize::from(u16::from_le_bytes(*count));
+        let (places, vectors) = rest.split_at_checked(2 * count)?;
+        let first = block.checked_mul(BLOCK_UNITS)?.checked_add(1)?;
+        let is_whole = vectors.len() == count * dims;
+        is_whole.then_some(Self { first, dims, places: places.as_chunks().0, vectors })
     }
 
     /// For each vector its unit and the piece of its turn.
@@ -217,6 +219,23 @@ pub(crate) fn reopen(tx: &Connection, scope: &Scope, seq: u32) -> Result<bool> {
         }
     }
     Ok(is_reopened)
+}
+
+/// The same of every unit of a block that is damaged.
+pub(super) fn reopen_block(tx: &Connection, scope: &Scope, space_no: i64, block: u32) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO vector_gaps (user_no, space_no, seq, tries, last_error)
+         SELECT user_no, ?2, seq, 0, 'its vectors were damaged' FROM recall_units
+         WHERE user_no = ?1 AND seq BETWEEN ?3 AND ?4
+         ON CONFLICT (user_no, space_no, seq) DO NOTHING",
+    )?
+    .execute(params![
+        scope.user_no,
+        space_no,
+        last_of(block).saturating_sub(BLOCK_UNITS - 1),
+        last_of(block)
+    ])?;
+    Ok(())
 }
 
 /// Forgets how far everybody is embedded by the configured embedders, or else by the built-in one, so that their vectors
@@ -345,8 +364,11 @@ fn without(
     let mut rows = stmt.query(params![scope.user_no, space.space_no, block])?;
     let Some(row) = rows.next()? else { return Ok(Vec::new()) };
     let body = row.get_ref("body")?.as_blob().map_err(rusqlite::Error::from)?;
-    let entries = Block::parse(block, space.dims, body)?.entries();
-    Ok(entries.filter(|vector| !is_gone(vector.seq)).collect())
+    let Some(known) = Block::parse(block, space.dims, body) else {
+        reopen_block(conn, scope, space.space_no, block)?; // It is written over.
+        return Ok(Vec::new());
+    };
+    Ok(known.entries().filter(|vector| !is_gone(vector.seq)).collect())
 }
 
 /// Writes a block over the one that is there; an empty one goes.
@@ -364,8 +386,4 @@ fn write(tx: &Connection, scope: &Scope, space: Space, block: u32, vectors: &[St
     )?
     .execute(params![scope.user_no, space.space_no, block, body_of(vectors)?])?;
     Ok(())
-}
-
-fn unreadable() -> Error {
-    Error::new(ErrorKind::Corrupt, "a block of vectors cannot be read; run doctor")
 }

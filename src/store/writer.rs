@@ -558,7 +558,7 @@ mod tests {
     async fn a_row_that_cannot_be_read_fails_one_command_and_no_other() {
         let (_folder, store) = store(Config::default()).await;
         let (go_on, held) = hold(&store).await;
-        let unreadable = rusqlite::Error::InvalidColumnIndex(7).into();
+        let unreadable = rusqlite::Error::IntegralValueOutOfRange(7, -1).into();
         let (first, failed, last) =
             (write(&store, 1), write_and(&store, 2, Err(unreadable)), write(&store, 3));
         all_are_queued().await;

@@ -15,6 +15,9 @@ pub struct HotTier {
     turns: VecDeque<Arc<Turn>>,
     total_tokens: u32,
     limits: HotLimits,
+    /// Turns of the tier whose rows are damaged, by their numbers: nothing shows them, and they leave when the session
+    /// ends.
+    damaged: Vec<u32>,
 }
 
 /// What the hot tier may hold.
@@ -43,16 +46,20 @@ impl HotTier {
     pub fn new(limits: HotLimits) -> Self {
         // A limit may be set so high that it limits nothing; then the tier grows as turns come.
         let capacity = limits.turns.saturating_add(1).min(MAX_RESERVED_TURNS);
-        Self { turns: VecDeque::with_capacity(capacity), total_tokens: 0, limits }
+        Self { turns: VecDeque::with_capacity(capacity), total_tokens: 0, limits, damaged: Vec::new() }
     }
 
     /// A tier from the rows of the file, oldest first, taken as they are: what they should have been is for
     /// the next push to settle.
-    pub(crate) fn from_rows(limits: HotLimits, turns: impl IntoIterator<Item = Turn>) -> Self {
+    pub(crate) fn from_rows(
+        limits: HotLimits,
+        turns: impl IntoIterator<Item = Turn>,
+        damaged: Vec<u32>,
+    ) -> Self {
         let turns: VecDeque<Arc<Turn>> = turns.into_iter().map(Arc::new).collect();
         let total_tokens =
             turns.iter().fold(0, |sum: u32, turn| sum.saturating_add(turn.tokens.total_tokens));
-        Self { turns, total_tokens, limits }
+        Self { turns, total_tokens, limits, damaged }
     }
 
     /// Adds the newest turn and gives back those that must leave, oldest first.
@@ -94,6 +101,11 @@ impl HotTier {
     /// The tokens of their texts.
     pub fn total_tokens(&self) -> u32 {
         self.total_tokens
+    }
+
+    /// The numbers of turns that belong here and are left out, for their rows are damaged. Empty when all is well.
+    pub fn damaged(&self) -> &[u32] {
+        &self.damaged
     }
 
     /// The place of the oldest turn in the session.

@@ -11,6 +11,8 @@ pub struct WarmTier {
     pub turns: Vec<Turn>,
     /// The tokens of their texts.
     pub total_tokens: u32,
+    /// The numbers of turns that belong here and are left out, for their rows are damaged. Empty when all is well.
+    pub damaged: Vec<u32>,
 }
 
 /// How much of the warm tier is shown, while its turns come in, newest first.

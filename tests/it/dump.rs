@@ -40,6 +40,17 @@ pub fn meddle(path: &Path, sql: &str) {
     Connection::open_with_flags(path, flags).unwrap().execute_batch(sql).unwrap();
 }
 
+/// Changes the file as a migration would: its rows are given their checksums when it is opened next.
+pub fn rewrite(path: &Path, sql: &str) {
+    meddle(path, sql);
+    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
+    let tables = "SELECT t.name FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c
+                  WHERE t.type = 'table' AND c.name = 'row_check'";
+    for table in strings(&conn, tables) {
+        conn.execute_batch(&format!("UPDATE {table} SET row_check = x'00000000'")).unwrap();
+    }
+}
+
 /// Every row of the file.
 pub fn dump(path: &Path) -> Dump {
     dump_without(path, &[])
@@ -73,7 +84,11 @@ fn rows(path: &Path, left_out: &[&str], which: impl Fn(&BTreeSet<String>) -> Str
     let mut dump = Dump::new();
     for table in names.into_iter().filter(|table| !left_out.contains(&format!("{table}.*").as_str())) {
         let columns = strings(&tx, &format!("SELECT name FROM pragma_table_info('{table}')"));
-        let shown = columns.iter().filter(|column| !left_out.contains(&format!("{table}.{column}").as_str()));
+        let is_shown = |column: &str| {
+            // What is left out is in the checksum, too.
+            column != "row_check" && !left_out.contains(&format!("{table}.{column}").as_str())
+        };
+        let shown = columns.iter().filter(|column| is_shown(column));
         let shown: Vec<String> = shown.map(|column| format!("'{column}=' || quote({column})")).collect();
         let which = which(&columns.iter().cloned().collect());
         let sql = format!("SELECT {} FROM {table} WHERE {which} ORDER BY 1", shown.join(" || ' ' || "));

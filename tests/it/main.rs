@@ -35,6 +35,7 @@ mod cli_transfer;
 mod compression;
 mod context;
 mod crash;
+mod damage;
 mod doctor;
 mod erase;
 mod isolation;

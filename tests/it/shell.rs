@@ -11,6 +11,8 @@ use rusqlite::{Connection, OpenFlags, types::Value as SqlValue};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::dump::rewrite;
+
 /// A folder that the binary runs in, and that goes with the test.
 pub struct Shell {
     pub folder: TempDir,
@@ -83,6 +85,7 @@ impl Shell {
 
     pub fn change(&self, sql: &str) {
         assert!(self.sql(OpenFlags::SQLITE_OPEN_READ_WRITE).execute(sql, []).unwrap() > 0, "{sql}");
+        rewrite(&self.path("thermocline.db"), "");
     }
 
     /// Every row of every table.

@@ -428,12 +428,13 @@ fn ask_memory(fixture: &Fixture, memory: &Thermocline, nora: &User) {
         "DELETE FROM user_spaces;
          DELETE FROM vector_blocks;
          DELETE FROM embedding_spaces;
-         INSERT INTO embedding_spaces VALUES (1, 'own-model', 'r2', 2, 1);
-         INSERT INTO user_spaces SELECT user_no, 1, 3 FROM user_scopes WHERE user_no <> 2;
+         INSERT INTO embedding_spaces VALUES (1, 'own-model', 'r2', 2, 1, x'');
+         INSERT INTO user_spaces SELECT user_no, 1, 3, x'' FROM user_scopes WHERE user_no <> 2;
          INSERT INTO vector_blocks (user_no, space_no, block_no, body) VALUES (1, 1, 0, zeroblob(14));
-         INSERT INTO vector_gaps VALUES (1, 1, 2, 1, 'too long');
-         INSERT INTO use_counts VALUES (1, 'tier', 'cold', 3), (3, 'tier', 'cold', 2), (1, 'tier', 'hot', 5),
-                                       (1, 'tier', 'warm', 10), (1, 'profile', 'default', 4)",
+         INSERT INTO vector_gaps VALUES (1, 1, 2, 1, 'too long', x'');
+         INSERT INTO use_counts (user_no, aspect, name, hits)
+         VALUES (1, 'tier', 'cold', 3), (3, 'tier', 'cold', 2), (1, 'tier', 'hot', 5), (1, 'tier', 'warm', 10),
+                (1, 'profile', 'default', 4)",
     );
 }
 

@@ -38,6 +38,9 @@ pub(crate) fn run(db: &Path, out: &Output) -> Result<(), Failure> {
     Err(Failure::new(Exit::Unhealthy, format!("{checks} not hold; keep the file, and restore a backup")))
 }
 
+/// Damaged rows that a person is shown; `--json` has more.
+const MOST_PLACES: usize = 20;
+
 fn text(report: &Report) -> String {
     let mut text = String::new();
     for check in &report.checks {
@@ -47,6 +50,9 @@ fn text(report: &Report) -> String {
             n => format!("{} problems", HumanCount(n)),
         };
         let _ = writeln!(text, "{found:<12}  {}", check.holds);
+        for place in check.places.iter().take(MOST_PLACES) {
+            let _ = writeln!(text, "{:<12}    {place}", "");
+        }
     }
     text += "\nsettings\n";
     for (name, value) in &report.settings {

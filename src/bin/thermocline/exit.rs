@@ -47,7 +47,7 @@ impl Exit {
             | ErrorKind::NewerSchema
             | ErrorKind::Unsupported => Self::FileUnusable,
             ErrorKind::Busy | ErrorKind::TimedOut | ErrorKind::Provider => Self::TryAgain,
-            // Closed and Poisoned: we close only at the end, so neither is the caller's doing. And what is new.
+            // Closed and Poisoned: we close only at the end, so neither is the caller's doing. Internal, and what is new.
             _ => Self::Unexpected,
         }
     }
@@ -144,7 +144,7 @@ mod tests {
         use ErrorKind as Kind;
         let check =
             |kinds: &[Kind], exit| assert!(kinds.iter().all(|&kind| Exit::of(kind) == exit), "{exit:?}");
-        check(&[Kind::Poisoned, Kind::Closed], Exit::Unexpected);
+        check(&[Kind::Poisoned, Kind::Closed, Kind::Internal], Exit::Unexpected);
         check(&[Kind::InvalidInput, Kind::Conflict, Kind::SessionEnded], Exit::Refused);
         check(&[Kind::NotFound], Exit::NotFound);
         check(&[Kind::Io, Kind::ReadOnly, Kind::Corrupt, Kind::ForeignFile], Exit::FileUnusable);

@@ -103,9 +103,8 @@ fn deleted(row: &Row<'_>, id: TurnId) -> Result<DeletedTurn> {
 
 fn summary_lines<W: Write>(conn: &Connection, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
     let (columns, read) = summaries::row_reader();
-    let mut stmt = conn.prepare(&format!(
-        "SELECT {columns}, snapshot_id FROM conversation_summaries WHERE user_id = ?1 ORDER BY seq"
-    ))?;
+    let mut stmt = conn
+        .prepare(&format!("SELECT {columns} FROM conversation_summaries WHERE user_id = ?1 ORDER BY seq"))?;
     let mut rows = stmt.query([scope.user_id])?;
     while let Some(row) = rows.next()? {
         out.counts.summaries += 1;

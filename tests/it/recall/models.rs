@@ -21,7 +21,7 @@ use thermocline::{
 use super::{embedders::ScriptedEmbedder, ids, options, tell_all};
 use crate::{
     children::{self, say},
-    dump::{ask, assert_same, dump, meddle},
+    dump::{ask, assert_same, dump, rewrite},
     support::{Fixture, at},
 };
 
@@ -323,7 +323,7 @@ fn killed_while_vectors_are_made_anew_nothing_is_lost_and_the_end_is_the_same() 
         let forget = "UPDATE user_spaces SET embedded_seq = 0
              WHERE space_no IN (SELECT space_no FROM embedding_spaces WHERE model <> 'a');
              UPDATE user_scopes SET epoch = epoch + 1";
-        meddle(&path, forget);
+        rewrite(&path, forget);
         drop(fixture.open()); // It queues the work, where the model is new.
         fixture.open().rebuild_vectors().unwrap();
         fixture.clock.advance(TimeDelta::minutes(10)); // The lease of the one before has run out.

@@ -1,0 +1,89 @@
+//! What of a user's index and vectors is damaged, and having it made anew: all of it can be worked out from the turns.
+
+use rusqlite::{Connection, Row, params};
+
+use crate::{
+    error::Result,
+    model::job::JobKind,
+    store::{
+        desk::Desk,
+        index,
+        jobs::{self, Lease},
+        row_check,
+        users::{self, Scope},
+        vectors,
+    },
+};
+
+/// What is to be made anew of one user.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Damage {
+    /// Rows of postings, or blocks of facts.
+    index: bool,
+    /// Blocks of vectors, by their space.
+    vectors: Vec<(i64, u32)>,
+}
+
+/// Looks at every row of the user's index.
+pub(crate) fn damage(conn: &Connection, scope: &Scope) -> Result<Damage> {
+    let is_damaged = |row: &Row<'_>, columns| Ok(!row_check::holds(row, columns).unwrap_or(false));
+    let any = |sql: &str, columns| -> Result<bool> {
+        let mut stmt = conn.prepare(sql)?;
+        let rows = stmt.query_map([scope.user_no], |row| is_damaged(row, columns))?;
+        Ok(rows.collect::<rusqlite::Result<Vec<bool>>>()?.contains(&true))
+    };
+    let index = any(
+        "SELECT user_no, word, first_seq, last_seq, unit_count, data, row_check FROM postings WHERE user_no = ?1",
+        6,
+    )? || any(
+        "SELECT user_no, block_no, body, row_check FROM unit_blocks WHERE user_no = ?1",
+        3,
+    )?;
+    let mut stmt = conn.prepare(
+        "SELECT user_no, space_no, block_no, body, row_check FROM vector_blocks WHERE user_no = ?1",
+    )?;
+    let mut rows = stmt.query([scope.user_no])?;
+    let mut vectors = Vec::new();
+    while let Some(row) = rows.next()? {
+        if is_damaged(row, 4)? {
+            vectors.push((row.get(1)?, row.get(2)?));
+        }
+    }
+    Ok(Damage { index, vectors })
+}
+
+/// Takes what is damaged away, queues what makes it anew, and ends the job.
+pub(crate) fn mend(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease, damage: &Damage) -> Result<()> {
+    jobs::hold(desk, lease)?;
+    if damage.index {
+        index::begin_anew(desk, scope)?;
+    }
+    for &(space_no, block_no) in &damage.vectors {
+        desk.tx
+            .prepare_cached(
+                "DELETE FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 AND block_no = ?3",
+            )?
+            .execute(params![scope.user_no, space_no, block_no])?;
+        vectors::reopen_block(desk.tx, scope, space_no, block_no)?;
+    }
+    if !damage.vectors.is_empty() {
+        users::raise_epoch(desk.tx, scope)?;
+        jobs::enqueue_if_none(desk, scope, JobKind::Embed)?;
+    }
+    jobs::finish(desk.tx, lease)
+}
+
+/// Queues the job for a user whose index was found damaged.
+pub(crate) fn queue(desk: &mut Desk<'_>, scope: &Scope) -> Result<()> {
+    users::check_is_there(desk.tx, scope)?;
+    jobs::enqueue_if_none(desk, scope, JobKind::Mend)
+}
+
+/// Queues it for everybody: somebody's index was found damaged.
+pub(crate) fn queue_all(desk: &mut Desk<'_>) -> Result<()> {
+    let mut stmt = desk.tx.prepare("SELECT user_id, user_no FROM user_scopes ORDER BY user_no")?;
+    let read = |row: &Row<'_>| Ok(Scope { user_id: row.get("user_id")?, user_no: row.get("user_no")? });
+    let users: Vec<Scope> = stmt.query_map([], read)?.collect::<rusqlite::Result<_>>()?;
+    drop(stmt);
+    users.iter().try_for_each(|scope| jobs::enqueue_if_none(desk, scope, JobKind::Mend))
+}

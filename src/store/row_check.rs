@@ -1,0 +1,282 @@
+//! A checksum in every row of ours: whether the row is what was written.
+//!
+//! `row_check` is the CRC-32 of a row's other columns. No statement writes it: triggers of the writer's own connection
+//! do, made from the schema, so that no table and no statement can forget it. A row that is damaged stays so: a change
+//! to it leaves its checksum as wrong as it was. Who shows text to anybody asks [`holds`] first; doctor asks of every
+//! row. A change by any other program than this one counts as damage.
+
+use rusqlite::{
+    Connection, OptionalExtension, Row, Transaction, TransactionBehavior, functions::FunctionFlags,
+    types::ValueRef,
+};
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::migrate,
+};
+
+/// The column; a BLOB of 4 bytes, big-endian, so that writing it never changes a row's size.
+const COLUMN: &str = "row_check";
+/// What a row has that no trigger has seen yet: one that a migration wrote.
+const UNSEALED: &str = "x'00000000'";
+/// Computes it, in SQL: takes the other columns in their order.
+const FUNCTION: &str = "thermocline_row_check";
+/// `ON DELETE SET NULL`: the connection of a backend may change it, which has no triggers of ours. It is a reference,
+/// and doctor sees whether it leads somewhere.
+const LEFT_OUT: &[(&str, &str)] = &[("conversation_turns", "snapshot_id")];
+
+/// A table whose rows are checked.
+struct Table {
+    name: String,
+    /// The columns that its checksum covers, in their order.
+    columns: Vec<String>,
+    /// What names a row.
+    key: Vec<String>,
+}
+
+/// Lets this connection compute checksums.
+pub(super) fn add_function(conn: &Connection) -> Result<()> {
+    let flags =
+        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
+    conn.create_scalar_function(FUNCTION, -1, flags, |context| {
+        Ok(checksum((0..context.len()).map(|at| context.get_raw(at))).to_vec())
+    })?;
+    Ok(())
+}
+
+/// Keeps the checksums of the rows that this connection writes from now on.
+pub(super) fn keep(conn: &Connection) -> Result<()> {
+    let triggers: String = tables(conn)?.iter().map(triggers).collect();
+    Ok(conn.execute_batch(&triggers)?)
+}
+
+fn triggers(table: &Table) -> String {
+    let Table { name, columns, key } = table;
+    let of = |row: &str| {
+        let columns: Vec<String> = columns.iter().map(|column| format!("{row}.{column}")).collect();
+        format!("{FUNCTION}({})", columns.join(", "))
+    };
+    let this: Vec<String> = key.iter().map(|column| format!("{column} = NEW.{column}")).collect();
+    let (this, old, new, columns) = (this.join(" AND "), of("OLD"), of("NEW"), columns.join(", "));
+    format!(
+        "CREATE TEMP TRIGGER row_check_of_new_{name} AFTER INSERT ON main.{name} BEGIN
+           UPDATE {name} SET {COLUMN} = {new} WHERE {this};
+         END;
+         CREATE TEMP TRIGGER row_check_of_changed_{name} AFTER UPDATE OF {columns} ON main.{name}
+         WHEN OLD.{COLUMN} = {old} BEGIN
+           UPDATE {name} SET {COLUMN} = {new} WHERE {this};
+         END;"
+    )
+}
+
+/// Whether every row has been given its checksum since the last migration.
+fn is_sealed(conn: &Connection) -> Result<bool> {
+    Ok(has_column(conn, migrate::HISTORY)?
+        && conn.query_row(
+            &format!("SELECT NOT EXISTS (SELECT 1 FROM {} WHERE {COLUMN} = {UNSEALED})", migrate::HISTORY),
+            [],
+            |row| row.get(0),
+        )?)
+}
+
+/// Gives every row its checksum that a migration has left without. The rows of the history come last, in the same
+/// transaction: they say that it was done.
+pub(super) fn seal(conn: &Connection) -> Result<()> {
+    if is_sealed(conn)? {
+        return Ok(());
+    }
+    let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
+    if is_sealed(&tx)? {
+        return Ok(()); // Another process was faster.
+    }
+    // Of these nobody knows beforehand whether they are ours, so that no migration can give them the column.
+    for table in shared(&tx)?.iter().chain([&migrate::HISTORY.to_owned()]) {
+        if !has_column(&tx, table)? {
+            tx.execute_batch(&format!(
+                "ALTER TABLE {table} ADD COLUMN {COLUMN} BLOB NOT NULL DEFAULT {UNSEALED} \
+                 /* CRC-32 of the row's other columns. */"
+            ))?;
+        }
+    }
+    for Table { name, columns, .. } in tables(&tx)? {
+        tx.execute_batch(&format!(
+            "UPDATE {name} SET {COLUMN} = {FUNCTION}({}) WHERE {COLUMN} = {UNSEALED}",
+            columns.join(", ")
+        ))?;
+    }
+    Ok(tx.commit()?)
+}
+
+/// Whether a row is what was written: its first `columns` columns are those that the checksum covers, in the order of
+/// their table, and the checksum is behind them.
+pub(super) fn holds(row: &Row<'_>, columns: usize) -> rusqlite::Result<bool> {
+    let mut failed = None;
+    let values = (0..columns).map(|at| {
+        row.get_ref(at).unwrap_or_else(|error| {
+            failed = Some(error);
+            ValueRef::Null
+        })
+    });
+    let found = checksum(values);
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(matches!(row.get_ref(columns)?, ValueRef::Blob(check) if check == found)),
+    }
+}
+
+/// The error for something that is not what was written.
+pub(crate) fn damaged(what: impl std::fmt::Display) -> Error {
+    Error::new(
+        ErrorKind::Corrupt,
+        format!("{what} is damaged: it is not what was written; doctor lists all damage, a backup mends it"),
+    )
+}
+
+/// Damaged rows: how many, and where the first of each table are.
+#[derive(Debug, Default)]
+pub(super) struct Damage {
+    pub(super) rows: u64,
+    pub(super) places: Vec<String>,
+}
+
+/// Looks at every row of every table of ours.
+pub(super) fn damage(conn: &Connection) -> Result<Damage> {
+    let mut found = Damage::default();
+    for table in tables(conn)? {
+        look_at(conn, &table, &mut found)?;
+    }
+    Ok(found)
+}
+
+fn look_at(conn: &Connection, Table { name, columns, key }: &Table, found: &mut Damage) -> Result<()> {
+    /// More is no help to anybody.
+    const MOST_PLACES: u32 = 20;
+    let sql = format!("SELECT {}, {COLUMN}, {} FROM {name}", columns.join(", "), key.join(", "));
+    let mut stmt = conn.prepare(&sql)?;
+    let mut rows = stmt.query([])?;
+    let mut places = 0;
+    loop {
+        match rows.next() {
+            Ok(None) => return Ok(()),
+            Ok(Some(row)) if holds(row, columns.len()).unwrap_or(false) => {}
+            Ok(Some(row)) => {
+                found.rows += 1;
+                places += 1;
+                if places <= MOST_PLACES {
+                    let value = |at| row.get_ref(at).map_or_else(|_| "?".to_owned(), shown);
+                    let named = key.iter().zip(columns.len() + 1..);
+                    let named: Vec<String> =
+                        named.map(|(column, at)| format!("{column} = {}", value(at))).collect();
+                    found.places.push(format!("{name} where {}", named.join(" and ")));
+                }
+            }
+            Err(_) => {
+                found.rows += 1;
+                found.places.push(format!("{name}: from some row on it cannot be read"));
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// A part of a key, as `sqlite3` takes it. Keys are numbers and ids; what a word or a caller says is not shown.
+fn shown(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Blob(bytes) => {
+            let hex: String = bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+            format!("x'{hex}'")
+        }
+        _ => "'...'".to_owned(),
+    }
+}
+
+/// Our tables in this file that have the column.
+fn tables(conn: &Connection) -> Result<Vec<Table>> {
+    let shared = shared(conn)?;
+    let ours = migrate::OUR_NAMES.iter().copied().chain(shared.iter().map(String::as_str));
+    let ours = serde_json::json!(ours.collect::<Vec<_>>()).to_string();
+    let mut stmt = conn.prepare(
+        "SELECT t.name AS name, t.wr AS is_without_rowid, c.name AS column, c.pk AS pk
+         FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c
+         WHERE t.schema = 'main' AND t.type = 'table' AND t.name IN (SELECT value FROM json_each(?1))
+         ORDER BY t.name, c.cid",
+    )?;
+    let mut rows = stmt.query([ours])?;
+    let (mut found, mut is_checked): (Vec<Table>, Vec<bool>) = (Vec::new(), Vec::new());
+    while let Some(row) = rows.next()? {
+        let (name, column): (String, String) = (row.get("name")?, row.get("column")?);
+        if found.last().is_none_or(|table| table.name != name) {
+            let key = if row.get("is_without_rowid")? { Vec::new() } else { vec!["rowid".to_owned()] };
+            found.push(Table { name, columns: Vec::new(), key });
+            is_checked.push(false);
+        }
+        let (Some(table), Some(is_checked)) = (found.last_mut(), is_checked.last_mut()) else { continue };
+        if row.get::<_, u32>("pk")? > 0 && table.key.first().is_none_or(|key| key != "rowid") {
+            table.key.push(column.clone());
+        }
+        if column == COLUMN {
+            *is_checked = true;
+        } else if !LEFT_OUT.contains(&(table.name.as_str(), column.as_str())) {
+            table.columns.push(column);
+        }
+    }
+    Ok(found.into_iter().zip(is_checked).filter_map(|(table, is)| is.then_some(table)).collect())
+}
+
+/// Of the two tables that a backend may have made before us: those that are ours.
+fn shared(conn: &Connection) -> Result<Vec<String>> {
+    if migrate::version(conn)?.is_none() {
+        return Ok(Vec::new());
+    }
+    let asked = conn.prepare(
+        "SELECT replace(key, '_table', '') AS name FROM thermocline_settings
+         WHERE key IN ('users_table', 'state_snapshots_table') AND value = 'thermocline'",
+    );
+    let Ok(mut stmt) = asked else { return Ok(Vec::new()) }; // Without its settings a file can be looked at still.
+    let rows = stmt.query_map([], |row| row.get("name"))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn has_column(conn: &Connection, table: &str) -> Result<bool> {
+    let found: Option<bool> = conn
+        .query_row("SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", [table, COLUMN], |row| row.get(0))
+        .optional()?;
+    Ok(found.unwrap_or(false))
+}
+
+/// CRC-32 over the values, each with its place, type and length; NULL counts for nothing, so that a column which is
+/// added later and is NULL changes no checksum.
+fn checksum<'v>(values: impl Iterator<Item = ValueRef<'v>>) -> [u8; 4] {
+    /// From here on a value is summed where it stands, not copied.
+    const LONG: usize = 512;
+    let (mut sum, mut bytes) = (crc32fast::Hasher::new(), Vec::with_capacity(2 * LONG));
+    for (place, value) in (0_u8..).zip(values) {
+        let (kind, text): (u8, &[u8]) = match value {
+            ValueRef::Null => continue,
+            ValueRef::Integer(number) => {
+                bytes.extend_from_slice(&[place, 1]);
+                bytes.extend_from_slice(&number.to_le_bytes());
+                continue;
+            }
+            ValueRef::Real(number) => {
+                bytes.extend_from_slice(&[place, 2]);
+                bytes.extend_from_slice(&number.to_le_bytes());
+                continue;
+            }
+            ValueRef::Text(text) => (3, text),
+            ValueRef::Blob(blob) => (4, blob),
+        };
+        bytes.extend_from_slice(&[place, kind]);
+        bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+        if text.len() < LONG {
+            bytes.extend_from_slice(text);
+        } else {
+            sum.update(&bytes);
+            bytes.clear();
+            sum.update(text);
+        }
+    }
+    sum.update(&bytes);
+    sum.finalize().to_be_bytes()
+}
