@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     clock::Stopwatch,
-    error::Result,
+    error::{ErrorKind, Result},
     model::{
         ids::{AnchorId, ReceiptId, SessionId, TurnId},
         instant,
@@ -188,12 +188,17 @@ pub(crate) fn build(
     let now = instant::checked(options.now.unwrap_or(asked_at))?;
     let profile = options.profile.unwrap_or(config.profile);
     profile.check()?;
-    let hot = match session {
-        Some(session) => store.hot(scope, session)?,
-        None => Arc::new(HotTier::new(HotLimits { turns: config.hot_turns, tokens: config.hot_tokens })),
+    let mut missing = Vec::new();
+    let no_hot = || Arc::new(HotTier::new(HotLimits { turns: config.hot_turns, tokens: config.hot_tokens }));
+    let hot = match session.map(|session| store.hot(scope, session)) {
+        None => no_hot(),
+        Some(Err(error)) if error.kind() == ErrorKind::Corrupt => {
+            missing.push(format!("hot tier: {error}"));
+            no_hot()
+        }
+        Some(hot) => hot?,
     };
-    let mut missing: Vec<String> =
-        hot.damaged().iter().map(|number| damaged_turn("hot tier", *number)).collect();
+    missing.extend(hot.damaged().iter().map(|number| damaged_turn("hot tier", *number)));
     let query = Query::understand(message, now);
     let referring = query.refers_back.then_some(message);
     let warm = match session {

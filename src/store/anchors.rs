@@ -187,23 +187,29 @@ fn values(conn: &Connection, scope: &Scope, fold: &Fold) -> Result<(BTreeMap<Str
 
 fn statements(conn: &Connection, scope: &Scope, fold: &Fold) -> Result<Vec<Statement>> {
     let mut stmt = conn.prepare_cached(
-        "SELECT a.value_key AS value_key, d.value AS value, d.stance AS stance, d.seq AS seq, d.said_at AS said_at,
+        "SELECT d.user_id, d.product_kind, d.product_id, d.source_kind, d.source_id, d.stance AS stance, d.seq AS seq,
+                d.said_at AS said_at, d.made_by, d.value AS value, d.quote, d.row_check, a.value_key AS value_key,
                 d.source_kind = 'caller' AS by_hand
          FROM identity_anchors AS a JOIN derivations AS d ON d.user_id = a.user_id AND d.product_id = a.id
          WHERE a.user_id = ?1 AND a.subject = ?2 AND a.attribute = ?3 AND a.value_key BETWEEN ?4 AND ?5",
     )?;
     let (first, last) = &fold.values;
-    let rows = stmt.query_map(params![scope.user_id, fold.subject, fold.attribute, first, last], |row| {
-        Ok(Statement {
+    let mut rows = stmt.query(params![scope.user_id, fold.subject, fold.attribute, first, last])?;
+    let mut statements = Vec::new();
+    while let Some(row) = rows.next()? {
+        if !row_check::holds(row, CHECKED_COLUMNS[1])? {
+            continue; // What is damaged is not heard: the anchor would say it as if it were sound.
+        }
+        statements.push(Statement {
             value_key: row.get("value_key")?,
             value: row.get("value")?,
             stance: row.get("stance")?,
             seq: row.get("seq")?,
             by_hand: row.get("by_hand")?,
             said_at: instant_at(row, "said_at")?,
-        })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+        });
+    }
+    Ok(statements)
 }
 
 /// How many columns of an anchor and of a derivation their checksums cover.

@@ -79,10 +79,10 @@ fn read(row: &Row<'_>) -> Result<Unit> {
         seq: row.get("seq")?,
         session_no: row.get("session_no")?,
         turn_number: row.get("turn_number")?,
-        said_at_ms: instant_at(row, "said_at")?.timestamp_millis(),
+        said_at_ms: instant_at(row, "said_at").map_or(0, |at| at.timestamp_millis()),
         ..Facts::default()
     };
-    // A unit whose words are damaged is found by its meaning; doctor finds the damage.
+    // A unit whose time or words are damaged is found by its meaning; doctor finds the damage.
     let facts = EncodedWords::parse(&words).map_or(facts, |words| facts.with_words(words));
     Ok(Unit { facts, words })
 }

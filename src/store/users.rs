@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::{
     error::{Error, ErrorKind, Result},
     model::ids::UserId,
-    store::{jobs, values::Instant},
+    store::{jobs, row_check, values::Instant},
 };
 
 /// A user that has a place in this file. Every statement about a user's rows takes one of these.
@@ -161,8 +161,15 @@ fn id_of(conn: &Connection, name: &str) -> Result<Option<UserId>> {
             "this file's users table is the backend's own; name the user by id",
         ));
     }
-    let mut stmt = conn.prepare_cached("SELECT id FROM users WHERE name = ?1")?;
-    Ok(stmt.query_row([name], |row| row.get("id")).optional()?)
+    let mut stmt =
+        conn.prepare_cached("SELECT id, name, created_at, row_check FROM users WHERE name = ?1")?;
+    let mut rows = stmt.query([name])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    // An index that is damaged may lead to somebody else.
+    if !row_check::holds(row, 3)? {
+        return Err(row_check::damaged("the row of this user, or what leads to it,"));
+    }
+    Ok(Some(row.get("id")?))
 }
 
 /// Whether a table was there before us: then its rows are the backend's alone.

@@ -11,7 +11,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{ids::TurnId, turn::Turn},
     store::{
-        connect, originals, sessions, summaries,
+        connect, originals, row_check, sessions, summaries,
         transfer::{AnchorLine, DeletedTurn, DerivationLine, FORMAT, Line, Transferred},
         turns,
         users::Scope,
@@ -24,6 +24,15 @@ use crate::{
 pub(crate) fn export(path: &Path, scope: &Scope, to: impl Write) -> Result<Transferred> {
     let conn = connect::reader(path)?;
     let tx = conn.unchecked_transaction()?;
+    for (table, column) in [
+        ("conversation_sessions", "user_id"),
+        ("identity_anchors", "user_id"),
+        ("derivations", "user_id"),
+        ("recall_units", "user_no"),
+        ("memory_tier_transitions", "user_no"),
+    ] {
+        row_check::expect_sound(&tx, scope, table, column)?; // Turns and summaries say so themselves.
+    }
     let mut out = Lines { to: BufWriter::new(to), counts: Transferred::default() };
     out.line(&Line::Memory { format: FORMAT })?;
     for session in sessions::list(&tx, scope)?.into_iter().rev() {
