@@ -298,3 +298,51 @@ fn checksum<'v>(values: impl Iterator<Item = ValueRef<'v>>) -> [u8; 4] {
     sum.update(&bytes);
     sum.finalize().to_be_bytes()
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::types::Value;
+
+    use super::*;
+    use crate::{config::Config, store::Store};
+
+    #[test]
+    fn no_table_of_ours_is_without_checksums() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        Store::open(&path, Config::default()).unwrap().close().unwrap();
+        let conn = rusqlite::Connection::open(&path).unwrap();
+        let without = "SELECT t.name FROM pragma_table_list AS t WHERE t.schema = 'main' AND t.type = 'table'
+                       AND t.name NOT LIKE 'sqlite_%'
+                       AND NOT EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = 'row_check')";
+        let mut stmt = conn.prepare(without).unwrap();
+        let names: Vec<String> =
+            stmt.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap();
+        assert_eq!(names, Vec::<String>::new());
+    }
+
+    #[track_caller]
+    fn check(one: &[Value], other: &[Value], is_same: bool) {
+        let of = |values: &[Value]| checksum(values.iter().map(ValueRef::from));
+        assert_eq!(of(one) == of(other), is_same, "{one:?} {other:?}");
+    }
+
+    #[test]
+    fn values_differ_by_place_type_and_length_and_null_is_nothing() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        check(&[text("a"), text("b")], &[text("ab"), text("")], false);
+        check(&[text("a"), Value::Null], &[Value::Null, text("a")], false);
+        check(&[text("a")], &[Value::Blob(b"a".to_vec())], false);
+        check(&[Value::Integer(1)], &[Value::Real(f64::from_bits(1))], false);
+        check(&[text("a"), Value::Null], &[text("a")], true); // A column that was added later.
+        let long = "x".repeat(5_000);
+        check(&[text(&long), Value::Integer(1)], &[text(&long), Value::Integer(2)], false);
+    }
+
+    #[test]
+    fn the_checksum_never_changes_its_meaning() {
+        // By Python: zlib.crc32(bytes([0,1,7,0,0,0,0,0,0,0]) + bytes([2,3,2,0,0,0,0,0,0,0]) + b'ab').
+        let values = [Value::Integer(7), Value::Null, Value::Text("ab".to_owned())];
+        assert_eq!(u32::from_be_bytes(checksum(values.iter().map(ValueRef::from))), 0x78c1_e6dc);
+    }
+}
