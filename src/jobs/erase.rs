@@ -11,7 +11,7 @@ use crate::{
     store::{
         Store,
         erase::{self, Erased},
-        jobs::{self, Lease},
+        jobs::{self, Lease, Owed},
         scrub,
         users::Scope,
     },
@@ -65,21 +65,25 @@ pub(super) async fn scrub_as_job(run: &Run<'_>, lease: &Lease) -> Result<Ended> 
 }
 
 /// Overwrites what erased rows left in the file, empties the log, and ends the job for it; false: that job will.
+///
+/// The job is ended only if it is the one that was owed when the pages were listed: what somebody else has erased since
+/// may lie in other pages, and that one may have been killed before its scrub.
 async fn scrub(store: &Store) -> Result<bool> {
-    let pages = store.pages_to_scrub()?;
+    // If none is owed, somebody has scrubbed the file since these rows were deleted.
+    let Some((owed, pages)) = store.pages_to_scrub()? else { return Ok(true) };
     for slice in pages.chunks(scrub::SLICE_PAGES) {
-        if !scrub_slice(store, slice).await? {
+        if !scrub_slice(store, owed, slice).await? {
             return Ok(false);
         }
     }
     // What is in the log by now was written since, of clean pages.
-    store.write(|desk| jobs::finish_scrub(desk.tx)).await?;
+    store.write(move |desk| jobs::finish_scrub(desk.tx, owed)).await?;
     Ok(true)
 }
 
-async fn scrub_slice(store: &Store, pages: &[u32]) -> Result<bool> {
+async fn scrub_slice(store: &Store, owed: Owed, pages: &[u32]) -> Result<bool> {
     for _ in 0..LOOKS {
-        if store.scrub(pages.to_vec()).await? {
+        if store.scrub(owed, pages.to_vec()).await? {
             return Ok(true);
         }
         tokio::time::sleep(BETWEEN_LOOKS).await;

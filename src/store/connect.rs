@@ -23,12 +23,14 @@ pub(crate) fn writers_patience(config: &Config) -> Duration {
 }
 
 /// The one connection that writes. It checkpoints by itself only when it is told to: a checkpoint inside a
-/// commit would be paid by a caller who waits.
+/// commit would be paid by a caller who waits. Its closing copies nothing and removes nothing unless it is told to
+/// ([`tidies_on_close`]): SQLite removes the files beside the database by their names, whosever they are by then.
 pub(crate) fn writer(path: &Path, config: &Config) -> Result<Connection> {
     let mut conn = Connection::open_with_flags(
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     prepare(&conn)?;
     if conn.is_readonly("main")? {
         return Err(Error::new(ErrorKind::ReadOnly, format!("{} cannot be written", path.display())));
@@ -56,22 +58,26 @@ pub(crate) fn writer(path: &Path, config: &Config) -> Result<Connection> {
     Ok(conn)
 }
 
+/// From here on, if this is the last connection, its closing removes the files beside the database.
+pub(crate) fn tidies_on_close(conn: &Connection) -> rusqlite::Result<()> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map(drop)
+}
+
+/// A number that changes whenever another connection has committed.
+pub(crate) fn data_version(conn: &Connection) -> rusqlite::Result<i64> {
+    conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
+}
+
 /// A connection that cannot write.
 pub(crate) fn reader(path: &Path) -> Result<Connection> {
     let conn = Connection::open_with_flags(path, READ_ONLY)?;
-    prepare_reader(&conn)?;
+    prepare(&conn)?;
+    conn.execute_batch(&format!("PRAGMA query_only = ON; PRAGMA cache_size = -{READER_CACHE_KIB};"))?;
     Ok(conn)
 }
 
-/// How a connection that cannot write is opened ...
-pub(crate) const READ_ONLY: OpenFlags =
-    OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
-/// ... and set up.
-pub(crate) fn prepare_reader(conn: &Connection) -> rusqlite::Result<()> {
-    prepare(conn)?;
-    conn.execute_batch(&format!("PRAGMA query_only = ON; PRAGMA cache_size = -{READER_CACHE_KIB};"))
-}
 
 fn prepare(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch(&format!(

@@ -1,102 +1,127 @@
 //! Reading: a pool of connections that cannot write, and a deadline for each read.
 
 use std::{
-    cell::Cell,
-    path::Path,
-    sync::{Mutex, mpsc},
+    sync::{Arc, Condvar, Mutex, MutexGuard},
     time::Duration,
 };
 
-use r2d2::{ManageConnection, Pool};
-use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::Connection;
 
 use crate::{
     clock::Deadline,
     config::Config,
     error::{Error, ErrorKind, Result},
-    store::{connect, errors::poisons_connection},
+    store::{errors::poisons_connection, file::DbFile},
 };
 
 /// Virtual machine steps between two looks at the deadline: a look costs about as much as two steps.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
-/// How long the connections may take to open, all together.
-const OPENING_TIMEOUT: Duration = Duration::from_secs(20);
-
+/// Connections are opened when they are first needed, and kept.
 #[derive(Debug)]
 pub(crate) struct Readers {
-    pool: Pool<Opener>,
-    // Dropped after the pool.
-    _closed: AllClosed,
+    file: Arc<DbFile>,
+    pool: Mutex<Pool>,
+    /// Told when a connection came back, or went.
+    returned: Condvar,
+    max: u32,
     read_timeout_ms: u64,
 }
 
-/// Dropping it waits, for a bounded time, until the pool and all its connections are gone. The pool opens them on
-/// threads of its own, and these may hold it for a moment longer than we do: a connection that outlived the writer
-/// was seen to leave the files beside the database behind.
 #[derive(Debug)]
-struct AllClosed {
-    ended: Mutex<mpsc::Receiver<()>>,
-    timeout: Duration,
+struct Pool {
+    idle: Vec<Connection>,
+    /// How many there are, idle or in use.
+    open: u32,
 }
 
-impl Drop for AllClosed {
-    fn drop(&mut self) {
-        if let Ok(ended) = self.ended.get_mut() {
-            let _ = ended.recv_timeout(self.timeout);
-        }
-    }
-}
-
-/// A connection of the pool.
-struct Reader {
-    conn: Connection,
-    /// Whether the disk has failed under it; then it goes, and another is opened.
-    broken: Cell<bool>,
-    _alive: mpsc::Sender<()>, // Dropped last.
-}
-
-/// Opens the connections of the pool, and says which of them must go.
-#[derive(Debug)]
-struct Opener {
-    manager: SqliteConnectionManager,
-    alive: mpsc::Sender<()>,
+/// A connection in use. Dropping it gives it back.
+struct Taken<'a> {
+    readers: &'a Readers,
+    /// `None` only while it is dropped.
+    conn: Option<Connection>,
+    /// Whether another read may have it. Not if the disk has failed under it, or a read has panicked.
+    is_sound: bool,
 }
 
 impl Readers {
-    pub(crate) fn new(path: &Path, config: &Config) -> Result<Self> {
-        let manager = SqliteConnectionManager::file(path)
-            .with_flags(connect::READ_ONLY)
-            .with_init(|conn| connect::prepare_reader(conn));
-        let (alive, ended) = mpsc::channel();
-        let timeout = Duration::from_millis(config.close_timeout_ms);
-        let closed = AllClosed { ended: Mutex::new(ended), timeout };
-        let pool = Pool::builder()
-            .max_size(config.readers)
-            .min_idle(Some(1))
-            // A connection to a local file does not go away.
-            .test_on_check_out(false)
-            .max_lifetime(None)
-            .idle_timeout(None)
-            .connection_timeout(OPENING_TIMEOUT)
-            .build(Opener { manager, alive })
-            .map_err(|error| {
-                Error::caused(ErrorKind::Io, "no connection for reading could be opened", error)
-            })?;
-        Ok(Self { pool, _closed: closed, read_timeout_ms: config.read_timeout_ms })
+    pub(crate) fn new(file: Arc<DbFile>, config: &Config) -> Result<Self> {
+        let pool = Pool { idle: vec![file.reader()?], open: 1 };
+        Ok(Self {
+            file,
+            pool: Mutex::new(pool),
+            returned: Condvar::new(),
+            max: config.readers,
+            read_timeout_ms: config.read_timeout_ms,
+        })
     }
 
     /// Runs `read` on one snapshot of the file; past the deadline it is stopped.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        let reader = self.pool.get_timeout(Duration::from_millis(self.read_timeout_ms)).map_err(|error| {
-            Error::caused(ErrorKind::TimedOut, "all connections for reading are in use; raise readers", error)
-        })?;
-        let answer = read_before(Deadline::after_ms(self.read_timeout_ms), &reader.conn, read);
-        if answer.as_ref().is_err_and(poisons_connection) {
-            reader.broken.set(true);
-        }
+        self.file.noticed()?;
+        let mut taken = self.take()?;
+        let conn = taken.conn.as_ref().expect("it is dropped below");
+        let answer = read_before(Deadline::after_ms(self.read_timeout_ms), conn, read);
+        taken.is_sound = !answer.as_ref().is_err_and(poisons_connection);
+        drop(taken);
+        // Beside another file even a snapshot cannot be trusted: that one's log may lie where ours did.
+        self.file.check_itself()?;
         answer
+    }
+
+    /// Drops the connections that nobody uses; those in use go when they are given back, if the file is lost.
+    pub(crate) fn let_go(&self) {
+        let mut pool = self.lock();
+        pool.open = pool.open.saturating_sub(u32::try_from(pool.idle.len()).unwrap_or(u32::MAX));
+        pool.idle.clear();
+    }
+
+    fn take(&self) -> Result<Taken<'_>> {
+        let deadline = Deadline::after_ms(self.read_timeout_ms);
+        let mut pool = self.lock();
+        loop {
+            if let Some(conn) = pool.idle.pop() {
+                return Ok(Taken { readers: self, conn: Some(conn), is_sound: false });
+            }
+            if pool.open < self.max {
+                break;
+            }
+            let remaining = deadline.remaining();
+            if remaining == Duration::ZERO {
+                return Err(Error::new(
+                    ErrorKind::TimedOut,
+                    "all connections for reading are in use; raise readers",
+                ));
+            }
+            pool = self.returned.wait_timeout(pool, remaining).expect("no one panics with the pool").0;
+        }
+        pool.open += 1;
+        drop(pool);
+        // If it cannot be opened, the caller hears why, at once.
+        let mut taken = Taken { readers: self, conn: None, is_sound: false };
+        taken.conn = Some(self.file.reader()?);
+        Ok(taken)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().expect("no one panics with the pool")
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        // One that could not leave its transaction would show the same old snapshot for ever.
+        let is_kept = |conn: &Connection| {
+            self.is_sound && conn.is_autocommit() && self.readers.file.noticed().is_ok()
+        };
+        let kept = self.conn.take().filter(is_kept); // One that is not kept is closed here, not under the lock.
+        let mut pool = self.readers.lock();
+        match kept {
+            Some(conn) => pool.idle.push(conn),
+            None => pool.open -= 1,
+        }
+        drop(pool);
+        self.readers.returned.notify_one();
     }
 }
 
@@ -112,40 +137,22 @@ fn read_before<T>(
     Ok(answer)
 }
 
-impl ManageConnection for Opener {
-    type Connection = Reader;
-    type Error = rusqlite::Error;
-
-    fn connect(&self) -> rusqlite::Result<Reader> {
-        Ok(Reader { conn: self.manager.connect()?, broken: Cell::new(false), _alive: self.alive.clone() })
-    }
-
-    fn is_valid(&self, reader: &mut Reader) -> rusqlite::Result<()> {
-        self.manager.is_valid(&mut reader.conn)
-    }
-
-    fn has_broken(&self, reader: &mut Reader) -> bool {
-        // One that could not leave its transaction would show the same old snapshot for ever.
-        reader.broken.get() || !reader.conn.is_autocommit()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use rusqlite::ffi;
     use tempfile::TempDir;
 
     use super::*;
+    use crate::store::{connect, open};
 
     /// Marks the one connection, lets a read on it fail, and looks whether the next read has the same one.
     #[track_caller]
     fn check(error: Error, is_kept: bool) {
         const MARK: i64 = -77;
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("memory.db");
-        std::fs::write(&path, "").unwrap();
+        let (file, _writer) = open::open(&folder.path().join("memory.db"), &Config::default()).unwrap();
         let config = Config { readers: 1, ..Config::default() };
-        let readers = Readers::new(&path, &config).unwrap();
+        let readers = Readers::new(Arc::new(file), &config).unwrap();
         readers.read(|conn| Ok(conn.pragma_update(None, "cache_size", MARK)?)).unwrap();
         readers.read(|_| Err::<(), _>(error)).unwrap_err();
         let cache_size: i64 =
@@ -171,11 +178,9 @@ mod tests {
 
     fn readers() -> (TempDir, Readers) {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("r.db");
-        std::fs::write(&path, "").unwrap();
-        let conn = connect::writer(&path, &Config::default()).unwrap();
+        let (file, conn) = open::open(&folder.path().join("r.db"), &Config::default()).unwrap();
         conn.execute_batch("CREATE TABLE notes(n); INSERT INTO notes VALUES (7)").unwrap();
-        (folder, Readers::new(&path, &Config::default()).unwrap())
+        (folder, Readers::new(Arc::new(file), &Config::default()).unwrap())
     }
 
     fn number(conn: &Connection, sql: &str) -> Result<i64> {
