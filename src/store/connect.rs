@@ -78,7 +78,6 @@ pub(crate) fn reader(path: &Path) -> Result<Connection> {
 
 const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
-
 fn prepare(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch(&format!(
         "PRAGMA busy_timeout = {BUSY_TIMEOUT_MS};

@@ -61,8 +61,9 @@ struct Beside {
 }
 
 impl DbFile {
-    /// The file at `path`, which had this key before a connection that has read from it was opened.
-    pub(crate) fn opened(path: PathBuf, key: FileKey) -> Result<Self> {
+    /// The file at `path`, which had this key before this connection was opened.
+    pub(crate) fn opened(path: PathBuf, key: FileKey, conn: &Connection) -> Result<Self> {
+        connect::data_version(conn)?; // The first read makes the files beside it.
         let beside = |suffix: &str| -> Result<Beside> {
             let path = beside(&path, suffix);
             Ok(Beside { key: file_key(&path).map_err(|error| from_look(error, &path))?, path })

@@ -67,7 +67,7 @@ fn prepare(path: &Path, config: &Config) -> Result<(DbFile, Connection)> {
     if found != Found::Current {
         migrate::migrate(&mut conn)?;
     }
-    Ok((DbFile::opened(path.to_owned(), key)?, conn))
+    Ok((DbFile::opened(path.to_owned(), key, &conn)?, conn))
 }
 
 /// What lies at the path.

@@ -111,9 +111,8 @@ impl Readers {
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
         // One that could not leave its transaction would show the same old snapshot for ever.
-        let is_kept = |conn: &Connection| {
-            self.is_sound && conn.is_autocommit() && self.readers.file.noticed().is_ok()
-        };
+        let is_kept =
+            |conn: &Connection| self.is_sound && conn.is_autocommit() && self.readers.file.noticed().is_ok();
         let kept = self.conn.take().filter(is_kept); // One that is not kept is closed here, not under the lock.
         let mut pool = self.readers.lock();
         match kept {
@@ -200,6 +199,37 @@ mod tests {
         }
         readers.read_timeout_ms = 60_000;
         assert_eq!(readers.read(|conn| number(conn, "SELECT n FROM notes")).unwrap(), 7);
+    }
+
+    #[test]
+    fn if_no_connection_can_be_opened_the_read_says_why_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, writer) = open::open(&folder.path().join("r.db"), &Config::default()).unwrap();
+        writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+        let config = Config { readers: 1, ..Config::default() };
+        let readers = Readers::new(Arc::new(file), &config).unwrap();
+        // What was there can be read no more: not by this connection, and by no other.
+        std::fs::write(folder.path().join("r.db"), [0xff; 8_192]).unwrap();
+        readers.read(|_| Err::<(), _>(sqlite(ffi::SQLITE_IOERR))).unwrap_err();
+        for _ in 0..3 {
+            let error = readers.read(|conn| number(conn, "SELECT count(*) FROM users")).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        }
+    }
+
+    #[test]
+    fn while_all_connections_are_in_use_a_read_waits_and_then_says_so() {
+        let (_folder, mut readers) = readers();
+        readers.max = 1;
+        readers.read_timeout_ms = 20;
+        let nested = readers.read(|_| Ok(readers.read(|_| Ok(())).unwrap_err())).unwrap();
+        assert_eq!(nested.kind(), ErrorKind::TimedOut);
+        readers.read(|_| Ok(())).unwrap();
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            readers.read(|_| -> Result<()> { panic!("on purpose") })
+        }));
+        assert!(panicked.is_err());
+        readers.read(|_| Ok(())).unwrap();
     }
 
     #[test]

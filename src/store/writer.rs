@@ -747,6 +747,41 @@ mod tests {
         assert_eq!(data_version(&store) - before, 1);
     }
 
+    /// A file opened by `name`, whose log has turns that nobody has copied into the file: it is not overwritten.
+    #[cfg(unix)]
+    #[track_caller]
+    fn check_scrub(name: &std::path::Path) {
+        let (file, conn) = crate::store::open::open(name, &Config::default()).unwrap();
+        let job =
+            "INSERT INTO jobs (kind, dedupe_key, next_run_at, created_at) VALUES ('scrub', 'scrub', '', '')";
+        conn.execute(job, []).unwrap();
+        let owed = jobs::owed_scrub(&conn).unwrap().unwrap();
+        assert!(!scrub_pages(&conn, &file, owed, &[1]).unwrap(), "{}", name.display());
+        assert!(empty_log(&conn, &Config::default()).unwrap());
+        assert!(scrub_pages(&conn, &file, owed, &[1]).unwrap(), "{}", name.display());
+
+        let log = crate::store::file::beside(file.path(), "-wal");
+        assert!(empty_log(&conn, &Config::default()).unwrap());
+        std::fs::remove_file(&log).unwrap();
+        let error = scrub_pages(&conn, &file, owed, &[1]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io, "a log that cannot be found is not an empty one");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn the_file_is_not_scrubbed_beside_a_log_that_is_not_empty_whatever_name_it_was_opened_by() {
+        use std::os::unix::{ffi::OsStrExt, fs::symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &[u8]| folder.path().join(std::ffi::OsStr::from_bytes(name));
+        check_scrub(&path(b"plain.db"));
+        symlink("real.db", path(b"link.db")).unwrap();
+        std::fs::write(path(b"real.db"), "").unwrap();
+        check_scrub(&path(b"link.db"));
+        if cfg!(target_os = "linux") {
+            check_scrub(&path(b"m\xff.db")); // Others refuse such names.
+        }
+    }
+
     fn data_version(store: &Store) -> i64 {
         store.watch.data_version().unwrap()
     }
