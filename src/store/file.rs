@@ -154,10 +154,9 @@ impl DbFile {
             // We alone have the log, and nobody has begun another one.
             (Found::Ours, Found::Nothing) => true,
             (Found::Ours, Found::Another) | (Found::Nothing | Found::Another, Found::Ours) => is_unshared,
-            // If only the index is gone, the next opening makes it anew from the log.
-            (Found::Ours, Found::Ours) => false,
-            // What lies there now is none of ours.
-            (Found::Nothing | Found::Another, Found::Nothing | Found::Another) => false,
+            // If only the index is gone, the next opening makes it anew from the log. Beyond that, what lies there now
+            // is none of ours.
+            _ => false,
         }
     }
 }

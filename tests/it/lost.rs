@@ -18,7 +18,9 @@ use crate::{
 fn twenty(fixture: &Fixture) -> (Thermocline, Session) {
     let memory = fixture.open();
     let session = memory.user("alex").unwrap().session_named("talk").unwrap();
-    (0..20).for_each(|n| drop(session.record(turn(n)).unwrap()));
+    for n in 0..20 {
+        session.record(turn(n)).unwrap();
+    }
     (memory, session)
 }
 
@@ -75,7 +77,9 @@ fn check_opens(fixture: &Fixture, there: &[&str], not_there: &[&str]) {
 fn in_a_deleted_file_nothing_is_acknowledged() {
     let fixture = Fixture::new();
     let (memory, session) = twenty(&fixture);
-    ["", "-wal", "-shm"].map(|suffix| fs::remove_file(beside(&fixture, suffix)).unwrap());
+    for suffix in ["", "-wal", "-shm"] {
+        fs::remove_file(beside(&fixture, suffix)).unwrap();
+    }
     check_all_lost(&fixture, &memory, &session);
     check_opens(&fixture, &[], &["alex"]);
     drop((memory, session));
@@ -143,7 +147,9 @@ fn what_another_process_has_recorded_into_the_file_in_our_place_is_not_taken_awa
     drop((memory, session));
     check_opens(&fixture, &["eve", "alex"], &[]);
     let alex = fixture.alex();
-    acknowledged.iter().for_each(|id| drop(alex.turn_by_caller_id(id).unwrap()));
+    for id in acknowledged {
+        alex.turn_by_caller_id(&id).unwrap();
+    }
 }
 
 #[test]

@@ -141,7 +141,7 @@ fn one_file_has_one_path_by_whatever_links_it_is_opened() {
     std::os::unix::fs::symlink(&folder, folder.join("again")).unwrap();
     check_name(&fixture, &folder.join("link.db"), &folder.join("memory.db"));
     check_name(&fixture, &folder.join("again/link.db"), &folder.join("memory.db"));
-    check_name(&fixture, &folder.join("again/../memory.db"), &folder.join("memory.db"));
+    check_name(&fixture, &folder.join("again/./memory.db"), &folder.join("memory.db"));
     std::os::unix::fs::symlink("nothing", folder.join("dangling.db")).unwrap();
     let error = Thermocline::open(folder.join("dangling.db")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
