@@ -747,6 +747,28 @@ mod tests {
         assert_eq!(data_version(&store) - before, 1);
     }
 
+    #[tokio::test]
+    #[cfg(unix)]
+    async fn a_commit_into_a_file_that_went_away_meanwhile_is_told_to_nobody() {
+        for suffix in ["", "-wal", "-shm"] {
+            let (_folder, store) = store(Config::default()).await;
+            write(&store, 1).await.unwrap().unwrap();
+            let gone = crate::store::file::beside(store.path(), suffix);
+            let (go_on, held) = hold(&store).await;
+            let first = write(&store, 2);
+            let removing = Arc::clone(&store);
+            let removed =
+                spawn(async move { removing.write(move |_| Ok(std::fs::remove_file(gone).unwrap())).await });
+            all_are_queued().await;
+            go_on.send(()).unwrap();
+            held.await.unwrap().unwrap();
+            for task in [first, removed, write(&store, 3)] {
+                assert_eq!(task.await.unwrap().unwrap_err().kind(), ErrorKind::Io, "{suffix}");
+            }
+            assert_eq!(store.close().unwrap_err().kind(), ErrorKind::Io, "{suffix}");
+        }
+    }
+
     /// A file opened by `name`, whose log has turns that nobody has copied into the file: it is not overwritten.
     #[cfg(unix)]
     #[track_caller]
