@@ -5,7 +5,7 @@
 use std::{fs, path::PathBuf};
 
 use thermocline::{
-    ErrorKind,
+    ContextOptions, ErrorKind,
     blocking::{Session, Thermocline},
 };
 
@@ -53,6 +53,7 @@ fn check_all_lost(fixture: &Fixture, memory: &Thermocline, session: &Session) {
     check_lost(session.record(turn(21)), "record");
     check_lost(session.hot(), "hot");
     check_lost(session.search("question", 5), "search");
+    check_lost(session.context("question", ContextOptions::default()), "context");
     check_lost(session.end(), "end");
     check_lost(session.erase(), "erase");
     check_lost(memory.user("alex"), "user");
@@ -186,4 +187,19 @@ fn a_file_that_was_moved_away_has_all_its_turns_there() {
     let moved =
         Thermocline::open_with(fixture.folder.path().join("moved.db"), fixture.config.clone()).unwrap();
     assert_eq!(moved.user("alex").unwrap().session_named("talk").unwrap().info().unwrap().turn_count, 20);
+}
+
+#[test]
+fn closing_an_idle_handle_takes_no_log_from_the_file_that_is_there_now() {
+    let fixture = Fixture::new();
+    let (memory, session) = twenty(&fixture);
+    for suffix in ["", "-wal", "-shm"] {
+        fs::remove_file(beside(&fixture, suffix)).unwrap();
+    }
+    let anew = fixture.open();
+    anew.user("eve").unwrap().session_named("talk").unwrap().record(turn(1)).unwrap();
+    let log = fs::read(beside(&fixture, "-wal")).unwrap();
+    drop((memory, session));
+    assert_eq!(fs::read(beside(&fixture, "-wal")).unwrap(), log);
+    assert!(anew.user("eve").unwrap().session_named("talk").unwrap().record(turn(2)).is_ok());
 }
