@@ -757,8 +757,13 @@ mod tests {
             let (go_on, held) = hold(&store).await;
             let first = write(&store, 2);
             let removing = Arc::clone(&store);
-            let removed =
-                spawn(async move { removing.write(move |_| Ok(std::fs::remove_file(gone).unwrap())).await });
+            let removed = spawn(async move {
+                let remove = move |_: &mut Desk<'_>| {
+                    std::fs::remove_file(gone).unwrap();
+                    Ok(())
+                };
+                removing.write(remove).await
+            });
             all_are_queued().await;
             go_on.send(()).unwrap();
             held.await.unwrap().unwrap();
