@@ -113,8 +113,9 @@ pub struct Config {
 pub enum Durability {
     /// The turn is on the disk: it survives a crash, a kill and a power loss (`synchronous=FULL`).
     Full,
-    /// The turn is in the file, not yet on the disk: it survives a kill; a power loss may take the last few,
-    /// and never damages the file (`synchronous=NORMAL`).
+    /// The turn is in the file, not yet on the disk: it survives a kill (`synchronous=NORMAL`). A power loss never damages
+    /// the file, and may take every turn since the log was last synced: up to 1,000 pages (4 MB) of log, which are
+    /// hundreds of chat-sized turns, and more while somebody else reads for long.
     Relaxed,
 }
 

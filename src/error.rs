@@ -37,7 +37,8 @@ pub enum ErrorKind {
     /// A read passed its deadline and was stopped. Try again, or raise `read_timeout_ms`.
     TimedOut,
     /// The disk or the operating system failed. A turn may or may not be in the file: record it again with the
-    /// same caller's id.
+    /// same caller's id. Or the file was deleted or replaced while it was open: then every call says so, until it is
+    /// opened again.
     Io,
     /// The place cannot be written: a read-only file, folder or disk.
     ReadOnly,

@@ -56,7 +56,7 @@ impl Thermocline {
         off_thread(move || Ok(Self { store: Arc::new(Open::file(&path, config)?) })).await
     }
 
-    /// The file's absolute path.
+    /// The file's absolute path, without links: the same by whatever name it was opened.
     pub fn path(&self) -> &Path {
         self.store.path()
     }

@@ -250,7 +250,9 @@ impl User {
     /// bytes of the file and its log, not only out of sight. Cut short, it is finished by whoever runs jobs next.
     ///
     /// What it cannot reach: backups and exports made before, what other processes hold in memory until their next look,
-    /// and copies that the disk or its file system keeps below the file. A backend's own `users` row stays.
+    /// and copies that the disk or its file system keeps below the file. A replica that is fed from the write-ahead log
+    /// (Litestream and its like) sees the rows go, but never the overwriting of what they left between other rows, which
+    /// is no part of the log: make it anew. A backend's own `users` row stays.
     pub async fn erase(&self) -> Result<Erased> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         drive(move || async move {

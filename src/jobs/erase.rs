@@ -11,7 +11,7 @@ use crate::{
     store::{
         Store,
         erase::{self, Erased},
-        jobs::{self, Lease},
+        jobs::{self, Lease, Owed},
         scrub,
         users::Scope,
     },
@@ -65,24 +65,80 @@ pub(super) async fn scrub_as_job(run: &Run<'_>, lease: &Lease) -> Result<Ended> 
 }
 
 /// Overwrites what erased rows left in the file, empties the log, and ends the job for it; false: that job will.
+///
+/// The job is ended only if it is the one that was owed when the pages were listed: what somebody else has erased since
+/// may lie in other pages, and that one may have been killed before its scrub.
 async fn scrub(store: &Store) -> Result<bool> {
-    let pages = store.pages_to_scrub()?;
+    // If none is owed, somebody has scrubbed the file since these rows were deleted.
+    let Some((owed, pages)) = store.pages_to_scrub()? else { return Ok(true) };
+    scrub_listed(store, owed, &pages).await
+}
+
+async fn scrub_listed(store: &Store, owed: Owed, pages: &[u32]) -> Result<bool> {
     for slice in pages.chunks(scrub::SLICE_PAGES) {
-        if !scrub_slice(store, slice).await? {
+        if !scrub_slice(store, owed, slice).await? {
             return Ok(false);
         }
     }
     // What is in the log by now was written since, of clean pages.
-    store.write(|desk| jobs::finish_scrub(desk.tx)).await?;
+    store.write(move |desk| jobs::finish_scrub(desk.tx, owed)).await?;
     Ok(true)
 }
 
-async fn scrub_slice(store: &Store, pages: &[u32]) -> Result<bool> {
+async fn scrub_slice(store: &Store, owed: Owed, pages: &[u32]) -> Result<bool> {
     for _ in 0..LOOKS {
-        if store.scrub(pages.to_vec()).await? {
+        if store.scrub(owed, pages.to_vec()).await? {
             return Ok(true);
         }
         tokio::time::sleep(BETWEEN_LOOKS).await;
     }
     Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::Config,
+        model::job::JobKind,
+        store::users::{self, UserKey},
+    };
+
+    /// Erases a user up to the scrub, which is owed then: what a process leaves that is killed before it.
+    async fn erase_but_for_the_scrub(store: &Store, name: &str) {
+        let key = UserKey::Name(name.to_owned());
+        let scope = store.write(move |desk| users::find_or_add(desk.tx, &key, desk.now())).await.unwrap();
+        let (_, lease) = store.write(move |desk| erase::begin(desk, &scope, None)).await.unwrap();
+        let (_stop, stopped) = watch::channel(false);
+        go_on(&mut Run::new(store, stopped, None), &lease).await.unwrap();
+    }
+
+    fn is_owed(store: &Store) -> bool {
+        store.read(jobs::list).unwrap().iter().any(|job| job.kind == JobKind::Scrub)
+    }
+
+    #[tokio::test]
+    async fn the_end_of_one_erase_leaves_the_scrub_that_another_one_owes() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("m.db"), Config::default()).unwrap();
+        erase_but_for_the_scrub(&store, "alex").await;
+        let (owed, pages) = store.pages_to_scrub().unwrap().unwrap();
+        erase_but_for_the_scrub(&store, "blake").await;
+        assert!(scrub_listed(&store, owed, &pages).await.unwrap());
+        assert!(is_owed(&store), "blake's rows may have lain in pages that were not listed");
+        assert!(scrub(&store).await.unwrap());
+        assert!(!is_owed(&store));
+    }
+
+    #[tokio::test]
+    async fn a_scrub_that_somebody_else_has_finished_is_done() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("m.db"), Config::default()).unwrap();
+        erase_but_for_the_scrub(&store, "alex").await;
+        let (owed, pages) = store.pages_to_scrub().unwrap().unwrap();
+        assert!(scrub(&store).await.unwrap());
+        assert!(scrub_listed(&store, owed, &pages).await.unwrap());
+        assert!(scrub(&store).await.unwrap());
+        assert!(!is_owed(&store));
+    }
 }

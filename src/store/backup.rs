@@ -1,7 +1,6 @@
 //! A copy of the file as of one moment, while others read and write it.
 
 use std::{
-    ffi::OsStr,
     fs::{self, File},
     io,
     path::{Path, PathBuf},
@@ -11,7 +10,7 @@ use uuid::{NoContext, Timestamp, Uuid};
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    store::{connect, errors::from_io},
+    store::{connect, errors::from_io, file},
 };
 
 /// Writes a whole, compacted copy and gives back its size in bytes. Never `cp`: copying a live file was seen to
@@ -49,17 +48,16 @@ impl Drop for Partial {
 
 /// Where the copy grows, and where it is to appear, both absolute.
 fn names(to: &Path) -> Result<(PathBuf, PathBuf)> {
-    // SQLite takes a name as text.
-    let Some(name) = to.file_name().and_then(OsStr::to_str).filter(|_| to.to_str().is_some()) else {
-        return Err(Error::invalid("a backup needs a path to a file, in UTF-8"));
-    };
+    if to.file_name().is_none() {
+        return Err(Error::invalid("a backup needs a path to a file"));
+    }
     if to.exists() {
         return Err(taken(to));
     }
     let to = std::path::absolute(to).map_err(|error| from_io(error, to))?;
     // Of a UUIDv7 without a time, its last 62 random bits.
     let (_, random) = Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)).as_u64_pair();
-    Ok((to.with_file_name(format!("{name}.partial-{random:x}")), to))
+    Ok((file::beside(&to, &format!(".partial-{random:x}")), to))
 }
 
 fn taken(to: &Path) -> Error {
@@ -70,7 +68,8 @@ fn taken(to: &Path) -> Error {
 fn copy(path: &Path, partial: &Path) -> Result<()> {
     let conn = connect::reader(path)?;
     conn.execute_batch("PRAGMA query_only = OFF")?;
-    conn.execute("VACUUM INTO ?1", [partial.to_str()])?;
+    // SQLite wants a text, and takes any bytes for one.
+    conn.execute("VACUUM INTO CAST(?1 AS TEXT)", [partial.as_os_str().as_encoded_bytes()])?;
     Ok(())
 }
 

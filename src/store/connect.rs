@@ -30,13 +30,15 @@ pub(crate) fn writer(path: &Path, config: &Config) -> Result<Connection> {
     Ok(conn)
 }
 
-/// The same, for a file whose tables may not be what they are to be. It checkpoints by itself only when it is told to: a checkpoint inside a
-/// commit would be paid by a caller who waits.
+/// The same, for a file whose tables may not be what they are to be. It checkpoints by itself only when it is told to: a
+/// checkpoint inside a commit would be paid by a caller who waits. Its closing copies nothing and removes nothing unless it
+/// is told to ([`tidies_on_close`]): SQLite removes the files beside the database by their names, whosever they are by then.
 pub(crate) fn writer_before_migration(path: &Path, config: &Config) -> Result<Connection> {
     let mut conn = Connection::open_with_flags(
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     prepare(&conn)?;
     if conn.is_readonly("main")? {
         return Err(Error::new(ErrorKind::ReadOnly, format!("{} cannot be written", path.display())));
@@ -63,6 +65,16 @@ pub(crate) fn writer_before_migration(path: &Path, config: &Config) -> Result<Co
     ))?;
     row_check::add_function(&conn)?;
     Ok(conn)
+}
+
+/// From here on, if this is the last connection, its closing removes the files beside the database.
+pub(crate) fn tidies_on_close(conn: &Connection) -> rusqlite::Result<()> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map(drop)
+}
+
+/// A number that changes whenever another connection has committed.
+pub(crate) fn data_version(conn: &Connection) -> rusqlite::Result<i64> {
+    conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
 
 /// A connection that cannot write.

@@ -245,21 +245,33 @@ pub(crate) fn finish(tx: &Connection, lease: &Lease) -> Result<()> {
     if gone == 1 { Ok(()) } else { Err(lost()) }
 }
 
-/// Counts pages that are overwritten, on the job for it, queued if it is not there. It writes in any case: by that
-/// other connections see that the file has changed.
-pub(crate) fn count_scrubbed(tx: &Connection, pages: usize, now: DateTime<Utc>) -> Result<()> {
-    tx.prepare_cached(
-        "INSERT INTO jobs (kind, user_id, dedupe_key, priority, next_run_at, done_count, created_at)
-         VALUES ('scrub', NULL, 'scrub', ?1, ?2, ?3, ?2)
-         ON CONFLICT (dedupe_key) DO UPDATE SET done_count = done_count + excluded.done_count",
-    )?
-    .execute(params![priority(JobKind::Scrub), Instant(now), pages])?;
-    Ok(())
+/// A scrub that is owed, as of one moment. Whoever erases later raises the fence.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Owed {
+    job_no: i64,
+    fence: i64,
 }
 
-/// The file is scrubbed: the job for it goes, whoever holds it.
-pub(crate) fn finish_scrub(tx: &Connection) -> Result<()> {
-    tx.prepare_cached("DELETE FROM jobs WHERE kind = 'scrub'")?.execute([])?;
+/// The scrub that is owed.
+pub(crate) fn owed_scrub(conn: &Connection) -> Result<Option<Owed>> {
+    let mut stmt = conn.prepare_cached("SELECT job_no, fence FROM jobs WHERE kind = 'scrub'")?;
+    let read = |row: &Row<'_>| Ok(Owed { job_no: row.get("job_no")?, fence: row.get("fence")? });
+    Ok(stmt.query_row([], read).optional()?)
+}
+
+/// Counts pages that are overwritten, on the job for it; by that other connections see that the file has changed.
+/// False: the job is gone, since somebody else has scrubbed the file meanwhile, and nothing was written.
+pub(crate) fn count_scrubbed(tx: &Connection, owed: Owed, pages: usize) -> Result<bool> {
+    let counted = tx
+        .prepare_cached("UPDATE jobs SET done_count = done_count + ?2 WHERE job_no = ?1")?
+        .execute(params![owed.job_no, pages])?;
+    Ok(counted == 1)
+}
+
+/// The file is scrubbed as it was owed: the job goes, unless somebody has erased more since, or works on it.
+pub(crate) fn finish_scrub(tx: &Connection, owed: Owed) -> Result<()> {
+    tx.prepare_cached("DELETE FROM jobs WHERE job_no = ?1 AND fence = ?2")?
+        .execute(params![owed.job_no, owed.fence])?;
     Ok(())
 }
 

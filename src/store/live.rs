@@ -4,10 +4,7 @@
 //! connection that never writes changes with every commit of anybody (3.5 microseconds). If it changed, the
 //! session's version is read (one row); if that changed too, the hot rows are read.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard},
-};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use lru::LruCache;
 use rusqlite::Connection;
@@ -18,6 +15,7 @@ use crate::{
     model::ids::SessionId,
     store::{
         connect,
+        file::DbFile,
         sessions::{self, Version},
         users::Scope,
     },
@@ -41,9 +39,12 @@ pub(crate) struct Live {
 
 /// A connection that only looks whether anybody has committed, and what became of a session. After any failure the
 /// next look opens another: SQLite promises little for a connection under which a disk has failed.
+///
+/// Having read once, it keeps other processes from removing the log as the last ones to close the file, also while the
+/// writer has no connection.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    path: PathBuf,
+    file: Arc<DbFile>,
     watching: Mutex<Watching>,
 }
 
@@ -119,15 +120,17 @@ impl Live {
 }
 
 impl Watch {
-    pub(crate) fn new(path: &Path) -> Result<Self> {
-        let watching = Watching { conn: Some(connect::reader(path)?), openings: 1 };
-        Ok(Self { path: path.to_owned(), watching: Mutex::new(watching) })
+    pub(crate) fn new(file: Arc<DbFile>) -> Result<Self> {
+        let watching = Watching { conn: Some(file.reader()?), openings: 1 };
+        let watch = Self { file, watching: Mutex::new(watching) };
+        watch.data_version()?;
+        Ok(watch)
     }
 
     /// A number that changes whenever anybody, in any process, has committed.
     pub(crate) fn data_version(&self) -> Result<i64> {
         self.ask(|conn, openings| {
-            let seen: i64 = conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+            let seen = connect::data_version(conn)?;
             // Each connection counts anew, in 32 bits. The openings stand above them, so that what one connection
             // saw never passes for what another sees.
             Ok(i64::from(openings) << 32 | (seen & 0xffff_ffff))
@@ -140,16 +143,22 @@ impl Watch {
     }
 
     fn ask<T>(&self, ask: impl FnOnce(&Connection, u32) -> Result<T>) -> Result<T> {
+        self.file.noticed()?;
         let mut watching = self.lock();
         let conn = if let Some(conn) = watching.conn.take() {
             conn
         } else {
             watching.openings = watching.openings.wrapping_add(1);
-            connect::reader(&self.path)?
+            self.file.reader()?
         };
         let answer = ask(&conn, watching.openings)?;
         watching.conn = Some(conn); // Not reached after a failure: the connection is gone then.
         Ok(answer)
+    }
+
+    /// Drops the connection. The next look opens another.
+    pub(crate) fn let_go(&self) {
+        self.lock().conn = None;
     }
 
     fn lock(&self) -> MutexGuard<'_, Watching> {
@@ -182,7 +191,7 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::{model::turn::Turn, tier::hot::HotLimits};
+    use crate::{model::turn::Turn, store::open, tier::hot::HotLimits};
 
     const VERSION: Version = Version { epoch: 0, turn_count: 1, is_open: true };
 
@@ -264,9 +273,8 @@ mod tests {
     #[test]
     fn after_a_failed_look_the_next_one_uses_another_connection_and_believes_nothing_seen_before() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("memory.db");
-        std::fs::write(&path, "").unwrap();
-        let watch = Watch::new(&path).unwrap();
+        let (file, _conn) = open::open(&folder.path().join("memory.db"), &Config::default()).unwrap();
+        let watch = Watch::new(Arc::new(file)).unwrap();
         let before = watch.data_version().unwrap();
         assert_eq!(watch.data_version().unwrap(), before);
 

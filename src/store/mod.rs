@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod embedding;
 pub(crate) mod erase;
 mod errors;
+mod file;
 pub(crate) mod index;
 mod index_checks;
 pub(crate) mod jobs;
@@ -38,7 +39,7 @@ pub(crate) mod vectors;
 mod writer;
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -54,6 +55,8 @@ use crate::{
     model::ids::SessionId,
     store::{
         desk::Desk,
+        file::DbFile,
+        jobs::Owed,
         live::{Live, Look, Watch},
         readers::Readers,
         receipts::NewReceipt,
@@ -67,7 +70,7 @@ use crate::{
 /// One open file.
 #[derive(Debug)]
 pub(crate) struct Store {
-    path: PathBuf,
+    file: Arc<DbFile>,
     config: Arc<Config>,
     readers: Readers,
     watch: Watch,
@@ -84,20 +87,26 @@ impl Store {
     /// Opens or makes the file. All refusals come before the first byte is written.
     pub(crate) fn open(path: &Path, config: Config) -> Result<Self> {
         config.validate()?;
-        let (path, conn) = open::open(path, &config)?;
+        let (file, conn) = open::open(path, &config)?;
+        let file = Arc::new(file);
         config.tokenizer.preload();
         let config = Arc::new(config);
         let live = Arc::new(Live::new(&config));
-        let watch = Watch::new(&path)?;
-        let readers = Readers::new(&path, &config)?;
+        let watch = Watch::new(Arc::clone(&file))?;
+        let readers = Readers::new(Arc::clone(&file), &config)?;
         let work = Arc::new(Notify::new());
-        let writer =
-            Writer::start(path.clone(), conn, Arc::clone(&config), Arc::clone(&live), Arc::clone(&work))?;
-        Ok(Self { path, config, readers, watch, live, work, foreground: AtomicU64::new(0), writer })
+        let writer = Writer::start(
+            Arc::clone(&file),
+            conn,
+            Arc::clone(&config),
+            Arc::clone(&live),
+            Arc::clone(&work),
+        )?;
+        Ok(Self { file, config, readers, watch, live, work, foreground: AtomicU64::new(0), writer })
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        self.file.path()
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -106,14 +115,15 @@ impl Store {
 
     /// Runs `read` on one snapshot of the file.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        self.readers.read(read)
+        self.told(self.readers.read(read))
     }
 
     /// The same on a connection of its own and without a deadline: for looking at all of something.
     pub(crate) fn read_at_leisure<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        let conn = connect::reader(&self.path)?;
-        let tx = conn.unchecked_transaction()?;
-        read(&tx)
+        self.told(self.file.reader().and_then(|conn| {
+            let tx = conn.unchecked_transaction()?;
+            read(&tx)
+        }))
     }
 
     /// Has a job look at the user's index, in which damage was met, and make it anew.
@@ -137,7 +147,7 @@ impl Store {
         work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.foreground.fetch_add(1, Ordering::Relaxed);
-        self.writer.write(bytes, work).await
+        self.told(self.writer.write(bytes, work).await)
     }
 
     /// The same for a slice of a job, which nobody waits for.
@@ -145,7 +155,7 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.writer.write(0, work).await
+        self.told(self.writer.write(0, work).await)
     }
 
     /// Queues work that nobody waits for. What finds the queue full is left undone.
@@ -170,14 +180,14 @@ impl Store {
         self.work.notified().await;
     }
 
-    /// The pages in which erased rows may have left copies.
-    pub(crate) fn pages_to_scrub(&self) -> Result<Vec<u32>> {
-        scrub::pages(&self.path)
+    /// The scrub that is owed, and the pages in which erased rows may have left copies; `None` if none is owed.
+    pub(crate) fn pages_to_scrub(&self) -> Result<Option<(Owed, Vec<u32>)>> {
+        self.told(scrub::pages(&self.file))
     }
 
     /// Empties the write-ahead log and overwrites the gaps of these pages, or says that some reader holds the log.
-    pub(crate) async fn scrub(&self, pages: Vec<u32>) -> Result<bool> {
-        self.writer.scrub(pages).await
+    pub(crate) async fn scrub(&self, owed: Owed, pages: Vec<u32>) -> Result<bool> {
+        self.told(self.writer.scrub(owed, pages).await)
     }
 
     /// Forgets all hot tiers.
@@ -187,23 +197,35 @@ impl Store {
 
     /// Everything queued is durable once this returns; later writes fail. Blocks.
     pub(crate) fn close(&self) -> Result<()> {
-        self.writer.close()
+        self.writer.close()?;
+        self.told(self.file.noticed())
+    }
+
+    /// An answer, for whoever asked. If the file is lost, no connection stays: the next opening of whatever lies there
+    /// now would share locks with it (POSIX's belong to the process), and the memory behind `-shm`.
+    fn told<T>(&self, answer: Result<T>) -> Result<T> {
+        if answer.is_err() && self.file.noticed().is_err() {
+            self.readers.let_go();
+            self.watch.let_go();
+            self.writer.post(|_| Ok(())); // Who only read wakes the writer up, to look for itself.
+        }
+        answer
     }
 
     pub(crate) fn stats(&self) -> Result<stats::Stats> {
-        stats::stats(&self.path)
+        self.told(self.file.opening(stats::stats))
     }
 
     pub(crate) fn diagnose(&self) -> Result<doctor::Diagnosis> {
-        doctor::diagnose(&self.path)
+        self.told(self.file.opening(doctor::diagnose))
     }
 
     pub(crate) fn backup(&self, to: &Path) -> Result<u64> {
-        backup::backup(&self.path, to)
+        self.told(self.file.opening(|path| backup::backup(path, to)))
     }
 
     pub(crate) fn export(&self, scope: &Scope, to: impl std::io::Write) -> Result<transfer::Transferred> {
-        transfer::export::export(&self.path, scope, to)
+        self.told(self.file.opening(|path| transfer::export::export(path, scope, to)))
     }
 
     /// The hot tier from memory, if it still holds. Asks the file for a row at most, so that async code may call it.

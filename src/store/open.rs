@@ -16,7 +16,12 @@ use crate::{
     clock::Deadline,
     config::Config,
     error::{Error, ErrorKind, Result},
-    store::{connect, errors::from_io, migrate, row_check},
+    store::{
+        connect,
+        errors::from_io,
+        file::{self, DbFile},
+        migrate, row_check,
+    },
 };
 
 /// Marks files that Thermocline made (`ThCl` in ASCII).
@@ -29,13 +34,14 @@ const OLDEST_SQLITE: i32 = 3_051_003;
 /// How long opening waits for other processes that open the same file.
 const OPEN_TIMEOUT_MS: u64 = 20_000;
 
-/// Makes the file ready and gives back its absolute path and the writer's connection.
-pub(crate) fn open(path: &Path, config: &Config) -> Result<(PathBuf, Connection)> {
+/// Makes the file ready and gives it back with the writer's connection.
+pub(crate) fn open(path: &Path, config: &Config) -> Result<(DbFile, Connection)> {
     check_sqlite(rusqlite::version_number())?;
     let path = checked_path(path)?;
     if !config.must_exist {
         create(&path)?;
     }
+    let path = resolved(path, config)?;
     let deadline = Deadline::after_ms(OPEN_TIMEOUT_MS);
     loop {
         match prepare(&path, config) {
@@ -43,16 +49,17 @@ pub(crate) fn open(path: &Path, config: &Config) -> Result<(PathBuf, Connection)
             Err(error) if error.kind() == ErrorKind::Busy && !deadline.has_passed() => {
                 thread::sleep(Duration::from_millis(10));
             }
-            prepared => return prepared.map(|conn| (path, conn)),
+            prepared => return prepared,
         }
     }
 }
 
-fn prepare(path: &Path, config: &Config) -> Result<Connection> {
+fn prepare(path: &Path, config: &Config) -> Result<(DbFile, Connection)> {
     let found = examine(path, config)?;
     if config.must_exist && matches!(found, Found::Empty | Found::Backend) {
         return Err(Error::not_found(format!("there is no memory in {} yet", path.display())));
     }
+    let key = file::file_key(path).map_err(|error| from_io(error, path))?;
     let mut conn =
         connect::writer_before_migration(path, config).map_err(|error| explain_unwritable(error, path))?;
     if found == Found::Empty {
@@ -63,7 +70,7 @@ fn prepare(path: &Path, config: &Config) -> Result<Connection> {
     }
     row_check::seal(&conn)?;
     row_check::keep(&conn)?;
-    Ok(conn)
+    Ok((DbFile::opened(path.to_owned(), key, &conn)?, conn))
 }
 
 /// What lies at the path.
@@ -207,6 +214,18 @@ fn checked_path(path: &Path) -> Result<PathBuf> {
         return Err(Error::invalid(format!("{} is a folder; name a file in it", path.display())));
     }
     std::path::absolute(path).map_err(|error| from_io(error, path))
+}
+
+/// The path without links: one file has one path, however it is named.
+fn resolved(path: PathBuf, config: &Config) -> Result<PathBuf> {
+    match fs::canonicalize(&path) {
+        Err(error) if error.kind() == IoKind::NotFound && config.must_exist => Ok(path), // Which says so next.
+        Err(error) if error.kind() == IoKind::NotFound => {
+            let message = format!("{} is a link to nothing; mend or remove the link", path.display());
+            Err(Error::caused(ErrorKind::NotFound, message, error))
+        }
+        resolved => resolved.map_err(|error| from_io(error, &path)),
+    }
 }
 
 /// A new file is the owner's alone; SQLite gives the files beside it the same mode.

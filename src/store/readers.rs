@@ -2,12 +2,11 @@
 
 use std::{
     cell::Cell,
-    path::Path,
-    sync::{Mutex, mpsc},
+    sync::{Arc, Mutex, mpsc},
     time::Duration,
 };
 
-use r2d2::{ManageConnection, Pool};
+use r2d2::{ManageConnection, NopErrorHandler, Pool, PooledConnection};
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::Connection;
 
@@ -15,20 +14,25 @@ use crate::{
     clock::Deadline,
     config::Config,
     error::{Error, ErrorKind, Result},
-    store::{connect, errors::poisons_connection},
+    store::{connect, errors::poisons_connection, file::DbFile},
 };
 
 /// Virtual machine steps between two looks at the deadline: a look costs about as much as two steps.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
-/// How long the connections may take to open, all together.
-const OPENING_TIMEOUT: Duration = Duration::from_secs(20);
+/// While no connection is free, how often a caller looks whether none can be opened.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+/// The pool tries again to open what could not be opened, at most so long after.
+const LONGEST_RETRY: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(crate) struct Readers {
+    file: Arc<DbFile>,
     pool: Pool<Opener>,
     // Dropped after the pool.
     _closed: AllClosed,
+    refused: Arc<Mutex<Option<Error>>>,
     read_timeout_ms: u64,
 }
 
@@ -60,18 +64,23 @@ struct Reader {
 /// Opens the connections of the pool, and says which of them must go.
 #[derive(Debug)]
 struct Opener {
+    file: Arc<DbFile>,
     manager: SqliteConnectionManager,
+    /// Why the last one could not be opened; nothing, if it could.
+    refused: Arc<Mutex<Option<Error>>>,
     alive: mpsc::Sender<()>,
 }
 
 impl Readers {
-    pub(crate) fn new(path: &Path, config: &Config) -> Result<Self> {
-        let manager = SqliteConnectionManager::file(path)
+    pub(crate) fn new(file: Arc<DbFile>, config: &Config) -> Result<Self> {
+        let manager = SqliteConnectionManager::file(file.path())
             .with_flags(connect::READ_ONLY)
             .with_init(|conn| connect::prepare_reader(conn));
         let (alive, ended) = mpsc::channel();
         let timeout = Duration::from_millis(config.close_timeout_ms);
         let closed = AllClosed { ended: Mutex::new(ended), timeout };
+        let refused = Arc::default();
+        let opener = Opener { file: Arc::clone(&file), manager, refused: Arc::clone(&refused), alive };
         let pool = Pool::builder()
             .max_size(config.readers)
             .min_idle(Some(1))
@@ -79,24 +88,72 @@ impl Readers {
             .test_on_check_out(false)
             .max_lifetime(None)
             .idle_timeout(None)
-            .connection_timeout(OPENING_TIMEOUT)
-            .build(Opener { manager, alive })
-            .map_err(|error| {
-                Error::caused(ErrorKind::Io, "no connection for reading could be opened", error)
-            })?;
-        Ok(Self { pool, _closed: closed, read_timeout_ms: config.read_timeout_ms })
+            .connection_timeout(2 * LONGEST_RETRY) // It waits half of this between tries.
+            .error_handler(Box::new(NopErrorHandler))
+            .build_unchecked(opener);
+        let readers = Self { file, pool, _closed: closed, refused, read_timeout_ms: config.read_timeout_ms };
+        readers.take()?; // What makes it impossible is said when the file is opened.
+        Ok(readers)
     }
 
     /// Runs `read` on one snapshot of the file; past the deadline it is stopped.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        let reader = self.pool.get_timeout(Duration::from_millis(self.read_timeout_ms)).map_err(|error| {
-            Error::caused(ErrorKind::TimedOut, "all connections for reading are in use; raise readers", error)
-        })?;
+        self.file.noticed()?;
+        let reader = self.take()?;
         let answer = read_before(Deadline::after_ms(self.read_timeout_ms), &reader.conn, read);
         if answer.as_ref().is_err_and(poisons_connection) {
             reader.broken.set(true);
         }
+        drop(reader);
+        // Beside another file even a snapshot cannot be trusted: that one's log may lie where ours did.
+        self.file.check_itself()?;
         answer
+    }
+
+    /// Drops the connections that nobody uses; those in use go when they are given back, if the file is lost.
+    pub(crate) fn let_go(&self) {
+        let idle: Vec<_> = std::iter::from_fn(|| self.pool.try_get()).collect();
+        idle.iter().for_each(|reader| reader.broken.set(true));
+    }
+
+    fn take(&self) -> Result<PooledConnection<Opener>> {
+        let deadline = Deadline::after_ms(self.read_timeout_ms);
+        loop {
+            if let Ok(reader) = self.pool.get_timeout(deadline.remaining().min(BETWEEN_LOOKS)) {
+                return Ok(reader);
+            }
+            // As long as there are others, one of them will come back.
+            if self.pool.state().connections == 0
+                && let Some(why) = &*self.refused.lock().expect("no one panics with it")
+            {
+                return Err(why.clone());
+            }
+            if deadline.has_passed() {
+                let message = "all connections for reading are in use; raise readers";
+                return Err(Error::new(ErrorKind::TimedOut, message));
+            }
+        }
+    }
+}
+
+impl ManageConnection for Opener {
+    type Connection = Reader;
+    type Error = Error;
+
+    fn connect(&self) -> Result<Reader> {
+        let conn = self.file.opening(|_| Ok(self.manager.connect()?));
+        let refused = conn.as_ref().err().cloned();
+        *self.refused.lock().expect("no one panics with it") = refused;
+        Ok(Reader { conn: conn?, broken: Cell::new(false), _alive: self.alive.clone() })
+    }
+
+    fn is_valid(&self, reader: &mut Reader) -> Result<()> {
+        Ok(self.manager.is_valid(&mut reader.conn)?)
+    }
+
+    fn has_broken(&self, reader: &mut Reader) -> bool {
+        // One that could not leave its transaction would show the same old snapshot for ever.
+        reader.broken.get() || !reader.conn.is_autocommit() || self.file.noticed().is_err()
     }
 }
 
@@ -112,40 +169,22 @@ fn read_before<T>(
     Ok(answer)
 }
 
-impl ManageConnection for Opener {
-    type Connection = Reader;
-    type Error = rusqlite::Error;
-
-    fn connect(&self) -> rusqlite::Result<Reader> {
-        Ok(Reader { conn: self.manager.connect()?, broken: Cell::new(false), _alive: self.alive.clone() })
-    }
-
-    fn is_valid(&self, reader: &mut Reader) -> rusqlite::Result<()> {
-        self.manager.is_valid(&mut reader.conn)
-    }
-
-    fn has_broken(&self, reader: &mut Reader) -> bool {
-        // One that could not leave its transaction would show the same old snapshot for ever.
-        reader.broken.get() || !reader.conn.is_autocommit()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use rusqlite::ffi;
     use tempfile::TempDir;
 
     use super::*;
+    use crate::store::open;
 
     /// Marks the one connection, lets a read on it fail, and looks whether the next read has the same one.
     #[track_caller]
     fn check(error: Error, is_kept: bool) {
         const MARK: i64 = -77;
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("memory.db");
-        std::fs::write(&path, "").unwrap();
+        let (file, _writer) = open::open(&folder.path().join("memory.db"), &Config::default()).unwrap();
         let config = Config { readers: 1, ..Config::default() };
-        let readers = Readers::new(&path, &config).unwrap();
+        let readers = Readers::new(Arc::new(file), &config).unwrap();
         readers.read(|conn| Ok(conn.pragma_update(None, "cache_size", MARK)?)).unwrap();
         readers.read(|_| Err::<(), _>(error)).unwrap_err();
         let cache_size: i64 =
@@ -171,11 +210,9 @@ mod tests {
 
     fn readers() -> (TempDir, Readers) {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("r.db");
-        std::fs::write(&path, "").unwrap();
-        let conn = connect::writer(&path, &Config::default()).unwrap();
+        let (file, conn) = open::open(&folder.path().join("r.db"), &Config::default()).unwrap();
         conn.execute_batch("CREATE TABLE notes(n); INSERT INTO notes VALUES (7)").unwrap();
-        (folder, Readers::new(&path, &Config::default()).unwrap())
+        (folder, Readers::new(Arc::new(file), &Config::default()).unwrap())
     }
 
     fn number(conn: &Connection, sql: &str) -> Result<i64> {
@@ -195,6 +232,39 @@ mod tests {
         }
         readers.read_timeout_ms = 60_000;
         assert_eq!(readers.read(|conn| number(conn, "SELECT n FROM notes")).unwrap(), 7);
+    }
+
+    #[test]
+    fn if_no_connection_can_be_opened_the_read_says_why_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, writer) = open::open(&folder.path().join("r.db"), &Config::default()).unwrap();
+        writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+        let config = Config { readers: 1, ..Config::default() };
+        let readers = Readers::new(Arc::new(file), &config).unwrap();
+        // What was there can be read no more: not by this connection, and by no other.
+        std::fs::write(folder.path().join("r.db"), [0xff; 8_192]).unwrap();
+        readers.read(|_| Err::<(), _>(sqlite(ffi::SQLITE_IOERR))).unwrap_err();
+        for _ in 0..3 {
+            let error = readers.read(|conn| number(conn, "SELECT count(*) FROM users")).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        }
+    }
+
+    #[test]
+    fn while_all_connections_are_in_use_a_read_waits_and_then_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, _writer) = open::open(&folder.path().join("r.db"), &Config::default()).unwrap();
+        let config = Config { readers: 1, ..Config::default() };
+        let mut readers = Readers::new(Arc::new(file), &config).unwrap();
+        readers.read_timeout_ms = 20;
+        let nested = readers.read(|_| Ok(readers.read(|_| Ok(())).unwrap_err())).unwrap();
+        assert_eq!(nested.kind(), ErrorKind::TimedOut);
+        readers.read(|_| Ok(())).unwrap();
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            readers.read(|_| -> Result<()> { panic!("on purpose") })
+        }));
+        assert!(panicked.is_err());
+        readers.read(|_| Ok(())).unwrap();
     }
 
     #[test]

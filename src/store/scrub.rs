@@ -13,9 +13,8 @@
 
 use std::{
     collections::HashMap,
-    fs::{self, File},
+    fs::File,
     io,
-    path::Path,
     sync::{Mutex, OnceLock},
 };
 
@@ -23,17 +22,24 @@ use rusqlite::Connection;
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    store::{connect, errors::from_io, migrate},
+    store::{
+        errors::from_io,
+        file::{DbFile, FileKey},
+        jobs::{self, Owed},
+        migrate,
+    },
 };
 
 /// Pages of one slice: 2 MiB to look at, about 2 ms.
 pub(crate) const SLICE_PAGES: usize = 512;
 
-/// The pages of our own tables and indexes that hold rows, as of now. Rows that move later leave only copies of
-/// themselves, so a list made after an erase stays good for it.
-pub(crate) fn pages(path: &Path) -> Result<Vec<u32>> {
-    let conn = connect::reader(path)?;
-    let mut stmt = conn.prepare(
+/// The scrub that is owed, and the pages of our own tables and indexes that hold rows, as of now; `None` if none is
+/// owed. Rows that move later leave only copies of themselves, so a list made after an erase stays good for it.
+pub(crate) fn pages(file: &DbFile) -> Result<Option<(Owed, Vec<u32>)>> {
+    let conn = file.reader()?;
+    let snapshot = conn.unchecked_transaction()?;
+    let Some(owed) = jobs::owed_scrub(&snapshot)? else { return Ok(None) };
+    let mut stmt = snapshot.prepare(
         "SELECT d.pageno AS pageno FROM dbstat AS d JOIN sqlite_schema AS s ON s.name = d.name
          WHERE d.pagetype IN ('leaf', 'internal')
            AND (s.tbl_name IN (SELECT value FROM json_each(?1)) OR s.tbl_name IN
@@ -42,13 +48,14 @@ pub(crate) fn pages(path: &Path) -> Result<Vec<u32>> {
     )?;
     let ours = serde_json::json!(migrate::OUR_NAMES).to_string();
     let rows = stmt.query_map([ours], |row| row.get("pageno"))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    Ok(Some((owed, rows.collect::<rusqlite::Result<_>>()?)))
 }
 
 /// Overwrites the gaps of these pages. `conn` holds the write lock, and the log is empty.
-pub(crate) fn scrub(conn: &Connection, path: &Path, pages: &[u32]) -> Result<()> {
+pub(crate) fn scrub(conn: &Connection, db: &DbFile, pages: &[u32]) -> Result<()> {
+    let path = db.path();
     let page_size: usize = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
-    let file = held_open(path)?;
+    let file = held_open(db)?;
     let mut page = vec![0; page_size];
     for &number in pages {
         let start = u64::from(number.saturating_sub(1)) * page_size as u64;
@@ -87,34 +94,19 @@ fn gap(page: &[u8], header: usize) -> Option<std::ops::Range<usize>> {
 
 /// The file, opened once for the life of the process: closing any handle of it would drop every lock that SQLite holds
 /// on it in this process (POSIX), and another process could then take the log away under our connections.
-fn held_open(path: &Path) -> Result<&'static File> {
+fn held_open(db: &DbFile) -> Result<&'static File> {
     static FILES: OnceLock<Mutex<HashMap<FileKey, &'static File>>> = OnceLock::new();
-    let key = file_key(path).map_err(|error| from_io(error, path))?;
+    let (path, key) = (db.path(), db.key());
     let files = FILES.get_or_init(Mutex::default).lock();
     let mut files =
         files.map_err(|_| Error::new(ErrorKind::Poisoned, "an erase panicked; open the file again"))?;
-    if let Some(file) = files.get(&key) {
+    if let Some(file) = files.get(key) {
         return Ok(file);
     }
     let file = File::options().read(true).write(true).open(path).map_err(|error| from_io(error, path))?;
-    Ok(files.entry(key).or_insert(Box::leak(Box::new(file))))
-}
-
-#[cfg(unix)]
-type FileKey = (u64, u64);
-#[cfg(not(unix))]
-type FileKey = std::path::PathBuf;
-
-#[cfg(unix)]
-fn file_key(path: &Path) -> io::Result<FileKey> {
-    use std::os::unix::fs::MetadataExt;
-    let file = fs::metadata(path)?;
-    Ok((file.dev(), file.ino()))
-}
-
-#[cfg(not(unix))]
-fn file_key(path: &Path) -> io::Result<FileKey> {
-    fs::canonicalize(path)
+    let file: &'static File = Box::leak(Box::new(file));
+    db.check_itself()?; // What was opened is the file, and not one that took its name meanwhile.
+    Ok(files.entry(key.clone()).or_insert(file))
 }
 
 #[cfg(unix)]

@@ -1,6 +1,6 @@
 //! How much is in the file. Counts only: nothing of what anybody said.
 
-use std::{fs, path::Path};
+use std::{fs, io, path::Path};
 
 use rusqlite::Connection;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     error::Result,
     model::tier::MemoryTier,
-    store::{connect, migrate},
+    store::{connect, errors::from_io, file, migrate},
 };
 
 /// How much is in the file.
@@ -148,8 +148,8 @@ pub(crate) fn stats(path: &Path) -> Result<Stats> {
         jobs_waiting: one("SELECT count(*) FROM jobs WHERE state <> 'failed'")?,
         jobs_failed: one("SELECT count(*) FROM jobs WHERE state = 'failed'")?,
         transitions: one("SELECT count(*) FROM memory_tier_transitions")?,
-        file_bytes: size_of(path),
-        wal_bytes: size_of(Path::new(&format!("{}-wal", path.display()))),
+        file_bytes: size_of(path)?,
+        wal_bytes: size_of(&file::beside(path, "-wal"))?,
         schema_version: migrate::version(&conn)?.unwrap_or(0),
         sqlite_version: rusqlite::version().to_owned(),
     })
@@ -186,6 +186,9 @@ fn uses(conn: &Connection) -> Result<Vec<UseCount>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn size_of(path: &Path) -> u64 {
-    fs::metadata(path).map_or(0, |file| file.len())
+fn size_of(path: &Path) -> Result<u64> {
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        file => Ok(file.map_err(|error| from_io(error, path))?.len()),
+    }
 }

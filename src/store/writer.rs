@@ -7,8 +7,6 @@
 use std::{
     cell::Cell,
     collections::HashMap,
-    fs,
-    path::{Path, PathBuf},
     sync::{Arc, Mutex, mpsc as std_mpsc},
     thread::{self, JoinHandle},
     time::Duration,
@@ -23,14 +21,14 @@ use tokio::sync::{
 
 use crate::{
     clock::Deadline,
-    config::Config,
+    config::{Config, Durability},
     error::{Error, ErrorKind, Result},
-    model::instant,
     store::{
         connect::{self, CHECKPOINT_PAGES},
         desk::{Desk, Staged},
         errors::poisons_connection,
-        jobs,
+        file::DbFile,
+        jobs::{self, Owed},
         live::Live,
         scrub,
     },
@@ -53,9 +51,15 @@ trait Command: Send {
 enum Order {
     /// Something to do in a transaction, with others.
     Run(Box<dyn Command>),
-    /// Empty the write-ahead log, between transactions, and then overwrite the gaps of these pages; the answer: whether
-    /// no reader held the log.
-    Scrub { pages: Vec<u32>, sender: oneshot::Sender<Result<bool>> },
+    Scrub(Scrub),
+}
+
+/// Empty the write-ahead log, between transactions, and then overwrite the gaps of these pages; the answer: whether no
+/// reader held the log.
+struct Scrub {
+    owed: Owed,
+    pages: Vec<u32>,
+    sender: oneshot::Sender<Result<bool>>,
 }
 
 struct Waiting<T, W> {
@@ -102,7 +106,7 @@ impl<T: Send, W: FnOnce(&mut Desk<'_>) -> Result<T> + Send> Command for Waiting<
 pub(crate) struct Writer {
     /// `None` once closed.
     queue: Mutex<Option<mpsc::Sender<Order>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: Mutex<Option<JoinHandle<Result<()>>>>,
     /// Hangs up when the thread has ended.
     ended: Mutex<std_mpsc::Receiver<()>>,
     /// Kibibytes of text that may still be queued.
@@ -114,7 +118,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn start(
-        path: PathBuf,
+        file: Arc<DbFile>,
         conn: Connection,
         config: Arc<Config>,
         live: Arc<Live>,
@@ -128,10 +132,11 @@ impl Writer {
             .name("thermocline-writer".into())
             .spawn(move || {
                 let _alive: std_mpsc::Sender<()> = alive; // Dropped last.
-                let mut thread = WriterThread { path, conn: None, config, live, work, last_checkpoint: 0 };
-                thread.adopt(conn);
+                let mut thread =
+                    WriterThread { file, conn: None, config, live, work, last_checkpoint: 0, seen: 0 };
+                thread.adopt(conn)?;
                 // A panic drops the queue: those who wait, and all who come later, hear of it.
-                thread.run(orders);
+                thread.run(orders)
             })
             .map_err(|error| Error::caused(ErrorKind::Io, "the writer thread could not be started", error))?;
         Ok(Self {
@@ -172,9 +177,9 @@ impl Writer {
     }
 
     /// Empties the write-ahead log and overwrites the gaps of these pages, or says that some reader holds the log.
-    pub(crate) async fn scrub(&self, pages: Vec<u32>) -> Result<bool> {
+    pub(crate) async fn scrub(&self, owed: Owed, pages: Vec<u32>) -> Result<bool> {
         let (sender, receiver) = oneshot::channel();
-        self.send(Order::Scrub { pages, sender }, Deadline::after_ms(self.timeout_ms)).await?;
+        self.send(Order::Scrub(Scrub { owed, pages, sender }), Deadline::after_ms(self.timeout_ms)).await?;
         receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
 
@@ -216,7 +221,7 @@ impl Writer {
         self.queue.lock().expect("no one panics while holding the queue").take();
         // Whoever closes at the same time waits here.
         let mut thread = self.thread.lock().expect("no one panics while holding the thread");
-        thread.take().map_or(Ok(()), |thread| thread.join().map_err(|_| poisoned()))
+        thread.take().map_or(Ok(()), |thread| thread.join().unwrap_or_else(|_| Err(poisoned())))
     }
 }
 
@@ -251,8 +256,8 @@ thread_local! {
 }
 
 struct WriterThread {
-    path: PathBuf,
-    /// `None` after a failure, until it is opened anew.
+    file: Arc<DbFile>,
+    /// `None` after a failure, until it is opened anew; for good if the file is lost.
     conn: Option<Connection>,
     config: Arc<Config>,
     live: Arc<Live>,
@@ -260,18 +265,20 @@ struct WriterThread {
     work: Arc<Notify>,
     /// Pages in the WAL when the last checkpoint was tried.
     last_checkpoint: i32,
+    /// The data version when the file was last seen in its place: while it stays, nobody else has committed.
+    seen: i64,
 }
 
 impl WriterThread {
     /// Serves until nobody can send any more, and everything sent is done.
-    fn run(&mut self, mut orders: mpsc::Receiver<Order>) {
+    fn run(&mut self, mut orders: mpsc::Receiver<Order>) -> Result<()> {
         while let Some(first) = orders.blocking_recv() {
             let (mut batch, mut next) = (Vec::new(), Some(first));
             let mut scrub = None;
             while let Some(order) = next {
                 match order {
                     Order::Run(command) => batch.push(command),
-                    Order::Scrub { pages, sender } => scrub = Some((pages, sender)),
+                    Order::Scrub(order) => scrub = Some(order),
                 }
                 let is_full = batch.len() == MAX_BATCH || scrub.is_some();
                 next = if is_full { None } else { orders.try_recv().ok() };
@@ -280,23 +287,31 @@ impl WriterThread {
                 self.run_batch(batch);
             }
             match scrub {
-                Some((pages, sender)) => drop(sender.send(self.scrub(&pages))), // The caller may have gone.
+                Some(Scrub { owed, pages, sender }) => drop(sender.send(self.scrub(owed, &pages))), // The caller may have gone.
                 None => self.checkpoint_if_due(),
             }
         }
-        self.let_go();
+        self.let_go()
+    }
+
+    /// Makes sure that there is a connection, and that it is to the file that lies where it was opened.
+    fn connect(&mut self) -> Result<()> {
+        let connected = match self.conn {
+            Some(_) => self.file.check(),
+            None => self.file.writer(&self.config).and_then(|conn| self.adopt(conn)),
+        };
+        self.unless_lost(connected)
     }
 
     /// Empties the write-ahead log, and overwrites the gaps of these pages while it is empty and nobody else writes.
-    fn scrub(&mut self, pages: &[u32]) -> Result<bool> {
-        if self.conn.is_none() {
-            self.adopt(connect::writer(&self.path, &self.config)?);
-        }
+    fn scrub(&mut self, owed: Owed, pages: &[u32]) -> Result<bool> {
+        self.connect()?;
         let conn = self.conn.as_ref().expect("it was just opened");
         self.last_checkpoint = 0;
         let is_done = empty_log(conn, &self.config).and_then(|is_empty| {
-            Ok(is_empty && (pages.is_empty() || scrub_pages(conn, &self.path, pages, &self.config)?))
+            Ok(is_empty && (pages.is_empty() || scrub_pages(conn, &self.file, owed, pages)?))
         });
+        let is_done = self.unless_lost(is_done.and_then(|is_done| self.file.check().map(|()| is_done)));
         let is_broken = is_done.as_ref().is_err_and(poisons_connection);
         if is_broken || !pages.is_empty() {
             self.conn = None; // It may keep pages as they were, and would write them back.
@@ -307,6 +322,7 @@ impl WriterThread {
     /// Runs commands in one transaction and answers all of them.
     fn run_batch(&mut self, mut batch: Vec<Box<dyn Command>>) {
         let outcome = self.commit(&mut batch);
+        let outcome = self.unless_lost(outcome);
         for command in batch {
             command.reply(outcome.as_ref().err());
         }
@@ -319,9 +335,7 @@ impl WriterThread {
     /// Once this returns, all is on the disk, or nothing.
     fn commit(&mut self, batch: &mut [Box<dyn Command>]) -> Result<()> {
         let mut has_work = false;
-        if self.conn.is_none() {
-            self.adopt(connect::writer(&self.path, &self.config)?);
-        }
+        self.connect()?;
         let conn = self.conn.as_ref().expect("it was just opened");
         let tx = begin(conn, batch[0].deadline())?;
         let mut staged: Staged = HashMap::new();
@@ -350,7 +364,10 @@ impl WriterThread {
                 tx.prepare_cached("RELEASE command")?.execute([])?;
             }
         }
+        let seen = connect::data_version(&tx)?;
         tx.commit()?;
+        self.file.check()?; // A commit into a file that nobody will find is none.
+        self.seen = seen;
         if has_work {
             self.work.notify_one();
         }
@@ -363,12 +380,32 @@ impl WriterThread {
         Ok(())
     }
 
-    fn adopt(&mut self, conn: Connection) {
+    fn adopt(&mut self, conn: Connection) -> Result<()> {
         conn.wal_hook(Some(|_: &Wal, pages| {
             WAL_PAGES.set(pages);
             Ok(())
         }));
+        self.seen = connect::data_version(&conn)?;
         self.conn = Some(conn);
+        Ok(())
+    }
+
+    /// Passes `outcome` on; if it came about because the file is lost, the connection goes first.
+    ///
+    /// Whatever lies at the path now is not touched. The log goes home into the file that we have open, if that cannot
+    /// take anything from anybody ([`DbFile::should_empty_log`]).
+    fn unless_lost<T>(&mut self, outcome: Result<T>) -> Result<T> {
+        if outcome.is_err()
+            && self.file.noticed().is_err()
+            && let Some(conn) = self.conn.take()
+        {
+            self.live.forget_all();
+            let is_unshared = connect::data_version(&conn).is_ok_and(|version| version == self.seen);
+            if self.file.should_empty_log(is_unshared) {
+                let _ = checkpoint(&conn, "TRUNCATE"); // The caller hears of the loss in any case.
+            }
+        }
+        outcome
     }
 
     /// Copies the WAL into the file when it has grown by 1,000 pages. After the answers, so that nobody waits for
@@ -383,31 +420,41 @@ impl WriterThread {
         }
         self.last_checkpoint = pages;
         if let Some(conn) = &self.conn
-            && let Err(error) = conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
-            && poisons_connection(&error.into())
+            && let Err(error) = checkpoint(conn, "PASSIVE")
+            && poisons_connection(&error)
         {
             self.conn = None; // The turns are safe in the WAL; the next command opens the file anew.
         }
     }
 
-    /// Leaves the file tidy. Everything is durable already, so a failure here loses nothing.
+    /// Leaves the file tidy, if it is still where it was opened. With full durability everything is on the disk already,
+    /// and a failure here loses nothing.
     ///
     /// No `PRAGMA optimize`: it would analyse a backend's own tables, and its samples are copies of keys that
     /// erasing would miss. No statement needs it.
-    fn let_go(&mut self) {
-        if let Some(conn) = self.conn.take() {
-            let _ = conn.busy_timeout(Duration::ZERO); // Who still reads is not waited for.
-            let _ = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    fn let_go(&mut self) -> Result<()> {
+        let is_there = self.file.check();
+        self.unless_lost(is_there)?;
+        let Some(conn) = self.conn.take() else { return Ok(()) };
+        let tidied = empty_log(&conn, &self.config).and_then(|_| Ok(connect::tidies_on_close(&conn)?));
+        match self.config.durability {
+            Durability::Full => Ok(()),
+            Durability::Relaxed => tidied,
         }
     }
+}
+
+/// Copies the log into the file, and says whether somebody was in the way.
+fn checkpoint(conn: &Connection, mode: &str) -> Result<bool> {
+    Ok(conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| row.get(0))?)
 }
 
 /// Empties the write-ahead log: what was erased is in no page of it any more. False: some reader holds it.
 fn empty_log(conn: &Connection, config: &Config) -> Result<bool> {
     conn.busy_timeout(Duration::ZERO)?; // Who still reads is not waited for: others want to write.
-    let is_busy = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
+    let is_busy = checkpoint(conn, "TRUNCATE");
     conn.busy_timeout(connect::writers_patience(config))?;
-    match is_busy.map_err(Error::from) {
+    match is_busy {
         Ok(is_busy) => Ok(!is_busy),
         Err(error) if error.kind() == ErrorKind::Busy => Ok(false),
         Err(error) => Err(error),
@@ -416,14 +463,19 @@ fn empty_log(conn: &Connection, config: &Config) -> Result<bool> {
 
 /// Overwrites the gaps of these pages, if nobody has written since the log was emptied. The commit makes every other
 /// connection read its pages again.
-fn scrub_pages(conn: &Connection, path: &Path, pages: &[u32], config: &Config) -> Result<bool> {
+///
+/// While we have the write lock, a log without bytes gets none, and there is nothing that anybody could copy into the
+/// file meanwhile. That says nothing of another log, so the log must be the one that we have open.
+fn scrub_pages(conn: &Connection, file: &DbFile, owed: Owed, pages: &[u32]) -> Result<bool> {
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
-    let log = format!("{}-wal", path.display());
-    if fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+    file.check()?;
+    if file.log_bytes()? > 0 {
         return Ok(false);
     }
-    scrub::scrub(&tx, path, pages)?;
-    jobs::count_scrubbed(&tx, pages.len(), instant::clamped(config.clock.now()))?;
+    if !jobs::count_scrubbed(&tx, owed, pages.len())? {
+        return Ok(true); // Somebody else has done it.
+    }
+    scrub::scrub(&tx, file, pages)?;
     tx.commit()?;
     Ok(true)
 }
@@ -693,6 +745,68 @@ mod tests {
         }
         // The held batch wrote nothing, so the fifty notes are the only change.
         assert_eq!(data_version(&store) - before, 1);
+    }
+
+    #[tokio::test]
+    #[cfg(unix)]
+    async fn a_commit_into_a_file_that_went_away_meanwhile_is_told_to_nobody() {
+        for suffix in ["", "-wal", "-shm"] {
+            let (_folder, store) = store(Config::default()).await;
+            write(&store, 1).await.unwrap().unwrap();
+            let gone = crate::store::file::beside(store.path(), suffix);
+            let (go_on, held) = hold(&store).await;
+            let first = write(&store, 2);
+            let removing = Arc::clone(&store);
+            let removed = spawn(async move {
+                let remove = move |_: &mut Desk<'_>| {
+                    std::fs::remove_file(gone).unwrap();
+                    Ok(())
+                };
+                removing.write(remove).await
+            });
+            all_are_queued().await;
+            go_on.send(()).unwrap();
+            held.await.unwrap().unwrap();
+            for task in [first, removed, write(&store, 3)] {
+                assert_eq!(task.await.unwrap().unwrap_err().kind(), ErrorKind::Io, "{suffix}");
+            }
+            assert_eq!(store.close().unwrap_err().kind(), ErrorKind::Io, "{suffix}");
+        }
+    }
+
+    /// A file opened by `name`, whose log has turns that nobody has copied into the file: it is not overwritten.
+    #[cfg(unix)]
+    #[track_caller]
+    fn check_scrub(name: &std::path::Path) {
+        let (file, conn) = crate::store::open::open(name, &Config::default()).unwrap();
+        let job =
+            "INSERT INTO jobs (kind, dedupe_key, next_run_at, created_at) VALUES ('scrub', 'scrub', '', '')";
+        conn.execute(job, []).unwrap();
+        let owed = jobs::owed_scrub(&conn).unwrap().unwrap();
+        assert!(!scrub_pages(&conn, &file, owed, &[1]).unwrap(), "{}", name.display());
+        assert!(empty_log(&conn, &Config::default()).unwrap());
+        assert!(scrub_pages(&conn, &file, owed, &[1]).unwrap(), "{}", name.display());
+
+        let log = crate::store::file::beside(file.path(), "-wal");
+        assert!(empty_log(&conn, &Config::default()).unwrap());
+        std::fs::remove_file(&log).unwrap();
+        let error = scrub_pages(&conn, &file, owed, &[1]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io, "a log that cannot be found is not an empty one");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn the_file_is_not_scrubbed_beside_a_log_that_is_not_empty_whatever_name_it_was_opened_by() {
+        use std::os::unix::{ffi::OsStrExt, fs::symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &[u8]| folder.path().join(std::ffi::OsStr::from_bytes(name));
+        check_scrub(&path(b"plain.db"));
+        symlink("real.db", path(b"link.db")).unwrap();
+        std::fs::write(path(b"real.db"), "").unwrap();
+        check_scrub(&path(b"link.db"));
+        if cfg!(target_os = "linux") {
+            check_scrub(&path(b"m\xff.db")); // Others refuse such names.
+        }
     }
 
     fn data_version(store: &Store) -> i64 {

@@ -5,16 +5,16 @@ use thermocline::{
     ContextOptions, Durability, ErrorKind, NewTurn, PackedAs, Section, Tokenizer, blocking::Session,
 };
 
-use crate::support::{Fixture, at, turn, turn_of};
+use crate::support::{Fixture, Kept, at, turn, turn_of};
 
-fn session_with(turns: impl IntoIterator<Item = NewTurn>) -> Session {
+fn session_with(turns: impl IntoIterator<Item = NewTurn>) -> Kept {
     let mut fixture = Fixture::new();
     fixture.config.durability = Durability::Relaxed;
     let session = fixture.session();
     for turn in turns {
         session.record(turn).unwrap();
     }
-    session
+    Kept { session, _fixture: fixture }
 }
 
 fn within(budget_tokens: u32) -> ContextOptions {

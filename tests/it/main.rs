@@ -41,6 +41,7 @@ mod erase;
 mod isolation;
 mod jobs;
 mod layers;
+mod lost;
 mod model;
 mod opening;
 mod recall;

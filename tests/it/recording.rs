@@ -12,7 +12,8 @@ fn record(turn: NewTurn) -> Result<Recorded, Error> {
 /// The turn is refused, with a message that says `why` and none of its text; and nothing is written.
 #[track_caller]
 fn check_refused(turn: NewTurn, why: &str) {
-    let session = Fixture::new().session();
+    let fixture = Fixture::new();
+    let session = fixture.session();
     let error = session.record(turn).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
     assert!(error.to_string().contains(why), "{error}");

@@ -7,7 +7,8 @@ use crate::support::{Fixture, hot, turn, warm};
 
 #[test]
 fn a_turn_is_hot_until_five_newer_ones_push_it_to_warm() {
-    let session = Fixture::new().session();
+    let fixture = Fixture::new();
+    let session = fixture.session();
     for n in 1..=7 {
         session.record(turn(n)).unwrap();
     }

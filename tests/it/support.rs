@@ -56,6 +56,20 @@ impl Fixture {
     }
 }
 
+/// A session with the file that it is in: without that, nothing of it could be read.
+pub struct Kept {
+    pub session: Session,
+    pub _fixture: Fixture,
+}
+
+impl std::ops::Deref for Kept {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.session
+    }
+}
+
 /// An instant from its text.
 pub fn at(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
