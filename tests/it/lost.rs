@@ -203,3 +203,13 @@ fn closing_an_idle_handle_takes_no_log_from_the_file_that_is_there_now() {
     assert_eq!(fs::read(beside(&fixture, "-wal")).unwrap(), log);
     assert!(anew.user("eve").unwrap().session_named("talk").unwrap().record(turn(2)).is_ok());
 }
+
+#[test]
+fn closing_removes_no_log_that_is_not_ours() {
+    let fixture = Fixture::new();
+    let (memory, session) = twenty(&fixture);
+    fs::remove_file(beside(&fixture, "-wal")).unwrap();
+    fs::write(beside(&fixture, "-wal"), "another's").unwrap();
+    drop((memory, session));
+    assert_eq!(fs::read(beside(&fixture, "-wal")).unwrap(), b"another's");
+}
