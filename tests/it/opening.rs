@@ -3,10 +3,11 @@
 use std::{fs, path::Path};
 
 use rusqlite::Connection;
-use thermocline::{Config, ErrorKind, UserId, blocking::Thermocline};
+use thermocline::{Config, ErrorKind, Originals, UserId, blocking::Thermocline};
 
 use crate::{
     children,
+    scripted::{Scripted, first_words},
     support::{Fixture, hot, turn},
 };
 
@@ -109,6 +110,18 @@ fn knobs_out_of_their_limits_are_refused_before_anything_is_made() {
     let error = Thermocline::open_with(fixture.path(), config).unwrap_err();
     assert_eq!((error.kind(), error.to_string().contains("hot_turns")), (ErrorKind::InvalidInput, true));
     assert!(!fixture.path().exists());
+}
+
+#[test]
+fn deleting_originals_without_a_summarizer_is_refused() {
+    let fixture = Fixture::new();
+    let mut config = Config::default();
+    config.originals = Originals::Delete;
+    let error = Thermocline::open_with(fixture.path(), config.clone()).unwrap_err();
+    assert_eq!((error.kind(), error.to_string().contains("no summarizer")), (ErrorKind::InvalidInput, true));
+    assert!(!fixture.path().exists());
+    config.summarizer = Some(Scripted::each(first_words));
+    Thermocline::open_with(fixture.path(), config).unwrap();
 }
 
 #[test]
