@@ -152,7 +152,7 @@ fn an_erased_session_is_in_no_recall_of_any_handle_or_process_and_in_no_row() {
 fn bare(fixture: &Fixture) -> Fixture {
     let mut other = Fixture::new();
     other.config.originals = fixture.config.originals;
-    other.config.summarizer = fixture.config.summarizer.clone();
+    other.config.summarizer.clone_from(&fixture.config.summarizer);
     let memory = other.open();
     let alex = memory.user("alex").unwrap();
     tell_all(&alex, 75);
