@@ -74,7 +74,7 @@ impl<'a> Side<'a> {
         let quote = self.normal.find(self.text, &anchor.quote)?;
         let is_proven = quote.len() <= MAX_QUOTE_BYTES
             && self.supports(&value, quote)
-            && answers::answers(anchor.attribute, &value, quote)
+            && answers::answers(anchor, &value, quote)
             && self.is_no_order(&value);
         if !is_proven {
             return None;

@@ -10,7 +10,7 @@ use crate::{
         classes::is_of,
         verify::{language, numbers},
     },
-    model::anchor::{Attribute, Cardinality},
+    model::anchor::{Attribute, Cardinality, FoundAnchor, Stance},
     text::{dull_words::is_dull, numerals, stop_words::is_stop_word, words},
 };
 
@@ -41,6 +41,9 @@ struct Rule {
 const fn rule(form: Form, most_words: usize, cues: &'static str) -> Rule {
     Rule { form, most_words, cues }
 }
+
+/// What any attribute asks of what holds no longer.
+const IS_ENDED: Rule = rule(Form::Phrase, usize::MAX, ENDED);
 
 /// The table. For `sister Anna` or `type 2 diabetes` eight words are many; a note is what fits nowhere else.
 const fn rule_of(attribute: Attribute) -> Rule {
@@ -75,6 +78,13 @@ const WORKS: &str = "work|works|working|worked|job|join|joined|joining|hired|emp
     with|started|arbeite|firma|bei|trabajo|empresa|travaille|chez|entreprise|lavoro|azienda|trabalho|werk|bij|работаю|\
     компании|工作|上班|公司|勤め|働|会社|회사";
 
+/// What a quote has that says that something is so no longer, or never was.
+const ENDED: &str = "no longer|not|no|never|none|don't|doesn't|didn't|isn't|aren't|wasn't|won't|can't|haven't|hasn't|anymore|any more|\
+    any longer|used to|left|leave|leaving|quit|moved|moving|stopped|stop|gave up|given up|lost|broke up|divorced|died|\
+    passed away|sold|retired|changed|former|formerly|previously|ex|was|were|until|nicht|kein|keine|keinen|fruher|war|\
+    ya no|antes|era|deje|ne|n'|plus|avant|etait|ancien|non|prima|nao|niet|geen|vroeger|не|нет|раньше|был|была|不|没|沒|以前|\
+    もう|ない|ません|않|안";
+
 /// Pronouns, and what stands between them.
 const PRONOUNS: &str = "he him his himself she her hers herself they them their theirs themselves it its xe xem xyr ze zir hir \
     ey em fae faer ve ver any all pronouns and or er ihn ihm sie ihr el lo ella la elle elles iel il lui lei loro ele ela \
@@ -85,8 +95,10 @@ const SMALL: &str = "of de la le les da do dos das del di du der den die van von
 static PRONOUN_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| PRONOUNS.split(' ').collect());
 static SMALL_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| SMALL.split(' ').collect());
 
-/// Whether this value, said in this quote, is an answer to the attribute.
-pub(super) fn answers(attribute: Attribute, value: &str, quote: &str) -> bool {
+/// Whether this value, said in this quote, is an answer to the attribute; and, if it is to be so no longer, whether the
+/// quote says anything of the kind.
+pub(super) fn answers(found: &FoundAnchor, value: &str, quote: &str) -> bool {
+    let attribute = found.attribute;
     let rule = rule_of(attribute);
     let parts: Vec<&str> = value.split_whitespace().collect();
     let is_of_form = match rule.form {
@@ -100,6 +112,7 @@ pub(super) fn answers(attribute: Attribute, value: &str, quote: &str) -> bool {
     parts.len() <= rule.most_words
         && is_of_form
         && has_cue(&rule, value, quote)
+        && (found.stance == Stance::Holds || has_cue(&IS_ENDED, value, quote))
         && (attribute.cardinality() == Cardinality::Many || stands_in(value, quote))
 }
 

@@ -475,6 +475,26 @@ fn a_name_looks_like_one_and_is_given_as_one() {
 }
 
 #[test]
+fn what_is_to_be_so_no_longer_was_said_to_be_so_no_longer() {
+    for (said, value, believed) in [
+        ("I live in Lisbon.", "Lisbon", false),
+        ("I no longer live in Lisbon.", "Lisbon", true),
+        ("I don't live in Lisbon any more.", "Lisbon", true),
+        ("We moved away from Lisbon.", "Lisbon", true),
+        ("Ich wohne nicht mehr in Köln.", "Köln", true),
+        ("Ich wohne in Köln.", "Köln", false),
+        ("我不住在里斯本了。", "里斯本", true),
+        ("我住在里斯本。", "里斯本", false),
+    ] {
+        let said = turn(NewTurn::new(said, ""));
+        let quote = said.said.user_message.clone();
+        let found =
+            FoundAnchor { attribute: Attribute::Home, stance: Stance::Ends, ..anchor("user", value, &quote) };
+        assert_eq!(anchors::clean(&said, vec![found]).len(), usize::from(believed), "{quote:?}");
+    }
+}
+
+#[test]
 fn values_answer_their_attribute() {
     use Attribute as A;
     for (said, attribute, value) in [
