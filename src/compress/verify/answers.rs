@@ -60,10 +60,11 @@ const fn rule_of(attribute: Attribute) -> Rule {
     }
 }
 
-const NAMED: &str = "my name is|the name is|my name's|name is|name's|call me|called|known as|go by|i am|i'm|im|this is|it's|\
-    me llamo|mi nombre es|soy|ich bin|ich heisse|ich heiße|mein name ist|nennt mich|nenn mich|je m'appelle|je suis|\
-    mon nom est|mi chiamo|sono|me chamo|meu nome e|sou|ik ben|ik heet|mijn naam is|меня зовут|мое имя|я|我叫|我是|\
-    我的名字是|我的名字叫|私の名前は|私は|名前は|제 이름은|저는";
+/// `called Petrel` and `this is Petrel` may be a boat.
+const NAMED: &str = "my name is|the name is|my name's|call me|known as|go by|i am|i'm|im|me llamo|mi nombre es|soy|ich bin|\
+    ich heisse|ich heiße|mein name ist|nennt mich|nenn mich|je m'appelle|je suis|mon nom est|mi chiamo|sono|me chamo|\
+    meu nome e|sou|ik ben|ik heet|mijn naam is|меня зовут|мое имя|я|我叫|我是|我的名字是|我的名字叫|私の名前は|私は|名前は|\
+    제 이름은|저는";
 const BORN: &str = "born|birthday|birth|bday|turn|turned|geboren|geburtstag|cumpleanos|naci|ne le|nee le|anniversaire|\
     compleanno|nato|nata|aniversario|nasci|verjaardag|родился|родилась|рождения|生日|出生|誕生日|생일";
 const AGED: &str = "old|age|aged|year|years|turn|turned|turning|birthday|i'm|i am|im|jahre|alt|anos|tengo|cumpli|ans|j'ai|\
@@ -191,9 +192,6 @@ fn is_phrase(value: &str) -> bool {
     !inside.contains([';', '\u{3002}']) && !["! ", "? ", ": "].iter().any(|end| inside.contains(end))
 }
 
-/// So many words may stand between the cue of a name and the name: `I am the one and only Alex` is none.
-const MAX_BETWEEN: usize = 1;
-
 fn has_cue(rule: &Rule, value: &str, quote: &str) -> bool {
     if rule.cues.is_empty() {
         return true;
@@ -209,9 +207,8 @@ fn has_cue(rule: &Rule, value: &str, quote: &str) -> bool {
         let is_whole = !quote[..start].ends_with(is_word) && !quote[end..].starts_with(is_word);
         let is_unspaced = quote[start..end].ends_with(language::is_unspaced_char);
         let is_before_name = || {
-            let Some(at) = quote[end..].find(&value) else { return false };
-            let between = &quote[end..end + at];
-            between.split_whitespace().count() <= MAX_BETWEEN && between.chars().count() <= 16
+            // Right behind the cue: "I'm in Lisbon" is no name.
+            quote[end..].trim_start_matches(|c: char| !c.is_alphanumeric()).starts_with(&value)
         };
         (is_whole || is_unspaced) && (!matches!(rule.form, Form::Name) || is_before_name())
     })
