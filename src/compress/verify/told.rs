@@ -12,7 +12,7 @@ use crate::{
 /// that a model drew from single turns of people's chats, 2 % had less (2026-11). 19 in 20 that were put to strangers'
 /// short turns had less than 1 in 5.
 const SHARED_ONE_IN: usize = 3;
-/// The same for a long turn, where much is shared by chance: the least that a good paraphrase had was 3 of 4.
+/// The same for a long turn, where much is shared by chance: the least that a good paraphrase had was 7 of 14.
 const SHARED_BY_CHANCE_ONE_IN: usize = 2;
 /// From so many different words on a turn is long here: a reply of some 3,000 characters.
 const LONG_TURN_WORDS: usize = 200;
