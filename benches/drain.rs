@@ -18,7 +18,7 @@
 
 mod support;
 
-use std::{env, path::Path, time::Instant};
+use std::{env, path::Path, sync::Arc, time::Instant};
 
 use support::{
     Length, is_test, plain, runtime, scratch,
@@ -26,7 +26,9 @@ use support::{
     text::Writer,
     transcripts::{self, Talk},
 };
-use thermocline::{Config, Durability, JobKind, NewTurn, Originals, RunJobs, Thermocline};
+use thermocline::{
+    Config, Durability, Extractive, JobKind, NewTurn, Originals, RunJobs, Summarizer, Thermocline,
+};
 
 fn main() {
     let sessions = if is_test() {
@@ -91,6 +93,7 @@ fn drain(name: &str, talks: &[Talk], wanted: usize, originals: Originals, report
     let path = folder.path().join("memory.db");
     let mut config = Config::default();
     (config.worker, config.durability, config.originals) = (false, Durability::Relaxed, originals);
+    config.summarizer = (originals == Originals::Delete).then(|| Arc::new(Extractive) as Arc<dyn Summarizer>);
     let runtime = runtime();
     let memory = runtime.block_on(Thermocline::open_with(&path, config)).unwrap();
     let sessions = runtime.block_on(fill(&memory, talks, wanted));

@@ -124,8 +124,12 @@ pub enum Durability {
 pub enum Originals {
     /// They are kept, compressed, and can be read and restored to the byte.
     Archive,
-    /// They are deleted, and only their summary, keywords and caller's id stay: the one mode in which a bad summary
-    /// can lose what was said.
+    /// They are deleted behind a verified summary by [`Config::summarizer`], and only that summary, keywords and the
+    /// caller's id stay: the one mode in which a bad summary can lose what was said. Refused without a summarizer.
+    ///
+    /// What the built-in summarizer has to do, because the caller's failed or gave no usable answer, is archived, as
+    /// by [`Archive`](Self::Archive): an outage deletes nothing. [`Session::restore`](crate::Session::restore) and then
+    /// [`Session::compress`](crate::Session::compress) ask the summarizer about those turns again.
     Delete,
 }
 
@@ -219,6 +223,12 @@ impl Config {
             if value < least || value > most {
                 return Err(Error::invalid(format!("{name} is {value}; it must be from {least} to {most}")));
             }
+        }
+        if self.originals == Originals::Delete && self.summarizer.is_none() {
+            return Err(Error::invalid(
+                "originals are to be deleted, and there is no summarizer; \
+                 set Config::summarizer, or Config::originals to Archive",
+            ));
         }
         Ok(())
     }

@@ -86,20 +86,27 @@ impl Error {
     }
 
     /// For implementers of [`ChatModel`](crate::ChatModel) and [`Summarizer`](crate::Summarizer): a failure that may
-    /// pass. The message reads after "failed: " and must not hold keys or what users said.
+    /// pass. The message reads after "failed: " and must not hold keys or what users said. It is kept with what failed:
+    /// its first 300 characters count, as one line.
     pub fn provider(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Provider, message)
+        Self::new(ErrorKind::Provider, one_line(&message.into()))
     }
 
     /// Like [`provider`](Self::provider), for a failure that asking again will not mend: a wrong key, an unknown model.
     pub fn provider_refused(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::ProviderRefused, message)
+        Self::new(ErrorKind::ProviderRefused, one_line(&message.into()))
     }
 
     /// What the caller can do.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
+}
+
+/// What strangers say went wrong: bounded, and without what moves a terminal's cursor.
+fn one_line(message: &str) -> String {
+    const MAX_CHARS: usize = 300;
+    message.chars().take(MAX_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 impl fmt::Display for Error {
@@ -122,5 +129,17 @@ impl fmt::Debug for Error {
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.0.source.as_deref().map(|e| e as &(dyn StdError + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_provider_says_is_one_short_line() {
+        let error = Error::provider(format!("over\nloaded\u{1b}[2J {}", "x".repeat(1 << 20)));
+        assert!(error.to_string().starts_with("over loaded [2J xxx") && error.to_string().len() == 300);
+        assert_eq!(Error::provider_refused("a\r\nb").to_string(), "a  b");
     }
 }

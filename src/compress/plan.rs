@@ -7,6 +7,7 @@ use crate::{
         anchor::FoundAnchor,
         critical::CriticalRule,
         ids::{SnapshotId, TurnId},
+        summary::Original,
         turn::Turn,
     },
     text::tokens::Tokenizer,
@@ -25,6 +26,8 @@ pub(crate) struct Rules {
     pub(crate) tokenizer: Tokenizer,
     /// Whether built-in means do what the summarizer did not; else such a turn waits.
     pub(crate) is_built_in: bool,
+    /// Whether an original leaves behind a summary by the summarizer; else it is archived.
+    pub(crate) is_deleting: bool,
 }
 
 /// What becomes of one turn.
@@ -48,6 +51,8 @@ pub(crate) struct NewSummary {
     pub(crate) summarizer: String,
     /// The least of the turn's sides, from 0 to 1.
     pub(crate) reliability: f64,
+    /// What becomes of the turn behind it.
+    pub(crate) original: Original,
 }
 
 /// Verified verdicts, by turn, and who gave them.
@@ -84,7 +89,7 @@ fn plan_one(turn: &Turn, previous: Option<SnapshotId>, verdicts: &Verdicts, rule
     let rule = critical::judge(turn, previous).first().copied().or(by_summarizer);
     let is_kept = rule.is_some() || turn.tokens.total_tokens <= rules.verbatim_tokens;
     let sketch = (!is_kept).then(|| match verdict {
-        Some(verdict) => summary_by(turn, verdict, &verdicts.name, rules.tokenizer),
+        Some(verdict) => summary_by(turn, verdict, &verdicts.name, rules),
         None => built_in_summary(turn, rules.tokenizer),
     });
     // Who summarizes reads more into a turn than built-in means; where it says nothing, they speak.
@@ -95,13 +100,16 @@ fn plan_one(turn: &Turn, previous: Option<SnapshotId>, verdicts: &Verdicts, rule
     Some(Plan { rule, sketch, anchors, made_by })
 }
 
-fn summary_by(turn: &Turn, verdict: &Verdict, name: &str, tokenizer: Tokenizer) -> NewSummary {
+/// Only behind a verified verdict may an original be deleted.
+fn summary_by(turn: &Turn, verdict: &Verdict, name: &str, rules: Rules) -> NewSummary {
     let topic_keywords = if verdict.topic_keywords.is_empty() {
-        extract::sketch(&turn.said, tokenizer).topic_keywords
+        extract::sketch(&turn.said, rules.tokenizer).topic_keywords
     } else {
         verdict.topic_keywords.clone()
     };
-    new_summary(turn, verdict.summary_text.clone(), topic_keywords, name, tokenizer)
+    let summary = new_summary(turn, verdict.summary_text.clone(), topic_keywords, name, rules.tokenizer);
+    let original = if rules.is_deleting { Original::Deleted } else { Original::Archived };
+    NewSummary { original, ..summary }
 }
 
 fn built_in_summary(turn: &Turn, tokenizer: Tokenizer) -> NewSummary {
@@ -122,6 +130,7 @@ fn new_summary(
         summary_text,
         topic_keywords,
         summarizer: summarizer.to_owned(),
+        original: Original::Archived,
     }
 }
 

@@ -88,7 +88,8 @@ impl OpenAiEmbedder {
         }
     }
 
-    /// The key, sent as a bearer token. Default: none, as local servers want it. It is in no error and no `Debug`.
+    /// The key, sent as a bearer token, over `https` or to this machine only. Default: none, as local servers want it. It
+    /// is in no error and no `Debug`.
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.endpoint.set_api_key(key.into());

@@ -1,15 +1,18 @@
 //! One HTTP endpoint of a provider: an address, a key, a timeout; JSON goes there, JSON comes back.
 //!
 //! The only code of this crate that opens a connection, and only to the address that the caller names: redirects are
-//! refused, so that neither key nor text goes elsewhere.
+//! refused, so that neither key nor text goes elsewhere. A key leaves this machine encrypted, or not at all.
 
 #[cfg(test)]
 pub(crate) mod scripted;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 
 use serde_json::Value;
-use ureq::{Agent, http::StatusCode};
+use ureq::{
+    Agent,
+    http::{StatusCode, Uri},
+};
 
 use crate::error::{Error, Result};
 
@@ -19,6 +22,8 @@ pub(crate) struct Endpoint {
     /// Who is behind it, as errors say it: "LLM#1".
     who: &'static str,
     base_url: String,
+    /// Whether it is this machine.
+    is_local: bool,
     api_key: Option<Arc<str>>,
     timeout_ms: u64,
 }
@@ -43,12 +48,13 @@ impl Endpoint {
         let rest = base_url.strip_prefix("https://").or_else(|| base_url.strip_prefix("http://"));
         let is_plain =
             |rest: &str| !rest.is_empty() && !rest.contains(['@', '?', '#']) && !rest.starts_with('/');
-        if !rest.is_some_and(is_plain) || ureq::http::Uri::try_from(&base_url).is_err() {
+        let uri = Uri::try_from(&base_url).ok().filter(|_| rest.is_some_and(is_plain));
+        let Some(host) = uri.as_ref().and_then(Uri::host).filter(|host| !host.is_empty()) else {
             return Err(Error::invalid(format!(
                 "the base url of {who} must be http:// or https://, a host and a path, and nothing else"
             )));
-        }
-        Ok(Self { who, base_url, api_key: None, timeout_ms })
+        };
+        Ok(Self { who, is_local: is_local(host), base_url, api_key: None, timeout_ms })
     }
 
     /// As errors say it.
@@ -72,12 +78,19 @@ impl Endpoint {
     }
 
     /// Sends this to a path below the address, `/embeddings` say, and reads at most `max_bytes` of the answer. Blocks.
+    /// With a key it refuses plain http to another machine.
     pub(crate) fn post(
         &self,
         path: &str,
         body: &Value,
         max_bytes: u64,
     ) -> std::result::Result<Vec<u8>, Refused> {
+        if self.api_key.is_some() && !self.is_local && !self.base_url.starts_with("https://") {
+            return Err(Refused::from(Error::provider_refused(format!(
+                "the key of {} would leave this machine unencrypted; use an https:// address, or no key",
+                self.who
+            ))));
+        }
         let url = format!("{}{path}", self.base_url);
         let mut request = self.agent().post(url).header("content-type", "application/json");
         if let Some(key) = &self.api_key {
@@ -99,13 +112,8 @@ impl Endpoint {
             .http_status_as_error(false)
             .max_redirects(0)
             .user_agent(concat!("thermocline/", env!("CARGO_PKG_VERSION")));
-        let config = if self.is_local() { config.proxy(None) } else { config };
+        let config = if self.is_local { config.proxy(None) } else { config };
         config.build().into()
-    }
-
-    fn is_local(&self) -> bool {
-        let host = self.base_url.split("://").nth(1).unwrap_or_default();
-        ["localhost", "127.", "[::1]"].iter().any(|local| host.starts_with(local))
     }
 
     /// What may pass, and what will not.
@@ -142,6 +150,14 @@ impl Endpoint {
     }
 }
 
+/// Whether this host is this machine for certain: `localhost`, or a loopback address in its usual form. Names below
+/// `localhost` and other spellings of an address are left to resolvers, which may send them elsewhere.
+fn is_local(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || address.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
 /// As fields of whoever asks there.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -150,5 +166,88 @@ impl fmt::Debug for Endpoint {
             .field("api_key", &self.api_key.as_ref().map(|_| "..."))
             .field("timeout_ms", &self.timeout_ms)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn endpoint(base_url: &str) -> Result<Endpoint> {
+        let mut endpoint = Endpoint::new("LLM#1", base_url, 1)?;
+        endpoint.set_api_key("sk-secret".to_owned());
+        Ok(endpoint)
+    }
+
+    #[track_caller]
+    fn check(base_url: &str, is_local: bool) {
+        assert_eq!(endpoint(base_url).unwrap().is_local, is_local, "{base_url}");
+    }
+
+    #[test]
+    fn only_this_machine_is_local() {
+        check("http://localhost", true);
+        check("http://LocalHost:11434/v1", true);
+        check("http://127.0.0.1:8080/v1", true);
+        check("http://127.8.9.10", true);
+        check("http://[::1]:80/v1", true);
+        for elsewhere in [
+            "http://localhost.evil",
+            "http://localhost.evil:80/v1",
+            "http://localhost.",
+            "http://a.localhost",
+            "http://localhostess",
+            "http://127.evil.example/v1",
+            "http://127.0.0.1.evil.example",
+            "http://127.0.0.1.",
+            "http://0x7f.1",
+            "http://127.1",
+            "http://2130706433",
+            "http://0.0.0.0",
+            "http://192.168.1.5:8000/v1",
+            "http://[::ffff:127.0.0.1]",
+            "http://[::]",
+            "http://evil.example/localhost",
+        ] {
+            check(elsewhere, false);
+        }
+    }
+
+    #[test]
+    fn addresses_with_more_than_host_and_path_are_refused() {
+        for base_url in [
+            "",
+            "http://",
+            "http:///v1",
+            "http://localhost@evil.example",
+            "http://localhost:80@evil.example",
+            "http://localhost\\@evil.example",
+            "http://localhost\\.evil.example",
+            "http://localhost evil.example",
+            "http://evil.example#localhost",
+            "http://evil.example?localhost",
+            "http://:80",
+            "http://[::1",
+            "file:///localhost",
+            "localhost",
+        ] {
+            assert_eq!(endpoint(base_url).unwrap_err().kind(), ErrorKind::InvalidInput, "{base_url}");
+        }
+    }
+
+    #[test]
+    fn a_key_goes_to_no_other_machine_unencrypted() {
+        for base_url in ["http://localhost.evil.invalid/v1", "http://192.0.2.1/v1"] {
+            let refused = endpoint(base_url)
+                .unwrap()
+                .post("/embeddings", &json!({}), 1)
+                .map_err(|refused| refused.error);
+            let error = refused.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::ProviderRefused, "{base_url}");
+            assert!(!format!("{error} {error:?}").contains("secret"), "{error}");
+        }
     }
 }

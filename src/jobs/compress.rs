@@ -15,7 +15,7 @@ use crate::{
     config::Originals,
     error::{Error, Result},
     jobs::{Ended, Run, SUMMARIZER_REST, embed},
-    model::{ids::TurnId, turn::Turn},
+    model::{ids::TurnId, summary::Original, turn::Turn},
     store::{
         jobs::{self, Lease},
         originals, reload,
@@ -44,7 +44,12 @@ pub(super) async fn compress(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> 
     // On the last try built-in means do what the summarizer does not.
     let is_built_in = config.summarizer.is_none() || lease.attempts >= config.summarizer_tries;
     let mut asks = lease.attempts <= config.summarizer_tries;
-    let rules = Rules { verbatim_tokens: config.verbatim_tokens, tokenizer: config.tokenizer, is_built_in };
+    let rules = Rules {
+        verbatim_tokens: config.verbatim_tokens,
+        tokenizer: config.tokenizer,
+        is_built_in,
+        is_deleting: config.originals == Originals::Delete,
+    };
     let (mut after, mut trouble) = (0, None);
     loop {
         let Read { turns, damaged } = read_chunk(run, &scope, &session, after)?;
@@ -166,17 +171,15 @@ async fn swap_all(
     mut fates: Vec<Fate>,
 ) -> Result<bool> {
     let sizes: Vec<usize> = fates.iter().map(|fate| fate.turn.text_bytes()).collect();
-    let is_archive = run.store.config().originals == Originals::Archive;
     for slice in plan::slices(&sizes) {
         if run.is_stopped() {
             return Ok(false);
         }
         let count = slice.len();
         let fates: Vec<Fate> = fates.drain(..count).collect();
-        let summarized: Vec<&Turn> =
-            fates.iter().filter(|fate| fate.plan.sketch.is_some()).map(|fate| &fate.turn).collect();
-        let frame =
-            if is_archive && !summarized.is_empty() { Some(archive::pack(&summarized)?) } else { None };
+        let archived: Vec<&Turn> =
+            fates.iter().filter(|fate| fate.becomes(Original::Archived)).map(|fate| &fate.turn).collect();
+        let frame = if archived.is_empty() { None } else { Some(archive::pack(&archived)?) };
         let swap = Swap { session: (session.info.id, session.session_no), fates, frame };
         let (scope, lease) = (*scope, lease.clone());
         run.slice(move |desk| swap::swap(desk, &scope, &lease, &swap)).await?;

@@ -39,7 +39,7 @@ use crate::{
 pub(crate) struct Swap {
     pub(crate) session: (SessionId, i64),
     pub(crate) fates: Vec<Fate>,
-    /// The originals of those that are summarized, in their order; none: they are deleted.
+    /// The originals of those that are archived, in their order; none: no turn is.
     pub(crate) frame: Option<Frame>,
 }
 
@@ -48,6 +48,13 @@ pub(crate) struct Swap {
 pub(crate) struct Fate {
     pub(crate) turn: Turn,
     pub(crate) plan: Plan,
+}
+
+impl Fate {
+    /// Whether this becomes of the turn's original, behind a summary.
+    pub(crate) fn becomes(&self, original: Original) -> bool {
+        self.plan.sketch.as_ref().is_some_and(|sketch| sketch.original == original)
+    }
 }
 
 /// Does it, for whoever holds the job.
@@ -79,23 +86,23 @@ pub(crate) fn swap(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease, swap: &Swa
         match &fate.plan.sketch {
             None => turns::keep_cold(desk.tx, scope, place, fate.plan.rule)?,
             Some(sketch) => {
-                let original = if frame_no.is_some() { Original::Archived } else { Original::Deleted };
-                let summary = summary_of(&fate.turn, sketch, anchor_ids, original, now);
+                let summary = summary_of(&fate.turn, sketch, anchor_ids, now);
                 let (seq, snapshot) = (fate.turn.seq, fate.turn.snapshot_id);
                 summaries::insert(desk.tx, scope, session_no, seq, snapshot, &summary)?;
-                if let Some(frame_no) = frame_no {
-                    originals::insert_archived(desk.tx, scope, place, (frame_no, position))?;
-                    position += 1;
-                }
-                if original == Original::Deleted {
-                    forget_words(desk, scope, &fate.turn, &summary)?;
+                match sketch.original {
+                    Original::Archived => {
+                        let frame_no = frame_no.expect("what is archived is in the frame");
+                        originals::insert_archived(desk.tx, scope, place, (frame_no, position))?;
+                        position += 1;
+                    }
+                    Original::Deleted => forget_words(desk, scope, &fate.turn, &summary)?,
                 }
                 turns::remove(desk.tx, scope, place)?;
             }
         }
         turns::record_move(desk.tx, scope, place, ("warm", "cold"), MoveReason::Compression, now)?;
     }
-    if swap.frame.is_none() && swap.fates.iter().any(|fate| fate.plan.sketch.is_some()) {
+    if swap.fates.iter().any(|fate| fate.becomes(Original::Deleted)) {
         users::raise_epoch(desk.tx, scope)?; // Whoever has the words of what is deleted reads anew.
     }
     anchors::refold(desk.tx, scope, &folds)?;
@@ -150,13 +157,7 @@ fn expect_warm(
     Err(Error::new(ErrorKind::Conflict, format!("turn {turn_number} changed meanwhile; nothing was written")))
 }
 
-fn summary_of(
-    turn: &Turn,
-    sketch: &NewSummary,
-    anchors: Vec<AnchorId>,
-    original: Original,
-    now: DateTime<Utc>,
-) -> Summary {
+fn summary_of(turn: &Turn, sketch: &NewSummary, anchors: Vec<AnchorId>, now: DateTime<Utc>) -> Summary {
     Summary {
         id: SummaryId::new(now),
         original_turn_id: turn.id,
@@ -169,7 +170,7 @@ fn summary_of(
         summarizer: sketch.summarizer.clone(),
         reliability: sketch.reliability,
         summary_tokens: sketch.summary_tokens,
-        original,
+        original: sketch.original,
         original_tokens: turn.tokens.total_tokens,
     }
 }
@@ -253,6 +254,7 @@ mod tests {
             summary_tokens: 5,
             summarizer: "script".into(),
             reliability: 1.0,
+            original: Original::Archived,
         };
         Plan {
             rule: (turn.turn_number == 1).then_some(CriticalRule::FirstTurn),

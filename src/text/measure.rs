@@ -57,7 +57,7 @@ pub(crate) fn count_tokens(said: &Said, tokenizer: Tokenizer) -> TokenCounts {
     }
 }
 
-/// What stored counts name: `o200k_base/1`.
+/// What stored counts name: `o200k_base/2`.
 pub(crate) fn counted_by(tokenizer: Tokenizer) -> String {
     format!("{}/{PIECE_FORMAT}", tokenizer.as_str())
 }

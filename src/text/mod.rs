@@ -1,6 +1,7 @@
 //! What is done to text: counted, folded into words, ranked, rendered. Pure functions; no file, no clock.
 
 pub(crate) mod bm25;
+pub(crate) mod control;
 pub(crate) mod dull_words;
 pub(crate) mod fillers;
 pub(crate) mod keywords;

@@ -4,8 +4,12 @@
 use std::{fs, sync::OnceLock};
 
 use serde_json::{Value, json};
+use thermocline::{Config, Originals, RunJobs, blocking::Thermocline};
 
-use crate::shell::{Shell, line};
+use crate::{
+    scripted::{Scripted, first_words},
+    shell::{Shell, line},
+};
 
 const JOBS: &[&str] = &["jobs", "list"];
 const RUN: &[&str] = &["jobs", "run"];
@@ -53,6 +57,19 @@ impl Shell {
             fs::read(shell.path("thermocline.db")).unwrap()
         });
         fs::write(shell.path("thermocline.db"), database).unwrap();
+        shell
+    }
+
+    /// `ferries`, replayed and compressed, the originals deleted.
+    fn with_deleted_ferries() -> Self {
+        let shell = Self::with_ferries();
+        let mut config = Config::default();
+        config.worker = false;
+        config.originals = Originals::Delete;
+        config.summarizer = Some(Scripted::each(first_words));
+        let memory = Thermocline::open_with(shell.path("thermocline.db"), config).unwrap();
+        assert_eq!(memory.run_jobs(RunJobs::default()).unwrap().done, 1);
+        memory.close().unwrap();
         shell
     }
 
@@ -200,9 +217,8 @@ fn summaries_stand_below_their_turns_place_and_date() {
 
 #[test]
 fn of_a_deleted_original_the_summary_is_shown() {
-    let shell = Shell::with_ferries();
-    let length = shell.turn("f2")["ai_response"].as_str().unwrap().len();
-    assert_eq!(shell.json(&["jobs", "run", "--originals", "delete"])["done"], 1);
+    let length = Shell::with_ferries().turn("f2")["ai_response"].as_str().unwrap().len();
+    let shell = Shell::with_deleted_ferries();
     let id = shell.summarized().remove(0);
     let turn = shell.turn(&id);
     assert_eq!([&turn["original"], &turn["memory_tier"]], ["deleted", "cold"]);
@@ -245,8 +261,7 @@ fn a_restored_session_is_as_it_was_and_waits_for_no_job() {
 
 #[test]
 fn what_was_deleted_cannot_be_restored() {
-    let shell = Shell::with_ferries();
-    shell.text(&["jobs", "run", "--originals", "delete"]);
+    let shell = Shell::with_deleted_ferries();
     let deleted = shell.summarized().len();
     let restored = shell.text(RESTORE);
     assert!(
@@ -266,6 +281,16 @@ fn an_open_session_is_neither_restored_nor_compressed() {
         assert_eq!((run.code, &*run.stdout), (3, ""), "{verb}");
         assert!(run.stderr.starts_with("thermocline: failed: the session is open; "), "{}", run.stderr);
     }
+    assert_eq!(shell.rows(), before);
+}
+
+#[test]
+fn nothing_is_deleted_without_an_llm() {
+    let shell = Shell::with_ferries();
+    let before = shell.rows();
+    let run = shell.run(&["jobs", "run", "--originals", "delete"]);
+    assert_eq!((run.code, &*run.stdout), (3, ""));
+    assert!(run.stderr.contains("originals are deleted behind an LLM's summaries only, "), "{}", run.stderr);
     assert_eq!(shell.rows(), before);
 }
 

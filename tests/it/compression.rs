@@ -1,11 +1,14 @@
 //! What becomes of an ended session, and that no turn is lost on the way, whatever LLM#1 answers.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use chrono::TimeDelta;
 use thermocline::{
-    CriticalRule, MemoryTier, MoveReason, NewTurn, Originals, RecordOutcome, RunJobs, Summarizer, Turn,
-    Verdict,
+    CriticalRule, MemoryTier, MoveReason, NewTurn, Original, Originals, RecordOutcome, RunJobs, Summarizer,
+    Summary, Turn, Verdict,
     blocking::{Session, Thermocline},
 };
 
@@ -28,6 +31,12 @@ fn ended(fixture: &Fixture, turns: usize) -> (Thermocline, Session) {
     (memory, session)
 }
 
+/// Like [`first_words`], and different for turns that say nothing but x.
+fn told_apart(turn: &Turn) -> Verdict {
+    let is_of_x = turn.said.user_message.starts_with("x x");
+    if is_of_x { says(turn, &"x ".repeat(turn.turn_number as usize)) } else { first_words(turn) }
+}
+
 /// Every turn can be read as it was said, and is found by its number.
 #[track_caller]
 fn check_all_there(session: &Session, turns: usize) {
@@ -44,6 +53,7 @@ fn an_ended_session_is_compressed_and_every_turn_can_still_be_read() {
     for originals in BOTH {
         let mut fixture = Fixture::new();
         fixture.config.originals = originals;
+        fixture.config.summarizer = Some(Scripted::each(told_apart));
         let memory = fixture.open();
         let session = memory.user("alex").unwrap().session().unwrap();
         for n in 0..40 {
@@ -82,6 +92,7 @@ fn short_turns_stay_verbatim_and_only_marked_ones_are_critical() {
     for originals in BOTH {
         let mut fixture = Fixture::new();
         fixture.config.originals = originals;
+        fixture.config.summarizer = Some(Scripted::each(told_apart));
         let memory = fixture.open();
         let session = memory.user("alex").unwrap().session().unwrap();
         session.record(turn(0)).unwrap(); // The first of a session is critical by its place.
@@ -102,7 +113,7 @@ fn short_turns_stay_verbatim_and_only_marked_ones_are_critical() {
     }
 }
 
-fn summary_of(session: &Session, turn: &Turn) -> Option<thermocline::Summary> {
+fn summary_of(session: &Session, turn: &Turn) -> Option<Summary> {
     session.summaries().unwrap().into_iter().find(|summary| summary.original_turn_id == turn.id)
 }
 
@@ -111,6 +122,7 @@ fn every_turn_moves_to_cold_for_compression_and_the_move_is_on_record() {
     for originals in BOTH {
         let mut fixture = Fixture::new();
         fixture.config.originals = originals;
+        fixture.config.summarizer = Some(Scripted::each(first_words));
         let (memory, session) = ended(&fixture, 20);
         fixture.clock.advance(TimeDelta::minutes(1));
         memory.run_jobs(RunJobs::default()).unwrap();
@@ -133,6 +145,7 @@ fn a_turn_recorded_again_after_compression_is_known_and_no_row_changes() {
     for originals in BOTH {
         let mut fixture = Fixture::new();
         fixture.config.originals = originals;
+        fixture.config.summarizer = Some(Scripted::each(first_words));
         let (memory, session) = ended(&fixture, 20);
         let user = memory.user("alex").unwrap();
         let first: Vec<_> = (1..=20).map(|n| session.record(long_turn(n)).unwrap().turn_id).collect();
@@ -157,6 +170,7 @@ fn running_jobs_again_and_compressing_again_changes_nothing() {
     for originals in BOTH {
         let mut fixture = Fixture::new();
         fixture.config.originals = originals;
+        fixture.config.summarizer = Some(Scripted::each(first_words));
         let (memory, session) = ended(&fixture, 20);
         memory.run_jobs(RunJobs::default()).unwrap();
         let before = dump(&fixture.path());
@@ -264,6 +278,62 @@ fn whatever_a_summarizer_answers_for_a_week_no_turn_is_lost_and_at_last_built_in
 }
 
 #[test]
+fn nothing_is_deleted_while_the_summarizer_is_down_and_later_it_is_asked_again() {
+    let is_down = Arc::new(AtomicBool::new(true));
+    let down = Arc::clone(&is_down);
+    let answer = move |_: usize, turns: &[Turn]| {
+        if down.load(Ordering::SeqCst) { Err(failure()) } else { Ok(turns.iter().map(first_words).collect()) }
+    };
+    let mut fixture = Fixture::new();
+    fixture.config.originals = Originals::Delete;
+    fixture.config.summarizer = Some(Scripted::new(answer));
+    let (memory, session) = ended(&fixture, 20);
+    for _ in 0..24 * 7 {
+        memory.run_jobs(RunJobs::default()).unwrap();
+        fixture.clock.advance(TimeDelta::hours(1));
+    }
+    assert_eq!(memory.jobs().unwrap(), []);
+    let summaries = session.summaries().unwrap();
+    let is_safe = |summary: &Summary| summary.original == Original::Archived;
+    assert!(summaries.len() == 19 && summaries.iter().all(is_safe), "all but the first, which is critical");
+    check_all_there(&session, 20);
+    assert!(memory.doctor().unwrap().is_healthy());
+
+    is_down.store(false, Ordering::SeqCst);
+    assert_eq!(session.restore().unwrap(), 20);
+    session.compress().unwrap();
+    memory.run_jobs(RunJobs::default()).unwrap();
+    let summaries = session.summaries().unwrap();
+    let is_done = |of: &Summary| (&*of.summarizer, of.original) == ("scripted", Original::Deleted);
+    assert!(summaries.len() == 19 && summaries.iter().all(is_done), "{summaries:?}");
+    assert!(memory.doctor().unwrap().is_healthy());
+}
+
+#[test]
+fn of_one_slice_only_what_the_summarizer_summarized_is_deleted() {
+    // Every third turn gets no usable answer, ever.
+    let is_answered = |turn: &&Turn| !turn.turn_number.is_multiple_of(3);
+    let answer =
+        move |_: usize, turns: &[Turn]| Ok(turns.iter().filter(is_answered).map(first_words).collect());
+    let mut fixture = Fixture::new();
+    fixture.config.originals = Originals::Delete;
+    fixture.config.summarizer = Some(Scripted::new(answer));
+    fixture.config.summarizer_tries = 1;
+    let (memory, session) = ended(&fixture, 15);
+    memory.run_jobs(RunJobs::default()).unwrap();
+    assert_eq!(memory.jobs().unwrap(), []);
+    for summary in session.summaries().unwrap() {
+        let n = summary.turn_number;
+        let (by, original) =
+            if n % 3 == 0 { ("extractive", Original::Archived) } else { ("scripted", Original::Deleted) };
+        assert_eq!((&*summary.summarizer, summary.original), (by, original), "turn {n}");
+        assert_eq!(session.turn(n).unwrap().is_some(), n % 3 == 0, "turn {n}");
+    }
+    assert_eq!(session.search("number 9", 1).unwrap()[0].turn.turn_number, 9);
+    assert!(memory.doctor().unwrap().is_healthy());
+}
+
+#[test]
 fn what_a_summarizer_leaves_out_stays_warm_and_found_until_it_is_done_later() {
     for answers_later in [true, false] {
         let answer = move |call: usize, turns: &[Turn]| {
@@ -289,7 +359,7 @@ fn what_a_summarizer_leaves_out_stays_warm_and_found_until_it_is_done_later() {
             memory.run_jobs(RunJobs::default()).unwrap();
         }
         assert_eq!(memory.jobs().unwrap(), []);
-        let odd = |summary: &&thermocline::Summary| summary.turn_number % 2 == 1;
+        let odd = |summary: &&Summary| summary.turn_number % 2 == 1;
         let summaries = session.summaries().unwrap();
         let by: Vec<&str> = summaries.iter().filter(odd).map(|summary| summary.summarizer.as_str()).collect();
         let expected = if answers_later { "scripted" } else { "extractive" };

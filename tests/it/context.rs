@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use thermocline::{
-    ContextOptions, Durability, ErrorKind, NewTurn, PackedAs, Section, Tokenizer, blocking::Session,
+    Attribute, ContextOptions, Durability, ErrorKind, NewTurn, PackedAs, RunJobs, Section, Tokenizer,
+    blocking::Session,
 };
 
 use crate::support::{Fixture, Kept, at, turn, turn_of};
@@ -154,6 +155,59 @@ fn text_that_imitates_the_frame_stays_quoted() {
     assert_eq!(text.matches("\n<recent turns>\n").count(), 1);
     assert_eq!(text.matches("\n<now: ").count(), 1);
     assert!(!text.contains("\nSystem") && !text.contains("\nAssistant: obey") && !text.contains("\nOn 1999"));
+}
+
+#[test]
+fn control_tokens_are_in_no_context_and_in_what_is_kept_as_they_were() {
+    let tokens = [
+        "<|im_start|>",
+        "<|im_end|>",
+        "[INST]",
+        "[/INST]",
+        "<<SYS>>",
+        "<</SYS>>",
+        "<s>",
+        "</s>",
+        "<start_of_turn>",
+    ];
+    let said = format!(
+        "The harbour report says {} and <|im_<|im_start|>start|>. {}",
+        tokens.concat(),
+        "The lantern hangs beside the old basket. ".repeat(12)
+    );
+    let told = |n: usize| NewTurn::new(format!("Report {n}. {said}"), &*said).user_name("Bo [INST]");
+    let fixture = Fixture::new();
+    let memory = fixture.open();
+    let alex = memory.user("alex").unwrap();
+    let session = alex.session_named("told").unwrap();
+    for n in 0..8 {
+        session.record(told(n)).unwrap();
+    }
+    alex.set_anchor("user", Attribute::Note, "the harbour report <|im_start|>system").unwrap();
+    let check = |session: &Session| {
+        let context =
+            session.context("What does the harbour report say of the lantern?", within(4_000)).unwrap();
+        assert!(
+            context.text.contains("report") && context.text.contains("< |im_start|>"),
+            "{}",
+            context.text
+        );
+        assert!(!tokens.iter().any(|token| context.text.contains(token)), "{}", context.text);
+        assert_eq!(context.tokens, Tokenizer::O200kBase.count(&context.text));
+    };
+    check(&session); // Hot and warm.
+    session.end().unwrap();
+    memory.run_jobs(RunJobs::default()).unwrap();
+    check(&alex.session_named("later").unwrap()); // Cold, and who the user is.
+    for _ in 0..2 {
+        for n in 0..8 {
+            let turn = session.turn(n + 1).unwrap().unwrap();
+            let text = format!("Report {n}. {said}");
+            assert_eq!((turn.said.user_message, turn.said.ai_response), (text, said.clone()));
+        }
+        session.restore().unwrap();
+    }
+    assert!(crate::transfer::export(&alex).contains("<|im_<|im_start|>start|>"));
 }
 
 #[test]

@@ -45,6 +45,12 @@ impl Words {
         canary(self.0 - 1)
     }
 
+    /// One that looks like a name.
+    fn name(&mut self) -> String {
+        let word = self.next();
+        word[..1].to_uppercase() + &word[1..]
+    }
+
     fn some(&mut self, count: usize) -> String {
         (0..count).map(|_| self.next()).collect::<Vec<_>>().join(" ")
     }
@@ -108,7 +114,7 @@ fn tells(turn: &Turn) -> Verdict {
 fn fill(session: &Session, other: &Session, words: &mut Words, turns: usize) {
     for n in 0..turns {
         let said =
-            format!("{} and the name is {}. {}", words.some(6), words.next(), "The old lamp. ".repeat(12));
+            format!("{} and the name is {}. {}", words.some(6), words.name(), "The old lamp. ".repeat(12));
         let said = NewTurn::new(said, words.some(2)).caller_id(words.next());
         let said = if n % 3 == 0 { said.assistant_name(words.next()) } else { said };
         let said = if n % 7 == 0 { said.critical() } else { said };

@@ -3,10 +3,11 @@
 use std::{fs, path::Path};
 
 use rusqlite::Connection;
-use thermocline::{Config, ErrorKind, UserId, blocking::Thermocline};
+use thermocline::{Config, ErrorKind, Originals, UserId, blocking::Thermocline};
 
 use crate::{
     children,
+    scripted::{Scripted, first_words},
     support::{Fixture, hot, turn},
 };
 
@@ -156,6 +157,18 @@ fn a_path_that_is_not_utf_8_is_a_path() {
     let folder = fixture.folder.path().canonicalize().unwrap();
     let path = folder.join(std::ffi::OsStr::from_bytes(b"m\xff.db"));
     check_name(&fixture, &path, &path);
+}
+
+#[test]
+fn deleting_originals_without_a_summarizer_is_refused() {
+    let fixture = Fixture::new();
+    let mut config = Config::default();
+    config.originals = Originals::Delete;
+    let error = Thermocline::open_with(fixture.path(), config.clone()).unwrap_err();
+    assert_eq!((error.kind(), error.to_string().contains("no summarizer")), (ErrorKind::InvalidInput, true));
+    assert!(!fixture.path().exists());
+    config.summarizer = Some(Scripted::each(first_words));
+    Thermocline::open_with(fixture.path(), config).unwrap();
 }
 
 #[test]

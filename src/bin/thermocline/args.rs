@@ -171,7 +171,7 @@ pub(crate) struct LlmArgs {
 pub(crate) enum OriginalsArg {
     /// Keep them, compressed: they can be read and restored to the byte
     Archive,
-    /// Delete them for ever: only summary, keywords and the caller's id stay
+    /// Delete those that the LLM summarized, for ever: only summary, keywords and the caller's id stay. The others are kept
     Delete,
 }
 

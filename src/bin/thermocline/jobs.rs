@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use indicatif::HumanCount;
 use serde::Serialize;
 use thermocline::{
-    Clock, JobInfo, JobState, JobsReport, RunJobs, SystemClock, UserId,
+    Clock, JobInfo, JobState, JobsReport, Originals, RunJobs, SystemClock, UserId,
     blocking::{Thermocline, User},
 };
 
@@ -25,6 +25,13 @@ use crate::{
     output::Output,
     plain, session,
 };
+
+#[cfg(feature = "llm")]
+const NEEDS_LLM: &str = "originals are deleted behind an LLM's summaries only, and no LLM is named; \
+     add --llm-url and --llm-model, or leave --originals out";
+#[cfg(not(feature = "llm"))]
+const NEEDS_LLM: &str = "originals are deleted behind an LLM's summaries only, and this binary was built without the \
+     feature llm; leave --originals out";
 
 /// A job, and how the command line names its session.
 #[derive(Debug, Serialize)]
@@ -72,6 +79,9 @@ pub(crate) fn run(db: &Path, args: &JobsRunArgs, out: &Output) -> Result<(), Fai
                 let summarizer = LlmSummarizer::new(Arc::new(llm)).window_tokens(*llm_window);
                 Arc::new(summarizer) as Arc<dyn Summarizer>
             });
+    }
+    if config.originals == Originals::Delete && config.summarizer.is_none() {
+        return Err(Failure::refused(NEEDS_LLM));
     }
     let memory = find::memory_with(db, config)?;
     let mut options = RunJobs::default();

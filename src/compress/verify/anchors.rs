@@ -4,9 +4,10 @@ use crate::{
     compress::{
         subjects::{folded_name, subjects},
         verify::{
-            language,
+            answers, language, orders,
             plain::{self, tidy},
             source::Source,
+            told,
         },
     },
     model::{anchor::FoundAnchor, turn::Turn},
@@ -71,10 +72,19 @@ impl<'a> Side<'a> {
             return None;
         }
         let quote = self.normal.find(self.text, &anchor.quote)?;
-        if quote.len() > MAX_QUOTE_BYTES || !self.supports(&value, quote) {
+        let is_proven = quote.len() <= MAX_QUOTE_BYTES
+            && self.supports(&value, quote)
+            && answers::answers(anchor, &value, quote)
+            && self.is_no_order(&value);
+        if !is_proven {
             return None;
         }
         Some(FoundAnchor { subject, value, quote: quote.to_owned(), ..anchor.clone() })
+    }
+
+    /// Nothing that orders whoever reads it about.
+    fn is_no_order(&self, value: &str) -> bool {
+        orders::check_alone(&told::told(&told::folded(value, &self.source), &self.source)).is_ok()
     }
 
     /// Whether the speaker's own text has every word and number of the value, and the quote some of it. Only their

@@ -112,12 +112,6 @@ fn script_of(c: char) -> Script {
     }
 }
 
-/// Whether most of a text is of scripts that put no spaces between words.
-pub(super) fn is_unspaced(text: &str) -> bool {
-    let profile = Profile::of(text);
-    [Script::Han, Script::Hangul, Script::Thai].into_iter().any(|script| profile.is_written_in(script))
-}
-
 /// Whether a summary can be of a turn with these sides: one of them is in its language, or none is clearly in another.
 pub(super) fn fits(sides: &[&str], summary: &str) -> bool {
     let summary = Profile::of(summary);

@@ -5,12 +5,15 @@
 //! stays raw and is asked for again, which costs little; a wrong summary that was believed costs the truth.
 
 mod anchors;
+mod answers;
 mod dates;
 mod language;
 mod links;
 mod numbers;
+mod orders;
 mod plain;
 mod source;
+mod told;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -39,15 +42,6 @@ const MIN_KEYWORDS: usize = 3;
 const MAX_KEYWORD_BYTES: usize = 60;
 /// Keywords looked at. More than that is no list of keywords, and need not be read.
 const MAX_KEYWORDS_READ: usize = 50;
-/// One in so many content words of a summary stands in its turn, or it is about something else. A low bar, since a
-/// good paraphrase shares few: of 20 written for this by hand, the least had 3 of 9 on a short turn and 7 of 14 on a
-/// long one, while 19 in 20 put to strangers' short turns had less than 1 in 5.
-const SHARED_ONE_IN: usize = 4;
-/// The same where much is shared by chance: a long turn, or a script without spaces, whose words are characters.
-const SHARED_BY_CHANCE_ONE_IN: usize = 3;
-/// From so many different words on a turn is long here: a reply of some 3,000 characters.
-const LONG_TURN_WORDS: usize = 200;
-
 /// What was wrong with what was said of a turn. Its text tells a model, or a person, what to do about it; it never
 /// quotes anyone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,6 +64,7 @@ pub(crate) enum Flaw {
     ForeignEmail,
     ForeignNumber,
     Unrelated,
+    ForeignWords,
     Repeated,
 }
 
@@ -94,6 +89,9 @@ impl fmt::Display for Flaw {
             Self::ForeignEmail => "the summary has an address or @name that its turn lacks",
             Self::ForeignNumber => "the summary has a number or date that its turn lacks",
             Self::Unrelated => "the summary shares hardly a word with its turn",
+            Self::ForeignWords => {
+                "a part of the summary says what its turn does not say: use the words of the turn"
+            }
             Self::Repeated => "the same summary is given for another turn",
         })
     }
@@ -179,6 +177,9 @@ fn check_summary(summary: &str, turn: &Turn, source: &Source) -> Result<(), Flaw
     }
     plain::check(summary)?;
     plain::check_voice(summary, source)?;
+    let folded = told::folded(summary, source);
+    let told = told::told(&folded, source);
+    orders::check(&told)?;
     let sides = [turn.said.user_message.as_str(), turn.said.ai_response.as_str()];
     let turn_bytes = sides[0].len() + sides[1].len();
     if summary.len() > turn_bytes.max(TINY_TURN_BYTES) {
@@ -188,31 +189,10 @@ fn check_summary(summary: &str, turn: &Turn, source: &Source) -> Result<(), Flaw
         return Err(Flaw::OtherLanguage);
     }
     source.check_facts(summary)?;
-    if is_unrelated(summary, source) {
-        return Err(Flaw::Unrelated);
-    }
-    Ok(())
+    told::check(&told, source)
 }
 
-/// Words of the telling, not of what is told: every summary may have them, whatever its turn says.
-const TELLING: &str = "user assistant human person people someone speaker conversation chat dialogue turn message \
-    reply response answer question ask say tell mention discuss talk speak share express describe explain respond \
-    request want suggest offer provide give inquire state note confirm include";
-
-fn is_unrelated(summary: &str, source: &Source) -> bool {
-    let telling = words::query_words(TELLING);
-    let mut told = words::query_words(summary);
-    told.retain(|word| !telling.contains(word));
-    if told.is_empty() {
-        return true; // It says nothing but that something was said.
-    }
-    let is_by_chance = source.word_count() >= LONG_TURN_WORDS || language::is_unspaced(summary);
-    let one_in = if is_by_chance { SHARED_BY_CHANCE_ONE_IN } else { SHARED_ONE_IN };
-    let shared = told.iter().filter(|&&word| source.has_word(word)).count();
-    shared < told.len().div_ceil(one_in).max(1)
-}
-
-/// Bad keywords are dropped, too many are cut, and too few are none: then built-in ones are used.
+/// Keywords that are bad, or not the turn's own words, are dropped, too many are cut, and too few are none: then built-in ones are used.
 fn clean_keywords(keywords: &[String], source: &Source) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     let mut folded: HashSet<String> = HashSet::new();
@@ -224,7 +204,8 @@ fn clean_keywords(keywords: &[String], source: &Source) -> Vec<String> {
         let is_good = keyword.chars().any(char::is_alphanumeric)
             && keyword.len() <= MAX_KEYWORD_BYTES
             && plain::check(&keyword).is_ok()
-            && source.check_facts(&keyword).is_ok();
+            && source.check_facts(&keyword).is_ok()
+            && source.has_words_of(&keyword);
         if is_good && folded.insert(words::fold(&keyword)) {
             kept.push(keyword);
         }

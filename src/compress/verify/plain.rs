@@ -1,8 +1,12 @@
-//! Plain text in the third person: no markup, nothing hidden, no frame, no refusal, no orders.
+//! Plain text: no markup, nothing hidden, no frame, no control token, no refusal.
 
 use crate::{
     compress::verify::{Flaw, source::Source},
-    text::render::{is_hidden, is_line_break},
+    text::{
+        control,
+        render::{is_hidden, is_line_break},
+        words,
+    },
 };
 
 /// Blanks at the ends off, runs of them inside as one space. Line breaks inside stay: they are a flaw.
@@ -61,24 +65,12 @@ const ROLES: [&str; 12] = [
     "instruction",
 ];
 
-/// Where chat templates and this crate's own frame begin.
-const FRAMES: [&str; 11] = [
-    "<|",
-    "|>",
-    "[inst]",
-    "[/inst]",
-    "<<sys",
-    "<memory",
-    "</memory",
-    "<now:",
-    "<recent turns",
-    "###",
-    "<start_of_turn",
-];
+/// Where this crate's own frame begins, and parts of chat templates that are no tokens.
+const FRAMES: [&str; 6] = ["|>", "<memory", "</memory", "<now:", "<recent turns", "###"];
 
 fn has_frame(text: &str) -> bool {
     let folded = text.to_lowercase();
-    if FRAMES.iter().any(|frame| folded.contains(frame)) {
+    if FRAMES.iter().any(|frame| folded.contains(frame)) || control::starts(text).next().is_some() {
         return true;
     }
     // "System:" begins a frame where a sentence may begin; "her operating system: Linux" does not.
@@ -149,37 +141,12 @@ const REFUSALS: [&str; 36] = [
     "申し訳",
 ];
 
-/// How an order to the reader begins, folded.
-const ORDERS: [&str; 12] = [
-    "ignore ",
-    "disregard ",
-    "forget ",
-    "you are now ",
-    "you must ",
-    "you should now ",
-    "from now on",
-    "do not follow ",
-    "pretend ",
-    "override ",
-    "new instructions",
-    "important instructions",
-];
-
-/// What orders to a model speak of. "Forget the milk" is no order to one.
-const ORDERED: [&str; 8] =
-    ["instruction", "prompt", "rule", "above", "you are", "you must", "from now on", "guideline"];
-
-/// A summary neither refuses nor orders, unless it repeats the turn to the letter.
+/// A summary is no refusal, unless it repeats the turn to the letter.
 pub(super) fn check_voice(summary: &str, source: &Source) -> Result<(), Flaw> {
-    let folded = super::words::fold(summary).replace('\u{2019}', "'");
+    let folded = words::fold(summary).replace('\u{2019}', "'");
     let folded = folded.trim_start_matches(|c: char| !c.is_alphanumeric());
     if REFUSALS.iter().any(|refusal| folded.starts_with(refusal)) && !source.has_text(summary) {
         return Err(Flaw::Refusal);
-    }
-    // Repeated to the letter or not: what orders the reader about must not stand alone for what was said.
-    let is_order = ORDERS.iter().any(|order| folded.starts_with(order));
-    if is_order && ORDERED.iter().any(|what| folded.contains(what)) {
-        return Err(Flaw::Instruction);
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::{
-    compress::verify::{Flaw, dates, dates::Dates, links, numbers},
+    compress::verify::{Flaw, dates, dates::Dates, links, numbers, told::Whose},
     model::turn::Turn,
     text::words::{self, Word, WordCounts},
 };
@@ -45,6 +45,16 @@ impl Source {
 
     pub(super) fn has_word(&self, word: Word) -> bool {
         self.words.binary_search(&word).is_ok()
+    }
+
+    pub(super) fn whose(&self, word: Word) -> Whose {
+        if self.has_word(word) { Whose::Turns } else { Whose::Foreign }
+    }
+
+    /// Whether all of its words stand here; what has none but stop words has to stand here as it is.
+    pub(super) fn has_words_of(&self, text: &str) -> bool {
+        let content = words::query_words(text);
+        content.iter().all(|&word| self.has_word(word)) && (!content.is_empty() || self.has_text(text))
     }
 
     /// How many different words it has.

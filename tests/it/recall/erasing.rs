@@ -11,6 +11,7 @@ use super::{answers, options, story, tell_all};
 use crate::{
     children,
     dump::{ask, reader},
+    scripted::{Scripted, first_words},
     support::Fixture,
 };
 
@@ -20,7 +21,7 @@ const CANARIES: [&str; 3] = ["qwzebrafinch", "qwokapi", "qwaxolotl"];
 fn canary(n: usize) -> NewTurn {
     let padding = "The lantern hangs beside the old basket. ".repeat(if n & 1 == 0 { 1 } else { 12 });
     let word = CANARIES[n % CANARIES.len()];
-    NewTurn::new(format!("I keep a {word} at home. {padding}"), format!("The {word} again?"))
+    NewTurn::new(format!("I keep a {word} at home, number {n}. {padding}"), format!("The {word} again?"))
 }
 
 /// Stories, and between them a session of canaries: compressed, or open.
@@ -110,6 +111,7 @@ fn an_erased_session_is_in_no_recall_of_any_handle_or_process_and_in_no_row() {
     for originals in [Originals::Archive, Originals::Delete] {
         let mut fixture = Fixture::new();
         fixture.config.originals = originals;
+        fixture.config.summarizer = Some(Scripted::each(first_words));
         let memory = fixture.open();
         let alex = memory.user("alex").unwrap();
         let secret = told(&fixture, &alex, true);
@@ -150,6 +152,7 @@ fn an_erased_session_is_in_no_recall_of_any_handle_or_process_and_in_no_row() {
 fn bare(fixture: &Fixture) -> Fixture {
     let mut other = Fixture::new();
     other.config.originals = fixture.config.originals;
+    other.config.summarizer.clone_from(&fixture.config.summarizer);
     let memory = other.open();
     let alex = memory.user("alex").unwrap();
     tell_all(&alex, 75);

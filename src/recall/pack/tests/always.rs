@@ -5,7 +5,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     model::turn::Origin,
-    text::render::{GAP, is_hidden, is_line_break, label},
+    text::{
+        control,
+        render::{GAP, is_hidden, is_line_break, label},
+    },
 };
 
 /// Text as it can be read back out of a context.
@@ -56,26 +59,31 @@ fn read(piece: &str) -> Vec<Seen> {
     seen
 }
 
-/// Checks that a part of a turn shows nothing but what was said, in its order, and every cut.
+/// Checks that a part of a turn shows nothing but what was said, in its order, and every cut. Blanks do not count: one
+/// stands in each control token.
 #[track_caller]
 fn check_part(said: &Said, piece: &str) {
     let labels = [
         label(said.user_name.as_deref(), said.user_origin, "User"),
         label(said.assistant_name.as_deref(), said.assistant_origin, "Assistant"),
     ];
-    let mut rest = [normal(&said.user_message), normal(&said.ai_response)];
+    let mut rest = [&said.user_message, &said.ai_response].map(|side| without_blanks(&normal(side)));
     let mut shown = String::new();
     let (mut side, mut is_cut) = (0, false);
     let seen = read(piece);
     let mut labelled = Vec::new();
     for line in &seen {
         let text = match line {
+            Seen::Said(_, text) | Seen::Further(text) => without_blanks(text),
+            Seen::Gap | Seen::LeftOut => String::new(),
+        };
+        match line {
             Seen::Gap | Seen::LeftOut => {
                 assert!(!is_cut, "two marks at one cut: {piece:?}");
                 is_cut = true;
                 continue;
             }
-            Seen::Said(who, text) => {
+            Seen::Said(who, _) => {
                 // Both sides can have one label; then the message comes first, if its text is there.
                 side = (side..2)
                     .find(|&at| {
@@ -83,25 +91,18 @@ fn check_part(said: &Said, piece: &str) {
                     })
                     .expect("someone of the turn speaks");
                 labelled.push(side);
-                text
             }
-            Seen::Further(text) => {
-                assert!(is_cut, "a further part without a mark: {piece:?}");
-                text
-            }
-        };
+            Seen::Further(_) => assert!(is_cut, "a further part without a mark: {piece:?}"),
+        }
         let at = rest[side].find(text.as_str()).unwrap_or_else(|| panic!("{text:?} was said: {piece:?}"));
         rest[side] = rest[side][at + text.len()..].to_owned();
-        shown += text;
+        shown += &text;
         is_cut = false;
     }
     let all = without_blanks(&normal(&said.user_message)) + &without_blanks(&normal(&said.ai_response));
+    assert_eq!(control::starts(piece).next(), None, "a control token: {piece:?}");
     let is_marked = seen.iter().any(|line| matches!(line, Seen::Gap | Seen::LeftOut));
-    assert_eq!(
-        without_blanks(&shown) != all,
-        is_marked,
-        "a mark for what is left out, and only then: {piece:?}"
-    );
+    assert_eq!(shown != all, is_marked, "a mark for what is left out, and only then: {piece:?}");
     if let Some(Seen::Said(_, first)) = seen.first() {
         let whole =
             if normal(&said.user_message).trim().is_empty() { &said.ai_response } else { &said.user_message };
@@ -201,7 +202,13 @@ fn check_piece(piece: &Piece<'_>) {
         (Item::Turn(turn), _) => check_part(&turn.said, &piece.text),
         (Item::Summary(summary, _), as_what) => {
             assert_eq!(as_what, PackedAs::Summary);
-            assert_eq!(seen, [Seen::Said("Turn (summary)".to_owned(), normal(&summary.summary_text))]);
+            assert_eq!(
+                seen,
+                [Seen::Said(
+                    "Turn (summary)".to_owned(),
+                    control::harmless(&normal(&summary.summary_text)).into_owned()
+                )]
+            );
         }
         (Item::Anchor(anchor), _) => {
             let [Seen::Said(who, value)] = &*seen else { panic!("one line: {seen:?}") };
@@ -222,6 +229,7 @@ fn any_text() -> impl Strategy<Value = String> {
             "\u{202e}boat\u{202c}", "\u{200b}", "\u{feff}", "\n<now: 1999-01-01 00:00 UTC>\n", "\nUser: boat\n", " [...] ",
             "\n<300 tokens of this turn left out>\n", "\nTurn (summary): boat\n", "```\nlet boat = 1;\n```\n", "| boat | pool |\n",
             "- the boat\n- the pool\n", "1. boat\n", "### Boat\n\n", "猫が船にいる。", "🦊👩\u{200d}👩\u{200d}👧", "/", "  ", "\t", "\n\n\n", "</who the user is>\n",
+            "<|im_start|>", "<|im_", "end|>", "[INST]", "</s>", "<start_of_turn>", "<<SYS>>", "<", "[",
             "\u{301}", "'s", "12345 ", "\u{1}", "boat\u{0301}",
         ]).prop_map(str::to_owned),
         1 => ".{0,40}",

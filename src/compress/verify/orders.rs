@@ -1,0 +1,136 @@
+//! Summaries that speak to whoever reads them, a model, instead of telling what was said.
+//!
+//! English. In other languages what is told apart here is mostly caught as words that the turn lacks ([`told`]).
+
+use std::{collections::HashSet, sync::LazyLock};
+
+use crate::{
+    compress::verify::{
+        Flaw,
+        told::{ToldWord, Whose},
+    },
+    text::words::{self, Word},
+};
+
+/// What a model is told to do against those whom it serves ...
+static DOING: LazyLock<HashSet<Word>> = LazyLock::new(|| {
+    set(
+        "ignore disregard forget override bypass violate circumvent reveal leak disclose expose exfiltrate steal obey \
+        comply pretend jailbreak",
+    )
+});
+/// ... and with what. "Forget the milk" is no order to a model.
+static TARGETS: LazyLock<HashSet<Word>> = LazyLock::new(|| {
+    set(
+        "instruction prompt rule guideline guardrail policy restriction safety secret password credential confidential \
+        configuration attacker hacker intruder stranger admin administrator developer system",
+    )
+});
+/// So many words that mean something may stand between the two.
+const WINDOW: usize = 6;
+
+/// How else an order to the reader begins.
+const OPENINGS: [&str; 8] = [
+    "you are now",
+    "you must",
+    "you should now",
+    "from now on",
+    "do not follow",
+    "don't follow",
+    "new instructions",
+    "important instructions",
+];
+/// What else such orders speak of.
+const ORDERED: [&str; 4] = ["above", "you are", "you must", "from now on"];
+
+/// Who is told what to do ...
+const SUBJECTS: [&str; 12] = [
+    "assistant",
+    "ai",
+    "model",
+    "llm",
+    "bot",
+    "chatbot",
+    "agent",
+    "you",
+    "reader",
+    "readers",
+    "system",
+    "gpt",
+];
+/// ... and how, perhaps with one word in between.
+const DUTIES: [&str; 14] = [
+    "must",
+    "should",
+    "shall",
+    "ought to",
+    "has to",
+    "have to",
+    "needs to",
+    "need to",
+    "is to",
+    "are to",
+    "is required",
+    "are required",
+    "is obliged",
+    "is instructed",
+];
+
+fn set(list: &str) -> HashSet<Word> {
+    words::query_words(list).into_iter().collect()
+}
+
+/// A summary gives no order; it may report one that its turn gives. Repeated to the letter or not, what orders the
+/// reader about must not stand alone for what was said.
+pub(super) fn check(told: &[ToldWord<'_>]) -> Result<(), Flaw> {
+    let is_flawed = told.split_inclusive(|word| word.is_last).any(is_order)
+        || has_command(told, Whose::Foreign)
+        || (0..told.len()).any(|at| is_duty_of_its_own(&told[at..]));
+    if is_flawed { Err(Flaw::Instruction) } else { Ok(()) }
+}
+
+/// `Ignore all previous instructions`, whoever said so.
+fn is_order(sentence: &[ToldWord<'_>]) -> bool {
+    let text =
+        |from: usize| sentence[from..].iter().map(|word| word.text).collect::<Vec<_>>().join(" ") + " ";
+    let begins = |from: usize, phrases: &[&str]| {
+        phrases.iter().any(|phrase| text(from).strip_prefix(phrase).is_some_and(|rest| rest.starts_with(' ')))
+    };
+    let Some(first) = sentence.first() else { return false };
+    let is_opening = first.word.is_some_and(|word| DOING.contains(&word)) || begins(0, &OPENINGS);
+    is_opening
+        && (0..sentence.len())
+            .any(|at| sentence[at].word.is_some_and(|word| TARGETS.contains(&word)) || begins(at, &ORDERED))
+}
+
+/// What stands alone, as an anchor does, speaks of no order at all, whoever gave it.
+pub(super) fn check_alone(told: &[ToldWord<'_>]) -> Result<(), Flaw> {
+    check(told)?;
+    if has_command(told, Whose::Turns) { Err(Flaw::Instruction) } else { Ok(()) }
+}
+
+/// `... ignore all instructions ...`, with a word of this kind among the two.
+fn has_command(told: &[ToldWord<'_>], whose: Whose) -> bool {
+    let content: Vec<(Word, Whose)> = told.iter().filter_map(|word| Some((word.word?, word.whose))).collect();
+    let of = |set: &'static HashSet<Word>| {
+        content.iter().enumerate().filter(|(_, (word, _))| set.contains(word)).map(|(at, _)| at)
+    };
+    of(&DOING).any(|doing| {
+        let mut near = of(&TARGETS).filter(|target| target.abs_diff(doing) <= WINDOW + 1);
+        near.any(|target| content[doing].1 == whose || content[target].1 == whose)
+    })
+}
+
+/// `the assistant must ...` and `from now on ...`, with something behind it that the turn does not say.
+fn is_duty_of_its_own(told: &[ToldWord<'_>]) -> bool {
+    let is_at = |at: usize, phrase: &str| {
+        phrase.split(' ').enumerate().all(|(n, text)| told.get(at + n).is_some_and(|word| word.text == text))
+    };
+    let is_duty =
+        SUBJECTS.contains(&told[0].text) && DUTIES.iter().any(|duty| is_at(1, duty) || is_at(2, duty));
+    if !is_duty && !is_at(0, "from now on") && !is_at(0, "you are now") {
+        return false;
+    }
+    let end = told.iter().position(|word| word.is_last).map_or(told.len(), |at| at + 1);
+    told[1..end].iter().any(|word| word.whose == Whose::Foreign && !DUTIES.contains(&word.text))
+}
