@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    error::{ErrorKind, Result},
+    error::Result,
     jobs::{Ended, Run},
     store::{
         index::{self, Batch},
@@ -31,15 +31,9 @@ pub(super) async fn index(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
                 return Ok(Ended::Stopped);
             }
             let units = batch.units();
-            match flush(run, scope, lease, batch).await {
-                Ok(true) => {}
-                Ok(false) => return Ok(Ended::Stopped),
-                Err(error) => {
-                    if error.kind() == ErrorKind::Corrupt {
-                        run.store.mend(&scope);
-                    }
-                    return Err(error); // Else something was erased meanwhile, or the job is lost: the next try finds out.
-                }
+            // An error: something was erased meanwhile, or the job is lost; which one, the next try finds out.
+            if !flush(run, scope, lease, batch).await? {
+                return Ok(Ended::Stopped);
             }
             run.advance(units);
         }

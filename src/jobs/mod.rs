@@ -182,7 +182,14 @@ impl<'a> Run<'a> {
             }
             Ok(Ended::Later(reason)) => (Some(reason), false),
             Ok(Ended::Stopped) => (None, true),
-            Err(error) => (Some(error.to_string()), false),
+            Err(error) => {
+                if let Some(scope) = lease.scope
+                    && error.kind() == ErrorKind::Corrupt
+                {
+                    self.store.mend(&scope); // Perhaps it is the index, and the next try finds it mended.
+                }
+                (Some(error.to_string()), false)
+            }
         };
         let is_last =
             lease.attempts >= jobs::MAX_ATTEMPTS && !interrupted && jobs::may_be_given_up(lease.kind);

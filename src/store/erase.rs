@@ -9,7 +9,7 @@ use rusqlite::{Connection, Row, ToSql, params};
 use serde::Serialize;
 
 use crate::{
-    error::Result,
+    error::{ErrorKind, Result},
     model::{
         ids::{SessionId, TurnId},
         job::JobKind,
@@ -271,7 +271,7 @@ pub(crate) fn session_slice(
         if !places.is_empty() {
             // Whatever was read of them since the erase began, by whomever, is void.
             users::raise_epoch(desk.tx, scope)?;
-            unindex(desk.tx, scope, row.session_no, &places)?;
+            unindex(desk, scope, row.session_no, &places)?;
             for place in &places {
                 erase_turn(desk.tx, scope, row.session_no, place, &mut erased)?;
             }
@@ -332,9 +332,11 @@ fn places(conn: &Connection, scope: &Scope, session_no: i64) -> Result<Vec<Place
 }
 
 /// Takes turns out of the words, the vectors and the counts of use.
-fn unindex(tx: &Connection, scope: &Scope, session_no: i64, places: &[Place]) -> Result<()> {
-    let mut gone = Vec::with_capacity(places.len());
+fn unindex(desk: &mut Desk<'_>, scope: &Scope, session_no: i64, places: &[Place]) -> Result<()> {
+    let tx = desk.tx;
+    let (mut gone, mut is_sound) = (Vec::with_capacity(places.len()), true);
     for place in places {
+        is_sound &= units::is_sound(tx, scope, (session_no, place.turn_number))?;
         let words = units::words_at(tx, scope, (session_no, place.turn_number))?.unwrap_or_default();
         gone.push((place.seq, words));
         for sql in [
@@ -344,7 +346,12 @@ fn unindex(tx: &Connection, scope: &Scope, session_no: i64, places: &[Place]) ->
             tx.prepare_cached(sql)?.execute(params![scope.user_no, place.seq])?;
         }
     }
-    index::forget(tx, scope, &gone)?;
+    match index::forget(tx, scope, &gone) {
+        Ok(()) if is_sound => {}
+        // Nobody knows under which words they stand in the index: all of it goes, and is made anew from the others.
+        Err(error) if error.kind() != ErrorKind::Corrupt => return Err(error),
+        _ => index::drop_all(desk, scope)?,
+    }
     vectors::forget(tx, scope, &gone.iter().map(|(seq, _)| *seq).collect())
 }
 

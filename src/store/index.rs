@@ -167,6 +167,12 @@ pub(super) fn begin_anew(desk: &mut Desk<'_>, scope: &Scope) -> Result<()> {
     jobs::enqueue(desk, scope, JobKind::Index, None, units::extent(desk.tx, scope)?.last_seq)
 }
 
+/// The same, at once: what is erased may stand anywhere in it.
+pub(crate) fn drop_all(desk: &mut Desk<'_>, scope: &Scope) -> Result<()> {
+    desk.tx.prepare_cached("DELETE FROM postings WHERE user_no = ?1")?.execute([scope.user_no])?;
+    begin_anew(desk, scope)
+}
+
 /// Whether nothing of the user is indexed, and yet there are postings.
 pub(crate) fn is_begun_anew(conn: &Connection, scope: &Scope) -> Result<bool> {
     let mut stmt = conn.prepare_cached(

@@ -113,7 +113,9 @@ impl Readers {
     /// Drops the connections that nobody uses; those in use go when they are given back, if the file is lost.
     pub(crate) fn let_go(&self) {
         let idle: Vec<_> = std::iter::from_fn(|| self.pool.try_get()).collect();
-        idle.iter().for_each(|reader| reader.broken.set(true));
+        for reader in &idle {
+            reader.broken.set(true);
+        }
     }
 
     fn take(&self) -> Result<PooledConnection<Opener>> {

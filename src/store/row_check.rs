@@ -201,10 +201,10 @@ pub(super) fn expect_sound(conn: &Connection, scope: &Scope, table: &str, column
 fn shown(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Integer(number) => number.to_string(),
-        ValueRef::Blob(bytes) => {
-            let hex: String = bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-            format!("x'{hex}'")
-        }
+        ValueRef::Blob(bytes) => match bytes.try_into() {
+            Ok(id) => format!("x'{:032x}'", u128::from_be_bytes(id)),
+            Err(_) => "x'...'".to_owned(),
+        },
         _ => "'...'".to_owned(),
     }
 }
@@ -304,14 +304,17 @@ mod tests {
     use rusqlite::types::Value;
 
     use super::*;
-    use crate::{config::Config, store::Store};
+    use crate::{
+        config::Config,
+        store::{Store, connect},
+    };
 
     #[test]
     fn no_table_of_ours_is_without_checksums() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.db");
         Store::open(&path, Config::default()).unwrap().close().unwrap();
-        let conn = rusqlite::Connection::open(&path).unwrap();
+        let conn = connect::reader(&path).unwrap();
         let without = "SELECT t.name FROM pragma_table_list AS t WHERE t.schema = 'main' AND t.type = 'table'
                        AND t.name NOT LIKE 'sqlite_%'
                        AND NOT EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = 'row_check')";

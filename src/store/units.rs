@@ -7,7 +7,12 @@ use crate::{
     error::{ErrorKind, Result},
     index::facts::Facts,
     model::turn::NewTurn,
-    store::{originals, summaries, turns::turn_key, users::Scope, values::instant_at},
+    store::{
+        originals, row_check, summaries,
+        turns::{self, turn_key},
+        users::Scope,
+        values::instant_at,
+    },
     text::words::{EncodedWords, WordCounts},
 };
 
@@ -118,6 +123,22 @@ pub(crate) fn words_at(
     )?;
     let mut rows = stmt.query(params![turn_key(session_no, turn_number), scope.user_id, scope.user_no])?;
     rows.next()?.map(words_in).transpose()
+}
+
+/// Whether what has the words of one turn, wherever that is, is what was written.
+pub(crate) fn is_sound(conn: &Connection, scope: &Scope, place: (i64, u32)) -> Result<bool> {
+    let mut stmt = conn.prepare_cached(
+        "SELECT turn_key, turn_id, user_no, frame_no, position, turn_number, seq, words, row_check
+         FROM archived_turns WHERE turn_key = ?1 AND user_no = ?2",
+    )?;
+    let mut rows = stmt.query(params![turn_key(place.0, place.1), scope.user_no])?;
+    let is_archive_sound = rows.next()?.map_or(Ok(true), |row| row_check::holds(row, 8))?;
+    let turn = turns::by_number(conn, scope, place.0, place.1).map(drop);
+    match turn.and_then(|()| summaries::at(conn, scope, place).map(drop)) {
+        Ok(()) => Ok(is_archive_sound),
+        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// What is embedded of a turn: its pieces, or, where its original was deleted, its summary.

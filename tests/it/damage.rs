@@ -335,6 +335,32 @@ fn a_damaged_block_is_read_from_the_rows_and_made_anew() {
 }
 
 #[test]
+fn what_is_damaged_is_erased_with_all_that_leads_to_it() {
+    for damage in [
+        "UPDATE conversation_turns SET words = zeroblob(40) WHERE turn_number = 11",
+        "UPDATE archived_turns SET words = zeroblob(40) WHERE turn_number = 12",
+        "UPDATE postings SET data = x'80'",
+        "UPDATE unit_blocks SET body = x'80'",
+        "UPDATE vector_blocks SET body = x'80'",
+    ] {
+        let told = told();
+        meddle(&told.path(), damage);
+        let memory = told.open();
+        let alex = memory.user("alex").unwrap();
+        let session = alex.find_session("s0").unwrap().unwrap();
+        assert!(!session.erase().unwrap().is_pending, "{damage}");
+        memory.run_jobs(RunJobs::default()).unwrap();
+        memory.run_jobs(RunJobs::default()).unwrap();
+        memory.doctor().unwrap(); // Damage that nobody met before.
+        memory.run_jobs(RunJobs::default()).unwrap();
+        let diagnosis = memory.doctor().unwrap();
+        let failed: Vec<_> = diagnosis.checks.into_iter().filter(|check| check.problems > 0).collect();
+        assert!(failed.is_empty(), "{damage}: {failed:?}");
+        assert!(asked(&alex).0.len() > 40, "{damage}");
+    }
+}
+
+#[test]
 fn an_older_file_is_given_its_checksums_when_it_is_opened() {
     let fixture = seed();
     rewrite(&fixture.path(), "");
