@@ -86,6 +86,7 @@ impl Shell {
     pub fn change(&self, sql: &str) {
         assert!(self.sql(OpenFlags::SQLITE_OPEN_READ_WRITE).execute(sql, []).unwrap() > 0, "{sql}");
         rewrite(&self.path("thermocline.db"), "");
+        assert_eq!(self.run(&["stats"]).code, 0); // It is opened once, and its rows are as they stay.
     }
 
     /// Every row of every table.
