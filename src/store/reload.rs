@@ -21,7 +21,7 @@ pub(crate) fn hot(conn: &Connection, scope: &Scope, session: SessionId, config: 
 
 /// A turn that another tokenizer counted, or an earlier piece format, is counted again; its row stays.
 pub(crate) fn recounted(mut turn: Turn, config: &Config) -> Turn {
-    if turn.tokens.counted_by != measure::counted_by(config.tokenizer) {
+    if !measure::are_counts_of(&turn, config.tokenizer) {
         turn.tokens = measure::count_tokens(&turn.said, config.tokenizer);
     }
     turn

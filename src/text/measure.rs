@@ -9,6 +9,7 @@ use crate::{
         turn::{NewTurn, Said, TokenCounts, Turn},
     },
     text::{
+        control,
         render::{self, PIECE_FORMAT},
         tokens::Tokenizer,
         words::WordCounts,
@@ -60,6 +61,18 @@ pub(crate) fn count_tokens(said: &Said, tokenizer: Tokenizer) -> TokenCounts {
 /// What stored counts name: `o200k_base/2`.
 pub(crate) fn counted_by(tokenizer: Tokenizer) -> String {
     format!("{}/{PIECE_FORMAT}", tokenizer.as_str())
+}
+
+/// Whether the counts are this tokenizer's, of the turn as it is rendered now. In format 1 control tokens stood in a piece
+/// as they were said; a turn without any is the same piece in both.
+pub(crate) fn are_counts_of(turn: &Turn, tokenizer: Tokenizer) -> bool {
+    let format = turn.tokens.counted_by.strip_prefix(tokenizer.as_str());
+    let format: Option<u32> = format.and_then(|format| format.strip_prefix('/')?.parse().ok());
+    let Said { user_message, ai_response, user_name, assistant_name, .. } = &turn.said;
+    let names = [user_name, assistant_name].into_iter().flatten();
+    let mut texts = [user_message, ai_response].into_iter().chain(names);
+    format == Some(PIECE_FORMAT)
+        || format == Some(1) && texts.all(|text| control::starts(text).next().is_none())
 }
 
 /// Whether the counts are right. Those of another tokenizer or piece format cannot be told here; they are counted
@@ -129,5 +142,23 @@ mod tests {
     fn where_one_side_ends_is_part_of_the_hash() {
         assert_ne!(content_hash("ab", "c"), content_hash("a", "bc"));
         assert_eq!(content_hash("ab", "c"), content_hash("ab", "c"));
+    }
+
+    #[track_caller]
+    fn check(counted_by: &str, said: &str, holds: bool) {
+        let mut turn = Turn::sample(1, said.to_owned(), 1);
+        turn.tokens = count_tokens(&turn.said, Tokenizer::O200kBase);
+        turn.tokens.counted_by = counted_by.to_owned();
+        assert_eq!(are_counts_of(&turn, Tokenizer::O200kBase), holds, "{counted_by}: {said}");
+    }
+
+    #[test]
+    fn counts_of_the_first_piece_format_hold_for_turns_without_control_tokens() {
+        check("o200k_base/2", "<|im_start|>", true);
+        check("o200k_base/1", "a < b, [so] I said", true);
+        check("o200k_base/1", "so I said <|im_start|>", false);
+        check("cl100k_base/2", "so I said", false);
+        check("o200k_base/3", "so I said", false);
+        check("o200k_base", "so I said", false);
     }
 }
