@@ -12,9 +12,21 @@ pub(crate) fn to_text(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// Reads what [`to_text`] wrote.
+/// Reads what [`to_text`] wrote; by its fixed places, since chrono's parser took 8 % of reading the warm tier (benchmark
+/// `warm`, 2026-11).
 pub(crate) fn from_text(text: &str) -> Option<DateTime<Utc>> {
-    DateTime::parse_from_rfc3339(text).ok().map(|at| at.with_timezone(&Utc))
+    let bytes: &[u8; 24] = text.as_bytes().try_into().ok()?;
+    let is_shaped = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'.'), (23, b'Z')]
+        .into_iter()
+        .all(|(at, mark)| bytes[at] == mark);
+    let number = |digits: std::ops::Range<usize>| {
+        bytes[digits].iter().try_fold(0, |number: u32, digit| {
+            digit.is_ascii_digit().then(|| number * 10 + u32::from(digit - b'0'))
+        })
+    };
+    let date = NaiveDate::from_ymd_opt(number(0..4)?.cast_signed(), number(5..7)?, number(8..10)?)?;
+    let at = date.and_hms_milli_opt(number(11..13)?, number(14..16)?, number(17..19)?, number(20..23)?)?;
+    is_shaped.then(|| at.and_utc())
 }
 
 /// An instant of the caller, cut to milliseconds.
@@ -63,5 +75,14 @@ mod tests {
     fn text_reads_back() {
         let at = checked("1969-07-20T20:17:40.5Z".parse().unwrap()).unwrap();
         assert_eq!(from_text(&to_text(at)), Some(at));
+        let chronos = |text: &str| DateTime::parse_from_rfc3339(text).ok().map(|at| at.with_timezone(&Utc));
+        for text in ["2024-02-29T23:59:59.999Z", "2023-02-29T00:00:00.000Z", "9999-12-31T24:00:00.000Z"] {
+            assert_eq!(from_text(text), chronos(text), "{text}");
+        }
+        for text in
+            ["", "yesterday", "2024-02-29T23:59:59Z", "2024-02-29 23:59:59.999Z", "2024-02-2xT23:59:59.999Z"]
+        {
+            assert_eq!(from_text(text), None, "{text}");
+        }
     }
 }

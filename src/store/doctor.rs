@@ -319,7 +319,8 @@ fn turn_checks(conn: &Connection) -> [Check; 4] {
 
 fn look_at_turns(conn: &Connection, found: &mut TurnProblems) -> Result<()> {
     let (columns, read) = turns::row_reader();
-    let mut stmt = conn.prepare(&format!("SELECT {columns} FROM conversation_turns ORDER BY turn_key"))?;
+    let mut stmt =
+        conn.prepare(&format!("SELECT {columns}, words FROM conversation_turns ORDER BY turn_key"))?;
     let mut rows = stmt.query([])?;
     while let Some(row) = rows.next()? {
         let (Ok(turn), Ok(words)) = (read(row), row.get::<_, Vec<u8>>("words")) else {

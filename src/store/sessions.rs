@@ -12,7 +12,7 @@ use crate::{
     },
     store::{
         users::{self, Scope},
-        values::{Instant, instant_at, optional_instant_at},
+        values::Instant,
     },
 };
 
@@ -33,28 +33,29 @@ impl SessionRow {
     }
 }
 
+/// In the order of [`read`], which counts them instead of naming them: a context reads its session a few times.
 const COLUMNS: &str = "session_no, id, caller_id, part, project, started_at, ended_at, end_reason, successor_id, \
     turn_count, total_tokens, memory_tier, last_active_at, \
     (SELECT u.epoch FROM user_scopes AS u WHERE u.user_id = conversation_sessions.user_id) AS epoch";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     Ok(SessionRow {
-        session_no: row.get("session_no")?,
-        epoch: row.get("epoch")?,
+        session_no: row.get(0)?,
         info: SessionInfo {
-            id: row.get("id")?,
-            caller_id: row.get("caller_id")?,
-            part: row.get("part")?,
-            project: row.get("project")?,
-            started_at: instant_at(row, "started_at")?,
-            ended_at: optional_instant_at(row, "ended_at")?,
-            end_reason: row.get("end_reason")?,
-            successor_id: row.get("successor_id")?,
-            turn_count: row.get("turn_count")?,
-            total_tokens: row.get("total_tokens")?,
-            memory_tier: row.get("memory_tier")?,
-            last_active_at: instant_at(row, "last_active_at")?,
+            id: row.get(1)?,
+            caller_id: row.get(2)?,
+            part: row.get(3)?,
+            project: row.get(4)?,
+            started_at: row.get::<_, Instant>(5)?.0,
+            ended_at: row.get::<_, Option<Instant>>(6)?.map(|at| at.0),
+            end_reason: row.get(7)?,
+            successor_id: row.get(8)?,
+            turn_count: row.get(9)?,
+            total_tokens: row.get(10)?,
+            memory_tier: row.get(11)?,
+            last_active_at: row.get::<_, Instant>(12)?.0,
         },
+        epoch: row.get(13)?,
     })
 }
 

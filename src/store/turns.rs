@@ -1,7 +1,10 @@
 //! Rows of `conversation_turns`, of `recall_units` that stand for them, and of `memory_tier_transitions`.
 
 use chrono::{DateTime, Utc};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{
+    Connection, OptionalExtension, Row, params,
+    types::{FromSql, FromSqlResult, ValueRef},
+};
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -32,43 +35,53 @@ pub(super) fn turn_key(session_no: i64, turn_number: u32) -> i64 {
 }
 
 /// What the row's checksum covers, in the table's order, then the checksum, then what it leaves out. [`read`] counts them
-/// instead of naming them: looking up 25 names in each of 50 rows took as long as reading the rows (benchmark `warm`).
-const COLUMNS: &str = "turn_key, id, user_id, session_id, turn_number, seq, caller_id, timestamp, memory_tier, \
-    tier_pad, user_message_tokens, ai_response_tokens, total_tokens, piece_tokens, counted_by, is_identity_critical, \
-    critical_rule, user_name, assistant_name, user_origin, assistant_origin, words, user_message, ai_response, \
-    row_check, snapshot_id";
+/// instead of naming them: looking up 21 names in each of 50 rows took as long as reading the rows (benchmark `warm`).
+const COLUMNS: &str = "id, session_id, turn_number, seq, caller_id, timestamp, memory_tier, user_message_tokens, \
+    ai_response_tokens, total_tokens, piece_tokens, counted_by, is_identity_critical, critical_rule, user_name, \
+    assistant_name, user_origin, assistant_origin, user_message, ai_response, row_check, snapshot_id, turn_key";
 /// How many of them the checksum covers.
-pub(super) const CHECKED_COLUMNS: usize = 24;
+const CHECKED_COLUMNS: usize = 20;
 
 fn read(row: &Row<'_>) -> Result<Turn> {
-    if !row_check::holds(row, CHECKED_COLUMNS)? {
-        return Err(damaged(place_of(row.get(0)?))); // What the row was found by.
+    let mut values = [ValueRef::Null; CHECKED_COLUMNS + 2];
+    for (at, value) in values.iter_mut().enumerate() {
+        *value = row.get_ref(at)?;
+    }
+    if !row_check::is_whole(&values[..=CHECKED_COLUMNS]) {
+        return Err(damaged(place_of(row.get("turn_key")?))); // What the row was found by.
+    }
+    from_values(&values).map_err(|error| rusqlite::Error::from(error).into())
+}
+
+fn from_values(values: &[ValueRef<'_>; CHECKED_COLUMNS + 2]) -> FromSqlResult<Turn> {
+    fn get<T: FromSql>(value: ValueRef<'_>) -> FromSqlResult<T> {
+        T::column_result(value)
     }
     Ok(Turn {
-        id: row.get(1)?,
-        session_id: row.get(3)?,
-        turn_number: row.get(4)?,
-        seq: row.get(5)?,
-        caller_id: row.get(6)?,
-        timestamp: row.get::<_, Instant>(7)?.0,
-        memory_tier: row.get(8)?,
-        is_identity_critical: row.get(15)?,
-        critical_rule: row.get(16)?,
-        snapshot_id: row.get(25)?,
+        id: get(values[0])?,
+        session_id: get(values[1])?,
+        turn_number: get(values[2])?,
+        seq: get(values[3])?,
+        caller_id: get(values[4])?,
+        timestamp: get::<Instant>(values[5])?.0,
+        memory_tier: get(values[6])?,
+        is_identity_critical: get(values[12])?,
+        critical_rule: get(values[13])?,
+        snapshot_id: get(values[21])?,
         tokens: TokenCounts {
-            user_message_tokens: row.get(10)?,
-            ai_response_tokens: row.get(11)?,
-            total_tokens: row.get(12)?,
-            piece_tokens: row.get(13)?,
-            counted_by: row.get(14)?,
+            user_message_tokens: get(values[7])?,
+            ai_response_tokens: get(values[8])?,
+            total_tokens: get(values[9])?,
+            piece_tokens: get(values[10])?,
+            counted_by: get(values[11])?,
         },
         said: Said {
-            user_name: row.get(17)?,
-            assistant_name: row.get(18)?,
-            user_origin: row.get(19)?,
-            assistant_origin: row.get(20)?,
-            user_message: row.get(22)?,
-            ai_response: row.get(23)?,
+            user_name: get(values[14])?,
+            assistant_name: get(values[15])?,
+            user_origin: get(values[16])?,
+            assistant_origin: get(values[17])?,
+            user_message: get(values[18])?,
+            ai_response: get(values[19])?,
         },
     })
 }
@@ -97,7 +110,7 @@ impl Read {
         match read(row) {
             Ok(turn) => self.turns.push(turn),
             Err(error) if error.kind() == ErrorKind::Corrupt => {
-                self.damaged.push(place_of(row.get(0)?).1);
+                self.damaged.push(place_of(row.get("turn_key")?).1);
                 return Ok(false);
             }
             Err(error) => return Err(error),

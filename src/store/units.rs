@@ -6,7 +6,7 @@ use crate::{
     embed::pieces::{Piece, pieces},
     error::{ErrorKind, Result},
     index::facts::Facts,
-    model::turn::NewTurn,
+    model::turn::{NewTurn, Turn},
     store::{
         originals, row_check, summaries,
         turns::{self, turn_key},
@@ -133,9 +133,14 @@ pub(crate) fn is_sound(conn: &Connection, scope: &Scope, place: (i64, u32)) -> R
     )?;
     let mut rows = stmt.query(params![turn_key(place.0, place.1), scope.user_no])?;
     let is_archive_sound = rows.next()?.map_or(Ok(true), |row| row_check::holds(row, 8))?;
-    let turn = turns::by_number(conn, scope, place.0, place.1).map(drop);
-    match turn.and_then(|()| summaries::at(conn, scope, place).map(drop)) {
-        Ok(()) => Ok(is_archive_sound),
+    // The checksum of a turn's row leaves its words out.
+    let has_its_words = |turn: Option<Turn>| match turn {
+        Some(turn) => Ok(words_at(conn, scope, place)? == Some(WordCounts::of(&turn.said).encode())),
+        None => Ok(true),
+    };
+    let of_turn = turns::by_number(conn, scope, place.0, place.1).and_then(has_its_words);
+    match of_turn.and_then(|is_sound| summaries::at(conn, scope, place).map(|_| is_sound)) {
+        Ok(is_sound) => Ok(is_sound && is_archive_sound),
         Err(error) if error.kind() == ErrorKind::Corrupt => Ok(false),
         Err(error) => Err(error),
     }
