@@ -92,15 +92,16 @@ impl Readers {
             .error_handler(Box::new(NopErrorHandler))
             .build_unchecked(opener);
         let readers = Self { file, pool, _closed: closed, refused, read_timeout_ms: config.read_timeout_ms };
-        readers.take()?; // What makes it impossible is said when the file is opened.
+        readers.take(Deadline::after_ms(config.read_timeout_ms))?; // What makes it impossible is said when the file is opened.
         Ok(readers)
     }
 
     /// Runs `read` on one snapshot of the file; past the deadline it is stopped.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         self.file.noticed()?;
-        let reader = self.take()?;
-        let answer = read_before(Deadline::after_ms(self.read_timeout_ms), &reader.conn, read);
+        let deadline = Deadline::after_ms(self.read_timeout_ms);
+        let reader = self.take(deadline)?;
+        let answer = read_before(deadline, &reader.conn, read);
         if answer.as_ref().is_err_and(poisons_connection) {
             reader.broken.set(true);
         }
@@ -118,17 +119,16 @@ impl Readers {
         }
     }
 
-    fn take(&self) -> Result<PooledConnection<Opener>> {
-        let deadline = Deadline::after_ms(self.read_timeout_ms);
+    fn take(&self, deadline: Deadline) -> Result<PooledConnection<Opener>> {
         loop {
             if let Ok(reader) = self.pool.get_timeout(deadline.remaining().min(BETWEEN_LOOKS)) {
                 return Ok(reader);
             }
+            let refused = self.refused.lock().expect("no one panics with it").clone();
             // As long as there are others, one of them will come back.
-            if self.pool.state().connections == 0
-                && let Some(why) = &*self.refused.lock().expect("no one panics with it")
-            {
-                return Err(why.clone());
+            let is_hopeless = self.pool.state().connections == 0 || deadline.has_passed();
+            if let Some(why) = refused.filter(|_| is_hopeless) {
+                return Err(why);
             }
             if deadline.has_passed() {
                 let message = "all connections for reading are in use; raise readers";
@@ -166,9 +166,8 @@ fn read_before<T>(
 ) -> Result<T> {
     conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || deadline.has_passed()))?;
     let tx = conn.unchecked_transaction()?;
-    let answer = read(&tx)?;
-    tx.commit()?;
-    Ok(answer)
+    // It ends by a rollback: behind a statement that has met a damaged page a commit fails, though all else was read.
+    read(&tx)
 }
 
 #[cfg(test)]
