@@ -63,7 +63,7 @@ pub(crate) fn writer_before_migration(path: &Path, config: &Config) -> Result<Co
          PRAGMA journal_size_limit = 16777216;
          PRAGMA wal_autocheckpoint = 0;"
     ))?;
-    row_check::add_function(&conn)?;
+    row_check::add_functions(&conn)?;
     Ok(conn)
 }
 

@@ -14,7 +14,7 @@ use crate::{
         index_checks::{self, IndexProblems},
         migrate,
         row_check::{self, Damage},
-        sessions, summaries, turns,
+        sessions, summaries, turn_row,
     },
     text::{
         measure::{self, ContentHash},
@@ -40,6 +40,9 @@ pub struct Check {
     pub problems: u64,
     /// Where, as far as that is known: rows, as `sqlite3` finds them. The first 20 of each table.
     pub places: Vec<String>,
+    /// It looks at what can be worked out again from other rows.
+    #[serde(skip)]
+    pub(crate) is_of_index: bool,
 }
 
 impl Diagnosis {
@@ -50,13 +53,9 @@ impl Diagnosis {
 
     /// Whether rows are damaged that can be worked out again from others.
     pub(crate) fn has_damaged_index(&self) -> bool {
-        let is_index = |place: &String| DERIVED.iter().any(|table| place.starts_with(table));
-        self.checks.iter().any(|check| check.places.iter().any(is_index))
+        self.checks.iter().any(|check| check.is_of_index && check.problems > 0)
     }
 }
-
-/// Tables of what can be worked out again.
-const DERIVED: &[&str] = &["postings", "unit_blocks", "vector_blocks"];
 
 /// What must hold, and a query that counts where it does not.
 const COUNTS: &[(&str, &str)] = &[
@@ -245,14 +244,14 @@ pub(crate) fn diagnose(path: &Path) -> Result<Diagnosis> {
 }
 
 fn check(holds: &str, problems: u64) -> Check {
-    Check { holds: holds.to_owned(), problems, places: Vec::new() }
+    Check { holds: holds.to_owned(), problems, places: Vec::new(), is_of_index: false }
 }
 
 /// Whether every row of ours is what was written.
 fn row_check(conn: &Connection) -> Check {
     let holds = "every row is what was written";
     match row_check::damage(conn) {
-        Ok(Damage { rows, places }) => Check { holds: holds.to_owned(), problems: rows, places },
+        Ok(Damage { rows, places, is_of_index }) => Check { places, is_of_index, ..check(holds, rows) },
         Err(_) => check(holds, 1),
     }
 }
@@ -318,12 +317,12 @@ fn turn_checks(conn: &Connection) -> [Check; 4] {
 }
 
 fn look_at_turns(conn: &Connection, found: &mut TurnProblems) -> Result<()> {
-    let (columns, read) = turns::row_reader();
+    let columns = turn_row::COLUMNS;
     let mut stmt =
         conn.prepare(&format!("SELECT {columns}, words FROM conversation_turns ORDER BY turn_key"))?;
     let mut rows = stmt.query([])?;
     while let Some(row) = rows.next()? {
-        let (Ok(turn), Ok(words)) = (read(row), row.get::<_, Vec<u8>>("words")) else {
+        let (Ok(turn), Ok(words)) = (turn_row::read(row), row.get::<_, Vec<u8>>("words")) else {
             found.unreadable += 1;
             continue;
         };

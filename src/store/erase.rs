@@ -20,7 +20,7 @@ use crate::{
         index,
         jobs::{self, Lease},
         sessions,
-        turns::turn_key,
+        turns::{place_of, turn_key},
         units,
         users::{self, Scope},
         vectors,
@@ -311,11 +311,11 @@ struct Place {
 /// Some turns of a session: rows, in the archive, or only summaries.
 fn places(conn: &Connection, scope: &Scope, session_no: i64) -> Result<Vec<Place>> {
     let mut stmt = conn.prepare_cached(
-        "SELECT id AS turn_id, turn_number, seq FROM conversation_turns
+        "SELECT id AS turn_id, turn_key, seq FROM conversation_turns
          WHERE turn_key BETWEEN ?1 AND ?2 AND user_id = ?3
-         UNION ALL SELECT turn_id, turn_number, seq FROM archived_turns
+         UNION ALL SELECT turn_id, turn_key, seq FROM archived_turns
          WHERE turn_key BETWEEN ?1 AND ?2 AND user_no = ?4
-         UNION ALL SELECT original_turn_id, turn_number, seq FROM conversation_summaries
+         UNION ALL SELECT original_turn_id, turn_key, seq FROM conversation_summaries
          WHERE turn_key BETWEEN ?1 AND ?2 AND user_id = ?3 AND original = 'deleted'
          LIMIT ?5",
     )?;
@@ -324,7 +324,7 @@ fn places(conn: &Connection, scope: &Scope, session_no: i64) -> Result<Vec<Place
         stmt.query_map(params![first, last, scope.user_id, scope.user_no, SLICE], |row: &Row<'_>| {
             Ok(Place {
                 turn_id: row.get("turn_id")?,
-                turn_number: row.get("turn_number")?,
+                turn_number: place_of(row.get("turn_key")?).1,
                 seq: row.get("seq")?,
             })
         })?;

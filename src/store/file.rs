@@ -192,7 +192,28 @@ pub(crate) fn file_key(path: &Path) -> io::Result<FileKey> {
     use std::os::unix::fs::MetadataExt;
     // A link that lies there now is not the file: SQLite would put the log elsewhere.
     let file = fs::symlink_metadata(path)?;
+    if file.nlink() == 0 {
+        return Err(IoKind::NotFound.into()); // It can be reached still, through a mount, until that goes too.
+    }
     Ok(FileKey((file.dev(), file.ino())))
+}
+
+/// Refuses a file with several names: the log is named after the one by which it is opened, and who opens it by another
+/// name does not see that log.
+pub(crate) fn check_one_name(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let names = fs::symlink_metadata(path).map_err(|error| from_io(error, path))?.nlink();
+        if names > 1 {
+            let message = format!(
+                "{} has {names} names (hard links), and each would have a log of its own; leave it one",
+                path.display()
+            );
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(not(unix))]

@@ -140,11 +140,11 @@ pub(crate) fn for_each_facts(conn: &Connection, scope: &Scope, mut each: impl Fn
     let mut rows = stmt.query([scope.user_no])?;
     let mut damaged = 0;
     while let Some(row) = rows.next()? {
-        let block = row.get(1)?;
-        let body = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
-        match facts::decode(block, body) {
-            Some(facts) if row_check::holds(row, 3)? => facts.into_iter().for_each(&mut each),
-            _ => {
+        let body = row.get_ref(2)?.as_blob().unwrap_or_default();
+        match row.get(1).map(|block| (block, facts::decode(block, body))) {
+            Ok((_, Some(facts))) if row_check::holds(row, 3)? => facts.into_iter().for_each(&mut each),
+            Err(_) => damaged += 1,
+            Ok((block, _)) => {
                 damaged += 1;
                 units::for_each(conn, scope, (last_of(block) - BLOCK_UNITS, last_of(block)), |unit| {
                     each(unit.facts);

@@ -15,13 +15,16 @@ use crate::{
     },
 };
 
+/// The tables of what can be worked out again.
+pub(super) const TABLES: &[&str] = &["postings", "unit_blocks", "vector_blocks"];
+
 /// What is to be made anew of one user.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Damage {
     /// Rows of postings, or blocks of facts.
     index: bool,
-    /// Blocks of vectors, by their space.
-    vectors: Vec<(i64, u32)>,
+    /// Blocks of vectors: their rows, spaces, and numbers, if those can be read.
+    vectors: Vec<(i64, i64, Option<u32>)>,
 }
 
 /// Looks at every row of the user's index.
@@ -40,13 +43,13 @@ pub(crate) fn damage(conn: &Connection, scope: &Scope) -> Result<Damage> {
         3,
     )?;
     let mut stmt = conn.prepare(
-        "SELECT user_no, space_no, block_no, body, row_check FROM vector_blocks WHERE user_no = ?1",
+        "SELECT user_no, space_no, block_no, body, row_check, rowid FROM vector_blocks WHERE user_no = ?1",
     )?;
     let mut rows = stmt.query([scope.user_no])?;
     let mut vectors = Vec::new();
     while let Some(row) = rows.next()? {
         if is_damaged(row, 4)? {
-            vectors.push((row.get(1)?, row.get(2)?));
+            vectors.push((row.get(5)?, row.get(1)?, row.get(2).ok()));
         }
     }
     Ok(Damage { index, vectors })
@@ -58,13 +61,13 @@ pub(crate) fn mend(desk: &mut Desk<'_>, scope: &Scope, lease: &Lease, damage: &D
     if damage.index {
         index::begin_anew(desk, scope)?;
     }
-    for &(space_no, block_no) in &damage.vectors {
+    for &(rowid, space_no, block_no) in &damage.vectors {
         desk.tx
-            .prepare_cached(
-                "DELETE FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 AND block_no = ?3",
-            )?
-            .execute(params![scope.user_no, space_no, block_no])?;
-        vectors::reopen_block(desk.tx, scope, space_no, block_no)?;
+            .prepare_cached("DELETE FROM vector_blocks WHERE rowid = ?1 AND user_no = ?2")?
+            .execute(params![rowid, scope.user_no])?;
+        if let Some(block_no) = block_no {
+            vectors::reopen_block(desk.tx, scope, space_no, block_no)?;
+        }
     }
     if !damage.vectors.is_empty() {
         users::raise_epoch(desk.tx, scope)?;

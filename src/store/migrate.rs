@@ -3,7 +3,7 @@
 //! refinery applies all that is missing in one immediate transaction, with the rows that say so inside it.
 //! Two processes may try at once: the second waits for the first, finds the tables there, and rolls back.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, ErrorCode, OptionalExtension};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -103,16 +103,20 @@ pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
     if version(conn)? == Some(LATEST) {
         return Ok(()); // Another process was faster.
     }
-    let busy = std::error::Error::source(&error)
+    let code = std::error::Error::source(&error)
         .and_then(|source| source.downcast_ref::<rusqlite::Error>())
-        .is_some_and(|source| {
-            matches!(
-                source.sqlite_error_code(),
-                Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked)
-            )
-        });
-    let kind = if busy { ErrorKind::Busy } else { ErrorKind::Io };
-    Err(Error::caused(kind, "the schema could not be brought up to date; nothing was changed", error))
+        .and_then(rusqlite::Error::sqlite_error_code);
+    let (kind, why) = match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (ErrorKind::Busy, "try again"),
+        // Adding a column has SQLite look at every row.
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::ConstraintViolation) => (
+            ErrorKind::Corrupt,
+            "the file is damaged; restore a backup, or go on with the build that wrote it",
+        ),
+        _ => (ErrorKind::Io, "the disk or the file system failed"),
+    };
+    let message = format!("the schema could not be brought up to date, and nothing was changed: {why}");
+    Err(Error::caused(kind, message, error))
 }
 
 #[cfg(test)]

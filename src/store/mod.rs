@@ -31,6 +31,7 @@ pub(crate) mod stats;
 pub(crate) mod summaries;
 pub(crate) mod swap;
 pub(crate) mod transfer;
+mod turn_row;
 pub(crate) mod turns;
 pub(crate) mod units;
 pub(crate) mod users;

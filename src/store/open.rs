@@ -59,6 +59,7 @@ fn prepare(path: &Path, config: &Config) -> Result<(DbFile, Connection)> {
     if config.must_exist && matches!(found, Found::Empty | Found::Backend) {
         return Err(Error::not_found(format!("there is no memory in {} yet", path.display())));
     }
+    file::check_one_name(path)?;
     let key = file::file_key(path).map_err(|error| from_io(error, path))?;
     let mut conn =
         connect::writer_before_migration(path, config).map_err(|error| explain_unwritable(error, path))?;

@@ -156,15 +156,13 @@ pub(crate) fn for_each_words(
 ) -> Result<()> {
     turns::for_each_words(conn, scope, session_no, before, &mut each)?;
     let mut stmt = conn.prepare_cached(
-        "SELECT turn_number, words FROM archived_turns WHERE turn_key >= ?1 AND turn_key < ?2 AND user_no = ?3",
+        "SELECT turn_key, words FROM archived_turns WHERE turn_key >= ?1 AND turn_key < ?2 AND user_no = ?3",
     )?;
     let range = params![turn_key(session_no, 0), turn_key(session_no, before), scope.user_no];
     let mut rows = stmt.query(range)?;
     while let Some(row) = rows.next()? {
-        if let Some(words) =
-            EncodedWords::parse(row.get_ref("words")?.as_blob().map_err(rusqlite::Error::from)?)
-        {
-            each(row.get("turn_number")?, words);
+        if let Some(words) = row.get_ref("words")?.as_blob().ok().and_then(EncodedWords::parse) {
+            each(turns::place_of(row.get("turn_key")?).1, words);
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params};
 use crate::{
     error::{Error, ErrorKind, Result},
     index::postings::{self, Chunk, Posting},
-    store::users::Scope,
+    store::{row_check, users::Scope},
     text::words::{FieldCounts, Word},
 };
 
@@ -30,14 +30,18 @@ pub(crate) fn for_each(
     mut each: impl FnMut(u32, FieldCounts),
 ) -> Result<Shown> {
     let mut stmt = conn.prepare_cached(
-        "SELECT first_seq, last_seq, data FROM postings WHERE user_no = ?1 AND word = ?2 ORDER BY first_seq",
+        "SELECT user_no, word, first_seq, last_seq, unit_count, data, row_check FROM postings
+         WHERE user_no = ?1 AND word = ?2 ORDER BY first_seq",
     )?;
     let mut rows = stmt.query(params![scope.user_no, word])?;
     let mut shown = Shown { last: 0, is_damaged: false };
     while let Some(row) = rows.next()? {
-        let data = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
-        match (row.get(0), row.get(1)) {
-            (Ok(first), Ok(last)) if postings::for_each(first, data, &mut each) => shown.last = last,
+        let data = row.get_ref(5)?.as_blob().unwrap_or_default();
+        match (row.get(2), row.get(3)) {
+            (Ok(first), Ok(last)) if row_check::holds(row, 6)? => {
+                postings::for_each(first, data, &mut each);
+                shown.last = last;
+            }
             _ => shown.is_damaged = true,
         }
     }
@@ -94,8 +98,8 @@ pub(super) fn last_seq(conn: &Connection, scope: &Scope, word: Word) -> Result<u
 /// The last row of a word that begins at `until` or before.
 fn last_chunk(conn: &Connection, scope: &Scope, word: Word, until: u32) -> Result<Option<Chunk>> {
     let mut stmt = conn.prepare_cached(
-        "SELECT first_seq, last_seq, unit_count, data FROM postings WHERE user_no = ?1 AND word = ?2 AND first_seq <= ?3
-         ORDER BY first_seq DESC LIMIT 1",
+        "SELECT user_no, word, first_seq, last_seq, unit_count, data, row_check FROM postings
+         WHERE user_no = ?1 AND word = ?2 AND first_seq <= ?3 ORDER BY first_seq DESC LIMIT 1",
     )?;
     let mut rows = stmt.query(params![scope.user_no, word, until])?;
     rows.next()?.map(read).transpose()
@@ -108,7 +112,7 @@ fn overlapping(
     (first, last): (u32, u32),
 ) -> Result<Vec<Chunk>> {
     let mut stmt = conn.prepare_cached(
-        "SELECT first_seq, last_seq, unit_count, data FROM postings
+        "SELECT user_no, word, first_seq, last_seq, unit_count, data, row_check FROM postings
          WHERE user_no = ?1 AND word = ?2 AND first_seq <= ?4 AND last_seq >= ?3",
     )?;
     let mut rows = stmt.query(params![scope.user_no, word, first, last])?;
@@ -142,6 +146,9 @@ fn decoded(chunk: &Chunk) -> Result<Vec<Posting>> {
 }
 
 fn read(row: &Row<'_>) -> Result<Chunk> {
+    if !row_check::holds(row, 6)? {
+        return Err(unreadable()); // Written again it would pass for sound.
+    }
     Ok(Chunk {
         first: row.get("first_seq")?,
         last: row.get("last_seq")?,

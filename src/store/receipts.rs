@@ -17,6 +17,7 @@ use crate::{
     },
     store::{
         desk::Desk,
+        row_check,
         sessions::SessionRow,
         turns, units,
         users::{self, Scope},
@@ -105,26 +106,32 @@ fn prune(tx: &Connection, scope: &Scope, keep: u32) -> Result<()> {
 /// A receipt by its id.
 pub(crate) fn by_id(conn: &Connection, scope: &Scope, id: ReceiptId) -> Result<Option<Receipt>> {
     let mut stmt = conn.prepare_cached(&format!("{SELECT} AND r.id = ?2"))?;
-    let found = stmt.query_row(params![scope.user_no, id], read).optional()?;
+    let mut rows = stmt.query(params![scope.user_no, id])?;
+    let found = rows.next()?.map(read).transpose()?;
     found.map(|(no, receipt)| with_items(conn, scope, no, receipt)).transpose()
 }
 
 /// The newest receipts of a user, newest first, without their items.
 pub(crate) fn newest(conn: &Connection, scope: &Scope, limit: u32) -> Result<Vec<Receipt>> {
     let mut stmt = conn.prepare_cached(&format!("{SELECT} ORDER BY r.receipt_no DESC LIMIT ?2"))?;
-    let rows = stmt.query_map(params![scope.user_no, limit], read)?;
-    Ok(rows.map(|row| row.map(|(_, receipt)| receipt)).collect::<rusqlite::Result<_>>()?)
+    let rows = stmt.query_and_then(params![scope.user_no, limit], read)?;
+    rows.map(|row| row.map(|(_, receipt)| receipt)).collect()
 }
 
-const SELECT: &str = "SELECT r.receipt_no AS receipt_no, r.id AS id, s.id AS session_id, r.asked_at AS asked_at,
+/// What the row's checksum covers, in the table's order, then the checksum.
+const SELECT: &str = "SELECT r.receipt_no AS receipt_no, r.id AS id, r.user_no, r.session_no, r.asked_at AS asked_at,
         r.now AS now, r.query AS query, r.profile AS profile, r.weights AS weights, r.understood AS understood,
         r.missing AS missing, r.budget_tokens AS budget_tokens, r.tokens AS tokens, r.took_us AS took_us,
-        r.used_at AS used_at
+        r.used_at AS used_at, r.row_check, s.id AS session_id
      FROM recall_receipts AS r LEFT JOIN conversation_sessions AS s ON s.session_no = r.session_no
      WHERE r.user_no = ?1";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<(i64, Receipt)> {
-    let profile = match row.get_ref("profile")?.as_str()? {
+fn read(row: &Row<'_>) -> Result<(i64, Receipt)> {
+    if !row_check::holds(row, 15)? {
+        let id: ReceiptId = row.get("id")?;
+        return Err(row_check::damaged(format_args!("receipt {id}")));
+    }
+    let profile = match row.get::<_, String>("profile")?.as_str() {
         "paper" => Profile::Paper,
         "recency" => Profile::Recency,
         "custom" => Profile::Custom(json_at(row, "weights")?),

@@ -12,7 +12,8 @@ use rusqlite::{
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    store::{migrate, users::Scope},
+    store::{mend, migrate, users::Scope},
+    text::measure,
 };
 
 /// The column; a BLOB of 4 bytes, big-endian, so that writing it never changes a row's size.
@@ -21,6 +22,12 @@ const COLUMN: &str = "row_check";
 const UNSEALED: &str = "x'00000000'";
 /// Computes it, in SQL: takes the other columns in their order.
 const FUNCTION: &str = "thermocline_row_check";
+/// Computes what proves a turn's text, in SQL: takes its sides.
+const HASH_FUNCTION: &str = "thermocline_content_hash";
+/// Of a turn: whether its unit says that another text was recorded.
+const IS_ANOTHER_TEXT: &str = "thermocline_content_hash(user_message, ai_response) <>
+    (SELECT r.content_hash FROM user_scopes AS u JOIN recall_units AS r ON r.user_no = u.user_no
+     WHERE u.user_id = conversation_turns.user_id AND r.seq = conversation_turns.seq)";
 /// Columns that no checksum covers, since other checks of doctor do. A backend's connection may set `snapshot_id` to NULL
 /// (`ON DELETE SET NULL`), and has no triggers of ours; the others are what a turn is found by and derived from it, and
 /// reading them for nothing else made the warm tier slower (benchmark `warm`).
@@ -42,11 +49,19 @@ struct Table {
 }
 
 /// Lets this connection compute checksums.
-pub(super) fn add_function(conn: &Connection) -> Result<()> {
+pub(super) fn add_functions(conn: &Connection) -> Result<()> {
     let flags =
         FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
     conn.create_scalar_function(FUNCTION, -1, flags, |context| {
         Ok(checksum((0..context.len()).map(|at| context.get_raw(at))).to_vec())
+    })?;
+    conn.create_scalar_function(HASH_FUNCTION, 2, flags, |context| {
+        // What is no text was not recorded.
+        let hash = match (context.get_raw(0).as_str(), context.get_raw(1).as_str()) {
+            (Ok(user), Ok(reply)) => measure::content_hash(user, reply).to_vec(),
+            _ => Vec::new(),
+        };
+        Ok(hash)
     })?;
     Ok(())
 }
@@ -106,8 +121,11 @@ pub(super) fn seal(conn: &Connection) -> Result<()> {
         }
     }
     for Table { name, columns, .. } in tables(&tx)? {
+        // A text that is not the one that was recorded must not pass for it: its row gets no checksum that fits.
+        let is_known_damaged = if name == "conversation_turns" { IS_ANOTHER_TEXT } else { "false" };
         tx.execute_batch(&format!(
-            "UPDATE {name} SET {COLUMN} = {FUNCTION}({}) WHERE {COLUMN} = {UNSEALED}",
+            "UPDATE {name} SET {COLUMN} = CASE WHEN {is_known_damaged} THEN x'00' ELSE {FUNCTION}({}) END
+             WHERE {COLUMN} = {UNSEALED}",
             columns.join(", ")
         ))?;
     }
@@ -140,13 +158,17 @@ pub(crate) fn damaged(what: impl std::fmt::Display) -> Error {
 pub(super) struct Damage {
     pub(super) rows: u64,
     pub(super) places: Vec<String>,
+    /// Some of them can be worked out again from others.
+    pub(super) is_of_index: bool,
 }
 
 /// Looks at every row of every table of ours.
 pub(super) fn damage(conn: &Connection) -> Result<Damage> {
     let mut found = Damage::default();
     for table in tables(conn)? {
+        let known = found.rows;
         look_at(conn, &table, &mut found)?;
+        found.is_of_index |= found.rows > known && mend::TABLES.contains(&table.name.as_str());
     }
     Ok(found)
 }
@@ -269,7 +291,7 @@ fn has_column(conn: &Connection, table: &str) -> Result<bool> {
 /// CRC-32 over the values, each with its place, type and, of texts and blobs, length; NULL counts for nothing, so that a
 /// column which is added later and is NULL changes no checksum.
 fn checksum<'v>(values: impl Iterator<Item = ValueRef<'v>>) -> [u8; 4] {
-    let mut sum = Sum { sum: crc32fast::Hasher::new(), waiting: [0; 512], len: 0 };
+    let mut sum = Sum { hasher: crc32fast::Hasher::new(), waiting: [0; 512], len: 0 };
     for (place, value) in (0_u8..).zip(values) {
         match value {
             ValueRef::Null => {}
@@ -280,12 +302,12 @@ fn checksum<'v>(values: impl Iterator<Item = ValueRef<'v>>) -> [u8; 4] {
         }
     }
     sum.flush();
-    sum.sum.finalize().to_be_bytes()
+    sum.hasher.finalize().to_be_bytes()
 }
 
 /// Sums many values at a time: the processor's instructions are for long runs, and most values are short.
 struct Sum {
-    sum: crc32fast::Hasher,
+    hasher: crc32fast::Hasher,
     waiting: [u8; 512],
     len: usize,
 }
@@ -307,7 +329,7 @@ impl Sum {
                 room.copy_from_slice(bytes);
                 self.len += bytes.len();
             }
-            None => self.sum.update(bytes),
+            None => self.hasher.update(bytes),
         }
     }
 
@@ -321,7 +343,7 @@ impl Sum {
     }
 
     fn flush(&mut self) {
-        self.sum.update(&self.waiting[..self.len]);
+        self.hasher.update(&self.waiting[..self.len]);
         self.len = 0;
     }
 }

@@ -1,21 +1,18 @@
 //! Rows of `conversation_turns`, of `recall_units` that stand for them, and of `memory_tier_transitions`.
 
 use chrono::{DateTime, Utc};
-use rusqlite::{
-    Connection, OptionalExtension, Row, params,
-    types::{FromSql, FromSqlResult, ValueRef},
-};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{
-    error::{Error, ErrorKind, Result},
+    error::Result,
     model::{
         critical::CriticalRule,
         ids::{SessionId, TurnId},
         tier::{MemoryTier, MoveReason, Transition},
-        turn::{Said, TokenCounts, Turn},
+        turn::Turn,
     },
     store::{
-        row_check,
+        turn_row::{COLUMNS, read},
         users::{self, Scope},
         values::{Instant, instant_at},
     },
@@ -25,99 +22,7 @@ use crate::{
     },
 };
 
-/// `turn_key = session_no << 24 | turn_number`.
-const TURN_NUMBER_BITS: u32 = 24;
-/// The most turns of one session.
-pub(crate) const MAX_TURN_NUMBER: u32 = (1 << TURN_NUMBER_BITS) - 1;
-
-pub(super) fn turn_key(session_no: i64, turn_number: u32) -> i64 {
-    session_no << TURN_NUMBER_BITS | i64::from(turn_number)
-}
-
-/// What the row's checksum covers, in the table's order, then the checksum, then what it leaves out. [`read`] counts them
-/// instead of naming them: looking up 21 names in each of 50 rows took as long as reading the rows (benchmark `warm`).
-const COLUMNS: &str = "id, session_id, turn_number, seq, caller_id, timestamp, memory_tier, user_message_tokens, \
-    ai_response_tokens, total_tokens, piece_tokens, counted_by, is_identity_critical, critical_rule, user_name, \
-    assistant_name, user_origin, assistant_origin, user_message, ai_response, row_check, snapshot_id, turn_key";
-/// How many of them the checksum covers.
-const CHECKED_COLUMNS: usize = 20;
-
-fn read(row: &Row<'_>) -> Result<Turn> {
-    let mut values = [ValueRef::Null; CHECKED_COLUMNS + 2];
-    for (at, value) in values.iter_mut().enumerate() {
-        *value = row.get_ref(at)?;
-    }
-    if !row_check::is_whole(&values[..=CHECKED_COLUMNS]) {
-        return Err(damaged(place_of(row.get("turn_key")?))); // What the row was found by.
-    }
-    from_values(&values).map_err(|error| rusqlite::Error::from(error).into())
-}
-
-fn from_values(values: &[ValueRef<'_>; CHECKED_COLUMNS + 2]) -> FromSqlResult<Turn> {
-    fn get<T: FromSql>(value: ValueRef<'_>) -> FromSqlResult<T> {
-        T::column_result(value)
-    }
-    Ok(Turn {
-        id: get(values[0])?,
-        session_id: get(values[1])?,
-        turn_number: get(values[2])?,
-        seq: get(values[3])?,
-        caller_id: get(values[4])?,
-        timestamp: get::<Instant>(values[5])?.0,
-        memory_tier: get(values[6])?,
-        is_identity_critical: get(values[12])?,
-        critical_rule: get(values[13])?,
-        snapshot_id: get(values[21])?,
-        tokens: TokenCounts {
-            user_message_tokens: get(values[7])?,
-            ai_response_tokens: get(values[8])?,
-            total_tokens: get(values[9])?,
-            piece_tokens: get(values[10])?,
-            counted_by: get(values[11])?,
-        },
-        said: Said {
-            user_name: get(values[14])?,
-            assistant_name: get(values[15])?,
-            user_origin: get(values[16])?,
-            assistant_origin: get(values[17])?,
-            user_message: get(values[18])?,
-            ai_response: get(values[19])?,
-        },
-    })
-}
-
-/// The error for a turn that is not what was recorded.
-pub(super) fn damaged((session_no, turn_number): (i64, u32)) -> Error {
-    row_check::damaged(format_args!("turn {turn_number} of session number {session_no}"))
-}
-
-/// The session and the number that a key is made of.
-pub(super) fn place_of(turn_key: i64) -> (i64, u32) {
-    (turn_key >> TURN_NUMBER_BITS, u32::try_from(turn_key & i64::from(MAX_TURN_NUMBER)).unwrap_or(0))
-}
-
-/// Turns that were read one after the other.
-#[derive(Debug, Default)]
-pub(crate) struct Read {
-    pub(crate) turns: Vec<Turn>,
-    /// The numbers of those whose rows are damaged: the others are read all the same.
-    pub(crate) damaged: Vec<u32>,
-}
-
-impl Read {
-    /// Takes the next row; returns whether it could be read.
-    fn take(&mut self, row: &Row<'_>) -> Result<bool> {
-        match read(row) {
-            Ok(turn) => self.turns.push(turn),
-            Err(error) if error.kind() == ErrorKind::Corrupt => {
-                self.damaged.push(place_of(row.get("turn_key")?).1);
-                return Ok(false);
-            }
-            Err(error) => return Err(error),
-        }
-        Ok(true)
-    }
-}
+pub(crate) use crate::store::turn_row::{MAX_TURN_NUMBER, Read, damaged, place_of, turn_key};
 
 /// What an earlier record with the same caller's id left behind.
 #[derive(Debug)]
@@ -313,7 +218,8 @@ pub(crate) fn insert_row(
     Ok(())
 }
 
-/// Moves a turn from hot to warm, and records the move: its first, since a turn begins hot and never comes back.
+/// Moves a turn from hot to warm, and records the move: its first, since a turn begins hot and never comes back. One whose
+/// row is gone, which is damage, keeps no other from moving.
 pub(crate) fn leave_hot(
     tx: &Connection,
     scope: &Scope,
@@ -321,19 +227,16 @@ pub(crate) fn leave_hot(
     reason: MoveReason,
     now: DateTime<Utc>,
 ) -> Result<()> {
+    // By its key alone: that it is hot its session says, and the index of hot rows, even if a bit of the row says otherwise.
     let moved = tx
         .prepare_cached(
-            "UPDATE conversation_turns SET memory_tier = 'warm', tier_pad = ''
-             WHERE turn_key = ?1 AND user_id = ?2 AND memory_tier = 'hot'",
+            "UPDATE conversation_turns SET memory_tier = 'warm', tier_pad = '' WHERE turn_key = ?1 AND user_id = ?2",
         )?
         .execute(params![turn_key(session_no, turn_number), scope.user_id])?;
-    if moved != 1 {
-        return Err(Error::new(
-            ErrorKind::Corrupt,
-            format!("turn {turn_number} is not in the tier that its session says; run doctor"),
-        ));
+    if moved == 1 {
+        record_move(tx, scope, (session_no, turn_number), ("hot", "warm"), reason, now)?;
     }
-    record_move(tx, scope, (session_no, turn_number), ("hot", "warm"), reason, now)
+    Ok(())
 }
 
 /// Records that a turn moved: the next of its moves.
@@ -427,10 +330,10 @@ pub(crate) fn hot(conn: &Connection, scope: &Scope, session: SessionId) -> Resul
 /// The numbers of the hot turns of a session, ascending.
 pub(crate) fn hot_numbers(conn: &Connection, scope: &Scope, session: SessionId) -> Result<Vec<u32>> {
     let mut stmt = conn.prepare_cached(
-        "SELECT turn_number FROM conversation_turns
+        "SELECT turn_key FROM conversation_turns
          WHERE session_id = ?1 AND user_id = ?2 AND memory_tier = 'hot' ORDER BY turn_number",
     )?;
-    let rows = stmt.query_map(params![session, scope.user_id], |row| row.get("turn_number"))?;
+    let rows = stmt.query_map(params![session, scope.user_id], |row| Ok(place_of(row.get("turn_key")?).1))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -467,14 +370,15 @@ pub(crate) fn for_each_words(
     mut each: impl FnMut(u32, EncodedWords<'_>),
 ) -> Result<()> {
     let mut stmt = conn.prepare_cached(
-        "SELECT turn_number, words FROM conversation_turns
+        "SELECT turn_key, words FROM conversation_turns
          WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3",
     )?;
     let mut rows =
         stmt.query(params![turn_key(session_no, 0), turn_key(session_no, before), scope.user_id])?;
     while let Some(row) = rows.next()? {
-        if let Some(words) = EncodedWords::parse(row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?) {
-            each(row.get(0)?, words);
+        // What cannot be read is not found by its words.
+        if let Some(words) = row.get_ref(1)?.as_blob().ok().and_then(EncodedWords::parse) {
+            each(place_of(row.get(0)?).1, words);
         }
     }
     Ok(())
@@ -540,9 +444,4 @@ pub(crate) fn transitions(
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-/// The columns of a turn and what reads them, for doctor: it looks at the rows of all users.
-pub(super) fn row_reader() -> (&'static str, fn(&Row<'_>) -> Result<Turn>) {
-    (COLUMNS, read)
 }

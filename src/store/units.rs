@@ -82,20 +82,22 @@ fn read(row: &Row<'_>) -> Result<Unit> {
     let words = words_in(row)?;
     let facts = Facts {
         seq: row.get("seq")?,
-        session_no: row.get("session_no")?,
-        turn_number: row.get("turn_number")?,
+        session_no: row.get("session_no").unwrap_or_default(),
+        turn_number: row.get("turn_number").unwrap_or_default(),
         said_at_ms: instant_at(row, "said_at").map_or(0, |at| at.timestamp_millis()),
         ..Facts::default()
     };
-    // A unit whose time or words are damaged is found by its meaning; doctor finds the damage.
+    // A unit that is damaged is found by what is left of it; doctor finds the damage.
     let facts = EncodedWords::parse(&words).map_or(facts, |words| facts.with_words(words));
     Ok(Unit { facts, words })
 }
 
 /// The words of a row: the turn's own, else those of the summary in its place.
 fn words_in(row: &Row<'_>) -> Result<Vec<u8>> {
-    if let Some(words) = row.get("words")? {
-        return Ok(words);
+    match row.get("words") {
+        Ok(Some(words)) => return Ok(words),
+        Ok(None) => {}
+        Err(_) => return Ok(Vec::new()), // It is damaged.
     }
     let summary: Option<String> = row.get("summary_text")?;
     let keywords: Option<String> = row.get("topic_keywords")?;

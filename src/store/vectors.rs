@@ -9,7 +9,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     index::{BLOCK_UNITS, block_of, last_of},
     model::job::JobKind,
-    store::{desk::Desk, jobs, users::Scope},
+    store::{desk::Desk, jobs, row_check, users::Scope},
 };
 
 /// A space of vectors in this file.
@@ -84,16 +84,16 @@ pub(crate) fn for_each_block(
     mut each: impl FnMut(Block<'_>),
 ) -> Result<usize> {
     let mut stmt = conn.prepare_cached(
-        "SELECT block_no, body FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 AND block_no >= ?3
-         ORDER BY block_no",
+        "SELECT user_no, space_no, block_no, body, row_check FROM vector_blocks
+         WHERE user_no = ?1 AND space_no = ?2 AND block_no >= ?3 ORDER BY block_no",
     )?;
     let mut rows = stmt.query(params![scope.user_no, space.space_no, first])?;
     let mut damaged = 0;
     while let Some(row) = rows.next()? {
-        let body = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
-        match Block::parse(row.get(0)?, space.dims, body) {
-            Some(block) => each(block),
-            None => damaged += 1,
+        let body = row.get_ref(3)?.as_blob().unwrap_or_default();
+        match row.get(2).ok().and_then(|block| Block::parse(block, space.dims, body)) {
+            Some(block) if row_check::holds(row, 4)? => each(block),
+            _ => damaged += 1,
         }
     }
     Ok(damaged)
@@ -359,12 +359,14 @@ fn without(
     is_gone: impl Fn(u32) -> bool,
 ) -> Result<Vec<Stored>> {
     let mut stmt = conn.prepare_cached(
-        "SELECT body FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 AND block_no = ?3",
+        "SELECT user_no, space_no, block_no, body, row_check FROM vector_blocks
+         WHERE user_no = ?1 AND space_no = ?2 AND block_no = ?3",
     )?;
     let mut rows = stmt.query(params![scope.user_no, space.space_no, block])?;
     let Some(row) = rows.next()? else { return Ok(Vec::new()) };
-    let body = row.get_ref("body")?.as_blob().map_err(rusqlite::Error::from)?;
-    let Some(known) = Block::parse(block, space.dims, body) else {
+    let body = row.get_ref("body")?.as_blob().unwrap_or_default();
+    let is_sound = row_check::holds(row, 4)?;
+    let Some(known) = Block::parse(block, space.dims, body).filter(|_| is_sound) else {
         reopen_block(conn, scope, space.space_no, block)?; // It is written over.
         return Ok(Vec::new());
     };

@@ -321,10 +321,18 @@ impl WriterThread {
 
     /// Runs commands in one transaction and answers all of them.
     fn run_batch(&mut self, mut batch: Vec<Box<dyn Command>>) {
-        let outcome = self.commit(&mut batch);
+        let mut failed = None;
+        let outcome = self.commit(&mut batch, &mut failed);
         let outcome = self.unless_lost(outcome);
-        for command in batch {
-            command.reply(outcome.as_ref().err());
+        for (at, command) in batch.into_iter().enumerate() {
+            match &outcome {
+                // What is damaged for one is nothing to the others: a receipt of somebody else, say.
+                Err(error) if error.kind() == ErrorKind::Corrupt && failed.is_some_and(|one| one != at) => {
+                    let message = "what was written with it met damage; nothing was written, try again";
+                    command.reply(Some(&Error::caused(ErrorKind::Busy, message, error.clone())));
+                }
+                outcome => command.reply(outcome.as_ref().err()),
+            }
         }
         if outcome.is_err_and(|error| poisons_connection(&error)) {
             self.conn = None;
@@ -332,8 +340,8 @@ impl WriterThread {
         }
     }
 
-    /// Once this returns, all is on the disk, or nothing.
-    fn commit(&mut self, batch: &mut [Box<dyn Command>]) -> Result<()> {
+    /// Once this returns, all is on the disk, or nothing. `failed`: the command that made all of it fail.
+    fn commit(&mut self, batch: &mut [Box<dyn Command>], failed: &mut Option<usize>) -> Result<()> {
         let mut has_work = false;
         self.connect()?;
         let conn = self.conn.as_ref().expect("it was just opened");
@@ -341,7 +349,7 @@ impl WriterThread {
         let mut staged: Staged = HashMap::new();
         // A savepoint copies each page before it changes; a command that is alone needs none.
         let is_shared = batch.len() > 1;
-        for command in batch {
+        for (at, command) in batch.iter_mut().enumerate() {
             if is_shared {
                 tx.prepare_cached("SAVEPOINT command")?.execute([])?;
             }
@@ -354,7 +362,10 @@ impl WriterThread {
             };
             match command.run(desk) {
                 Ok(()) => has_work |= desk.has_work,
-                Err(error) if poisons_connection(&error) => return Err(error),
+                Err(error) if poisons_connection(&error) => {
+                    *failed = Some(at);
+                    return Err(error);
+                }
                 Err(_) if is_shared => {
                     tx.prepare_cached("ROLLBACK TO command")?.execute([])?;
                 }

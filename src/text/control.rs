@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 /// Tokens of the common families, in lower case; they are matched in any case. Those that begin with `<|`, `<｜` and
 /// `[|` are found by these marks, whatever they name.
-const TOKENS: [&str; 50] = [
+const TOKENS: [&str; 57] = [
     // Llama, Mistral and what came of them.
     "<s>",
     "</s>",
@@ -42,6 +42,13 @@ const TOKENS: [&str; 50] = [
     "<seed:bos>",
     "<seed:eos>",
     // GLM, InternLM, Ling, MiniMax.
+    "[bos]",
+    "[eos]",
+    "[cls]",
+    "[sep]",
+    "<fim_prefix>",
+    "<fim_middle>",
+    "<fim_suffix>",
     "[gmask]",
     "[smask]",
     "<sop>",

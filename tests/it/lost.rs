@@ -88,6 +88,17 @@ fn in_a_deleted_file_nothing_is_acknowledged() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_file_with_two_names_is_refused_for_each_would_have_a_log_of_its_own() {
+    let fixture = Fixture::new();
+    twenty(&fixture).0.close().unwrap();
+    fs::hard_link(fixture.path(), fixture.folder.path().join("other.db")).unwrap();
+    let error = Thermocline::open_with(fixture.path(), fixture.config.clone()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.to_string().contains("2 names"), "{error}");
+}
+
+#[test]
 fn closing_an_idle_handle_says_that_its_file_was_deleted() {
     let fixture = Fixture::new();
     let (memory, _) = twenty(&fixture);
