@@ -198,8 +198,7 @@ impl Store {
 
     /// Everything queued is durable once this returns; later writes fail. Blocks.
     pub(crate) fn close(&self) -> Result<()> {
-        self.writer.close()?;
-        self.told(self.file.noticed())
+        self.told(self.writer.close().and_then(|()| self.file.noticed()))
     }
 
     /// An answer, for whoever asked. If the file is lost, no connection stays: the next opening of whatever lies there

@@ -23,6 +23,9 @@ const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 /// While no connection is free, how often a caller looks whether none can be opened.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
+/// How long the first connection may take to open.
+const OPENING_TIMEOUT_MS: u64 = 20_000;
+
 /// The pool tries again to open what could not be opened, at most so long after.
 const LONGEST_RETRY: Duration = Duration::from_secs(1);
 
@@ -83,7 +86,8 @@ impl Readers {
         let opener = Opener { file: Arc::clone(&file), manager, refused: Arc::clone(&refused), alive };
         let pool = Pool::builder()
             .max_size(config.readers)
-            .min_idle(Some(1))
+            // None ahead of need: one that is still being opened when the file is closed is a reader in the way of its log.
+            .min_idle(Some(0))
             // A connection to a local file does not go away.
             .test_on_check_out(false)
             .max_lifetime(None)
@@ -92,7 +96,7 @@ impl Readers {
             .error_handler(Box::new(NopErrorHandler))
             .build_unchecked(opener);
         let readers = Self { file, pool, _closed: closed, refused, read_timeout_ms: config.read_timeout_ms };
-        readers.take(Deadline::after_ms(config.read_timeout_ms))?; // What makes it impossible is said when the file is opened.
+        readers.take(Deadline::after_ms(OPENING_TIMEOUT_MS))?; // What makes it impossible is said when the file is opened.
         Ok(readers)
     }
 

@@ -47,6 +47,9 @@ trait Command: Send {
     fn deadline(&self) -> Deadline;
 }
 
+/// How long closing waits for who still reads, so that all is in the one file then.
+const CLOSING_PATIENCE: Duration = Duration::from_millis(100);
+
 /// What is queued.
 enum Order {
     /// Something to do in a transaction, with others.
@@ -447,7 +450,11 @@ impl WriterThread {
         let is_there = self.file.check();
         self.unless_lost(is_there)?;
         let Some(conn) = self.conn.take() else { return Ok(()) };
-        let tidied = empty_log(&conn, &self.config).and_then(|_| Ok(connect::tidies_on_close(&conn)?));
+        let tidied = conn
+            .busy_timeout(CLOSING_PATIENCE)
+            .map_err(Error::from)
+            .and_then(|()| checkpoint(&conn, "TRUNCATE"))
+            .and_then(|_| Ok(connect::tidies_on_close(&conn)?));
         match self.config.durability {
             Durability::Full => Ok(()),
             Durability::Relaxed => tidied,

@@ -121,6 +121,8 @@ fn a_file_that_was_put_in_place_of_ours_stays_as_it_is() {
         check_lost(memory.close(), "close");
         drop((memory, session));
         assert_eq!(fs::read(fixture.path()).unwrap(), put_there, "noticed by {noticed_by}");
+        let log = fs::metadata(beside(&fixture, "-wal")).map_or(0, |log| log.len());
+        assert_eq!(log, 0, "noticed by {noticed_by}");
         check_opens(&fixture, &["eve"], &["alex"]);
     }
 }
