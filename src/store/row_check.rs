@@ -6,8 +6,7 @@
 //! row. A change by any other program than this one counts as damage.
 
 use rusqlite::{
-    Connection, OptionalExtension, Row, ToSql, Transaction, TransactionBehavior, functions::FunctionFlags,
-    types::ValueRef,
+    Connection, Row, ToSql, Transaction, TransactionBehavior, functions::FunctionFlags, types::ValueRef,
 };
 
 use crate::{
@@ -101,8 +100,8 @@ fn is_sealed(conn: &Connection) -> Result<bool> {
         )?)
 }
 
-/// Gives every row its checksum that a migration has left without. The rows of the history come last, in the same
-/// transaction: they say that it was done.
+/// Gives every row its checksum that a migration has left without, in one transaction: that the rows of the history have
+/// theirs says that it was done.
 pub(super) fn seal(conn: &Connection) -> Result<()> {
     if is_sealed(conn)? {
         return Ok(());
@@ -243,28 +242,26 @@ fn tables(conn: &Connection) -> Result<Vec<Table>> {
         "SELECT t.name AS name, t.wr AS is_without_rowid, c.name AS column, c.pk AS pk
          FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c
          WHERE t.schema = 'main' AND t.type = 'table' AND t.name IN (SELECT value FROM json_each(?1))
+           AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = ?2)
          ORDER BY t.name, c.cid",
     )?;
-    let mut rows = stmt.query([ours])?;
-    let (mut found, mut is_checked): (Vec<Table>, Vec<bool>) = (Vec::new(), Vec::new());
+    let mut rows = stmt.query([ours.as_str(), COLUMN])?;
+    let mut found: Vec<Table> = Vec::new();
     while let Some(row) = rows.next()? {
         let (name, column): (String, String) = (row.get("name")?, row.get("column")?);
         if found.last().is_none_or(|table| table.name != name) {
             let key = if row.get("is_without_rowid")? { Vec::new() } else { vec!["rowid".to_owned()] };
             found.push(Table { name, columns: Vec::new(), key });
-            is_checked.push(false);
         }
-        let (Some(table), Some(is_checked)) = (found.last_mut(), is_checked.last_mut()) else { continue };
+        let Some(table) = found.last_mut() else { continue };
         if row.get::<_, u32>("pk")? > 0 && table.key.first().is_none_or(|key| key != "rowid") {
             table.key.push(column.clone());
         }
-        if column == COLUMN {
-            *is_checked = true;
-        } else if !LEFT_OUT.contains(&(table.name.as_str(), column.as_str())) {
+        if column != COLUMN && !LEFT_OUT.contains(&(table.name.as_str(), column.as_str())) {
             table.columns.push(column);
         }
     }
-    Ok(found.into_iter().zip(is_checked).filter_map(|(table, is)| is.then_some(table)).collect())
+    Ok(found)
 }
 
 /// Of the two tables that a backend may have made before us: those that are ours.
@@ -282,10 +279,8 @@ fn shared(conn: &Connection) -> Result<Vec<String>> {
 }
 
 fn has_column(conn: &Connection, table: &str) -> Result<bool> {
-    let found: Option<bool> = conn
-        .query_row("SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", [table, COLUMN], |row| row.get(0))
-        .optional()?;
-    Ok(found.unwrap_or(false))
+    let sql = "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2)";
+    Ok(conn.query_row(sql, [table, COLUMN], |row| row.get(0))?)
 }
 
 /// CRC-32 over the values, each with its place, type and, of texts and blobs, length; NULL counts for nothing, so that a
