@@ -94,13 +94,7 @@ pub use crate::{
         pack::{ItemKind, Outcome, PackedAs, Section},
         search::Found,
     },
-    store::{
-        doctor::{Check, Diagnosis},
-        embedding::EmbeddingStatus,
-        erase::Erased,
-        stats::{ColdStats, RecallStats, Stats, TierStats, UseCount},
-        transfer::Transferred,
-    },
+    store::{transfer::Transferred, checks::{doctor::{Check, Diagnosis}, stats::{ColdStats, RecallStats, Stats, TierStats, UseCount}}, rows::embedding::EmbeddingStatus, acts::erase::Erased},
     text::tokens::Tokenizer,
     tier::{
         hot::{Evicted, HotLimits, HotTier},

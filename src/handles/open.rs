@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     jobs::Worker,
     recall::{embedders::Silent, user_indexes::UserIndexes},
-    store::{Store, vectors},
+    store::{Store, rows::vectors},
 };
 
 /// The last handle to go stops the worker and then closes the file.

@@ -22,14 +22,7 @@ use crate::{
         embedders,
         search::Found,
     },
-    store::{
-        Store,
-        erase::Erased,
-        jobs as queue, lifecycle, originals, record, reload, restore,
-        sessions::{self, no_session},
-        summaries, turns,
-        users::Scope,
-    },
+    store::{Store, scope::Scope, acts::{erase::Erased, lifecycle, record, reload, restore}, rows::{jobs as queue, originals, sessions::{self, no_session}, summaries, turns}},
     text::measure::{self, check_name},
     tier::{hot::HotTier, warm::WarmTier},
 };
@@ -83,7 +76,7 @@ impl Session {
 
         let (scope, id) = (self.scope, self.id());
         let recorded =
-            self.store.write_large(bytes, move |desk| record::record(desk, &scope, id, measured)).await?;
+            self.store.write_large(bytes, move |tx| record::record(tx, &scope, id, measured)).await?;
         if recorded.outcome == RecordOutcome::New {
             self.go_on_in(recorded.session_id);
         }
@@ -176,7 +169,7 @@ impl Session {
         let (scope, id, project) = (self.scope, self.id(), project.map(str::to_owned));
         let found = self
             .store
-            .write(move |desk| sessions::set_project(desk.tx, &scope, id, project.as_deref()))
+            .write(move |tx| sessions::set_project(tx.sql, &scope, id, project.as_deref()))
             .await?;
         if found { Ok(()) } else { Err(no_session()) }
     }
@@ -193,7 +186,7 @@ impl Session {
 
     async fn end_session(&self, at: Option<DateTime<Utc>>) -> Result<SessionInfo> {
         let (scope, id) = (self.scope, self.id());
-        let info = self.store.write(move |desk| lifecycle::end_by_call(desk, &scope, id, at)).await?;
+        let info = self.store.write(move |tx| lifecycle::end_by_call(tx, &scope, id, at)).await?;
         self.go_on_in(info.id);
         Ok(info)
     }
@@ -219,7 +212,7 @@ impl Session {
         loop {
             let unpacked =
                 self.read(move |store, scope| store.read(|conn| restore::unpack(conn, scope, id))).await?;
-            match self.store.write(move |desk| restore::slice(desk, &scope, id, unpacked)).await? {
+            match self.store.write(move |tx| restore::slice(tx, &scope, id, unpacked)).await? {
                 0 => return Ok(restored),
                 turns => restored += u64::from(turns),
             }
@@ -231,10 +224,10 @@ impl Session {
     pub async fn compress(&self) -> Result<()> {
         let (scope, id) = (self.scope, self.id());
         self.store
-            .write(move |desk| {
-                let session = sessions::existing(desk.tx, &scope, id)?.info;
+            .write(move |tx| {
+                let session = sessions::existing(tx.sql, &scope, id)?.info;
                 if session.memory_tier == MemoryTier::Warm {
-                    queue::enqueue(desk, &scope, JobKind::Compress, Some(id), session.turn_count)?;
+                    queue::enqueue(tx, &scope, JobKind::Compress, Some(id), session.turn_count)?;
                 }
                 Ok(())
             })

@@ -9,15 +9,7 @@ use crate::{
     handles::{User, drive, off_thread, open::Open},
     jobs::{self, JobsReport, RunJobs},
     model::{ids::UserId, job::JobInfo},
-    store::{
-        doctor::Diagnosis,
-        embedding::{self, EmbeddingStatus},
-        jobs as queue, mend,
-        stats::Stats,
-        transfer::{Transferred, import},
-        users::{self, UserKey},
-        vectors,
-    },
+    store::{transfer::{Transferred, import}, scope::UserKey, checks::{doctor::Diagnosis, stats::Stats}, rows::{embedding::{self, EmbeddingStatus}, jobs as queue, users, vectors}, acts::mend},
     text::measure::check_name,
 };
 
@@ -105,7 +97,7 @@ impl Thermocline {
         let known = off_thread(move || store.read(|conn| users::find(conn, &wanted))).await?;
         let scope = match known {
             Some(scope) => scope,
-            None => self.store.write(move |desk| users::find_or_add(desk.tx, &key, desk.now())).await?,
+            None => self.store.write(move |tx| users::find_or_add(tx.sql, &key, tx.now())).await?,
         };
         Ok(User::new(Arc::clone(&self.store), scope))
     }
@@ -118,7 +110,7 @@ impl Thermocline {
         check_name("user's name", Some(user))?;
         let (key, max_side_bytes) = (UserKey::Name(user.to_owned()), self.store.config().max_side_bytes);
         let import = off_thread(move || import::read(from, max_side_bytes)).await?;
-        self.store.write(move |desk| import::write(desk, &key, import)).await
+        self.store.write(move |tx| import::write(tx, &key, import)).await
     }
 
     /// How much is in the file: counts only, of all users together.
@@ -175,7 +167,7 @@ impl Thermocline {
         kept.push(BuiltIn::default().space());
         loop {
             let kept = kept.clone();
-            if !self.store.write(move |desk| vectors::drop_others(desk.tx, &kept)).await? {
+            if !self.store.write(move |tx| vectors::drop_others(tx.sql, &kept)).await? {
                 return Ok(());
             }
         }
@@ -198,7 +190,7 @@ impl Thermocline {
     /// Queues a job that was given up, or waits for another try, to run now; without a number, all of them. Returns
     /// how many.
     pub async fn retry_jobs(&self, job_no: Option<i64>) -> Result<u64> {
-        self.store.write(move |desk| queue::retry(desk, job_no)).await
+        self.store.write(move |tx| queue::retry(tx, job_no)).await
     }
 
     /// Waits until everything queued is durable, tidies the file, and ends the worker and the writer. All clones are closed

@@ -21,10 +21,7 @@ use crate::{
         context::{self, Asked, Context, ContextOptions},
         embedders,
     },
-    store::{
-        anchors, erase::Erased, lifecycle, originals, receipts, record, reload, sessions, summaries,
-        transfer::Transferred, turns, users::Scope,
-    },
+    store::{transfer::Transferred, scope::Scope, rows::{anchors, originals, receipts, sessions, summaries, turns}, acts::{erase::Erased, lifecycle, record, reload}},
     text::measure::{self, check_name},
 };
 
@@ -63,7 +60,7 @@ impl User {
             return Ok(self.handle(session.info.id));
         }
         let scope = self.scope;
-        let session = self.store.write(move |desk| lifecycle::resume_or_start(desk, &scope)).await?;
+        let session = self.store.write(move |tx| lifecycle::resume_or_start(tx, &scope)).await?;
         Ok(self.handle(session.info.id))
     }
 
@@ -84,7 +81,7 @@ impl User {
             return Ok(self.handle(session.info.id));
         }
         let (scope, key) = (self.scope, key.to_owned());
-        let session = self.store.write(move |desk| lifecycle::named(desk, &scope, &key)).await?;
+        let session = self.store.write(move |tx| lifecycle::named(tx, &scope, &key)).await?;
         Ok(self.handle(session.info.id))
     }
 
@@ -98,7 +95,7 @@ impl User {
     /// Ends the open unnamed sessions and starts another one.
     pub async fn new_session(&self) -> Result<Session> {
         let scope = self.scope;
-        let session = self.store.write(move |desk| lifecycle::start_new(desk, &scope)).await?;
+        let session = self.store.write(move |tx| lifecycle::start_new(tx, &scope)).await?;
         Ok(self.handle(session.info.id))
     }
 
@@ -228,14 +225,14 @@ impl User {
         }
         let found = FoundAnchor { subject, attribute, value, stance: Stance::Holds, quote: String::new() };
         let scope = self.scope;
-        self.store.write(move |desk| anchors::set(desk.tx, &scope, &found, desk.now())).await
+        self.store.write(move |tx| anchors::set(tx.sql, &scope, &found, tx.now())).await
     }
 
     /// Takes an anchor back: nothing that was said up to now counts for it, and what it had superseded holds again. What
     /// is said later counts.
     pub async fn retract_anchor(&self, id: AnchorId) -> Result<()> {
         let scope = self.scope;
-        self.store.write(move |desk| anchors::retract(desk.tx, &scope, id, desk.now())).await
+        self.store.write(move |tx| anchors::retract(tx.sql, &scope, id, tx.now())).await
     }
 
     /// Writes all of the user's memory as lines of JSON, as of this moment: sessions, turns wherever they are, summaries,

@@ -16,14 +16,7 @@ use crate::{
     error::{Error, Result},
     jobs::{Ended, Run, SUMMARIZER_REST, embed},
     model::{ids::TurnId, summary::Original, turn::Turn},
-    store::{
-        jobs::{self, Lease},
-        originals, reload,
-        sessions::{self, SessionRow},
-        swap::{self, Fate, Swap},
-        turns::{self, Read},
-        users::Scope,
-    },
+    store::{scope::Scope, rows::{jobs::{self, Lease}, originals, sessions::{self, SessionRow}, turns::{self, Read}}, acts::{reload, swap::{self, Fate, Swap}}},
 };
 
 /// What is read and thought over at once: bounds the memory of a job, and what a slow LLM#1 is asked before its first
@@ -89,14 +82,14 @@ pub(super) async fn compress(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> 
         _ => {} // What is missing recall makes by the way.
     }
     let lease = lease.clone();
-    let is_done = run.slice(move |desk| swap::finish(desk, &scope, &lease, session_id)).await?;
+    let is_done = run.slice(move |tx| swap::finish(tx, &scope, &lease, session_id)).await?;
     Ok(if is_done { Ended::Done } else { Ended::Later(trouble.unwrap_or_else(|| "turns are left".into())) })
 }
 
 /// The session is gone, and with it the work.
 async fn end(run: &Run<'_>, lease: &Lease) -> Result<Ended> {
     let lease = lease.clone();
-    run.slice(move |desk| jobs::finish(desk.tx, &lease)).await?;
+    run.slice(move |tx| jobs::finish(tx.sql, &lease)).await?;
     Ok(Ended::Done)
 }
 
@@ -182,7 +175,7 @@ async fn swap_all(
         let frame = if archived.is_empty() { None } else { Some(archive::pack(&archived)?) };
         let swap = Swap { session: (session.info.id, session.session_no), fates, frame };
         let (scope, lease) = (*scope, lease.clone());
-        run.slice(move |desk| swap::swap(desk, &scope, &lease, &swap)).await?;
+        run.slice(move |tx| swap::swap(tx, &scope, &lease, &swap)).await?;
         run.advance(count);
     }
     Ok(true)

@@ -2,17 +2,13 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use crate::store::sql::Sql;
 use crate::{
     embed::{self, BuiltIn, Embedder, EmbeddingSpace, quantize::Vector},
     error::{Error, ErrorKind, Result},
     index::BLOCK_UNITS,
     jobs::{Ended, Run, is_lost},
-    store::{
-        jobs::{self, Lease},
-        originals, turns, units,
-        users::{self, Scope},
-        vectors::{self, Space, Stored},
-    },
+    store::{scope::Scope, rows::{jobs::{self, Lease}, originals, turns, units, users, vectors::{self, Space, Stored}}},
 };
 
 /// Texts that are embedded at once, about: bounds what a slow embedder is asked before its answers are kept.
@@ -28,7 +24,7 @@ const BATCH_TIMEOUT: Duration = Duration::from_mins(10);
 pub(super) async fn embed(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
     let Some(scope) = lease.scope else {
         let lease = lease.clone();
-        run.slice(move |desk| jobs::finish(desk.tx, &lease)).await?;
+        run.slice(move |tx| jobs::finish(tx.sql, &lease)).await?;
         return Ok(Ended::Done);
     };
     let built_in = BuiltIn::default();
@@ -59,14 +55,14 @@ async fn expect(run: &Run<'_>, scope: Scope, lease: &Lease, embedders: &[Arc<dyn
     let mut wanted: Vec<EmbeddingSpace> = embedders.iter().map(|embedder| embedder.space()).collect();
     wanted.push(BuiltIn::default().space());
     let lease = lease.clone();
-    run.slice(move |desk| {
-        let (mut units, last_seq) = (0, units::extent(desk.tx, &scope)?.last_seq);
+    run.slice(move |tx| {
+        let (mut units, last_seq) = (0, units::extent(tx.sql, &scope)?.last_seq);
         for wanted in &wanted {
-            let space = vectors::space(desk.tx, wanted)?;
-            let embedded_seq = space.map_or(Ok(0), |space| vectors::embedded_seq(desk.tx, &scope, space))?;
+            let space = vectors::space(tx.sql, wanted)?;
+            let embedded_seq = space.map_or(Ok(0), |space| vectors::embedded_seq(tx.sql, &scope, space))?;
             units += last_seq.saturating_sub(embedded_seq);
         }
-        jobs::expect(desk.tx, &lease, units)
+        jobs::expect(tx.sql, &lease, units)
     })
     .await
 }
@@ -80,16 +76,16 @@ pub(super) async fn catch_up(run: &mut Run<'_>, scope: Scope, lease: &Lease) -> 
 /// Ends the job, unless a unit came in since: who recorded that saw the job at work, and queued none.
 async fn finish(run: &Run<'_>, scope: Scope, lease: &Lease, spaces: Vec<Space>) -> Result<bool> {
     let lease = lease.clone();
-    run.slice(move |desk| {
-        let last_seq = units::extent(desk.tx, &scope)?.last_seq;
+    run.slice(move |tx| {
+        let last_seq = units::extent(tx.sql, &scope)?.last_seq;
         for space in spaces {
-            let is_behind = vectors::embedded_seq(desk.tx, &scope, space)? < last_seq;
+            let is_behind = vectors::embedded_seq(tx.sql, &scope, space)? < last_seq;
             // A gap that nobody has tried came in since, too: a summary in the place of a deleted turn.
-            if is_behind || !vectors::gaps(desk.tx, &scope, space, 1)?.is_empty() {
+            if is_behind || !vectors::gaps(tx.sql, &scope, space, 1)?.is_empty() {
                 return Ok(false);
             }
         }
-        jobs::finish(desk.tx, &lease)?;
+        jobs::finish(tx.sql, &lease)?;
         Ok(true)
     })
     .await
@@ -107,9 +103,9 @@ async fn in_space(
     wanted.check()?;
     let held = lease.clone();
     let space = run
-        .slice(move |desk| {
-            jobs::hold(desk, &held)?;
-            vectors::find_or_add_space(desk.tx, &wanted)
+        .slice(move |tx| {
+            jobs::hold(tx, &held)?;
+            vectors::find_or_add_space(tx.sql, &wanted)
         })
         .await?;
     loop {
@@ -142,7 +138,7 @@ async fn in_space(
     }
     if !gaps.is_empty() {
         // Who has read the blocks before has them without what is new in them.
-        run.slice(move |desk| users::raise_epoch(desk.tx, &scope)).await?;
+        run.slice(move |tx| users::raise_epoch(tx.sql, &scope)).await?;
     }
     Ok(Some(space))
 }
@@ -177,7 +173,7 @@ fn next_batch(run: &Run<'_>, scope: &Scope, space: Space) -> Result<Option<Batch
 }
 
 fn pieces_of(
-    conn: &rusqlite::Connection,
+    conn: &dyn Sql,
     scope: &Scope,
     originals: &mut originals::Reader<'_>,
     seq: u32,
@@ -210,25 +206,25 @@ async fn write(
         .filter_map(|((seq, piece), vector)| Some(Stored { seq, piece, bytes: Vector::of(&vector)?.bytes() }))
         .collect();
     let held = lease.clone();
-    run.slice(move |desk| {
-        jobs::hold(desk, &held)?;
-        let now = units::extent(desk.tx, &scope)?;
+    run.slice(move |tx| {
+        jobs::hold(tx, &held)?;
+        let now = units::extent(tx.sql, &scope)?;
         if now.epoch != epoch {
             return Err(Error::new(
                 ErrorKind::Provider,
                 "what was embedded changed meanwhile; nothing was written",
             ));
         }
-        vectors::add(desk.tx, &scope, space, &stored, if is_gap { 0 } else { until })?;
+        vectors::add(tx.sql, &scope, space, &stored, if is_gap { 0 } else { until })?;
         let gaps: BTreeSet<u32> = refused.iter().map(|(seq, _)| *seq).collect();
         for (seq, why) in &refused {
-            vectors::note_gap(desk.tx, &scope, space, (*seq, 1), &why.to_string())?;
+            vectors::note_gap(tx.sql, &scope, space, (*seq, 1), &why.to_string())?;
         }
         if is_gap && gaps.is_empty() {
-            vectors::close_gap(desk.tx, &scope, space, until)?;
+            vectors::close_gap(tx.sql, &scope, space, until)?;
         }
         if counts {
-            jobs::progress(desk.tx, &held, until - after, 1)?;
+            jobs::progress(tx.sql, &held, until - after, 1)?;
         }
         Ok(true)
     })

@@ -8,13 +8,7 @@ use crate::{
     error::Result,
     jobs::{Ended, Run},
     model::ids::SessionId,
-    store::{
-        Store,
-        erase::{self, Erased},
-        jobs::{self, Lease, Owed},
-        scrub,
-        users::Scope,
-    },
+    store::{Store, scope::Scope, acts::erase::{self, Erased}, rows::jobs::{self, Lease, Owed}, file::scrub},
 };
 
 /// Reads of this process end within milliseconds; what holds the log longer is another process, or a long read.
@@ -23,7 +17,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// Erases a session, or all of a user, while the caller waits.
 pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId>) -> Result<Erased> {
-    let (begun, lease) = store.write(move |desk| erase::begin(desk, &scope, session)).await?;
+    let (begun, lease) = store.write(move |tx| erase::begin(tx, &scope, session)).await?;
     // Nobody stops this run but its caller's runtime.
     let (_stop, stopped) = watch::channel(false);
     let mut run = Run::new(store, stopped, None);
@@ -39,9 +33,9 @@ pub(super) async fn go_on(run: &mut Run<'_>, lease: &Lease) -> Result<Erased> {
     loop {
         let (held, session) = (lease.clone(), lease.session_id);
         let (slice, is_last) = run
-            .slice(move |desk| match session {
-                Some(session) => erase::session_slice(desk, &scope, &held, session),
-                None => erase::user_slice(desk, &scope, &held),
+            .slice(move |tx| match session {
+                Some(session) => erase::session_slice(tx, &scope, &held, session),
+                None => erase::user_slice(tx, &scope, &held),
             })
             .await?;
         erased = erased.and(slice);
@@ -56,7 +50,7 @@ pub(super) async fn go_on(run: &mut Run<'_>, lease: &Lease) -> Result<Erased> {
 /// The job behind an erase that could not scrub the file itself.
 pub(super) async fn scrub_as_job(run: &Run<'_>, lease: &Lease) -> Result<Ended> {
     let held = lease.clone();
-    run.store.write_slice(move |desk| jobs::hold(desk, &held)).await?;
+    run.store.write_slice(move |tx| jobs::hold(tx, &held)).await?;
     Ok(if scrub(run.store).await? {
         Ended::Done
     } else {
@@ -81,7 +75,7 @@ async fn scrub_listed(store: &Store, owed: Owed, pages: &[u32]) -> Result<bool> 
         }
     }
     // What is in the log by now was written since, of clean pages.
-    store.write(move |desk| jobs::finish_scrub(desk.tx, owed)).await?;
+    store.write(move |tx| jobs::finish_scrub(tx.sql, owed)).await?;
     Ok(true)
 }
 
@@ -101,14 +95,14 @@ mod tests {
     use crate::{
         config::Config,
         model::job::JobKind,
-        store::users::{self, UserKey},
+        store::scope::UserKey,
     };
 
     /// Erases a user up to the scrub, which is owed then: what a process leaves that is killed before it.
     async fn erase_but_for_the_scrub(store: &Store, name: &str) {
         let key = UserKey::Name(name.to_owned());
-        let scope = store.write(move |desk| users::find_or_add(desk.tx, &key, desk.now())).await.unwrap();
-        let (_, lease) = store.write(move |desk| erase::begin(desk, &scope, None)).await.unwrap();
+        let scope = store.write(move |tx| users::find_or_add(tx.sql, &key, tx.now())).await.unwrap();
+        let (_, lease) = store.write(move |tx| erase::begin(tx, &scope, None)).await.unwrap();
         let (_stop, stopped) = watch::channel(false);
         go_on(&mut Run::new(store, stopped, None), &lease).await.unwrap();
     }

@@ -5,11 +5,7 @@ use std::sync::Arc;
 use crate::{
     error::Result,
     jobs::{Ended, Run},
-    store::{
-        index::{self, Batch},
-        jobs::{self, Lease},
-        users::Scope,
-    },
+    store::{scope::Scope, acts::index::{self, Batch}, rows::jobs::{self, Lease}},
 };
 
 /// Words of one slice: it holds the writer about 3 ms.
@@ -24,7 +20,7 @@ pub(super) async fn index(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
                 return Ok(Ended::Stopped);
             }
             let held = lease.clone();
-            may_be_more = run.slice(move |desk| index::drop_slice(desk, &scope, &held)).await?;
+            may_be_more = run.slice(move |tx| index::drop_slice(tx, &scope, &held)).await?;
         }
         while let Some(batch) = run.store.read(|conn| index::next_batch(conn, &scope))? {
             if run.is_stopped() {
@@ -39,7 +35,7 @@ pub(super) async fn index(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
         }
     }
     let lease = lease.clone();
-    run.slice(move |desk| jobs::finish(desk.tx, &lease)).await?;
+    run.slice(move |tx| jobs::finish(tx.sql, &lease)).await?;
     Ok(Ended::Done)
 }
 
@@ -49,12 +45,12 @@ async fn flush(run: &Run<'_>, scope: Scope, lease: &Lease, batch: Batch) -> Resu
     for start in (0..batch.len()).step_by(SLICE_WORDS) {
         let slice = start..batch.len().min(start + SLICE_WORDS);
         let (batch, lease) = (Arc::clone(&batch), lease.clone());
-        run.slice(move |desk| index::flush(desk, &scope, &lease, &batch, slice)).await?;
+        run.slice(move |tx| index::flush(tx, &scope, &lease, &batch, slice)).await?;
         if run.is_stopped() {
             return Ok(false);
         }
     }
     let (batch, lease) = (Arc::clone(&batch), lease.clone());
-    run.slice(move |desk| index::finish(desk, &scope, &lease, &batch)).await?;
+    run.slice(move |tx| index::finish(tx, &scope, &lease, &batch)).await?;
     Ok(true)
 }

@@ -3,10 +3,7 @@
 use crate::{
     error::Result,
     jobs::{Ended, Run},
-    store::{
-        jobs::{self, Lease},
-        mend,
-    },
+    store::{rows::jobs::{self, Lease}, acts::mend},
 };
 
 pub(super) async fn mend(run: &Run<'_>, lease: &Lease) -> Result<Ended> {
@@ -14,9 +11,9 @@ pub(super) async fn mend(run: &Run<'_>, lease: &Lease) -> Result<Ended> {
     match lease.scope {
         Some(scope) => {
             let damage = run.store.read_at_leisure(|conn| mend::damage(conn, &scope))?;
-            run.slice(move |desk| mend::mend(desk, &scope, &held, &damage)).await?;
+            run.slice(move |tx| mend::mend(tx, &scope, &held, &damage)).await?;
         }
-        None => run.slice(move |desk| jobs::finish(desk.tx, &held)).await?,
+        None => run.slice(move |tx| jobs::finish(tx.sql, &held)).await?,
     }
     Ok(Ended::Done)
 }

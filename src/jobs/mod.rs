@@ -18,12 +18,7 @@ use crate::{
     clock::Stopwatch,
     error::{Error, ErrorKind, Result},
     model::{instant, job::JobKind},
-    store::{
-        Store,
-        desk::Desk,
-        jobs::{self, Lease, Unfinished},
-        lifecycle, sessions,
-    },
+    store::{Store, write_tx::WriteTx, rows::{jobs::{self, Lease, Unfinished}, sessions}, acts::lifecycle},
 };
 
 /// The wait before a second try; doubled for each further one.
@@ -139,7 +134,7 @@ pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<b
             break; // Nothing is written for a look.
         }
         let lease_ms = store.config().lease_ms;
-        let take = move |desk: &mut Desk<'_>| jobs::take(desk.tx, desk.now(), lease_ms, only);
+        let take = move |tx: &mut WriteTx<'_>| jobs::take(tx.sql, tx.now(), lease_ms, only);
         let Some(lease) = store.write_slice(take).await? else { break };
         run.one(&lease, &mut report).await;
         run.advance(0);
@@ -203,18 +198,18 @@ impl<'a> Run<'a> {
         let unfinished = Unfinished { next_run_at, reason, interrupted };
         let lease = lease.clone();
         // If this fails too, the lease runs out and the job is taken up again.
-        let _ = self.store.write_slice(move |desk| jobs::give_back(desk, &lease, &unfinished)).await;
+        let _ = self.store.write_slice(move |tx| jobs::give_back(tx, &lease, &unfinished)).await;
     }
 
     /// Writes a slice. If others write too, waits a while afterwards, so that they find the writer free.
     pub(crate) async fn slice<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let before = self.store.foreground_writes();
-        let timed = move |desk: &mut Desk<'_>| {
+        let timed = move |tx: &mut WriteTx<'_>| {
             let watch = Stopwatch::start();
-            let done = work(desk)?;
+            let done = work(tx)?;
             Ok((done, watch.elapsed()))
         };
         let (done, took) = self.store.write_slice(timed).await?;
@@ -245,7 +240,7 @@ impl<'a> Run<'a> {
                 () = self.stopped() => return Ok(None),
                 () = tokio::time::sleep(renewal) => {
                     let lease = lease.clone();
-                    let held = self.store.write_slice(move |desk| jobs::hold(desk, &lease)).await;
+                    let held = self.store.write_slice(move |tx| jobs::hold(tx, &lease)).await;
                     if let Err(error) = held
                         && is_lost(&error)
                     {
@@ -291,7 +286,7 @@ async fn end_silent(run: &mut Run<'_>) -> Result<u64> {
         after = *last;
         for (_, scope, session) in silent {
             // One that cannot be read keeps neither the others from ending nor jobs from running; doctor finds it.
-            let end = move |desk: &mut Desk<'_>| lifecycle::end_if_silent(desk, &scope, session);
+            let end = move |tx: &mut WriteTx<'_>| lifecycle::end_if_silent(tx, &scope, session);
             ended += u64::from(run.slice(end).await.unwrap_or(false));
         }
     }

@@ -85,7 +85,7 @@ fn rest(store: &Store) -> Duration {
     let interval = Duration::from_millis(store.config().worker_interval_ms);
     let now = jobs::now(store);
     let later = store
-        .read(|conn| store::jobs::due(conn, now, store.config().lease_ms, None))
+        .read(|conn| store::rows::jobs::due(conn, now, store.config().lease_ms, None))
         .ok()
         .and_then(|(_, later)| later);
     later.and_then(|later| (later - now).to_std().ok()).map_or(interval, |wait| wait.min(interval))

@@ -1,7 +1,7 @@
 //! The answer to a query: what was recalled, in order, each with the parts of its score.
 
 use chrono::{DateTime, Utc};
-use rusqlite::Connection;
+use crate::store::sql::Sql;
 use serde::Serialize;
 
 use crate::{
@@ -27,7 +27,7 @@ use crate::{
         user_index::UserIndex,
         user_indexes::UserIndexes,
     },
-    store::{Store, originals, receipts::NewReceipt, reload, summaries, turns, users::Scope},
+    store::{Store, scope::Scope, rows::{originals, receipts::NewReceipt, summaries, turns}, acts::reload},
     text::words::Word,
 };
 
@@ -299,7 +299,7 @@ pub(crate) fn search(
     question: &Question<'_>,
     (hidden, at_hand): (&[u32], &[Turn]),
 ) -> Result<Searched> {
-    let find = |conn: &Connection, index: &mut UserIndex| {
+    let find = |conn: &dyn Sql, index: &mut UserIndex| {
         let found = find::find(conn, scope, index, question, question.k + at_hand.len(), hidden);
         let relevant = anchors_leg::relevant(question.query, index.anchors());
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
@@ -346,7 +346,7 @@ pub(crate) fn search(
 /// A unit as it is kept: its turn, else the summary in its place. What is damaged is named in `missing`; a turn's summary
 /// stands in for it.
 pub(crate) fn fetch(
-    conn: &Connection,
+    conn: &dyn Sql,
     scope: &Scope,
     (config, originals): (&Config, &mut originals::Reader<'_>),
     (seq, place): (u32, (i64, u32)),

@@ -26,12 +26,7 @@ use crate::{
         search,
         user_indexes::UserIndexes,
     },
-    store::{
-        Store, originals,
-        receipts::{self, NewReceipt},
-        reload, sessions, turns, units,
-        users::Scope,
-    },
+    store::{Store, scope::Scope, rows::{originals, receipts::{self, NewReceipt}, sessions, turns, units}, acts::reload},
     text::render,
     tier::{
         hot::{HotLimits, HotTier},
@@ -400,7 +395,7 @@ mod tests {
     use crate::{
         config::Config,
         model::turn::NewTurn,
-        store::{lifecycle, record, users, users::UserKey},
+        store::{scope::UserKey, acts::{lifecycle, record}, rows::users},
         text::measure,
     };
 
@@ -409,13 +404,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("c.db"), Config::default()).unwrap();
         let key = UserKey::Name("alex".to_owned());
-        let scope = store.write(move |desk| users::find_or_add(desk.tx, &key, desk.now())).await.unwrap();
+        let scope = store.write(move |tx| users::find_or_add(tx.sql, &key, tx.now())).await.unwrap();
         let session =
-            store.write(move |desk| lifecycle::resume_or_start(desk, &scope)).await.unwrap().info.id;
+            store.write(move |tx| lifecycle::resume_or_start(tx, &scope)).await.unwrap().info.id;
         for n in 0..9 {
             let turn = measure::measure(NewTurn::new(format!("turn {n}"), ""), store.config().tokenizer, 100);
             let turn = turn.unwrap();
-            store.write(move |desk| record::record(desk, &scope, session, turn)).await.unwrap();
+            store.write(move |tx| record::record(tx, &scope, session, turn)).await.unwrap();
         }
         let indexes = UserIndexes::new(1 << 20);
         let asked = Asked { message: "earlier?", vectors: &[], options: ContextOptions::default() };
@@ -424,7 +419,7 @@ mod tests {
 
         // The hot tier is in memory; what the warm tier is read from is gone.
         let broken = "ALTER TABLE conversation_turns RENAME COLUMN ai_response TO lost";
-        store.write(move |desk| Ok(desk.tx.execute_batch(broken)?)).await.unwrap();
+        store.write(move |tx| Ok(tx.sql.execute_batch(broken)?)).await.unwrap();
         let context = build();
         assert_eq!((context.items.len(), context.missing.len()), (5, 2), "{:?}", context.missing);
         assert!(context.text.contains("turn 8"));

@@ -1,7 +1,7 @@
 //! Finds what fits a query among all that a user ever said: each kind of evidence by itself, then the ranks.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use rusqlite::Connection;
+use crate::store::sql::Sql;
 
 use crate::{
     embed::{BuiltIn, Embedder, pieces::place_of, quantize::Vector},
@@ -19,11 +19,7 @@ use crate::{
         user_index::{Damage, UserIndex},
         words_leg::{self, WordsLeg},
     },
-    store::{
-        anchors,
-        users::Scope,
-        vectors::{self, Space},
-    },
+    store::{scope::Scope, rows::{anchors, vectors::{self, Space}}},
     text::words::Word,
 };
 
@@ -71,7 +67,7 @@ pub(crate) struct Stands {
 
 /// Ranks the user's units, but for `hidden` ones (ascending), and gives the best `k`.
 pub(crate) fn find(
-    conn: &Connection,
+    conn: &dyn Sql,
     scope: &Scope,
     index: &mut UserIndex,
     question: &Question<'_>,
@@ -184,7 +180,7 @@ impl Meaning {
 /// Compares the query with every piece of every unit, in the first space that has both: those of the caller's embedders
 /// in their order, then the built-in one's. Vectors of different spaces are never compared.
 fn meaning(
-    conn: &Connection,
+    conn: &dyn Sql,
     scope: &Scope,
     index: &mut UserIndex,
     question: &Question<'_>,
@@ -249,7 +245,7 @@ fn meaning(
 const MAX_UNCOVERED: u32 = 64;
 
 fn scan(
-    conn: &Connection,
+    conn: &dyn Sql,
     scope: &Scope,
     index: &mut UserIndex,
     (space, built_in): (Space, Option<BuiltIn>),
@@ -274,7 +270,7 @@ pub(crate) const LEAST_STRENGTH: f64 = 0.3;
 
 /// For each unit that proves an anchor which matters here, by number: the strength of the best.
 fn anchor_strengths(
-    conn: &Connection,
+    conn: &dyn Sql,
     scope: &Scope,
     index: &UserIndex,
     question: &Question<'_>,

@@ -1,13 +1,13 @@
 //! Search in one session, by words.
 
-use rusqlite::Connection;
+use crate::store::sql::Sql;
 use serde::Serialize;
 
 use crate::{
     config::Config,
     error::{ErrorKind, Result},
     model::turn::Turn,
-    store::{originals, reload, users::Scope},
+    store::{scope::Scope, rows::originals, acts::reload},
     text::{bm25::Ranking, words},
 };
 
@@ -22,7 +22,7 @@ pub struct Found {
 
 /// The best `k` turns of a session before the turn `before`, best first, newest first among equals.
 pub(crate) fn in_session(
-    conn: &Connection,
+    conn: &dyn Sql,
     scope: &Scope,
     config: &Config,
     session_no: i64,

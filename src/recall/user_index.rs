@@ -4,19 +4,14 @@
 
 use std::collections::HashMap;
 
-use rusqlite::Connection;
+use crate::store::sql::Sql;
 
 use crate::{
     embed::{BuiltIn, matrix::Matrix},
     error::Result,
     index::{block_of, facts::Facts},
     model::anchor::Anchor,
-    store::{
-        anchors, index, originals,
-        units::{self, Extent, Unit},
-        users::Scope,
-        vectors::{self, Space},
-    },
+    store::{scope::Scope, rows::{anchors, originals, units::{self, Extent, Unit}, vectors::{self, Space}}, acts::index},
 };
 
 /// No unit: numbers begin at 1.
@@ -128,7 +123,7 @@ impl Total {
 
 impl UserIndex {
     /// Reads all of it but the vectors, which are read when a space is asked for.
-    pub(crate) fn load(conn: &Connection, scope: &Scope) -> Result<Self> {
+    pub(crate) fn load(conn: &dyn Sql, scope: &Scope) -> Result<Self> {
         let extent = units::extent(conn, scope)?;
         let mut loaded =
             Self { extent: Extent { last_seq: extent.indexed_seq, ..extent }, ..Self::default() };
@@ -142,7 +137,7 @@ impl UserIndex {
     }
 
     /// Brings it up to the snapshot that `conn` reads. False: it was of another epoch, and has to be loaded anew.
-    pub(crate) fn refresh(&mut self, conn: &Connection, scope: &Scope) -> Result<bool> {
+    pub(crate) fn refresh(&mut self, conn: &dyn Sql, scope: &Scope) -> Result<bool> {
         let extent = units::extent(conn, scope)?;
         if extent.epoch != self.extent.epoch || extent.last_seq < self.extent.last_seq {
             return Ok(false);
@@ -154,7 +149,7 @@ impl UserIndex {
         Ok(true)
     }
 
-    fn take_new(&mut self, conn: &Connection, scope: &Scope, extent: Extent) -> Result<()> {
+    fn take_new(&mut self, conn: &dyn Sql, scope: &Scope, extent: Extent) -> Result<()> {
         let known = self.extent.last_seq;
         if extent.last_seq > known {
             units::for_each(conn, scope, (known, extent.last_seq), |Unit { facts, words }| {
@@ -242,7 +237,7 @@ impl UserIndex {
     /// microseconds each. Units that another embedder has not embedded yet are found by words.
     pub(crate) fn space(
         &mut self,
-        conn: &Connection,
+        conn: &dyn Sql,
         scope: &Scope,
         space: Space,
         built_in: Option<BuiltIn>,
@@ -317,7 +312,7 @@ impl SpaceIndex {
     }
 
     /// Reads on; returns how many blocks cannot be read.
-    fn read(&mut self, conn: &Connection, scope: &Scope, embedded_seq: u32) -> Result<usize> {
+    fn read(&mut self, conn: &dyn Sql, scope: &Scope, embedded_seq: u32) -> Result<usize> {
         let (known, first) = (self.covered_seq, block_of(self.covered_seq + 1));
         let dims = self.space.dims;
         self.matrix.reserve(vectors::bytes(conn, scope, self.space, first)?);

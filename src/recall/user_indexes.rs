@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use lru::LruCache;
-use rusqlite::Connection;
+use crate::store::sql::Sql;
 
 use crate::{
     error::Result,
     recall::user_index::UserIndex,
-    store::{Store, users::Scope},
+    store::{Store, scope::Scope},
 };
 
 /// Indexes of users, by their numbers in the file.
@@ -38,8 +38,8 @@ impl UserIndexes {
         &self,
         store: &Store,
         scope: &Scope,
-        find: impl FnOnce(&Connection, &mut UserIndex) -> F,
-        read: impl FnOnce(&Connection, F) -> Result<T>,
+        find: impl FnOnce(&dyn Sql, &mut UserIndex) -> F,
+        read: impl FnOnce(&dyn Sql, F) -> Result<T>,
     ) -> Result<T> {
         let slot = self.slot(scope.user_no);
         // Who panicked here has left the index half done.
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::{
         config::Config,
-        store::users::{self, UserKey},
+        store::scope::UserKey,
     };
 
     #[tokio::test]
@@ -111,13 +111,13 @@ mod tests {
         let config = Config { readers: 2, read_timeout_ms: 3_000, ..Config::default() };
         let store = Store::open(&folder.path().join("memory.db"), config).unwrap();
         let key = UserKey::Name("alex".to_owned());
-        let scope = store.write(move |desk| users::find_or_add(desk.tx, &key, desk.now())).await.unwrap();
+        let scope = store.write(move |tx| users::find_or_add(tx.sql, &key, tx.now())).await.unwrap();
         let indexes = UserIndexes::new(1 << 20);
 
         let [is_lent, comes, is_given_back] = [(); 3].map(|()| Barrier::new(2));
         thread::scope(|threads| {
             threads.spawn(|| {
-                let keep = |_: &Connection, _: &mut UserIndex| {
+                let keep = |_: &dyn Sql, _: &mut UserIndex| {
                     is_lent.wait();
                     is_given_back.wait();
                 };

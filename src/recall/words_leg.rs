@@ -6,16 +6,13 @@
 
 use std::cell::Cell;
 
-use rusqlite::Connection;
+use crate::store::sql::Sql;
 
 use crate::{
     embed::lexicon,
     error::Result,
     recall::{query::Weighted, user_index::UserIndex},
-    store::{
-        postings::{self, Shown},
-        users::Scope,
-    },
+    store::{scope::Scope, rows::postings::{self, Shown}},
     text::words::{EncodedWords, FieldCounts, Word},
 };
 
@@ -118,7 +115,7 @@ impl WordsLeg {
 
 /// Looks every word of the query up, and those that mean nearly the same.
 pub(crate) fn look_up(
-    conn: &Connection,
+    conn: &dyn Sql,
     scope: &Scope,
     index: &UserIndex,
     query: &[Weighted],
@@ -178,7 +175,7 @@ pub(crate) fn look_up(
 }
 
 struct Looking<'a> {
-    conn: &'a Connection,
+    conn: &'a dyn Sql,
     scope: &'a Scope,
     index: &'a UserIndex,
     /// What a word more in a field takes off a match in it.
@@ -189,7 +186,7 @@ struct Looking<'a> {
 }
 
 impl<'a> Looking<'a> {
-    fn new(conn: &'a Connection, scope: &'a Scope, index: &'a UserIndex) -> Self {
+    fn new(conn: &'a dyn Sql, scope: &'a Scope, index: &'a UserIndex) -> Self {
         let averages = index.lengths().averages();
         let tail = index.tail().iter().filter_map(|(seq, words)| Some((*seq, EncodedWords::parse(words)?)));
         let (long_head, long_rest) = (B / averages.head, B / averages.rest);

@@ -7,18 +7,11 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use lru::LruCache;
-use rusqlite::Connection;
 
 use crate::{
     config::Config,
-    error::Result,
     model::ids::SessionId,
-    store::{
-        connect,
-        file::DbFile,
-        sessions::{self, Version},
-        users::Scope,
-    },
+    store::rows::sessions::Version,
     tier::hot::HotTier,
 };
 
@@ -35,25 +28,6 @@ struct Entry {
 #[derive(Debug)]
 pub(crate) struct Live {
     cache: Mutex<Cache>,
-}
-
-/// A connection that only looks whether anybody has committed, and what became of a session. After any failure the
-/// next look opens another: SQLite promises little for a connection under which a disk has failed.
-///
-/// Having read once, it keeps other processes from removing the log as the last ones to close the file, also while the
-/// writer has no connection.
-#[derive(Debug)]
-pub(crate) struct Watch {
-    file: Arc<DbFile>,
-    watching: Mutex<Watching>,
-}
-
-#[derive(Debug)]
-struct Watching {
-    /// `None` after a failure.
-    conn: Option<Connection>,
-    /// How many connections there have been.
-    openings: u32,
 }
 
 #[derive(Debug)]
@@ -119,53 +93,6 @@ impl Live {
     }
 }
 
-impl Watch {
-    pub(crate) fn new(file: Arc<DbFile>) -> Result<Self> {
-        let watching = Watching { conn: Some(file.reader()?), openings: 1 };
-        let watch = Self { file, watching: Mutex::new(watching) };
-        watch.data_version()?;
-        Ok(watch)
-    }
-
-    /// A number that changes whenever anybody, in any process, has committed.
-    pub(crate) fn data_version(&self) -> Result<i64> {
-        self.ask(|conn, openings| {
-            let seen = connect::data_version(conn)?;
-            // Each connection counts anew, in 32 bits. The openings stand above them, so that what one connection
-            // saw never passes for what another sees.
-            Ok(i64::from(openings) << 32 | (seen & 0xffff_ffff))
-        })
-    }
-
-    /// The session's version, as one row says it.
-    pub(crate) fn version(&self, scope: &Scope, session: SessionId) -> Result<Option<Version>> {
-        self.ask(|conn, _| sessions::version(conn, scope, session))
-    }
-
-    fn ask<T>(&self, ask: impl FnOnce(&Connection, u32) -> Result<T>) -> Result<T> {
-        self.file.noticed()?;
-        let mut watching = self.lock();
-        let conn = if let Some(conn) = watching.conn.take() {
-            conn
-        } else {
-            watching.openings = watching.openings.wrapping_add(1);
-            self.file.reader()?
-        };
-        let answer = ask(&conn, watching.openings)?;
-        watching.conn = Some(conn); // Not reached after a failure: the connection is gone then.
-        Ok(answer)
-    }
-
-    /// Drops the connection. The next look opens another.
-    pub(crate) fn let_go(&self) {
-        self.lock().conn = None;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Watching> {
-        self.watching.lock().expect("no one panics while holding the watch")
-    }
-}
-
 impl Cache {
     fn put(&mut self, session: SessionId, entry: Entry) {
         self.pop(session);
@@ -191,7 +118,7 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::{model::turn::Turn, store::open, tier::hot::HotLimits};
+    use crate::{model::turn::Turn, tier::hot::HotLimits};
 
     const VERSION: Version = Version { epoch: 0, turn_count: 1, is_open: true };
 
@@ -268,21 +195,5 @@ mod tests {
         assert!(matches!(live.look(a, 2), Look::Unsure { known: Some((_, VERSION)) }));
         live.forget(a);
         assert!(matches!(live.look(a, 1), Look::Unsure { known: None }));
-    }
-
-    #[test]
-    fn after_a_failed_look_the_next_one_uses_another_connection_and_believes_nothing_seen_before() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, _conn) = open::open(&folder.path().join("memory.db"), &Config::default()).unwrap();
-        let watch = Watch::new(Arc::new(file)).unwrap();
-        let before = watch.data_version().unwrap();
-        assert_eq!(watch.data_version().unwrap(), before);
-
-        let stop = || true; // Fails every statement of this connection, and of no other.
-        watch.lock().conn.as_ref().unwrap().progress_handler(1, Some(stop)).unwrap();
-        watch.data_version().unwrap_err();
-        let after = watch.data_version().unwrap();
-        assert_ne!(after, before);
-        assert_eq!(watch.data_version().unwrap(), after);
     }
 }

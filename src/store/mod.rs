@@ -1,43 +1,15 @@
 //! The only code that speaks to SQLite: opening, migrations, the writer, the readers, and the statements.
 
-pub(crate) mod anchors;
-mod backup;
-mod connect;
-pub(crate) mod desk;
-pub(crate) mod doctor;
-pub(crate) mod embedding;
-pub(crate) mod erase;
-mod errors;
-mod file;
-pub(crate) mod index;
-mod index_checks;
-pub(crate) mod jobs;
-pub(crate) mod lifecycle;
+pub(crate) mod acts;
+pub(crate) mod checks;
+pub(crate) mod columns;
+pub(crate) mod file;
 mod live;
-pub(crate) mod mend;
-mod migrate;
-mod open;
-pub(crate) mod originals;
-pub(crate) mod postings;
-mod readers;
-pub(crate) mod receipts;
-pub(crate) mod record;
-pub(crate) mod reload;
-pub(crate) mod restore;
-pub(crate) mod row_check;
-pub(crate) mod scrub;
-pub(crate) mod sessions;
-pub(crate) mod stats;
-pub(crate) mod summaries;
-pub(crate) mod swap;
+pub(crate) mod rows;
+pub(crate) mod scope;
+pub(crate) mod sql;
 pub(crate) mod transfer;
-mod turn_row;
-pub(crate) mod turns;
-pub(crate) mod units;
-pub(crate) mod users;
-mod values;
-pub(crate) mod vectors;
-mod writer;
+pub(crate) mod write_tx;
 
 use std::{
     path::Path,
@@ -47,7 +19,6 @@ use std::{
     },
 };
 
-use rusqlite::Connection;
 use tokio::sync::Notify;
 
 use crate::{
@@ -55,15 +26,18 @@ use crate::{
     error::Result,
     model::ids::SessionId,
     store::{
-        desk::Desk,
-        file::DbFile,
-        jobs::Owed,
-        live::{Live, Look, Watch},
-        readers::Readers,
-        receipts::NewReceipt,
-        sessions::no_session,
-        users::Scope,
-        writer::Writer,
+        acts::{mend, reload},
+        checks::{doctor, stats},
+        file::{backup, db_file::DbFile, open, readers::Readers, scrub, sqlite::Sqlite, watch::Watch, writer::Writer},
+        live::{Live, Look},
+        rows::{
+            jobs::Owed,
+            receipts::{self, NewReceipt},
+            sessions::{self, no_session},
+        },
+        scope::Scope,
+        sql::Sql,
+        write_tx::WriteTx,
     },
     tier::hot::HotTier,
 };
@@ -93,7 +67,7 @@ impl Store {
         config.tokenizer.preload();
         let config = Arc::new(config);
         let live = Arc::new(Live::new(&config));
-        let watch = Watch::new(Arc::clone(&file))?;
+        let watch = Watch::new(Arc::clone(&file), Arc::clone(&config.clock))?;
         let readers = Readers::new(Arc::clone(&file), &config)?;
         let work = Arc::new(Notify::new());
         let writer = Writer::start(
@@ -115,28 +89,28 @@ impl Store {
     }
 
     /// Runs `read` on one snapshot of the file.
-    pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        self.told(self.readers.read(read))
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&dyn Sql) -> Result<T>) -> Result<T> {
+        self.told(self.readers.read(|conn| read(&Sqlite::new(conn, &*self.config.clock))))
     }
 
     /// The same on a connection of its own and without a deadline: for looking at all of something.
-    pub(crate) fn read_at_leisure<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    pub(crate) fn read_at_leisure<T>(&self, read: impl FnOnce(&dyn Sql) -> Result<T>) -> Result<T> {
         self.told(self.file.reader().and_then(|conn| {
             let tx = conn.unchecked_transaction()?;
-            read(&tx)
+            read(&Sqlite::new(&tx, &*self.config.clock))
         }))
     }
 
     /// Has a job look at the user's index, in which damage was met, and make it anew.
     pub(crate) fn mend(&self, scope: &Scope) {
         let scope = *scope;
-        self.post(move |desk| mend::queue(desk, &scope));
+        self.post(move |tx| mend::queue(tx, &scope));
     }
 
     /// Queues `work` for the writer and waits until it is durable.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.write_large(0, work).await
     }
@@ -145,7 +119,7 @@ impl Store {
     pub(crate) async fn write_large<T: Send + 'static>(
         &self,
         bytes: usize,
-        work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.foreground.fetch_add(1, Ordering::Relaxed);
         self.told(self.writer.write(bytes, work).await)
@@ -154,20 +128,20 @@ impl Store {
     /// The same for a slice of a job, which nobody waits for.
     pub(crate) async fn write_slice<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.told(self.writer.write(0, work).await)
     }
 
     /// Queues work that nobody waits for. What finds the queue full is left undone.
-    pub(crate) fn post(&self, work: impl FnOnce(&mut Desk<'_>) -> Result<()> + Send + 'static) {
+    pub(crate) fn post(&self, work: impl FnOnce(&mut WriteTx<'_>) -> Result<()> + Send + 'static) {
         self.writer.post(work);
     }
 
     /// Writes a receipt behind the answer, if receipts are kept: nobody waits for it.
     pub(crate) fn keep_receipt(&self, scope: Scope, receipt: NewReceipt) {
         if self.config.receipts > 0 {
-            self.post(move |desk| receipts::insert(desk, &scope, &receipt));
+            self.post(move |tx| receipts::insert(tx, &scope, &receipt));
         }
     }
 

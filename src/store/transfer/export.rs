@@ -5,18 +5,13 @@ use std::{
     path::Path,
 };
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, Row, params};
+use crate::store::sql::Sql;
 
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{ids::TurnId, turn::Turn},
-    store::{
-        connect, originals, row_check, sessions, summaries,
-        transfer::{AnchorLine, DeletedTurn, DerivationLine, FORMAT, Line, Transferred},
-        turns,
-        users::Scope,
-        values::{instant_at, optional_instant_at},
-    },
+    store::{transfer::{AnchorLine, DeletedTurn, DerivationLine, FORMAT, Line, Transferred}, scope::Scope, columns::{instant_at, optional_instant_at}, file::{connect, sqlite::Sqlite, row_check}, rows::{originals, sessions, summaries, turns}},
     text::measure::ContentHash,
 };
 
@@ -24,6 +19,7 @@ use crate::{
 pub(crate) fn export(path: &Path, scope: &Scope, to: impl Write) -> Result<Transferred> {
     let conn = connect::reader(path)?;
     let tx = conn.unchecked_transaction()?;
+    let tx = &Sqlite::new(&tx, &crate::clock::SystemClock) as &dyn Sql;
     for (table, column) in [
         ("conversation_sessions", "user_id"),
         ("identity_anchors", "user_id"),
@@ -31,20 +27,20 @@ pub(crate) fn export(path: &Path, scope: &Scope, to: impl Write) -> Result<Trans
         ("recall_units", "user_no"),
         ("memory_tier_transitions", "user_no"),
     ] {
-        row_check::expect_sound(&tx, scope, table, column)?; // Turns and summaries say so themselves.
+        row_check::expect_sound(tx.conn(), scope, table, column)?; // Turns and summaries say so themselves.
     }
     let mut out = Lines { to: BufWriter::new(to), counts: Transferred::default() };
     out.line(&Line::Memory { format: FORMAT })?;
-    for session in sessions::list(&tx, scope)?.into_iter().rev() {
+    for session in sessions::list(tx, scope)?.into_iter().rev() {
         out.counts.sessions += 1;
         out.line(&Line::Session(session.info))?;
     }
-    turn_lines(&tx, scope, &mut out)?;
-    summary_lines(&tx, scope, &mut out)?;
-    anchor_lines(&tx, scope, &mut out)?;
-    derivation_lines(&tx, scope, &mut out)?;
-    for session in sessions::list(&tx, scope)?.into_iter().rev() {
-        for transition in turns::transitions(&tx, scope, (session.info.id, session.session_no))? {
+    turn_lines(tx, scope, &mut out)?;
+    summary_lines(tx, scope, &mut out)?;
+    anchor_lines(tx, scope, &mut out)?;
+    derivation_lines(tx, scope, &mut out)?;
+    for session in sessions::list(tx, scope)?.into_iter().rev() {
+        for transition in turns::transitions(tx, scope, (session.info.id, session.session_no))? {
             out.counts.transitions += 1;
             out.line(&Line::Transition(transition))?;
         }
@@ -73,7 +69,7 @@ fn cannot_write(error: std::io::Error) -> Error {
 }
 
 /// Every unit of the user in the order of recording, with its original if there is one.
-fn turn_lines<W: Write>(conn: &Connection, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
+fn turn_lines<W: Write>(conn: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
     let mut stmt = conn.prepare(
         "SELECT r.owner_id AS owner_id, s.id AS session_id, r.turn_number AS turn_number, r.caller_id AS caller_id,
                 r.said_at AS said_at, r.content_hash AS content_hash
@@ -110,7 +106,7 @@ fn deleted(row: &Row<'_>, id: TurnId) -> Result<DeletedTurn> {
     })
 }
 
-fn summary_lines<W: Write>(conn: &Connection, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
+fn summary_lines<W: Write>(conn: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
     let (columns, read) = summaries::row_reader();
     let mut stmt = conn
         .prepare(&format!("SELECT {columns} FROM conversation_summaries WHERE user_id = ?1 ORDER BY seq"))?;
@@ -122,7 +118,7 @@ fn summary_lines<W: Write>(conn: &Connection, scope: &Scope, out: &mut Lines<W>)
     Ok(())
 }
 
-fn anchor_lines<W: Write>(conn: &Connection, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
+fn anchor_lines<W: Write>(conn: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
     let mut stmt = conn.prepare(
         "SELECT id, subject, attribute, value, retracted_at, retracted_seq FROM identity_anchors
          WHERE user_id = ?1 ORDER BY subject, attribute, value_key",
@@ -144,7 +140,7 @@ fn anchor_lines<W: Write>(conn: &Connection, scope: &Scope, out: &mut Lines<W>) 
     Ok(())
 }
 
-fn derivation_lines<W: Write>(conn: &Connection, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
+fn derivation_lines<W: Write>(conn: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
     let mut stmt = conn.prepare(
         "SELECT d.product_id AS product_id, d.source_kind = 'turn' AS is_turn, d.source_id AS source_id,
                 d.stance AS stance, d.seq AS seq, d.said_at AS said_at, d.made_by AS made_by, d.value AS value,
@@ -173,7 +169,7 @@ fn derivation_lines<W: Write>(conn: &Connection, scope: &Scope, out: &mut Lines<
 }
 
 /// The user's newest turn up to a place in the order of recording: a name for that place that holds in any file.
-fn newest(conn: &Connection, scope: &Scope, seq: i64) -> Result<Option<TurnId>> {
+fn newest(conn: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<TurnId>> {
     let mut stmt = conn.prepare_cached(
         "SELECT owner_id FROM recall_units WHERE user_no = ?1 AND seq <= ?2 AND kind = 'turn'
          ORDER BY seq DESC LIMIT 1",

@@ -7,7 +7,8 @@ use std::{
     io::BufRead,
 };
 
-use rusqlite::{Connection, params};
+use rusqlite::{params};
+use crate::store::sql::Sql;
 
 use crate::{
     compress::{archive, fold::value_key, plan},
@@ -21,15 +22,7 @@ use crate::{
         tier::{MemoryTier, Transition},
         turn::Turn,
     },
-    store::{
-        anchors::{self, Fold},
-        desk::Desk,
-        index, jobs, originals, sessions, summaries,
-        transfer::{AnchorLine, DeletedTurn, DerivationLine, Line, Transferred, check},
-        turns::{self, turn_key},
-        users::{self, Scope, UserKey},
-        values::Instant,
-    },
+    store::{write_tx::WriteTx, transfer::{AnchorLine, DeletedTurn, DerivationLine, Line, Transferred, check}, scope::{Scope, UserKey}, columns::Instant, rows::{anchors::{self, Fold}, jobs, originals, sessions, summaries, turns::{self, turn_key}, users}, acts::index},
     text::{
         measure::{self, ContentHash},
         words::WordCounts,
@@ -77,16 +70,16 @@ fn at_line(error: &Error, number: usize) -> Error {
 }
 
 /// Writes all of it as the memory of a user who has none yet.
-pub(crate) fn write(desk: &mut Desk<'_>, user: &UserKey, import: Import) -> Result<Transferred> {
-    let scope = users::find_or_add(desk.tx, user, desk.now())?;
-    if users::has_memory(desk.tx, &scope)? {
+pub(crate) fn write(tx: &mut WriteTx<'_>, user: &UserKey, import: Import) -> Result<Transferred> {
+    let scope = users::find_or_add(tx.sql, user, tx.now())?;
+    if users::has_memory(tx.sql, &scope)? {
         return Err(Error::new(
             ErrorKind::Conflict,
             "this user has a memory already; import as another user, or erase it first",
         ));
     }
     let mut writing =
-        Writing { desk, scope, sessions: HashMap::new(), seqs: HashMap::new(), folds: BTreeSet::new() };
+        Writing { tx, scope, sessions: HashMap::new(), seqs: HashMap::new(), folds: BTreeSet::new() };
     for line in import.lines {
         writing.line(line).map_err(taken)?;
     }
@@ -107,7 +100,7 @@ fn taken(error: Error) -> Error {
 }
 
 struct Writing<'a, 'b> {
-    desk: &'a mut Desk<'b>,
+    tx: &'a mut WriteTx<'b>,
     scope: Scope,
     sessions: HashMap<SessionId, Imported>,
     seqs: HashMap<TurnId, (i64, Original)>,
@@ -136,7 +129,7 @@ impl Writing<'_, '_> {
                 if original != summary.original {
                     return Err(Error::invalid("a summary's original is not where it says"));
                 }
-                summaries::insert(self.desk.tx, &self.scope, session_no, seq, snapshot_id, &summary)
+                summaries::insert(self.tx.sql, &self.scope, session_no, seq, snapshot_id, &summary)
             }
             Line::Anchor(anchor) => self.anchor(&anchor),
             Line::Derivation(derivation) => self.derivation(&derivation),
@@ -158,15 +151,15 @@ impl Writing<'_, '_> {
     }
 
     fn session(&mut self, info: SessionInfo) -> Result<()> {
-        let session_no = sessions::insert_imported(self.desk.tx, &self.scope, &info)?;
+        let session_no = sessions::insert_imported(self.tx.sql, &self.scope, &info)?;
         self.sessions.insert(info.id, Imported { info, session_no, unpacked: Vec::new() });
         Ok(())
     }
 
     fn unit(&mut self, turn: &Turn, hash: ContentHash, original: Original) -> Result<i64> {
         let session_no = self.session_no(turn.session_id)?;
-        let seq = turns::insert_unit(self.desk.tx, &self.scope, session_no, turn, hash)?;
-        index::queue_if_due(self.desk, &self.scope, seq)?;
+        let seq = turns::insert_unit(self.tx.sql, &self.scope, session_no, turn, hash)?;
+        index::queue_if_due(self.tx, &self.scope, seq)?;
         self.seqs.insert(turn.id, (seq, original));
         Ok(seq)
     }
@@ -175,11 +168,11 @@ impl Writing<'_, '_> {
         let hash = measure::content_hash(&turn.said.user_message, &turn.said.ai_response);
         let seq = self.unit(&turn, hash, Original::Archived)?;
         if let Some(snapshot) = turn.snapshot_id {
-            users::add_snapshot(self.desk.tx, snapshot, self.desk.now())?;
+            users::add_snapshot(self.tx.sql, snapshot, self.tx.now())?;
         }
         let words = WordCounts::of(&turn.said).encode();
         let session_no = self.session_no(turn.session_id)?;
-        turns::insert_row(self.desk.tx, &self.scope, session_no, &Turn { seq, ..turn }, &words)
+        turns::insert_row(self.tx.sql, &self.scope, session_no, &Turn { seq, ..turn }, &words)
     }
 
     fn archived(&mut self, turn: Turn) -> Result<()> {
@@ -196,8 +189,8 @@ impl Writing<'_, '_> {
         let hash = hash_from_hex(&turn.content_hash)?;
         let place = (session_no, turn.turn_number);
         let unit = (turn.id, turn.caller_id.as_deref(), hash, turn.timestamp);
-        let seq = turns::insert_unit_of(self.desk.tx, &self.scope, place, unit)?;
-        index::queue_if_due(self.desk, &self.scope, seq)?;
+        let seq = turns::insert_unit_of(self.tx.sql, &self.scope, place, unit)?;
+        index::queue_if_due(self.tx, &self.scope, seq)?;
         self.seqs.insert(turn.id, (seq, Original::Deleted));
         Ok(())
     }
@@ -210,8 +203,8 @@ impl Writing<'_, '_> {
         };
         let key = value_key(&anchor.value);
         self.folds.insert(Fold::of(&anchor.subject, anchor.attribute, &key));
-        self.desk
-            .tx
+        self.tx
+            .sql
             .prepare_cached(
                 "INSERT INTO identity_anchors
                    (id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from,
@@ -239,8 +232,8 @@ impl Writing<'_, '_> {
             _ => return Err(Error::invalid("a derivation needs one source")),
         };
         let (seq, _) = self.seq(derivation.turn_id.or(derivation.after))?;
-        self.desk
-            .tx
+        self.tx
+            .sql
             .prepare_cached(
                 "INSERT INTO derivations
                    (user_id, product_kind, product_id, source_kind, source_id, stance, seq, said_at, made_by, value,
@@ -265,7 +258,7 @@ impl Writing<'_, '_> {
     fn transition(&mut self, moved: &Transition) -> Result<()> {
         let place = (self.session_no(moved.session_id)?, moved.turn_number);
         let tiers = (moved.from.as_str(), moved.to.as_str());
-        turns::record_move(self.desk.tx, &self.scope, place, tiers, moved.reason, moved.moved_at)
+        turns::record_move(self.tx.sql, &self.scope, place, tiers, moved.reason, moved.moved_at)
     }
 
     /// Packs the archive, folds the anchors, and queues what an open or restored session waits for.
@@ -274,10 +267,10 @@ impl Writing<'_, '_> {
             self.pack(&session)?;
             let info = session.info;
             if info.memory_tier == MemoryTier::Warm && info.turn_count > 0 {
-                jobs::enqueue(self.desk, &self.scope, JobKind::Compress, Some(info.id), info.turn_count)?;
+                jobs::enqueue(self.tx, &self.scope, JobKind::Compress, Some(info.id), info.turn_count)?;
             }
         }
-        anchors::refold(self.desk.tx, &self.scope, &self.folds).map(drop)
+        anchors::refold(self.tx.sql, &self.scope, &self.folds).map(drop)
     }
 
     fn pack(&self, session: &Imported) -> Result<()> {
@@ -285,9 +278,9 @@ impl Writing<'_, '_> {
         for slice in plan::slices(&sizes) {
             let turns: Vec<&Turn> = session.unpacked[slice].iter().collect();
             let frame = archive::pack(&turns)?;
-            let frame_no = originals::insert_frame(self.desk.tx, &self.scope, session.info.id, &frame)?;
+            let frame_no = originals::insert_frame(self.tx.sql, &self.scope, session.info.id, &frame)?;
             for (position, turn) in turns.iter().enumerate() {
-                insert_archived(self.desk.tx, &self.scope, session.session_no, turn, (frame_no, position))?;
+                insert_archived(self.tx.sql, &self.scope, session.session_no, turn, (frame_no, position))?;
             }
         }
         Ok(())
@@ -295,7 +288,7 @@ impl Writing<'_, '_> {
 }
 
 fn insert_archived(
-    tx: &Connection,
+    tx: &dyn Sql,
     scope: &Scope,
     session_no: i64,
     turn: &Turn,

@@ -1,0 +1,337 @@
+//! The swap: in one transaction summaries, anchors and archive come in, and what they stand for goes out.
+//!
+//! It reads again what it replaces, and writes nothing if a turn changed, was erased, or the job was lost.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use rusqlite::{OptionalExtension, params};
+use crate::store::sql::Sql;
+
+use crate::{
+    compress::{
+        archive::Frame,
+        plan::{NewSummary, Plan},
+    },
+    error::{Error, ErrorKind, Result},
+    model::{
+        ids::{AnchorId, SessionId, SummaryId, TurnId},
+        job::JobKind,
+        summary::{Original, Summary},
+        tier::{MemoryTier, MoveReason},
+        turn::Turn,
+    },
+    store::{write_tx::WriteTx, scope::Scope, rows::{anchors::{self, Source}, jobs::{self, Lease}, originals, sessions, summaries, turns::{self, turn_key}, units, users, vectors}, acts::index},
+    text::words::{EncodedWords, WordCounts},
+};
+
+/// Some turns of one session, in its order, and what becomes of each.
+#[derive(Debug)]
+pub(crate) struct Swap {
+    pub(crate) session: (SessionId, i64),
+    pub(crate) fates: Vec<Fate>,
+    /// The originals of those that are archived, in their order; none: no turn is.
+    pub(crate) frame: Option<Frame>,
+}
+
+/// One turn, and what becomes of it.
+#[derive(Debug)]
+pub(crate) struct Fate {
+    pub(crate) turn: Turn,
+    pub(crate) plan: Plan,
+}
+
+impl Fate {
+    /// Whether this becomes of the turn's original, behind a summary.
+    pub(crate) fn becomes(&self, original: Original) -> bool {
+        self.plan.sketch.as_ref().is_some_and(|sketch| sketch.original == original)
+    }
+}
+
+/// Does it, for whoever holds the job.
+pub(crate) fn swap(tx: &mut WriteTx<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -> Result<()> {
+    jobs::hold(tx, lease)?;
+    let now = tx.now();
+    let (session_id, session_no) = swap.session;
+    let frame_no = match &swap.frame {
+        Some(frame) => Some(originals::insert_frame(tx.sql, scope, session_id, frame)?),
+        None => None,
+    };
+    let (mut folds, mut position) = (BTreeSet::new(), 0);
+    for fate in &swap.fates {
+        let place = (session_no, fate.turn.turn_number);
+        expect_warm(tx.sql, scope, place, fate.turn.id)?;
+        let mut anchor_ids = Vec::new();
+        for found in &fate.plan.anchors {
+            let turn = &fate.turn;
+            let source = Source {
+                turn: Some(turn.id),
+                seq: turn.seq,
+                said_at: turn.timestamp,
+                made_by: &fate.plan.made_by,
+            };
+            let (id, fold) = anchors::state(tx.sql, scope, found, source, now)?;
+            anchor_ids.push(id);
+            folds.insert(fold);
+        }
+        match &fate.plan.sketch {
+            None => turns::keep_cold(tx.sql, scope, place, fate.plan.rule)?,
+            Some(sketch) => {
+                let summary = summary_of(&fate.turn, sketch, anchor_ids, now);
+                let (seq, snapshot) = (fate.turn.seq, fate.turn.snapshot_id);
+                summaries::insert(tx.sql, scope, session_no, seq, snapshot, &summary)?;
+                match sketch.original {
+                    Original::Archived => {
+                        let frame_no = frame_no.expect("what is archived is in the frame");
+                        originals::insert_archived(tx.sql, scope, place, (frame_no, position))?;
+                        position += 1;
+                    }
+                    Original::Deleted => forget_words(tx, scope, &fate.turn, &summary)?,
+                }
+                turns::remove(tx.sql, scope, place)?;
+            }
+        }
+        turns::record_move(tx.sql, scope, place, ("warm", "cold"), MoveReason::Compression, now)?;
+    }
+    if swap.fates.iter().any(|fate| fate.becomes(Original::Deleted)) {
+        users::raise_epoch(tx.sql, scope)?; // Whoever has the words of what is deleted reads anew.
+    }
+    anchors::refold(tx.sql, scope, &folds)?;
+    let turns = u32::try_from(swap.fates.len()).unwrap_or(u32::MAX);
+    jobs::progress(tx.sql, lease, turns, tx.config.summarizer_tries)
+}
+
+/// From now on a turn whose original is deleted is found by its summary's words and meaning.
+fn forget_words(tx: &mut WriteTx<'_>, scope: &Scope, turn: &Turn, summary: &Summary) -> Result<()> {
+    let sql = tx.sql;
+    let seq = u32::try_from(turn.seq).unwrap_or(u32::MAX);
+    let old = WordCounts::of(&turn.said).encode();
+    let keywords = serde_json::to_string(&summary.topic_keywords).unwrap_or_default();
+    let new = units::words_of_summary(&summary.summary_text, &keywords);
+    if let (Some(old), Some(new)) = (EncodedWords::parse(&old), EncodedWords::parse(&new)) {
+        index::replace(sql, scope, seq, (old, new))?;
+    }
+    vectors::forget(sql, scope, &BTreeSet::from([seq]))?;
+    if vectors::reopen(sql, scope, seq)? {
+        jobs::enqueue_if_none(tx, scope, JobKind::Embed)?;
+    }
+    Ok(())
+}
+
+/// Says that a session has no turn left to compress, and ends the job. False: turns are left.
+pub(crate) fn finish(tx: &WriteTx<'_>, scope: &Scope, lease: &Lease, session: SessionId) -> Result<bool> {
+    jobs::hold(tx, lease)?;
+    let session = sessions::existing(tx.sql, scope, session)?;
+    if !turns::has_warm(tx.sql, scope, session.session_no)? {
+        sessions::set_tier(tx.sql, scope, session.session_no, MemoryTier::Cold)?;
+        jobs::finish(tx.sql, lease)?;
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+fn expect_warm(
+    tx: &dyn Sql,
+    scope: &Scope,
+    (session_no, turn_number): (i64, u32),
+    id: TurnId,
+) -> Result<()> {
+    let is_warm = tx
+        .prepare_cached(
+            "SELECT id = ?3 AND memory_tier = 'warm' FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2",
+        )?
+        .query_row(params![turn_key(session_no, turn_number), scope.user_id, id], |row| row.get(0))
+        .optional()?;
+    if is_warm == Some(true) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Conflict, format!("turn {turn_number} changed meanwhile; nothing was written")))
+}
+
+fn summary_of(turn: &Turn, sketch: &NewSummary, anchors: Vec<AnchorId>, now: DateTime<Utc>) -> Summary {
+    Summary {
+        id: SummaryId::new(now),
+        original_turn_id: turn.id,
+        session_id: turn.session_id,
+        turn_number: turn.turn_number,
+        summary_text: sketch.summary_text.clone(),
+        topic_keywords: sketch.topic_keywords.clone(),
+        identity_anchor_ids: anchors,
+        timestamp: turn.timestamp,
+        summarizer: sketch.summarizer.clone(),
+        reliability: sketch.reliability,
+        summary_tokens: sketch.summary_tokens,
+        original: sketch.original,
+        original_tokens: turn.tokens.total_tokens,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        env,
+        path::Path,
+        process::{Command, Stdio},
+        sync::atomic::{AtomicUsize, Ordering},
+    };
+
+    use rusqlite::trace::{TraceEvent, TraceEventCodes};
+
+    use super::*;
+    use crate::{
+        compress::archive,
+        config::Config,
+        model::{
+            anchor::{Attribute, FoundAnchor, Stance},
+            critical::CriticalRule,
+            turn::NewTurn,
+        },
+        store::{Store, acts::{lifecycle, record}, rows::users},
+        text::{measure, tokens::Tokenizer},
+    };
+
+    const CHILD: &str = "THERMOCLINE_TEST_SWAP";
+
+    /// What a swap changes, but for ids drawn on the way.
+    const STATE: &str = "
+        SELECT 'turn ' || turn_number || ' ' || memory_tier || coalesce(' ' || critical_rule, '') FROM conversation_turns
+        UNION ALL SELECT 'summary of ' || turn_number || ', ' || original FROM conversation_summaries
+        UNION ALL SELECT 'line ' || position || ' is ' || turn_number FROM archived_turns
+        UNION ALL SELECT 'frame of ' || turn_count FROM archived_frames
+        UNION ALL SELECT 'anchor ' || value || ' ' || strength || (valid_until IS NULL) FROM identity_anchors
+        UNION ALL SELECT 'evidence ' || quote FROM derivations
+        UNION ALL SELECT 'move ' || move_number || ' of ' || turn_number || ' to ' || to_tier FROM memory_tier_transitions
+        UNION ALL SELECT 'done ' || done_count FROM jobs
+        ORDER BY 1";
+
+    fn state(path: &Path) -> Vec<String> {
+        let conn = crate::store::file::connect::reader(path).unwrap();
+        let mut stmt = conn.prepare(STATE).unwrap();
+        stmt.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap()
+    }
+
+    /// A file with an ended session of four turns, and its job.
+    async fn prepare(path: &Path) {
+        let store = Store::open(path, Config::default()).unwrap();
+        let (scope, session) = store
+            .write(|tx| {
+                let scope = users::find_or_add(tx.sql, &users::UserKey::Name("alex".into()), tx.now())?;
+                Ok((scope, lifecycle::named(tx, &scope, "chat")?.info.id))
+            })
+            .await
+            .unwrap();
+        for text in ["Hello.", "My name is Alex.", "My name is Bo.", "Goodbye."] {
+            let turn = measure::measure(NewTurn::new(text, ""), Tokenizer::O200kBase, 1_000).unwrap();
+            store.write(move |tx| record::record(tx, &scope, session, turn)).await.unwrap();
+        }
+        store.write(move |tx| lifecycle::end_by_call(tx, &scope, session, None)).await.unwrap();
+        store.close().unwrap();
+    }
+
+    /// The first turn is critical, the second and the third are summarized and name the user, the last is short.
+    fn plan(turn: &Turn) -> Plan {
+        let is_summarized = matches!(turn.turn_number, 2 | 3);
+        let text = turn.said.user_message.clone();
+        let name = FoundAnchor {
+            subject: "user".into(),
+            attribute: Attribute::Name,
+            value: text.trim_start_matches("My name is ").trim_end_matches('.').into(),
+            stance: Stance::Holds,
+            quote: text.clone(),
+        };
+        let sketch = NewSummary {
+            summary_text: text,
+            topic_keywords: Vec::new(),
+            summary_tokens: 5,
+            summarizer: "script".into(),
+            reliability: 1.0,
+            original: Original::Archived,
+        };
+        Plan {
+            rule: (turn.turn_number == 1).then_some(CriticalRule::FirstTurn),
+            sketch: is_summarized.then_some(sketch),
+            anchors: is_summarized.then_some(name).into_iter().collect(),
+            made_by: "script".into(),
+        }
+    }
+
+    static EVENTS: AtomicUsize = AtomicUsize::new(0);
+    static KILLED_AT: AtomicUsize = AtomicUsize::new(0);
+
+    /// Each statement tells when it begins and when it is done.
+    fn count(_: TraceEvent<'_>) {
+        if EVENTS.fetch_add(1, Ordering::SeqCst) + 1 == KILLED_AT.load(Ordering::SeqCst) {
+            std::process::abort();
+        }
+    }
+
+    /// Not a test by itself: a process that swaps, and dies at the n-th beginning or end of a statement.
+    #[tokio::test]
+    async fn child() {
+        let Ok(told) = env::var(CHILD) else { return };
+        let (killed_at, path) = told.split_once(' ').unwrap();
+        KILLED_AT.store(killed_at.parse().unwrap(), Ordering::SeqCst);
+        let store = Store::open(Path::new(path), Config::default()).unwrap();
+        let lease = store.write(|tx| jobs::take(tx.sql, tx.now(), 60_000, None)).await.unwrap().unwrap();
+        let (scope, session_id) = (lease.scope.unwrap(), lease.session_id.unwrap());
+        let (session_no, turns) = store
+            .read(|conn| {
+                let session_no = sessions::existing(conn, &scope, session_id)?.session_no;
+                Ok((session_no, turns::warm_after(conn, &scope, session_no, 0, |_| false)?.turns))
+            })
+            .unwrap();
+        let frame = archive::pack(&[&turns[1], &turns[2]]).unwrap();
+        let fates = turns.into_iter().map(|turn| Fate { plan: plan(&turn), turn }).collect();
+        let swapped = Swap { session: (session_id, session_no), fates, frame: Some(frame) };
+        // What is traced: the end of the transaction that switches it on, then all of the swap's.
+        let codes = TraceEventCodes::SQLITE_TRACE_STMT | TraceEventCodes::SQLITE_TRACE_PROFILE;
+        store
+            .write(move |tx| {
+                tx.sql.trace_v2(codes, Some(count));
+                Ok(())
+            })
+            .await
+            .unwrap();
+        store.write(move |tx| swap(tx, &scope, &lease, &swapped)).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn killed_before_or_after_any_statement_it_has_done_all_or_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (prepared, path) = (folder.path().join("prepared.db"), folder.path().join("killed.db"));
+        prepare(&prepared).await;
+        let before = state(&prepared);
+        let mut states = Vec::new();
+        for killed_at in 1.. {
+            std::fs::copy(&prepared, &path).unwrap();
+            let survived = Command::new(env::current_exe().unwrap())
+                .args(["store::acts::swap::tests::child", "--exact"])
+                .env(CHILD, format!("{killed_at} {}", path.display()))
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()
+                .unwrap()
+                .success();
+            states.push(state(&path));
+            for suffix in ["", "-wal", "-shm"] {
+                let _ = std::fs::remove_file(format!("{}{suffix}", path.display()));
+            }
+            if survived {
+                break;
+            }
+        }
+        let after = states.last().unwrap().clone();
+        assert!(
+            after.contains(&"anchor Bo 0.51".to_owned()) && after.contains(&"done 4".to_owned()),
+            "{after:#?}"
+        );
+        let nothing = states.iter().take_while(|state| **state == before).count();
+        assert!(nothing > 40, "{nothing} kills within the transaction");
+        assert!(
+            states[nothing..].iter().all(|state| *state == after),
+            "all of it, {nothing} of {}",
+            states.len()
+        );
+        assert!(states.len() > nothing + 1, "a kill behind the commit");
+    }
+}

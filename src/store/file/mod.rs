@@ -1,0 +1,15 @@
+//! The SQLite file: opened, migrated, written by one thread, read by a pool, scrubbed, copied. Only here stands
+//! rusqlite's name, and SQL that is SQLite's own.
+
+pub(crate) mod backup;
+pub(crate) mod connect;
+pub(crate) mod db_file;
+pub(crate) mod errors;
+pub(crate) mod migrate;
+pub(crate) mod open;
+pub(crate) mod readers;
+pub(crate) mod row_check;
+pub(crate) mod scrub;
+pub(crate) mod sqlite;
+pub(crate) mod watch;
+pub(crate) mod writer;

@@ -1,0 +1,149 @@
+//! The six calls, over a connection to the file.
+
+use std::cell::Cell;
+
+use chrono::{DateTime, Utc};
+use rusqlite::{
+    CachedStatement, Connection,
+    types::{ToSql, ToSqlOutput, ValueRef},
+};
+
+use crate::{
+    clock::Clock,
+    error::{Error, ErrorKind, Result},
+    model::instant,
+    store::{rows::users, sql::{Columns, Expect, Flow, Row, Sql, UserRow, Value, values}},
+};
+
+/// A transaction of one connection.
+pub(crate) struct Sqlite<'c> {
+    conn: &'c Connection,
+    clock: &'c dyn Clock,
+    /// A statement shows its rows: no other may run meanwhile, which over a network would be one trip for each row.
+    is_showing: Cell<bool>,
+}
+
+impl<'c> Sqlite<'c> {
+    pub(crate) fn new(conn: &'c Connection, clock: &'c dyn Clock) -> Self {
+        Self { conn, clock, is_showing: Cell::new(false) }
+    }
+
+    /// A statement with its parameters.
+    fn bound(&self, sql: &'static str, params: &[Value<'_>]) -> Result<CachedStatement<'c>> {
+        debug_assert!(!self.is_showing.get(), "a statement runs in the row loop of another: {sql}");
+        let mut stmt = self.conn.prepare_cached(sql)?;
+        bind(&mut stmt, params)?;
+        Ok(stmt)
+    }
+
+    fn show(
+        &self,
+        stmt: &mut CachedStatement<'_>,
+        each: &mut dyn FnMut(&Row<'_>) -> Result<Flow>,
+    ) -> Result<()> {
+        self.is_showing.set(true);
+        let mut rows = stmt.raw_query();
+        let shown = loop {
+            match rows.next() {
+                Ok(None) => break Ok(()),
+                Ok(Some(row)) => match each(&Row::new(&SqliteRow(row))) {
+                    Ok(Flow::Next) => {}
+                    Ok(Flow::Stop) => break Ok(()),
+                    Err(error) => break Err(error),
+                },
+                Err(error) => break Err(error.into()),
+            }
+        };
+        self.is_showing.set(false);
+        shown
+    }
+}
+
+/// A statement keeps the parameters that it had: one that is not given would be what it was, or NULL.
+fn bind(stmt: &mut CachedStatement<'_>, params: &[Value<'_>]) -> Result<()> {
+    if stmt.parameter_count() != params.len() {
+        return Err(Error::new(ErrorKind::Internal, "a statement of ours has other parameters; please report it"));
+    }
+    for (at, value) in (1..).zip(params) {
+        stmt.raw_bind_parameter(at, value)?;
+    }
+    Ok(())
+}
+
+impl Sql for Sqlite<'_> {
+    fn query(
+        &self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        each: &mut dyn FnMut(&Row<'_>) -> Result<Flow>,
+    ) -> Result<()> {
+        self.show(&mut self.bound(sql, params)?, each)
+    }
+
+    fn query_many(
+        &self,
+        sql: &'static str,
+        sets: &[Vec<Value<'_>>],
+        each: &mut dyn FnMut(usize, &Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut stmt = self.conn.prepare_cached(sql)?;
+        for (at, params) in sets.iter().enumerate() {
+            bind(&mut stmt, params)?;
+            self.show(&mut stmt, &mut |row| each(at, row).map(|()| Flow::Next))?;
+        }
+        Ok(())
+    }
+
+    fn put(&self, sql: &'static str, params: &[Value<'_>], expect: Expect) -> Result<()> {
+        expect.check(self.change(sql, params)?)
+    }
+
+    fn change(&self, sql: &'static str, params: &[Value<'_>]) -> Result<u64> {
+        Ok(self.bound(sql, params)?.raw_execute()? as u64)
+    }
+
+    fn lock_user(&self, user_no: i64) -> Result<Option<UserRow>> {
+        // Nobody else writes while this transaction does.
+        let mut found = None;
+        self.query(users::ROW, values![user_no], &mut |row| {
+            found = Some(users::read_row(row)?);
+            Ok(Flow::Stop)
+        })?;
+        Ok(found)
+    }
+
+    fn lease_clock(&self) -> Result<DateTime<Utc>> {
+        Ok(instant::clamped(self.clock.now())) // A file has no clock of its own.
+    }
+
+    fn conn(&self) -> &Connection {
+        self.conn
+    }
+}
+
+struct SqliteRow<'r>(&'r rusqlite::Row<'r>);
+
+impl Columns for SqliteRow<'_> {
+    fn value(&self, at: usize) -> Result<Value<'_>> {
+        Ok(match self.0.get_ref(at)? {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(number) => Value::Integer(number),
+            ValueRef::Real(number) => Value::Real(number),
+            ValueRef::Text(text) => Value::Text(text),
+            ValueRef::Blob(bytes) => Value::Bytes(bytes),
+        })
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match *self {
+            Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
+            Value::Integer(number) => ToSqlOutput::Borrowed(ValueRef::Integer(number)),
+            Value::Real(number) => ToSqlOutput::Borrowed(ValueRef::Real(number)),
+            Value::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text)),
+            Value::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+            Value::Instant(at) => instant::to_text(at).into(),
+        })
+    }
+}

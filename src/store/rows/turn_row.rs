@@ -1,0 +1,107 @@
+//! A row of `conversation_turns` as it is read: its key, its checksum, and the turn that it is.
+
+use rusqlite::{
+    Row,
+    types::{FromSql, FromSqlResult, ValueRef},
+};
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::turn::{Said, TokenCounts, Turn},
+    store::{columns::Instant, file::row_check},
+};
+
+/// `turn_key = session_no << 24 | turn_number`.
+const TURN_NUMBER_BITS: u32 = 24;
+/// The most turns of one session.
+pub(crate) const MAX_TURN_NUMBER: u32 = (1 << TURN_NUMBER_BITS) - 1;
+
+pub(crate) fn turn_key(session_no: i64, turn_number: u32) -> i64 {
+    session_no << TURN_NUMBER_BITS | i64::from(turn_number)
+}
+
+/// What the row's checksum covers, in the table's order, then the checksum, then what it leaves out. [`read`] counts them
+/// instead of naming them: looking up 21 names in each of 50 rows took as long as reading the rows (benchmark `warm`).
+pub(crate) const COLUMNS: &str = "id, session_id, turn_number, seq, caller_id, timestamp, memory_tier, user_message_tokens, \
+    ai_response_tokens, total_tokens, piece_tokens, counted_by, is_identity_critical, critical_rule, user_name, \
+    assistant_name, user_origin, assistant_origin, user_message, ai_response, row_check, snapshot_id, turn_key";
+/// How many of them the checksum covers.
+const CHECKED_COLUMNS: usize = 20;
+
+/// The turn of a row that was read by [`COLUMNS`].
+pub(crate) fn read(row: &Row<'_>) -> Result<Turn> {
+    let mut values = [ValueRef::Null; CHECKED_COLUMNS + 2];
+    for (at, value) in values.iter_mut().enumerate() {
+        *value = row.get_ref(at)?;
+    }
+    if !row_check::is_whole(&values[..=CHECKED_COLUMNS]) {
+        return Err(damaged(place_of(row.get("turn_key")?))); // What the row was found by.
+    }
+    from_values(&values).map_err(|error| rusqlite::Error::from(error).into())
+}
+
+fn from_values(values: &[ValueRef<'_>; CHECKED_COLUMNS + 2]) -> FromSqlResult<Turn> {
+    fn get<T: FromSql>(value: ValueRef<'_>) -> FromSqlResult<T> {
+        T::column_result(value)
+    }
+    Ok(Turn {
+        id: get(values[0])?,
+        session_id: get(values[1])?,
+        turn_number: get(values[2])?,
+        seq: get(values[3])?,
+        caller_id: get(values[4])?,
+        timestamp: get::<Instant>(values[5])?.0,
+        memory_tier: get(values[6])?,
+        is_identity_critical: get(values[12])?,
+        critical_rule: get(values[13])?,
+        snapshot_id: get(values[21])?,
+        tokens: TokenCounts {
+            user_message_tokens: get(values[7])?,
+            ai_response_tokens: get(values[8])?,
+            total_tokens: get(values[9])?,
+            piece_tokens: get(values[10])?,
+            counted_by: get(values[11])?,
+        },
+        said: Said {
+            user_name: get(values[14])?,
+            assistant_name: get(values[15])?,
+            user_origin: get(values[16])?,
+            assistant_origin: get(values[17])?,
+            user_message: get(values[18])?,
+            ai_response: get(values[19])?,
+        },
+    })
+}
+
+/// The error for a turn that is not what was recorded.
+pub(crate) fn damaged((session_no, turn_number): (i64, u32)) -> Error {
+    crate::store::rows::row_check::damaged(format_args!("turn {turn_number} of session number {session_no}"))
+}
+
+/// The session and the number that a key is made of.
+pub(crate) fn place_of(turn_key: i64) -> (i64, u32) {
+    (turn_key >> TURN_NUMBER_BITS, u32::try_from(turn_key & i64::from(MAX_TURN_NUMBER)).unwrap_or(0))
+}
+
+/// Turns that were read one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    pub(crate) turns: Vec<Turn>,
+    /// The numbers of those whose rows are damaged: the others are read all the same.
+    pub(crate) damaged: Vec<u32>,
+}
+
+impl Read {
+    /// Takes the next row; returns whether it could be read.
+    pub(crate) fn take(&mut self, row: &Row<'_>) -> Result<bool> {
+        match read(row) {
+            Ok(turn) => self.turns.push(turn),
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                self.damaged.push(place_of(row.get("turn_key")?).1);
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(true)
+    }
+}
