@@ -94,7 +94,15 @@ pub use crate::{
         pack::{ItemKind, Outcome, PackedAs, Section},
         search::Found,
     },
-    store::{transfer::Transferred, checks::{doctor::{Check, Diagnosis}, stats::{ColdStats, RecallStats, Stats, TierStats, UseCount}}, rows::embedding::EmbeddingStatus, acts::erase::Erased},
+    store::{
+        acts::erase::Erased,
+        checks::{
+            doctor::{Check, Diagnosis},
+            stats::{ColdStats, RecallStats, Stats, TierStats, UseCount},
+        },
+        rows::embedding::EmbeddingStatus,
+        transfer::Transferred,
+    },
     text::tokens::Tokenizer,
     tier::{
         hot::{Evicted, HotLimits, HotTier},

@@ -22,7 +22,16 @@ use crate::{
         embedders,
         search::Found,
     },
-    store::{Store, scope::Scope, acts::{erase::Erased, lifecycle, record, reload, restore}, rows::{jobs as queue, originals, sessions::{self, no_session}, summaries, turns}},
+    store::{
+        Store,
+        acts::{erase::Erased, lifecycle, record, reload, restore},
+        rows::{
+            jobs as queue, originals,
+            sessions::{self, no_session},
+            summaries, turns,
+        },
+        scope::Scope,
+    },
     text::measure::{self, check_name},
     tier::{hot::HotTier, warm::WarmTier},
 };
@@ -167,10 +176,8 @@ impl Session {
     pub async fn set_project(&self, project: Option<&str>) -> Result<()> {
         check_name("project", project)?;
         let (scope, id, project) = (self.scope, self.id(), project.map(str::to_owned));
-        let found = self
-            .store
-            .write(move |tx| sessions::set_project(tx.sql, &scope, id, project.as_deref()))
-            .await?;
+        let found =
+            self.store.write(move |tx| sessions::set_project(tx.sql, &scope, id, project.as_deref())).await?;
         if found { Ok(()) } else { Err(no_session()) }
     }
 

@@ -9,7 +9,16 @@ use crate::{
     handles::{User, drive, off_thread, open::Open},
     jobs::{self, JobsReport, RunJobs},
     model::{ids::UserId, job::JobInfo},
-    store::{transfer::{Transferred, import}, scope::UserKey, checks::{doctor::Diagnosis, stats::Stats}, rows::{embedding::{self, EmbeddingStatus}, jobs as queue, users, vectors}, acts::mend},
+    store::{
+        acts::mend,
+        checks::{doctor::Diagnosis, stats::Stats},
+        rows::{
+            embedding::{self, EmbeddingStatus},
+            jobs as queue, users, vectors,
+        },
+        scope::UserKey,
+        transfer::{Transferred, import},
+    },
     text::measure::check_name,
 };
 

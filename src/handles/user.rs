@@ -21,7 +21,12 @@ use crate::{
         context::{self, Asked, Context, ContextOptions},
         embedders,
     },
-    store::{transfer::Transferred, scope::Scope, rows::{anchors, originals, receipts, sessions, summaries, turns}, acts::{erase::Erased, lifecycle, record, reload}},
+    store::{
+        acts::{erase::Erased, lifecycle, record, reload},
+        rows::{anchors, originals, receipts, sessions, summaries, turns},
+        scope::Scope,
+        transfer::Transferred,
+    },
     text::measure::{self, check_name},
 };
 

@@ -16,7 +16,19 @@ use crate::{
     error::{Error, Result},
     jobs::{Ended, Run, SUMMARIZER_REST, embed},
     model::{ids::TurnId, summary::Original, turn::Turn},
-    store::{scope::Scope, rows::{jobs::{self, Lease}, originals, sessions::{self, SessionRow}, turns::{self, Read}}, acts::{reload, swap::{self, Fate, Swap}}},
+    store::{
+        acts::{
+            reload,
+            swap::{self, Fate, Swap},
+        },
+        rows::{
+            jobs::{self, Lease},
+            originals,
+            sessions::{self, SessionRow},
+            turns::{self, Read},
+        },
+        scope::Scope,
+    },
 };
 
 /// What is read and thought over at once: bounds the memory of a job, and what a slow LLM#1 is asked before its first

@@ -2,13 +2,20 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use crate::store::sql::Sql;
 use crate::{
     embed::{self, BuiltIn, Embedder, EmbeddingSpace, quantize::Vector},
     error::{Error, ErrorKind, Result},
     index::BLOCK_UNITS,
     jobs::{Ended, Run, is_lost},
-    store::{scope::Scope, rows::{jobs::{self, Lease}, originals, turns, units, users, vectors::{self, Space, Stored}}},
+    store::{
+        rows::{
+            jobs::{self, Lease},
+            originals, turns, units, users,
+            vectors::{self, Space, Stored},
+        },
+        scope::Scope,
+        sql::Sql,
+    },
 };
 
 /// Texts that are embedded at once, about: bounds what a slow embedder is asked before its answers are kept.

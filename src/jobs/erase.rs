@@ -8,7 +8,13 @@ use crate::{
     error::Result,
     jobs::{Ended, Run},
     model::ids::SessionId,
-    store::{Store, scope::Scope, acts::erase::{self, Erased}, rows::jobs::{self, Lease, Owed}, file::scrub},
+    store::{
+        Store,
+        acts::erase::{self, Erased},
+        file::scrub,
+        rows::jobs::{self, Lease, Owed},
+        scope::Scope,
+    },
 };
 
 /// Reads of this process end within milliseconds; what holds the log longer is another process, or a long read.
@@ -92,16 +98,12 @@ async fn scrub_slice(store: &Store, owed: Owed, pages: &[u32]) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        config::Config,
-        model::job::JobKind,
-        store::scope::UserKey,
-    };
+    use crate::{config::Config, model::job::JobKind, store::scope::UserKey};
 
     /// Erases a user up to the scrub, which is owed then: what a process leaves that is killed before it.
     async fn erase_but_for_the_scrub(store: &Store, name: &str) {
         let key = UserKey::Name(name.to_owned());
-        let scope = store.write(move |tx| users::find_or_add(tx.sql, &key, tx.now())).await.unwrap();
+        let scope = store.write(move |tx| tx.add_user(&key)).await.unwrap();
         let (_, lease) = store.write(move |tx| erase::begin(tx, &scope, None)).await.unwrap();
         let (_stop, stopped) = watch::channel(false);
         go_on(&mut Run::new(store, stopped, None), &lease).await.unwrap();

@@ -5,7 +5,11 @@ use std::sync::Arc;
 use crate::{
     error::Result,
     jobs::{Ended, Run},
-    store::{scope::Scope, acts::index::{self, Batch}, rows::jobs::{self, Lease}},
+    store::{
+        acts::index::{self, Batch},
+        rows::jobs::{self, Lease},
+        scope::Scope,
+    },
 };
 
 /// Words of one slice: it holds the writer about 3 ms.

@@ -3,7 +3,10 @@
 use crate::{
     error::Result,
     jobs::{Ended, Run},
-    store::{rows::jobs::{self, Lease}, acts::mend},
+    store::{
+        acts::mend,
+        rows::jobs::{self, Lease},
+    },
 };
 
 pub(super) async fn mend(run: &Run<'_>, lease: &Lease) -> Result<Ended> {

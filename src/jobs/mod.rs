@@ -18,7 +18,15 @@ use crate::{
     clock::Stopwatch,
     error::{Error, ErrorKind, Result},
     model::{instant, job::JobKind},
-    store::{Store, write_tx::WriteTx, rows::{jobs::{self, Lease, Unfinished}, sessions}, acts::lifecycle},
+    store::{
+        Store,
+        acts::lifecycle,
+        rows::{
+            jobs::{self, Lease, Unfinished},
+            sessions,
+        },
+        write_tx::WriteTx,
+    },
 };
 
 /// The wait before a second try; doubled for each further one.

@@ -1,7 +1,6 @@
 //! The answer to a query: what was recalled, in order, each with the parts of its score.
 
 use chrono::{DateTime, Utc};
-use crate::store::sql::Sql;
 use serde::Serialize;
 
 use crate::{
@@ -27,7 +26,13 @@ use crate::{
         user_index::UserIndex,
         user_indexes::UserIndexes,
     },
-    store::{Store, scope::Scope, rows::{originals, receipts::NewReceipt, summaries, turns}, acts::reload},
+    store::{
+        Store,
+        acts::reload,
+        rows::{originals, receipts::NewReceipt, summaries, turns},
+        scope::Scope,
+        sql::Sql,
+    },
     text::words::Word,
 };
 

@@ -26,7 +26,16 @@ use crate::{
         search,
         user_indexes::UserIndexes,
     },
-    store::{Store, scope::Scope, rows::{originals, receipts::{self, NewReceipt}, sessions, turns, units}, acts::reload},
+    store::{
+        Store,
+        acts::reload,
+        rows::{
+            originals,
+            receipts::{self, NewReceipt},
+            sessions, turns, units,
+        },
+        scope::Scope,
+    },
     text::render,
     tier::{
         hot::{HotLimits, HotTier},
@@ -395,7 +404,11 @@ mod tests {
     use crate::{
         config::Config,
         model::turn::NewTurn,
-        store::{scope::UserKey, acts::{lifecycle, record}, rows::users},
+        store::{
+            acts::{lifecycle, record},
+            rows::users,
+            scope::UserKey,
+        },
         text::measure,
     };
 
@@ -405,8 +418,7 @@ mod tests {
         let store = Store::open(&folder.path().join("c.db"), Config::default()).unwrap();
         let key = UserKey::Name("alex".to_owned());
         let scope = store.write(move |tx| users::find_or_add(tx.sql, &key, tx.now())).await.unwrap();
-        let session =
-            store.write(move |tx| lifecycle::resume_or_start(tx, &scope)).await.unwrap().info.id;
+        let session = store.write(move |tx| lifecycle::resume_or_start(tx, &scope)).await.unwrap().info.id;
         for n in 0..9 {
             let turn = measure::measure(NewTurn::new(format!("turn {n}"), ""), store.config().tokenizer, 100);
             let turn = turn.unwrap();

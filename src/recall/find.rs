@@ -1,7 +1,6 @@
 //! Finds what fits a query among all that a user ever said: each kind of evidence by itself, then the ranks.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use crate::store::sql::Sql;
 
 use crate::{
     embed::{BuiltIn, Embedder, pieces::place_of, quantize::Vector},
@@ -19,7 +18,14 @@ use crate::{
         user_index::{Damage, UserIndex},
         words_leg::{self, WordsLeg},
     },
-    store::{scope::Scope, rows::{anchors, vectors::{self, Space}}},
+    store::{
+        rows::{
+            anchors,
+            vectors::{self, Space},
+        },
+        scope::Scope,
+        sql::Sql,
+    },
     text::words::Word,
 };
 

@@ -1,13 +1,12 @@
 //! Search in one session, by words.
 
-use crate::store::sql::Sql;
 use serde::Serialize;
 
 use crate::{
     config::Config,
     error::{ErrorKind, Result},
     model::turn::Turn,
-    store::{scope::Scope, rows::originals, acts::reload},
+    store::{acts::reload, rows::originals, scope::Scope, sql::Sql},
     text::{bm25::Ranking, words},
 };
 

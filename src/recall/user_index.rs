@@ -4,14 +4,21 @@
 
 use std::collections::HashMap;
 
-use crate::store::sql::Sql;
-
 use crate::{
     embed::{BuiltIn, matrix::Matrix},
     error::Result,
     index::{block_of, facts::Facts},
     model::anchor::Anchor,
-    store::{scope::Scope, rows::{anchors, originals, units::{self, Extent, Unit}, vectors::{self, Space}}, acts::index},
+    store::{
+        acts::index,
+        rows::{
+            anchors, originals,
+            units::{self, Extent, Unit},
+            vectors::{self, Space},
+        },
+        scope::Scope,
+        sql::Sql,
+    },
 };
 
 /// No unit: numbers begin at 1.

@@ -3,12 +3,11 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use lru::LruCache;
-use crate::store::sql::Sql;
 
 use crate::{
     error::Result,
     recall::user_index::UserIndex,
-    store::{Store, scope::Scope},
+    store::{Store, scope::Scope, sql::Sql},
 };
 
 /// Indexes of users, by their numbers in the file.
@@ -100,10 +99,7 @@ mod tests {
     use std::{sync::Barrier, thread};
 
     use super::*;
-    use crate::{
-        config::Config,
-        store::scope::UserKey,
-    };
+    use crate::{config::Config, store::scope::UserKey};
 
     #[tokio::test]
     async fn who_waits_for_an_index_keeps_no_connection_from_others() {
@@ -111,7 +107,7 @@ mod tests {
         let config = Config { readers: 2, read_timeout_ms: 3_000, ..Config::default() };
         let store = Store::open(&folder.path().join("memory.db"), config).unwrap();
         let key = UserKey::Name("alex".to_owned());
-        let scope = store.write(move |tx| users::find_or_add(tx.sql, &key, tx.now())).await.unwrap();
+        let scope = store.write(move |tx| tx.add_user(&key)).await.unwrap();
         let indexes = UserIndexes::new(1 << 20);
 
         let [is_lent, comes, is_given_back] = [(); 3].map(|()| Barrier::new(2));

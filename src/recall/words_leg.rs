@@ -6,13 +6,15 @@
 
 use std::cell::Cell;
 
-use crate::store::sql::Sql;
-
 use crate::{
     embed::lexicon,
     error::Result,
     recall::{query::Weighted, user_index::UserIndex},
-    store::{scope::Scope, rows::postings::{self, Shown}},
+    store::{
+        rows::postings::{self, Shown},
+        scope::Scope,
+        sql::Sql,
+    },
     text::words::{EncodedWords, FieldCounts, Word},
 };
 

@@ -8,12 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use lru::LruCache;
 
-use crate::{
-    config::Config,
-    model::ids::SessionId,
-    store::rows::sessions::Version,
-    tier::hot::HotTier,
-};
+use crate::{config::Config, model::ids::SessionId, store::rows::sessions::Version, tier::hot::HotTier};
 
 /// What is known of one session.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@ pub(crate) mod acts;
 pub(crate) mod checks;
 pub(crate) mod columns;
 pub(crate) mod file;
+pub(crate) mod job_tx;
 mod live;
 pub(crate) mod rows;
 pub(crate) mod scope;
@@ -28,7 +29,10 @@ use crate::{
     store::{
         acts::{mend, reload},
         checks::{doctor, stats},
-        file::{backup, db_file::DbFile, open, readers::Readers, scrub, sqlite::Sqlite, watch::Watch, writer::Writer},
+        file::{
+            backup, db_file::DbFile, open, readers::Readers, scrub, sqlite::Sqlite, watch::Watch,
+            writer::Writer,
+        },
         live::{Live, Look},
         rows::{
             jobs::Owed,

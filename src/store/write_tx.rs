@@ -8,7 +8,13 @@ use crate::{
     config::Config,
     error::Result,
     model::{ids::SessionId, instant},
-    store::{acts::reload, live::Live, rows::sessions::{SessionRow, Version}, scope::Scope, sql::Sql},
+    store::{
+        acts::reload,
+        live::Live,
+        rows::sessions::{SessionRow, Version},
+        scope::Scope,
+        sql::Sql,
+    },
     tier::hot::HotTier,
 };
 

@@ -6,7 +6,6 @@
 //! write-ahead log, is scrubbed ([`scrub`](crate::store::file::scrub)).
 
 use rusqlite::{Row, ToSql, params};
-use crate::store::sql::Sql;
 use serde::Serialize;
 
 use crate::{
@@ -15,7 +14,19 @@ use crate::{
         ids::{SessionId, TurnId},
         job::JobKind,
     },
-    store::{write_tx::WriteTx, scope::Scope, rows::{anchors, jobs::{self, Lease}, sessions, turns::{place_of, turn_key}, units, users, vectors}, acts::index},
+    store::{
+        acts::index,
+        rows::{
+            anchors,
+            jobs::{self, Lease},
+            sessions,
+            turns::{place_of, turn_key},
+            units, users, vectors,
+        },
+        scope::Scope,
+        sql::Sql,
+        write_tx::WriteTx,
+    },
 };
 
 /// Rows of one slice: with all that hangs on them, about 3 ms.
@@ -211,7 +222,6 @@ pub(crate) fn begin(
 
 /// Erases a slice of a user.
 pub(crate) fn user_slice(tx: &mut WriteTx<'_>, scope: &Scope, lease: &Lease) -> Result<Slice> {
-    jobs::hold(tx, lease)?;
     users::raise_epoch(tx.sql, scope)?;
     let (mut erased, mut room) = (Erased::default(), SLICE);
     for &(table, sql) in USER_TABLES.iter().filter(|(_, sql)| !sql.is_empty()) {
@@ -249,7 +259,6 @@ pub(crate) fn session_slice(
     lease: &Lease,
     session: SessionId,
 ) -> Result<Slice> {
-    jobs::hold(tx, lease)?;
     let mut erased = Erased::default();
     if let Some(row) = sessions::by_id(tx.sql, scope, session)? {
         for (_, sql) in USER_TABLES.iter().filter(|(table, _)| TRACES.contains(table)) {
@@ -391,7 +400,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::store::{file::{connect, migrate}};
+    use crate::store::file::{connect, migrate};
 
     #[test]
     fn the_list_of_tables_with_a_users_data_is_whole() {

@@ -11,7 +11,6 @@ use std::{
 };
 
 use rusqlite::{OptionalExtension, params};
-use crate::store::sql::Sql;
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -23,7 +22,18 @@ use crate::{
         postings::Posting,
     },
     model::job::JobKind,
-    store::{write_tx::WriteTx, scope::Scope, rows::{jobs::{self, Lease}, postings, units::{self, Extent}, users}, file::row_check},
+    store::{
+        file::row_check,
+        rows::{
+            jobs::{self, Lease},
+            postings,
+            units::{self, Extent},
+            users,
+        },
+        scope::Scope,
+        sql::Sql,
+        write_tx::WriteTx,
+    },
     text::words::{EncodedWords, Word},
 };
 
@@ -98,7 +108,6 @@ pub(crate) fn flush(
     batch: &Batch,
     words: Range<usize>,
 ) -> Result<()> {
-    jobs::hold(tx, lease)?;
     expect_unchanged(tx.sql, scope, batch)?;
     for (word, added) in &batch.words[words] {
         postings::append(tx.sql, scope, *word, added)?;
@@ -108,7 +117,6 @@ pub(crate) fn flush(
 
 /// Writes the batch's facts, and says that its units are indexed.
 pub(crate) fn finish(tx: &WriteTx<'_>, scope: &Scope, lease: &Lease, batch: &Batch) -> Result<()> {
-    jobs::hold(tx, lease)?;
     expect_unchanged(tx.sql, scope, batch)?;
     for block in batch.facts.chunk_by(|a, b| block_of(a.seq) == block_of(b.seq)) {
         write_block(tx.sql, scope, block_of(block[0].seq), block)?;
@@ -180,7 +188,6 @@ pub(crate) fn is_begun_anew(conn: &dyn Sql, scope: &Scope) -> Result<bool> {
 /// Takes away postings of a user of whom nothing is indexed: of a flush that was cut short, or of an index that is made
 /// anew. Returns whether there may be more.
 pub(crate) fn drop_slice(tx: &WriteTx<'_>, scope: &Scope, lease: &Lease) -> Result<bool> {
-    jobs::hold(tx, lease)?;
     if units::extent(tx.sql, scope)?.indexed_seq > 0 {
         return Ok(false);
     }

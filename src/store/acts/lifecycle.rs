@@ -1,7 +1,6 @@
 //! How sessions start, resume and end, inside the writer's transaction.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use crate::store::sql::Sql;
 
 use crate::{
     config::Config,
@@ -12,7 +11,16 @@ use crate::{
         session::{EndReason, SessionInfo},
         tier::MoveReason,
     },
-    store::{write_tx::WriteTx, scope::Scope, rows::{jobs, receipts, sessions::{self, SessionRow}, turns}},
+    store::{
+        rows::{
+            jobs, receipts,
+            sessions::{self, SessionRow},
+            turns,
+        },
+        scope::Scope,
+        sql::Sql,
+        write_tx::WriteTx,
+    },
 };
 
 /// Whether silence has ended the session, though nobody noticed yet. An empty one waits for its first turn.

@@ -1,12 +1,21 @@
 //! What of a user's index and vectors is damaged, and having it made anew: all of it can be worked out from the turns.
 
 use rusqlite::{Row, params};
-use crate::store::sql::Sql;
 
 use crate::{
     error::Result,
     model::job::JobKind,
-    store::{write_tx::WriteTx, scope::Scope, acts::index, rows::{jobs::{self, Lease}, users, vectors}, file::row_check},
+    store::{
+        acts::index,
+        file::row_check,
+        rows::{
+            jobs::{self, Lease},
+            users, vectors,
+        },
+        scope::Scope,
+        sql::Sql,
+        write_tx::WriteTx,
+    },
 };
 
 /// The tables of what can be worked out again.
@@ -51,7 +60,6 @@ pub(crate) fn damage(conn: &dyn Sql, scope: &Scope) -> Result<Damage> {
 
 /// Takes what is damaged away, queues what makes it anew, and ends the job.
 pub(crate) fn mend(tx: &mut WriteTx<'_>, scope: &Scope, lease: &Lease, damage: &Damage) -> Result<()> {
-    jobs::hold(tx, lease)?;
     if damage.index {
         index::begin_anew(tx, scope)?;
     }

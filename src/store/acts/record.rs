@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use crate::store::sql::Sql;
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -13,7 +12,17 @@ use crate::{
         session::EndReason,
         turn::{RecordOutcome, Recorded},
     },
-    store::{write_tx::WriteTx, scope::Scope, acts::{index, lifecycle}, rows::{receipts, sessions::{self, SessionRow, Version}, turns, users}},
+    store::{
+        acts::{index, lifecycle},
+        rows::{
+            receipts,
+            sessions::{self, SessionRow, Version},
+            turns, users,
+        },
+        scope::Scope,
+        sql::Sql,
+        write_tx::WriteTx,
+    },
     text::measure::{ContentHash, MeasuredTurn},
 };
 

@@ -1,12 +1,10 @@
 //! Turns read back from the file, with counts by the tokenizer in use.
 
-use crate::store::sql::Sql;
-
 use crate::{
     config::Config,
     error::Result,
     model::{ids::SessionId, turn::Turn},
-    store::{scope::Scope, rows::turns},
+    store::{rows::turns, scope::Scope, sql::Sql},
     text::measure,
     tier::hot::{HotLimits, HotTier},
 };

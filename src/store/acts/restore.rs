@@ -2,8 +2,7 @@
 //!
 //! A slice for each frame, then the turns that were kept verbatim. Cut short, it is begun again and goes on.
 
-use rusqlite::{params};
-use crate::store::sql::Sql;
+use rusqlite::params;
 
 use crate::{
     compress::archive,
@@ -13,7 +12,15 @@ use crate::{
         tier::{MemoryTier, MoveReason},
         turn::Turn,
     },
-    store::{write_tx::WriteTx, scope::Scope, rows::{jobs, originals, sessions, turns::{self, turn_key}}},
+    store::{
+        rows::{
+            jobs, originals, sessions,
+            turns::{self, turn_key},
+        },
+        scope::Scope,
+        sql::Sql,
+        write_tx::WriteTx,
+    },
     text::{measure::ContentHash, words::WordCounts},
 };
 

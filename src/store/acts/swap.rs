@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension, params};
-use crate::store::sql::Sql;
 
 use crate::{
     compress::{
@@ -21,7 +20,19 @@ use crate::{
         tier::{MemoryTier, MoveReason},
         turn::Turn,
     },
-    store::{write_tx::WriteTx, scope::Scope, rows::{anchors::{self, Source}, jobs::{self, Lease}, originals, sessions, summaries, turns::{self, turn_key}, units, users, vectors}, acts::index},
+    store::{
+        acts::index,
+        rows::{
+            anchors::{self, Source},
+            jobs::{self, Lease},
+            originals, sessions, summaries,
+            turns::{self, turn_key},
+            units, users, vectors,
+        },
+        scope::Scope,
+        sql::Sql,
+        write_tx::WriteTx,
+    },
     text::words::{EncodedWords, WordCounts},
 };
 
@@ -50,7 +61,6 @@ impl Fate {
 
 /// Does it, for whoever holds the job.
 pub(crate) fn swap(tx: &mut WriteTx<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -> Result<()> {
-    jobs::hold(tx, lease)?;
     let now = tx.now();
     let (session_id, session_no) = swap.session;
     let frame_no = match &swap.frame {
@@ -120,7 +130,6 @@ fn forget_words(tx: &mut WriteTx<'_>, scope: &Scope, turn: &Turn, summary: &Summ
 
 /// Says that a session has no turn left to compress, and ends the job. False: turns are left.
 pub(crate) fn finish(tx: &WriteTx<'_>, scope: &Scope, lease: &Lease, session: SessionId) -> Result<bool> {
-    jobs::hold(tx, lease)?;
     let session = sessions::existing(tx.sql, scope, session)?;
     if !turns::has_warm(tx.sql, scope, session.session_no)? {
         sessions::set_tier(tx.sql, scope, session.session_no, MemoryTier::Cold)?;
@@ -130,12 +139,7 @@ pub(crate) fn finish(tx: &WriteTx<'_>, scope: &Scope, lease: &Lease, session: Se
     Ok(false)
 }
 
-fn expect_warm(
-    tx: &dyn Sql,
-    scope: &Scope,
-    (session_no, turn_number): (i64, u32),
-    id: TurnId,
-) -> Result<()> {
+fn expect_warm(tx: &dyn Sql, scope: &Scope, (session_no, turn_number): (i64, u32), id: TurnId) -> Result<()> {
     let is_warm = tx
         .prepare_cached(
             "SELECT id = ?3 AND memory_tier = 'warm' FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2",
@@ -186,7 +190,11 @@ mod tests {
             critical::CriticalRule,
             turn::NewTurn,
         },
-        store::{Store, acts::{lifecycle, record}, rows::users},
+        store::{
+            Store,
+            acts::{lifecycle, record},
+            scope::UserKey,
+        },
         text::{measure, tokens::Tokenizer},
     };
 
@@ -215,7 +223,7 @@ mod tests {
         let store = Store::open(path, Config::default()).unwrap();
         let (scope, session) = store
             .write(|tx| {
-                let scope = users::find_or_add(tx.sql, &users::UserKey::Name("alex".into()), tx.now())?;
+                let scope = tx.add_user(&UserKey::Name("alex".into()))?;
                 Ok((scope, lifecycle::named(tx, &scope, "chat")?.info.id))
             })
             .await
@@ -287,7 +295,7 @@ mod tests {
         let codes = TraceEventCodes::SQLITE_TRACE_STMT | TraceEventCodes::SQLITE_TRACE_PROFILE;
         store
             .write(move |tx| {
-                tx.sql.trace_v2(codes, Some(count));
+                tx.sql.conn().trace_v2(codes, Some(count));
                 Ok(())
             })
             .await

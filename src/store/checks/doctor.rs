@@ -2,15 +2,23 @@
 
 use std::path::Path;
 
-use rusqlite::{OptionalExtension};
-use crate::store::sql::Sql;
+use rusqlite::OptionalExtension;
 use serde::Serialize;
 
 use crate::{
     compress::archive,
     error::{ErrorKind, Result},
     model::ids::TurnId,
-    store::{file::{connect, sqlite::Sqlite, migrate, row_check::{self, Damage}}, checks::index_checks::{self, IndexProblems}, rows::{sessions, summaries, turn_row}},
+    store::{
+        checks::index_checks::{self, IndexProblems},
+        file::{
+            connect, migrate,
+            row_check::{self, Damage},
+            sqlite::Sqlite,
+        },
+        rows::{sessions, summaries, turn_row},
+        sql::Sql,
+    },
     text::{
         measure::{self, ContentHash},
         words::WordCounts,

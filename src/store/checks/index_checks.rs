@@ -3,12 +3,18 @@
 use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{Row, params};
-use crate::store::sql::Sql;
 
 use crate::{
     error::Result,
     index::{facts, facts::Facts, postings},
-    store::{scope::Scope, rows::{units, vectors::{self, Space}}},
+    store::{
+        rows::{
+            units,
+            vectors::{self, Space},
+        },
+        scope::Scope,
+        sql::Sql,
+    },
     text::words::{EncodedWords, FieldCounts, Word},
 };
 

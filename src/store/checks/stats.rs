@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     error::Result,
     model::tier::MemoryTier,
-    store::file::{connect, sqlite::Sqlite, db_file, errors::from_io, migrate},
+    store::file::{connect, db_file, errors::from_io, migrate, sqlite::Sqlite},
 };
 
 /// How much is in the file.

@@ -21,7 +21,7 @@ use rusqlite::Connection;
 use crate::{
     config::Config,
     error::{Error, ErrorKind, Result},
-    store::{file::{connect, errors::from_io}},
+    store::file::{connect, errors::from_io},
 };
 
 /// Tells one file from another, under any name.

@@ -16,7 +16,12 @@ use crate::{
     clock::Deadline,
     config::Config,
     error::{Error, ErrorKind, Result},
-    store::{file::{connect, errors::from_io, db_file::{self, DbFile}, migrate, row_check}},
+    store::file::{
+        connect,
+        db_file::{self, DbFile},
+        errors::from_io,
+        migrate, row_check,
+    },
 };
 
 /// Marks files that Thermocline made (`ThCl` in ASCII).

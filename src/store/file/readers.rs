@@ -14,7 +14,7 @@ use crate::{
     clock::Deadline,
     config::Config,
     error::{Error, ErrorKind, Result},
-    store::{file::{connect, errors::poisons_connection, db_file::DbFile}},
+    store::file::{connect, db_file::DbFile, errors::poisons_connection},
 };
 
 /// Virtual machine steps between two looks at the deadline: a look costs about as much as two steps.

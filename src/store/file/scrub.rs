@@ -22,7 +22,15 @@ use rusqlite::Connection;
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    store::{file::{errors::from_io, db_file::{DbFile, FileKey}, migrate, sqlite::Sqlite}, rows::jobs::{self, Owed}},
+    store::{
+        file::{
+            db_file::{DbFile, FileKey},
+            errors::from_io,
+            migrate,
+            sqlite::Sqlite,
+        },
+        rows::jobs::{self, Owed},
+    },
 };
 
 /// Pages of one slice: 2 MiB to look at, about 2 ms.
@@ -33,7 +41,9 @@ pub(crate) const SLICE_PAGES: usize = 512;
 pub(crate) fn pages(file: &DbFile) -> Result<Option<(Owed, Vec<u32>)>> {
     let conn = file.reader()?;
     let snapshot = conn.unchecked_transaction()?;
-    let Some(owed) = jobs::owed_scrub(&Sqlite::new(&snapshot, &crate::clock::SystemClock))? else { return Ok(None) };
+    let Some(owed) = jobs::owed_scrub(&Sqlite::new(&snapshot, &crate::clock::SystemClock))? else {
+        return Ok(None);
+    };
     let mut stmt = snapshot.prepare(
         "SELECT d.pageno AS pageno FROM dbstat AS d JOIN sqlite_schema AS s ON s.name = d.name
          WHERE d.pagetype IN ('leaf', 'internal')

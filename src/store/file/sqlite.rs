@@ -12,7 +12,10 @@ use crate::{
     clock::Clock,
     error::{Error, ErrorKind, Result},
     model::instant,
-    store::{rows::users, sql::{Columns, Expect, Flow, Row, Sql, UserRow, Value, values}},
+    store::{
+        rows::users,
+        sql::{Columns, Expect, Flow, Row, Sql, UserRow, Value, values},
+    },
 };
 
 /// A transaction of one connection.
@@ -62,7 +65,10 @@ impl<'c> Sqlite<'c> {
 /// A statement keeps the parameters that it had: one that is not given would be what it was, or NULL.
 fn bind(stmt: &mut CachedStatement<'_>, params: &[Value<'_>]) -> Result<()> {
     if stmt.parameter_count() != params.len() {
-        return Err(Error::new(ErrorKind::Internal, "a statement of ours has other parameters; please report it"));
+        return Err(Error::new(
+            ErrorKind::Internal,
+            "a statement of ours has other parameters; please report it",
+        ));
     }
     for (at, value) in (1..).zip(params) {
         stmt.raw_bind_parameter(at, value)?;

@@ -23,7 +23,18 @@ use crate::{
     clock::{Deadline, SystemClock},
     config::{Config, Durability},
     error::{Error, ErrorKind, Result},
-    store::{write_tx::{WriteTx, Staged}, live::Live, file::{connect::{self, CHECKPOINT_PAGES}, errors::poisons_connection, db_file::DbFile, scrub, sqlite::Sqlite}, rows::jobs::{self, Owed}},
+    store::{
+        file::{
+            connect::{self, CHECKPOINT_PAGES},
+            db_file::DbFile,
+            errors::poisons_connection,
+            scrub,
+            sqlite::Sqlite,
+        },
+        live::Live,
+        rows::jobs::{self, Owed},
+        write_tx::{Staged, WriteTx},
+    },
 };
 
 /// The most commands of one transaction: what 32 busy sessions queue up during a slow sync, eight times over.
@@ -793,7 +804,7 @@ mod tests {
         let job =
             "INSERT INTO jobs (kind, dedupe_key, next_run_at, created_at) VALUES ('scrub', 'scrub', '', '')";
         conn.execute(job, []).unwrap();
-        let owed = jobs::owed_scrub(&conn).unwrap().unwrap();
+        let owed = jobs::owed_scrub(&Sqlite::new(&conn, &SystemClock)).unwrap().unwrap();
         assert!(!scrub_pages(&conn, &file, owed, &[1]).unwrap(), "{}", name.display());
         assert!(empty_log(&conn, &Config::default()).unwrap());
         assert!(scrub_pages(&conn, &file, owed, &[1]).unwrap(), "{}", name.display());

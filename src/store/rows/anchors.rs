@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension, Row, params};
-use crate::store::sql::Sql;
 
 use crate::{
     compress::fold::{self, Retracted, Statement, value_key},
@@ -15,7 +14,13 @@ use crate::{
         anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor},
         ids::{AnchorId, TurnId},
     },
-    store::{scope::Scope, columns::{Instant, instant_at, optional_instant_at}, file::row_check, rows::users},
+    store::{
+        columns::{Instant, instant_at, optional_instant_at},
+        file::row_check,
+        rows::users,
+        scope::Scope,
+        sql::Sql,
+    },
 };
 
 /// What is folded together: all values of an attribute of a subject, or, where values do not touch each other, one.
@@ -305,12 +310,7 @@ pub(crate) fn sources(conn: &dyn Sql, scope: &Scope, anchor: AnchorId) -> Result
 }
 
 /// Sets a value by hand, as of the user's newest turn; what was taken back counts again.
-pub(crate) fn set(
-    tx: &dyn Sql,
-    scope: &Scope,
-    found: &FoundAnchor,
-    now: DateTime<Utc>,
-) -> Result<AnchorId> {
+pub(crate) fn set(tx: &dyn Sql, scope: &Scope, found: &FoundAnchor, now: DateTime<Utc>) -> Result<AnchorId> {
     users::expect(tx, scope)?;
     users::check_is_there(tx, scope)?;
     let source = Source { turn: None, seq: newest_seq(tx, scope)?, said_at: now, made_by: "caller" };

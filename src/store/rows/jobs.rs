@@ -5,7 +5,6 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use rusqlite::{OptionalExtension, Row, params};
-use crate::store::sql::Sql;
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -13,7 +12,12 @@ use crate::{
         ids::SessionId,
         job::{JobInfo, JobKind},
     },
-    store::{write_tx::WriteTx, scope::Scope, columns::{Instant, instant_at}},
+    store::{
+        columns::{Instant, instant_at},
+        scope::Scope,
+        sql::Sql,
+        write_tx::WriteTx,
+    },
 };
 
 /// Tries without any progress before a job is given up: with the waits between them about a day.

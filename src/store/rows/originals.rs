@@ -4,7 +4,6 @@ use std::num::NonZero;
 
 use lru::LruCache;
 use rusqlite::{OptionalExtension, Row, params};
-use crate::store::sql::Sql;
 
 use crate::{
     compress::archive::{Frame, Lines, Unpacker},
@@ -14,7 +13,12 @@ use crate::{
         tier::MemoryTier,
         turn::Turn,
     },
-    store::{scope::Scope, file::row_check, rows::turns::{self, turn_key}},
+    store::{
+        file::row_check,
+        rows::turns::{self, turn_key},
+        scope::Scope,
+        sql::Sql,
+    },
     text::{measure, words::EncodedWords},
 };
 
@@ -84,7 +88,9 @@ impl<'c> Reader<'c> {
             let mut rows = stmt.query(params![frame_no, self.scope.user_id])?;
             let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
             if !row_check::holds(row, CHECKED_FRAME_COLUMNS)? {
-                return Err(crate::store::rows::row_check::damaged(format_args!("frame {frame_no} of the archive")));
+                return Err(crate::store::rows::row_check::damaged(format_args!(
+                    "frame {frame_no} of the archive"
+                )));
             }
             let body = row.get_ref("body")?.as_blob().map_err(rusqlite::Error::from)?;
             let unpacker = match &mut self.unpacker {

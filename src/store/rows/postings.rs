@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use rusqlite::{Row, params};
-use crate::store::sql::Sql;
 
 use crate::{
     error::{Error, ErrorKind, Result},
     index::postings::{self, Chunk, Posting},
-    store::{scope::Scope, file::row_check},
+    store::{file::row_check, scope::Scope, sql::Sql},
     text::words::{FieldCounts, Word},
 };
 
@@ -106,12 +105,7 @@ fn last_chunk(conn: &dyn Sql, scope: &Scope, word: Word, until: u32) -> Result<O
     rows.next()?.map(read).transpose()
 }
 
-fn overlapping(
-    conn: &dyn Sql,
-    scope: &Scope,
-    word: Word,
-    (first, last): (u32, u32),
-) -> Result<Vec<Chunk>> {
+fn overlapping(conn: &dyn Sql, scope: &Scope, word: Word, (first, last): (u32, u32)) -> Result<Vec<Chunk>> {
     let mut stmt = conn.prepare_cached(
         "SELECT user_no, word, first_seq, last_seq, unit_count, data, row_check FROM postings
          WHERE user_no = ?1 AND word = ?2 AND first_seq <= ?4 AND last_seq >= ?3",

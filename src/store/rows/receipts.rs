@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension, Row, params};
-use crate::store::sql::Sql;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -16,7 +15,14 @@ use crate::{
         receipt::{PROMOTED, Receipt, ReceiptItem},
         tier::{MemoryTier, MoveReason},
     },
-    store::{write_tx::WriteTx, scope::Scope, columns::{Instant, instant_at, json_at, optional_instant_at}, file::row_check, rows::{sessions::SessionRow, turns, units, users}},
+    store::{
+        columns::{Instant, instant_at, json_at, optional_instant_at},
+        file::row_check,
+        rows::{sessions::SessionRow, turns, units, users},
+        scope::Scope,
+        sql::Sql,
+        write_tx::WriteTx,
+    },
 };
 
 /// A receipt to be kept, and the user's epoch at the recall.

@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension, Row, params};
-use crate::store::sql::Sql;
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -11,7 +10,7 @@ use crate::{
         session::{EndReason, SessionInfo},
         tier::MemoryTier,
     },
-    store::{scope::Scope, columns::Instant, rows::users},
+    store::{columns::Instant, rows::users, scope::Scope, sql::Sql},
 };
 
 /// A session with the short key that its turns lie under.
@@ -275,12 +274,7 @@ pub(crate) fn set_successor(
     Ok(())
 }
 
-pub(crate) fn set_project(
-    tx: &dyn Sql,
-    scope: &Scope,
-    id: SessionId,
-    project: Option<&str>,
-) -> Result<bool> {
+pub(crate) fn set_project(tx: &dyn Sql, scope: &Scope, id: SessionId, project: Option<&str>) -> Result<bool> {
     let changed = tx
         .prepare_cached("UPDATE conversation_sessions SET project = ?3 WHERE id = ?1 AND user_id = ?2")?
         .execute(params![id, scope.user_id, project])?;

@@ -1,7 +1,6 @@
 //! Rows of `conversation_summaries`.
 
 use rusqlite::{Row, params};
-use crate::store::sql::Sql;
 
 use crate::{
     error::Result,
@@ -9,7 +8,13 @@ use crate::{
         ids::{SessionId, TurnId},
         summary::Summary,
     },
-    store::{scope::Scope, columns::{Instant, instant_at, json_at}, file::row_check, rows::turns::{place_of, turn_key}},
+    store::{
+        columns::{Instant, instant_at, json_at},
+        file::row_check,
+        rows::turns::{place_of, turn_key},
+        scope::Scope,
+        sql::Sql,
+    },
 };
 
 /// What the row's checksum covers, in the table's order, then the checksum.

@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension, Row, params};
-use crate::store::sql::Sql;
 
 use crate::{
     error::Result,
@@ -12,7 +11,15 @@ use crate::{
         tier::{MemoryTier, MoveReason, Transition},
         turn::Turn,
     },
-    store::{scope::Scope, columns::{Instant, instant_at}, rows::{turn_row::{COLUMNS, read}, users}},
+    store::{
+        columns::{Instant, instant_at},
+        rows::{
+            turn_row::{COLUMNS, read},
+            users,
+        },
+        scope::Scope,
+        sql::Sql,
+    },
     text::{
         measure::{ContentHash, MeasuredTurn},
         words::EncodedWords,
@@ -32,11 +39,7 @@ pub(crate) struct KnownUnit {
 }
 
 /// The turn with the caller's id, wherever it is now.
-pub(crate) fn unit_by_caller_id(
-    conn: &dyn Sql,
-    scope: &Scope,
-    caller_id: &str,
-) -> Result<Option<KnownUnit>> {
+pub(crate) fn unit_by_caller_id(conn: &dyn Sql, scope: &Scope, caller_id: &str) -> Result<Option<KnownUnit>> {
     let mut stmt = conn.prepare_cached(
         "SELECT r.seq AS seq, r.owner_id AS owner_id, s.id AS session_id, r.turn_number AS turn_number,
                 r.content_hash AS content_hash
@@ -405,11 +408,7 @@ pub(crate) fn by_id(conn: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<
 }
 
 /// When the last turn of a session was said, by its order.
-pub(crate) fn last_said_at(
-    conn: &dyn Sql,
-    scope: &Scope,
-    session_no: i64,
-) -> Result<Option<DateTime<Utc>>> {
+pub(crate) fn last_said_at(conn: &dyn Sql, scope: &Scope, session_no: i64) -> Result<Option<DateTime<Utc>>> {
     let mut stmt = conn.prepare_cached(
         "SELECT timestamp FROM conversation_turns
          WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key DESC LIMIT 1",

@@ -1,14 +1,22 @@
 //! A user's recall units in their order: what they are, and the words by which they are found.
 
 use rusqlite::{OptionalExtension, Row, params};
-use crate::store::sql::Sql;
 
 use crate::{
     embed::pieces::{Piece, pieces},
     error::{ErrorKind, Result},
     index::facts::Facts,
     model::turn::{NewTurn, Turn},
-    store::{scope::Scope, columns::instant_at, rows::{originals, summaries, turns::{self, turn_key}}, file::row_check},
+    store::{
+        columns::instant_at,
+        file::row_check,
+        rows::{
+            originals, summaries,
+            turns::{self, turn_key},
+        },
+        scope::Scope,
+        sql::Sql,
+    },
     text::words::{EncodedWords, WordCounts},
 };
 

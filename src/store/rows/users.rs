@@ -2,12 +2,17 @@
 
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension, params};
-use crate::store::sql::{Row, Sql, UserRow};
 
 use crate::{
     error::{Error, ErrorKind, Result},
     model::ids::UserId,
-    store::{columns::Instant, file::row_check, rows::jobs, scope::{Scope, UserKey}},
+    store::{
+        columns::Instant,
+        file::row_check,
+        rows::jobs,
+        scope::{Scope, UserKey},
+        sql::{Row, Sql, UserRow},
+    },
 };
 
 /// A user's row, by its number.

@@ -3,14 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{OptionalExtension, Params, Row, params};
-use crate::store::sql::Sql;
 
 use crate::{
     embed::{BuiltIn, Embedder, EmbeddingSpace, pieces::TEXT_FORM},
     error::{Error, ErrorKind, Result},
     index::{BLOCK_UNITS, block_of, last_of},
     model::job::JobKind,
-    store::{write_tx::WriteTx, scope::Scope, rows::jobs, file::row_check},
+    store::{
+        file::row_check,
+        rows::{
+            jobs::{self, Lease},
+            units,
+        },
+        scope::Scope,
+        sql::Sql,
+        write_tx::WriteTx,
+    },
 };
 
 /// A space of vectors in this file.
@@ -174,6 +182,81 @@ pub(crate) fn add(
          ON CONFLICT (user_no, space_no) DO UPDATE SET embedded_seq = max(embedded_seq, excluded.embedded_seq)",
     )?
     .execute(params![scope.user_no, space.space_no, embedded_seq])?;
+    Ok(())
+}
+
+/// What became of some units that were embedded.
+#[derive(Debug)]
+pub(crate) struct Embedded {
+    /// The user's, when their texts were read.
+    pub(crate) epoch: i64,
+    pub(crate) after: u32,
+    pub(crate) until: u32,
+    pub(crate) vectors: Vec<Stored>,
+    /// Units that the embedder refused, and why.
+    pub(crate) refused: Vec<(u32, String)>,
+    /// The one unit was refused before.
+    pub(crate) is_gap: bool,
+    /// These units are what the job is there for, and its progress.
+    pub(crate) counts: bool,
+}
+
+/// Notes how many units are to be embedded, one counting for each model.
+pub(crate) fn expect(
+    tx: &WriteTx<'_>,
+    scope: &Scope,
+    lease: &Lease,
+    wanted: &[EmbeddingSpace],
+) -> Result<()> {
+    let (mut units, last_seq) = (0, units::extent(tx.sql, scope)?.last_seq);
+    for wanted in wanted {
+        let space = space(tx.sql, wanted)?;
+        let embedded_seq = space.map_or(Ok(0), |space| embedded_seq(tx.sql, scope, space))?;
+        units += last_seq.saturating_sub(embedded_seq);
+    }
+    jobs::expect(tx.sql, lease, units)
+}
+
+/// Ends the job, unless a unit came in since: who recorded that saw the job at work, and queued none.
+pub(crate) fn finish(tx: &WriteTx<'_>, scope: &Scope, lease: &Lease, spaces: &[Space]) -> Result<bool> {
+    let last_seq = units::extent(tx.sql, scope)?.last_seq;
+    for &space in spaces {
+        let is_behind = embedded_seq(tx.sql, scope, space)? < last_seq;
+        // A gap that nobody has tried came in since, too: a summary in the place of a deleted turn.
+        if is_behind || !gaps(tx.sql, scope, space, 1)?.is_empty() {
+            return Ok(false);
+        }
+    }
+    jobs::finish(tx.sql, lease)?;
+    Ok(true)
+}
+
+/// Writes what was embedded, unless its texts have changed since.
+pub(crate) fn add_embedded(
+    tx: &WriteTx<'_>,
+    scope: &Scope,
+    lease: &Lease,
+    space: Space,
+    embedded: &Embedded,
+) -> Result<()> {
+    let Embedded { epoch, after, until, vectors, refused, is_gap, counts } = embedded;
+    if units::extent(tx.sql, scope)?.epoch != *epoch {
+        return Err(Error::new(
+            ErrorKind::Provider,
+            "what was embedded changed meanwhile; nothing was written",
+        ));
+    }
+    add(tx.sql, scope, space, vectors, if *is_gap { 0 } else { *until })?;
+    let gaps: BTreeSet<u32> = refused.iter().map(|(seq, _)| *seq).collect();
+    for (seq, why) in refused {
+        note_gap(tx.sql, scope, space, (*seq, 1), why)?;
+    }
+    if *is_gap && gaps.is_empty() {
+        close_gap(tx.sql, scope, space, *until)?;
+    }
+    if *counts {
+        jobs::progress(tx.sql, lease, until - after, 1)?;
+    }
     Ok(())
 }
 

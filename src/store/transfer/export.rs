@@ -6,12 +6,18 @@ use std::{
 };
 
 use rusqlite::{OptionalExtension, Row, params};
-use crate::store::sql::Sql;
 
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{ids::TurnId, turn::Turn},
-    store::{transfer::{AnchorLine, DeletedTurn, DerivationLine, FORMAT, Line, Transferred}, scope::Scope, columns::{instant_at, optional_instant_at}, file::{connect, sqlite::Sqlite, row_check}, rows::{originals, sessions, summaries, turns}},
+    store::{
+        columns::{instant_at, optional_instant_at},
+        file::{connect, row_check, sqlite::Sqlite},
+        rows::{originals, sessions, summaries, turns},
+        scope::Scope,
+        sql::Sql,
+        transfer::{AnchorLine, DeletedTurn, DerivationLine, FORMAT, Line, Transferred},
+    },
     text::measure::ContentHash,
 };
 

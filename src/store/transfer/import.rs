@@ -7,8 +7,7 @@ use std::{
     io::BufRead,
 };
 
-use rusqlite::{params};
-use crate::store::sql::Sql;
+use rusqlite::params;
 
 use crate::{
     compress::{archive, fold::value_key, plan},
@@ -22,7 +21,20 @@ use crate::{
         tier::{MemoryTier, Transition},
         turn::Turn,
     },
-    store::{write_tx::WriteTx, transfer::{AnchorLine, DeletedTurn, DerivationLine, Line, Transferred, check}, scope::{Scope, UserKey}, columns::Instant, rows::{anchors::{self, Fold}, jobs, originals, sessions, summaries, turns::{self, turn_key}, users}, acts::index},
+    store::{
+        acts::index,
+        columns::Instant,
+        rows::{
+            anchors::{self, Fold},
+            jobs, originals, sessions, summaries,
+            turns::{self, turn_key},
+            users,
+        },
+        scope::{Scope, UserKey},
+        sql::Sql,
+        transfer::{AnchorLine, DeletedTurn, DerivationLine, Line, Transferred, check},
+        write_tx::WriteTx,
+    },
     text::{
         measure::{self, ContentHash},
         words::WordCounts,
