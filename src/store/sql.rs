@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::instant,
+    model::{ids::UserId, instant},
 };
 
 /// A transaction, as `rows/` speaks to it: parameters are counted from 1, and each text is complete by itself.
@@ -69,8 +69,9 @@ impl Expect {
 }
 
 /// What a user's row says of all that is kept of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UserRow {
+    pub(crate) user_id: UserId,
     /// Raised when something of the user was erased or replaced.
     pub(crate) epoch: i64,
     /// The newest unit; 0: none.

@@ -11,9 +11,12 @@ use crate::{
     store::{
         acts::reload,
         live::Live,
-        rows::sessions::{SessionRow, Version},
+        rows::{
+            sessions::{SessionRow, Version},
+            users,
+        },
         scope::Scope,
-        sql::Sql,
+        sql::{Sql, UserRow},
     },
     tier::hot::HotTier,
 };
@@ -35,6 +38,12 @@ impl WriteTx<'_> {
     /// The system clock.
     pub(crate) fn now(&self) -> DateTime<Utc> {
         instant::clamped(self.config.clock.now())
+    }
+
+    /// The user's row, which nobody else changes until this transaction ends: every act on a user begins with it.
+    pub(crate) fn lock(&self, scope: &Scope) -> Result<UserRow> {
+        let found = self.sql.lock_user(scope.user_no)?;
+        found.filter(|row| row.user_id == scope.user_id).ok_or_else(users::gone)
     }
 
     /// The session's hot tier: as this transaction left it, else as it is cached if the row says that this still

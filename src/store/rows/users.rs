@@ -17,15 +17,16 @@ use crate::{
 
 /// A user's row, by its number.
 pub(crate) const ROW: &str =
-    "SELECT epoch, last_seq, indexed_seq, anchor_version FROM user_scopes WHERE user_no = ?1";
+    "SELECT user_id, epoch, last_seq, indexed_seq, anchor_version FROM user_scopes WHERE user_no = ?1";
 
 /// What was found by [`ROW`].
 pub(crate) fn read_row(row: &Row<'_>) -> Result<UserRow> {
     Ok(UserRow {
-        epoch: row.get(0)?,
-        last_seq: row.get(1)?,
-        indexed_seq: row.get(2)?,
-        anchor_version: row.get(3)?,
+        user_id: row.get(0)?,
+        epoch: row.get(1)?,
+        last_seq: row.get(2)?,
+        indexed_seq: row.get(3)?,
+        anchor_version: row.get(4)?,
     })
 }
 
