@@ -2,21 +2,12 @@
 
 use crate::{
     error::Result,
-    jobs::{Ended, Run},
-    store::{
-        acts::mend,
-        rows::jobs::{self, Lease},
-    },
+    jobs::{Ended, Job},
 };
 
-pub(super) async fn mend(run: &Run<'_>, lease: &Lease) -> Result<Ended> {
-    let held = lease.clone();
-    match lease.scope {
-        Some(scope) => {
-            let damage = run.store.read_at_leisure(|conn| mend::damage(conn, &scope))?;
-            run.slice(move |tx| mend::mend(tx, &scope, &held, &damage)).await?;
-        }
-        None => run.slice(move |tx| jobs::finish(tx.sql, &held)).await?,
-    }
+pub(super) async fn mend(job: &Job<'_, '_>) -> Result<Ended> {
+    let scope = job.scope;
+    let damage = job.store().snapshot_at_leisure()?.index_damage(&scope)?;
+    job.slice(move |tx| tx.mend(&scope, &damage)).await?;
     Ok(Ended::Done)
 }

@@ -7,7 +7,7 @@ mod index;
 mod mend;
 mod worker;
 
-use std::{future::Future, pin::pin, time::Duration};
+use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
@@ -20,11 +20,9 @@ use crate::{
     model::{instant, job::JobKind},
     store::{
         Store,
-        acts::lifecycle,
-        rows::{
-            jobs::{self, Lease, Unfinished},
-            sessions,
-        },
+        job_tx::JobTx,
+        rows::jobs::{self, Lease, Unfinished},
+        scope::Scope,
         write_tx::WriteTx,
     },
 };
@@ -132,7 +130,7 @@ pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<b
     let mut run = Run::new(store, stop, options.on_progress);
     if !store.config().embedders.is_empty() {
         // What opening the file has queued for a model that is new to it.
-        store.write_slice(|_| Ok(())).await?;
+        store.write_background(|_| Ok(())).await?;
     }
     let only = options.only;
     let ended_sessions = if only.is_none() { end_silent(&mut run).await? } else { 0 };
@@ -141,10 +139,8 @@ pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<b
         if !run.has_due(only)? {
             break; // Nothing is written for a look.
         }
-        let lease_ms = store.config().lease_ms;
-        let take = move |tx: &mut WriteTx<'_>| jobs::take(tx.sql, tx.now(), lease_ms, only);
-        let Some(lease) = store.write_slice(take).await? else { break };
-        run.one(&lease, &mut report).await;
+        let Some(lease) = store.write_background(move |tx| tx.take_job(only)).await? else { break };
+        run.one(lease, &mut report).await;
         run.advance(0);
     }
     report.turns = run.progress.turns;
@@ -160,23 +156,16 @@ impl<'a> Run<'a> {
     /// them would take longer than the work.
     fn has_due(&mut self, only: Option<JobKind>) -> Result<bool> {
         if self.progress.jobs_ended >= self.progress.jobs_due {
-            let lease_ms = self.store.config().lease_ms;
-            let due = self.store.read(|conn| jobs::due(conn, now(self.store), lease_ms, only))?.0;
+            let (due, _) = self.store.snapshot()?.due_jobs(only)?;
             self.progress.jobs_due = self.progress.jobs_ended + due;
         }
         Ok(self.progress.jobs_ended < self.progress.jobs_due)
     }
 
     /// Works on one job. What fails is on its row; this process goes on with the next.
-    async fn one(&mut self, lease: &Lease, report: &mut JobsReport) {
-        let ended = match lease.kind {
-            JobKind::Compress => compress::compress(self, lease).await,
-            JobKind::Erase => erase::go_on(self, lease).await.map(|_| Ended::Done),
-            JobKind::Scrub => erase::scrub_as_job(self, lease).await,
-            JobKind::Index => index::index(self, lease).await,
-            JobKind::Embed => embed::embed(self, lease).await,
-            JobKind::Mend => mend::mend(self, lease).await,
-        };
+    async fn one(&mut self, lease: Lease, report: &mut JobsReport) {
+        let lease = Arc::new(lease);
+        let ended = self.work(&lease).await;
         let (reason, interrupted) = match ended {
             Ok(Ended::Done) => {
                 report.done += 1;
@@ -199,62 +188,43 @@ impl<'a> Run<'a> {
         let next_run_at = match (is_last, interrupted) {
             (true, _) => None,
             (_, true) => Some(now(self.store)),
-            _ => Some(next_try(lease, now(self.store))),
+            _ => Some(next_try(&lease, now(self.store))),
         };
         *(if is_last { &mut report.failed } else { &mut report.later }) += 1;
         self.progress.jobs_ended += 1;
         let unfinished = Unfinished { next_run_at, reason, interrupted };
-        let lease = lease.clone();
         // If this fails too, the lease runs out and the job is taken up again.
-        let _ = self.store.write_slice(move |tx| jobs::give_back(tx, &lease, &unfinished)).await;
+        let _ = self.store.write_background(move |tx| tx.give_back(&lease, &unfinished)).await;
     }
 
-    /// Writes a slice. If others write too, waits a while afterwards, so that they find the writer free.
-    pub(crate) async fn slice<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        let before = self.store.foreground_writes();
-        let timed = move |tx: &mut WriteTx<'_>| {
-            let watch = Stopwatch::start();
-            let done = work(tx)?;
-            Ok((done, watch.elapsed()))
+    async fn work(&mut self, lease: &Arc<Lease>) -> Result<Ended> {
+        let lease = Arc::clone(lease);
+        if lease.kind == JobKind::Scrub {
+            return erase::scrub_as_job(self, lease).await;
+        }
+        let Some(scope) = lease.scope else {
+            // Its user is gone, and with it the work.
+            self.store.write_slice(lease, |tx| tx.finish()).await?;
+            return Ok(Ended::Done);
         };
-        let (done, took) = self.store.write_slice(timed).await?;
-        if self.store.foreground_writes() != before {
+        let job = &mut Job { run: self, lease, scope };
+        match job.lease.kind {
+            JobKind::Compress => compress::compress(job).await,
+            JobKind::Erase => erase::go_on(job).await.map(|_| Ended::Done),
+            JobKind::Index => index::index(job).await,
+            JobKind::Embed => embed::embed(job).await,
+            JobKind::Mend => mend::mend(job).await,
+            JobKind::Scrub => unreachable!("it is no user's"),
+        }
+    }
+
+    /// Rests after a slice that took so long, if others wrote meanwhile: they find the writer free.
+    async fn rest(&self, took: Duration, foreground_before: u64) {
+        if self.store.foreground_writes() != foreground_before {
             let rest = (took * (SHARE_BESIDE_OTHERS - 1)).min(LONGEST_REST);
             tokio::select! {
                 () = tokio::time::sleep(rest) => {}
                 () = self.stopped() => {}
-            }
-        }
-        Ok(done)
-    }
-
-    /// Waits for an answer that may take longer than a lease, and holds the job meanwhile. `None`: told to stop. Fails if
-    /// the job is lost; a renewal that fails for another reason is no reason to throw an answer away: whoever writes
-    /// what it says holds the job again.
-    pub(crate) async fn holding<T>(
-        &self,
-        lease: &Lease,
-        answer: impl Future<Output = T>,
-    ) -> Result<Option<T>> {
-        let mut answer = pin!(answer);
-        let renewal = Duration::from_millis(self.store.config().lease_ms / 3);
-        loop {
-            tokio::select! {
-                biased;
-                answer = &mut answer => return Ok(Some(answer)),
-                () = self.stopped() => return Ok(None),
-                () = tokio::time::sleep(renewal) => {
-                    let lease = lease.clone();
-                    let held = self.store.write_slice(move |tx| jobs::hold(tx, &lease)).await;
-                    if let Err(error) = held
-                        && is_lost(&error)
-                    {
-                        return Err(error);
-                    }
-                }
             }
         }
     }
@@ -280,6 +250,60 @@ impl<'a> Run<'a> {
     }
 }
 
+/// A job of a user's, held by this run. Whatever it writes holds the job's lease first, in the same transaction.
+pub(crate) struct Job<'j, 's> {
+    pub(crate) run: &'j mut Run<'s>,
+    pub(crate) lease: Arc<Lease>,
+    pub(crate) scope: Scope,
+}
+
+impl<'s> Job<'_, 's> {
+    pub(crate) fn store(&self) -> &'s Store {
+        self.run.store
+    }
+
+    /// Writes a slice. If others write too, waits a while afterwards, so that they find the writer free.
+    pub(crate) async fn slice<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut JobTx<'_, '_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let before = self.store().foreground_writes();
+        let timed = move |tx: &mut JobTx<'_, '_>| timed(|| work(tx));
+        let (done, took) = self.store().write_slice(Arc::clone(&self.lease), timed).await?;
+        self.run.rest(took, before).await;
+        Ok(done)
+    }
+
+    /// Waits for an answer that may take longer than a lease, and holds the job meanwhile. `None`: told to stop. Fails if
+    /// the job is lost; a renewal that fails for another reason is no reason to throw an answer away: whoever writes
+    /// what it says holds the job again.
+    pub(crate) async fn holding<T>(&self, answer: impl Future<Output = T>) -> Result<Option<T>> {
+        let mut answer = pin!(answer);
+        let renewal = Duration::from_millis(self.store().config().lease_ms / 3);
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut answer => return Ok(Some(answer)),
+                () = self.run.stopped() => return Ok(None),
+                () = tokio::time::sleep(renewal) => {
+                    let held = self.store().write_slice(Arc::clone(&self.lease), |_| Ok(())).await;
+                    if let Err(error) = held
+                        && is_lost(&error)
+                    {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends it: its work is done, or there is none.
+    pub(crate) async fn finish(&self) -> Result<Ended> {
+        self.slice(|tx| tx.finish()).await?;
+        Ok(Ended::Done)
+    }
+}
+
 async fn end_silent(run: &mut Run<'_>) -> Result<u64> {
     let store = run.store;
     let timeout = i64::try_from(store.config().session_timeout_ms).ok().and_then(TimeDelta::try_milliseconds);
@@ -288,17 +312,27 @@ async fn end_silent(run: &mut Run<'_>) -> Result<u64> {
     };
     let (mut ended, mut after) = (0, 0);
     while !run.is_stopped() {
-        let silent =
-            store.read(|conn| sessions::silent(conn, instant::clamped(cutoff), after, SILENT_AT_ONCE))?;
+        let silent = store.snapshot()?.silent_sessions(instant::clamped(cutoff), after, SILENT_AT_ONCE)?;
         let Some((last, _, _)) = silent.last() else { break };
         after = *last;
         for (_, scope, session) in silent {
             // One that cannot be read keeps neither the others from ending nor jobs from running; doctor finds it.
-            let end = move |tx: &mut WriteTx<'_>| lifecycle::end_if_silent(tx, &scope, session);
-            ended += u64::from(run.slice(end).await.unwrap_or(false));
+            let before = store.foreground_writes();
+            let end = move |tx: &mut WriteTx<'_>| timed(|| tx.end_if_silent(&scope, session));
+            if let Ok((is_ended, took)) = store.write_background(end).await {
+                ended += u64::from(is_ended);
+                run.rest(took, before).await;
+            }
         }
     }
     Ok(ended)
+}
+
+/// Does it, and says how long that took.
+fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Duration)> {
+    let watch = Stopwatch::start();
+    let done = work()?;
+    Ok((done, watch.elapsed()))
 }
 
 /// When to try again: after 1, 2, 4 ... minutes, at most an hour, up to a tenth later for each job another, so that

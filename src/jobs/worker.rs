@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use crate::{
     error::{Error, ErrorKind, Result},
     jobs::{self, RunJobs},
-    store::{self, Store},
+    store::Store,
 };
 
 /// The shortest time between two runs: a job that is due at once when it was given back does not spin.
@@ -84,9 +84,7 @@ async fn work(store: &Store, mut stop: watch::Receiver<bool>) {
 fn rest(store: &Store) -> Duration {
     let interval = Duration::from_millis(store.config().worker_interval_ms);
     let now = jobs::now(store);
-    let later = store
-        .read(|conn| store::rows::jobs::due(conn, now, store.config().lease_ms, None))
-        .ok()
-        .and_then(|(_, later)| later);
+    let due = store.snapshot().and_then(|snapshot| snapshot.due_jobs(None));
+    let later = due.ok().and_then(|(_, later)| later);
     later.and_then(|later| (later - now).to_std().ok()).map_or(interval, |wait| wait.min(interval))
 }

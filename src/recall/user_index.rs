@@ -10,14 +10,12 @@ use crate::{
     index::{block_of, facts::Facts},
     model::anchor::Anchor,
     store::{
-        acts::index,
         rows::{
-            anchors, originals,
-            units::{self, Extent, Unit},
+            units::{Extent, Unit},
             vectors::{self, Space},
         },
         scope::Scope,
-        sql::Sql,
+        snapshot::Snapshot,
     },
 };
 
@@ -130,36 +128,36 @@ impl Total {
 
 impl UserIndex {
     /// Reads all of it but the vectors, which are read when a space is asked for.
-    pub(crate) fn load(conn: &dyn Sql, scope: &Scope) -> Result<Self> {
-        let extent = units::extent(conn, scope)?;
+    pub(crate) fn load(snapshot: &Snapshot<'_>, scope: &Scope) -> Result<Self> {
+        let extent = snapshot.extent(scope)?;
         let mut loaded =
             Self { extent: Extent { last_seq: extent.indexed_seq, ..extent }, ..Self::default() };
         loaded.units.reserve_exact(extent.last_seq as usize);
         loaded.around.reserve_exact(extent.last_seq as usize);
         loaded.field_lengths.reserve_exact(extent.last_seq as usize);
-        loaded.damage.blocks = index::for_each_facts(conn, scope, |facts| loaded.place(facts))?;
-        (loaded.anchors, loaded.damage.anchors) = anchors::sound(conn, scope)?;
-        loaded.take_new(conn, scope, extent)?;
+        loaded.damage.blocks = snapshot.indexed_facts(scope, |facts| loaded.place(facts))?;
+        (loaded.anchors, loaded.damage.anchors) = snapshot.sound_anchors(scope)?;
+        loaded.take_new(snapshot, scope, extent)?;
         Ok(loaded)
     }
 
-    /// Brings it up to the snapshot that `conn` reads. False: it was of another epoch, and has to be loaded anew.
-    pub(crate) fn refresh(&mut self, conn: &dyn Sql, scope: &Scope) -> Result<bool> {
-        let extent = units::extent(conn, scope)?;
+    /// Brings it up to a snapshot. False: it was of another epoch, and has to be loaded anew.
+    pub(crate) fn refresh(&mut self, snapshot: &Snapshot<'_>, scope: &Scope) -> Result<bool> {
+        let extent = snapshot.extent(scope)?;
         if extent.epoch != self.extent.epoch || extent.last_seq < self.extent.last_seq {
             return Ok(false);
         }
         if extent.anchor_version != self.extent.anchor_version {
-            (self.anchors, self.damage.anchors) = anchors::sound(conn, scope)?;
+            (self.anchors, self.damage.anchors) = snapshot.sound_anchors(scope)?;
         }
-        self.take_new(conn, scope, extent)?;
+        self.take_new(snapshot, scope, extent)?;
         Ok(true)
     }
 
-    fn take_new(&mut self, conn: &dyn Sql, scope: &Scope, extent: Extent) -> Result<()> {
+    fn take_new(&mut self, snapshot: &Snapshot<'_>, scope: &Scope, extent: Extent) -> Result<()> {
         let known = self.extent.last_seq;
         if extent.last_seq > known {
-            units::for_each(conn, scope, (known, extent.last_seq), |Unit { facts, words }| {
+            snapshot.units(scope, (known, extent.last_seq), |Unit { facts, words }| {
                 self.place(facts);
                 self.tail.push((facts.seq, words));
                 Ok(())
@@ -244,7 +242,7 @@ impl UserIndex {
     /// microseconds each. Units that another embedder has not embedded yet are found by words.
     pub(crate) fn space(
         &mut self,
-        conn: &dyn Sql,
+        snapshot: &Snapshot<'_>,
         scope: &Scope,
         space: Space,
         built_in: Option<BuiltIn>,
@@ -266,9 +264,9 @@ impl UserIndex {
         };
         let last_seq = self.extent.last_seq;
         let known = &mut self.spaces[at];
-        let embedded_seq = vectors::embedded_seq(conn, scope, space)?;
+        let embedded_seq = snapshot.embedded_seq(scope, space)?;
         if embedded_seq > known.covered_seq {
-            match known.read(conn, scope, embedded_seq) {
+            match known.read(snapshot, scope, embedded_seq) {
                 Ok(damaged) => self.damage.vectors += damaged,
                 Err(error) => {
                     self.spaces.remove(at); // Half read, it would be read on from its beginning.
@@ -280,13 +278,13 @@ impl UserIndex {
         if let Some(built_in) = built_in
             && last_seq > known.covered_seq
         {
-            let mut originals = originals::Reader::new(conn, scope);
+            let mut originals = snapshot.originals(scope);
             for seq in known.covered_seq + 1..=last_seq {
                 let Some(unit) = self.units.get(seq as usize - 1).filter(|unit| unit.seq == seq) else {
                     continue;
                 };
                 let place = (unit.session_no, unit.turn_number);
-                for piece in units::pieces_at(conn, scope, (&mut originals, place))? {
+                for piece in originals.pieces_at(place)? {
                     if let Some(vector) = built_in.embed_text(&piece.text) {
                         known.matrix.push(seq, piece.number, vector.numbers());
                     }
@@ -319,11 +317,11 @@ impl SpaceIndex {
     }
 
     /// Reads on; returns how many blocks cannot be read.
-    fn read(&mut self, conn: &dyn Sql, scope: &Scope, embedded_seq: u32) -> Result<usize> {
+    fn read(&mut self, snapshot: &Snapshot<'_>, scope: &Scope, embedded_seq: u32) -> Result<usize> {
         let (known, first) = (self.covered_seq, block_of(self.covered_seq + 1));
         let dims = self.space.dims;
-        self.matrix.reserve(vectors::bytes(conn, scope, self.space, first)?);
-        let damaged = vectors::for_each_block(conn, scope, self.space, first, |block| {
+        self.matrix.reserve(snapshot.vector_bytes(scope, self.space, first)?);
+        let damaged = snapshot.vector_blocks(scope, self.space, first, |block| {
             // Units of a block are in their order, so that what is known is its beginning. While vectors are made anew,
             // old ones lie behind those that are done.
             let count = |until: u32| block.owners().take_while(|(seq, _)| *seq <= until).count();

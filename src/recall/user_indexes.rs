@@ -7,7 +7,7 @@ use lru::LruCache;
 use crate::{
     error::Result,
     recall::user_index::UserIndex,
-    store::{Store, scope::Scope, sql::Sql},
+    store::{scope::Scope, snapshot::Snapshot},
 };
 
 /// Indexes of users, by their numbers in the file.
@@ -29,51 +29,16 @@ impl UserIndexes {
         Self { cache: Mutex::new(LruCache::unbounded()), max_bytes }
     }
 
-    /// Lends the user's index to `find`, brought up to a snapshot of the file, which `read` then reads on without it.
-    ///
-    /// Recalls of one user wait for each other's `find`. They wait before they take a connection: a large index takes a
-    /// second to load, and other users would find all connections in use meanwhile.
-    pub(crate) fn with<F, T>(
-        &self,
-        store: &Store,
-        scope: &Scope,
-        find: impl FnOnce(&dyn Sql, &mut UserIndex) -> F,
-        read: impl FnOnce(&dyn Sql, F) -> Result<T>,
-    ) -> Result<T> {
-        let slot = self.slot(scope.user_no);
-        // Who panicked here has left the index half done.
-        let mut held = slot.lock().unwrap_or_else(|poisoned| {
-            let mut held = poisoned.into_inner();
-            *held = None;
-            slot.clear_poison();
-            held
-        });
-        store.read(|conn| {
-            // What failed half-way holds some units twice; what is not known any more is of no use either.
-            let known = held.as_mut().map_or(Ok(false), |index| index.refresh(conn, scope));
-            if !matches!(known, Ok(true)) {
-                *held = None;
-                known?;
-                *held = Some(UserIndex::load(conn, scope)?);
-            }
-            let index = held.as_mut().expect("it was just put there");
-            let found = find(conn, index);
-            let bytes = index.bytes();
-            drop(held);
-            self.make_room(scope.user_no, bytes);
-            read(conn, found)
-        })
+    /// The user's index, to be waited for.
+    pub(crate) fn of(&self, scope: &Scope) -> Waiting<'_> {
+        let slot =
+            self.lock().get_or_insert(scope.user_no, || Slot { index: Arc::default(), bytes: 0 }).clone();
+        Waiting { indexes: self, user_no: scope.user_no, index: slot.index }
     }
 
     /// Forgets what is known of a user.
     pub(crate) fn forget(&self, scope: &Scope) {
         self.lock().pop(&scope.user_no);
-    }
-
-    fn slot(&self, user_no: i64) -> Arc<Mutex<Option<UserIndex>>> {
-        let mut cache = self.lock();
-        let slot = cache.get_or_insert(user_no, || Slot { index: Arc::default(), bytes: 0 });
-        Arc::clone(&slot.index)
     }
 
     fn make_room(&self, user_no: i64, bytes: usize) {
@@ -94,12 +59,68 @@ impl UserIndexes {
     }
 }
 
+/// Who is about to use a user's index.
+pub(crate) struct Waiting<'i> {
+    indexes: &'i UserIndexes,
+    user_no: i64,
+    index: Arc<Mutex<Option<UserIndex>>>,
+}
+
+/// A user's index, and the right to use it alone.
+pub(crate) struct Lent<'w> {
+    waiting: &'w Waiting<'w>,
+    held: MutexGuard<'w, Option<UserIndex>>,
+}
+
+impl Waiting<'_> {
+    /// Recalls of one user wait for each other here, before they take a connection: a large index takes a second to load,
+    /// and other users would find all connections in use meanwhile.
+    pub(crate) fn wait(&self) -> Lent<'_> {
+        // A panic under this lock leaves the index half built.
+        let held = self.index.lock().unwrap_or_else(|poisoned| {
+            let mut held = poisoned.into_inner();
+            *held = None;
+            self.index.clear_poison();
+            held
+        });
+        Lent { waiting: self, held }
+    }
+}
+
+impl Lent<'_> {
+    /// Uses the index, brought up to a snapshot of the file, and gives it back.
+    pub(crate) fn with<T>(
+        mut self,
+        snapshot: &Snapshot<'_>,
+        scope: &Scope,
+        find: impl FnOnce(&mut UserIndex) -> T,
+    ) -> Result<T> {
+        // What failed half-way holds some units twice; what is not known any more is of no use either.
+        let known = self.held.as_mut().map_or(Ok(false), |index| index.refresh(snapshot, scope));
+        if !matches!(known, Ok(true)) {
+            *self.held = None;
+            known?;
+            *self.held = Some(UserIndex::load(snapshot, scope)?);
+        }
+        let index = self.held.as_mut().expect("it was just put there");
+        let found = find(index);
+        let bytes = index.bytes();
+        let Self { waiting, held } = self;
+        drop(held);
+        waiting.indexes.make_room(waiting.user_no, bytes);
+        Ok(found)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::{sync::Barrier, thread};
 
     use super::*;
-    use crate::{config::Config, store::scope::UserKey};
+    use crate::{
+        config::Config,
+        store::{Store, scope::UserKey},
+    };
 
     #[tokio::test]
     async fn who_waits_for_an_index_keeps_no_connection_from_others() {
@@ -110,24 +131,28 @@ mod tests {
         let scope = store.write(move |tx| tx.add_user(&key)).await.unwrap();
         let indexes = UserIndexes::new(1 << 20);
 
+        let use_index = |find: &dyn Fn()| {
+            let waiting = indexes.of(&scope);
+            let lent = waiting.wait();
+            lent.with(&store.snapshot().unwrap(), &scope, |_| find()).unwrap();
+        };
         let [is_lent, comes, is_given_back] = [(); 3].map(|()| Barrier::new(2));
         thread::scope(|threads| {
             threads.spawn(|| {
-                let keep = |_: &dyn Sql, _: &mut UserIndex| {
+                use_index(&|| {
                     is_lent.wait();
                     is_given_back.wait();
-                };
-                indexes.with(&store, &scope, keep, |_, ()| Ok(())).unwrap();
+                });
             });
             is_lent.wait();
             threads.spawn(|| {
                 comes.wait();
-                indexes.with(&store, &scope, |_, _| (), |_, ()| Ok(())).unwrap();
+                use_index(&|| ());
             });
             comes.wait();
             let others_read = (0..100).try_for_each(|_| {
                 thread::yield_now();
-                store.read(|conn| Ok(conn.execute_batch("SELECT 1")?))
+                store.snapshot()?.jobs().map(drop)
             });
             is_given_back.wait();
             others_read.unwrap();

@@ -8,6 +8,7 @@ pub(crate) mod job_tx;
 mod live;
 pub(crate) mod rows;
 pub(crate) mod scope;
+pub(crate) mod snapshot;
 pub(crate) mod sql;
 pub(crate) mod transfer;
 pub(crate) mod write_tx;
@@ -27,20 +28,24 @@ use crate::{
     error::Result,
     model::ids::SessionId,
     store::{
-        acts::{mend, reload},
         checks::{doctor, stats},
         file::{
-            backup, db_file::DbFile, open, readers::Readers, scrub, sqlite::Sqlite, watch::Watch,
+            backup,
+            db_file::DbFile,
+            open,
+            readers::{Readers, Reading},
+            scrub,
+            watch::Watch,
             writer::Writer,
         },
+        job_tx::JobTx,
         live::{Live, Look},
         rows::{
-            jobs::Owed,
-            receipts::{self, NewReceipt},
-            sessions::{self, no_session},
+            jobs::{Lease, Owed},
+            receipts::NewReceipt,
         },
         scope::Scope,
-        sql::Sql,
+        snapshot::Snapshot,
         write_tx::WriteTx,
     },
     tier::hot::HotTier,
@@ -92,23 +97,20 @@ impl Store {
         &self.config
     }
 
-    /// Runs `read` on one snapshot of the file.
-    pub(crate) fn read<T>(&self, read: impl FnOnce(&dyn Sql) -> Result<T>) -> Result<T> {
-        self.told(self.readers.read(|conn| read(&Sqlite::new(conn, &*self.config.clock))))
+    /// One moment of the file, to be read with a deadline.
+    pub(crate) fn snapshot(&self) -> Result<Snapshot<'_>> {
+        self.told(self.readers.begin()).map(|reading| Snapshot::new(self, reading))
     }
 
     /// The same on a connection of its own and without a deadline: for looking at all of something.
-    pub(crate) fn read_at_leisure<T>(&self, read: impl FnOnce(&dyn Sql) -> Result<T>) -> Result<T> {
-        self.told(self.file.reader().and_then(|conn| {
-            let tx = conn.unchecked_transaction()?;
-            read(&Sqlite::new(&tx, &*self.config.clock))
-        }))
+    pub(crate) fn snapshot_at_leisure(&self) -> Result<Snapshot<'_>> {
+        self.told(Reading::at_leisure(&self.file)).map(|reading| Snapshot::new(self, reading))
     }
 
     /// Has a job look at the user's index, in which damage was met, and make it anew.
     pub(crate) fn mend(&self, scope: &Scope) {
         let scope = *scope;
-        self.post(move |tx| mend::queue(tx, &scope));
+        self.try_post(move |tx| tx.queue_mending(&scope));
     }
 
     /// Queues `work` for the writer and waits until it is durable.
@@ -116,11 +118,11 @@ impl Store {
         &self,
         work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.write_large(0, work).await
+        self.write_sized(0, work).await
     }
 
     /// The same for work that holds so many bytes of text.
-    pub(crate) async fn write_large<T: Send + 'static>(
+    pub(crate) async fn write_sized<T: Send + 'static>(
         &self,
         bytes: usize,
         work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
@@ -129,23 +131,32 @@ impl Store {
         self.told(self.writer.write(bytes, work).await)
     }
 
-    /// The same for a slice of a job, which nobody waits for.
-    pub(crate) async fn write_slice<T: Send + 'static>(
+    /// The same for what nobody waits for.
+    pub(crate) async fn write_background<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.told(self.writer.write(0, work).await)
     }
 
+    /// The same for a slice of a job's work, which holds the job.
+    pub(crate) async fn write_slice<T: Send + 'static>(
+        &self,
+        lease: Arc<Lease>,
+        work: impl FnOnce(&mut JobTx<'_, '_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.write_background(move |tx| work(&mut JobTx::hold(tx, &lease)?)).await
+    }
+
     /// Queues work that nobody waits for. What finds the queue full is left undone.
-    pub(crate) fn post(&self, work: impl FnOnce(&mut WriteTx<'_>) -> Result<()> + Send + 'static) {
+    pub(crate) fn try_post(&self, work: impl FnOnce(&mut WriteTx<'_>) -> Result<()> + Send + 'static) {
         self.writer.post(work);
     }
 
     /// Writes a receipt behind the answer, if receipts are kept: nobody waits for it.
     pub(crate) fn keep_receipt(&self, scope: Scope, receipt: NewReceipt) {
         if self.config.receipts > 0 {
-            self.post(move |tx| receipts::insert(tx, &scope, &receipt));
+            self.try_post(move |tx| tx.keep_receipt(&scope, &receipt));
         }
     }
 
@@ -223,31 +234,5 @@ impl Store {
         }
         self.live.put(session, Arc::clone(&hot), known_version, Some(data_version));
         Ok(Some(hot))
-    }
-
-    /// The session in which a talk goes on by now, after silence perhaps a successor.
-    pub(crate) fn latest(&self, scope: &Scope, session: SessionId) -> Result<SessionId> {
-        self.read(|conn| {
-            let session = sessions::existing(conn, scope, session)?;
-            Ok(sessions::latest(conn, scope, session)?.info.id)
-        })
-    }
-
-    /// The hot tier: from memory if it still holds, else from the file.
-    pub(crate) fn hot(&self, scope: &Scope, session: SessionId) -> Result<Arc<HotTier>> {
-        let data_version = self.watch.data_version()?;
-        let known = match self.live.look(session, data_version) {
-            Look::Fresh(hot) => return Ok(hot),
-            Look::Unsure { known } => known,
-        };
-        let (hot, version) = self.read(|conn| {
-            let version = sessions::version(conn, scope, session)?.ok_or_else(no_session)?;
-            match known {
-                Some((hot, known_version)) if known_version == version => Ok((hot, version)),
-                _ => Ok((Arc::new(reload::hot(conn, scope, session, &self.config)?), version)),
-            }
-        })?;
-        self.live.put(session, Arc::clone(&hot), version, Some(data_version));
-        Ok(hot)
     }
 }

@@ -283,7 +283,9 @@ mod tests {
         let lease = store.write(|tx| jobs::take(tx.sql, tx.now(), 60_000, None)).await.unwrap().unwrap();
         let (scope, session_id) = (lease.scope.unwrap(), lease.session_id.unwrap());
         let (session_no, turns) = store
-            .read(|conn| {
+            .snapshot()
+            .unwrap()
+            .look(|conn| {
                 let session_no = sessions::existing(conn, &scope, session_id)?.session_no;
                 Ok((session_no, turns::warm_after(conn, &scope, session_no, 0, |_| false)?.turns))
             })

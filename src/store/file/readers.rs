@@ -2,6 +2,7 @@
 
 use std::{
     cell::Cell,
+    ops::Deref,
     sync::{Arc, Mutex, mpsc},
     time::Duration,
 };
@@ -57,6 +58,7 @@ impl Drop for AllClosed {
 }
 
 /// A connection of the pool.
+#[derive(Debug)]
 struct Reader {
     conn: Connection,
     /// Whether the disk has failed under it; then it goes, and another is opened.
@@ -100,19 +102,13 @@ impl Readers {
         Ok(readers)
     }
 
-    /// Runs `read` on one snapshot of the file; past the deadline it is stopped.
-    pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    /// Begins to read on one snapshot of the file; past the deadline whatever is read then is stopped.
+    pub(crate) fn begin(&self) -> Result<Reading> {
         self.file.noticed()?;
         let deadline = Deadline::after_ms(self.read_timeout_ms);
         let reader = self.take(deadline)?;
-        let answer = read_before(deadline, &reader.conn, read);
-        if answer.as_ref().is_err_and(poisons_connection) {
-            reader.broken.set(true);
-        }
-        drop(reader);
-        // Beside another file even a snapshot cannot be trusted: that one's log may lie where ours did.
-        self.file.check_itself()?;
-        answer
+        reader.conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || deadline.has_passed()))?;
+        Reading::begin(Held::Pooled(reader))
     }
 
     /// Drops the connections that nobody uses; those in use go when they are given back, if the file is lost.
@@ -163,15 +159,61 @@ impl ManageConnection for Opener {
     }
 }
 
-fn read_before<T>(
-    deadline: Deadline,
-    conn: &Connection,
-    read: impl FnOnce(&Connection) -> Result<T>,
-) -> Result<T> {
-    conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || deadline.has_passed()))?;
-    let tx = conn.unchecked_transaction()?;
-    // It ends by a rollback: behind a statement that has met a damaged page a commit fails, though all else was read.
-    read(&tx)
+/// A connection that reads on one snapshot of the file until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Reading(Held);
+
+#[derive(Debug)]
+enum Held {
+    Pooled(PooledConnection<Opener>),
+    /// For looking at all of something: without a deadline, and in nobody's way.
+    Own(Connection),
+}
+
+impl Reading {
+    /// The same on a connection of its own and without a deadline.
+    pub(crate) fn at_leisure(file: &DbFile) -> Result<Self> {
+        Self::begin(Held::Own(file.reader()?))
+    }
+
+    fn begin(held: Held) -> Result<Self> {
+        let reading = Self(held);
+        let begun = reading.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
+        begun.map_err(|error| {
+            let error = error.into();
+            reading.heard(&error);
+            error
+        })?;
+        Ok(reading)
+    }
+
+    /// Hears of a failure: a connection under which the disk has failed is not used again.
+    pub(crate) fn heard(&self, error: &Error) {
+        if let Held::Pooled(reader) = &self.0
+            && poisons_connection(error)
+        {
+            reader.broken.set(true);
+        }
+    }
+}
+
+impl Deref for Reading {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        match &self.0 {
+            Held::Pooled(reader) => &reader.conn,
+            Held::Own(conn) => conn,
+        }
+    }
+}
+
+impl Drop for Reading {
+    /// It ends by a rollback: behind a statement that has met a damaged page a commit fails, though all else was read.
+    fn drop(&mut self) {
+        // One that cannot leave its transaction is not used again.
+        let _ = self.prepare_cached("ROLLBACK").and_then(|mut rollback| rollback.execute([]));
+    }
 }
 
 #[cfg(test)]
@@ -181,6 +223,14 @@ mod tests {
 
     use super::*;
     use crate::store::file::open;
+
+    impl Readers {
+        /// Reads as the store does: what fails is heard of.
+        fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+            let reading = self.begin()?;
+            read(&reading).inspect_err(|error| reading.heard(error))
+        }
+    }
 
     /// Marks the one connection, lets a read on it fail, and looks whether the next read has the same one.
     #[track_caller]

@@ -1,6 +1,6 @@
 //! The six calls, over a connection to the file.
 
-use std::cell::Cell;
+use std::{cell::Cell, ops::Deref};
 
 use chrono::{DateTime, Utc};
 use rusqlite::{
@@ -18,9 +18,9 @@ use crate::{
     },
 };
 
-/// A transaction of one connection.
-pub(crate) struct Sqlite<'c> {
-    conn: &'c Connection,
+/// A transaction of one connection, however that is held.
+pub(crate) struct Sqlite<'c, C = &'c Connection> {
+    conn: C,
     clock: &'c dyn Clock,
     /// A statement shows its rows: no other may run meanwhile, which over a network would be one trip for each row.
     is_showing: Cell<bool>,
@@ -28,11 +28,21 @@ pub(crate) struct Sqlite<'c> {
 
 impl<'c> Sqlite<'c> {
     pub(crate) fn new(conn: &'c Connection, clock: &'c dyn Clock) -> Self {
+        Self::held_by(conn, clock)
+    }
+}
+
+impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
+    pub(crate) fn held_by(conn: C, clock: &'c dyn Clock) -> Self {
         Self { conn, clock, is_showing: Cell::new(false) }
     }
 
+    pub(crate) fn held(&self) -> &C {
+        &self.conn
+    }
+
     /// A statement with its parameters.
-    fn bound(&self, sql: &'static str, params: &[Value<'_>]) -> Result<CachedStatement<'c>> {
+    fn bound(&self, sql: &'static str, params: &[Value<'_>]) -> Result<CachedStatement<'_>> {
         debug_assert!(!self.is_showing.get(), "a statement runs in the row loop of another: {sql}");
         let mut stmt = self.conn.prepare_cached(sql)?;
         bind(&mut stmt, params)?;
@@ -76,7 +86,7 @@ fn bind(stmt: &mut CachedStatement<'_>, params: &[Value<'_>]) -> Result<()> {
     Ok(())
 }
 
-impl Sql for Sqlite<'_> {
+impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
     fn query(
         &self,
         sql: &'static str,
@@ -123,7 +133,7 @@ impl Sql for Sqlite<'_> {
     }
 
     fn conn(&self) -> &Connection {
-        self.conn
+        &self.conn
     }
 }
 

@@ -579,7 +579,9 @@ mod tests {
 
     fn notes(store: &Store) -> Vec<u32> {
         store
-            .read(|conn| {
+            .snapshot()
+            .unwrap()
+            .look(|conn| {
                 let mut stmt = conn.prepare("SELECT n FROM notes ORDER BY n")?;
                 let rows = stmt.query_map([], |row| row.get(0))?;
                 Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -655,7 +657,7 @@ mod tests {
                 let work = move |tx: &mut WriteTx<'_>| {
                     Ok(tx.sql.execute("INSERT INTO notes(n) VALUES (?1)", [n])?)
                 };
-                store.write_large(600 << 10, work).await
+                store.write_sized(600 << 10, work).await
             })
         };
         let queued = large(1);
