@@ -1,6 +1,7 @@
 //! What becomes of an ended session's turns: judged, summarized, verified. Pure functions, and the trait that LLM#1
 //! implements; nothing here reads a file or a clock.
 
+mod adverbs;
 pub(crate) mod anchors;
 pub(crate) mod archive;
 pub(crate) mod classes;

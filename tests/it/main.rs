@@ -38,6 +38,7 @@ mod crash;
 mod damage;
 mod doctor;
 mod erase;
+mod imports;
 mod isolation;
 mod jobs;
 mod layers;

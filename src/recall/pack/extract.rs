@@ -6,8 +6,8 @@ use std::ops::Range;
 use crate::{
     model::turn::{Said, Side, Turn},
     recall::pack::{
-        PackedAs,
         item::{FoundBy, most_bytes},
+        outcome::PackedAs,
         part::between_words,
         spans::{Hits, clipped, overlap, spans},
     },

@@ -12,7 +12,7 @@ use crate::{
         summary::Summary,
         turn::{Side, Turn},
     },
-    recall::pack::Section,
+    recall::pack::section::Section,
     text::{render, tokens::Tokenizer, words::Word},
 };
 

@@ -8,7 +8,6 @@
 use std::collections::{HashMap, HashSet};
 
 use chrono::NaiveDate;
-use serde::Serialize;
 
 use crate::{
     model::turn::Turn,
@@ -20,98 +19,18 @@ use crate::{
 
 mod extract;
 mod item;
+mod outcome;
 mod part;
+mod section;
 mod spans;
 
 use extract::Extract;
 pub use item::ItemKind;
 pub(crate) use item::{Candidate, Focus, FoundBy, Item};
 use item::{Key, counted_within, summary_piece};
+pub use outcome::{Outcome, PackedAs};
 use part::{MARK_TOKENS, part_of};
-
-/// A part of a context, in the order in which they are rendered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Section {
-    /// Anchors.
-    WhoTheUserIs,
-    /// What was recalled from other sessions.
-    EarlierConversations,
-    /// Turns of the session before the recent ones.
-    EarlierInSession,
-    /// Hot turns.
-    RecentTurns,
-}
-
-impl Section {
-    const ALL: [Self; 4] =
-        [Self::WhoTheUserIs, Self::EarlierConversations, Self::EarlierInSession, Self::RecentTurns];
-
-    /// The line above the section.
-    fn title(self) -> &'static str {
-        match self {
-            Self::WhoTheUserIs => "<who the user is>\n",
-            Self::EarlierConversations => "<from earlier conversations>\n",
-            Self::EarlierInSession => "<earlier in this session>\n",
-            Self::RecentTurns => "<recent turns>\n",
-        }
-    }
-}
-
-/// How much of something is in the context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum PackedAs {
-    /// All of it.
-    Whole,
-    /// What the user said; the reply is left out.
-    UserHalf,
-    /// Parts of it, verbatim: what matched, or the beginning.
-    Extract,
-    /// Its summary, marked as such.
-    Summary,
-}
-
-/// What became of a candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Outcome {
-    /// It is in the context, in this form.
-    Packed(PackedAs),
-    /// It is in the context already, by another request.
-    AlreadyShown,
-    /// Neither it nor a part of it had room.
-    NoRoom,
-    /// It fits the message too badly.
-    BelowFloor,
-}
-
-impl PackedAs {
-    /// The word in a receipt.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Whole => "whole",
-            Self::UserHalf => "user_half",
-            Self::Extract => "extract",
-            Self::Summary => "summary",
-        }
-    }
-}
-
-impl Outcome {
-    /// The word in a receipt.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Packed(_) => "packed",
-            Self::AlreadyShown => "already_shown",
-            Self::NoRoom => "no_room",
-            Self::BelowFloor => "below_floor",
-        }
-    }
-}
+pub use section::Section;
 
 /// Who competes for a share of the budget.
 pub(crate) struct Request<'t> {

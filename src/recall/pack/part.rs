@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{
     model::turn::Turn,
-    recall::pack::{PackedAs, item::most_bytes},
+    recall::pack::{item::most_bytes, outcome::PackedAs},
     text::{render, tokens::Tokenizer},
 };
 

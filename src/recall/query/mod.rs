@@ -13,7 +13,7 @@ mod refers_to_self;
 use chrono::{DateTime, Utc};
 
 use crate::{
-    recall::query::reading::Reading,
+    recall::query::reading::{MAX_BYTES, Reading},
     text::{
         dull_words::is_dull,
         times::{self, TimeSpan},
@@ -23,9 +23,6 @@ use crate::{
 
 pub(crate) use asked::{Asked, Whom};
 pub(crate) use expand::{Weighted, expanded, text_to_embed};
-
-/// No more of a message's start is looked at: people point at things in a sentence or two.
-const MAX_BYTES: usize = 4_096;
 
 /// A message, understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

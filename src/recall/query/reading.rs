@@ -2,9 +2,11 @@
 
 use crate::{
     compress::voice::{Statement, Token, spoken},
-    recall::query::MAX_BYTES,
     text::{dull_words::is_dull, stop_words::is_stop_word, times::TimeSpan},
 };
+
+/// No more of a message's start is looked at: people point at things in a sentence or two.
+pub(super) const MAX_BYTES: usize = 4_096;
 
 /// The sentences of a message.
 #[derive(Debug)]
