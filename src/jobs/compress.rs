@@ -14,7 +14,10 @@ use crate::{
     },
     config::Originals,
     error::{Error, Result},
-    jobs::{Ended, Job, SUMMARIZER_REST, embed},
+    jobs::{
+        embed,
+        job::{Ended, Job, SUMMARIZER_REST, is_lost},
+    },
     model::{
         ids::{SnapshotId, TurnId},
         summary::Original,
@@ -67,7 +70,7 @@ pub(super) async fn compress(job: &mut Job<'_, '_>) -> Result<Ended> {
                     verdicts = Verdicts { name: name_of(summarizer.as_ref()), by_turn: good(sorted) };
                 }
                 Ok(None) => return Ok(Ended::Stopped),
-                Err(error) if super::is_lost(&error) => return Err(error),
+                Err(error) if is_lost(&error) => return Err(error),
                 Err(error) if is_built_in => (asks, trouble) = (false, Some(error.to_string())),
                 Err(error) => return Ok(Ended::Later(error.to_string())),
             }
@@ -83,7 +86,7 @@ pub(super) async fn compress(job: &mut Job<'_, '_>) -> Result<Ended> {
         }
     }
     match embed::catch_up(job).await {
-        Err(error) if super::is_lost(&error) => return Err(error),
+        Err(error) if is_lost(&error) => return Err(error),
         _ => {} // What is missing recall makes by the way.
     }
     let is_done = job.slice(move |tx| tx.finish_compression(&scope, session_id)).await?;

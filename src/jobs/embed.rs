@@ -6,7 +6,7 @@ use crate::{
     embed::{self, BuiltIn, Embedder, EmbeddingSpace, quantize::Vector},
     error::{ErrorKind, Result},
     index::BLOCK_UNITS,
-    jobs::{Ended, Job, is_lost},
+    jobs::job::{Ended, Job, is_lost},
     store::{
         Store,
         rows::vectors::{Embedded, Space, Stored},

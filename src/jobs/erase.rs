@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use crate::{
     error::Result,
-    jobs::{Ended, Job, Run},
+    jobs::job::{Ended, Job, Run},
     model::ids::SessionId,
     store::{
         Store,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     error::Result,
-    jobs::{Ended, Job},
+    jobs::job::{Ended, Job},
     store::acts::index::Batch,
 };
 

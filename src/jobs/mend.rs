@@ -2,7 +2,7 @@
 
 use crate::{
     error::Result,
-    jobs::{Ended, Job},
+    jobs::job::{Ended, Job},
 };
 
 pub(super) async fn mend(job: &Job<'_, '_>) -> Result<Ended> {

@@ -4,25 +4,25 @@ mod compress;
 mod embed;
 mod erase;
 mod index;
+mod job;
 mod mend;
 mod worker;
 
-use std::{future::Future, pin::pin, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use tokio::sync::watch;
 
+pub use self::job::JobProgress;
 pub(crate) use self::{erase::erase, worker::Worker};
 use crate::{
-    clock::Stopwatch,
-    error::{Error, ErrorKind, Result},
+    error::{ErrorKind, Result},
+    jobs::job::{Ended, Job, ProgressFn, Run, now, timed},
     model::{instant, job::JobKind},
     store::{
         Store,
-        job_tx::JobTx,
         rows::jobs::{self, Lease, Unfinished},
-        scope::Scope,
         write_tx::WriteTx,
     },
 };
@@ -31,12 +31,6 @@ use crate::{
 const FIRST_WAIT_MS: i64 = 60_000;
 /// Sessions that silence has ended, ended together.
 const SILENT_AT_ONCE: u32 = 64;
-/// While others write, a job writes for one part in so many of the time.
-const SHARE_BESIDE_OTHERS: u32 = 20;
-/// It does not rest longer than this: a slice may have waited for another process's lock.
-const LONGEST_REST: Duration = Duration::from_millis(250);
-/// For so long after a summarizer has failed it is not asked again: ten thousand sessions need not find out each.
-const SUMMARIZER_REST: Duration = Duration::from_mins(1);
 
 /// How to run jobs: all that are due, unless said otherwise.
 #[derive(Default)]
@@ -46,8 +40,6 @@ pub struct RunJobs {
     only: Option<JobKind>,
     on_progress: Option<ProgressFn>,
 }
-
-type ProgressFn = Box<dyn FnMut(&JobProgress) + Send>;
 
 impl std::fmt::Debug for RunJobs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -78,17 +70,6 @@ impl RunJobs {
     }
 }
 
-/// How far a run of jobs is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct JobProgress {
-    /// Jobs that were due when the run began or came since.
-    pub jobs_due: u64,
-    /// Jobs ended, one way or the other.
-    pub jobs_ended: u64,
-    /// Turns compressed, erased, indexed or embedded; one that has several jobs counts for each.
-    pub turns: u64,
-}
-
 /// What a run of jobs did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct JobsReport {
@@ -104,27 +85,6 @@ pub struct JobsReport {
     pub turns: u64,
 }
 
-/// How a job's work ended.
-#[derive(Debug)]
-pub(crate) enum Ended {
-    Done,
-    /// It is to be tried again, for this reason.
-    Later(String),
-    /// The run was told to stop.
-    Stopped,
-}
-
-/// One run of jobs.
-pub(crate) struct Run<'a> {
-    pub(crate) store: &'a Store,
-    /// Becomes true when the run is to stop.
-    stop: watch::Receiver<bool>,
-    tell: Option<ProgressFn>,
-    progress: JobProgress,
-    /// Since the summarizer failed last.
-    summarizer_failed: Option<Stopwatch>,
-}
-
 /// Ends what silence has ended, then runs jobs until none is due.
 pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<bool>) -> Result<JobsReport> {
     let mut run = Run::new(store, stop, options.on_progress);
@@ -136,171 +96,79 @@ pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<b
     let ended_sessions = if only.is_none() { end_silent(&mut run).await? } else { 0 };
     let mut report = JobsReport { ended_sessions, ..JobsReport::default() };
     while options.max_jobs.is_none_or(|max| run.progress.jobs_ended < max) && !run.is_stopped() {
-        if !run.has_due(only)? {
+        if !has_due(&mut run, only)? {
             break; // Nothing is written for a look.
         }
         let Some(lease) = store.write_background(move |tx| tx.take_job(only)).await? else { break };
-        run.one(lease, &mut report).await;
+        one(&mut run, lease, &mut report).await;
         run.advance(0);
     }
     report.turns = run.progress.turns;
     Ok(report)
 }
 
-impl<'a> Run<'a> {
-    fn new(store: &'a Store, stop: watch::Receiver<bool>, tell: Option<ProgressFn>) -> Self {
-        Self { store, stop, tell, progress: JobProgress::default(), summarizer_failed: None }
+/// Whether a job is due. Counted anew when as many have ended as were counted: counting 100,000 before each of
+/// them would take longer than the work.
+fn has_due(run: &mut Run<'_>, only: Option<JobKind>) -> Result<bool> {
+    if run.progress.jobs_ended >= run.progress.jobs_due {
+        let (due, _) = run.store.snapshot()?.due_jobs(only)?;
+        run.progress.jobs_due = run.progress.jobs_ended + due;
     }
-
-    /// Whether a job is due. Counted anew when as many have ended as were counted: counting 100,000 before each of
-    /// them would take longer than the work.
-    fn has_due(&mut self, only: Option<JobKind>) -> Result<bool> {
-        if self.progress.jobs_ended >= self.progress.jobs_due {
-            let (due, _) = self.store.snapshot()?.due_jobs(only)?;
-            self.progress.jobs_due = self.progress.jobs_ended + due;
-        }
-        Ok(self.progress.jobs_ended < self.progress.jobs_due)
-    }
-
-    /// Works on one job. What fails is on its row; this process goes on with the next.
-    async fn one(&mut self, lease: Lease, report: &mut JobsReport) {
-        let lease = Arc::new(lease);
-        let ended = self.work(&lease).await;
-        let (reason, interrupted) = match ended {
-            Ok(Ended::Done) => {
-                report.done += 1;
-                self.progress.jobs_ended += 1;
-                return;
-            }
-            Ok(Ended::Later(reason)) => (Some(reason), false),
-            Ok(Ended::Stopped) => (None, true),
-            Err(error) => {
-                if let Some(scope) = lease.scope
-                    && error.kind() == ErrorKind::Corrupt
-                {
-                    self.store.mend(&scope); // Perhaps it is the index, and the next try finds it mended.
-                }
-                (Some(error.to_string()), false)
-            }
-        };
-        let is_last =
-            lease.attempts >= jobs::MAX_ATTEMPTS && !interrupted && jobs::may_be_given_up(lease.kind);
-        let next_run_at = match (is_last, interrupted) {
-            (true, _) => None,
-            (_, true) => Some(now(self.store)),
-            _ => Some(next_try(&lease, now(self.store))),
-        };
-        *(if is_last { &mut report.failed } else { &mut report.later }) += 1;
-        self.progress.jobs_ended += 1;
-        let unfinished = Unfinished { next_run_at, reason, interrupted };
-        // If this fails too, the lease runs out and the job is taken up again.
-        let _ = self.store.write_background(move |tx| tx.give_back(&lease, &unfinished)).await;
-    }
-
-    async fn work(&mut self, lease: &Arc<Lease>) -> Result<Ended> {
-        let lease = Arc::clone(lease);
-        if lease.kind == JobKind::Scrub {
-            return erase::scrub_as_job(self, lease).await;
-        }
-        let Some(scope) = lease.scope else {
-            // Its user is gone, and with it the work.
-            self.store.write_slice(lease, |tx| tx.finish()).await?;
-            return Ok(Ended::Done);
-        };
-        let job = &mut Job { run: self, lease, scope };
-        match job.lease.kind {
-            JobKind::Compress => compress::compress(job).await,
-            JobKind::Erase => erase::go_on(job).await.map(|_| Ended::Done),
-            JobKind::Index => index::index(job).await,
-            JobKind::Embed => embed::embed(job).await,
-            JobKind::Mend => mend::mend(job).await,
-            JobKind::Scrub => unreachable!("it is no user's"),
-        }
-    }
-
-    /// Rests after a slice that took so long, if others wrote meanwhile: they find the writer free.
-    async fn rest(&self, took: Duration, foreground_before: u64) {
-        if self.store.foreground_writes() != foreground_before {
-            let rest = (took * (SHARE_BESIDE_OTHERS - 1)).min(LONGEST_REST);
-            tokio::select! {
-                () = tokio::time::sleep(rest) => {}
-                () = self.stopped() => {}
-            }
-        }
-    }
-
-    /// Counts turns that are done, and tells whoever wants to know.
-    pub(crate) fn advance(&mut self, turns: usize) {
-        self.progress.turns += turns as u64;
-        if let Some(tell) = &mut self.tell {
-            tell(&self.progress);
-        }
-    }
-
-    pub(crate) fn is_stopped(&self) -> bool {
-        *self.stop.borrow()
-    }
-
-    /// Returns when the run is told to stop, else never.
-    pub(crate) async fn stopped(&self) {
-        let mut stop = self.stop.clone();
-        if stop.wait_for(|stop| *stop).await.is_err() {
-            std::future::pending::<()>().await; // Nobody can tell it any more.
-        }
-    }
+    Ok(run.progress.jobs_ended < run.progress.jobs_due)
 }
 
-/// A job of a user's, held by this run. Whatever it writes holds the job's lease first, in the same transaction.
-pub(crate) struct Job<'j, 's> {
-    pub(crate) run: &'j mut Run<'s>,
-    pub(crate) lease: Arc<Lease>,
-    pub(crate) scope: Scope,
+/// Works on one job. What fails is on its row; this process goes on with the next.
+async fn one(run: &mut Run<'_>, lease: Lease, report: &mut JobsReport) {
+    let lease = Arc::new(lease);
+    let ended = work(run, &lease).await;
+    let (reason, interrupted) = match ended {
+        Ok(Ended::Done) => {
+            report.done += 1;
+            run.progress.jobs_ended += 1;
+            return;
+        }
+        Ok(Ended::Later(reason)) => (Some(reason), false),
+        Ok(Ended::Stopped) => (None, true),
+        Err(error) => {
+            if let Some(scope) = lease.scope
+                && error.kind() == ErrorKind::Corrupt
+            {
+                run.store.mend(&scope); // Perhaps it is the index, and the next try finds it mended.
+            }
+            (Some(error.to_string()), false)
+        }
+    };
+    let is_last = lease.attempts >= jobs::MAX_ATTEMPTS && !interrupted && jobs::may_be_given_up(lease.kind);
+    let next_run_at = match (is_last, interrupted) {
+        (true, _) => None,
+        (_, true) => Some(now(run.store)),
+        _ => Some(next_try(&lease, now(run.store))),
+    };
+    *(if is_last { &mut report.failed } else { &mut report.later }) += 1;
+    run.progress.jobs_ended += 1;
+    let unfinished = Unfinished { next_run_at, reason, interrupted };
+    // If this fails too, the lease runs out and the job is taken up again.
+    let _ = run.store.write_background(move |tx| tx.give_back(&lease, &unfinished)).await;
 }
 
-impl<'s> Job<'_, 's> {
-    pub(crate) fn store(&self) -> &'s Store {
-        self.run.store
+async fn work(run: &mut Run<'_>, lease: &Arc<Lease>) -> Result<Ended> {
+    let lease = Arc::clone(lease);
+    if lease.kind == JobKind::Scrub {
+        return erase::scrub_as_job(run, lease).await;
     }
-
-    /// Writes a slice. If others write too, waits a while afterwards, so that they find the writer free.
-    pub(crate) async fn slice<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut JobTx<'_, '_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        let before = self.store().foreground_writes();
-        let timed = move |tx: &mut JobTx<'_, '_>| timed(|| work(tx));
-        let (done, took) = self.store().write_slice(Arc::clone(&self.lease), timed).await?;
-        self.run.rest(took, before).await;
-        Ok(done)
-    }
-
-    /// Waits for an answer that may take longer than a lease, and holds the job meanwhile. `None`: told to stop. Fails if
-    /// the job is lost; a renewal that fails for another reason is no reason to throw an answer away: whoever writes
-    /// what it says holds the job again.
-    pub(crate) async fn holding<T>(&self, answer: impl Future<Output = T>) -> Result<Option<T>> {
-        let mut answer = pin!(answer);
-        let renewal = Duration::from_millis(self.store().config().lease_ms / 3);
-        loop {
-            tokio::select! {
-                biased;
-                answer = &mut answer => return Ok(Some(answer)),
-                () = self.run.stopped() => return Ok(None),
-                () = tokio::time::sleep(renewal) => {
-                    let held = self.store().write_slice(Arc::clone(&self.lease), |_| Ok(())).await;
-                    if let Err(error) = held
-                        && is_lost(&error)
-                    {
-                        return Err(error);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Ends it: its work is done, or there is none.
-    pub(crate) async fn finish(&self) -> Result<Ended> {
-        self.slice(|tx| tx.finish()).await?;
-        Ok(Ended::Done)
+    let Some(scope) = lease.scope else {
+        // Its user is gone, and with it the work.
+        run.store.write_slice(lease, |tx| tx.finish()).await?;
+        return Ok(Ended::Done);
+    };
+    let job = &mut Job { run, lease, scope };
+    match job.lease.kind {
+        JobKind::Compress => compress::compress(job).await,
+        JobKind::Erase => erase::go_on(job).await.map(|_| Ended::Done),
+        JobKind::Index => index::index(job).await,
+        JobKind::Embed => embed::embed(job).await,
+        JobKind::Mend => mend::mend(job).await,
+        JobKind::Scrub => unreachable!("it is no user's"),
     }
 }
 
@@ -328,13 +196,6 @@ async fn end_silent(run: &mut Run<'_>) -> Result<u64> {
     Ok(ended)
 }
 
-/// Does it, and says how long that took.
-fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Duration)> {
-    let watch = Stopwatch::start();
-    let done = work()?;
-    Ok((done, watch.elapsed()))
-}
-
 /// When to try again: after 1, 2, 4 ... minutes, at most an hour, up to a tenth later for each job another, so that
 /// what failed together does not come back together.
 fn next_try(lease: &Lease, now: DateTime<Utc>) -> DateTime<Utc> {
@@ -343,14 +204,4 @@ fn next_try(lease: &Lease, now: DateTime<Utc>) -> DateTime<Utc> {
     let wait_ms = (FIRST_WAIT_MS << doublings).min(longest);
     let spread_ms = wait_ms / 10 * (lease.job_no % 8) / 8;
     instant::clamped(now + TimeDelta::milliseconds(wait_ms + spread_ms))
-}
-
-/// The system clock.
-fn now(store: &Store) -> DateTime<Utc> {
-    instant::clamped(store.config().clock.now())
-}
-
-/// What a job that is not there any more, or whose session is gone, has nothing to do.
-fn is_lost(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Conflict | ErrorKind::NotFound)
 }

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    jobs::{self, RunJobs},
+    jobs::{self, RunJobs, job},
     store::Store,
 };
 
@@ -83,7 +83,7 @@ async fn work(store: &Store, mut stop: watch::Receiver<bool>) {
 /// Until the next job is due, or the next look for silent sessions.
 fn rest(store: &Store) -> Duration {
     let interval = Duration::from_millis(store.config().worker_interval_ms);
-    let now = jobs::now(store);
+    let now = job::now(store);
     let due = store.snapshot().and_then(|snapshot| snapshot.due_jobs(None));
     let later = due.ok().and_then(|(_, later)| later);
     later.and_then(|later| (later - now).to_std().ok()).map_or(interval, |wait| wait.min(interval))

@@ -357,16 +357,7 @@ pub(crate) fn window(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        config::Config,
-        model::turn::NewTurn,
-        store::{
-            acts::{lifecycle, record},
-            rows::users,
-            scope::UserKey,
-        },
-        text::measure,
-    };
+    use crate::{config::Config, model::turn::NewTurn, store::scope::UserKey, text::measure};
 
     #[tokio::test]
     async fn without_the_warm_tier_the_context_is_built_from_what_is_left_and_says_so() {
