@@ -49,7 +49,6 @@ fn layer_of(module: &str) -> usize {
 
 /// Circles that are left to be taken apart: the folder that all their files lie in, and what ties them.
 const CIRCLES_LEFT: &[(&str, &str)] = &[
-    ("jobs/", "mod.rs runs each kind by its file, and those files need its Run and Ended"),
     (
         "store/",
         "users needs is_erasing of jobs; row_check needs TABLES of mend, and Scope of users, which needs it",
