@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn every_day_has_as_many_tokens() {
         use crate::text::tokens::Tokenizer;
-        for tokenizer in [Tokenizer::O200kBase, Tokenizer::Cl100kBase] {
+        for tokenizer in Tokenizer::ALL {
             let tokens = |day: &str| tokenizer.count(&date_line(day.parse().unwrap()));
             let first = tokens("0001-01-01");
             for n in 0..3_000 {
