@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     clock::{Clock, SystemClock},
     compress::Summarizer,
-    embed::Embedder,
+    embed::{Embedder, QUERY_TIMEOUT_MS},
     error::{Error, Result},
     model::profile::Profile,
     text::tokens::Tokenizer,
@@ -187,7 +187,7 @@ impl Default for Config {
             worker_interval_ms: 60_000,
             lease_ms: 60_000,
             embedders: Vec::new(),
-            embed_timeout_ms: 2_000,
+            embed_timeout_ms: QUERY_TIMEOUT_MS,
             profile: Profile::Default,
             recall_bytes: 256 << 20,
             receipts: 1_000,
@@ -246,6 +246,10 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+    use crate::{
+        compress::digest::{DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS},
+        embed::SILENT_REST,
+    };
 
     /// What the documentation of each field says from its default on.
     fn defaults_in_words() -> HashMap<&'static str, String> {
@@ -292,5 +296,22 @@ mod tests {
             // More than this many milliseconds are no span of time; nobody comes near.
             assert_eq!(most_said, Some(most).filter(|most| *most < i64::MAX as u64), "{knob}: {text}");
         }
+    }
+
+    #[test]
+    fn a_query_waits_less_than_a_request_may_take_and_a_silent_embedder_rests_as_long_as_is_said() {
+        let config = Config::default();
+        assert!(config.embed_timeout_ms < SILENT_REST.as_millis().try_into().unwrap());
+        #[cfg(feature = "llm")]
+        assert!(config.embed_timeout_ms < crate::embed::REQUEST_TIMEOUT_MS);
+        let source = include_str!("config.rs").replace("///", " ");
+        let words = source.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(&format!("is not asked again for {} seconds.", SILENT_REST.as_secs())));
+    }
+
+    #[test]
+    fn a_summarizer_has_time_for_every_try_of_a_prompt_and_of_its_repair() {
+        let tries = 2 * (1 + u64::from(DEFAULT_RETRIES));
+        assert!(tries * DEFAULT_TIMEOUT_MS < Config::default().summarizer_timeout_ms);
     }
 }
