@@ -63,7 +63,7 @@ pub(crate) fn side_line(said: &Said, side: Side, text: &str) -> String {
     }
 }
 
-/// More of a side whose line stands above, behind a [`GAP`].
+/// More of a side whose line stands above, behind a [`GAP`](crate::text::cuts::GAP).
 pub(crate) fn further_line(text: &str) -> String {
     format!(" {}\n", quoted(text))
 }
@@ -105,15 +105,6 @@ pub(crate) fn date_line(on: NaiveDate) -> String {
 pub(crate) fn now_line(now: DateTime<Utc>) -> String {
     format!("<now: {} UTC>\n", now.format("%Y-%m-%d %H:%M"))
 }
-
-/// Stands where a turn goes on that did not fit.
-pub(crate) fn left_out_line(tokens: u32) -> String {
-    format!("<{tokens} tokens of this turn left out>\n")
-}
-
-/// Stands where something of a turn is left out: before, between or behind what is shown of it. As short as a mark
-/// can be, since it stands two or three times in a turn of 70 tokens.
-pub(crate) const GAP: &str = "<...>\n";
 
 fn line(name: Option<&str>, origin: Origin, role: &str, text: &str) -> String {
     if text.is_empty() { String::new() } else { line_of(&label(name, origin, role), text) }

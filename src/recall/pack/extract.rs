@@ -11,11 +11,7 @@ use crate::{
         part::between_words,
         spans::{Hits, clipped, overlap, spans},
     },
-    text::{
-        render::{self, GAP},
-        tokens::Tokenizer,
-        words::Word,
-    },
+    text::{cuts::GAP, render, tokens::Tokenizer, words::Word},
 };
 
 /// What can be shown of a turn.
