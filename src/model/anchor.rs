@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{
     ids::{AnchorId, TurnId},
+    turn::Origin,
     word_enum::word_enum,
 };
 
@@ -34,6 +35,10 @@ pub struct Anchor {
 }
 
 impl Anchor {
+    /// The subject of what is about the user, where no name stands for them; and about the assistant.
+    pub(crate) const USER: &str = Origin::User.as_str();
+    pub(crate) const ASSISTANT: &str = Origin::Assistant.as_str();
+
     /// `user.name`.
     pub fn key(&self) -> String {
         format!("{}.{}", self.subject, self.attribute.as_str())

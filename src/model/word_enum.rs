@@ -20,7 +20,7 @@ macro_rules! word_enum {
             pub(crate) const EVERY: [Self; [$($word),*].len()] = [$(Self::$variant,)*];
 
             /// The word in the file.
-            pub fn as_str(self) -> &'static str {
+            pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)*
                 }

@@ -77,8 +77,8 @@ pub(crate) fn summary_line(summary_text: &str) -> String {
 /// What is known of someone, in one line: `User home: Lisbon`; of what holds no longer, until when it did.
 pub(crate) fn anchor_line(anchor: &Anchor) -> String {
     let subject = match anchor.subject.as_str() {
-        "user" => "User".to_owned(),
-        "assistant" => "Assistant".to_owned(),
+        Anchor::USER => "User".to_owned(),
+        Anchor::ASSISTANT => "Assistant".to_owned(),
         folded => label(Some(&with_capitals(folded)), Origin::User, "Person"),
     };
     let until = anchor.valid_until.map_or_else(String::new, |until| format!(" until {}", until.date_naive()));

@@ -142,7 +142,7 @@ impl<'t> Item<'t> {
             Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => Place::Turn(on, seq),
             Item::Anchor(anchor) => {
                 let Anchor { subject, attribute, valid_from, id, .. } = anchor;
-                Place::Anchor(subject != "user", subject, *attribute, *valid_from, *id)
+                Place::Anchor(subject != Anchor::USER, subject, *attribute, *valid_from, *id)
             }
         }
     }
