@@ -6,13 +6,13 @@
 macro_rules! word_enum {
     (
         $(#[$meta:meta])*
-        pub enum $name:ident {
+        $shown:vis enum $name:ident {
             $($(#[$doc:meta])* $variant:ident = $word:literal,)*
         }
         $reads:vis fn from_word;
     ) => {
         $(#[$meta])*
-        pub enum $name {
+        $shown enum $name {
             $($(#[$doc])* #[serde(rename = $word)] $variant,)*
         }
 
@@ -20,7 +20,7 @@ macro_rules! word_enum {
             pub(crate) const EVERY: [Self; [$($word),*].len()] = [$(Self::$variant,)*];
 
             /// The word in the file.
-            pub const fn as_str(self) -> &'static str {
+            $shown const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)*
                 }
@@ -46,6 +46,7 @@ mod tests {
         anchor::{Attribute, Cardinality, Stance},
         critical::CriticalRule,
         job::{JobKind, JobState},
+        receipt::{ItemKind, ItemOutcome, PackedAs},
         session::EndReason,
         summary::Original,
         tier::{MemoryTier, MoveReason},
@@ -88,7 +89,7 @@ mod tests {
                 "stance" => words(&Stance::EVERY),
                 "cardinality" => words(&[Cardinality::One, Cardinality::Many]),
                 "source_kind" => words(&["turn", "caller"]),
-                "kind" => words(&["turn", "summary", "anchor"]),
+                "kind" => words(&ItemKind::EVERY),
                 _ => panic!("say here what the words of {column} are"),
             };
             assert_eq!(held_to, expected, "{column}");
@@ -108,6 +109,9 @@ mod tests {
         check_names("sql/jobs.sql", &words(&JobKind::EVERY));
         check_names("sql/why_critical.sql", &words(&CriticalRule::EVERY));
         check_names("sql/why_it_moved.sql", &words(&MoveReason::EVERY));
+        check_names("sql/why_recalled.sql", &words(&ItemKind::EVERY));
+        check_names("sql/why_recalled.sql", &words(&ItemOutcome::EVERY));
+        check_names("sql/why_recalled.sql", &words(&PackedAs::EVERY));
         check_names("ARCHITECTURE.md", &words(&MoveReason::EVERY));
         check_names("ARCHITECTURE.md", &words(&Attribute::EVERY));
         check_names("ARCHITECTURE.md", &words(&Origin::EVERY));

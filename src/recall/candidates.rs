@@ -233,3 +233,65 @@ pub(crate) fn receipt_items(
     }
     items
 }
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::model::{
+        anchor::{Anchor, Attribute},
+        ids::{AnchorId, SummaryId},
+        receipt::{ItemKind, ItemOutcome},
+        summary::{Original, Summary},
+    };
+
+    #[track_caller]
+    fn check(item: RecalledItem, kind: ItemKind) {
+        let recalled = Recalled { item, score: 0.0, parts: Parts::default(), flags: Vec::new() };
+        let line = recalled.receipt_item(1);
+        assert_eq!(
+            (line.kind.as_str(), line.outcome.as_str()),
+            (kind.as_str(), ItemOutcome::Recalled.as_str())
+        );
+        assert_eq!(serde_json::to_value(&recalled).unwrap()["kind"], kind.as_str());
+    }
+
+    #[test]
+    fn what_is_recalled_is_named_in_receipts_and_in_json_by_the_words_of_its_kind() {
+        let (at, turn) = (DateTime::UNIX_EPOCH, Turn::sample(1, "a", 1));
+        let anchor = Anchor {
+            id: AnchorId::new(at),
+            subject: Anchor::USER.to_owned(),
+            attribute: Attribute::Home,
+            value: "Lisbon".to_owned(),
+            strength: 0.5,
+            evidence: Vec::new(),
+            valid_from: at,
+            valid_until: None,
+            superseded_by: None,
+            retracted_at: None,
+        };
+        let summary = Summary {
+            id: SummaryId::new(at),
+            original_turn_id: turn.id,
+            session_id: turn.session_id,
+            turn_number: 1,
+            summary_text: "a".to_owned(),
+            topic_keywords: Vec::new(),
+            identity_anchor_ids: Vec::new(),
+            timestamp: at,
+            summarizer: "extractive".to_owned(),
+            reliability: 1.0,
+            summary_tokens: 1,
+            original: Original::Deleted,
+            original_tokens: 1,
+        };
+        check(RecalledItem::Turn(Box::new(turn)), ItemKind::Turn);
+        check(
+            RecalledItem::Summary { summary: Box::new(summary), seq: 1, caller_id: None },
+            ItemKind::Summary,
+        );
+        check(RecalledItem::Anchor(Box::new(anchor)), ItemKind::Anchor);
+    }
+}

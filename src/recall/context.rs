@@ -12,7 +12,7 @@ use crate::{
     model::{
         ids::{AnchorId, ReceiptId, SessionId, TurnId},
         profile::{Parts, Profile},
-        receipt::Receipt,
+        receipt::{ItemKind, PackedAs, Receipt},
         tier::MemoryTier,
         turn::Turn,
     },
@@ -20,7 +20,7 @@ use crate::{
         answer::{self, Recalled, RecalledItem, Searched},
         candidates::{self, SessionTurns},
         message::Message,
-        pack::{self, Item, ItemKind, PackedAs, Piece, Section},
+        pack::{self, Item, Piece, Section},
         search,
         user_indexes::UserIndexes,
     },

@@ -4,10 +4,12 @@
 use std::ops::Range;
 
 use crate::{
-    model::turn::{Said, Side, Turn},
+    model::{
+        receipt::PackedAs,
+        turn::{Said, Side, Turn},
+    },
     recall::pack::{
         item::{FoundBy, most_bytes},
-        outcome::PackedAs,
         part::between_words,
         spans::{Hits, clipped, overlap, spans},
     },

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use chrono::NaiveDate;
 
 use crate::{
-    model::turn::Turn,
+    model::{receipt::PackedAs, turn::Turn},
     text::{
         cuts::LEFT_OUT_LINE_TOKENS,
         render::{self, PREAMBLE},
@@ -26,10 +26,9 @@ mod section;
 mod spans;
 
 use extract::Extract;
-pub use item::ItemKind;
 pub(crate) use item::{Candidate, Focus, FoundBy, Item};
 use item::{Key, counted_within, summary_piece};
-pub use outcome::{Outcome, PackedAs};
+pub use outcome::Outcome;
 use part::part_of;
 pub use section::Section;
 

@@ -1,8 +1,8 @@
 //! As much of a turn as fits: what it was about comes first, as it was said.
 
 use crate::{
-    model::turn::Turn,
-    recall::pack::{item::most_bytes, outcome::PackedAs},
+    model::{receipt::PackedAs, turn::Turn},
+    recall::pack::item::most_bytes,
     text::{
         cuts::{LEFT_OUT_LINE_TOKENS, left_out_line},
         render,
