@@ -82,7 +82,7 @@ pub use crate::{
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         job::{JobInfo, JobKind, JobState},
         profile::{Parts, Profile, Weights},
-        receipt::{Receipt, ReceiptItem, Understood},
+        receipt::{ItemKind, PackedAs, Receipt, ReceiptItem, Understood},
         session::{EndReason, SessionInfo},
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason, Transition},
@@ -91,7 +91,7 @@ pub use crate::{
     recall::{
         answer::{Recall, RecallOptions, Recalled, RecalledItem},
         context::{Context, ContextItem, ContextOptions},
-        pack::{ItemKind, Outcome, PackedAs, Section},
+        pack::{Outcome, Section},
         search::Found,
     },
     store::{

@@ -370,6 +370,15 @@ mod tests {
         check("My husband and my husband", &["family: husband"]);
     }
 
+    #[test]
+    fn every_attribute_but_the_note_is_found_by_some_rule() {
+        for attribute in Attribute::EVERY {
+            let has_rule =
+                RULES.iter().any(|rule| rule.attribute == attribute && rule.stance == Stance::Holds);
+            assert_eq!(has_rule, attribute != Attribute::Note, "{attribute:?}");
+        }
+    }
+
     /// Measures what is found on a file of labelled turns; prints it, and holds it to these floors, in percent.
     #[track_caller]
     #[expect(clippy::print_stderr, reason = "the figures are what one runs it for")]

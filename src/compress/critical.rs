@@ -15,7 +15,7 @@ use crate::{
         voice::{Statement, statements},
     },
     model::{
-        anchor::Attribute,
+        anchor::{Anchor, Attribute},
         critical::CriticalRule,
         ids::SnapshotId,
         turn::{Origin, Turn},
@@ -67,7 +67,7 @@ pub(crate) fn by_text(message: &str) -> Vec<CriticalRule> {
     if statements.iter().any(plans::is_dated_plan) {
         rules.push(CriticalRule::Commitment);
     }
-    for claim in claims(&statements, "user") {
+    for claim in claims(&statements, Anchor::USER) {
         rules.push(match claim.attribute {
             Attribute::Likes | Attribute::Dislikes => CriticalRule::Preference,
             _ => CriticalRule::PersonalFact,

@@ -83,7 +83,8 @@ impl Session {
         Ok(recorded)
     }
 
-    /// The last turns: at most 5 and 1,500 tokens by default. Empty once the session has ended.
+    /// The last turns: at most [`Config::hot_turns`](crate::Config::hot_turns) of them, within
+    /// [`Config::hot_tokens`](crate::Config::hot_tokens). Empty once the session has ended.
     ///
     /// From memory, after a look whether another process wrote; benchmark `hot`.
     pub async fn hot(&self) -> Result<Arc<HotTier>> {
@@ -94,7 +95,8 @@ impl Session {
         self.read_latest(|snapshot, _, scope, session| snapshot.hot(scope, session)).await
     }
 
-    /// The newest turns outside of hot: at most 50 within 15,000 tokens by default.
+    /// The newest turns outside of hot: at most [`Config::warm_turns`](crate::Config::warm_turns) of them, within
+    /// [`Config::warm_tokens`](crate::Config::warm_tokens).
     pub async fn warm(&self) -> Result<WarmTier> {
         self.read_latest(|snapshot, config, scope, session| {
             let hot = snapshot.hot(scope, session)?;

@@ -11,3 +11,4 @@ pub(crate) mod session;
 pub(crate) mod summary;
 pub(crate) mod tier;
 pub(crate) mod turn;
+pub(crate) mod word_enum;

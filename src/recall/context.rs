@@ -12,7 +12,7 @@ use crate::{
     model::{
         ids::{AnchorId, ReceiptId, SessionId, TurnId},
         profile::{Parts, Profile},
-        receipt::Receipt,
+        receipt::{ItemKind, PackedAs, Receipt},
         tier::MemoryTier,
         turn::Turn,
     },
@@ -20,7 +20,7 @@ use crate::{
         answer::{self, Recalled, RecalledItem, Searched},
         candidates::{self, SessionTurns},
         message::Message,
-        pack::{self, Item, ItemKind, Outcome, PackedAs, Piece, Request, Section},
+        pack::{self, Item, Piece, Section},
         search,
         user_indexes::UserIndexes,
     },
@@ -122,11 +122,7 @@ pub struct ContextItem {
 
 impl ContextItem {
     fn of(piece: &Piece<'_>, recalled: &Searched) -> Self {
-        let unit = match piece.of {
-            (2, at) => recalled.anchors.get(at),
-            (3, at) => recalled.units.get(at).map(|hit| &hit.recalled),
-            _ => None,
-        };
+        let unit = candidates::recalled_as(piece.of, recalled);
         let (turn, summary, anchor) = match piece.item {
             Item::Turn(turn) => (Some(turn), None, None),
             Item::Summary(summary, _) => (None, Some(summary), None),
@@ -220,7 +216,7 @@ pub(crate) fn build(
     let session_turns = SessionTurns { id: session, hot: &hot, warm: &warm, promoted: &promoted };
     let requests = candidates::requests(config, &message.text, &session_turns, &recalled);
     let packed = pack::pack(&requests, budget_tokens, &render::now_line(message.now), config.tokenizer);
-    let left_out = left_out(&requests[..2], &packed.outcomes);
+    let left_out = candidates::left_out(&requests, &packed.outcomes);
     let receipt = Receipt {
         budget_tokens: Some(budget_tokens),
         tokens: Some(packed.tokens),
@@ -277,22 +273,6 @@ fn promoted(
         missing.push(format!("promoted turns: {error}"));
         Vec::new()
     })
-}
-
-/// The numbers of the turns without room, ascending.
-fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> Vec<u32> {
-    let mut left_out: Vec<u32> = requests
-        .iter()
-        .zip(outcomes)
-        .flat_map(|(request, outcomes)| request.candidates.iter().zip(outcomes))
-        .filter(|(_, outcome)| **outcome == Outcome::NoRoom)
-        .filter_map(|(candidate, _)| match candidate.item {
-            Item::Turn(turn) => Some(turn.turn_number),
-            Item::Summary(..) | Item::Anchor(_) => None,
-        })
-        .collect();
-    left_out.sort_unstable();
-    left_out
 }
 
 /// The warm turns that a context wants, the most wanted first: what a message that refers back refers to, then the newest.

@@ -6,7 +6,7 @@ use std::{collections::HashMap, sync::Mutex, time::Duration};
 use crate::{
     clock::Stopwatch,
     config::Config,
-    embed::{self, quantize::Vector},
+    embed::{self, SILENT_REST, quantize::Vector},
     model::turn::Turn,
     recall::message::{Message, QueryVector},
     tier::hot::HotTier,
@@ -18,12 +18,10 @@ use crate::{
 pub(crate) struct Silent(Mutex<HashMap<usize, (Stopwatch, String)>>);
 
 impl Silent {
-    const REST: Duration = Duration::from_secs(10);
-
     /// Why this one is not to be asked now.
     fn why(&self, place: usize) -> Option<String> {
         let silent = self.0.lock().expect("no one panics while holding it");
-        silent.get(&place).filter(|(since, _)| since.elapsed() < Self::REST).map(|(_, why)| why.clone())
+        silent.get(&place).filter(|(since, _)| since.elapsed() < SILENT_REST).map(|(_, why)| why.clone())
     }
 
     fn note(&self, place: usize, why: &str) {

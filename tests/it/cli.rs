@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf, process::Stdio};
 
 use rusqlite::OpenFlags;
 use serde_json::{Value, json};
-use thermocline::Tokenizer;
+use thermocline::{Config, Tokenizer};
 
 use crate::shell::{Shell, ended, line, talk};
 
@@ -412,4 +412,43 @@ fn a_reader_who_goes_away_is_no_failure() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+}
+
+/// `1,500`.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).unwrap()).collect();
+    groups.join(",")
+}
+
+#[test]
+fn what_people_read_names_the_defaults() {
+    let Config { hot_turns, hot_tokens, warm_turns, warm_tokens, shares, tokenizer, .. } = Config::default();
+    let (hot_tokens, warm_tokens) = (grouped(hot_tokens as usize), grouped(warm_tokens as usize));
+    let shell = Shell::new();
+    let says = |name: &str, text: &str, words: String| {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&words), "{name} does not say {words:?}");
+    };
+    let shown = |args: &[&str]| shell.run(args).stdout;
+    let read = |path: &str| fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+
+    says("--help", &shown(&["--help"]), format!("hot: at most {hot_turns}, and {hot_tokens} tokens"));
+    says(
+        "demo",
+        &shown(&["--db", "demo.db", "demo"]),
+        format!("At most {hot_turns} turns and {hot_tokens} tokens"),
+    );
+    says("README.md", &read("README.md"), format!("at most {hot_turns}, at most {hot_tokens} tokens"));
+    says("README.md", &read("README.md"), format!("newest {warm_turns} within {warm_tokens} tokens"));
+    says("ARCHITECTURE.md", &read("ARCHITECTURE.md"), format!("{warm_turns} within {warm_tokens} tokens"));
+    says(
+        "CHANGELOG.md",
+        &read("CHANGELOG.md"),
+        format!("{hot_turns} turns and {hot_tokens} tokens by default"),
+    );
+    let budget = format!("[default: {}]", shares.total());
+    says("context", &shown(&["context", "--help"]), format!("counted by {} {budget}", tokenizer.as_str()));
+    says("chat", &shown(&["chat", "--help"]), budget);
 }

@@ -10,7 +10,7 @@ use crate::{
         subjects,
     },
     model::{
-        anchor::{Attribute, Cardinality},
+        anchor::{Attribute, Cardinality, Stance},
         turn::{Origin, Turn},
     },
     text::{control, render},
@@ -132,14 +132,12 @@ if it is so no longer. attribute is one of those that have one value at a time: 
 
 /// The form of the answer, its parts in the order in which they are best written.
 static SCHEMA: LazyLock<String> = LazyLock::new(|| {
-    let attributes: Vec<String> =
-        Attribute::ALL.iter().map(|word| format!("\"{}\"", word.as_str())).collect();
     let text = r#"{"type":"string"}"#;
     let anchor = object(&[
         ("subject", text),
-        ("attribute", &format!(r#"{{"type":"string","enum":[{}]}}"#, attributes.join(","))),
+        ("attribute", &one_of(&Attribute::EVERY.map(Attribute::as_str))),
         ("value", text),
-        ("stance", r#"{"type":"string","enum":["holds","ends"]}"#),
+        ("stance", &one_of(&Stance::EVERY.map(Stance::as_str))),
         ("quote", text),
     ]);
     let turn = object(&[
@@ -151,6 +149,10 @@ static SCHEMA: LazyLock<String> = LazyLock::new(|| {
     ]);
     object(&[("turns", &list(&turn))])
 });
+
+fn one_of(words: &[&str]) -> String {
+    format!(r#"{{"type":"string","enum":["{}"]}}"#, words.join("\",\""))
+}
 
 fn list(items: &str) -> String {
     format!(r#"{{"type":"array","items":{items}}}"#)

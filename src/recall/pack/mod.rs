@@ -10,8 +10,9 @@ use std::collections::{HashMap, HashSet};
 use chrono::NaiveDate;
 
 use crate::{
-    model::turn::Turn,
+    model::{receipt::PackedAs, turn::Turn},
     text::{
+        cuts::LEFT_OUT_LINE_TOKENS,
         render::{self, PREAMBLE},
         tokens::Tokenizer,
     },
@@ -25,11 +26,10 @@ mod section;
 mod spans;
 
 use extract::Extract;
-pub use item::ItemKind;
 pub(crate) use item::{Candidate, Focus, FoundBy, Item};
 use item::{Key, counted_within, summary_piece};
-pub use outcome::{Outcome, PackedAs};
-use part::{MARK_TOKENS, part_of};
+pub use outcome::Outcome;
+use part::part_of;
 pub use section::Section;
 
 /// Who competes for a share of the budget.
@@ -137,7 +137,8 @@ impl<'r, 't> Packer<'r, 't> {
             shares = shares.saturating_add(request.share_tokens);
             let mut limit = shares;
             if let (Some(least), Some(first)) = (request.first_gets, request.candidates.first()) {
-                let least = self.frame_tokens(first).saturating_add(least).saturating_add(MARK_TOKENS);
+                let least =
+                    self.frame_tokens(first).saturating_add(least).saturating_add(LEFT_OUT_LINE_TOKENS);
                 limit = limit.max(self.tokens.saturating_add(least));
                 if self.awaits((at, 0)) && !self.add_whole((at, 0), limit) {
                     self.add_part((at, 0), limit);
