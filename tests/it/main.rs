@@ -45,6 +45,7 @@ mod layers;
 mod lost;
 mod model;
 mod opening;
+mod portable_sql;
 mod recall;
 mod recording;
 mod sessions;
