@@ -33,10 +33,10 @@ use crate::{
             backup,
             db_file::DbFile,
             open,
+            queue::Writer,
             readers::{Readers, Reading},
             scrub,
             watch::Watch,
-            writer::Writer,
         },
         job_tx::JobTx,
         live::{Live, Look},
@@ -128,7 +128,7 @@ impl Store {
         work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.foreground.fetch_add(1, Ordering::Relaxed);
-        self.told(self.writer.write(bytes, work).await)
+        self.told(self.writer.write_sized(bytes, work).await)
     }
 
     /// The same for what nobody waits for.
@@ -136,7 +136,7 @@ impl Store {
         &self,
         work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.told(self.writer.write(0, work).await)
+        self.told(self.writer.write_sized(0, work).await)
     }
 
     /// The same for a slice of a job's work, which holds the job.
@@ -150,7 +150,7 @@ impl Store {
 
     /// Queues work that nobody waits for. What finds the queue full is left undone.
     pub(crate) fn try_post(&self, work: impl FnOnce(&mut WriteTx<'_>) -> Result<()> + Send + 'static) {
-        self.writer.post(work);
+        self.writer.try_post(work);
     }
 
     /// Writes a receipt behind the answer, if receipts are kept: nobody waits for it.
@@ -196,7 +196,7 @@ impl Store {
         if answer.is_err() && self.file.noticed().is_err() {
             self.readers.let_go();
             self.watch.let_go();
-            self.writer.post(|_| Ok(())); // Who only read wakes the writer up, to look for itself.
+            self.writer.try_post(|_| Ok(())); // Who only read wakes the writer up, to look for itself.
         }
         answer
     }
