@@ -219,8 +219,8 @@ impl Store {
 
     /// The hot tier from memory, if it still holds. Asks the file for a row at most, so that async code may call it.
     pub(crate) fn hot_in_memory(&self, scope: &Scope, session: SessionId) -> Result<Option<Arc<HotTier>>> {
-        let data_version = self.watch.data_version()?;
-        let (hot, known_version) = match self.live.look(session, data_version) {
+        let now = self.watch.mark()?;
+        let (hot, known_version) = match self.live.look(session, now) {
             Look::Fresh(hot) => return Ok(Some(hot)),
             Look::Unsure { known: Some(known) } if known.1.is_open => known,
             Look::Unsure { .. } => return Ok(None),
@@ -232,7 +232,7 @@ impl Store {
             }
             return Ok(None);
         }
-        self.live.put(session, Arc::clone(&hot), known_version, Some(data_version));
+        self.live.put(session, Arc::clone(&hot), known_version, Some(now));
         Ok(Some(hot))
     }
 }
