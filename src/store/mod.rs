@@ -32,10 +32,12 @@ use crate::{
         file::{
             backup,
             db_file::DbFile,
+            facts::{FileFacts, Soundness},
             open,
             queue::Writer,
             readers::{Readers, Reading},
             scrub,
+            sqlite::Sqlite,
             watch::Watch,
         },
         job_tx::JobTx,
@@ -202,19 +204,27 @@ impl Store {
     }
 
     pub(crate) fn stats(&self) -> Result<stats::Stats> {
-        self.told(self.file.opening(stats::stats))
+        self.look(|sql| stats::stats(sql, FileFacts::read(&self.file, sql.held())?))
     }
 
     pub(crate) fn diagnose(&self) -> Result<doctor::Diagnosis> {
-        self.told(self.file.opening(doctor::diagnose))
+        self.look(|sql| Ok(doctor::diagnose(sql, Soundness::read(sql.held())?)))
+    }
+
+    pub(crate) fn export(&self, scope: &Scope, to: impl std::io::Write) -> Result<transfer::Transferred> {
+        self.look(|sql| transfer::export::export(sql, scope, to))
+    }
+
+    /// Looks at all of something at one moment, on a connection of its own: it may take as long as it takes.
+    fn look<T>(&self, look: impl FnOnce(&Sqlite<'_, Reading>) -> Result<T>) -> Result<T> {
+        self.told(Reading::at_leisure(&self.file).and_then(|reading| {
+            let answer = look(&Sqlite::held_by(reading, &*self.config.clock));
+            self.file.check().and(answer)
+        }))
     }
 
     pub(crate) fn backup(&self, to: &Path) -> Result<u64> {
         self.told(self.file.opening(|path| backup::backup(path, to)))
-    }
-
-    pub(crate) fn export(&self, scope: &Scope, to: impl std::io::Write) -> Result<transfer::Transferred> {
-        self.told(self.file.opening(|path| transfer::export::export(path, scope, to)))
     }
 
     /// The hot tier from memory, if it still holds. Asks the file for a row at most, so that async code may call it.

@@ -5,6 +5,7 @@ pub(crate) mod backup;
 pub(crate) mod connect;
 pub(crate) mod db_file;
 pub(crate) mod errors;
+pub(crate) mod facts;
 mod log;
 pub(crate) mod migrate;
 pub(crate) mod open;

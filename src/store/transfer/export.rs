@@ -22,10 +22,7 @@ use crate::{
 };
 
 /// Writes every line, on a connection of its own: it may take as long as it takes.
-pub(crate) fn export(path: &Path, scope: &Scope, to: impl Write) -> Result<Transferred> {
-    let conn = connect::reader(path)?;
-    let tx = conn.unchecked_transaction()?;
-    let tx = &Sqlite::new(&tx, &crate::clock::SystemClock) as &dyn Sql;
+pub(crate) fn export(tx: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Transferred> {
     for (table, column) in [
         ("conversation_sessions", "user_id"),
         ("identity_anchors", "user_id"),
