@@ -11,6 +11,7 @@ pub(crate) mod row_check;
 pub(crate) mod sessions;
 pub(crate) mod stats;
 pub(crate) mod summaries;
+pub(crate) mod transfer;
 pub(crate) mod turn_row;
 pub(crate) mod turns;
 pub(crate) mod units;
