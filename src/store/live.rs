@@ -1,22 +1,27 @@
 //! The hot tiers of live sessions, in memory: a cache of the file, never the truth.
 //!
-//! Any process may write to the file, so an entry is only believed after a look: `PRAGMA data_version` on a
-//! connection that never writes changes with every commit of anybody (3.5 microseconds). If it changed, the
-//! session's version is read (one row); if that changed too, the hot rows are read.
+//! Any process may write to the file, so an entry is only believed after a look: a [`Mark`] changes with every commit
+//! of anybody (3.5 microseconds). If it changed, the session's version is read (one row); if that changed too, the hot
+//! rows are read.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use lru::LruCache;
 
-use crate::{config::Config, model::ids::SessionId, store::rows::sessions::Version, tier::hot::HotTier};
+use crate::{
+    config::Config,
+    model::ids::SessionId,
+    store::{file::watch::Mark, rows::sessions::Version},
+    tier::hot::HotTier,
+};
 
 /// What is known of one session.
 #[derive(Clone, Debug)]
 struct Entry {
     hot: Arc<HotTier>,
     version: Version,
-    /// The file's data version at which `version` was last seen to hold; `None`: not seen yet.
-    seen_at: Option<i64>,
+    /// When `version` was last seen to hold. `None` if it was not seen yet.
+    seen_at: Option<Mark>,
 }
 
 /// The least recently used session leaves when there are too many, or when they hold too many bytes of text.
@@ -52,13 +57,11 @@ impl Live {
         Self { cache: Mutex::new(cache) }
     }
 
-    /// What is known of a session, and whether it can be believed now that the file is at `data_version`.
-    pub(crate) fn look(&self, session: SessionId, data_version: i64) -> Look {
+    /// What is known of a session, and whether it can be believed `now`.
+    pub(crate) fn look(&self, session: SessionId, now: Mark) -> Look {
         let entry = self.lock().entries.get(&session).cloned();
         match entry {
-            Some(entry) if entry.seen_at == Some(data_version) && entry.version.is_open => {
-                Look::Fresh(entry.hot)
-            }
+            Some(entry) if entry.seen_at == Some(now) && entry.version.is_open => Look::Fresh(entry.hot),
             entry => Look::Unsure { known: entry.map(|entry| (entry.hot, entry.version)) },
         }
     }
@@ -69,7 +72,7 @@ impl Live {
     }
 
     /// Remembers a hot tier that was the file's at `version`.
-    pub(crate) fn put(&self, session: SessionId, hot: Arc<HotTier>, version: Version, seen_at: Option<i64>) {
+    pub(crate) fn put(&self, session: SessionId, hot: Arc<HotTier>, version: Version, seen_at: Option<Mark>) {
         self.lock().put(session, Entry { hot, version, seen_at });
     }
 
@@ -133,7 +136,7 @@ mod tests {
     fn put<const N: usize>(live: &Live, text_bytes: [usize; N]) -> [SessionId; N] {
         text_bytes.map(|bytes| {
             let session = SessionId::new(DateTime::UNIX_EPOCH);
-            live.put(session, hot(bytes), VERSION, Some(1));
+            live.put(session, hot(bytes), VERSION, Some(Mark::sample(1)));
             session
         })
     }
@@ -183,12 +186,12 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_believed_only_at_the_data_version_it_was_seen_at() {
+    fn an_entry_is_believed_only_at_the_mark_it_was_seen_at() {
         let live = live(100, 100);
         let [a] = put(&live, [1]);
-        assert!(matches!(live.look(a, 1), Look::Fresh(_)));
-        assert!(matches!(live.look(a, 2), Look::Unsure { known: Some((_, VERSION)) }));
+        assert!(matches!(live.look(a, Mark::sample(1)), Look::Fresh(_)));
+        assert!(matches!(live.look(a, Mark::sample(2)), Look::Unsure { known: Some((_, VERSION)) }));
         live.forget(a);
-        assert!(matches!(live.look(a, 1), Look::Unsure { known: None }));
+        assert!(matches!(live.look(a, Mark::sample(1)), Look::Unsure { known: None }));
     }
 }

@@ -32,11 +32,13 @@ use crate::{
         file::{
             backup,
             db_file::DbFile,
+            facts::{FileFacts, Soundness},
             open,
+            queue::Writer,
             readers::{Readers, Reading},
             scrub,
+            sqlite::Sqlite,
             watch::Watch,
-            writer::Writer,
         },
         job_tx::JobTx,
         live::{Live, Look},
@@ -128,7 +130,7 @@ impl Store {
         work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.foreground.fetch_add(1, Ordering::Relaxed);
-        self.told(self.writer.write(bytes, work).await)
+        self.told(self.writer.write_sized(bytes, work).await)
     }
 
     /// The same for what nobody waits for.
@@ -136,7 +138,7 @@ impl Store {
         &self,
         work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.told(self.writer.write(0, work).await)
+        self.told(self.writer.write_sized(0, work).await)
     }
 
     /// The same for a slice of a job's work, which holds the job.
@@ -150,7 +152,7 @@ impl Store {
 
     /// Queues work that nobody waits for. What finds the queue full is left undone.
     pub(crate) fn try_post(&self, work: impl FnOnce(&mut WriteTx<'_>) -> Result<()> + Send + 'static) {
-        self.writer.post(work);
+        self.writer.try_post(work);
     }
 
     /// Writes a receipt behind the answer, if receipts are kept: nobody waits for it.
@@ -196,31 +198,39 @@ impl Store {
         if answer.is_err() && self.file.noticed().is_err() {
             self.readers.let_go();
             self.watch.let_go();
-            self.writer.post(|_| Ok(())); // Who only read wakes the writer up, to look for itself.
+            self.writer.try_post(|_| Ok(())); // Who only read wakes the writer up, to look for itself.
         }
         answer
     }
 
     pub(crate) fn stats(&self) -> Result<stats::Stats> {
-        self.told(self.file.opening(stats::stats))
+        self.look(|sql| stats::stats(sql, FileFacts::read(&self.file, sql.held())?))
     }
 
     pub(crate) fn diagnose(&self) -> Result<doctor::Diagnosis> {
-        self.told(self.file.opening(doctor::diagnose))
+        self.look(|sql| Ok(doctor::diagnose(sql, Soundness::read(sql.held())?)))
+    }
+
+    pub(crate) fn export(&self, scope: &Scope, to: impl std::io::Write) -> Result<transfer::Transferred> {
+        self.look(|sql| transfer::export::export(sql, scope, to))
+    }
+
+    /// Looks at all of something at one moment, on a connection of its own: it may take as long as it takes.
+    fn look<T>(&self, look: impl FnOnce(&Sqlite<'_, Reading>) -> Result<T>) -> Result<T> {
+        self.told(Reading::at_leisure(&self.file).and_then(|reading| {
+            let answer = look(&Sqlite::held_by(reading, &*self.config.clock));
+            self.file.check().and(answer)
+        }))
     }
 
     pub(crate) fn backup(&self, to: &Path) -> Result<u64> {
         self.told(self.file.opening(|path| backup::backup(path, to)))
     }
 
-    pub(crate) fn export(&self, scope: &Scope, to: impl std::io::Write) -> Result<transfer::Transferred> {
-        self.told(self.file.opening(|path| transfer::export::export(path, scope, to)))
-    }
-
     /// The hot tier from memory, if it still holds. Asks the file for a row at most, so that async code may call it.
     pub(crate) fn hot_in_memory(&self, scope: &Scope, session: SessionId) -> Result<Option<Arc<HotTier>>> {
-        let data_version = self.watch.data_version()?;
-        let (hot, known_version) = match self.live.look(session, data_version) {
+        let now = self.watch.mark()?;
+        let (hot, known_version) = match self.live.look(session, now) {
             Look::Fresh(hot) => return Ok(Some(hot)),
             Look::Unsure { known: Some(known) } if known.1.is_open => known,
             Look::Unsure { .. } => return Ok(None),
@@ -232,7 +242,7 @@ impl Store {
             }
             return Ok(None);
         }
-        self.live.put(session, Arc::clone(&hot), known_version, Some(data_version));
+        self.live.put(session, Arc::clone(&hot), known_version, Some(now));
         Ok(Some(hot))
     }
 }

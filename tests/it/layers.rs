@@ -224,7 +224,7 @@ fn every_statement_about_a_users_rows_names_the_user() {
     for (path, code) in sources() {
         // These count over the whole file and give back nothing of what anybody said.
         if !path.starts_with("store/")
-            || ["store/doctor.rs", "store/stats.rs", "store/migrate.rs"].contains(&path.as_str())
+            || ["store/rows/checks.rs", "store/rows/stats.rs"].contains(&path.as_str())
         {
             continue;
         }

@@ -1,6 +1,7 @@
 //! What is done to what is kept: each act is one transaction, or a slice of a job's work.
 
 pub(crate) mod erase;
+mod import;
 pub(crate) mod index;
 pub(crate) mod lifecycle;
 pub(crate) mod mend;
@@ -37,10 +38,6 @@ use crate::{
             vectors::{self, Space},
         },
         scope::{Scope, UserKey},
-        transfer::{
-            Transferred,
-            import::{self, Import},
-        },
         write_tx::WriteTx,
     },
     text::measure::MeasuredTurn,
@@ -49,9 +46,6 @@ use crate::{
 impl WriteTx<'_> {
     pub(crate) fn add_user(&mut self, key: &UserKey) -> Result<Scope> {
         users::find_or_add(self.sql, key, self.now())
-    }
-    pub(crate) fn import(&mut self, key: &UserKey, import: Import) -> Result<Transferred> {
-        import::write(self, key, import)
     }
     pub(crate) fn resume_session(&mut self, scope: &Scope) -> Result<SessionRow> {
         lifecycle::resume_or_start(self, scope)

@@ -2,16 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use rusqlite::{Row, params};
-
 use crate::{
     error::Result,
-    index::{facts, facts::Facts, postings},
+    index::{
+        facts::{self, Facts},
+        postings::{self, Chunk},
+    },
     store::{
-        rows::{
-            units,
-            vectors::{self, Space},
-        },
+        rows::{checks, units, vectors},
         scope::Scope,
         sql::Sql,
     },
@@ -32,27 +30,25 @@ pub(crate) struct IndexProblems {
 }
 
 /// Compares the index of every user with the rows.
-pub(crate) fn problems(conn: &dyn Sql) -> Result<IndexProblems> {
-    let mut stmt = conn.prepare("SELECT user_id, user_no FROM user_scopes ORDER BY user_no")?;
-    let scopes =
-        stmt.query_map([], |row| Ok(Scope { user_id: row.get("user_id")?, user_no: row.get("user_no")? }))?;
+pub(crate) fn problems(sql: &dyn Sql) -> IndexProblems {
     let mut found = IndexProblems::default();
-    for scope in scopes {
-        let is_read = scope.map_err(Into::into).and_then(|scope| of_user(conn, &scope, &mut found));
+    for scope in checks::users(sql) {
+        // Damage ends the pass over a user, or over all that come after.
+        let is_read = scope.and_then(|scope| of_user(sql, &scope, &mut found));
         found.unread += u64::from(is_read.is_err());
     }
-    Ok(found)
+    found
 }
 
-fn of_user(conn: &dyn Sql, scope: &Scope, found: &mut IndexProblems) -> Result<()> {
-    let extent = units::extent(conn, scope)?;
-    let mut posted = Posted::read(conn, scope, extent.indexed_seq, &mut found.words)?;
-    let mut blocks = facts_of(conn, scope, &mut found.facts)?;
-    let live = live(conn, scope)?;
+fn of_user(sql: &dyn Sql, scope: &Scope, found: &mut IndexProblems) -> Result<()> {
+    let extent = units::extent(sql, scope)?;
+    let mut posted = Posted::read(sql, scope, extent.indexed_seq, &mut found.words)?;
+    let mut blocks = facts_of(sql, scope, &mut found.facts)?;
+    let live = checks::seqs(sql, scope)?;
     for &seq in &live {
         let facts = blocks.remove(&seq);
         // One by one: a unit that cannot be read, which is a problem of another check, hides no other.
-        let compared = units::for_each(conn, scope, (seq - 1, seq), |unit| {
+        let compared = units::for_each(sql, scope, (seq - 1, seq), |unit| {
             if let Some(words) = EncodedWords::parse(&unit.words) {
                 posted.take(seq, words, &mut found.words);
             }
@@ -66,16 +62,7 @@ fn of_user(conn: &dyn Sql, scope: &Scope, found: &mut IndexProblems) -> Result<(
     }
     found.words += posted.left();
     found.facts += blocks.len() as u64;
-    vectors_of(conn, scope, &live, &mut found.vectors)
-}
-
-/// The numbers of a user's units, ascending; what is no number of a unit is left to other checks.
-fn live(conn: &dyn Sql, scope: &Scope) -> Result<Vec<u32>> {
-    let mut stmt = conn.prepare(
-        "SELECT seq FROM recall_units WHERE user_no = ?1 AND seq BETWEEN 1 AND 4294967295 ORDER BY seq",
-    )?;
-    let rows = stmt.query_map([scope.user_no], |row| row.get("seq"))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    vectors_of(sql, scope, &live, &mut found.vectors)
 }
 
 /// What the postings say of each unit.
@@ -91,15 +78,11 @@ struct Posted {
 }
 
 impl Posted {
-    fn read(conn: &dyn Sql, scope: &Scope, indexed_seq: u32, problems: &mut u64) -> Result<Self> {
+    fn read(sql: &dyn Sql, scope: &Scope, indexed_seq: u32, problems: &mut u64) -> Result<Self> {
         let mut posted = Self { indexed_seq, ..Self::default() };
-        let mut stmt = conn.prepare(
-            "SELECT word, first_seq, last_seq, unit_count, data FROM postings WHERE user_no = ?1
-             ORDER BY word, first_seq",
-        )?;
-        let mut rows = stmt.query([scope.user_no])?;
-        while let Some(row) = rows.next()? {
-            match chunk(row) {
+        checks::each_chunk(sql, scope, &mut |chunk| {
+            let read = chunk.and_then(|(word, chunk)| Some((word, postings_of(&chunk)?)));
+            match read {
                 Some((word, postings)) => {
                     for (seq, counts) in postings {
                         posted.add(seq, word, counts);
@@ -107,7 +90,7 @@ impl Posted {
                 }
                 None => *problems += 1,
             }
-        }
+        })?;
         Ok(posted)
     }
 
@@ -152,16 +135,14 @@ impl Posted {
     }
 }
 
-/// A row of postings; `None`: it cannot be read, or is not what its columns say.
-fn chunk(row: &Row<'_>) -> Option<(Word, Vec<(u32, FieldCounts)>)> {
-    let (first, last): (u32, u32) = (row.get("first_seq").ok()?, row.get("last_seq").ok()?);
-    let data: Vec<u8> = row.get("data").ok()?;
+/// The postings of a row. `None` if they cannot be read, or are not what its columns say.
+fn postings_of(chunk: &Chunk) -> Option<Vec<(u32, FieldCounts)>> {
     let mut found = Vec::new();
-    let is_read = postings::for_each(first, &data, |seq, counts| found.push((seq, counts)));
+    let is_read = postings::for_each(chunk.first, &chunk.data, |seq, counts| found.push((seq, counts)));
     let is_ascending = found.is_sorted_by(|a, b| a.0 < b.0);
-    let is_whole = found.len() == row.get::<_, usize>("unit_count").ok()?
-        && (found.first()?.0, found.last()?.0) == (first, last);
-    (is_read && is_ascending && is_whole).then_some((row.get("word").ok()?, found))
+    let is_whole = found.len() == chunk.units as usize
+        && (found.first()?.0, found.last()?.0) == (chunk.first, chunk.last);
+    (is_read && is_ascending && is_whole).then_some(found)
 }
 
 /// Sums of these differ for different words, but for one case in 2^64: `SplitMix64` (Steele, Lea and Flood 2014).
@@ -175,33 +156,24 @@ fn mixed(word: Word, counts: FieldCounts) -> u64 {
 }
 
 /// The facts of every unit in the blocks.
-fn facts_of(conn: &dyn Sql, scope: &Scope, problems: &mut u64) -> Result<HashMap<u32, Facts>> {
-    let mut stmt = conn.prepare("SELECT block_no, body FROM unit_blocks WHERE user_no = ?1")?;
-    let mut rows = stmt.query([scope.user_no])?;
+fn facts_of(sql: &dyn Sql, scope: &Scope, problems: &mut u64) -> Result<HashMap<u32, Facts>> {
     let mut found = HashMap::new();
-    while let Some(row) = rows.next()? {
-        let read = || facts::decode(row.get("block_no").ok()?, &row.get::<_, Vec<u8>>("body").ok()?);
-        match read() {
-            Some(units) => found.extend(units.into_iter().map(|unit| (unit.seq, unit))),
-            None => *problems += 1,
-        }
-    }
+    checks::each_unit_block(sql, scope, &mut |block| match block
+        .and_then(|(block, body)| facts::decode(block, body))
+    {
+        Some(units) => found.extend(units.into_iter().map(|unit| (unit.seq, unit))),
+        None => *problems += 1,
+    })?;
     Ok(found)
 }
 
 /// Vectors of no living unit. Which units have none is no matter: not every text means something to every model.
-fn vectors_of(conn: &dyn Sql, scope: &Scope, live: &[u32], problems: &mut u64) -> Result<()> {
-    let mut stmt = conn.prepare(
-        "SELECT e.space_no AS space_no, e.dims AS dims FROM embedding_spaces AS e
-         WHERE e.space_no IN (SELECT space_no FROM vector_blocks WHERE user_no = ?1) ORDER BY e.space_no",
-    )?;
-    let read = |row: &Row<'_>| Ok(Space { space_no: row.get("space_no")?, dims: row.get("dims")? });
-    for space in stmt.query_map(params![scope.user_no], read)? {
-        let space = space?;
+fn vectors_of(sql: &dyn Sql, scope: &Scope, live: &[u32], problems: &mut u64) -> Result<()> {
+    for space in checks::spaces(sql, scope)? {
         let each = |block: vectors::Block<'_>| {
             *problems += block.owners().filter(|(seq, _)| live.binary_search(seq).is_err()).count() as u64;
         };
-        *problems += vectors::for_each_block(conn, scope, space, 0, each)? as u64;
+        *problems += vectors::for_each_block(sql, scope, space, 0, each)? as u64;
     }
     Ok(())
 }

@@ -1,14 +1,11 @@
 //! How much is in the file. Counts only: nothing of what anybody said.
 
-use std::{fs, io, path::Path};
-
-use crate::store::sql::Sql;
 use serde::Serialize;
 
 use crate::{
     error::Result,
     model::tier::MemoryTier,
-    store::file::{connect, db_file, errors::from_io, migrate, sqlite::Sqlite},
+    store::{file::facts::FileFacts, rows::stats, sql::Sql},
 };
 
 /// How much is in the file.
@@ -106,90 +103,49 @@ pub struct UseCount {
     pub hits: u64,
 }
 
-/// Counts on a connection of its own: in a large file this takes longer than any read of a user may.
-pub(crate) fn stats(path: &Path) -> Result<Stats> {
-    let conn = connect::reader(path)?;
-    let conn = &Sqlite::new(&conn, &crate::clock::SystemClock) as &dyn Sql;
-    let one = |sql: &str| -> Result<u64> { Ok(conn.query_row(sql, [], |row| row.get(0))?) };
+/// Counts what is in the rows; `file` was asked of the file itself. In a large file this takes longer than any read of a
+/// user may.
+pub(crate) fn stats(sql: &dyn Sql, file: FileFacts) -> Result<Stats> {
+    let one = |statement| sql.scalar(statement, &[]);
     Ok(Stats {
-        users: one("SELECT count(*) FROM user_scopes")?,
-        sessions: one("SELECT count(*) FROM conversation_sessions")?,
-        open_sessions: one("SELECT count(*) FROM conversation_sessions WHERE ended_at IS NULL")?,
-        tiers: tiers(conn)?,
+        users: one(stats::USERS)?,
+        sessions: one(stats::SESSIONS)?,
+        open_sessions: one(stats::OPEN_SESSIONS)?,
+        tiers: tiers(sql)?,
         cold: ColdStats {
-            summaries: one("SELECT count(*) FROM conversation_summaries")?,
-            summary_bytes: one(
-                "SELECT coalesce(sum(octet_length(summary_text) + octet_length(topic_keywords)), 0)
-                 FROM conversation_summaries",
-            )?,
-            archived_turns: one("SELECT count(*) FROM archived_turns")?,
-            archive_raw_bytes: one("SELECT coalesce(sum(raw_bytes), 0) FROM archived_frames")?,
-            archive_bytes: one("SELECT coalesce(sum(octet_length(body)), 0) FROM archived_frames")?,
-            anchors: one("SELECT count(*) FROM identity_anchors")?,
+            summaries: one(stats::SUMMARIES)?,
+            summary_bytes: one(stats::SUMMARY_BYTES)?,
+            archived_turns: one(stats::ARCHIVED_TURNS)?,
+            archive_raw_bytes: one(stats::ARCHIVE_RAW_BYTES)?,
+            archive_bytes: one(stats::ARCHIVE_BYTES)?,
+            anchors: one(stats::ANCHORS)?,
         },
         recall: RecallStats {
-            postings: one("SELECT count(*) FROM postings")?,
-            posting_bytes: one("SELECT coalesce(sum(octet_length(data)), 0) FROM postings")?,
-            // How many vectors a block holds follows from its size (src/store/vectors.rs).
-            vectors: one(
-                "SELECT coalesce(sum((octet_length(b.body) - 2) / (e.dims + 2)), 0)
-                 FROM vector_blocks AS b JOIN embedding_spaces AS e ON e.space_no = b.space_no",
-            )?,
-            vector_bytes: one("SELECT coalesce(sum(octet_length(body)), 0) FROM vector_blocks")?,
-            receipts: one("SELECT count(*) FROM recall_receipts")?,
-            receipt_items: one("SELECT count(*) FROM recall_receipt_items")?,
-            receipt_bytes: one(
-                "SELECT (SELECT coalesce(sum(octet_length(query) + octet_length(weights) + octet_length(understood)
-                                             + octet_length(missing)), 0) FROM recall_receipts)
-                      + (SELECT coalesce(sum(octet_length(parts) + octet_length(outcome)), 0)
-                         FROM recall_receipt_items)",
-            )?,
+            postings: one(stats::POSTINGS)?,
+            posting_bytes: one(stats::POSTING_BYTES)?,
+            vectors: one(stats::VECTORS)?,
+            vector_bytes: one(stats::VECTOR_BYTES)?,
+            receipts: one(stats::RECEIPTS)?,
+            receipt_items: one(stats::RECEIPT_ITEMS)?,
+            receipt_bytes: one(stats::RECEIPT_BYTES)?,
         },
-        uses: uses(conn)?,
-        jobs_waiting: one("SELECT count(*) FROM jobs WHERE state <> 'failed'")?,
-        jobs_failed: one("SELECT count(*) FROM jobs WHERE state = 'failed'")?,
-        transitions: one("SELECT count(*) FROM memory_tier_transitions")?,
-        file_bytes: size_of(path)?,
-        wal_bytes: size_of(&db_file::beside(path, "-wal"))?,
-        schema_version: migrate::version(conn.conn())?.unwrap_or(0),
-        sqlite_version: rusqlite::version().to_owned(),
+        uses: sql.list(stats::USES, &[], |row| {
+            Ok(UseCount { aspect: row.get(0)?, name: row.get(1)?, hits: row.get(2)? })
+        })?,
+        jobs_waiting: one(stats::JOBS_WAITING)?,
+        jobs_failed: one(stats::JOBS_FAILED)?,
+        transitions: one(stats::TRANSITIONS)?,
+        file_bytes: file.file_bytes,
+        wal_bytes: file.wal_bytes,
+        schema_version: file.schema_version,
+        sqlite_version: file.sqlite_version,
     })
 }
 
-fn tiers(conn: &dyn Sql) -> Result<Vec<TierStats>> {
-    let mut stmt = conn.prepare(
-        "SELECT count(*) AS turns, coalesce(sum(total_tokens), 0) AS tokens,
-                coalesce(sum(octet_length(user_message) + octet_length(ai_response)), 0) AS text_bytes
-         FROM conversation_turns WHERE memory_tier = ?1",
-    )?;
-    [MemoryTier::Hot, MemoryTier::Warm, MemoryTier::Cold]
-        .into_iter()
-        .map(|tier| {
-            Ok(stmt.query_row([tier], |row| {
-                Ok(TierStats {
-                    tier,
-                    turns: row.get("turns")?,
-                    tokens: row.get("tokens")?,
-                    text_bytes: row.get("text_bytes")?,
-                })
-            })?)
-        })
-        .collect()
-}
-
-fn uses(conn: &dyn Sql) -> Result<Vec<UseCount>> {
-    let mut stmt = conn.prepare(
-        "SELECT aspect, name, sum(hits) AS hits FROM use_counts GROUP BY aspect, name ORDER BY aspect, hits DESC, name",
-    )?;
-    let rows = stmt.query_map([], |row| {
-        Ok(UseCount { aspect: row.get("aspect")?, name: row.get("name")?, hits: row.get("hits")? })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-fn size_of(path: &Path) -> Result<u64> {
-    match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
-        file => Ok(file.map_err(|error| from_io(error, path))?.len()),
-    }
+fn tiers(sql: &dyn Sql) -> Result<Vec<TierStats>> {
+    let of_tier = |tier| {
+        let (turns, tokens, text_bytes) = stats::of_tier(sql, tier)?;
+        Ok(TierStats { tier, turns, tokens, text_bytes })
+    };
+    [MemoryTier::Hot, MemoryTier::Warm, MemoryTier::Cold].into_iter().map(of_tier).collect()
 }

@@ -12,8 +12,6 @@ use crate::{
 
 /// How long a connection waits for another process's lock before it says so.
 pub(crate) const BUSY_TIMEOUT_MS: u32 = 5_000;
-/// Pages in the WAL after which the writer checkpoints, once it has acknowledged: 4 MB, as SQLite's own default.
-pub(crate) const CHECKPOINT_PAGES: i32 = 1_000;
 
 const WRITER_CACHE_KIB: i32 = 2_048;
 const READER_CACHE_KIB: i32 = 1_024;
@@ -115,7 +113,10 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::{config::Config, store::Store};
+    use crate::{
+        config::Config,
+        store::{Store, sql::values},
+    };
 
     /// The path of a file with our tables, in a folder that is gone with the test.
     fn file() -> (TempDir, std::path::PathBuf) {
@@ -200,11 +201,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let config = Config { durability: Durability::Relaxed, ..Config::default() };
         let store = Store::open(&folder.path().join("c.db"), config).unwrap();
-        store.write(|tx| Ok(tx.sql.execute_batch("CREATE TABLE long(text)")?)).await.unwrap();
+        store.write(|tx| tx.sql.change("CREATE TABLE long(text)", &[])).await.unwrap();
         let mut largest = 0;
         for _ in 0..WRITES {
             let insert = "INSERT INTO long VALUES (zeroblob(?1))";
-            store.write(move |tx| Ok(tx.sql.execute(insert, [WRITE_BYTES.cast_signed()])?)).await.unwrap();
+            store.write(move |tx| tx.sql.change(insert, values![WRITE_BYTES])).await.unwrap();
             largest = largest.max(fs::metadata(folder.path().join("c.db-wal")).unwrap().len());
         }
         assert!((WRITE_BYTES..LIMIT_BYTES).contains(&largest), "the log grew to {largest} bytes");

@@ -16,16 +16,18 @@ impl From<SqlError> for Error {
                 (ErrorKind::TimedOut, "the read passed its deadline; try again or raise read_timeout_ms")
             }
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                (ErrorKind::Corrupt, "the file is damaged or is no SQLite database; restore a backup")
+                (ErrorKind::Corrupt, "the file is damaged or is not an SQLite database; restore a backup")
             }
             Some(ErrorCode::ReadOnly) => (ErrorKind::ReadOnly, "the file cannot be written"),
             Some(ErrorCode::DiskFull) => (ErrorKind::Io, "the disk is full; make room and try again"),
             Some(ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
                 (ErrorKind::Io, "the file, or the -wal and -shm files beside it, cannot be opened")
             }
-            Some(ErrorCode::ConstraintViolation) => {
-                (ErrorKind::Conflict, "a row that it needs is gone, or taken; nothing was written")
-            }
+            // What an act may meet, it asks for first or allows by ON CONFLICT.
+            Some(ErrorCode::ConstraintViolation) => (
+                ErrorKind::Internal,
+                "a rule of the file forbids what a statement of ours did; nothing was written; please report it",
+            ),
             Some(ErrorCode::TooBig) => (ErrorKind::InvalidInput, "a text is longer than SQLite takes"),
             Some(_) => (ErrorKind::Io, "SQLite failed"),
             None if is_about_a_row(&error) => {
@@ -73,5 +75,18 @@ pub(crate) fn from_io(error: io::Error, path: &Path) -> Error {
             error,
         ),
         _ => Error::caused(ErrorKind::Io, format!("{path} cannot be opened or written"), error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constraint_that_no_act_expected_is_a_bug_of_ours_and_costs_no_connection() {
+        let conn = rusqlite::Connection::open_in_memory().unwrap();
+        conn.execute_batch("CREATE TABLE notes(n UNIQUE); INSERT INTO notes VALUES (1)").unwrap();
+        let error = Error::from(conn.execute("INSERT INTO notes VALUES (1)", []).unwrap_err());
+        assert_eq!((error.kind(), poisons_connection(&error)), (ErrorKind::Internal, false));
     }
 }

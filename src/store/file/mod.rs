@@ -5,11 +5,16 @@ pub(crate) mod backup;
 pub(crate) mod connect;
 pub(crate) mod db_file;
 pub(crate) mod errors;
+pub(crate) mod facts;
+mod log;
 pub(crate) mod migrate;
 pub(crate) mod open;
+pub(crate) mod queue;
 pub(crate) mod readers;
 pub(crate) mod row_check;
 pub(crate) mod scrub;
 pub(crate) mod sqlite;
+#[cfg(test)]
+mod testing;
 pub(crate) mod watch;
-pub(crate) mod writer;
+mod writer;

@@ -5,6 +5,8 @@
 //! to it leaves its checksum as wrong as it was. Who shows text to anybody asks [`holds`] first; doctor asks of every
 //! row. A change by any other program than this one counts as damage.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{
     Connection, Row, ToSql, Transaction, TransactionBehavior, functions::FunctionFlags, types::ValueRef,
 };
@@ -12,7 +14,6 @@ use rusqlite::{
 use crate::{
     error::Result,
     store::{
-        acts::mend,
         file::migrate,
         rows::row_check::{checksum, damaged},
         scope::Scope,
@@ -163,8 +164,8 @@ fn value(value: ValueRef<'_>) -> Value<'_> {
 pub(crate) struct Damage {
     pub(crate) rows: u64,
     pub(crate) places: Vec<String>,
-    /// Some of them can be worked out again from others.
-    pub(crate) is_of_index: bool,
+    /// The tables that they are in.
+    pub(crate) tables: BTreeSet<String>,
 }
 
 /// Looks at every row of every table of ours.
@@ -173,7 +174,9 @@ pub(crate) fn damage(conn: &Connection) -> Result<Damage> {
     for table in tables(conn)? {
         let known = found.rows;
         look_at(conn, &table, &mut found)?;
-        found.is_of_index |= found.rows > known && mend::TABLES.contains(&table.name.as_str());
+        if found.rows > known {
+            found.tables.insert(table.name);
+        }
     }
     Ok(found)
 }

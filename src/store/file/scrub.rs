@@ -18,9 +18,10 @@ use std::{
     sync::{Mutex, OnceLock},
 };
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::{
+    clock::SystemClock,
     error::{Error, ErrorKind, Result},
     store::{
         file::{
@@ -41,7 +42,7 @@ pub(crate) const SLICE_PAGES: usize = 512;
 pub(crate) fn pages(file: &DbFile) -> Result<Option<(Owed, Vec<u32>)>> {
     let conn = file.reader()?;
     let snapshot = conn.unchecked_transaction()?;
-    let Some(owed) = jobs::owed_scrub(&Sqlite::new(&snapshot, &crate::clock::SystemClock))? else {
+    let Some(owed) = jobs::owed_scrub(&Sqlite::new(&snapshot, &SystemClock))? else {
         return Ok(None);
     };
     let mut stmt = snapshot.prepare(
@@ -56,8 +57,27 @@ pub(crate) fn pages(file: &DbFile) -> Result<Option<(Owed, Vec<u32>)>> {
     Ok(Some((owed, rows.collect::<rusqlite::Result<_>>()?)))
 }
 
+/// Overwrites the gaps of these pages, if nobody has written since the log was emptied. The commit makes every other
+/// connection read its pages again.
+///
+/// While we have the write lock, a log without bytes gets none, and there is nothing that anybody could copy into the
+/// file meanwhile. That says nothing of another log, so the log must be the one that we have open.
+pub(super) fn scrub_if_owed(conn: &Connection, file: &DbFile, owed: Owed, pages: &[u32]) -> Result<bool> {
+    let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
+    file.check()?;
+    if file.log_bytes()? > 0 {
+        return Ok(false);
+    }
+    if !jobs::count_scrubbed(&Sqlite::new(&tx, &SystemClock), owed, pages.len())? {
+        return Ok(true); // Somebody else has done it.
+    }
+    scrub(&tx, file, pages)?;
+    tx.commit()?;
+    Ok(true)
+}
+
 /// Overwrites the gaps of these pages. `conn` holds the write lock, and the log is empty.
-pub(crate) fn scrub(conn: &Connection, db: &DbFile, pages: &[u32]) -> Result<()> {
+fn scrub(conn: &Connection, db: &DbFile, pages: &[u32]) -> Result<()> {
     let path = db.path();
     let page_size: usize = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
     let file = held_open(db)?;
@@ -141,6 +161,11 @@ fn write_at(mut file: &File, bytes: &[u8], start: u64) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(unix)]
+    use crate::{
+        config::Config,
+        store::file::{db_file::beside, log, open},
+    };
 
     #[track_caller]
     fn check(kind: u8, rows: u16, first: u16, header: usize, expected: Option<(usize, usize)>) {
@@ -162,5 +187,40 @@ mod tests {
         check(13, 2, 5_000, 0, None);
         check(0, 2, 4_000, 0, None); // No page with rows.
         assert_eq!(gap(&[13], 0), None);
+    }
+
+    /// A file opened by `name`, whose log has turns that nobody has copied into the file: it is not overwritten.
+    #[cfg(unix)]
+    #[track_caller]
+    fn check_scrub(name: &std::path::Path) {
+        let (file, conn) = open::open(name, &Config::default()).unwrap();
+        let job =
+            "INSERT INTO jobs (kind, dedupe_key, next_run_at, created_at) VALUES ('scrub', 'scrub', '', '')";
+        conn.execute(job, []).unwrap();
+        let owed = jobs::owed_scrub(&Sqlite::new(&conn, &SystemClock)).unwrap().unwrap();
+        assert!(!scrub_if_owed(&conn, &file, owed, &[1]).unwrap(), "{}", name.display());
+        assert!(log::empty_at_once(&conn, &Config::default()).unwrap());
+        assert!(scrub_if_owed(&conn, &file, owed, &[1]).unwrap(), "{}", name.display());
+
+        let log = beside(file.path(), "-wal");
+        assert!(log::empty_at_once(&conn, &Config::default()).unwrap());
+        std::fs::remove_file(&log).unwrap();
+        let error = scrub_if_owed(&conn, &file, owed, &[1]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io, "a log that cannot be found is not an empty one");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn the_file_is_not_scrubbed_beside_a_log_that_is_not_empty_whatever_name_it_was_opened_by() {
+        use std::os::unix::{ffi::OsStrExt, fs::symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &[u8]| folder.path().join(std::ffi::OsStr::from_bytes(name));
+        check_scrub(&path(b"plain.db"));
+        symlink("real.db", path(b"link.db")).unwrap();
+        std::fs::write(path(b"real.db"), "").unwrap();
+        check_scrub(&path(b"link.db"));
+        if cfg!(target_os = "linux") {
+            check_scrub(&path(b"m\xff.db")); // Others refuse such names.
+        }
     }
 }

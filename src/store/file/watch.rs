@@ -35,22 +35,32 @@ struct Watching {
     openings: u32,
 }
 
+/// When somebody looked: two marks are equal only if nobody, in any process, has committed between the looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// Each connection counts anew, so that what one connection saw must never pass for what another sees.
+    openings: u32,
+    data_version: i64,
+}
+
+#[cfg(test)]
+impl Mark {
+    pub(crate) fn sample(data_version: i64) -> Self {
+        Self { openings: 1, data_version }
+    }
+}
+
 impl Watch {
     pub(crate) fn new(file: Arc<DbFile>, clock: Arc<dyn Clock>) -> Result<Self> {
         let watching = Watching { conn: Some(file.reader()?), openings: 1 };
         let watch = Self { file, clock, watching: Mutex::new(watching) };
-        watch.data_version()?;
+        watch.mark()?;
         Ok(watch)
     }
 
-    /// A number that changes whenever anybody, in any process, has committed.
-    pub(crate) fn data_version(&self) -> Result<i64> {
-        self.ask(|conn, openings| {
-            let seen = connect::data_version(conn)?;
-            // Each connection counts anew, in 32 bits. The openings stand above them, so that what one connection
-            // saw never passes for what another sees.
-            Ok(i64::from(openings) << 32 | (seen & 0xffff_ffff))
-        })
+    /// Marks the present.
+    pub(crate) fn mark(&self) -> Result<Mark> {
+        self.ask(|conn, openings| Ok(Mark { openings, data_version: connect::data_version(conn)? }))
     }
 
     /// The session's version, as one row says it.
@@ -92,14 +102,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (file, _conn) = open::open(&folder.path().join("memory.db"), &Config::default()).unwrap();
         let watch = Watch::new(Arc::new(file), Arc::clone(&Config::default().clock)).unwrap();
-        let before = watch.data_version().unwrap();
-        assert_eq!(watch.data_version().unwrap(), before);
+        let before = watch.mark().unwrap();
+        assert_eq!(watch.mark().unwrap(), before);
 
         let stop = || true; // Fails every statement of this connection, and of no other.
         watch.lock().conn.as_ref().unwrap().progress_handler(1, Some(stop)).unwrap();
-        watch.data_version().unwrap_err();
-        let after = watch.data_version().unwrap();
+        watch.mark().unwrap_err();
+        let after = watch.mark().unwrap();
         assert_ne!(after, before);
-        assert_eq!(watch.data_version().unwrap(), after);
+        assert_eq!(watch.mark().unwrap(), after);
     }
 }

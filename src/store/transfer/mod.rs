@@ -42,7 +42,7 @@ pub struct Transferred {
 /// One line. They stand in this order, turns in the order of recording.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
-enum Line {
+pub(in crate::store) enum Line {
     /// The first.
     Memory {
         format: u32,
@@ -67,40 +67,40 @@ enum Line {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct DeletedTurn {
-    id: TurnId,
-    session_id: SessionId,
-    turn_number: u32,
-    caller_id: Option<String>,
-    timestamp: DateTime<Utc>,
+pub(in crate::store) struct DeletedTurn {
+    pub(in crate::store) id: TurnId,
+    pub(in crate::store) session_id: SessionId,
+    pub(in crate::store) turn_number: u32,
+    pub(in crate::store) caller_id: Option<String>,
+    pub(in crate::store) timestamp: DateTime<Utc>,
     /// 16 bytes, in hexadecimal.
-    content_hash: String,
+    pub(in crate::store) content_hash: String,
 }
 
 /// What the derivations do not say of an anchor; the rest is folded from them.
 #[derive(Debug, Serialize, Deserialize)]
-struct AnchorLine {
-    id: AnchorId,
-    subject: String,
-    attribute: Attribute,
-    value: String,
-    retracted_at: Option<DateTime<Utc>>,
-    /// The user's newest turn at that time; none: before the first.
-    retracted_after: Option<TurnId>,
-    is_retracted_since: bool,
+pub(in crate::store) struct AnchorLine {
+    pub(in crate::store) id: AnchorId,
+    pub(in crate::store) subject: String,
+    pub(in crate::store) attribute: Attribute,
+    pub(in crate::store) value: String,
+    pub(in crate::store) retracted_at: Option<DateTime<Utc>>,
+    /// The user's newest turn at that time. None if that was before the first.
+    pub(in crate::store) retracted_after: Option<TurnId>,
+    pub(in crate::store) is_retracted_since: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct DerivationLine {
-    anchor_id: AnchorId,
-    /// The turn; none: set by hand.
-    turn_id: Option<TurnId>,
+pub(in crate::store) struct DerivationLine {
+    pub(in crate::store) anchor_id: AnchorId,
+    /// The turn. None if it was set by hand.
+    pub(in crate::store) turn_id: Option<TurnId>,
     /// Of what was set by hand: its own id, and the user's newest turn at that time.
-    source_id: Option<TurnId>,
-    after: Option<TurnId>,
-    stance: Stance,
-    said_at: DateTime<Utc>,
-    made_by: String,
-    value: String,
-    quote: String,
+    pub(in crate::store) source_id: Option<TurnId>,
+    pub(in crate::store) after: Option<TurnId>,
+    pub(in crate::store) stance: Stance,
+    pub(in crate::store) said_at: DateTime<Utc>,
+    pub(in crate::store) made_by: String,
+    pub(in crate::store) value: String,
+    pub(in crate::store) quote: String,
 }
