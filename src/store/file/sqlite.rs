@@ -49,7 +49,7 @@ impl<'c> Sqlite<'c> {
         let shown = loop {
             match rows.next() {
                 Ok(None) => break Ok(()),
-                Ok(Some(row)) => match each(&Row::new(&SqliteRow(row))) {
+                Ok(Some(row)) => match each(&Row::new(row)) {
                     Ok(Flow::Next) => {}
                     Ok(Flow::Stop) => break Ok(()),
                     Err(error) => break Err(error),
@@ -127,11 +127,9 @@ impl Sql for Sqlite<'_> {
     }
 }
 
-struct SqliteRow<'r>(&'r rusqlite::Row<'r>);
-
-impl Columns for SqliteRow<'_> {
+impl Columns for rusqlite::Row<'_> {
     fn value(&self, at: usize) -> Result<Value<'_>> {
-        Ok(match self.0.get_ref(at)? {
+        Ok(match self.get_ref(at)? {
             ValueRef::Null => Value::Null,
             ValueRef::Integer(number) => Value::Integer(number),
             ValueRef::Real(number) => Value::Real(number),
