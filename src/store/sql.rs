@@ -119,6 +119,14 @@ pub(crate) struct Row<'r>(&'r dyn Columns);
 /// The row of a database, as it lends its values.
 pub(super) trait Columns {
     fn value(&self, at: usize) -> Result<Value<'_>>;
+
+    /// The first of them, as many as there is room for: one call for a whole row.
+    fn fill<'v>(&'v self, values: &mut [Value<'v>]) -> Result<()> {
+        for (at, value) in values.iter_mut().enumerate() {
+            *value = self.value(at)?;
+        }
+        Ok(())
+    }
 }
 
 impl<'r> Row<'r> {
@@ -133,7 +141,14 @@ impl<'r> Row<'r> {
 
     /// The same, as what it is to be. A row that holds anything else is damaged.
     pub(crate) fn get<T: FromColumn>(&self, at: usize) -> Result<T> {
-        T::from_column(self.value(at)?).ok_or_else(|| unreadable(at))
+        read(self.value(at)?, at)
+    }
+
+    /// What stands in the first columns, for who needs it more than once.
+    pub(crate) fn values<const N: usize>(&self) -> Result<[Value<'r>; N]> {
+        let mut values = [Value::Null; N];
+        self.0.fill(&mut values)?;
+        Ok(values)
     }
 
     /// A column that holds JSON. serde_json quotes what it stumbles over; only the place is passed on.
@@ -143,6 +158,23 @@ impl<'r> Row<'r> {
     }
 }
 
+/// A value of the column at `at`, as what it is to be.
+#[inline]
+pub(crate) fn read<T: FromColumn>(value: Value<'_>, at: usize) -> Result<T> {
+    T::from_column(value).ok_or_else(|| unreadable(at))
+}
+
+// Until no file of the store reads a row of rusqlite's.
+impl Columns for Row<'_> {
+    fn value(&self, at: usize) -> Result<Value<'_>> {
+        self.0.value(at)
+    }
+    fn fill<'v>(&'v self, values: &mut [Value<'v>]) -> Result<()> {
+        self.0.fill(values)
+    }
+}
+
+#[cold]
 fn unreadable(at: usize) -> Error {
     Error::caused(
         ErrorKind::Corrupt,

@@ -13,8 +13,6 @@ pub(crate) mod swap;
 // Until each stands where it is done.
 use std::ops::Range;
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     embed::EmbeddingSpace,
     error::Result,
@@ -22,28 +20,24 @@ use crate::{
         anchor::FoundAnchor,
         ids::{AnchorId, SessionId},
         job::JobKind,
-        session::SessionInfo,
-        tier::MemoryTier,
-        turn::Recorded,
     },
     store::{
-        acts::{index::Batch, restore::Unpacked, swap::Swap},
+        acts::index::Batch,
         job_tx::JobTx,
         rows::{
             anchors,
             jobs::{self, Lease, Owed, Unfinished},
             receipts::{self, NewReceipt},
-            sessions::{self, SessionRow, no_session},
             users,
             vectors::{self, Space},
         },
         scope::{Scope, UserKey},
         write_tx::WriteTx,
     },
-    text::measure::MeasuredTurn,
 };
 
 impl WriteTx<'_> {
+<<<<<<< HEAD
     pub(crate) fn add_user(&mut self, key: &UserKey) -> Result<Scope> {
         users::find_or_add(self.sql, key, self.now())
     }
@@ -97,6 +91,10 @@ impl WriteTx<'_> {
         unpacked: Option<Unpacked>,
     ) -> Result<u32> {
         restore::slice(self, scope, session, unpacked)
+=======
+    pub(crate) fn import(&mut self, key: &UserKey, import: Import) -> Result<Transferred> {
+        import::write(self, key, import)
+>>>>>>> wip-door1
     }
     pub(crate) fn set_anchor(&mut self, scope: &Scope, found: &FoundAnchor) -> Result<AnchorId> {
         anchors::set(self.sql, scope, found, self.now())
@@ -149,12 +147,6 @@ impl WriteTx<'_> {
 impl JobTx<'_, '_> {
     pub(crate) fn finish(&mut self) -> Result<()> {
         jobs::finish(self.tx.sql, self.lease)
-    }
-    pub(crate) fn swap_slice(&mut self, scope: &Scope, swap: &Swap) -> Result<()> {
-        swap::swap(self.tx, scope, self.lease, swap)
-    }
-    pub(crate) fn finish_compression(&mut self, scope: &Scope, session: SessionId) -> Result<bool> {
-        swap::finish(self.tx, scope, self.lease, session)
     }
     pub(crate) fn erase_slice(&mut self, scope: &Scope) -> Result<erase::Slice> {
         match self.lease.session_id {

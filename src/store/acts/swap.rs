@@ -5,7 +5,6 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
-use rusqlite::{OptionalExtension, params};
 
 use crate::{
     compress::{
@@ -14,7 +13,7 @@ use crate::{
     },
     error::{Error, ErrorKind, Result},
     model::{
-        ids::{AnchorId, SessionId, SummaryId, TurnId},
+        ids::{AnchorId, SessionId, SummaryId},
         job::JobKind,
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason},
@@ -22,16 +21,12 @@ use crate::{
     },
     store::{
         acts::index,
+        job_tx::JobTx,
         rows::{
             anchors::{self, Source},
-            jobs::{self, Lease},
-            originals, sessions, summaries,
-            turns::{self, turn_key},
-            units, users, vectors,
+            jobs, originals, sessions, summaries, turns, units, users, vectors,
         },
         scope::Scope,
-        sql::Sql,
-        write_tx::WriteTx,
     },
     text::words::{EncodedWords, WordCounts},
 };
@@ -59,97 +54,91 @@ impl Fate {
     }
 }
 
-/// Does it, for whoever holds the job.
-pub(crate) fn swap(tx: &mut WriteTx<'_>, scope: &Scope, lease: &Lease, swap: &Swap) -> Result<()> {
-    let now = tx.now();
-    let (session_id, session_no) = swap.session;
-    let frame_no = match &swap.frame {
-        Some(frame) => Some(originals::insert_frame(tx.sql, scope, session_id, frame)?),
-        None => None,
-    };
-    let (mut folds, mut position) = (BTreeSet::new(), 0);
-    for fate in &swap.fates {
-        let place = (session_no, fate.turn.turn_number);
-        expect_warm(tx.sql, scope, place, fate.turn.id)?;
-        let mut anchor_ids = Vec::new();
-        for found in &fate.plan.anchors {
-            let turn = &fate.turn;
+impl JobTx<'_, '_> {
+    /// Does it.
+    pub(crate) fn swap_slice(&mut self, scope: &Scope, swap: &Swap) -> Result<()> {
+        self.tx.lock(scope)?;
+        let (sql, now) = (self.tx.sql, self.tx.now());
+        let (session_id, session_no) = swap.session;
+        let expected: Vec<_> = swap.fates.iter().map(|fate| (fate.turn.turn_number, fate.turn.id)).collect();
+        if let Some(number) = turns::first_not_warm(sql, scope, session_no, &expected)? {
+            let reason = format!("turn {number} changed meanwhile; nothing was written");
+            return Err(Error::new(ErrorKind::Conflict, reason));
+        }
+        let frame_no = match &swap.frame {
+            Some(frame) => Some(originals::insert_frame(sql, scope, session_id, frame)?),
+            None => None,
+        };
+        let (mut folds, mut position) = (BTreeSet::new(), 0);
+        for Fate { turn, plan } in &swap.fates {
+            let place = (session_no, turn.turn_number);
             let source = Source {
                 turn: Some(turn.id),
                 seq: turn.seq,
                 said_at: turn.timestamp,
-                made_by: &fate.plan.made_by,
+                made_by: &plan.made_by,
             };
-            let (id, fold) = anchors::state(tx.sql, scope, found, source, now)?;
-            anchor_ids.push(id);
-            folds.insert(fold);
-        }
-        match &fate.plan.sketch {
-            None => turns::keep_cold(tx.sql, scope, place, fate.plan.rule)?,
-            Some(sketch) => {
-                let summary = summary_of(&fate.turn, sketch, anchor_ids, now);
-                let (seq, snapshot) = (fate.turn.seq, fate.turn.snapshot_id);
-                summaries::insert(tx.sql, scope, session_no, seq, snapshot, &summary)?;
-                match sketch.original {
-                    Original::Archived => {
-                        let frame_no = frame_no.expect("what is archived is in the frame");
-                        originals::insert_archived(tx.sql, scope, place, (frame_no, position))?;
-                        position += 1;
-                    }
-                    Original::Deleted => forget_words(tx, scope, &fate.turn, &summary)?,
-                }
-                turns::remove(tx.sql, scope, place)?;
+            let mut anchor_ids = Vec::new();
+            for found in &plan.anchors {
+                let (id, fold) = anchors::state(sql, scope, found, source, now)?;
+                anchor_ids.push(id);
+                folds.insert(fold);
             }
+            match &plan.sketch {
+                None => turns::keep_cold(sql, scope, place, plan.rule)?,
+                Some(sketch) => {
+                    let summary = summary_of(turn, sketch, anchor_ids, now);
+                    summaries::insert(sql, scope, session_no, turn.seq, turn.snapshot_id, &summary)?;
+                    match sketch.original {
+                        Original::Archived => {
+                            let frame_no = frame_no.expect("what is archived is in the frame");
+                            originals::insert_archived(sql, scope, place, (frame_no, position))?;
+                            position += 1;
+                        }
+                        Original::Deleted => self.forget_words(scope, turn, &summary)?,
+                    }
+                    turns::remove(sql, scope, place)?;
+                }
+            }
+            turns::record_move(sql, scope, place, ("warm", "cold"), MoveReason::Compression, now)?;
         }
-        turns::record_move(tx.sql, scope, place, ("warm", "cold"), MoveReason::Compression, now)?;
+        if swap.fates.iter().any(|fate| fate.becomes(Original::Deleted)) {
+            users::raise_epoch(sql, scope)?; // Whoever has the words of what is deleted reads anew.
+        }
+        anchors::refold(sql, scope, &folds)?;
+        let turns = u32::try_from(swap.fates.len()).unwrap_or(u32::MAX);
+        jobs::progress(sql, self.lease, turns, self.tx.config.summarizer_tries)
     }
-    if swap.fates.iter().any(|fate| fate.becomes(Original::Deleted)) {
-        users::raise_epoch(tx.sql, scope)?; // Whoever has the words of what is deleted reads anew.
-    }
-    anchors::refold(tx.sql, scope, &folds)?;
-    let turns = u32::try_from(swap.fates.len()).unwrap_or(u32::MAX);
-    jobs::progress(tx.sql, lease, turns, tx.config.summarizer_tries)
-}
 
-/// From now on a turn whose original is deleted is found by its summary's words and meaning.
-fn forget_words(tx: &mut WriteTx<'_>, scope: &Scope, turn: &Turn, summary: &Summary) -> Result<()> {
-    let sql = tx.sql;
-    let seq = u32::try_from(turn.seq).unwrap_or(u32::MAX);
-    let old = WordCounts::of(&turn.said).encode();
-    let keywords = serde_json::to_string(&summary.topic_keywords).unwrap_or_default();
-    let new = units::words_of_summary(&summary.summary_text, &keywords);
-    if let (Some(old), Some(new)) = (EncodedWords::parse(&old), EncodedWords::parse(&new)) {
-        index::replace(sql, scope, seq, (old, new))?;
+    /// From now on a turn whose original is deleted is found by its summary's words and meaning.
+    fn forget_words(&mut self, scope: &Scope, turn: &Turn, summary: &Summary) -> Result<()> {
+        let sql = self.tx.sql;
+        let seq = u32::try_from(turn.seq).unwrap_or(u32::MAX);
+        let old = WordCounts::of(&turn.said).encode();
+        let keywords = serde_json::to_string(&summary.topic_keywords).unwrap_or_default();
+        let new = units::words_of_summary(&summary.summary_text, &keywords);
+        if let (Some(old), Some(new)) = (EncodedWords::parse(&old), EncodedWords::parse(&new)) {
+            index::replace(sql, scope, seq, (old, new))?;
+        }
+        vectors::forget(sql, scope, &BTreeSet::from([seq]))?;
+        if vectors::reopen(sql, scope, seq)? {
+            jobs::enqueue_if_none(self.tx, scope, JobKind::Embed)?;
+        }
+        Ok(())
     }
-    vectors::forget(sql, scope, &BTreeSet::from([seq]))?;
-    if vectors::reopen(sql, scope, seq)? {
-        jobs::enqueue_if_none(tx, scope, JobKind::Embed)?;
-    }
-    Ok(())
-}
 
-/// Says that a session has no turn left to compress, and ends the job. False: turns are left.
-pub(crate) fn finish(tx: &WriteTx<'_>, scope: &Scope, lease: &Lease, session: SessionId) -> Result<bool> {
-    let session = sessions::existing(tx.sql, scope, session)?;
-    if !turns::has_warm(tx.sql, scope, session.session_no)? {
-        sessions::set_tier(tx.sql, scope, session.session_no, MemoryTier::Cold)?;
-        jobs::finish(tx.sql, lease)?;
-        return Ok(true);
+    /// Says that a session has no turn left to compress, and ends the job. False: turns are left.
+    pub(crate) fn finish_compression(&mut self, scope: &Scope, session: SessionId) -> Result<bool> {
+        self.tx.lock(scope)?;
+        let sql = self.tx.sql;
+        let session = sessions::existing(sql, scope, session)?;
+        if turns::has_warm(sql, scope, session.session_no)? {
+            return Ok(false);
+        }
+        sessions::set_tier(sql, scope, session.session_no, MemoryTier::Cold)?;
+        jobs::finish(sql, self.lease)?;
+        Ok(true)
     }
-    Ok(false)
-}
-
-fn expect_warm(tx: &dyn Sql, scope: &Scope, (session_no, turn_number): (i64, u32), id: TurnId) -> Result<()> {
-    let is_warm = tx
-        .prepare_cached(
-            "SELECT id = ?3 AND memory_tier = 'warm' FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2",
-        )?
-        .query_row(params![turn_key(session_no, turn_number), scope.user_id, id], |row| row.get(0))
-        .optional()?;
-    if is_warm == Some(true) {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::Conflict, format!("turn {turn_number} changed meanwhile; nothing was written")))
 }
 
 fn summary_of(turn: &Turn, sketch: &NewSummary, anchors: Vec<AnchorId>, now: DateTime<Utc>) -> Summary {
@@ -168,6 +157,24 @@ fn summary_of(turn: &Turn, sketch: &NewSummary, anchors: Vec<AnchorId>, now: Dat
         original: sketch.original,
         original_tokens: turn.tokens.total_tokens,
     }
+}
+
+// Until every caller speaks to the methods.
+pub(crate) fn swap(
+    tx: &mut crate::store::write_tx::WriteTx<'_>,
+    scope: &Scope,
+    lease: &jobs::Lease,
+    swap: &Swap,
+) -> Result<()> {
+    JobTx::hold(tx, lease)?.swap_slice(scope, swap)
+}
+pub(crate) fn finish(
+    tx: &mut crate::store::write_tx::WriteTx<'_>,
+    scope: &Scope,
+    lease: &jobs::Lease,
+    session: SessionId,
+) -> Result<bool> {
+    JobTx::hold(tx, lease)?.finish_compression(scope, session)
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
         let shown = loop {
             match rows.next() {
                 Ok(None) => break Ok(()),
-                Ok(Some(row)) => match each(&Row::new(&SqliteRow(row))) {
+                Ok(Some(row)) => match each(&Row::new(row)) {
                     Ok(Flow::Next) => {}
                     Ok(Flow::Stop) => break Ok(()),
                     Err(error) => break Err(error),
@@ -137,11 +137,9 @@ impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
     }
 }
 
-struct SqliteRow<'r>(&'r rusqlite::Row<'r>);
-
-impl Columns for SqliteRow<'_> {
+impl Columns for rusqlite::Row<'_> {
     fn value(&self, at: usize) -> Result<Value<'_>> {
-        Ok(match self.0.get_ref(at)? {
+        Ok(match self.get_ref(at)? {
             ValueRef::Null => Value::Null,
             ValueRef::Integer(number) => Value::Integer(number),
             ValueRef::Real(number) => Value::Real(number),

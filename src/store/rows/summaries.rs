@@ -1,121 +1,144 @@
 //! Rows of `conversation_summaries`.
 
-use rusqlite::{Row, params};
-
 use crate::{
     error::Result,
     model::{
-        ids::{SessionId, TurnId},
+        ids::{SessionId, SnapshotId, TurnId},
         summary::Summary,
     },
     store::{
-        columns::{Instant, instant_at, json_at},
-        file::row_check,
-        rows::turns::{place_of, turn_key},
+        rows::{
+            row_check,
+            turns::{place_of, turn_key},
+        },
         scope::Scope,
-        sql::Sql,
+        sql::{Columns, Expect, Row, Sql, values},
     },
 };
 
-/// What the row's checksum covers, in the table's order, then the checksum.
-const COLUMNS: &str = "turn_key, id, original_turn_id, original, user_id, session_id, turn_number, seq, snapshot_id, \
-    timestamp, original_tokens, summary_tokens, reliability, summarizer, identity_anchor_ids, topic_keywords, \
-    summary_text, row_check";
-/// How many of them the checksum covers.
-pub(crate) const CHECKED_COLUMNS: usize = 17;
+/// What [`read`] reads: what the row's checksum covers, in the table's order, then the checksum.
+macro_rules! columns {
+    () => {
+        "turn_key, id, original_turn_id, original, user_id, session_id, turn_number, seq, snapshot_id, timestamp, \
+         original_tokens, summary_tokens, reliability, summarizer, identity_anchor_ids, topic_keywords, summary_text, \
+         row_check"
+    };
+}
 
-fn read(row: &Row<'_>) -> Result<Summary> {
+/// How many of them the checksum covers.
+const CHECKED_COLUMNS: usize = 17;
+
+fn read(row: &impl Columns) -> Result<Summary> {
+    let row = &Row::new(row);
     if !row_check::holds(row, CHECKED_COLUMNS)? {
-        let (session_no, turn_number) = place_of(row.get("turn_key")?);
-        return Err(crate::store::rows::row_check::damaged(format_args!(
+        let (session_no, turn_number) = place_of(row.get(0)?);
+        return Err(row_check::damaged(format_args!(
             "the summary of turn {turn_number} of session number {session_no}"
         )));
     }
     Ok(Summary {
-        id: row.get("id")?,
-        original_turn_id: row.get("original_turn_id")?,
-        session_id: row.get("session_id")?,
-        turn_number: row.get("turn_number")?,
-        summary_text: row.get("summary_text")?,
-        topic_keywords: json_at(row, "topic_keywords")?,
-        identity_anchor_ids: json_at(row, "identity_anchor_ids")?,
-        timestamp: instant_at(row, "timestamp")?,
-        summarizer: row.get("summarizer")?,
-        reliability: row.get("reliability")?,
-        summary_tokens: row.get("summary_tokens")?,
-        original: row.get("original")?,
-        original_tokens: row.get("original_tokens")?,
+        id: row.get(1)?,
+        original_turn_id: row.get(2)?,
+        original: row.get(3)?,
+        session_id: row.get(5)?,
+        turn_number: row.get(6)?,
+        timestamp: row.get(9)?,
+        original_tokens: row.get(10)?,
+        summary_tokens: row.get(11)?,
+        reliability: row.get(12)?,
+        summarizer: row.get(13)?,
+        identity_anchor_ids: row.json(14)?,
+        topic_keywords: row.json(15)?,
+        summary_text: row.get(16)?,
     })
 }
 
 /// Writes a summary for a turn that leaves.
 pub(crate) fn insert(
-    tx: &dyn Sql,
+    sql: &dyn Sql,
     scope: &Scope,
     session_no: i64,
     seq: i64,
-    snapshot: Option<crate::model::ids::SnapshotId>,
+    snapshot: Option<SnapshotId>,
     summary: &Summary,
 ) -> Result<()> {
-    tx.prepare_cached(
+    sql.put(
         "INSERT INTO conversation_summaries
            (turn_key, id, original_turn_id, original, user_id, session_id, turn_number, seq, snapshot_id, timestamp,
             summary_tokens, reliability, summarizer, identity_anchor_ids, topic_keywords, summary_text, original_tokens)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
-    )?
-    .execute(params![
-        turn_key(session_no, summary.turn_number),
-        summary.id,
-        summary.original_turn_id,
-        summary.original,
-        scope.user_id,
-        summary.session_id,
-        summary.turn_number,
-        seq,
-        snapshot,
-        Instant(summary.timestamp),
-        summary.summary_tokens,
-        summary.reliability,
-        summary.summarizer,
-        serde_json::json!(summary.identity_anchor_ids).to_string(),
-        serde_json::json!(summary.topic_keywords).to_string(),
-        summary.summary_text,
-        summary.original_tokens,
-    ])?;
-    Ok(())
+        values![
+            turn_key(session_no, summary.turn_number),
+            summary.id,
+            summary.original_turn_id,
+            summary.original,
+            scope.user_id,
+            summary.session_id,
+            summary.turn_number,
+            seq,
+            snapshot,
+            summary.timestamp,
+            summary.summary_tokens,
+            summary.reliability,
+            summary.summarizer,
+            serde_json::json!(summary.identity_anchor_ids).to_string(),
+            serde_json::json!(summary.topic_keywords).to_string(),
+            summary.summary_text,
+            summary.original_tokens,
+        ],
+        Expect::Any,
+    )
+}
+
+/// Removes the summary of a turn that comes back, if there is one.
+pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, (session_no, turn_number): (i64, u32)) -> Result<()> {
+    sql.put(
+        "DELETE FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2",
+        values![turn_key(session_no, turn_number), scope.user_id],
+        Expect::Any,
+    )
 }
 
 /// The summary that stands for a turn.
-pub(crate) fn of_turn(conn: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Option<Summary>> {
-    let mut stmt = conn.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM conversation_summaries WHERE original_turn_id = ?1 AND user_id = ?2"
-    ))?;
-    let mut rows = stmt.query(params![turn, scope.user_id])?;
-    rows.next()?.map(read).transpose()
+pub(crate) fn of_turn(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Option<Summary>> {
+    sql.one(
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM conversation_summaries WHERE original_turn_id = ?1 AND user_id = ?2"
+        ),
+        values![turn, scope.user_id],
+        |row| read(row),
+    )
 }
 
 /// The summary that stands at a place of a session.
 pub(crate) fn at(
-    conn: &dyn Sql,
+    sql: &dyn Sql,
     scope: &Scope,
     (session_no, turn_number): (i64, u32),
 ) -> Result<Option<Summary>> {
-    let mut stmt = conn.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2"
-    ))?;
-    let mut rows = stmt.query(params![turn_key(session_no, turn_number), scope.user_id])?;
-    rows.next()?.map(read).transpose()
+    sql.one(
+        concat!("SELECT ", columns!(), " FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2"),
+        values![turn_key(session_no, turn_number), scope.user_id],
+        |row| read(row),
+    )
 }
 
 /// The summaries of a session, in its order.
-pub(crate) fn of_session(conn: &dyn Sql, scope: &Scope, session: SessionId) -> Result<Vec<Summary>> {
-    let mut stmt = conn.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM conversation_summaries WHERE session_id = ?1 AND user_id = ?2 ORDER BY turn_key"
-    ))?;
-    stmt.query_and_then(params![session, scope.user_id], read)?.collect()
+pub(crate) fn of_session(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<Vec<Summary>> {
+    sql.list(
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM conversation_summaries WHERE session_id = ?1 AND user_id = ?2 ORDER BY turn_key"
+        ),
+        values![session, scope.user_id],
+        |row| read(row),
+    )
 }
 
 /// The columns of a summary and what reads them, for doctor: it looks at the rows of all users.
-pub(crate) fn row_reader() -> (&'static str, fn(&Row<'_>) -> Result<Summary>) {
-    (COLUMNS, read)
+pub(in crate::store) fn row_reader<C: Columns>() -> (&'static str, fn(&C) -> Result<Summary>) {
+    (columns!(), read)
 }

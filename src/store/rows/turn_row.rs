@@ -1,14 +1,12 @@
 //! A row of `conversation_turns` as it is read: its key, its checksum, and the turn that it is.
 
-use rusqlite::{
-    Row,
-    types::{FromSql, FromSqlResult, ValueRef},
-};
-
 use crate::{
     error::{Error, ErrorKind, Result},
     model::turn::{Said, TokenCounts, Turn},
-    store::{columns::Instant, file::row_check},
+    store::{
+        rows::row_check,
+        sql::{self, Columns, FromColumn, Row, Value},
+    },
 };
 
 /// `turn_key = session_no << 24 | turn_number`.
@@ -20,62 +18,70 @@ pub(crate) fn turn_key(session_no: i64, turn_number: u32) -> i64 {
     session_no << TURN_NUMBER_BITS | i64::from(turn_number)
 }
 
-/// What the row's checksum covers, in the table's order, then the checksum, then what it leaves out. [`read`] counts them
-/// instead of naming them: looking up 21 names in each of 50 rows took as long as reading the rows (benchmark `warm`).
-pub(crate) const COLUMNS: &str = "id, session_id, turn_number, seq, caller_id, timestamp, memory_tier, user_message_tokens, \
-    ai_response_tokens, total_tokens, piece_tokens, counted_by, is_identity_critical, critical_rule, user_name, \
-    assistant_name, user_origin, assistant_origin, user_message, ai_response, row_check, snapshot_id, turn_key";
+/// What [`read`] reads: what the row's checksum covers, in the table's order, then the checksum, then what it leaves out.
+macro_rules! turn_columns {
+    () => {
+        "id, session_id, turn_number, seq, caller_id, timestamp, memory_tier, user_message_tokens, \
+         ai_response_tokens, total_tokens, piece_tokens, counted_by, is_identity_critical, critical_rule, user_name, \
+         assistant_name, user_origin, assistant_origin, user_message, ai_response, row_check, snapshot_id, turn_key"
+    };
+}
+pub(crate) use turn_columns;
+
+/// The same, for doctor.
+pub(crate) const COLUMNS: &str = turn_columns!();
 /// How many of them the checksum covers.
 const CHECKED_COLUMNS: usize = 20;
+/// Where the key is.
+const TURN_KEY: usize = CHECKED_COLUMNS + 2;
 
-/// The turn of a row that was read by [`COLUMNS`].
-pub(crate) fn read(row: &Row<'_>) -> Result<Turn> {
-    let mut values = [ValueRef::Null; CHECKED_COLUMNS + 2];
-    for (at, value) in values.iter_mut().enumerate() {
-        *value = row.get_ref(at)?;
-    }
+/// The turn of a row that was read by [`turn_columns`]. Every value is taken once, for the checksum and for the turn.
+pub(in crate::store) fn read(row: &impl Columns) -> Result<Turn> {
+    let values: [_; TURN_KEY] = Row::new(row).values()?;
     if !row_check::is_whole(&values[..=CHECKED_COLUMNS]) {
-        return Err(damaged(place_of(row.get("turn_key")?))); // What the row was found by.
-    }
-    from_values(&values).map_err(|error| rusqlite::Error::from(error).into())
-}
-
-fn from_values(values: &[ValueRef<'_>; CHECKED_COLUMNS + 2]) -> FromSqlResult<Turn> {
-    fn get<T: FromSql>(value: ValueRef<'_>) -> FromSqlResult<T> {
-        T::column_result(value)
+        return Err(damaged(place(row)?));
     }
     Ok(Turn {
-        id: get(values[0])?,
-        session_id: get(values[1])?,
-        turn_number: get(values[2])?,
-        seq: get(values[3])?,
-        caller_id: get(values[4])?,
-        timestamp: get::<Instant>(values[5])?.0,
-        memory_tier: get(values[6])?,
-        is_identity_critical: get(values[12])?,
-        critical_rule: get(values[13])?,
-        snapshot_id: get(values[21])?,
+        id: get(&values, 0)?,
+        session_id: get(&values, 1)?,
+        turn_number: get(&values, 2)?,
+        seq: get(&values, 3)?,
+        caller_id: get(&values, 4)?,
+        timestamp: get(&values, 5)?,
+        memory_tier: get(&values, 6)?,
+        is_identity_critical: get(&values, 12)?,
+        critical_rule: get(&values, 13)?,
+        snapshot_id: get(&values, 21)?,
         tokens: TokenCounts {
-            user_message_tokens: get(values[7])?,
-            ai_response_tokens: get(values[8])?,
-            total_tokens: get(values[9])?,
-            piece_tokens: get(values[10])?,
-            counted_by: get(values[11])?,
+            user_message_tokens: get(&values, 7)?,
+            ai_response_tokens: get(&values, 8)?,
+            total_tokens: get(&values, 9)?,
+            piece_tokens: get(&values, 10)?,
+            counted_by: get(&values, 11)?,
         },
         said: Said {
-            user_name: get(values[14])?,
-            assistant_name: get(values[15])?,
-            user_origin: get(values[16])?,
-            assistant_origin: get(values[17])?,
-            user_message: get(values[18])?,
-            ai_response: get(values[19])?,
+            user_name: get(&values, 14)?,
+            assistant_name: get(&values, 15)?,
+            user_origin: get(&values, 16)?,
+            assistant_origin: get(&values, 17)?,
+            user_message: get(&values, 18)?,
+            ai_response: get(&values, 19)?,
         },
     })
 }
 
+fn get<T: FromColumn>(values: &[Value<'_>; TURN_KEY], at: usize) -> Result<T> {
+    sql::read(values[at], at)
+}
+
+/// Where the turn of a row is: what the row was found by.
+fn place(row: &impl Columns) -> Result<(i64, u32)> {
+    Ok(place_of(Row::new(row).get(TURN_KEY)?))
+}
+
 /// The error for a turn that is not what was recorded.
 pub(crate) fn damaged((session_no, turn_number): (i64, u32)) -> Error {
-    crate::store::rows::row_check::damaged(format_args!("turn {turn_number} of session number {session_no}"))
+    row_check::damaged(format_args!("turn {turn_number} of session number {session_no}"))
 }
 
 /// The session and the number that a key is made of.
@@ -97,7 +103,7 @@ impl Read {
         match read(row) {
             Ok(turn) => self.turns.push(turn),
             Err(error) if error.kind() == ErrorKind::Corrupt => {
-                self.damaged.push(place_of(row.get("turn_key")?).1);
+                self.damaged.push(place(row)?.1);
                 return Ok(false);
             }
             Err(error) => return Err(error),

@@ -1,23 +1,28 @@
-//! A user's recall units in their order: what they are, and the words by which they are found.
+//! Rows of `recall_units`: a user's units in their order, what they are, and the words by which they are found.
 
-use rusqlite::{OptionalExtension, Row, params};
+use chrono::{DateTime, Utc};
 
 use crate::{
     embed::pieces::{Piece, pieces},
     error::{ErrorKind, Result},
     index::facts::Facts,
-    model::turn::{NewTurn, Turn},
+    model::{
+        ids::{SessionId, TurnId},
+        turn::{NewTurn, Turn},
+    },
     store::{
-        columns::instant_at,
-        file::row_check,
         rows::{
-            originals, summaries,
+            originals, row_check, summaries,
             turns::{self, turn_key},
+            users,
         },
         scope::Scope,
-        sql::Sql,
+        sql::{Expect, Flow, Row, Sql, Value, missing, values},
     },
-    text::words::{EncodedWords, WordCounts},
+    text::{
+        measure::ContentHash,
+        words::{EncodedWords, WordCounts},
+    },
 };
 
 /// How far a user's units are, and how far they are indexed.
@@ -42,53 +47,151 @@ pub(crate) struct Unit {
 }
 
 /// How far the user's units are; nothing: the user is gone.
-pub(crate) fn extent(conn: &dyn Sql, scope: &Scope) -> Result<Extent> {
-    let mut stmt = conn.prepare_cached(
-        "SELECT epoch, last_seq, indexed_seq, anchor_version FROM user_scopes WHERE user_no = ?1 AND user_id = ?2",
+pub(crate) fn extent(sql: &dyn Sql, scope: &Scope) -> Result<Extent> {
+    let found = sql.one(users::ROW, values![scope.user_no], users::read_row)?;
+    let known = found.filter(|row| row.user_id == scope.user_id).map(|row| Extent {
+        epoch: row.epoch,
+        last_seq: row.last_seq,
+        indexed_seq: row.indexed_seq,
+        anchor_version: row.anchor_version,
+    });
+    Ok(known.unwrap_or_default())
+}
+
+/// What an earlier record with the same caller's id left behind.
+#[derive(Debug)]
+pub(crate) struct KnownUnit {
+    pub(crate) seq: i64,
+    pub(crate) turn_id: TurnId,
+    pub(crate) session_id: SessionId,
+    pub(crate) turn_number: u32,
+    pub(crate) content_hash: ContentHash,
+}
+
+/// The turn with the caller's id, wherever it is now.
+pub(crate) fn unit_by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Result<Option<KnownUnit>> {
+    sql.one(
+        "SELECT r.seq, r.owner_id, s.id, r.turn_number, r.content_hash
+         FROM recall_units AS r JOIN conversation_sessions AS s ON s.session_no = r.session_no
+         WHERE r.user_no = ?1 AND r.caller_id = ?2 AND s.user_id = ?3",
+        values![scope.user_no, caller_id, scope.user_id],
+        |row| {
+            Ok(KnownUnit {
+                seq: row.get(0)?,
+                turn_id: row.get(1)?,
+                session_id: row.get(2)?,
+                turn_number: row.get(3)?,
+                content_hash: row.get(4)?,
+            })
+        },
+    )
+}
+
+/// Where the turn of a unit is, and what its caller calls it.
+pub(crate) struct UnitPlace {
+    pub(crate) session_no: i64,
+    pub(crate) turn_number: u32,
+    pub(crate) caller_id: Option<String>,
+}
+
+/// A unit by its number.
+pub(crate) fn unit_by_seq(sql: &dyn Sql, scope: &Scope, seq: u32) -> Result<Option<UnitPlace>> {
+    sql.one(
+        "SELECT session_no, turn_number, caller_id FROM recall_units WHERE user_no = ?1 AND seq = ?2",
+        values![scope.user_no, seq],
+        |row| Ok(UnitPlace { session_no: row.get(0)?, turn_number: row.get(1)?, caller_id: row.get(2)? }),
+    )
+}
+
+/// What proves the texts of turns, by their units, which must be there.
+pub(crate) fn content_hashes(
+    sql: &dyn Sql,
+    scope: &Scope,
+    seqs: impl Iterator<Item = i64>,
+) -> Result<Vec<ContentHash>> {
+    let sets: Vec<_> = seqs.map(|seq| vec![Value::Integer(scope.user_no), Value::Integer(seq)]).collect();
+    let mut found = Vec::with_capacity(sets.len());
+    sql.query_many(
+        "SELECT content_hash FROM recall_units WHERE user_no = ?1 AND seq = ?2",
+        &sets,
+        &mut |_, row| {
+            found.push(row.get(0)?);
+            Ok(())
+        },
     )?;
-    let read = |row: &Row<'_>| {
-        Ok(Extent {
-            epoch: row.get("epoch")?,
-            last_seq: row.get("last_seq")?,
-            indexed_seq: row.get("indexed_seq")?,
-            anchor_version: row.get("anchor_version")?,
-        })
-    };
-    Ok(stmt.query_row(params![scope.user_no, scope.user_id], read).optional()?.unwrap_or_default())
+    if found.len() == sets.len() { Ok(found) } else { Err(missing()) }
+}
+
+/// Writes the unit that stands for a turn, and returns its place in the order of recording.
+pub(crate) fn insert_unit(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: i64,
+    turn: &Turn,
+    hash: ContentHash,
+) -> Result<i64> {
+    let unit = (turn.id, turn.caller_id.as_deref(), hash, turn.timestamp);
+    insert_unit_of(sql, scope, (session_no, turn.turn_number), unit)
+}
+
+/// The same for a turn of which no more is known.
+pub(crate) fn insert_unit_of(
+    sql: &dyn Sql,
+    scope: &Scope,
+    place: (i64, u32),
+    unit: (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
+) -> Result<i64> {
+    let seq = users::next_seq(sql, scope)?;
+    insert(sql, scope, seq, place, unit)?;
+    Ok(seq)
+}
+
+/// Writes the unit that stands for a turn.
+pub(crate) fn insert(
+    sql: &dyn Sql,
+    scope: &Scope,
+    seq: i64,
+    (session_no, turn_number): (i64, u32),
+    (id, caller_id, hash, said_at): (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
+) -> Result<()> {
+    sql.put(
+        "INSERT INTO recall_units
+           (user_no, seq, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at)
+         VALUES (?1, ?2, 'turn', ?3, ?4, ?5, ?6, ?7, ?8)",
+        values![scope.user_no, seq, id, session_no, turn_number, caller_id, hash, said_at],
+        Expect::Any,
+    )
 }
 
 /// Shows the units after `after` up to `until`, in their order, with their words wherever they are: in the turn's row,
 /// in the archive, or, where the original was deleted, those of the summary.
 pub(crate) fn for_each(
-    conn: &dyn Sql,
+    sql: &dyn Sql,
     scope: &Scope,
     (after, until): (u32, u32),
     mut each: impl FnMut(Unit) -> Result<()>,
 ) -> Result<()> {
-    let mut stmt = conn.prepare_cached(
-        "SELECT r.seq AS seq, r.session_no AS session_no, r.turn_number AS turn_number, r.said_at AS said_at,
-                coalesce(t.words, a.words) AS words, m.summary_text AS summary_text, m.topic_keywords AS topic_keywords
+    sql.query(
+        "SELECT coalesce(t.words, a.words), m.summary_text, m.topic_keywords,
+                r.seq, r.session_no, r.turn_number, r.said_at
          FROM recall_units AS r
          LEFT JOIN conversation_turns AS t ON t.turn_key = (r.session_no << 24 | r.turn_number) AND t.user_id = ?4
          LEFT JOIN archived_turns AS a ON a.turn_key = (r.session_no << 24 | r.turn_number) AND a.user_no = ?1
          LEFT JOIN conversation_summaries AS m ON m.turn_key = (r.session_no << 24 | r.turn_number)
            AND m.user_id = ?4 AND m.original = 'deleted'
          WHERE r.user_no = ?1 AND r.seq > ?2 AND r.seq <= ?3 ORDER BY r.seq",
-    )?;
-    let mut rows = stmt.query(params![scope.user_no, after, until, scope.user_id])?;
-    while let Some(row) = rows.next()? {
-        each(read(row)?)?;
-    }
-    Ok(())
+        values![scope.user_no, after, until, scope.user_id],
+        &mut |row| each(read(row)?).map(|()| Flow::Next),
+    )
 }
 
 fn read(row: &Row<'_>) -> Result<Unit> {
     let words = words_in(row)?;
     let facts = Facts {
-        seq: row.get("seq")?,
-        session_no: row.get("session_no").unwrap_or_default(),
-        turn_number: row.get("turn_number").unwrap_or_default(),
-        said_at_ms: instant_at(row, "said_at").map_or(0, |at| at.timestamp_millis()),
+        seq: row.get(3)?,
+        session_no: row.get(4).unwrap_or_default(),
+        turn_number: row.get(5).unwrap_or_default(),
+        said_at_ms: row.get(6).map_or(0, |at: DateTime<Utc>| at.timestamp_millis()),
         ..Facts::default()
     };
     // A unit that is damaged is found by what is left of it; doctor finds the damage.
@@ -96,15 +199,14 @@ fn read(row: &Row<'_>) -> Result<Unit> {
     Ok(Unit { facts, words })
 }
 
-/// The words of a row: the turn's own, else those of the summary in its place.
+/// The words of a row that begins with them: the turn's own, else those of the summary in its place.
 fn words_in(row: &Row<'_>) -> Result<Vec<u8>> {
-    match row.get("words") {
+    match row.get(0) {
         Ok(Some(words)) => return Ok(words),
         Ok(None) => {}
         Err(_) => return Ok(Vec::new()), // It is damaged.
     }
-    let summary: Option<String> = row.get("summary_text")?;
-    let keywords: Option<String> = row.get("topic_keywords")?;
+    let (summary, keywords): (Option<String>, Option<String>) = (row.get(1)?, row.get(2)?);
     Ok(words_of_summary(&summary.unwrap_or_default(), &keywords.unwrap_or_default()))
 }
 
@@ -116,37 +218,37 @@ pub(crate) fn words_of_summary(summary_text: &str, topic_keywords: &str) -> Vec<
 
 /// The words of one turn, from wherever it is; `None`: it is nowhere.
 pub(crate) fn words_at(
-    conn: &dyn Sql,
+    sql: &dyn Sql,
     scope: &Scope,
     (session_no, turn_number): (i64, u32),
 ) -> Result<Option<Vec<u8>>> {
-    let mut stmt = conn.prepare_cached(
+    sql.one(
         "SELECT words, NULL AS summary_text, NULL AS topic_keywords FROM conversation_turns
          WHERE turn_key = ?1 AND user_id = ?2
          UNION ALL SELECT words, NULL, NULL FROM archived_turns WHERE turn_key = ?1 AND user_no = ?3
          UNION ALL SELECT NULL, summary_text, topic_keywords FROM conversation_summaries
          WHERE turn_key = ?1 AND user_id = ?2 AND original = 'deleted'",
-    )?;
-    let mut rows = stmt.query(params![turn_key(session_no, turn_number), scope.user_id, scope.user_no])?;
-    rows.next()?.map(words_in).transpose()
+        values![turn_key(session_no, turn_number), scope.user_id, scope.user_no],
+        words_in,
+    )
 }
 
 /// Whether what has the words of one turn, wherever that is, is what was written.
-pub(crate) fn is_sound(conn: &dyn Sql, scope: &Scope, place: (i64, u32)) -> Result<bool> {
-    let mut stmt = conn.prepare_cached(
+pub(crate) fn is_sound(sql: &dyn Sql, scope: &Scope, place: (i64, u32)) -> Result<bool> {
+    let archived = sql.one(
         "SELECT turn_key, turn_id, user_no, frame_no, position, turn_number, seq, words, row_check
          FROM archived_turns WHERE turn_key = ?1 AND user_no = ?2",
+        values![turn_key(place.0, place.1), scope.user_no],
+        |row| row_check::holds(row, 8),
     )?;
-    let mut rows = stmt.query(params![turn_key(place.0, place.1), scope.user_no])?;
-    let is_archive_sound = rows.next()?.map_or(Ok(true), |row| row_check::holds(row, 8))?;
     // The checksum of a turn's row leaves its words out.
     let has_its_words = |turn: Option<Turn>| match turn {
-        Some(turn) => Ok(words_at(conn, scope, place)? == Some(WordCounts::of(&turn.said).encode())),
+        Some(turn) => Ok(words_at(sql, scope, place)? == Some(WordCounts::of(&turn.said).encode())),
         None => Ok(true),
     };
-    let of_turn = turns::by_number(conn, scope, place.0, place.1).and_then(has_its_words);
-    match of_turn.and_then(|is_sound| summaries::at(conn, scope, place).map(|_| is_sound)) {
-        Ok(is_sound) => Ok(is_sound && is_archive_sound),
+    let of_turn = turns::by_number(sql, scope, place.0, place.1).and_then(has_its_words);
+    match of_turn.and_then(|is_sound| summaries::at(sql, scope, place).map(|_| is_sound)) {
+        Ok(is_sound) => Ok(is_sound && archived != Some(false)),
         Err(error) if error.kind() == ErrorKind::Corrupt => Ok(false),
         Err(error) => Err(error),
     }
@@ -154,7 +256,7 @@ pub(crate) fn is_sound(conn: &dyn Sql, scope: &Scope, place: (i64, u32)) -> Resu
 
 /// What is embedded of a turn: its pieces, or, where its original was deleted, its summary.
 pub(crate) fn pieces_at(
-    conn: &dyn Sql,
+    sql: &dyn Sql,
     scope: &Scope,
     (originals, (session_no, turn_number)): (&mut originals::Reader<'_>, (i64, u32)),
 ) -> Result<Vec<Piece>> {
@@ -165,7 +267,7 @@ pub(crate) fn pieces_at(
     };
     let said = match original {
         Some(turn) => turn.said,
-        None => match summaries::at(conn, scope, (session_no, turn_number))? {
+        None => match summaries::at(sql, scope, (session_no, turn_number))? {
             Some(summary) => NewTurn::new(summary.summary_text, "").said,
             None => return Ok(Vec::new()),
         },
@@ -174,8 +276,10 @@ pub(crate) fn pieces_at(
 }
 
 /// Says that the user's units up to `seq` are indexed.
-pub(crate) fn set_indexed(tx: &dyn Sql, scope: &Scope, seq: u32) -> Result<()> {
-    tx.prepare_cached("UPDATE user_scopes SET indexed_seq = ?3 WHERE user_no = ?1 AND user_id = ?2")?
-        .execute(params![scope.user_no, scope.user_id, seq])?;
-    Ok(())
+pub(crate) fn set_indexed(sql: &dyn Sql, scope: &Scope, seq: u32) -> Result<()> {
+    sql.put(
+        "UPDATE user_scopes SET indexed_seq = ?3 WHERE user_no = ?1 AND user_id = ?2",
+        values![scope.user_no, scope.user_id, seq],
+        Expect::Any,
+    )
 }

@@ -1,17 +1,14 @@
-//! Users: whose rows a statement may touch.
+//! Rows of `user_scopes` and `users`, and of `state_snapshots`: the last two may be a backend's own.
 
 use chrono::{DateTime, Utc};
-use rusqlite::{OptionalExtension, params};
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::ids::UserId,
+    model::ids::{SnapshotId, UserId},
     store::{
-        columns::Instant,
-        file::row_check,
-        rows::jobs,
+        rows::{jobs, row_check},
         scope::{Scope, UserKey},
-        sql::{Row, Sql, UserRow},
+        sql::{Expect, Row, Sql, UserRow, missing, values},
     },
 };
 
@@ -31,58 +28,60 @@ pub(crate) fn read_row(row: &Row<'_>) -> Result<UserRow> {
 }
 
 /// The user, if it has a place here.
-pub(crate) fn find(conn: &dyn Sql, key: &UserKey) -> Result<Option<Scope>> {
+pub(crate) fn find(sql: &dyn Sql, key: &UserKey) -> Result<Option<Scope>> {
     let user_id = match key {
         UserKey::Id(id) => *id,
-        UserKey::Name(name) => match id_of(conn, name)? {
+        UserKey::Name(name) => match id_of(sql, name)? {
             Some(id) => id,
             None => return Ok(None),
         },
     };
-    let mut stmt = conn.prepare_cached("SELECT user_no FROM user_scopes WHERE user_id = ?1")?;
-    let user_no = stmt.query_row([user_id], |row| row.get("user_no")).optional()?;
-    Ok(user_no.map(|user_no| Scope { user_id, user_no }))
+    sql.one("SELECT user_no FROM user_scopes WHERE user_id = ?1", values![user_id], |row| {
+        Ok(Scope { user_id, user_no: row.get(0)? })
+    })
 }
 
 /// The user's place, made if it is missing. In a backend's own table nothing is inserted.
-pub(crate) fn find_or_add(tx: &dyn Sql, key: &UserKey, now: DateTime<Utc>) -> Result<Scope> {
-    if let Some(scope) = find(tx, key)? {
+pub(crate) fn find_or_add(sql: &dyn Sql, key: &UserKey, now: DateTime<Utc>) -> Result<Scope> {
+    if let Some(scope) = find(sql, key)? {
         return Ok(scope);
     }
     let (user_id, name) = match key {
         UserKey::Id(id) => (*id, None),
         UserKey::Name(name) => (UserId::new(now), Some(name)),
     };
-    if is_backends(tx, "users")? {
+    if is_backends(sql, USERS)? {
         let known = "SELECT EXISTS (SELECT 1 FROM users WHERE id = ?1)";
-        if !tx.query_row(known, [user_id], |row| row.get(0))? {
+        if !sql.scalar::<bool>(known, values![user_id])? {
             return Err(Error::not_found(
                 "no such user in the backend's own users table; add it there first",
             ));
         }
     } else {
-        tx.prepare_cached(
+        sql.put(
             "INSERT INTO users (id, name, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING",
-        )?
-        .execute(params![user_id, name, Instant(now)])?;
+            values![user_id, name, now],
+            Expect::Any,
+        )?;
     }
-    tx.prepare_cached("INSERT INTO user_scopes (user_id) VALUES (?1)")?.execute([user_id])?;
-    Ok(Scope { user_id, user_no: tx.last_insert_rowid() })
+    let user_no =
+        sql.scalar("INSERT INTO user_scopes (user_id) VALUES (?1) RETURNING user_no", values![user_id])?;
+    Ok(Scope { user_id, user_no })
 }
 
 /// Whether anything was ever kept of the user.
-pub(crate) fn has_memory(conn: &dyn Sql, scope: &Scope) -> Result<bool> {
-    let mut stmt = conn.prepare_cached(
+pub(crate) fn has_memory(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
+    sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM conversation_sessions WHERE user_id = ?1)
              OR EXISTS (SELECT 1 FROM identity_anchors WHERE user_id = ?1)",
-    )?;
-    Ok(stmt.query_row([scope.user_id], |row| row.get(0))?)
+        values![scope.user_id],
+    )
 }
 
 /// Says whether the user has been erased since its handle was made.
-pub(crate) fn expect(conn: &dyn Sql, scope: &Scope) -> Result<()> {
-    let mut stmt = conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM user_scopes WHERE user_id = ?1)")?;
-    if stmt.query_row([scope.user_id], |row| row.get(0))? { Ok(()) } else { Err(gone()) }
+pub(crate) fn expect(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    let is_there = "SELECT EXISTS (SELECT 1 FROM user_scopes WHERE user_id = ?1)";
+    if sql.scalar(is_there, values![scope.user_id])? { Ok(()) } else { Err(gone()) }
 }
 
 /// What a handle of an erased user is told.
@@ -91,96 +90,103 @@ pub(crate) fn gone() -> Error {
 }
 
 /// Refuses to write for a user that was erased, is being erased, or was deleted by a backend, since its handle was made.
-pub(crate) fn check_is_there(conn: &dyn Sql, scope: &Scope) -> Result<()> {
-    let mut stmt =
-        conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM user_scopes WHERE user_id = ?1 AND user_no = ?2)")?;
-    let is_there: bool = stmt.query_row(params![scope.user_id, scope.user_no], |row| row.get(0))?;
-    if is_there && !jobs::is_erasing(conn, scope, None)? {
+pub(crate) fn check_is_there(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    let is_there = "SELECT EXISTS (SELECT 1 FROM user_scopes WHERE user_id = ?1 AND user_no = ?2)";
+    if sql.scalar(is_there, values![scope.user_id, scope.user_no])? && !jobs::is_erasing(sql, scope, None)? {
         return Ok(());
     }
-    Err(Error::not_found("the user is gone from this file"))
+    Err(gone())
 }
 
 /// Frees the user's name: who has it from now on is somebody else.
-pub(crate) fn forget_name(tx: &dyn Sql, scope: &Scope) -> Result<()> {
-    if !is_backends(tx, "users")? {
-        tx.prepare_cached("UPDATE users SET name = NULL WHERE id = ?1")?.execute([scope.user_id])?;
+pub(crate) fn forget_name(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    if is_backends(sql, USERS)? {
+        return Ok(());
     }
-    Ok(())
+    sql.put("UPDATE users SET name = NULL WHERE id = ?1", values![scope.user_id], Expect::Any)
 }
 
 /// Makes void whatever any process has cached of the user.
-pub(crate) fn raise_epoch(tx: &dyn Sql, scope: &Scope) -> Result<()> {
-    tx.prepare_cached("UPDATE user_scopes SET epoch = epoch + 1 WHERE user_id = ?1")?
-        .execute([scope.user_id])?;
-    Ok(())
+pub(crate) fn raise_epoch(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    sql.put(
+        "UPDATE user_scopes SET epoch = epoch + 1 WHERE user_id = ?1",
+        values![scope.user_id],
+        Expect::Any,
+    )
 }
 
 /// Makes void whatever any process has cached of the user's anchors.
-pub(crate) fn raise_anchor_version(tx: &dyn Sql, scope: &Scope) -> Result<()> {
-    tx.prepare_cached("UPDATE user_scopes SET anchor_version = anchor_version + 1 WHERE user_id = ?1")?
-        .execute([scope.user_id])?;
-    Ok(())
+pub(crate) fn raise_anchor_version(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    sql.put(
+        "UPDATE user_scopes SET anchor_version = anchor_version + 1 WHERE user_id = ?1",
+        values![scope.user_id],
+        Expect::Any,
+    )
 }
 
 /// The number of the user's next recall unit.
-pub(crate) fn next_seq(tx: &dyn Sql, scope: &Scope) -> Result<i64> {
-    let mut stmt = tx.prepare_cached(
+pub(crate) fn next_seq(sql: &dyn Sql, scope: &Scope) -> Result<i64> {
+    sql.scalar(
         "UPDATE user_scopes SET last_seq = last_seq + 1 WHERE user_no = ?1 AND user_id = ?2 RETURNING last_seq",
-    )?;
-    Ok(stmt.query_row(params![scope.user_no, scope.user_id], |row| row.get("last_seq"))?)
+        values![scope.user_no, scope.user_id],
+    )
+}
+
+/// Notes the number of the user's newest recall unit.
+pub(crate) fn set_last_seq(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<()> {
+    sql.put(
+        "UPDATE user_scopes SET last_seq = ?3 WHERE user_no = ?1 AND user_id = ?2",
+        values![scope.user_no, scope.user_id, seq],
+        Expect::One(missing),
+    )
 }
 
 /// Removes a user of whom nothing is left; a backend keeps its own row.
-pub(crate) fn remove(tx: &dyn Sql, scope: &Scope) -> Result<()> {
-    tx.prepare_cached("DELETE FROM user_scopes WHERE user_id = ?1")?.execute([scope.user_id])?;
-    if !is_backends(tx, "users")? {
-        tx.prepare_cached("DELETE FROM users WHERE id = ?1")?.execute([scope.user_id])?;
+pub(crate) fn remove(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    sql.put("DELETE FROM user_scopes WHERE user_id = ?1", values![scope.user_id], Expect::Any)?;
+    if is_backends(sql, USERS)? {
+        return Ok(());
     }
-    Ok(())
+    sql.put("DELETE FROM users WHERE id = ?1", values![scope.user_id], Expect::Any)
 }
 
 /// Names a snapshot that a turn refers to, unless the table is the backend's own.
-pub(crate) fn add_snapshot(
-    tx: &dyn Sql,
-    id: crate::model::ids::SnapshotId,
-    now: DateTime<Utc>,
-) -> Result<()> {
-    if is_backends(tx, "state_snapshots")? {
+pub(crate) fn add_snapshot(sql: &dyn Sql, id: SnapshotId, now: DateTime<Utc>) -> Result<()> {
+    if is_backends(sql, STATE_SNAPSHOTS)? {
         let known = "SELECT EXISTS (SELECT 1 FROM state_snapshots WHERE id = ?1)";
-        if !tx.query_row(known, [id], |row| row.get(0))? {
+        if !sql.scalar::<bool>(known, values![id])? {
             return Err(Error::invalid("no such snapshot in the backend's own state_snapshots table"));
         }
         return Ok(());
     }
-    tx.prepare_cached(
+    sql.put(
         "INSERT INTO state_snapshots (id, created_at) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING",
-    )?
-    .execute(params![id, Instant(now)])?;
-    Ok(())
+        values![id, now],
+        Expect::Any,
+    )
 }
 
-fn id_of(conn: &dyn Sql, name: &str) -> Result<Option<UserId>> {
-    if is_backends(conn, "users")? {
+fn id_of(sql: &dyn Sql, name: &str) -> Result<Option<UserId>> {
+    if is_backends(sql, USERS)? {
         return Err(Error::new(
             ErrorKind::Unsupported,
             "this file's users table is the backend's own; name the user by id",
         ));
     }
-    let mut stmt =
-        conn.prepare_cached("SELECT id, name, created_at, row_check FROM users WHERE name = ?1")?;
-    let mut rows = stmt.query([name])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    // An index that is damaged may lead to somebody else.
-    if !row_check::holds(row, 3)? {
-        return Err(crate::store::rows::row_check::damaged("the row of this user, or what leads to it,"));
-    }
-    Ok(Some(row.get("id")?))
+    sql.one("SELECT id, name, created_at, row_check FROM users WHERE name = ?1", values![name], |row| {
+        // An index that is damaged may lead to somebody else.
+        if !row_check::holds(row, 3)? {
+            return Err(row_check::damaged("the row of this user, or what leads to it,"));
+        }
+        row.get(0)
+    })
 }
 
+/// The settings that say of a table whether it was there before us.
+const USERS: &str = "users_table";
+const STATE_SNAPSHOTS: &str = "state_snapshots_table";
+
 /// Whether a table was there before us: then its rows are the backend's alone.
-fn is_backends(conn: &dyn Sql, table: &str) -> Result<bool> {
-    let mut stmt =
-        conn.prepare_cached("SELECT value = 'backend' FROM thermocline_settings WHERE key = ?1 || '_table'")?;
-    Ok(stmt.query_row([table], |row| row.get(0))?)
+fn is_backends(sql: &dyn Sql, setting: &str) -> Result<bool> {
+    sql.scalar("SELECT value = 'backend' FROM thermocline_settings WHERE key = ?1", values![setting])
 }
