@@ -20,7 +20,7 @@ use crate::{
     model::{instant, job::JobKind},
     store::{
         Store,
-        job_tx::JobTx,
+        job_tx::{JobTx, SliceResult},
         rows::jobs::{self, Lease, Unfinished},
         scope::Scope,
         write_tx::WriteTx,
@@ -265,7 +265,7 @@ impl<'s> Job<'_, 's> {
     /// Writes a slice. If others write too, waits a while afterwards, so that they find the writer free.
     pub(crate) async fn slice<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut JobTx<'_, '_>) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut JobTx<'_, '_>) -> SliceResult<T> + Send + 'static,
     ) -> Result<T> {
         let before = self.store().foreground_writes();
         let timed = move |tx: &mut JobTx<'_, '_>| timed(|| work(tx));
@@ -329,7 +329,7 @@ async fn end_silent(run: &mut Run<'_>) -> Result<u64> {
 }
 
 /// Does it, and says how long that took.
-fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Duration)> {
+fn timed<T, E>(work: impl FnOnce() -> std::result::Result<T, E>) -> std::result::Result<(T, Duration), E> {
     let watch = Stopwatch::start();
     let done = work()?;
     Ok((done, watch.elapsed()))

@@ -38,7 +38,7 @@ use crate::{
             watch::Watch,
             writer::Writer,
         },
-        job_tx::JobTx,
+        job_tx::{JobTx, SliceResult},
         live::{Live, Look},
         rows::{
             jobs::{Lease, Owed},
@@ -143,9 +143,9 @@ impl Store {
     pub(crate) async fn write_slice<T: Send + 'static>(
         &self,
         lease: Arc<Lease>,
-        work: impl FnOnce(&mut JobTx<'_, '_>) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut JobTx<'_, '_>) -> SliceResult<T> + Send + 'static,
     ) -> Result<T> {
-        self.write_background(move |tx| work(&mut JobTx::hold(tx, &lease)?)).await
+        self.write_background(move |tx| Ok(work(&mut JobTx::hold(tx, &lease)?)?)).await
     }
 
     /// Queues work that nobody waits for. What finds the queue full is left undone.

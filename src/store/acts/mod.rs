@@ -1,40 +1,30 @@
 //! What is done to what is kept: each act is one transaction, or a slice of a job's work.
 
+pub(crate) mod anchors;
 pub(crate) mod erase;
 pub(crate) mod index;
+pub(crate) mod jobs;
 pub(crate) mod lifecycle;
 pub(crate) mod mend;
+pub(crate) mod receipts;
 pub(crate) mod record;
 pub(crate) mod reload;
 pub(crate) mod restore;
 pub(crate) mod swap;
+pub(crate) mod vectors;
 
 // Until each stands where it is done.
-use std::ops::Range;
-
 use chrono::{DateTime, Utc};
 
 use crate::{
-    embed::EmbeddingSpace,
     error::Result,
-    model::{
-        anchor::FoundAnchor,
-        ids::{AnchorId, SessionId},
-        job::JobKind,
-        session::SessionInfo,
-        tier::MemoryTier,
-        turn::Recorded,
-    },
+    model::{ids::SessionId, job::JobKind, session::SessionInfo, tier::MemoryTier, turn::Recorded},
     store::{
-        acts::{index::Batch, restore::Unpacked, swap::Swap},
+        acts::{restore::Unpacked, swap::Swap},
         job_tx::JobTx,
         rows::{
-            anchors,
-            jobs::{self, Lease, Owed, Unfinished},
-            receipts::{self, NewReceipt},
             sessions::{self, SessionRow, no_session},
             users,
-            vectors::{self, Space},
         },
         scope::{Scope, UserKey},
         transfer::{
@@ -104,100 +94,13 @@ impl WriteTx<'_> {
     ) -> Result<u32> {
         restore::slice(self, scope, session, unpacked)
     }
-    pub(crate) fn set_anchor(&mut self, scope: &Scope, found: &FoundAnchor) -> Result<AnchorId> {
-        anchors::set(self.sql, scope, found, self.now())
-    }
-    pub(crate) fn retract_anchor(&mut self, scope: &Scope, id: AnchorId) -> Result<()> {
-        anchors::retract(self.sql, scope, id, self.now())
-    }
-    pub(crate) fn keep_receipt(&mut self, scope: &Scope, receipt: &NewReceipt) -> Result<()> {
-        receipts::insert(self, scope, receipt)
-    }
-    pub(crate) fn begin_erase(
-        &mut self,
-        scope: &Scope,
-        session: Option<SessionId>,
-    ) -> Result<(erase::Erased, Lease)> {
-        erase::begin(self, scope, session)
-    }
-    pub(crate) fn take_job(&mut self, only: Option<JobKind>) -> Result<Option<Lease>> {
-        jobs::take(self.sql, self.now(), self.config.lease_ms, only)
-    }
-    pub(crate) fn renew(&mut self, lease: &Lease) -> Result<()> {
-        jobs::hold(self, lease)
-    }
-    pub(crate) fn give_back(&mut self, lease: &Lease, unfinished: &Unfinished) -> Result<()> {
-        jobs::give_back(self, lease, unfinished)
-    }
-    pub(crate) fn retry_jobs(&mut self, job_no: Option<i64>) -> Result<u64> {
-        jobs::retry(self, job_no)
-    }
-    pub(crate) fn finish_scrub(&mut self, owed: Owed) -> Result<()> {
-        jobs::finish_scrub(self.sql, owed)
-    }
-    pub(crate) fn queue_mending(&mut self, scope: &Scope) -> Result<()> {
-        mend::queue(self, scope)
-    }
-    pub(crate) fn queue_mending_of_all(&mut self) -> Result<()> {
-        mend::queue_all(self)
-    }
-    pub(crate) fn queue_stale_spaces(&mut self) -> Result<()> {
-        vectors::queue_behind(self)
-    }
-    pub(crate) fn rebuild_vectors(&mut self) -> Result<u64> {
-        vectors::begin_anew(self)
-    }
-    pub(crate) fn drop_other_vectors(&mut self, kept: &[EmbeddingSpace]) -> Result<bool> {
-        vectors::drop_others(self.sql, kept)
-    }
 }
 
 impl JobTx<'_, '_> {
-    pub(crate) fn finish(&mut self) -> Result<()> {
-        jobs::finish(self.tx.sql, self.lease)
-    }
     pub(crate) fn swap_slice(&mut self, scope: &Scope, swap: &Swap) -> Result<()> {
         swap::swap(self.tx, scope, self.lease, swap)
     }
     pub(crate) fn finish_compression(&mut self, scope: &Scope, session: SessionId) -> Result<bool> {
         swap::finish(self.tx, scope, self.lease, session)
-    }
-    pub(crate) fn erase_slice(&mut self, scope: &Scope) -> Result<erase::Slice> {
-        match self.lease.session_id {
-            Some(session) => erase::session_slice(self.tx, scope, self.lease, session),
-            None => erase::user_slice(self.tx, scope, self.lease),
-        }
-    }
-    pub(crate) fn drop_index_slice(&mut self, scope: &Scope) -> Result<bool> {
-        index::drop_slice(self.tx, scope, self.lease)
-    }
-    pub(crate) fn flush_postings(&mut self, scope: &Scope, batch: &Batch, words: Range<usize>) -> Result<()> {
-        index::flush(self.tx, scope, self.lease, batch, words)
-    }
-    pub(crate) fn finish_batch(&mut self, scope: &Scope, batch: &Batch) -> Result<()> {
-        index::finish(self.tx, scope, self.lease, batch)
-    }
-    pub(crate) fn mend(&mut self, scope: &Scope, damage: &mend::Damage) -> Result<()> {
-        mend::mend(self.tx, scope, self.lease, damage)
-    }
-    pub(crate) fn open_space(&mut self, wanted: &EmbeddingSpace) -> Result<Space> {
-        vectors::find_or_add_space(self.tx.sql, wanted)
-    }
-    pub(crate) fn expect_embedding(&mut self, scope: &Scope, wanted: &[EmbeddingSpace]) -> Result<()> {
-        vectors::expect(self.tx, scope, self.lease, wanted)
-    }
-    pub(crate) fn add_vectors(
-        &mut self,
-        scope: &Scope,
-        space: Space,
-        embedded: &vectors::Embedded,
-    ) -> Result<()> {
-        vectors::add_embedded(self.tx, scope, self.lease, space, embedded)
-    }
-    pub(crate) fn void_cached_vectors(&mut self, scope: &Scope) -> Result<()> {
-        users::raise_epoch(self.tx.sql, scope)
-    }
-    pub(crate) fn finish_embedding(&mut self, scope: &Scope, spaces: &[Space]) -> Result<bool> {
-        vectors::finish(self.tx, scope, self.lease, spaces)
     }
 }
