@@ -16,7 +16,7 @@ use crate::{
     error::{Error, Result},
     jobs::{
         embed,
-        job::{Ended, Job, SUMMARIZER_REST, is_lost},
+        job::{Ended, Job, SUMMARIZER_REST},
     },
     model::{
         ids::{SnapshotId, TurnId},
@@ -26,6 +26,7 @@ use crate::{
     store::{
         Store,
         acts::swap::{Fate, Swap},
+        job_tx::{SliceError, SliceResult},
         rows::{sessions::SessionRow, turns::Read},
         scope::Scope,
     },
@@ -37,7 +38,7 @@ const CHUNK_TURNS: usize = 16;
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// Compresses what is left of the session.
-pub(super) async fn compress(job: &mut Job<'_, '_>) -> Result<Ended> {
+pub(super) async fn compress(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
     let Some(session_id) = job.lease.session_id else { return job.finish().await };
     let (store, scope) = (job.store(), job.scope);
     let Some(session) = store.snapshot()?.find_session(&scope, session_id)? else {
@@ -70,9 +71,11 @@ pub(super) async fn compress(job: &mut Job<'_, '_>) -> Result<Ended> {
                     verdicts = Verdicts { name: name_of(summarizer.as_ref()), by_turn: good(sorted) };
                 }
                 Ok(None) => return Ok(Ended::Stopped),
-                Err(error) if is_lost(&error) => return Err(error),
-                Err(error) if is_built_in => (asks, trouble) = (false, Some(error.to_string())),
-                Err(error) => return Ok(Ended::Later(error.to_string())),
+                Err(SliceError::Failed(error)) if is_built_in => {
+                    (asks, trouble) = (false, Some(error.to_string()));
+                }
+                Err(SliceError::Failed(error)) => return Ok(Ended::Later(error.to_string())),
+                Err(error) => return Err(error),
             }
         }
         let plans = plan::plan(&turns, previous, &verdicts, rules);
@@ -86,10 +89,10 @@ pub(super) async fn compress(job: &mut Job<'_, '_>) -> Result<Ended> {
         }
     }
     match embed::catch_up(job).await {
-        Err(error) if is_lost(&error) => return Err(error),
+        Err(SliceError::Lost) => return Err(SliceError::Lost),
         _ => {} // What is missing recall makes by the way.
     }
-    let is_done = job.slice(move |tx| tx.finish_compression(&scope, session_id)).await?;
+    let is_done = job.slice(move |tx| Ok(tx.finish_compression(&scope, session_id)?)).await?;
     Ok(if is_done { Ended::Done } else { Ended::Later(trouble.unwrap_or_else(|| "turns are left".into())) })
 }
 
@@ -119,9 +122,9 @@ async fn ask(
     job: &mut Job<'_, '_>,
     summarizer: &Arc<dyn Summarizer>,
     turns: &Arc<Vec<Turn>>,
-) -> Result<Option<Sorted>> {
+) -> SliceResult<Option<Sorted>> {
     if job.run.summarizer_failed.is_some_and(|since| since.elapsed() < SUMMARIZER_REST) {
-        return Err(Error::provider("the summarizer failed a moment ago"));
+        return Err(Error::provider("the summarizer failed a moment ago").into());
     }
     let config = job.store().config();
     let (asked, of) = (Arc::clone(summarizer), Arc::clone(turns));
@@ -133,15 +136,15 @@ async fn ask(
     let Some(answer) = answer? else { return Ok(None) };
     let Ok(answer) = answer else {
         job.run.summarizer_failed = Some(Stopwatch::start());
-        return Err(Error::provider("the summarizer took too long"));
+        return Err(Error::provider("the summarizer took too long").into());
     };
     let verdicts = match answer {
         Ok(Ok(verdicts)) => verdicts,
         Ok(Err(error)) => {
             job.run.summarizer_failed = Some(Stopwatch::start());
-            return Err(error);
+            return Err(error.into());
         }
-        Err(_) => return Err(Error::provider("the summarizer panicked")),
+        Err(_) => return Err(Error::provider("the summarizer panicked").into()),
     };
     Ok(Some(verify::sort(turns, verdicts)))
 }
@@ -177,7 +180,7 @@ async fn swap_all(job: &mut Job<'_, '_>, session: &SessionRow, mut fates: Vec<Fa
         let frame = if archived.is_empty() { None } else { Some(archive::pack(&archived)?) };
         let swap = Swap { session: (session.info.id, session.session_no), fates, frame };
         let scope = job.scope;
-        job.slice(move |tx| tx.swap_slice(&scope, &swap)).await?;
+        job.slice(move |tx| Ok(tx.swap_slice(&scope, &swap)?)).await?;
         job.run.advance(count);
     }
     Ok(true)

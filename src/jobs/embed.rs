@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use crate::{
     embed::{self, BuiltIn, Embedder, EmbeddingSpace, quantize::Vector},
-    error::{ErrorKind, Result},
+    error::{Error, ErrorKind, Result},
     index::BLOCK_UNITS,
-    jobs::job::{Ended, Job, is_lost},
+    jobs::job::{Ended, Job},
     store::{
         Store,
+        job_tx::{SliceError, SliceResult},
         rows::vectors::{Embedded, Space, Stored},
         scope::Scope,
         snapshot::{Originals, Snapshot},
@@ -25,7 +26,7 @@ const MAX_TRIES: u32 = 3;
 const BATCH_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// Embeds until nothing is left. The built-in embedder comes first: it never fails.
-pub(super) async fn embed(job: &mut Job<'_, '_>) -> Result<Ended> {
+pub(super) async fn embed(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
     let scope = job.scope;
     let built_in = BuiltIn::default();
     let embedders = job.store().config().embedders.clone();
@@ -38,8 +39,11 @@ pub(super) async fn embed(job: &mut Job<'_, '_>) -> Result<Ended> {
             match in_space(job, embedder, true).await {
                 Ok(Some(space)) => spaces.push(space),
                 Ok(None) => return Ok(Ended::Stopped),
-                Err(error) if is_lost(&error) => return Err(error),
-                Err(error) => trouble = Some(format!("embedder {}: {error}", embedder.space().model)),
+                Err(SliceError::Lost) => return Err(SliceError::Lost),
+                Err(error) => {
+                    let error = Error::from(error);
+                    trouble = Some(format!("embedder {}: {error}", embedder.space().model));
+                }
             }
         }
         if let Some(why) = trouble {
@@ -53,13 +57,17 @@ pub(super) async fn embed(job: &mut Job<'_, '_>) -> Result<Ended> {
 
 /// Makes what the built-in embedder has not made yet, as part of another job: what a talk was about is asked for in the next
 /// one, and recall need not make it then.
-pub(super) async fn catch_up(job: &mut Job<'_, '_>) -> Result<()> {
+pub(super) async fn catch_up(job: &mut Job<'_, '_>) -> SliceResult<()> {
     in_space(job, &BuiltIn::default(), false).await.map(drop)
 }
 
 /// Embeds what one space lacks, and returns it. Nothing: the run was told to stop. `counts`: these units are what the
 /// job is there for, and its progress; those of gaps have counted before.
-async fn in_space(job: &mut Job<'_, '_>, embedder: &dyn Embedder, counts: bool) -> Result<Option<Space>> {
+async fn in_space(
+    job: &mut Job<'_, '_>,
+    embedder: &dyn Embedder,
+    counts: bool,
+) -> SliceResult<Option<Space>> {
     let wanted = embedder.space();
     wanted.check()?;
     let (store, scope) = (job.store(), job.scope);
@@ -145,7 +153,7 @@ fn pieces_of(
 
 /// Embeds a batch and writes its vectors. What the embedder refuses, while it takes other texts, is noted as a gap.
 /// False: told to stop, and nothing was written.
-async fn write(job: &Job<'_, '_>, embedder: &dyn Embedder, space: Space, batch: Batch) -> Result<bool> {
+async fn write(job: &Job<'_, '_>, embedder: &dyn Embedder, space: Space, batch: Batch) -> SliceResult<bool> {
     let Batch { epoch, after, until, places, texts, is_gap, counts } = batch;
     let Some(answers) = job.holding(embed_each(embedder, &texts)).await? else { return Ok(false) };
     let (mut vectors, mut refused) = (Vec::new(), Vec::new());

@@ -12,6 +12,7 @@ use crate::{
         Store,
         acts::erase::Erased,
         file::scrub,
+        job_tx::SliceResult,
         rows::jobs::{Lease, Owed},
         scope::Scope,
     },
@@ -33,7 +34,7 @@ pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId
 }
 
 /// Erases what is left of the job's work.
-pub(super) async fn go_on(job: &mut Job<'_, '_>) -> Result<Erased> {
+pub(super) async fn go_on(job: &mut Job<'_, '_>) -> SliceResult<Erased> {
     let (mut erased, scope) = (Erased::default(), job.scope);
     loop {
         let (slice, is_last) = job.slice(move |tx| tx.erase_slice(&scope)).await?;
@@ -47,7 +48,7 @@ pub(super) async fn go_on(job: &mut Job<'_, '_>) -> Result<Erased> {
 }
 
 /// The job behind an erase that could not scrub the file itself.
-pub(super) async fn scrub_as_job(run: &Run<'_>, lease: Arc<Lease>) -> Result<Ended> {
+pub(super) async fn scrub_as_job(run: &Run<'_>, lease: Arc<Lease>) -> SliceResult<Ended> {
     run.store.write_slice(lease, |_| Ok(())).await?;
     Ok(if scrub(run.store).await? {
         Ended::Done

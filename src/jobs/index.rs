@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use crate::{
-    error::Result,
     jobs::job::{Ended, Job},
-    store::acts::index::Batch,
+    store::{acts::index::Batch, job_tx::SliceResult},
 };
 
 /// Words of one slice: it holds the writer about 3 ms.
 const SLICE_WORDS: usize = 192;
 
 /// Flushes whole blocks until none is left.
-pub(super) async fn index(job: &mut Job<'_, '_>) -> Result<Ended> {
+pub(super) async fn index(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
     let (store, scope) = (job.store(), job.scope);
     let mut may_be_more = store.snapshot()?.is_index_begun_anew(&scope)?;
     while may_be_more {
@@ -36,7 +35,7 @@ pub(super) async fn index(job: &mut Job<'_, '_>) -> Result<Ended> {
 }
 
 /// False: the run was told to stop.
-async fn flush(job: &Job<'_, '_>, batch: Batch) -> Result<bool> {
+async fn flush(job: &Job<'_, '_>, batch: Batch) -> SliceResult<bool> {
     let (batch, scope) = (Arc::new(batch), job.scope);
     for start in (0..batch.len()).step_by(SLICE_WORDS) {
         let slice = start..batch.len().min(start + SLICE_WORDS);

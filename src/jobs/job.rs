@@ -8,9 +8,13 @@ use tokio::sync::watch;
 
 use crate::{
     clock::Stopwatch,
-    error::{Error, ErrorKind, Result},
     model::instant,
-    store::{Store, job_tx::JobTx, rows::jobs::Lease, scope::Scope},
+    store::{
+        Store,
+        job_tx::{JobTx, SliceError, SliceResult},
+        rows::jobs::Lease,
+        scope::Scope,
+    },
 };
 
 /// While others write, a job writes for one part in so many of the time.
@@ -106,8 +110,8 @@ impl<'s> Job<'_, 's> {
     /// Writes a slice. If others write too, waits a while afterwards, so that they find the writer free.
     pub(crate) async fn slice<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut JobTx<'_, '_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
+        work: impl FnOnce(&mut JobTx<'_, '_>) -> SliceResult<T> + Send + 'static,
+    ) -> SliceResult<T> {
         let before = self.store().foreground_writes();
         let timed = move |tx: &mut JobTx<'_, '_>| timed(|| work(tx));
         let (done, took) = self.store().write_slice(Arc::clone(&self.lease), timed).await?;
@@ -118,7 +122,7 @@ impl<'s> Job<'_, 's> {
     /// Waits for an answer that may take longer than a lease, and holds the job meanwhile. `None`: told to stop. Fails if
     /// the job is lost; a renewal that fails for another reason is no reason to throw an answer away: whoever writes
     /// what it says holds the job again.
-    pub(crate) async fn holding<T>(&self, answer: impl Future<Output = T>) -> Result<Option<T>> {
+    pub(crate) async fn holding<T>(&self, answer: impl Future<Output = T>) -> SliceResult<Option<T>> {
         let mut answer = pin!(answer);
         let renewal = Duration::from_millis(self.store().config().lease_ms / 3);
         loop {
@@ -128,10 +132,8 @@ impl<'s> Job<'_, 's> {
                 () = self.run.stopped() => return Ok(None),
                 () = tokio::time::sleep(renewal) => {
                     let held = self.store().write_slice(Arc::clone(&self.lease), |_| Ok(())).await;
-                    if let Err(error) = held
-                        && is_lost(&error)
-                    {
-                        return Err(error);
+                    if let Err(SliceError::Lost) = held {
+                        return Err(SliceError::Lost);
                     }
                 }
             }
@@ -139,14 +141,16 @@ impl<'s> Job<'_, 's> {
     }
 
     /// Ends it: its work is done, or there is none.
-    pub(crate) async fn finish(&self) -> Result<Ended> {
+    pub(crate) async fn finish(&self) -> SliceResult<Ended> {
         self.slice(|tx| tx.finish()).await?;
         Ok(Ended::Done)
     }
 }
 
 /// Does it, and says how long that took.
-pub(super) fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Duration)> {
+pub(super) fn timed<T, E>(
+    work: impl FnOnce() -> std::result::Result<T, E>,
+) -> std::result::Result<(T, Duration), E> {
     let watch = Stopwatch::start();
     let done = work()?;
     Ok((done, watch.elapsed()))
@@ -155,9 +159,4 @@ pub(super) fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Duration)
 /// The system clock.
 pub(super) fn now(store: &Store) -> DateTime<Utc> {
     instant::clamped(store.config().clock.now())
-}
-
-/// What a job that is not there any more, or whose session is gone, has nothing to do.
-pub(super) fn is_lost(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Conflict | ErrorKind::NotFound)
 }

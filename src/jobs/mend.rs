@@ -1,11 +1,11 @@
 //! Finds what is damaged in one user's index, and queues what makes it anew.
 
 use crate::{
-    error::Result,
     jobs::job::{Ended, Job},
+    store::job_tx::SliceResult,
 };
 
-pub(super) async fn mend(job: &Job<'_, '_>) -> Result<Ended> {
+pub(super) async fn mend(job: &Job<'_, '_>) -> SliceResult<Ended> {
     let scope = job.scope;
     let damage = job.store().snapshot_at_leisure()?.index_damage(&scope)?;
     job.slice(move |tx| tx.mend(&scope, &damage)).await?;

@@ -17,11 +17,12 @@ use tokio::sync::watch;
 pub use self::job::JobProgress;
 pub(crate) use self::{erase::erase, worker::Worker};
 use crate::{
-    error::{ErrorKind, Result},
+    error::{Error, ErrorKind, Result},
     jobs::job::{Ended, Job, ProgressFn, Run, now, timed},
     model::{instant, job::JobKind},
     store::{
         Store,
+        job_tx::SliceResult,
         rows::jobs::{self, Lease, Unfinished},
         write_tx::WriteTx,
     },
@@ -130,6 +131,7 @@ async fn one(run: &mut Run<'_>, lease: Lease, report: &mut JobsReport) {
         Ok(Ended::Later(reason)) => (Some(reason), false),
         Ok(Ended::Stopped) => (None, true),
         Err(error) => {
+            let error = Error::from(error);
             if let Some(scope) = lease.scope
                 && error.kind() == ErrorKind::Corrupt
             {
@@ -151,7 +153,7 @@ async fn one(run: &mut Run<'_>, lease: Lease, report: &mut JobsReport) {
     let _ = run.store.write_background(move |tx| tx.give_back(&lease, &unfinished)).await;
 }
 
-async fn work(run: &mut Run<'_>, lease: &Arc<Lease>) -> Result<Ended> {
+async fn work(run: &mut Run<'_>, lease: &Arc<Lease>) -> SliceResult<Ended> {
     let lease = Arc::clone(lease);
     if lease.kind == JobKind::Scrub {
         return erase::scrub_as_job(run, lease).await;

@@ -40,7 +40,7 @@ use crate::{
             sqlite::Sqlite,
             watch::Watch,
         },
-        job_tx::JobTx,
+        job_tx::{JobTx, SliceResult},
         live::{Live, Look},
         rows::{
             jobs::{Lease, Owed},
@@ -145,9 +145,9 @@ impl Store {
     pub(crate) async fn write_slice<T: Send + 'static>(
         &self,
         lease: Arc<Lease>,
-        work: impl FnOnce(&mut JobTx<'_, '_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.write_background(move |tx| work(&mut JobTx::hold(tx, &lease)?)).await
+        work: impl FnOnce(&mut JobTx<'_, '_>) -> SliceResult<T> + Send + 'static,
+    ) -> SliceResult<T> {
+        Ok(self.write_background(move |tx| Ok(work(&mut JobTx::hold(tx, &lease)?)?)).await?)
     }
 
     /// Queues work that nobody waits for. What finds the queue full is left undone.

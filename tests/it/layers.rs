@@ -48,12 +48,10 @@ fn layer_of(module: &str) -> usize {
 }
 
 /// Circles that are left to be taken apart: the folder that all their files lie in, and what ties them.
-const CIRCLES_LEFT: &[(&str, &str)] = &[
-    (
-        "store/",
-        "users needs is_erasing of jobs; row_check needs TABLES of mend, and Scope of users, which needs it",
-    ),
-];
+const CIRCLES_LEFT: &[(&str, &str)] = &[(
+    "store/",
+    "users needs is_erasing of jobs; row_check needs TABLES of mend, and Scope of users, which needs it",
+)];
 
 const ROOTS: [&str; 2] = ["lib.rs", "bin/thermocline/main.rs"];
 

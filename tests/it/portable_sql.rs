@@ -70,7 +70,8 @@ fn statements() -> Vec<Statement> {
     for (file, code) in &sources {
         for sql in texts(code, &lists) {
             let verb = sql.trim_start().split(char::is_whitespace).next().unwrap_or_default().to_owned();
-            if ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains(&verb.as_str()) && sql.contains(' ') {
+            if ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains(&verb.as_str()) && sql.contains(' ')
+            {
                 found.push(Statement { file: file.clone(), sql });
             }
         }
@@ -271,7 +272,8 @@ fn broken_rules(sql: &str) -> Vec<String> {
         if is(Some(token), "order") && is(next, "by") {
             broken.extend(unordered(&tokens[at + 2..]));
         }
-        if is(Some(token), "set") && tokens[..at].iter().rev().take(2).any(|token| is(Some(token), "update")) {
+        if is(Some(token), "set") && tokens[..at].iter().rev().take(2).any(|token| is(Some(token), "update"))
+        {
             broken.extend(unqualified(&tokens[at + 1..]));
         }
     }
@@ -302,8 +304,10 @@ fn unordered(terms: &[String]) -> Option<String> {
 
 /// In an upsert a bare column is ambiguous elsewhere.
 fn unqualified(assignments: &[String]) -> Option<String> {
-    const WORDS: &[&str] =
-        &["case", "when", "then", "else", "end", "and", "or", "not", "null", "is", "distinct", "from", "where", "coalesce"];
+    const WORDS: &[&str] = &[
+        "case", "when", "then", "else", "end", "and", "or", "not", "null", "is", "distinct", "from", "where",
+        "coalesce",
+    ];
     let mut is_value = false;
     for (at, token) in assignments.iter().enumerate() {
         match token.as_str() {
@@ -368,7 +372,8 @@ fn the_rules_can_be_broken() {
     check("SELECT count(*) FROM (SELECT 1 FROM t)", "without a name");
     check("SELECT a FROM t ORDER BY seq, said_at DESC LIMIT 1", "is no key");
     check("INSERT INTO t (a) VALUES (?1) ON CONFLICT (a) DO UPDATE SET hits = hits + 1", "ambiguous");
-    let sound = "INSERT INTO t (a) VALUES (?1) ON CONFLICT (a) DO UPDATE SET hits = t.hits + 1, b = excluded.b
+    let sound =
+        "INSERT INTO t (a) VALUES (?1) ON CONFLICT (a) DO UPDATE SET hits = t.hits + 1, b = excluded.b
                  WHERE t.c IS NOT NULL AND t.d IS DISTINCT FROM ?2 RETURNING a";
     assert_eq!(broken_rules(sound), Vec::<String>::new());
     let sound = "SELECT max(a), CAST(coalesce(sum(b), 0) AS BIGINT) FROM (SELECT a, b FROM t) AS x ORDER BY c, x.seq DESC";

@@ -1,17 +1,12 @@
 //! What of a user's index and vectors is damaged, and having it made anew: all of it can be worked out from the turns.
 
-use rusqlite::{Row, params};
-
 use crate::{
     error::Result,
     model::job::JobKind,
     store::{
-        acts::index,
-        file::row_check,
-        rows::{
-            jobs::{self, Lease},
-            users, vectors,
-        },
+        acts::{index, jobs},
+        job_tx::{JobTx, SliceResult},
+        rows::{all_users, postings, unit_blocks, users, vectors},
         scope::Scope,
         sql::Sql,
         write_tx::WriteTx,
@@ -26,69 +21,53 @@ pub(crate) const TABLES: &[&str] = &["postings", "unit_blocks", "vector_blocks"]
 pub(crate) struct Damage {
     /// Rows of postings, or blocks of facts.
     index: bool,
-    /// Blocks of vectors: their rows, spaces, and numbers, if those can be read.
-    vectors: Vec<(i64, i64, Option<u32>)>,
+    /// Blocks of vectors: their spaces and numbers.
+    vectors: Vec<(i64, i64)>,
 }
 
 /// Looks at every row of the user's index.
-pub(crate) fn damage(conn: &dyn Sql, scope: &Scope) -> Result<Damage> {
-    let is_damaged = |row: &Row<'_>, columns| Ok(!row_check::holds(row, columns).unwrap_or(false));
-    let any = |sql: &str, columns| -> Result<bool> {
-        let mut stmt = conn.prepare(sql)?;
-        let rows = stmt.query_map([scope.user_no], |row| is_damaged(row, columns))?;
-        Ok(rows.collect::<rusqlite::Result<Vec<bool>>>()?.contains(&true))
-    };
-    let index = any(
-        "SELECT user_no, word, first_seq, last_seq, unit_count, data, row_check FROM postings WHERE user_no = ?1",
-        6,
-    )? || any(
-        "SELECT user_no, block_no, body, row_check FROM unit_blocks WHERE user_no = ?1",
-        3,
-    )?;
-    let mut stmt = conn.prepare(
-        "SELECT user_no, space_no, block_no, body, row_check, rowid FROM vector_blocks WHERE user_no = ?1",
-    )?;
-    let mut rows = stmt.query([scope.user_no])?;
-    let mut vectors = Vec::new();
-    while let Some(row) = rows.next()? {
-        if is_damaged(row, 4)? {
-            vectors.push((row.get(5)?, row.get(1)?, row.get(2).ok()));
+pub(crate) fn damage(sql: &dyn Sql, scope: &Scope) -> Result<Damage> {
+    Ok(Damage {
+        index: postings::are_damaged(sql, scope)? || unit_blocks::are_damaged(sql, scope)?,
+        vectors: vectors::damaged_blocks(sql, scope)?,
+    })
+}
+
+impl JobTx<'_, '_> {
+    /// Takes what is damaged away, queues what makes it anew, and ends the job.
+    pub(crate) fn mend(&mut self, scope: &Scope, damage: &Damage) -> SliceResult<()> {
+        self.lock(scope)?;
+        if damage.index {
+            index::begin_anew(self.tx, scope)?;
         }
-    }
-    Ok(Damage { index, vectors })
-}
-
-/// Takes what is damaged away, queues what makes it anew, and ends the job.
-pub(crate) fn mend(tx: &mut WriteTx<'_>, scope: &Scope, lease: &Lease, damage: &Damage) -> Result<()> {
-    if damage.index {
-        index::begin_anew(tx, scope)?;
-    }
-    for &(rowid, space_no, block_no) in &damage.vectors {
-        tx.sql
-            .prepare_cached("DELETE FROM vector_blocks WHERE rowid = ?1 AND user_no = ?2")?
-            .execute(params![rowid, scope.user_no])?;
-        if let Some(block_no) = block_no {
-            vectors::reopen_block(tx.sql, scope, space_no, block_no)?;
+        for &(space_no, block) in &damage.vectors {
+            vectors::remove_block(self.tx.sql, scope, (space_no, block))?;
+            if let Ok(block) = u32::try_from(block) {
+                vectors::reopen_block(self.tx.sql, scope, space_no, block)?;
+            }
         }
+        if !damage.vectors.is_empty() {
+            users::raise_epoch(self.tx.sql, scope)?;
+            jobs::enqueue_if_none(self.tx, scope, JobKind::Embed)?;
+        }
+        self.finish()
     }
-    if !damage.vectors.is_empty() {
-        users::raise_epoch(tx.sql, scope)?;
-        jobs::enqueue_if_none(tx, scope, JobKind::Embed)?;
-    }
-    jobs::finish(tx.sql, lease)
 }
 
-/// Queues the job for a user whose index was found damaged.
-pub(crate) fn queue(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
-    users::check_is_there(tx.sql, scope)?;
-    jobs::enqueue_if_none(tx, scope, JobKind::Mend)
-}
+impl WriteTx<'_> {
+    /// Queues the job for a user whose index was found damaged.
+    pub(crate) fn queue_mending(&mut self, scope: &Scope) -> Result<()> {
+        self.lock(scope)?;
+        users::check_is_there(self.sql, scope)?;
+        jobs::enqueue_if_none(self, scope, JobKind::Mend)
+    }
 
-/// Queues it for everybody: somebody's index was found damaged.
-pub(crate) fn queue_all(tx: &mut WriteTx<'_>) -> Result<()> {
-    let mut stmt = tx.sql.prepare("SELECT user_id, user_no FROM user_scopes ORDER BY user_no")?;
-    let read = |row: &Row<'_>| Ok(Scope { user_id: row.get("user_id")?, user_no: row.get("user_no")? });
-    let users: Vec<Scope> = stmt.query_map([], read)?.collect::<rusqlite::Result<_>>()?;
-    drop(stmt);
-    users.iter().try_for_each(|scope| jobs::enqueue_if_none(tx, scope, JobKind::Mend))
+    /// Queues it for everybody: somebody's index was found damaged.
+    pub(crate) fn queue_mending_of_all(&mut self) -> Result<()> {
+        for scope in all_users::list(self.sql)? {
+            self.lock(&scope)?;
+            jobs::enqueue_if_none(self, &scope, JobKind::Mend)?;
+        }
+        Ok(())
+    }
 }

@@ -287,7 +287,7 @@ mod tests {
         let (killed_at, path) = told.split_once(' ').unwrap();
         KILLED_AT.store(killed_at.parse().unwrap(), Ordering::SeqCst);
         let store = Store::open(Path::new(path), Config::default()).unwrap();
-        let lease = store.write(|tx| jobs::take(tx.sql, tx.now(), 60_000, None)).await.unwrap().unwrap();
+        let lease = store.write(|tx| tx.take_job(None)).await.unwrap().unwrap();
         let (scope, session_id) = (lease.scope.unwrap(), lease.session_id.unwrap());
         let (session_no, turns) = store
             .snapshot()

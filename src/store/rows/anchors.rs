@@ -2,10 +2,9 @@
 //!
 //! Nothing edits an anchor: statements are added or taken away, and the attribute is folded anew.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
-use rusqlite::{OptionalExtension, Row, params};
 
 use crate::{
     compress::fold::{self, Retracted, Statement, value_key},
@@ -15,11 +14,9 @@ use crate::{
         ids::{AnchorId, TurnId},
     },
     store::{
-        columns::{Instant, instant_at, optional_instant_at},
-        file::row_check,
-        rows::users,
+        rows::{row_check, users},
         scope::Scope,
-        sql::Sql,
+        sql::{Expect, Flow, Row, Sql, ToColumn, Value, text, values},
     },
 };
 
@@ -40,7 +37,30 @@ impl Fold {
         };
         Self { subject: subject.to_owned(), attribute, values }
     }
+
+    /// What [`anchors_of`] and [`statements`] are asked with.
+    fn key<'f>(&'f self, scope: &'f Scope) -> Vec<Value<'f>> {
+        let Self { subject, attribute, values: (first, last) } = self;
+        vec![
+            scope.user_id.to_column(),
+            subject.to_column(),
+            attribute.to_column(),
+            first.to_column(),
+            last.to_column(),
+        ]
+    }
 }
+
+/// What the checksum of a derivation covers, in the table's order, then the checksum.
+macro_rules! derivation {
+    () => {
+        "d.user_id, d.product_kind, d.product_id, d.source_kind, d.source_id, d.stance, d.seq, d.said_at, d.made_by,
+         d.value, d.quote, d.row_check"
+    };
+}
+/// How many columns of a derivation, and of an anchor, their checksums cover.
+const DERIVATION_COLUMNS: usize = 11;
+const ANCHOR_COLUMNS: usize = 13;
 
 /// Where a statement comes from.
 #[derive(Clone, Copy, Debug)]
@@ -55,177 +75,182 @@ pub(crate) struct Source<'a> {
 /// Adds a statement, once, and returns the anchor it is about, and what the caller folds anew before the transaction
 /// ends.
 pub(crate) fn state(
-    tx: &dyn Sql,
+    sql: &dyn Sql,
     scope: &Scope,
     found: &FoundAnchor,
     source: Source<'_>,
     now: DateTime<Utc>,
 ) -> Result<(AnchorId, Fold)> {
-    let id = find_or_add(tx, scope, found, source.said_at, now)?;
+    let id = find_or_add(sql, scope, found, source.said_at, now)?;
     let (source_kind, source_id) = match source.turn {
         Some(turn) => ("turn", *turn.as_uuid()),
         None => ("caller", *AnchorId::new(now).as_uuid()),
     };
-    tx.prepare_cached(
+    sql.put(
         "INSERT INTO derivations
            (user_id, product_kind, product_id, source_kind, source_id, stance, seq, said_at, made_by, value, quote)
          VALUES (?1, 'anchor', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          ON CONFLICT (user_id, product_id, source_id, stance) DO NOTHING",
-    )?
-    .execute(params![
-        scope.user_id,
-        id,
-        source_kind,
-        source_id.as_bytes(),
-        found.stance,
-        source.seq,
-        Instant(source.said_at),
-        source.made_by,
-        found.value,
-        found.quote,
-    ])?;
+        values![
+            scope.user_id,
+            id,
+            source_kind,
+            source_id.as_bytes(),
+            found.stance,
+            source.seq,
+            source.said_at,
+            source.made_by,
+            found.value,
+            found.quote,
+        ],
+        Expect::Any,
+    )?;
     Ok((id, Fold::of(&found.subject, found.attribute, &value_key(&found.value))))
 }
 
 fn find_or_add(
-    tx: &dyn Sql,
+    sql: &dyn Sql,
     scope: &Scope,
     found: &FoundAnchor,
     said_at: DateTime<Utc>,
     now: DateTime<Utc>,
 ) -> Result<AnchorId> {
-    let key = value_key(&found.value);
-    if let Some(id) = id_of(tx, scope, (&found.subject, found.attribute), &key)? {
+    let FoundAnchor { subject, attribute, value, .. } = found;
+    let key = value_key(value);
+    let known = sql.one(
+        "SELECT id FROM identity_anchors
+         WHERE user_id = ?1 AND subject = ?2 AND attribute = ?3 AND value_key = ?4",
+        values![scope.user_id, subject, attribute, key],
+        |row| row.get(0),
+    )?;
+    if let Some(id) = known {
         return Ok(id);
     }
     let id = AnchorId::new(now);
-    let cardinality = match found.attribute.cardinality() {
+    let cardinality = match attribute.cardinality() {
         Cardinality::One => "one",
         Cardinality::Many => "many",
     };
-    tx.prepare_cached(
+    sql.put(
         "INSERT INTO identity_anchors
            (id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0.0, ?8)",
-    )?
-    .execute(params![
-        id,
-        scope.user_id,
-        found.subject,
-        found.attribute,
-        key,
-        found.value,
-        cardinality,
-        Instant(said_at)
-    ])?;
+        values![id, scope.user_id, subject, attribute, key, value, cardinality, said_at],
+        Expect::Any,
+    )?;
     Ok(id)
 }
 
-fn id_of(conn: &dyn Sql, scope: &Scope, key: (&str, Attribute), value: &str) -> Result<Option<AnchorId>> {
-    let mut stmt = conn.prepare_cached(
-        "SELECT id FROM identity_anchors
-         WHERE user_id = ?1 AND subject = ?2 AND attribute = ?3 AND value_key = ?4",
-    )?;
-    Ok(stmt.query_row(params![scope.user_id, key.0, key.1, value], |row| row.get("id")).optional()?)
-}
-
 /// Hears all statements about these and writes what follows. A value without any goes; returns how many went.
-pub(crate) fn refold(tx: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Result<u64> {
-    let mut gone = 0;
-    if !folds.is_empty() {
-        users::raise_anchor_version(tx, scope)?;
+pub(crate) fn refold(sql: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Result<u64> {
+    if folds.is_empty() {
+        return Ok(0);
     }
-    for fold in folds {
-        let (ids, retracted) = values(tx, scope, fold)?;
-        let states = fold::fold(fold.attribute.cardinality(), statements(tx, scope, fold)?, &retracted);
+    users::raise_anchor_version(sql, scope)?;
+    let sets: Vec<Vec<Value<'_>>> = folds.iter().map(|fold| fold.key(scope)).collect();
+    let heard = folds.iter().zip(anchors_of(sql, &sets)?).zip(statements(sql, &sets)?);
+    let mut gone = 0;
+    for ((fold, (ids, retracted)), statements) in heard {
+        let states = fold::fold(fold.attribute.cardinality(), statements, &retracted);
         for (key, id) in &ids {
             let Some(state) = states.get(key) else {
-                tx.prepare_cached("DELETE FROM identity_anchors WHERE id = ?1 AND user_id = ?2")?
-                    .execute(params![id, scope.user_id])?;
+                sql.put(
+                    "DELETE FROM identity_anchors WHERE id = ?1 AND user_id = ?2",
+                    values![id, scope.user_id],
+                    Expect::Any,
+                )?;
                 gone += 1;
                 continue;
             };
             let superseded_by = state.superseded_by.as_ref().and_then(|by| ids.get(by));
-            let is_heard_again = state.count > 0 && retracted.contains_key(key);
-            tx.prepare_cached(
+            sql.put(
                 "UPDATE identity_anchors
-                 SET value = ?3, strength = ?4, valid_from = ?5, valid_until = ?6, superseded_by = ?7,
-                     retracted_at = CASE WHEN ?8 THEN NULL ELSE retracted_at END
+                 SET value = ?3, strength = ?4, valid_from = ?5, valid_until = ?6, superseded_by = ?7
                  WHERE id = ?1 AND user_id = ?2",
-            )?
-            .execute(params![
-                id,
-                scope.user_id,
-                state.value,
-                fold::strength(state.count),
-                Instant(state.valid_from),
-                state.valid_until.map(Instant),
-                superseded_by,
-                is_heard_again,
-            ])?;
+                values![
+                    id,
+                    scope.user_id,
+                    state.value,
+                    fold::strength(state.count),
+                    state.valid_from,
+                    state.valid_until,
+                    superseded_by,
+                ],
+                Expect::Any,
+            )?;
+            if state.count > 0 && retracted.contains_key(key) {
+                sql.put(
+                    "UPDATE identity_anchors SET retracted_at = NULL WHERE id = ?1 AND user_id = ?2",
+                    values![id, scope.user_id],
+                    Expect::Any,
+                )?;
+            }
         }
     }
     Ok(gone)
 }
 
-/// The anchors of one attribute by their value's key, and up to where a person took them back.
-fn values(conn: &dyn Sql, scope: &Scope, fold: &Fold) -> Result<(BTreeMap<String, AnchorId>, Retracted)> {
-    let mut stmt = conn.prepare_cached(
+/// Of each fold the anchors by their value's key, and up to where a person took them back.
+fn anchors_of(
+    sql: &dyn Sql,
+    folds: &[Vec<Value<'_>>],
+) -> Result<Vec<(BTreeMap<String, AnchorId>, Retracted)>> {
+    let mut found = vec![Default::default(); folds.len()];
+    sql.query_many(
         "SELECT id, value_key, retracted_seq FROM identity_anchors
          WHERE user_id = ?1 AND subject = ?2 AND attribute = ?3 AND value_key BETWEEN ?4 AND ?5",
+        folds,
+        &mut |at, row| {
+            let (ids, retracted): &mut (BTreeMap<_, _>, Retracted) = &mut found[at];
+            let value: String = row.get(1)?;
+            if let Some(seq) = row.get(2)? {
+                retracted.insert(value.clone(), seq);
+            }
+            ids.insert(value, row.get(0)?);
+            Ok(())
+        },
     )?;
-    let (first, last) = &fold.values;
-    let mut rows = stmt.query(params![scope.user_id, fold.subject, fold.attribute, first, last])?;
-    let (mut ids, mut retracted) = (BTreeMap::new(), Retracted::new());
-    while let Some(row) = rows.next()? {
-        let value: String = row.get("value_key")?;
-        if let Some(seq) = row.get("retracted_seq")? {
-            retracted.insert(value.clone(), seq);
-        }
-        ids.insert(value, row.get("id")?);
-    }
-    Ok((ids, retracted))
+    Ok(found)
 }
 
-fn statements(conn: &dyn Sql, scope: &Scope, fold: &Fold) -> Result<Vec<Statement>> {
-    let mut stmt = conn.prepare_cached(
-        "SELECT d.user_id, d.product_kind, d.product_id, d.source_kind, d.source_id, d.stance AS stance, d.seq AS seq,
-                d.said_at AS said_at, d.made_by, d.value AS value, d.quote, d.row_check, a.value_key AS value_key,
-                d.source_kind = 'caller' AS by_hand
-         FROM identity_anchors AS a JOIN derivations AS d ON d.user_id = a.user_id AND d.product_id = a.id
-         WHERE a.user_id = ?1 AND a.subject = ?2 AND a.attribute = ?3 AND a.value_key BETWEEN ?4 AND ?5",
+/// Of each fold all that was stated. What is damaged is not heard: the anchor would say it as if it were sound.
+fn statements(sql: &dyn Sql, folds: &[Vec<Value<'_>>]) -> Result<Vec<Vec<Statement>>> {
+    let mut found = vec![Vec::new(); folds.len()];
+    sql.query_many(
+        concat!(
+            "SELECT ",
+            derivation!(),
+            ", a.value_key FROM identity_anchors AS a
+             JOIN derivations AS d ON d.user_id = a.user_id AND d.product_id = a.id
+             WHERE a.user_id = ?1 AND a.subject = ?2 AND a.attribute = ?3 AND a.value_key BETWEEN ?4 AND ?5"
+        ),
+        folds,
+        &mut |at, row| {
+            if row_check::holds(row, DERIVATION_COLUMNS)? {
+                found[at].push(Statement {
+                    value_key: row.get(12)?,
+                    value: row.get(9)?,
+                    stance: row.get(5)?,
+                    seq: row.get(6)?,
+                    by_hand: text(row.value(3)?) == Some("caller"),
+                    said_at: row.get(7)?,
+                });
+            }
+            Ok(())
+        },
     )?;
-    let (first, last) = &fold.values;
-    let mut rows = stmt.query(params![scope.user_id, fold.subject, fold.attribute, first, last])?;
-    let mut statements = Vec::new();
-    while let Some(row) = rows.next()? {
-        if !row_check::holds(row, CHECKED_COLUMNS[1])? {
-            continue; // What is damaged is not heard: the anchor would say it as if it were sound.
-        }
-        statements.push(Statement {
-            value_key: row.get("value_key")?,
-            value: row.get("value")?,
-            stance: row.get("stance")?,
-            seq: row.get("seq")?,
-            by_hand: row.get("by_hand")?,
-            said_at: instant_at(row, "said_at")?,
-        });
-    }
-    Ok(statements)
+    Ok(found)
 }
-
-/// How many columns of an anchor and of a derivation their checksums cover.
-const CHECKED_COLUMNS: [usize; 2] = [13, 11];
 
 /// Every anchor of the user, by subject and attribute, the newest value first.
-pub(crate) fn list(conn: &dyn Sql, scope: &Scope) -> Result<Vec<Anchor>> {
-    each(conn, scope)?.into_iter().collect()
+pub(crate) fn list(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Anchor>> {
+    each(sql, scope)?.into_iter().collect()
 }
 
 /// The same, but for those that are damaged, themselves or their evidence; and how many those are.
-pub(crate) fn sound(conn: &dyn Sql, scope: &Scope) -> Result<(Vec<Anchor>, usize)> {
+pub(crate) fn sound(sql: &dyn Sql, scope: &Scope) -> Result<(Vec<Anchor>, usize)> {
     let (mut anchors, mut damaged) = (Vec::new(), 0);
-    for anchor in each(conn, scope)? {
+    for anchor in each(sql, scope)? {
         match anchor {
             Ok(anchor) => anchors.push(anchor),
             Err(error) if error.kind() == ErrorKind::Corrupt => damaged += 1,
@@ -235,125 +260,123 @@ pub(crate) fn sound(conn: &dyn Sql, scope: &Scope) -> Result<(Vec<Anchor>, usize
     Ok((anchors, damaged))
 }
 
-fn each(conn: &dyn Sql, scope: &Scope) -> Result<Vec<Result<Anchor>>> {
-    let mut stmt = conn.prepare_cached(
+fn each(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Result<Anchor>>> {
+    let mut anchors = Vec::new();
+    sql.query(
         "SELECT id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from, valid_until,
                 superseded_by, retracted_at, retracted_seq, row_check
          FROM identity_anchors WHERE user_id = ?1
          ORDER BY subject, attribute, valid_until IS NOT NULL, valid_from DESC, value_key",
+        values![scope.user_id],
+        &mut |row| {
+            anchors.push(read(row));
+            Ok(Flow::Next)
+        },
     )?;
-    let mut rows = stmt.query([scope.user_id])?;
-    let mut anchors = Vec::new();
-    while let Some(row) = rows.next()? {
-        anchors.push(read(row).and_then(|anchor| {
-            let evidence = evidence(conn, scope, anchor.id)?;
-            Ok(Anchor { evidence, ..anchor })
-        }));
-    }
-    Ok(anchors)
+    let mut evidence = evidence(sql, scope)?;
+    let mut with_evidence = |anchor: Anchor| {
+        let evidence = evidence.remove(&anchor.id).transpose()?.unwrap_or_default();
+        Ok(Anchor { evidence, ..anchor })
+    };
+    Ok(anchors.into_iter().map(|anchor: Result<Anchor>| anchor.and_then(&mut with_evidence)).collect())
 }
 
-fn damaged(row: &Row<'_>, column: &str) -> Result<Error> {
+fn damaged(row: &Row<'_>, column: usize) -> Result<Error> {
     let id: AnchorId = row.get(column)?;
-    Ok(crate::store::rows::row_check::damaged(format_args!("anchor {id}, or its evidence,")))
+    Ok(row_check::damaged(format_args!("anchor {id}, or its evidence,")))
 }
 
 fn read(row: &Row<'_>) -> Result<Anchor> {
-    if !row_check::holds(row, CHECKED_COLUMNS[0])? {
-        return Err(damaged(row, "id")?);
+    if !row_check::holds(row, ANCHOR_COLUMNS)? {
+        return Err(damaged(row, 0)?);
     }
     Ok(Anchor {
-        id: row.get("id")?,
-        subject: row.get("subject")?,
-        attribute: row.get("attribute")?,
-        value: row.get("value")?,
-        strength: row.get("strength")?,
+        id: row.get(0)?,
+        subject: row.get(2)?,
+        attribute: row.get(3)?,
+        value: row.get(5)?,
+        strength: row.get(7)?,
         evidence: Vec::new(),
-        valid_from: instant_at(row, "valid_from")?,
-        valid_until: optional_instant_at(row, "valid_until")?,
-        superseded_by: row.get("superseded_by")?,
-        retracted_at: optional_instant_at(row, "retracted_at")?,
+        valid_from: row.get(8)?,
+        valid_until: row.get(9)?,
+        superseded_by: row.get(10)?,
+        retracted_at: row.get(11)?,
     })
 }
 
-fn evidence(conn: &dyn Sql, scope: &Scope, anchor: AnchorId) -> Result<Vec<Evidence>> {
-    let mut stmt = conn.prepare_cached(
-        "SELECT user_id, product_kind, product_id, source_kind, source_id, stance, seq, said_at, made_by, value, quote,
-                row_check
-         FROM derivations
-         WHERE user_id = ?1 AND product_id = ?2 ORDER BY seq, source_kind = 'caller', said_at, source_id",
+/// What every anchor of the user came from, in the order in which it was heard.
+fn evidence(sql: &dyn Sql, scope: &Scope) -> Result<HashMap<AnchorId, Result<Vec<Evidence>>>> {
+    let mut found: HashMap<AnchorId, Result<Vec<Evidence>>> = HashMap::new();
+    sql.query(
+        concat!(
+            "SELECT ",
+            derivation!(),
+            " FROM derivations AS d WHERE d.user_id = ?1
+             ORDER BY d.product_id, d.seq, d.source_kind = 'caller', d.said_at, d.source_id, d.stance"
+        ),
+        values![scope.user_id],
+        &mut |row| {
+            // Of an anchor that nobody can name it is not.
+            if let Ok(anchor) = row.get(2) {
+                let known = found.entry(anchor).or_insert_with(|| Ok(Vec::new()));
+                match (&mut *known, read_evidence(row)) {
+                    (Ok(known), Ok(evidence)) => known.push(evidence),
+                    (Ok(_), Err(error)) => *known = Err(error),
+                    (Err(_), _) => {}
+                }
+            }
+            Ok(Flow::Next)
+        },
     )?;
-    let read = |row: &Row<'_>| {
-        if !row_check::holds(row, CHECKED_COLUMNS[1])? {
-            return Err(damaged(row, "product_id")?);
-        }
-        let is_turn = row.get::<_, String>("source_kind")? == "turn";
-        Ok(Evidence {
-            turn_id: if is_turn { Some(row.get("source_id")?) } else { None },
-            stance: row.get("stance")?,
-            said_at: instant_at(row, "said_at")?,
-            made_by: row.get("made_by")?,
-            quote: row.get("quote")?,
-        })
-    };
-    stmt.query_and_then(params![scope.user_id, anchor], read)?.collect()
+    Ok(found)
+}
+
+fn read_evidence(row: &Row<'_>) -> Result<Evidence> {
+    if !row_check::holds(row, DERIVATION_COLUMNS)? {
+        return Err(damaged(row, 2)?);
+    }
+    let is_turn = text(row.value(3)?) == Some("turn");
+    Ok(Evidence {
+        turn_id: if is_turn { Some(row.get(4)?) } else { None },
+        stance: row.get(5)?,
+        said_at: row.get(7)?,
+        made_by: row.get(8)?,
+        quote: row.get(10)?,
+    })
 }
 
 /// The turns that say that an anchor holds, by their numbers.
-pub(crate) fn sources(conn: &dyn Sql, scope: &Scope, anchor: AnchorId) -> Result<Vec<u32>> {
-    let mut stmt = conn.prepare_cached(
+pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, anchor: AnchorId) -> Result<Vec<u32>> {
+    sql.list(
         "SELECT seq FROM derivations
-         WHERE user_id = ?1 AND product_id = ?2 AND source_kind = 'turn' AND stance = 'holds' ORDER BY seq",
-    )?;
-    let rows = stmt.query_map(params![scope.user_id, anchor], |row| row.get("seq"))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+         WHERE user_id = ?1 AND product_id = ?2 AND source_kind = 'turn' AND stance = 'holds' ORDER BY seq, source_id",
+        values![scope.user_id, anchor],
+        |row| row.get(0),
+    )
 }
 
-/// Sets a value by hand, as of the user's newest turn; what was taken back counts again.
-pub(crate) fn set(tx: &dyn Sql, scope: &Scope, found: &FoundAnchor, now: DateTime<Utc>) -> Result<AnchorId> {
-    users::expect(tx, scope)?;
-    users::check_is_there(tx, scope)?;
-    let source = Source { turn: None, seq: newest_seq(tx, scope)?, said_at: now, made_by: "caller" };
-    let (id, fold) = state(tx, scope, found, source, now)?;
-    set_retracted(tx, scope, id, None)?;
-    refold(tx, scope, &BTreeSet::from([fold]))?;
-    Ok(id)
-}
-
-/// Takes a value back: nothing that was said up to now counts for it. What it had superseded holds again.
-pub(crate) fn retract(tx: &dyn Sql, scope: &Scope, id: AnchorId, now: DateTime<Utc>) -> Result<()> {
-    let mut stmt = tx.prepare_cached(
+/// What an anchor is folded with; `None`: the user has no such anchor.
+pub(crate) fn fold_of(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Option<Fold>> {
+    sql.one(
         "SELECT subject, attribute, value_key FROM identity_anchors WHERE id = ?1 AND user_id = ?2",
-    )?;
-    let fold = stmt.query_row(params![id, scope.user_id], read_fold).optional()?;
-    let fold = fold.ok_or_else(|| Error::not_found("this user has no such anchor"))?;
-    set_retracted(tx, scope, id, Some((now, newest_seq(tx, scope)?)))?;
-    refold(tx, scope, &BTreeSet::from([fold])).map(drop)
+        values![id, scope.user_id],
+        read_fold,
+    )
 }
 
-fn set_retracted(
-    tx: &dyn Sql,
+/// Says when, and up to which unit, a person took an anchor back; `None`: not, or not any more.
+pub(crate) fn set_retracted(
+    sql: &dyn Sql,
     scope: &Scope,
     id: AnchorId,
-    retracted: Option<(DateTime<Utc>, i64)>,
+    retracted: Option<(DateTime<Utc>, u32)>,
 ) -> Result<()> {
-    tx.prepare_cached(
+    let (at, seq) = retracted.unzip();
+    sql.put(
         "UPDATE identity_anchors SET retracted_at = ?3, retracted_seq = ?4 WHERE id = ?1 AND user_id = ?2",
-    )?
-    .execute(params![
-        id,
-        scope.user_id,
-        retracted.map(|(at, _)| Instant(at)),
-        retracted.map(|(_, seq)| seq)
-    ])?;
-    Ok(())
-}
-
-/// The place of the user's newest turn in the order of recording; 0 if there is none.
-fn newest_seq(conn: &dyn Sql, scope: &Scope) -> Result<i64> {
-    let mut stmt =
-        conn.prepare_cached("SELECT coalesce(max(seq), 0) AS seq FROM recall_units WHERE user_no = ?1")?;
-    Ok(stmt.query_row([scope.user_no], |row| row.get("seq"))?)
+        values![id, scope.user_id, at, seq],
+        Expect::Any,
+    )
 }
 
 /// What a turn was evidence for, now taken away.
@@ -364,24 +387,25 @@ pub(crate) struct Withdrawn {
 }
 
 /// Takes away what a turn was evidence for. The caller folds anew before the transaction ends.
-pub(crate) fn withdraw(tx: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Withdrawn> {
-    let mut stmt = tx.prepare_cached(
-        "SELECT a.subject AS subject, a.attribute AS attribute, a.value_key AS value_key
+pub(crate) fn withdraw(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Withdrawn> {
+    let folds = sql.list(
+        "SELECT a.subject, a.attribute, a.value_key
          FROM derivations AS d JOIN identity_anchors AS a ON a.id = d.product_id AND a.user_id = d.user_id
          WHERE d.user_id = ?1 AND d.source_id = ?2",
+        values![scope.user_id, turn],
+        read_fold,
     )?;
-    let rows = stmt.query_map(params![scope.user_id, turn], read_fold)?;
-    let folds: BTreeSet<Fold> = rows.collect::<rusqlite::Result<_>>()?;
     let mut derivations = 0;
     if !folds.is_empty() {
-        derivations = tx
-            .prepare_cached("DELETE FROM derivations WHERE user_id = ?1 AND source_id = ?2")?
-            .execute(params![scope.user_id, turn])?;
+        derivations = sql.change(
+            "DELETE FROM derivations WHERE user_id = ?1 AND source_id = ?2",
+            values![scope.user_id, turn],
+        )?;
     }
-    Ok(Withdrawn { folds, derivations: derivations as u64 })
+    Ok(Withdrawn { folds: folds.into_iter().collect(), derivations })
 }
 
-fn read_fold(row: &Row<'_>) -> rusqlite::Result<Fold> {
-    let value_key: String = row.get("value_key")?;
-    Ok(Fold::of(&row.get::<_, String>("subject")?, row.get("attribute")?, &value_key))
+fn read_fold(row: &Row<'_>) -> Result<Fold> {
+    let (subject, value_key): (String, String) = (row.get(0)?, row.get(2)?);
+    Ok(Fold::of(&subject, row.get(1)?, &value_key))
 }

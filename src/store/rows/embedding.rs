@@ -1,9 +1,13 @@
 //! How far users' units are embedded. Counts only: nothing of what anybody said.
 
-use crate::store::sql::Sql;
 use serde::Serialize;
 
-use crate::{embed::EmbeddingSpace, error::Result, model::ids::UserId, store::rows::vectors};
+use crate::{
+    embed::EmbeddingSpace,
+    error::Result,
+    model::ids::UserId,
+    store::sql::{Sql, values},
+};
 
 /// How far one user's turns are embedded by one model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -24,22 +28,25 @@ pub struct EmbeddingStatus {
 }
 
 /// Of every user with a turn, and every model.
-pub(crate) fn status(conn: &dyn Sql) -> Result<Vec<EmbeddingStatus>> {
-    let mut stmt = conn.prepare_cached(
-        "SELECT u.user_id AS user_id, e.model AS model, e.revision AS revision, e.dims AS dims,
-                e.last_seq AS turns, e.embedded_seq AS embedded, e.gaps AS gaps, e.bytes AS bytes
-         FROM v_embedding AS e JOIN user_scopes AS u ON u.user_no = e.user_no
-         WHERE e.last_seq > 0 ORDER BY e.user_no, e.space_no",
-    )?;
-    let rows = stmt.query_map([], |row| {
-        Ok(EmbeddingStatus {
-            user_id: row.get("user_id")?,
-            space: vectors::read_space(row)?,
-            turns: row.get("turns")?,
-            embedded: row.get("embedded")?,
-            gaps: row.get("gaps")?,
-            bytes: row.get("bytes")?,
-        })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+pub(crate) fn status(sql: &dyn Sql) -> Result<Vec<EmbeddingStatus>> {
+    sql.list(
+        "SELECT u.user_id, e.model, e.revision, e.dims, u.last_seq, coalesce(s.embedded_seq, 0),
+                (SELECT count(*) FROM vector_gaps AS g WHERE g.user_no = u.user_no AND g.space_no = e.space_no),
+                (SELECT coalesce(CAST(sum(length(b.body)) AS BIGINT), 0) FROM vector_blocks AS b
+                 WHERE b.user_no = u.user_no AND b.space_no = e.space_no)
+         FROM user_scopes AS u CROSS JOIN embedding_spaces AS e
+         LEFT JOIN user_spaces AS s ON s.user_no = u.user_no AND s.space_no = e.space_no
+         WHERE u.last_seq > 0 ORDER BY u.user_no, e.space_no",
+        values![],
+        |row| {
+            Ok(EmbeddingStatus {
+                user_id: row.get(0)?,
+                space: EmbeddingSpace { model: row.get(1)?, revision: row.get(2)?, dims: row.get(3)? },
+                turns: row.get(4)?,
+                embedded: row.get(5)?,
+                gaps: row.get(6)?,
+                bytes: row.get(7)?,
+            })
+        },
+    )
 }

@@ -1,8 +1,10 @@
 //! The tables, a file for each family of them. Only here stands SQL about rows, in what SQLite and PostgreSQL both take.
 
+pub(crate) mod all_users;
 pub(crate) mod anchors;
 pub(crate) mod checks;
 pub(crate) mod embedding;
+pub(crate) mod erase;
 pub(crate) mod jobs;
 pub(crate) mod originals;
 pub(crate) mod postings;
@@ -14,6 +16,7 @@ pub(crate) mod summaries;
 pub(crate) mod transfer;
 pub(crate) mod turn_row;
 pub(crate) mod turns;
+pub(crate) mod unit_blocks;
 pub(crate) mod units;
 pub(crate) mod users;
 pub(crate) mod vectors;

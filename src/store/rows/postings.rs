@@ -1,18 +1,31 @@
 //! Rows of `postings`: which units of a user have a word.
 
-use std::collections::BTreeSet;
-
-use rusqlite::{Row, params};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     error::{Error, ErrorKind, Result},
     index::postings::{self, Chunk, Posting},
-    store::{file::row_check, scope::Scope, sql::Sql},
+    store::{
+        rows::row_check,
+        scope::Scope,
+        sql::{Expect, Flow, Row, Sql, Value, bytes, values},
+    },
     text::words::{FieldCounts, Word},
 };
 
 /// A last row with more bytes than this is full: what comes next begins another.
 const FULL_BYTES: usize = 800;
+
+/// What a row's checksum covers, in the table's order, then the checksum; and how many columns that are without it.
+macro_rules! select {
+    ($which:literal) => {
+        concat!(
+            "SELECT user_no, word, first_seq, last_seq, unit_count, data, row_check FROM postings WHERE user_no = ?1",
+            $which
+        )
+    };
+}
+const CHECKED_COLUMNS: usize = 6;
 
 /// What was found of a word's postings.
 pub(crate) struct Shown {
@@ -24,114 +37,134 @@ pub(crate) struct Shown {
 
 /// Shows every posting of a word that can be read, ascending.
 pub(crate) fn for_each(
-    conn: &dyn Sql,
+    sql: &dyn Sql,
     scope: &Scope,
     word: Word,
     mut each: impl FnMut(u32, FieldCounts),
 ) -> Result<Shown> {
-    let mut stmt = conn.prepare_cached(
-        "SELECT user_no, word, first_seq, last_seq, unit_count, data, row_check FROM postings
-         WHERE user_no = ?1 AND word = ?2 ORDER BY first_seq",
-    )?;
-    let mut rows = stmt.query(params![scope.user_no, word])?;
     let mut shown = Shown { last: 0, is_damaged: false };
-    while let Some(row) = rows.next()? {
-        let data = row.get_ref(5)?.as_blob().unwrap_or_default();
+    sql.query(select!(" AND word = ?2 ORDER BY first_seq"), values![scope.user_no, word], &mut |row| {
+        let data = bytes(row.value(5)?).unwrap_or_default();
         match (row.get(2), row.get(3)) {
-            (Ok(first), Ok(last)) if row_check::holds(row, 6)? => {
+            (Ok(first), Ok(last)) if row_check::holds(row, CHECKED_COLUMNS)? => {
                 postings::for_each(first, data, &mut each);
                 shown.last = last;
             }
             _ => shown.is_damaged = true,
         }
-    }
+        Ok(Flow::Next)
+    })?;
     Ok(shown)
 }
 
-/// Adds postings behind those that are there. What is there already is left out, so that a flush that was cut short
-/// can be begun again.
-pub(crate) fn append(tx: &dyn Sql, scope: &Scope, word: Word, added: &[Posting]) -> Result<()> {
-    let last = last_chunk(tx, scope, word, u32::MAX)?;
-    let known = last.as_ref().map_or(0, |chunk| chunk.last);
-    let added = &added[added.partition_point(|posting| posting.seq <= known)..];
-    if added.is_empty() {
-        return Ok(());
-    }
-    match last.filter(|chunk| chunk.data.len() < FULL_BYTES) {
-        None => insert(tx, scope, word, &postings::encode(added)),
-        Some(chunk) => {
-            let mut all = decoded(&chunk)?;
-            all.extend_from_slice(added);
-            // The first one begins where the old row did, and is written over it in place.
-            insert(tx, scope, word, &postings::encode(&all))
+/// Adds postings of words behind those that are there. What is there already is left out, so that a flush that was cut
+/// short can be begun again.
+pub(crate) fn append(sql: &dyn Sql, scope: &Scope, words: &[(Word, Vec<Posting>)]) -> Result<()> {
+    let lasts = last_chunks(sql, scope, words.iter().map(|(word, _)| (*word, u32::MAX)))?;
+    for ((word, added), last) in words.iter().zip(lasts) {
+        let known = last.as_ref().map_or(0, |chunk| chunk.last);
+        let added = &added[added.partition_point(|posting| posting.seq <= known)..];
+        if added.is_empty() {
+            continue;
         }
-    }
-}
-
-/// Takes units out of a word's postings.
-pub(crate) fn remove(tx: &dyn Sql, scope: &Scope, word: Word, gone: &BTreeSet<u32>) -> Result<()> {
-    let (Some(&first), Some(&last)) = (gone.first(), gone.last()) else { return Ok(()) };
-    for chunk in overlapping(tx, scope, word, (first, last))? {
-        let mut kept = decoded(&chunk)?;
-        kept.retain(|posting| !gone.contains(&posting.seq));
-        replace(tx, scope, word, &chunk, &kept)?;
+        match last.filter(|chunk| chunk.data.len() < FULL_BYTES) {
+            None => insert(sql, scope, *word, &postings::encode(added))?,
+            Some(chunk) => {
+                let mut all = decoded(&chunk)?;
+                all.extend_from_slice(added);
+                // The first one begins where the old row did, and is written over it in place.
+                insert(sql, scope, *word, &postings::encode(&all))?;
+            }
+        }
     }
     Ok(())
 }
 
-/// Puts one unit into a word's postings, in its place among those that are there.
-pub(crate) fn put(tx: &dyn Sql, scope: &Scope, word: Word, posting: Posting) -> Result<()> {
-    let Some(chunk) = last_chunk(tx, scope, word, posting.seq)? else {
-        return insert(tx, scope, word, &postings::encode(&[posting]));
-    };
-    let mut all = decoded(&chunk)?;
-    all.retain(|other| other.seq != posting.seq);
-    all.insert(all.partition_point(|other| other.seq < posting.seq), posting);
-    replace(tx, scope, word, &chunk, &all)
-}
-
-/// The last unit in a word's postings; 0: there is none.
-pub(crate) fn last_seq(conn: &dyn Sql, scope: &Scope, word: Word) -> Result<u32> {
-    Ok(last_chunk(conn, scope, word, u32::MAX)?.map_or(0, |chunk| chunk.last))
-}
-
-/// The last row of a word that begins at `until` or before.
-fn last_chunk(conn: &dyn Sql, scope: &Scope, word: Word, until: u32) -> Result<Option<Chunk>> {
-    let mut stmt = conn.prepare_cached(
-        "SELECT user_no, word, first_seq, last_seq, unit_count, data, row_check FROM postings
-         WHERE user_no = ?1 AND word = ?2 AND first_seq <= ?3 ORDER BY first_seq DESC LIMIT 1",
-    )?;
-    let mut rows = stmt.query(params![scope.user_no, word, until])?;
-    rows.next()?.map(read).transpose()
-}
-
-fn overlapping(conn: &dyn Sql, scope: &Scope, word: Word, (first, last): (u32, u32)) -> Result<Vec<Chunk>> {
-    let mut stmt = conn.prepare_cached(
-        "SELECT user_no, word, first_seq, last_seq, unit_count, data, row_check FROM postings
-         WHERE user_no = ?1 AND word = ?2 AND first_seq <= ?4 AND last_seq >= ?3",
-    )?;
-    let mut rows = stmt.query(params![scope.user_no, word, first, last])?;
-    let mut chunks = Vec::new();
-    while let Some(row) = rows.next()? {
-        chunks.push(read(row)?);
+/// Takes units out of their words' postings.
+pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, gone: &BTreeMap<Word, BTreeSet<u32>>) -> Result<()> {
+    let (mut words, mut sets) = (Vec::new(), Vec::new());
+    for (word, seqs) in gone {
+        if let (Some(first), Some(last)) = (seqs.first(), seqs.last()) {
+            words.push((*word, seqs));
+            sets.push(key(scope, &[*word, *first, *last]));
+        }
     }
-    Ok(chunks)
+    let overlapping = select!(" AND word = ?2 AND first_seq <= ?4 AND last_seq >= ?3");
+    let mut found = Vec::new();
+    sql.query_many(overlapping, &sets, &mut |at, row| {
+        found.push((words[at], read(row)?));
+        Ok(())
+    })?;
+    for ((word, seqs), chunk) in found {
+        let mut kept = decoded(&chunk)?;
+        kept.retain(|posting| !seqs.contains(&posting.seq));
+        replace(sql, scope, word, &chunk, &kept)?;
+    }
+    Ok(())
 }
 
-fn replace(tx: &dyn Sql, scope: &Scope, word: Word, old: &Chunk, new: &[Posting]) -> Result<()> {
-    tx.prepare_cached("DELETE FROM postings WHERE user_no = ?1 AND word = ?2 AND first_seq = ?3")?
-        .execute(params![scope.user_no, word, old.first])?;
-    insert(tx, scope, word, &postings::encode(new))
+/// Puts one unit into its words' postings, in its place among those that are there.
+pub(crate) fn put(sql: &dyn Sql, scope: &Scope, words: &[(Word, Posting)]) -> Result<()> {
+    let chunks = last_chunks(sql, scope, words.iter().map(|(word, posting)| (*word, posting.seq)))?;
+    for ((word, posting), chunk) in words.iter().zip(chunks) {
+        let Some(chunk) = chunk else {
+            insert(sql, scope, *word, &postings::encode(&[*posting]))?;
+            continue;
+        };
+        let mut all = decoded(&chunk)?;
+        all.retain(|other| other.seq != posting.seq);
+        all.insert(all.partition_point(|other| other.seq < posting.seq), *posting);
+        replace(sql, scope, *word, &chunk, &all)?;
+    }
+    Ok(())
 }
 
-fn insert(tx: &dyn Sql, scope: &Scope, word: Word, chunks: &[Chunk]) -> Result<()> {
-    let mut stmt = tx.prepare_cached(
-        "INSERT INTO postings (user_no, word, first_seq, last_seq, unit_count, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-         ON CONFLICT (user_no, word, first_seq) DO UPDATE
-           SET last_seq = excluded.last_seq, unit_count = excluded.unit_count, data = excluded.data",
+/// The last unit in the postings of each of these words; 0: there is none.
+pub(crate) fn last_seqs(sql: &dyn Sql, scope: &Scope, words: &[Word]) -> Result<Vec<u32>> {
+    let lasts = last_chunks(sql, scope, words.iter().map(|word| (*word, u32::MAX)))?;
+    Ok(lasts.into_iter().map(|chunk| chunk.map_or(0, |chunk| chunk.last)).collect())
+}
+
+/// Of each word the last row that begins at its unit or before.
+fn last_chunks(
+    sql: &dyn Sql,
+    scope: &Scope,
+    words: impl Iterator<Item = (Word, u32)>,
+) -> Result<Vec<Option<Chunk>>> {
+    let sets: Vec<_> = words.map(|(word, until)| key(scope, &[word, until])).collect();
+    let last = select!(" AND word = ?2 AND first_seq <= ?3 ORDER BY first_seq DESC LIMIT 1");
+    let mut found = vec![None; sets.len()];
+    sql.query_many(last, &sets, &mut |at, row| {
+        found[at] = Some(read(row)?);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// The user's number, then these.
+fn key(scope: &Scope, numbers: &[u32]) -> Vec<Value<'static>> {
+    let numbers = numbers.iter().map(|number| i64::from(*number));
+    std::iter::once(scope.user_no).chain(numbers).map(Value::Integer).collect()
+}
+
+fn replace(sql: &dyn Sql, scope: &Scope, word: Word, old: &Chunk, new: &[Posting]) -> Result<()> {
+    sql.put(
+        "DELETE FROM postings WHERE user_no = ?1 AND word = ?2 AND first_seq = ?3",
+        values![scope.user_no, word, old.first],
+        Expect::Any,
     )?;
+    insert(sql, scope, word, &postings::encode(new))
+}
+
+fn insert(sql: &dyn Sql, scope: &Scope, word: Word, chunks: &[Chunk]) -> Result<()> {
     for chunk in chunks {
-        stmt.execute(params![scope.user_no, word, chunk.first, chunk.last, chunk.units, chunk.data])?;
+        sql.put(
+            "INSERT INTO postings (user_no, word, first_seq, last_seq, unit_count, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (user_no, word, first_seq) DO UPDATE
+               SET last_seq = excluded.last_seq, unit_count = excluded.unit_count, data = excluded.data",
+            values![scope.user_no, word, chunk.first, chunk.last, chunk.units, chunk.data],
+            Expect::Any,
+        )?;
     }
     Ok(())
 }
@@ -141,17 +174,42 @@ fn decoded(chunk: &Chunk) -> Result<Vec<Posting>> {
 }
 
 fn read(row: &Row<'_>) -> Result<Chunk> {
-    if !row_check::holds(row, 6)? {
+    if !row_check::holds(row, CHECKED_COLUMNS)? {
         return Err(unreadable()); // Written again it would pass for sound.
     }
-    Ok(Chunk {
-        first: row.get("first_seq")?,
-        last: row.get("last_seq")?,
-        units: row.get("unit_count")?,
-        data: row.get("data")?,
-    })
+    Ok(Chunk { first: row.get(2)?, last: row.get(3)?, units: row.get(4)?, data: row.get(5)? })
 }
 
 fn unreadable() -> Error {
     Error::new(ErrorKind::Corrupt, "a word's postings cannot be read; run doctor")
+}
+
+/// Whether the user has any.
+pub(crate) fn are_there(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
+    sql.scalar("SELECT EXISTS (SELECT 1 FROM postings WHERE user_no = ?1)", values![scope.user_no])
+}
+
+/// Whether a row of the user's is damaged.
+pub(crate) fn are_damaged(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
+    let mut is_damaged = false;
+    sql.query(select!(""), values![scope.user_no], &mut |row| {
+        is_damaged = !row_check::holds(row, CHECKED_COLUMNS).unwrap_or(false);
+        Ok(if is_damaged { Flow::Stop } else { Flow::Next })
+    })?;
+    Ok(is_damaged)
+}
+
+/// Takes away at most so many rows of the user's. False: there are none.
+pub(crate) fn drop_some(sql: &dyn Sql, scope: &Scope, rows: u32) -> Result<bool> {
+    let dropped = sql.change(
+        "DELETE FROM postings WHERE user_no = ?1 AND (word, first_seq) IN
+           (SELECT word, first_seq FROM postings WHERE user_no = ?1 LIMIT ?2)",
+        values![scope.user_no, rows],
+    )?;
+    Ok(dropped > 0)
+}
+
+/// Takes away all rows of the user's.
+pub(crate) fn drop_all(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    sql.put("DELETE FROM postings WHERE user_no = ?1", values![scope.user_no], Expect::Any)
 }

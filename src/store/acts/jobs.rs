@@ -1,0 +1,225 @@
+//! Jobs: queueing them, taking and holding them, giving them back, ending them.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::{
+    error::Result,
+    model::{ids::SessionId, instant, job::JobKind},
+    store::{
+        job_tx::{JobTx, SliceResult},
+        rows::jobs::{self, Lease, NewJob, Owed, Unfinished},
+        scope::Scope,
+        sql::{Sql, missing},
+        write_tx::WriteTx,
+    },
+};
+
+/// Tries without any progress before a job is given up: with the waits between them about a day.
+pub(crate) const MAX_ATTEMPTS: u32 = 30;
+/// The longest wait between tries.
+pub(crate) const LONGEST_WAIT_MS: u64 = 3_600_000;
+
+impl WriteTx<'_> {
+    /// Takes the next job that is due: one whose holder is gone, else the one that has waited longest.
+    pub(crate) fn take_job(&mut self, only: Option<JobKind>) -> Result<Option<Lease>> {
+        let (now, lease_ms) = (self.sql.lease_clock()?, self.config.lease_ms);
+        for state in ["running", "queued"] {
+            while let Some(found) = jobs::first_due(self.sql, state, (now, beyond(now, lease_ms)), only)? {
+                if found.attempts() >= MAX_ATTEMPTS && may_be_given_up(found.kind()) {
+                    jobs::give_up(self.sql, &found)?;
+                } else if let Some(lease) = jobs::take(self.sql, found, after_ms(now, lease_ms))? {
+                    return Ok(Some(lease));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives a job back for another try, or gives it up.
+    pub(crate) fn give_back(&mut self, lease: &Lease, unfinished: &Unfinished) -> Result<()> {
+        jobs::give_back(self.sql, lease, unfinished)
+    }
+
+    /// Queues failed jobs again, and those that wait for another try: one, or all. Returns how many.
+    pub(crate) fn retry_jobs(&mut self, job_no: Option<i64>) -> Result<u64> {
+        let (now, mut queued) = (self.now(), 0);
+        let all = match job_no {
+            Some(job_no) => vec![(job_no, None)],
+            None => jobs::waiting(self.sql, now)?,
+        };
+        for (job_no, user_no) in all {
+            if let Some(user_no) = user_no {
+                self.sql.lock_user(user_no)?;
+            }
+            queued += u64::from(jobs::retry(self.sql, job_no, now)?);
+        }
+        self.has_work |= queued > 0;
+        Ok(queued)
+    }
+
+    /// The file is scrubbed as it was owed: the job goes, unless somebody has erased more since, or works on it.
+    pub(crate) fn finish_scrub(&mut self, owed: Owed) -> Result<()> {
+        jobs::finish_scrub(self.sql, owed)
+    }
+}
+
+impl JobTx<'_, '_> {
+    /// The work is done: the job goes.
+    pub(crate) fn finish(&mut self) -> SliceResult<()> {
+        Ok(jobs::finish(self.tx.sql, self.lease)?)
+    }
+}
+
+/// Queues work, once: what is queued already keeps its place, what has failed starts anew.
+pub(crate) fn enqueue(
+    tx: &mut WriteTx<'_>,
+    scope: &Scope,
+    kind: JobKind,
+    session: Option<SessionId>,
+    total_count: u32,
+) -> Result<()> {
+    let job = NewJob { kind, scope, session, priority: priority(kind), total_count };
+    jobs::insert(tx.sql, &job, tx.now())?;
+    tx.has_work = true;
+    Ok(())
+}
+
+/// Queues work on a user unless it is queued: what waits for another try goes on waiting.
+pub(crate) fn enqueue_if_none(tx: &mut WriteTx<'_>, scope: &Scope, kind: JobKind) -> Result<()> {
+    if jobs::is_queued(tx.sql, scope, kind)? {
+        return Ok(());
+    }
+    enqueue(tx, scope, kind, None, 0)
+}
+
+/// Queues the overwriting of what erased rows leave in the file, which is the file's work, not a user's.
+pub(crate) fn enqueue_scrub(tx: &mut WriteTx<'_>) -> Result<()> {
+    jobs::insert_scrub(tx.sql, priority(JobKind::Scrub), tx.now())?;
+    tx.has_work = true;
+    Ok(())
+}
+
+/// What somebody waits for goes first.
+fn priority(kind: JobKind) -> i64 {
+    match kind {
+        JobKind::Index | JobKind::Embed | JobKind::Mend => -1,
+        JobKind::Compress => 0,
+        JobKind::Erase | JobKind::Scrub => 1,
+    }
+}
+
+/// What was erased must go from the bytes, however long a reader is in the way; what is not indexed or embedded would be
+/// missing for ever, without a word.
+pub(crate) fn may_be_given_up(kind: JobKind) -> bool {
+    match kind {
+        JobKind::Compress => true,
+        JobKind::Erase | JobKind::Scrub | JobKind::Index | JobKind::Embed | JobKind::Mend => false,
+    }
+}
+
+/// Takes a job that was queued in this transaction.
+pub(crate) fn take_of(tx: &WriteTx<'_>, which: (JobKind, &Scope, Option<SessionId>)) -> Result<Lease> {
+    let found = jobs::find(tx.sql, which)?.ok_or_else(missing)?;
+    jobs::take(tx.sql, found, lease_end(tx)?)?.ok_or_else(missing)
+}
+
+/// Holds the job for another lease, or says that it is lost.
+pub(crate) fn hold(tx: &WriteTx<'_>, lease: &Lease) -> SliceResult<()> {
+    Ok(jobs::hold(tx.sql, lease, lease_end(tx)?)?)
+}
+
+/// How many jobs, of one kind only if that is said, are due at this instant, and when the next of the others is.
+pub(crate) fn due(
+    sql: &dyn Sql,
+    now: DateTime<Utc>,
+    lease_ms: u64,
+    only: Option<JobKind>,
+) -> Result<(u64, Option<DateTime<Utc>>)> {
+    jobs::count_due(sql, (now, beyond(now, lease_ms)), only)
+}
+
+/// When a lease ends that begins now.
+fn lease_end(tx: &WriteTx<'_>) -> Result<DateTime<Utc>> {
+    Ok(after_ms(tx.sql.lease_clock()?, tx.config.lease_ms))
+}
+
+/// Nobody set a time further ahead than this: the clock stood there and came back, and the job is due.
+fn beyond(now: DateTime<Utc>, lease_ms: u64) -> DateTime<Utc> {
+    after_ms(now, lease_ms.max(LONGEST_WAIT_MS + LONGEST_WAIT_MS / 10))
+}
+
+fn after_ms(now: DateTime<Utc>, ms: u64) -> DateTime<Utc> {
+    let delta = i64::try_from(ms).ok().and_then(TimeDelta::try_milliseconds).unwrap_or(TimeDelta::MAX);
+    instant::clamped(now.checked_add_signed(delta).unwrap_or(DateTime::<Utc>::MAX_UTC))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, time::Duration};
+
+    use super::*;
+    use crate::{
+        Config, ManualClock,
+        store::{Store, job_tx::SliceError, scope::UserKey},
+    };
+
+    /// What a slice of this job's work answers.
+    async fn slice(store: &Store, lease: &Lease) -> SliceResult<()> {
+        Ok(store.write_slice(Arc::new(lease.clone()), |_| Ok(())).await?)
+    }
+
+    #[tokio::test]
+    async fn who_was_slow_has_lost_the_job_and_so_has_whose_user_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Arc::new(ManualClock::new("2026-03-01T12:00:00Z".parse().unwrap()));
+        let config = Config { clock: Arc::clone(&clock) as _, ..Config::default() };
+        let lease_ms = config.lease_ms;
+        let store = Store::open(&folder.path().join("m.db"), config).unwrap();
+        let take = || store.write(|tx| tx.take_job(None));
+        let scope = store
+            .write(|tx| {
+                let scope = tx.add_user(&UserKey::Name("alex".into()))?;
+                tx.queue_mending(&scope)?;
+                Ok(scope)
+            })
+            .await
+            .unwrap();
+        let slow = take().await.unwrap().unwrap();
+        assert!(slice(&store, &slow).await.is_ok() && take().await.unwrap().is_none());
+        clock.advance(TimeDelta::milliseconds(i64::try_from(lease_ms).unwrap() + 1));
+        let quick = take().await.unwrap().unwrap();
+        assert_eq!((quick.job_no, quick.attempts, quick.scope), (slow.job_no, 2, Some(scope)));
+        assert!(matches!(slice(&store, &slow).await, Err(SliceError::Lost)));
+        assert!(slice(&store, &quick).await.is_ok());
+        store.write(move |tx| crate::store::rows::users::remove(tx.sql, &scope)).await.unwrap();
+        assert!(matches!(slice(&store, &quick).await, Err(SliceError::Lost)));
+    }
+
+    #[tokio::test]
+    async fn one_job_is_tried_again_at_once_or_all_that_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("m.db"), Config::default()).unwrap();
+        let jobs = store
+            .write(|tx| {
+                for name in ["alex", "blake", "charlie"] {
+                    let scope = tx.add_user(&UserKey::Name(name.into()))?;
+                    tx.queue_mending(&scope)?;
+                }
+                let mut taken = Vec::new();
+                while let Some(lease) = tx.take_job(None)? {
+                    let next_run_at = (taken.len() != 1).then(|| tx.now() + Duration::from_secs(60));
+                    tx.give_back(&lease, &Unfinished { next_run_at, reason: None, interrupted: false })?;
+                    taken.push(lease.job_no);
+                }
+                Ok(taken)
+            })
+            .await
+            .unwrap();
+        let retry = |job_no| store.write(move |tx| tx.retry_jobs(job_no));
+        assert_eq!(jobs.len(), 3);
+        assert_eq!(retry(Some(jobs[0])).await.unwrap(), 1);
+        assert_eq!(retry(Some(jobs[0])).await.unwrap(), 0, "it is due");
+        assert_eq!(retry(None).await.unwrap(), 2);
+        assert_eq!(store.snapshot().unwrap().due_jobs(None).unwrap().0, 3);
+    }
+}
