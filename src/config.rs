@@ -7,6 +7,7 @@ use crate::{
     compress::Summarizer,
     embed::{Embedder, QUERY_TIMEOUT_MS},
     error::{Error, Result},
+    faults::Faults,
     model::profile::Profile,
     text::tokens::Tokenizer,
 };
@@ -106,6 +107,9 @@ pub struct Config {
     pub receipts: u32,
     /// Where the time comes from. Default: [`SystemClock`].
     pub clock: Arc<dyn Clock>,
+    /// For tests of what happens when a statement fails.
+    #[doc(hidden)]
+    pub faults: Faults,
 }
 
 /// What an acknowledgement promises.
@@ -192,6 +196,7 @@ impl Default for Config {
             recall_bytes: 256 << 20,
             receipts: 1_000,
             clock: Arc::new(SystemClock),
+            faults: Faults::default(),
         }
     }
 }

@@ -50,6 +50,7 @@ mod embed;
 #[cfg(feature = "llm")]
 mod endpoint;
 mod error;
+mod faults;
 mod handles;
 mod index;
 mod jobs;
@@ -74,6 +75,7 @@ pub use crate::{
     config::{Config, Durability, Originals, Shares},
     embed::{BuiltIn, Embedder, Embedding, EmbeddingSpace},
     error::{Error, ErrorKind, Result},
+    faults::{Faults, Moment},
     handles::{Session, Thermocline, User, blocking},
     jobs::{JobProgress, JobsReport, RunJobs},
     model::{

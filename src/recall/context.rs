@@ -337,7 +337,12 @@ pub(crate) fn window(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{config::Config, model::turn::NewTurn, store::scope::UserKey, text::measure};
+    use crate::{
+        config::Config,
+        model::turn::NewTurn,
+        store::{scope::UserKey, sql::Expect},
+        text::measure,
+    };
 
     #[tokio::test]
     async fn without_the_warm_tier_the_context_is_built_from_what_is_left_and_says_so() {
@@ -358,7 +363,7 @@ mod tests {
 
         // The hot tier is in memory; what the warm tier is read from is gone.
         let broken = "ALTER TABLE conversation_turns RENAME COLUMN ai_response TO lost";
-        store.write(move |tx| Ok(tx.sql.conn().execute_batch(broken)?)).await.unwrap();
+        store.write(move |tx| tx.sql.put(broken, &[], Expect::Any)).await.unwrap();
         let context = build();
         assert_eq!((context.items.len(), context.missing.len()), (5, 2), "{:?}", context.missing);
         assert!(context.text.contains("turn 8"));

@@ -39,9 +39,6 @@ pub(crate) trait Sql {
 
     /// The present, for leases alone: of the database's clock, where it has one.
     fn lease_clock(&self) -> Result<DateTime<Utc>>;
-
-    #[doc(hidden)]
-    fn conn(&self) -> &rusqlite::Connection;
 }
 
 /// Whether a statement's next row is wanted.
@@ -162,16 +159,6 @@ impl<'r> Row<'r> {
 #[inline]
 pub(crate) fn read<T: FromColumn>(value: Value<'_>, at: usize) -> Result<T> {
     T::from_column(value).ok_or_else(|| unreadable(at))
-}
-
-// Until no file of the store reads a row of rusqlite's.
-impl Columns for Row<'_> {
-    fn value(&self, at: usize) -> Result<Value<'_>> {
-        self.0.value(at)
-    }
-    fn fill<'v>(&'v self, values: &mut [Value<'v>]) -> Result<()> {
-        self.0.fill(values)
-    }
 }
 
 #[cold]
@@ -381,32 +368,5 @@ pub(crate) fn bytes(value: Value<'_>) -> Option<&[u8]> {
     match value {
         Value::Bytes(bytes) => Some(bytes),
         _ => None,
-    }
-}
-
-// Until every file in `rows/` speaks by the six calls.
-impl<'s> dyn Sql + 's {
-    pub(crate) fn prepare_cached(&self, sql: &str) -> rusqlite::Result<rusqlite::CachedStatement<'_>> {
-        self.conn().prepare_cached(sql)
-    }
-    pub(crate) fn prepare(&self, sql: &str) -> rusqlite::Result<rusqlite::Statement<'_>> {
-        self.conn().prepare(sql)
-    }
-    pub(crate) fn query_row<T, P: rusqlite::Params, F: FnOnce(&rusqlite::Row<'_>) -> rusqlite::Result<T>>(
-        &self,
-        sql: &str,
-        params: P,
-        f: F,
-    ) -> rusqlite::Result<T> {
-        self.conn().query_row(sql, params, f)
-    }
-    pub(crate) fn execute<P: rusqlite::Params>(&self, sql: &str, params: P) -> rusqlite::Result<usize> {
-        self.conn().execute(sql, params)
-    }
-    pub(crate) fn execute_batch(&self, sql: &str) -> rusqlite::Result<()> {
-        self.conn().execute_batch(sql)
-    }
-    pub(crate) fn last_insert_rowid(&self) -> i64 {
-        self.conn().last_insert_rowid()
     }
 }

@@ -269,8 +269,7 @@ fn a_file_that_contradicts_itself_changes_nothing() {
 }
 
 /// The lines of an export with one more, and the counts of the last line to match.
-fn with_another(lines: &[Value], line: Value) -> String {
-    let mut lines = lines.to_vec();
+fn with_another(mut lines: Vec<Value>, line: Value) -> Vec<Value> {
     let counted = match line["line"].as_str().unwrap() {
         "summary" => "summaries".to_owned(),
         kind => format!("{kind}s"),
@@ -279,7 +278,7 @@ fn with_another(lines: &[Value], line: Value) -> String {
     end[&counted] = json!(end[&counted].as_u64().unwrap() + 1);
     let behind = lines.iter().rposition(|other| other["line"] == line["line"]).unwrap();
     lines.insert(behind + 1, line);
-    lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n"
+    lines
 }
 
 #[test]
@@ -294,16 +293,31 @@ fn what_can_be_only_once_in_a_file_is_refused_if_an_export_has_it_twice() {
     let another = |kind: &str, changes: &[(&str, &Value)]| {
         let mut line = lines.iter().rfind(|line| line["line"] == kind).unwrap().clone();
         changes.iter().for_each(|(field, new)| line[*field] = (*new).clone());
-        with_another(&lines, line)
+        with_another(lines.clone(), line)
     };
-    for (what, text) in [
+    let anchor = lines.iter().rfind(|line| line["line"] == "anchor").unwrap();
+    let is_of_it = |line: &Value| line["anchor_id"] == anchor["id"];
+    let doubled_anchor = {
+        let value = json!("Porto");
+        let mut lines = another("anchor", &[("value", &value)]);
+        lines.iter_mut().filter(|line| is_of_it(line)).for_each(|line| line["value"] = value.clone());
+        lines
+    };
+    let doubled_value = {
+        let with_anchor = another("anchor", &[("id", &new_id)]);
+        let mut evidence = lines.iter().find(|line| is_of_it(line)).unwrap().clone();
+        evidence["anchor_id"] = new_id.clone();
+        with_another(with_anchor, evidence)
+    };
+    for (what, lines) in [
         ("a session", another("session", &[])),
         ("a session's key", another("session", &[("id", &new_id), ("turn_count", &json!(0))])),
-        ("an anchor", another("anchor", &[])),
-        ("an anchor's value", another("anchor", &[("id", &new_id)])),
+        ("an anchor", doubled_anchor),
+        ("an anchor's value", doubled_value),
         ("a piece of evidence", another("derivation", &[])),
         ("a summary", another("summary", &[])),
     ] {
+        let text = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n";
         check_refused(&memory, what, &text, ErrorKind::InvalidInput);
     }
     let as_text: Vec<&str> = exported.lines().collect();

@@ -67,19 +67,20 @@ impl WriteTx<'_> {
 
 /// Ids are unique in a file, over all of its users.
 fn expect_unowned(sql: &dyn Sql, lines: &[Line]) -> Result<()> {
-    let (mut sessions, mut turns, mut archived) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut summaries, mut summarized, mut anchors) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut sessions, mut turns, mut anchors) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut summaries, mut summarized) = (Vec::new(), Vec::new());
     for line in lines {
         match line {
             Line::Session(session) => sessions.push(session.id),
             Line::Turn(turn) => turns.push(turn.id),
-            Line::Archived(turn) => archived.push(turn.id),
             Line::Summary { summary, .. } => {
                 summaries.push(summary.id);
                 summarized.push(summary.original_turn_id);
             }
             Line::Anchor(anchor) => anchors.push(anchor.id),
+            // An archived or deleted turn is known by its summary.
             Line::Memory { .. }
+            | Line::Archived(_)
             | Line::Deleted(_)
             | Line::Derivation(_)
             | Line::Transition(_)
@@ -88,7 +89,6 @@ fn expect_unowned(sql: &dyn Sql, lines: &[Line]) -> Result<()> {
     }
     if transfer::is_any_owned(sql, transfer::OWNER_OF_SESSION, &sessions)?
         || transfer::is_any_owned(sql, transfer::OWNER_OF_TURN, &turns)?
-        || transfer::is_any_owned(sql, transfer::OWNER_OF_ARCHIVED_TURN, &archived)? && false
         || transfer::is_any_owned(sql, transfer::OWNER_OF_SUMMARY, &summaries)?
         || transfer::is_any_owned(sql, transfer::OWNER_OF_SUMMARY_OF_TURN, &summarized)?
         || transfer::is_any_owned(sql, transfer::OWNER_OF_ANCHOR, &anchors)?

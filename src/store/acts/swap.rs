@@ -183,25 +183,23 @@ mod tests {
         env,
         path::Path,
         process::{Command, Stdio},
-        sync::atomic::{AtomicUsize, Ordering},
+        sync::{
+            Arc,
+            atomic::{AtomicBool, AtomicUsize, Ordering},
+        },
     };
-
-    use rusqlite::trace::{TraceEvent, TraceEventCodes};
 
     use super::*;
     use crate::{
         compress::archive,
         config::Config,
+        faults::Faults,
         model::{
             anchor::{Attribute, FoundAnchor, Stance},
             critical::CriticalRule,
             turn::NewTurn,
         },
-        store::{
-            Store,
-            acts::{lifecycle, record},
-            scope::UserKey,
-        },
+        store::{Store, scope::UserKey},
         text::{measure, tokens::Tokenizer},
     };
 
@@ -220,9 +218,7 @@ mod tests {
         ORDER BY 1";
 
     fn state(path: &Path) -> Vec<String> {
-        let conn = crate::store::file::connect::reader(path).unwrap();
-        let mut stmt = conn.prepare(STATE).unwrap();
-        stmt.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap()
+        crate::store::file::testing::texts(path, STATE)
     }
 
     /// A file with an ended session of four turns, and its job.
@@ -231,15 +227,15 @@ mod tests {
         let (scope, session) = store
             .write(|tx| {
                 let scope = tx.add_user(&UserKey::Name("alex".into()))?;
-                Ok((scope, lifecycle::named(tx, &scope, "chat")?.info.id))
+                Ok((scope, tx.open_session(&scope, "chat")?.info.id))
             })
             .await
             .unwrap();
         for text in ["Hello.", "My name is Alex.", "My name is Bo.", "Goodbye."] {
             let turn = measure::measure(NewTurn::new(text, ""), Tokenizer::O200kBase, 1_000).unwrap();
-            store.write(move |tx| record::record(tx, &scope, session, turn)).await.unwrap();
+            store.write(move |tx| tx.record(&scope, session, turn)).await.unwrap();
         }
-        store.write(move |tx| lifecycle::end_by_call(tx, &scope, session, None)).await.unwrap();
+        store.write(move |tx| tx.end_session(&scope, session, None)).await.unwrap();
         store.close().unwrap();
     }
 
@@ -270,46 +266,38 @@ mod tests {
         }
     }
 
-    static EVENTS: AtomicUsize = AtomicUsize::new(0);
-    static KILLED_AT: AtomicUsize = AtomicUsize::new(0);
-
-    /// Each statement tells when it begins and when it is done.
-    fn count(_: TraceEvent<'_>) {
-        if EVENTS.fetch_add(1, Ordering::SeqCst) + 1 == KILLED_AT.load(Ordering::SeqCst) {
-            std::process::abort();
-        }
-    }
-
     /// Not a test by itself: a process that swaps, and dies at the n-th beginning or end of a statement.
     #[tokio::test]
     async fn child() {
         let Ok(told) = env::var(CHILD) else { return };
         let (killed_at, path) = told.split_once(' ').unwrap();
-        KILLED_AT.store(killed_at.parse().unwrap(), Ordering::SeqCst);
-        let store = Store::open(Path::new(path), Config::default()).unwrap();
+        let (killed_at, met): (usize, _) = (killed_at.parse().unwrap(), Arc::new(AtomicUsize::new(0)));
+        let is_swapping = Arc::new(AtomicBool::new(false));
+        let is_met = Arc::clone(&is_swapping);
+        let config = Config {
+            faults: Faults::new(move |_, _| {
+                if is_met.load(Ordering::SeqCst) && met.fetch_add(1, Ordering::SeqCst) + 1 == killed_at {
+                    std::process::abort();
+                }
+                false
+            }),
+            ..Config::default()
+        };
+        let store = Store::open(Path::new(path), config).unwrap();
         let lease = store.write(|tx| tx.take_job(None)).await.unwrap().unwrap();
         let (scope, session_id) = (lease.scope.unwrap(), lease.session_id.unwrap());
-        let (session_no, turns) = store
-            .snapshot()
-            .unwrap()
-            .look(|conn| {
-                let session_no = sessions::existing(conn, &scope, session_id)?.session_no;
-                Ok((session_no, turns::warm_after(conn, &scope, session_no, 0, |_| false)?.turns))
-            })
-            .unwrap();
+        let snapshot = store.snapshot().unwrap();
+        let session = snapshot.session(&scope, session_id).unwrap();
+        let turns = snapshot.warm_after(&scope, &session, 0, |_| false).unwrap().turns;
+        drop(snapshot);
+        let session_no = session.session_no;
         let frame = archive::pack(&[&turns[1], &turns[2]]).unwrap();
         let fates = turns.into_iter().map(|turn| Fate { plan: plan(&turn), turn }).collect();
         let swapped = Swap { session: (session_id, session_no), fates, frame: Some(frame) };
-        // What is traced: the end of the transaction that switches it on, then all of the swap's.
-        let codes = TraceEventCodes::SQLITE_TRACE_STMT | TraceEventCodes::SQLITE_TRACE_PROFILE;
-        store
-            .write(move |tx| {
-                tx.sql.conn().trace_v2(codes, Some(count));
-                Ok(())
-            })
-            .await
-            .unwrap();
-        store.write(move |tx| swap(tx, &scope, &lease, &swapped)).await.unwrap();
+        is_swapping.store(true, Ordering::SeqCst);
+        store.write_slice(Arc::new(lease), move |tx| Ok(tx.swap_slice(&scope, &swapped)?)).await.unwrap();
+        // Behind the acknowledgement a kill changes nothing.
+        store.write(|tx| tx.queue_mending_of_all()).await.unwrap();
     }
 
     #[tokio::test]

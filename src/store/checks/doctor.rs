@@ -6,7 +6,13 @@ use crate::{
     compress::archive,
     error::Result,
     model::{ids::TurnId, turn::Turn},
-    store::{acts::mend, checks::index_checks, file::facts::Soundness, rows::checks, sql::Sql},
+    store::{
+        acts::mend,
+        checks::index_checks,
+        file::facts::Soundness,
+        rows::{checks, sessions, summaries},
+        sql::Sql,
+    },
     text::{
         measure::{self, ContentHash},
         words::WordCounts,
@@ -84,7 +90,7 @@ fn check(holds: &str, problems: u64) -> Check {
 /// Sessions that a user cannot read. One that belongs to nobody is a problem of another check.
 fn unreadable_sessions(sql: &dyn Sql) -> u64 {
     let mut problems = 0;
-    let read = checks::each_session(sql, &mut |session| problems += u64::from(session.is_err()));
+    let read = sessions::each_of_all(sql, &mut |session| problems += u64::from(session.is_err()));
     problems + u64::from(read.is_err())
 }
 
@@ -187,7 +193,7 @@ fn archive_problems(sql: &dyn Sql) -> Result<u64> {
 
 fn unreadable_summaries(sql: &dyn Sql) -> Result<u64> {
     let mut problems = 0;
-    checks::each_summary(sql, &mut |summary| problems += u64::from(summary.is_err()))?;
+    summaries::each_of_all(sql, &mut |summary| problems += u64::from(summary.is_err()))?;
     Ok(problems)
 }
 

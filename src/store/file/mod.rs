@@ -15,6 +15,6 @@ pub(crate) mod row_check;
 pub(crate) mod scrub;
 pub(crate) mod sqlite;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub(crate) mod watch;
 mod writer;

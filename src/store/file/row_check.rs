@@ -8,17 +8,12 @@
 use std::collections::BTreeSet;
 
 use rusqlite::{
-    Connection, Row, ToSql, Transaction, TransactionBehavior, functions::FunctionFlags, types::ValueRef,
+    Connection, Row, Transaction, TransactionBehavior, functions::FunctionFlags, types::ValueRef,
 };
 
 use crate::{
     error::Result,
-    store::{
-        file::migrate,
-        rows::row_check::{checksum, damaged},
-        scope::Scope,
-        sql::Value,
-    },
+    store::{file::migrate, rows::row_check::checksum, sql::Value},
     text::measure,
 };
 
@@ -210,24 +205,6 @@ fn look_at(conn: &Connection, Table { name, columns, key }: &Table, found: &mut 
             }
         }
     }
-}
-
-/// Fails if a row of the user in this table is damaged; `column` names the user there.
-pub(crate) fn expect_sound(conn: &Connection, scope: &Scope, table: &str, column: &str) -> Result<()> {
-    let Some(Table { name, columns, .. }) = tables(conn)?.into_iter().find(|found| found.name == table)
-    else {
-        return Ok(());
-    };
-    let user: &dyn ToSql = if column == "user_no" { &scope.user_no } else { &scope.user_id };
-    let mut stmt =
-        conn.prepare(&format!("SELECT {}, {COLUMN} FROM {name} WHERE {column} = ?1", columns.join(", ")))?;
-    let mut rows = stmt.query([user])?;
-    while let Some(row) = rows.next()? {
-        if !holds(row, columns.len())? {
-            return Err(damaged(format_args!("a row of {name}")));
-        }
-    }
-    Ok(())
 }
 
 /// A part of a key, as `sqlite3` takes it. Keys are numbers and ids; what a word or a caller says is not shown.

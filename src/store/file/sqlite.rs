@@ -11,6 +11,7 @@ use rusqlite::{
 use crate::{
     clock::Clock,
     error::{Error, ErrorKind, Result},
+    faults::{Faults, Moment},
     model::instant,
     store::{
         rows::users,
@@ -22,6 +23,8 @@ use crate::{
 pub(crate) struct Sqlite<'c, C = &'c Connection> {
     conn: C,
     clock: &'c dyn Clock,
+    /// Where a test lets a write fail.
+    faults: Option<&'c Faults>,
     /// A statement shows its rows: no other may run meanwhile, which over a network would be one trip for each row.
     is_showing: Cell<bool>,
 }
@@ -34,7 +37,15 @@ impl<'c> Sqlite<'c> {
 
 impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
     pub(crate) fn held_by(conn: C, clock: &'c dyn Clock) -> Self {
-        Self { conn, clock, is_showing: Cell::new(false) }
+        Self { conn, clock, faults: None, is_showing: Cell::new(false) }
+    }
+
+    pub(crate) fn with_faults(self, faults: &'c Faults) -> Self {
+        Self { faults: Some(faults), ..self }
+    }
+
+    fn meet(&self, moment: Moment, sql: &str) -> Result<()> {
+        self.faults.map_or(Ok(()), |faults| faults.meet(moment, sql))
     }
 
     pub(crate) fn held(&self) -> &C {
@@ -44,6 +55,7 @@ impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
     /// A statement with its parameters.
     fn bound(&self, sql: &'static str, params: &[Value<'_>]) -> Result<CachedStatement<'_>> {
         debug_assert!(!self.is_showing.get(), "a statement runs in the row loop of another: {sql}");
+        self.meet(Moment::Before, sql)?;
         let mut stmt = self.conn.prepare_cached(sql)?;
         bind(&mut stmt, params)?;
         Ok(stmt)
@@ -93,7 +105,8 @@ impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
         params: &[Value<'_>],
         each: &mut dyn FnMut(&Row<'_>) -> Result<Flow>,
     ) -> Result<()> {
-        self.show(&mut self.bound(sql, params)?, each)
+        self.show(&mut self.bound(sql, params)?, each)?;
+        self.meet(Moment::After, sql)
     }
 
     fn query_many(
@@ -102,12 +115,13 @@ impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
         sets: &[Vec<Value<'_>>],
         each: &mut dyn FnMut(usize, &Row<'_>) -> Result<()>,
     ) -> Result<()> {
+        self.meet(Moment::Before, sql)?;
         let mut stmt = self.conn.prepare_cached(sql)?;
         for (at, params) in sets.iter().enumerate() {
             bind(&mut stmt, params)?;
             self.show(&mut stmt, &mut |row| each(at, row).map(|()| Flow::Next))?;
         }
-        Ok(())
+        self.meet(Moment::After, sql)
     }
 
     fn put(&self, sql: &'static str, params: &[Value<'_>], expect: Expect) -> Result<()> {
@@ -115,7 +129,9 @@ impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
     }
 
     fn change(&self, sql: &'static str, params: &[Value<'_>]) -> Result<u64> {
-        Ok(self.bound(sql, params)?.raw_execute()? as u64)
+        let changed = self.bound(sql, params)?.raw_execute()? as u64;
+        self.meet(Moment::After, sql)?;
+        Ok(changed)
     }
 
     fn lock_user(&self, user_no: i64) -> Result<Option<UserRow>> {
@@ -130,10 +146,6 @@ impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
 
     fn lease_clock(&self) -> Result<DateTime<Utc>> {
         Ok(instant::clamped(self.clock.now())) // A file has no clock of its own.
-    }
-
-    fn conn(&self) -> &Connection {
-        &self.conn
     }
 }
 

@@ -1,8 +1,11 @@
 //! What tests of the queue and of the writer share: a store whose writer can be held.
 
-use std::sync::{
-    Arc,
-    mpsc::{Receiver, Sender, channel},
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        mpsc::{Receiver, Sender, channel},
+    },
 };
 
 use tempfile::TempDir;
@@ -16,6 +19,7 @@ use crate::{
     error::Result,
     store::{
         Store,
+        file::connect,
         sql::{Expect, values},
         write_tx::WriteTx,
     },
@@ -82,4 +86,11 @@ pub(super) async fn all_are_queued() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
+}
+
+/// What a query finds in a file, its first column.
+pub(crate) fn texts(path: &Path, sql: &str) -> Vec<String> {
+    let conn = connect::reader(path).unwrap();
+    let mut stmt = conn.prepare(sql).unwrap();
+    stmt.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap()
 }

@@ -13,6 +13,7 @@ use crate::{
     clock::Deadline,
     config::{Config, Durability},
     error::{Error, ErrorKind, Result},
+    faults::Moment,
     store::{
         file::{
             connect,
@@ -158,7 +159,7 @@ impl WriterThread {
         self.connect()?;
         let conn = self.conn.as_ref().expect("it was just opened");
         let tx = begin(conn, batch[0].deadline())?;
-        let sql = Sqlite::new(&tx, &*self.config.clock);
+        let sql = Sqlite::new(&tx, &*self.config.clock).with_faults(&self.config.faults);
         let mut staged: Staged = HashMap::new();
         // A savepoint copies each page before it changes; a command that is alone needs none.
         let is_shared = batch.len() > 1;
@@ -189,7 +190,9 @@ impl WriterThread {
             }
         }
         let seen = connect::data_version(&tx)?;
+        self.config.faults.meet(Moment::Before, "COMMIT")?;
         tx.commit()?;
+        self.config.faults.meet(Moment::After, "COMMIT")?;
         self.file.check()?; // A commit into a file that nobody will find is none.
         self.seen = seen;
         if has_work {

@@ -3,11 +3,10 @@
 use crate::{
     error::Result,
     index::postings::Chunk,
-    model::{ids::TurnId, summary::Summary, turn::Turn},
+    model::{ids::TurnId, turn::Turn},
     store::{
         rows::{
-            sessions::{self, SessionRow},
-            summaries, turn_row,
+            turn_row::{self, turn_columns},
             vectors::Space,
         },
         scope::Scope,
@@ -175,46 +174,22 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Shows every session of a user of this file, as far as it can be read.
-pub(crate) fn each_session(sql: &dyn Sql, each: &mut dyn FnMut(Result<SessionRow>)) -> Result<()> {
-    let (columns, read) = sessions::row_reader();
-    let mut stmt = sql.prepare(&format!(
-        "SELECT {columns} FROM conversation_sessions WHERE user_id IN (SELECT user_id FROM user_scopes)"
-    ))?;
-    let mut rows = stmt.query([])?;
-    while let Some(row) = rows.next()? {
-        each(read(row).map_err(Into::into));
-    }
-    Ok(())
-}
-
 /// Shows some turns behind a key in the order of their keys, each with its key and its words, as far as it can be read.
 pub(crate) fn each_turn(
     sql: &dyn Sql,
     after: i64,
     each: &mut dyn FnMut(i64, Result<(Turn, Vec<u8>)>),
 ) -> Result<()> {
-    let columns = turn_row::COLUMNS;
-    let mut stmt = sql.prepare(&format!(
-        "SELECT {columns}, words FROM conversation_turns WHERE turn_key > ?1 ORDER BY turn_key LIMIT 1000"
-    ))?;
-    let mut rows = stmt.query([after])?;
-    while let Some(row) = rows.next()? {
-        let turn = turn_row::read(row).and_then(|turn| Ok((turn, row.get("words")?)));
-        each(row.get("turn_key")?, turn);
-    }
-    Ok(())
-}
-
-/// Shows every summary, as far as it can be read.
-pub(crate) fn each_summary(sql: &dyn Sql, each: &mut dyn FnMut(Result<Summary>)) -> Result<()> {
-    let (columns, read) = summaries::row_reader();
-    let mut stmt = sql.prepare(&format!("SELECT {columns} FROM conversation_summaries"))?;
-    let mut rows = stmt.query([])?;
-    while let Some(row) = rows.next()? {
-        each(read(row));
-    }
-    Ok(())
+    const SOME: &str = concat!(
+        "SELECT ",
+        turn_columns!(),
+        ", words FROM conversation_turns WHERE turn_key > ?1 ORDER BY turn_key LIMIT 1000"
+    );
+    sql.query(SOME, values![after], &mut |row| {
+        let turn = turn_row::read(row).and_then(|turn| Ok((turn, row.get(turn_row::TURN_KEY + 1)?)));
+        each(row.get(turn_row::TURN_KEY)?, turn);
+        Ok(Flow::Next)
+    })
 }
 
 /// What proves the text of a turn. `None` if it has no unit.

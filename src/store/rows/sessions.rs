@@ -12,7 +12,7 @@ use crate::{
     store::{
         rows::users,
         scope::Scope,
-        sql::{Columns, Expect, Row, Sql, missing, values},
+        sql::{Expect, Flow, Row, Sql, missing, values},
     },
 };
 
@@ -53,8 +53,7 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &impl Columns) -> Result<SessionRow> {
-    let row = Row::new(row);
+fn read(row: &Row<'_>) -> Result<SessionRow> {
     Ok(SessionRow {
         session_no: row.get(0)?,
         info: SessionInfo {
@@ -337,7 +336,15 @@ pub(crate) fn version(sql: &dyn Sql, scope: &Scope, id: SessionId) -> Result<Opt
     )
 }
 
-/// The columns of a session and what reads them, for doctor: it looks at the rows of all users.
-pub(in crate::store) fn row_reader<C: Columns>() -> (&'static str, fn(&C) -> Result<SessionRow>) {
-    (columns!(), read)
+/// Shows every session of a user of this file, as far as it can be read: for doctor.
+pub(crate) fn each_of_all(sql: &dyn Sql, each: &mut dyn FnMut(Result<SessionRow>)) -> Result<()> {
+    const ALL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM conversation_sessions WHERE user_id IN (SELECT user_id FROM user_scopes)"
+    );
+    sql.query(ALL, &[], &mut |row| {
+        each(read(row));
+        Ok(Flow::Next)
+    })
 }

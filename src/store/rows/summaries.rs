@@ -12,7 +12,7 @@ use crate::{
             turns::{place_of, turn_key},
         },
         scope::Scope,
-        sql::{Columns, Expect, Row, Sql, values},
+        sql::{Expect, Flow, Row, Sql, values},
     },
 };
 
@@ -25,11 +25,12 @@ macro_rules! columns {
     };
 }
 
+/// Where the backend's state at the turn is.
+const SNAPSHOT_ID: usize = 8;
 /// How many of them the checksum covers.
 const CHECKED_COLUMNS: usize = 17;
 
-fn read(row: &impl Columns) -> Result<Summary> {
-    let row = &Row::new(row);
+fn read(row: &Row<'_>) -> Result<Summary> {
     if !row_check::holds(row, CHECKED_COLUMNS)? {
         let (session_no, turn_number) = place_of(row.get(0)?);
         return Err(row_check::damaged(format_args!(
@@ -138,7 +139,24 @@ pub(crate) fn of_session(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Re
     )
 }
 
-/// The columns of a summary and what reads them, for doctor: it looks at the rows of all users.
-pub(in crate::store) fn row_reader<C: Columns>() -> (&'static str, fn(&C) -> Result<Summary>) {
-    (columns!(), read)
+/// Shows every summary of the file, as far as it can be read: for doctor.
+pub(crate) fn each_of_all(sql: &dyn Sql, each: &mut dyn FnMut(Result<Summary>)) -> Result<()> {
+    sql.query(concat!("SELECT ", columns!(), " FROM conversation_summaries"), &[], &mut |row| {
+        each(read(row));
+        Ok(Flow::Next)
+    })
+}
+
+/// Shows every summary of the user in the order of recording, with the backend's state at its turn: for export.
+pub(crate) fn each_of_user(
+    sql: &dyn Sql,
+    scope: &Scope,
+    each: &mut dyn FnMut(Option<SnapshotId>, Summary) -> Result<()>,
+) -> Result<()> {
+    const OF_USER: &str =
+        concat!("SELECT ", columns!(), " FROM conversation_summaries WHERE user_id = ?1 ORDER BY seq");
+    sql.query(OF_USER, values![scope.user_id], &mut |row| {
+        each(row.get(SNAPSHOT_ID)?, read(row)?)?;
+        Ok(Flow::Next)
+    })
 }

@@ -189,7 +189,6 @@ pub(crate) fn derivations(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Derivation
 /// Whose rows have an id. Ids are unique in a file, over all of its users.
 pub(crate) const OWNER_OF_SESSION: &str = "SELECT user_id FROM conversation_sessions WHERE id = ?1";
 pub(crate) const OWNER_OF_TURN: &str = "SELECT user_id FROM conversation_turns WHERE id = ?1";
-pub(crate) const OWNER_OF_ARCHIVED_TURN: &str = "SELECT user_no FROM archived_turns WHERE turn_id = ?1";
 pub(crate) const OWNER_OF_SUMMARY: &str = "SELECT user_id FROM conversation_summaries WHERE id = ?1";
 pub(crate) const OWNER_OF_SUMMARY_OF_TURN: &str =
     "SELECT user_id FROM conversation_summaries WHERE original_turn_id = ?1";

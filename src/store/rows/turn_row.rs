@@ -5,7 +5,7 @@ use crate::{
     model::turn::{Said, TokenCounts, Turn},
     store::{
         rows::row_check,
-        sql::{self, Columns, FromColumn, Row, Value},
+        sql::{self, FromColumn, Row, Value},
     },
 };
 
@@ -28,16 +28,14 @@ macro_rules! turn_columns {
 }
 pub(crate) use turn_columns;
 
-/// The same, for doctor.
-pub(crate) const COLUMNS: &str = turn_columns!();
 /// How many of them the checksum covers.
 const CHECKED_COLUMNS: usize = 20;
 /// Where the key is.
-const TURN_KEY: usize = CHECKED_COLUMNS + 2;
+pub(crate) const TURN_KEY: usize = CHECKED_COLUMNS + 2;
 
 /// The turn of a row that was read by [`turn_columns`]. Every value is taken once, for the checksum and for the turn.
-pub(in crate::store) fn read(row: &impl Columns) -> Result<Turn> {
-    let values: [_; TURN_KEY] = Row::new(row).values()?;
+pub(crate) fn read(row: &Row<'_>) -> Result<Turn> {
+    let values: [_; TURN_KEY] = row.values()?;
     if !row_check::is_whole(&values[..=CHECKED_COLUMNS]) {
         return Err(damaged(place(row)?));
     }
@@ -75,8 +73,8 @@ fn get<T: FromColumn>(values: &[Value<'_>; TURN_KEY], at: usize) -> Result<T> {
 }
 
 /// Where the turn of a row is: what the row was found by.
-fn place(row: &impl Columns) -> Result<(i64, u32)> {
-    Ok(place_of(Row::new(row).get(TURN_KEY)?))
+fn place(row: &Row<'_>) -> Result<(i64, u32)> {
+    Ok(place_of(row.get(TURN_KEY)?))
 }
 
 /// The error for a turn that is not what was recorded.

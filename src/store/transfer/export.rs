@@ -94,15 +94,10 @@ fn deleted(unit: UnitOfTurn) -> DeletedTurn {
 }
 
 fn summary_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
-    let (columns, read) = summaries::row_reader();
-    let mut stmt = sql
-        .prepare(&format!("SELECT {columns} FROM conversation_summaries WHERE user_id = ?1 ORDER BY seq"))?;
-    let mut rows = stmt.query([scope.user_id])?;
-    while let Some(row) = rows.next()? {
+    summaries::each_of_user(sql, scope, &mut |snapshot_id, summary| {
         out.counts.summaries += 1;
-        out.line(&Line::Summary { snapshot_id: row.get("snapshot_id")?, summary: read(row)? })?;
-    }
-    Ok(())
+        out.line(&Line::Summary { snapshot_id, summary })
+    })
 }
 
 fn anchor_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
