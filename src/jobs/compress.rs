@@ -26,9 +26,9 @@ use crate::{
     store::{
         Store,
         acts::swap::{Fate, Swap},
-        job_tx::{SliceError, SliceResult},
         rows::{sessions::SessionRow, turns::Read},
         scope::Scope,
+        slice_error::{SliceError, SliceResult},
     },
 };
 

@@ -9,9 +9,9 @@ use crate::{
     jobs::job::{Ended, Job},
     store::{
         Store,
-        job_tx::{SliceError, SliceResult},
         rows::vectors::{Embedded, Space, Stored},
         scope::Scope,
+        slice_error::{SliceError, SliceResult},
         snapshot::{Originals, Snapshot},
     },
 };

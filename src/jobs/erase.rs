@@ -12,9 +12,9 @@ use crate::{
         Store,
         acts::erase::Erased,
         file::scrub,
-        job_tx::SliceResult,
         rows::jobs::{Lease, Owed},
         scope::Scope,
+        slice_error::SliceResult,
     },
 };
 

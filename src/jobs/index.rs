@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     jobs::job::{Ended, Job},
-    store::{acts::index::Batch, job_tx::SliceResult},
+    store::{acts::index::Batch, slice_error::SliceResult},
 };
 
 /// Words of one slice: it holds the writer about 3 ms.

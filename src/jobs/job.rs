@@ -11,9 +11,10 @@ use crate::{
     model::instant,
     store::{
         Store,
-        job_tx::{JobTx, SliceError, SliceResult},
+        job_tx::JobTx,
         rows::jobs::Lease,
         scope::Scope,
+        slice_error::{SliceError, SliceResult},
     },
 };
 

@@ -2,7 +2,7 @@
 
 use crate::{
     jobs::job::{Ended, Job},
-    store::job_tx::SliceResult,
+    store::slice_error::SliceResult,
 };
 
 pub(super) async fn mend(job: &Job<'_, '_>) -> SliceResult<Ended> {

@@ -22,8 +22,8 @@ use crate::{
     model::{instant, job::JobKind},
     store::{
         Store,
-        job_tx::SliceResult,
         rows::jobs::{self, Lease, Unfinished},
+        slice_error::SliceResult,
         write_tx::WriteTx,
     },
 };

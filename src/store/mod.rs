@@ -8,6 +8,7 @@ pub(crate) mod job_tx;
 mod live;
 pub(crate) mod rows;
 pub(crate) mod scope;
+pub(crate) mod slice_error;
 pub(crate) mod snapshot;
 pub(crate) mod sql;
 pub(crate) mod transfer;
@@ -40,13 +41,14 @@ use crate::{
             sqlite::Sqlite,
             watch::Watch,
         },
-        job_tx::{JobTx, SliceResult},
+        job_tx::JobTx,
         live::{Live, Look},
         rows::{
             jobs::{Lease, Owed},
             receipts::NewReceipt,
         },
         scope::Scope,
+        slice_error::SliceResult,
         snapshot::Snapshot,
         write_tx::WriteTx,
     },

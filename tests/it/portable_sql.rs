@@ -53,22 +53,15 @@ fn statements() -> Vec<Statement> {
         let code = code.lines().filter(is_code).collect::<Vec<_>>().join("\n");
         sources.push((path.file_name().unwrap().to_str().unwrap().to_owned(), code));
     }
-    let mut lists = HashMap::new();
-    // A list may be made of another one.
-    for _ in 0..2 {
-        for (_, code) in &sources {
-            for part in code.split("macro_rules! ").skip(1) {
-                let name = part.split([' ', '{']).next().unwrap().to_owned();
-                let body = part.split("=>").nth(1).unwrap_or_default();
-                if let Some(text) = texts(body, &lists).into_iter().next() {
-                    lists.insert(name, text);
-                }
-            }
-        }
-    }
+    let shared = sources.iter().fold(HashMap::new(), |mut all, (_, code)| {
+        all.extend(lists(code));
+        all
+    });
     let mut found = Vec::new();
     for (file, code) in &sources {
-        for sql in texts(code, &lists) {
+        let mut known = shared.clone();
+        known.extend(lists(code)); // A file's own name for its columns goes first.
+        for sql in texts(code, &known) {
             let verb = sql.trim_start().split(char::is_whitespace).next().unwrap_or_default().to_owned();
             if ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains(&verb.as_str()) && sql.contains(' ')
             {
@@ -77,6 +70,19 @@ fn statements() -> Vec<Statement> {
         }
     }
     assert!(found.len() > 150, "the statements are found: {}", found.len());
+    found
+}
+
+/// The lists of columns that a file gives a name to.
+fn lists(code: &str) -> HashMap<String, String> {
+    let mut found = HashMap::new();
+    for part in code.split("macro_rules! ").skip(1) {
+        let name = part.split([' ', '{']).next().unwrap().to_owned();
+        let body = part.split("=>").nth(1).unwrap_or_default();
+        if let Some(text) = texts(body, &found).into_iter().next() {
+            found.insert(name, text);
+        }
+    }
     found
 }
 

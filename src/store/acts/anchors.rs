@@ -41,7 +41,7 @@ impl WriteTx<'_> {
 mod tests {
     use crate::{
         Attribute, Config, NewTurn,
-        model::anchor::{FoundAnchor, Stance},
+        model::anchor::{Anchor, FoundAnchor, Stance},
         store::{Store, scope::UserKey},
         text::{measure, tokens::Tokenizer},
     };
@@ -74,11 +74,7 @@ mod tests {
         let second = store.write(move |tx| tx.set_anchor(&scope, &home("Basel"))).await.unwrap();
         let holds = || {
             let anchors = store.snapshot().unwrap().anchors(&scope).unwrap();
-            anchors
-                .into_iter()
-                .filter(|anchor| anchor.is_current())
-                .map(|anchor| anchor.id)
-                .collect::<Vec<_>>()
+            anchors.into_iter().filter(Anchor::is_current).map(|anchor| anchor.id).collect::<Vec<_>>()
         };
         assert_eq!(holds(), [second]);
         store.write(move |tx| tx.retract_anchor(&scope, second)).await.unwrap();

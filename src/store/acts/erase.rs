@@ -12,7 +12,7 @@ use crate::{
     model::{ids::SessionId, job::JobKind},
     store::{
         acts::{index, jobs},
-        job_tx::{JobTx, SliceResult},
+        job_tx::JobTx,
         rows::{
             anchors,
             erase::{self, Doomed, OfSession, USER_TABLES},
@@ -20,6 +20,7 @@ use crate::{
             sessions, units, users, vectors,
         },
         scope::Scope,
+        slice_error::SliceResult,
         write_tx::WriteTx,
     },
 };

@@ -16,13 +16,14 @@ use crate::{
     model::job::JobKind,
     store::{
         acts::jobs,
-        job_tx::{JobTx, SliceError, SliceResult},
+        job_tx::JobTx,
         rows::{
             jobs as job_rows, postings, unit_blocks,
             units::{self, Extent},
             users,
         },
         scope::Scope,
+        slice_error::{SliceError, SliceResult},
         sql::Sql,
         write_tx::WriteTx,
     },

@@ -1,33 +1,27 @@
 //! Jobs: queueing them, taking and holding them, giving them back, ending them.
 
-use chrono::{DateTime, TimeDelta, Utc};
-
 use crate::{
     error::Result,
-    model::{ids::SessionId, instant, job::JobKind},
+    model::{ids::SessionId, job::JobKind},
     store::{
-        job_tx::{JobTx, SliceResult},
-        rows::jobs::{self, Lease, NewJob, Owed, Unfinished},
+        job_tx::JobTx,
+        rows::jobs::{self, Lease, LeaseTime, NewJob, Owed, Unfinished},
         scope::Scope,
-        sql::{Sql, missing},
+        slice_error::SliceResult,
+        sql::missing,
         write_tx::WriteTx,
     },
 };
 
-/// Tries without any progress before a job is given up: with the waits between them about a day.
-pub(crate) const MAX_ATTEMPTS: u32 = 30;
-/// The longest wait between tries.
-pub(crate) const LONGEST_WAIT_MS: u64 = 3_600_000;
-
 impl WriteTx<'_> {
     /// Takes the next job that is due: one whose holder is gone, else the one that has waited longest.
     pub(crate) fn take_job(&mut self, only: Option<JobKind>) -> Result<Option<Lease>> {
-        let (now, lease_ms) = (self.sql.lease_clock()?, self.config.lease_ms);
+        let time = lease_time(self)?;
         for state in ["running", "queued"] {
-            while let Some(found) = jobs::first_due(self.sql, state, (now, beyond(now, lease_ms)), only)? {
-                if found.attempts() >= MAX_ATTEMPTS && may_be_given_up(found.kind()) {
+            while let Some(found) = jobs::first_due(self.sql, state, time, only)? {
+                if found.attempts() >= jobs::MAX_ATTEMPTS && jobs::may_be_given_up(found.kind()) {
                     jobs::give_up(self.sql, &found)?;
-                } else if let Some(lease) = jobs::take(self.sql, found, after_ms(now, lease_ms))? {
+                } else if let Some(lease) = jobs::take(self.sql, found, time)? {
                     return Ok(Some(lease));
                 }
             }
@@ -108,59 +102,26 @@ fn priority(kind: JobKind) -> i64 {
     }
 }
 
-/// What was erased must go from the bytes, however long a reader is in the way; what is not indexed or embedded would be
-/// missing for ever, without a word.
-pub(crate) fn may_be_given_up(kind: JobKind) -> bool {
-    match kind {
-        JobKind::Compress => true,
-        JobKind::Erase | JobKind::Scrub | JobKind::Index | JobKind::Embed | JobKind::Mend => false,
-    }
-}
-
 /// Takes a job that was queued in this transaction.
 pub(crate) fn take_of(tx: &WriteTx<'_>, which: (JobKind, &Scope, Option<SessionId>)) -> Result<Lease> {
     let found = jobs::find(tx.sql, which)?.ok_or_else(missing)?;
-    jobs::take(tx.sql, found, lease_end(tx)?)?.ok_or_else(missing)
+    jobs::take(tx.sql, found, lease_time(tx)?)?.ok_or_else(missing)
 }
 
-/// Holds the job for another lease, or says that it is lost.
-pub(crate) fn hold(tx: &WriteTx<'_>, lease: &Lease) -> SliceResult<()> {
-    Ok(jobs::hold(tx.sql, lease, lease_end(tx)?)?)
-}
-
-/// How many jobs, of one kind only if that is said, are due at this instant, and when the next of the others is.
-pub(crate) fn due(
-    sql: &dyn Sql,
-    now: DateTime<Utc>,
-    lease_ms: u64,
-    only: Option<JobKind>,
-) -> Result<(u64, Option<DateTime<Utc>>)> {
-    jobs::count_due(sql, (now, beyond(now, lease_ms)), only)
-}
-
-/// When a lease ends that begins now.
-fn lease_end(tx: &WriteTx<'_>) -> Result<DateTime<Utc>> {
-    Ok(after_ms(tx.sql.lease_clock()?, tx.config.lease_ms))
-}
-
-/// Nobody set a time further ahead than this: the clock stood there and came back, and the job is due.
-fn beyond(now: DateTime<Utc>, lease_ms: u64) -> DateTime<Utc> {
-    after_ms(now, lease_ms.max(LONGEST_WAIT_MS + LONGEST_WAIT_MS / 10))
-}
-
-fn after_ms(now: DateTime<Utc>, ms: u64) -> DateTime<Utc> {
-    let delta = i64::try_from(ms).ok().and_then(TimeDelta::try_milliseconds).unwrap_or(TimeDelta::MAX);
-    instant::clamped(now.checked_add_signed(delta).unwrap_or(DateTime::<Utc>::MAX_UTC))
+fn lease_time(tx: &WriteTx<'_>) -> Result<LeaseTime> {
+    Ok((tx.sql.lease_clock()?, tx.config.lease_ms))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::Arc, time::Duration};
+    use std::sync::Arc;
+
+    use chrono::TimeDelta;
 
     use super::*;
     use crate::{
         Config, ManualClock,
-        store::{Store, job_tx::SliceError, scope::UserKey},
+        store::{Store, scope::UserKey, slice_error::SliceError},
     };
 
     /// What a slice of this job's work answers.
@@ -207,7 +168,7 @@ mod tests {
                 }
                 let mut taken = Vec::new();
                 while let Some(lease) = tx.take_job(None)? {
-                    let next_run_at = (taken.len() != 1).then(|| tx.now() + Duration::from_secs(60));
+                    let next_run_at = (taken.len() != 1).then(|| tx.now() + TimeDelta::minutes(1));
                     tx.give_back(&lease, &Unfinished { next_run_at, reason: None, interrupted: false })?;
                     taken.push(lease.job_no);
                 }

@@ -171,25 +171,3 @@ impl WriteTx<'_> {
         Ok(())
     }
 }
-
-// Until every caller speaks to the methods.
-pub(crate) fn resume_or_start(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<SessionRow> {
-    tx.resume_session(scope)
-}
-pub(crate) fn start_new(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<SessionRow> {
-    tx.start_session(scope)
-}
-pub(crate) fn named(tx: &mut WriteTx<'_>, scope: &Scope, key: &str) -> Result<SessionRow> {
-    tx.open_session(scope, key)
-}
-pub(crate) fn end_by_call(
-    tx: &mut WriteTx<'_>,
-    scope: &Scope,
-    session: SessionId,
-    ended_at: Option<DateTime<Utc>>,
-) -> Result<SessionInfo> {
-    tx.end_session(scope, session, ended_at)
-}
-pub(crate) fn end_if_silent(tx: &mut WriteTx<'_>, scope: &Scope, session: SessionId) -> Result<bool> {
-    tx.end_if_silent(scope, session)
-}

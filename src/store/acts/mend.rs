@@ -5,9 +5,10 @@ use crate::{
     model::job::JobKind,
     store::{
         acts::{index, jobs},
-        job_tx::{JobTx, SliceResult},
+        job_tx::JobTx,
         rows::{all_users, postings, unit_blocks, users, vectors},
         scope::Scope,
+        slice_error::SliceResult,
         sql::Sql,
         write_tx::WriteTx,
     },

@@ -136,13 +136,3 @@ pub(crate) fn find(
         continues: None,
     }))
 }
-
-// Until every caller speaks to the method.
-pub(crate) fn record(
-    tx: &mut WriteTx<'_>,
-    scope: &Scope,
-    session: SessionId,
-    measured: MeasuredTurn,
-) -> Result<Recorded> {
-    tx.record(scope, session, measured)
-}

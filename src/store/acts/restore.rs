@@ -95,13 +95,3 @@ impl WriteTx<'_> {
         u32::try_from(moved.len()).map_err(|_| Error::new(ErrorKind::Corrupt, "too many turns moved"))
     }
 }
-
-// Until every caller speaks to the method.
-pub(crate) fn slice(
-    tx: &mut WriteTx<'_>,
-    scope: &Scope,
-    session: SessionId,
-    unpacked: Option<Unpacked>,
-) -> Result<u32> {
-    tx.restore_slice(scope, session, unpacked)
-}

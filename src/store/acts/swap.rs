@@ -159,24 +159,6 @@ fn summary_of(turn: &Turn, sketch: &NewSummary, anchors: Vec<AnchorId>, now: Dat
     }
 }
 
-// Until every caller speaks to the methods.
-pub(crate) fn swap(
-    tx: &mut crate::store::write_tx::WriteTx<'_>,
-    scope: &Scope,
-    lease: &jobs::Lease,
-    swap: &Swap,
-) -> Result<()> {
-    JobTx::hold(tx, lease)?.swap_slice(scope, swap)
-}
-pub(crate) fn finish(
-    tx: &mut crate::store::write_tx::WriteTx<'_>,
-    scope: &Scope,
-    lease: &jobs::Lease,
-    session: SessionId,
-) -> Result<bool> {
-    JobTx::hold(tx, lease)?.finish_compression(scope, session)
-}
-
 #[cfg(test)]
 mod tests {
     use std::{
@@ -297,7 +279,7 @@ mod tests {
         is_swapping.store(true, Ordering::SeqCst);
         store.write_slice(Arc::new(lease), move |tx| Ok(tx.swap_slice(&scope, &swapped)?)).await.unwrap();
         // Behind the acknowledgement a kill changes nothing.
-        store.write(|tx| tx.queue_mending_of_all()).await.unwrap();
+        store.write(|tx| tx.sql.scalar::<i64>("SELECT 1", &[])).await.unwrap();
     }
 
     #[tokio::test]

@@ -8,12 +8,13 @@ use crate::{
     model::job::JobKind,
     store::{
         acts::jobs,
-        job_tx::{JobTx, SliceError, SliceResult},
+        job_tx::JobTx,
         rows::{
             all_users, jobs as job_rows, users,
             vectors::{self, Space, Stored},
         },
         scope::Scope,
+        slice_error::{SliceError, SliceResult},
         write_tx::WriteTx,
     },
 };

@@ -271,7 +271,6 @@ fn has_column(conn: &Connection, table: &str) -> Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{
         config::Config,
         store::{Store, file::connect},

@@ -340,13 +340,15 @@ mod tests {
 
     /// A user with rows in every table: a session that is compressed, indexed and embedded, and one in which it was of use.
     async fn fill(path: &Path) {
-        let memory = Thermocline::open(path).await.unwrap();
+        let mut config = Config::default();
+        config.worker = false; // It would run the jobs beside us.
+        let memory = Thermocline::open_with(path, config).await.unwrap();
         let user = memory.user("alex").await.unwrap();
         let told = user.session_named("told").await.unwrap();
         for n in 0..130 {
             let long = "The lantern hangs beside the old basket, and a lamp. ".repeat(1 + n % 9 * 3);
-            let said =
-                NewTurn::new(format!("My name is Alex. I keep an okapi, number {n}. {long}"), "Really?");
+            let name = if n == 9 { "My name is Alex. " } else { "" };
+            let said = NewTurn::new(format!("{name}The okapi of number {n} sleeps. {long}"), "Really?");
             told.record(said).await.unwrap();
         }
         told.end().await.unwrap();

@@ -3,20 +3,53 @@
 //! Whoever takes a job raises its fence and holds it until the lease ends. Every write of its work first holds the
 //! job again, in the same transaction, by that fence: of two who think that they have it, one writes.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     error::{Error, Result},
     model::{
         ids::{SessionId, UserId},
+        instant,
         job::{JobInfo, JobKind},
     },
     store::{
-        job_tx::SliceError,
         scope::Scope,
+        slice_error::SliceError,
         sql::{Expect, Row, Sql, missing, values},
     },
 };
+
+/// Tries without any progress before a job is given up: with the waits between them about a day.
+pub(crate) const MAX_ATTEMPTS: u32 = 30;
+/// The longest wait between tries.
+pub(crate) const LONGEST_WAIT_MS: u64 = 3_600_000;
+
+/// What was erased must go from the bytes, however long a reader is in the way; what is not indexed or embedded would be
+/// missing for ever, without a word.
+pub(crate) fn may_be_given_up(kind: JobKind) -> bool {
+    match kind {
+        JobKind::Compress => true,
+        JobKind::Erase | JobKind::Scrub | JobKind::Index | JobKind::Embed | JobKind::Mend => false,
+    }
+}
+
+/// The present, and how long a lease is from now on, in milliseconds.
+pub(crate) type LeaseTime = (DateTime<Utc>, u64);
+
+/// When a lease ends that begins now.
+fn lease_end((now, lease_ms): LeaseTime) -> DateTime<Utc> {
+    after_ms(now, lease_ms)
+}
+
+/// Nobody set a time further ahead than this: the clock stood there and came back, and the job is due.
+fn beyond((now, lease_ms): LeaseTime) -> DateTime<Utc> {
+    after_ms(now, lease_ms.max(LONGEST_WAIT_MS + LONGEST_WAIT_MS / 10))
+}
+
+fn after_ms(now: DateTime<Utc>, ms: u64) -> DateTime<Utc> {
+    let delta = i64::try_from(ms).ok().and_then(TimeDelta::try_milliseconds).unwrap_or(TimeDelta::MAX);
+    instant::clamped(now.checked_add_signed(delta).unwrap_or(DateTime::<Utc>::MAX_UTC))
+}
 
 /// A job that this process holds.
 #[derive(Clone, Debug)]
@@ -111,13 +144,14 @@ macro_rules! find {
     };
 }
 
-/// The first job in this state that is due by `now`, of one kind only if that is said; a time behind `beyond` is due.
+/// The first job in this state that is due, of one kind only if that is said.
 pub(crate) fn first_due(
     sql: &dyn Sql,
     state: &str,
-    (now, beyond): (DateTime<Utc>, DateTime<Utc>),
+    time: LeaseTime,
     only: Option<JobKind>,
 ) -> Result<Option<Found>> {
+    let (now, beyond) = (time.0, beyond(time));
     match only {
         None => sql.one(
             find!(
@@ -162,13 +196,13 @@ fn read_found(row: &Row<'_>) -> Result<Found> {
     }))
 }
 
-/// Takes a job until then. `None`: somebody else has taken or ended it since it was found.
-pub(crate) fn take(sql: &dyn Sql, Found(found): Found, until: DateTime<Utc>) -> Result<Option<Lease>> {
+/// Takes a job for a lease. `None`: somebody else has taken or ended it since it was found.
+pub(crate) fn take(sql: &dyn Sql, Found(found): Found, time: LeaseTime) -> Result<Option<Lease>> {
     let lease = Lease { attempts: found.attempts.saturating_add(1), fence: found.fence + 1, ..found };
     let taken = sql.change(
         "UPDATE jobs SET state = 'running', fence = ?3, attempts = ?4, next_run_at = ?5
          WHERE job_no = ?1 AND fence = ?2",
-        values![lease.job_no, found.fence, lease.fence, lease.attempts, until],
+        values![lease.job_no, found.fence, lease.fence, lease.attempts, lease_end(time)],
     )?;
     Ok((taken == 1).then_some(lease))
 }
@@ -187,11 +221,11 @@ fn lost() -> Error {
     SliceError::Lost.into()
 }
 
-/// Holds the job until then, or says that it is lost.
-pub(crate) fn hold(sql: &dyn Sql, lease: &Lease, until: DateTime<Utc>) -> Result<()> {
+/// Holds the job for another lease, or says that it is lost.
+pub(crate) fn hold(sql: &dyn Sql, lease: &Lease, time: LeaseTime) -> Result<()> {
     sql.put(
         "UPDATE jobs SET next_run_at = ?3 WHERE job_no = ?1 AND fence = ?2 AND state = 'running'",
-        values![lease.job_no, lease.fence, until],
+        values![lease.job_no, lease.fence, lease_end(time)],
         Expect::One(lost),
     )
 }
@@ -363,13 +397,14 @@ macro_rules! count_due {
     };
 }
 
-/// How many jobs are due by `now`, of one kind only if that is said, and when the next of the others is; a time behind
-/// `beyond` is due.
-pub(crate) fn count_due(
+/// How many jobs, of one kind only if that is said, are due at this instant, and when the next of the others is.
+pub(crate) fn due(
     sql: &dyn Sql,
-    (now, beyond): (DateTime<Utc>, DateTime<Utc>),
+    now: DateTime<Utc>,
+    lease_ms: u64,
     only: Option<JobKind>,
 ) -> Result<(u64, Option<DateTime<Utc>>)> {
+    let beyond = beyond((now, lease_ms));
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let found = match only {
         None => sql.one(count_due!(""), values![now, beyond], read)?,
@@ -379,6 +414,4 @@ pub(crate) fn count_due(
 }
 
 // Until those who call them by this name call `acts::jobs`.
-pub(crate) use crate::store::acts::jobs::{
-    LONGEST_WAIT_MS, MAX_ATTEMPTS, due, enqueue, enqueue_if_none, may_be_given_up,
-};
+pub(crate) use crate::store::acts::jobs::{enqueue, enqueue_if_none};

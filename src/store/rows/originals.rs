@@ -133,16 +133,6 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// One turn by its place in its session.
-pub(crate) fn by_number(
-    sql: &dyn Sql,
-    scope: &Scope,
-    session_no: i64,
-    turn_number: u32,
-) -> Result<Option<Turn>> {
-    Reader::new(sql, scope).by_number(session_no, turn_number)
-}
-
 /// One turn by its id.
 pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<Turn>> {
     match Reader::new(sql, scope).by_id(id)? {

@@ -68,6 +68,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Turn> {
     })
 }
 
+#[inline]
 fn get<T: FromColumn>(values: &[Value<'_>; TURN_KEY], at: usize) -> Result<T> {
     sql::read(values[at], at)
 }

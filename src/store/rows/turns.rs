@@ -23,7 +23,7 @@ use crate::{
 
 pub(crate) use crate::store::rows::{
     turn_row::{MAX_TURN_NUMBER, Read, damaged, place_of, turn_key},
-    units::{insert_unit, insert_unit_of, unit_by_caller_id, unit_by_seq},
+    units::{unit_by_caller_id, unit_by_seq},
 };
 
 /// Writes a turn as the newest of its session and of its user, hot, with the unit that stands for it.

@@ -122,30 +122,6 @@ pub(crate) fn content_hashes(
     if found.len() == sets.len() { Ok(found) } else { Err(missing()) }
 }
 
-/// Writes the unit that stands for a turn, and returns its place in the order of recording.
-pub(crate) fn insert_unit(
-    sql: &dyn Sql,
-    scope: &Scope,
-    session_no: i64,
-    turn: &Turn,
-    hash: ContentHash,
-) -> Result<i64> {
-    let unit = (turn.id, turn.caller_id.as_deref(), hash, turn.timestamp);
-    insert_unit_of(sql, scope, (session_no, turn.turn_number), unit)
-}
-
-/// The same for a turn of which no more is known.
-pub(crate) fn insert_unit_of(
-    sql: &dyn Sql,
-    scope: &Scope,
-    place: (i64, u32),
-    unit: (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
-) -> Result<i64> {
-    let seq = users::next_seq(sql, scope)?;
-    insert(sql, scope, seq, place, unit)?;
-    Ok(seq)
-}
-
 /// Writes the unit that stands for a turn.
 pub(crate) fn insert(
     sql: &dyn Sql,

@@ -78,12 +78,6 @@ pub(crate) fn has_memory(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     )
 }
 
-/// Says whether the user has been erased since its handle was made.
-pub(crate) fn expect(sql: &dyn Sql, scope: &Scope) -> Result<()> {
-    let is_there = "SELECT EXISTS (SELECT 1 FROM user_scopes WHERE user_id = ?1)";
-    if sql.scalar(is_there, values![scope.user_id])? { Ok(()) } else { Err(gone()) }
-}
-
 /// What a handle of an erased user is told.
 pub(crate) fn gone() -> Error {
     Error::not_found("the user is gone from this file")
@@ -121,14 +115,6 @@ pub(crate) fn raise_anchor_version(sql: &dyn Sql, scope: &Scope) -> Result<()> {
         "UPDATE user_scopes SET anchor_version = anchor_version + 1 WHERE user_id = ?1",
         values![scope.user_id],
         Expect::Any,
-    )
-}
-
-/// The number of the user's next recall unit.
-pub(crate) fn next_seq(sql: &dyn Sql, scope: &Scope) -> Result<i64> {
-    sql.scalar(
-        "UPDATE user_scopes SET last_seq = last_seq + 1 WHERE user_no = ?1 AND user_id = ?2 RETURNING last_seq",
-        values![scope.user_no, scope.user_id],
     )
 }
 
