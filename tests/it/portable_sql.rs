@@ -79,17 +79,23 @@ fn lists(code: &str) -> HashMap<String, String> {
     for part in code.split("macro_rules! ").skip(1) {
         let name = part.split([' ', '{']).next().unwrap().to_owned();
         let body = part.split("=>").nth(1).unwrap_or_default();
-        if let Some(text) = texts(body, &found).into_iter().next() {
-            found.insert(name, text);
-        }
+        let text = match body.split_once("concat!(") {
+            Some((before, inside)) if !before.contains('"') => concatenated(inside, &found).0,
+            _ => texts(body, &found).into_iter().next().unwrap_or_default(),
+        };
+        found.insert(name, text);
     }
     found
 }
 
-/// The texts of some code: literals, and those that `concat!` makes of literals and lists.
+/// What stands in a list for what it is given.
+const GIVEN: char = '\u{1}';
+
+/// The texts of some code: literals, those that `concat!` makes of literals and lists, and lists that are given one.
 fn texts(code: &str, lists: &HashMap<String, String>) -> Vec<String> {
     let (mut found, mut rest) = (Vec::new(), code);
     while let Some(at) = rest.find(['"', 'c', '\'']) {
+        let before = rest[..at].trim_end();
         rest = &rest[at..];
         if let Some(inside) = rest.strip_prefix("concat!(") {
             let (text, behind) = concatenated(inside, lists);
@@ -97,7 +103,9 @@ fn texts(code: &str, lists: &HashMap<String, String>) -> Vec<String> {
             rest = behind;
         } else if rest.starts_with('"') {
             let (text, behind) = literal(rest);
-            found.push(text);
+            let list =
+                before.strip_suffix("!(").and_then(|name| lists.get(name.rsplit([' ', '(', '=']).next()?));
+            found.push(list.map_or(text.clone(), |list| list.replace(GIVEN, &text)));
             rest = behind;
         } else if rest.starts_with("'\"'") {
             rest = &rest[3..];
@@ -105,6 +113,7 @@ fn texts(code: &str, lists: &HashMap<String, String>) -> Vec<String> {
             rest = &rest[1..];
         }
     }
+    found.retain(|text| !text.contains(GIVEN)); // Not complete by itself.
     found
 }
 
@@ -120,6 +129,9 @@ fn concatenated<'a>(mut rest: &'a str, lists: &HashMap<String, String>) -> (Stri
             let (part, behind) = literal(rest);
             text.push_str(&part);
             rest = behind;
+        } else if let Some(given) = rest.strip_prefix('$') {
+            text.push(GIVEN);
+            rest = given.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
         } else if let Some((name, behind)) = rest.split_once("!()") {
             text.push_str(lists.get(name.trim()).map_or("", String::as_str));
             rest = behind;
@@ -240,7 +252,16 @@ fn broken_rules(sql: &str) -> Vec<String> {
                 Err(_) => broken.push("a parameter without a number".to_owned()),
             }
             let arithmetic = ["+", "-", "*", "/", "%", "<<", ">>", "&", "|", "||"];
-            if [before, next].into_iter().flatten().any(|mark| arithmetic.contains(&mark.as_str())) {
+            let is_arithmetic =
+                |mark: Option<&String>| mark.is_some_and(|mark| arithmetic.contains(&mark.as_str()));
+            // Beside a column it has the column's type.
+            let is_column = |at: Option<usize>| {
+                let operand = at.and_then(|at| tokens.get(at));
+                operand.is_some_and(|operand| operand.starts_with(|c: char| c.is_ascii_alphabetic()))
+            };
+            if is_arithmetic(before) && !is_column(at.checked_sub(2))
+                || is_arithmetic(next) && !is_column(Some(at + 2))
+            {
                 broken.push(format!("arithmetic on {token}"));
             }
             if is(next, "is") {
@@ -266,20 +287,23 @@ fn broken_rules(sql: &str) -> Vec<String> {
             }
         }
         if is(Some(token), "sum") && is(next, "(") {
-            let is_cast = tokens[..at].iter().rev().take(4).any(|token| is(Some(token), "cast"));
-            if !is_cast {
+            // What is only compared may be of any type.
+            let is_shown =
+                !tokens[..at].iter().any(|token| is(Some(token), "cast") || is(Some(token), "where"));
+            if is_shown {
                 broken.push("a sum without a CAST is numeric elsewhere".to_owned());
             }
         }
-        let begins_subquery = ["from", "join"].iter().any(|word| is(Some(token), word)) && is(next, "(");
+        let begins_subquery = ["from", "join"].iter().any(|word| is(Some(token), word))
+            && !is(before, "distinct")
+            && is(next, "(");
         if begins_subquery && !is(tokens.get(closing(&tokens, at + 1) + 1), "as") {
             broken.push("a subquery without a name".to_owned());
         }
         if is(Some(token), "order") && is(next, "by") {
             broken.extend(unordered(&tokens[at + 2..]));
         }
-        if is(Some(token), "set") && tokens[..at].iter().rev().take(2).any(|token| is(Some(token), "update"))
-        {
+        if is(Some(token), "set") && is(before, "update") {
             broken.extend(unqualified(&tokens[at + 1..]));
         }
     }
@@ -354,6 +378,44 @@ fn every_statement_can_be_prepared() {
         let prepared = conn.prepare(&sql);
         assert!(prepared.is_ok(), "rows/{file}: {}\n{sql}", prepared.err().unwrap());
     }
+}
+
+#[test]
+fn every_statement_about_a_users_rows_names_the_user() {
+    // Jobs belong to the file: whoever runs them is no user.
+    const TABLES: [&str; 19] = [
+        "conversation_sessions",
+        "conversation_turns",
+        "recall_units",
+        "memory_tier_transitions",
+        "conversation_summaries",
+        "archived_frames",
+        "archived_turns",
+        "identity_anchors",
+        "derivations",
+        "postings",
+        "unit_blocks",
+        "user_spaces",
+        "vector_blocks",
+        "vector_gaps",
+        "recall_receipts",
+        "recall_receipt_items",
+        "unit_uses",
+        "use_counts",
+        "promotions",
+    ];
+    // Doctor and stats look at the whole file, and give back nothing of what anybody said.
+    const OF_ALL: [&str; 2] = ["checks.rs", "stats.rs"];
+    const BY_DOCTOR: &str = "FROM conversation_summaries";
+    let mut seen = 0;
+    for Statement { file, sql } in statements() {
+        let is_of_all = OF_ALL.contains(&file.as_str()) || sql.ends_with(BY_DOCTOR);
+        if !is_of_all && TABLES.iter().any(|table| sql.contains(table)) {
+            seen += 1;
+            assert!(sql.contains("user_id") || sql.contains("user_no"), "in rows/{file}: {sql}");
+        }
+    }
+    assert!(seen > 100, "the statements are found");
 }
 
 #[track_caller]
