@@ -49,7 +49,7 @@ use crate::{
         },
         scope::Scope,
         slice_error::SliceResult,
-        snapshot::Snapshot,
+        snapshot::{Hearer, Snapshot, Source},
         write_tx::WriteTx,
     },
     tier::hot::HotTier,
@@ -103,12 +103,12 @@ impl Store {
 
     /// One moment of the file, to be read with a deadline.
     pub(crate) fn snapshot(&self) -> Result<Snapshot<'_>> {
-        self.told(self.readers.begin()).map(|reading| Snapshot::new(self, reading))
+        self.told(self.readers.begin()).map(|reading| Snapshot::new(self.source(), reading))
     }
 
     /// The same on a connection of its own and without a deadline: for looking at all of something.
     pub(crate) fn snapshot_at_leisure(&self) -> Result<Snapshot<'_>> {
-        self.told(Reading::at_leisure(&self.file)).map(|reading| Snapshot::new(self, reading))
+        self.told(Reading::at_leisure(&self.file)).map(|reading| Snapshot::new(self.source(), reading))
     }
 
     /// Has a job look at the user's index, in which damage was met, and make it anew.
@@ -194,15 +194,13 @@ impl Store {
         self.told(self.writer.close().and_then(|()| self.file.noticed()))
     }
 
-    /// An answer, for whoever asked. If the file is lost, no connection stays: the next opening of whatever lies there
-    /// now would share locks with it (POSIX's belong to the process), and the memory behind `-shm`.
+    fn source(&self) -> Source<'_> {
+        Source { config: &self.config, file: &self.file, live: &self.live, hearer: self }
+    }
+
+    /// An answer, for whoever asked.
     fn told<T>(&self, answer: Result<T>) -> Result<T> {
-        if answer.is_err() && self.file.noticed().is_err() {
-            self.readers.let_go();
-            self.watch.let_go();
-            self.writer.try_post(|_| Ok(())); // Who only read wakes the writer up, to look for itself.
-        }
-        answer
+        answer.inspect_err(|_| self.let_go_if_lost())
     }
 
     pub(crate) fn stats(&self) -> Result<stats::Stats> {
@@ -246,5 +244,17 @@ impl Store {
         }
         self.live.put(session, Arc::clone(&hot), known_version, Some(now));
         Ok(Some(hot))
+    }
+}
+
+impl Hearer for Store {
+    /// The next opening of whatever lies there now would share locks with a connection that stays (POSIX's belong to the
+    /// process), and the memory behind `-shm`.
+    fn let_go_if_lost(&self) {
+        if self.file.noticed().is_err() {
+            self.readers.let_go();
+            self.watch.let_go();
+            self.writer.try_post(|_| Ok(())); // Who only read wakes the writer up, to look for itself.
+        }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use crate::{
+    config::Config,
     embed::{EmbeddingSpace, pieces::Piece},
     error::{Error, Result},
     index::facts::Facts,
@@ -20,14 +21,14 @@ use crate::{
         turn::{Recorded, Turn},
     },
     store::{
-        Store,
         acts::{
             index::{self, Batch},
             mend::{self, Damage},
             record, reload,
             restore::{self, Unpacked},
         },
-        file::{readers::Reading, sqlite::Sqlite},
+        file::{db_file::DbFile, readers::Reading, sqlite::Sqlite},
+        live::Live,
         rows::{
             anchors,
             embedding::{self, EmbeddingStatus},
@@ -53,20 +54,35 @@ use crate::{
 
 /// One moment of the file.
 pub(crate) struct Snapshot<'s> {
-    store: &'s Store,
+    of: Source<'s>,
     sql: Sqlite<'s, Reading>,
 }
 
+/// What a snapshot is taken of.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'s> {
+    pub(super) config: &'s Config,
+    pub(super) file: &'s DbFile,
+    pub(super) live: &'s Live,
+    pub(super) hearer: &'s dyn Hearer,
+}
+
+/// Who is told when a read fails.
+pub(super) trait Hearer {
+    /// If the file is lost, no connection stays.
+    fn let_go_if_lost(&self);
+}
+
 impl<'s> Snapshot<'s> {
-    pub(super) fn new(store: &'s Store, reading: Reading) -> Self {
-        Self { store, sql: Sqlite::held_by(reading, &*store.config.clock) }
+    pub(super) fn new(of: Source<'s>, reading: Reading) -> Self {
+        Self { of, sql: Sqlite::held_by(reading, &*of.config.clock) }
     }
 
     /// Every question goes through here: a failure is heard of, and no answer counts if the file is not ours any more.
     /// Beside another file even a snapshot cannot be trusted: that one's log may lie where ours did.
     fn ask<T>(&self, ask: impl FnOnce(&dyn Sql) -> Result<T>) -> Result<T> {
         let answer = ask(&self.sql).inspect_err(|error: &Error| self.sql.held().heard(error));
-        self.store.told(self.store.file.check_itself().and(answer))
+        self.of.file.check_itself().and(answer).inspect_err(|_| self.of.hearer.let_go_if_lost())
     }
 
     /// For tests that look at rows.
@@ -127,13 +143,13 @@ impl<'s> Snapshot<'s> {
     /// The session's hot tier: as it is cached if the row says that this still holds, else from the rows.
     pub(crate) fn hot(&self, scope: &Scope, session: &SessionRow) -> Result<Arc<HotTier>> {
         let (id, version) = (session.info.id, session.version());
-        if let Some((hot, known)) = self.store.live.known(id)
+        if let Some((hot, known)) = self.of.live.known(id)
             && known == version
         {
             return Ok(hot);
         }
-        let hot = Arc::new(self.ask(|sql| reload::hot(sql, scope, id, &self.store.config))?);
-        self.store.live.put(id, Arc::clone(&hot), version, None);
+        let hot = Arc::new(self.ask(|sql| reload::hot(sql, scope, id, self.of.config))?);
+        self.of.live.put(id, Arc::clone(&hot), version, None);
         Ok(hot)
     }
 
@@ -371,11 +387,11 @@ impl<'s> Snapshot<'s> {
 
     /// How many jobs, of one kind only if that is said, are due by now, and when the next of the others is.
     pub(crate) fn due_jobs(&self, only: Option<JobKind>) -> Result<(u64, Option<DateTime<Utc>>)> {
-        self.ask(|sql| jobs::due(sql, sql.lease_clock()?, self.store.config.lease_ms, only))
+        self.ask(|sql| jobs::due(sql, sql.lease_clock()?, self.of.config.lease_ms, only))
     }
 
     fn recounted(&self, turn: Turn) -> Turn {
-        reload::recounted(turn, &self.store.config)
+        reload::recounted(turn, self.of.config)
     }
 
     fn recounted_all(&self, read: Read) -> Read {

@@ -47,12 +47,6 @@ fn layer_of(module: &str) -> usize {
         .unwrap_or_else(|| panic!("{module} is in no layer"))
 }
 
-/// Circles that are left to be taken apart: the folder that all their files lie in, and what ties them.
-const CIRCLES_LEFT: &[(&str, &str)] = &[(
-    "store/",
-    "users needs is_erasing of jobs; row_check needs TABLES of mend, and Scope of users, which needs it",
-)];
-
 const ROOTS: [&str; 2] = ["lib.rs", "bin/thermocline/main.rs"];
 
 #[test]
@@ -72,19 +66,10 @@ fn imports_point_one_way() {
 
 #[test]
 fn no_files_import_one_another_in_a_circle() {
-    let mut found = Vec::new();
     for root in ROOTS {
         let imports = Crate::of_sources(root).imports();
-        found.extend(circles(&imports).into_iter().map(|circle| (told(&circle, &imports), circle)));
-    }
-    let is_in = |circle: &BTreeSet<String>, folder: &str| circle.iter().all(|file| file.starts_with(folder));
-    for (told, circle) in &found {
-        let is_left = CIRCLES_LEFT.iter().any(|(folder, _)| is_in(circle, folder));
-        assert!(is_left, "a circle of imports:\n{told}");
-    }
-    for (folder, reason) in CIRCLES_LEFT {
-        let is_there = found.iter().any(|(_, circle)| is_in(circle, folder));
-        assert!(is_there, "this circle is gone, so take it off the list: {reason}");
+        let told: String = circles(&imports).iter().map(|circle| told(circle, &imports)).collect();
+        assert!(told.is_empty(), "circles of imports:\n{told}");
     }
 }
 
