@@ -92,7 +92,7 @@ pub(super) async fn compress(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
         Err(SliceError::Lost) => return Err(SliceError::Lost),
         _ => {} // What is missing recall makes by the way.
     }
-    let is_done = job.slice(move |tx| Ok(tx.finish_compression(&scope, session_id)?)).await?;
+    let is_done = job.slice(move |tx| tx.finish_compression(&scope, session_id)).await?;
     Ok(if is_done { Ended::Done } else { Ended::Later(trouble.unwrap_or_else(|| "turns are left".into())) })
 }
 
@@ -180,7 +180,7 @@ async fn swap_all(job: &mut Job<'_, '_>, session: &SessionRow, mut fates: Vec<Fa
         let frame = if archived.is_empty() { None } else { Some(archive::pack(&archived)?) };
         let swap = Swap { session: (session.info.id, session.session_no), fates, frame };
         let scope = job.scope;
-        job.slice(move |tx| Ok(tx.swap_slice(&scope, &swap)?)).await?;
+        job.slice(move |tx| tx.swap_slice(&scope, &swap)).await?;
         job.run.advance(count);
     }
     Ok(true)

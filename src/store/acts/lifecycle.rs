@@ -14,7 +14,7 @@ use crate::{
     store::{
         rows::{
             jobs, receipts,
-            sessions::{self, SessionRow, no_session},
+            sessions::{self, SessionRow},
             turns, users,
         },
         scope::{Scope, UserKey},
@@ -158,7 +158,7 @@ impl WriteTx<'_> {
         project: Option<&str>,
     ) -> Result<()> {
         self.lock(scope)?;
-        if sessions::set_project(self.sql, scope, session, project)? { Ok(()) } else { Err(no_session()) }
+        sessions::set_project(self.sql, scope, session, project)
     }
 
     /// Queues the compression of an ended session that was restored; of any other it changes nothing.

@@ -11,7 +11,7 @@ use crate::{
         archive::Frame,
         plan::{NewSummary, Plan},
     },
-    error::{Error, ErrorKind, Result},
+    error::Result,
     model::{
         ids::{AnchorId, SessionId, SummaryId},
         job::JobKind,
@@ -27,6 +27,7 @@ use crate::{
             jobs, originals, sessions, summaries, turns, units, users, vectors,
         },
         scope::Scope,
+        slice_error::{SliceError, SliceResult},
     },
     text::words::{EncodedWords, WordCounts},
 };
@@ -56,14 +57,13 @@ impl Fate {
 
 impl JobTx<'_, '_> {
     /// Does it.
-    pub(crate) fn swap_slice(&mut self, scope: &Scope, swap: &Swap) -> Result<()> {
-        self.tx.lock(scope)?;
+    pub(crate) fn swap_slice(&mut self, scope: &Scope, swap: &Swap) -> SliceResult<()> {
+        self.lock(scope)?;
         let (sql, now) = (self.tx.sql, self.tx.now());
         let (session_id, session_no) = swap.session;
         let expected: Vec<_> = swap.fates.iter().map(|fate| (fate.turn.turn_number, fate.turn.id)).collect();
-        if let Some(number) = turns::first_not_warm(sql, scope, session_no, &expected)? {
-            let reason = format!("turn {number} changed meanwhile; nothing was written");
-            return Err(Error::new(ErrorKind::Conflict, reason));
+        if !turns::are_warm(sql, scope, session_no, &expected)? {
+            return Err(SliceError::Changed);
         }
         let frame_no = match &swap.frame {
             Some(frame) => Some(originals::insert_frame(sql, scope, session_id, frame)?),
@@ -107,7 +107,8 @@ impl JobTx<'_, '_> {
         }
         anchors::refold(sql, scope, &folds)?;
         let turns = u32::try_from(swap.fates.len()).unwrap_or(u32::MAX);
-        jobs::progress(sql, self.lease, turns, self.tx.config.summarizer_tries)
+        jobs::progress(sql, self.lease, turns, self.tx.config.summarizer_tries)?;
+        Ok(())
     }
 
     /// From now on a turn whose original is deleted is found by its summary's words and meaning.
@@ -128,8 +129,8 @@ impl JobTx<'_, '_> {
     }
 
     /// Says that a session has no turn left to compress, and ends the job. False: turns are left.
-    pub(crate) fn finish_compression(&mut self, scope: &Scope, session: SessionId) -> Result<bool> {
-        self.tx.lock(scope)?;
+    pub(crate) fn finish_compression(&mut self, scope: &Scope, session: SessionId) -> SliceResult<bool> {
+        self.lock(scope)?;
         let sql = self.tx.sql;
         let session = sessions::existing(sql, scope, session)?;
         if turns::has_warm(sql, scope, session.session_no)? {
@@ -181,7 +182,7 @@ mod tests {
             critical::CriticalRule,
             turn::NewTurn,
         },
-        store::{Store, scope::UserKey},
+        store::{Store, rows::jobs::Lease, scope::UserKey},
         text::{measure, tokens::Tokenizer},
     };
 
@@ -248,6 +249,42 @@ mod tests {
         }
     }
 
+    /// The swap of all turns of the job's session.
+    fn whole(store: &Store, lease: &Lease) -> Swap {
+        let (scope, session_id) = (lease.scope.unwrap(), lease.session_id.unwrap());
+        let snapshot = store.snapshot().unwrap();
+        let session = snapshot.session(&scope, session_id).unwrap();
+        let turns = snapshot.warm_after(&scope, &session, 0, |_| false).unwrap().turns;
+        let frame = archive::pack(&[&turns[1], &turns[2]]).unwrap();
+        let fates = turns.into_iter().map(|turn| Fate { plan: plan(&turn), turn }).collect();
+        Swap { session: (session_id, session.session_no), fates, frame: Some(frame) }
+    }
+
+    async fn run(store: &Store, lease: &Lease, swap: Swap) -> SliceResult<()> {
+        let scope = lease.scope.unwrap();
+        store.write_slice(Arc::new(lease.clone()), move |tx| tx.swap_slice(&scope, &swap)).await
+    }
+
+    #[tokio::test]
+    async fn a_turn_that_is_not_warm_or_not_the_one_that_was_read_refuses_the_slice() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        prepare(&path).await;
+        let store = Store::open(&path, Config::default()).unwrap();
+        let lease = store.write(|tx| tx.take_job(None)).await.unwrap().unwrap();
+        let mut with_another = whole(&store, &lease);
+        with_another.fates[3].turn.id = with_another.fates[0].turn.id;
+        let with_a_cold_one = whole(&store, &lease);
+        for swap in [with_another, with_a_cold_one] {
+            let before = state(&path);
+            let refused = run(&store, &lease, swap).await.unwrap_err();
+            assert!(matches!(refused, SliceError::Changed), "{refused:?}");
+            assert_eq!(state(&path), before);
+            let (scope, place) = (lease.scope.unwrap(), (1, 4));
+            store.write(move |tx| turns::keep_cold(tx.sql, &scope, place, None)).await.unwrap();
+        }
+    }
+
     /// Not a test by itself: a process that swaps, and dies at the n-th beginning or end of a statement.
     #[tokio::test]
     async fn child() {
@@ -267,17 +304,9 @@ mod tests {
         };
         let store = Store::open(Path::new(path), config).unwrap();
         let lease = store.write(|tx| tx.take_job(None)).await.unwrap().unwrap();
-        let (scope, session_id) = (lease.scope.unwrap(), lease.session_id.unwrap());
-        let snapshot = store.snapshot().unwrap();
-        let session = snapshot.session(&scope, session_id).unwrap();
-        let turns = snapshot.warm_after(&scope, &session, 0, |_| false).unwrap().turns;
-        drop(snapshot);
-        let session_no = session.session_no;
-        let frame = archive::pack(&[&turns[1], &turns[2]]).unwrap();
-        let fates = turns.into_iter().map(|turn| Fate { plan: plan(&turn), turn }).collect();
-        let swapped = Swap { session: (session_id, session_no), fates, frame: Some(frame) };
+        let swap = whole(&store, &lease);
         is_swapping.store(true, Ordering::SeqCst);
-        store.write_slice(Arc::new(lease), move |tx| Ok(tx.swap_slice(&scope, &swapped)?)).await.unwrap();
+        run(&store, &lease, swap).await.unwrap();
         // Behind the acknowledgement a kill changes nothing.
         store.write(|tx| tx.sql.scalar::<i64>("SELECT 1", &[])).await.unwrap();
     }

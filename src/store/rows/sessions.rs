@@ -303,18 +303,13 @@ pub(crate) fn set_successor(
     )
 }
 
-/// Files a session under a project; false: there is no such session.
-pub(crate) fn set_project(
-    sql: &dyn Sql,
-    scope: &Scope,
-    id: SessionId,
-    project: Option<&str>,
-) -> Result<bool> {
-    let changed = sql.change(
+/// Files a session, which must be there, under a project.
+pub(crate) fn set_project(sql: &dyn Sql, scope: &Scope, id: SessionId, project: Option<&str>) -> Result<()> {
+    sql.put(
         "UPDATE conversation_sessions SET project = ?3 WHERE id = ?1 AND user_id = ?2",
         values![id, scope.user_id, project],
-    )?;
-    Ok(changed > 0)
+        Expect::One(no_session),
+    )
 }
 
 /// What tells whether a cached hot tier is still the file's. Erase raises the epoch.

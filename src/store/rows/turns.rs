@@ -172,28 +172,28 @@ pub(crate) fn record_move(
     )
 }
 
-/// The first of these turns of a session that is not warm, or not the one with this id.
-pub(crate) fn first_not_warm(
+/// Whether these turns of a session are all warm, and the ones with these ids.
+pub(crate) fn are_warm(
     sql: &dyn Sql,
     scope: &Scope,
     session_no: i64,
     turns: &[(u32, TurnId)],
-) -> Result<Option<u32>> {
+) -> Result<bool> {
     let key = |number| Value::Integer(turn_key(session_no, number));
     let sets: Vec<_> = turns
         .iter()
         .map(|(number, id)| vec![key(*number), scope.user_id.to_column(), id.to_column()])
         .collect();
-    let mut is_warm = vec![false; turns.len()];
+    let mut warm = 0;
     sql.query_many(
         "SELECT 1 FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2 AND id = ?3 AND memory_tier = 'warm'",
         &sets,
-        &mut |at, _| {
-            is_warm[at] = true;
+        &mut |_, _| {
+            warm += 1;
             Ok(())
         },
     )?;
-    Ok(turns.iter().zip(is_warm).find(|(_, is_warm)| !is_warm).map(|((number, _), _)| *number))
+    Ok(warm == turns.len())
 }
 
 /// Keeps a warm turn verbatim in cold.
