@@ -24,7 +24,7 @@ use crate::{
             anchors::{self, Fold},
             jobs, originals, sessions, summaries,
             transfer::{self, AnchorRow, DerivationRow},
-            turns, users,
+            turns, units, users,
         },
         scope::{Scope, UserKey},
         sql::Sql,
@@ -170,7 +170,7 @@ impl Writing<'_, '_> {
     ) -> Result<i64> {
         let place = (self.session_no(session)?, turn_number);
         self.last_seq += 1;
-        transfer::insert_unit(self.tx.sql, &self.scope, self.last_seq, place, unit)?;
+        units::insert(self.tx.sql, &self.scope, self.last_seq, place, unit)?;
         self.seqs.insert(unit.0, (self.last_seq, original));
         Ok(self.last_seq)
     }
@@ -257,7 +257,7 @@ impl Writing<'_, '_> {
             }
         }
         if !self.seqs.is_empty() {
-            transfer::set_last_seq(self.tx.sql, &self.scope, self.last_seq)?;
+            users::set_last_seq(self.tx.sql, &self.scope, self.last_seq)?;
             let blocks = self.last_seq / i64::from(BLOCK_UNITS);
             index::queue_if_due(self.tx, &self.scope, blocks * i64::from(BLOCK_UNITS))?;
         }

@@ -54,9 +54,9 @@ impl Diagnosis {
     }
 }
 
-/// Reads the whole file, of which `file` was told beforehand: minutes for gigabytes.
+/// Reads all rows: minutes for gigabytes. `file` says what is known of the file without them.
 ///
-/// Whoever asks wants to know what is damaged, so damage is no error here: a check that it stops has a problem.
+/// The caller wants to know what is damaged, so damage is not an error here: a check that it stops has one problem.
 pub(crate) fn diagnose(sql: &dyn Sql, file: Soundness) -> Diagnosis {
     let counted = |holds, statement| check(holds, sql.scalar(statement, &[]).unwrap_or(1));
     let mut checks = vec![

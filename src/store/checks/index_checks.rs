@@ -167,7 +167,7 @@ fn facts_of(sql: &dyn Sql, scope: &Scope, problems: &mut u64) -> Result<HashMap<
     Ok(found)
 }
 
-/// Vectors of no living unit. Which units have none is no matter: not every text means something to every model.
+/// Vectors that belong to no living unit. A unit may have none: not every text means something to every model.
 fn vectors_of(sql: &dyn Sql, scope: &Scope, live: &[u32], problems: &mut u64) -> Result<()> {
     for space in checks::spaces(sql, scope)? {
         let each = |block: vectors::Block<'_>| {

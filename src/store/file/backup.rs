@@ -13,8 +13,8 @@ use crate::{
     store::file::{connect, db_file, errors::from_io},
 };
 
-/// Writes a whole, compacted copy and gives back its size in bytes. Never `cp`: copying a live file was seen to
-/// corrupt 4 of 27 copies, `VACUUM INTO` none.
+/// Writes a whole, compacted copy and returns its size in bytes. Never use `cp`: copying a live file corrupted 4 of 27
+/// copies, `VACUUM INTO` none.
 ///
 /// The copy appears under its name only once it is on the disk.
 pub(crate) fn backup(path: &Path, to: &Path) -> Result<u64> {
@@ -46,7 +46,7 @@ impl Drop for Partial {
     }
 }
 
-/// Where the copy grows, and where it is to appear, both absolute.
+/// The path at which the copy grows and the path at which it appears, both absolute.
 fn names(to: &Path) -> Result<(PathBuf, PathBuf)> {
     if to.file_name().is_none() {
         return Err(Error::invalid("a backup needs a path to a file"));
@@ -68,7 +68,7 @@ fn taken(to: &Path) -> Error {
 fn copy(path: &Path, partial: &Path) -> Result<()> {
     let conn = connect::reader(path)?;
     conn.execute_batch("PRAGMA query_only = OFF")?;
-    // SQLite wants a text, and takes any bytes for one.
+    // SQLite wants text, and accepts any bytes as text.
     conn.execute("VACUUM INTO CAST(?1 AS TEXT)", [partial.as_os_str().as_encoded_bytes()])?;
     Ok(())
 }
@@ -77,7 +77,7 @@ fn copy(path: &Path, partial: &Path) -> Result<()> {
 fn publish(partial: &Path, to: &Path) -> Result<()> {
     let failed = |error| from_io(error, to);
     File::open(partial).and_then(|file| file.sync_all()).map_err(failed)?;
-    // A hard link, since a rename would replace what has come to that name meanwhile.
+    // A hard link, since a rename would replace a file that has taken the name meanwhile.
     match fs::hard_link(partial, to) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(taken(to)),
         Err(_) => rename(partial, to)?,
@@ -87,7 +87,7 @@ fn publish(partial: &Path, to: &Path) -> Result<()> {
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
 }
 
-/// For disks without hard links (exFAT, some of the network). What comes to that name between the look and the
+/// For disks without hard links (exFAT, some network file systems). A file that takes the name between the look and the
 /// rename is lost; such disks offer nothing better.
 fn rename(partial: &Path, to: &Path) -> Result<()> {
     match fs::symlink_metadata(to) {

@@ -10,7 +10,7 @@ use crate::{
     store::file::row_check,
 };
 
-/// How long a connection waits for another process's lock before it says so.
+/// How long a connection waits for another process's lock before it reports it.
 pub(crate) const BUSY_TIMEOUT_MS: u32 = 5_000;
 
 const WRITER_CACHE_KIB: i32 = 2_048;
@@ -28,9 +28,9 @@ pub(crate) fn writer(path: &Path, config: &Config) -> Result<Connection> {
     Ok(conn)
 }
 
-/// The same, for a file whose tables may not be what they are to be. It checkpoints by itself only when it is told to: a
-/// checkpoint inside a commit would be paid by a caller who waits. Its closing copies nothing and removes nothing unless it
-/// is told to ([`tidies_on_close`]): SQLite removes the files beside the database by their names, whosever they are by then.
+/// The same, for a file whose tables may still need a migration. It checkpoints only when it is told to: a caller would
+/// have to wait for a checkpoint inside a commit. When it is closed it copies and removes nothing unless it was told to
+/// ([`tidies_on_close`]): SQLite removes the files beside the database by their names, even if they are others by then.
 pub(crate) fn writer_before_migration(path: &Path, config: &Config) -> Result<Connection> {
     let mut conn = Connection::open_with_flags(
         path,
@@ -65,7 +65,7 @@ pub(crate) fn writer_before_migration(path: &Path, config: &Config) -> Result<Co
     Ok(conn)
 }
 
-/// From here on, if this is the last connection, its closing removes the files beside the database.
+/// From here on, closing this connection removes the files beside the database if it is the last one.
 pub(crate) fn tidies_on_close(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map(drop)
 }
@@ -133,7 +133,7 @@ mod tests {
             assert_eq!(value, expected, "{name}");
         }
         let timeout_ms: i64 = conn.query_row("PRAGMA busy_timeout", [], |row| row.get(0)).unwrap();
-        assert!(timeout_ms > 0, "who meets a lock waits");
+        assert!(timeout_ms > 0, "a connection that meets a lock waits");
         assert!(conn.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE).unwrap());
     }
 

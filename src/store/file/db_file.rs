@@ -1,12 +1,12 @@
 //! The open file: where it lies, and whether it still lies there.
 //!
-//! Files can be deleted, or replaced, while they are open. SQLite does not notice: it goes on with the ones that it has,
-//! and what it commits nobody finds again. Worse, it names the log after the file: left beside another file, the log is
-//! taken for that one's and copied into it. So the writer looks before it writes and before it answers, readers before
-//! they answer, and once something is missed the handle does nothing any more ([`DbFile::noticed`]).
+//! Files can be deleted or replaced while they are open. SQLite does not notice: it goes on with the files that it has,
+//! and nobody finds what it commits. Worse, it names the log after the file: a log left beside another file is taken for
+//! that file's log and copied into it. So the writer looks before it writes and before it answers, readers look before
+//! they answer, and once a file is missing the handle does nothing any more ([`DbFile::noticed`]).
 //!
-//! A look asks for the names, and opens nothing: closing a descriptor would drop every lock that SQLite holds on the
-//! file in this process (POSIX).
+//! A look asks about names and opens nothing: closing a descriptor would drop every lock that SQLite holds on the file
+//! in this process (POSIX).
 
 use std::{
     ffi::OsString,
@@ -128,7 +128,7 @@ impl DbFile {
         Ok(())
     }
 
-    /// Looks at the database file alone, which is enough for who only reads (0.5 microseconds).
+    /// Looks at the database file alone, which is enough for a reader (0.5 microseconds).
     pub(crate) fn check_itself(&self) -> Result<()> {
         self.noticed()?;
         if look(&self.path, &self.key)? == Found::Ours {
@@ -143,10 +143,10 @@ impl DbFile {
     }
 
     /// Whether a connection that lost its file should copy its log into the file that it has, and empty the log.
-    /// `is_unshared`: nobody else has committed, by the log's index that we have, since all was in its place.
+    /// `is_unshared` says that nobody else has committed, by the log's index that we have, since all files were in place.
     ///
-    /// A log left beside another file would be copied into that one. But if somebody has written to the log since, in
-    /// whose file that belongs cannot be told, and what was acknowledged to them is not ours to move.
+    /// A log left beside another file would be copied into that one. But if another process has written to the log since,
+    /// we cannot tell to which file its commits belong, and must not move them.
     pub(crate) fn should_empty_log(&self, is_unshared: bool) -> bool {
         let look = |path, key| look(path, key).unwrap_or(Found::Another);
         let is_unshared = is_unshared && look(&self.shm.path, &self.shm.key) == Found::Ours;
@@ -154,8 +154,8 @@ impl DbFile {
             // We alone have the log, and nobody has begun another one.
             (Found::Ours, Found::Nothing) => true,
             (Found::Ours, Found::Another) | (Found::Nothing | Found::Another, Found::Ours) => is_unshared,
-            // If only the index is gone, the next opening makes it anew from the log. Beyond that, what lies there now
-            // is none of ours.
+            // If only the index is gone, the next opening makes it anew from the log. In all other cases the files that
+            // lie there now are not ours.
             _ => false,
         }
     }
@@ -198,8 +198,8 @@ pub(crate) fn file_key(path: &Path) -> io::Result<FileKey> {
     Ok(FileKey((file.dev(), file.ino())))
 }
 
-/// Refuses a file with several names: the log is named after the one by which it is opened, and who opens it by another
-/// name does not see that log.
+/// Refuses a file with several names: the log is named after the name by which the file is opened, and a process that
+/// opens it by another name does not see that log.
 pub(crate) fn check_one_name(path: &Path) -> Result<()> {
     #[cfg(unix)]
     {

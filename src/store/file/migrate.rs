@@ -1,6 +1,6 @@
 //! The schema's versions.
 //!
-//! refinery applies all that is missing in one immediate transaction, with the rows that say so inside it.
+//! refinery applies all missing migrations, and the rows that record them, in one immediate transaction.
 //! Two processes may try at once: the second waits for the first, finds the tables there, and rolls back.
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
@@ -78,8 +78,8 @@ pub(crate) const OUR_NAMES: &[&str] = &[
 /// regular expression for it, in every process that opens a file (1.3 ms).
 pub(crate) const LATEST: i64 = 6;
 
-/// The file's version; `None` if our tables are not in it. Read by ourselves, since refinery's own check costs
-/// a millisecond at every opening.
+/// The file's version. `None` if our tables are not in it. We read it ourselves, since refinery's own check costs a
+/// millisecond at every opening.
 pub(crate) fn version(conn: &Connection) -> Result<Option<i64>> {
     let has_history: bool = conn.query_row(
         "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)",

@@ -1,5 +1,5 @@
-//! The SQLite file: opened, migrated, written by one thread, read by a pool, scrubbed, copied. Only here stands
-//! rusqlite's name, and SQL that is SQLite's own.
+//! The SQLite file: opened, migrated, written by one thread, read by a pool, scrubbed, copied. rusqlite is
+//! named only here, and SQL that only SQLite takes stands only here.
 
 pub(crate) mod backup;
 pub(crate) mod connect;

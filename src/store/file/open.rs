@@ -27,7 +27,7 @@ use crate::{
 /// Marks files that Thermocline made (`ThCl` in ASCII).
 pub(crate) const APPLICATION_ID: i32 = 0x5468_436c;
 
-/// Older ones can damage a file when two connections write and checkpoint at the same instant
+/// Older versions can damage a file when two connections write and checkpoint at the same instant
 /// (sqlite.org/wal.html, the WAL-reset bug).
 const OLDEST_SQLITE: i32 = 3_051_003;
 
@@ -220,7 +220,7 @@ fn checked_path(path: &Path) -> Result<PathBuf> {
 /// The path without links: one file has one path, however it is named.
 fn resolved(path: PathBuf, config: &Config) -> Result<PathBuf> {
     match fs::canonicalize(&path) {
-        Err(error) if error.kind() == IoKind::NotFound && config.must_exist => Ok(path), // Which says so next.
+        Err(error) if error.kind() == IoKind::NotFound && config.must_exist => Ok(path), // `examine` reports it.
         Err(error) if error.kind() == IoKind::NotFound => {
             let message = format!("{} is a link to nothing; mend or remove the link", path.display());
             Err(Error::caused(ErrorKind::NotFound, message, error))

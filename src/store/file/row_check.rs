@@ -2,30 +2,32 @@
 //!
 //! `row_check` is the CRC-32 of a row's other columns. No statement writes it: triggers of the writer's own connection
 //! do, made from the schema, so that no table and no statement can forget it. A row that is damaged stays so: a change
-//! to it leaves its checksum as wrong as it was. Who shows text to anybody asks [`holds`] first; doctor asks of every
-//! row. A change by any other program than this one counts as damage.
+//! to it leaves its checksum as wrong as it was. Code that shows text asks [`row_check::holds`] first; doctor
+//! asks it about every row. A change by any other program counts as damage.
 
 use std::collections::BTreeSet;
 
-use rusqlite::{
-    Connection, Row, Transaction, TransactionBehavior, functions::FunctionFlags, types::ValueRef,
-};
+use rusqlite::{Connection, Transaction, TransactionBehavior, functions::FunctionFlags, types::ValueRef};
 
 use crate::{
     error::Result,
-    store::{file::migrate, rows::row_check::checksum, sql::Value},
+    store::{
+        file::migrate,
+        rows::row_check::{self, checksum},
+        sql::{self, Value},
+    },
     text::measure,
 };
 
 /// The column; a BLOB of 4 bytes, big-endian, so that writing it never changes a row's size.
 const COLUMN: &str = "row_check";
-/// What a row has that no trigger has seen yet: one that a migration wrote.
+/// What a row has if no trigger has seen it yet, because a migration wrote it.
 const UNSEALED: &str = "x'00000000'";
 /// Computes it, in SQL: takes the other columns in their order.
 const FUNCTION: &str = "thermocline_row_check";
 /// Computes what proves a turn's text, in SQL: takes its sides.
 const HASH_FUNCTION: &str = "thermocline_content_hash";
-/// Of a turn: whether its unit says that another text was recorded.
+/// Whether a turn's unit says that another text was recorded.
 const IS_ANOTHER_TEXT: &str = "thermocline_content_hash(user_message, ai_response) <>
     (SELECT r.content_hash FROM user_scopes AS u JOIN recall_units AS r ON r.user_no = u.user_no
      WHERE u.user_id = conversation_turns.user_id AND r.seq = conversation_turns.seq)";
@@ -57,7 +59,7 @@ pub(crate) fn add_functions(conn: &Connection) -> Result<()> {
         Ok(checksum((0..context.len()).map(|at| value(context.get_raw(at)))).to_vec())
     })?;
     conn.create_scalar_function(HASH_FUNCTION, 2, flags, |context| {
-        // What is no text was not recorded.
+        // A value that is not text was not recorded.
         let hash = match (context.get_raw(0).as_str(), context.get_raw(1).as_str()) {
             (Ok(user), Ok(reply)) => measure::content_hash(user, reply).to_vec(),
             _ => Vec::new(),
@@ -102,8 +104,8 @@ fn is_sealed(conn: &Connection) -> Result<bool> {
         )?)
 }
 
-/// Gives every row its checksum that a migration has left without, in one transaction: that the rows of the history have
-/// theirs says that it was done.
+/// Gives a checksum to every row that a migration has left without one, in one transaction. If the rows of the history
+/// have theirs, it was done.
 pub(crate) fn seal(conn: &Connection) -> Result<()> {
     if is_sealed(conn)? {
         return Ok(());
@@ -112,7 +114,7 @@ pub(crate) fn seal(conn: &Connection) -> Result<()> {
     if is_sealed(&tx)? {
         return Ok(()); // Another process was faster.
     }
-    // Of these nobody knows beforehand whether they are ours, so that no migration can give them the column.
+    // Only the file says whether these are ours, so no migration can give them the column.
     for table in shared(&tx)?.iter().chain([&migrate::HISTORY.to_owned()]) {
         if !has_column(&tx, table)? {
             tx.execute_batch(&format!(
@@ -122,7 +124,7 @@ pub(crate) fn seal(conn: &Connection) -> Result<()> {
         }
     }
     for Table { name, columns, .. } in tables(&tx)? {
-        // A text that is not the one that was recorded must not pass for it: its row gets no checksum that fits.
+        // A text that is not the one that was recorded must not pass for it: its row gets a checksum that does not fit.
         let is_known_damaged = if name == "conversation_turns" { IS_ANOTHER_TEXT } else { "false" };
         tx.execute_batch(&format!(
             "UPDATE {name} SET {COLUMN} = CASE WHEN {is_known_damaged} THEN x'00' ELSE {FUNCTION}({}) END
@@ -131,17 +133,6 @@ pub(crate) fn seal(conn: &Connection) -> Result<()> {
         ))?;
     }
     Ok(tx.commit()?)
-}
-
-/// As [`row_check::holds`](crate::store::rows::row_check::holds), of a row of this connection.
-pub(crate) fn holds(row: &Row<'_>, columns: usize) -> rusqlite::Result<bool> {
-    let values = (0..=columns).map(|at| row.get_ref(at)).collect::<rusqlite::Result<Vec<_>>>()?;
-    Ok(is_whole(&values))
-}
-
-pub(crate) fn is_whole(values: &[ValueRef<'_>]) -> bool {
-    matches!(values.split_last(), Some((ValueRef::Blob(check), values))
-        if *check == checksum(values.iter().copied().map(value)))
 }
 
 fn value(value: ValueRef<'_>) -> Value<'_> {
@@ -177,7 +168,7 @@ pub(crate) fn damage(conn: &Connection) -> Result<Damage> {
 }
 
 fn look_at(conn: &Connection, Table { name, columns, key }: &Table, found: &mut Damage) -> Result<()> {
-    /// More is no help to anybody.
+    /// More places help nobody.
     const MOST_PLACES: u32 = 20;
     let sql = format!("SELECT {}, {COLUMN}, {} FROM {name}", columns.join(", "), key.join(", "));
     let mut stmt = conn.prepare(&sql)?;
@@ -186,7 +177,7 @@ fn look_at(conn: &Connection, Table { name, columns, key }: &Table, found: &mut 
     loop {
         match rows.next() {
             Ok(None) => return Ok(()),
-            Ok(Some(row)) if holds(row, columns.len()).unwrap_or(false) => {}
+            Ok(Some(row)) if row_check::holds(&sql::Row::new(row), columns.len()).unwrap_or(false) => {}
             Ok(Some(row)) => {
                 found.rows += 1;
                 places += 1;

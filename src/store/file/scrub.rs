@@ -6,7 +6,7 @@
 //! new row numbers to a backend's own tables, and holds up all writers for seconds. So the gaps of our own tables'
 //! pages are overwritten in the file itself.
 //!
-//! That is safe under three conditions, which the writer sees to: nobody else writes (it has the write lock), the file
+//! That is safe under three conditions, which the writer ensures: nobody else writes (it has the write lock), the file
 //! is all there is (the write-ahead log is empty), and no connection keeps an old copy of a page to write it back (the
 //! writer's own is closed afterwards, and a commit makes all others read again). What is in a gap means nothing to
 //! SQLite, so a power loss in the middle leaves a sound file.
@@ -37,7 +37,7 @@ use crate::{
 /// Pages of one slice: 2 MiB to look at, about 2 ms.
 pub(crate) const SLICE_PAGES: usize = 512;
 
-/// The scrub that is owed, and the pages of our own tables and indexes that hold rows, as of now; `None` if none is
+/// The scrub that is owed, and the pages of our own tables and indexes that hold rows, as of now. `None` if none is
 /// owed. Rows that move later leave only copies of themselves, so a list made after an erase stays good for it.
 pub(crate) fn pages(file: &DbFile) -> Result<Option<(Owed, Vec<u32>)>> {
     let conn = file.reader()?;
@@ -130,7 +130,7 @@ fn held_open(db: &DbFile) -> Result<&'static File> {
     }
     let file = File::options().read(true).write(true).open(path).map_err(|error| from_io(error, path))?;
     let file: &'static File = Box::leak(Box::new(file));
-    db.check_itself()?; // What was opened is the file, and not one that took its name meanwhile.
+    db.check_itself()?; // Another file may have taken its name before it was opened.
     Ok(files.entry(key.clone()).or_insert(file))
 }
 
@@ -185,7 +185,7 @@ mod tests {
         check(13, 1, 10, 0, Some((10, 10)));
         check(13, 1, 9, 0, None); // Not what a page looks like.
         check(13, 2, 5_000, 0, None);
-        check(0, 2, 4_000, 0, None); // No page with rows.
+        check(0, 2, 4_000, 0, None); // Not a page with rows.
         assert_eq!(gap(&[13], 0), None);
     }
 

@@ -1,4 +1,4 @@
-//! Whether anybody has committed, and what became of a session, asked of a connection that never writes.
+//! Whether anybody has committed, and the version of a session, asked of a connection that never writes.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// A connection that only looks whether anybody has committed, and what became of a session. After any failure the
+/// A connection that only looks whether anybody has committed, and at the versions of sessions. After any failure the
 /// next look opens another: SQLite promises little for a connection under which a disk has failed.
 ///
 /// Having read once, it keeps other processes from removing the log as the last ones to close the file, also while the
@@ -35,10 +35,10 @@ struct Watching {
     openings: u32,
 }
 
-/// When somebody looked: two marks are equal only if nobody, in any process, has committed between the looks.
+/// A moment at which we looked. Two marks are equal only if nobody, in any process, has committed between the looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// Each connection counts anew, so that what one connection saw must never pass for what another sees.
+    /// Each connection counts anew: the numbers of two connections mean different things.
     openings: u32,
     data_version: i64,
 }
@@ -58,7 +58,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Marks the present.
+    /// Looks now.
     pub(crate) fn mark(&self) -> Result<Mark> {
         self.ask(|conn, openings| Ok(Mark { openings, data_version: connect::data_version(conn)? }))
     }

@@ -83,7 +83,7 @@ impl WriterThread {
         Ok(thread)
     }
 
-    /// Serves until nobody can send any more, and everything sent is done.
+    /// Serves until no sender is left and everything sent is done.
     pub(super) fn run(mut self, mut orders: mpsc::Receiver<Order>) -> Result<()> {
         while let Some(first) = orders.blocking_recv() {
             let (mut batch, mut next) = (Vec::new(), Some(first));
@@ -107,7 +107,7 @@ impl WriterThread {
         self.let_go()
     }
 
-    /// Makes sure that there is a connection, and that it is to the file that lies where it was opened.
+    /// Makes sure that there is a connection, and that its file still lies where it was opened.
     fn connect(&mut self) -> Result<()> {
         let connected = match self.conn {
             Some(_) => self.file.check(),
@@ -139,7 +139,7 @@ impl WriterThread {
         let outcome = self.unless_lost(outcome);
         for (at, command) in batch.into_iter().enumerate() {
             match &outcome {
-                // What is damaged for one is nothing to the others: a receipt of somebody else, say.
+                // Damage that one command met, say in a receipt, does not concern the others.
                 Err(error) if error.kind() == ErrorKind::Corrupt && failed.is_some_and(|one| one != at) => {
                     let message = "what was written with it met damage; nothing was written, try again";
                     command.reply(Some(&Error::caused(ErrorKind::Busy, message, error.clone())));
@@ -153,7 +153,7 @@ impl WriterThread {
         }
     }
 
-    /// Once this returns, all is on the disk, or nothing. `failed`: the command that made all of it fail.
+    /// Once this returns, either everything is on the disk or nothing is. `failed` becomes the command that made all fail.
     fn commit(&mut self, batch: &mut [Box<dyn Command>], failed: &mut Option<usize>) -> Result<()> {
         let mut has_work = false;
         self.connect()?;
@@ -193,7 +193,7 @@ impl WriterThread {
         self.config.faults.meet(Moment::Before, "COMMIT")?;
         tx.commit()?;
         self.config.faults.meet(Moment::After, "COMMIT")?;
-        self.file.check()?; // A commit into a file that nobody will find is none.
+        self.file.check()?; // A commit into a file that nobody will find does not count.
         self.seen = seen;
         if has_work {
             self.work.notify_one();
@@ -214,10 +214,10 @@ impl WriterThread {
         Ok(())
     }
 
-    /// Passes `outcome` on; if it came about because the file is lost, the connection goes first.
+    /// Passes `outcome` on. If the file is lost, the connection is dropped first.
     ///
-    /// Whatever lies at the path now is not touched. The log goes home into the file that we have open, if that cannot
-    /// take anything from anybody ([`DbFile::should_empty_log`]).
+    /// The file that lies at the path now is not touched. The log is copied into the file that we have open, if nobody can
+    /// lose anything by that ([`DbFile::should_empty_log`]).
     fn unless_lost<T>(&mut self, outcome: Result<T>) -> Result<T> {
         if outcome.is_err()
             && self.file.noticed().is_err()
@@ -261,7 +261,7 @@ impl WriterThread {
     }
 }
 
-/// Waits for other processes longer than SQLite's busy handler does, which is not fair.
+/// Waits for other processes longer than SQLite's busy handler, which is not fair.
 fn begin(conn: &Connection, deadline: Deadline) -> Result<Transaction<'_>> {
     loop {
         match Transaction::new_unchecked(conn, TransactionBehavior::Immediate) {
