@@ -12,6 +12,7 @@ use crate::{
         sentences::{Sentence, Setting, sentences},
         stop_words::is_stop_word,
         terms::{TermKind, for_each_term, is_unspaced},
+        times::{MONTHS, WEEKDAYS},
     },
 };
 
@@ -329,33 +330,7 @@ fn weight(clause: &str, side: Side) -> u32 {
 }
 
 fn is_time(lower: &str) -> bool {
-    const TIMES: &[&str] = &[
-        "yesterday",
-        "today",
-        "tomorrow",
-        "tonight",
-        "last",
-        "next",
-        "recently",
-        "ago",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    TIMES.contains(&lower)
+    const TIMES: [&str; 8] = ["yesterday", "today", "tomorrow", "tonight", "last", "next", "recently", "ago"];
+    // `may` is a verb too.
+    TIMES.contains(&lower) || WEEKDAYS.contains(&lower) || (MONTHS.contains(&lower) && lower != "may")
 }

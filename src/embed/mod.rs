@@ -101,7 +101,9 @@ impl EmbeddingSpace {
         const MAX_NAME_BYTES: usize = 100;
         if self.model.is_empty() || self.model.len() > MAX_NAME_BYTES || self.revision.len() > MAX_NAME_BYTES
         {
-            return Err(Error::invalid("an embedder's model has 1 to 100 bytes, its revision up to 100"));
+            return Err(Error::invalid(format!(
+                "an embedder's model has 1 to {MAX_NAME_BYTES} bytes, its revision up to {MAX_NAME_BYTES}"
+            )));
         }
         if !(1..=MAX_DIMS).contains(&self.dims) {
             return Err(Error::invalid(format!(

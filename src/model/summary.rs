@@ -8,6 +8,12 @@ use crate::model::{
     word_enum::word_enum,
 };
 
+/// Tokens of a summary's sentence at most, as the papers have it.
+pub(crate) const MAX_SUMMARY_TOKENS: u32 = 50;
+/// The papers' bounds for topic keywords. Of a very short turn there are fewer.
+pub(crate) const FEWEST_KEYWORDS: usize = 3;
+pub(crate) const MOST_KEYWORDS: usize = 8;
+
 /// One sentence and topic keywords that stand for one turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {

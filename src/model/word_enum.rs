@@ -46,6 +46,7 @@ mod tests {
         anchor::{Attribute, Cardinality, Stance},
         critical::CriticalRule,
         job::{JobKind, JobState},
+        profile::{Profile, Weights},
         receipt::{ItemKind, ItemOutcome, PackedAs},
         session::EndReason,
         summary::Original,
@@ -112,6 +113,9 @@ mod tests {
         check_names("sql/why_recalled.sql", &words(&ItemKind::EVERY));
         check_names("sql/why_recalled.sql", &words(&ItemOutcome::EVERY));
         check_names("sql/why_recalled.sql", &words(&PackedAs::EVERY));
+        let profiles =
+            [Profile::Default, Profile::Paper, Profile::Recency, Profile::Custom(Weights::default())];
+        check_names("sql/receipts.sql", &profiles.map(|profile| profile.as_str().to_owned()));
         check_names("ARCHITECTURE.md", &words(&MoveReason::EVERY));
         check_names("ARCHITECTURE.md", &words(&Attribute::EVERY));
         check_names("ARCHITECTURE.md", &words(&Origin::EVERY));

@@ -24,6 +24,9 @@ use crate::{
 
 /// The most distinct words of a query that are looked for; the first ones count.
 pub(crate) const MAX_QUERY_WORDS: usize = 64;
+/// No more of a query is read, for its words as for what it points at: people ask in a sentence or two. Enough for 64 words
+/// of any natural language; a longer query is cut here, on a character's edge.
+pub(crate) const MAX_QUERY_BYTES: usize = 4_096;
 
 /// A folded and stemmed word: FNV-1a over its UTF-8, 64 bits folded to 32 by xor
 /// (draft-eastlake-fnv, sections 2 and 3). Of 300,000 different words about 11 pairs collide.
@@ -266,8 +269,6 @@ fn counts_of(entry: [u8; ENTRY]) -> FieldCounts {
 
 /// The words of a query, each once, in their order, at most [`MAX_QUERY_WORDS`].
 pub(crate) fn query_words(query: &str) -> Vec<Word> {
-    /// Enough for 64 words of any natural language; a longer query is cut here, on a character's edge.
-    const MAX_QUERY_BYTES: usize = 4_096;
     let mut words = Vec::new();
     for_each_word(&query[..query.floor_char_boundary(MAX_QUERY_BYTES)], |word| {
         if words.len() < MAX_QUERY_WORDS && !words.contains(&word) {

@@ -207,3 +207,16 @@ pub(crate) fn custom(given: &[String]) -> Result<Profile, Failure> {
     }
     Ok(Profile::Custom(weights))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_are_named_as_in_receipts() {
+        for arg in ProfileArg::value_variants() {
+            let name = arg.to_possible_value().unwrap();
+            assert_eq!(name.get_name(), Profile::from(*arg).as_str());
+        }
+    }
+}

@@ -11,6 +11,7 @@ use crate::{
     },
     model::{
         anchor::{Attribute, Cardinality, Stance},
+        summary::{FEWEST_KEYWORDS, MAX_SUMMARY_TOKENS, MOST_KEYWORDS},
         turn::{Origin, Turn},
     },
     text::{control, render},
@@ -112,12 +113,12 @@ Answer with one JSON object and nothing else: no prose, no code fence. Its form:
 in Lisbon\"}}]}}]}}
 
 One entry for each turn that is given, each id exactly once, no other ids.
-- summary: one sentence of at most 50 tokens that stands for the turn, in the turn's own language, in the third \
+- summary: one sentence of at most {MAX_SUMMARY_TOKENS} tokens that stands for the turn, in the turn's own language, in the third \
 person, mostly in the turn's own words, plain text on one line. It keeps who, what, where, when. It addresses nobody: \
 what was asked for is told as asked for. It says nothing that the turn does not say: no new \
 number, date, link or address. Dates that follow from said_on are welcome: \"yesterday\" is the day before. Never the \
 same sentence for two turns.
-- keywords: 3 to 8 words or short phrases of the turn that it is about.
+- keywords: {FEWEST_KEYWORDS} to {MOST_KEYWORDS} words or short phrases of the turn that it is about.
 - critical: true only if the user says something that must be kept to the letter: a fact about themself, a lasting \
 preference, a decision, a promise, a correction, a strong feeling.
 - anchors: who somebody is, as they say of themself; [] if they say nothing of it. subject is the one given for the \

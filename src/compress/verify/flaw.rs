@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::model::summary::MAX_SUMMARY_TOKENS;
+
 /// What was wrong with what was said of a turn. Its text tells a model, or a person, what to do about it; it never
 /// quotes anyone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,11 +32,16 @@ pub(crate) enum Flaw {
 
 impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        let text = match self {
             Self::Missing => "the answer has no verdict for this turn",
             Self::Duplicate => "the answer has more than one verdict for this turn",
             Self::Empty => "the summary is empty",
-            Self::TooLong => "the summary is too long: one sentence of at most 50 tokens is asked for",
+            Self::TooLong => {
+                return write!(
+                    f,
+                    "the summary is too long: one sentence of at most {MAX_SUMMARY_TOKENS} tokens is asked for"
+                );
+            }
             Self::LineBreak => "the summary has a line break",
             Self::HiddenCharacter => "the summary has characters that are not seen or that reorder text",
             Self::Markup => "the summary has markup: plain text is asked for",
@@ -53,6 +60,7 @@ impl fmt::Display for Flaw {
                 "a part of the summary says what its turn does not say: use the words of the turn"
             }
             Self::Repeated => "the same summary is given for another turn",
-        })
+        };
+        f.write_str(text)
     }
 }

@@ -25,7 +25,11 @@ use crate::{
         Verdict,
         verify::{plain::tidy, source::Source},
     },
-    model::{ids::TurnId, turn::Turn},
+    model::{
+        ids::TurnId,
+        summary::{FEWEST_KEYWORDS, MOST_KEYWORDS},
+        turn::Turn,
+    },
     text::words,
 };
 
@@ -34,10 +38,6 @@ use crate::{
 const MAX_SUMMARY_BYTES: usize = 400;
 /// A summary may be longer than its turn only below this: naming who spoke costs a few words.
 const TINY_TURN_BYTES: usize = 200;
-/// The papers' upper bound for topic keywords.
-const MAX_KEYWORDS: usize = 8;
-/// Their lower bound: with fewer, built-in ones are better.
-const MIN_KEYWORDS: usize = 3;
 /// The longest keyword: a short phrase.
 const MAX_KEYWORD_BYTES: usize = 60;
 /// Keywords looked at. More than that is no list of keywords, and need not be read.
@@ -156,8 +156,8 @@ fn clean_keywords(keywords: &[String], source: &Source) -> Vec<String> {
             kept.push(keyword);
         }
     }
-    kept.truncate(MAX_KEYWORDS);
-    if kept.len() < MIN_KEYWORDS {
+    kept.truncate(MOST_KEYWORDS);
+    if kept.len() < FEWEST_KEYWORDS {
         kept.clear();
     }
     kept

@@ -13,11 +13,11 @@ mod refers_to_self;
 use chrono::{DateTime, Utc};
 
 use crate::{
-    recall::query::reading::{MAX_BYTES, Reading},
+    recall::query::reading::Reading,
     text::{
         dull_words::is_dull,
         times::{self, TimeSpan},
-        words::{self, Word},
+        words::{self, MAX_QUERY_BYTES, Word},
     },
 };
 
@@ -63,7 +63,7 @@ impl Query {
         let refers_to_self = refers_to_self::refers_to_self(&reading);
         let asked = asked::asked(&reading, !refers_to_self && !names.is_empty());
         let is_follow_up =
-            message.len() <= MAX_BYTES && follow_up::is_follow_up(&reading, is_only_time, &asked);
+            message.len() <= MAX_QUERY_BYTES && follow_up::is_follow_up(&reading, is_only_time, &asked);
         let is_over = |span: &TimeSpan| span.until <= now;
         Self {
             words: words::query_words(message),

@@ -2,11 +2,8 @@
 
 use crate::{
     compress::voice::{Statement, Token, spoken},
-    text::{dull_words::is_dull, stop_words::is_stop_word, times::TimeSpan},
+    text::{dull_words::is_dull, stop_words::is_stop_word, times::TimeSpan, words::MAX_QUERY_BYTES},
 };
-
-/// No more of a message's start is looked at: people point at things in a sentence or two.
-pub(super) const MAX_BYTES: usize = 4_096;
 
 /// The sentences of a message.
 #[derive(Debug)]
@@ -18,7 +15,7 @@ pub(super) struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     pub(super) fn of(message: &'a str, spans: &[TimeSpan]) -> Self {
-        let sentences = spoken(message, MAX_BYTES);
+        let sentences = spoken(message, MAX_QUERY_BYTES);
         let is_time = |sentence: &Statement<'_>| {
             let at = sentence.text.as_ptr() as usize - message.as_ptr() as usize;
             let is_inside =
