@@ -9,7 +9,8 @@ use crate::{
     jobs::job::{Ended, Job},
     store::{
         Store,
-        rows::vectors::{Embedded, Space, Stored},
+        acts::vectors::Embedded,
+        rows::vectors::{Space, Stored},
         scope::Scope,
         slice_error::{SliceError, SliceResult},
         snapshot::{Originals, Snapshot},

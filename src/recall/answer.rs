@@ -25,7 +25,7 @@ use crate::{
     },
     store::{
         Store,
-        rows::receipts::NewReceipt,
+        acts::receipts::NewReceipt,
         scope::Scope,
         snapshot::{Originals, Snapshot},
     },

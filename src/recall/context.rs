@@ -25,10 +25,7 @@ use crate::{
         user_indexes::UserIndexes,
     },
     store::{
-        Store,
-        rows::{receipts::NewReceipt, sessions::SessionRow},
-        scope::Scope,
-        snapshot::Snapshot,
+        Store, acts::receipts::NewReceipt, rows::sessions::SessionRow, scope::Scope, snapshot::Snapshot,
     },
     text::render,
     tier::{

@@ -29,6 +29,7 @@ use crate::{
     error::Result,
     model::ids::SessionId,
     store::{
+        acts::receipts::NewReceipt,
         checks::{doctor, stats},
         file::{
             backup,
@@ -43,10 +44,7 @@ use crate::{
         },
         job_tx::JobTx,
         live::{Live, Look},
-        rows::{
-            jobs::{Lease, Owed},
-            receipts::NewReceipt,
-        },
+        rows::jobs::{Lease, Owed},
         scope::Scope,
         slice_error::SliceResult,
         snapshot::{Hearer, Snapshot, Source},

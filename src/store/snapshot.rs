@@ -38,6 +38,7 @@ use crate::{
             sessions::{self, SessionRow},
             summaries,
             turns::{self, Read},
+            unit_blocks,
             units::{self, Extent, KnownUnit, Unit, UnitPlace},
             users,
             vectors::{self, Block, Space},
@@ -307,7 +308,7 @@ impl<'s> Snapshot<'s> {
     /// Shows the facts of every indexed unit, ascending; those of a damaged block are read from the rows. Returns how
     /// many blocks are damaged.
     pub(crate) fn indexed_facts(&self, scope: &Scope, each: impl FnMut(Facts)) -> Result<usize> {
-        self.ask(|sql| index::for_each_facts(sql, scope, each))
+        self.ask(|sql| unit_blocks::for_each_facts(sql, scope, each))
     }
 
     /// Shows every posting of a word that can be read, ascending.

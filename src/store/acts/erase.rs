@@ -108,7 +108,7 @@ impl WriteTx<'_> {
             users::forget_name(self.sql, scope)?;
         }
         let jobs = job_rows::remove(self.sql, scope, session, None)?;
-        jobs::enqueue(self, scope, JobKind::Erase, session, turns)?;
+        self.enqueue(scope, JobKind::Erase, session, turns)?;
         self.live.forget_all();
         let lease = jobs::take_of(self, (JobKind::Erase, scope, session))?;
         Ok((Erased { jobs, ..Erased::default() }, lease))
@@ -189,7 +189,7 @@ impl JobTx<'_, '_> {
     fn end_erase(&mut self, scope: &Scope, session: Option<SessionId>) -> SliceResult<()> {
         job_rows::remove(self.tx.sql, scope, session, Some(self.lease))?;
         self.finish()?;
-        Ok(jobs::enqueue_scrub(self.tx)?)
+        Ok(self.tx.enqueue_scrub()?)
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{
         acts::index,
         rows::{
             anchors::{self, Fold},
-            jobs, originals, sessions, summaries,
+            originals, sessions, summaries,
             transfer::{self, AnchorRow, DerivationRow},
             turns, units, users,
         },
@@ -253,7 +253,7 @@ impl Writing<'_, '_> {
             self.pack(&session)?;
             let info = session.info;
             if info.memory_tier == MemoryTier::Warm && info.turn_count > 0 {
-                jobs::enqueue(self.tx, &self.scope, JobKind::Compress, Some(info.id), info.turn_count)?;
+                self.tx.enqueue(&self.scope, JobKind::Compress, Some(info.id), info.turn_count)?;
             }
         }
         if !self.seqs.is_empty() {

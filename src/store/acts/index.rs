@@ -15,7 +15,6 @@ use crate::{
     index::{BLOCK_UNITS, block_of, facts::Facts, inverted::Inverted, postings::Posting},
     model::job::JobKind,
     store::{
-        acts::jobs,
         job_tx::JobTx,
         rows::{
             jobs as job_rows, postings, unit_blocks,
@@ -63,14 +62,14 @@ impl Batch {
 /// An embedder of the caller's is told of every unit: nobody makes its vectors by the way.
 pub(crate) fn queue_if_due(tx: &mut WriteTx<'_>, scope: &Scope, seq: i64) -> Result<()> {
     if !tx.config.embedders.is_empty() {
-        jobs::enqueue_if_none(tx, scope, JobKind::Embed)?;
+        tx.enqueue_if_none(scope, JobKind::Embed)?;
     }
     if seq % i64::from(BLOCK_UNITS) == 0 {
         let extent = units::extent(tx.sql, scope)?;
         let waiting = extent.last_seq.saturating_sub(extent.indexed_seq);
         if waiting >= INDEX_AFTER {
-            jobs::enqueue(tx, scope, JobKind::Index, None, waiting)?;
-            jobs::enqueue_if_none(tx, scope, JobKind::Embed)?;
+            tx.enqueue(scope, JobKind::Index, None, waiting)?;
+            tx.enqueue_if_none(scope, JobKind::Embed)?;
         }
     }
     Ok(())
@@ -142,7 +141,7 @@ pub(crate) fn begin_anew(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
     units::set_indexed(tx.sql, scope, 0)?;
     users::raise_epoch(tx.sql, scope)?;
     unit_blocks::drop_all(tx.sql, scope)?;
-    jobs::enqueue(tx, scope, JobKind::Index, None, last_seq)
+    tx.enqueue(scope, JobKind::Index, None, last_seq)
 }
 
 /// The same, at once: what is erased may stand anywhere in it.
@@ -202,6 +201,3 @@ pub(crate) fn replace(
     }
     Ok(())
 }
-
-// Until the snapshot names it where it is.
-pub(crate) use crate::store::rows::unit_blocks::for_each_facts;

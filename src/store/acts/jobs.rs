@@ -14,6 +14,35 @@ use crate::{
 };
 
 impl WriteTx<'_> {
+    /// Queues work, once: what is queued already keeps its place, what has failed starts anew.
+    pub(crate) fn enqueue(
+        &mut self,
+        scope: &Scope,
+        kind: JobKind,
+        session: Option<SessionId>,
+        total_count: u32,
+    ) -> Result<()> {
+        let job = NewJob { kind, scope, session, priority: priority(kind), total_count };
+        jobs::insert(self.sql, &job, self.now())?;
+        self.has_work = true;
+        Ok(())
+    }
+
+    /// Queues work on a user unless it is queued: what waits for another try goes on waiting.
+    pub(crate) fn enqueue_if_none(&mut self, scope: &Scope, kind: JobKind) -> Result<()> {
+        if jobs::is_queued(self.sql, scope, kind)? {
+            return Ok(());
+        }
+        self.enqueue(scope, kind, None, 0)
+    }
+
+    /// Queues the overwriting of what erased rows leave in the file, which is the file's work, not a user's.
+    pub(crate) fn enqueue_scrub(&mut self) -> Result<()> {
+        jobs::insert_scrub(self.sql, priority(JobKind::Scrub), self.now())?;
+        self.has_work = true;
+        Ok(())
+    }
+
     /// Takes the next job that is due: one whose holder is gone, else the one that has waited longest.
     pub(crate) fn take_job(&mut self, only: Option<JobKind>) -> Result<Option<Lease>> {
         let time = lease_time(self)?;
@@ -62,35 +91,6 @@ impl JobTx<'_, '_> {
     pub(crate) fn finish(&mut self) -> SliceResult<()> {
         Ok(jobs::finish(self.tx.sql, self.lease)?)
     }
-}
-
-/// Queues work, once: what is queued already keeps its place, what has failed starts anew.
-pub(crate) fn enqueue(
-    tx: &mut WriteTx<'_>,
-    scope: &Scope,
-    kind: JobKind,
-    session: Option<SessionId>,
-    total_count: u32,
-) -> Result<()> {
-    let job = NewJob { kind, scope, session, priority: priority(kind), total_count };
-    jobs::insert(tx.sql, &job, tx.now())?;
-    tx.has_work = true;
-    Ok(())
-}
-
-/// Queues work on a user unless it is queued: what waits for another try goes on waiting.
-pub(crate) fn enqueue_if_none(tx: &mut WriteTx<'_>, scope: &Scope, kind: JobKind) -> Result<()> {
-    if jobs::is_queued(tx.sql, scope, kind)? {
-        return Ok(());
-    }
-    enqueue(tx, scope, kind, None, 0)
-}
-
-/// Queues the overwriting of what erased rows leave in the file, which is the file's work, not a user's.
-pub(crate) fn enqueue_scrub(tx: &mut WriteTx<'_>) -> Result<()> {
-    jobs::insert_scrub(tx.sql, priority(JobKind::Scrub), tx.now())?;
-    tx.has_work = true;
-    Ok(())
 }
 
 /// What somebody waits for goes first.

@@ -12,8 +12,8 @@ use crate::{
         tier::{MemoryTier, MoveReason},
     },
     store::{
+        acts::receipts,
         rows::{
-            jobs, receipts,
             sessions::{self, SessionRow},
             turns, users,
         },
@@ -144,7 +144,7 @@ impl WriteTx<'_> {
         receipts::end_promotions(self, scope, session_no)?;
         sessions::set_ended(self.sql, scope, session_no, reason, ended_at)?;
         if session.info.turn_count > 0 {
-            jobs::enqueue(self, scope, JobKind::Compress, Some(session.info.id), session.info.turn_count)?;
+            self.enqueue(scope, JobKind::Compress, Some(session.info.id), session.info.turn_count)?;
         }
         self.staged.insert(session.info.id, None);
         Ok(())
@@ -166,7 +166,7 @@ impl WriteTx<'_> {
         self.lock(scope)?;
         let info = sessions::existing(self.sql, scope, session)?.info;
         if info.memory_tier == MemoryTier::Warm {
-            jobs::enqueue(self, scope, JobKind::Compress, Some(session), info.turn_count)?;
+            self.enqueue(scope, JobKind::Compress, Some(session), info.turn_count)?;
         }
         Ok(())
     }

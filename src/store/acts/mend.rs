@@ -4,7 +4,7 @@ use crate::{
     error::Result,
     model::job::JobKind,
     store::{
-        acts::{index, jobs},
+        acts::index,
         job_tx::JobTx,
         rows::{all_users, postings, unit_blocks, users, vectors},
         scope::Scope,
@@ -49,7 +49,7 @@ impl JobTx<'_, '_> {
         }
         if !damage.vectors.is_empty() {
             users::raise_epoch(self.tx.sql, scope)?;
-            jobs::enqueue_if_none(self.tx, scope, JobKind::Embed)?;
+            self.tx.enqueue_if_none(scope, JobKind::Embed)?;
         }
         self.finish()
     }
@@ -60,14 +60,14 @@ impl WriteTx<'_> {
     pub(crate) fn queue_mending(&mut self, scope: &Scope) -> Result<()> {
         self.lock(scope)?;
         users::check_is_there(self.sql, scope)?;
-        jobs::enqueue_if_none(self, scope, JobKind::Mend)
+        self.enqueue_if_none(scope, JobKind::Mend)
     }
 
     /// Queues it for everybody: somebody's index was found damaged.
     pub(crate) fn queue_mending_of_all(&mut self) -> Result<()> {
         for scope in all_users::list(self.sql)? {
             self.lock(&scope)?;
-            jobs::enqueue_if_none(self, &scope, JobKind::Mend)?;
+            self.enqueue_if_none(&scope, JobKind::Mend)?;
         }
         Ok(())
     }

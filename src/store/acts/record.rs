@@ -13,9 +13,8 @@ use crate::{
         turn::{RecordOutcome, Recorded},
     },
     store::{
-        acts::{index, lifecycle},
+        acts::{index, lifecycle, receipts},
         rows::{
-            receipts,
             sessions::{self, SessionRow},
             turns, users,
         },

@@ -123,7 +123,7 @@ impl JobTx<'_, '_> {
         }
         vectors::forget(sql, scope, &BTreeSet::from([seq]))?;
         if vectors::reopen(sql, scope, seq)? {
-            jobs::enqueue_if_none(self.tx, scope, JobKind::Embed)?;
+            self.tx.enqueue_if_none(scope, JobKind::Embed)?;
         }
         Ok(())
     }

@@ -7,7 +7,6 @@ use crate::{
     error::Result,
     model::job::JobKind,
     store::{
-        acts::jobs,
         job_tx::JobTx,
         rows::{
             all_users, jobs as job_rows, users,
@@ -125,7 +124,7 @@ impl WriteTx<'_> {
             vectors::forget_progress(self.sql, scope, space)?;
         }
         users::raise_epoch(self.sql, scope)?;
-        jobs::enqueue_if_none(self, scope, JobKind::Embed)
+        self.enqueue_if_none(scope, JobKind::Embed)
     }
 
     /// Queues the making of vectors for everybody who is behind in the space of a configured embedder: the model was
@@ -137,7 +136,7 @@ impl WriteTx<'_> {
             let space = vectors::find_or_add_space(self.sql, &wanted)?;
             for scope in all_users::behind_in(self.sql, space.space_no)? {
                 self.lock(&scope)?;
-                jobs::enqueue_if_none(self, &scope, JobKind::Embed)?;
+                self.enqueue_if_none(&scope, JobKind::Embed)?;
             }
         }
         Ok(())

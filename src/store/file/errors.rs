@@ -29,6 +29,10 @@ impl From<SqlError> for Error {
                 "a rule of the file forbids what a statement of ours did; nothing was written; please report it",
             ),
             Some(ErrorCode::TooBig) => (ErrorKind::InvalidInput, "a text is longer than SQLite takes"),
+            // A misspelt column, say, or one that the file does not have.
+            Some(ErrorCode::Unknown | ErrorCode::ApiMisuse | ErrorCode::ParameterOutOfRange) => {
+                (ErrorKind::Internal, "a statement of ours does not fit the file; please report it")
+            }
             Some(_) => (ErrorKind::Io, "SQLite failed"),
             None if is_about_a_row(&error) => {
                 (ErrorKind::Corrupt, "a row of the file cannot be read; run doctor")

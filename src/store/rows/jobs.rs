@@ -412,6 +412,3 @@ pub(crate) fn due(
     };
     found.ok_or_else(missing)
 }
-
-// Until those who call them by this name call `acts::jobs`.
-pub(crate) use crate::store::acts::jobs::{enqueue, enqueue_if_none};

@@ -299,6 +299,3 @@ fn json<T: Serialize>(value: &T) -> Result<String> {
     serde_json::to_string(value)
         .map_err(|error| Error::caused(ErrorKind::Io, "a receipt could not be written", error))
 }
-
-// Until those who call them by this name call `acts::receipts`.
-pub(crate) use crate::store::acts::receipts::{NewReceipt, count_use, end_promotions};

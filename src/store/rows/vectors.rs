@@ -396,6 +396,3 @@ pub(crate) fn close_gap(sql: &dyn Sql, scope: &Scope, space: Space, seq: u32) ->
         Expect::Any,
     )
 }
-
-// Until the jobs name it where it is.
-pub(crate) use crate::store::acts::vectors::Embedded;
