@@ -93,4 +93,17 @@ mod tests {
         let error = Error::from(conn.execute("INSERT INTO notes VALUES (1)", []).unwrap_err());
         assert_eq!((error.kind(), poisons_connection(&error)), (ErrorKind::Internal, false));
     }
+
+    #[test]
+    fn a_column_that_is_not_there_is_a_bug_of_ours_not_damage() {
+        let conn = rusqlite::Connection::open_in_memory().unwrap();
+        conn.execute_batch("CREATE TABLE notes(n)").unwrap();
+        let misspelt = Error::from(conn.prepare("SELECT m FROM notes").unwrap_err());
+        let misplaced =
+            conn.query_row("SELECT count(*) FROM notes", [], |row| row.get::<_, i64>(1)).unwrap_err();
+        assert_eq!(
+            (misspelt.kind(), Error::from(misplaced).kind()),
+            (ErrorKind::Internal, ErrorKind::Internal)
+        );
+    }
 }
