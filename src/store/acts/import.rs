@@ -13,6 +13,7 @@ use crate::{
     model::{
         ids::{SessionId, TurnId},
         job::JobKind,
+        place::{Owner, Place, SessionNo},
         session::SessionInfo,
         summary::Original,
         tier::{MemoryTier, Transition},
@@ -24,7 +25,7 @@ use crate::{
             anchors::{self, Fold},
             jobs, originals, sessions, summaries,
             transfer::{self, AnchorRow, DerivationRow},
-            turns, users,
+            turns, units, users,
         },
         scope::{Scope, UserKey},
         sql::Sql,
@@ -168,9 +169,9 @@ impl Writing<'_, '_> {
         unit: (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
         original: Original,
     ) -> Result<i64> {
-        let place = (self.session_no(session)?, turn_number);
+        let place = Place { session: SessionNo(self.session_no(session)?), turn_number };
         self.last_seq += 1;
-        transfer::insert_unit(self.tx.sql, &self.scope, self.last_seq, place, unit)?;
+        units::insert(self.tx.sql, &self.scope, self.last_seq, Owner::Turn(place), unit)?;
         self.seqs.insert(unit.0, (self.last_seq, original));
         Ok(self.last_seq)
     }
@@ -257,7 +258,7 @@ impl Writing<'_, '_> {
             }
         }
         if !self.seqs.is_empty() {
-            transfer::set_last_seq(self.tx.sql, &self.scope, self.last_seq)?;
+            users::set_last_seq(self.tx.sql, &self.scope, self.last_seq)?;
             let blocks = self.last_seq / i64::from(BLOCK_UNITS);
             index::queue_if_due(self.tx, &self.scope, blocks * i64::from(BLOCK_UNITS))?;
         }

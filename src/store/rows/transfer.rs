@@ -15,7 +15,7 @@ use crate::{
             turns::turn_key,
         },
         scope::Scope,
-        sql::{Expect, Flow, Sql, ToColumn, missing, values},
+        sql::{Expect, Flow, Sql, ToColumn, values},
     },
     text::measure::ContentHash,
 };
@@ -273,31 +273,5 @@ pub(crate) fn insert_archived(
             words,
         ],
         Expect::Any,
-    )
-}
-
-/// Writes the unit that stands for a turn.
-pub(crate) fn insert_unit(
-    sql: &dyn Sql,
-    scope: &Scope,
-    seq: i64,
-    (session_no, turn_number): (i64, u32),
-    (id, caller_id, hash, said_at): (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
-) -> Result<()> {
-    sql.put(
-        "INSERT INTO recall_units
-           (user_no, seq, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at)
-         VALUES (?1, ?2, 'turn', ?3, ?4, ?5, ?6, ?7, ?8)",
-        values![scope.user_no, seq, id, session_no, turn_number, caller_id, hash, said_at],
-        Expect::Any,
-    )
-}
-
-/// Notes the number of the user's newest unit.
-pub(crate) fn set_last_seq(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<()> {
-    sql.put(
-        "UPDATE user_scopes SET last_seq = ?3 WHERE user_no = ?1 AND user_id = ?2",
-        values![scope.user_no, scope.user_id, seq],
-        Expect::One(missing),
     )
 }
