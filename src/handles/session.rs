@@ -146,7 +146,7 @@ impl Session {
         let id = self.id();
         self.read(move |snapshot, scope| {
             let session = snapshot.session(scope, id)?;
-            snapshot.originals(scope).turn_at((session.session_no, turn_number))
+            snapshot.originals(scope).turn_at(session.place(turn_number))
         })
         .await
     }

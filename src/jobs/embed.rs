@@ -7,6 +7,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     index::BLOCK_UNITS,
     jobs::job::{Ended, Job},
+    model::place::Owner,
     store::{
         Store,
         acts::vectors::Embedded,
@@ -148,7 +149,8 @@ fn pieces_of(
     seq: u32,
 ) -> Result<Vec<((u32, u8), String)>> {
     let Some(unit) = snapshot.unit(scope, seq)? else { return Ok(Vec::new()) };
-    let pieces = originals.pieces_at((unit.session_no, unit.turn_number))?;
+    let Owner::Turn(place) = unit.owner else { return Ok(Vec::new()) }; // Nothing of it is embedded.
+    let pieces = originals.pieces_at(place)?;
     Ok(pieces.into_iter().map(|piece| ((seq, piece.number), piece.text)).collect())
 }
 

@@ -9,6 +9,7 @@ use crate::{
     model::{
         anchor::Anchor,
         ids::{ReceiptId, SessionId},
+        place::Owner,
         profile::{Parts, Profile},
         receipt::{Receipt, ReceiptItem, Understood},
         summary::Summary,
@@ -322,13 +323,14 @@ pub(crate) fn search(
     let Found { ranked, stands, words, model, mut missing, is_index_damaged } = found;
     let mut originals = snapshot.originals(scope);
     let (mut units, mut from_file) = (Vec::with_capacity(ranked.len()), 0);
-    for (Scored { seq, score, parts }, Stands { place, piece, has_evidence }) in ranked.iter().zip(&stands) {
+    for (Scored { seq, score, parts }, Stands { owner, piece, has_evidence }) in ranked.iter().zip(&stands) {
         let item = match at_hand.iter().find(|turn| turn.seq == i64::from(*seq)) {
             Some(turn) => Some(RecalledItem::Turn(Box::new(turn.clone()))),
             None if from_file == question.k => break,
             None => {
-                from_file += 1;
-                fetch(snapshot, scope, &mut originals, (*seq, *place), &mut missing)?
+                let fetched = fetch(snapshot, scope, &mut originals, (*seq, *owner), &mut missing)?;
+                from_file += usize::from(fetched.is_some());
+                fetched
             }
         };
         if let Some(item) = item {
@@ -345,15 +347,16 @@ pub(crate) fn search(
     Ok(Searched { units, anchors, words, missing, model, epoch, is_index_damaged })
 }
 
-/// A unit as it is kept: its turn, else the summary in its place. What is damaged is named in `missing`; a turn's summary
-/// stands in for it.
+/// A unit as it is kept: its turn, else the summary in its place; nothing of what is no turn. What is damaged is named in
+/// `missing`; a turn's summary stands in for it.
 pub(crate) fn fetch(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
     originals: &mut Originals<'_>,
-    (seq, place): (u32, (i64, u32)),
+    (seq, owner): (u32, Owner),
     missing: &mut Vec<String>,
 ) -> Result<Option<RecalledItem>> {
+    let Owner::Turn(place) = owner else { return Ok(None) };
     if let Some(turn) = or_missing(originals.turn_at(place), missing)? {
         return Ok(Some(RecalledItem::Turn(Box::new(turn))));
     }

@@ -257,8 +257,7 @@ fn promoted(
                 && !is_asked_for(seq)
                 && let Some(unit) = snapshot.unit(scope, seq)?
             {
-                let place = (unit.session_no, unit.turn_number);
-                let found = answer::fetch(snapshot, scope, &mut originals, (seq, place), &mut damaged)?;
+                let found = answer::fetch(snapshot, scope, &mut originals, (seq, unit.owner), &mut damaged)?;
                 turns.extend(found.and_then(RecalledItem::into_turn));
             }
         }

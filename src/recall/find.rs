@@ -5,8 +5,10 @@ use chrono::TimeDelta;
 use crate::{
     embed::{BuiltIn, Embedder, pieces::place_of, quantize::Vector},
     error::Result,
+    index::facts::Facts,
     model::{
         anchor::Anchor,
+        place::Owner,
         profile::{Profile, rounded},
         turn::Side,
     },
@@ -45,8 +47,8 @@ pub(crate) struct Found {
 /// Where a unit stands, and on what.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stands {
-    /// Its session, and its place there.
-    pub(crate) place: (i64, u32),
+    /// What it stands for.
+    pub(crate) owner: Owner,
     /// The piece that matched best by meaning, and its cosine.
     pub(crate) piece: Option<(u8, f32)>,
     /// Whether it fits by itself, not only for what stands around it.
@@ -112,7 +114,7 @@ pub(crate) fn find(
     let stands = |unit: &Scored| {
         let piece = meaning.piece(unit.seq);
         Stands {
-            place: index.unit(unit.seq).map_or((0, 0), |unit| (unit.session_no, unit.turn_number)),
+            owner: index.unit(unit.seq).map_or(Owner::Other, Facts::owner),
             piece,
             has_evidence: words.are_in(unit.seq)
                 || unit.parts.only_time > 0.0
@@ -240,7 +242,7 @@ fn scan(
     (space, built_in): (Space, Option<BuiltIn>),
     vector: &Vector,
 ) -> Result<(Meaning, u32)> {
-    let (units, last_seq) = (index.units().len(), index.extent().last_seq);
+    let units = index.units().len();
     let known = index.space(snapshot, scope, space, built_in)?;
     let mut best = vec![BestPieces::default(); units];
     for (seq, piece, cosine) in known.matrix.scan(vector) {
@@ -251,7 +253,8 @@ fn scan(
         *known_piece = if cosine > *known { piece } else { *known_piece };
         *known = cosine.max(*known);
     }
-    Ok((Meaning { best, model: None }, known.uncovered(last_seq)))
+    let covered = known.covered_seq();
+    Ok((Meaning { best, model: None }, index.uncovered(covered)))
 }
 
 /// An anchor below this is only wanted for who the user is; what it came from answers nothing.

@@ -37,7 +37,7 @@ pub(crate) fn in_session(
     })?;
     let (mut found, mut originals) = (Vec::new(), snapshot.originals(scope));
     for (turn_number, score) in ranking.best(k) {
-        match originals.turn_at((session.session_no, turn_number)) {
+        match originals.turn_at(session.place(turn_number)) {
             Err(error) if error.kind() == ErrorKind::Corrupt => {} // A damaged turn hides no other.
             turn => found.extend(turn?.map(|turn| Found { turn, score })),
         }

@@ -8,7 +8,7 @@ use crate::{
     embed::{BuiltIn, matrix::Matrix},
     error::Result,
     index::{block_of, facts::Facts},
-    model::anchor::Anchor,
+    model::{anchor::Anchor, place::Owner},
     store::{
         rows::{
             units::{Extent, Unit},
@@ -55,7 +55,7 @@ pub(crate) struct Damage {
 /// A unit's session, and what was said before and after it there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Around {
-    /// The session's number among the user's, from 1; of what was erased 0.
+    /// The session's number among the user's, from 1; of what was erased, or is no turn, 0: it has no rank.
     pub(crate) session: u32,
     /// The unit before it, or 0.
     pub(crate) previous: u32,
@@ -71,11 +71,11 @@ struct SessionEntry {
     last_seq: u32,
 }
 
-/// How many units have each field, and how many words those have in all.
+/// How many turns there are, how many have each field, and how many words those have in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Lengths {
     pub(crate) units: u64,
-    /// Units whose speaker has a name.
+    /// Turns whose speaker has a name.
     pub(crate) named: u64,
     head: Total,
     rest: Total,
@@ -177,6 +177,10 @@ impl UserIndex {
             self.around.resize(seq as usize, Around::default());
             self.field_lengths.resize(seq as usize, [0; 2]);
         }
+        if facts.owner() == Owner::Other {
+            self.units[seq as usize - 1] = facts;
+            return;
+        }
         let number = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX).saturating_add(1);
         let session =
             self.sessions.entry(facts.session_no).or_insert(SessionEntry { number, last_seq: NONE });
@@ -219,6 +223,13 @@ impl UserIndex {
 
     pub(crate) fn extent(&self) -> Extent {
         self.extent
+    }
+
+    /// How many turns behind a unit are found by words only, if vectors end there.
+    pub(crate) fn uncovered(&self, covered_seq: u32) -> u32 {
+        let behind = self.units.iter().skip(covered_seq as usize);
+        let others = behind.filter(|unit| unit.owner() == Owner::Other).count() as u32;
+        self.extent.last_seq.saturating_sub(covered_seq).saturating_sub(others)
     }
 
     pub(crate) fn lengths(&self) -> &Lengths {
@@ -283,7 +294,7 @@ impl UserIndex {
                 let Some(unit) = self.units.get(seq as usize - 1).filter(|unit| unit.seq == seq) else {
                     continue;
                 };
-                let place = (unit.session_no, unit.turn_number);
+                let Owner::Turn(place) = unit.owner() else { continue };
                 for piece in originals.pieces_at(place)? {
                     if let Some(vector) = built_in.embed_text(&piece.text) {
                         known.matrix.push(seq, piece.number, vector.numbers());
@@ -311,9 +322,9 @@ impl UserIndex {
 }
 
 impl SpaceIndex {
-    /// How many of the newest units are found by words only.
-    pub(crate) fn uncovered(&self, last_seq: u32) -> u32 {
-        last_seq.saturating_sub(self.covered_seq)
+    /// Units up to here have their vectors, if they have any.
+    pub(crate) fn covered_seq(&self) -> u32 {
+        self.covered_seq
     }
 
     /// Reads on; returns how many blocks cannot be read.

@@ -8,6 +8,7 @@ use crate::{
         critical::CriticalRule,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         job::{JobKind, JobState},
+        place::{SessionNo, UnitKind},
         session::EndReason,
         summary::Original,
         tier::{MemoryTier, MoveReason},
@@ -60,5 +61,24 @@ word_value!(
     Stance,
     JobKind,
     JobState,
-    Original
+    Original,
+    UnitKind
 );
+
+macro_rules! number_value {
+    ($($number:ident),*) => { $(
+        impl ToColumn for $number {
+            fn to_column(&self) -> Value<'_> {
+                self.0.to_column()
+            }
+        }
+
+        impl FromColumn for $number {
+            fn from_column(value: Value<'_>) -> Option<Self> {
+                FromColumn::from_column(value).map(Self)
+            }
+        }
+    )* };
+}
+
+number_value!(SessionNo);

@@ -15,6 +15,7 @@ use crate::{
         anchor::Anchor,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, TurnId},
         job::{JobInfo, JobKind},
+        place::Place,
         receipt::Receipt,
         summary::Summary,
         tier::Transition,
@@ -39,7 +40,7 @@ use crate::{
             summaries,
             turns::{self, Read},
             unit_blocks,
-            units::{self, Extent, KnownUnit, Unit, UnitPlace},
+            units::{self, Extent, KnownUnit, NamedUnit, Unit},
             users,
             vectors::{self, Block, Space},
         },
@@ -241,8 +242,8 @@ impl<'s> Snapshot<'s> {
     }
 
     /// The summary that stands at a place of a session.
-    pub(crate) fn summary_at(&self, scope: &Scope, place: (i64, u32)) -> Result<Option<Summary>> {
-        self.ask(|sql| summaries::at(sql, scope, place))
+    pub(crate) fn summary_at(&self, scope: &Scope, place: Place) -> Result<Option<Summary>> {
+        self.ask(|sql| summaries::at(sql, scope, (place.session.0, place.turn_number)))
     }
 
     /// The summaries of a session, in its order.
@@ -286,8 +287,8 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| units::extent(sql, scope))
     }
 
-    /// Where the turn of a unit is, and what its caller calls it.
-    pub(crate) fn unit(&self, scope: &Scope, seq: u32) -> Result<Option<UnitPlace>> {
+    /// What a unit stands for, and what its caller calls it.
+    pub(crate) fn unit(&self, scope: &Scope, seq: u32) -> Result<Option<NamedUnit>> {
         self.ask(|sql| turns::unit_by_seq(sql, scope, seq))
     }
 
@@ -409,14 +410,14 @@ pub(crate) struct Originals<'r> {
 
 impl Originals<'_> {
     /// One turn by its place in its session, counted by the tokenizer in use.
-    pub(crate) fn turn_at(&mut self, (session_no, turn_number): (i64, u32)) -> Result<Option<Turn>> {
+    pub(crate) fn turn_at(&mut self, place: Place) -> Result<Option<Turn>> {
         let Self { snapshot, reader, .. } = self;
-        let turn = snapshot.ask(|_| reader.by_number(session_no, turn_number))?;
+        let turn = snapshot.ask(|_| reader.by_number(place.session.0, place.turn_number))?;
         Ok(turn.map(|turn| snapshot.recounted(turn)))
     }
 
     /// What is embedded of a turn: its pieces, or, where its original was deleted, its summary.
-    pub(crate) fn pieces_at(&mut self, place: (i64, u32)) -> Result<Vec<Piece>> {
+    pub(crate) fn pieces_at(&mut self, place: Place) -> Result<Vec<Piece>> {
         let Self { snapshot, scope, reader } = self;
         snapshot.ask(|sql| units::pieces_at(sql, scope, (reader, place)))
     }

@@ -130,8 +130,8 @@ impl JobTx<'_, '_> {
         users::raise_epoch(sql, scope)?;
         let (mut erased, mut room) = (Erased::default(), SLICE);
         for table in USER_TABLES {
-            let rows = erase::slice(sql, scope, table, room)?;
-            erased.add(table.name, rows);
+            let (rows, counted) = erase::slice(sql, scope, table, room)?;
+            erased.add(table.name, counted);
             room = room.saturating_sub(u32::try_from(rows).unwrap_or(u32::MAX));
             if room == 0 {
                 self.got_on(&erased)?;
@@ -150,7 +150,7 @@ impl JobTx<'_, '_> {
         if let Some(row) = sessions::by_id(sql, scope, session)? {
             for table in USER_TABLES {
                 if table.of_session.contains(&OfSession::AllRows)
-                    && erase::slice(sql, scope, table, SLICE_OF_RECALLS)? > 0
+                    && erase::slice(sql, scope, table, SLICE_OF_RECALLS)?.0 > 0
                 {
                     return Ok((erased, false));
                 }

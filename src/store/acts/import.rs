@@ -13,6 +13,7 @@ use crate::{
     model::{
         ids::{SessionId, TurnId},
         job::JobKind,
+        place::{Owner, Place, SessionNo},
         session::SessionInfo,
         summary::Original,
         tier::{MemoryTier, Transition},
@@ -168,9 +169,9 @@ impl Writing<'_, '_> {
         unit: (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
         original: Original,
     ) -> Result<i64> {
-        let place = (self.session_no(session)?, turn_number);
+        let place = Place { session: SessionNo(self.session_no(session)?), turn_number };
         self.last_seq += 1;
-        units::insert(self.tx.sql, &self.scope, self.last_seq, place, unit)?;
+        units::insert(self.tx.sql, &self.scope, self.last_seq, Owner::Turn(place), unit)?;
         self.seqs.insert(unit.0, (self.last_seq, original));
         Ok(self.last_seq)
     }

@@ -36,7 +36,8 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
     (
         "a session's turn_count counts the turns recorded in it",
         "SELECT count(*) FROM conversation_sessions AS s LEFT JOIN
-           (SELECT session_no, count(*) AS n, max(turn_number) AS last FROM recall_units GROUP BY session_no) AS r
+           (SELECT session_no, count(*) AS n, max(turn_number) AS last FROM recall_units
+            WHERE kind = 'turn' GROUP BY session_no) AS r
            ON r.session_no = s.session_no
          WHERE s.turn_count <> coalesce(r.n, 0) OR s.turn_count <> coalesce(r.last, 0)",
     ),

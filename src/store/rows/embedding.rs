@@ -30,7 +30,11 @@ pub struct EmbeddingStatus {
 /// Of every user with a turn, and every model.
 pub(crate) fn status(sql: &dyn Sql) -> Result<Vec<EmbeddingStatus>> {
     sql.list(
-        "SELECT u.user_id, e.model, e.revision, e.dims, u.last_seq, coalesce(s.embedded_seq, 0),
+        "SELECT u.user_id, e.model, e.revision, e.dims, 
+                u.last_seq - (SELECT count(*) FROM recall_units AS r
+                              WHERE r.user_no = u.user_no AND r.kind <> 'turn'),
+                coalesce(s.embedded_seq, 0) - (SELECT count(*) FROM recall_units AS r
+                              WHERE r.user_no = u.user_no AND r.seq <= s.embedded_seq AND r.kind <> 'turn'),
                 (SELECT count(*) FROM vector_gaps AS g WHERE g.user_no = u.user_no AND g.space_no = e.space_no),
                 (SELECT coalesce(CAST(sum(length(b.body)) AS BIGINT), 0) FROM vector_blocks AS b
                  WHERE b.user_no = u.user_no AND b.space_no = e.space_no)

@@ -2,7 +2,7 @@
 
 use crate::{
     error::Result,
-    model::ids::TurnId,
+    model::{ids::TurnId, place::UnitKind},
     store::{
         rows::turns::{place_of, turn_key},
         scope::Scope,
@@ -17,6 +17,8 @@ pub(crate) struct Table {
     user: User,
     /// Deletes at most `?2` of the user's rows. `None`: they go with the user itself, by other code.
     slice: Option<&'static str>,
+    /// Its slice returns what kinds of units went.
+    has_units: bool,
     /// How many of its rows count as one: they are small, and many.
     rows_as_one: u32,
     /// How what a session has in it goes when the session is erased.
@@ -58,12 +60,12 @@ impl Table {
         slice: &'static str,
         of_session: &'static [OfSession],
     ) -> Self {
-        Self { name, user, slice: Some(slice), rows_as_one: 1, of_session }
+        Self { name, user, slice: Some(slice), has_units: false, rows_as_one: 1, of_session }
     }
 
     /// The user itself, and the job that erases it.
     const fn last(name: &'static str, of_session: &'static [OfSession]) -> Self {
-        Self { name, user: User::Id, slice: None, rows_as_one: 1, of_session }
+        Self { name, user: User::Id, slice: None, has_units: false, rows_as_one: 1, of_session }
     }
 
     fn user_of<'s>(&self, scope: &'s Scope) -> Value<'s> {
@@ -213,13 +215,16 @@ pub(crate) const USER_TABLES: &[Table] = &[
             &[MadeAnew],
         )
     },
-    Table::new(
-        "recall_units",
-        User::No,
-        "DELETE FROM recall_units WHERE user_no = ?1 AND seq IN
-           (SELECT seq FROM recall_units WHERE user_no = ?1 LIMIT ?2)",
-        &[BySeq("DELETE FROM recall_units WHERE user_no = ?1 AND seq = ?2")],
-    ),
+    Table {
+        has_units: true,
+        ..Table::new(
+            "recall_units",
+            User::No,
+            "DELETE FROM recall_units WHERE user_no = ?1 AND seq IN
+               (SELECT seq FROM recall_units WHERE user_no = ?1 LIMIT ?2) RETURNING kind",
+            &[BySeq("DELETE FROM recall_units WHERE user_no = ?1 AND seq = ?2")],
+        )
+    },
     Table::new(
         "conversation_sessions",
         User::Id,
@@ -231,10 +236,20 @@ pub(crate) const USER_TABLES: &[Table] = &[
     Table::last("user_scopes", &[Stays]),
 ];
 
-/// Deletes at most so many of the user's rows in a table, and returns how many.
-pub(crate) fn slice(sql: &dyn Sql, scope: &Scope, table: &Table, rows: u32) -> Result<u64> {
-    let Some(text) = table.slice else { return Ok(0) };
-    sql.change(text, &[table.user_of(scope), (rows * table.rows_as_one).to_column()])
+/// Deletes at most so many of the user's rows in a table. Returns how many, and how many of them are what the table is
+/// there for: of units, turns.
+pub(crate) fn slice(sql: &dyn Sql, scope: &Scope, table: &Table, rows: u32) -> Result<(u64, u64)> {
+    let Some(text) = table.slice else { return Ok((0, 0)) };
+    let rows = rows * table.rows_as_one;
+    let params = [table.user_of(scope), rows.to_column()];
+    if !table.has_units {
+        let deleted = sql.change(text, &params)?;
+        return Ok((deleted, deleted));
+    }
+    // A kind that nobody here knows is no turn's.
+    let kinds = sql.list(text, &params, |row| Ok(row.get(0).ok()))?;
+    let turns = kinds.iter().filter(|kind| **kind == Some(UnitKind::Turn)).count();
+    Ok((kinds.len() as u64, turns as u64))
 }
 
 /// A turn to erase, wherever it is.

@@ -280,7 +280,7 @@ pub(crate) fn promoted_places(sql: &dyn Sql, scope: &Scope, session_no: i64) -> 
     sql.list(
         "SELECT u.session_no, u.turn_number
          FROM promotions AS p JOIN recall_units AS u ON u.user_no = p.user_no AND u.seq = p.seq
-         WHERE p.user_no = ?1 AND p.session_no = ?2 ORDER BY p.seq",
+         WHERE p.user_no = ?1 AND p.session_no = ?2 AND u.kind = 'turn' ORDER BY p.seq",
         values![scope.user_no, session_no],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )

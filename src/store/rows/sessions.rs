@@ -6,6 +6,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         ids::SessionId,
+        place::{Place, SessionNo},
         session::{EndReason, SessionInfo},
         tier::MemoryTier,
     },
@@ -26,6 +27,11 @@ pub(crate) struct SessionRow {
 }
 
 impl SessionRow {
+    /// The place of one of its turns.
+    pub(crate) fn place(&self, turn_number: u32) -> Place {
+        Place { session: SessionNo(self.session_no), turn_number }
+    }
+
     /// Counts one more turn. The first one says when the session started.
     pub(crate) fn count(&mut self, total_tokens: u32, said_at: DateTime<Utc>, now: DateTime<Utc>) {
         let info = &mut self.info;

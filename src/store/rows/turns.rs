@@ -7,6 +7,7 @@ use crate::{
     model::{
         critical::CriticalRule,
         ids::{SessionId, TurnId},
+        place::{Owner, Place, SessionNo},
         tier::{MemoryTier, MoveReason, Transition},
         turn::Turn,
     },
@@ -52,7 +53,8 @@ pub(crate) fn insert(
         said: turn.said,
     };
     let unit = (turn.id, turn.caller_id.as_deref(), content_hash, said_at);
-    units::insert(sql, scope, seq, (session_no, turn_number), unit)?;
+    let place = Place { session: SessionNo(session_no), turn_number };
+    units::insert(sql, scope, seq, Owner::Turn(place), unit)?;
     insert_row(sql, scope, session_no, &turn, &words)?;
     Ok(turn)
 }

@@ -8,6 +8,7 @@ use crate::{
     index::facts::Facts,
     model::{
         ids::{SessionId, TurnId},
+        place::{Owner, Place, UnitKind},
         turn::{NewTurn, Turn},
     },
     store::{
@@ -87,20 +88,30 @@ pub(crate) fn unit_by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -
     )
 }
 
-/// Where the turn of a unit is, and what its caller calls it.
-pub(crate) struct UnitPlace {
-    pub(crate) session_no: i64,
-    pub(crate) turn_number: u32,
+/// What a unit stands for, and what its caller calls it.
+pub(crate) struct NamedUnit {
+    pub(crate) owner: Owner,
     pub(crate) caller_id: Option<String>,
 }
 
 /// A unit by its number.
-pub(crate) fn unit_by_seq(sql: &dyn Sql, scope: &Scope, seq: u32) -> Result<Option<UnitPlace>> {
+pub(crate) fn unit_by_seq(sql: &dyn Sql, scope: &Scope, seq: u32) -> Result<Option<NamedUnit>> {
     sql.one(
-        "SELECT session_no, turn_number, caller_id FROM recall_units WHERE user_no = ?1 AND seq = ?2",
+        "SELECT kind, session_no, turn_number, caller_id FROM recall_units WHERE user_no = ?1 AND seq = ?2",
         values![scope.user_no, seq],
-        |row| Ok(UnitPlace { session_no: row.get(0)?, turn_number: row.get(1)?, caller_id: row.get(2)? }),
+        |row| Ok(NamedUnit { owner: owner(row, 0)?, caller_id: row.get(3)? }),
     )
+}
+
+/// What a unit stands for, by its kind and the two columns behind that. Whatever has a place is a turn, and so is what
+/// says so itself: the rest of such a row may be damaged.
+fn owner(row: &Row<'_>, kind: usize) -> Result<Owner> {
+    match (row.get(kind), row.value(kind + 1)?) {
+        (Ok(UnitKind::Turn), _) => {}
+        (_, Value::Null) => return Ok(Owner::Other),
+        _ => {}
+    }
+    Ok(Owner::Turn(Place { session: row.get(kind + 1)?, turn_number: row.get(kind + 2)? }))
 }
 
 /// What proves the texts of turns, by their units, which must be there.
@@ -122,25 +133,27 @@ pub(crate) fn content_hashes(
     if found.len() == sets.len() { Ok(found) } else { Err(missing()) }
 }
 
-/// Writes the unit that stands for a turn.
+/// Writes the unit that stands for a turn, or for something else that has an id.
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
     seq: i64,
-    (session_no, turn_number): (i64, u32),
+    owner: Owner,
     (id, caller_id, hash, said_at): (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
 ) -> Result<()> {
+    let place = owner.place();
+    let (session, turn_number) = (place.map(|place| place.session), place.map(|place| place.turn_number));
     sql.put(
         "INSERT INTO recall_units
            (user_no, seq, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at)
-         VALUES (?1, ?2, 'turn', ?3, ?4, ?5, ?6, ?7, ?8)",
-        values![scope.user_no, seq, id, session_no, turn_number, caller_id, hash, said_at],
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        values![scope.user_no, seq, owner.kind(), id, session, turn_number, caller_id, hash, said_at],
         Expect::Any,
     )
 }
 
 /// Shows the units after `after` up to `until`, in their order, with their words wherever they are: in the turn's row,
-/// in the archive, or, where the original was deleted, those of the summary.
+/// in the archive, or, where the original was deleted, those of the summary. What is no turn has none.
 pub(crate) fn for_each(
     sql: &dyn Sql,
     scope: &Scope,
@@ -149,7 +162,7 @@ pub(crate) fn for_each(
 ) -> Result<()> {
     sql.query(
         "SELECT coalesce(t.words, a.words), m.summary_text, m.topic_keywords,
-                r.seq, r.session_no, r.turn_number, r.said_at
+                r.seq, r.said_at, r.kind, r.session_no, r.turn_number
          FROM recall_units AS r
          LEFT JOIN conversation_turns AS t ON t.turn_key = (r.session_no << 24 | r.turn_number) AND t.user_id = ?4
          LEFT JOIN archived_turns AS a ON a.turn_key = (r.session_no << 24 | r.turn_number) AND a.user_no = ?1
@@ -163,14 +176,10 @@ pub(crate) fn for_each(
 
 fn read(row: &Row<'_>) -> Result<Unit> {
     let words = words_in(row)?;
-    let facts = Facts {
-        seq: row.get(3)?,
-        session_no: row.get(4).unwrap_or_default(),
-        turn_number: row.get(5).unwrap_or_default(),
-        said_at_ms: row.get(6).map_or(0, |at: DateTime<Utc>| at.timestamp_millis()),
-        ..Facts::default()
-    };
     // A unit that is damaged is found by what is left of it; doctor finds the damage.
+    let owner = owner(row, 5).unwrap_or(Owner::Turn(Place::default()));
+    let said_at_ms = row.get(4).map_or(0, |at: DateTime<Utc>| at.timestamp_millis());
+    let facts = Facts::new(row.get(3)?, owner, said_at_ms);
     let facts = EncodedWords::parse(&words).map_or(facts, |words| facts.with_words(words));
     Ok(Unit { facts, words })
 }
@@ -234,8 +243,9 @@ pub(crate) fn is_sound(sql: &dyn Sql, scope: &Scope, place: (i64, u32)) -> Resul
 pub(crate) fn pieces_at(
     sql: &dyn Sql,
     scope: &Scope,
-    (originals, (session_no, turn_number)): (&mut originals::Reader<'_>, (i64, u32)),
+    (originals, place): (&mut originals::Reader<'_>, Place),
 ) -> Result<Vec<Piece>> {
+    let (session_no, turn_number) = (place.session.0, place.turn_number);
     let original = match originals.by_number(session_no, turn_number) {
         // Found by its words and its summary's meaning.
         Err(error) if error.kind() == ErrorKind::Corrupt => None,
@@ -259,3 +269,6 @@ pub(crate) fn set_indexed(sql: &dyn Sql, scope: &Scope, seq: u32) -> Result<()> 
         Expect::Any,
     )
 }
+
+#[cfg(test)]
+mod tests;

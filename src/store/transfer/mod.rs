@@ -1,7 +1,8 @@
 //! A user's whole memory as lines of JSON, out of one file and into another.
 //!
 //! The lines name things by their ids and by order, never by a number of this file, so that what was imported is
-//! exported to the same bytes. Words and other indexes are worked out again; jobs and receipts stay behind.
+//! exported to the same bytes. Words and other indexes are worked out again; jobs and receipts stay behind,
+//! and so do units that are no turns.
 
 mod check;
 pub(crate) mod export;
