@@ -26,6 +26,9 @@ use crate::{
     },
 };
 
+/// Version of what the rules find: raised when it changes for any turn, so that older anchors are found anew.
+pub(crate) const RULES_VERSION: i64 = 1;
+
 /// What a turn claims of its speakers. The reply counts only where a named person wrote it.
 pub(crate) fn find(said: &Said) -> Vec<FoundAnchor> {
     let mut found = Vec::new();

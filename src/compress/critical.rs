@@ -22,6 +22,9 @@ use crate::{
     },
 };
 
+/// Version of what the rules judge: raised when it changes for any turn, so that kept turns are judged anew.
+pub(crate) const RULES_VERSION: i64 = 1;
+
 /// The rules that make this turn critical, in the order of [`CriticalRule`]; none if it is not.
 ///
 /// `before` is the backend's state at the turn before it in its session.

@@ -7,6 +7,7 @@ pub(crate) mod archive;
 pub(crate) mod classes;
 pub(crate) mod critical;
 pub(crate) mod cues;
+pub(crate) mod derived;
 pub(crate) mod digest;
 pub(crate) mod extract;
 mod extractive;

@@ -29,6 +29,7 @@ impl Open {
         if has_embedders {
             store.try_post(|tx| tx.queue_stale_spaces());
         }
+        store.queue_stale_rules();
         let worker = if has_worker { Some(Worker::start(Arc::clone(&store))?) } else { None };
         Ok(Self { worker, store, indexes: UserIndexes::new(recall_bytes), silent: Silent::default() })
     }

@@ -44,6 +44,8 @@ pub(crate) enum Ended {
     Done,
     /// It is to be tried again, for this reason.
     Later(String),
+    /// Another try would do no more, for this reason.
+    GivenUp(String),
     /// The run was told to stop.
     Stopped,
 }

@@ -1,6 +1,7 @@
 //! Running jobs: take one, work on it in slices, give it back or end it.
 
 mod compress;
+mod derive;
 mod embed;
 mod erase;
 mod index;
@@ -89,8 +90,8 @@ pub struct JobsReport {
 /// Ends what silence has ended, then runs jobs until none is due.
 pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<bool>) -> Result<JobsReport> {
     let mut run = Run::new(store, stop, options.on_progress);
-    if !store.config().embedders.is_empty() {
-        // What opening the file has queued for a model that is new to it.
+    if !store.config().embedders.is_empty() || store.snapshot()?.has_stale_rules()? {
+        // What opening the file has queued for a model, or for rules, that are new to it.
         store.write_background(|_| Ok(())).await?;
     }
     let only = options.only;
@@ -122,13 +123,14 @@ fn has_due(run: &mut Run<'_>, only: Option<JobKind>) -> Result<bool> {
 async fn one(run: &mut Run<'_>, lease: Lease, report: &mut JobsReport) {
     let lease = Arc::new(lease);
     let ended = work(run, &lease).await;
+    let is_given_up = matches!(ended, Ok(Ended::GivenUp(_)));
     let (reason, interrupted) = match ended {
         Ok(Ended::Done) => {
             report.done += 1;
             run.progress.jobs_ended += 1;
             return;
         }
-        Ok(Ended::Later(reason)) => (Some(reason), false),
+        Ok(Ended::Later(reason) | Ended::GivenUp(reason)) => (Some(reason), false),
         Ok(Ended::Stopped) => (None, true),
         Err(error) => {
             let error = Error::from(error);
@@ -140,7 +142,8 @@ async fn one(run: &mut Run<'_>, lease: Lease, report: &mut JobsReport) {
             (Some(error.to_string()), false)
         }
     };
-    let is_last = lease.attempts >= jobs::MAX_ATTEMPTS && !interrupted && jobs::may_be_given_up(lease.kind);
+    let is_last = is_given_up
+        || lease.attempts >= jobs::MAX_ATTEMPTS && !interrupted && jobs::may_be_given_up(lease.kind);
     let next_run_at = match (is_last, interrupted) {
         (true, _) => None,
         (_, true) => Some(now(run.store)),
@@ -170,6 +173,7 @@ async fn work(run: &mut Run<'_>, lease: &Arc<Lease>) -> SliceResult<Ended> {
         JobKind::Index => index::index(job).await,
         JobKind::Embed => embed::embed(job).await,
         JobKind::Mend => mend::mend(job).await,
+        JobKind::Derive => derive::derive(job).await,
         JobKind::Scrub => unreachable!("it is no user's"),
     }
 }

@@ -25,6 +25,8 @@ word_enum! {
         Embed = "embed",
         /// Finds what is damaged in the index and the vectors of a user's units, and has it made anew.
         Mend = "mend",
+        /// Derives anew what older rules derived of a user's turns: words, why turns are kept verbatim, anchors.
+        Derive = "derive",
     }
     pub(crate) fn from_word;
 }

@@ -115,6 +115,14 @@ impl Store {
         self.try_post(move |tx| tx.queue_mending(&scope));
     }
 
+    /// Queues deriving anew for every user of whom older rules derived something; for others nothing is written.
+    pub(crate) fn queue_stale_rules(&self) {
+        // If this cannot be read, the next opening looks again.
+        if let Ok(true) = self.snapshot().and_then(|snapshot| snapshot.has_stale_rules()) {
+            self.try_post(|tx| tx.queue_stale_rules());
+        }
+    }
+
     /// Queues `work` for the writer and waits until it is durable.
     pub(crate) async fn write<T: Send + 'static>(
         &self,

@@ -23,6 +23,7 @@ use crate::{
     },
     store::{
         acts::{
+            derive::{self, Begun, Rederived},
             index::{self, Batch},
             mend::{self, Damage},
             record, reload,
@@ -335,6 +336,16 @@ impl<'s> Snapshot<'s> {
     /// What of the user's index is damaged, row by row.
     pub(crate) fn index_damage(&self, scope: &Scope) -> Result<Damage> {
         self.ask(|sql| mend::damage(sql, scope))
+    }
+
+    /// Whether anything was derived of anybody by older rules than this build's.
+    pub(crate) fn has_stale_rules(&self) -> Result<bool> {
+        self.ask(derive::has_stale)
+    }
+
+    /// The next units to be derived anew, and what is new of them; `None`: there is none.
+    pub(crate) fn next_rederived(&self, scope: &Scope, begun: Begun) -> Result<Option<Rederived>> {
+        self.ask(|sql| derive::next(sql, scope, begun))
     }
 
     // Vectors.

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 
 use crate::{
+    compress::derived::RuleVersions,
     error::{Error, ErrorKind, Result},
     model::{ids::UserId, instant},
 };
@@ -77,6 +78,8 @@ pub(crate) struct UserRow {
     pub(crate) indexed_seq: u32,
     /// Raised when an anchor changes.
     pub(crate) anchor_version: i64,
+    /// By which rules what is kept of the user was derived.
+    pub(crate) rules: RuleVersions,
 }
 
 /// What a column holds.

@@ -22,6 +22,10 @@ use crate::{
     },
 };
 
+/// Version of how a turn becomes its words and traits: raised when that changes for any turn, so that forward lists are
+/// written anew.
+pub(crate) const RULES_VERSION: i64 = 1;
+
 /// The most distinct words of a query that are looked for; the first ones count.
 pub(crate) const MAX_QUERY_WORDS: usize = 64;
 /// No more of a query is read, for its words as for what it points at: people ask in a sentence or two. Enough for 64 words

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use chrono::{DateTime, Utc};
 
 use crate::{
-    compress::{archive, fold::value_key, plan},
+    compress::{archive, derived::RuleVersions, fold::value_key, plan},
     error::{Error, ErrorKind, Result},
     index::BLOCK_UNITS,
     model::{
@@ -57,6 +57,7 @@ impl WriteTx<'_> {
             sessions: HashMap::new(),
             seqs: HashMap::new(),
             folds: BTreeSet::new(),
+            rules: user.rules.with_derived(),
         };
         for line in import.lines {
             writing.line(line)?;
@@ -110,6 +111,8 @@ struct Writing<'a, 'b> {
     sessions: HashMap<SessionId, Imported>,
     seqs: HashMap<TurnId, (i64, Original)>,
     folds: BTreeSet<Fold>,
+    /// The oldest that anything of it was derived by.
+    rules: RuleVersions,
 }
 
 /// A session that was written.
@@ -139,7 +142,14 @@ impl Writing<'_, '_> {
             Line::Anchor(anchor) => self.anchor(anchor),
             Line::Derivation(derivation) => self.derivation(derivation),
             Line::Transition(transition) => self.transition(&transition),
-            Line::Memory { .. } | Line::End(_) => Ok(()),
+            Line::Memory { rules, .. } => {
+                let [critical, anchors] =
+                    rules.map_or([0; 2], |rules| [rules.critical, rules.anchors].map(i64::from));
+                self.rules.critical = self.rules.critical.min(critical);
+                self.rules.anchors = self.rules.anchors.min(anchors);
+                Ok(())
+            }
+            Line::End(_) => Ok(()),
         }
     }
 
@@ -261,6 +271,10 @@ impl Writing<'_, '_> {
             users::set_last_seq(self.tx.sql, &self.scope, self.last_seq)?;
             let blocks = self.last_seq / i64::from(BLOCK_UNITS);
             index::queue_if_due(self.tx, &self.scope, blocks * i64::from(BLOCK_UNITS))?;
+        }
+        users::set_rules(self.tx.sql, &self.scope, self.rules)?;
+        if self.rules.is_stale() && !self.seqs.is_empty() {
+            self.tx.enqueue_if_none(&self.scope, JobKind::Derive)?;
         }
         anchors::refold(self.tx.sql, &self.scope, &self.folds).map(drop)
     }

@@ -174,17 +174,27 @@ pub(crate) fn forget(sql: &dyn Sql, scope: &Scope, gone: &[(u32, Vec<u8>)]) -> R
     Ok(())
 }
 
-/// Replaces the words of a unit whose original is deleted by those of its summary.
+/// How many postings of a unit differ.
+pub(crate) fn differences(old: EncodedWords<'_>, new: EncodedWords<'_>) -> usize {
+    let differ = |one: EncodedWords<'_>, other: EncodedWords<'_>| {
+        one.iter().filter(|(word, counts)| other.field_counts(*word) != Some(*counts)).count()
+    };
+    differ(old, new).max(differ(new, old))
+}
+
+/// Replaces the words of a unit by others, as far as they differ.
 pub(crate) fn replace(
     sql: &dyn Sql,
     scope: &Scope,
     seq: u32,
     (old, new): (EncodedWords<'_>, EncodedWords<'_>),
 ) -> Result<()> {
-    let gone = old.iter().map(|(word, _)| (word, BTreeSet::from([seq])));
+    let gone = old.iter().filter(|(word, _)| new.field_counts(*word).is_none());
+    let gone = gone.map(|(word, _)| (word, BTreeSet::from([seq])));
     postings::remove(sql, scope, &gone.collect())?;
+    let added = new.iter().filter(|(word, counts)| old.field_counts(*word) != Some(*counts));
     let mut added: Vec<(Word, Posting)> =
-        new.iter().map(|(word, counts)| (word, Posting { seq, counts })).collect();
+        added.map(|(word, counts)| (word, Posting { seq, counts })).collect();
     if seq > units::extent(sql, scope)?.indexed_seq {
         // Behind the index, readers look at the rows from a word's last posting on.
         let words: Vec<Word> = added.iter().map(|(word, _)| *word).collect();

@@ -99,6 +99,7 @@ fn priority(kind: JobKind) -> i64 {
         JobKind::Index | JobKind::Embed | JobKind::Mend => -1,
         JobKind::Compress => 0,
         JobKind::Erase | JobKind::Scrub => 1,
+        JobKind::Derive => -2,
     }
 }
 

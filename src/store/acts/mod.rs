@@ -1,6 +1,7 @@
 //! What is done to what is kept: each act is one transaction, or a slice of a job's work.
 
 pub(crate) mod anchors;
+pub(crate) mod derive;
 pub(crate) mod erase;
 pub(crate) mod import;
 pub(crate) mod index;

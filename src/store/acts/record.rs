@@ -58,6 +58,7 @@ impl WriteTx<'_> {
         let numbers = (turn_number, seq);
         let turn = turns::insert(self.sql, scope, (id, session_no), numbers, measured, (said_at, now))?;
         users::set_last_seq(self.sql, scope, seq)?;
+        self.note_rules(scope, &user)?;
         sessions::set_counts(self.sql, scope, &session)?;
 
         let turn_id = turn.id;

@@ -51,7 +51,8 @@ impl WriteTx<'_> {
         session: SessionId,
         unpacked: Option<Unpacked>,
     ) -> Result<u32> {
-        self.lock(scope)?;
+        let user = self.lock(scope)?;
+        self.note_rules(scope, &user)?;
         let row = sessions::existing(self.sql, scope, session)?;
         if row.info.ended_at.is_none() {
             return Err(Error::invalid("the session is open; there is nothing to restore"));
@@ -73,8 +74,11 @@ impl WriteTx<'_> {
 
     fn put_back(&self, scope: &Scope, session_no: i64, unpacked: &Unpacked) -> Result<u32> {
         let now = self.now();
+        let archived = originals::words_of_frame(self.sql, scope, unpacked.frame_no)?;
         originals::remove_frame(self.sql, scope, unpacked.frame_no)?;
         for (turn, words) in &unpacked.turns {
+            // As they are in the index: older rules may have derived them.
+            let words = archived.get(&turn.turn_number).unwrap_or(words);
             let place = (session_no, turn.turn_number);
             turns::insert_warm(self.sql, scope, session_no, turn, words)?;
             turns::record_move(self.sql, scope, place, ("cold", "warm"), MoveReason::Restoration, now)?;

@@ -29,7 +29,7 @@ use crate::{
         scope::Scope,
         slice_error::{SliceError, SliceResult},
     },
-    text::words::{EncodedWords, WordCounts},
+    text::words::EncodedWords,
 };
 
 /// Some turns of one session, in its order, and what becomes of each.
@@ -58,7 +58,8 @@ impl Fate {
 impl JobTx<'_, '_> {
     /// Does it.
     pub(crate) fn swap_slice(&mut self, scope: &Scope, swap: &Swap) -> SliceResult<()> {
-        self.lock(scope)?;
+        let user = self.lock(scope)?;
+        self.tx.note_rules(scope, &user)?;
         let (sql, now) = (self.tx.sql, self.tx.now());
         let (session_id, session_no) = swap.session;
         let expected: Vec<_> = swap.fates.iter().map(|fate| (fate.turn.turn_number, fate.turn.id)).collect();
@@ -95,7 +96,7 @@ impl JobTx<'_, '_> {
                             originals::insert_archived(sql, scope, place, (frame_no, position))?;
                             position += 1;
                         }
-                        Original::Deleted => self.forget_words(scope, turn, &summary)?,
+                        Original::Deleted => self.forget_words(scope, session_no, (turn, &summary))?,
                     }
                     turns::remove(sql, scope, place)?;
                 }
@@ -112,10 +113,17 @@ impl JobTx<'_, '_> {
     }
 
     /// From now on a turn whose original is deleted is found by its summary's words and meaning.
-    fn forget_words(&mut self, scope: &Scope, turn: &Turn, summary: &Summary) -> Result<()> {
+    fn forget_words(
+        &mut self,
+        scope: &Scope,
+        session_no: i64,
+        (turn, summary): (&Turn, &Summary),
+    ) -> Result<()> {
         let sql = self.tx.sql;
         let seq = u32::try_from(turn.seq).unwrap_or(u32::MAX);
-        let old = WordCounts::of(&turn.said).encode();
+        // As they are in the index: older rules may have derived them.
+        let place = (session_no, turn.turn_number);
+        let old = units::words_at(sql, scope, place)?.unwrap_or_default();
         let keywords = serde_json::to_string(&summary.topic_keywords).unwrap_or_default();
         let new = units::words_of_summary(&summary.summary_text, &keywords);
         if let (Some(old), Some(new)) = (EncodedWords::parse(&old), EncodedWords::parse(&new)) {

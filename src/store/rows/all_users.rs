@@ -1,6 +1,7 @@
 //! All users, or all whom something concerns: for work that is done user by user.
 
 use crate::{
+    compress::derived::RuleVersions,
     error::Result,
     store::{
         scope::Scope,
@@ -26,6 +27,18 @@ pub(crate) fn behind_in(sql: &dyn Sql, space_no: i64) -> Result<Vec<Scope>> {
          LEFT JOIN user_spaces AS s ON s.user_no = u.user_no AND s.space_no = ?1
          WHERE u.last_seq > coalesce(s.embedded_seq, 0) ORDER BY u.user_no",
         values![space_no],
+    )
+}
+
+/// Every user of whose units something was derived by older rules than these.
+pub(crate) fn with_older_rules(sql: &dyn Sql, rules: RuleVersions) -> Result<Vec<Scope>> {
+    scopes(
+        sql,
+        "SELECT user_id, user_no FROM user_scopes
+         WHERE last_seq > 0 AND (coalesce(words_rules, 0) < ?1 OR coalesce(critical_rules, 0) < ?2
+                                 OR coalesce(anchor_rules, 0) < ?3)
+         ORDER BY user_no",
+        values![rules.words, rules.critical, rules.anchors],
     )
 }
 

@@ -10,7 +10,7 @@ use crate::{
     compress::fold::{self, Retracted, Statement, value_key},
     error::{Error, ErrorKind, Result},
     model::{
-        anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor},
+        anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
         ids::{AnchorId, TurnId},
     },
     store::{
@@ -375,6 +375,47 @@ pub(crate) fn set_retracted(
     sql.put(
         "UPDATE identity_anchors SET retracted_at = ?3, retracted_seq = ?4 WHERE id = ?1 AND user_id = ?2",
         values![id, scope.user_id, at, seq],
+        Expect::Any,
+    )
+}
+
+/// One statement of a turn, and who found it.
+pub(crate) struct Stated {
+    pub(crate) anchor: AnchorId,
+    pub(crate) found: FoundAnchor,
+    pub(crate) made_by: String,
+}
+
+/// What was found in a turn.
+pub(crate) fn stated_by(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Vec<Stated>> {
+    sql.list(
+        "SELECT d.product_id, d.made_by, a.subject, a.attribute, d.value, d.stance, d.quote
+         FROM derivations AS d JOIN identity_anchors AS a ON a.id = d.product_id AND a.user_id = d.user_id
+         WHERE d.user_id = ?1 AND d.source_id = ?2 ORDER BY d.product_id, d.stance",
+        values![scope.user_id, turn],
+        |row| {
+            let found = FoundAnchor {
+                subject: row.get(2)?,
+                attribute: row.get(3)?,
+                value: row.get(4)?,
+                stance: row.get(5)?,
+                quote: row.get(6)?,
+            };
+            Ok(Stated { anchor: row.get(0)?, made_by: row.get(1)?, found })
+        },
+    )
+}
+
+/// Takes away one statement of a turn. The caller folds anew before the transaction ends.
+pub(crate) fn take_away(
+    sql: &dyn Sql,
+    scope: &Scope,
+    turn: TurnId,
+    (anchor, stance): (AnchorId, Stance),
+) -> Result<()> {
+    sql.put(
+        "DELETE FROM derivations WHERE user_id = ?1 AND product_id = ?2 AND source_id = ?3 AND stance = ?4",
+        values![scope.user_id, anchor, turn, stance],
         Expect::Any,
     )
 }

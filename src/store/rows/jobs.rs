@@ -29,7 +29,12 @@ pub(crate) const LONGEST_WAIT_MS: u64 = 3_600_000;
 pub(crate) fn may_be_given_up(kind: JobKind) -> bool {
     match kind {
         JobKind::Compress => true,
-        JobKind::Erase | JobKind::Scrub | JobKind::Index | JobKind::Embed | JobKind::Mend => false,
+        JobKind::Erase
+        | JobKind::Scrub
+        | JobKind::Index
+        | JobKind::Embed
+        | JobKind::Mend
+        | JobKind::Derive => false,
     }
 }
 
@@ -248,6 +253,25 @@ pub(crate) fn progress(sql: &dyn Sql, lease: &Lease, turns: u32, max_tries: u32)
          WHERE job_no = ?1 AND fence = ?2",
         values![lease.job_no, lease.fence, turns, max_tries],
         Expect::Any,
+    )
+}
+
+/// Notes up to which of a user's units the work is done. A job that gets on is not given up for having been interrupted
+/// often.
+pub(crate) fn set_done(sql: &dyn Sql, lease: &Lease, done_seq: u32, last_seq: u32) -> Result<()> {
+    sql.put(
+        "UPDATE jobs SET done_count = ?3, total_count = ?4, attempts = CASE WHEN attempts > 1 THEN 1 ELSE attempts END
+         WHERE job_no = ?1 AND fence = ?2",
+        values![lease.job_no, lease.fence, done_seq, last_seq],
+        Expect::Any,
+    )
+}
+
+/// Up to which of a user's units the work is done.
+pub(crate) fn done_seq(sql: &dyn Sql, lease: &Lease) -> Result<u32> {
+    sql.scalar(
+        "SELECT done_count FROM jobs WHERE job_no = ?1 AND fence = ?2",
+        values![lease.job_no, lease.fence],
     )
 }
 

@@ -1,6 +1,6 @@
 //! A turn's original, wherever it is: a row of `conversation_turns`, or a line in a frame of the archive.
 
-use std::num::NonZero;
+use std::{collections::BTreeMap, num::NonZero};
 
 use lru::LruCache;
 
@@ -29,8 +29,9 @@ use crate::{
 /// Frames that a reader keeps: of chat-sized turns some 100 KB, of the longest a gigabyte.
 const MAX_FRAMES: NonZero<usize> = NonZero::new(32).expect("it is not zero");
 
-/// How many columns of a frame its checksum covers.
+/// How many columns of a frame, and of a turn's place in it, their checksums cover.
 const CHECKED_FRAME_COLUMNS: usize = 6;
+const CHECKED_ARCHIVED_COLUMNS: usize = 8;
 
 /// Reads originals. Of the frames it is asked for it keeps the lines: what is recalled together often lies together.
 pub(crate) struct Reader<'s> {
@@ -225,6 +226,23 @@ pub(crate) fn insert_archived(
         values![turn_key(session_no, turn_number), scope.user_id, scope.user_no, frame_no, position],
         Expect::One(missing),
     )
+}
+
+/// The words of the turns of a frame, by their numbers; those that are damaged are left out.
+pub(crate) fn words_of_frame(sql: &dyn Sql, scope: &Scope, frame_no: i64) -> Result<BTreeMap<u32, Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    sql.query(
+        "SELECT turn_key, turn_id, user_no, frame_no, position, turn_number, seq, words, row_check
+         FROM archived_turns WHERE frame_no = ?1 AND user_no = ?2",
+        values![frame_no, scope.user_no],
+        &mut |row| {
+            if row_check::holds(row, CHECKED_ARCHIVED_COLUMNS)? {
+                found.insert(row.get(5)?, row.get(7)?);
+            }
+            Ok(Flow::Next)
+        },
+    )?;
+    Ok(found)
 }
 
 /// The oldest frame of a session, with its number.

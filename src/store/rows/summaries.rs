@@ -3,7 +3,7 @@
 use crate::{
     error::Result,
     model::{
-        ids::{SessionId, SnapshotId, TurnId},
+        ids::{AnchorId, SessionId, SnapshotId, TurnId},
         summary::Summary,
     },
     store::{
@@ -96,6 +96,20 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, (session_no, turn_number): (i
     sql.put(
         "DELETE FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2",
         values![turn_key(session_no, turn_number), scope.user_id],
+        Expect::Any,
+    )
+}
+
+/// Notes on a turn's summary which anchors the turn is evidence for.
+pub(crate) fn set_anchors(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (session_no, turn_number): (i64, u32),
+    anchors: &[AnchorId],
+) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_summaries SET identity_anchor_ids = ?3 WHERE turn_key = ?1 AND user_id = ?2",
+        values![turn_key(session_no, turn_number), scope.user_id, serde_json::json!(anchors).to_string()],
         Expect::Any,
     )
 }

@@ -213,6 +213,21 @@ pub(crate) fn keep_cold(
     )
 }
 
+/// Says anew why a turn is kept verbatim in cold. One that is not there any more is left alone.
+pub(crate) fn judge_anew(
+    sql: &dyn Sql,
+    scope: &Scope,
+    ((session_no, turn_number), id): ((i64, u32), TurnId),
+    rule: Option<CriticalRule>,
+) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_turns SET is_identity_critical = ?4, critical_rule = ?5
+         WHERE turn_key = ?1 AND user_id = ?2 AND id = ?3 AND memory_tier = 'cold'",
+        values![turn_key(session_no, turn_number), scope.user_id, id, rule.is_some(), rule],
+        Expect::Any,
+    )
+}
+
 /// Makes turns that were kept verbatim in cold warm again, so many at most; only the caller's own marks stay. Returns their
 /// numbers.
 pub(crate) fn warm_kept(sql: &dyn Sql, scope: &Scope, session_no: i64, limit: u32) -> Result<Vec<u32>> {

@@ -218,6 +218,28 @@ pub(crate) fn words_at(
     )
 }
 
+/// Writes the words of a turn, in its row or in the archive.
+pub(crate) fn set_words(
+    sql: &dyn Sql,
+    scope: &Scope,
+    ((session_no, turn_number), id): ((i64, u32), TurnId),
+    words: &[u8],
+) -> Result<()> {
+    let key = turn_key(session_no, turn_number);
+    let in_row = sql.change(
+        "UPDATE conversation_turns SET words = ?4 WHERE turn_key = ?1 AND user_id = ?2 AND id = ?3",
+        values![key, scope.user_id, id, words],
+    )?;
+    if in_row > 0 {
+        return Ok(());
+    }
+    sql.put(
+        "UPDATE archived_turns SET words = ?4 WHERE turn_key = ?1 AND user_no = ?2 AND turn_id = ?3",
+        values![key, scope.user_no, id, words],
+        Expect::Any,
+    )
+}
+
 /// Whether what has the words of one turn, wherever that is, is what was written.
 pub(crate) fn is_sound(sql: &dyn Sql, scope: &Scope, place: (i64, u32)) -> Result<bool> {
     let archived = sql.one(

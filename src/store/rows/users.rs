@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::{
+    compress::derived::RuleVersions,
     error::{Error, ErrorKind, Result},
     model::ids::{SnapshotId, UserId},
     store::{
@@ -14,7 +15,8 @@ use crate::{
 
 /// A user's row, by its number.
 pub(crate) const ROW: &str =
-    "SELECT user_id, epoch, last_seq, indexed_seq, anchor_version FROM user_scopes WHERE user_no = ?1";
+    "SELECT user_id, epoch, last_seq, indexed_seq, anchor_version, words_rules, critical_rules, anchor_rules
+     FROM user_scopes WHERE user_no = ?1";
 
 /// What was found by [`ROW`].
 pub(crate) fn read_row(row: &Row<'_>) -> Result<UserRow> {
@@ -24,7 +26,28 @@ pub(crate) fn read_row(row: &Row<'_>) -> Result<UserRow> {
         last_seq: row.get(2)?,
         indexed_seq: row.get(3)?,
         anchor_version: row.get(4)?,
+        rules: RuleVersions {
+            words: row.get::<Option<i64>>(5)?.unwrap_or_default(),
+            critical: row.get::<Option<i64>>(6)?.unwrap_or_default(),
+            anchors: row.get::<Option<i64>>(7)?.unwrap_or_default(),
+        },
     })
+}
+
+/// By which rules what is kept of the user was derived.
+pub(crate) fn rules(sql: &dyn Sql, scope: &Scope) -> Result<RuleVersions> {
+    let found = sql.one(ROW, values![scope.user_no], read_row)?;
+    Ok(found.map_or(RuleVersions::default(), |row| row.rules))
+}
+
+/// Says by which rules what is kept of the user was derived.
+pub(crate) fn set_rules(sql: &dyn Sql, scope: &Scope, rules: RuleVersions) -> Result<()> {
+    sql.put(
+        "UPDATE user_scopes SET words_rules = ?3, critical_rules = ?4, anchor_rules = ?5
+         WHERE user_no = ?1 AND user_id = ?2",
+        values![scope.user_no, scope.user_id, rules.words, rules.critical, rules.anchors],
+        Expect::One(missing),
+    )
 }
 
 /// The user, if it has a place here.
@@ -64,8 +87,12 @@ pub(crate) fn find_or_add(sql: &dyn Sql, key: &UserKey, now: DateTime<Utc>) -> R
             Expect::Any,
         )?;
     }
-    let user_no =
-        sql.scalar("INSERT INTO user_scopes (user_id) VALUES (?1) RETURNING user_no", values![user_id])?;
+    let RuleVersions { words, critical, anchors } = RuleVersions::NOW;
+    let user_no = sql.scalar(
+        "INSERT INTO user_scopes (user_id, words_rules, critical_rules, anchor_rules) VALUES (?1, ?2, ?3, ?4)
+         RETURNING user_no",
+        values![user_id, words, critical, anchors],
+    )?;
     Ok(Scope { user_id, user_no })
 }
 

@@ -9,11 +9,11 @@ use crate::{
         rows::{
             originals, sessions, summaries,
             transfer::{self, UnitOfTurn},
-            turns,
+            turns, users,
         },
         scope::Scope,
         sql::Sql,
-        transfer::{AnchorLine, DeletedTurn, DerivationLine, FORMAT, Line, Transferred},
+        transfer::{AnchorLine, DeletedTurn, DerivationLine, DerivedBy, FORMAT, Line, Transferred},
     },
 };
 
@@ -21,7 +21,11 @@ use crate::{
 pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Transferred> {
     transfer::expect_sound(sql, scope)?;
     let mut out = Lines { to: BufWriter::new(to), counts: Transferred::default() };
-    out.line(&Line::Memory { format: FORMAT })?;
+    let rules = users::rules(sql, scope)?;
+    // What a job has not brought to its rules yet is of nobody knows which.
+    let rules = u32::try_from(rules.critical).ok().zip(u32::try_from(rules.anchors).ok());
+    let rules = rules.map(|(critical, anchors)| DerivedBy { critical, anchors });
+    out.line(&Line::Memory { format: FORMAT, rules })?;
     for session in sessions::list(sql, scope)?.into_iter().rev() {
         out.counts.sessions += 1;
         out.line(&Line::Session(session.info))?;

@@ -40,6 +40,13 @@ pub struct Transferred {
     pub transitions: u64,
 }
 
+/// By which rules was derived what is not worked out again: why turns are kept verbatim, and anchors.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(in crate::store) struct DerivedBy {
+    pub(in crate::store) critical: u32,
+    pub(in crate::store) anchors: u32,
+}
+
 /// One line. They stand in this order, turns in the order of recording.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
@@ -47,6 +54,9 @@ pub(in crate::store) enum Line {
     /// The first.
     Memory {
         format: u32,
+        /// By which rules it was derived; none: nobody knows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rules: Option<DerivedBy>,
     },
     Session(SessionInfo),
     /// A turn that is a row.

@@ -1,0 +1,122 @@
+//! By which rules what is kept of turns was derived: when the rules of a build change, it is derived anew.
+
+use crate::{
+    compress::{anchors, critical},
+    text::words,
+};
+
+/// Versions of rules, one for each kind of what is derived.
+///
+/// Of a user's row: 0 if it says nothing; `n` if all of it was derived by version `n` or newer; `-n` while a job brings
+/// it to version `n`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RuleVersions {
+    /// Words and traits of turns.
+    pub(crate) words: i64,
+    /// Why turns are kept verbatim.
+    pub(crate) critical: i64,
+    /// Anchors that rules find.
+    pub(crate) anchors: i64,
+}
+
+/// Which kinds are to be derived anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stale {
+    pub(crate) words: bool,
+    pub(crate) critical: bool,
+    pub(crate) anchors: bool,
+}
+
+impl RuleVersions {
+    /// Those of this build.
+    pub(crate) const NOW: Self = Self {
+        words: words::RULES_VERSION,
+        critical: critical::RULES_VERSION,
+        anchors: anchors::RULES_VERSION,
+    };
+
+    /// The row's versions once this build has derived something of each kind: by older rules than the row says, or than a
+    /// job of a newer build brings it to, they are lower.
+    pub(crate) fn with_derived(self) -> Self {
+        self.map(|row, now| if row.abs() > now { now } else { row })
+    }
+
+    /// The same once a job of this build brings to its rules what is older.
+    pub(crate) fn begun(self) -> Self {
+        self.map(|row, now| if row.abs() < now { -now } else { row })
+    }
+
+    /// The same once that job is through.
+    pub(crate) fn ended(self) -> Self {
+        self.map(|row, now| if row == -now { now } else { row })
+    }
+
+    /// What a job of this build that has begun derives anew.
+    pub(crate) fn stale(self) -> Stale {
+        let Self { words, critical, anchors } = Self::NOW;
+        Stale {
+            words: self.words == -words,
+            critical: self.critical == -critical,
+            anchors: self.anchors == -anchors,
+        }
+    }
+
+    /// Whether anything was derived by older rules than this build's.
+    pub(crate) fn is_stale(self) -> bool {
+        self.ended() != self.begun().ended() || self.stale() != Stale::default()
+    }
+
+    /// Whether a job of a newer build brings something to its rules.
+    pub(crate) fn awaits_newer(self) -> bool {
+        let Self { words, critical, anchors } = Self::NOW;
+        self.words < -words || self.critical < -critical || self.anchors < -anchors
+    }
+
+    fn map(self, of: impl Fn(i64, i64) -> i64) -> Self {
+        let now = Self::NOW;
+        Self {
+            words: of(self.words, now.words),
+            critical: of(self.critical, now.critical),
+            anchors: of(self.anchors, now.anchors),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(of: impl Fn(i64) -> i64) -> RuleVersions {
+        RuleVersions::default().map(|_, now| of(now))
+    }
+
+    #[test]
+    fn a_job_brings_what_is_older_to_the_rules_of_its_build() {
+        let older = RuleVersions::default();
+        assert!(older.is_stale() && older.stale() == Stale::default());
+        let begun = older.begun();
+        assert_eq!((begun, begun.is_stale()), (all(|now| -now), true));
+        assert_eq!(begun.stale(), Stale { words: true, critical: true, anchors: true });
+        assert_eq!(begun.begun(), begun, "begun again, it goes on");
+        assert_eq!(begun.ended(), RuleVersions::NOW);
+        assert!(!RuleVersions::NOW.is_stale());
+        let one = RuleVersions { anchors: 0, ..RuleVersions::NOW };
+        assert_eq!(one.begun().stale(), Stale { anchors: true, ..Stale::default() });
+    }
+
+    #[test]
+    fn what_an_older_build_derives_is_said_to_be_older() {
+        assert_eq!(all(|now| now + 1).with_derived(), RuleVersions::NOW);
+        assert_eq!(all(|now| -now - 1).with_derived(), RuleVersions::NOW, "a newer build's job begins anew");
+        for row in [RuleVersions::default(), RuleVersions::NOW, RuleVersions::NOW.begun(), all(|now| -now)] {
+            assert_eq!(row.with_derived(), row);
+        }
+    }
+
+    #[test]
+    fn what_a_newer_build_is_at_is_left_to_it() {
+        let newer = all(|now| -now - 1);
+        assert_eq!((newer.begun(), newer.stale()), (newer, Stale::default()));
+        assert!(newer.awaits_newer() && !all(|now| -now).awaits_newer() && !all(|now| now + 1).is_stale());
+    }
+}
