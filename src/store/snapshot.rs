@@ -40,7 +40,7 @@ use crate::{
             sessions::{self, SessionRow},
             summaries,
             turns::{self, Read},
-            unit_blocks,
+            unit_blocks, unit_texts,
             units::{self, Extent, KnownUnit, NamedUnit, Unit},
             users,
             vectors::{self, Block, Space},
@@ -430,6 +430,6 @@ impl Originals<'_> {
     /// What is embedded of a turn: its pieces, or, where its original was deleted, its summary.
     pub(crate) fn pieces_at(&mut self, place: Place) -> Result<Vec<Piece>> {
         let Self { snapshot, scope, reader } = self;
-        snapshot.ask(|sql| units::pieces_at(sql, scope, (reader, place)))
+        snapshot.ask(|sql| unit_texts::pieces_at(sql, scope, (reader, place)))
     }
 }

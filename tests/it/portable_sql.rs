@@ -47,6 +47,9 @@ fn statements() -> Vec<Statement> {
     let mut sources = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        if path.is_dir() {
+            continue; // Tests.
+        }
         let text = fs::read_to_string(&path).unwrap();
         let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
         let is_code = |line: &&str| !line.trim_start().starts_with("//");

@@ -17,7 +17,7 @@ use crate::{
             anchors,
             erase::{self, Doomed, OfSession, USER_TABLES},
             jobs::{self as job_rows, Lease},
-            sessions, units, users, vectors,
+            sessions, unit_texts, units, users, vectors,
         },
         scope::Scope,
         slice_error::SliceResult,
@@ -199,7 +199,7 @@ fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, session_no: i64, turns: &[Doomed
     let (mut gone, mut is_sound) = (Vec::with_capacity(turns.len()), true);
     for turn in turns {
         let place = (session_no, turn.turn_number);
-        is_sound &= units::is_sound(sql, scope, place)?;
+        is_sound &= unit_texts::is_sound(sql, scope, place)?;
         gone.push((turn.seq, units::words_at(sql, scope, place)?.unwrap_or_default()));
     }
     match index::forget(sql, scope, &gone) {

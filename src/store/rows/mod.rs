@@ -17,6 +17,7 @@ pub(crate) mod transfer;
 pub(crate) mod turn_row;
 pub(crate) mod turns;
 pub(crate) mod unit_blocks;
+pub(crate) mod unit_texts;
 pub(crate) mod units;
 pub(crate) mod users;
 pub(crate) mod vectors;

@@ -3,20 +3,14 @@
 use chrono::{DateTime, Utc};
 
 use crate::{
-    embed::pieces::{Piece, pieces},
-    error::{ErrorKind, Result},
+    error::Result,
     index::facts::Facts,
     model::{
         ids::{SessionId, TurnId},
         place::{Owner, Place, UnitKind},
-        turn::{NewTurn, Turn},
     },
     store::{
-        rows::{
-            originals, row_check, summaries,
-            turns::{self, turn_key},
-            users,
-        },
+        rows::{turn_row::turn_key, users},
         scope::Scope,
         sql::{Expect, Flow, Row, Sql, Value, missing, values},
     },
@@ -238,49 +232,6 @@ pub(crate) fn set_words(
         values![key, scope.user_no, id, words],
         Expect::Any,
     )
-}
-
-/// Whether what has the words of one turn, wherever that is, is what was written.
-pub(crate) fn is_sound(sql: &dyn Sql, scope: &Scope, place: (i64, u32)) -> Result<bool> {
-    let archived = sql.one(
-        "SELECT turn_key, turn_id, user_no, frame_no, position, turn_number, seq, words, row_check
-         FROM archived_turns WHERE turn_key = ?1 AND user_no = ?2",
-        values![turn_key(place.0, place.1), scope.user_no],
-        |row| row_check::holds(row, 8),
-    )?;
-    // The checksum of a turn's row leaves its words out.
-    let has_its_words = |turn: Option<Turn>| match turn {
-        Some(turn) => Ok(words_at(sql, scope, place)? == Some(WordCounts::of(&turn.said).encode())),
-        None => Ok(true),
-    };
-    let of_turn = turns::by_number(sql, scope, place.0, place.1).and_then(has_its_words);
-    match of_turn.and_then(|is_sound| summaries::at(sql, scope, place).map(|_| is_sound)) {
-        Ok(is_sound) => Ok(is_sound && archived != Some(false)),
-        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-/// What is embedded of a turn: its pieces, or, where its original was deleted, its summary.
-pub(crate) fn pieces_at(
-    sql: &dyn Sql,
-    scope: &Scope,
-    (originals, place): (&mut originals::Reader<'_>, Place),
-) -> Result<Vec<Piece>> {
-    let (session_no, turn_number) = (place.session.0, place.turn_number);
-    let original = match originals.by_number(session_no, turn_number) {
-        // Found by its words and its summary's meaning.
-        Err(error) if error.kind() == ErrorKind::Corrupt => None,
-        original => original?,
-    };
-    let said = match original {
-        Some(turn) => turn.said,
-        None => match summaries::at(sql, scope, (session_no, turn_number))? {
-            Some(summary) => NewTurn::new(summary.summary_text, "").said,
-            None => return Ok(Vec::new()),
-        },
-    };
-    Ok(pieces(&said))
 }
 
 /// Says that the user's units up to `seq` are indexed.

@@ -9,8 +9,8 @@ use chrono::TimeDelta;
 
 use super::*;
 use crate::{
-    Config, ContextOptions, Embedder, Embedding, EmbeddingSpace, ManualClock, Profile, RecallOptions,
-    RunJobs, Session, Thermocline, User,
+    Config, ContextOptions, Embedder, Embedding, EmbeddingSpace, ManualClock, NewTurn, Profile,
+    RecallOptions, RunJobs, Session, Thermocline, User,
     store::{Store, acts::index, scope::UserKey, write_tx::WriteTx},
 };
 
