@@ -8,7 +8,7 @@ use crate::{
         critical::CriticalRule,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         job::{JobKind, JobState},
-        place::{SessionNo, UnitKind},
+        place::{Place, SessionNo, UnitKind},
         session::EndReason,
         summary::Original,
         tier::{MemoryTier, MoveReason},
@@ -82,3 +82,16 @@ macro_rules! number_value {
 }
 
 number_value!(SessionNo);
+
+/// As `turn_key`.
+impl ToColumn for Place {
+    fn to_column(&self) -> Value<'_> {
+        Value::Integer(self.key())
+    }
+}
+
+impl FromColumn for Place {
+    fn from_column(value: Value<'_>) -> Option<Self> {
+        i64::from_column(value).map(Self::of_key)
+    }
+}

@@ -15,6 +15,7 @@ use crate::{
     model::{
         ids::{AnchorId, SessionId, SummaryId},
         job::JobKind,
+        place::SessionNo,
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason},
         turn::Turn,
@@ -34,7 +35,7 @@ use crate::{
 /// Some turns of one session, in its order, and what becomes of each.
 #[derive(Debug)]
 pub(crate) struct Swap {
-    pub(crate) session: (SessionId, i64),
+    pub(crate) session: (SessionId, SessionNo),
     pub(crate) fates: Vec<Fate>,
     /// The originals of those that are archived, in their order; none: no turn is.
     pub(crate) frame: Option<Frame>,
@@ -71,7 +72,7 @@ impl JobTx<'_, '_> {
         };
         let (mut folds, mut position) = (BTreeSet::new(), 0);
         for Fate { turn, plan } in &swap.fates {
-            let place = (session_no, turn.turn_number);
+            let place = session_no.turn(turn.turn_number);
             let source = Source {
                 turn: Some(turn.id),
                 seq: turn.seq,
