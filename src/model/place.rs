@@ -4,6 +4,10 @@ use serde::Serialize;
 
 use crate::model::word_enum::word_enum;
 
+/// A user, by its number in this file. Never used twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct UserNo(pub(crate) i64);
+
 /// A session, by its number in this file. Never used twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SessionNo(pub(crate) i64);

@@ -8,7 +8,7 @@ use crate::{
         critical::CriticalRule,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         job::{JobKind, JobState},
-        place::{Place, SessionNo, UnitKind},
+        place::{Place, SessionNo, UnitKind, UserNo},
         session::EndReason,
         summary::Original,
         tier::{MemoryTier, MoveReason},
@@ -81,7 +81,7 @@ macro_rules! number_value {
     )* };
 }
 
-number_value!(SessionNo);
+number_value!(UserNo, SessionNo);
 
 /// As `turn_key`.
 impl ToColumn for Place {

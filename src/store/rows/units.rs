@@ -14,7 +14,7 @@ use crate::{
     store::{
         rows::{originals, row_check, summaries, turns, users},
         scope::Scope,
-        sql::{Expect, Flow, Row, Sql, Value, missing, values},
+        sql::{Expect, Flow, Row, Sql, ToColumn, Value, missing, values},
     },
     text::{
         measure::ContentHash,
@@ -116,7 +116,7 @@ pub(crate) fn content_hashes(
     scope: &Scope,
     seqs: impl Iterator<Item = i64>,
 ) -> Result<Vec<ContentHash>> {
-    let sets: Vec<_> = seqs.map(|seq| vec![Value::Integer(scope.user_no), Value::Integer(seq)]).collect();
+    let sets: Vec<_> = seqs.map(|seq| vec![scope.user_no.to_column(), Value::Integer(seq)]).collect();
     let mut found = Vec::with_capacity(sets.len());
     sql.query_many(
         "SELECT content_hash FROM recall_units WHERE user_no = ?1 AND seq = ?2",
