@@ -20,7 +20,7 @@ pub(crate) use self::{erase::erase, worker::Worker};
 use crate::{
     error::{Error, ErrorKind, Result},
     jobs::job::{Ended, Job, ProgressFn, Run, now, timed},
-    model::{instant, job::JobKind},
+    model::{instant, job::JobKind, place::SessionNo},
     store::{
         Store,
         rows::jobs::{self, Lease, Unfinished},
@@ -184,7 +184,7 @@ async fn end_silent(run: &mut Run<'_>) -> Result<u64> {
     let Some(cutoff) = timeout.and_then(|timeout| now(store).checked_sub_signed(timeout)) else {
         return Ok(0);
     };
-    let (mut ended, mut after) = (0, 0);
+    let (mut ended, mut after) = (0, SessionNo::default());
     while !run.is_stopped() {
         let silent = store.snapshot()?.silent_sessions(instant::clamped(cutoff), after, SILENT_AT_ONCE)?;
         let Some((last, _, _)) = silent.last() else { break };

@@ -4,6 +4,10 @@ use serde::Serialize;
 
 use crate::model::word_enum::word_enum;
 
+/// A user, by its number in this file. Never used twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct UserNo(pub(crate) i64);
+
 /// A session, by its number in this file. Never used twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SessionNo(pub(crate) i64);
@@ -13,6 +17,41 @@ pub(crate) struct SessionNo(pub(crate) i64);
 pub(crate) struct Place {
     pub(crate) session: SessionNo,
     pub(crate) turn_number: u32,
+}
+
+/// Bits of a turn's number in its key.
+const TURN_NUMBER_BITS: u32 = 24;
+/// The most turns of one session.
+pub(crate) const MAX_TURN_NUMBER: u32 = (1 << TURN_NUMBER_BITS) - 1;
+
+impl SessionNo {
+    /// The place of one of its turns.
+    pub(crate) fn turn(self, turn_number: u32) -> Place {
+        Place { session: self, turn_number }
+    }
+
+    /// Before its first turn.
+    pub(crate) fn start(self) -> Place {
+        self.turn(0)
+    }
+
+    /// Behind its last turn.
+    pub(crate) fn end(self) -> Place {
+        Self(self.0 + 1).start()
+    }
+}
+
+impl Place {
+    /// One number for both, in their order: a session's turns lie side by side.
+    pub(crate) fn key(self) -> i64 {
+        self.session.0 << TURN_NUMBER_BITS | i64::from(self.turn_number)
+    }
+
+    /// The session and the number that a key is made of.
+    pub(crate) fn of_key(key: i64) -> Self {
+        let turn_number = key & i64::from(MAX_TURN_NUMBER);
+        Self { session: SessionNo(key >> TURN_NUMBER_BITS), turn_number: turn_number as u32 }
+    }
 }
 
 /// What a unit of recall stands for.

@@ -6,6 +6,7 @@ use lru::LruCache;
 
 use crate::{
     error::Result,
+    model::place::UserNo,
     recall::user_index::UserIndex,
     store::{scope::Scope, snapshot::Snapshot},
 };
@@ -13,7 +14,7 @@ use crate::{
 /// Indexes of users, by their numbers in the file.
 #[derive(Debug)]
 pub(crate) struct UserIndexes {
-    cache: Mutex<LruCache<i64, Slot>>,
+    cache: Mutex<LruCache<UserNo, Slot>>,
     max_bytes: usize,
 }
 
@@ -41,7 +42,7 @@ impl UserIndexes {
         self.lock().pop(&scope.user_no);
     }
 
-    fn make_room(&self, user_no: i64, bytes: usize) {
+    fn make_room(&self, user_no: UserNo, bytes: usize) {
         let mut cache = self.lock();
         if let Some(slot) = cache.peek_mut(&user_no) {
             slot.bytes = bytes;
@@ -54,7 +55,7 @@ impl UserIndexes {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, LruCache<i64, Slot>> {
+    fn lock(&self) -> MutexGuard<'_, LruCache<UserNo, Slot>> {
         self.cache.lock().expect("no one panics while holding the cache")
     }
 }
@@ -62,7 +63,7 @@ impl UserIndexes {
 /// Who is about to use a user's index.
 pub(crate) struct Waiting<'i> {
     indexes: &'i UserIndexes,
-    user_no: i64,
+    user_no: UserNo,
     index: Arc<Mutex<Option<UserIndex>>>,
 }
 

@@ -8,7 +8,7 @@ use crate::{
         critical::CriticalRule,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         job::{JobKind, JobState},
-        place::{SessionNo, UnitKind},
+        place::{Place, SessionNo, UnitKind, UserNo},
         session::EndReason,
         summary::Original,
         tier::{MemoryTier, MoveReason},
@@ -81,4 +81,17 @@ macro_rules! number_value {
     )* };
 }
 
-number_value!(SessionNo);
+number_value!(UserNo, SessionNo);
+
+/// As `turn_key`.
+impl ToColumn for Place {
+    fn to_column(&self) -> Value<'_> {
+        Value::Integer(self.key())
+    }
+}
+
+impl FromColumn for Place {
+    fn from_column(value: Value<'_>) -> Option<Self> {
+        i64::from_column(value).map(Self::of_key)
+    }
+}

@@ -1,13 +1,13 @@
 //! Users: whose rows a statement may touch.
 
-use crate::model::ids::UserId;
+use crate::model::{ids::UserId, place::UserNo};
 
 /// A user that has a place in this file. Every statement about a user's rows takes one of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Scope {
     pub(crate) user_id: UserId,
     /// Stands for the user in inner tables.
-    pub(crate) user_no: i64,
+    pub(crate) user_no: UserNo,
 }
 
 /// How a caller names a user.

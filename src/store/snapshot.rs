@@ -15,7 +15,7 @@ use crate::{
         anchor::Anchor,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, TurnId},
         job::{JobInfo, JobKind},
-        place::Place,
+        place::{Place, SessionNo},
         receipt::Receipt,
         summary::Summary,
         tier::Transition,
@@ -135,9 +135,9 @@ impl<'s> Snapshot<'s> {
     pub(crate) fn silent_sessions(
         &self,
         cutoff: DateTime<Utc>,
-        after: i64,
+        after: SessionNo,
         limit: u32,
-    ) -> Result<Vec<(i64, Scope, SessionId)>> {
+    ) -> Result<Vec<(SessionNo, Scope, SessionId)>> {
         self.ask(|sql| sessions::silent(sql, cutoff, after, limit))
     }
 
@@ -227,7 +227,7 @@ impl<'s> Snapshot<'s> {
         session: &SessionRow,
         number: u32,
     ) -> Result<Option<SnapshotId>> {
-        self.ask(|sql| originals::snapshot(sql, scope, session.session_no, number))
+        self.ask(|sql| originals::snapshot(sql, scope, session.place(number)))
     }
 
     /// What the next slice of a session's restoration puts back.
@@ -244,7 +244,7 @@ impl<'s> Snapshot<'s> {
 
     /// The summary that stands at a place of a session.
     pub(crate) fn summary_at(&self, scope: &Scope, place: Place) -> Result<Option<Summary>> {
-        self.ask(|sql| summaries::at(sql, scope, (place.session.0, place.turn_number)))
+        self.ask(|sql| summaries::at(sql, scope, place))
     }
 
     /// The summaries of a session, in its order.
@@ -423,7 +423,7 @@ impl Originals<'_> {
     /// One turn by its place in its session, counted by the tokenizer in use.
     pub(crate) fn turn_at(&mut self, place: Place) -> Result<Option<Turn>> {
         let Self { snapshot, reader, .. } = self;
-        let turn = snapshot.ask(|_| reader.by_number(place.session.0, place.turn_number))?;
+        let turn = snapshot.ask(|_| reader.by_number(place))?;
         Ok(turn.map(|turn| snapshot.recounted(turn)))
     }
 

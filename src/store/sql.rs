@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use crate::{
     compress::derived::RuleVersions,
     error::{Error, ErrorKind, Result},
-    model::{ids::UserId, instant},
+    model::{ids::UserId, instant, place::UserNo},
 };
 
 /// A transaction, as `rows/` speaks to it: parameters are counted from 1, and each text is complete by itself.
@@ -36,7 +36,7 @@ pub(crate) trait Sql {
     fn change(&self, sql: &'static str, params: &[Value<'_>]) -> Result<u64>;
 
     /// The user's row, which nobody else changes until the transaction ends; `None`: the user is gone.
-    fn lock_user(&self, user_no: i64) -> Result<Option<UserRow>>;
+    fn lock_user(&self, user_no: UserNo) -> Result<Option<UserRow>>;
 
     /// The present, for leases alone: of the database's clock, where it has one.
     fn lease_clock(&self) -> Result<DateTime<Utc>>;

@@ -13,12 +13,13 @@ use crate::{
         plan::BUILT_IN,
         voice::statements,
     },
-    error::{Error, ErrorKind, Result},
+    error::{ErrorKind, Result},
     model::{
         anchor::{Attribute, FoundAnchor},
         critical::CriticalRule,
         ids::TurnId,
         job::JobKind,
+        place::Place,
         summary::Summary,
         tier::MemoryTier,
         turn::Turn,
@@ -81,7 +82,7 @@ pub(crate) struct Rederived {
 #[derive(Debug)]
 struct Changed {
     seq: u32,
-    place: (i64, u32),
+    place: Place,
     turn_id: TurnId,
     /// Its words, as they are and as they are to be.
     words: Option<(Vec<u8>, Vec<u8>)>,
@@ -277,17 +278,17 @@ pub(crate) fn next(sql: &dyn Sql, scope: &Scope, begun: Begun) -> Result<Option<
             new.until = unit.facts.seq - 1;
             break;
         }
-        let place = (unit.facts.session_no, unit.facts.turn_number);
-        let changed = match reader.by_number(place.0, place.1) {
+        let Some(place) = unit.facts.owner().place() else { continue };
+        let changed = match reader.by_number(place) {
             Ok(Some(turn)) => {
                 bytes += turn.text_bytes();
-                of_turn(sql, scope, begun.stale, unit, &turn)
+                of_turn(sql, scope, begun.stale, (unit, place), &turn)
             }
             Ok(None) => {
                 // Its words are worked out whenever they are read, and nobody knows which ones the index has.
                 new.is_index_stale |= begun.stale.words && unit.facts.seq <= extent.indexed_seq;
                 match summaries::at(sql, scope, place) {
-                    Ok(Some(summary)) => of_summary(sql, scope, begun.stale, &unit, &summary),
+                    Ok(Some(summary)) => of_summary(sql, scope, begun.stale, (&unit, place), &summary),
                     Ok(None) => continue,
                     Err(error) => Err(error),
                 }
@@ -296,20 +297,25 @@ pub(crate) fn next(sql: &dyn Sql, scope: &Scope, begun: Begun) -> Result<Option<
         };
         match changed {
             Ok(changed) => new.changed.extend(changed),
-            Err(error) if error.kind() == ErrorKind::Corrupt => new.damaged.push(named(place, &error)),
+            Err(error) if error.kind() == ErrorKind::Corrupt => new.damaged.push(named(place)),
             Err(error) => return Err(error),
         }
     }
     Ok(Some(new))
 }
 
-fn named((session_no, turn_number): (i64, u32), _: &Error) -> String {
-    format!("turn {turn_number} of session number {session_no}")
+fn named(Place { session, turn_number }: Place) -> String {
+    format!("turn {turn_number} of session number {}", session.0)
 }
 
 /// What is new of a turn whose text is there.
-fn of_turn(sql: &dyn Sql, scope: &Scope, stale: Stale, unit: Unit, turn: &Turn) -> Result<Option<Changed>> {
-    let place = (unit.facts.session_no, unit.facts.turn_number);
+fn of_turn(
+    sql: &dyn Sql,
+    scope: &Scope,
+    stale: Stale,
+    (unit, place): (Unit, Place),
+    turn: &Turn,
+) -> Result<Option<Changed>> {
     let is_cold = turn.memory_tier == MemoryTier::Cold;
     let words = if stale.words { Some(WordCounts::of(&turn.said).encode()) } else { None };
     let words = words.filter(|words| *words != unit.words).map(|words| (unit.words, words));
@@ -335,7 +341,7 @@ fn of_summary(
     sql: &dyn Sql,
     scope: &Scope,
     stale: Stale,
-    unit: &Unit,
+    (unit, place): (&Unit, Place),
     summary: &Summary,
 ) -> Result<Option<Changed>> {
     let (turn_id, seq) = (summary.original_turn_id, unit.facts.seq);
@@ -350,7 +356,6 @@ fn of_summary(
         let found = by_rules.filter(says_so).cloned().collect();
         anchors = new_anchors(&stated, found, (seq.into(), summary.timestamp));
     }
-    let place = (unit.facts.session_no, unit.facts.turn_number);
     Ok(changed(Changed { seq, place, turn_id, words: None, rule: None, anchors }))
 }
 
@@ -374,14 +379,9 @@ fn new_anchors(
 
 /// Why a turn that is kept verbatim is critical by now, if that is not what its row says. What the summarizer said of it
 /// nobody says again: it holds where no rule does.
-fn judged(
-    sql: &dyn Sql,
-    scope: &Scope,
-    (session_no, turn_number): (i64, u32),
-    turn: &Turn,
-) -> Result<Option<Option<CriticalRule>>> {
+fn judged(sql: &dyn Sql, scope: &Scope, place: Place, turn: &Turn) -> Result<Option<Option<CriticalRule>>> {
     let before = match turn.snapshot_id {
-        Some(_) => originals::snapshot(sql, scope, session_no, turn_number.saturating_sub(1))?,
+        Some(_) => originals::snapshot(sql, scope, place.session.turn(place.turn_number.saturating_sub(1)))?,
         None => None,
     };
     let by_summarizer = turn.critical_rule.filter(|rule| *rule == CriticalRule::Summarizer);

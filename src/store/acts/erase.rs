@@ -159,9 +159,9 @@ impl JobTx<'_, '_> {
             if !turns.is_empty() {
                 // Whatever was read of them since the erase began, by whomever, is void.
                 users::raise_epoch(sql, scope)?;
-                unindex(self.tx, scope, row.session_no, &turns)?;
+                unindex(self.tx, scope, &turns)?;
                 for turn in &turns {
-                    erase_turn(self.tx, scope, (row.session_no, turn), &mut erased)?;
+                    erase_turn(self.tx, scope, turn, &mut erased)?;
                 }
                 self.got_on(&erased)?;
                 return Ok((erased, false));
@@ -194,13 +194,12 @@ impl JobTx<'_, '_> {
 }
 
 /// Takes turns out of the words and the vectors.
-fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, session_no: i64, turns: &[Doomed]) -> Result<()> {
+fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[Doomed]) -> Result<()> {
     let sql = tx.sql;
     let (mut gone, mut is_sound) = (Vec::with_capacity(turns.len()), true);
     for turn in turns {
-        let place = (session_no, turn.turn_number);
-        is_sound &= unit_texts::is_sound(sql, scope, place)?;
-        gone.push((turn.seq, units::words_at(sql, scope, place)?.unwrap_or_default()));
+        is_sound &= unit_texts::is_sound(sql, scope, turn.place)?;
+        gone.push((turn.seq, units::words_at(sql, scope, turn.place)?.unwrap_or_default()));
     }
     match index::forget(sql, scope, &gone) {
         Ok(()) if is_sound => {}
@@ -211,17 +210,12 @@ fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, session_no: i64, turns: &[Doomed
     vectors::forget(sql, scope, &gone.iter().map(|(seq, _)| *seq).collect())
 }
 
-fn erase_turn(
-    tx: &WriteTx<'_>,
-    scope: &Scope,
-    (session_no, turn): (i64, &Doomed),
-    erased: &mut Erased,
-) -> Result<()> {
+fn erase_turn(tx: &WriteTx<'_>, scope: &Scope, turn: &Doomed, erased: &mut Erased) -> Result<()> {
     let gone = anchors::withdraw(tx.sql, scope, turn.turn_id)?;
     erased.derivations += gone.derivations;
     erased.anchors += anchors::refold(tx.sql, scope, &gone.folds)?;
     for table in USER_TABLES {
-        erased.add(table.name, erase::of_turn(tx.sql, scope, table, (session_no, turn))?);
+        erased.add(table.name, erase::of_turn(tx.sql, scope, table, turn)?);
     }
     Ok(())
 }

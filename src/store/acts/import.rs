@@ -13,7 +13,7 @@ use crate::{
     model::{
         ids::{SessionId, TurnId},
         job::JobKind,
-        place::{Owner, Place, SessionNo},
+        place::{Owner, SessionNo},
         session::SessionInfo,
         summary::Original,
         tier::{MemoryTier, Transition},
@@ -119,7 +119,7 @@ struct Writing<'a, 'b> {
 struct Imported {
     info: SessionInfo,
     /// Its number here.
-    session_no: i64,
+    session_no: SessionNo,
     /// Its turns for the archive, which have no frame yet.
     unpacked: Vec<Turn>,
 }
@@ -153,7 +153,7 @@ impl Writing<'_, '_> {
         }
     }
 
-    fn session_no(&self, id: SessionId) -> Result<i64> {
+    fn session_no(&self, id: SessionId) -> Result<SessionNo> {
         let session = self.sessions.get(&id);
         Ok(session.ok_or_else(|| Error::invalid("a line's session is missing"))?.session_no)
     }
@@ -179,7 +179,7 @@ impl Writing<'_, '_> {
         unit: (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
         original: Original,
     ) -> Result<i64> {
-        let place = Place { session: SessionNo(self.session_no(session)?), turn_number };
+        let place = self.session_no(session)?.turn(turn_number);
         self.last_seq += 1;
         units::insert(self.tx.sql, &self.scope, self.last_seq, Owner::Turn(place), unit)?;
         self.seqs.insert(unit.0, (self.last_seq, original));
@@ -253,7 +253,7 @@ impl Writing<'_, '_> {
     }
 
     fn transition(&mut self, moved: &Transition) -> Result<()> {
-        let place = (self.session_no(moved.session_id)?, moved.turn_number);
+        let place = self.session_no(moved.session_id)?.turn(moved.turn_number);
         let tiers = (moved.from.as_str(), moved.to.as_str());
         turns::record_move(self.tx.sql, &self.scope, place, tiers, moved.reason, moved.moved_at)
     }

@@ -139,7 +139,7 @@ impl WriteTx<'_> {
             (None, EndReason::Silence) => turns::last_said_at(self.sql, scope, session_no)?.unwrap_or(now),
         };
         for turn_number in turns::hot_numbers(self.sql, scope, session.info.id)? {
-            turns::leave_hot(self.sql, scope, (session_no, turn_number), MoveReason::SessionEnd, now)?;
+            turns::leave_hot(self.sql, scope, session_no.turn(turn_number), MoveReason::SessionEnd, now)?;
         }
         receipts::end_promotions(self, scope, session_no)?;
         sessions::set_ended(self.sql, scope, session_no, reason, ended_at)?;

@@ -6,6 +6,7 @@ use crate::{
     error::Result,
     model::{
         ids::ReceiptId,
+        place::SessionNo,
         receipt::Receipt,
         tier::{MemoryTier, MoveReason},
     },
@@ -69,7 +70,7 @@ pub(crate) fn count_use(tx: &WriteTx<'_>, scope: &Scope, session: &SessionRow, i
 }
 
 /// Makes what was cold warm in the session that used it.
-fn promote(tx: &WriteTx<'_>, scope: &Scope, session_no: i64, shown: &[Shown]) -> Result<()> {
+fn promote(tx: &WriteTx<'_>, scope: &Scope, session_no: SessionNo, shown: &[Shown]) -> Result<()> {
     let cold = shown.iter().filter(|shown| shown.memory_tier == Some(MemoryTier::Cold));
     let cold: Vec<_> = cold.filter_map(|shown| shown.seq.zip(shown.place)).collect();
     if cold.is_empty() {
@@ -87,7 +88,7 @@ fn promote(tx: &WriteTx<'_>, scope: &Scope, session_no: i64, shown: &[Shown]) ->
 }
 
 /// The session ends: what was warm in it for its use is cold again.
-pub(crate) fn end_promotions(tx: &WriteTx<'_>, scope: &Scope, session_no: i64) -> Result<()> {
+pub(crate) fn end_promotions(tx: &WriteTx<'_>, scope: &Scope, session_no: SessionNo) -> Result<()> {
     for place in receipts::promoted_places(tx.sql, scope, session_no)? {
         turns::record_move(tx.sql, scope, place, ("warm", "cold"), MoveReason::RecallEnd, tx.now())?;
     }

@@ -9,6 +9,7 @@ use crate::{
     model::{
         ids::SessionId,
         instant,
+        place::MAX_TURN_NUMBER,
         session::EndReason,
         turn::{RecordOutcome, Recorded},
     },
@@ -50,7 +51,7 @@ impl WriteTx<'_> {
         let said_at = measured.turn.said_at.map_or(Ok(now), instant::checked)?;
         session.count(measured.tokens.total_tokens, said_at, now);
         let (id, session_no, turn_number) = (session.info.id, session.session_no, session.info.turn_count);
-        if turn_number > turns::MAX_TURN_NUMBER {
+        if turn_number > MAX_TURN_NUMBER {
             return Err(Error::invalid("the session is full; start another one"));
         }
         let seq = i64::from(user.last_seq) + 1;
@@ -69,7 +70,7 @@ impl WriteTx<'_> {
         let mut evicted = Vec::new();
         for gone in hot.push(Arc::new(turn)) {
             let number = gone.turn.turn_number;
-            turns::leave_hot(self.sql, scope, (session_no, number), gone.reason, now)
+            turns::leave_hot(self.sql, scope, session_no.turn(number), gone.reason, now)
                 .inspect_err(|_| self.live.forget(id))?;
             evicted.push(number);
         }

@@ -7,6 +7,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         ids::SessionId,
+        place::SessionNo,
         tier::{MemoryTier, MoveReason},
         turn::Turn,
     },
@@ -72,14 +73,14 @@ impl WriteTx<'_> {
         Ok(restored)
     }
 
-    fn put_back(&self, scope: &Scope, session_no: i64, unpacked: &Unpacked) -> Result<u32> {
+    fn put_back(&self, scope: &Scope, session_no: SessionNo, unpacked: &Unpacked) -> Result<u32> {
         let now = self.now();
         let archived = originals::words_of_frame(self.sql, scope, unpacked.frame_no)?;
         originals::remove_frame(self.sql, scope, unpacked.frame_no)?;
         for (turn, words) in &unpacked.turns {
             // As they are in the index: older rules may have derived them.
             let words = archived.get(&turn.turn_number).unwrap_or(words);
-            let place = (session_no, turn.turn_number);
+            let place = session_no.turn(turn.turn_number);
             turns::insert_warm(self.sql, scope, session_no, turn, words)?;
             turns::record_move(self.sql, scope, place, ("cold", "warm"), MoveReason::Restoration, now)?;
             summaries::remove(self.sql, scope, place)?;
@@ -89,11 +90,11 @@ impl WriteTx<'_> {
     }
 
     /// Turns that were kept verbatim are warm again; only the caller's own marks stay.
-    fn warm_kept(&self, scope: &Scope, session_no: i64) -> Result<u32> {
+    fn warm_kept(&self, scope: &Scope, session_no: SessionNo) -> Result<u32> {
         let now = self.now();
         let moved = turns::warm_kept(self.sql, scope, session_no, SLICE)?;
         for &number in &moved {
-            let place = (session_no, number);
+            let place = session_no.turn(number);
             turns::record_move(self.sql, scope, place, ("cold", "warm"), MoveReason::Restoration, now)?;
         }
         u32::try_from(moved.len()).map_err(|_| Error::new(ErrorKind::Corrupt, "too many turns moved"))

@@ -15,6 +15,7 @@ use crate::{
     model::{
         ids::{AnchorId, SessionId, SummaryId},
         job::JobKind,
+        place::{Place, SessionNo},
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason},
         turn::Turn,
@@ -35,7 +36,7 @@ use crate::{
 /// Some turns of one session, in its order, and what becomes of each.
 #[derive(Debug)]
 pub(crate) struct Swap {
-    pub(crate) session: (SessionId, i64),
+    pub(crate) session: (SessionId, SessionNo),
     pub(crate) fates: Vec<Fate>,
     /// The originals of those that are archived, in their order; none: no turn is.
     pub(crate) frame: Option<Frame>,
@@ -72,7 +73,7 @@ impl JobTx<'_, '_> {
         };
         let (mut folds, mut position) = (BTreeSet::new(), 0);
         for Fate { turn, plan } in &swap.fates {
-            let place = (session_no, turn.turn_number);
+            let place = session_no.turn(turn.turn_number);
             let source = Source {
                 turn: Some(turn.id),
                 seq: turn.seq,
@@ -96,7 +97,7 @@ impl JobTx<'_, '_> {
                             originals::insert_archived(sql, scope, place, (frame_no, position))?;
                             position += 1;
                         }
-                        Original::Deleted => self.forget_words(scope, session_no, (turn, &summary))?,
+                        Original::Deleted => self.forget_words(scope, place, (turn, &summary))?,
                     }
                     turns::remove(sql, scope, place)?;
                 }
@@ -116,13 +117,12 @@ impl JobTx<'_, '_> {
     fn forget_words(
         &mut self,
         scope: &Scope,
-        session_no: i64,
+        place: Place,
         (turn, summary): (&Turn, &Summary),
     ) -> Result<()> {
         let sql = self.tx.sql;
         let seq = u32::try_from(turn.seq).unwrap_or(u32::MAX);
         // As they are in the index: older rules may have derived them.
-        let place = (session_no, turn.turn_number);
         let old = units::words_at(sql, scope, place)?.unwrap_or_default();
         let keywords = serde_json::to_string(&summary.topic_keywords).unwrap_or_default();
         let new = units::words_of_summary(&summary.summary_text, &keywords);
@@ -288,7 +288,7 @@ mod tests {
             let refused = run(&store, &lease, swap).await.unwrap_err();
             assert!(matches!(refused, SliceError::Changed), "{refused:?}");
             assert_eq!(state(&path), before);
-            let (scope, place) = (lease.scope.unwrap(), (1, 4));
+            let (scope, place) = (lease.scope.unwrap(), SessionNo(1).turn(4));
             store.write(move |tx| turns::keep_cold(tx.sql, &scope, place, None)).await.unwrap();
         }
     }

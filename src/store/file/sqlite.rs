@@ -12,7 +12,7 @@ use crate::{
     clock::Clock,
     error::{Error, ErrorKind, Result},
     faults::{Faults, Moment},
-    model::instant,
+    model::{instant, place::UserNo},
     store::{
         rows::users,
         sql::{Columns, Expect, Flow, Row, Sql, UserRow, Value, values},
@@ -134,7 +134,7 @@ impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
         Ok(changed)
     }
 
-    fn lock_user(&self, user_no: i64) -> Result<Option<UserRow>> {
+    fn lock_user(&self, user_no: UserNo) -> Result<Option<UserRow>> {
         // Nobody else writes while this transaction does.
         let mut found = None;
         self.query(users::ROW, values![user_no], &mut |row| {

@@ -2,9 +2,11 @@
 
 use crate::{
     error::Result,
-    model::{ids::TurnId, place::UnitKind},
+    model::{
+        ids::TurnId,
+        place::{Place, SessionNo, UnitKind},
+    },
     store::{
-        rows::turns::{place_of, turn_key},
         scope::Scope,
         sql::{Sql, ToColumn as _, Value, values},
     },
@@ -255,46 +257,44 @@ pub(crate) fn slice(sql: &dyn Sql, scope: &Scope, table: &Table, rows: u32) -> R
 /// A turn to erase, wherever it is.
 pub(crate) struct Doomed {
     pub(crate) turn_id: TurnId,
-    pub(crate) turn_number: u32,
+    pub(crate) place: Place,
     pub(crate) seq: u32,
 }
 
 /// Some turns of a session: rows, in the archive, or only summaries.
-pub(crate) fn some_turns(sql: &dyn Sql, scope: &Scope, session_no: i64, limit: u32) -> Result<Vec<Doomed>> {
+pub(crate) fn some_turns(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    limit: u32,
+) -> Result<Vec<Doomed>> {
     sql.list(
-        "SELECT id, turn_key, seq FROM conversation_turns WHERE turn_key BETWEEN ?1 AND ?2 AND user_id = ?3
+        "SELECT id, turn_key, seq FROM conversation_turns WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3
          UNION ALL SELECT turn_id, turn_key, seq FROM archived_turns
-         WHERE turn_key BETWEEN ?1 AND ?2 AND user_no = ?4
+         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_no = ?4
          UNION ALL SELECT original_turn_id, turn_key, seq FROM conversation_summaries
-         WHERE turn_key BETWEEN ?1 AND ?2 AND user_id = ?3 AND original = 'deleted'
+         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 AND original = 'deleted'
          LIMIT ?5",
         values![
-            turn_key(session_no, 0),
-            turn_key(session_no + 1, 0) - 1,
+            session_no.start(),
+            session_no.end(),
             scope.user_id,
             scope.user_no,
             limit
         ],
-        |row| Ok(Doomed { turn_id: row.get(0)?, turn_number: place_of(row.get(1)?).1, seq: row.get(2)? }),
+        |row| Ok(Doomed { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? }),
     )
 }
 
 /// Deletes what a turn has in a table, and returns how many rows that were.
-pub(crate) fn of_turn(
-    sql: &dyn Sql,
-    scope: &Scope,
-    table: &Table,
-    (session_no, turn): (i64, &Doomed),
-) -> Result<u64> {
+pub(crate) fn of_turn(sql: &dyn Sql, scope: &Scope, table: &Table, turn: &Doomed) -> Result<u64> {
     let user = table.user_of(scope);
     let mut deleted = 0;
     for way in table.of_session {
         deleted += match way {
-            ByTurnKey(text) => {
-                sql.change(text, &[user, turn_key(session_no, turn.turn_number).to_column()])?
-            }
+            ByTurnKey(text) => sql.change(text, &[user, turn.place.to_column()])?,
             ByPlace(text) => {
-                sql.change(text, &[user, session_no.to_column(), turn.turn_number.to_column()])?
+                sql.change(text, &[user, turn.place.session.to_column(), turn.place.turn_number.to_column()])?
             }
             BySeq(text) => sql.change(text, &[user, turn.seq.to_column()])?,
             BySession(_) | AllRows | MadeAnew | Last | Stays => 0,
@@ -308,7 +308,7 @@ pub(crate) fn of_session(
     sql: &dyn Sql,
     scope: &Scope,
     table: &Table,
-    session_no: i64,
+    session_no: SessionNo,
     rows: u32,
 ) -> Result<u64> {
     let mut deleted = 0;

@@ -11,6 +11,7 @@ use crate::{
         ids::{SessionId, UserId},
         instant,
         job::{JobInfo, JobKind},
+        place::UserNo,
     },
     store::{
         scope::Scope,
@@ -190,7 +191,7 @@ pub(crate) fn find(
 }
 
 fn read_found(row: &Row<'_>) -> Result<Found> {
-    let (user_id, user_no): (Option<UserId>, Option<i64>) = (row.get(2)?, row.get(3)?);
+    let (user_id, user_no): (Option<UserId>, Option<UserNo>) = (row.get(2)?, row.get(3)?);
     Ok(Found(Lease {
         job_no: row.get(0)?,
         kind: row.get(1)?,
@@ -331,7 +332,7 @@ pub(crate) fn give_back(sql: &dyn Sql, lease: &Lease, unfinished: &Unfinished) -
 }
 
 /// Jobs that have failed, or wait for another try, with their users' numbers.
-pub(crate) fn waiting(sql: &dyn Sql, now: DateTime<Utc>) -> Result<Vec<(i64, Option<i64>)>> {
+pub(crate) fn waiting(sql: &dyn Sql, now: DateTime<Utc>) -> Result<Vec<(i64, Option<UserNo>)>> {
     sql.list(
         "SELECT j.job_no, u.user_no FROM jobs AS j LEFT JOIN user_scopes AS u ON u.user_id = j.user_id
          WHERE j.state = 'failed' OR j.state = 'queued' AND j.next_run_at > ?1 ORDER BY j.job_no",

@@ -9,14 +9,12 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         ids::{SessionId, SnapshotId, TurnId},
+        place::{Place, SessionNo},
         tier::MemoryTier,
         turn::Turn,
     },
     store::{
-        rows::{
-            row_check,
-            turns::{self, turn_key},
-        },
+        rows::{row_check, turns},
         scope::Scope,
         sql::{Expect, Flow, Row, Sql, Value, bytes, missing, values},
     },
@@ -57,7 +55,7 @@ macro_rules! archived {
 
 /// Where in the archive a turn is, and what proves its text.
 struct Archived {
-    place: (i64, u32),
+    place: Place,
     frame_no: i64,
     position: usize,
     content_hash: Result<ContentHash>,
@@ -65,7 +63,7 @@ struct Archived {
 
 fn read_archived(row: &Row<'_>) -> Result<Archived> {
     Ok(Archived {
-        place: turns::place_of(row.get(0)?),
+        place: row.get(0)?,
         frame_no: row.get(1)?,
         position: row.get(2)?,
         content_hash: row.get(3),
@@ -78,17 +76,16 @@ impl<'s> Reader<'s> {
     }
 
     /// One turn by its place in its session.
-    pub(crate) fn by_number(&mut self, session_no: i64, turn_number: u32) -> Result<Option<Turn>> {
-        let found = match turns::by_number(self.sql, &self.scope, session_no, turn_number)? {
+    pub(crate) fn by_number(&mut self, place: Place) -> Result<Option<Turn>> {
+        let found = match turns::by_number(self.sql, &self.scope, place)? {
             Some(turn) => Some(turn),
             None => {
                 let Scope { user_no, user_id } = self.scope;
-                let key = turn_key(session_no, turn_number);
-                self.archived(archived!("a.turn_key = ?1"), values![key, user_no, user_id])?
+                self.archived(archived!("a.turn_key = ?1"), values![place, user_no, user_id])?
             }
         };
         match found {
-            Some(turn) if turn.turn_number != turn_number => Err(turns::damaged((session_no, turn_number))),
+            Some(turn) if turn.turn_number != place.turn_number => Err(turns::damaged(place)),
             found => Ok(found),
         }
     }
@@ -169,7 +166,7 @@ pub(crate) fn checked(mut turn: Turn, hash: &ContentHash) -> Result<Turn> {
 pub(crate) fn for_each_words(
     sql: &dyn Sql,
     scope: &Scope,
-    session_no: i64,
+    session_no: SessionNo,
     before: u32,
     mut each: impl FnMut(u32, EncodedWords<'_>),
 ) -> Result<()> {
@@ -177,10 +174,10 @@ pub(crate) fn for_each_words(
     sql.query(
         "SELECT turn_key, words FROM archived_turns
          WHERE turn_key >= ?1 AND turn_key < ?2 AND user_no = ?3 ORDER BY turn_key",
-        values![turn_key(session_no, 0), turn_key(session_no, before), scope.user_no],
+        values![session_no.start(), session_no.turn(before), scope.user_no],
         &mut |row| {
             if let Some(words) = bytes(row.value(1)?).and_then(EncodedWords::parse) {
-                each(turns::place_of(row.get(0)?).1, words);
+                each(row.get::<Place>(0)?.turn_number, words);
             }
             Ok(Flow::Next)
         },
@@ -188,16 +185,11 @@ pub(crate) fn for_each_words(
 }
 
 /// The backend's state at a turn, wherever the turn is; `None` if there was none, or no such turn.
-pub(crate) fn snapshot(
-    sql: &dyn Sql,
-    scope: &Scope,
-    session_no: i64,
-    turn_number: u32,
-) -> Result<Option<SnapshotId>> {
+pub(crate) fn snapshot(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<SnapshotId>> {
     let found = sql.one(
         "SELECT snapshot_id FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2
          UNION ALL SELECT snapshot_id FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2",
-        values![turn_key(session_no, turn_number), scope.user_id],
+        values![place, scope.user_id],
         |row| row.get(0),
     )?;
     Ok(found.flatten())
@@ -216,14 +208,14 @@ pub(crate) fn insert_frame(sql: &dyn Sql, scope: &Scope, session: SessionId, fra
 pub(crate) fn insert_archived(
     sql: &dyn Sql,
     scope: &Scope,
-    (session_no, turn_number): (i64, u32),
+    place: Place,
     (frame_no, position): (i64, usize),
 ) -> Result<()> {
     sql.put(
         "INSERT INTO archived_turns (turn_key, turn_id, user_no, frame_no, position, turn_number, seq, words)
          SELECT turn_key, id, ?3, ?4, ?5, turn_number, seq, words FROM conversation_turns
          WHERE turn_key = ?1 AND user_id = ?2",
-        values![turn_key(session_no, turn_number), scope.user_id, scope.user_no, frame_no, position],
+        values![place, scope.user_id, scope.user_no, frame_no, position],
         Expect::One(missing),
     )
 }

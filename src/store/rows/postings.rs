@@ -144,7 +144,7 @@ fn last_chunks(
 /// The user's number, then these.
 fn key(scope: &Scope, numbers: &[u32]) -> Vec<Value<'static>> {
     let numbers = numbers.iter().map(|number| i64::from(*number));
-    std::iter::once(scope.user_no).chain(numbers).map(Value::Integer).collect()
+    std::iter::once(scope.user_no.0).chain(numbers).map(Value::Integer).collect()
 }
 
 fn replace(sql: &dyn Sql, scope: &Scope, word: Word, old: &Chunk, new: &[Posting]) -> Result<()> {

@@ -12,6 +12,7 @@ use crate::{
     model::{
         critical::CriticalRule,
         ids::ReceiptId,
+        place::{Place, SessionNo},
         profile::{Parts, Profile, Weights},
         receipt::{PROMOTED, Receipt, ReceiptItem},
         tier::MemoryTier,
@@ -198,8 +199,8 @@ pub(crate) fn set_used(
 pub(crate) struct Shown {
     /// The unit; `None`: an anchor.
     pub(crate) seq: Option<u32>,
-    /// Where its turn is: the session's number and the turn's; `None`: that cannot be read.
-    pub(crate) place: Option<(i64, u32)>,
+    /// Where its turn is; `None`: that cannot be read.
+    pub(crate) place: Option<Place>,
     pub(crate) memory_tier: Option<MemoryTier>,
     pub(crate) packed_as: String,
     /// Why the turn was kept verbatim.
@@ -220,7 +221,11 @@ pub(crate) fn shown(sql: &dyn Sql, scope: &Scope, receipt_no: i64) -> Result<Vec
         |row| {
             Ok(Shown {
                 seq: row.get(0)?,
-                place: row.get(1).ok().zip(row.get(2).ok()),
+                place: row
+                    .get::<SessionNo>(1)
+                    .ok()
+                    .zip(row.get(2).ok())
+                    .map(|(session, number)| session.turn(number)),
                 memory_tier: row.get(3)?,
                 packed_as: row.get(4)?,
                 rule: row.get(5)?,
@@ -253,7 +258,7 @@ pub(crate) fn count(sql: &dyn Sql, scope: &Scope, (aspect, name): (&str, &str), 
 pub(crate) fn promote(
     sql: &dyn Sql,
     scope: &Scope,
-    session_no: i64,
+    session_no: SessionNo,
     seq: u32,
     now: DateTime<Utc>,
 ) -> Result<()> {
@@ -266,7 +271,7 @@ pub(crate) fn promote(
 }
 
 /// The turns that are warm in a session for they were of use in it, the newest of use first.
-pub(crate) fn promoted(sql: &dyn Sql, scope: &Scope, session_no: i64, limit: u32) -> Result<Vec<u32>> {
+pub(crate) fn promoted(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<Vec<u32>> {
     sql.list(
         "SELECT seq FROM promotions WHERE user_no = ?1 AND session_no = ?2
          ORDER BY promoted_at DESC, seq DESC LIMIT ?3",
@@ -276,18 +281,18 @@ pub(crate) fn promoted(sql: &dyn Sql, scope: &Scope, session_no: i64, limit: u32
 }
 
 /// The same, with the places of their turns.
-pub(crate) fn promoted_places(sql: &dyn Sql, scope: &Scope, session_no: i64) -> Result<Vec<(i64, u32)>> {
+pub(crate) fn promoted_places(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<Vec<Place>> {
     sql.list(
         "SELECT u.session_no, u.turn_number
          FROM promotions AS p JOIN recall_units AS u ON u.user_no = p.user_no AND u.seq = p.seq
          WHERE p.user_no = ?1 AND p.session_no = ?2 AND u.kind = 'turn' ORDER BY p.seq",
         values![scope.user_no, session_no],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+        |row| Ok(Place { session: row.get(0)?, turn_number: row.get(1)? }),
     )
 }
 
 /// What was warm in a session for its use is so no longer.
-pub(crate) fn remove_promotions(sql: &dyn Sql, scope: &Scope, session_no: i64) -> Result<()> {
+pub(crate) fn remove_promotions(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<()> {
     sql.put(
         "DELETE FROM promotions WHERE user_no = ?1 AND session_no = ?2",
         values![scope.user_no, session_no],

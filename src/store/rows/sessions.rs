@@ -20,7 +20,7 @@ use crate::{
 /// A session with the short key that its turns lie under.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionRow {
-    pub(crate) session_no: i64,
+    pub(crate) session_no: SessionNo,
     /// The user's.
     epoch: i64,
     pub(crate) info: SessionInfo,
@@ -29,7 +29,7 @@ pub(crate) struct SessionRow {
 impl SessionRow {
     /// The place of one of its turns.
     pub(crate) fn place(&self, turn_number: u32) -> Place {
-        Place { session: SessionNo(self.session_no), turn_number }
+        self.session_no.turn(turn_number)
     }
 
     /// Counts one more turn. The first one says when the session started.
@@ -164,7 +164,7 @@ pub(crate) fn insert(
 }
 
 /// Writes a session that was exported, and returns its number here.
-pub(crate) fn insert_imported(sql: &dyn Sql, scope: &Scope, session: &SessionInfo) -> Result<i64> {
+pub(crate) fn insert_imported(sql: &dyn Sql, scope: &Scope, session: &SessionInfo) -> Result<SessionNo> {
     sql.scalar(
         "INSERT INTO conversation_sessions
            (id, user_id, caller_id, part, project, started_at, ended_at, end_reason, successor_id, turn_count,
@@ -208,7 +208,7 @@ pub(crate) fn set_counts(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> 
 pub(crate) fn set_ended(
     sql: &dyn Sql,
     scope: &Scope,
-    session_no: i64,
+    session_no: SessionNo,
     reason: EndReason,
     ended_at: DateTime<Utc>,
 ) -> Result<()> {
@@ -238,9 +238,9 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Resu
 pub(crate) fn silent(
     sql: &dyn Sql,
     cutoff: DateTime<Utc>,
-    after: i64,
+    after: SessionNo,
     limit: u32,
-) -> Result<Vec<(i64, Scope, SessionId)>> {
+) -> Result<Vec<(SessionNo, Scope, SessionId)>> {
     sql.list(
         "SELECT s.session_no, s.user_id, u.user_no, s.id
          FROM conversation_sessions AS s JOIN user_scopes AS u ON u.user_id = s.user_id
@@ -277,7 +277,7 @@ pub(crate) fn close(
 }
 
 /// Says of an ended session that all of it is in cold, or that it is again as it was when it ended: warm.
-pub(crate) fn set_tier(sql: &dyn Sql, scope: &Scope, session_no: i64, tier: MemoryTier) -> Result<()> {
+pub(crate) fn set_tier(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, tier: MemoryTier) -> Result<()> {
     sql.put(
         "UPDATE conversation_sessions SET memory_tier = ?3
          WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NOT NULL",
@@ -287,7 +287,7 @@ pub(crate) fn set_tier(sql: &dyn Sql, scope: &Scope, session_no: i64, tier: Memo
 }
 
 /// Says that a session which silence had ended was ended by call after all: nothing goes on from it.
-pub(crate) fn set_ended_by_call(sql: &dyn Sql, scope: &Scope, session_no: i64) -> Result<()> {
+pub(crate) fn set_ended_by_call(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<()> {
     sql.put(
         "UPDATE conversation_sessions SET end_reason = 'call'
          WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NOT NULL",
@@ -299,7 +299,7 @@ pub(crate) fn set_ended_by_call(sql: &dyn Sql, scope: &Scope, session_no: i64) -
 pub(crate) fn set_successor(
     sql: &dyn Sql,
     scope: &Scope,
-    session_no: i64,
+    session_no: SessionNo,
     successor: SessionId,
 ) -> Result<()> {
     sql.put(

@@ -4,13 +4,11 @@ use crate::{
     error::Result,
     model::{
         ids::{AnchorId, SessionId, SnapshotId, TurnId},
+        place::{Place, SessionNo},
         summary::Summary,
     },
     store::{
-        rows::{
-            row_check,
-            turns::{place_of, turn_key},
-        },
+        rows::row_check,
         scope::Scope,
         sql::{Expect, Flow, Row, Sql, values},
     },
@@ -32,9 +30,10 @@ const CHECKED_COLUMNS: usize = 17;
 
 fn read(row: &Row<'_>) -> Result<Summary> {
     if !row_check::holds(row, CHECKED_COLUMNS)? {
-        let (session_no, turn_number) = place_of(row.get(0)?);
+        let Place { session, turn_number } = row.get(0)?;
         return Err(row_check::damaged(format_args!(
-            "the summary of turn {turn_number} of session number {session_no}"
+            "the summary of turn {turn_number} of session number {}",
+            session.0
         )));
     }
     Ok(Summary {
@@ -58,7 +57,7 @@ fn read(row: &Row<'_>) -> Result<Summary> {
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
-    session_no: i64,
+    session_no: SessionNo,
     seq: i64,
     snapshot: Option<SnapshotId>,
     summary: &Summary,
@@ -69,7 +68,7 @@ pub(crate) fn insert(
             summary_tokens, reliability, summarizer, identity_anchor_ids, topic_keywords, summary_text, original_tokens)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
         values![
-            turn_key(session_no, summary.turn_number),
+            session_no.turn(summary.turn_number),
             summary.id,
             summary.original_turn_id,
             summary.original,
@@ -92,24 +91,19 @@ pub(crate) fn insert(
 }
 
 /// Removes the summary of a turn that comes back, if there is one.
-pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, (session_no, turn_number): (i64, u32)) -> Result<()> {
+pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<()> {
     sql.put(
         "DELETE FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2",
-        values![turn_key(session_no, turn_number), scope.user_id],
+        values![place, scope.user_id],
         Expect::Any,
     )
 }
 
 /// Notes on a turn's summary which anchors the turn is evidence for.
-pub(crate) fn set_anchors(
-    sql: &dyn Sql,
-    scope: &Scope,
-    (session_no, turn_number): (i64, u32),
-    anchors: &[AnchorId],
-) -> Result<()> {
+pub(crate) fn set_anchors(sql: &dyn Sql, scope: &Scope, place: Place, anchors: &[AnchorId]) -> Result<()> {
     sql.put(
         "UPDATE conversation_summaries SET identity_anchor_ids = ?3 WHERE turn_key = ?1 AND user_id = ?2",
-        values![turn_key(session_no, turn_number), scope.user_id, serde_json::json!(anchors).to_string()],
+        values![place, scope.user_id, serde_json::json!(anchors).to_string()],
         Expect::Any,
     )
 }
@@ -128,14 +122,10 @@ pub(crate) fn of_turn(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Opti
 }
 
 /// The summary that stands at a place of a session.
-pub(crate) fn at(
-    sql: &dyn Sql,
-    scope: &Scope,
-    (session_no, turn_number): (i64, u32),
-) -> Result<Option<Summary>> {
+pub(crate) fn at(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<Summary>> {
     sql.one(
         concat!("SELECT ", columns!(), " FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2"),
-        values![turn_key(session_no, turn_number), scope.user_id],
+        values![place, scope.user_id],
         |row| read(row),
     )
 }

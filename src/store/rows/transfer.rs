@@ -7,13 +7,11 @@ use crate::{
     model::{
         anchor::{Attribute, Cardinality, Stance},
         ids::{AnchorId, SessionId, TurnId},
+        place::SessionNo,
         turn::Turn,
     },
     store::{
-        rows::{
-            row_check::{self, damaged},
-            turns::turn_key,
-        },
+        rows::row_check::{self, damaged},
         scope::Scope,
         sql::{Expect, Flow, Sql, ToColumn, values},
     },
@@ -256,14 +254,14 @@ pub(crate) fn insert_derivation(sql: &dyn Sql, scope: &Scope, derivation: &Deriv
 pub(crate) fn insert_archived(
     sql: &dyn Sql,
     scope: &Scope,
-    (session_no, turn, words): (i64, &Turn, &[u8]),
+    (session_no, turn, words): (SessionNo, &Turn, &[u8]),
     (frame_no, position): (i64, usize),
 ) -> Result<()> {
     sql.put(
         "INSERT INTO archived_turns (turn_key, turn_id, user_no, frame_no, position, turn_number, seq, words)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         values![
-            turn_key(session_no, turn.turn_number),
+            session_no.turn(turn.turn_number),
             turn.id,
             scope.user_no,
             frame_no,

@@ -2,21 +2,15 @@
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::turn::{Said, TokenCounts, Turn},
+    model::{
+        place::Place,
+        turn::{Said, TokenCounts, Turn},
+    },
     store::{
         rows::row_check,
         sql::{self, FromColumn, Row, Value},
     },
 };
-
-/// `turn_key = session_no << 24 | turn_number`.
-const TURN_NUMBER_BITS: u32 = 24;
-/// The most turns of one session.
-pub(crate) const MAX_TURN_NUMBER: u32 = (1 << TURN_NUMBER_BITS) - 1;
-
-pub(crate) fn turn_key(session_no: i64, turn_number: u32) -> i64 {
-    session_no << TURN_NUMBER_BITS | i64::from(turn_number)
-}
 
 /// What [`read`] reads: what the row's checksum covers, in the table's order, then the checksum, then what it leaves out.
 macro_rules! turn_columns {
@@ -37,7 +31,7 @@ pub(crate) const TURN_KEY: usize = CHECKED_COLUMNS + 2;
 pub(crate) fn read(row: &Row<'_>) -> Result<Turn> {
     let values: [_; TURN_KEY] = row.values()?;
     if !row_check::is_whole(&values[..=CHECKED_COLUMNS]) {
-        return Err(damaged(place(row)?));
+        return Err(damaged(row.get(TURN_KEY)?));
     }
     Ok(Turn {
         id: get(&values, 0)?,
@@ -73,19 +67,9 @@ fn get<T: FromColumn>(values: &[Value<'_>; TURN_KEY], at: usize) -> Result<T> {
     sql::read(values[at], at)
 }
 
-/// Where the turn of a row is: what the row was found by.
-fn place(row: &Row<'_>) -> Result<(i64, u32)> {
-    Ok(place_of(row.get(TURN_KEY)?))
-}
-
 /// The error for a turn that is not what was recorded.
-pub(crate) fn damaged((session_no, turn_number): (i64, u32)) -> Error {
-    row_check::damaged(format_args!("turn {turn_number} of session number {session_no}"))
-}
-
-/// The session and the number that a key is made of.
-pub(crate) fn place_of(turn_key: i64) -> (i64, u32) {
-    (turn_key >> TURN_NUMBER_BITS, u32::try_from(turn_key & i64::from(MAX_TURN_NUMBER)).unwrap_or(0))
+pub(crate) fn damaged(Place { session, turn_number }: Place) -> Error {
+    row_check::damaged(format_args!("turn {turn_number} of session number {}", session.0))
 }
 
 /// Turns that were read one after the other.
@@ -102,7 +86,7 @@ impl Read {
         match read(row) {
             Ok(turn) => self.turns.push(turn),
             Err(error) if error.kind() == ErrorKind::Corrupt => {
-                self.damaged.push(place(row)?.1);
+                self.damaged.push(row.get::<Place>(TURN_KEY)?.turn_number);
                 return Ok(false);
             }
             Err(error) => return Err(error),

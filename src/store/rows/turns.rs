@@ -23,7 +23,7 @@ use crate::{
 };
 
 pub(crate) use crate::store::rows::{
-    turn_row::{MAX_TURN_NUMBER, Read, damaged, place_of, turn_key},
+    turn_row::{Read, damaged},
     units::{unit_by_caller_id, unit_by_seq},
 };
 
@@ -31,7 +31,7 @@ pub(crate) use crate::store::rows::{
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
-    session: (SessionId, i64),
+    session: (SessionId, SessionNo),
     (turn_number, seq): (u32, i64),
     measured: MeasuredTurn,
     (said_at, now): (DateTime<Utc>, DateTime<Utc>),
@@ -53,8 +53,7 @@ pub(crate) fn insert(
         said: turn.said,
     };
     let unit = (turn.id, turn.caller_id.as_deref(), content_hash, said_at);
-    let place = Place { session: SessionNo(session_no), turn_number };
-    units::insert(sql, scope, seq, Owner::Turn(place), unit)?;
+    units::insert(sql, scope, seq, Owner::Turn(session_no.turn(turn_number)), unit)?;
     insert_row(sql, scope, session_no, &turn, &words)?;
     Ok(turn)
 }
@@ -63,7 +62,7 @@ pub(crate) fn insert(
 pub(crate) fn insert_warm(
     sql: &dyn Sql,
     scope: &Scope,
-    session_no: i64,
+    session_no: SessionNo,
     turn: &Turn,
     words: &[u8],
 ) -> Result<()> {
@@ -81,7 +80,7 @@ pub(crate) fn insert_warm(
 pub(crate) fn insert_row(
     sql: &dyn Sql,
     scope: &Scope,
-    session_no: i64,
+    session_no: SessionNo,
     turn: &Turn,
     words: &[u8],
 ) -> Result<()> {
@@ -96,7 +95,7 @@ pub(crate) fn insert_row(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
                  ?22, ?23, ?24, ?25)",
         values![
-            turn_key(session_no, turn.turn_number),
+            session_no.turn(turn.turn_number),
             turn.id,
             scope.user_id,
             turn.session_id,
@@ -131,15 +130,14 @@ pub(crate) fn insert_row(
 pub(crate) fn leave_hot(
     sql: &dyn Sql,
     scope: &Scope,
-    (session_no, turn_number): (i64, u32),
+    place: Place,
     reason: MoveReason,
     now: DateTime<Utc>,
 ) -> Result<()> {
-    let key = turn_key(session_no, turn_number);
     // By its key alone: that it is hot its session says, and the index of hot rows, even if a bit of the row says otherwise.
     sql.put(
         "UPDATE conversation_turns SET memory_tier = 'warm', tier_pad = '' WHERE turn_key = ?1 AND user_id = ?2",
-        values![key, scope.user_id],
+        values![place, scope.user_id],
         Expect::Any,
     )?;
     sql.put(
@@ -150,7 +148,7 @@ pub(crate) fn leave_hot(
                               WHERE m.user_no = ?1 AND m.session_no = ?2 AND m.turn_number = ?3), 0),
                 'hot', 'warm', ?4, ?5
          FROM conversation_turns WHERE turn_key = ?6 AND user_id = ?7",
-        values![scope.user_no, session_no, turn_number, reason, now, key, scope.user_id],
+        values![scope.user_no, place.session, place.turn_number, reason, now, place, scope.user_id],
         Expect::Any,
     )
 }
@@ -159,7 +157,7 @@ pub(crate) fn leave_hot(
 pub(crate) fn record_move(
     sql: &dyn Sql,
     scope: &Scope,
-    (session_no, turn_number): (i64, u32),
+    place: Place,
     (from, to): (&str, &str),
     reason: MoveReason,
     now: DateTime<Utc>,
@@ -169,7 +167,7 @@ pub(crate) fn record_move(
            (user_no, session_no, turn_number, move_number, from_tier, to_tier, reason, moved_at)
          SELECT ?1, ?2, ?3, 1 + coalesce(max(move_number), 0), ?4, ?5, ?6, ?7 FROM memory_tier_transitions
          WHERE user_no = ?1 AND session_no = ?2 AND turn_number = ?3",
-        values![scope.user_no, session_no, turn_number, from, to, reason, now],
+        values![scope.user_no, place.session, place.turn_number, from, to, reason, now],
         Expect::Any,
     )
 }
@@ -178,10 +176,10 @@ pub(crate) fn record_move(
 pub(crate) fn are_warm(
     sql: &dyn Sql,
     scope: &Scope,
-    session_no: i64,
+    session_no: SessionNo,
     turns: &[(u32, TurnId)],
 ) -> Result<bool> {
-    let key = |number| Value::Integer(turn_key(session_no, number));
+    let key = |number| Value::Integer(session_no.turn(number).key());
     let sets: Vec<_> = turns
         .iter()
         .map(|(number, id)| vec![key(*number), scope.user_id.to_column(), id.to_column()])
@@ -202,13 +200,13 @@ pub(crate) fn are_warm(
 pub(crate) fn keep_cold(
     sql: &dyn Sql,
     scope: &Scope,
-    (session_no, turn_number): (i64, u32),
+    place: Place,
     rule: Option<CriticalRule>,
 ) -> Result<()> {
     sql.put(
         "UPDATE conversation_turns SET memory_tier = 'cold', is_identity_critical = ?3, critical_rule = ?4
          WHERE turn_key = ?1 AND user_id = ?2",
-        values![turn_key(session_no, turn_number), scope.user_id, rule.is_some(), rule],
+        values![place, scope.user_id, rule.is_some(), rule],
         Expect::One(missing),
     )
 }
@@ -217,20 +215,20 @@ pub(crate) fn keep_cold(
 pub(crate) fn judge_anew(
     sql: &dyn Sql,
     scope: &Scope,
-    ((session_no, turn_number), id): ((i64, u32), TurnId),
+    (place, id): (Place, TurnId),
     rule: Option<CriticalRule>,
 ) -> Result<()> {
     sql.put(
         "UPDATE conversation_turns SET is_identity_critical = ?4, critical_rule = ?5
          WHERE turn_key = ?1 AND user_id = ?2 AND id = ?3 AND memory_tier = 'cold'",
-        values![turn_key(session_no, turn_number), scope.user_id, id, rule.is_some(), rule],
+        values![place, scope.user_id, id, rule.is_some(), rule],
         Expect::Any,
     )
 }
 
 /// Makes turns that were kept verbatim in cold warm again, so many at most; only the caller's own marks stay. Returns their
 /// numbers.
-pub(crate) fn warm_kept(sql: &dyn Sql, scope: &Scope, session_no: i64, limit: u32) -> Result<Vec<u32>> {
+pub(crate) fn warm_kept(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<Vec<u32>> {
     sql.list(
         "UPDATE conversation_turns
          SET memory_tier = 'warm', is_identity_critical = CASE WHEN critical_rule = 'caller' THEN 1 ELSE 0 END,
@@ -240,16 +238,16 @@ pub(crate) fn warm_kept(sql: &dyn Sql, scope: &Scope, session_no: i64, limit: u3
             WHERE turn_key > ?1 AND turn_key < ?2 AND memory_tier = 'cold' AND user_id = ?3
             ORDER BY turn_key LIMIT ?4)
          RETURNING turn_number",
-        values![turn_key(session_no, 0), turn_key(session_no + 1, 0), scope.user_id, limit],
+        values![session_no.start(), session_no.end(), scope.user_id, limit],
         |row| row.get(0),
     )
 }
 
 /// Removes a turn whose successor is in this transaction.
-pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, (session_no, turn_number): (i64, u32)) -> Result<()> {
+pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<()> {
     sql.put(
         "DELETE FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2",
-        values![turn_key(session_no, turn_number), scope.user_id],
+        values![place, scope.user_id],
         Expect::One(missing),
     )
 }
@@ -258,7 +256,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, (session_no, turn_number): (i
 pub(crate) fn warm_after(
     sql: &dyn Sql,
     scope: &Scope,
-    session_no: i64,
+    session_no: SessionNo,
     after: u32,
     mut is_enough: impl FnMut(&[Turn]) -> bool,
 ) -> Result<Read> {
@@ -270,18 +268,18 @@ pub(crate) fn warm_after(
             " FROM conversation_turns
              WHERE turn_key > ?1 AND turn_key < ?2 AND user_id = ?3 AND memory_tier = 'warm' ORDER BY turn_key"
         ),
-        values![turn_key(session_no, after), turn_key(session_no + 1, 0), scope.user_id],
+        values![session_no.turn(after), session_no.end(), scope.user_id],
         &mut |row| Ok(if found.take(row)? && is_enough(&found.turns) { Flow::Stop } else { Flow::Next }),
     )?;
     Ok(found)
 }
 
 /// Whether a session has a warm turn, damaged or not.
-pub(crate) fn has_warm(sql: &dyn Sql, scope: &Scope, session_no: i64) -> Result<bool> {
+pub(crate) fn has_warm(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM conversation_turns
                         WHERE turn_key > ?1 AND turn_key < ?2 AND user_id = ?3 AND memory_tier = 'warm')",
-        values![turn_key(session_no, 0), turn_key(session_no + 1, 0), scope.user_id],
+        values![session_no.start(), session_no.end(), scope.user_id],
     )
 }
 
@@ -307,7 +305,7 @@ pub(crate) fn hot_numbers(sql: &dyn Sql, scope: &Scope, session: SessionId) -> R
         "SELECT turn_key FROM conversation_turns
          WHERE session_id = ?1 AND user_id = ?2 AND memory_tier = 'hot' ORDER BY turn_number",
         values![session, scope.user_id],
-        |row| Ok(place_of(row.get(0)?).1),
+        |row| Ok(row.get::<Place>(0)?.turn_number),
     )
 }
 
@@ -315,7 +313,7 @@ pub(crate) fn hot_numbers(sql: &dyn Sql, scope: &Scope, session: SessionId) -> R
 pub(crate) fn newest_before(
     sql: &dyn Sql,
     scope: &Scope,
-    session_no: i64,
+    session_no: SessionNo,
     before: u32,
     mut take: impl FnMut(&Turn) -> bool,
 ) -> Result<Read> {
@@ -328,7 +326,7 @@ pub(crate) fn newest_before(
              WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 AND memory_tier <> 'cold'
              ORDER BY turn_key DESC"
         ),
-        values![turn_key(session_no, 0), turn_key(session_no, before), scope.user_id],
+        values![session_no.start(), session_no.turn(before), scope.user_id],
         &mut |row| {
             if found.take(row)? && !found.turns.last().is_some_and(&mut take) {
                 found.turns.pop();
@@ -344,18 +342,18 @@ pub(crate) fn newest_before(
 pub(crate) fn for_each_words(
     sql: &dyn Sql,
     scope: &Scope,
-    session_no: i64,
+    session_no: SessionNo,
     before: u32,
     mut each: impl FnMut(u32, EncodedWords<'_>),
 ) -> Result<()> {
     sql.query(
         "SELECT turn_key, words FROM conversation_turns
          WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key",
-        values![turn_key(session_no, 0), turn_key(session_no, before), scope.user_id],
+        values![session_no.start(), session_no.turn(before), scope.user_id],
         &mut |row| {
             // What cannot be read is not found by its words.
             if let Some(words) = bytes(row.value(1)?).and_then(EncodedWords::parse) {
-                each(place_of(row.get(0)?).1, words);
+                each(row.get::<Place>(0)?.turn_number, words);
             }
             Ok(Flow::Next)
         },
@@ -363,15 +361,10 @@ pub(crate) fn for_each_words(
 }
 
 /// One turn by its place in its session.
-pub(crate) fn by_number(
-    sql: &dyn Sql,
-    scope: &Scope,
-    session_no: i64,
-    turn_number: u32,
-) -> Result<Option<Turn>> {
+pub(crate) fn by_number(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<Turn>> {
     sql.one(
         concat!("SELECT ", turn_columns!(), " FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2"),
-        values![turn_key(session_no, turn_number), scope.user_id],
+        values![place, scope.user_id],
         |row| read(row),
     )
 }
@@ -386,11 +379,15 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<T
 }
 
 /// When the last turn of a session was said, by its order.
-pub(crate) fn last_said_at(sql: &dyn Sql, scope: &Scope, session_no: i64) -> Result<Option<DateTime<Utc>>> {
+pub(crate) fn last_said_at(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+) -> Result<Option<DateTime<Utc>>> {
     sql.one(
         "SELECT timestamp FROM conversation_turns
          WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key DESC LIMIT 1",
-        values![turn_key(session_no, 0), turn_key(session_no + 1, 0), scope.user_id],
+        values![session_no.start(), session_no.end(), scope.user_id],
         |row| row.get(0),
     )
 }
@@ -399,7 +396,7 @@ pub(crate) fn last_said_at(sql: &dyn Sql, scope: &Scope, session_no: i64) -> Res
 pub(crate) fn transitions(
     sql: &dyn Sql,
     scope: &Scope,
-    session: (SessionId, i64),
+    session: (SessionId, SessionNo),
 ) -> Result<Vec<Transition>> {
     let (session_id, session_no) = session;
     sql.list(

@@ -8,11 +8,7 @@ use crate::{
         turn::{NewTurn, Turn},
     },
     store::{
-        rows::{
-            originals, row_check, summaries,
-            turns::{self, turn_key},
-            units,
-        },
+        rows::{originals, row_check, summaries, turns, units},
         scope::Scope,
         sql::{Sql, values},
     },
@@ -20,11 +16,11 @@ use crate::{
 };
 
 /// Whether what has the words of one turn, wherever that is, is what was written.
-pub(crate) fn is_sound(sql: &dyn Sql, scope: &Scope, place: (i64, u32)) -> Result<bool> {
+pub(crate) fn is_sound(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<bool> {
     let archived = sql.one(
         "SELECT turn_key, turn_id, user_no, frame_no, position, turn_number, seq, words, row_check
          FROM archived_turns WHERE turn_key = ?1 AND user_no = ?2",
-        values![turn_key(place.0, place.1), scope.user_no],
+        values![place, scope.user_no],
         |row| row_check::holds(row, 8),
     )?;
     // The checksum of a turn's row leaves its words out.
@@ -32,7 +28,7 @@ pub(crate) fn is_sound(sql: &dyn Sql, scope: &Scope, place: (i64, u32)) -> Resul
         Some(turn) => Ok(units::words_at(sql, scope, place)? == Some(WordCounts::of(&turn.said).encode())),
         None => Ok(true),
     };
-    let of_turn = turns::by_number(sql, scope, place.0, place.1).and_then(has_its_words);
+    let of_turn = turns::by_number(sql, scope, place).and_then(has_its_words);
     match of_turn.and_then(|is_sound| summaries::at(sql, scope, place).map(|_| is_sound)) {
         Ok(is_sound) => Ok(is_sound && archived != Some(false)),
         Err(error) if error.kind() == ErrorKind::Corrupt => Ok(false),
@@ -46,15 +42,14 @@ pub(crate) fn pieces_at(
     scope: &Scope,
     (originals, place): (&mut originals::Reader<'_>, Place),
 ) -> Result<Vec<Piece>> {
-    let (session_no, turn_number) = (place.session.0, place.turn_number);
-    let original = match originals.by_number(session_no, turn_number) {
+    let original = match originals.by_number(place) {
         // Found by its words and its summary's meaning.
         Err(error) if error.kind() == ErrorKind::Corrupt => None,
         original => original?,
     };
     let said = match original {
         Some(turn) => turn.said,
-        None => match summaries::at(sql, scope, (session_no, turn_number))? {
+        None => match summaries::at(sql, scope, place)? {
             Some(summary) => NewTurn::new(summary.summary_text, "").said,
             None => return Ok(Vec::new()),
         },

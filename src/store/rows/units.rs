@@ -10,9 +10,9 @@ use crate::{
         place::{Owner, Place, UnitKind},
     },
     store::{
-        rows::{turn_row::turn_key, users},
+        rows::users,
         scope::Scope,
-        sql::{Expect, Flow, Row, Sql, Value, missing, values},
+        sql::{Expect, Flow, Row, Sql, ToColumn, Value, missing, values},
     },
     text::{
         measure::ContentHash,
@@ -114,7 +114,7 @@ pub(crate) fn content_hashes(
     scope: &Scope,
     seqs: impl Iterator<Item = i64>,
 ) -> Result<Vec<ContentHash>> {
-    let sets: Vec<_> = seqs.map(|seq| vec![Value::Integer(scope.user_no), Value::Integer(seq)]).collect();
+    let sets: Vec<_> = seqs.map(|seq| vec![scope.user_no.to_column(), Value::Integer(seq)]).collect();
     let mut found = Vec::with_capacity(sets.len());
     sql.query_many(
         "SELECT content_hash FROM recall_units WHERE user_no = ?1 AND seq = ?2",
@@ -196,18 +196,14 @@ pub(crate) fn words_of_summary(summary_text: &str, topic_keywords: &str) -> Vec<
 }
 
 /// The words of one turn, from wherever it is; `None`: it is nowhere.
-pub(crate) fn words_at(
-    sql: &dyn Sql,
-    scope: &Scope,
-    (session_no, turn_number): (i64, u32),
-) -> Result<Option<Vec<u8>>> {
+pub(crate) fn words_at(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<Vec<u8>>> {
     sql.one(
         "SELECT words, NULL AS summary_text, NULL AS topic_keywords FROM conversation_turns
          WHERE turn_key = ?1 AND user_id = ?2
          UNION ALL SELECT words, NULL, NULL FROM archived_turns WHERE turn_key = ?1 AND user_no = ?3
          UNION ALL SELECT NULL, summary_text, topic_keywords FROM conversation_summaries
          WHERE turn_key = ?1 AND user_id = ?2 AND original = 'deleted'",
-        values![turn_key(session_no, turn_number), scope.user_id, scope.user_no],
+        values![place, scope.user_id, scope.user_no],
         words_in,
     )
 }
@@ -216,20 +212,19 @@ pub(crate) fn words_at(
 pub(crate) fn set_words(
     sql: &dyn Sql,
     scope: &Scope,
-    ((session_no, turn_number), id): ((i64, u32), TurnId),
+    (place, id): (Place, TurnId),
     words: &[u8],
 ) -> Result<()> {
-    let key = turn_key(session_no, turn_number);
     let in_row = sql.change(
         "UPDATE conversation_turns SET words = ?4 WHERE turn_key = ?1 AND user_id = ?2 AND id = ?3",
-        values![key, scope.user_id, id, words],
+        values![place, scope.user_id, id, words],
     )?;
     if in_row > 0 {
         return Ok(());
     }
     sql.put(
         "UPDATE archived_turns SET words = ?4 WHERE turn_key = ?1 AND user_no = ?2 AND turn_id = ?3",
-        values![key, scope.user_no, id, words],
+        values![place, scope.user_no, id, words],
         Expect::Any,
     )
 }

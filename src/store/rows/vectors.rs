@@ -127,7 +127,7 @@ const OF_BLOCK: &str = select!("= ?3");
 
 /// What [`OF_BLOCK`] asks for.
 fn key(scope: &Scope, space_no: i64, block: i64) -> Vec<Value<'static>> {
-    [scope.user_no, space_no, block].map(Value::Integer).to_vec()
+    [scope.user_no.0, space_no, block].map(Value::Integer).to_vec()
 }
 
 /// Shows the blocks of a user's vectors from a block on. Returns how many cannot be read.
