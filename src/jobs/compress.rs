@@ -88,9 +88,9 @@ pub(super) async fn compress(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
             return Ok(Ended::Stopped);
         }
     }
-    match embed::catch_up(job).await {
-        Err(SliceError::Lost) => return Err(SliceError::Lost),
-        _ => {} // What is missing recall makes by the way.
+    // What is missing recall makes by the way.
+    if let Err(SliceError::Lost) = embed::catch_up(job).await {
+        return Err(SliceError::Lost);
     }
     let is_done = job.slice(move |tx| tx.finish_compression(&scope, session_id)).await?;
     Ok(if is_done { Ended::Done } else { Ended::Later(trouble.unwrap_or_else(|| "turns are left".into())) })

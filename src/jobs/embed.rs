@@ -163,13 +163,17 @@ async fn write(job: &Job<'_, '_>, embedder: &dyn Embedder, space: Space, batch: 
     for ((seq, piece), answer) in places.into_iter().zip(answers?) {
         match answer {
             Ok(vector) => {
-                vectors.extend(Vector::of(&vector).map(|vector| Stored { seq, piece, bytes: vector.bytes() }))
+                vectors.extend(Vector::of(&vector).map(|vector| Stored {
+                    seq,
+                    piece,
+                    bytes: vector.bytes(),
+                }));
             }
             Err(why) => refused.push((seq, why.to_string())),
         }
     }
-    let (scope, embedded) = (job.scope, Embedded { epoch, after, until, vectors, refused, is_gap, counts });
-    job.slice(move |tx| tx.add_vectors(&scope, space, &embedded)).await?;
+    let (scope, found) = (job.scope, Embedded { epoch, after, until, vectors, refused, is_gap, counts });
+    job.slice(move |tx| tx.add_vectors(&scope, space, &found)).await?;
     Ok(true)
 }
 

@@ -49,8 +49,8 @@ impl Place {
 
     /// The session and the number that a key is made of.
     pub(crate) fn of_key(key: i64) -> Self {
-        let turn_number = key & i64::from(MAX_TURN_NUMBER);
-        Self { session: SessionNo(key >> TURN_NUMBER_BITS), turn_number: turn_number as u32 }
+        let turn_number = u32::try_from(key & i64::from(MAX_TURN_NUMBER)).expect("it has 24 bits");
+        Self { session: SessionNo(key >> TURN_NUMBER_BITS), turn_number }
     }
 }
 

@@ -228,7 +228,8 @@ impl UserIndex {
     /// How many turns behind a unit are found by words only, if vectors end there.
     pub(crate) fn uncovered(&self, covered_seq: u32) -> u32 {
         let behind = self.units.iter().skip(covered_seq as usize);
-        let others = behind.filter(|unit| unit.owner() == Owner::Other).count() as u32;
+        let others = behind.filter(|unit| unit.owner() == Owner::Other).count();
+        let others = u32::try_from(others).unwrap_or(u32::MAX);
         self.extent.last_seq.saturating_sub(covered_seq).saturating_sub(others)
     }
 

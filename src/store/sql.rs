@@ -151,7 +151,7 @@ impl<'r> Row<'r> {
         Ok(values)
     }
 
-    /// A column that holds JSON. serde_json quotes what it stumbles over; only the place is passed on.
+    /// A column that holds JSON. Its parser quotes what it stumbles over; only the place is passed on.
     pub(crate) fn json<T: DeserializeOwned>(&self, at: usize) -> Result<T> {
         let (Value::Text(text) | Value::Bytes(text)) = self.value(at)? else { return Err(unreadable(at)) };
         serde_json::from_slice(text).map_err(|_| unreadable(at))

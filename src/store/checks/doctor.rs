@@ -164,7 +164,9 @@ fn look_at_turns(sql: &dyn Sql, found: &mut TurnProblems) -> Result<()> {
                 Err(_) => found.unreadable += 1,
             }
         });
-        judged.iter().for_each(|turn| turn.count(sql, found));
+        for turn in &judged {
+            turn.count(sql, found);
+        }
         read?;
         if last <= after {
             return Ok(());

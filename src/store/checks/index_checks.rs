@@ -158,11 +158,11 @@ fn mixed(word: Word, counts: FieldCounts) -> u64 {
 /// The facts of every unit in the blocks.
 fn facts_of(sql: &dyn Sql, scope: &Scope, problems: &mut u64) -> Result<HashMap<u32, Facts>> {
     let mut found = HashMap::new();
-    checks::each_unit_block(sql, scope, &mut |block| match block
-        .and_then(|(block, body)| facts::decode(block, body))
-    {
-        Some(units) => found.extend(units.into_iter().map(|unit| (unit.seq, unit))),
-        None => *problems += 1,
+    checks::each_unit_block(sql, scope, |block| {
+        match block.and_then(|(block, body)| facts::decode(block, body)) {
+            Some(units) => found.extend(units.into_iter().map(|unit| (unit.seq, unit))),
+            None => *problems += 1,
+        }
     })?;
     Ok(found)
 }

@@ -290,7 +290,7 @@ pub(crate) fn each_chunk(
 pub(crate) fn each_unit_block(
     sql: &dyn Sql,
     scope: &Scope,
-    each: &mut dyn FnMut(Option<(u32, &[u8])>),
+    mut each: impl FnMut(Option<(u32, &[u8])>),
 ) -> Result<()> {
     sql.query(
         "SELECT block_no, body FROM unit_blocks WHERE user_no = ?1 ORDER BY block_no",

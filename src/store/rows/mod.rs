@@ -1,4 +1,4 @@
-//! The tables, a file for each family of them. Only here stands SQL about rows, in what SQLite and PostgreSQL both take.
+//! The tables, a file for each family of them. Only here stands SQL about rows, in what SQLite and `PostgreSQL` both take.
 
 pub(crate) mod all_users;
 pub(crate) mod anchors;

@@ -77,13 +77,11 @@ impl<'s> Reader<'s> {
 
     /// One turn by its place in its session.
     pub(crate) fn by_number(&mut self, place: Place) -> Result<Option<Turn>> {
-        let found = match turns::by_number(self.sql, &self.scope, place)? {
-            Some(turn) => Some(turn),
-            None => {
-                let Scope { user_no, user_id } = self.scope;
-                self.archived(archived!("a.turn_key = ?1"), values![place, user_no, user_id])?
-            }
-        };
+        let Scope { user_no, user_id } = self.scope;
+        let mut found = turns::by_number(self.sql, &self.scope, place)?;
+        if found.is_none() {
+            found = self.archived(archived!("a.turn_key = ?1"), values![place, user_no, user_id])?;
+        }
         match found {
             Some(turn) if turn.turn_number != place.turn_number => Err(turns::damaged(place)),
             found => Ok(found),
@@ -91,13 +89,12 @@ impl<'s> Reader<'s> {
     }
 
     fn by_id(&mut self, id: TurnId) -> Result<Option<Turn>> {
-        match turns::by_id(self.sql, &self.scope, id)? {
-            Some(turn) => Ok(Some(turn)),
-            None => {
-                let Scope { user_no, user_id } = self.scope;
-                self.archived(archived!("a.turn_id = ?1"), values![id, user_no, user_id])
-            }
+        let Scope { user_no, user_id } = self.scope;
+        let found = turns::by_id(self.sql, &self.scope, id)?;
+        if found.is_some() {
+            return Ok(found);
         }
+        self.archived(archived!("a.turn_id = ?1"), values![id, user_no, user_id])
     }
 
     /// Reads one turn out of its frame.
@@ -117,7 +114,7 @@ impl<'s> Reader<'s> {
                 Some(unpacker) => unpacker,
                 none => none.insert(Unpacker::new()?),
             };
-            let unpacked = self.sql.one(
+            let lines = self.sql.one(
                 "SELECT frame_no, user_id, session_id, turn_count, raw_bytes, body, row_check
                  FROM archived_frames WHERE frame_no = ?1 AND user_id = ?2",
                 values![frame_no, self.scope.user_id],
@@ -126,7 +123,7 @@ impl<'s> Reader<'s> {
                     _ => Err(row_check::damaged(format_args!("frame {frame_no} of the archive"))),
                 },
             )?;
-            unpacked.ok_or_else(missing)
+            lines.ok_or_else(missing)
         })
     }
 }

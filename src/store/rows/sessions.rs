@@ -84,7 +84,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: SessionId) -> Result<Optio
     sql.one(
         concat!("SELECT ", columns!(), " FROM conversation_sessions WHERE id = ?1 AND user_id = ?2"),
         values![id, scope.user_id],
-        |row| read(row),
+        read,
     )
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Res
             " FROM conversation_sessions WHERE user_id = ?1 AND caller_id = ?2 ORDER BY part DESC LIMIT 1"
         ),
         values![scope.user_id, caller_id],
-        |row| read(row),
+        read,
     )
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn open_unnamed(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionRo
              WHERE user_id = ?1 AND ended_at IS NULL AND caller_id IS NULL ORDER BY session_no DESC"
         ),
         values![scope.user_id],
-        |row| read(row),
+        read,
     )
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn list(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionRow>> {
             " FROM conversation_sessions WHERE user_id = ?1 ORDER BY session_no DESC"
         ),
         values![scope.user_id],
-        |row| read(row),
+        read,
     )
 }
 

@@ -117,7 +117,7 @@ pub(crate) fn of_turn(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Opti
             " FROM conversation_summaries WHERE original_turn_id = ?1 AND user_id = ?2"
         ),
         values![turn, scope.user_id],
-        |row| read(row),
+        read,
     )
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn at(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<Su
     sql.one(
         concat!("SELECT ", columns!(), " FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2"),
         values![place, scope.user_id],
-        |row| read(row),
+        read,
     )
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn of_session(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Re
             " FROM conversation_summaries WHERE session_id = ?1 AND user_id = ?2 ORDER BY turn_key"
         ),
         values![session, scope.user_id],
-        |row| read(row),
+        read,
     )
 }
 

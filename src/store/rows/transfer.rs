@@ -67,9 +67,12 @@ pub(crate) fn expect_sound(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     let by_id = OF_USER_ID.map(|table| (table, scope.user_id.to_column()));
     let by_no = OF_USER_NO.map(|table| (table, scope.user_no.to_column()));
     for ((table, statement, columns), user) in by_id.into_iter().chain(by_no) {
-        sql.query(statement, &[user], &mut |row| match row_check::holds(row, columns)? {
-            true => Ok(Flow::Next),
-            false => Err(damaged(format_args!("a row of {table}"))),
+        sql.query(statement, &[user], &mut |row| {
+            if row_check::holds(row, columns)? {
+                Ok(Flow::Next)
+            } else {
+                Err(damaged(format_args!("a row of {table}")))
+            }
         })?;
     }
     Ok(())

@@ -365,7 +365,7 @@ pub(crate) fn by_number(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Op
     sql.one(
         concat!("SELECT ", turn_columns!(), " FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2"),
         values![place, scope.user_id],
-        |row| read(row),
+        read,
     )
 }
 
@@ -374,7 +374,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<T
     sql.one(
         concat!("SELECT ", turn_columns!(), " FROM conversation_turns WHERE id = ?1 AND user_id = ?2"),
         values![id, scope.user_id],
-        |row| read(row),
+        read,
     )
 }
 

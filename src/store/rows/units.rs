@@ -114,17 +114,17 @@ pub(crate) fn content_hashes(
     scope: &Scope,
     seqs: impl Iterator<Item = i64>,
 ) -> Result<Vec<ContentHash>> {
-    let sets: Vec<_> = seqs.map(|seq| vec![scope.user_no.to_column(), Value::Integer(seq)]).collect();
-    let mut found = Vec::with_capacity(sets.len());
+    let units: Vec<_> = seqs.map(|seq| vec![scope.user_no.to_column(), Value::Integer(seq)]).collect();
+    let mut found = Vec::with_capacity(units.len());
     sql.query_many(
         "SELECT content_hash FROM recall_units WHERE user_no = ?1 AND seq = ?2",
-        &sets,
+        &units,
         &mut |_, row| {
             found.push(row.get(0)?);
             Ok(())
         },
     )?;
-    if found.len() == sets.len() { Ok(found) } else { Err(missing()) }
+    if found.len() == units.len() { Ok(found) } else { Err(missing()) }
 }
 
 /// Writes the unit that stands for a turn, or for something else that has an id.

@@ -112,9 +112,10 @@ impl Life {
         self.tell("doctor", problems);
         let stats = memory.stats().await.unwrap();
         self.tell("stats", (stats.sessions, stats.tiers, stats.cold.archived_turns, stats.recall.vectors));
-        let status = memory.embedding_status().await.unwrap();
-        let status: Vec<_> = status.iter().map(|of| (&of.space, of.turns, of.embedded, of.gaps)).collect();
-        self.tell("embedded", status);
+        let embedded = memory.embedding_status().await.unwrap();
+        let embedded: Vec<_> =
+            embedded.iter().map(|of| (&of.space, of.turns, of.embedded, of.gaps)).collect();
+        self.tell("embedded", embedded);
     }
 }
 
