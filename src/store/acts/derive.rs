@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     compress::{
         anchors as anchor_rules, critical,
-        derived::{RuleVersions, Stale},
+        derived::{Kinds, RuleVersions},
         fold::value_key,
         plan::BUILT_IN,
         voice::statements,
@@ -53,7 +53,7 @@ const SLICE_POSTINGS: usize = 192;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Begun {
     pub(crate) after: u32,
-    stale: Stale,
+    stale: Kinds,
     rules: RuleVersions,
 }
 
@@ -113,9 +113,9 @@ impl WriteTx<'_> {
         Ok(())
     }
 
-    /// To be called by every act that derives something of a user: the user's row says so if its rules are older.
-    pub(crate) fn note_rules(&self, scope: &Scope, user: &UserRow) -> Result<()> {
-        let rules = user.rules.with_derived();
+    /// To be called by every act that derives something of a user: the row says so if this build's rules are older.
+    pub(crate) fn note_rules(&self, scope: &Scope, user: &UserRow, derived: Kinds) -> Result<()> {
+        let rules = user.rules.with_derived(derived);
         if rules == user.rules { Ok(()) } else { users::set_rules(self.sql, scope, rules) }
     }
 }
@@ -155,7 +155,7 @@ impl JobTx<'_, '_> {
     /// Says that all is of this build's rules; `None`: more came in, or an older build wrote meanwhile.
     pub(crate) fn end_deriving(&mut self, scope: &Scope, begun: Begun) -> SliceResult<Option<RuleVersions>> {
         let user = self.lock(scope)?;
-        let has_more = user.last_seq > begun.after && begun.stale != Stale::default();
+        let has_more = user.last_seq > begun.after && begun.stale != Kinds::default();
         if has_more || user.rules != begun.rules {
             return Ok(None);
         }
@@ -254,7 +254,7 @@ fn sound<T>(read: Result<Option<T>>) -> Result<Option<T>> {
 /// Reads the next units, and derives what is new of them; `None`: there is none.
 pub(crate) fn next(sql: &dyn Sql, scope: &Scope, begun: Begun) -> Result<Option<Rederived>> {
     let extent = units::extent(sql, scope)?;
-    if begun.stale == Stale::default() || begun.after >= extent.last_seq {
+    if begun.stale == Kinds::default() || begun.after >= extent.last_seq {
         return Ok(None);
     }
     let until = extent.last_seq.min(begun.after + READ_UNITS);
@@ -308,7 +308,7 @@ fn named((session_no, turn_number): (i64, u32), _: &Error) -> String {
 }
 
 /// What is new of a turn whose text is there.
-fn of_turn(sql: &dyn Sql, scope: &Scope, stale: Stale, unit: Unit, turn: &Turn) -> Result<Option<Changed>> {
+fn of_turn(sql: &dyn Sql, scope: &Scope, stale: Kinds, unit: Unit, turn: &Turn) -> Result<Option<Changed>> {
     let place = (unit.facts.session_no, unit.facts.turn_number);
     let is_cold = turn.memory_tier == MemoryTier::Cold;
     let words = if stale.words { Some(WordCounts::of(&turn.said).encode()) } else { None };
@@ -334,7 +334,7 @@ fn of_turn(sql: &dyn Sql, scope: &Scope, stale: Stale, unit: Unit, turn: &Turn) 
 fn of_summary(
     sql: &dyn Sql,
     scope: &Scope,
-    stale: Stale,
+    stale: Kinds,
     unit: &Unit,
     summary: &Summary,
 ) -> Result<Option<Changed>> {
