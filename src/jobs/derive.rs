@@ -288,6 +288,20 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_is_restored_before_keeps_the_words_that_the_index_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, _) = aged(folder.path(), &[FEW_WORDS]).await;
+        let memory = open(&path).await;
+        let user = memory.user("alex").await.unwrap();
+        let id = user.sessions().await.unwrap()[0].id;
+        user.session_by_id(id).await.unwrap().restore().await.unwrap();
+        memory.run_jobs(RunJobs::default()).await.unwrap();
+        assert!(memory.doctor().await.unwrap().is_healthy());
+        let recall = user.recall("post20", RecallOptions::default()).await.unwrap();
+        assert!(matches!(&recall.items[0].item, RecalledItem::Turn(turn) if turn.turn_number == 20));
+    }
+
+    #[tokio::test]
     async fn a_damaged_turn_stays_as_it_is_and_the_others_go_on() {
         let folder = tempfile::tempdir().unwrap();
         let (path, _) = aged(folder.path(), &[ANCHORS, CRITICAL]).await;

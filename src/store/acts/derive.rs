@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::{DateTime, Utc};
+
 use crate::{
     compress::{
         anchors as anchor_rules, critical,
@@ -13,7 +15,7 @@ use crate::{
         plan::BUILT_IN,
         voice::statements,
     },
-    error::{Error, ErrorKind, Result},
+    error::{ErrorKind, Result},
     model::{
         anchor::{Attribute, FoundAnchor},
         critical::CriticalRule,
@@ -95,7 +97,7 @@ struct Changed {
 struct NewAnchors {
     found: Vec<FoundAnchor>,
     seq: i64,
-    said_at: chrono::DateTime<chrono::Utc>,
+    said_at: DateTime<Utc>,
 }
 
 /// Whether anything was derived of anybody by older rules than this build's.
@@ -296,14 +298,14 @@ pub(crate) fn next(sql: &dyn Sql, scope: &Scope, begun: Begun) -> Result<Option<
         };
         match changed {
             Ok(changed) => new.changed.extend(changed),
-            Err(error) if error.kind() == ErrorKind::Corrupt => new.damaged.push(named(place, &error)),
+            Err(error) if error.kind() == ErrorKind::Corrupt => new.damaged.push(named(place)),
             Err(error) => return Err(error),
         }
     }
     Ok(Some(new))
 }
 
-fn named((session_no, turn_number): (i64, u32), _: &Error) -> String {
+fn named((session_no, turn_number): (i64, u32)) -> String {
     format!("turn {turn_number} of session number {session_no}")
 }
 
@@ -362,7 +364,7 @@ fn changed(unit: Changed) -> Option<Changed> {
 fn new_anchors(
     stated: &[Stated],
     found: Vec<FoundAnchor>,
-    (seq, said_at): (i64, chrono::DateTime<chrono::Utc>),
+    (seq, said_at): (i64, DateTime<Utc>),
 ) -> Option<NewAnchors> {
     let by_rules: BTreeMap<Key, &FoundAnchor> = stated
         .iter()
