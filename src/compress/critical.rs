@@ -120,6 +120,21 @@ mod tests {
     use super::*;
     use crate::model::ids::SnapshotId;
 
+    #[test]
+    fn another_judgement_has_another_version() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/criticality/tune.jsonl");
+        let mut sum = crc32fast::Hasher::new();
+        for line in fs::read_to_string(path).unwrap().lines() {
+            let labelled: serde_json::Value = serde_json::from_str(line).unwrap();
+            sum.update(format!("{:?}", judge(&turn(2, labelled["user"].as_str().unwrap()), None)).as_bytes());
+        }
+        assert_eq!(
+            (RULES_VERSION, sum.finalize()),
+            (1, 3_613_633_679),
+            "raise RULES_VERSION, and put the new sum here"
+        );
+    }
+
     #[track_caller]
     fn check(message: &str, expected: &[CriticalRule]) {
         assert_eq!(by_text(message), expected, "{message:?}");

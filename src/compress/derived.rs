@@ -19,12 +19,17 @@ pub(crate) struct RuleVersions {
     pub(crate) anchors: i64,
 }
 
-/// Which kinds are to be derived anew.
+/// Some kinds of what is derived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stale {
+pub(crate) struct Kinds {
     pub(crate) words: bool,
     pub(crate) critical: bool,
     pub(crate) anchors: bool,
+}
+
+impl Kinds {
+    pub(crate) const WORDS: Self = Self { words: true, critical: false, anchors: false };
+    pub(crate) const ALL: Self = Self { words: true, critical: true, anchors: true };
 }
 
 impl RuleVersions {
@@ -35,10 +40,15 @@ impl RuleVersions {
         anchors: anchors::RULES_VERSION,
     };
 
-    /// The row's versions once this build has derived something of each kind: by older rules than the row says, or than a
+    /// The row's versions once this build has derived something of these kinds: by older rules than the row says, or than a
     /// job of a newer build brings it to, they are lower.
-    pub(crate) fn with_derived(self) -> Self {
-        self.map(|row, now| if row.abs() > now { now } else { row })
+    pub(crate) fn with_derived(self, kinds: Kinds) -> Self {
+        let lowered = self.map(|row, now| if row.abs() > now { now } else { row });
+        Self {
+            words: if kinds.words { lowered.words } else { self.words },
+            critical: if kinds.critical { lowered.critical } else { self.critical },
+            anchors: if kinds.anchors { lowered.anchors } else { self.anchors },
+        }
     }
 
     /// The same once a job of this build brings to its rules what is older.
@@ -52,9 +62,9 @@ impl RuleVersions {
     }
 
     /// What a job of this build that has begun derives anew.
-    pub(crate) fn stale(self) -> Stale {
+    pub(crate) fn stale(self) -> Kinds {
         let Self { words, critical, anchors } = Self::NOW;
-        Stale {
+        Kinds {
             words: self.words == -words,
             critical: self.critical == -critical,
             anchors: self.anchors == -anchors,
@@ -63,7 +73,7 @@ impl RuleVersions {
 
     /// Whether anything was derived by older rules than this build's.
     pub(crate) fn is_stale(self) -> bool {
-        self.ended() != self.begun().ended() || self.stale() != Stale::default()
+        self.ended() != self.begun().ended() || self.stale() != Kinds::default()
     }
 
     /// Whether a job of a newer build brings something to its rules.
@@ -93,30 +103,37 @@ mod tests {
     #[test]
     fn a_job_brings_what_is_older_to_the_rules_of_its_build() {
         let older = RuleVersions::default();
-        assert!(older.is_stale() && older.stale() == Stale::default());
+        assert!(older.is_stale() && older.stale() == Kinds::default());
         let begun = older.begun();
         assert_eq!((begun, begun.is_stale()), (all(|now| -now), true));
-        assert_eq!(begun.stale(), Stale { words: true, critical: true, anchors: true });
+        assert_eq!(begun.stale(), Kinds { words: true, critical: true, anchors: true });
         assert_eq!(begun.begun(), begun, "begun again, it goes on");
         assert_eq!(begun.ended(), RuleVersions::NOW);
         assert!(!RuleVersions::NOW.is_stale());
         let one = RuleVersions { anchors: 0, ..RuleVersions::NOW };
-        assert_eq!(one.begun().stale(), Stale { anchors: true, ..Stale::default() });
+        assert_eq!(one.begun().stale(), Kinds { anchors: true, ..Kinds::default() });
     }
 
     #[test]
     fn what_an_older_build_derives_is_said_to_be_older() {
-        assert_eq!(all(|now| now + 1).with_derived(), RuleVersions::NOW);
-        assert_eq!(all(|now| -now - 1).with_derived(), RuleVersions::NOW, "a newer build's job begins anew");
+        assert_eq!(all(|now| now + 1).with_derived(Kinds::ALL), RuleVersions::NOW);
+        let newer = all(|now| now + 1);
+        let words = RuleVersions { words: RuleVersions::NOW.words, ..newer };
+        assert_eq!(newer.with_derived(Kinds::WORDS), words);
+        assert_eq!(
+            all(|now| -now - 1).with_derived(Kinds::ALL),
+            RuleVersions::NOW,
+            "a newer build's job begins anew"
+        );
         for row in [RuleVersions::default(), RuleVersions::NOW, RuleVersions::NOW.begun(), all(|now| -now)] {
-            assert_eq!(row.with_derived(), row);
+            assert_eq!(row.with_derived(Kinds::ALL), row);
         }
     }
 
     #[test]
     fn what_a_newer_build_is_at_is_left_to_it() {
         let newer = all(|now| -now - 1);
-        assert_eq!((newer.begun(), newer.stale()), (newer, Stale::default()));
+        assert_eq!((newer.begun(), newer.stale()), (newer, Kinds::default()));
         assert!(newer.awaits_newer() && !all(|now| -now).awaits_newer() && !all(|now| now + 1).is_stale());
     }
 }

@@ -448,6 +448,33 @@ mod tests {
     }
 
     #[test]
+    fn other_words_have_another_version() {
+        let sides = [
+            (
+                "Don't we ALWAYS ship C++ code \u{e9}t\u{e9}? I prefer running, \u{4f60}\u{597d}!",
+                "Yes, 3.5 of them.",
+            ),
+            ("Is it going to be sunny?", ""),
+            (
+                "From now on, no jokes about boats and boating.",
+                "Fine: the boats' names were removed. [image: a boat]",
+            ),
+        ];
+        let mut sum = crc32fast::Hasher::new();
+        for (user, reply) in sides {
+            let mut turn = NewTurn::new(user.repeat(9), reply);
+            sum.update(&WordCounts::of(&turn.said).encode());
+            turn.said.user_name = Some("Zo\u{eb} Miller".into());
+            sum.update(&WordCounts::of(&turn.said).encode());
+        }
+        assert_eq!(
+            (RULES_VERSION, sum.finalize()),
+            (1, 3_134_853_925),
+            "raise RULES_VERSION, and put the new sum here"
+        );
+    }
+
+    #[test]
     fn words_are_found_in_any_case_form_and_accent() {
         check("Paintings of a sunrise", "painted sunrises", true);
         check("Der Fluß in Köln", "koln", true);

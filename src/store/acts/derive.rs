@@ -5,10 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::{DateTime, Utc};
+
 use crate::{
     compress::{
         anchors as anchor_rules, critical,
-        derived::{RuleVersions, Stale},
+        derived::{Kinds, RuleVersions},
         fold::value_key,
         plan::BUILT_IN,
         voice::statements,
@@ -54,7 +56,7 @@ const SLICE_POSTINGS: usize = 192;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Begun {
     pub(crate) after: u32,
-    stale: Stale,
+    stale: Kinds,
     rules: RuleVersions,
 }
 
@@ -96,7 +98,7 @@ struct Changed {
 struct NewAnchors {
     found: Vec<FoundAnchor>,
     seq: i64,
-    said_at: chrono::DateTime<chrono::Utc>,
+    said_at: DateTime<Utc>,
 }
 
 /// Whether anything was derived of anybody by older rules than this build's.
@@ -114,9 +116,9 @@ impl WriteTx<'_> {
         Ok(())
     }
 
-    /// To be called by every act that derives something of a user: the user's row says so if its rules are older.
-    pub(crate) fn note_rules(&self, scope: &Scope, user: &UserRow) -> Result<()> {
-        let rules = user.rules.with_derived();
+    /// To be called by every act that derives something of a user: the row says so if this build's rules are older.
+    pub(crate) fn note_rules(&self, scope: &Scope, user: &UserRow, derived: Kinds) -> Result<()> {
+        let rules = user.rules.with_derived(derived);
         if rules == user.rules { Ok(()) } else { users::set_rules(self.sql, scope, rules) }
     }
 }
@@ -156,7 +158,7 @@ impl JobTx<'_, '_> {
     /// Says that all is of this build's rules; `None`: more came in, or an older build wrote meanwhile.
     pub(crate) fn end_deriving(&mut self, scope: &Scope, begun: Begun) -> SliceResult<Option<RuleVersions>> {
         let user = self.lock(scope)?;
-        let has_more = user.last_seq > begun.after && begun.stale != Stale::default();
+        let has_more = user.last_seq > begun.after && begun.stale != Kinds::default();
         if has_more || user.rules != begun.rules {
             return Ok(None);
         }
@@ -255,7 +257,7 @@ fn sound<T>(read: Result<Option<T>>) -> Result<Option<T>> {
 /// Reads the next units, and derives what is new of them; `None`: there is none.
 pub(crate) fn next(sql: &dyn Sql, scope: &Scope, begun: Begun) -> Result<Option<Rederived>> {
     let extent = units::extent(sql, scope)?;
-    if begun.stale == Stale::default() || begun.after >= extent.last_seq {
+    if begun.stale == Kinds::default() || begun.after >= extent.last_seq {
         return Ok(None);
     }
     let until = extent.last_seq.min(begun.after + READ_UNITS);
@@ -312,7 +314,7 @@ fn named(Place { session, turn_number }: Place) -> String {
 fn of_turn(
     sql: &dyn Sql,
     scope: &Scope,
-    stale: Stale,
+    stale: Kinds,
     (unit, place): (Unit, Place),
     turn: &Turn,
 ) -> Result<Option<Changed>> {
@@ -340,7 +342,7 @@ fn of_turn(
 fn of_summary(
     sql: &dyn Sql,
     scope: &Scope,
-    stale: Stale,
+    stale: Kinds,
     (unit, place): (&Unit, Place),
     summary: &Summary,
 ) -> Result<Option<Changed>> {
@@ -367,7 +369,7 @@ fn changed(unit: Changed) -> Option<Changed> {
 fn new_anchors(
     stated: &[Stated],
     found: Vec<FoundAnchor>,
-    (seq, said_at): (i64, chrono::DateTime<chrono::Utc>),
+    (seq, said_at): (i64, DateTime<Utc>),
 ) -> Option<NewAnchors> {
     let by_rules: BTreeMap<Key, &FoundAnchor> = stated
         .iter()

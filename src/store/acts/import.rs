@@ -7,7 +7,12 @@ use std::collections::{BTreeSet, HashMap};
 use chrono::{DateTime, Utc};
 
 use crate::{
-    compress::{archive, derived::RuleVersions, fold::value_key, plan},
+    compress::{
+        archive,
+        derived::{Kinds, RuleVersions},
+        fold::value_key,
+        plan,
+    },
     error::{Error, ErrorKind, Result},
     index::BLOCK_UNITS,
     model::{
@@ -57,7 +62,7 @@ impl WriteTx<'_> {
             sessions: HashMap::new(),
             seqs: HashMap::new(),
             folds: BTreeSet::new(),
-            rules: user.rules.with_derived(),
+            rules: user.rules.with_derived(Kinds::ALL),
         };
         for line in import.lines {
             writing.line(line)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use crate::{
+    compress::derived::Kinds,
     error::{Error, ErrorKind, Result},
     model::{
         ids::SessionId,
@@ -59,7 +60,7 @@ impl WriteTx<'_> {
         let numbers = (turn_number, seq);
         let turn = turns::insert(self.sql, scope, (id, session_no), numbers, measured, (said_at, now))?;
         users::set_last_seq(self.sql, scope, seq)?;
-        self.note_rules(scope, &user)?;
+        self.note_rules(scope, &user, Kinds::WORDS)?;
         sessions::set_counts(self.sql, scope, &session)?;
 
         let turn_id = turn.id;

@@ -3,7 +3,7 @@
 //! A slice for each frame, then the turns that were kept verbatim. Cut short, it is begun again and goes on.
 
 use crate::{
-    compress::archive,
+    compress::{archive, derived::Kinds},
     error::{Error, ErrorKind, Result},
     model::{
         ids::SessionId,
@@ -53,7 +53,7 @@ impl WriteTx<'_> {
         unpacked: Option<Unpacked>,
     ) -> Result<u32> {
         let user = self.lock(scope)?;
-        self.note_rules(scope, &user)?;
+        self.note_rules(scope, &user, Kinds::WORDS)?;
         let row = sessions::existing(self.sql, scope, session)?;
         if row.info.ended_at.is_none() {
             return Err(Error::invalid("the session is open; there is nothing to restore"));

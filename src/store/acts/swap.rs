@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use crate::{
     compress::{
         archive::Frame,
+        derived::Kinds,
         plan::{NewSummary, Plan},
     },
     error::Result,
@@ -60,7 +61,7 @@ impl JobTx<'_, '_> {
     /// Does it.
     pub(crate) fn swap_slice(&mut self, scope: &Scope, swap: &Swap) -> SliceResult<()> {
         let user = self.lock(scope)?;
-        self.tx.note_rules(scope, &user)?;
+        self.tx.note_rules(scope, &user, Kinds::ALL)?;
         let (sql, now) = (self.tx.sql, self.tx.now());
         let (session_id, session_no) = swap.session;
         let expected: Vec<_> = swap.fates.iter().map(|fate| (fate.turn.turn_number, fate.turn.id)).collect();
