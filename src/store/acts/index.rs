@@ -13,7 +13,7 @@ use std::{
 use crate::{
     error::Result,
     index::{BLOCK_UNITS, block_of, facts::Facts, inverted::Inverted, postings::Posting},
-    model::job::JobKind,
+    model::{job::JobKind, place::Seq},
     store::{
         acts::jobs,
         job_tx::JobTx,
@@ -61,11 +61,11 @@ impl Batch {
 /// Queues the job when enough units wait for it; looks once a block. To be called for each unit that is added.
 ///
 /// An embedder of the caller's is told of every unit: nobody makes its vectors by the way.
-pub(crate) fn queue_if_due(tx: &mut WriteTx<'_>, scope: &Scope, seq: i64) -> Result<()> {
+pub(crate) fn queue_if_due(tx: &mut WriteTx<'_>, scope: &Scope, seq: Seq) -> Result<()> {
     if !tx.config.embedders.is_empty() {
         jobs::enqueue_if_none(tx, scope, JobKind::Embed)?;
     }
-    if seq % i64::from(BLOCK_UNITS) == 0 {
+    if seq.0.is_multiple_of(BLOCK_UNITS) {
         let extent = units::extent(tx.sql, scope)?;
         let waiting = extent.last_seq.saturating_sub(extent.indexed_seq);
         if waiting >= INDEX_AFTER {

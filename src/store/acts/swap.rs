@@ -15,7 +15,7 @@ use crate::{
     model::{
         ids::{AnchorId, SessionId, SummaryId},
         job::JobKind,
-        place::SessionNo,
+        place::{Seq, SessionNo},
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason},
         turn::Turn,
@@ -75,7 +75,7 @@ impl JobTx<'_, '_> {
             let place = session_no.turn(turn.turn_number);
             let source = Source {
                 turn: Some(turn.id),
-                seq: turn.seq,
+                seq: Seq::of(turn.seq)?,
                 said_at: turn.timestamp,
                 made_by: &plan.made_by,
             };
@@ -89,7 +89,14 @@ impl JobTx<'_, '_> {
                 None => turns::keep_cold(sql, scope, place, plan.rule)?,
                 Some(sketch) => {
                     let summary = summary_of(turn, sketch, anchor_ids, now);
-                    summaries::insert(sql, scope, session_no, turn.seq, turn.snapshot_id, &summary)?;
+                    summaries::insert(
+                        sql,
+                        scope,
+                        session_no,
+                        Seq::of(turn.seq)?,
+                        turn.snapshot_id,
+                        &summary,
+                    )?;
                     match sketch.original {
                         Original::Archived => {
                             let frame_no = frame_no.expect("what is archived is in the frame");
@@ -114,7 +121,7 @@ impl JobTx<'_, '_> {
     /// From now on a turn whose original is deleted is found by its summary's words and meaning.
     fn forget_words(&mut self, scope: &Scope, turn: &Turn, summary: &Summary) -> Result<()> {
         let sql = self.tx.sql;
-        let seq = u32::try_from(turn.seq).unwrap_or(u32::MAX);
+        let Seq(seq) = Seq::of(turn.seq)?;
         let old = WordCounts::of(&turn.said).encode();
         let keywords = serde_json::to_string(&summary.topic_keywords).unwrap_or_default();
         let new = units::words_of_summary(&summary.summary_text, &keywords);

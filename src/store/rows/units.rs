@@ -8,7 +8,7 @@ use crate::{
     index::facts::Facts,
     model::{
         ids::{SessionId, TurnId},
-        place::{Owner, Place, UnitKind},
+        place::{Owner, Place, Seq, UnitKind},
         turn::{NewTurn, Turn},
     },
     store::{
@@ -58,7 +58,7 @@ pub(crate) fn extent(sql: &dyn Sql, scope: &Scope) -> Result<Extent> {
 /// What an earlier record with the same caller's id left behind.
 #[derive(Debug)]
 pub(crate) struct KnownUnit {
-    pub(crate) seq: i64,
+    pub(crate) seq: Seq,
     pub(crate) turn_id: TurnId,
     pub(crate) session_id: SessionId,
     pub(crate) turn_number: u32,
@@ -114,9 +114,10 @@ fn owner(row: &Row<'_>, kind: usize) -> Result<Owner> {
 pub(crate) fn content_hashes(
     sql: &dyn Sql,
     scope: &Scope,
-    seqs: impl Iterator<Item = i64>,
+    seqs: impl Iterator<Item = Result<Seq>>,
 ) -> Result<Vec<ContentHash>> {
-    let sets: Vec<_> = seqs.map(|seq| vec![scope.user_no.to_column(), Value::Integer(seq)]).collect();
+    let set = |seq: Result<Seq>| Ok(vec![scope.user_no.to_column(), Value::Integer(seq?.into())]);
+    let sets: Vec<_> = seqs.map(set).collect::<Result<_>>()?;
     let mut found = Vec::with_capacity(sets.len());
     sql.query_many(
         "SELECT content_hash FROM recall_units WHERE user_no = ?1 AND seq = ?2",
@@ -133,7 +134,7 @@ pub(crate) fn content_hashes(
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
-    seq: i64,
+    seq: Seq,
     owner: Owner,
     (id, caller_id, hash, said_at): (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
 ) -> Result<()> {
