@@ -7,7 +7,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     index::BLOCK_UNITS,
     jobs::job::{Ended, Job},
-    model::place::Owner,
+    model::place::{Owner, Seq},
     store::{
         Store,
         rows::vectors::{Embedded, Space, Stored},
@@ -147,7 +147,7 @@ fn pieces_of(
     originals: &mut Originals<'_>,
     seq: u32,
 ) -> Result<Vec<((u32, u8), String)>> {
-    let Some(unit) = snapshot.unit(scope, seq)? else { return Ok(Vec::new()) };
+    let Some(unit) = snapshot.unit(scope, Seq(seq))? else { return Ok(Vec::new()) };
     let Owner::Turn(place) = unit.owner else { return Ok(Vec::new()) }; // Nothing of it is embedded.
     let pieces = originals.pieces_at(place)?;
     Ok(pieces.into_iter().map(|piece| ((seq, piece.number), piece.text)).collect())

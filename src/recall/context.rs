@@ -251,7 +251,7 @@ fn promoted(
     /// They are the last to be served; more would find no room.
     const MOST: u32 = 16;
     let is_below_floor = candidates::below_floor(recalled);
-    let is_asked_for = |seq: u32| {
+    let is_asked_for = |seq: Seq| {
         recalled.units.iter().any(|hit| hit.recalled.seq() == Some(seq.into()) && !is_below_floor(hit))
     };
     let mut damaged = Vec::new();

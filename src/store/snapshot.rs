@@ -14,7 +14,7 @@ use crate::{
         anchor::Anchor,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, TurnId},
         job::{JobInfo, JobKind},
-        place::{Place, SessionNo},
+        place::{Place, Seq, SessionNo},
         receipt::Receipt,
         summary::Summary,
         tier::Transition,
@@ -259,7 +259,7 @@ impl<'s> Snapshot<'s> {
     }
 
     /// The units that are warm in a session for they were of use in it, the newest of use first.
-    pub(crate) fn promoted(&self, scope: &Scope, session: &SessionRow, limit: u32) -> Result<Vec<u32>> {
+    pub(crate) fn promoted(&self, scope: &Scope, session: &SessionRow, limit: u32) -> Result<Vec<Seq>> {
         self.ask(|sql| receipts::promoted(sql, scope, session.session_no, limit))
     }
 
@@ -271,7 +271,7 @@ impl<'s> Snapshot<'s> {
     }
 
     /// What a unit stands for, and what its caller calls it.
-    pub(crate) fn unit(&self, scope: &Scope, seq: u32) -> Result<Option<NamedUnit>> {
+    pub(crate) fn unit(&self, scope: &Scope, seq: Seq) -> Result<Option<NamedUnit>> {
         self.ask(|sql| turns::unit_by_seq(sql, scope, seq))
     }
 

@@ -91,7 +91,7 @@ pub(crate) struct NamedUnit {
 }
 
 /// A unit by its number.
-pub(crate) fn unit_by_seq(sql: &dyn Sql, scope: &Scope, seq: u32) -> Result<Option<NamedUnit>> {
+pub(crate) fn unit_by_seq(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option<NamedUnit>> {
     sql.one(
         "SELECT kind, session_no, turn_number, caller_id FROM recall_units WHERE user_no = ?1 AND seq = ?2",
         values![scope.user_no, seq],
@@ -117,17 +117,17 @@ pub(crate) fn content_hashes(
     seqs: impl Iterator<Item = Result<Seq>>,
 ) -> Result<Vec<ContentHash>> {
     let set = |seq: Result<Seq>| Ok(vec![scope.user_no.to_column(), Value::Integer(seq?.into())]);
-    let sets: Vec<_> = seqs.map(set).collect::<Result<_>>()?;
-    let mut found = Vec::with_capacity(sets.len());
+    let units: Vec<_> = seqs.map(set).collect::<Result<_>>()?;
+    let mut found = Vec::with_capacity(units.len());
     sql.query_many(
         "SELECT content_hash FROM recall_units WHERE user_no = ?1 AND seq = ?2",
-        &sets,
+        &units,
         &mut |_, row| {
             found.push(row.get(0)?);
             Ok(())
         },
     )?;
-    if found.len() == sets.len() { Ok(found) } else { Err(missing()) }
+    if found.len() == units.len() { Ok(found) } else { Err(missing()) }
 }
 
 /// Writes the unit that stands for a turn, or for something else that has an id.

@@ -110,8 +110,11 @@ impl Life {
         let diagnosis = memory.doctor().await.unwrap();
         let problems: Vec<_> = diagnosis.checks.iter().filter(|check| check.problems > 0).collect();
         self.tell("doctor", problems);
-        let stats = memory.stats().await.unwrap();
-        self.tell("stats", (stats.sessions, stats.tiers, stats.cold.archived_turns, stats.recall.vectors));
+        let counted = memory.stats().await.unwrap();
+        self.tell(
+            "stats",
+            (counted.sessions, counted.tiers, counted.cold.archived_turns, counted.recall.vectors),
+        );
         let status = memory.embedding_status().await.unwrap();
         let status: Vec<_> = status.iter().map(|of| (&of.space, of.turns, of.embedded, of.gaps)).collect();
         self.tell("embedded", status);
