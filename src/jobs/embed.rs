@@ -121,10 +121,10 @@ struct Batch {
 fn next_batch(store: &Store, scope: &Scope, space: Space) -> Result<Option<Batch>> {
     let snapshot = store.snapshot()?;
     let extent = snapshot.extent(scope)?;
-    let after = snapshot.embedded_seq(scope, space)?;
+    let after = snapshot.embedded_seq(scope, space)?.0;
     let mut originals = snapshot.originals(scope);
     let (mut pieces, mut until) = (Vec::new(), after);
-    while until < extent.last_seq && until - after < BATCH_UNITS && pieces.len() < BATCH_TEXTS {
+    while until < extent.last_seq.0 && until - after < BATCH_UNITS && pieces.len() < BATCH_TEXTS {
         until += 1;
         pieces.extend(pieces_of(&snapshot, scope, &mut originals, until)?);
     }

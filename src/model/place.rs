@@ -70,6 +70,11 @@ impl Seq {
         })
     }
 
+    /// How many units come after `other`, up to this one.
+    pub(crate) fn since(self, other: Self) -> u32 {
+        self.0.saturating_sub(other.0)
+    }
+
     /// The unit that is recorded next.
     pub(crate) fn next(self) -> Result<Self> {
         let next = self.0.checked_add(1).map(Self);

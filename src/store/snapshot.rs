@@ -283,7 +283,7 @@ impl<'s> Snapshot<'s> {
     pub(crate) fn units(
         &self,
         scope: &Scope,
-        range: (u32, u32),
+        range: (Seq, Seq),
         each: impl FnMut(Unit) -> Result<()>,
     ) -> Result<()> {
         self.ask(|sql| units::for_each(sql, scope, range, each))
@@ -328,7 +328,7 @@ impl<'s> Snapshot<'s> {
     }
 
     /// Up to which unit a user is embedded in a space.
-    pub(crate) fn embedded_seq(&self, scope: &Scope, space: Space) -> Result<u32> {
+    pub(crate) fn embedded_seq(&self, scope: &Scope, space: Space) -> Result<Seq> {
         self.ask(|sql| vectors::embedded_seq(sql, scope, space))
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     error::{Error, Result},
-    model::{anchor::FoundAnchor, ids::AnchorId, place::Seq},
+    model::{anchor::FoundAnchor, ids::AnchorId},
     store::{
         rows::{
             anchors::{self, Source},
@@ -20,7 +20,7 @@ impl WriteTx<'_> {
     pub(crate) fn set_anchor(&mut self, scope: &Scope, found: &FoundAnchor) -> Result<AnchorId> {
         let (now, last_seq) = (self.now(), self.lock(scope)?.last_seq);
         users::check_is_there(self.sql, scope)?;
-        let source = Source { turn: None, seq: Seq(last_seq), said_at: now, made_by: "caller" };
+        let source = Source { turn: None, seq: last_seq, said_at: now, made_by: "caller" };
         let (id, fold) = anchors::state(self.sql, scope, found, source, now)?;
         anchors::set_retracted(self.sql, scope, id, None)?;
         anchors::refold(self.sql, scope, &BTreeSet::from([fold]))?;
@@ -32,7 +32,7 @@ impl WriteTx<'_> {
         let last_seq = self.lock(scope)?.last_seq;
         let fold = anchors::fold_of(self.sql, scope, id)?;
         let fold = fold.ok_or_else(|| Error::not_found("this user has no such anchor"))?;
-        anchors::set_retracted(self.sql, scope, id, Some((self.now(), Seq(last_seq))))?;
+        anchors::set_retracted(self.sql, scope, id, Some((self.now(), last_seq)))?;
         anchors::refold(self.sql, scope, &BTreeSet::from([fold])).map(drop)
     }
 }

@@ -53,7 +53,7 @@ impl WriteTx<'_> {
         let mut writing = Writing {
             tx: self,
             scope,
-            last_seq: Seq(user.last_seq),
+            last_seq: user.last_seq,
             sessions: HashMap::new(),
             seqs: HashMap::new(),
             folds: BTreeSet::new(),

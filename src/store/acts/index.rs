@@ -41,7 +41,7 @@ const DROPPED_AT_ONCE: u32 = 2_000;
 #[derive(Debug)]
 pub(crate) struct Batch {
     extent: Extent,
-    until: u32,
+    until: Seq,
     facts: Vec<Facts>,
     words: Vec<(Word, Vec<Posting>)>,
 }
@@ -67,7 +67,7 @@ pub(crate) fn queue_if_due(tx: &mut WriteTx<'_>, scope: &Scope, seq: Seq) -> Res
     }
     if seq.0.is_multiple_of(BLOCK_UNITS) {
         let extent = units::extent(tx.sql, scope)?;
-        let waiting = extent.last_seq.saturating_sub(extent.indexed_seq);
+        let waiting = extent.last_seq.since(extent.indexed_seq);
         if waiting >= INDEX_AFTER {
             jobs::enqueue(tx, scope, JobKind::Index, None, waiting)?;
             jobs::enqueue_if_none(tx, scope, JobKind::Embed)?;
@@ -79,8 +79,8 @@ pub(crate) fn queue_if_due(tx: &mut WriteTx<'_>, scope: &Scope, seq: Seq) -> Res
 /// The next whole blocks that are not in the index; `None`: there is none.
 pub(crate) fn next_batch(sql: &dyn Sql, scope: &Scope) -> Result<Option<Batch>> {
     let extent = units::extent(sql, scope)?;
-    let whole = extent.last_seq / BLOCK_UNITS * BLOCK_UNITS;
-    let until = whole.min(extent.indexed_seq.saturating_add(BATCH_BLOCKS * BLOCK_UNITS));
+    let whole = extent.last_seq.0 / BLOCK_UNITS * BLOCK_UNITS;
+    let until = Seq(whole.min(extent.indexed_seq.0.saturating_add(BATCH_BLOCKS * BLOCK_UNITS)));
     if until <= extent.indexed_seq {
         return Ok(None);
     }
@@ -99,7 +99,7 @@ impl JobTx<'_, '_> {
     /// Takes away postings of a user of whom nothing is indexed: of a flush that was cut short, or of an index that is
     /// made anew. Returns whether there may be more.
     pub(crate) fn drop_index_slice(&mut self, scope: &Scope) -> SliceResult<bool> {
-        if self.lock(scope)?.indexed_seq > 0 {
+        if self.lock(scope)?.indexed_seq > Seq::default() {
             return Ok(false);
         }
         Ok(postings::drop_some(self.tx.sql, scope, DROPPED_AT_ONCE)?)
@@ -139,10 +139,10 @@ impl JobTx<'_, '_> {
 /// Has all of the user's index made anew: from here on recall reads the rows of every unit, until the job is done.
 pub(crate) fn begin_anew(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
     let last_seq = tx.lock(scope)?.last_seq;
-    units::set_indexed(tx.sql, scope, 0)?;
+    units::set_indexed(tx.sql, scope, Seq::default())?;
     users::raise_epoch(tx.sql, scope)?;
     unit_blocks::drop_all(tx.sql, scope)?;
-    jobs::enqueue(tx, scope, JobKind::Index, None, last_seq)
+    jobs::enqueue(tx, scope, JobKind::Index, None, last_seq.0)
 }
 
 /// The same, at once: what is erased may stand anywhere in it.
@@ -153,7 +153,7 @@ pub(crate) fn drop_all(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
 
 /// Whether nothing of the user is indexed, and yet there are postings.
 pub(crate) fn is_begun_anew(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
-    Ok(units::extent(sql, scope)?.indexed_seq == 0 && postings::are_there(sql, scope)?)
+    Ok(units::extent(sql, scope)?.indexed_seq == Seq::default() && postings::are_there(sql, scope)?)
 }
 
 /// Takes units that are erased out of the index: each with its words.
@@ -186,7 +186,7 @@ pub(crate) fn replace(
     postings::remove(sql, scope, &gone.collect())?;
     let mut added: Vec<(Word, Posting)> =
         new.iter().map(|(word, counts)| (word, Posting { seq, counts })).collect();
-    if seq > units::extent(sql, scope)?.indexed_seq {
+    if seq > units::extent(sql, scope)?.indexed_seq.0 {
         // Behind the index, readers look at the rows from a word's last posting on.
         let words: Vec<Word> = added.iter().map(|(word, _)| *word).collect();
         let mut lasts = postings::last_seqs(sql, scope, &words)?.into_iter();

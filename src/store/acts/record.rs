@@ -9,7 +9,7 @@ use crate::{
     model::{
         ids::SessionId,
         instant,
-        place::{MAX_TURN_NUMBER, Seq},
+        place::MAX_TURN_NUMBER,
         session::EndReason,
         turn::{RecordOutcome, Recorded},
     },
@@ -55,7 +55,7 @@ impl WriteTx<'_> {
         if turn_number > MAX_TURN_NUMBER {
             return Err(Error::invalid("the session is full; start another one"));
         }
-        let seq = Seq(user.last_seq).next()?;
+        let seq = user.last_seq.next()?;
         let answering = measured.turn.answering;
         let numbers = (turn_number, seq);
         let turn = turns::insert(self.sql, scope, (id, session_no), numbers, measured, (said_at, now))?;

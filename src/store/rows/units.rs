@@ -28,9 +28,9 @@ pub(crate) struct Extent {
     /// Raised when something of the user was erased or replaced.
     pub(crate) epoch: i64,
     /// The newest unit; 0: none.
-    pub(crate) last_seq: u32,
+    pub(crate) last_seq: Seq,
     /// Units up to here are in the postings and blocks.
-    pub(crate) indexed_seq: u32,
+    pub(crate) indexed_seq: Seq,
     /// Raised when an anchor changes.
     pub(crate) anchor_version: i64,
 }
@@ -154,7 +154,7 @@ pub(crate) fn insert(
 pub(crate) fn for_each(
     sql: &dyn Sql,
     scope: &Scope,
-    (after, until): (u32, u32),
+    (after, until): (Seq, Seq),
     mut each: impl FnMut(Unit) -> Result<()>,
 ) -> Result<()> {
     sql.query(
@@ -254,7 +254,7 @@ pub(crate) fn pieces_at(
 }
 
 /// Says that the user's units up to `seq` are indexed.
-pub(crate) fn set_indexed(sql: &dyn Sql, scope: &Scope, seq: u32) -> Result<()> {
+pub(crate) fn set_indexed(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<()> {
     sql.put(
         "UPDATE user_scopes SET indexed_seq = ?3 WHERE user_no = ?1 AND user_id = ?2",
         values![scope.user_no, scope.user_id, seq],

@@ -122,7 +122,7 @@ impl Life {
 }
 
 fn add_other(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
-    let (seq, now) = (Seq(tx.lock(scope)?.last_seq).next()?, tx.now());
+    let (seq, now) = (tx.lock(scope)?.last_seq.next()?, tx.now());
     insert(tx.sql, scope, seq, Owner::Other, (TurnId::new(now), None, [7; 16], now))?;
     users::set_last_seq(tx.sql, scope, seq)?;
     index::queue_if_due(tx, scope, seq)
