@@ -261,6 +261,3 @@ pub(crate) fn set_indexed(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<()> 
         Expect::Any,
     )
 }
-
-#[cfg(test)]
-mod tests;

@@ -7,11 +7,19 @@ use std::{
 
 use chrono::TimeDelta;
 
-use super::*;
 use crate::{
-    Config, ContextOptions, Embedder, Embedding, EmbeddingSpace, ManualClock, Profile, RecallOptions,
-    RunJobs, Session, Thermocline, User,
-    store::{Store, acts::index, scope::UserKey, write_tx::WriteTx},
+    Config, ContextOptions, Embedder, Embedding, EmbeddingSpace, ManualClock, NewTurn, Profile,
+    RecallOptions, RunJobs, Session, Thermocline, User,
+    error::Result,
+    model::{ids::TurnId, place::Owner},
+    store::{
+        Store,
+        acts::index,
+        rows::{units, users},
+        scope::{Scope, UserKey},
+        sql::Expect,
+        write_tx::WriteTx,
+    },
 };
 
 /// Turns that are recorded without anything between them.
@@ -123,7 +131,7 @@ impl Life {
 
 fn add_other(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
     let (seq, now) = (tx.lock(scope)?.last_seq.next()?, tx.now());
-    insert(tx.sql, scope, seq, Owner::Other, (TurnId::new(now), None, [7; 16], now))?;
+    units::insert(tx.sql, scope, seq, Owner::Other, (TurnId::new(now), None, [7; 16], now))?;
     users::set_last_seq(tx.sql, scope, seq)?;
     index::queue_if_due(tx, scope, seq)
 }
