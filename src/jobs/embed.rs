@@ -7,7 +7,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     index::BLOCK_UNITS,
     jobs::job::{Ended, Job},
-    model::place::Owner,
+    model::place::{Owner, Seq},
     store::{
         Store,
         acts::vectors::Embedded,
@@ -122,10 +122,10 @@ struct Batch {
 fn next_batch(store: &Store, scope: &Scope, space: Space) -> Result<Option<Batch>> {
     let snapshot = store.snapshot()?;
     let extent = snapshot.extent(scope)?;
-    let after = snapshot.embedded_seq(scope, space)?;
+    let after = snapshot.embedded_seq(scope, space)?.0;
     let mut originals = snapshot.originals(scope);
     let (mut pieces, mut until) = (Vec::new(), after);
-    while until < extent.last_seq && until - after < BATCH_UNITS && pieces.len() < BATCH_TEXTS {
+    while until < extent.last_seq.0 && until - after < BATCH_UNITS && pieces.len() < BATCH_TEXTS {
         until += 1;
         pieces.extend(pieces_of(&snapshot, scope, &mut originals, until)?);
     }
@@ -148,7 +148,7 @@ fn pieces_of(
     originals: &mut Originals<'_>,
     seq: u32,
 ) -> Result<Vec<((u32, u8), String)>> {
-    let Some(unit) = snapshot.unit(scope, seq)? else { return Ok(Vec::new()) };
+    let Some(unit) = snapshot.unit(scope, Seq(seq))? else { return Ok(Vec::new()) };
     let Owner::Turn(place) = unit.owner else { return Ok(Vec::new()) }; // Nothing of it is embedded.
     let pieces = originals.pieces_at(place)?;
     Ok(pieces.into_iter().map(|piece| ((seq, piece.number), piece.text)).collect())

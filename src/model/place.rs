@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use crate::model::word_enum::word_enum;
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::word_enum::word_enum,
+};
 
 /// A user, by its number in this file. Never used twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,6 +54,39 @@ impl Place {
     pub(crate) fn of_key(key: i64) -> Self {
         let turn_number = u32::try_from(key & i64::from(MAX_TURN_NUMBER)).expect("it has 24 bits");
         Self { session: SessionNo(key >> TURN_NUMBER_BITS), turn_number }
+    }
+}
+
+/// A unit of recall, by its place in the user's order of recording, from 1; 0: before all of them. Never used twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Seq(pub(crate) u32);
+
+impl Seq {
+    /// As callers see it, and as it stands in the archive. What is no number of a unit is damage.
+    pub(crate) fn of(number: i64) -> Result<Self> {
+        let seq = u32::try_from(number).map(Self);
+        seq.map_err(|_| {
+            Error::new(ErrorKind::Corrupt, "a turn's number is none that a unit can have; run doctor")
+        })
+    }
+
+    /// How many units come after `other`, up to this one.
+    pub(crate) fn since(self, other: Self) -> u32 {
+        self.0.saturating_sub(other.0)
+    }
+
+    /// The unit that is recorded next.
+    pub(crate) fn next(self) -> Result<Self> {
+        let next = self.0.checked_add(1).map(Self);
+        next.ok_or_else(|| {
+            Error::invalid("the user's memory is full: it has as many units as can be numbered")
+        })
+    }
+}
+
+impl From<Seq> for i64 {
+    fn from(seq: Seq) -> Self {
+        seq.0.into()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     model::{
         anchor::Anchor,
         ids::{ReceiptId, SessionId},
-        place::Owner,
+        place::{Owner, Seq},
         profile::{Parts, Profile},
         receipt::{Receipt, ReceiptItem, Understood},
         summary::Summary,
@@ -328,7 +328,7 @@ pub(crate) fn search(
             Some(turn) => Some(RecalledItem::Turn(Box::new(turn.clone()))),
             None if from_file == question.k => break,
             None => {
-                let fetched = fetch(snapshot, scope, &mut originals, (*seq, *owner), &mut missing)?;
+                let fetched = fetch(snapshot, scope, &mut originals, (Seq(*seq), *owner), &mut missing)?;
                 from_file += usize::from(fetched.is_some());
                 fetched
             }
@@ -353,7 +353,7 @@ pub(crate) fn fetch(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
     originals: &mut Originals<'_>,
-    (seq, owner): (u32, Owner),
+    (seq, owner): (Seq, Owner),
     missing: &mut Vec<String>,
 ) -> Result<Option<RecalledItem>> {
     let Owner::Turn(place) = owner else { return Ok(None) };

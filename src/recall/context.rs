@@ -11,6 +11,7 @@ use crate::{
     error::{ErrorKind, Result},
     model::{
         ids::{AnchorId, ReceiptId, SessionId, TurnId},
+        place::Seq,
         profile::{Parts, Profile},
         receipt::{ItemKind, PackedAs, Receipt},
         tier::MemoryTier,
@@ -190,7 +191,8 @@ pub(crate) fn build(
     let last_turns: Vec<&Turn> = hot.turns().collect();
     let question = message.question(&last_turns, RECALLED_TURNS);
     // Hot turns come first and are shown. Of the warm ones many may have no room: what fits is recalled among them too.
-    let mut hidden: Vec<u32> = hot.turns().filter_map(|turn| u32::try_from(turn.seq).ok()).collect();
+    let mut hidden: Vec<u32> =
+        hot.turns().map(|turn| Seq::of(turn.seq).map(|seq| seq.0)).collect::<Result<_>>()?;
     hidden.sort_unstable();
     let recalled = answer::search(&snapshot, index, scope, &question, (&hidden, &warm));
     let recalled = recalled.unwrap_or_else(|error| {
@@ -246,7 +248,7 @@ fn promoted(
     /// They are the last to be served; more would find no room.
     const MOST: u32 = 16;
     let is_below_floor = candidates::below_floor(recalled);
-    let is_asked_for = |seq: u32| {
+    let is_asked_for = |seq: Seq| {
         recalled.units.iter().any(|hit| hit.recalled.seq() == Some(seq.into()) && !is_below_floor(hit))
     };
     let mut damaged = Vec::new();

@@ -132,9 +132,9 @@ impl UserIndex {
         let extent = snapshot.extent(scope)?;
         let mut loaded =
             Self { extent: Extent { last_seq: extent.indexed_seq, ..extent }, ..Self::default() };
-        loaded.units.reserve_exact(extent.last_seq as usize);
-        loaded.around.reserve_exact(extent.last_seq as usize);
-        loaded.field_lengths.reserve_exact(extent.last_seq as usize);
+        loaded.units.reserve_exact(extent.last_seq.0 as usize);
+        loaded.around.reserve_exact(extent.last_seq.0 as usize);
+        loaded.field_lengths.reserve_exact(extent.last_seq.0 as usize);
         loaded.damage.blocks = snapshot.indexed_facts(scope, |facts| loaded.place(facts))?;
         (loaded.anchors, loaded.damage.anchors) = snapshot.sound_anchors(scope)?;
         loaded.take_new(snapshot, scope, extent)?;
@@ -164,7 +164,7 @@ impl UserIndex {
             })?;
         }
         if extent.indexed_seq > self.extent.indexed_seq {
-            self.tail.retain(|(seq, _)| *seq > extent.indexed_seq);
+            self.tail.retain(|(seq, _)| *seq > extent.indexed_seq.0);
         }
         self.extent = extent;
         Ok(())
@@ -230,7 +230,7 @@ impl UserIndex {
         let behind = self.units.iter().skip(covered_seq as usize);
         let others = behind.filter(|unit| unit.owner() == Owner::Other).count();
         let others = u32::try_from(others).unwrap_or(u32::MAX);
-        self.extent.last_seq.saturating_sub(covered_seq).saturating_sub(others)
+        self.extent.last_seq.0.saturating_sub(covered_seq).saturating_sub(others)
     }
 
     pub(crate) fn lengths(&self) -> &Lengths {
@@ -274,9 +274,9 @@ impl UserIndex {
                 self.spaces.len() - 1
             }
         };
-        let last_seq = self.extent.last_seq;
+        let last_seq = self.extent.last_seq.0;
         let known = &mut self.spaces[at];
-        let embedded_seq = snapshot.embedded_seq(scope, space)?;
+        let embedded_seq = snapshot.embedded_seq(scope, space)?.0;
         if embedded_seq > known.covered_seq {
             match known.read(snapshot, scope, embedded_seq) {
                 Ok(damaged) => self.damage.vectors += damaged,

@@ -8,7 +8,7 @@ use crate::{
         critical::CriticalRule,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         job::{JobKind, JobState},
-        place::{Place, SessionNo, UnitKind, UserNo},
+        place::{Place, Seq, SessionNo, UnitKind, UserNo},
         session::EndReason,
         summary::Original,
         tier::{MemoryTier, MoveReason},
@@ -81,7 +81,7 @@ macro_rules! number_value {
     )* };
 }
 
-number_value!(UserNo, SessionNo);
+number_value!(UserNo, SessionNo, Seq);
 
 /// As `turn_key`.
 impl ToColumn for Place {

@@ -11,6 +11,8 @@ pub(crate) mod scope;
 pub(crate) mod slice_error;
 pub(crate) mod snapshot;
 pub(crate) mod sql;
+#[cfg(test)]
+mod tests;
 pub(crate) mod transfer;
 pub(crate) mod write_tx;
 

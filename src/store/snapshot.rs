@@ -15,7 +15,7 @@ use crate::{
         anchor::Anchor,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, TurnId},
         job::{JobInfo, JobKind},
-        place::{Place, SessionNo},
+        place::{Place, Seq, SessionNo},
         receipt::Receipt,
         summary::Summary,
         tier::Transition,
@@ -277,7 +277,7 @@ impl<'s> Snapshot<'s> {
     }
 
     /// The units that are warm in a session for they were of use in it, the newest of use first.
-    pub(crate) fn promoted(&self, scope: &Scope, session: &SessionRow, limit: u32) -> Result<Vec<u32>> {
+    pub(crate) fn promoted(&self, scope: &Scope, session: &SessionRow, limit: u32) -> Result<Vec<Seq>> {
         self.ask(|sql| receipts::promoted(sql, scope, session.session_no, limit))
     }
 
@@ -289,7 +289,7 @@ impl<'s> Snapshot<'s> {
     }
 
     /// What a unit stands for, and what its caller calls it.
-    pub(crate) fn unit(&self, scope: &Scope, seq: u32) -> Result<Option<NamedUnit>> {
+    pub(crate) fn unit(&self, scope: &Scope, seq: Seq) -> Result<Option<NamedUnit>> {
         self.ask(|sql| turns::unit_by_seq(sql, scope, seq))
     }
 
@@ -301,7 +301,7 @@ impl<'s> Snapshot<'s> {
     pub(crate) fn units(
         &self,
         scope: &Scope,
-        range: (u32, u32),
+        range: (Seq, Seq),
         each: impl FnMut(Unit) -> Result<()>,
     ) -> Result<()> {
         self.ask(|sql| units::for_each(sql, scope, range, each))
@@ -356,7 +356,7 @@ impl<'s> Snapshot<'s> {
     }
 
     /// Up to which unit a user is embedded in a space.
-    pub(crate) fn embedded_seq(&self, scope: &Scope, space: Space) -> Result<u32> {
+    pub(crate) fn embedded_seq(&self, scope: &Scope, space: Space) -> Result<Seq> {
         self.ask(|sql| vectors::embedded_seq(sql, scope, space))
     }
 

@@ -7,7 +7,11 @@ use serde::de::DeserializeOwned;
 use crate::{
     compress::derived::RuleVersions,
     error::{Error, ErrorKind, Result},
-    model::{ids::UserId, instant, place::UserNo},
+    model::{
+        ids::UserId,
+        instant,
+        place::{Seq, UserNo},
+    },
 };
 
 /// A transaction, as `rows/` speaks to it: parameters are counted from 1, and each text is complete by itself.
@@ -73,9 +77,9 @@ pub(crate) struct UserRow {
     /// Raised when something of the user was erased or replaced.
     pub(crate) epoch: i64,
     /// The newest unit; 0: none.
-    pub(crate) last_seq: u32,
+    pub(crate) last_seq: Seq,
     /// Units up to here are in the postings and blocks.
-    pub(crate) indexed_seq: u32,
+    pub(crate) indexed_seq: Seq,
     /// Raised when an anchor changes.
     pub(crate) anchor_version: i64,
     /// By which rules what is kept of the user was derived.

@@ -20,7 +20,7 @@ impl WriteTx<'_> {
     pub(crate) fn set_anchor(&mut self, scope: &Scope, found: &FoundAnchor) -> Result<AnchorId> {
         let (now, last_seq) = (self.now(), self.lock(scope)?.last_seq);
         users::check_is_there(self.sql, scope)?;
-        let source = Source { turn: None, seq: last_seq.into(), said_at: now, made_by: "caller" };
+        let source = Source { turn: None, seq: last_seq, said_at: now, made_by: "caller" };
         let (id, fold) = anchors::state(self.sql, scope, found, source, now)?;
         anchors::set_retracted(self.sql, scope, id, None)?;
         anchors::refold(self.sql, scope, &BTreeSet::from([fold]))?;

@@ -21,7 +21,7 @@ use crate::{
         critical::CriticalRule,
         ids::TurnId,
         job::JobKind,
-        place::Place,
+        place::{Place, Seq},
         summary::Summary,
         tier::MemoryTier,
         turn::Turn,
@@ -97,7 +97,7 @@ struct Changed {
 #[derive(Debug)]
 struct NewAnchors {
     found: Vec<FoundAnchor>,
-    seq: i64,
+    seq: Seq,
     said_at: DateTime<Utc>,
 }
 
@@ -130,7 +130,7 @@ impl JobTx<'_, '_> {
         let rules = user.rules.begun();
         if rules != user.rules {
             users::set_rules(sql, scope, rules)?;
-            job_rows::set_done(sql, self.lease, 0, user.last_seq)?;
+            job_rows::set_done(sql, self.lease, 0, user.last_seq.0)?;
         }
         Ok(Begun { after: job_rows::done_seq(sql, self.lease)?, stale: rules.stale(), rules })
     }
@@ -141,7 +141,7 @@ impl JobTx<'_, '_> {
         if user.epoch != new.epoch {
             return Err(SliceError::Changed);
         }
-        self.write_words(scope, new, user.indexed_seq)?;
+        self.write_words(scope, new, user.indexed_seq.0)?;
         let mut folds = BTreeSet::new();
         for unit in &new.changed {
             if let Some(rule) = unit.rule {
@@ -158,7 +158,7 @@ impl JobTx<'_, '_> {
     /// Says that all is of this build's rules; `None`: more came in, or an older build wrote meanwhile.
     pub(crate) fn end_deriving(&mut self, scope: &Scope, begun: Begun) -> SliceResult<Option<RuleVersions>> {
         let user = self.lock(scope)?;
-        let has_more = user.last_seq > begun.after && begun.stale != Kinds::default();
+        let has_more = user.last_seq.0 > begun.after && begun.stale != Kinds::default();
         if has_more || user.rules != begun.rules {
             return Ok(None);
         }
@@ -257,18 +257,18 @@ fn sound<T>(read: Result<Option<T>>) -> Result<Option<T>> {
 /// Reads the next units, and derives what is new of them; `None`: there is none.
 pub(crate) fn next(sql: &dyn Sql, scope: &Scope, begun: Begun) -> Result<Option<Rederived>> {
     let extent = units::extent(sql, scope)?;
-    if begun.stale == Kinds::default() || begun.after >= extent.last_seq {
+    if begun.stale == Kinds::default() || begun.after >= extent.last_seq.0 {
         return Ok(None);
     }
-    let until = extent.last_seq.min(begun.after + READ_UNITS);
+    let until = extent.last_seq.0.min(begun.after + READ_UNITS);
     let mut found = Vec::new();
-    units::for_each(sql, scope, (begun.after, until), |unit| {
+    units::for_each(sql, scope, (Seq(begun.after), Seq(until)), |unit| {
         found.push(unit);
         Ok(())
     })?;
     let mut new = Rederived {
         epoch: extent.epoch,
-        last_seq: extent.last_seq,
+        last_seq: extent.last_seq.0,
         until,
         changed: Vec::new(),
         damaged: Vec::new(),
@@ -288,7 +288,7 @@ pub(crate) fn next(sql: &dyn Sql, scope: &Scope, begun: Begun) -> Result<Option<
             }
             Ok(None) => {
                 // Its words are worked out whenever they are read, and nobody knows which ones the index has.
-                new.is_index_stale |= begun.stale.words && unit.facts.seq <= extent.indexed_seq;
+                new.is_index_stale |= begun.stale.words && unit.facts.seq <= extent.indexed_seq.0;
                 match summaries::at(sql, scope, place) {
                     Ok(Some(summary)) => of_summary(sql, scope, begun.stale, (&unit, place), &summary),
                     Ok(None) => continue,
@@ -331,7 +331,7 @@ fn of_turn(
             let known: BTreeSet<Key> = by_rules.map(|stated| key_of(&stated.found)).collect();
             found.retain(|found| known.contains(&key_of(found)));
         }
-        new_anchors(&stated, found, (turn.seq, turn.timestamp))
+        new_anchors(&stated, found, (Seq(unit.facts.seq), turn.timestamp))
     } else {
         None
     };
@@ -356,7 +356,7 @@ fn of_summary(
             claims.iter().any(|claim| key_of(claim) == key_of(found))
         };
         let found = by_rules.filter(says_so).cloned().collect();
-        anchors = new_anchors(&stated, found, (seq.into(), summary.timestamp));
+        anchors = new_anchors(&stated, found, (Seq(seq), summary.timestamp));
     }
     Ok(changed(Changed { seq, place, turn_id, words: None, rule: None, anchors }))
 }
@@ -369,7 +369,7 @@ fn changed(unit: Changed) -> Option<Changed> {
 fn new_anchors(
     stated: &[Stated],
     found: Vec<FoundAnchor>,
-    (seq, said_at): (i64, DateTime<Utc>),
+    (seq, said_at): (Seq, DateTime<Utc>),
 ) -> Option<NewAnchors> {
     let by_rules: BTreeMap<Key, &FoundAnchor> = stated
         .iter()

@@ -199,7 +199,7 @@ fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[Doomed]) -> Result<()> 
     let (mut gone, mut is_sound) = (Vec::with_capacity(turns.len()), true);
     for turn in turns {
         is_sound &= unit_texts::is_sound(sql, scope, turn.place)?;
-        gone.push((turn.seq, units::words_at(sql, scope, turn.place)?.unwrap_or_default()));
+        gone.push((turn.seq.0, units::words_at(sql, scope, turn.place)?.unwrap_or_default()));
     }
     match index::forget(sql, scope, &gone) {
         Ok(()) if is_sound => {}

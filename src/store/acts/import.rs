@@ -18,7 +18,7 @@ use crate::{
     model::{
         ids::{SessionId, TurnId},
         job::JobKind,
-        place::{Owner, SessionNo},
+        place::{Owner, Seq, SessionNo},
         session::SessionInfo,
         summary::Original,
         tier::{MemoryTier, Transition},
@@ -58,7 +58,7 @@ impl WriteTx<'_> {
         let mut writing = Writing {
             tx: self,
             scope,
-            last_seq: user.last_seq.into(),
+            last_seq: user.last_seq,
             sessions: HashMap::new(),
             seqs: HashMap::new(),
             folds: BTreeSet::new(),
@@ -112,9 +112,9 @@ struct Writing<'a, 'b> {
     tx: &'a mut WriteTx<'b>,
     scope: Scope,
     /// The newest unit.
-    last_seq: i64,
+    last_seq: Seq,
     sessions: HashMap<SessionId, Imported>,
-    seqs: HashMap<TurnId, (i64, Original)>,
+    seqs: HashMap<TurnId, (Seq, Original)>,
     folds: BTreeSet<Fold>,
     /// The oldest that anything of it was derived by.
     rules: RuleVersions,
@@ -164,8 +164,8 @@ impl Writing<'_, '_> {
     }
 
     /// Where a turn stands now. If None, before all of them.
-    fn seq(&self, turn: Option<TurnId>) -> Result<(i64, Original)> {
-        turn.map_or(Ok((0, Original::Deleted)), |turn| {
+    fn seq(&self, turn: Option<TurnId>) -> Result<(Seq, Original)> {
+        turn.map_or(Ok((Seq::default(), Original::Deleted)), |turn| {
             self.seqs.get(&turn).copied().ok_or_else(|| Error::invalid("a line's turn is missing"))
         })
     }
@@ -183,15 +183,15 @@ impl Writing<'_, '_> {
         turn_number: u32,
         unit: (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
         original: Original,
-    ) -> Result<i64> {
+    ) -> Result<Seq> {
         let place = self.session_no(session)?.turn(turn_number);
-        self.last_seq += 1;
+        self.last_seq = self.last_seq.next()?;
         units::insert(self.tx.sql, &self.scope, self.last_seq, Owner::Turn(place), unit)?;
         self.seqs.insert(unit.0, (self.last_seq, original));
         Ok(self.last_seq)
     }
 
-    fn unit_with_text(&mut self, turn: &Turn) -> Result<i64> {
+    fn unit_with_text(&mut self, turn: &Turn) -> Result<Seq> {
         let hash = measure::content_hash(&turn.said.user_message, &turn.said.ai_response);
         let unit = (turn.id, turn.caller_id.as_deref(), hash, turn.timestamp);
         self.unit(turn.session_id, turn.turn_number, unit, Original::Archived)
@@ -204,13 +204,13 @@ impl Writing<'_, '_> {
         }
         let words = WordCounts::of(&turn.said).encode();
         let session_no = self.session_no(turn.session_id)?;
-        turns::insert_row(self.tx.sql, &self.scope, session_no, &Turn { seq, ..turn }, &words)
+        turns::insert_row(self.tx.sql, &self.scope, session_no, &Turn { seq: seq.into(), ..turn }, &words)
     }
 
     fn archived(&mut self, turn: Turn) -> Result<()> {
         let seq = self.unit_with_text(&turn)?;
         if let Some(session) = self.sessions.get_mut(&turn.session_id) {
-            session.unpacked.push(Turn { seq, ..turn });
+            session.unpacked.push(Turn { seq: seq.into(), ..turn });
         }
         Ok(())
     }
@@ -274,8 +274,8 @@ impl Writing<'_, '_> {
         }
         if !self.seqs.is_empty() {
             users::set_last_seq(self.tx.sql, &self.scope, self.last_seq)?;
-            let blocks = self.last_seq / i64::from(BLOCK_UNITS);
-            index::queue_if_due(self.tx, &self.scope, blocks * i64::from(BLOCK_UNITS))?;
+            let blocks = self.last_seq.0 / BLOCK_UNITS;
+            index::queue_if_due(self.tx, &self.scope, Seq(blocks * BLOCK_UNITS))?;
         }
         users::set_rules(self.tx.sql, &self.scope, self.rules)?;
         if self.rules.is_stale() && !self.seqs.is_empty() {

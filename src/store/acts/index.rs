@@ -13,7 +13,7 @@ use std::{
 use crate::{
     error::Result,
     index::{BLOCK_UNITS, block_of, facts::Facts, inverted::Inverted, postings::Posting},
-    model::job::JobKind,
+    model::{job::JobKind, place::Seq},
     store::{
         job_tx::JobTx,
         rows::{
@@ -40,7 +40,7 @@ const DROPPED_AT_ONCE: u32 = 2_000;
 #[derive(Debug)]
 pub(crate) struct Batch {
     extent: Extent,
-    until: u32,
+    until: Seq,
     facts: Vec<Facts>,
     words: Vec<(Word, Vec<Posting>)>,
 }
@@ -60,13 +60,13 @@ impl Batch {
 /// Queues the job when enough units wait for it; looks once a block. To be called for each unit that is added.
 ///
 /// An embedder of the caller's is told of every unit: nobody makes its vectors by the way.
-pub(crate) fn queue_if_due(tx: &mut WriteTx<'_>, scope: &Scope, seq: i64) -> Result<()> {
+pub(crate) fn queue_if_due(tx: &mut WriteTx<'_>, scope: &Scope, seq: Seq) -> Result<()> {
     if !tx.config.embedders.is_empty() {
         tx.enqueue_if_none(scope, JobKind::Embed)?;
     }
-    if seq % i64::from(BLOCK_UNITS) == 0 {
+    if seq.0.is_multiple_of(BLOCK_UNITS) {
         let extent = units::extent(tx.sql, scope)?;
-        let waiting = extent.last_seq.saturating_sub(extent.indexed_seq);
+        let waiting = extent.last_seq.since(extent.indexed_seq);
         if waiting >= INDEX_AFTER {
             tx.enqueue(scope, JobKind::Index, None, waiting)?;
             tx.enqueue_if_none(scope, JobKind::Embed)?;
@@ -78,8 +78,8 @@ pub(crate) fn queue_if_due(tx: &mut WriteTx<'_>, scope: &Scope, seq: i64) -> Res
 /// The next whole blocks that are not in the index; `None`: there is none.
 pub(crate) fn next_batch(sql: &dyn Sql, scope: &Scope) -> Result<Option<Batch>> {
     let extent = units::extent(sql, scope)?;
-    let whole = extent.last_seq / BLOCK_UNITS * BLOCK_UNITS;
-    let until = whole.min(extent.indexed_seq.saturating_add(BATCH_BLOCKS * BLOCK_UNITS));
+    let whole = extent.last_seq.0 / BLOCK_UNITS * BLOCK_UNITS;
+    let until = Seq(whole.min(extent.indexed_seq.0.saturating_add(BATCH_BLOCKS * BLOCK_UNITS)));
     if until <= extent.indexed_seq {
         return Ok(None);
     }
@@ -98,7 +98,7 @@ impl JobTx<'_, '_> {
     /// Takes away postings of a user of whom nothing is indexed: of a flush that was cut short, or of an index that is
     /// made anew. Returns whether there may be more.
     pub(crate) fn drop_index_slice(&mut self, scope: &Scope) -> SliceResult<bool> {
-        if self.lock(scope)?.indexed_seq > 0 {
+        if self.lock(scope)?.indexed_seq > Seq::default() {
             return Ok(false);
         }
         Ok(postings::drop_some(self.tx.sql, scope, DROPPED_AT_ONCE)?)
@@ -138,10 +138,10 @@ impl JobTx<'_, '_> {
 /// Has all of the user's index made anew: from here on recall reads the rows of every unit, until the job is done.
 pub(crate) fn begin_anew(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
     let last_seq = tx.lock(scope)?.last_seq;
-    units::set_indexed(tx.sql, scope, 0)?;
+    units::set_indexed(tx.sql, scope, Seq::default())?;
     users::raise_epoch(tx.sql, scope)?;
     unit_blocks::drop_all(tx.sql, scope)?;
-    tx.enqueue(scope, JobKind::Index, None, last_seq)
+    tx.enqueue(scope, JobKind::Index, None, last_seq.0)
 }
 
 /// The same, at once: what is erased may stand anywhere in it.
@@ -152,7 +152,7 @@ pub(crate) fn drop_all(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
 
 /// Whether nothing of the user is indexed, and yet there are postings.
 pub(crate) fn is_begun_anew(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
-    Ok(units::extent(sql, scope)?.indexed_seq == 0 && postings::are_there(sql, scope)?)
+    Ok(units::extent(sql, scope)?.indexed_seq == Seq::default() && postings::are_there(sql, scope)?)
 }
 
 /// Takes units that are erased out of the index: each with its words.
@@ -195,7 +195,7 @@ pub(crate) fn replace(
     let added = new.iter().filter(|(word, counts)| old.field_counts(*word) != Some(*counts));
     let mut added: Vec<(Word, Posting)> =
         added.map(|(word, counts)| (word, Posting { seq, counts })).collect();
-    if seq > units::extent(sql, scope)?.indexed_seq {
+    if seq > units::extent(sql, scope)?.indexed_seq.0 {
         // Behind the index, readers look at the rows from a word's last posting on.
         let words: Vec<Word> = added.iter().map(|(word, _)| *word).collect();
         let mut lasts = postings::last_seqs(sql, scope, &words)?.into_iter();

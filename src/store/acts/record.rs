@@ -55,7 +55,7 @@ impl WriteTx<'_> {
         if turn_number > MAX_TURN_NUMBER {
             return Err(Error::invalid("the session is full; start another one"));
         }
-        let seq = i64::from(user.last_seq) + 1;
+        let seq = user.last_seq.next()?;
         let answering = measured.turn.answering;
         let numbers = (turn_number, seq);
         let turn = turns::insert(self.sql, scope, (id, session_no), numbers, measured, (said_at, now))?;
@@ -80,7 +80,7 @@ impl WriteTx<'_> {
             turn_id,
             session_id: id,
             turn_number,
-            seq,
+            seq: seq.into(),
             outcome: RecordOutcome::New,
             evicted,
             continues,
@@ -132,7 +132,7 @@ pub(crate) fn find(
         turn_id: unit.turn_id,
         session_id: unit.session_id,
         turn_number: unit.turn_number,
-        seq: unit.seq,
+        seq: unit.seq.into(),
         outcome: RecordOutcome::Known,
         evicted: Vec::new(),
         continues: None,

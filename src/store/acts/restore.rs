@@ -7,7 +7,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         ids::SessionId,
-        place::SessionNo,
+        place::{Seq, SessionNo},
         tier::{MemoryTier, MoveReason},
         turn::Turn,
     },
@@ -34,7 +34,7 @@ pub(crate) struct Unpacked {
 pub(crate) fn unpack(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<Option<Unpacked>> {
     let Some((frame_no, body)) = originals::first_frame(sql, scope, session)? else { return Ok(None) };
     let archived = archive::unpack(&body)?;
-    let hashes = units::content_hashes(sql, scope, archived.iter().map(|turn| turn.seq))?;
+    let hashes = units::content_hashes(sql, scope, archived.iter().map(|turn| Seq::of(turn.seq)))?;
     let mut turns = Vec::with_capacity(archived.len());
     for (turn, hash) in archived.into_iter().zip(&hashes) {
         let turn = originals::checked(turn, hash)?;

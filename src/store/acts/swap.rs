@@ -16,7 +16,7 @@ use crate::{
     model::{
         ids::{AnchorId, SessionId, SummaryId},
         job::JobKind,
-        place::{Place, SessionNo},
+        place::{Place, Seq, SessionNo},
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason},
         turn::Turn,
@@ -77,7 +77,7 @@ impl JobTx<'_, '_> {
             let place = session_no.turn(turn.turn_number);
             let source = Source {
                 turn: Some(turn.id),
-                seq: turn.seq,
+                seq: Seq::of(turn.seq)?,
                 said_at: turn.timestamp,
                 made_by: &plan.made_by,
             };
@@ -91,7 +91,14 @@ impl JobTx<'_, '_> {
                 None => turns::keep_cold(sql, scope, place, plan.rule)?,
                 Some(sketch) => {
                     let summary = summary_of(turn, sketch, anchor_ids, now);
-                    summaries::insert(sql, scope, session_no, turn.seq, turn.snapshot_id, &summary)?;
+                    summaries::insert(
+                        sql,
+                        scope,
+                        session_no,
+                        Seq::of(turn.seq)?,
+                        turn.snapshot_id,
+                        &summary,
+                    )?;
                     match sketch.original {
                         Original::Archived => {
                             let frame_no = frame_no.expect("what is archived is in the frame");
@@ -122,7 +129,7 @@ impl JobTx<'_, '_> {
         (turn, summary): (&Turn, &Summary),
     ) -> Result<()> {
         let sql = self.tx.sql;
-        let seq = u32::try_from(turn.seq).unwrap_or(u32::MAX);
+        let Seq(seq) = Seq::of(turn.seq)?;
         // As they are in the index: older rules may have derived them.
         let old = units::words_at(sql, scope, place)?.unwrap_or_default();
         let keywords = serde_json::to_string(&summary.topic_keywords).unwrap_or_default();

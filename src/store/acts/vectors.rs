@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::{
     embed::{BuiltIn, Embedder, EmbeddingSpace},
     error::Result,
-    model::job::JobKind,
+    model::{job::JobKind, place::Seq},
     store::{
         job_tx::JobTx,
         rows::{
@@ -49,8 +49,9 @@ impl JobTx<'_, '_> {
         let mut units = 0;
         for wanted in wanted {
             let space = vectors::space(sql, wanted)?;
-            let embedded_seq = space.map_or(Ok(0), |space| vectors::embedded_seq(sql, scope, space))?;
-            units += last_seq.saturating_sub(embedded_seq);
+            let embedded_seq =
+                space.map_or(Ok(Seq::default()), |space| vectors::embedded_seq(sql, scope, space))?;
+            units += last_seq.since(embedded_seq);
         }
         Ok(job_rows::expect(sql, self.lease, units)?)
     }

@@ -8,6 +8,7 @@ use crate::{
         facts::{self, Facts},
         postings::{self, Chunk},
     },
+    model::place::Seq,
     store::{
         rows::{checks, units, vectors},
         scope::Scope,
@@ -42,17 +43,17 @@ pub(crate) fn problems(sql: &dyn Sql) -> IndexProblems {
 
 fn of_user(sql: &dyn Sql, scope: &Scope, found: &mut IndexProblems) -> Result<()> {
     let extent = units::extent(sql, scope)?;
-    let mut posted = Posted::read(sql, scope, extent.indexed_seq, &mut found.words)?;
+    let mut posted = Posted::read(sql, scope, extent.indexed_seq.0, &mut found.words)?;
     let mut blocks = facts_of(sql, scope, &mut found.facts)?;
     let live = checks::seqs(sql, scope)?;
     for &seq in &live {
         let facts = blocks.remove(&seq);
         // One by one: a unit that cannot be read, which is a problem of another check, hides no other.
-        let compared = units::for_each(sql, scope, (seq - 1, seq), |unit| {
+        let compared = units::for_each(sql, scope, (Seq(seq - 1), Seq(seq)), |unit| {
             if let Some(words) = EncodedWords::parse(&unit.words) {
                 posted.take(seq, words, &mut found.words);
             }
-            let is_same = facts.map_or(seq > extent.indexed_seq, |facts| facts == unit.facts);
+            let is_same = facts.map_or(seq > extent.indexed_seq.0, |facts| facts == unit.facts);
             found.facts += u64::from(!is_same);
             Ok(())
         });

@@ -12,6 +12,7 @@ use crate::{
     model::{
         anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
         ids::{AnchorId, TurnId},
+        place::Seq,
     },
     store::{
         rows::{row_check, users},
@@ -67,7 +68,7 @@ const ANCHOR_COLUMNS: usize = 13;
 pub(crate) struct Source<'a> {
     /// The turn; `None`: set by hand.
     pub(crate) turn: Option<TurnId>,
-    pub(crate) seq: i64,
+    pub(crate) seq: Seq,
     pub(crate) said_at: DateTime<Utc>,
     pub(crate) made_by: &'a str,
 }
@@ -369,7 +370,7 @@ pub(crate) fn set_retracted(
     sql: &dyn Sql,
     scope: &Scope,
     id: AnchorId,
-    retracted: Option<(DateTime<Utc>, u32)>,
+    retracted: Option<(DateTime<Utc>, Seq)>,
 ) -> Result<()> {
     let (at, seq) = retracted.unzip();
     sql.put(

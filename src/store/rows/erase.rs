@@ -4,7 +4,7 @@ use crate::{
     error::Result,
     model::{
         ids::TurnId,
-        place::{Place, SessionNo, UnitKind},
+        place::{Place, Seq, SessionNo, UnitKind},
     },
     store::{
         scope::Scope,
@@ -258,7 +258,7 @@ pub(crate) fn slice(sql: &dyn Sql, scope: &Scope, table: &Table, rows: u32) -> R
 pub(crate) struct Doomed {
     pub(crate) turn_id: TurnId,
     pub(crate) place: Place,
-    pub(crate) seq: u32,
+    pub(crate) seq: Seq,
 }
 
 /// Some turns of a session: rows, in the archive, or only summaries.

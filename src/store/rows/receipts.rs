@@ -12,7 +12,7 @@ use crate::{
     model::{
         critical::CriticalRule,
         ids::ReceiptId,
-        place::{Place, SessionNo},
+        place::{Place, Seq, SessionNo},
         profile::{Parts, Profile, Weights},
         receipt::{PROMOTED, Receipt, ReceiptItem},
         tier::MemoryTier,
@@ -198,7 +198,7 @@ pub(crate) fn set_used(
 /// Something that a context showed, but for what it showed only since it had been of use before.
 pub(crate) struct Shown {
     /// The unit; `None`: an anchor.
-    pub(crate) seq: Option<u32>,
+    pub(crate) seq: Option<Seq>,
     /// Where its turn is; `None`: that cannot be read.
     pub(crate) place: Option<Place>,
     pub(crate) memory_tier: Option<MemoryTier>,
@@ -235,7 +235,7 @@ pub(crate) fn shown(sql: &dyn Sql, scope: &Scope, receipt_no: i64) -> Result<Vec
 }
 
 /// Counts a unit that was of use.
-pub(crate) fn count_unit(sql: &dyn Sql, scope: &Scope, seq: u32, now: DateTime<Utc>) -> Result<()> {
+pub(crate) fn count_unit(sql: &dyn Sql, scope: &Scope, seq: Seq, now: DateTime<Utc>) -> Result<()> {
     sql.put(
         "INSERT INTO unit_uses (user_no, seq, hits, last_hit) VALUES (?1, ?2, 1, ?3)
          ON CONFLICT (user_no, seq) DO UPDATE SET hits = unit_uses.hits + 1, last_hit = excluded.last_hit",
@@ -259,7 +259,7 @@ pub(crate) fn promote(
     sql: &dyn Sql,
     scope: &Scope,
     session_no: SessionNo,
-    seq: u32,
+    seq: Seq,
     now: DateTime<Utc>,
 ) -> Result<()> {
     sql.put(
@@ -271,7 +271,7 @@ pub(crate) fn promote(
 }
 
 /// The turns that are warm in a session for they were of use in it, the newest of use first.
-pub(crate) fn promoted(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<Vec<u32>> {
+pub(crate) fn promoted(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<Vec<Seq>> {
     sql.list(
         "SELECT seq FROM promotions WHERE user_no = ?1 AND session_no = ?2
          ORDER BY promoted_at DESC, seq DESC LIMIT ?3",

@@ -4,7 +4,7 @@ use crate::{
     error::Result,
     model::{
         ids::{AnchorId, SessionId, SnapshotId, TurnId},
-        place::{Place, SessionNo},
+        place::{Place, Seq, SessionNo},
         summary::Summary,
     },
     store::{
@@ -58,7 +58,7 @@ pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
     session_no: SessionNo,
-    seq: i64,
+    seq: Seq,
     snapshot: Option<SnapshotId>,
     summary: &Summary,
 ) -> Result<()> {

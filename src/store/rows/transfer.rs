@@ -7,7 +7,7 @@ use crate::{
     model::{
         anchor::{Attribute, Cardinality, Stance},
         ids::{AnchorId, SessionId, TurnId},
-        place::SessionNo,
+        place::{Seq, SessionNo},
         turn::Turn,
     },
     store::{
@@ -80,7 +80,7 @@ pub(crate) fn expect_sound(sql: &dyn Sql, scope: &Scope) -> Result<()> {
 
 /// The unit of a turn.
 pub(crate) struct UnitOfTurn {
-    pub(crate) seq: i64,
+    pub(crate) seq: Seq,
     pub(crate) turn_id: TurnId,
     pub(crate) session_id: SessionId,
     pub(crate) turn_number: u32,
@@ -90,7 +90,7 @@ pub(crate) struct UnitOfTurn {
 }
 
 /// Some units of the user's turns behind a place, in the order of recording. Empty if there are no more.
-pub(crate) fn units_after(sql: &dyn Sql, scope: &Scope, after: i64) -> Result<Vec<UnitOfTurn>> {
+pub(crate) fn units_after(sql: &dyn Sql, scope: &Scope, after: Seq) -> Result<Vec<UnitOfTurn>> {
     sql.list(
         "SELECT r.seq, r.owner_id, s.id, r.turn_number, r.caller_id, r.said_at, r.content_hash
          FROM recall_units AS r JOIN conversation_sessions AS s ON s.session_no = r.session_no
@@ -111,7 +111,7 @@ pub(crate) fn units_after(sql: &dyn Sql, scope: &Scope, after: i64) -> Result<Ve
 }
 
 /// The user's newest turn up to a place in the order of recording: a name for that place that holds in any file.
-pub(crate) fn newest_turn(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<TurnId>> {
+pub(crate) fn newest_turn(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option<TurnId>> {
     sql.one(
         "SELECT owner_id FROM recall_units WHERE user_no = ?1 AND seq <= ?2 AND kind = 'turn'
          ORDER BY seq DESC LIMIT 1",
@@ -127,7 +127,7 @@ pub(crate) struct AnchorRow {
     pub(crate) attribute: Attribute,
     pub(crate) value: String,
     pub(crate) retracted_at: Option<DateTime<Utc>>,
-    pub(crate) retracted_seq: Option<i64>,
+    pub(crate) retracted_seq: Option<Seq>,
 }
 
 pub(crate) fn anchors(sql: &dyn Sql, scope: &Scope) -> Result<Vec<AnchorRow>> {
@@ -155,7 +155,7 @@ pub(crate) struct DerivationRow {
     pub(crate) is_of_turn: bool,
     pub(crate) source_id: TurnId,
     pub(crate) stance: Stance,
-    pub(crate) seq: i64,
+    pub(crate) seq: Seq,
     pub(crate) said_at: DateTime<Utc>,
     pub(crate) made_by: String,
     pub(crate) value: String,

@@ -7,7 +7,7 @@ use crate::{
     model::{
         critical::CriticalRule,
         ids::{SessionId, TurnId},
-        place::{Owner, Place, SessionNo},
+        place::{Owner, Place, Seq, SessionNo},
         tier::{MemoryTier, MoveReason, Transition},
         turn::Turn,
     },
@@ -32,7 +32,7 @@ pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
     session: (SessionId, SessionNo),
-    (turn_number, seq): (u32, i64),
+    (turn_number, seq): (u32, Seq),
     measured: MeasuredTurn,
     (said_at, now): (DateTime<Utc>, DateTime<Utc>),
 ) -> Result<Turn> {
@@ -42,7 +42,7 @@ pub(crate) fn insert(
         id: TurnId::new(now),
         session_id,
         turn_number,
-        seq,
+        seq: seq.into(),
         caller_id: turn.caller_id,
         timestamp: said_at,
         memory_tier: MemoryTier::Hot,

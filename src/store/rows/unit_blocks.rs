@@ -7,6 +7,7 @@ use crate::{
         facts::{self, Facts},
         last_of,
     },
+    model::place::Seq,
     store::{
         rows::{row_check, units},
         scope::Scope,
@@ -47,10 +48,15 @@ pub(crate) fn for_each_facts(sql: &dyn Sql, scope: &Scope, mut each: impl FnMut(
         match block {
             Ok(facts) => facts.into_iter().for_each(&mut each),
             Err(block) => {
-                units::for_each(sql, scope, (last_of(block) - BLOCK_UNITS, last_of(block)), |unit| {
-                    each(unit.facts);
-                    Ok(())
-                })?;
+                units::for_each(
+                    sql,
+                    scope,
+                    (Seq(last_of(block) - BLOCK_UNITS), Seq(last_of(block))),
+                    |unit| {
+                        each(unit.facts);
+                        Ok(())
+                    },
+                )?;
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::{
     index::facts::Facts,
     model::{
         ids::{SessionId, TurnId},
-        place::{Owner, Place, UnitKind},
+        place::{Owner, Place, Seq, UnitKind},
     },
     store::{
         rows::users,
@@ -26,9 +26,9 @@ pub(crate) struct Extent {
     /// Raised when something of the user was erased or replaced.
     pub(crate) epoch: i64,
     /// The newest unit; 0: none.
-    pub(crate) last_seq: u32,
+    pub(crate) last_seq: Seq,
     /// Units up to here are in the postings and blocks.
-    pub(crate) indexed_seq: u32,
+    pub(crate) indexed_seq: Seq,
     /// Raised when an anchor changes.
     pub(crate) anchor_version: i64,
 }
@@ -56,7 +56,7 @@ pub(crate) fn extent(sql: &dyn Sql, scope: &Scope) -> Result<Extent> {
 /// What an earlier record with the same caller's id left behind.
 #[derive(Debug)]
 pub(crate) struct KnownUnit {
-    pub(crate) seq: i64,
+    pub(crate) seq: Seq,
     pub(crate) turn_id: TurnId,
     pub(crate) session_id: SessionId,
     pub(crate) turn_number: u32,
@@ -89,7 +89,7 @@ pub(crate) struct NamedUnit {
 }
 
 /// A unit by its number.
-pub(crate) fn unit_by_seq(sql: &dyn Sql, scope: &Scope, seq: u32) -> Result<Option<NamedUnit>> {
+pub(crate) fn unit_by_seq(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option<NamedUnit>> {
     sql.one(
         "SELECT kind, session_no, turn_number, caller_id FROM recall_units WHERE user_no = ?1 AND seq = ?2",
         values![scope.user_no, seq],
@@ -112,9 +112,10 @@ fn owner(row: &Row<'_>, kind: usize) -> Result<Owner> {
 pub(crate) fn content_hashes(
     sql: &dyn Sql,
     scope: &Scope,
-    seqs: impl Iterator<Item = i64>,
+    seqs: impl Iterator<Item = Result<Seq>>,
 ) -> Result<Vec<ContentHash>> {
-    let units: Vec<_> = seqs.map(|seq| vec![scope.user_no.to_column(), Value::Integer(seq)]).collect();
+    let set = |seq: Result<Seq>| Ok(vec![scope.user_no.to_column(), Value::Integer(seq?.into())]);
+    let units: Vec<_> = seqs.map(set).collect::<Result<_>>()?;
     let mut found = Vec::with_capacity(units.len());
     sql.query_many(
         "SELECT content_hash FROM recall_units WHERE user_no = ?1 AND seq = ?2",
@@ -131,7 +132,7 @@ pub(crate) fn content_hashes(
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
-    seq: i64,
+    seq: Seq,
     owner: Owner,
     (id, caller_id, hash, said_at): (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
 ) -> Result<()> {
@@ -151,7 +152,7 @@ pub(crate) fn insert(
 pub(crate) fn for_each(
     sql: &dyn Sql,
     scope: &Scope,
-    (after, until): (u32, u32),
+    (after, until): (Seq, Seq),
     mut each: impl FnMut(Unit) -> Result<()>,
 ) -> Result<()> {
     sql.query(
@@ -230,13 +231,10 @@ pub(crate) fn set_words(
 }
 
 /// Says that the user's units up to `seq` are indexed.
-pub(crate) fn set_indexed(sql: &dyn Sql, scope: &Scope, seq: u32) -> Result<()> {
+pub(crate) fn set_indexed(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<()> {
     sql.put(
         "UPDATE user_scopes SET indexed_seq = ?3 WHERE user_no = ?1 AND user_id = ?2",
         values![scope.user_no, scope.user_id, seq],
         Expect::Any,
     )
 }
-
-#[cfg(test)]
-mod tests;

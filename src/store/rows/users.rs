@@ -5,7 +5,10 @@ use chrono::{DateTime, Utc};
 use crate::{
     compress::derived::RuleVersions,
     error::{Error, ErrorKind, Result},
-    model::ids::{SnapshotId, UserId},
+    model::{
+        ids::{SnapshotId, UserId},
+        place::Seq,
+    },
     store::{
         rows::{jobs, row_check},
         scope::{Scope, UserKey},
@@ -146,7 +149,7 @@ pub(crate) fn raise_anchor_version(sql: &dyn Sql, scope: &Scope) -> Result<()> {
 }
 
 /// Notes the number of the user's newest recall unit.
-pub(crate) fn set_last_seq(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<()> {
+pub(crate) fn set_last_seq(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<()> {
     sql.put(
         "UPDATE user_scopes SET last_seq = ?3 WHERE user_no = ?1 AND user_id = ?2",
         values![scope.user_no, scope.user_id, seq],

@@ -6,6 +6,7 @@ use crate::{
     embed::{EmbeddingSpace, pieces::TEXT_FORM},
     error::{Error, ErrorKind, Result},
     index::{BLOCK_UNITS, block_of, last_of},
+    model::place::Seq,
     store::{
         rows::row_check,
         scope::Scope,
@@ -83,13 +84,13 @@ pub(crate) fn remove_space(sql: &dyn Sql, space: Space) -> Result<()> {
 }
 
 /// Up to which unit a user is embedded in a space.
-pub(crate) fn embedded_seq(sql: &dyn Sql, scope: &Scope, space: Space) -> Result<u32> {
+pub(crate) fn embedded_seq(sql: &dyn Sql, scope: &Scope, space: Space) -> Result<Seq> {
     let found = sql.one(
         "SELECT embedded_seq FROM user_spaces WHERE user_no = ?1 AND space_no = ?2",
         values![scope.user_no, space.space_no],
         |row| row.get(0),
     )?;
-    Ok(found.unwrap_or(0))
+    Ok(found.unwrap_or_default())
 }
 
 /// Forgets how far a user is embedded in a space, and what could not be.

@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::turn::Turn,
+    model::{place::Seq, turn::Turn},
     store::{
         rows::{
             originals, sessions, summaries,
@@ -65,7 +65,7 @@ fn cannot_write(error: std::io::Error) -> Error {
 
 /// Every unit of the user in the order of recording, with its original if there is one.
 fn turn_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
-    let mut after = 0;
+    let mut after = Seq::default();
     loop {
         let units = transfer::units_after(sql, scope, after)?;
         let Some(last) = units.last() else { return Ok(()) };

@@ -7,11 +7,19 @@ use std::{
 
 use chrono::TimeDelta;
 
-use super::*;
 use crate::{
     Config, ContextOptions, Embedder, Embedding, EmbeddingSpace, ManualClock, NewTurn, Profile,
     RecallOptions, RunJobs, Session, Thermocline, User,
-    store::{Store, acts::index, scope::UserKey, write_tx::WriteTx},
+    error::Result,
+    model::{ids::TurnId, place::Owner},
+    store::{
+        Store,
+        acts::index,
+        rows::{units, users},
+        scope::{Scope, UserKey},
+        sql::Expect,
+        write_tx::WriteTx,
+    },
 };
 
 /// Turns that are recorded without anything between them.
@@ -110,18 +118,20 @@ impl Life {
         let diagnosis = memory.doctor().await.unwrap();
         let problems: Vec<_> = diagnosis.checks.iter().filter(|check| check.problems > 0).collect();
         self.tell("doctor", problems);
-        let stats = memory.stats().await.unwrap();
-        self.tell("stats", (stats.sessions, stats.tiers, stats.cold.archived_turns, stats.recall.vectors));
-        let embedded = memory.embedding_status().await.unwrap();
-        let embedded: Vec<_> =
-            embedded.iter().map(|of| (&of.space, of.turns, of.embedded, of.gaps)).collect();
-        self.tell("embedded", embedded);
+        let counted = memory.stats().await.unwrap();
+        self.tell(
+            "stats",
+            (counted.sessions, counted.tiers, counted.cold.archived_turns, counted.recall.vectors),
+        );
+        let status = memory.embedding_status().await.unwrap();
+        let status: Vec<_> = status.iter().map(|of| (&of.space, of.turns, of.embedded, of.gaps)).collect();
+        self.tell("embedded", status);
     }
 }
 
 fn add_other(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
-    let (seq, now) = (i64::from(tx.lock(scope)?.last_seq) + 1, tx.now());
-    insert(tx.sql, scope, seq, Owner::Other, (TurnId::new(now), None, [7; 16], now))?;
+    let (seq, now) = (tx.lock(scope)?.last_seq.next()?, tx.now());
+    units::insert(tx.sql, scope, seq, Owner::Other, (TurnId::new(now), None, [7; 16], now))?;
     users::set_last_seq(tx.sql, scope, seq)?;
     index::queue_if_due(tx, scope, seq)
 }
