@@ -7,8 +7,8 @@ use crate::{
 
 /// Versions of rules, one for each kind of what is derived.
 ///
-/// Of a user's row: 0 if it says nothing; `n` if all of it was derived by version `n` or newer; `-n` while a job brings
-/// it to version `n`.
+/// Of a user's row: `n` if all of it was derived by version `n` or newer; `-n` while a job brings it to version `n`; 0 if
+/// nobody knows. A row that says nothing is of the first version, which wrote no number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RuleVersions {
     /// Words and traits of turns.
@@ -33,6 +33,9 @@ impl Kinds {
 }
 
 impl RuleVersions {
+    /// What a row that says nothing was derived by.
+    pub(crate) const FIRST: i64 = 1;
+
     /// Those of this build.
     pub(crate) const NOW: Self = Self {
         words: words::RULES_VERSION,
@@ -43,7 +46,11 @@ impl RuleVersions {
     /// The row's versions once this build has derived something of these kinds: by older rules than the row says, or than a
     /// job of a newer build brings it to, they are lower.
     pub(crate) fn with_derived(self, kinds: Kinds) -> Self {
-        let lowered = self.map(|row, now| if row.abs() > now { now } else { row });
+        let lowered = self.map(|row, now| match row {
+            row if row > now => now,
+            row if row < -now => 0, // What that job has not come to is of nobody knows which.
+            row => row,
+        });
         Self {
             words: if kinds.words { lowered.words } else { self.words },
             critical: if kinds.critical { lowered.critical } else { self.critical },
@@ -122,8 +129,8 @@ mod tests {
         assert_eq!(newer.with_derived(Kinds::WORDS), words);
         assert_eq!(
             all(|now| -now - 1).with_derived(Kinds::ALL),
-            RuleVersions::NOW,
-            "a newer build's job begins anew"
+            RuleVersions::default(),
+            "a newer build's job begins anew, and so does one of this build"
         );
         for row in [RuleVersions::default(), RuleVersions::NOW, RuleVersions::NOW.begun(), all(|now| -now)] {
             assert_eq!(row.with_derived(Kinds::ALL), row);

@@ -5,12 +5,21 @@ use crate::{
     store::slice_error::{SliceError, SliceResult},
 };
 
+/// How often it is begun anew at once, while an older version records.
+const BEGINNINGS: u32 = 3;
+
 pub(super) async fn derive(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
     let (store, scope) = (job.store(), job.scope);
     let mut damaged = Vec::new();
-    let rules = loop {
+    for _ in 0..BEGINNINGS {
         let mut begun = job.slice(move |tx| tx.begin_deriving(&scope)).await?;
-        while let Some(next) = store.snapshot()?.next_rederived(&scope, begun)? {
+        if begun.awaits_newer() {
+            return Ok(Ended::Later("a newer version has begun this and will go on with it".into()));
+        }
+        loop {
+            // No snapshot is held while a slice is written.
+            let next = store.snapshot()?.next_rederived(&scope, begun)?;
+            let Some(next) = next else { break };
             if job.run.is_stopped() {
                 return Ok(Ended::Stopped);
             }
@@ -25,21 +34,20 @@ pub(super) async fn derive(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
             damaged.extend(found);
             job.run.advance(count as usize);
         }
-        if let Some(ended) = job.slice(move |tx| tx.end_deriving(&scope, begun)).await? {
-            break ended;
+        if job.slice(move |tx| tx.end_deriving(&scope, begun)).await?.is_none() {
+            damaged.clear(); // An older version derived something meanwhile: it is begun anew.
+            continue;
         }
-    };
-    // All is of these rules now, but for what cannot be read.
-    if let Some(first) = damaged.first() {
-        return Ok(Ended::GivenUp(format!(
-            "{first} is damaged and stays as older rules left it, one of {} turns; doctor lists all damage",
-            damaged.len()
-        )));
+        // All is of these rules now, but for what cannot be read.
+        return match damaged.first() {
+            None => job.finish().await,
+            Some(first) => Ok(Ended::GivenUp(format!(
+                "{first} is damaged and stays as older rules left it, one of {} turns; doctor lists all damage",
+                damaged.len()
+            ))),
+        };
     }
-    if rules.awaits_newer() {
-        return Ok(Ended::Later("a newer version has begun this and will go on with it".into()));
-    }
-    job.finish().await
+    Ok(Ended::Later("an older version goes on recording; it is derived anew later".into()))
 }
 
 #[cfg(test)]

@@ -20,7 +20,10 @@ pub(super) async fn index(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
         }
         may_be_more = job.slice(move |tx| tx.drop_index_slice(&scope)).await?;
     }
-    while let Some(batch) = store.snapshot()?.next_index_batch(&scope)? {
+    loop {
+        // No snapshot is held while a slice is written.
+        let next = store.snapshot()?.next_index_batch(&scope)?;
+        let Some(batch) = next else { break };
         if job.run.is_stopped() {
             return Ok(Ended::Stopped);
         }

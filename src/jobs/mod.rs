@@ -142,8 +142,8 @@ async fn one(run: &mut Run<'_>, lease: Lease, report: &mut JobsReport) {
             (Some(error.to_string()), false)
         }
     };
-    let is_last = is_given_up
-        || lease.attempts >= jobs::MAX_ATTEMPTS && !interrupted && jobs::may_be_given_up(lease.kind);
+    let is_last =
+        is_given_up || lease.attempts >= jobs::MAX_ATTEMPTS && !interrupted && lease.kind.may_be_given_up();
     let next_run_at = match (is_last, interrupted) {
         (true, _) => None,
         (_, true) => Some(now(run.store)),

@@ -31,6 +31,27 @@ word_enum! {
     pub(crate) fn from_word;
 }
 
+impl JobKind {
+    /// What somebody waits for goes first.
+    pub(crate) fn priority(self) -> i64 {
+        match self {
+            Self::Erase | Self::Scrub => 1,
+            Self::Compress => 0,
+            Self::Index | Self::Embed | Self::Mend => -1,
+            Self::Derive => -2,
+        }
+    }
+
+    /// What was erased must go from the bytes, however long a reader is in the way; what is not indexed or embedded would
+    /// be missing for ever, without a word.
+    pub(crate) fn may_be_given_up(self) -> bool {
+        match self {
+            Self::Compress => true,
+            Self::Erase | Self::Scrub | Self::Index | Self::Embed | Self::Mend | Self::Derive => false,
+        }
+    }
+}
+
 word_enum! {
     /// Where a job stands. One that is done is gone from the list.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -51,11 +51,9 @@ struct Life {
 
 impl Life {
     fn config(&self) -> Config {
-        let mut config = Config::default();
-        config.worker = false; // It would run the jobs beside us.
-        config.clock = self.clock.clone();
-        config.embedders = vec![Arc::new(Lamps)];
-        config
+        // A worker would run the jobs beside us.
+        let (clock, embedders) = (self.clock.clone(), vec![Arc::new(Lamps) as Arc<dyn Embedder>]);
+        Config { worker: false, clock, embedders, ..Config::default() }
     }
 
     async fn open(&self) -> (Thermocline, User) {

@@ -1,4 +1,4 @@
-//! Every statement about rows is one text that SQLite and PostgreSQL both take: prepared here against a file, and held
+//! Every statement about rows is one text that SQLite and `PostgreSQL` both take: prepared here against a file, and held
 //! against the rules by which the two differ, as far as that goes without a server.
 
 use std::{collections::HashMap, fs, path::Path};
@@ -353,7 +353,7 @@ fn unqualified(assignments: &[String]) -> Option<String> {
             && !WORDS.iter().any(|word| is(Some(token), word))
             && !is(assignments.get(at + 1), ".")
             && !is(assignments.get(at + 1), "(")
-            && !at.checked_sub(1).is_some_and(|before| assignments[before] == ".");
+            && at.checked_sub(1).is_none_or(|before| assignments[before] != ".");
         if is_value && is_column {
             return Some(format!("{token} is ambiguous in an upsert"));
         }

@@ -61,6 +61,11 @@ pub(crate) struct Begun {
 }
 
 impl Begun {
+    /// Whether a job of a newer build brings something to its rules.
+    pub(crate) fn awaits_newer(self) -> bool {
+        self.rules.awaits_newer()
+    }
+
     /// The same behind this unit.
     pub(crate) fn up_to(self, after: u32) -> Self {
         Self { after, ..self }
@@ -89,6 +94,7 @@ struct Changed {
     /// Its words, as they are and as they are to be.
     words: Option<(Vec<u8>, Vec<u8>)>,
     /// Why it is kept verbatim.
+    #[expect(clippy::option_option, reason = "none: nothing is new; none in it: no rule keeps it any more")]
     rule: Option<Option<CriticalRule>>,
     /// What the rules find in it.
     anchors: Option<NewAnchors>,
@@ -381,6 +387,7 @@ fn new_anchors(
 
 /// Why a turn that is kept verbatim is critical by now, if that is not what its row says. What the summarizer said of it
 /// nobody says again: it holds where no rule does.
+#[expect(clippy::option_option, reason = "none: nothing is new; none in it: no rule keeps it any more")]
 fn judged(sql: &dyn Sql, scope: &Scope, place: Place, turn: &Turn) -> Result<Option<Option<CriticalRule>>> {
     let before = match turn.snapshot_id {
         Some(_) => originals::snapshot(sql, scope, place.session.turn(place.turn_number.saturating_sub(1)))?,

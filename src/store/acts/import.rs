@@ -148,8 +148,8 @@ impl Writing<'_, '_> {
             Line::Derivation(derivation) => self.derivation(derivation),
             Line::Transition(transition) => self.transition(&transition),
             Line::Memory { rules, .. } => {
-                let [critical, anchors] =
-                    rules.map_or([0; 2], |rules| [rules.critical, rules.anchors].map(i64::from));
+                let [critical, anchors] = rules
+                    .map_or([RuleVersions::FIRST; 2], |rules| [rules.critical, rules.anchors].map(i64::from));
                 self.rules.critical = self.rules.critical.min(critical);
                 self.rules.anchors = self.rules.anchors.min(anchors);
                 Ok(())

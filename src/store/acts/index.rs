@@ -199,7 +199,7 @@ pub(crate) fn replace(
         // Behind the index, readers look at the rows from a word's last posting on.
         let words: Vec<Word> = added.iter().map(|(word, _)| *word).collect();
         let mut lasts = postings::last_seqs(sql, scope, &words)?.into_iter();
-        added.retain(|_| lasts.next().is_some_and(|last| seq < last));
+        added.retain(|_| lasts.next().is_some_and(|last| seq <= last));
     }
     postings::put(sql, scope, &added)?;
     let block = block_of(seq);

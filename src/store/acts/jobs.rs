@@ -22,7 +22,7 @@ impl WriteTx<'_> {
         session: Option<SessionId>,
         total_count: u32,
     ) -> Result<()> {
-        let job = NewJob { kind, scope, session, priority: priority(kind), total_count };
+        let job = NewJob { kind, scope, session, priority: kind.priority(), total_count };
         jobs::insert(self.sql, &job, self.now())?;
         self.has_work = true;
         Ok(())
@@ -38,7 +38,7 @@ impl WriteTx<'_> {
 
     /// Queues the overwriting of what erased rows leave in the file, which is the file's work, not a user's.
     pub(crate) fn enqueue_scrub(&mut self) -> Result<()> {
-        jobs::insert_scrub(self.sql, priority(JobKind::Scrub), self.now())?;
+        jobs::insert_scrub(self.sql, JobKind::Scrub.priority(), self.now())?;
         self.has_work = true;
         Ok(())
     }
@@ -48,7 +48,7 @@ impl WriteTx<'_> {
         let time = lease_time(self)?;
         for state in ["running", "queued"] {
             while let Some(found) = jobs::first_due(self.sql, state, time, only)? {
-                if found.attempts() >= jobs::MAX_ATTEMPTS && jobs::may_be_given_up(found.kind()) {
+                if found.attempts() >= jobs::MAX_ATTEMPTS && found.kind().may_be_given_up() {
                     jobs::give_up(self.sql, &found)?;
                 } else if let Some(lease) = jobs::take(self.sql, found, time)? {
                     return Ok(Some(lease));
@@ -93,16 +93,6 @@ impl JobTx<'_, '_> {
     }
 }
 
-/// What somebody waits for goes first.
-fn priority(kind: JobKind) -> i64 {
-    match kind {
-        JobKind::Index | JobKind::Embed | JobKind::Mend => -1,
-        JobKind::Compress => 0,
-        JobKind::Erase | JobKind::Scrub => 1,
-        JobKind::Derive => -2,
-    }
-}
-
 /// Takes a job that was queued in this transaction.
 pub(crate) fn take_of(tx: &WriteTx<'_>, which: (JobKind, &Scope, Option<SessionId>)) -> Result<Lease> {
     let found = jobs::find(tx.sql, which)?.ok_or_else(missing)?;
@@ -127,7 +117,7 @@ mod tests {
 
     /// What a slice of this job's work answers.
     async fn slice(store: &Store, lease: &Lease) -> SliceResult<()> {
-        Ok(store.write_slice(Arc::new(lease.clone()), |_| Ok(())).await?)
+        store.write_slice(Arc::new(lease.clone()), |_| Ok(())).await
     }
 
     #[tokio::test]

@@ -134,8 +134,10 @@ impl JobTx<'_, '_> {
         let old = units::words_at(sql, scope, place)?.unwrap_or_default();
         let keywords = serde_json::to_string(&summary.topic_keywords).unwrap_or_default();
         let new = units::words_of_summary(&summary.summary_text, &keywords);
-        if let (Some(old), Some(new)) = (EncodedWords::parse(&old), EncodedWords::parse(&new)) {
-            index::replace(sql, scope, seq, (old, new))?;
+        match (EncodedWords::parse(&old), EncodedWords::parse(&new)) {
+            (Some(old), Some(new)) => index::replace(sql, scope, seq, (old, new))?,
+            // They are damaged, and nobody knows under which words the turn stands in the index.
+            _ => index::drop_all(self.tx, scope)?,
         }
         vectors::forget(sql, scope, &BTreeSet::from([seq]))?;
         if vectors::reopen(sql, scope, seq)? {

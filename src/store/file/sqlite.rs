@@ -67,13 +67,19 @@ impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
         each: &mut dyn FnMut(&Row<'_>) -> Result<Flow>,
     ) -> Result<()> {
         self.is_showing.set(true);
-        let mut rows = stmt.raw_query();
+        let is_write = !stmt.readonly();
+        let (mut rows, mut stopped) = (stmt.raw_query(), false);
         let shown = loop {
+            if stopped && !is_write {
+                break Ok(());
+            }
             match rows.next() {
                 Ok(None) => break Ok(()),
+                // A write is looked at to its end, where it may still be refused.
+                Ok(Some(_)) if stopped => {}
                 Ok(Some(row)) => match each(&Row::new(row)) {
                     Ok(Flow::Next) => {}
-                    Ok(Flow::Stop) => break Ok(()),
+                    Ok(Flow::Stop) => stopped = true,
                     Err(error) => break Err(error),
                 },
                 Err(error) => break Err(error.into()),

@@ -29,7 +29,7 @@ use crate::{
 pub(super) async fn store(config: Config) -> (TempDir, Arc<Store>) {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(Store::open(&folder.path().join("w.db"), config).unwrap());
-    store.write(|tx| Ok(tx.sql.change("CREATE TABLE notes(n)", &[])?)).await.unwrap();
+    store.write(|tx| tx.sql.change("CREATE TABLE notes(n)", &[])).await.unwrap();
     (folder, store)
 }
 

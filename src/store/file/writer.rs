@@ -147,7 +147,8 @@ impl WriterThread {
                 outcome => command.reply(outcome.as_ref().err()),
             }
         }
-        if outcome.is_err_and(|error| poisons_connection(&error)) {
+        let is_stuck = self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit());
+        if is_stuck || outcome.is_err_and(|error| poisons_connection(&error)) {
             self.conn = None;
             self.live.forget_all();
         }
@@ -302,7 +303,7 @@ mod tests {
     #[tokio::test]
     async fn after_a_failure_of_the_disk_nobody_in_the_batch_is_acknowledged_and_the_next_one_is_served() {
         let (_folder, store) = store(Config::default()).await;
-        store.write(|tx| Ok(tx.sql.change("CREATE TEMP TABLE mark(x)", &[])?)).await.unwrap();
+        store.write(|tx| tx.sql.change("CREATE TEMP TABLE mark(x)", &[])).await.unwrap();
         let (go_on, held) = hold(&store).await;
         let (first, failed) = (write(&store, 1), write_and(&store, 2, Err(disk_failure())));
         let last = write(&store, 3);

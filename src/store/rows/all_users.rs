@@ -35,8 +35,8 @@ pub(crate) fn with_older_rules(sql: &dyn Sql, rules: RuleVersions) -> Result<Vec
     scopes(
         sql,
         "SELECT user_id, user_no FROM user_scopes
-         WHERE last_seq > 0 AND (coalesce(words_rules, 0) < ?1 OR coalesce(critical_rules, 0) < ?2
-                                 OR coalesce(anchor_rules, 0) < ?3)
+         WHERE last_seq > 0 AND (coalesce(words_rules, 1) < ?1 OR coalesce(critical_rules, 1) < ?2
+                                 OR coalesce(anchor_rules, 1) < ?3)
          ORDER BY user_no",
         values![rules.words, rules.critical, rules.anchors],
     )

@@ -390,19 +390,23 @@ pub(crate) struct Stated {
 /// What was found in a turn.
 pub(crate) fn stated_by(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Vec<Stated>> {
     sql.list(
-        "SELECT d.product_id, d.made_by, a.subject, a.attribute, d.value, d.stance, d.quote
+        "SELECT d.user_id, d.product_kind, d.product_id, d.source_kind, d.source_id, d.stance, d.seq, d.said_at,
+                d.made_by, d.value, d.quote, d.row_check, a.subject, a.attribute
          FROM derivations AS d JOIN identity_anchors AS a ON a.id = d.product_id AND a.user_id = d.user_id
          WHERE d.user_id = ?1 AND d.source_id = ?2 ORDER BY d.product_id, d.stance",
         values![scope.user_id, turn],
         |row| {
+            if !row_check::holds(row, DERIVATION_COLUMNS)? {
+                return Err(row_check::damaged("what is known of a turn"));
+            }
             let found = FoundAnchor {
-                subject: row.get(2)?,
-                attribute: row.get(3)?,
-                value: row.get(4)?,
+                subject: row.get(12)?,
+                attribute: row.get(13)?,
+                value: row.get(9)?,
                 stance: row.get(5)?,
-                quote: row.get(6)?,
+                quote: row.get(10)?,
             };
-            Ok(Stated { anchor: row.get(0)?, made_by: row.get(1)?, found })
+            Ok(Stated { anchor: row.get(2)?, made_by: row.get(8)?, found })
         },
     )
 }

@@ -355,8 +355,8 @@ mod tests {
 
     /// A user with rows in every table: a session that is compressed, indexed and embedded, and one in which it was of use.
     async fn fill(path: &Path) {
-        let mut config = Config::default();
-        config.worker = false; // It would run the jobs beside us.
+        // A worker would run the jobs beside us.
+        let config = Config { worker: false, ..Config::default() };
         let memory = Thermocline::open_with(path, config).await.unwrap();
         let user = memory.user("alex").await.unwrap();
         let told = user.session_named("told").await.unwrap();

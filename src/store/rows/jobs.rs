@@ -25,20 +25,6 @@ pub(crate) const MAX_ATTEMPTS: u32 = 30;
 /// The longest wait between tries.
 pub(crate) const LONGEST_WAIT_MS: u64 = 3_600_000;
 
-/// What was erased must go from the bytes, however long a reader is in the way; what is not indexed or embedded would be
-/// missing for ever, without a word.
-pub(crate) fn may_be_given_up(kind: JobKind) -> bool {
-    match kind {
-        JobKind::Compress => true,
-        JobKind::Erase
-        | JobKind::Scrub
-        | JobKind::Index
-        | JobKind::Embed
-        | JobKind::Mend
-        | JobKind::Derive => false,
-    }
-}
-
 /// The present, and how long a lease is from now on, in milliseconds.
 pub(crate) type LeaseTime = (DateTime<Utc>, u64);
 

@@ -30,9 +30,9 @@ pub(crate) fn read_row(row: &Row<'_>) -> Result<UserRow> {
         indexed_seq: row.get(3)?,
         anchor_version: row.get(4)?,
         rules: RuleVersions {
-            words: row.get::<Option<i64>>(5)?.unwrap_or_default(),
-            critical: row.get::<Option<i64>>(6)?.unwrap_or_default(),
-            anchors: row.get::<Option<i64>>(7)?.unwrap_or_default(),
+            words: row.get::<Option<i64>>(5)?.unwrap_or(RuleVersions::FIRST),
+            critical: row.get::<Option<i64>>(6)?.unwrap_or(RuleVersions::FIRST),
+            anchors: row.get::<Option<i64>>(7)?.unwrap_or(RuleVersions::FIRST),
         },
     })
 }

@@ -23,8 +23,9 @@ pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Tra
     let mut out = Lines { to: BufWriter::new(to), counts: Transferred::default() };
     let rules = users::rules(sql, scope)?;
     // What a job has not brought to its rules yet is of nobody knows which.
-    let rules = u32::try_from(rules.critical).ok().zip(u32::try_from(rules.anchors).ok());
-    let rules = rules.map(|(critical, anchors)| DerivedBy { critical, anchors });
+    let known = |version| u32::try_from(version).unwrap_or(0);
+    let rules = DerivedBy { critical: known(rules.critical), anchors: known(rules.anchors) };
+    let rules = (rules != DerivedBy::FIRST).then_some(rules);
     out.line(&Line::Memory { format: FORMAT, rules })?;
     for session in sessions::list(sql, scope)?.into_iter().rev() {
         out.counts.sessions += 1;

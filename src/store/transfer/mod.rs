@@ -41,10 +41,15 @@ pub struct Transferred {
 }
 
 /// By which rules was derived what is not worked out again: why turns are kept verbatim, and anchors.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::store) struct DerivedBy {
     pub(in crate::store) critical: u32,
     pub(in crate::store) anchors: u32,
+}
+
+impl DerivedBy {
+    /// What a line without any says: the first versions wrote none.
+    pub(in crate::store) const FIRST: Self = Self { critical: 1, anchors: 1 };
 }
 
 /// One line. They stand in this order, turns in the order of recording.
@@ -54,7 +59,7 @@ pub(in crate::store) enum Line {
     /// The first.
     Memory {
         format: u32,
-        /// By which rules it was derived; none: nobody knows.
+        /// By which rules it was derived; none: by the first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rules: Option<DerivedBy>,
     },
