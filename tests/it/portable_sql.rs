@@ -3,9 +3,7 @@
 
 use std::{collections::HashMap, fs, path::Path};
 
-use rusqlite::Connection;
-
-use crate::support::Fixture;
+use crate::{dump, support::Fixture};
 
 /// What a list is ordered by at last, so that its order is never left to chance: each names one row among those listed.
 const KEYS: &[&str] = &[
@@ -363,12 +361,11 @@ fn unqualified(assignments: &[String]) -> Option<String> {
 
 #[test]
 fn every_statement_keeps_the_rules_of_both_dialects() {
-    let mut told = String::new();
-    for Statement { file, sql } in statements() {
-        for rule in broken_rules(&sql) {
-            told.push_str(&format!("rows/{file}: {rule}\n    {sql}\n"));
-        }
-    }
+    let tell = |Statement { file, sql }: Statement| {
+        let broken = broken_rules(&sql).into_iter();
+        broken.map(move |rule| format!("rows/{file}: {rule}\n    {sql}\n")).collect::<String>()
+    };
+    let told: String = statements().into_iter().map(tell).collect();
     assert!(told.is_empty(), "\n{told}");
 }
 
@@ -376,7 +373,7 @@ fn every_statement_keeps_the_rules_of_both_dialects() {
 fn every_statement_can_be_prepared() {
     let fixture = Fixture::new();
     drop(fixture.open());
-    let conn = Connection::open(fixture.path()).unwrap();
+    let conn = dump::reader(&fixture.path());
     for Statement { file, sql } in statements() {
         let prepared = conn.prepare(&sql);
         assert!(prepared.is_ok(), "rows/{file}: {}\n{sql}", prepared.err().unwrap());

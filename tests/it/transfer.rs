@@ -292,7 +292,9 @@ fn what_can_be_only_once_in_a_file_is_refused_if_an_export_has_it_twice() {
     let new_id = json!("00000000-0000-7000-8000-000000000000");
     let another = |kind: &str, changes: &[(&str, &Value)]| {
         let mut line = lines.iter().rfind(|line| line["line"] == kind).unwrap().clone();
-        changes.iter().for_each(|(field, new)| line[*field] = (*new).clone());
+        for (field, new) in changes {
+            line[*field] = (*new).clone();
+        }
         with_another(lines.clone(), line)
     };
     let anchor = lines.iter().rfind(|line| line["line"] == "anchor").unwrap();
