@@ -363,7 +363,7 @@ fn unqualified(assignments: &[String]) -> Option<String> {
 fn every_statement_keeps_the_rules_of_both_dialects() {
     let tell = |Statement { file, sql }: Statement| {
         let broken = broken_rules(&sql).into_iter();
-        broken.map(move |rule| format!("rows/{file}: {rule}\n    {sql}\n")).collect::<String>()
+        broken.map(move |rule| format!("rows/{file}: {rule}\n    {sql}\n")).collect::<Vec<_>>().concat()
     };
     let told: String = statements().into_iter().map(tell).collect();
     assert!(told.is_empty(), "\n{told}");
