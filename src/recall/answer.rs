@@ -44,7 +44,7 @@ const MAX_K: usize = 1_000;
 pub struct RecallOptions {
     /// How many at most, from 1 to 1,000. Default 10.
     pub k: Option<usize>,
-    /// How to rank. Default: [`Config::profile`].
+    /// How to rank. Default: [`Config::profile`](crate::Config::profile).
     pub profile: Option<Profile>,
     /// The moment of asking, from which ages and "last week" are measured. Default: the clock's.
     pub now: Option<DateTime<Utc>>,
