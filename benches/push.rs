@@ -18,10 +18,13 @@ use support::{
     table::{Report, Target},
     text::Writer,
 };
-use thermocline::{HotLimits, HotTier, Thermocline, Turn};
+use thermocline::{Config, HotLimits, HotTier, Thermocline, Turn};
 
 /// By default.
-const LIMITS: HotLimits = HotLimits { turns: 5, tokens: 1_500 };
+fn limits() -> HotLimits {
+    let config = Config::default();
+    HotLimits { turns: config.hot_turns, tokens: config.hot_tokens }
+}
 
 /// One push takes less than reading the clock: so many are timed together.
 const TOGETHER: u32 = 1_000;
@@ -35,7 +38,7 @@ fn main() {
     let mut report = Report::with_usual_columns("push");
     for length in lengths() {
         let turn = recorded_turn(length);
-        let (mut hot, mut queue) = (full(&turn), VecDeque::from(vec![Arc::clone(&turn); LIMITS.turns]));
+        let (mut hot, mut queue) = (full(&turn), VecDeque::from(vec![Arc::clone(&turn); limits().turns]));
         let measured = interleave(
             Plan::by_round(200),
             || timed(|| (0..TOGETHER).for_each(|_| push(&mut hot, &turn))),
@@ -68,8 +71,8 @@ fn push_plain(queue: &mut VecDeque<Arc<Turn>>, turn: &Arc<Turn>) {
 }
 
 fn full(turn: &Arc<Turn>) -> HotTier {
-    let mut hot = HotTier::new(LIMITS);
-    for _ in 0..LIMITS.turns {
+    let mut hot = HotTier::new(limits());
+    for _ in 0..limits().turns {
         hot.push(Arc::clone(turn));
     }
     hot

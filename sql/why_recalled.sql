@@ -11,8 +11,8 @@
 --   said                      when, UTC
 --   tier                      where it was then
 --   score                     greater is better
---   outcome                   recalled; packed: it is in the context; already_shown; no_room; below_floor: it fits too
---                             badly
+--   outcome                   recalled; packed: it is in the context; promoted: likewise, since it was of use earlier in
+--                             the session; already_shown; no_room; below_floor: it fits too badly
 --   packed_as, tokens         how much of it is in the context: whole, user_half, extract, summary
 --   parts                     what the score was made of; what is not named is 0
 --

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use crate::{
     clock::{Clock, SystemClock},
     compress::Summarizer,
-    embed::Embedder,
+    embed::{Embedder, QUERY_TIMEOUT_MS},
     error::{Error, Result},
+    faults::Faults,
     model::profile::Profile,
     text::tokens::Tokenizer,
 };
@@ -106,6 +107,9 @@ pub struct Config {
     pub receipts: u32,
     /// Where the time comes from. Default: [`SystemClock`].
     pub clock: Arc<dyn Clock>,
+    /// For tests of what happens when a statement fails.
+    #[doc(hidden)]
+    pub faults: Faults,
 }
 
 /// What an acknowledgement promises.
@@ -152,16 +156,19 @@ impl Shares {
     }
 }
 
+/// What is hot by default. The hot share of a context is as large, so that it shows what is hot.
+const HOT_TOKENS: u32 = 1_500;
+
 impl Default for Config {
     fn default() -> Self {
         Self {
             durability: Durability::Full,
-            tokenizer: Tokenizer::O200kBase,
+            tokenizer: Tokenizer::DEFAULT,
             hot_turns: 5,
-            hot_tokens: 1_500,
+            hot_tokens: HOT_TOKENS,
             warm_turns: 50,
             warm_tokens: 15_000,
-            shares: Shares { hot: 1_500, warm: 2_000, cold: 900 },
+            shares: Shares { hot: HOT_TOKENS, warm: 2_000, cold: 900 },
             live_tokens: 2_000,
             session_timeout_ms: 24 * 60 * 60 * 1_000,
             max_side_bytes: 1 << 20,
@@ -184,20 +191,21 @@ impl Default for Config {
             worker_interval_ms: 60_000,
             lease_ms: 60_000,
             embedders: Vec::new(),
-            embed_timeout_ms: 2_000,
+            embed_timeout_ms: QUERY_TIMEOUT_MS,
             profile: Profile::Default,
             recall_bytes: 256 << 20,
             receipts: 1_000,
             clock: Arc::new(SystemClock),
+            faults: Faults::default(),
         }
     }
 }
 
 impl Config {
-    /// Refuses a knob outside its limits, and says which.
-    pub(crate) fn validate(&self) -> Result<()> {
+    /// The knobs that have limits, each with its value, the least and the most.
+    fn knobs(&self) -> [(&'static str, u64, u64, u64); 20] {
         const MILLION: u64 = 1_000_000;
-        let knobs: [(&str, u64, u64, u64); 20] = [
+        [
             ("hot_turns", self.hot_turns as u64, 1, 50),
             ("hot_tokens", self.hot_tokens.into(), 1, MILLION),
             ("warm_turns", self.warm_turns as u64, 1, 1_000),
@@ -218,8 +226,12 @@ impl Config {
             ("lease_ms", self.lease_ms, 1_000, u64::MAX),
             ("embed_timeout_ms", self.embed_timeout_ms, 1, u64::MAX),
             ("receipts", self.receipts.into(), 0, 100_000),
-        ];
-        for (name, value, least, most) in knobs {
+        ]
+    }
+
+    /// Refuses a knob outside its limits, and says which.
+    pub(crate) fn validate(&self) -> Result<()> {
+        for (name, value, least, most) in self.knobs() {
             if value < least || value > most {
                 return Err(Error::invalid(format!("{name} is {value}; it must be from {least} to {most}")));
             }
@@ -231,5 +243,80 @@ impl Config {
             ));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::{
+        compress::digest::{DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS},
+        embed::SILENT_REST,
+    };
+
+    /// What the documentation of each field says from its default on.
+    fn defaults_in_words() -> HashMap<&'static str, String> {
+        let source = include_str!("config.rs");
+        let fields = ["pub struct Config {", "pub struct Shares {"]
+            .into_iter()
+            .flat_map(|start| source.split(start).nth(1).unwrap().lines().take_while(|line| *line != "}"));
+        let mut found = HashMap::new();
+        let mut text = String::new();
+        for line in fields.map(str::trim) {
+            if let Some(more) = line.strip_prefix("/// ") {
+                text = text + more + " ";
+            } else if let Some((field, _)) = line.strip_prefix("pub ").and_then(|line| line.split_once(':')) {
+                let at = text.find("efault").unwrap_or(text.len());
+                found.insert(field, text.split_off(at));
+                text.clear();
+            }
+        }
+        found
+    }
+
+    /// The number behind these words: `1,500`, `1 byte`, `16 MiB`.
+    fn number_behind(words: &str, text: &str) -> Option<u64> {
+        let (_, rest) = text.split_once(words)?;
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != ',')?;
+        let number: u64 = rest[..end].replace(',', "").parse().ok()?;
+        Some(if rest[end..].starts_with(" MiB") { number << 20 } else { number })
+    }
+
+    #[test]
+    fn the_documentation_of_a_knob_says_its_default_and_its_limits() {
+        let (config, said) = (Config::default(), defaults_in_words());
+        let values = format!("{config:?}");
+        let numbers = said.iter().filter_map(|(field, text)| Some((field, number_behind("efault ", text)?)));
+        for (field, default) in numbers {
+            assert_eq!(number_behind(&format!(" {field}: "), &values), Some(default), "{field}");
+        }
+        for (knob, _, least, most) in config.knobs() {
+            let text = &said[knob];
+            let least_said =
+                ["limits ", "from ", "at least "].iter().find_map(|words| number_behind(words, text));
+            let most_said = [" to ", "at most "].iter().find_map(|words| number_behind(words, text));
+            assert_eq!(least_said.unwrap_or(0), least, "{knob}: {text}");
+            // More than this many milliseconds are no span of time; nobody comes near.
+            assert_eq!(most_said, Some(most).filter(|most| *most < i64::MAX as u64), "{knob}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_query_waits_less_than_a_request_may_take_and_a_silent_embedder_rests_as_long_as_is_said() {
+        let config = Config::default();
+        assert!(config.embed_timeout_ms < SILENT_REST.as_millis().try_into().unwrap());
+        #[cfg(feature = "llm")]
+        assert!(config.embed_timeout_ms < crate::embed::REQUEST_TIMEOUT_MS);
+        let source = include_str!("config.rs").replace("///", " ");
+        let words = source.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(&format!("is not asked again for {} seconds.", SILENT_REST.as_secs())));
+    }
+
+    #[test]
+    fn a_summarizer_has_time_for_every_try_of_a_prompt_and_of_its_repair() {
+        let tries = 2 * (1 + u64::from(DEFAULT_RETRIES));
+        assert!(tries * DEFAULT_TIMEOUT_MS < Config::default().summarizer_timeout_ms);
     }
 }

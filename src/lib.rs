@@ -50,6 +50,7 @@ mod embed;
 #[cfg(feature = "llm")]
 mod endpoint;
 mod error;
+mod faults;
 mod handles;
 mod index;
 mod jobs;
@@ -74,6 +75,7 @@ pub use crate::{
     config::{Config, Durability, Originals, Shares},
     embed::{BuiltIn, Embedder, Embedding, EmbeddingSpace},
     error::{Error, ErrorKind, Result},
+    faults::{Faults, Moment},
     handles::{Session, Thermocline, User, blocking},
     jobs::{JobProgress, JobsReport, RunJobs},
     model::{
@@ -82,7 +84,7 @@ pub use crate::{
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         job::{JobInfo, JobKind, JobState},
         profile::{Parts, Profile, Weights},
-        receipt::{Receipt, ReceiptItem, Understood},
+        receipt::{ItemKind, PackedAs, Receipt, ReceiptItem, Understood},
         session::{EndReason, SessionInfo},
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason, Transition},
@@ -91,14 +93,16 @@ pub use crate::{
     recall::{
         answer::{Recall, RecallOptions, Recalled, RecalledItem},
         context::{Context, ContextItem, ContextOptions},
-        pack::{ItemKind, Outcome, PackedAs, Section},
+        pack::{Outcome, Section},
         search::Found,
     },
     store::{
-        doctor::{Check, Diagnosis},
-        embedding::EmbeddingStatus,
-        erase::Erased,
-        stats::{ColdStats, RecallStats, Stats, TierStats, UseCount},
+        acts::erase::Erased,
+        checks::{
+            doctor::{Check, Diagnosis},
+            stats::{ColdStats, RecallStats, Stats, TierStats, UseCount},
+        },
+        rows::embedding::EmbeddingStatus,
         transfer::Transferred,
     },
     text::tokens::Tokenizer,

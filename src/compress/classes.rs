@@ -110,3 +110,22 @@ pub(crate) fn is_of(class: &str, word: &str) -> bool {
 pub(crate) fn set(words: &'static str) -> HashSet<&'static str> {
     words.split_whitespace().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{
+        dull_words::is_dull,
+        times::{MONTHS, WEEKDAYS},
+    };
+
+    #[test]
+    fn days_and_months_are_known_as_such_and_name_no_topic() {
+        for day in WEEKDAYS {
+            assert!(is_of("day", day) && is_dull(day), "{day}");
+        }
+        for month in MONTHS {
+            assert!(is_of("month", month) && is_dull(month), "{month}");
+        }
+    }
+}

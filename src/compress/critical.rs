@@ -15,12 +15,15 @@ use crate::{
         voice::{Statement, statements},
     },
     model::{
-        anchor::Attribute,
+        anchor::{Anchor, Attribute},
         critical::CriticalRule,
         ids::SnapshotId,
         turn::{Origin, Turn},
     },
 };
+
+/// Version of what the rules judge: raised when it changes for any turn, so that kept turns are judged anew.
+pub(crate) const RULES_VERSION: i64 = 1;
 
 /// The rules that make this turn critical, in the order of [`CriticalRule`]; none if it is not.
 ///
@@ -67,7 +70,7 @@ pub(crate) fn by_text(message: &str) -> Vec<CriticalRule> {
     if statements.iter().any(plans::is_dated_plan) {
         rules.push(CriticalRule::Commitment);
     }
-    for claim in claims(&statements, "user") {
+    for claim in claims(&statements, Anchor::USER) {
         rules.push(match claim.attribute {
             Attribute::Likes | Attribute::Dislikes => CriticalRule::Preference,
             _ => CriticalRule::PersonalFact,
@@ -116,6 +119,21 @@ mod tests {
 
     use super::*;
     use crate::model::ids::SnapshotId;
+
+    #[test]
+    fn another_judgement_has_another_version() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/criticality/tune.jsonl");
+        let mut sum = crc32fast::Hasher::new();
+        for line in fs::read_to_string(path).unwrap().lines() {
+            let labelled: serde_json::Value = serde_json::from_str(line).unwrap();
+            sum.update(format!("{:?}", judge(&turn(2, labelled["user"].as_str().unwrap()), None)).as_bytes());
+        }
+        assert_eq!(
+            (RULES_VERSION, sum.finalize()),
+            (1, 3_613_633_679),
+            "raise RULES_VERSION, and put the new sum here"
+        );
+    }
 
     #[track_caller]
     fn check(message: &str, expected: &[CriticalRule]) {

@@ -4,10 +4,7 @@
 //! is up to two words of any kind, `#` a number, `!x` no `x` next, `&x` an `x` next that is not part of it, `^` the start of the statement, `$` its end or a mark. Adverbs between the words of
 //! a pattern are passed over.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::LazyLock,
-};
+use std::collections::HashMap;
 
 use crate::compress::voice::{Statement, Token};
 
@@ -72,63 +69,7 @@ enum Element {
 /// A class of words: its name, and the words with blanks between.
 pub(crate) type Class = (&'static str, &'static str);
 
-/// Adverbs that change nothing about what is claimed.
-const PASSED_OVER: &[&str] = &[
-    "really",
-    "just",
-    "also",
-    "actually",
-    "now",
-    "still",
-    "always",
-    "finally",
-    "recently",
-    "officially",
-    "currently",
-    "totally",
-    "absolutely",
-    "so",
-    "very",
-    "honestly",
-    "definitely",
-    "basically",
-    "truly",
-    "simply",
-    "only",
-    "both",
-    "all",
-    "too",
-    "pretty",
-    "quite",
-    "kinda",
-    "sort",
-    "super",
-    "already",
-    "even",
-    "ever",
-    "usually",
-    "often",
-    "mostly",
-    "probably",
-    "particularly",
-    "especially",
-    "since",
-    "then",
-    "have",
-    "been",
-    "personally",
-    "deeply",
-    "genuinely",
-    "completely",
-];
-static PASSED_OVER_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| PASSED_OVER.iter().copied().collect());
-
-/// Whether patterns pass over this word.
-pub(crate) fn is_passed_over(lower: &str) -> bool {
-    PASSED_OVER_WORDS.contains(lower)
-}
-
-/// No more of them in a row.
+/// No more adverbs in a row are passed over.
 const MOST_PASSED_OVER: usize = 2;
 
 impl Cues {

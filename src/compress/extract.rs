@@ -2,21 +2,21 @@
 
 use crate::{
     compress::gist::{Act, Gist, gist},
-    model::turn::{Said, Side},
+    model::{
+        summary::MAX_SUMMARY_TOKENS,
+        turn::{Said, Side},
+    },
     text::{keywords::keywords, render::label, tokens::Tokenizer},
 };
 
 /// What stands for a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sketch {
-    /// One sentence of at most [`MAX_TOKENS`] tokens.
+    /// One sentence of at most [`MAX_SUMMARY_TOKENS`] tokens.
     pub(crate) summary_text: String,
     /// 3 to 8 words or short phrases, fewer only of a very short turn.
     pub(crate) topic_keywords: Vec<String>,
 }
-
-/// The papers' length of a summary.
-pub(crate) const MAX_TOKENS: u32 = 50;
 
 /// A summary is to be clearly shorter than its turn: its share of the turn's bytes, in percent; but not shorter
 /// than a clause has to be, and not longer than 50 tokens are.
@@ -42,7 +42,7 @@ fn summary(said: &Said, tokenizer: Tokenizer) -> String {
     // Bytes only estimate tokens: of other scripts they are more.
     loop {
         let sentence = sentence(said, &speakers, room);
-        if tokenizer.count(&sentence) <= MAX_TOKENS {
+        if tokenizer.count(&sentence) <= MAX_SUMMARY_TOKENS {
             return sentence;
         }
         if room == 0 {
@@ -246,7 +246,7 @@ mod tests {
             for reply in &texts {
                 let said = NewTurn::new(&**user, &**reply).user_name("🦊".repeat(60)).said;
                 let found = sketch(&said, TOKENIZER).summary_text;
-                assert!(TOKENIZER.count(&found) <= MAX_TOKENS, "{found}");
+                assert!(TOKENIZER.count(&found) <= MAX_SUMMARY_TOKENS, "{found}");
                 assert!(!found.contains(['\n', '\u{202e}']) && found.len() > 20, "{found}");
                 let numbers = found.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty());
                 assert!(numbers.into_iter().all(|number| ["17", "4", "2024"].contains(&number)), "{found}");

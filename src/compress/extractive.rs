@@ -41,10 +41,10 @@ fn verdict(turn: &Turn) -> Verdict {
 /// The tokenizer that the turn was counted by: its tables are loaded already.
 fn tokenizer_of(turn: &Turn) -> Tokenizer {
     let counted_by = &turn.tokens.counted_by;
-    [Tokenizer::O200kBase, Tokenizer::Cl100kBase]
+    Tokenizer::ALL
         .into_iter()
         .find(|tokenizer| counted_by.split('/').next() == Some(tokenizer.as_str()))
-        .unwrap_or(Tokenizer::O200kBase)
+        .unwrap_or(Tokenizer::DEFAULT)
 }
 
 #[cfg(test)]

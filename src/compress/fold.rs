@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::model::anchor::{Cardinality, Stance};
+use crate::model::{
+    anchor::{Cardinality, Stance},
+    place::Seq,
+};
 
 /// One source that says that a value holds, or no longer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +18,7 @@ pub(crate) struct Statement {
     pub(crate) value: String,
     pub(crate) stance: Stance,
     /// Its place in the user's order.
-    pub(crate) seq: i64,
+    pub(crate) seq: Seq,
     /// Set by hand: behind the turn with the same `seq`.
     pub(crate) by_hand: bool,
     pub(crate) said_at: DateTime<Utc>,
@@ -35,7 +38,7 @@ pub(crate) struct ValueState {
 }
 
 /// Up to which place in the user's order a person took a value back, by its key.
-pub(crate) type Retracted = BTreeMap<String, i64>;
+pub(crate) type Retracted = BTreeMap<String, Seq>;
 
 /// Hears all statements about one attribute of one subject, in the user's order, and says what became of each value.
 ///
@@ -121,7 +124,7 @@ mod tests {
             value_key: value_key(value),
             value: value.to_owned(),
             stance,
-            seq: seq.into(),
+            seq: Seq(seq),
             by_hand,
             said_at: day(seq),
         }
@@ -129,8 +132,8 @@ mod tests {
 
     /// Each state as `key count from-until>superseded_by`, in days.
     #[track_caller]
-    fn check(cardinality: Cardinality, lines: &[&str], retracted: &[(&str, i64)], expected: &[&str]) {
-        let retracted = retracted.iter().map(|&(key, seq)| (key.to_owned(), seq)).collect();
+    fn check(cardinality: Cardinality, lines: &[&str], retracted: &[(&str, u32)], expected: &[&str]) {
+        let retracted = retracted.iter().map(|&(key, seq)| (key.to_owned(), Seq(seq))).collect();
         let days = |at: DateTime<Utc>| (at - DateTime::UNIX_EPOCH).num_days();
         let show = |(key, state): (&String, &ValueState)| {
             let until = state.valid_until.map_or(String::new(), |at| days(at).to_string());

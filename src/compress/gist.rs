@@ -5,12 +5,14 @@ use std::ops::Range;
 use crate::{
     model::turn::Side,
     text::{
+        cuts::ELLIPSIS,
         dull_words::is_dull,
         fillers::without_fillers,
         plain::plain,
         sentences::{Sentence, Setting, sentences},
         stop_words::is_stop_word,
         terms::{TermKind, for_each_term, is_unspaced},
+        times::{MONTHS, WEEKDAYS},
     },
 };
 
@@ -148,11 +150,9 @@ fn best_part(line: &str, side: Side, max_bytes: usize) -> Option<(u32, String)> 
     }
 }
 
-const CUT: &str = "...";
-
 fn shown_len(line: &str, range: &Range<usize>) -> usize {
     let cuts = usize::from(range.start > 0) + usize::from(range.end < line.len());
-    range.len() + CUT.len() * cuts
+    range.len() + ELLIPSIS.len() * cuts
 }
 
 fn shown(line: &str, range: &Range<usize>) -> String {
@@ -164,8 +164,8 @@ fn shown(line: &str, range: &Range<usize>) -> String {
     }
     is_cut |= part.ends_with([':', ',', ';']);
     let part = part.trim_end_matches([':', ',', ';', '-', '–', '—', ' ']);
-    let before = if range.start > 0 { CUT } else { "" };
-    let behind = if is_cut { CUT } else { "" };
+    let before = if range.start > 0 { ELLIPSIS } else { "" };
+    let behind = if is_cut { ELLIPSIS } else { "" };
     format!("{before}{part}{behind}")
 }
 
@@ -174,7 +174,7 @@ fn cut(line: &str, max_bytes: usize) -> Option<String> {
     if line.len() <= max_bytes {
         return (!line.is_empty()).then(|| line.to_owned());
     }
-    let room = line.floor_char_boundary(max_bytes.saturating_sub(CUT.len()));
+    let room = line.floor_char_boundary(max_bytes.saturating_sub(ELLIPSIS.len()));
     let is_border = |at: usize| {
         let (left, right) = (line[..at].chars().next_back(), line[at..].chars().next());
         let is_unspaced = |c: Option<char>| c.is_some_and(is_unspaced);
@@ -330,33 +330,7 @@ fn weight(clause: &str, side: Side) -> u32 {
 }
 
 fn is_time(lower: &str) -> bool {
-    const TIMES: &[&str] = &[
-        "yesterday",
-        "today",
-        "tomorrow",
-        "tonight",
-        "last",
-        "next",
-        "recently",
-        "ago",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    TIMES.contains(&lower)
+    const TIMES: [&str; 8] = ["yesterday", "today", "tomorrow", "tonight", "last", "next", "recently", "ago"];
+    // `may` is a verb too.
+    TIMES.contains(&lower) || WEEKDAYS.contains(&lower) || (MONTHS.contains(&lower) && lower != "may")
 }

@@ -1,7 +1,10 @@
 //! Whom the sides of a turn may speak of, and how a name becomes the subject of anchors: the same for all who find them.
 
 use crate::{
-    model::turn::{Origin, Said},
+    model::{
+        anchor::Anchor,
+        turn::{Origin, Said},
+    },
     text::words,
 };
 
@@ -10,10 +13,10 @@ use crate::{
 /// A person speaks of themself: by their name, or as `user` or `assistant`, the side they stand on. LLM#2 is
 /// `assistant` whatever it is called. Tools, documents and the system prove nothing.
 pub(crate) fn subjects(said: &Said) -> [Option<String>; 2] {
-    let user = (said.user_origin == Origin::User).then(|| subject(said.user_name.as_deref(), "user"));
+    let user = (said.user_origin == Origin::User).then(|| subject(said.user_name.as_deref(), Anchor::USER));
     let assistant = match said.assistant_origin {
-        Origin::User => Some(subject(said.assistant_name.as_deref(), "assistant")),
-        Origin::Assistant => Some("assistant".to_owned()),
+        Origin::User => Some(subject(said.assistant_name.as_deref(), Anchor::ASSISTANT)),
+        Origin::Assistant => Some(Anchor::ASSISTANT.to_owned()),
         Origin::Tool | Origin::Document | Origin::System => None,
     };
     [user, assistant]
@@ -27,6 +30,5 @@ pub(crate) fn folded_name(name: &str) -> String {
 /// The subject for a speaker. A name that is the word of a role is only that role's own.
 fn subject(name: Option<&str>, role: &str) -> String {
     let name = folded_name(name.unwrap_or_default());
-    let is_role = matches!(name.as_str(), "user" | "assistant" | "tool" | "document" | "system");
-    if name.is_empty() || is_role { role.to_owned() } else { name }
+    if name.is_empty() || Origin::from_word(&name).is_some() { role.to_owned() } else { name }
 }

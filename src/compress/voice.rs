@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    compress::cues::is_passed_over,
+    compress::adverbs::is_passed_over,
     text::{
         sentences::{Sentence, Setting, sentences},
         terms::for_each_term,

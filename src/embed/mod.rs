@@ -34,6 +34,15 @@ use crate::error::{Error, Result};
 /// Most numbers in a vector. Products of two such vectors add up in 32 bits, and no known model comes near.
 pub(crate) const MAX_DIMS: u32 = 16_384;
 
+/// How long a query waits for an embedder before the next one is asked, by default: somebody waits for it.
+pub(crate) const QUERY_TIMEOUT_MS: u64 = 2_000;
+/// One that did not answer a query in that time is not asked again for so long.
+pub(crate) const SILENT_REST: Duration = Duration::from_secs(10);
+/// How long one request to a provider may take, by default: a local model may have to be loaded first. A query does not
+/// wait for it to the end, turns that are embedded in the background do.
+#[cfg(feature = "llm")]
+pub(crate) const REQUEST_TIMEOUT_MS: u64 = 60_000;
+
 /// Turns texts into vectors, so that what means the same lies in the same direction.
 ///
 /// Vectors are compared by their angle, so their lengths do not matter. An embedder that fails delays nothing: turns
@@ -92,7 +101,9 @@ impl EmbeddingSpace {
         const MAX_NAME_BYTES: usize = 100;
         if self.model.is_empty() || self.model.len() > MAX_NAME_BYTES || self.revision.len() > MAX_NAME_BYTES
         {
-            return Err(Error::invalid("an embedder's model has 1 to 100 bytes, its revision up to 100"));
+            return Err(Error::invalid(format!(
+                "an embedder's model has 1 to {MAX_NAME_BYTES} bytes, its revision up to {MAX_NAME_BYTES}"
+            )));
         }
         if !(1..=MAX_DIMS).contains(&self.dims) {
             return Err(Error::invalid(format!(

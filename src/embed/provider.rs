@@ -7,13 +7,11 @@ use serde_json::{Value, json};
 
 use crate::{
     aside::aside,
-    embed::{Embedder, Embedding, EmbeddingSpace, MAX_DIMS},
+    embed::{Embedder, Embedding, EmbeddingSpace, MAX_DIMS, REQUEST_TIMEOUT_MS},
     endpoint::Endpoint,
     error::{Error, Result},
 };
 
-/// A local model may have to be loaded first.
-const DEFAULT_TIMEOUT_MS: u64 = 60_000;
 /// Of one request. Providers take at least as many.
 const BATCH_TEXTS: usize = 64;
 /// What is sent of a text: a token has at least a byte, and the common limit is 8,191 tokens.
@@ -59,7 +57,7 @@ impl OpenAiEmbedder {
             return Err(Error::invalid(format!("a vector has from 1 to {MAX_DIMS} numbers, not {dims}")));
         }
         Ok(Self {
-            endpoint: Endpoint::new("the embedder", base_url, DEFAULT_TIMEOUT_MS)?,
+            endpoint: Endpoint::new("the embedder", base_url, REQUEST_TIMEOUT_MS)?,
             model: model.into(),
             revision: String::new(),
             dims,

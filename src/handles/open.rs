@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     jobs::Worker,
     recall::{embedders::Silent, user_indexes::UserIndexes},
-    store::{Store, vectors},
+    store::Store,
 };
 
 /// The last handle to go stops the worker and then closes the file.
@@ -27,8 +27,9 @@ impl Open {
         let has_embedders = !config.embedders.is_empty();
         let store = Arc::new(Store::open(path, config)?);
         if has_embedders {
-            store.post(vectors::queue_behind);
+            store.try_post(|tx| tx.queue_stale_spaces());
         }
+        store.queue_stale_rules();
         let worker = if has_worker { Some(Worker::start(Arc::clone(&store))?) } else { None };
         Ok(Self { worker, store, indexes: UserIndexes::new(recall_bytes), silent: Silent::default() })
     }

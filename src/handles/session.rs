@@ -5,31 +5,25 @@ use std::sync::{Arc, Mutex};
 use chrono::{DateTime, Utc};
 
 use crate::{
+    config::Config,
     error::Result,
     handles::{drive, off_thread, open::Open},
     jobs,
     model::{
         ids::{SessionId, UserId},
         instant,
-        job::JobKind,
         session::SessionInfo,
         summary::Summary,
-        tier::{MemoryTier, Transition},
+        tier::Transition,
         turn::{NewTurn, RecordOutcome, Recorded, Turn},
     },
     recall::{
-        context::{self, Asked, Context, ContextOptions},
+        context::{self, Context, ContextOptions},
         embedders,
-        search::Found,
+        message::Message,
+        search::{self, Found},
     },
-    store::{
-        Store,
-        erase::Erased,
-        jobs as queue, lifecycle, originals, record, reload, restore,
-        sessions::{self, no_session},
-        summaries, turns,
-        users::Scope,
-    },
+    store::{acts::erase::Erased, rows::sessions::SessionRow, scope::Scope, snapshot::Snapshot},
     text::measure::{self, check_name},
     tier::{hot::HotTier, warm::WarmTier},
 };
@@ -82,15 +76,15 @@ impl Session {
         let measured = if is_quick { measure() } else { off_thread(measure).await }?;
 
         let (scope, id) = (self.scope, self.id());
-        let recorded =
-            self.store.write_large(bytes, move |desk| record::record(desk, &scope, id, measured)).await?;
+        let recorded = self.store.write_sized(bytes, move |tx| tx.record(&scope, id, measured)).await?;
         if recorded.outcome == RecordOutcome::New {
             self.go_on_in(recorded.session_id);
         }
         Ok(recorded)
     }
 
-    /// The last turns: at most 5 and 1,500 tokens by default. Empty once the session has ended.
+    /// The last turns: at most [`Config::hot_turns`](crate::Config::hot_turns) of them, within
+    /// [`Config::hot_tokens`](crate::Config::hot_tokens). Empty once the session has ended.
     ///
     /// From memory, after a look whether another process wrote; benchmark `hot`.
     pub async fn hot(&self) -> Result<Arc<HotTier>> {
@@ -98,14 +92,15 @@ impl Session {
         if let Some(hot) = self.store.hot_in_memory(&self.scope, id)? {
             return Ok(hot);
         }
-        self.read_latest(Store::hot).await
+        self.read_latest(|snapshot, _, scope, session| snapshot.hot(scope, session)).await
     }
 
-    /// The newest turns outside of hot: at most 50 within 15,000 tokens by default.
+    /// The newest turns outside of hot: at most [`Config::warm_turns`](crate::Config::warm_turns) of them, within
+    /// [`Config::warm_tokens`](crate::Config::warm_tokens).
     pub async fn warm(&self) -> Result<WarmTier> {
-        self.read_latest(|store, scope, id| {
-            let hot = store.hot(scope, id)?;
-            context::window(store, scope, id, &hot)
+        self.read_latest(|snapshot, config, scope, session| {
+            let hot = snapshot.hot(scope, session)?;
+            context::window(snapshot, config, scope, session, &hot)
         })
         .await
     }
@@ -114,8 +109,10 @@ impl Session {
     /// a query; one without a word finds nothing.
     pub async fn search(&self, query: &str, k: usize) -> Result<Vec<Found>> {
         let query = query.to_owned();
-        self.read_latest(move |store, scope, id| context::search_before(store, scope, id, None, (&query, k)))
-            .await
+        self.read_latest(move |snapshot, _, scope, session| {
+            search::in_session(snapshot, scope, session, None, (&query, k))
+        })
+        .await
     }
 
     /// What LLM#2 is to be handed with this message, within a token budget. Changes nothing that is shown or ranked; a
@@ -125,29 +122,31 @@ impl Session {
     /// of all other talks. The same file, message and options give the same string.
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         let config = self.store.config();
-        let hot = if config.embedders.is_empty() { None } else { self.hot().await.ok() };
-        let vectors =
-            embedders::query_vectors(config, &self.store.silent, message, options.now, hot.as_deref())
-                .await?;
-        let (open, message) = (Arc::clone(&self.store), message.to_owned());
-        self.read_latest(move |store, scope, id| {
-            let asked = Asked { message: &message, vectors: &vectors, options };
-            let (context, receipt) = context::build(store, &open.indexes, scope, Some(id), &asked)?;
-            store.keep_receipt(*scope, receipt);
-            Ok(context)
+        let mut message = Message::new(config, message.to_owned(), options.now, options.profile)?;
+        if !config.embedders.is_empty() {
+            let hot = self.hot().await.ok();
+            message.vectors = embedders::ask(config, &self.store.silent, &message, hot.as_deref()).await;
+        }
+        let (open, scope, id) = (Arc::clone(&self.store), self.scope, self.id());
+        let (context, session) = off_thread(move || {
+            let budget = options.budget_tokens;
+            let (context, receipt) =
+                context::build(&open, &open.indexes, &scope, Some(id), &message, budget)?;
+            let session = receipt.receipt.session_id;
+            open.keep_receipt(scope, receipt);
+            Ok((context, session))
         })
-        .await
+        .await?;
+        self.go_on_in(session.unwrap_or(id));
+        Ok(context)
     }
 
     /// One turn by its place in the session, from 1.
     pub async fn turn(&self, turn_number: u32) -> Result<Option<Turn>> {
         let id = self.id();
-        self.read(move |store, scope| {
-            store.read(|conn| {
-                let session = sessions::existing(conn, scope, id)?;
-                let turn = originals::by_number(conn, scope, session.session_no, turn_number)?;
-                Ok(turn.map(|turn| reload::recounted(turn, store.config())))
-            })
+        self.read(move |snapshot, scope| {
+            let session = snapshot.session(scope, id)?;
+            snapshot.originals(scope).turn_at(session.place(turn_number))
         })
         .await
     }
@@ -155,30 +154,20 @@ impl Session {
     /// What the file knows of the session.
     pub async fn info(&self) -> Result<SessionInfo> {
         let id = self.id();
-        self.read(move |store, scope| Ok(store.read(|conn| sessions::existing(conn, scope, id))?.info)).await
+        self.read(move |snapshot, scope| Ok(snapshot.session(scope, id)?.info)).await
     }
 
     /// Every move of its turns between tiers, in the turns' order.
     pub async fn transitions(&self) -> Result<Vec<Transition>> {
         let id = self.id();
-        self.read(move |store, scope| {
-            store.read(|conn| {
-                let session = sessions::existing(conn, scope, id)?;
-                turns::transitions(conn, scope, (id, session.session_no))
-            })
-        })
-        .await
+        self.read(move |snapshot, scope| snapshot.transitions(scope, &snapshot.session(scope, id)?)).await
     }
 
     /// Files the session under a project (1 to 256 bytes), or under none.
     pub async fn set_project(&self, project: Option<&str>) -> Result<()> {
         check_name("project", project)?;
         let (scope, id, project) = (self.scope, self.id(), project.map(str::to_owned));
-        let found = self
-            .store
-            .write(move |desk| sessions::set_project(desk.tx, &scope, id, project.as_deref()))
-            .await?;
-        if found { Ok(()) } else { Err(no_session()) }
+        self.store.write(move |tx| tx.set_project(&scope, id, project.as_deref())).await
     }
 
     /// Ends the session; its hot turns become warm. It never reopens. Ending it again changes nothing.
@@ -193,7 +182,7 @@ impl Session {
 
     async fn end_session(&self, at: Option<DateTime<Utc>>) -> Result<SessionInfo> {
         let (scope, id) = (self.scope, self.id());
-        let info = self.store.write(move |desk| lifecycle::end_by_call(desk, &scope, id, at)).await?;
+        let info = self.store.write(move |tx| tx.end_session(&scope, id, at)).await?;
         self.go_on_in(info.id);
         Ok(info)
     }
@@ -201,11 +190,9 @@ impl Session {
     /// What stands for its summarized turns, in their order.
     pub async fn summaries(&self) -> Result<Vec<Summary>> {
         let id = self.id();
-        self.read(move |store, scope| {
-            store.read(|conn| {
-                let session = sessions::existing(conn, scope, id)?;
-                summaries::of_session(conn, scope, session.info.id)
-            })
+        self.read(move |snapshot, scope| {
+            let session = snapshot.session(scope, id)?;
+            snapshot.summaries(scope, session.info.id)
         })
         .await
     }
@@ -217,9 +204,8 @@ impl Session {
         let (scope, id) = (self.scope, self.id());
         let mut restored = 0;
         loop {
-            let unpacked =
-                self.read(move |store, scope| store.read(|conn| restore::unpack(conn, scope, id))).await?;
-            match self.store.write(move |desk| restore::slice(desk, &scope, id, unpacked)).await? {
+            let unpacked = self.read(move |snapshot, scope| snapshot.unpack(scope, id)).await?;
+            match self.store.write(move |tx| tx.restore_slice(&scope, id, unpacked)).await? {
                 0 => return Ok(restored),
                 turns => restored += u64::from(turns),
             }
@@ -230,15 +216,7 @@ impl Session {
     /// queued when it ends.
     pub async fn compress(&self) -> Result<()> {
         let (scope, id) = (self.scope, self.id());
-        self.store
-            .write(move |desk| {
-                let session = sessions::existing(desk.tx, &scope, id)?.info;
-                if session.memory_tier == MemoryTier::Warm {
-                    queue::enqueue(desk, &scope, JobKind::Compress, Some(id), session.turn_count)?;
-                }
-                Ok(())
-            })
-            .await
+        self.store.write(move |tx| tx.queue_compression(&scope, id)).await
     }
 
     /// Erases the session that [`id`](Self::id) names: its turns, wherever they are, with their words, summaries,
@@ -258,15 +236,15 @@ impl Session {
     /// Reads where the talk goes on by now, and moves the handle there.
     async fn read_latest<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Store, &Scope, SessionId) -> Result<T> + Send + 'static,
+        read: impl FnOnce(&Snapshot<'_>, &Config, &Scope, &SessionRow) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let id = self.id();
-        let (latest, answer) = self
-            .read(move |store, scope| {
-                let latest = store.latest(scope, id)?;
-                Ok((latest, read(store, scope, latest)?))
-            })
-            .await?;
+        let (store, scope, id) = (Arc::clone(&self.store), self.scope, self.id());
+        let (latest, answer) = off_thread(move || {
+            let snapshot = store.snapshot()?;
+            let session = snapshot.latest_session(&scope, id)?;
+            Ok((session.info.id, read(&snapshot, store.config(), &scope, &session)?))
+        })
+        .await?;
         self.go_on_in(latest);
         Ok(answer)
     }
@@ -277,9 +255,9 @@ impl Session {
 
     async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Store, &Scope) -> Result<T> + Send + 'static,
+        read: impl FnOnce(&Snapshot<'_>, &Scope) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        off_thread(move || read(&store, &scope)).await
+        off_thread(move || read(&store.snapshot()?, &scope)).await
     }
 }

@@ -10,13 +10,10 @@ use crate::{
     jobs::{self, JobsReport, RunJobs},
     model::{ids::UserId, job::JobInfo},
     store::{
-        doctor::Diagnosis,
-        embedding::{self, EmbeddingStatus},
-        jobs as queue, mend,
-        stats::Stats,
+        checks::{doctor::Diagnosis, stats::Stats},
+        rows::embedding::EmbeddingStatus,
+        scope::UserKey,
         transfer::{Transferred, import},
-        users::{self, UserKey},
-        vectors,
     },
     text::measure::check_name,
 };
@@ -96,16 +93,16 @@ impl Thermocline {
 
     async fn find_user_with(&self, key: UserKey) -> Result<Option<User>> {
         let store = Arc::clone(&self.store);
-        let scope = off_thread(move || store.read(|conn| users::find(conn, &key))).await?;
+        let scope = off_thread(move || store.snapshot()?.user(&key)).await?;
         Ok(scope.map(|scope| User::new(Arc::clone(&self.store), scope)))
     }
 
     async fn user_with(&self, key: UserKey) -> Result<User> {
         let (store, wanted) = (Arc::clone(&self.store), key.clone());
-        let known = off_thread(move || store.read(|conn| users::find(conn, &wanted))).await?;
+        let known = off_thread(move || store.snapshot()?.user(&wanted)).await?;
         let scope = match known {
             Some(scope) => scope,
-            None => self.store.write(move |desk| users::find_or_add(desk.tx, &key, desk.now())).await?,
+            None => self.store.write(move |tx| tx.add_user(&key)).await?,
         };
         Ok(User::new(Arc::clone(&self.store), scope))
     }
@@ -118,7 +115,7 @@ impl Thermocline {
         check_name("user's name", Some(user))?;
         let (key, max_side_bytes) = (UserKey::Name(user.to_owned()), self.store.config().max_side_bytes);
         let import = off_thread(move || import::read(from, max_side_bytes)).await?;
-        self.store.write(move |desk| import::write(desk, &key, import)).await
+        self.store.write(move |tx| tx.import(&key, import)).await
     }
 
     /// How much is in the file: counts only, of all users together.
@@ -136,7 +133,7 @@ impl Thermocline {
         let store = Arc::clone(&self.store);
         let diagnosis = off_thread(move || store.diagnose()).await?;
         if diagnosis.has_damaged_index() {
-            let _ = self.store.write(mend::queue_all).await; // What doctor found is said in any case.
+            let _ = self.store.write(|tx| tx.queue_mending_of_all()).await; // What doctor found is said in any case.
         }
         Ok(diagnosis)
     }
@@ -164,7 +161,7 @@ impl Thermocline {
     /// for each user and returns how many; [`run_jobs`](Self::run_jobs) or the worker does the work. Meanwhile recall goes on
     /// by words and by the built-in embedder. Vectors of other models stay.
     pub async fn rebuild_vectors(&self) -> Result<u64> {
-        self.store.write(vectors::begin_anew).await
+        self.store.write(|tx| tx.rebuild_vectors()).await
     }
 
     /// Removes the vectors of all models but the configured ones and the built-in one: after a change of the model, once
@@ -175,7 +172,7 @@ impl Thermocline {
         kept.push(BuiltIn::default().space());
         loop {
             let kept = kept.clone();
-            if !self.store.write(move |desk| vectors::drop_others(desk.tx, &kept)).await? {
+            if !self.store.write(move |tx| tx.drop_other_vectors(&kept)).await? {
                 return Ok(());
             }
         }
@@ -185,20 +182,20 @@ impl Thermocline {
     /// built-in embedder's vectors, recall makes itself.
     pub async fn embedding_status(&self) -> Result<Vec<EmbeddingStatus>> {
         let store = Arc::clone(&self.store);
-        off_thread(move || store.read(embedding::status)).await
+        off_thread(move || store.snapshot()?.embedding_status()).await
     }
 
     /// The jobs of the whole file, in the order in which they will run; those that were given up last. They name
     /// users and sessions by their ids, and contain nothing of what was said.
     pub async fn jobs(&self) -> Result<Vec<JobInfo>> {
         let store = Arc::clone(&self.store);
-        off_thread(move || store.read(queue::list)).await
+        off_thread(move || store.snapshot()?.jobs()).await
     }
 
     /// Queues a job that was given up, or waits for another try, to run now; without a number, all of them. Returns
     /// how many.
     pub async fn retry_jobs(&self, job_no: Option<i64>) -> Result<u64> {
-        self.store.write(move |desk| queue::retry(desk, job_no)).await
+        self.store.write(move |tx| tx.retry_jobs(job_no)).await
     }
 
     /// Waits until everything queued is durable, tidies the file, and ends the worker and the writer. All clones are closed

@@ -2,6 +2,8 @@
 
 use std::{io::Write, sync::Arc};
 
+use chrono::{DateTime, Utc};
+
 use crate::{
     compress::subjects::folded_name,
     error::{Error, Result},
@@ -11,6 +13,7 @@ use crate::{
         anchor::{Anchor, Attribute, FoundAnchor, Stance},
         ids::{AnchorId, ReceiptId, SessionId, TurnId, UserId},
         instant,
+        profile::Profile,
         receipt::Receipt,
         session::SessionInfo,
         summary::Summary,
@@ -18,12 +21,14 @@ use crate::{
     },
     recall::{
         answer::{self, Recall, RecallOptions},
-        context::{self, Asked, Context, ContextOptions},
+        context::{self, Context, ContextOptions},
         embedders,
+        message::Message,
     },
     store::{
-        anchors, erase::Erased, lifecycle, originals, receipts, record, reload, sessions, summaries,
-        transfer::Transferred, turns, users::Scope,
+        acts::{erase::Erased, lifecycle},
+        scope::Scope,
+        transfer::Transferred,
     },
     text::measure::{self, check_name},
 };
@@ -51,7 +56,7 @@ impl User {
         // Resuming writes nothing, so it need not wait for the writer.
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let resumed = off_thread(move || {
-            let open = store.read(|conn| sessions::open_unnamed(conn, &scope))?;
+            let open = store.snapshot()?.open_unnamed_sessions(&scope)?;
             let now = instant::clamped(store.config().clock.now());
             Ok(open
                 .into_iter()
@@ -63,7 +68,7 @@ impl User {
             return Ok(self.handle(session.info.id));
         }
         let scope = self.scope;
-        let session = self.store.write(move |desk| lifecycle::resume_or_start(desk, &scope)).await?;
+        let session = self.store.write(move |tx| tx.resume_session(&scope)).await?;
         Ok(self.handle(session.info.id))
     }
 
@@ -75,7 +80,7 @@ impl User {
         // Most often it is there and open, and nothing is written.
         let (store, scope, wanted) = (Arc::clone(&self.store), self.scope, key.to_owned());
         let found = off_thread(move || {
-            let found = store.read(|conn| sessions::by_caller_id(conn, &scope, &wanted))?;
+            let found = store.snapshot()?.session_named(&scope, &wanted)?;
             let now = instant::clamped(store.config().clock.now());
             Ok(found.filter(|session| !lifecycle::is_silent(&session.info, store.config(), now)))
         })
@@ -84,73 +89,66 @@ impl User {
             return Ok(self.handle(session.info.id));
         }
         let (scope, key) = (self.scope, key.to_owned());
-        let session = self.store.write(move |desk| lifecycle::named(desk, &scope, &key)).await?;
+        let session = self.store.write(move |tx| tx.open_session(&scope, &key)).await?;
         Ok(self.handle(session.info.id))
     }
 
     /// The session with the caller's own key, if there is one: a look that starts nothing.
     pub async fn find_session(&self, key: &str) -> Result<Option<Session>> {
         let (store, scope, key) = (Arc::clone(&self.store), self.scope, key.to_owned());
-        let found = off_thread(move || store.read(|conn| sessions::by_caller_id(conn, &scope, &key))).await?;
+        let found = off_thread(move || store.snapshot()?.session_named(&scope, &key)).await?;
         Ok(found.map(|session| self.handle(session.info.id)))
     }
 
     /// Ends the open unnamed sessions and starts another one.
     pub async fn new_session(&self) -> Result<Session> {
         let scope = self.scope;
-        let session = self.store.write(move |desk| lifecycle::start_new(desk, &scope)).await?;
+        let session = self.store.write(move |tx| tx.start_session(&scope)).await?;
         Ok(self.handle(session.info.id))
     }
 
     /// The session with this id. Another user's session is not found, even with its id.
     pub async fn session_by_id(&self, id: SessionId) -> Result<Session> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        let found = off_thread(move || store.read(|conn| sessions::existing(conn, &scope, id))).await?;
+        let found = off_thread(move || store.snapshot()?.session(&scope, id)).await?;
         Ok(self.handle(found.info.id))
     }
 
     /// All sessions of the user, newest first.
     pub async fn sessions(&self) -> Result<Vec<SessionInfo>> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        let rows = off_thread(move || store.read(|conn| sessions::list(conn, &scope))).await?;
+        let rows = off_thread(move || store.snapshot()?.sessions(&scope)).await?;
         Ok(rows.into_iter().map(|session| session.info).collect())
     }
 
     /// The turn with this id. Another user's turn is not found, even with its id.
     pub async fn turn(&self, id: TurnId) -> Result<Turn> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        off_thread(move || {
-            let turn = store.read(|conn| originals::by_id(conn, &scope, id))?.ok_or_else(no_turn)?;
-            Ok(reload::recounted(turn, store.config()))
-        })
-        .await
+        off_thread(move || store.snapshot()?.turn_by_id(&scope, id)?.ok_or_else(no_turn)).await
     }
 
     /// The turn that was recorded with the caller's own id.
     pub async fn turn_by_caller_id(&self, caller_id: &str) -> Result<Turn> {
         let (store, scope, caller_id) = (Arc::clone(&self.store), self.scope, caller_id.to_owned());
-        off_thread(move || {
-            let turn = store.read(|conn| originals::by_caller_id(conn, &scope, &caller_id))?;
-            Ok(reload::recounted(turn.ok_or_else(no_turn)?, store.config()))
-        })
-        .await
+        off_thread(move || store.snapshot()?.turn_by_caller_id(&scope, &caller_id)?.ok_or_else(no_turn)).await
     }
 
     /// The summary that stands for a turn, if one does. With [`Originals::Delete`](crate::Originals::Delete) it is
     /// all that is left of it.
     pub async fn summary(&self, turn: TurnId) -> Result<Option<Summary>> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        off_thread(move || store.read(|conn| summaries::of_turn(conn, &scope, turn))).await
+        off_thread(move || store.snapshot()?.summary_of(&scope, turn)).await
     }
 
     /// The summary that stands for the turn that was recorded with the caller's own id, if one does.
     pub async fn summary_by_caller_id(&self, caller_id: &str) -> Result<Option<Summary>> {
         let (store, scope, caller_id) = (Arc::clone(&self.store), self.scope, caller_id.to_owned());
         off_thread(move || {
-            store.read(|conn| match turns::unit_by_caller_id(conn, &scope, &caller_id)? {
-                Some(unit) => summaries::of_turn(conn, &scope, unit.turn_id),
+            let snapshot = store.snapshot()?;
+            match snapshot.unit_by_caller_id(&scope, &caller_id)? {
+                Some(unit) => snapshot.summary_of(&scope, unit.turn_id),
                 None => Ok(None),
-            })
+            }
         })
         .await
     }
@@ -160,13 +158,10 @@ impl User {
     ///
     /// Errors: `InvalidInput` for options outside their limits, `TimedOut`.
     pub async fn recall(&self, query: &str, options: RecallOptions) -> Result<Recall> {
-        let vectors =
-            embedders::query_vectors(self.store.config(), &self.store.silent, query, options.now, None)
-                .await?;
-        let (store, scope, query) = (Arc::clone(&self.store), self.scope, query.to_owned());
+        let message = self.message(query, options.now, options.profile).await?;
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || {
-            let (recall, receipt) =
-                answer::recall(&store, &store.indexes, &scope, (&query, &vectors), options)?;
+            let (recall, receipt) = answer::recall(&store, &store.indexes, &scope, &message, options.k)?;
             store.keep_receipt(scope, receipt);
             Ok(recall)
         })
@@ -176,13 +171,11 @@ impl User {
     /// What LLM#2 is to be handed with the first message of a session that has not begun: who the user is, and what is
     /// recalled. Starts no session. [`Session::context`] is for all others.
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
-        let vectors =
-            embedders::query_vectors(self.store.config(), &self.store.silent, message, options.now, None)
-                .await?;
-        let (store, scope, message) = (Arc::clone(&self.store), self.scope, message.to_owned());
+        let message = self.message(message, options.now, options.profile).await?;
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || {
-            let asked = Asked { message: &message, vectors: &vectors, options };
-            let (context, receipt) = context::build(&store, &store.indexes, &scope, None, &asked)?;
+            let budget = options.budget_tokens;
+            let (context, receipt) = context::build(&store, &store.indexes, &scope, None, &message, budget)?;
             store.keep_receipt(scope, receipt);
             Ok(context)
         })
@@ -194,7 +187,7 @@ impl User {
     pub async fn receipt(&self, id: ReceiptId) -> Result<Receipt> {
         let read = || {
             let (store, scope) = (Arc::clone(&self.store), self.scope);
-            off_thread(move || store.read(|conn| receipts::by_id(conn, &scope, id)))
+            off_thread(move || store.snapshot()?.receipt(&scope, id))
         };
         if let Some(receipt) = read().await? {
             return Ok(receipt);
@@ -209,14 +202,14 @@ impl User {
     pub async fn receipts(&self, limit: u32) -> Result<Vec<Receipt>> {
         self.store.write(|_| Ok(())).await?; // What was queued before this is in the file after it.
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        off_thread(move || store.read(|conn| receipts::newest(conn, &scope, limit))).await
+        off_thread(move || store.snapshot()?.newest_receipts(&scope, limit)).await
     }
 
     /// Who the user is, and those who speak in the user's sessions: every anchor, by subject and attribute, what holds
     /// before what held.
     pub async fn anchors(&self) -> Result<Vec<Anchor>> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        off_thread(move || store.read(|conn| anchors::list(conn, &scope))).await
+        off_thread(move || store.snapshot()?.anchors(&scope)).await
     }
 
     /// Sets an anchor by hand. Under an attribute with one value it supersedes what held; what was retracted counts
@@ -228,14 +221,14 @@ impl User {
         }
         let found = FoundAnchor { subject, attribute, value, stance: Stance::Holds, quote: String::new() };
         let scope = self.scope;
-        self.store.write(move |desk| anchors::set(desk.tx, &scope, &found, desk.now())).await
+        self.store.write(move |tx| tx.set_anchor(&scope, &found)).await
     }
 
     /// Takes an anchor back: nothing that was said up to now counts for it, and what it had superseded holds again. What
     /// is said later counts.
     pub async fn retract_anchor(&self, id: AnchorId) -> Result<()> {
         let scope = self.scope;
-        self.store.write(move |desk| anchors::retract(desk.tx, &scope, id, desk.now())).await
+        self.store.write(move |tx| tx.retract_anchor(&scope, id)).await
     }
 
     /// Writes all of the user's memory as lines of JSON, as of this moment: sessions, turns wherever they are, summaries,
@@ -270,7 +263,22 @@ impl User {
         let Some(caller_id) = turn.caller_id.clone() else { return Ok(None) };
         let hash = measure::content_hash(&turn.said.user_message, &turn.said.ai_response);
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        off_thread(move || store.read(|conn| record::find(conn, &scope, &caller_id, hash))).await
+        off_thread(move || store.snapshot()?.recorded(&scope, &caller_id, hash)).await
+    }
+
+    /// A message that is asked outside of any session, with what the configured embedders say of it.
+    async fn message(
+        &self,
+        text: &str,
+        now: Option<DateTime<Utc>>,
+        profile: Option<Profile>,
+    ) -> Result<Message> {
+        let config = self.store.config();
+        let mut message = Message::new(config, text.to_owned(), now, profile)?;
+        if !config.embedders.is_empty() {
+            message.vectors = embedders::ask(config, &self.store.silent, &message, None).await;
+        }
+        Ok(message)
     }
 
     fn handle(&self, id: SessionId) -> Session {

@@ -2,6 +2,7 @@
 
 use crate::{
     index::{BLOCK_UNITS, block_of},
+    model::place::{Owner, Place, SessionNo},
     text::words::{EncodedWords, Traits},
 };
 
@@ -10,9 +11,9 @@ use crate::{
 pub(crate) struct Facts {
     /// Its place in the user's order.
     pub(crate) seq: u32,
-    /// Its session.
+    /// Its session; of what is no turn `-seq`, so that each is by itself.
     pub(crate) session_no: i64,
-    /// Its place there.
+    /// Its place there; of what is no turn 0.
     pub(crate) turn_number: u32,
     /// When it was said, in milliseconds since 1970.
     pub(crate) said_at_ms: i64,
@@ -24,6 +25,23 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
+    /// What is known of a unit before its words are.
+    pub(crate) fn new(seq: u32, owner: Owner, said_at_ms: i64) -> Self {
+        let (session_no, turn_number) = match owner {
+            Owner::Turn(place) => (place.session.0, place.turn_number),
+            Owner::Other => (-i64::from(seq), 0),
+        };
+        Self { seq, session_no, turn_number, said_at_ms, ..Self::default() }
+    }
+
+    /// What the unit stands for.
+    pub(crate) fn owner(&self) -> Owner {
+        if self.session_no < 0 {
+            return Owner::Other;
+        }
+        Owner::Turn(Place { session: SessionNo(self.session_no), turn_number: self.turn_number })
+    }
+
     /// The same unit with what its words say of it.
     pub(crate) fn with_words(self, words: EncodedWords<'_>) -> Self {
         let clamped = |len: u32| u16::try_from(len).unwrap_or(u16::MAX);
@@ -98,6 +116,17 @@ mod tests {
         let block: Vec<Facts> = [65, 66, 128].map(unit).to_vec();
         assert_eq!(decode(1, &encode(&block)).unwrap(), block);
         assert_eq!(decode(0, &[]).unwrap(), []);
+    }
+
+    #[test]
+    fn what_is_no_turn_comes_out_as_such() {
+        let place = Place { session: SessionNo(3), turn_number: 7 };
+        for owner in [Owner::Turn(place), Owner::Turn(Place::default()), Owner::Other] {
+            let read = decode(0, &encode(&[Facts::new(5, owner, -1)])).unwrap();
+            assert_eq!((read[0].owner(), read[0].said_at_ms), (owner, -1));
+        }
+        let [one, other] = [1, 2].map(|seq| Facts::new(seq, Owner::Other, 0).session_no);
+        assert_ne!(one, other, "each is by itself");
     }
 
     #[test]

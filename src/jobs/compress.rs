@@ -1,7 +1,7 @@
 //! The compression of one ended session, chunk by chunk.
 //!
 //! Judging, summarizing and packing happen outside of any transaction; a swap only moves rows. What the summarizer
-//! gives no good verdict for stays as it is and is tried again later; after a few tries built-in means take over.
+//! gives no good verdict for stays as it is and is tried again later; after a few tries the built-in summarizer takes over.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -14,15 +14,21 @@ use crate::{
     },
     config::Originals,
     error::{Error, Result},
-    jobs::{Ended, Run, SUMMARIZER_REST, embed},
-    model::{ids::TurnId, summary::Original, turn::Turn},
+    jobs::{
+        embed,
+        job::{Ended, Job, SUMMARIZER_REST},
+    },
+    model::{
+        ids::{SnapshotId, TurnId},
+        summary::Original,
+        turn::Turn,
+    },
     store::{
-        jobs::{self, Lease},
-        originals, reload,
-        sessions::{self, SessionRow},
-        swap::{self, Fate, Swap},
-        turns::{self, Read},
-        users::Scope,
+        Store,
+        acts::swap::{Fate, Swap},
+        rows::{sessions::SessionRow, turns::Read},
+        scope::Scope,
+        slice_error::{SliceError, SliceResult},
     },
 };
 
@@ -32,18 +38,16 @@ const CHUNK_TURNS: usize = 16;
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// Compresses what is left of the session.
-pub(super) async fn compress(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
-    let (Some(scope), Some(session_id)) = (lease.scope, lease.session_id) else {
-        return end(run, lease).await;
-    };
-    let store = run.store;
-    let Some(session) = store.read(|conn| sessions::by_id(conn, &scope, session_id))? else {
-        return end(run, lease).await;
+pub(super) async fn compress(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
+    let Some(session_id) = job.lease.session_id else { return job.finish().await };
+    let (store, scope) = (job.store(), job.scope);
+    let Some(session) = store.snapshot()?.find_session(&scope, session_id)? else {
+        return job.finish().await;
     };
     let config = store.config();
-    // On the last try built-in means do what the summarizer does not.
-    let is_built_in = config.summarizer.is_none() || lease.attempts >= config.summarizer_tries;
-    let mut asks = lease.attempts <= config.summarizer_tries;
+    // On the last try the built-in summarizer does what the caller's does not.
+    let is_built_in = config.summarizer.is_none() || job.lease.attempts >= config.summarizer_tries;
+    let mut asks = job.lease.attempts <= config.summarizer_tries;
     let rules = Rules {
         verbatim_tokens: config.verbatim_tokens,
         tokenizer: config.tokenizer,
@@ -52,95 +56,95 @@ pub(super) async fn compress(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> 
     };
     let (mut after, mut trouble) = (0, None);
     loop {
-        let Read { turns, damaged } = read_chunk(run, &scope, &session, after)?;
+        let (Read { turns, damaged }, previous) = read_chunk(store, &scope, &session, after)?;
         if let Some(number) = damaged.first() {
             trouble = Some(format!("turn {number} is damaged and stays as it is; doctor lists all damage"));
         }
         let Some(last) = turns.last() else { break };
-        let before = turns[0].turn_number - 1;
         after = last.turn_number;
         let turns = Arc::new(turns);
         let mut verdicts = Verdicts::default();
         if let Some(summarizer) = config.summarizer.as_ref().filter(|_| asks) {
-            match ask(run, lease, summarizer, &turns).await {
+            match ask(job, summarizer, &turns).await {
                 Ok(Some(sorted)) => {
                     trouble = what_is_wrong(&sorted).or(trouble);
                     verdicts = Verdicts { name: name_of(summarizer.as_ref()), by_turn: good(sorted) };
                 }
                 Ok(None) => return Ok(Ended::Stopped),
-                Err(error) if super::is_lost(&error) => return Err(error),
-                Err(error) if is_built_in => (asks, trouble) = (false, Some(error.to_string())),
-                Err(error) => return Ok(Ended::Later(error.to_string())),
+                Err(SliceError::Failed(error)) if is_built_in => {
+                    (asks, trouble) = (false, Some(error.to_string()));
+                }
+                Err(SliceError::Failed(error)) => return Ok(Ended::Later(error.to_string())),
+                Err(error) => return Err(error),
             }
         }
-        let previous = store.read(|conn| originals::snapshot(conn, &scope, session.session_no, before))?;
         let plans = plan::plan(&turns, previous, &verdicts, rules);
         let fates = turns
             .iter()
             .zip(plans)
             .filter_map(|(turn, plan)| Some(Fate { turn: turn.clone(), plan: plan? }))
             .collect();
-        if !swap_all(run, &scope, lease, &session, fates).await? {
+        if !swap_all(job, &session, fates).await? {
             return Ok(Ended::Stopped);
         }
     }
-    match embed::catch_up(run, scope, lease).await {
-        Err(error) if super::is_lost(&error) => return Err(error),
-        _ => {} // What is missing recall makes by the way.
+    // What is missing recall makes by the way.
+    if let Err(SliceError::Lost) = embed::catch_up(job).await {
+        return Err(SliceError::Lost);
     }
-    let lease = lease.clone();
-    let is_done = run.slice(move |desk| swap::finish(desk, &scope, &lease, session_id)).await?;
+    let is_done = job.slice(move |tx| tx.finish_compression(&scope, session_id)).await?;
     Ok(if is_done { Ended::Done } else { Ended::Later(trouble.unwrap_or_else(|| "turns are left".into())) })
 }
 
-/// The session is gone, and with it the work.
-async fn end(run: &Run<'_>, lease: &Lease) -> Result<Ended> {
-    let lease = lease.clone();
-    run.slice(move |desk| jobs::finish(desk.tx, &lease)).await?;
-    Ok(Ended::Done)
-}
-
-fn read_chunk(run: &Run<'_>, scope: &Scope, session: &SessionRow, after: u32) -> Result<Read> {
+/// The next turns, and the backend's state before the first of them.
+fn read_chunk(
+    store: &Store,
+    scope: &Scope,
+    session: &SessionRow,
+    after: u32,
+) -> Result<(Read, Option<SnapshotId>)> {
     let mut bytes = 0;
     let is_enough = |turns: &[Turn]| {
         bytes += turns.last().map_or(0, Turn::text_bytes);
         turns.len() >= CHUNK_TURNS || bytes >= CHUNK_BYTES
     };
-    let found =
-        run.store.read(|conn| turns::warm_after(conn, scope, session.session_no, after, is_enough))?;
-    let turns = found.turns.into_iter().map(|turn| reload::recounted(turn, run.store.config())).collect();
-    Ok(Read { turns, ..found })
+    let snapshot = store.snapshot()?;
+    let read = snapshot.warm_after(scope, session, after, is_enough)?;
+    let previous = match read.turns.first() {
+        Some(first) => snapshot.state_at(scope, session, first.turn_number - 1)?,
+        None => None,
+    };
+    Ok((read, previous))
 }
 
 /// Asks LLM#1, holding the job meanwhile, and measures what it says. `None`: told to stop.
 async fn ask(
-    run: &mut Run<'_>,
-    lease: &Lease,
+    job: &mut Job<'_, '_>,
     summarizer: &Arc<dyn Summarizer>,
     turns: &Arc<Vec<Turn>>,
-) -> Result<Option<Sorted>> {
-    if run.summarizer_failed.is_some_and(|since| since.elapsed() < SUMMARIZER_REST) {
-        return Err(Error::provider("the summarizer failed a moment ago"));
+) -> SliceResult<Option<Sorted>> {
+    if job.run.summarizer_failed.is_some_and(|since| since.elapsed() < SUMMARIZER_REST) {
+        return Err(Error::provider("the summarizer failed a moment ago").into());
     }
-    let config = run.store.config();
+    let config = job.store().config();
     let (asked, of) = (Arc::clone(summarizer), Arc::clone(turns));
     // A task of its own: its panic is an error here.
     let mut asking = tokio::spawn(async move { asked.summarize(&of).await });
     let limit = Duration::from_millis(config.summarizer_timeout_ms);
-    let answer = run.holding(lease, tokio::time::timeout(limit, &mut asking)).await;
+    let answer = job.holding(tokio::time::timeout(limit, &mut asking)).await;
     asking.abort(); // Nobody waits for it any more, if it has not answered.
     let Some(answer) = answer? else { return Ok(None) };
     let Ok(answer) = answer else {
-        run.summarizer_failed = Some(Stopwatch::start());
-        return Err(Error::provider("the summarizer took too long"));
+        job.run.summarizer_failed = Some(Stopwatch::start());
+        return Err(Error::provider("the summarizer took too long").into());
     };
     let verdicts = match answer {
         Ok(Ok(verdicts)) => verdicts,
         Ok(Err(error)) => {
-            run.summarizer_failed = Some(Stopwatch::start());
-            return Err(error);
+            job.run.summarizer_failed = Some(Stopwatch::start());
+            return Err(error.into());
         }
-        Err(_) => return Err(Error::provider("the summarizer panicked")),
+        Err(_) => return Err(Error::provider("the summarizer panicked").into()),
     };
     Ok(Some(verify::sort(turns, verdicts)))
 }
@@ -163,16 +167,10 @@ fn what_is_wrong(sorted: &Sorted) -> Option<String> {
 }
 
 /// Swaps the turns of a chunk, slice by slice. False: told to stop.
-async fn swap_all(
-    run: &mut Run<'_>,
-    scope: &Scope,
-    lease: &Lease,
-    session: &SessionRow,
-    mut fates: Vec<Fate>,
-) -> Result<bool> {
+async fn swap_all(job: &mut Job<'_, '_>, session: &SessionRow, mut fates: Vec<Fate>) -> Result<bool> {
     let sizes: Vec<usize> = fates.iter().map(|fate| fate.turn.text_bytes()).collect();
     for slice in plan::slices(&sizes) {
-        if run.is_stopped() {
+        if job.run.is_stopped() {
             return Ok(false);
         }
         let count = slice.len();
@@ -181,9 +179,9 @@ async fn swap_all(
             fates.iter().filter(|fate| fate.becomes(Original::Archived)).map(|fate| &fate.turn).collect();
         let frame = if archived.is_empty() { None } else { Some(archive::pack(&archived)?) };
         let swap = Swap { session: (session.info.id, session.session_no), fates, frame };
-        let (scope, lease) = (*scope, lease.clone());
-        run.slice(move |desk| swap::swap(desk, &scope, &lease, &swap)).await?;
-        run.advance(count);
+        let scope = job.scope;
+        job.slice(move |tx| tx.swap_slice(&scope, &swap)).await?;
+        job.run.advance(count);
     }
     Ok(true)
 }

@@ -1,17 +1,20 @@
 //! Makes the vectors that one user's units lack, in every space that is configured, batch by batch.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::time::Duration;
 
 use crate::{
     embed::{self, BuiltIn, Embedder, EmbeddingSpace, quantize::Vector},
     error::{Error, ErrorKind, Result},
     index::BLOCK_UNITS,
-    jobs::{Ended, Run, is_lost},
+    jobs::job::{Ended, Job},
+    model::place::{Owner, Seq},
     store::{
-        jobs::{self, Lease},
-        originals, turns, units,
-        users::{self, Scope},
-        vectors::{self, Space, Stored},
+        Store,
+        acts::vectors::Embedded,
+        rows::vectors::{Space, Stored},
+        scope::Scope,
+        slice_error::{SliceError, SliceResult},
+        snapshot::{Originals, Snapshot},
     },
 };
 
@@ -25,124 +28,78 @@ const MAX_TRIES: u32 = 3;
 const BATCH_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// Embeds until nothing is left. The built-in embedder comes first: it never fails.
-pub(super) async fn embed(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
-    let Some(scope) = lease.scope else {
-        let lease = lease.clone();
-        run.slice(move |desk| jobs::finish(desk.tx, &lease)).await?;
-        return Ok(Ended::Done);
-    };
+pub(super) async fn embed(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
+    let scope = job.scope;
     let built_in = BuiltIn::default();
-    let embedders = run.store.config().embedders.clone();
+    let embedders = job.store().config().embedders.clone();
+    let all = || std::iter::once(&built_in as &dyn Embedder).chain(embedders.iter().map(AsRef::as_ref));
     loop {
-        expect(run, scope, lease, &embedders).await?;
+        let wanted: Vec<EmbeddingSpace> = all().map(Embedder::space).collect();
+        job.slice(move |tx| tx.expect_embedding(&scope, &wanted)).await?;
         let (mut trouble, mut spaces) = (None, Vec::new());
-        for embedder in std::iter::once(&built_in as &dyn Embedder).chain(embedders.iter().map(AsRef::as_ref))
-        {
-            match in_space(run, scope, (lease, true), embedder).await {
+        for embedder in all() {
+            match in_space(job, embedder, true).await {
                 Ok(Some(space)) => spaces.push(space),
                 Ok(None) => return Ok(Ended::Stopped),
-                Err(error) if is_lost(&error) => return Err(error),
-                Err(error) => trouble = Some(format!("embedder {}: {error}", embedder.space().model)),
+                Err(SliceError::Lost) => return Err(SliceError::Lost),
+                Err(error) => {
+                    let error = Error::from(error);
+                    trouble = Some(format!("embedder {}: {error}", embedder.space().model));
+                }
             }
         }
         if let Some(why) = trouble {
             return Ok(Ended::Later(why));
         }
-        if finish(run, scope, lease, spaces).await? {
+        if job.slice(move |tx| tx.finish_embedding(&scope, &spaces)).await? {
             return Ok(Ended::Done);
         }
     }
 }
 
-/// Notes how many units are to be embedded, one counting for each model.
-async fn expect(run: &Run<'_>, scope: Scope, lease: &Lease, embedders: &[Arc<dyn Embedder>]) -> Result<()> {
-    let mut wanted: Vec<EmbeddingSpace> = embedders.iter().map(|embedder| embedder.space()).collect();
-    wanted.push(BuiltIn::default().space());
-    let lease = lease.clone();
-    run.slice(move |desk| {
-        let (mut units, last_seq) = (0, units::extent(desk.tx, &scope)?.last_seq);
-        for wanted in &wanted {
-            let space = vectors::space(desk.tx, wanted)?;
-            let embedded_seq = space.map_or(Ok(0), |space| vectors::embedded_seq(desk.tx, &scope, space))?;
-            units += last_seq.saturating_sub(embedded_seq);
-        }
-        jobs::expect(desk.tx, &lease, units)
-    })
-    .await
-}
-
 /// Makes what the built-in embedder has not made yet, as part of another job: what a talk was about is asked for in the next
 /// one, and recall need not make it then.
-pub(super) async fn catch_up(run: &mut Run<'_>, scope: Scope, lease: &Lease) -> Result<()> {
-    in_space(run, scope, (lease, false), &BuiltIn::default()).await.map(drop)
-}
-
-/// Ends the job, unless a unit came in since: who recorded that saw the job at work, and queued none.
-async fn finish(run: &Run<'_>, scope: Scope, lease: &Lease, spaces: Vec<Space>) -> Result<bool> {
-    let lease = lease.clone();
-    run.slice(move |desk| {
-        let last_seq = units::extent(desk.tx, &scope)?.last_seq;
-        for space in spaces {
-            let is_behind = vectors::embedded_seq(desk.tx, &scope, space)? < last_seq;
-            // A gap that nobody has tried came in since, too: a summary in the place of a deleted turn.
-            if is_behind || !vectors::gaps(desk.tx, &scope, space, 1)?.is_empty() {
-                return Ok(false);
-            }
-        }
-        jobs::finish(desk.tx, &lease)?;
-        Ok(true)
-    })
-    .await
+pub(super) async fn catch_up(job: &mut Job<'_, '_>) -> SliceResult<()> {
+    in_space(job, &BuiltIn::default(), false).await.map(drop)
 }
 
 /// Embeds what one space lacks, and returns it. Nothing: the run was told to stop. `counts`: these units are what the
 /// job is there for, and its progress; those of gaps have counted before.
 async fn in_space(
-    run: &mut Run<'_>,
-    scope: Scope,
-    (lease, counts): (&Lease, bool),
+    job: &mut Job<'_, '_>,
     embedder: &dyn Embedder,
-) -> Result<Option<Space>> {
+    counts: bool,
+) -> SliceResult<Option<Space>> {
     let wanted = embedder.space();
     wanted.check()?;
-    let held = lease.clone();
-    let space = run
-        .slice(move |desk| {
-            jobs::hold(desk, &held)?;
-            vectors::find_or_add_space(desk.tx, &wanted)
-        })
-        .await?;
+    let (store, scope) = (job.store(), job.scope);
+    let space = job.slice(move |tx| tx.open_space(&wanted)).await?;
     loop {
-        if run.is_stopped() {
+        if job.run.is_stopped() {
             return Ok(None);
         }
-        let Some(batch) = next_batch(run, &scope, space)? else { break };
+        let Some(batch) = next_batch(store, &scope, space)? else { break };
         let units = batch.until - batch.after;
-        if !write(run, scope, (lease, counts), (embedder, space), batch).await? {
+        if !write(job, embedder, space, Batch { counts, ..batch }).await? {
             return Ok(None);
         }
         if counts {
-            run.advance(units as usize);
+            job.run.advance(units as usize);
         }
     }
-    let gaps = run.store.read(|conn| vectors::gaps(conn, &scope, space, MAX_TRIES))?;
+    let gaps = store.snapshot()?.vector_gaps(&scope, space, MAX_TRIES)?;
     for &seq in &gaps {
-        if run.is_stopped() {
+        if job.run.is_stopped() {
             return Ok(None);
         }
-        let batch = run.store.read(|conn| {
-            let epoch = units::extent(conn, &scope)?.epoch;
-            let pieces = pieces_of(conn, &scope, &mut originals::Reader::new(conn, &scope), seq)?;
-            let (places, texts) = pieces.into_iter().unzip();
-            Ok(Batch { epoch, after: seq - 1, until: seq, places, texts, is_gap: true })
-        })?;
-        if !write(run, scope, (lease, false), (embedder, space), batch).await? {
+        let batch = gap(&store.snapshot()?, &scope, seq)?;
+        if !write(job, embedder, space, batch).await? {
             return Ok(None);
         }
     }
     if !gaps.is_empty() {
         // Who has read the blocks before has them without what is new in them.
-        run.slice(move |desk| users::raise_epoch(desk.tx, &scope)).await?;
+        job.slice(move |tx| tx.void_cached_vectors(&scope)).await?;
     }
     Ok(Some(space))
 }
@@ -157,82 +114,67 @@ struct Batch {
     texts: Vec<String>,
     /// The unit was refused before.
     is_gap: bool,
+    /// These units are the job's progress.
+    counts: bool,
 }
 
 /// The next units without vectors.
-fn next_batch(run: &Run<'_>, scope: &Scope, space: Space) -> Result<Option<Batch>> {
-    run.store.read(|conn| {
-        let extent = units::extent(conn, scope)?;
-        let after = vectors::embedded_seq(conn, scope, space)?;
-        let mut originals = originals::Reader::new(conn, scope);
-        let (mut pieces, mut until) = (Vec::new(), after);
-        while until < extent.last_seq && until - after < BATCH_UNITS && pieces.len() < BATCH_TEXTS {
-            until += 1;
-            pieces.extend(pieces_of(conn, scope, &mut originals, until)?);
-        }
-        let (places, texts) = pieces.into_iter().unzip();
-        let batch = Batch { epoch: extent.epoch, after, until, places, texts, is_gap: false };
-        Ok((until > after).then_some(batch))
-    })
+fn next_batch(store: &Store, scope: &Scope, space: Space) -> Result<Option<Batch>> {
+    let snapshot = store.snapshot()?;
+    let extent = snapshot.extent(scope)?;
+    let after = snapshot.embedded_seq(scope, space)?.0;
+    let mut originals = snapshot.originals(scope);
+    let (mut pieces, mut until) = (Vec::new(), after);
+    while until < extent.last_seq.0 && until - after < BATCH_UNITS && pieces.len() < BATCH_TEXTS {
+        until += 1;
+        pieces.extend(pieces_of(&snapshot, scope, &mut originals, until)?);
+    }
+    let (places, texts) = pieces.into_iter().unzip();
+    let batch = Batch { epoch: extent.epoch, after, until, places, texts, is_gap: false, counts: false };
+    Ok((until > after).then_some(batch))
+}
+
+/// A unit that was refused before.
+fn gap(snapshot: &Snapshot<'_>, scope: &Scope, seq: u32) -> Result<Batch> {
+    let epoch = snapshot.extent(scope)?.epoch;
+    let pieces = pieces_of(snapshot, scope, &mut snapshot.originals(scope), seq)?;
+    let (places, texts) = pieces.into_iter().unzip();
+    Ok(Batch { epoch, after: seq - 1, until: seq, places, texts, is_gap: true, counts: false })
 }
 
 fn pieces_of(
-    conn: &rusqlite::Connection,
+    snapshot: &Snapshot<'_>,
     scope: &Scope,
-    originals: &mut originals::Reader<'_>,
+    originals: &mut Originals<'_>,
     seq: u32,
 ) -> Result<Vec<((u32, u8), String)>> {
-    let Some(unit) = turns::unit_by_seq(conn, scope, seq)? else { return Ok(Vec::new()) };
-    let pieces = units::pieces_at(conn, scope, (originals, (unit.session_no, unit.turn_number)))?;
+    let Some(unit) = snapshot.unit(scope, Seq(seq))? else { return Ok(Vec::new()) };
+    let Owner::Turn(place) = unit.owner else { return Ok(Vec::new()) }; // Nothing of it is embedded.
+    let pieces = originals.pieces_at(place)?;
     Ok(pieces.into_iter().map(|piece| ((seq, piece.number), piece.text)).collect())
 }
 
 /// Embeds a batch and writes its vectors. What the embedder refuses, while it takes other texts, is noted as a gap.
 /// False: told to stop, and nothing was written.
-async fn write(
-    run: &Run<'_>,
-    scope: Scope,
-    (lease, counts): (&Lease, bool),
-    (embedder, space): (&dyn Embedder, Space),
-    batch: Batch,
-) -> Result<bool> {
-    let Batch { epoch, after, until, places, texts, is_gap } = batch;
-    let Some(answers) = run.holding(lease, embed_each(embedder, &texts)).await? else { return Ok(false) };
-    let (mut found, mut refused) = (Vec::new(), Vec::new());
-    for (place, answer) in places.into_iter().zip(answers?) {
+async fn write(job: &Job<'_, '_>, embedder: &dyn Embedder, space: Space, batch: Batch) -> SliceResult<bool> {
+    let Batch { epoch, after, until, places, texts, is_gap, counts } = batch;
+    let Some(answers) = job.holding(embed_each(embedder, &texts)).await? else { return Ok(false) };
+    let (mut vectors, mut refused) = (Vec::new(), Vec::new());
+    for ((seq, piece), answer) in places.into_iter().zip(answers?) {
         match answer {
-            Ok(vector) => found.push((place, vector)),
-            Err(why) => refused.push((place.0, why)),
+            Ok(vector) => {
+                vectors.extend(Vector::of(&vector).map(|vector| Stored {
+                    seq,
+                    piece,
+                    bytes: vector.bytes(),
+                }));
+            }
+            Err(why) => refused.push((seq, why.to_string())),
         }
     }
-    let stored: Vec<Stored> = found
-        .into_iter()
-        .filter_map(|((seq, piece), vector)| Some(Stored { seq, piece, bytes: Vector::of(&vector)?.bytes() }))
-        .collect();
-    let held = lease.clone();
-    run.slice(move |desk| {
-        jobs::hold(desk, &held)?;
-        let now = units::extent(desk.tx, &scope)?;
-        if now.epoch != epoch {
-            return Err(Error::new(
-                ErrorKind::Provider,
-                "what was embedded changed meanwhile; nothing was written",
-            ));
-        }
-        vectors::add(desk.tx, &scope, space, &stored, if is_gap { 0 } else { until })?;
-        let gaps: BTreeSet<u32> = refused.iter().map(|(seq, _)| *seq).collect();
-        for (seq, why) in &refused {
-            vectors::note_gap(desk.tx, &scope, space, (*seq, 1), &why.to_string())?;
-        }
-        if is_gap && gaps.is_empty() {
-            vectors::close_gap(desk.tx, &scope, space, until)?;
-        }
-        if counts {
-            jobs::progress(desk.tx, &held, until - after, 1)?;
-        }
-        Ok(true)
-    })
-    .await
+    let (scope, found) = (job.scope, Embedded { epoch, after, until, vectors, refused, is_gap, counts });
+    job.slice(move |tx| tx.add_vectors(&scope, space, &found)).await?;
+    Ok(true)
 }
 
 /// The vector of each text, or why the embedder refuses it.

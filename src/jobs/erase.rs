@@ -1,19 +1,20 @@
 //! Erasing, slice by slice, until nothing is left; then scrubbing the file.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tokio::sync::watch;
 
 use crate::{
     error::Result,
-    jobs::{Ended, Run},
+    jobs::job::{Ended, Job, Run},
     model::ids::SessionId,
     store::{
         Store,
-        erase::{self, Erased},
-        jobs::{self, Lease, Owed},
-        scrub,
-        users::Scope,
+        acts::erase::Erased,
+        file::scrub,
+        rows::jobs::{Lease, Owed},
+        scope::Scope,
+        slice_error::SliceResult,
     },
 };
 
@@ -23,40 +24,32 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// Erases a session, or all of a user, while the caller waits.
 pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId>) -> Result<Erased> {
-    let (begun, lease) = store.write(move |desk| erase::begin(desk, &scope, session)).await?;
+    let (begun, lease) = store.write(move |tx| tx.begin_erase(&scope, session)).await?;
     // Nobody stops this run but its caller's runtime.
     let (_stop, stopped) = watch::channel(false);
     let mut run = Run::new(store, stopped, None);
-    let erased = go_on(&mut run, &lease).await?;
+    let erased = go_on(&mut Job { run: &mut run, lease: Arc::new(lease), scope }).await?;
     let is_pending = !scrub(store).await?;
     Ok(Erased { is_pending, ..begun.and(erased) })
 }
 
 /// Erases what is left of the job's work.
-pub(super) async fn go_on(run: &mut Run<'_>, lease: &Lease) -> Result<Erased> {
-    let mut erased = Erased::default();
-    let Some(scope) = lease.scope else { return Ok(erased) };
+pub(super) async fn go_on(job: &mut Job<'_, '_>) -> SliceResult<Erased> {
+    let (mut erased, scope) = (Erased::default(), job.scope);
     loop {
-        let (held, session) = (lease.clone(), lease.session_id);
-        let (slice, is_last) = run
-            .slice(move |desk| match session {
-                Some(session) => erase::session_slice(desk, &scope, &held, session),
-                None => erase::user_slice(desk, &scope, &held),
-            })
-            .await?;
+        let (slice, is_last) = job.slice(move |tx| tx.erase_slice(&scope)).await?;
         erased = erased.and(slice);
-        run.advance(usize::try_from(slice.turns).unwrap_or(usize::MAX));
+        job.run.advance(usize::try_from(slice.turns).unwrap_or(usize::MAX));
         if is_last {
-            run.store.forget_all();
+            job.store().forget_all();
             return Ok(erased);
         }
     }
 }
 
 /// The job behind an erase that could not scrub the file itself.
-pub(super) async fn scrub_as_job(run: &Run<'_>, lease: &Lease) -> Result<Ended> {
-    let held = lease.clone();
-    run.store.write_slice(move |desk| jobs::hold(desk, &held)).await?;
+pub(super) async fn scrub_as_job(run: &Run<'_>, lease: Arc<Lease>) -> SliceResult<Ended> {
+    run.store.write_slice(lease, |_| Ok(())).await?;
     Ok(if scrub(run.store).await? {
         Ended::Done
     } else {
@@ -81,7 +74,7 @@ async fn scrub_listed(store: &Store, owed: Owed, pages: &[u32]) -> Result<bool> 
         }
     }
     // What is in the log by now was written since, of clean pages.
-    store.write(move |desk| jobs::finish_scrub(desk.tx, owed)).await?;
+    store.write(move |tx| tx.finish_scrub(owed)).await?;
     Ok(true)
 }
 
@@ -98,23 +91,20 @@ async fn scrub_slice(store: &Store, owed: Owed, pages: &[u32]) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        config::Config,
-        model::job::JobKind,
-        store::users::{self, UserKey},
-    };
+    use crate::{config::Config, model::job::JobKind, store::scope::UserKey};
 
     /// Erases a user up to the scrub, which is owed then: what a process leaves that is killed before it.
     async fn erase_but_for_the_scrub(store: &Store, name: &str) {
         let key = UserKey::Name(name.to_owned());
-        let scope = store.write(move |desk| users::find_or_add(desk.tx, &key, desk.now())).await.unwrap();
-        let (_, lease) = store.write(move |desk| erase::begin(desk, &scope, None)).await.unwrap();
+        let scope = store.write(move |tx| tx.add_user(&key)).await.unwrap();
+        let (_, lease) = store.write(move |tx| tx.begin_erase(&scope, None)).await.unwrap();
         let (_stop, stopped) = watch::channel(false);
-        go_on(&mut Run::new(store, stopped, None), &lease).await.unwrap();
+        let run = &mut Run::new(store, stopped, None);
+        go_on(&mut Job { run, lease: Arc::new(lease), scope }).await.unwrap();
     }
 
     fn is_owed(store: &Store) -> bool {
-        store.read(jobs::list).unwrap().iter().any(|job| job.kind == JobKind::Scrub)
+        store.snapshot().unwrap().jobs().unwrap().iter().any(|job| job.kind == JobKind::Scrub)
     }
 
     #[tokio::test]

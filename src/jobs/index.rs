@@ -3,58 +3,51 @@
 use std::sync::Arc;
 
 use crate::{
-    error::Result,
-    jobs::{Ended, Run},
-    store::{
-        index::{self, Batch},
-        jobs::{self, Lease},
-        users::Scope,
-    },
+    jobs::job::{Ended, Job},
+    store::{acts::index::Batch, slice_error::SliceResult},
 };
 
 /// Words of one slice: it holds the writer about 3 ms.
 const SLICE_WORDS: usize = 192;
 
 /// Flushes whole blocks until none is left.
-pub(super) async fn index(run: &mut Run<'_>, lease: &Lease) -> Result<Ended> {
-    if let Some(scope) = lease.scope {
-        let mut may_be_more = run.store.read(|conn| index::is_begun_anew(conn, &scope))?;
-        while may_be_more {
-            if run.is_stopped() {
-                return Ok(Ended::Stopped);
-            }
-            let held = lease.clone();
-            may_be_more = run.slice(move |desk| index::drop_slice(desk, &scope, &held)).await?;
+pub(super) async fn index(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
+    let (store, scope) = (job.store(), job.scope);
+    let mut may_be_more = store.snapshot()?.is_index_begun_anew(&scope)?;
+    while may_be_more {
+        if job.run.is_stopped() {
+            return Ok(Ended::Stopped);
         }
-        while let Some(batch) = run.store.read(|conn| index::next_batch(conn, &scope))? {
-            if run.is_stopped() {
-                return Ok(Ended::Stopped);
-            }
-            let units = batch.units();
-            // An error: something was erased meanwhile, or the job is lost; which one, the next try finds out.
-            if !flush(run, scope, lease, batch).await? {
-                return Ok(Ended::Stopped);
-            }
-            run.advance(units);
-        }
+        may_be_more = job.slice(move |tx| tx.drop_index_slice(&scope)).await?;
     }
-    let lease = lease.clone();
-    run.slice(move |desk| jobs::finish(desk.tx, &lease)).await?;
-    Ok(Ended::Done)
+    loop {
+        // No snapshot is held while a slice is written.
+        let next = store.snapshot()?.next_index_batch(&scope)?;
+        let Some(batch) = next else { break };
+        if job.run.is_stopped() {
+            return Ok(Ended::Stopped);
+        }
+        let units = batch.units();
+        // An error: something was erased meanwhile, or the job is lost; which one, the next try finds out.
+        if !flush(job, batch).await? {
+            return Ok(Ended::Stopped);
+        }
+        job.run.advance(units);
+    }
+    job.finish().await
 }
 
 /// False: the run was told to stop.
-async fn flush(run: &Run<'_>, scope: Scope, lease: &Lease, batch: Batch) -> Result<bool> {
-    let batch = Arc::new(batch);
+async fn flush(job: &Job<'_, '_>, batch: Batch) -> SliceResult<bool> {
+    let (batch, scope) = (Arc::new(batch), job.scope);
     for start in (0..batch.len()).step_by(SLICE_WORDS) {
         let slice = start..batch.len().min(start + SLICE_WORDS);
-        let (batch, lease) = (Arc::clone(&batch), lease.clone());
-        run.slice(move |desk| index::flush(desk, &scope, &lease, &batch, slice)).await?;
-        if run.is_stopped() {
+        let batch = Arc::clone(&batch);
+        job.slice(move |tx| tx.flush_postings(&scope, &batch, slice)).await?;
+        if job.run.is_stopped() {
             return Ok(false);
         }
     }
-    let (batch, lease) = (Arc::clone(&batch), lease.clone());
-    run.slice(move |desk| index::finish(desk, &scope, &lease, &batch)).await?;
+    job.slice(move |tx| tx.finish_batch(&scope, &batch)).await?;
     Ok(true)
 }

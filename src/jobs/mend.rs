@@ -1,22 +1,13 @@
 //! Finds what is damaged in one user's index, and queues what makes it anew.
 
 use crate::{
-    error::Result,
-    jobs::{Ended, Run},
-    store::{
-        jobs::{self, Lease},
-        mend,
-    },
+    jobs::job::{Ended, Job},
+    store::slice_error::SliceResult,
 };
 
-pub(super) async fn mend(run: &Run<'_>, lease: &Lease) -> Result<Ended> {
-    let held = lease.clone();
-    match lease.scope {
-        Some(scope) => {
-            let damage = run.store.read_at_leisure(|conn| mend::damage(conn, &scope))?;
-            run.slice(move |desk| mend::mend(desk, &scope, &held, &damage)).await?;
-        }
-        None => run.slice(move |desk| jobs::finish(desk.tx, &held)).await?,
-    }
+pub(super) async fn mend(job: &Job<'_, '_>) -> SliceResult<Ended> {
+    let scope = job.scope;
+    let damage = job.store().snapshot_at_leisure()?.index_damage(&scope)?;
+    job.slice(move |tx| tx.mend(&scope, &damage)).await?;
     Ok(Ended::Done)
 }

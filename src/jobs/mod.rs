@@ -1,28 +1,31 @@
 //! Running jobs: take one, work on it in slices, give it back or end it.
 
 mod compress;
+mod derive;
 mod embed;
 mod erase;
 mod index;
+mod job;
 mod mend;
 mod worker;
 
-use std::{future::Future, pin::pin, time::Duration};
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use tokio::sync::watch;
 
+pub use self::job::JobProgress;
 pub(crate) use self::{erase::erase, worker::Worker};
 use crate::{
-    clock::Stopwatch,
     error::{Error, ErrorKind, Result},
-    model::{instant, job::JobKind},
+    jobs::job::{Ended, Job, ProgressFn, Run, now, timed},
+    model::{instant, job::JobKind, place::SessionNo},
     store::{
         Store,
-        desk::Desk,
-        jobs::{self, Lease, Unfinished},
-        lifecycle, sessions,
+        rows::jobs::{self, Lease, Unfinished},
+        slice_error::SliceResult,
+        write_tx::WriteTx,
     },
 };
 
@@ -30,12 +33,6 @@ use crate::{
 const FIRST_WAIT_MS: i64 = 60_000;
 /// Sessions that silence has ended, ended together.
 const SILENT_AT_ONCE: u32 = 64;
-/// While others write, a job writes for one part in so many of the time.
-const SHARE_BESIDE_OTHERS: u32 = 20;
-/// It does not rest longer than this: a slice may have waited for another process's lock.
-const LONGEST_REST: Duration = Duration::from_millis(250);
-/// For so long after a summarizer has failed it is not asked again: ten thousand sessions need not find out each.
-const SUMMARIZER_REST: Duration = Duration::from_mins(1);
 
 /// How to run jobs: all that are due, unless said otherwise.
 #[derive(Default)]
@@ -45,8 +42,6 @@ pub struct RunJobs {
     only: Option<JobKind>,
     on_progress: Option<ProgressFn>,
 }
-
-type ProgressFn = Box<dyn FnMut(&JobProgress) + Send>;
 
 impl std::fmt::Debug for RunJobs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -77,17 +72,6 @@ impl RunJobs {
     }
 }
 
-/// How far a run of jobs is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct JobProgress {
-    /// Jobs that were due when the run began or came since.
-    pub jobs_due: u64,
-    /// Jobs ended, one way or the other.
-    pub jobs_ended: u64,
-    /// Turns compressed, erased, indexed or embedded; one that has several jobs counts for each.
-    pub turns: u64,
-}
-
 /// What a run of jobs did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct JobsReport {
@@ -103,177 +87,94 @@ pub struct JobsReport {
     pub turns: u64,
 }
 
-/// How a job's work ended.
-#[derive(Debug)]
-pub(crate) enum Ended {
-    Done,
-    /// It is to be tried again, for this reason.
-    Later(String),
-    /// The run was told to stop.
-    Stopped,
-}
-
-/// One run of jobs.
-pub(crate) struct Run<'a> {
-    pub(crate) store: &'a Store,
-    /// Becomes true when the run is to stop.
-    stop: watch::Receiver<bool>,
-    tell: Option<ProgressFn>,
-    progress: JobProgress,
-    /// Since the summarizer failed last.
-    summarizer_failed: Option<Stopwatch>,
-}
-
 /// Ends what silence has ended, then runs jobs until none is due.
 pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<bool>) -> Result<JobsReport> {
     let mut run = Run::new(store, stop, options.on_progress);
-    if !store.config().embedders.is_empty() {
-        // What opening the file has queued for a model that is new to it.
-        store.write_slice(|_| Ok(())).await?;
+    if !store.config().embedders.is_empty() || store.snapshot()?.has_stale_rules()? {
+        // What opening the file has queued for a model, or for rules, that are new to it.
+        store.write_background(|_| Ok(())).await?;
     }
     let only = options.only;
     let ended_sessions = if only.is_none() { end_silent(&mut run).await? } else { 0 };
     let mut report = JobsReport { ended_sessions, ..JobsReport::default() };
     while options.max_jobs.is_none_or(|max| run.progress.jobs_ended < max) && !run.is_stopped() {
-        if !run.has_due(only)? {
+        if !has_due(&mut run, only)? {
             break; // Nothing is written for a look.
         }
-        let lease_ms = store.config().lease_ms;
-        let take = move |desk: &mut Desk<'_>| jobs::take(desk.tx, desk.now(), lease_ms, only);
-        let Some(lease) = store.write_slice(take).await? else { break };
-        run.one(&lease, &mut report).await;
+        let Some(lease) = store.write_background(move |tx| tx.take_job(only)).await? else { break };
+        one(&mut run, lease, &mut report).await;
         run.advance(0);
     }
     report.turns = run.progress.turns;
     Ok(report)
 }
 
-impl<'a> Run<'a> {
-    fn new(store: &'a Store, stop: watch::Receiver<bool>, tell: Option<ProgressFn>) -> Self {
-        Self { store, stop, tell, progress: JobProgress::default(), summarizer_failed: None }
+/// Whether a job is due. Counted anew when as many have ended as were counted: counting 100,000 before each of
+/// them would take longer than the work.
+fn has_due(run: &mut Run<'_>, only: Option<JobKind>) -> Result<bool> {
+    if run.progress.jobs_ended >= run.progress.jobs_due {
+        let (due, _) = run.store.snapshot()?.due_jobs(only)?;
+        run.progress.jobs_due = run.progress.jobs_ended + due;
     }
+    Ok(run.progress.jobs_ended < run.progress.jobs_due)
+}
 
-    /// Whether a job is due. Counted anew when as many have ended as were counted: counting 100,000 before each of
-    /// them would take longer than the work.
-    fn has_due(&mut self, only: Option<JobKind>) -> Result<bool> {
-        if self.progress.jobs_ended >= self.progress.jobs_due {
-            let lease_ms = self.store.config().lease_ms;
-            let due = self.store.read(|conn| jobs::due(conn, now(self.store), lease_ms, only))?.0;
-            self.progress.jobs_due = self.progress.jobs_ended + due;
+/// Works on one job. What fails is on its row; this process goes on with the next.
+async fn one(run: &mut Run<'_>, lease: Lease, report: &mut JobsReport) {
+    let lease = Arc::new(lease);
+    let ended = work(run, &lease).await;
+    let is_given_up = matches!(ended, Ok(Ended::GivenUp(_)));
+    let (reason, interrupted) = match ended {
+        Ok(Ended::Done) => {
+            report.done += 1;
+            run.progress.jobs_ended += 1;
+            return;
         }
-        Ok(self.progress.jobs_ended < self.progress.jobs_due)
-    }
-
-    /// Works on one job. What fails is on its row; this process goes on with the next.
-    async fn one(&mut self, lease: &Lease, report: &mut JobsReport) {
-        let ended = match lease.kind {
-            JobKind::Compress => compress::compress(self, lease).await,
-            JobKind::Erase => erase::go_on(self, lease).await.map(|_| Ended::Done),
-            JobKind::Scrub => erase::scrub_as_job(self, lease).await,
-            JobKind::Index => index::index(self, lease).await,
-            JobKind::Embed => embed::embed(self, lease).await,
-            JobKind::Mend => mend::mend(self, lease).await,
-        };
-        let (reason, interrupted) = match ended {
-            Ok(Ended::Done) => {
-                report.done += 1;
-                self.progress.jobs_ended += 1;
-                return;
+        Ok(Ended::Later(reason) | Ended::GivenUp(reason)) => (Some(reason), false),
+        Ok(Ended::Stopped) => (None, true),
+        Err(error) => {
+            let error = Error::from(error);
+            if let Some(scope) = lease.scope
+                && error.kind() == ErrorKind::Corrupt
+            {
+                run.store.mend(&scope); // Perhaps it is the index, and the next try finds it mended.
             }
-            Ok(Ended::Later(reason)) => (Some(reason), false),
-            Ok(Ended::Stopped) => (None, true),
-            Err(error) => {
-                if let Some(scope) = lease.scope
-                    && error.kind() == ErrorKind::Corrupt
-                {
-                    self.store.mend(&scope); // Perhaps it is the index, and the next try finds it mended.
-                }
-                (Some(error.to_string()), false)
-            }
-        };
-        let is_last =
-            lease.attempts >= jobs::MAX_ATTEMPTS && !interrupted && jobs::may_be_given_up(lease.kind);
-        let next_run_at = match (is_last, interrupted) {
-            (true, _) => None,
-            (_, true) => Some(now(self.store)),
-            _ => Some(next_try(lease, now(self.store))),
-        };
-        *(if is_last { &mut report.failed } else { &mut report.later }) += 1;
-        self.progress.jobs_ended += 1;
-        let unfinished = Unfinished { next_run_at, reason, interrupted };
-        let lease = lease.clone();
-        // If this fails too, the lease runs out and the job is taken up again.
-        let _ = self.store.write_slice(move |desk| jobs::give_back(desk, &lease, &unfinished)).await;
-    }
-
-    /// Writes a slice. If others write too, waits a while afterwards, so that they find the writer free.
-    pub(crate) async fn slice<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        let before = self.store.foreground_writes();
-        let timed = move |desk: &mut Desk<'_>| {
-            let watch = Stopwatch::start();
-            let done = work(desk)?;
-            Ok((done, watch.elapsed()))
-        };
-        let (done, took) = self.store.write_slice(timed).await?;
-        if self.store.foreground_writes() != before {
-            let rest = (took * (SHARE_BESIDE_OTHERS - 1)).min(LONGEST_REST);
-            tokio::select! {
-                () = tokio::time::sleep(rest) => {}
-                () = self.stopped() => {}
-            }
+            (Some(error.to_string()), false)
         }
-        Ok(done)
-    }
+    };
+    let is_last =
+        is_given_up || lease.attempts >= jobs::MAX_ATTEMPTS && !interrupted && lease.kind.may_be_given_up();
+    let next_run_at = match (is_last, interrupted) {
+        (true, _) => None,
+        (_, true) => Some(now(run.store)),
+        _ => Some(next_try(&lease, now(run.store))),
+    };
+    *(if is_last { &mut report.failed } else { &mut report.later }) += 1;
+    run.progress.jobs_ended += 1;
+    let unfinished = Unfinished { next_run_at, reason, interrupted };
+    // If this fails too, the lease runs out and the job is taken up again.
+    let _ = run.store.write_background(move |tx| tx.give_back(&lease, &unfinished)).await;
+}
 
-    /// Waits for an answer that may take longer than a lease, and holds the job meanwhile. `None`: told to stop. Fails if
-    /// the job is lost; a renewal that fails for another reason is no reason to throw an answer away: whoever writes
-    /// what it says holds the job again.
-    pub(crate) async fn holding<T>(
-        &self,
-        lease: &Lease,
-        answer: impl Future<Output = T>,
-    ) -> Result<Option<T>> {
-        let mut answer = pin!(answer);
-        let renewal = Duration::from_millis(self.store.config().lease_ms / 3);
-        loop {
-            tokio::select! {
-                biased;
-                answer = &mut answer => return Ok(Some(answer)),
-                () = self.stopped() => return Ok(None),
-                () = tokio::time::sleep(renewal) => {
-                    let lease = lease.clone();
-                    let held = self.store.write_slice(move |desk| jobs::hold(desk, &lease)).await;
-                    if let Err(error) = held
-                        && is_lost(&error)
-                    {
-                        return Err(error);
-                    }
-                }
-            }
-        }
+async fn work(run: &mut Run<'_>, lease: &Arc<Lease>) -> SliceResult<Ended> {
+    let lease = Arc::clone(lease);
+    if lease.kind == JobKind::Scrub {
+        return erase::scrub_as_job(run, lease).await;
     }
-
-    /// Counts turns that are done, and tells whoever wants to know.
-    pub(crate) fn advance(&mut self, turns: usize) {
-        self.progress.turns += turns as u64;
-        if let Some(tell) = &mut self.tell {
-            tell(&self.progress);
-        }
-    }
-
-    pub(crate) fn is_stopped(&self) -> bool {
-        *self.stop.borrow()
-    }
-
-    /// Returns when the run is told to stop, else never.
-    pub(crate) async fn stopped(&self) {
-        let mut stop = self.stop.clone();
-        if stop.wait_for(|stop| *stop).await.is_err() {
-            std::future::pending::<()>().await; // Nobody can tell it any more.
-        }
+    let Some(scope) = lease.scope else {
+        // Its user is gone, and with it the work.
+        run.store.write_slice(lease, |tx| tx.finish()).await?;
+        return Ok(Ended::Done);
+    };
+    let job = &mut Job { run, lease, scope };
+    match job.lease.kind {
+        JobKind::Compress => compress::compress(job).await,
+        JobKind::Erase => erase::go_on(job).await.map(|_| Ended::Done),
+        JobKind::Index => index::index(job).await,
+        JobKind::Embed => embed::embed(job).await,
+        JobKind::Mend => mend::mend(job).await,
+        JobKind::Derive => derive::derive(job).await,
+        JobKind::Scrub => unreachable!("it is no user's"),
     }
 }
 
@@ -283,16 +184,19 @@ async fn end_silent(run: &mut Run<'_>) -> Result<u64> {
     let Some(cutoff) = timeout.and_then(|timeout| now(store).checked_sub_signed(timeout)) else {
         return Ok(0);
     };
-    let (mut ended, mut after) = (0, 0);
+    let (mut ended, mut after) = (0, SessionNo::default());
     while !run.is_stopped() {
-        let silent =
-            store.read(|conn| sessions::silent(conn, instant::clamped(cutoff), after, SILENT_AT_ONCE))?;
+        let silent = store.snapshot()?.silent_sessions(instant::clamped(cutoff), after, SILENT_AT_ONCE)?;
         let Some((last, _, _)) = silent.last() else { break };
         after = *last;
         for (_, scope, session) in silent {
             // One that cannot be read keeps neither the others from ending nor jobs from running; doctor finds it.
-            let end = move |desk: &mut Desk<'_>| lifecycle::end_if_silent(desk, &scope, session);
-            ended += u64::from(run.slice(end).await.unwrap_or(false));
+            let before = store.foreground_writes();
+            let end = move |tx: &mut WriteTx<'_>| timed(|| tx.end_if_silent(&scope, session));
+            if let Ok((is_ended, took)) = store.write_background(end).await {
+                ended += u64::from(is_ended);
+                run.rest(took, before).await;
+            }
         }
     }
     Ok(ended)
@@ -306,14 +210,4 @@ fn next_try(lease: &Lease, now: DateTime<Utc>) -> DateTime<Utc> {
     let wait_ms = (FIRST_WAIT_MS << doublings).min(longest);
     let spread_ms = wait_ms / 10 * (lease.job_no % 8) / 8;
     instant::clamped(now + TimeDelta::milliseconds(wait_ms + spread_ms))
-}
-
-/// The system clock.
-fn now(store: &Store) -> DateTime<Utc> {
-    instant::clamped(store.config().clock.now())
-}
-
-/// What a job that is not there any more, or whose session is gone, has nothing to do.
-fn is_lost(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Conflict | ErrorKind::NotFound)
 }

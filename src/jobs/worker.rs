@@ -11,8 +11,8 @@ use tokio::sync::watch;
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    jobs::{self, RunJobs},
-    store::{self, Store},
+    jobs::{self, RunJobs, job},
+    store::Store,
 };
 
 /// The shortest time between two runs: a job that is due at once when it was given back does not spin.
@@ -83,10 +83,8 @@ async fn work(store: &Store, mut stop: watch::Receiver<bool>) {
 /// Until the next job is due, or the next look for silent sessions.
 fn rest(store: &Store) -> Duration {
     let interval = Duration::from_millis(store.config().worker_interval_ms);
-    let now = jobs::now(store);
-    let later = store
-        .read(|conn| store::jobs::due(conn, now, store.config().lease_ms, None))
-        .ok()
-        .and_then(|(_, later)| later);
+    let now = job::now(store);
+    let due = store.snapshot().and_then(|snapshot| snapshot.due_jobs(None));
+    let later = due.ok().and_then(|(_, later)| later);
     later.and_then(|later| (later - now).to_std().ok()).map_or(interval, |wait| wait.min(interval))
 }

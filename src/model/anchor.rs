@@ -3,7 +3,11 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::model::ids::{AnchorId, TurnId};
+use crate::model::{
+    ids::{AnchorId, TurnId},
+    turn::Origin,
+    word_enum::word_enum,
+};
 
 /// An identity fact: `user.name` is Alex. Folded from the evidence of turns, never edited in place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +35,10 @@ pub struct Anchor {
 }
 
 impl Anchor {
+    /// The subject of what is about the user, where no name stands for them; and about the assistant.
+    pub(crate) const USER: &str = Origin::User.as_str();
+    pub(crate) const ASSISTANT: &str = Origin::Assistant.as_str();
+
     /// `user.name`.
     pub fn key(&self) -> String {
         format!("{}.{}", self.subject, self.attribute.as_str())
@@ -67,22 +75,22 @@ pub enum Cardinality {
     Many,
 }
 
+/// Declares the attributes: each with its word and whether it has one value at a time.
 macro_rules! attributes {
-    ($($(#[$doc:meta])* $name:ident, $word:literal, $cardinality:ident;)*) => {
-        /// What an anchor says of its subject: a closed list.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        #[non_exhaustive]
-        pub enum Attribute { $($(#[$doc])* $name,)* }
+    ($($(#[$doc:meta])* $name:ident = $word:literal, $cardinality:ident;)*) => {
+        word_enum! {
+            /// What an anchor says of its subject: a closed list.
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+            #[non_exhaustive]
+            pub enum Attribute {
+                $($(#[$doc])* $name = $word,)*
+            }
+            pub fn from_word;
+        }
 
         impl Attribute {
             /// Every attribute.
-            pub const ALL: &[Self] = &[$(Self::$name,)*];
-
-            /// The word in the file.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$name => $word,)* }
-            }
+            pub const ALL: &[Self] = &Self::EVERY;
 
             /// Whether a new value supersedes the old one.
             pub fn cardinality(self) -> Cardinality {
@@ -94,78 +102,59 @@ macro_rules! attributes {
 
 attributes! {
     /// What they are called.
-    Name, "name", One;
+    Name = "name", One;
     /// `they/them`.
-    Pronouns, "pronouns", One;
+    Pronouns = "pronouns", One;
     /// The day, as it was said.
-    Birthday, "birthday", One;
+    Birthday = "birthday", One;
     /// In years.
-    Age, "age", One;
+    Age = "age", One;
     /// Where they live.
-    Home, "home", One;
+    Home = "home", One;
     /// Where they come from.
-    Hometown, "hometown", One;
+    Hometown = "hometown", One;
     /// Whom they work for.
-    Employer, "employer", One;
+    Employer = "employer", One;
     /// What they do for a living.
-    Job, "job", One;
+    Job = "job", One;
     /// What they work on or study.
-    Field, "field", One;
+    Field = "field", One;
     /// Where they study.
-    School, "school", One;
+    School = "school", One;
     /// `married`, `single`, `engaged` ...
-    Relationship, "relationship", One;
+    Relationship = "relationship", One;
     /// A person of their family, with the relation: `sister anna`.
-    Family, "family", Many;
+    Family = "family", Many;
     /// An animal of theirs: `dog max`.
-    Pets, "pets", Many;
+    Pets = "pets", Many;
     /// What they like.
-    Likes, "likes", Many;
+    Likes = "likes", Many;
     /// What they do not like.
-    Dislikes, "dislikes", Many;
+    Dislikes = "dislikes", Many;
     /// What they do for pleasure.
-    Hobbies, "hobbies", Many;
+    Hobbies = "hobbies", Many;
     /// What they speak.
-    Languages, "languages", Many;
+    Languages = "languages", Many;
     /// Conditions, allergies, injuries.
-    Health, "health", Many;
+    Health = "health", Many;
     /// How they eat: `vegetarian`.
-    Diet, "diet", Many;
+    Diet = "diet", Many;
     /// What they want to reach.
-    Goals, "goals", Many;
+    Goals = "goals", Many;
     /// Anything else that a summarizer found worth keeping.
-    Note, "note", Many;
+    Note = "note", Many;
 }
 
-impl Attribute {
-    /// Reads the word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|attribute| attribute.as_str() == word)
+word_enum! {
+    /// Whether a turn says that something is so, or that it is so no longer.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum Stance {
+        /// It is so.
+        Holds = "holds",
+        /// It is so no longer, or never was.
+        Ends = "ends",
     }
-}
-
-/// Whether a turn says that something is so, or that it is so no longer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Stance {
-    /// It is so.
-    Holds,
-    /// It is so no longer, or never was.
-    Ends,
-}
-
-impl Stance {
-    /// The word in the file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::Ends => "ends",
-        }
-    }
-
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        [Self::Holds, Self::Ends].into_iter().find(|stance| stance.as_str() == word)
-    }
+    pub(crate) fn from_word;
 }
 
 /// A claim that was found in one turn.

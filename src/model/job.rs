@@ -3,72 +3,67 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::model::ids::{SessionId, UserId};
+use crate::model::{
+    ids::{SessionId, UserId},
+    word_enum::word_enum,
+};
 
-/// What a job does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum JobKind {
-    /// Compresses an ended session.
-    Compress,
-    /// Erases a session, or all of a user.
-    Erase,
-    /// Overwrites what erased rows leave in the file, and empties its write-ahead log, once no reader holds that.
-    Scrub,
-    /// Brings the index of a user's units up to date.
-    Index,
-    /// Makes the vectors that a user's units lack.
-    Embed,
-    /// Finds what is damaged in the index and the vectors of a user's units, and has it made anew.
-    Mend,
+word_enum! {
+    /// What a job does.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub enum JobKind {
+        /// Compresses an ended session.
+        Compress = "compress",
+        /// Erases a session, or all of a user.
+        Erase = "erase",
+        /// Overwrites what erased rows leave in the file, and empties its write-ahead log, once no reader holds that.
+        Scrub = "scrub",
+        /// Brings the index of a user's units up to date.
+        Index = "index",
+        /// Makes the vectors that a user's units lack.
+        Embed = "embed",
+        /// Finds what is damaged in the index and the vectors of a user's units, and has it made anew.
+        Mend = "mend",
+        /// Derives anew what older rules derived of a user's turns: words, why turns are kept verbatim, anchors.
+        Derive = "derive",
+    }
+    pub(crate) fn from_word;
 }
 
 impl JobKind {
-    /// The word in the file.
-    pub fn as_str(self) -> &'static str {
+    /// What somebody waits for goes first.
+    pub(crate) fn priority(self) -> i64 {
         match self {
-            Self::Compress => "compress",
-            Self::Erase => "erase",
-            Self::Scrub => "scrub",
-            Self::Index => "index",
-            Self::Embed => "embed",
-            Self::Mend => "mend",
+            Self::Erase | Self::Scrub => 1,
+            Self::Compress => 0,
+            Self::Index | Self::Embed | Self::Mend => -1,
+            Self::Derive => -2,
         }
     }
 
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        [Self::Compress, Self::Erase, Self::Scrub, Self::Index, Self::Embed, Self::Mend]
-            .into_iter()
-            .find(|kind| kind.as_str() == word)
-    }
-}
-
-/// Where a job stands. One that is done is gone from the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum JobState {
-    /// It waits for its turn, or for the time of its next try.
-    Queued,
-    /// Somebody works on it, until the lease ends.
-    Running,
-    /// It was given up; `jobs retry` queues it again.
-    Failed,
-}
-
-impl JobState {
-    /// The word in the file.
-    pub fn as_str(self) -> &'static str {
+    /// What was erased must go from the bytes, however long a reader is in the way; what is not indexed or embedded would
+    /// be missing for ever, without a word.
+    pub(crate) fn may_be_given_up(self) -> bool {
         match self {
-            Self::Queued => "queued",
-            Self::Running => "running",
-            Self::Failed => "failed",
+            Self::Compress => true,
+            Self::Erase | Self::Scrub | Self::Index | Self::Embed | Self::Mend | Self::Derive => false,
         }
     }
+}
 
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        [Self::Queued, Self::Running, Self::Failed].into_iter().find(|state| state.as_str() == word)
+word_enum! {
+    /// Where a job stands. One that is done is gone from the list.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum JobState {
+        /// It waits for its turn, or for the time of its next try.
+        Queued = "queued",
+        /// Somebody works on it, until the lease ends.
+        Running = "running",
+        /// It was given up; `jobs retry` queues it again.
+        Failed = "failed",
     }
+    pub(crate) fn from_word;
 }
 
 /// A job as it stands in the file. Contains nothing of what anybody said.

@@ -10,10 +10,63 @@ use crate::model::{
     ids::{ReceiptId, SessionId},
     profile::{Parts, Profile},
     tier::MemoryTier,
+    word_enum::word_enum,
 };
 
-/// The outcome of a turn that is shown since it was of use earlier in the session. It was counted then.
-pub(crate) const PROMOTED: &str = "promoted";
+word_enum! {
+    /// What something in a context is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+    #[non_exhaustive]
+    pub enum ItemKind {
+        /// A turn, or a part of it, or its summary in its place.
+        Turn = "turn",
+        /// The summary of a turn whose original is gone.
+        Summary = "summary",
+        /// What is known of someone.
+        Anchor = "anchor",
+    }
+    pub(crate) fn from_word;
+}
+
+word_enum! {
+    /// How much of something is in the context.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+    #[non_exhaustive]
+    pub enum PackedAs {
+        /// All of it.
+        Whole = "whole",
+        /// What the user said; the reply is left out.
+        UserHalf = "user_half",
+        /// Parts of it, verbatim: what matched, or the beginning.
+        Extract = "extract",
+        /// Its summary, marked as such.
+        Summary = "summary",
+    }
+    pub(crate) fn from_word;
+}
+
+word_enum! {
+    /// What became of something that was considered.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    pub(crate) enum ItemOutcome {
+        /// A recall by itself found it.
+        Recalled = "recalled",
+        /// It is in the context.
+        Packed = "packed",
+        /// It is in the context since it was of use earlier in the session. It was counted then.
+        Promoted = "promoted",
+        /// It is in the context already.
+        AlreadyShown = "already_shown",
+        /// Neither it nor a part of it had room.
+        NoRoom = "no_room",
+        /// It fits the message too badly.
+        BelowFloor = "below_floor",
+    }
+    pub(crate) fn from_word;
+}
+
+/// The word of [`ItemOutcome::Promoted`].
+pub(crate) const PROMOTED: &str = ItemOutcome::Promoted.as_str();
 
 /// The stored record of one recall. Its ranks can be worked out again: the score of a turn or summary is
 /// [`Parts::score`] of its parts, that of an anchor is its strength.
@@ -73,7 +126,7 @@ pub struct Understood {
 pub struct ReceiptItem {
     /// Its rank, from 1.
     pub rank: u32,
-    /// `turn`, `summary` or `anchor`.
+    /// The word of its [`ItemKind`].
     pub kind: String,
     /// Its place in the user's order of recording; none: an anchor.
     pub seq: Option<i64>,
@@ -85,7 +138,7 @@ pub struct ReceiptItem {
     pub score: f64,
     /// What the score was made of.
     pub parts: Parts,
-    /// `whole`, `user_half`, `extract` or `summary`; none: it is not in the context.
+    /// The word of [`PackedAs`]; none: it is not in the context.
     pub packed_as: Option<String>,
     /// What became of it: `recalled`, `packed`, `promoted` (shown since it was of use earlier in the session),
     /// `already_shown`, `no_room` or `below_floor`.
@@ -170,12 +223,16 @@ impl ReceiptItem {
     /// What became of it, and what it was found by: `shown whole, 42 tokens; 0.912 by words 1.00, meaning 0.60`.
     pub fn explain(&self) -> String {
         let parts = self.parts.explain();
-        let found = match (self.kind.as_str(), parts.is_empty()) {
-            ("anchor", _) => format!("{:.3}: how strongly it is called for", self.score),
-            _ if self.outcome == PROMOTED => "it was of use earlier in this session".to_owned(),
-            (_, true) if self.score == 0.0 => "it is there for its place in the session".to_owned(),
-            (_, true) => format!("{:.3}", self.score),
-            _ => format!("{:.3} by {parts}", self.score),
+        let found = if self.is_anchor() {
+            format!("{:.3}: how strongly it is called for", self.score)
+        } else if self.outcome == PROMOTED {
+            "it was of use earlier in this session".to_owned()
+        } else if !parts.is_empty() {
+            format!("{:.3} by {parts}", self.score)
+        } else if self.score == 0.0 {
+            "it is there for its place in the session".to_owned()
+        } else {
+            format!("{:.3}", self.score)
         };
         format!("{}; {found}", self.fate())
     }
@@ -190,21 +247,30 @@ impl ReceiptItem {
         }
     }
 
+    fn is_anchor(&self) -> bool {
+        ItemKind::from_word(&self.kind) == Some(ItemKind::Anchor)
+    }
+
     fn fate(&self) -> String {
-        let tokens = self.tokens;
-        match (self.packed_as.as_deref(), self.outcome.as_str()) {
-            (Some("whole"), _) => format!("shown whole, {tokens} tokens"),
-            (Some("user_half"), _) => format!("shown without the reply, {tokens} tokens"),
-            (Some("extract"), _) => format!("shown in part, {tokens} tokens"),
-            (Some("summary"), _) => format!("shown as its summary, {tokens} tokens"),
-            (_, "already_shown") => "left out, for it is shown already".to_owned(),
-            (_, "no_room") => "left out, for there was no room".to_owned(),
-            (_, "below_floor") if self.parts.words == 0.0 && self.kind != "anchor" => {
-                "left out, for it has no word of what was asked, and its meaning is not near".to_owned()
-            }
-            (_, "below_floor") => "left out, for it fits too badly".to_owned(),
-            (_, "recalled") => "found".to_owned(),
-            (_, other) => other.to_owned(),
+        if let Some(packed_as) = self.packed_as.as_deref().and_then(PackedAs::from_word) {
+            let how = match packed_as {
+                PackedAs::Whole => "whole",
+                PackedAs::UserHalf => "without the reply",
+                PackedAs::Extract => "in part",
+                PackedAs::Summary => "as its summary",
+            };
+            return format!("shown {how}, {} tokens", self.tokens);
         }
+        let fate = match ItemOutcome::from_word(&self.outcome) {
+            Some(ItemOutcome::Recalled) => "found",
+            Some(ItemOutcome::AlreadyShown) => "left out, for it is shown already",
+            Some(ItemOutcome::NoRoom) => "left out, for there was no room",
+            Some(ItemOutcome::BelowFloor) if self.parts.words == 0.0 && !self.is_anchor() => {
+                "left out, for it has no word of what was asked, and its meaning is not near"
+            }
+            Some(ItemOutcome::BelowFloor) => "left out, for it fits too badly",
+            Some(ItemOutcome::Packed | ItemOutcome::Promoted) | None => &self.outcome,
+        };
+        fate.to_owned()
     }
 }

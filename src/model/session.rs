@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::model::{ids::SessionId, tier::MemoryTier};
+use crate::model::{ids::SessionId, tier::MemoryTier, word_enum::word_enum};
 
 /// What the file knows of one session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,26 +34,14 @@ pub struct SessionInfo {
     pub last_active_at: DateTime<Utc>,
 }
 
-/// Why a session ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EndReason {
-    /// The caller ended it.
-    Call,
-    /// Nothing was said for the configured time.
-    Silence,
-}
-
-impl EndReason {
-    /// The word in the file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Call => "call",
-            Self::Silence => "silence",
-        }
+word_enum! {
+    /// Why a session ended.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum EndReason {
+        /// The caller ended it.
+        Call = "call",
+        /// Nothing was said for the configured time.
+        Silence = "silence",
     }
-
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        [Self::Call, Self::Silence].into_iter().find(|reason| reason.as_str() == word)
-    }
+    pub(crate) fn from_word;
 }

@@ -3,7 +3,16 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::model::ids::{AnchorId, SessionId, SummaryId, TurnId};
+use crate::model::{
+    ids::{AnchorId, SessionId, SummaryId, TurnId},
+    word_enum::word_enum,
+};
+
+/// Tokens of a summary's sentence at most, as the papers have it.
+pub(crate) const MAX_SUMMARY_TOKENS: u32 = 50;
+/// The papers' bounds for topic keywords. Of a very short turn there are fewer.
+pub(crate) const FEWEST_KEYWORDS: usize = 3;
+pub(crate) const MOST_KEYWORDS: usize = 8;
 
 /// One sentence and topic keywords that stand for one turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,26 +45,14 @@ pub struct Summary {
     pub original_tokens: u32,
 }
 
-/// Where the original of a summary is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Original {
-    /// In the archive: it can be read and restored.
-    Archived,
-    /// Nowhere: [`Originals::Delete`](crate::Originals::Delete).
-    Deleted,
-}
-
-impl Original {
-    /// The word in the file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Archived => "archived",
-            Self::Deleted => "deleted",
-        }
+word_enum! {
+    /// Where the original of a summary is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum Original {
+        /// In the archive: it can be read and restored.
+        Archived = "archived",
+        /// Nowhere: [`Originals::Delete`](crate::Originals::Delete).
+        Deleted = "deleted",
     }
-
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        [Self::Archived, Self::Deleted].into_iter().find(|original| original.as_str() == word)
-    }
+    pub(crate) fn from_word;
 }

@@ -3,82 +3,43 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::model::ids::SessionId;
+use crate::model::{ids::SessionId, word_enum::word_enum};
 
-/// Where a turn lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MemoryTier {
-    /// Among the last few turns of an open session: always in the context.
-    Hot,
-    /// In the session so far, outside of hot.
-    Warm,
-    /// In an ended and compressed session.
-    Cold,
+word_enum! {
+    /// Where a turn lives.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum MemoryTier {
+        /// Among the last few turns of an open session: always in the context.
+        Hot = "hot",
+        /// In the session so far, outside of hot.
+        Warm = "warm",
+        /// In an ended and compressed session.
+        Cold = "cold",
+    }
+    pub(crate) fn from_word;
 }
 
-impl MemoryTier {
-    /// The word in the file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Hot => "hot",
-            Self::Warm => "warm",
-            Self::Cold => "cold",
-        }
+word_enum! {
+    /// Why a turn moved.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub enum MoveReason {
+        /// The hot tier had too many turns.
+        TurnLimit = "turn_limit",
+        /// The hot tier had too many tokens.
+        TokenBudget = "token_budget",
+        /// The session ended, by call or by silence.
+        SessionEnd = "session_end",
+        /// The ended session was compressed.
+        Compression = "compression",
+        /// The session was restored: its compression was undone.
+        Restoration = "restoration",
+        /// A recalled turn was of use: it is warm in the session that used it, until that ends.
+        Recall = "recall",
+        /// The session that had used it ended.
+        RecallEnd = "recall_end",
     }
-
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        [Self::Hot, Self::Warm, Self::Cold].into_iter().find(|tier| tier.as_str() == word)
-    }
-}
-
-/// Why a turn moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum MoveReason {
-    /// The hot tier had too many turns.
-    TurnLimit,
-    /// The hot tier had too many tokens.
-    TokenBudget,
-    /// The session ended, by call or by silence.
-    SessionEnd,
-    /// The ended session was compressed.
-    Compression,
-    /// The session was restored: its compression was undone.
-    Restoration,
-    /// A recalled turn was of use: it is warm in the session that used it, until that ends.
-    Recall,
-    /// The session that had used it ended.
-    RecallEnd,
-}
-
-impl MoveReason {
-    /// The word in the file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::TurnLimit => "turn_limit",
-            Self::TokenBudget => "token_budget",
-            Self::SessionEnd => "session_end",
-            Self::Compression => "compression",
-            Self::Restoration => "restoration",
-            Self::Recall => "recall",
-            Self::RecallEnd => "recall_end",
-        }
-    }
-
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        const ALL: [MoveReason; 7] = [
-            MoveReason::TurnLimit,
-            MoveReason::TokenBudget,
-            MoveReason::SessionEnd,
-            MoveReason::Compression,
-            MoveReason::Restoration,
-            MoveReason::Recall,
-            MoveReason::RecallEnd,
-        ];
-        ALL.into_iter().find(|reason| reason.as_str() == word)
-    }
+    pub(crate) fn from_word;
 }
 
 /// One move of one turn between tiers.

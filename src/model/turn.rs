@@ -7,36 +7,28 @@ use crate::model::{
     critical::CriticalRule,
     ids::{ReceiptId, SessionId, SnapshotId, TurnId},
     tier::MemoryTier,
+    word_enum::word_enum,
 };
 
-/// Who or what one side of a turn comes from. Text from tools and documents is never trusted as the user's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Origin {
-    /// A person.
-    User,
-    /// LLM#2.
-    Assistant,
-    /// A tool's output.
-    Tool,
-    /// A document's text.
-    Document,
-    /// The backend itself.
-    System,
+word_enum! {
+    /// Who or what one side of a turn comes from. Text from tools and documents is never trusted as the user's.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum Origin {
+        /// A person.
+        User = "user",
+        /// LLM#2.
+        Assistant = "assistant",
+        /// A tool's output.
+        Tool = "tool",
+        /// A document's text.
+        Document = "document",
+        /// The backend itself.
+        System = "system",
+    }
+    pub(crate) fn from_word;
 }
 
 impl Origin {
-    /// The word in the file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-            Self::Document => "document",
-            Self::System => "system",
-        }
-    }
-
     /// How far text from here is to be trusted, from 0 to 1. What a person says is the source of every fact about
     /// them; a reply was made from it; pasted text may say anything.
     pub fn reliability(self) -> f64 {
@@ -46,12 +38,6 @@ impl Origin {
             Self::Tool => 0.5,
             Self::Document => 0.3,
         }
-    }
-
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        [Self::User, Self::Assistant, Self::Tool, Self::Document, Self::System]
-            .into_iter()
-            .find(|origin| origin.as_str() == word)
     }
 }
 

@@ -1,17 +1,15 @@
 //! The answer to a query: what was recalled, in order, each with the parts of its score.
 
 use chrono::{DateTime, Utc};
-use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::{
     clock::Stopwatch,
-    config::Config,
     error::{Error, ErrorKind, Result},
     model::{
         anchor::Anchor,
         ids::{ReceiptId, SessionId},
-        instant,
+        place::{Owner, Seq},
         profile::{Parts, Profile},
         receipt::{Receipt, ReceiptItem, Understood},
         summary::Summary,
@@ -20,14 +18,18 @@ use crate::{
     },
     recall::{
         anchors_leg,
-        embedders::QueryVector,
-        find::{self, Question, Stands},
-        query::{self, Query},
+        find::{self, Found, Stands},
+        message::{Message, Question},
+        query::Query,
         score::Scored,
-        user_index::UserIndex,
-        user_indexes::UserIndexes,
+        user_indexes::{Lent, UserIndexes},
     },
-    store::{Store, originals, receipts::NewReceipt, reload, summaries, turns, users::Scope},
+    store::{
+        Store,
+        acts::receipts::NewReceipt,
+        scope::Scope,
+        snapshot::{Originals, Snapshot},
+    },
     text::words::Word,
 };
 
@@ -42,7 +44,7 @@ const MAX_K: usize = 1_000;
 pub struct RecallOptions {
     /// How many at most, from 1 to 1,000. Default 10.
     pub k: Option<usize>,
-    /// How to rank. Default: [`Config::profile`].
+    /// How to rank. Default: [`Config::profile`](crate::Config::profile).
     pub profile: Option<Profile>,
     /// The moment of asking, from which ages and "last week" are measured. Default: the clock's.
     pub now: Option<DateTime<Utc>>,
@@ -189,44 +191,30 @@ pub(crate) fn recall(
     store: &Store,
     indexes: &UserIndexes,
     scope: &Scope,
-    (query, vectors): (&str, &[QueryVector]),
-    options: RecallOptions,
+    message: &Message,
+    k: Option<usize>,
 ) -> Result<(Recall, NewReceipt)> {
-    let config = store.config();
     let watch = Stopwatch::start();
-    let k = options.k.unwrap_or(DEFAULT_K);
+    let k = k.unwrap_or(DEFAULT_K);
     if !(1..=MAX_K).contains(&k) {
         return Err(Error::invalid(format!("k is {k}; it must be from 1 to {MAX_K}")));
     }
-    let profile = options.profile.unwrap_or(config.profile);
-    profile.check()?;
-    let asked_at = instant::clamped(config.clock.now());
-    let now = instant::checked(options.now.unwrap_or(asked_at))?;
-    let understood = Query::understand(query, now);
-    let words = query::expanded(&understood, &[]);
-    let meaning = query::text_to_embed(&understood, query, &[]);
-    let question =
-        Question { query: &understood, words: &words, meaning: &meaning, vectors, now, profile, k };
-    let searched = search(store, indexes, scope, &question, (&[], &[]))?;
+    let question = message.question(&[], k);
+    let waiting = indexes.of(scope);
+    let index = waiting.wait();
+    let snapshot = store.snapshot()?;
+    let searched = search(&snapshot, index, scope, &question, (&[], &[]))?;
+    drop(snapshot);
+    if searched.is_index_damaged {
+        store.mend(scope);
+    }
+    let best = || searched.all(&message.profile).take(k);
     let receipt = Receipt {
-        id: ReceiptId::new(asked_at),
-        session_id: None,
-        asked_at,
-        now,
-        query: kept_query(query),
-        profile,
-        understood: searched.understood(&understood),
-        missing: searched.missing.clone(),
-        budget_tokens: None,
-        tokens: None,
         took_us: watch.elapsed_us(),
-        used_at: None,
-        items: (1..)
-            .zip(searched.all(&profile).take(k))
-            .map(|(rank, recalled)| recalled.receipt_item(rank))
-            .collect(),
+        items: (1..).zip(best()).map(|(rank, recalled)| recalled.receipt_item(rank)).collect(),
+        ..searched.receipt(message, None, &searched.missing)
     };
-    let items = searched.all(&profile).take(k).cloned().collect();
+    let items = best().cloned().collect();
     let recall = Recall { items, missing: searched.missing, receipt: receipt.id };
     Ok((recall, NewReceipt { receipt, epoch: searched.epoch }))
 }
@@ -243,12 +231,6 @@ pub(crate) struct Hit {
     pub(crate) summary: Option<Summary>,
 }
 
-/// What a receipt keeps of a query: its beginning, which is all that is searched for.
-pub(crate) fn kept_query(query: &str) -> String {
-    const MOST_BYTES: usize = 4_096;
-    query[..query.floor_char_boundary(MOST_BYTES)].to_owned()
-}
-
 /// What a search brought up.
 #[derive(Debug, Default)]
 pub(crate) struct Searched {
@@ -262,6 +244,8 @@ pub(crate) struct Searched {
     pub(crate) model: Option<String>,
     /// The user's epoch then: a receipt of what was erased since is not kept.
     pub(crate) epoch: i64,
+    /// Damage was met that a job can mend.
+    pub(crate) is_index_damaged: bool,
 }
 
 impl Searched {
@@ -276,7 +260,33 @@ impl Searched {
         all.into_iter()
     }
 
-    pub(crate) fn understood(&self, query: &Query) -> Understood {
+    /// The receipt of what was asked, as far as the search tells.
+    pub(crate) fn receipt(
+        &self,
+        message: &Message,
+        session: Option<SessionId>,
+        missing: &[String],
+    ) -> Receipt {
+        /// What is kept of a query: its beginning, which is all that is searched for.
+        const MOST_BYTES: usize = 4_096;
+        Receipt {
+            id: ReceiptId::new(message.asked_at),
+            session_id: session,
+            asked_at: message.asked_at,
+            now: message.now,
+            query: message.text[..message.text.floor_char_boundary(MOST_BYTES)].to_owned(),
+            profile: message.profile,
+            understood: self.understood(message.query()),
+            missing: missing.to_vec(),
+            budget_tokens: None,
+            tokens: None,
+            took_us: 0,
+            used_at: None,
+            items: Vec::new(),
+        }
+    }
+
+    fn understood(&self, query: &Query) -> Understood {
         let day = |at: DateTime<Utc>| at.format("%Y-%m-%d").to_string();
         Understood {
             words: self.words.len(),
@@ -293,14 +303,14 @@ impl Searched {
 /// Finds what fits among the units that may be shown, and reads it: the best `question.k`, and besides them what fits as
 /// well of the turns `at_hand`.
 pub(crate) fn search(
-    store: &Store,
-    indexes: &UserIndexes,
+    snapshot: &Snapshot<'_>,
+    index: Lent<'_>,
     scope: &Scope,
     question: &Question<'_>,
     (hidden, at_hand): (&[u32], &[Turn]),
 ) -> Result<Searched> {
-    let find = |conn: &Connection, index: &mut UserIndex| {
-        let found = find::find(conn, scope, index, question, question.k + at_hand.len(), hidden);
+    let (found, anchors, epoch) = index.with(snapshot, scope, |index| {
+        let found = find::find(snapshot, scope, index, question, question.k + at_hand.len(), hidden);
         let relevant = anchors_leg::relevant(question.query, index.anchors());
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
             item: RecalledItem::Anchor(Box::new(anchor.clone())),
@@ -309,54 +319,49 @@ pub(crate) fn search(
             flags: Vec::new(),
         });
         (found, anchors.collect(), index.extent().epoch)
-    };
-    indexes.with(store, scope, find, |conn, (found, anchors, epoch)| {
-        if found.is_index_damaged {
-            store.mend(scope);
-        }
-        let mut originals = originals::Reader::new(conn, scope);
-        let (mut units, mut from_file) = (Vec::with_capacity(found.ranked.len()), 0);
-        let mut missing = found.missing;
-        for (Scored { seq, score, parts }, Stands { place, piece, has_evidence }) in
-            found.ranked.iter().zip(&found.stands)
-        {
-            let item = match at_hand.iter().find(|turn| turn.seq == i64::from(*seq)) {
-                Some(turn) => Some(RecalledItem::Turn(Box::new(turn.clone()))),
-                None if from_file == question.k => break,
-                None => {
-                    from_file += 1;
-                    fetch(conn, scope, (store.config(), &mut originals), (*seq, *place), &mut missing)?
-                }
-            };
-            if let Some(item) = item {
-                let recalled = Recalled { item, score: *score, parts: *parts, flags: Vec::new() };
-                let mut hit = Hit { recalled, has_evidence: *has_evidence, piece: *piece, summary: None };
-                if !hit.has_evidence
-                    && let Some(turn) = hit.recalled.turn()
-                {
-                    hit.summary = or_missing(summaries::of_turn(conn, scope, turn.id), &mut missing)?;
-                }
-                units.push(hit);
+    })?;
+    let Found { ranked, stands, words, model, mut missing, is_index_damaged } = found;
+    let mut originals = snapshot.originals(scope);
+    let (mut units, mut from_file) = (Vec::with_capacity(ranked.len()), 0);
+    for (Scored { seq, score, parts }, Stands { owner, piece, has_evidence }) in ranked.iter().zip(&stands) {
+        let item = match at_hand.iter().find(|turn| turn.seq == i64::from(*seq)) {
+            Some(turn) => Some(RecalledItem::Turn(Box::new(turn.clone()))),
+            None if from_file == question.k => break,
+            None => {
+                let fetched = fetch(snapshot, scope, &mut originals, (Seq(*seq), *owner), &mut missing)?;
+                from_file += usize::from(fetched.is_some());
+                fetched
             }
+        };
+        if let Some(item) = item {
+            let recalled = Recalled { item, score: *score, parts: *parts, flags: Vec::new() };
+            let mut hit = Hit { recalled, has_evidence: *has_evidence, piece: *piece, summary: None };
+            if !hit.has_evidence
+                && let Some(turn) = hit.recalled.turn()
+            {
+                hit.summary = or_missing(snapshot.summary_of(scope, turn.id), &mut missing)?;
+            }
+            units.push(hit);
         }
-        Ok(Searched { units, anchors, words: found.words, missing, model: found.model, epoch })
-    })
+    }
+    Ok(Searched { units, anchors, words, missing, model, epoch, is_index_damaged })
 }
 
-/// A unit as it is kept: its turn, else the summary in its place. What is damaged is named in `missing`; a turn's summary
-/// stands in for it.
+/// A unit as it is kept: its turn, else the summary in its place; nothing of what is no turn. What is damaged is named in
+/// `missing`; a turn's summary stands in for it.
 pub(crate) fn fetch(
-    conn: &Connection,
+    snapshot: &Snapshot<'_>,
     scope: &Scope,
-    (config, originals): (&Config, &mut originals::Reader<'_>),
-    (seq, place): (u32, (i64, u32)),
+    originals: &mut Originals<'_>,
+    (seq, owner): (Seq, Owner),
     missing: &mut Vec<String>,
 ) -> Result<Option<RecalledItem>> {
-    if let Some(turn) = or_missing(originals.by_number(place.0, place.1), missing)? {
-        return Ok(Some(RecalledItem::Turn(Box::new(reload::recounted(turn, config)))));
+    let Owner::Turn(place) = owner else { return Ok(None) };
+    if let Some(turn) = or_missing(originals.turn_at(place), missing)? {
+        return Ok(Some(RecalledItem::Turn(Box::new(turn))));
     }
-    let Some(summary) = or_missing(summaries::at(conn, scope, place), missing)? else { return Ok(None) };
-    let caller_id = turns::unit_by_seq(conn, scope, seq)?.and_then(|unit| unit.caller_id);
+    let Some(summary) = or_missing(snapshot.summary_at(scope, place), missing)? else { return Ok(None) };
+    let caller_id = snapshot.unit(scope, seq)?.and_then(|unit| unit.caller_id);
     Ok(Some(RecalledItem::Summary { summary: Box::new(summary), seq: seq.into(), caller_id }))
 }
 

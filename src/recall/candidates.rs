@@ -39,43 +39,96 @@ pub(crate) struct SessionTurns<'t> {
     pub(crate) promoted: &'t [Turn],
 }
 
-/// Who is served, in this order: the hot turns, the warm ones, who the user is, what was recalled.
+/// Who asks for a place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Requester {
+    Hot,
+    Warm,
+    Anchors,
+    Recalled,
+}
+
+impl Requester {
+    /// The order in which they are served.
+    const ALL: [Self; 4] = [Self::Hot, Self::Warm, Self::Anchors, Self::Recalled];
+
+    /// The place of its request among all.
+    fn place(self) -> usize {
+        Self::ALL.iter().position(|each| *each == self).expect("all are listed")
+    }
+
+    /// What the session brings with it, and wants for its place there.
+    fn is_session(self) -> bool {
+        matches!(self, Self::Hot | Self::Warm)
+    }
+}
+
+/// Who is served, each with its share.
 pub(crate) fn requests<'t>(
     config: &Config,
     message: &str,
     session: &SessionTurns<'t>,
     recalled: &'t Searched,
-) -> [Request<'t>; 4] {
-    let mut warm = in_section(Section::EarlierInSession, session.warm);
-    warm.extend(in_section(Section::EarlierConversations, session.promoted));
-    let message_tokens = config.tokenizer.count(message);
+) -> [Request<'t>; Requester::ALL.len()] {
     let anchor_tokens = ANCHOR_TOKENS.min(config.shares.cold);
-    [
-        Request {
-            share_tokens: config.shares.hot,
-            most_tokens: config.live_tokens.saturating_sub(message_tokens).max(NEWEST_GETS_TOKENS),
-            first_gets: Some(NEWEST_GETS_TOKENS),
-            candidates: in_section(Section::RecentTurns, session.hot.turns().rev()),
-        },
-        Request {
-            share_tokens: config.shares.warm,
-            most_tokens: u32::MAX,
-            first_gets: None,
-            candidates: warm,
-        },
-        Request {
+    Requester::ALL.map(|requester| match requester {
+        Requester::Hot => {
+            let message_tokens = config.tokenizer.count(message);
+            Request {
+                share_tokens: config.shares.hot,
+                most_tokens: config.live_tokens.saturating_sub(message_tokens).max(NEWEST_GETS_TOKENS),
+                first_gets: Some(NEWEST_GETS_TOKENS),
+                candidates: in_section(Section::RecentTurns, session.hot.turns().rev()),
+            }
+        }
+        Requester::Warm => {
+            let mut warm = in_section(Section::EarlierInSession, session.warm);
+            warm.extend(in_section(Section::EarlierConversations, session.promoted));
+            Request {
+                share_tokens: config.shares.warm,
+                most_tokens: u32::MAX,
+                first_gets: None,
+                candidates: warm,
+            }
+        }
+        Requester::Anchors => Request {
             share_tokens: anchor_tokens,
             most_tokens: anchor_tokens,
             first_gets: None,
             candidates: recalled.anchors.iter().filter_map(anchor_candidate).collect(),
         },
-        Request {
+        Requester::Recalled => Request {
             share_tokens: config.shares.cold - anchor_tokens,
             most_tokens: u32::MAX,
             first_gets: None,
             candidates: unit_candidates(recalled, session.id),
         },
-    ]
+    })
+}
+
+/// What was recalled as this candidate of this request, if it is there for that.
+pub(crate) fn recalled_as((request, index): (usize, usize), searched: &Searched) -> Option<&Recalled> {
+    match Requester::ALL[request] {
+        Requester::Hot | Requester::Warm => None,
+        Requester::Anchors => searched.anchors.get(index),
+        Requester::Recalled => searched.units.get(index).map(|hit| &hit.recalled),
+    }
+}
+
+/// The numbers of the session's own turns without room, ascending.
+pub(crate) fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> Vec<u32> {
+    let of_session = Requester::ALL.iter().zip(requests).zip(outcomes);
+    let mut left_out: Vec<u32> = of_session
+        .filter(|((requester, _), _)| requester.is_session())
+        .flat_map(|((_, request), outcomes)| request.candidates.iter().zip(outcomes))
+        .filter(|(_, outcome)| **outcome == Outcome::NoRoom)
+        .filter_map(|(candidate, _)| match candidate.item {
+            Item::Turn(turn) => Some(turn.turn_number),
+            Item::Summary(..) | Item::Anchor(_) => None,
+        })
+        .collect();
+    left_out.sort_unstable();
+    left_out
 }
 
 /// Turns as candidates for one section.
@@ -136,7 +189,7 @@ fn focus(hit: &Hit) -> Option<Focus> {
 
 /// Everything that was considered, in the order of the ranks: what was recalled first, then what the session has.
 pub(crate) fn receipt_items(
-    requests: &[Request<'_>; 4],
+    requests: &[Request<'_>],
     packed: &Packed<'_>,
     recalled: &Searched,
 ) -> Vec<ReceiptItem> {
@@ -149,11 +202,13 @@ pub(crate) fn receipt_items(
         item.tokens = packed.pieces.iter().find(|piece| piece.of == of).map_or(0, |piece| piece.tokens);
         item
     };
-    let units = recalled.units.iter().enumerate().map(|(at, hit)| ((3, at), &hit.recalled));
-    let anchors = recalled.anchors.iter().enumerate().map(|(at, unit)| ((2, at), unit));
+    let [of_units, of_anchors] = [Requester::Recalled, Requester::Anchors].map(Requester::place);
+    let units = recalled.units.iter().enumerate().map(|(at, hit)| ((of_units, at), &hit.recalled));
+    let anchors = recalled.anchors.iter().enumerate().map(|(at, unit)| ((of_anchors, at), unit));
     let mut items: Vec<ReceiptItem> =
         units.chain(anchors).map(|(of, unit)| fate(unit.receipt_item(0), of)).collect();
-    for (at, request) in requests[..2].iter().enumerate() {
+    let of_session = requests.iter().enumerate().filter(|(at, _)| Requester::ALL[*at].is_session());
+    for (at, request) in of_session {
         for (index, candidate) in request.candidates.iter().enumerate() {
             let Item::Turn(turn) = candidate.item else { continue };
             if !matches!(packed.outcomes[at][index], Outcome::Packed(_)) {
@@ -177,4 +232,66 @@ pub(crate) fn receipt_items(
         item.rank = rank;
     }
     items
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::model::{
+        anchor::{Anchor, Attribute},
+        ids::{AnchorId, SummaryId},
+        receipt::{ItemKind, ItemOutcome},
+        summary::{Original, Summary},
+    };
+
+    #[track_caller]
+    fn check(item: RecalledItem, kind: ItemKind) {
+        let recalled = Recalled { item, score: 0.0, parts: Parts::default(), flags: Vec::new() };
+        let line = recalled.receipt_item(1);
+        assert_eq!(
+            (line.kind.as_str(), line.outcome.as_str()),
+            (kind.as_str(), ItemOutcome::Recalled.as_str())
+        );
+        assert_eq!(serde_json::to_value(&recalled).unwrap()["kind"], kind.as_str());
+    }
+
+    #[test]
+    fn what_is_recalled_is_named_in_receipts_and_in_json_by_the_words_of_its_kind() {
+        let (at, turn) = (DateTime::UNIX_EPOCH, Turn::sample(1, "a", 1));
+        let anchor = Anchor {
+            id: AnchorId::new(at),
+            subject: Anchor::USER.to_owned(),
+            attribute: Attribute::Home,
+            value: "Lisbon".to_owned(),
+            strength: 0.5,
+            evidence: Vec::new(),
+            valid_from: at,
+            valid_until: None,
+            superseded_by: None,
+            retracted_at: None,
+        };
+        let summary = Summary {
+            id: SummaryId::new(at),
+            original_turn_id: turn.id,
+            session_id: turn.session_id,
+            turn_number: 1,
+            summary_text: "a".to_owned(),
+            topic_keywords: Vec::new(),
+            identity_anchor_ids: Vec::new(),
+            timestamp: at,
+            summarizer: "extractive".to_owned(),
+            reliability: 1.0,
+            summary_tokens: 1,
+            original: Original::Deleted,
+            original_tokens: 1,
+        };
+        check(RecalledItem::Turn(Box::new(turn)), ItemKind::Turn);
+        check(
+            RecalledItem::Summary { summary: Box::new(summary), seq: 1, caller_id: None },
+            ItemKind::Summary,
+        );
+        check(RecalledItem::Anchor(Box::new(anchor)), ItemKind::Anchor);
+    }
 }

@@ -7,30 +7,26 @@ use serde::Serialize;
 
 use crate::{
     clock::Stopwatch,
+    config::Config,
     error::{ErrorKind, Result},
     model::{
         ids::{AnchorId, ReceiptId, SessionId, TurnId},
-        instant,
+        place::Seq,
         profile::{Parts, Profile},
-        receipt::Receipt,
+        receipt::{ItemKind, PackedAs, Receipt},
         tier::MemoryTier,
         turn::Turn,
     },
     recall::{
         answer::{self, Recalled, RecalledItem, Searched},
         candidates::{self, SessionTurns},
-        embedders::QueryVector,
-        find::Question,
-        pack::{self, Item, ItemKind, Outcome, PackedAs, Piece, Request, Section},
-        query::{self, Query},
+        message::Message,
+        pack::{self, Item, Piece, Section},
         search,
         user_indexes::UserIndexes,
     },
     store::{
-        Store, originals,
-        receipts::{self, NewReceipt},
-        reload, sessions, turns, units,
-        users::Scope,
+        Store, acts::receipts::NewReceipt, rows::sessions::SessionRow, scope::Scope, snapshot::Snapshot,
     },
     text::render,
     tier::{
@@ -124,11 +120,7 @@ pub struct ContextItem {
 
 impl ContextItem {
     fn of(piece: &Piece<'_>, recalled: &Searched) -> Self {
-        let unit = match piece.of {
-            (2, at) => recalled.anchors.get(at),
-            (3, at) => recalled.units.get(at).map(|hit| &hit.recalled),
-            _ => None,
-        };
+        let unit = candidates::recalled_as(piece.of, recalled);
         let (turn, summary, anchor) = match piece.item {
             Item::Turn(turn) => (Some(turn), None, None),
             Item::Summary(summary, _) => (None, Some(summary), None),
@@ -156,14 +148,6 @@ const REFERRED_TURNS: usize = 8;
 /// How many turns of all that was said compete for a place.
 const RECALLED_TURNS: usize = 32;
 
-/// What a context is asked for with.
-pub(crate) struct Asked<'a> {
-    pub(crate) message: &'a str,
-    /// The message in the spaces of embedders that are not built in.
-    pub(crate) vectors: &'a [QueryVector],
-    pub(crate) options: ContextOptions,
-}
-
 /// The caller's own id of a turn of which only the summary is left.
 fn summarized(unit: Option<&Recalled>) -> Option<String> {
     match &unit?.item {
@@ -172,25 +156,25 @@ fn summarized(unit: Option<&Recalled>) -> Option<String> {
     }
 }
 
-/// Builds the context for a message in a session; none: in one that has not begun. Reads only; the receipt is the caller's
-/// to keep.
+/// Builds the context for a message in a session, or where its talk goes on by now; none: in one that has not begun. Reads
+/// only, one moment of the file; the receipt is the caller's to keep.
 pub(crate) fn build(
     store: &Store,
     indexes: &UserIndexes,
     scope: &Scope,
     session: Option<SessionId>,
-    asked: &Asked<'_>,
+    message: &Message,
+    budget_tokens: Option<u32>,
 ) -> Result<(Context, NewReceipt)> {
     let (config, watch) = (store.config(), Stopwatch::start());
-    let Asked { message, vectors, options } = *asked;
-    let budget_tokens = options.budget_tokens.unwrap_or(config.shares.total());
-    let asked_at = instant::clamped(config.clock.now());
-    let now = instant::checked(options.now.unwrap_or(asked_at))?;
-    let profile = options.profile.unwrap_or(config.profile);
-    profile.check()?;
+    let budget_tokens = budget_tokens.unwrap_or(config.shares.total());
+    let waiting = indexes.of(scope);
+    let index = waiting.wait();
+    let snapshot = store.snapshot()?;
+    let session = session.map(|session| snapshot.latest_session(scope, session)).transpose()?;
     let mut missing = Vec::new();
     let no_hot = || Arc::new(HotTier::new(HotLimits { turns: config.hot_turns, tokens: config.hot_tokens }));
-    let hot = match session.map(|session| store.hot(scope, session)) {
+    let hot = match session.as_ref().map(|session| snapshot.hot(scope, session)) {
         None => no_hot(),
         Some(Err(error)) if error.kind() == ErrorKind::Corrupt => {
             missing.push(format!("hot tier: {error}"));
@@ -199,59 +183,45 @@ pub(crate) fn build(
         Some(hot) => hot?,
     };
     missing.extend(hot.damaged().iter().map(|number| damaged_turn("hot tier", *number)));
-    let query = Query::understand(message, now);
-    let referring = query.refers_back.then_some(message);
-    let warm = match session {
-        Some(session) => wanted_warm(store, scope, session, &hot, referring, &mut missing),
+    let warm = match &session {
+        Some(session) => wanted_warm(&snapshot, config, scope, session, &hot, message, &mut missing),
         None => Vec::new(),
     };
 
     let last_turns: Vec<&Turn> = hot.turns().collect();
-    let words = query::expanded(&query, &last_turns);
-    let meaning = query::text_to_embed(&query, message, &last_turns);
-    let question = Question {
-        query: &query,
-        words: &words,
-        meaning: &meaning,
-        vectors,
-        now,
-        profile,
-        k: RECALLED_TURNS,
-    };
+    let question = message.question(&last_turns, RECALLED_TURNS);
     // Hot turns come first and are shown. Of the warm ones many may have no room: what fits is recalled among them too.
-    let mut hidden: Vec<u32> = hot.turns().filter_map(|turn| u32::try_from(turn.seq).ok()).collect();
+    let mut hidden: Vec<u32> =
+        hot.turns().map(|turn| Seq::of(turn.seq).map(|seq| seq.0)).collect::<Result<_>>()?;
     hidden.sort_unstable();
-    let recalled = answer::search(store, indexes, scope, &question, (&hidden, &warm));
+    let recalled = answer::search(&snapshot, index, scope, &question, (&hidden, &warm));
     let recalled = recalled.unwrap_or_else(|error| {
         missing.push(format!("recall: {error}"));
-        let epoch = store.read(|conn| units::extent(conn, scope)).map_or(0, |extent| extent.epoch);
+        let epoch = snapshot.extent(scope).map_or(0, |extent| extent.epoch);
         Searched { epoch, ..Searched::default() }
     });
     missing.extend(recalled.missing.iter().cloned());
     let shown: HashSet<i64> = hot.turns().chain(&warm).map(|turn| turn.seq).collect();
-    let promoted = match session {
-        Some(session) => promoted(store, scope, session, &shown, &recalled, &mut missing),
+    let promoted = match &session {
+        Some(session) => promoted(&snapshot, scope, session, &shown, &recalled, &mut missing),
         None => Vec::new(),
     };
+    drop(snapshot);
+    if recalled.is_index_damaged {
+        store.mend(scope);
+    }
 
+    let session = session.map(|session| session.info.id);
     let session_turns = SessionTurns { id: session, hot: &hot, warm: &warm, promoted: &promoted };
-    let requests = candidates::requests(config, message, &session_turns, &recalled);
-    let packed = pack::pack(&requests, budget_tokens, &render::now_line(now), config.tokenizer);
-    let left_out = left_out(&requests[..2], &packed.outcomes);
+    let requests = candidates::requests(config, &message.text, &session_turns, &recalled);
+    let packed = pack::pack(&requests, budget_tokens, &render::now_line(message.now), config.tokenizer);
+    let left_out = candidates::left_out(&requests, &packed.outcomes);
     let receipt = Receipt {
-        id: ReceiptId::new(asked_at),
-        session_id: session,
-        asked_at,
-        now,
-        query: answer::kept_query(message),
-        profile,
-        understood: recalled.understood(&query),
-        missing: missing.clone(),
         budget_tokens: Some(budget_tokens),
         tokens: Some(packed.tokens),
         took_us: watch.elapsed_us(),
-        used_at: None,
         items: candidates::receipt_items(&requests, &packed, &recalled),
+        ..recalled.receipt(message, session, &missing)
     };
     let items = packed.pieces.iter().map(|piece| ContextItem::of(piece, &recalled)).collect();
     let context = Context {
@@ -268,9 +238,9 @@ pub(crate) fn build(
 
 /// Turns that are warm in the session since they were of use in it, and that nobody else asks for.
 fn promoted(
-    store: &Store,
+    snapshot: &Snapshot<'_>,
     scope: &Scope,
-    session: SessionId,
+    session: &SessionRow,
     shown: &HashSet<i64>,
     recalled: &Searched,
     missing: &mut Vec<String>,
@@ -278,27 +248,24 @@ fn promoted(
     /// They are the last to be served; more would find no room.
     const MOST: u32 = 16;
     let is_below_floor = candidates::below_floor(recalled);
-    let is_asked_for = |seq: u32| {
+    let is_asked_for = |seq: Seq| {
         recalled.units.iter().any(|hit| hit.recalled.seq() == Some(seq.into()) && !is_below_floor(hit))
     };
     let mut damaged = Vec::new();
-    let read = store.read(|conn| {
-        let session_no = sessions::existing(conn, scope, session)?.session_no;
-        let mut originals = originals::Reader::new(conn, scope);
-        let mut turns = Vec::new();
-        for seq in receipts::promoted(conn, scope, session_no, MOST)? {
+    let mut read = || {
+        let (mut turns, mut originals) = (Vec::new(), snapshot.originals(scope));
+        for seq in snapshot.promoted(scope, session, MOST)? {
             if !shown.contains(&seq.into())
                 && !is_asked_for(seq)
-                && let Some(unit) = turns::unit_by_seq(conn, scope, seq)?
+                && let Some(unit) = snapshot.unit(scope, seq)?
             {
-                let place = (unit.session_no, unit.turn_number);
-                let reading = (store.config(), &mut originals);
-                let found = answer::fetch(conn, scope, reading, (seq, place), &mut damaged)?;
+                let found = answer::fetch(snapshot, scope, &mut originals, (seq, unit.owner), &mut damaged)?;
                 turns.extend(found.and_then(RecalledItem::into_turn));
             }
         }
         Ok(turns)
-    });
+    };
+    let read: Result<Vec<Turn>> = read();
     missing.append(&mut damaged);
     read.unwrap_or_else(|error| {
         missing.push(format!("promoted turns: {error}"));
@@ -306,30 +273,15 @@ fn promoted(
     })
 }
 
-/// The numbers of the turns without room, ascending.
-fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> Vec<u32> {
-    let mut left_out: Vec<u32> = requests
-        .iter()
-        .zip(outcomes)
-        .flat_map(|(request, outcomes)| request.candidates.iter().zip(outcomes))
-        .filter(|(_, outcome)| **outcome == Outcome::NoRoom)
-        .filter_map(|(candidate, _)| match candidate.item {
-            Item::Turn(turn) => Some(turn.turn_number),
-            Item::Summary(..) | Item::Anchor(_) => None,
-        })
-        .collect();
-    left_out.sort_unstable();
-    left_out
-}
-
-/// The warm turns that a context wants, the most wanted first: what a `referring` message refers back to, then the newest.
+/// The warm turns that a context wants, the most wanted first: what a message that refers back refers to, then the newest.
 /// What cannot be read is named in `missing`.
 fn wanted_warm(
-    store: &Store,
+    snapshot: &Snapshot<'_>,
+    config: &Config,
     scope: &Scope,
-    session: SessionId,
+    session: &SessionRow,
     hot: &HotTier,
-    referring: Option<&str>,
+    message: &Message,
     missing: &mut Vec<String>,
 ) -> Vec<Turn> {
     let mut or_missing = |what: &str, turns: Result<Vec<Turn>>| {
@@ -339,12 +291,13 @@ fn wanted_warm(
         })
     };
     let mut wanted: Vec<Turn> = Vec::new();
-    if let Some(message) = referring {
-        let found = search_before(store, scope, session, hot.first_turn_number(), (message, REFERRED_TURNS));
+    if message.query().refers_back {
+        let query = (&*message.text, REFERRED_TURNS);
+        let found = search::in_session(snapshot, scope, session, hot.first_turn_number(), query);
         let found = found.map(|found| found.into_iter().map(|recalled| recalled.turn).collect());
         wanted = or_missing("search in the session", found);
     }
-    let warm = window(store, scope, session, hot);
+    let warm = window(snapshot, config, scope, session, hot);
     let damaged = warm.as_ref().map_or(Vec::new(), |warm| warm.damaged.clone());
     let newest = or_missing("warm tier", warm.map(|warm| warm.turns));
     missing.extend(damaged.iter().map(|number| damaged_turn("warm tier", *number)));
@@ -362,36 +315,21 @@ fn damaged_turn(tier: &str, number: u32) -> String {
 }
 
 /// The warm window of a session: the newest turns outside of hot.
-pub(crate) fn window(store: &Store, scope: &Scope, session: SessionId, hot: &HotTier) -> Result<WarmTier> {
-    let config = store.config();
-    let mut window = Window { turns_left: config.warm_turns, tokens_left: config.warm_tokens };
-    store.read(|conn| {
-        let row = sessions::existing(conn, scope, session)?;
-        let before = hot.first_turn_number().unwrap_or(row.info.turn_count + 1);
-        let newest = turns::newest_before(conn, scope, row.session_no, before, |turn| {
-            window.takes(turn.tokens.total_tokens)
-        })?;
-        let turns = newest.turns.into_iter().rev().map(|turn| reload::recounted(turn, config));
-        let turns: Vec<Turn> = turns.collect();
-        let total_tokens = turns.iter().map(|turn| turn.tokens.total_tokens).sum();
-        let damaged = newest.damaged.into_iter().rev().collect();
-        Ok(WarmTier { turns, total_tokens, damaged })
-    })
-}
-
-/// The best turns of a session for a query; `before` leaves out what comes later.
-pub(crate) fn search_before(
-    store: &Store,
+pub(crate) fn window(
+    snapshot: &Snapshot<'_>,
+    config: &Config,
     scope: &Scope,
-    session: SessionId,
-    before: Option<u32>,
-    query: (&str, usize),
-) -> Result<Vec<search::Found>> {
-    store.read(|conn| {
-        let row = sessions::existing(conn, scope, session)?;
-        let before = before.unwrap_or(row.info.turn_count + 1);
-        search::in_session(conn, scope, store.config(), row.session_no, before, query)
-    })
+    session: &SessionRow,
+    hot: &HotTier,
+) -> Result<WarmTier> {
+    let mut window = Window { turns_left: config.warm_turns, tokens_left: config.warm_tokens };
+    let before = hot.first_turn_number().unwrap_or(session.info.turn_count + 1);
+    let newest =
+        snapshot.newest_before(scope, session, before, |turn| window.takes(turn.tokens.total_tokens))?;
+    let turns: Vec<Turn> = newest.turns.into_iter().rev().collect();
+    let total_tokens = turns.iter().map(|turn| turn.tokens.total_tokens).sum();
+    let damaged = newest.damaged.into_iter().rev().collect();
+    Ok(WarmTier { turns, total_tokens, damaged })
 }
 
 #[cfg(test)]
@@ -400,7 +338,7 @@ mod tests {
     use crate::{
         config::Config,
         model::turn::NewTurn,
-        store::{lifecycle, record, users, users::UserKey},
+        store::{scope::UserKey, sql::Expect},
         text::measure,
     };
 
@@ -409,22 +347,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("c.db"), Config::default()).unwrap();
         let key = UserKey::Name("alex".to_owned());
-        let scope = store.write(move |desk| users::find_or_add(desk.tx, &key, desk.now())).await.unwrap();
-        let session =
-            store.write(move |desk| lifecycle::resume_or_start(desk, &scope)).await.unwrap().info.id;
+        let scope = store.write(move |tx| tx.add_user(&key)).await.unwrap();
+        let session = store.write(move |tx| tx.resume_session(&scope)).await.unwrap().info.id;
         for n in 0..9 {
             let turn = measure::measure(NewTurn::new(format!("turn {n}"), ""), store.config().tokenizer, 100);
             let turn = turn.unwrap();
-            store.write(move |desk| record::record(desk, &scope, session, turn)).await.unwrap();
+            store.write(move |tx| tx.record(&scope, session, turn)).await.unwrap();
         }
         let indexes = UserIndexes::new(1 << 20);
-        let asked = Asked { message: "earlier?", vectors: &[], options: ContextOptions::default() };
-        let build = || build(&store, &indexes, &scope, Some(session), &asked).unwrap().0;
+        let message = Message::new(store.config(), "earlier?".to_owned(), None, None).unwrap();
+        let build = || build(&store, &indexes, &scope, Some(session), &message, None).unwrap().0;
         assert_eq!((build().items.len(), build().missing.len()), (9, 0));
 
         // The hot tier is in memory; what the warm tier is read from is gone.
         let broken = "ALTER TABLE conversation_turns RENAME COLUMN ai_response TO lost";
-        store.write(move |desk| Ok(desk.tx.execute_batch(broken)?)).await.unwrap();
+        store.write(move |tx| tx.sql.put(broken, &[], Expect::Any)).await.unwrap();
         let context = build();
         assert_eq!((context.items.len(), context.missing.len()), (5, 2), "{:?}", context.missing);
         assert!(context.text.contains("turn 8"));

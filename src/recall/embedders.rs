@@ -3,25 +3,14 @@
 
 use std::{collections::HashMap, sync::Mutex, time::Duration};
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     clock::Stopwatch,
     config::Config,
-    embed::{self, EmbeddingSpace, quantize::Vector},
-    error::{Error, Result},
-    model::{instant, turn::Turn},
-    recall::query::{self, Query},
+    embed::{self, SILENT_REST, quantize::Vector},
+    model::turn::Turn,
+    recall::message::{Message, QueryVector},
     tier::hot::HotTier,
 };
-
-/// What became of a query with one embedder.
-#[derive(Debug)]
-pub(crate) struct QueryVector {
-    pub(crate) space: EmbeddingSpace,
-    /// Nothing: the model knows nothing in it. An error says why there is none, and never what was asked.
-    pub(crate) vector: std::result::Result<Option<Vector>, String>,
-}
 
 /// Embedders that did not answer in time, by their places, since when, and what was said of it. They are not asked for a
 /// while: every recall would wait, and leave another call behind that nobody waits for.
@@ -29,12 +18,10 @@ pub(crate) struct QueryVector {
 pub(crate) struct Silent(Mutex<HashMap<usize, (Stopwatch, String)>>);
 
 impl Silent {
-    const REST: Duration = Duration::from_secs(10);
-
     /// Why this one is not to be asked now.
     fn why(&self, place: usize) -> Option<String> {
         let silent = self.0.lock().expect("no one panics while holding it");
-        silent.get(&place).filter(|(since, _)| since.elapsed() < Self::REST).map(|(_, why)| why.clone())
+        silent.get(&place).filter(|(since, _)| since.elapsed() < SILENT_REST).map(|(_, why)| why.clone())
     }
 
     fn note(&self, place: usize, why: &str) {
@@ -44,26 +31,16 @@ impl Silent {
 }
 
 /// Asks the embedders what a message means, in their order, until one answers; the last turns are considered where it needs
-/// them. `now` is the moment of asking, by default the clock's. Those that failed before are in the answer too. Refuses a
-/// message that is longer than a side of a turn may be.
-pub(crate) async fn query_vectors(
+/// them. Those that failed before are in the answer too.
+pub(crate) async fn ask(
     config: &Config,
     silent: &Silent,
-    message: &str,
-    now: Option<DateTime<Utc>>,
+    message: &Message,
     hot: Option<&HotTier>,
-) -> Result<Vec<QueryVector>> {
-    let (len, most) = (message.len(), config.max_side_bytes);
-    if len > most {
-        return Err(Error::invalid(format!("the message has {len} bytes; {most} are allowed")));
-    }
-    let mut asked = Vec::new();
-    if config.embedders.is_empty() {
-        return Ok(asked);
-    }
+) -> Vec<QueryVector> {
     let last_turns: Vec<&Turn> = hot.into_iter().flat_map(HotTier::turns).collect();
-    let query = Query::understand(message, now.unwrap_or_else(|| instant::clamped(config.clock.now())));
-    let texts = [query::text_to_embed(&query, message, &last_turns)];
+    let texts = [message.meaning(&last_turns)];
+    let mut asked = Vec::new();
     let limit = Duration::from_millis(config.embed_timeout_ms);
     for (place, embedder) in config.embedders.iter().enumerate() {
         let vector = if let Some(why) = silent.why(place) {
@@ -85,5 +62,5 @@ pub(crate) async fn query_vectors(
             break;
         }
     }
-    Ok(asked)
+    asked
 }

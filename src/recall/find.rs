@@ -1,45 +1,31 @@
 //! Finds what fits a query among all that a user ever said: each kind of evidence by itself, then the ranks.
 
-use chrono::{DateTime, TimeDelta, Utc};
-use rusqlite::Connection;
+use chrono::TimeDelta;
 
 use crate::{
     embed::{BuiltIn, Embedder, pieces::place_of, quantize::Vector},
     error::Result,
+    index::facts::Facts,
     model::{
         anchor::Anchor,
+        place::Owner,
         profile::{Profile, rounded},
         turn::Side,
     },
     recall::{
         anchors_leg,
-        embedders::QueryVector,
-        query::{Query, Weighted},
+        message::Question,
         score::{self, Evidence, LiveFactors, Scored},
         user_index::{Damage, UserIndex},
         words_leg::{self, WordsLeg},
     },
     store::{
-        anchors,
-        users::Scope,
-        vectors::{self, Space},
+        rows::vectors::{self, Space},
+        scope::Scope,
+        snapshot::Snapshot,
     },
     text::words::Word,
 };
-
-/// What is asked, and what was made ready for it before the file was read.
-pub(crate) struct Question<'a> {
-    pub(crate) query: &'a Query,
-    /// The words to look for, and what each counts.
-    pub(crate) words: &'a [Weighted],
-    /// The text that stands for the query's meaning.
-    pub(crate) meaning: &'a str,
-    /// The query in the spaces of embedders that are not built in.
-    pub(crate) vectors: &'a [QueryVector],
-    pub(crate) now: DateTime<Utc>,
-    pub(crate) profile: Profile,
-    pub(crate) k: usize,
-}
 
 /// What was found.
 #[derive(Debug)]
@@ -61,8 +47,8 @@ pub(crate) struct Found {
 /// Where a unit stands, and on what.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stands {
-    /// Its session, and its place there.
-    pub(crate) place: (i64, u32),
+    /// What it stands for.
+    pub(crate) owner: Owner,
     /// The piece that matched best by meaning, and its cosine.
     pub(crate) piece: Option<(u8, f32)>,
     /// Whether it fits by itself, not only for what stands around it.
@@ -71,7 +57,7 @@ pub(crate) struct Stands {
 
 /// Ranks the user's units, but for `hidden` ones (ascending), and gives the best `k`.
 pub(crate) fn find(
-    conn: &Connection,
+    snapshot: &Snapshot<'_>,
     scope: &Scope,
     index: &mut UserIndex,
     question: &Question<'_>,
@@ -79,13 +65,13 @@ pub(crate) fn find(
     hidden: &[u32],
 ) -> Found {
     let mut missing = Vec::new();
-    let words = words_leg::look_up(conn, scope, index, question.words).unwrap_or_else(|error| {
+    let words = words_leg::look_up(snapshot, scope, index, &question.words).unwrap_or_else(|error| {
         missing.push(format!("words: {error}"));
         WordsLeg::default()
     });
-    let meaning = meaning(conn, scope, index, question, &mut missing);
+    let meaning = meaning(snapshot, scope, index, question, &mut missing);
     let spans = &question.query.spans;
-    let anchors = anchor_strengths(conn, scope, index, question).unwrap_or_else(|error| {
+    let anchors = anchor_strengths(snapshot, scope, index, question).unwrap_or_else(|error| {
         missing.push(format!("anchors: {error}"));
         Vec::new()
     });
@@ -128,7 +114,7 @@ pub(crate) fn find(
     let stands = |unit: &Scored| {
         let piece = meaning.piece(unit.seq);
         Stands {
-            place: index.unit(unit.seq).map_or((0, 0), |unit| (unit.session_no, unit.turn_number)),
+            owner: index.unit(unit.seq).map_or(Owner::Other, Facts::owner),
             piece,
             has_evidence: words.are_in(unit.seq)
                 || unit.parts.only_time > 0.0
@@ -184,7 +170,7 @@ impl Meaning {
 /// Compares the query with every piece of every unit, in the first space that has both: those of the caller's embedders
 /// in their order, then the built-in one's. Vectors of different spaces are never compared.
 fn meaning(
-    conn: &Connection,
+    snapshot: &Snapshot<'_>,
     scope: &Scope,
     index: &mut UserIndex,
     question: &Question<'_>,
@@ -200,8 +186,8 @@ fn meaning(
                 continue;
             }
         };
-        match vectors::space(conn, &tried.space) {
-            Ok(Some(space)) => match scan(conn, scope, index, (space, None), vector) {
+        match snapshot.space(&tried.space) {
+            Ok(Some(space)) => match scan(snapshot, scope, index, (space, None), vector) {
                 Ok((_, uncovered)) if uncovered > MAX_UNCOVERED.min(units / 2) => {
                     missing.push(format!(
                         "embedder {}: {uncovered} turns are not embedded yet",
@@ -209,7 +195,7 @@ fn meaning(
                     ));
                 }
                 Ok((meaning, uncovered)) => {
-                    let gaps = vectors::gap_count(conn, scope, space).unwrap_or(0);
+                    let gaps = snapshot.vector_gap_count(scope, space).unwrap_or(0);
                     if gaps > 0 {
                         missing.push(format!(
                             "embedder {}: it refused {gaps} turns, which were found by words only",
@@ -231,11 +217,12 @@ fn meaning(
         }
     }
     let built_in = BuiltIn::default();
-    let Some(vector) = built_in.embed_text(question.meaning) else { return Meaning::default() };
+    let Some(vector) = built_in.embed_text(&question.meaning) else { return Meaning::default() };
     let space = built_in.space();
     let not_in_file = Space { space_no: vectors::NOT_IN_FILE, dims: space.dims as usize };
-    let found = vectors::space(conn, &space)
-        .and_then(|known| scan(conn, scope, index, (known.unwrap_or(not_in_file), Some(built_in)), &vector));
+    let found = snapshot.space(&space).and_then(|known| {
+        scan(snapshot, scope, index, (known.unwrap_or(not_in_file), Some(built_in)), &vector)
+    });
     match found {
         Ok((meaning, _)) => Meaning { model: Some(space.model), ..meaning },
         Err(error) => {
@@ -249,24 +236,25 @@ fn meaning(
 const MAX_UNCOVERED: u32 = 64;
 
 fn scan(
-    conn: &Connection,
+    snapshot: &Snapshot<'_>,
     scope: &Scope,
     index: &mut UserIndex,
     (space, built_in): (Space, Option<BuiltIn>),
     vector: &Vector,
 ) -> Result<(Meaning, u32)> {
-    let (units, last_seq) = (index.units().len(), index.extent().last_seq);
-    let known = index.space(conn, scope, space, built_in)?;
+    let units = index.units().len();
+    let known = index.space(snapshot, scope, space, built_in)?;
     let mut best = vec![BestPieces::default(); units];
     for (seq, piece, cosine) in known.matrix.scan(vector) {
         let Some(best) = best.get_mut(seq as usize - 1) else { continue };
         let side = usize::from(place_of(piece).0 == Side::Reply);
         let (known, known_piece) = (&mut best.cosines[side], &mut best.pieces[side]);
-        // Chosen without a branch: which one it is cannot be foretold.
+        // Chosen without a branch: the branch would be unpredictable.
         *known_piece = if cosine > *known { piece } else { *known_piece };
         *known = cosine.max(*known);
     }
-    Ok((Meaning { best, model: None }, known.uncovered(last_seq)))
+    let covered = known.covered_seq();
+    Ok((Meaning { best, model: None }, index.uncovered(covered)))
 }
 
 /// An anchor below this is only wanted for who the user is; what it came from answers nothing.
@@ -274,7 +262,7 @@ pub(crate) const LEAST_STRENGTH: f64 = 0.3;
 
 /// For each unit that proves an anchor which matters here, by number: the strength of the best.
 fn anchor_strengths(
-    conn: &Connection,
+    snapshot: &Snapshot<'_>,
     scope: &Scope,
     index: &UserIndex,
     question: &Question<'_>,
@@ -295,7 +283,7 @@ fn anchor_strengths(
     };
     let mut strengths = Vec::new();
     for (anchor, strength) in wanted {
-        for seq in anchors::sources(conn, scope, anchor.id)? {
+        for seq in snapshot.sources_of_anchor(scope, anchor.id)? {
             strengths.push((seq, rounded(strength)));
         }
     }

@@ -6,6 +6,7 @@ mod candidates;
 pub(crate) mod context;
 pub(crate) mod embedders;
 mod find;
+pub(crate) mod message;
 pub(crate) mod pack;
 mod query;
 pub(crate) mod score;

@@ -86,9 +86,10 @@ pub(crate) fn rank(
     } else {
         let has_meaning = *profile == Profile::Paper;
         let meaning = |cosine: f32| if has_meaning { rounded(f64::from(cosine)) } else { 0.0 };
-        let known = units.iter().zip(evidence.meaning).filter(|(unit, _)| unit.seq > 0);
+        let has_rank = index.around().iter().map(|around| around.session > 0);
+        let known = units.iter().zip(evidence.meaning).zip(has_rank).filter(|(_, has_rank)| *has_rank);
         known
-            .map(|(unit, &cosine)| (unit.seq, Parts { meaning: meaning(cosine), ..Parts::default() }))
+            .map(|((unit, &cosine), _)| (unit.seq, Parts { meaning: meaning(cosine), ..Parts::default() }))
             .collect()
     };
     let mut ranked: Vec<Scored> = candidates
@@ -132,7 +133,7 @@ pub(crate) fn of_time(
 ) -> Vec<Scored> {
     let units = index.units().iter().zip(index.around()).map(|(unit, around)| (unit, around.session));
     let mut found: Vec<(&Facts, u32)> = units
-        .filter(|(unit, _)| unit.seq > 0 && is_in_time(unit.said_at_ms))
+        .filter(|(unit, session)| *session > 0 && is_in_time(unit.said_at_ms))
         .filter(|(unit, _)| hidden.binary_search(&unit.seq).is_err())
         .collect();
     let mut newest_of = vec![i64::MIN; index.session_count() + 1];
@@ -221,8 +222,12 @@ impl<'a> Lent<'a> {
             *best = best.max(*near);
         }
         let total = around.iter().zip(&near).zip(&open).map(|((around, near), open)| {
-            let is_erased = around.session == 0;
-            if is_erased { 0.0 } else { near + open * of_session * best_of_session[around.session as usize] }
+            let has_no_rank = around.session == 0;
+            if has_no_rank {
+                0.0
+            } else {
+                near + open * of_session * best_of_session[around.session as usize]
+            }
         });
         Self { words, meaning, total: total.collect(), relevance, near }
     }

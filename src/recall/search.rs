@@ -1,13 +1,11 @@
 //! Search in one session, by words.
 
-use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::{
-    config::Config,
     error::{ErrorKind, Result},
     model::turn::Turn,
-    store::{originals, reload, users::Scope},
+    store::{rows::sessions::SessionRow, scope::Scope, snapshot::Snapshot},
     text::{bm25::Ranking, words},
 };
 
@@ -22,26 +20,26 @@ pub struct Found {
 
 /// The best `k` turns of a session before the turn `before`, best first, newest first among equals.
 pub(crate) fn in_session(
-    conn: &Connection,
+    snapshot: &Snapshot<'_>,
     scope: &Scope,
-    config: &Config,
-    session_no: i64,
-    before: u32,
+    session: &SessionRow,
+    before: Option<u32>,
     (query, k): (&str, usize),
 ) -> Result<Vec<Found>> {
     let query = words::query_words(query);
     if query.is_empty() || k == 0 {
         return Ok(Vec::new());
     }
+    let before = before.unwrap_or(session.info.turn_count + 1);
     let mut ranking = Ranking::new(&query);
-    originals::for_each_words(conn, scope, session_no, before, |turn_number, words| {
+    snapshot.words_of_session(scope, session, before, |turn_number, words| {
         ranking.see(turn_number, words);
     })?;
-    let mut found = Vec::new();
+    let (mut found, mut originals) = (Vec::new(), snapshot.originals(scope));
     for (turn_number, score) in ranking.best(k) {
-        match originals::by_number(conn, scope, session_no, turn_number) {
+        match originals.turn_at(session.place(turn_number)) {
             Err(error) if error.kind() == ErrorKind::Corrupt => {} // A damaged turn hides no other.
-            turn => found.extend(turn?.map(|turn| Found { turn: reload::recounted(turn, config), score })),
+            turn => found.extend(turn?.map(|turn| Found { turn, score })),
         }
     }
     Ok(found)

@@ -4,18 +4,18 @@
 
 use std::collections::HashMap;
 
-use rusqlite::Connection;
-
 use crate::{
     embed::{BuiltIn, matrix::Matrix},
     error::Result,
     index::{block_of, facts::Facts},
-    model::anchor::Anchor,
+    model::{anchor::Anchor, place::Owner},
     store::{
-        anchors, index, originals,
-        units::{self, Extent, Unit},
-        users::Scope,
-        vectors::{self, Space},
+        rows::{
+            units::{Extent, Unit},
+            vectors::{self, Space},
+        },
+        scope::Scope,
+        snapshot::Snapshot,
     },
 };
 
@@ -55,7 +55,7 @@ pub(crate) struct Damage {
 /// A unit's session, and what was said before and after it there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Around {
-    /// The session's number among the user's, from 1; of what was erased 0.
+    /// The session's number among the user's, from 1; of what was erased, or is no turn, 0: it has no rank.
     pub(crate) session: u32,
     /// The unit before it, or 0.
     pub(crate) previous: u32,
@@ -71,11 +71,11 @@ struct SessionEntry {
     last_seq: u32,
 }
 
-/// How many units have each field, and how many words those have in all.
+/// How many turns there are, how many have each field, and how many words those have in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Lengths {
     pub(crate) units: u64,
-    /// Units whose speaker has a name.
+    /// Turns whose speaker has a name.
     pub(crate) named: u64,
     head: Total,
     rest: Total,
@@ -128,43 +128,43 @@ impl Total {
 
 impl UserIndex {
     /// Reads all of it but the vectors, which are read when a space is asked for.
-    pub(crate) fn load(conn: &Connection, scope: &Scope) -> Result<Self> {
-        let extent = units::extent(conn, scope)?;
+    pub(crate) fn load(snapshot: &Snapshot<'_>, scope: &Scope) -> Result<Self> {
+        let extent = snapshot.extent(scope)?;
         let mut loaded =
             Self { extent: Extent { last_seq: extent.indexed_seq, ..extent }, ..Self::default() };
-        loaded.units.reserve_exact(extent.last_seq as usize);
-        loaded.around.reserve_exact(extent.last_seq as usize);
-        loaded.field_lengths.reserve_exact(extent.last_seq as usize);
-        loaded.damage.blocks = index::for_each_facts(conn, scope, |facts| loaded.place(facts))?;
-        (loaded.anchors, loaded.damage.anchors) = anchors::sound(conn, scope)?;
-        loaded.take_new(conn, scope, extent)?;
+        loaded.units.reserve_exact(extent.last_seq.0 as usize);
+        loaded.around.reserve_exact(extent.last_seq.0 as usize);
+        loaded.field_lengths.reserve_exact(extent.last_seq.0 as usize);
+        loaded.damage.blocks = snapshot.indexed_facts(scope, |facts| loaded.place(facts))?;
+        (loaded.anchors, loaded.damage.anchors) = snapshot.sound_anchors(scope)?;
+        loaded.take_new(snapshot, scope, extent)?;
         Ok(loaded)
     }
 
-    /// Brings it up to the snapshot that `conn` reads. False: it was of another epoch, and has to be loaded anew.
-    pub(crate) fn refresh(&mut self, conn: &Connection, scope: &Scope) -> Result<bool> {
-        let extent = units::extent(conn, scope)?;
+    /// Brings it up to a snapshot. False: it was of another epoch, and has to be loaded anew.
+    pub(crate) fn refresh(&mut self, snapshot: &Snapshot<'_>, scope: &Scope) -> Result<bool> {
+        let extent = snapshot.extent(scope)?;
         if extent.epoch != self.extent.epoch || extent.last_seq < self.extent.last_seq {
             return Ok(false);
         }
         if extent.anchor_version != self.extent.anchor_version {
-            (self.anchors, self.damage.anchors) = anchors::sound(conn, scope)?;
+            (self.anchors, self.damage.anchors) = snapshot.sound_anchors(scope)?;
         }
-        self.take_new(conn, scope, extent)?;
+        self.take_new(snapshot, scope, extent)?;
         Ok(true)
     }
 
-    fn take_new(&mut self, conn: &Connection, scope: &Scope, extent: Extent) -> Result<()> {
+    fn take_new(&mut self, snapshot: &Snapshot<'_>, scope: &Scope, extent: Extent) -> Result<()> {
         let known = self.extent.last_seq;
         if extent.last_seq > known {
-            units::for_each(conn, scope, (known, extent.last_seq), |Unit { facts, words }| {
+            snapshot.units(scope, (known, extent.last_seq), |Unit { facts, words }| {
                 self.place(facts);
                 self.tail.push((facts.seq, words));
                 Ok(())
             })?;
         }
         if extent.indexed_seq > self.extent.indexed_seq {
-            self.tail.retain(|(seq, _)| *seq > extent.indexed_seq);
+            self.tail.retain(|(seq, _)| *seq > extent.indexed_seq.0);
         }
         self.extent = extent;
         Ok(())
@@ -176,6 +176,10 @@ impl UserIndex {
             self.units.resize(seq as usize, Facts::default());
             self.around.resize(seq as usize, Around::default());
             self.field_lengths.resize(seq as usize, [0; 2]);
+        }
+        if facts.owner() == Owner::Other {
+            self.units[seq as usize - 1] = facts;
+            return;
         }
         let number = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX).saturating_add(1);
         let session =
@@ -221,6 +225,14 @@ impl UserIndex {
         self.extent
     }
 
+    /// How many turns behind a unit are found by words only, if vectors end there.
+    pub(crate) fn uncovered(&self, covered_seq: u32) -> u32 {
+        let behind = self.units.iter().skip(covered_seq as usize);
+        let others = behind.filter(|unit| unit.owner() == Owner::Other).count();
+        let others = u32::try_from(others).unwrap_or(u32::MAX);
+        self.extent.last_seq.0.saturating_sub(covered_seq).saturating_sub(others)
+    }
+
     pub(crate) fn lengths(&self) -> &Lengths {
         &self.lengths
     }
@@ -242,7 +254,7 @@ impl UserIndex {
     /// microseconds each. Units that another embedder has not embedded yet are found by words.
     pub(crate) fn space(
         &mut self,
-        conn: &Connection,
+        snapshot: &Snapshot<'_>,
         scope: &Scope,
         space: Space,
         built_in: Option<BuiltIn>,
@@ -262,11 +274,11 @@ impl UserIndex {
                 self.spaces.len() - 1
             }
         };
-        let last_seq = self.extent.last_seq;
+        let last_seq = self.extent.last_seq.0;
         let known = &mut self.spaces[at];
-        let embedded_seq = vectors::embedded_seq(conn, scope, space)?;
+        let embedded_seq = snapshot.embedded_seq(scope, space)?.0;
         if embedded_seq > known.covered_seq {
-            match known.read(conn, scope, embedded_seq) {
+            match known.read(snapshot, scope, embedded_seq) {
                 Ok(damaged) => self.damage.vectors += damaged,
                 Err(error) => {
                     self.spaces.remove(at); // Half read, it would be read on from its beginning.
@@ -278,13 +290,13 @@ impl UserIndex {
         if let Some(built_in) = built_in
             && last_seq > known.covered_seq
         {
-            let mut originals = originals::Reader::new(conn, scope);
+            let mut originals = snapshot.originals(scope);
             for seq in known.covered_seq + 1..=last_seq {
                 let Some(unit) = self.units.get(seq as usize - 1).filter(|unit| unit.seq == seq) else {
                     continue;
                 };
-                let place = (unit.session_no, unit.turn_number);
-                for piece in units::pieces_at(conn, scope, (&mut originals, place))? {
+                let Owner::Turn(place) = unit.owner() else { continue };
+                for piece in originals.pieces_at(place)? {
                     if let Some(vector) = built_in.embed_text(&piece.text) {
                         known.matrix.push(seq, piece.number, vector.numbers());
                     }
@@ -311,17 +323,17 @@ impl UserIndex {
 }
 
 impl SpaceIndex {
-    /// How many of the newest units are found by words only.
-    pub(crate) fn uncovered(&self, last_seq: u32) -> u32 {
-        last_seq.saturating_sub(self.covered_seq)
+    /// Units up to here have their vectors, if they have any.
+    pub(crate) fn covered_seq(&self) -> u32 {
+        self.covered_seq
     }
 
     /// Reads on; returns how many blocks cannot be read.
-    fn read(&mut self, conn: &Connection, scope: &Scope, embedded_seq: u32) -> Result<usize> {
+    fn read(&mut self, snapshot: &Snapshot<'_>, scope: &Scope, embedded_seq: u32) -> Result<usize> {
         let (known, first) = (self.covered_seq, block_of(self.covered_seq + 1));
         let dims = self.space.dims;
-        self.matrix.reserve(vectors::bytes(conn, scope, self.space, first)?);
-        let damaged = vectors::for_each_block(conn, scope, self.space, first, |block| {
+        self.matrix.reserve(snapshot.vector_bytes(scope, self.space, first)?);
+        let damaged = snapshot.vector_blocks(scope, self.space, first, |block| {
             // Units of a block are in their order, so that what is known is its beginning. While vectors are made anew,
             // old ones lie behind those that are done.
             let count = |until: u32| block.owners().take_while(|(seq, _)| *seq <= until).count();

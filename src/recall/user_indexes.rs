@@ -3,18 +3,18 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use lru::LruCache;
-use rusqlite::Connection;
 
 use crate::{
     error::Result,
+    model::place::UserNo,
     recall::user_index::UserIndex,
-    store::{Store, users::Scope},
+    store::{scope::Scope, snapshot::Snapshot},
 };
 
 /// Indexes of users, by their numbers in the file.
 #[derive(Debug)]
 pub(crate) struct UserIndexes {
-    cache: Mutex<LruCache<i64, Slot>>,
+    cache: Mutex<LruCache<UserNo, Slot>>,
     max_bytes: usize,
 }
 
@@ -30,40 +30,11 @@ impl UserIndexes {
         Self { cache: Mutex::new(LruCache::unbounded()), max_bytes }
     }
 
-    /// Lends the user's index to `find`, brought up to a snapshot of the file, which `read` then reads on without it.
-    ///
-    /// Recalls of one user wait for each other's `find`. They wait before they take a connection: a large index takes a
-    /// second to load, and other users would find all connections in use meanwhile.
-    pub(crate) fn with<F, T>(
-        &self,
-        store: &Store,
-        scope: &Scope,
-        find: impl FnOnce(&Connection, &mut UserIndex) -> F,
-        read: impl FnOnce(&Connection, F) -> Result<T>,
-    ) -> Result<T> {
-        let slot = self.slot(scope.user_no);
-        // Who panicked here has left the index half done.
-        let mut held = slot.lock().unwrap_or_else(|poisoned| {
-            let mut held = poisoned.into_inner();
-            *held = None;
-            slot.clear_poison();
-            held
-        });
-        store.read(|conn| {
-            // What failed half-way holds some units twice; what is not known any more is of no use either.
-            let known = held.as_mut().map_or(Ok(false), |index| index.refresh(conn, scope));
-            if !matches!(known, Ok(true)) {
-                *held = None;
-                known?;
-                *held = Some(UserIndex::load(conn, scope)?);
-            }
-            let index = held.as_mut().expect("it was just put there");
-            let found = find(conn, index);
-            let bytes = index.bytes();
-            drop(held);
-            self.make_room(scope.user_no, bytes);
-            read(conn, found)
-        })
+    /// The user's index, to be waited for.
+    pub(crate) fn of(&self, scope: &Scope) -> Waiting<'_> {
+        let slot =
+            self.lock().get_or_insert(scope.user_no, || Slot { index: Arc::default(), bytes: 0 }).clone();
+        Waiting { indexes: self, user_no: scope.user_no, index: slot.index }
     }
 
     /// Forgets what is known of a user.
@@ -71,13 +42,7 @@ impl UserIndexes {
         self.lock().pop(&scope.user_no);
     }
 
-    fn slot(&self, user_no: i64) -> Arc<Mutex<Option<UserIndex>>> {
-        let mut cache = self.lock();
-        let slot = cache.get_or_insert(user_no, || Slot { index: Arc::default(), bytes: 0 });
-        Arc::clone(&slot.index)
-    }
-
-    fn make_room(&self, user_no: i64, bytes: usize) {
+    fn make_room(&self, user_no: UserNo, bytes: usize) {
         let mut cache = self.lock();
         if let Some(slot) = cache.peek_mut(&user_no) {
             slot.bytes = bytes;
@@ -90,8 +55,61 @@ impl UserIndexes {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, LruCache<i64, Slot>> {
+    fn lock(&self) -> MutexGuard<'_, LruCache<UserNo, Slot>> {
         self.cache.lock().expect("no one panics while holding the cache")
+    }
+}
+
+/// Who is about to use a user's index.
+pub(crate) struct Waiting<'i> {
+    indexes: &'i UserIndexes,
+    user_no: UserNo,
+    index: Arc<Mutex<Option<UserIndex>>>,
+}
+
+/// A user's index, and the right to use it alone.
+pub(crate) struct Lent<'w> {
+    waiting: &'w Waiting<'w>,
+    held: MutexGuard<'w, Option<UserIndex>>,
+}
+
+impl Waiting<'_> {
+    /// Recalls of one user wait for each other here, before they take a connection: a large index takes a second to load,
+    /// and other users would find all connections in use meanwhile.
+    pub(crate) fn wait(&self) -> Lent<'_> {
+        // A panic under this lock leaves the index half built.
+        let held = self.index.lock().unwrap_or_else(|poisoned| {
+            let mut held = poisoned.into_inner();
+            *held = None;
+            self.index.clear_poison();
+            held
+        });
+        Lent { waiting: self, held }
+    }
+}
+
+impl Lent<'_> {
+    /// Uses the index, brought up to a snapshot of the file, and gives it back.
+    pub(crate) fn with<T>(
+        mut self,
+        snapshot: &Snapshot<'_>,
+        scope: &Scope,
+        find: impl FnOnce(&mut UserIndex) -> T,
+    ) -> Result<T> {
+        // What failed half-way holds some units twice; what is not known any more is of no use either.
+        let known = self.held.as_mut().map_or(Ok(false), |index| index.refresh(snapshot, scope));
+        if !matches!(known, Ok(true)) {
+            *self.held = None;
+            known?;
+            *self.held = Some(UserIndex::load(snapshot, scope)?);
+        }
+        let index = self.held.as_mut().expect("it was just put there");
+        let found = find(index);
+        let bytes = index.bytes();
+        let Self { waiting, held } = self;
+        drop(held);
+        waiting.indexes.make_room(waiting.user_no, bytes);
+        Ok(found)
     }
 }
 
@@ -102,7 +120,7 @@ mod tests {
     use super::*;
     use crate::{
         config::Config,
-        store::users::{self, UserKey},
+        store::{Store, scope::UserKey},
     };
 
     #[tokio::test]
@@ -111,27 +129,31 @@ mod tests {
         let config = Config { readers: 2, read_timeout_ms: 3_000, ..Config::default() };
         let store = Store::open(&folder.path().join("memory.db"), config).unwrap();
         let key = UserKey::Name("alex".to_owned());
-        let scope = store.write(move |desk| users::find_or_add(desk.tx, &key, desk.now())).await.unwrap();
+        let scope = store.write(move |tx| tx.add_user(&key)).await.unwrap();
         let indexes = UserIndexes::new(1 << 20);
 
+        let use_index = |find: &dyn Fn()| {
+            let waiting = indexes.of(&scope);
+            let lent = waiting.wait();
+            lent.with(&store.snapshot().unwrap(), &scope, |_| find()).unwrap();
+        };
         let [is_lent, comes, is_given_back] = [(); 3].map(|()| Barrier::new(2));
         thread::scope(|threads| {
             threads.spawn(|| {
-                let keep = |_: &Connection, _: &mut UserIndex| {
+                use_index(&|| {
                     is_lent.wait();
                     is_given_back.wait();
-                };
-                indexes.with(&store, &scope, keep, |_, ()| Ok(())).unwrap();
+                });
             });
             is_lent.wait();
             threads.spawn(|| {
                 comes.wait();
-                indexes.with(&store, &scope, |_, _| (), |_, ()| Ok(())).unwrap();
+                use_index(&|| ());
             });
             comes.wait();
             let others_read = (0..100).try_for_each(|_| {
                 thread::yield_now();
-                store.read(|conn| Ok(conn.execute_batch("SELECT 1")?))
+                store.snapshot()?.jobs().map(drop)
             });
             is_given_back.wait();
             others_read.unwrap();

@@ -6,16 +6,11 @@
 
 use std::cell::Cell;
 
-use rusqlite::Connection;
-
 use crate::{
     embed::lexicon,
     error::Result,
     recall::{query::Weighted, user_index::UserIndex},
-    store::{
-        postings::{self, Shown},
-        users::Scope,
-    },
+    store::{rows::postings::Shown, scope::Scope, snapshot::Snapshot},
     text::words::{EncodedWords, FieldCounts, Word},
 };
 
@@ -118,12 +113,12 @@ impl WordsLeg {
 
 /// Looks every word of the query up, and those that mean nearly the same.
 pub(crate) fn look_up(
-    conn: &Connection,
+    snapshot: &Snapshot<'_>,
     scope: &Scope,
     index: &UserIndex,
     query: &[Weighted],
 ) -> Result<WordsLeg> {
-    let looking = Looking::new(conn, scope, index);
+    let looking = Looking::new(snapshot, scope, index);
     let units = index.units().len();
     let mut leg = WordsLeg { fits: Fits::none(units), ..WordsLeg::default() };
     let mut noted = Noted { often: vec![Often::default(); units], seqs: Vec::new() };
@@ -178,7 +173,7 @@ pub(crate) fn look_up(
 }
 
 struct Looking<'a> {
-    conn: &'a Connection,
+    snapshot: &'a Snapshot<'a>,
     scope: &'a Scope,
     index: &'a UserIndex,
     /// What a word more in a field takes off a match in it.
@@ -189,11 +184,19 @@ struct Looking<'a> {
 }
 
 impl<'a> Looking<'a> {
-    fn new(conn: &'a Connection, scope: &'a Scope, index: &'a UserIndex) -> Self {
+    fn new(snapshot: &'a Snapshot<'a>, scope: &'a Scope, index: &'a UserIndex) -> Self {
         let averages = index.lengths().averages();
         let tail = index.tail().iter().filter_map(|(seq, words)| Some((*seq, EncodedWords::parse(words)?)));
         let (long_head, long_rest) = (B / averages.head, B / averages.rest);
-        Self { conn, scope, index, long_head, long_rest, tail: tail.collect(), is_damaged: Cell::new(false) }
+        Self {
+            snapshot,
+            scope,
+            index,
+            long_head,
+            long_rest,
+            tail: tail.collect(),
+            is_damaged: Cell::new(false),
+        }
     }
 
     /// Shows every unit with the word, ascending, how often it is there by field and length, and whether it is the name of
@@ -215,7 +218,7 @@ impl<'a> Looking<'a> {
             }
             each(seq, often, counts.name);
         };
-        let Shown { last, is_damaged } = postings::for_each(self.conn, self.scope, word, &mut show)?;
+        let Shown { last, is_damaged } = self.snapshot.postings(self.scope, word, &mut show)?;
         self.is_damaged.set(self.is_damaged.get() || is_damaged);
         for (seq, words) in self.tail.iter().filter(|(seq, _)| *seq > last) {
             if let Some(counts) = words.field_counts(word) {

@@ -1,24 +1,17 @@
 //! The hot tiers of live sessions, in memory: a cache of the file, never the truth.
 //!
-//! Any process may write to the file, so an entry is only believed after a look: `PRAGMA data_version` on a
-//! connection that never writes changes with every commit of anybody (3.5 microseconds). If it changed, the
-//! session's version is read (one row); if that changed too, the hot rows are read.
+//! Any process may write to the file, so an entry is only believed after a look: a [`Mark`] changes with every commit
+//! of anybody (3.5 microseconds). If it changed, the session's version is read (one row); if that changed too, the hot
+//! rows are read.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use lru::LruCache;
-use rusqlite::Connection;
 
 use crate::{
     config::Config,
-    error::Result,
     model::ids::SessionId,
-    store::{
-        connect,
-        file::DbFile,
-        sessions::{self, Version},
-        users::Scope,
-    },
+    store::{file::watch::Mark, rows::sessions::Version},
     tier::hot::HotTier,
 };
 
@@ -27,33 +20,14 @@ use crate::{
 struct Entry {
     hot: Arc<HotTier>,
     version: Version,
-    /// The file's data version at which `version` was last seen to hold; `None`: not seen yet.
-    seen_at: Option<i64>,
+    /// When `version` was last seen to hold. `None` if it was not seen yet.
+    seen_at: Option<Mark>,
 }
 
 /// The least recently used session leaves when there are too many, or when they hold too many bytes of text.
 #[derive(Debug)]
 pub(crate) struct Live {
     cache: Mutex<Cache>,
-}
-
-/// A connection that only looks whether anybody has committed, and what became of a session. After any failure the
-/// next look opens another: SQLite promises little for a connection under which a disk has failed.
-///
-/// Having read once, it keeps other processes from removing the log as the last ones to close the file, also while the
-/// writer has no connection.
-#[derive(Debug)]
-pub(crate) struct Watch {
-    file: Arc<DbFile>,
-    watching: Mutex<Watching>,
-}
-
-#[derive(Debug)]
-struct Watching {
-    /// `None` after a failure.
-    conn: Option<Connection>,
-    /// How many connections there have been.
-    openings: u32,
 }
 
 #[derive(Debug)]
@@ -83,13 +57,11 @@ impl Live {
         Self { cache: Mutex::new(cache) }
     }
 
-    /// What is known of a session, and whether it can be believed now that the file is at `data_version`.
-    pub(crate) fn look(&self, session: SessionId, data_version: i64) -> Look {
+    /// What is known of a session, and whether it can be believed `now`.
+    pub(crate) fn look(&self, session: SessionId, now: Mark) -> Look {
         let entry = self.lock().entries.get(&session).cloned();
         match entry {
-            Some(entry) if entry.seen_at == Some(data_version) && entry.version.is_open => {
-                Look::Fresh(entry.hot)
-            }
+            Some(entry) if entry.seen_at == Some(now) && entry.version.is_open => Look::Fresh(entry.hot),
             entry => Look::Unsure { known: entry.map(|entry| (entry.hot, entry.version)) },
         }
     }
@@ -100,7 +72,7 @@ impl Live {
     }
 
     /// Remembers a hot tier that was the file's at `version`.
-    pub(crate) fn put(&self, session: SessionId, hot: Arc<HotTier>, version: Version, seen_at: Option<i64>) {
+    pub(crate) fn put(&self, session: SessionId, hot: Arc<HotTier>, version: Version, seen_at: Option<Mark>) {
         self.lock().put(session, Entry { hot, version, seen_at });
     }
 
@@ -116,53 +88,6 @@ impl Live {
 
     fn lock(&self) -> MutexGuard<'_, Cache> {
         self.cache.lock().expect("no one panics while holding the cache")
-    }
-}
-
-impl Watch {
-    pub(crate) fn new(file: Arc<DbFile>) -> Result<Self> {
-        let watching = Watching { conn: Some(file.reader()?), openings: 1 };
-        let watch = Self { file, watching: Mutex::new(watching) };
-        watch.data_version()?;
-        Ok(watch)
-    }
-
-    /// A number that changes whenever anybody, in any process, has committed.
-    pub(crate) fn data_version(&self) -> Result<i64> {
-        self.ask(|conn, openings| {
-            let seen = connect::data_version(conn)?;
-            // Each connection counts anew, in 32 bits. The openings stand above them, so that what one connection
-            // saw never passes for what another sees.
-            Ok(i64::from(openings) << 32 | (seen & 0xffff_ffff))
-        })
-    }
-
-    /// The session's version, as one row says it.
-    pub(crate) fn version(&self, scope: &Scope, session: SessionId) -> Result<Option<Version>> {
-        self.ask(|conn, _| sessions::version(conn, scope, session))
-    }
-
-    fn ask<T>(&self, ask: impl FnOnce(&Connection, u32) -> Result<T>) -> Result<T> {
-        self.file.noticed()?;
-        let mut watching = self.lock();
-        let conn = if let Some(conn) = watching.conn.take() {
-            conn
-        } else {
-            watching.openings = watching.openings.wrapping_add(1);
-            self.file.reader()?
-        };
-        let answer = ask(&conn, watching.openings)?;
-        watching.conn = Some(conn); // Not reached after a failure: the connection is gone then.
-        Ok(answer)
-    }
-
-    /// Drops the connection. The next look opens another.
-    pub(crate) fn let_go(&self) {
-        self.lock().conn = None;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Watching> {
-        self.watching.lock().expect("no one panics while holding the watch")
     }
 }
 
@@ -191,7 +116,7 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::{model::turn::Turn, store::open, tier::hot::HotLimits};
+    use crate::{model::turn::Turn, tier::hot::HotLimits};
 
     const VERSION: Version = Version { epoch: 0, turn_count: 1, is_open: true };
 
@@ -211,7 +136,7 @@ mod tests {
     fn put<const N: usize>(live: &Live, text_bytes: [usize; N]) -> [SessionId; N] {
         text_bytes.map(|bytes| {
             let session = SessionId::new(DateTime::UNIX_EPOCH);
-            live.put(session, hot(bytes), VERSION, Some(1));
+            live.put(session, hot(bytes), VERSION, Some(Mark::sample(1)));
             session
         })
     }
@@ -261,28 +186,12 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_believed_only_at_the_data_version_it_was_seen_at() {
+    fn an_entry_is_believed_only_at_the_mark_it_was_seen_at() {
         let live = live(100, 100);
         let [a] = put(&live, [1]);
-        assert!(matches!(live.look(a, 1), Look::Fresh(_)));
-        assert!(matches!(live.look(a, 2), Look::Unsure { known: Some((_, VERSION)) }));
+        assert!(matches!(live.look(a, Mark::sample(1)), Look::Fresh(_)));
+        assert!(matches!(live.look(a, Mark::sample(2)), Look::Unsure { known: Some((_, VERSION)) }));
         live.forget(a);
-        assert!(matches!(live.look(a, 1), Look::Unsure { known: None }));
-    }
-
-    #[test]
-    fn after_a_failed_look_the_next_one_uses_another_connection_and_believes_nothing_seen_before() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, _conn) = open::open(&folder.path().join("memory.db"), &Config::default()).unwrap();
-        let watch = Watch::new(Arc::new(file)).unwrap();
-        let before = watch.data_version().unwrap();
-        assert_eq!(watch.data_version().unwrap(), before);
-
-        let stop = || true; // Fails every statement of this connection, and of no other.
-        watch.lock().conn.as_ref().unwrap().progress_handler(1, Some(stop)).unwrap();
-        watch.data_version().unwrap_err();
-        let after = watch.data_version().unwrap();
-        assert_ne!(after, before);
-        assert_eq!(watch.data_version().unwrap(), after);
+        assert!(matches!(live.look(a, Mark::sample(1)), Look::Unsure { known: None }));
     }
 }

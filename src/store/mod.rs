@@ -1,43 +1,20 @@
 //! The only code that speaks to SQLite: opening, migrations, the writer, the readers, and the statements.
 
-pub(crate) mod anchors;
-mod backup;
-mod connect;
-pub(crate) mod desk;
-pub(crate) mod doctor;
-pub(crate) mod embedding;
-pub(crate) mod erase;
-mod errors;
-mod file;
-pub(crate) mod index;
-mod index_checks;
-pub(crate) mod jobs;
-pub(crate) mod lifecycle;
+pub(crate) mod acts;
+pub(crate) mod checks;
+pub(crate) mod columns;
+pub(crate) mod file;
+pub(crate) mod job_tx;
 mod live;
-pub(crate) mod mend;
-mod migrate;
-mod open;
-pub(crate) mod originals;
-pub(crate) mod postings;
-mod readers;
-pub(crate) mod receipts;
-pub(crate) mod record;
-pub(crate) mod reload;
-pub(crate) mod restore;
-pub(crate) mod row_check;
-pub(crate) mod scrub;
-pub(crate) mod sessions;
-pub(crate) mod stats;
-pub(crate) mod summaries;
-pub(crate) mod swap;
+pub(crate) mod rows;
+pub(crate) mod scope;
+pub(crate) mod slice_error;
+pub(crate) mod snapshot;
+pub(crate) mod sql;
+#[cfg(test)]
+mod tests;
 pub(crate) mod transfer;
-mod turn_row;
-pub(crate) mod turns;
-pub(crate) mod units;
-pub(crate) mod users;
-mod values;
-pub(crate) mod vectors;
-mod writer;
+pub(crate) mod write_tx;
 
 use std::{
     path::Path,
@@ -47,7 +24,6 @@ use std::{
     },
 };
 
-use rusqlite::Connection;
 use tokio::sync::Notify;
 
 use crate::{
@@ -55,15 +31,26 @@ use crate::{
     error::Result,
     model::ids::SessionId,
     store::{
-        desk::Desk,
-        file::DbFile,
-        jobs::Owed,
-        live::{Live, Look, Watch},
-        readers::Readers,
-        receipts::NewReceipt,
-        sessions::no_session,
-        users::Scope,
-        writer::Writer,
+        acts::receipts::NewReceipt,
+        checks::{doctor, stats},
+        file::{
+            backup,
+            db_file::DbFile,
+            facts::{FileFacts, Soundness},
+            open,
+            queue::Writer,
+            readers::{Readers, Reading},
+            scrub,
+            sqlite::Sqlite,
+            watch::Watch,
+        },
+        job_tx::JobTx,
+        live::{Live, Look},
+        rows::jobs::{Lease, Owed},
+        scope::Scope,
+        slice_error::SliceResult,
+        snapshot::{Hearer, Snapshot, Source},
+        write_tx::WriteTx,
     },
     tier::hot::HotTier,
 };
@@ -93,7 +80,7 @@ impl Store {
         config.tokenizer.preload();
         let config = Arc::new(config);
         let live = Arc::new(Live::new(&config));
-        let watch = Watch::new(Arc::clone(&file))?;
+        let watch = Watch::new(Arc::clone(&file), Arc::clone(&config.clock))?;
         let readers = Readers::new(Arc::clone(&file), &config)?;
         let work = Arc::new(Notify::new());
         let writer = Writer::start(
@@ -114,60 +101,74 @@ impl Store {
         &self.config
     }
 
-    /// Runs `read` on one snapshot of the file.
-    pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        self.told(self.readers.read(read))
+    /// One moment of the file, to be read with a deadline.
+    pub(crate) fn snapshot(&self) -> Result<Snapshot<'_>> {
+        self.told(self.readers.begin()).map(|reading| Snapshot::new(self.source(), reading))
     }
 
     /// The same on a connection of its own and without a deadline: for looking at all of something.
-    pub(crate) fn read_at_leisure<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        self.told(self.file.reader().and_then(|conn| {
-            let tx = conn.unchecked_transaction()?;
-            read(&tx)
-        }))
+    pub(crate) fn snapshot_at_leisure(&self) -> Result<Snapshot<'_>> {
+        self.told(Reading::at_leisure(&self.file)).map(|reading| Snapshot::new(self.source(), reading))
     }
 
     /// Has a job look at the user's index, in which damage was met, and make it anew.
     pub(crate) fn mend(&self, scope: &Scope) {
         let scope = *scope;
-        self.post(move |desk| mend::queue(desk, &scope));
+        self.try_post(move |tx| tx.queue_mending(&scope));
+    }
+
+    /// Queues deriving anew for every user of whom older rules derived something; for others nothing is written.
+    pub(crate) fn queue_stale_rules(&self) {
+        // If this cannot be read, the next opening looks again.
+        if let Ok(true) = self.snapshot().and_then(|snapshot| snapshot.has_stale_rules()) {
+            self.try_post(|tx| tx.queue_stale_rules());
+        }
     }
 
     /// Queues `work` for the writer and waits until it is durable.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.write_large(0, work).await
+        self.write_sized(0, work).await
     }
 
     /// The same for work that holds so many bytes of text.
-    pub(crate) async fn write_large<T: Send + 'static>(
+    pub(crate) async fn write_sized<T: Send + 'static>(
         &self,
         bytes: usize,
-        work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.foreground.fetch_add(1, Ordering::Relaxed);
-        self.told(self.writer.write(bytes, work).await)
+        self.told(self.writer.write_sized(bytes, work).await)
     }
 
-    /// The same for a slice of a job, which nobody waits for.
+    /// The same for what nobody waits for.
+    pub(crate) async fn write_background<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.told(self.writer.write_sized(0, work).await)
+    }
+
+    /// The same for a slice of a job's work, which holds the job.
     pub(crate) async fn write_slice<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Desk<'_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.told(self.writer.write(0, work).await)
+        lease: Arc<Lease>,
+        work: impl FnOnce(&mut JobTx<'_, '_>) -> SliceResult<T> + Send + 'static,
+    ) -> SliceResult<T> {
+        Ok(self.write_background(move |tx| Ok(work(&mut JobTx::hold(tx, &lease)?)?)).await?)
     }
 
     /// Queues work that nobody waits for. What finds the queue full is left undone.
-    pub(crate) fn post(&self, work: impl FnOnce(&mut Desk<'_>) -> Result<()> + Send + 'static) {
-        self.writer.post(work);
+    pub(crate) fn try_post(&self, work: impl FnOnce(&mut WriteTx<'_>) -> Result<()> + Send + 'static) {
+        self.writer.try_post(work);
     }
 
     /// Writes a receipt behind the answer, if receipts are kept: nobody waits for it.
     pub(crate) fn keep_receipt(&self, scope: Scope, receipt: NewReceipt) {
         if self.config.receipts > 0 {
-            self.post(move |desk| receipts::insert(desk, &scope, &receipt));
+            self.try_post(move |tx| tx.keep_receipt(&scope, &receipt));
         }
     }
 
@@ -201,37 +202,43 @@ impl Store {
         self.told(self.writer.close().and_then(|()| self.file.noticed()))
     }
 
-    /// An answer, for whoever asked. If the file is lost, no connection stays: the next opening of whatever lies there
-    /// now would share locks with it (POSIX's belong to the process), and the memory behind `-shm`.
+    fn source(&self) -> Source<'_> {
+        Source { config: &self.config, file: &self.file, live: &self.live, hearer: self }
+    }
+
+    /// An answer, for whoever asked.
     fn told<T>(&self, answer: Result<T>) -> Result<T> {
-        if answer.is_err() && self.file.noticed().is_err() {
-            self.readers.let_go();
-            self.watch.let_go();
-            self.writer.post(|_| Ok(())); // Who only read wakes the writer up, to look for itself.
-        }
-        answer
+        answer.inspect_err(|_| self.let_go_if_lost())
     }
 
     pub(crate) fn stats(&self) -> Result<stats::Stats> {
-        self.told(self.file.opening(stats::stats))
+        self.look(|sql| stats::stats(sql, FileFacts::read(&self.file, sql.held())?))
     }
 
     pub(crate) fn diagnose(&self) -> Result<doctor::Diagnosis> {
-        self.told(self.file.opening(doctor::diagnose))
+        self.look(|sql| Ok(doctor::diagnose(sql, Soundness::read(sql.held())?)))
+    }
+
+    pub(crate) fn export(&self, scope: &Scope, to: impl std::io::Write) -> Result<transfer::Transferred> {
+        self.look(|sql| transfer::export::export(sql, scope, to))
+    }
+
+    /// Looks at all of something at one moment, on a connection of its own: it may take as long as it takes.
+    fn look<T>(&self, look: impl FnOnce(&Sqlite<'_, Reading>) -> Result<T>) -> Result<T> {
+        self.told(Reading::at_leisure(&self.file).and_then(|reading| {
+            let answer = look(&Sqlite::held_by(reading, &*self.config.clock));
+            self.file.check().and(answer)
+        }))
     }
 
     pub(crate) fn backup(&self, to: &Path) -> Result<u64> {
         self.told(self.file.opening(|path| backup::backup(path, to)))
     }
 
-    pub(crate) fn export(&self, scope: &Scope, to: impl std::io::Write) -> Result<transfer::Transferred> {
-        self.told(self.file.opening(|path| transfer::export::export(path, scope, to)))
-    }
-
     /// The hot tier from memory, if it still holds. Asks the file for a row at most, so that async code may call it.
     pub(crate) fn hot_in_memory(&self, scope: &Scope, session: SessionId) -> Result<Option<Arc<HotTier>>> {
-        let data_version = self.watch.data_version()?;
-        let (hot, known_version) = match self.live.look(session, data_version) {
+        let now = self.watch.mark()?;
+        let (hot, known_version) = match self.live.look(session, now) {
             Look::Fresh(hot) => return Ok(Some(hot)),
             Look::Unsure { known: Some(known) } if known.1.is_open => known,
             Look::Unsure { .. } => return Ok(None),
@@ -243,33 +250,19 @@ impl Store {
             }
             return Ok(None);
         }
-        self.live.put(session, Arc::clone(&hot), known_version, Some(data_version));
+        self.live.put(session, Arc::clone(&hot), known_version, Some(now));
         Ok(Some(hot))
     }
+}
 
-    /// The session in which a talk goes on by now, after silence perhaps a successor.
-    pub(crate) fn latest(&self, scope: &Scope, session: SessionId) -> Result<SessionId> {
-        self.read(|conn| {
-            let session = sessions::existing(conn, scope, session)?;
-            Ok(sessions::latest(conn, scope, session)?.info.id)
-        })
-    }
-
-    /// The hot tier: from memory if it still holds, else from the file.
-    pub(crate) fn hot(&self, scope: &Scope, session: SessionId) -> Result<Arc<HotTier>> {
-        let data_version = self.watch.data_version()?;
-        let known = match self.live.look(session, data_version) {
-            Look::Fresh(hot) => return Ok(hot),
-            Look::Unsure { known } => known,
-        };
-        let (hot, version) = self.read(|conn| {
-            let version = sessions::version(conn, scope, session)?.ok_or_else(no_session)?;
-            match known {
-                Some((hot, known_version)) if known_version == version => Ok((hot, version)),
-                _ => Ok((Arc::new(reload::hot(conn, scope, session, &self.config)?), version)),
-            }
-        })?;
-        self.live.put(session, Arc::clone(&hot), version, Some(data_version));
-        Ok(hot)
+impl Hearer for Store {
+    /// The next opening of whatever lies there now would share locks with a connection that stays (POSIX's belong to the
+    /// process), and the memory behind `-shm`.
+    fn let_go_if_lost(&self) {
+        if self.file.noticed().is_err() {
+            self.readers.let_go();
+            self.watch.let_go();
+            self.writer.try_post(|_| Ok(())); // Who only read wakes the writer up, to look for itself.
+        }
     }
 }

@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use crate::text::{
-    dull_words::is_dull,
-    fillers::without_fillers,
-    sentences::{Sentence, Setting, sentences},
-    stop_words::is_stop_word,
-    terms::{Term, TermKind, for_each_term, is_hiragana},
+use crate::{
+    model::summary::{FEWEST_KEYWORDS, MOST_KEYWORDS},
+    text::{
+        dull_words::is_dull,
+        fillers::without_fillers,
+        sentences::{Sentence, Setting, sentences},
+        stop_words::is_stop_word,
+        terms::{Term, TermKind, for_each_term, is_hiragana},
+    },
 };
 
-/// The fewest and the most keywords; fewer only where the text has no more to offer.
-const FEWEST: usize = 3;
-const MOST: usize = 8;
 /// So many different words ask for one keyword more.
 const WORDS_PER_KEYWORD: usize = 20;
 /// The longest keyword, in bytes: longer "words" are data.
@@ -175,7 +175,7 @@ impl<'a> Topics<'a> {
             .filter(|(key, _)| key[1] == NO_WORD)
             .map(|(key, candidate)| (key[0], candidate.score_of_word()))
             .collect();
-        let wanted = (FEWEST + words.len() / WORDS_PER_KEYWORD).min(MOST);
+        let wanted = (FEWEST_KEYWORDS + words.len() / WORDS_PER_KEYWORD).min(MOST_KEYWORDS);
         let mut ranked: Vec<(u32, Key, Candidate<'_>)> = self
             .found
             .into_iter()

@@ -78,7 +78,7 @@ pub(crate) fn are_counts_of(turn: &Turn, tokenizer: Tokenizer) -> bool {
 /// Whether the counts are right. Those of another tokenizer or piece format cannot be told here; they are counted
 /// again whenever they are read.
 pub(crate) fn has_its_counts(turn: &Turn) -> bool {
-    [Tokenizer::O200kBase, Tokenizer::Cl100kBase]
+    Tokenizer::ALL
         .into_iter()
         .find(|&tokenizer| counted_by(tokenizer) == turn.tokens.counted_by)
         .is_none_or(|tokenizer| count_tokens(&turn.said, tokenizer) == turn.tokens)

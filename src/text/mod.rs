@@ -2,6 +2,7 @@
 
 pub(crate) mod bm25;
 pub(crate) mod control;
+pub(crate) mod cuts;
 pub(crate) mod dull_words;
 pub(crate) mod fillers;
 pub(crate) mod keywords;

@@ -63,7 +63,7 @@ pub(crate) fn side_line(said: &Said, side: Side, text: &str) -> String {
     }
 }
 
-/// More of a side whose line stands above, behind a [`GAP`].
+/// More of a side whose line stands above, behind a [`GAP`](crate::text::cuts::GAP).
 pub(crate) fn further_line(text: &str) -> String {
     format!(" {}\n", quoted(text))
 }
@@ -77,8 +77,8 @@ pub(crate) fn summary_line(summary_text: &str) -> String {
 /// What is known of someone, in one line: `User home: Lisbon`; of what holds no longer, until when it did.
 pub(crate) fn anchor_line(anchor: &Anchor) -> String {
     let subject = match anchor.subject.as_str() {
-        "user" => "User".to_owned(),
-        "assistant" => "Assistant".to_owned(),
+        Anchor::USER => "User".to_owned(),
+        Anchor::ASSISTANT => "Assistant".to_owned(),
         folded => label(Some(&with_capitals(folded)), Origin::User, "Person"),
     };
     let until = anchor.valid_until.map_or_else(String::new, |until| format!(" until {}", until.date_naive()));
@@ -105,15 +105,6 @@ pub(crate) fn date_line(on: NaiveDate) -> String {
 pub(crate) fn now_line(now: DateTime<Utc>) -> String {
     format!("<now: {} UTC>\n", now.format("%Y-%m-%d %H:%M"))
 }
-
-/// Stands where a turn goes on that did not fit.
-pub(crate) fn left_out_line(tokens: u32) -> String {
-    format!("<{tokens} tokens of this turn left out>\n")
-}
-
-/// Stands where something of a turn is left out: before, between or behind what is shown of it. As short as a mark
-/// can be, since it stands two or three times in a turn of 70 tokens.
-pub(crate) const GAP: &str = "<...>\n";
 
 fn line(name: Option<&str>, origin: Origin, role: &str, text: &str) -> String {
     if text.is_empty() { String::new() } else { line_of(&label(name, origin, role), text) }
@@ -291,7 +282,7 @@ mod tests {
     #[test]
     fn every_day_has_as_many_tokens() {
         use crate::text::tokens::Tokenizer;
-        for tokenizer in [Tokenizer::O200kBase, Tokenizer::Cl100kBase] {
+        for tokenizer in Tokenizer::ALL {
             let tokens = |day: &str| tokenizer.count(&date_line(day.parse().unwrap()));
             let first = tokens("0001-01-01");
             for n in 0..3_000 {

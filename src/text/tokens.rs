@@ -9,44 +9,74 @@ use crate::text::{
     pretokens::{self, Rules},
 };
 
-/// A tokenizer of `OpenAI`'s models. Text that looks like a special token is counted as the text it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Tokenizer {
-    /// GPT-4o and later. The default.
-    O200kBase,
-    /// GPT-4 and GPT-3.5.
-    Cl100kBase,
+/// What a tokenizer counts with, and what it keeps while the process lives.
+struct Counter {
+    /// As the file names it.
+    name: &'static str,
+    /// How it splits ASCII.
+    rules: Rules,
+    load: fn() -> CoreBPE,
+    tables: OnceLock<CoreBPE>,
+    /// The counts of pieces met of late.
+    known: Pool<Memo<u32>>,
 }
 
-static O200K: OnceLock<CoreBPE> = OnceLock::new();
-static CL100K: OnceLock<CoreBPE> = OnceLock::new();
+impl Counter {
+    const fn new(name: &'static str, rules: Rules, load: fn() -> CoreBPE) -> Self {
+        Self { name, rules, load, tables: OnceLock::new(), known: Pool::new(Memo::new) }
+    }
+}
 
-/// The counts of pieces met of late.
-type Known = Memo<u32>;
-static O200K_KNOWN: Pool<Known> = Pool::new(Known::new);
-static CL100K_KNOWN: Pool<Known> = Pool::new(Known::new);
+/// Declares the tokenizers: each with its name, how it splits ASCII, and what loads its tables.
+macro_rules! tokenizers {
+    ($($(#[$doc:meta])* $tokenizer:ident = $name:literal, $rules:expr, $load:path;)*) => {
+        /// A tokenizer of `OpenAI`'s models. Text that looks like a special token is counted as the text it is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Tokenizer {
+            $($(#[$doc])* $tokenizer,)*
+        }
+
+        impl Tokenizer {
+            pub(crate) const ALL: [Self; [$($name),*].len()] = [$(Self::$tokenizer),*];
+
+            fn counter(self) -> &'static Counter {
+                match self {
+                    $(Self::$tokenizer => {
+                        static COUNTER: Counter =
+                            Counter::new($name, $rules, || $load().expect("the tables are part of the program"));
+                        &COUNTER
+                    })*
+                }
+            }
+        }
+    };
+}
+
+tokenizers! {
+    /// GPT-4o and later. The default.
+    O200kBase = "o200k_base", Rules::O200k, tiktoken_rs::o200k_base;
+    /// GPT-4 and GPT-3.5.
+    Cl100kBase = "cl100k_base", Rules::Cl100k, tiktoken_rs::cl100k_base;
+}
 
 /// Longer runs of blanks are counted in parts: tiktoken's regex overflows its stack at 999,999 of them. A part's
 /// edge may add a token; shorter runs are exact.
 const MAX_BLANKS: usize = 500_000;
 
 impl Tokenizer {
+    /// What counts where nobody says otherwise.
+    pub(crate) const DEFAULT: Self = Self::O200kBase;
+
     /// The name in the file.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::O200kBase => "o200k_base",
-            Self::Cl100kBase => "cl100k_base",
-        }
+        self.counter().name
     }
 
     /// The tokens of `text`. The first call in a process loads the tables, or waits until they are loaded
     /// (0.1-0.9 s).
     pub fn count(self, text: &str) -> u32 {
         let tables = self.tables();
-        let (rules, known) = match self {
-            Self::O200kBase => (Rules::O200k, &O200K_KNOWN),
-            Self::Cl100kBase => (Rules::Cl100k, &CL100K_KNOWN),
-        };
+        let Counter { rules, known, .. } = self.counter();
         let counted_by_library = |text: &str| -> u32 {
             let tokens: usize = parts(text).map(|part| tables.encode_ordinary(part).len()).sum();
             clamp_u32(tokens)
@@ -58,7 +88,7 @@ impl Tokenizer {
                     tokens = tokens.saturating_add(counted_by_library(block));
                     continue;
                 }
-                pretokens::for_each(block, rules, |piece| {
+                pretokens::for_each(block, *rules, |piece| {
                     let count = known.get(piece, || counted_by_library(piece));
                     tokens = tokens.saturating_add(count);
                 });
@@ -79,24 +109,12 @@ impl Tokenizer {
 
     /// Whether a count would have to wait for the tables.
     pub(crate) fn is_ready(self) -> bool {
-        self.cell().get().is_some()
+        self.counter().tables.get().is_some()
     }
 
     fn tables(self) -> &'static CoreBPE {
-        self.cell().get_or_init(|| {
-            let tables = match self {
-                Self::O200kBase => tiktoken_rs::o200k_base(),
-                Self::Cl100kBase => tiktoken_rs::cl100k_base(),
-            };
-            tables.expect("the tables are part of the program")
-        })
-    }
-
-    fn cell(self) -> &'static OnceLock<CoreBPE> {
-        match self {
-            Self::O200kBase => &O200K,
-            Self::Cl100kBase => &CL100K,
-        }
+        let counter = self.counter();
+        counter.tables.get_or_init(counter.load)
     }
 }
 
@@ -186,10 +204,11 @@ mod tests {
     }
 
     fn agrees_with_the_library(text: &str) -> Result<(), String> {
-        for (tokenizer, library) in [
-            (Tokenizer::O200kBase, tiktoken_rs::o200k_base_singleton()),
-            (Tokenizer::Cl100kBase, tiktoken_rs::cl100k_base_singleton()),
-        ] {
+        for tokenizer in Tokenizer::ALL {
+            let library = match tokenizer {
+                Tokenizer::O200kBase => tiktoken_rs::o200k_base_singleton(),
+                Tokenizer::Cl100kBase => tiktoken_rs::cl100k_base_singleton(),
+            };
             let (ours, theirs) = (tokenizer.count(text), clamp_u32(library.encode_ordinary(text).len()));
             if ours != theirs {
                 return Err(format!("{tokenizer:?} of {text:?}: {ours}, the library says {theirs}"));
@@ -225,7 +244,7 @@ mod tests {
             a in prop::collection::vec(fragment(), 0..20), b in prop::collection::vec(fragment(), 0..20),
         ) {
             let (a, b) = (format!("User: {}\n", a.concat()), format!("<{}\n", b.concat()));
-            for tokenizer in [Tokenizer::O200kBase, Tokenizer::Cl100kBase] {
+            for tokenizer in Tokenizer::ALL {
                 prop_assert_eq!(tokenizer.count(&(a.clone() + &b)), tokenizer.count(&a) + tokenizer.count(&b));
             }
         }

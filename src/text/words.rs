@@ -22,8 +22,15 @@ use crate::{
     },
 };
 
+/// Version of how a turn becomes its words and traits: raised when that changes for any turn, so that forward lists are
+/// written anew.
+pub(crate) const RULES_VERSION: i64 = 1;
+
 /// The most distinct words of a query that are looked for; the first ones count.
 pub(crate) const MAX_QUERY_WORDS: usize = 64;
+/// No more of a query is read, for its words as for what it points at: people ask in a sentence or two. Enough for 64 words
+/// of any natural language; a longer query is cut here, on a character's edge.
+pub(crate) const MAX_QUERY_BYTES: usize = 4_096;
 
 /// A folded and stemmed word: FNV-1a over its UTF-8, 64 bits folded to 32 by xor
 /// (draft-eastlake-fnv, sections 2 and 3). Of 300,000 different words about 11 pairs collide.
@@ -266,8 +273,6 @@ fn counts_of(entry: [u8; ENTRY]) -> FieldCounts {
 
 /// The words of a query, each once, in their order, at most [`MAX_QUERY_WORDS`].
 pub(crate) fn query_words(query: &str) -> Vec<Word> {
-    /// Enough for 64 words of any natural language; a longer query is cut here, on a character's edge.
-    const MAX_QUERY_BYTES: usize = 4_096;
     let mut words = Vec::new();
     for_each_word(&query[..query.floor_char_boundary(MAX_QUERY_BYTES)], |word| {
         if words.len() < MAX_QUERY_WORDS && !words.contains(&word) {
@@ -440,6 +445,33 @@ mod tests {
         let query = query_words(query);
         let found = !query.is_empty() && query.iter().all(|&word| words.count(word) > 0);
         assert_eq!(found, finds, "{text:?} by {query:?}");
+    }
+
+    #[test]
+    fn other_words_have_another_version() {
+        let sides = [
+            (
+                "Don't we ALWAYS ship C++ code \u{e9}t\u{e9}? I prefer running, \u{4f60}\u{597d}!",
+                "Yes, 3.5 of them.",
+            ),
+            ("Is it going to be sunny?", ""),
+            (
+                "From now on, no jokes about boats and boating.",
+                "Fine: the boats' names were removed. [image: a boat]",
+            ),
+        ];
+        let mut sum = crc32fast::Hasher::new();
+        for (user, reply) in sides {
+            let mut turn = NewTurn::new(user.repeat(9), reply);
+            sum.update(&WordCounts::of(&turn.said).encode());
+            turn.said.user_name = Some("Zo\u{eb} Miller".into());
+            sum.update(&WordCounts::of(&turn.said).encode());
+        }
+        assert_eq!(
+            (RULES_VERSION, sum.finalize()),
+            (1, 3_134_853_925),
+            "raise RULES_VERSION, and put the new sum here"
+        );
     }
 
     #[test]

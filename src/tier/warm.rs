@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::model::turn::Turn;
 
-/// The newest warm turns of a session, oldest first: at most 50 of them within 15,000 tokens by default.
+/// The newest warm turns of a session, oldest first: at most [`Config::warm_turns`](crate::Config::warm_turns)
+/// of them, within [`Config::warm_tokens`](crate::Config::warm_tokens).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WarmTier {
     /// The turns, oldest first.

@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf, process::Stdio};
 
 use rusqlite::OpenFlags;
 use serde_json::{Value, json};
-use thermocline::Tokenizer;
+use thermocline::{Config, Tokenizer};
 
 use crate::shell::{Shell, ended, line, talk};
 
@@ -342,49 +342,25 @@ fn a_backup_is_sound_and_replaces_nothing() {
     assert_eq!(shell.run(&["backup", "copy.db"]).code, 3);
 }
 
+/// Every verb that the help of this one lists, and those below it.
+fn verbs_below(shell: &Shell, verb: &[String]) -> Vec<Vec<String>> {
+    let args: Vec<&str> = verb.iter().map(String::as_str).chain(["-h"]).collect();
+    let help = shell.run(&args).stdout;
+    let listed =
+        help.split("Commands:\n").nth(1).unwrap_or_default().lines().take_while(|line| !line.is_empty());
+    let names = listed.filter_map(|line| line.strip_prefix("  ").filter(|name| !name.starts_with(' ')));
+    let below = names.map(|line| [verb, &[line.split(' ').next().unwrap().to_owned()]].concat());
+    below.flat_map(|verb| [vec![verb.clone()], verbs_below(shell, &verb)].concat()).collect()
+}
+
 #[test]
 fn the_help_of_every_verb_has_an_example() {
     let shell = Shell::new();
-    for verb in [
-        &["demo"][..],
-        &["replay"],
-        &["context"],
-        &["recall"],
-        &["why"],
-        &["chat"],
-        &["eval"],
-        &["embed"],
-        &["embed", "status"],
-        &["embed", "rebuild"],
-        &["session"],
-        &["session", "list"],
-        &["session", "show"],
-        &["session", "end"],
-        &["session", "summaries"],
-        &["session", "restore"],
-        &["session", "compress"],
-        &["turn"],
-        &["turn", "show"],
-        &["anchor"],
-        &["anchor", "list"],
-        &["anchor", "show"],
-        &["anchor", "set"],
-        &["anchor", "retract"],
-        &["jobs"],
-        &["jobs", "list"],
-        &["jobs", "run"],
-        &["jobs", "retry"],
-        &["erase"],
-        &["export"],
-        &["import"],
-        &["stats"],
-        &["doctor"],
-        &["backup"],
-        &["completions"],
-        &[],
-    ] {
+    let verbs = verbs_below(&shell, &[]);
+    assert!(verbs.len() >= 35 && verbs.contains(&vec!["jobs".to_owned(), "retry".to_owned()]), "{verbs:?}");
+    for verb in verbs.iter().chain([&Vec::new()]) {
         for help in ["-h", "--help"] {
-            let run = shell.run(&[verb, &[help]].concat());
+            let run = shell.run(&verb.iter().map(String::as_str).chain([help]).collect::<Vec<_>>());
             let example = format!("thermocline {}", verb.join(" "));
             let examples = run.stdout.split("Example").nth(1).unwrap_or_default();
             assert!(run.code == 0 && examples.contains(example.trim_end()), "{verb:?} {help}");
@@ -412,4 +388,43 @@ fn a_reader_who_goes_away_is_no_failure() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+}
+
+/// `1,500`.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).unwrap()).collect();
+    groups.join(",")
+}
+
+#[test]
+fn what_people_read_names_the_defaults() {
+    let Config { hot_turns, hot_tokens, warm_turns, warm_tokens, shares, tokenizer, .. } = Config::default();
+    let (hot_tokens, warm_tokens) = (grouped(hot_tokens as usize), grouped(warm_tokens as usize));
+    let shell = Shell::new();
+    let says = |name: &str, text: &str, words: String| {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&words), "{name} does not say {words:?}");
+    };
+    let shown = |args: &[&str]| shell.run(args).stdout;
+    let read = |path: &str| fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+
+    says("--help", &shown(&["--help"]), format!("hot: at most {hot_turns}, and {hot_tokens} tokens"));
+    says(
+        "demo",
+        &shown(&["--db", "demo.db", "demo"]),
+        format!("At most {hot_turns} turns and {hot_tokens} tokens"),
+    );
+    says("README.md", &read("README.md"), format!("at most {hot_turns}, at most {hot_tokens} tokens"));
+    says("README.md", &read("README.md"), format!("newest {warm_turns} within {warm_tokens} tokens"));
+    says("ARCHITECTURE.md", &read("ARCHITECTURE.md"), format!("{warm_turns} within {warm_tokens} tokens"));
+    says(
+        "CHANGELOG.md",
+        &read("CHANGELOG.md"),
+        format!("{hot_turns} turns and {hot_tokens} tokens by default"),
+    );
+    let budget = format!("[default: {}]", shares.total());
+    says("context", &shown(&["context", "--help"]), format!("counted by {} {budget}", tokenizer.as_str()));
+    says("chat", &shown(&["chat", "--help"]), budget);
 }

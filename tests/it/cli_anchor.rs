@@ -1,7 +1,7 @@
 //! The binary on anchors: set, listed, shown and taken back by hand.
 
 use serde_json::{Value, json};
-use thermocline::Attribute;
+use thermocline::{Attribute, Cardinality};
 
 use crate::shell::{Ended, Shell};
 
@@ -186,10 +186,13 @@ fn a_value_commands_no_terminal() {
 }
 
 #[test]
-fn the_help_names_every_attribute() {
+fn the_help_names_every_attribute_and_which_have_one_value() {
     let help = Shell::new().run(&["anchor", "--help"]).stdout;
-    let words: Vec<_> = help.split(|c: char| !c.is_ascii_alphabetic()).collect();
+    let (one, many) = help.split_once("One value at a time have").unwrap().1.split_once("Many have").unwrap();
+    let has = |list: &str, word| list.split(|c: char| !c.is_ascii_alphabetic()).any(|named| named == word);
+    let sentence = many.split_once('.').unwrap().0;
     for attribute in Attribute::ALL {
-        assert!(words.contains(&attribute.as_str()), "{}", attribute.as_str());
+        let (name, is_one) = (attribute.as_str(), attribute.cardinality() == Cardinality::One);
+        assert_eq!((has(one, name), has(sentence, name)), (is_one, !is_one), "{name}");
     }
 }

@@ -46,6 +46,7 @@ fn tiers_agree(memory: &Thermocline, path: &Path) {
             "SELECT turn_number FROM conversation_turns WHERE session_id = ?1 AND memory_tier = 'hot' ORDER BY 1",
         )
         .unwrap();
+    let Config { hot_turns, hot_tokens, .. } = Config::default();
     let user = memory.user("alex").unwrap();
     for info in user.sessions().unwrap() {
         let session = user.session_by_id(info.id).unwrap();
@@ -53,7 +54,7 @@ fn tiers_agree(memory: &Thermocline, path: &Path) {
         let rows: Vec<u32> = rows.map(Result::unwrap).collect();
         assert_eq!(hot(&session), rows);
         let tier = session.hot().unwrap();
-        assert!(tier.len() <= 5 && (tier.total_tokens() <= 1_500 || tier.len() == 1));
+        assert!(tier.len() <= hot_turns && (tier.total_tokens() <= hot_tokens || tier.len() == 1));
         assert_eq!(tier.is_empty(), info.ended_at.is_some() || info.turn_count == 0);
     }
 }

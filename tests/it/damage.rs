@@ -369,6 +369,17 @@ fn a_row_whose_tier_or_number_is_damaged_keeps_its_session_from_nothing() {
 }
 
 #[test]
+fn a_hot_turn_whose_row_is_gone_keeps_no_other_from_moving() {
+    let fixture = Fixture::new();
+    let session = fixture.session();
+    (1..=5).for_each(|n| drop(session.record(turn(n)).unwrap()));
+    meddle(&fixture.path(), "DELETE FROM conversation_turns WHERE turn_number = 1");
+    (6..=7).for_each(|n| drop(session.record(turn(n)).unwrap()));
+    let moved: Vec<u32> = session.transitions().unwrap().iter().map(|moved| moved.turn_number).collect();
+    assert_eq!(moved, [2]);
+}
+
+#[test]
 fn what_was_damaged_before_there_were_checksums_is_not_taken_for_sound() {
     let fixture = Fixture::new();
     fixture.session().record(turn(1)).unwrap();

@@ -1,11 +1,13 @@
-//! How the house is built: imports point one way, SQL stands in one place, every statement names its user.
+//! How the house is built: imports point one way and in no circle, SQL stands in one place, every statement names its user.
 
-use std::{collections::HashMap, fs, path::Path};
+use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path};
+
+use crate::imports::{Crate, Imports, circles};
 
 /// From the ground up. A module may import its own layer and those before it.
 const LAYERS: &[&[&str]] = &[
     &["error", "model"],
-    &["aside", "clock", "endpoint", "text"],
+    &["aside", "clock", "endpoint", "faults", "text"],
     &["compress", "embed", "index", "tier"],
     &["config"],
     &["store"],
@@ -33,7 +35,9 @@ fn sources() -> Vec<(String, String)> {
             }
         }
     }
-    files.retain(|(path, _)| !path.starts_with("bin/"));
+    // Tests in files of their own are tests, too.
+    let is_test = |path: &str| path.ends_with("/tests.rs") || path.contains("/tests/");
+    files.retain(|(path, _)| !path.starts_with("bin/") && !is_test(path));
     assert!(files.len() > 30, "the sources are found");
     files
 }
@@ -45,82 +49,127 @@ fn layer_of(module: &str) -> usize {
         .unwrap_or_else(|| panic!("{module} is in no layer"))
 }
 
-/// The modules that a file names behind `crate::`, alone or in a list. A name that the crate shows to all stands
-/// for the module that it comes from.
-fn imports(code: &str) -> Vec<String> {
-    let shown = shown_names();
-    let names = code.split("crate::").skip(1).flat_map(|path| match path.strip_prefix('{') {
-        None => vec![first_word(path)],
-        Some(list) => list_items(list).iter().map(|item| first_word(item)).collect(),
-    });
-    names.filter(|name| !name.is_empty()).map(|name| shown.get(&name).cloned().unwrap_or(name)).collect()
-}
-
-/// The items between an open brace and the one that closes it, the lists inside them kept whole.
-fn list_items(list: &str) -> Vec<String> {
-    let mut items = vec![String::new()];
-    let mut depth = 0;
-    for c in list.chars() {
-        match c {
-            '}' if depth == 0 => break,
-            ',' if depth == 0 => {
-                items.push(String::new());
-                continue;
-            }
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
-        }
-        items.last_mut().unwrap().push(c);
-    }
-    items
-}
-
-/// What `lib.rs` shows under the crate's own name, and the module that it comes from.
-fn shown_names() -> HashMap<String, String> {
-    let lib = include_str!("../../src/lib.rs");
-    let list = lib.split("pub use crate::{").nth(1).unwrap();
-    let mut shown = HashMap::new();
-    for item in list_items(list) {
-        for path in item.split([',', '{', '}']) {
-            let name = path.rsplit("::").next().unwrap().trim();
-            if !name.is_empty() {
-                shown.insert(name.to_owned(), first_word(&item));
-            }
-        }
-    }
-    assert_eq!(shown.get("Tokenizer").map(String::as_str), Some("text"), "lib.rs is understood");
-    shown
-}
-
-fn first_word(path: &str) -> String {
-    path.trim_start().chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect()
-}
+const ROOTS: [&str; 2] = ["lib.rs", "bin/thermocline/main.rs"];
 
 #[test]
 fn imports_point_one_way() {
-    for (path, code) in sources() {
-        let own = path.split(['/', '.']).next().unwrap();
-        if own == "lib" || path == "handles/blocking.rs" {
-            continue; // The public surface, and what wraps it.
+    let library = Crate::of_sources("lib.rs");
+    for (path, imported) in library.imports().into_iter().chain(library.shown()) {
+        let module = |path: &str| path.split(['/', '.']).next().unwrap().to_owned();
+        if path == "lib.rs" {
+            continue; // The public surface.
         }
-        for module in imports(&code) {
-            assert!(layer_of(&module) <= layer_of(own), "src/{path} imports {module}, which lies above it");
+        for other in imported.keys() {
+            let is_below = layer_of(&module(other)) <= layer_of(&module(&path));
+            assert!(is_below, "src/{path} imports src/{other}, which lies above it");
         }
     }
 }
 
 #[test]
-fn the_test_above_sees_imports() {
-    let code = "use crate::{\n    error::Result,\n    store::{Store, users::Scope},\n};\nuse crate::recall::pack;\nlet x = crate::clock::now();";
-    assert_eq!(imports(code), ["error", "store", "recall", "clock"]);
-    let code = "use crate::Thermocline;\nuse crate::{Config, ContextOptions as O, blocking::Session, model::ids::UserId, Check};\nlet x: crate::Turn;";
-    assert_eq!(imports(code), ["handles", "config", "recall", "handles", "model", "store", "model"]);
+fn no_files_import_one_another_in_a_circle() {
+    for root in ROOTS {
+        let imports = Crate::of_sources(root).imports();
+        let told: String = circles(&imports).iter().map(|circle| told(circle, &imports)).collect();
+        assert!(told.is_empty(), "circles of imports:\n{told}");
+    }
+}
+
+/// A circle, a line for each import in it.
+fn told(circle: &BTreeSet<String>, imports: &Imports) -> String {
+    let mut told = String::new();
+    for file in circle {
+        for (other, names) in imports[file].iter().filter(|(other, _)| circle.contains(*other)) {
+            let names = names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+            writeln!(told, "src/{file} imports {names} of src/{other}").unwrap();
+        }
+    }
+    told
+}
+
+#[track_caller]
+fn check_circles(files: &[(&str, &str)], expected: &[&[&str]]) {
+    let read = |path: &str| files.iter().find(|file| file.0 == path).map(|file| file.1.to_owned());
+    let found = circles(&Crate::new("lib.rs", read).imports());
+    let expected = expected.iter().map(|circle| circle.iter().map(ToString::to_string).collect()).collect();
+    assert_eq!(found, expected, "{files:?}");
 }
 
 #[test]
-fn sql_stands_only_in_the_store() {
-    for (path, code) in sources().into_iter().filter(|(path, _)| !path.starts_with("store/")) {
+fn a_circle_is_seen_by_whatever_path_it_goes() {
+    const BOTH: &[&[&str]] = &[&["a.rs", "b.rs"]];
+    let check = |lib: &str, a: &str, b: &str, expected| {
+        check_circles(&[("lib.rs", lib), ("a.rs", a), ("b.rs", b)], expected);
+    };
+    let lib = "mod a; mod b;";
+    check(lib, "use crate::b::B; struct A;", "struct B;", &[]);
+    check(lib, "use crate::b::B; struct A;", "use crate::a::A; struct B;", BOTH);
+    check(
+        lib,
+        "use crate::{c::C, b::{self as other}}; fn a() { other::b() }",
+        "fn b() { super::a::a() }",
+        BOTH,
+    );
+    check("mod a; mod b; pub use crate::{a::A, b::B as C};", "use crate::C;", "fn b(a: crate::A) {}", BOTH);
+    check(
+        lib,
+        "fn a() { use super::b; b::b() }",
+        "pub(in crate::a) use crate::a; type B<'b> = a::A<'b>;",
+        BOTH,
+    );
+}
+
+#[test]
+fn a_longer_circle_is_one_and_others_are_others() {
+    let files = [
+        ("lib.rs", "mod a; mod b; mod c; mod d; mod e; mod f;"),
+        ("a.rs", "use crate::b::B;"),
+        ("b.rs", "use crate::c::C;"),
+        ("c.rs", "use crate::{a::A, d::D};"),
+        ("d.rs", "use crate::e::E;"),
+        ("e.rs", "use crate::d::D;"),
+        ("f.rs", "use crate::a::A;"),
+    ];
+    check_circles(&files, &[&["a.rs", "b.rs", "c.rs"], &["d.rs", "e.rs"]]);
+}
+
+#[test]
+fn a_parent_may_show_what_its_children_define_but_not_use_it_if_they_use_its_own() {
+    const BOTH: &[&[&str]] = &[&["p/c.rs", "p/mod.rs"]];
+    let check = |parent: &str, child: &str, expected| {
+        check_circles(&[("lib.rs", "mod p;"), ("p/mod.rs", parent), ("p/c.rs", child)], expected);
+    };
+    let child = "use super::P; pub(super) struct C;";
+    check("mod c; pub use c::C; pub struct P;", child, &[]);
+    check("mod c; pub(crate) use self::c::C; pub struct P;", child, &[]);
+    check("mod c; pub use c::C; pub struct P; fn p() -> C {}", child, BOTH);
+    check("mod c; use c::C; pub struct P;", child, BOTH);
+    check("mod c; pub struct P; fn p() -> c::C {}", child, BOTH);
+    check("mod c; pub struct P; fn p() -> c::C {}", "pub(super) struct C;", &[]);
+    check("mod c; pub use c::c; pub struct P; fn p(p: P) { p.c() }", child, &[]);
+}
+
+#[test]
+fn tests_comments_and_texts_import_nothing() {
+    let check = |a: &str| {
+        check_circles(&[("lib.rs", "mod a; mod b;"), ("a.rs", a), ("b.rs", "use crate::a::A;")], &[]);
+    };
+    check("#[cfg(test)]\nmod tests { use crate::b::B; }");
+    check(
+        "#[cfg(test)] mod nowhere; #[cfg(test)] use crate::{b::B}; #[cfg(test)] fn a() -> crate::b::B { {} }",
+    );
+    check("// crate::b::B\n/* crate::b::B */ /// crate::b::B\nstruct A;");
+    check(
+        r##"const A: [&str; 4] = ["crate::b::B", "\"crate::b::B", r"\", r#""crate::b::B"#]; // crate::b::B"##,
+    );
+    check("const A: [char; 3] = ['\"', '\\'', 'c']; fn a<'a>(a: &'a str) {} // \" crate::b::B");
+}
+
+#[test]
+fn sql_about_rows_stands_only_in_rows() {
+    // `file/` asks of the file itself, and knows no table by what is in it but those of migrations and scrubs.
+    let is_elsewhere = |path: &String| !path.starts_with("store/rows/") && !path.starts_with("store/file/");
+    for (path, code) in sources().into_iter().filter(|(path, _)| is_elsewhere(path)) {
         for word in ["SELECT ", "INSERT INTO", "UPDATE ", "DELETE FROM", "PRAGMA "] {
             assert!(!code.contains(word), "src/{path} speaks SQL: {word}");
         }
@@ -128,61 +177,12 @@ fn sql_stands_only_in_the_store() {
 }
 
 #[test]
-fn every_statement_about_a_users_rows_names_the_user() {
-    // Jobs belong to the file: whoever runs them is no user.
-    const TABLES: [&str; 19] = [
-        "conversation_sessions",
-        "conversation_turns",
-        "recall_units",
-        "memory_tier_transitions",
-        "conversation_summaries",
-        "archived_frames",
-        "archived_turns",
-        "identity_anchors",
-        "derivations",
-        "postings",
-        "unit_blocks",
-        "user_spaces",
-        "vector_blocks",
-        "vector_gaps",
-        "recall_receipts",
-        "recall_receipt_items",
-        "unit_uses",
-        "use_counts",
-        "promotions",
-    ];
-    // When vectors are made anew, it is those of all.
-    const OF_ALL: [&str; 4] = [
-        "DELETE FROM user_spaces WHERE space_no = ?1",
-        "DELETE FROM vector_gaps WHERE space_no = ?1",
-        "UPDATE user_spaces SET embedded_seq = 0 WHERE space_no = ?1",
-        "(SELECT rowid FROM vector_blocks WHERE space_no = ?1 LIMIT 64)",
-    ];
-    let mut seen = 0;
-    for (path, code) in sources() {
-        // These count over the whole file and give back nothing of what anybody said.
-        if !path.starts_with("store/")
-            || ["store/doctor.rs", "store/stats.rs", "store/migrate.rs"].contains(&path.as_str())
-        {
-            continue;
-        }
-        for literal in code.split('"').skip(1).step_by(2) {
-            // A table's name alone is no statement, nor is what an error says.
-            let is_sql = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "FROM ", "JOIN "];
-            if is_sql.iter().any(|word| literal.contains(word))
-                && TABLES.iter().any(|table| literal.contains(table))
-            {
-                seen += 1;
-                assert!(
-                    literal.contains("user_id")
-                        || literal.contains("user_no")
-                        || OF_ALL.iter().any(|all| literal.ends_with(all)),
-                    "in src/{path}: {literal}"
-                );
-            }
+fn only_the_file_speaks_to_sqlite() {
+    for (path, code) in sources().into_iter().filter(|(path, _)| !path.starts_with("store/file/")) {
+        for name in ["rusqlite", "r2d2", "refinery", "data_version", "&Connection", "|conn|"] {
+            assert!(!code.contains(name), "src/{path} names {name}");
         }
     }
-    assert!(seen > 10, "the statements are found");
 }
 
 #[test]

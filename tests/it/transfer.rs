@@ -208,7 +208,7 @@ fn a_file_that_is_cut_short_doubled_or_mixed_up_changes_nothing() {
     check_refused(&memory, "cut in a line", half, ErrorKind::InvalidInput);
     let foreign = [lines[0], &format!("{{\"line\":\"{CANARY}\"}}"), lines[1]];
     check_refused(&memory, "a foreign line", &joined(&foreign), ErrorKind::InvalidInput);
-    check_refused(&memory, "no JSON", &joined(&[lines[0], CANARY]), ErrorKind::InvalidInput);
+    check_refused(&memory, "not JSON", &joined(&[lines[0], CANARY]), ErrorKind::InvalidInput);
     check_refused(&memory, "two exports", &exported.replacen(lines[1], lines[0], 1), ErrorKind::InvalidInput);
     check_refused(&memory, "something else", CANARY, ErrorKind::InvalidInput);
 }
@@ -268,6 +268,70 @@ fn a_file_that_contradicts_itself_changes_nothing() {
     }
 }
 
+/// The lines of an export with one more, and the counts of the last line to match.
+fn with_another(mut lines: Vec<Value>, line: Value) -> Vec<Value> {
+    let counted = match line["line"].as_str().unwrap() {
+        "summary" => "summaries".to_owned(),
+        kind => format!("{kind}s"),
+    };
+    let end = lines.last_mut().unwrap();
+    end[&counted] = json!(end[&counted].as_u64().unwrap() + 1);
+    let behind = lines.iter().rposition(|other| other["line"] == line["line"]).unwrap();
+    lines.insert(behind + 1, line);
+    lines
+}
+
+#[test]
+fn what_can_be_only_once_in_a_file_is_refused_if_an_export_has_it_twice() {
+    let mut fixture = Fixture::new();
+    let (_memory, user) = seed(&mut fixture);
+    let exported = export(&user);
+    let lines: Vec<Value> = exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let target = Fixture::new();
+    let memory = target.open();
+    let new_id = json!("00000000-0000-7000-8000-000000000000");
+    let another = |kind: &str, changes: &[(&str, &Value)]| {
+        let mut line = lines.iter().rfind(|line| line["line"] == kind).unwrap().clone();
+        for (field, new) in changes {
+            line[*field] = (*new).clone();
+        }
+        with_another(lines.clone(), line)
+    };
+    let anchor = lines.iter().rfind(|line| line["line"] == "anchor").unwrap();
+    let is_of_it = |line: &Value| line["anchor_id"] == anchor["id"];
+    let doubled_anchor = {
+        let value = json!("Porto");
+        let mut lines = another("anchor", &[("value", &value)]);
+        lines.iter_mut().filter(|line| is_of_it(line)).for_each(|line| line["value"] = value.clone());
+        lines
+    };
+    let doubled_value = {
+        let with_anchor = another("anchor", &[("id", &new_id)]);
+        let mut evidence = lines.iter().find(|line| is_of_it(line)).unwrap().clone();
+        evidence["anchor_id"] = new_id.clone();
+        with_another(with_anchor, evidence)
+    };
+    for (what, lines) in [
+        ("a session", another("session", &[])),
+        ("a session's key", another("session", &[("id", &new_id), ("turn_count", &json!(0))])),
+        ("an anchor", doubled_anchor),
+        ("an anchor's value", doubled_value),
+        ("a piece of evidence", another("derivation", &[])),
+        ("a summary", another("summary", &[])),
+    ] {
+        let text = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n";
+        check_refused(&memory, what, &text, ErrorKind::InvalidInput);
+    }
+    let as_text: Vec<&str> = exported.lines().collect();
+    let second = |kind: &str, field: &str| {
+        let of_kind = || lines.iter().filter(|line| line["line"] == kind && !line[field].is_null());
+        with(&as_text, kind, field, &of_kind().nth(1).unwrap()[field])
+    };
+    for (kind, field) in [("summary", "id"), ("turn", "caller_id"), ("archived", "caller_id")] {
+        check_refused(&memory, kind, &second(kind, field), ErrorKind::InvalidInput);
+    }
+}
+
 #[test]
 fn who_has_a_memory_and_what_is_there_already_are_refused() {
     let mut fixture = Fixture::new();
@@ -288,6 +352,28 @@ fn who_has_a_memory_and_what_is_there_already_are_refused() {
     );
     memory.user("alex").unwrap().erase().unwrap();
     import(&memory, "alex", &exported).unwrap();
+}
+
+#[test]
+fn an_id_that_anything_in_the_file_has_is_refused_whoever_owns_it() {
+    let mut fixture = Fixture::new();
+    let (memory, user) = seed(&mut fixture);
+    let exported = export(&user);
+    let lines: Vec<Value> = exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let ids = |kind: &str| -> Vec<&str> {
+        let of_kind = lines.iter().filter(|line| kind.is_empty() || line["line"] == kind);
+        of_kind.filter_map(|line| line["id"].as_str()).collect()
+    };
+    // The same memory under other ids, but for those of one kind.
+    let renamed_but = |kept: &[&str]| {
+        let others = ids("").into_iter().filter(|id| !kept.contains(id));
+        others.fold(exported.clone(), |text, id| text.replace(id, &format!("e{}", &id[1..])))
+    };
+    for kind in ["session", "turn", "archived", "deleted", "summary", "anchor"] {
+        assert!(!ids(kind).is_empty(), "{kind}");
+        check_refused(&memory, kind, &renamed_but(&ids(kind)), ErrorKind::Conflict);
+    }
+    import(&memory, "blake", &renamed_but(&[])).unwrap();
 }
 
 /// What another value of a field may be.
@@ -317,7 +403,9 @@ fn whatever_a_file_says_it_is_refused_or_the_memory_is_sound() {
                 let mut lines = lines.clone();
                 lines[at][field] = new.clone();
                 let text = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n";
-                if import(&memory, "blake", &text).is_err() {
+                if let Err(error) = import(&memory, "blake", &text) {
+                    let of_us = "no statement of ours may meet a rule of the file";
+                    assert_ne!(error.kind(), ErrorKind::Internal, "{of_us}: {field}: {old} -> {new}");
                     continue;
                 }
                 let user = memory.user("blake").unwrap();

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::Path};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use thermocline::{Anchor, AnchorId, Attribute, Evidence, Stance, TurnId, blocking::User};
+use thermocline::{Anchor, AnchorId, Attribute, Evidence, TurnId, blocking::User};
 
 use crate::{
     args::{AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs},
@@ -250,11 +250,7 @@ fn whole(of: &Shown, places: &[String]) -> String {
     }
     text += "evidence\n";
     for (evidence, place) in anchor.evidence.iter().zip(places) {
-        let stance = match evidence.stance {
-            Stance::Holds => "holds",
-            Stance::Ends => "ends",
-        };
-        let _ = write!(text, "  {}  {stance}  {place}", day(evidence.said_at));
+        let _ = write!(text, "  {}  {}  {place}", day(evidence.said_at), evidence.stance.as_str());
         match plain::line(&evidence.quote, usize::MAX).as_str() {
             "" => text.push('\n'),
             quote => {

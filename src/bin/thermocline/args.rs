@@ -8,7 +8,9 @@ use clap::{Args, ValueEnum};
 use clap_complete::Shell;
 use thermocline::Originals;
 
-use crate::recall_args::EmbedderArgs;
+use crate::provider_args::EmbedderArgs;
+#[cfg(feature = "llm")]
+use crate::provider_args::LlmArgs;
 
 /// Whose memory a verb reads or writes.
 #[derive(Args, Debug)]
@@ -142,29 +144,6 @@ pub(crate) struct JobsRunArgs {
 
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
-}
-
-/// LLM#1, if sessions are to be summarized by one.
-#[cfg(feature = "llm")]
-#[derive(Debug, Args)]
-#[expect(clippy::struct_field_names, reason = "they name the options")]
-#[command(next_help_heading = "LLM#1 (without it, built-in means summarize)")]
-pub(crate) struct LlmArgs {
-    /// Where it answers, in the manner of OpenAI's chat completions: http://localhost:11434/v1
-    #[arg(long, value_name = "URL", env = "THERMOCLINE_LLM_URL", requires = "llm_model")]
-    pub(crate) llm_url: Option<String>,
-
-    /// Its name there.
-    #[arg(long, value_name = "NAME", env = "THERMOCLINE_LLM_MODEL")]
-    pub(crate) llm_model: Option<String>,
-
-    /// Tokens that fit into its window.
-    #[arg(long, value_name = "N", default_value_t = 8_000)]
-    pub(crate) llm_window: u32,
-
-    /// The name of the environment variable that holds its key.
-    #[arg(long, value_name = "VARIABLE", default_value = "THERMOCLINE_LLM_KEY")]
-    pub(crate) llm_key_var: String,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -172,7 +172,7 @@ struct Talker {
 impl Talker {
     #[cfg(feature = "llm")]
     fn of(args: &ChatArgs) -> Result<Self, Failure> {
-        let crate::recall_args::TalkerArgs { llm_url, llm_model, llm_key_var } = &args.llm;
+        let crate::provider_args::TalkerArgs { llm_url, llm_model, llm_key_var } = &args.llm;
         let llm = crate::providers::llm(llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?;
         Ok(Self { llm: llm.map(|llm| llm.called("LLM#2")) })
     }

@@ -9,8 +9,8 @@ use std::{
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use thermocline::{
-    Context, ContextOptions, PackedAs, Profile, Recall, RecallOptions, RecalledItem, SessionId, Shares,
-    Tokenizer, TurnId, blocking::User,
+    Config, Context, ContextOptions, PackedAs, Profile, Recall, RecallOptions, RecalledItem, SessionId,
+    Shares, TurnId, blocking::User,
 };
 
 use crate::{
@@ -27,8 +27,6 @@ use crate::{
 
 /// How many are ranked: sessions are ranked by their best turn among these.
 const DEPTH: usize = 100;
-/// Tokens of the context's cold part, as by default.
-const COLD_TOKENS: u32 = 900;
 /// Their evidence is a trap: it is not to be found. Left out of `main`.
 const TRAPS: [&str; 2] = ["adversarial", "abstention"];
 /// How a line of the questions looks.
@@ -75,7 +73,7 @@ pub(crate) fn run(db: &Path, args: &EvalArgs, out: &Output) -> Result<(), Failur
     let profiles = profiles(args)?;
     let mut config = args.embedder.config()?;
     config.receipts = 0;
-    config.shares = Shares { hot: 0, warm: 0, cold: COLD_TOKENS };
+    config.shares = Shares { hot: 0, warm: 0, ..config.shares };
     let memory = find::memory_with(db, config)?;
     let user = find::user(&memory, &args.user)?;
     let (questions, unknown) = Known::of(&user)?.questions(lines, args.now)?;
@@ -191,8 +189,9 @@ impl<'u> Asking<'u> {
         let probe = user.context(&first.query, ContextOptions::default().profile(Profile::Recency))?;
         let mut frame = probe.text.split_inclusive('\n');
         let (above, below) = (frame.next().unwrap_or_default(), frame.next_back().unwrap_or_default());
-        let frame_tokens = Tokenizer::O200kBase.count(above) + Tokenizer::O200kBase.count(below);
-        Ok(Self { user, sessions, budget_tokens: COLD_TOKENS + frame_tokens })
+        let Config { tokenizer, shares, .. } = Config::default();
+        let frame_tokens = tokenizer.count(above) + tokenizer.count(below);
+        Ok(Self { user, sessions, budget_tokens: shares.cold + frame_tokens })
     }
 
     fn ask(&self, question: &Question, profile: Profile) -> Result<Measured, Failure> {

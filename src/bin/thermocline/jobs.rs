@@ -15,8 +15,6 @@ use thermocline::{
 #[cfg(feature = "llm")]
 use thermocline::{LlmSummarizer, Summarizer};
 
-#[cfg(feature = "llm")]
-use crate::{args::LlmArgs, providers};
 use crate::{
     args::{JobsRetryArgs, JobsRunArgs},
     counts::counted,
@@ -25,6 +23,8 @@ use crate::{
     output::Output,
     plain, session,
 };
+#[cfg(feature = "llm")]
+use crate::{provider_args::LlmArgs, providers};
 
 #[cfg(feature = "llm")]
 const NEEDS_LLM: &str = "originals are deleted behind an LLM's summaries only, and no LLM is named; \

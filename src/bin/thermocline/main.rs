@@ -22,6 +22,7 @@ mod measure;
 mod output;
 mod places;
 mod plain;
+mod provider_args;
 mod providers;
 mod recall;
 mod recall_args;

@@ -8,7 +8,7 @@ use thermocline::{Config, Embedder};
 #[cfg(feature = "llm")]
 use thermocline::{OpenAiCompatible, OpenAiEmbedder};
 
-use crate::{exit::Failure, find, recall_args::EmbedderArgs};
+use crate::{exit::Failure, find, provider_args::EmbedderArgs};
 
 impl EmbedderArgs {
     /// How a verb opens the file with this embedder.

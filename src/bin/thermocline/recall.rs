@@ -4,7 +4,9 @@ use std::{fmt::Write as _, path::Path};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use thermocline::{MemoryTier, Parts, RecallOptions, Recalled, RecalledItem, ReceiptId, blocking::User};
+use thermocline::{
+    ItemKind, MemoryTier, Parts, RecallOptions, Recalled, RecalledItem, ReceiptId, blocking::User,
+};
 
 use crate::{
     args::instant,
@@ -125,7 +127,7 @@ fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
             turn: Some(turn.caller_id.clone().unwrap_or_else(|| turn.id.to_string())),
             session: Some(places.session(turn.session_id)),
             turn_number: Some(turn.turn_number),
-            kind: "turn",
+            kind: ItemKind::Turn.as_str(),
             said_at: Some(turn.timestamp),
             tokens: turn.tokens.piece_tokens,
             lines: places::sides(&turn.said),
@@ -135,14 +137,14 @@ fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
             turn: Some(caller_id.clone().unwrap_or_else(|| summary.original_turn_id.to_string())),
             session: Some(places.session(summary.session_id)),
             turn_number: Some(summary.turn_number),
-            kind: "summary",
+            kind: ItemKind::Summary.as_str(),
             said_at: Some(summary.timestamp),
             tokens: summary.summary_tokens,
             lines: vec![format!("Summary: {}", plain::line(&summary.summary_text, 88))],
             ..shown
         },
         RecalledItem::Anchor(anchor) => {
-            Item { kind: "anchor", lines: vec![places::anchor_line(anchor)], ..shown }
+            Item { kind: ItemKind::Anchor.as_str(), lines: vec![places::anchor_line(anchor)], ..shown }
         }
         _ => shown,
     }

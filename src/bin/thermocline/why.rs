@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, path::Path};
 
-use thermocline::{AnchorId, Receipt, ReceiptId, ReceiptItem, TurnId, blocking::User};
+use thermocline::{AnchorId, ItemKind, Receipt, ReceiptId, ReceiptItem, TurnId, blocking::User};
 
 use crate::{
     counts::counted, exit::Failure, find, output::Output, places::Places, plain, recall_args::WhyArgs,
@@ -86,7 +86,7 @@ pub(crate) fn explained(user: &User, receipt: &Receipt) -> Result<String, Failur
 
 fn described(places: &mut Places<'_>, item: &ReceiptItem) -> Result<String, Failure> {
     let tier = item.memory_tier.map_or("", |tier| tier.as_str());
-    let (head, words) = if item.kind == "anchor" {
+    let (head, words) = if item.kind == ItemKind::Anchor.as_str() {
         let anchor = places.anchor(AnchorId::from_uuid(item.owner_id))?;
         ("anchor".to_owned(), anchor.unwrap_or_else(|| "gone by now".to_owned()))
     } else {
@@ -105,8 +105,11 @@ fn described(places: &mut Places<'_>, item: &ReceiptItem) -> Result<String, Fail
 /// The proof that the receipt holds all that decided: its scores, worked out again from their parts.
 fn worked_out(receipt: &Receipt) -> String {
     // What is there for its place in the session has no score; an anchor's is not made of parts.
-    let scored: Vec<&ReceiptItem> =
-        receipt.items.iter().filter(|item| item.kind != "anchor" && item.score != 0.0).collect();
+    let scored: Vec<&ReceiptItem> = receipt
+        .items
+        .iter()
+        .filter(|item| item.kind != ItemKind::Anchor.as_str() && item.score != 0.0)
+        .collect();
     let is_off = |item: &&&ReceiptItem| (item.parts.score(&receipt.profile) - item.score).abs() > 2e-6;
     match (scored.len(), scored.iter().filter(is_off).count()) {
         (0, _) => String::new(),

@@ -1,22 +1,23 @@
 //! Values of a fixed form: ages, days and pronouns.
 
 use crate::compress::{
-    anchors::words::{Extracted, PRONOUNS, Words, is_in},
+    anchors::{
+        rules::Value,
+        words::{Extracted, PRONOUNS, Words, is_in},
+    },
     classes::is_of,
-    cues::Found,
 };
 
 impl Words<'_, '_> {
     /// Years of life: not `20 minutes`, `100 %`, `21 years of service`.
-    pub(crate) fn age(&self, found: Found) -> Option<Extracted> {
+    pub(crate) fn age(&self, kind: Value, at: usize) -> Option<Extracted> {
         /// Nobody younger writes, nobody older lives.
         const AGES: std::ops::RangeInclusive<u32> = 5..=115;
-        let at = found.end;
         let years: u32 = self.token(at)?.lower.parse().ok()?;
         let next = self.lower(at + 1);
-        let fits = match self.lower(found.start) {
-            "at" => matches!(next, "i" | ","),
-            "tengo" | "ho" | "j'ai" | "tenho" => matches!(next, "años" | "anni" | "ans" | "anos"),
+        let fits = match kind {
+            Value::NumberThen => matches!(next, "i" | ","),
+            Value::NumberOfYears => matches!(next, "años" | "anni" | "ans" | "anos"),
             _ if self.is_end(at + 1) => !matches!(next, ":" | "/" | "-" | "\""),
             _ if matches!(next, "years" | "yrs" | "jahre") => {
                 matches!(self.lower(at + 2), "old" | "young" | "alt")

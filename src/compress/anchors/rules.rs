@@ -15,6 +15,17 @@ pub(crate) struct Rule {
     pub(crate) attribute: Attribute,
     pub(crate) value: Value,
     pub(crate) stance: Stance,
+    pub(crate) needs: Needs,
+}
+
+/// What a claim must show besides its value to be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    Nothing,
+    /// A value that names a school: one goes to a gym too.
+    SchoolName,
+    /// `any more` behind the value: without that it was never so, which ends nothing.
+    AnyMore,
 }
 
 /// Where a rule's value stands, and what it must look like.
@@ -50,23 +61,34 @@ pub(crate) enum Value {
     AnyDay,
     /// What follows: digits.
     Number,
+    /// What follows: digits, and a word for years: `tengo 30 años`.
+    NumberOfYears,
+    /// What follows: digits, and the clause that they date: `at 30 I ...`.
+    NumberThen,
     /// What follows: a day and a month.
     Day,
     /// What follows: `they/them`, `he and they`.
     PronounList,
 }
 
+use Needs::{AnyMore, SchoolName};
 use Value::{
-    Aim, AnyDay, Day, FirstName, Marked, MarkedPhrase, NamedRelative, Number, PersonName, Place, PlaceBefore,
-    Predicate, PronounList, ProperName, Relative, Thing, ThingBefore,
+    Aim, AnyDay, Day, FirstName, Marked, MarkedPhrase, NamedRelative, Number, NumberOfYears, NumberThen,
+    PersonName, Place, PlaceBefore, Predicate, PronounList, ProperName, Relative, Thing, ThingBefore,
 };
 
 const fn holds(attribute: Attribute, value: Value, pattern: &'static str) -> Rule {
-    Rule { pattern, attribute, value, stance: Holds }
+    Rule { pattern, attribute, value, stance: Holds, needs: Needs::Nothing }
 }
 
 const fn ends(attribute: Attribute, value: Value, pattern: &'static str) -> Rule {
-    Rule { pattern, attribute, value, stance: Ends }
+    Rule { pattern, attribute, value, stance: Ends, needs: Needs::Nothing }
+}
+
+impl Rule {
+    const fn needs(self, needs: Needs) -> Self {
+        Self { needs, ..self }
+    }
 }
 
 pub(crate) const RULES: &[Rule] = &[
@@ -103,11 +125,11 @@ pub(crate) const RULES: &[Rule] = &[
     holds(Age, Marked, "i am =@ten $|years|and"),
     holds(Age, Marked, "my =# birthday $|is|this|next|in|on|and"),
     holds(Age, Number, "ich bin"),
-    holds(Age, Number, "tengo"),
-    holds(Age, Number, "j'ai"),
-    holds(Age, Number, "ho"),
-    holds(Age, Number, "tenho"),
-    holds(Age, Number, "^ at"),
+    holds(Age, NumberOfYears, "tengo"),
+    holds(Age, NumberOfYears, "j'ai"),
+    holds(Age, NumberOfYears, "ho"),
+    holds(Age, NumberOfYears, "tenho"),
+    holds(Age, NumberThen, "^ at"),
     holds(Age, Number, "my age is"),
     holds(Home, Place, "@i live|lives in|near|outside"),
     holds(Home, Place, "@i am|are living in|near|outside"),
@@ -201,15 +223,15 @@ pub(crate) const RULES: &[Rule] = &[
     holds(Field, Thing, "estudio"),
     holds(Field, Thing, "j'étudie"),
     holds(School, ProperName, "i study|studied at"),
-    holds(School, ProperName, "i go to"),
+    holds(School, ProperName, "i go to").needs(SchoolName),
     holds(School, ProperName, "i am studying at"),
-    holds(School, ProperName, "i attend|attended"),
+    holds(School, ProperName, "i attend|attended").needs(SchoolName),
     holds(School, ProperName, "i graduated from"),
-    holds(School, ProperName, "i enrolled|enroled at|in"),
+    holds(School, ProperName, "i enrolled|enroled at|in").needs(SchoolName),
     holds(School, ProperName, "i am a *2 student at"),
     holds(School, ProperName, "i am finishing at"),
-    holds(School, ProperName, "my *1 year|term|semester|studies|degree at"),
-    holds(School, ProperName, "i got|am|was accepted? into|to|by"),
+    holds(School, ProperName, "my *1 year|term|semester|studies|degree at").needs(SchoolName),
+    holds(School, ProperName, "i got|am|was accepted? into|to|by").needs(SchoolName),
     holds(Relationship, Marked, "i am|'m =married|engaged|divorced|single|widowed|separated|pregnant"),
     holds(Relationship, Marked, "i am a =widow|widower|bachelor"),
     holds(Relationship, Marked, "@i got =married|engaged|divorced"),
@@ -284,7 +306,7 @@ pub(crate) const RULES: &[Rule] = &[
     holds(Likes, Thing, "j'aime|j'adore"),
     holds(Likes, Thing, "mi piace|piacciono"),
     holds(Likes, Thing, "adoro|gosto de?"),
-    ends(Likes, Thing, "i do not @love"),
+    ends(Likes, Thing, "i do not @love").needs(AnyMore),
     ends(Likes, Thing, "i no longer @love"),
     ends(Likes, Thing, "i stopped liking|enjoying|loving"),
     holds(Dislikes, Thing, "@i @hate"),

@@ -31,7 +31,7 @@ pub(crate) fn extract(kind: Value, statement: &Statement<'_>, found: Found) -> O
         Value::ThingBefore => words.thing_before(found.start),
         Value::AnyDay => (0..statement.tokens.len()).find_map(|at| words.day(at)),
         Value::Aim => words.aim(found.end),
-        Value::Number => words.age(found),
+        Value::Number | Value::NumberOfYears | Value::NumberThen => words.age(kind, found.end),
         Value::Day => words.day(found.end),
         Value::PronounList => words.pronouns(found.end),
     }

@@ -4,7 +4,10 @@
 
 use std::borrow::Cow;
 
-use crate::model::{ids::TurnId, turn::Turn};
+use crate::{
+    model::{ids::TurnId, turn::Turn},
+    text::cuts::left_out_between,
+};
 
 /// The instructions, and what a repair adds to them.
 const INSTRUCTION_TOKENS: u32 = 1_600;
@@ -95,7 +98,7 @@ fn cut(text: &str, tokens: u32, allowed: u32) -> Cow<'_, str> {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(text.len());
     let head = text.floor_char_boundary(bytes / 3 * 2);
     let tail = text.ceil_char_boundary(text.len() - bytes / 3).max(head);
-    Cow::Owned(format!("{} [... {} tokens left out ...] {}", &text[..head], tokens - allowed, &text[tail..]))
+    Cow::Owned([&text[..head], &left_out_between(tokens - allowed), &text[tail..]].concat())
 }
 
 #[cfg(test)]

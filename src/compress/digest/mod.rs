@@ -31,10 +31,11 @@ use crate::{
 const DEFAULT_WINDOW_TOKENS: u32 = 8_000;
 /// Room for the instructions, one turn and its verdict.
 const MIN_WINDOW_TOKENS: u32 = 3_000;
-/// A model on a CPU needs most of it for a full window; a hosted one a tenth.
-const DEFAULT_TIMEOUT_MS: u64 = 60_000;
+/// For one call, of the summarizer as of the endpoint. A model on a CPU needs most of it for a full window; a hosted one a
+/// tenth.
+pub(crate) const DEFAULT_TIMEOUT_MS: u64 = 60_000;
 /// With the waits below, an outage of a few seconds is ridden out; a longer one is for the next run of the job.
-const DEFAULT_RETRIES: u32 = 2;
+pub(crate) const DEFAULT_RETRIES: u32 = 2;
 /// More would keep a job waiting for hours.
 const MAX_RETRIES: u32 = 10;
 /// The wait before the first retry; each further one is four times as long.

@@ -13,13 +13,14 @@ use serde_json::{Value, json};
 
 use crate::{
     aside::aside,
-    compress::digest::chat::{ChatModel, ChatPrompt, Completing},
+    compress::digest::{
+        DEFAULT_TIMEOUT_MS,
+        chat::{ChatModel, ChatPrompt, Completing},
+    },
     endpoint::{Endpoint, Refused},
     error::{Error, Result},
 };
 
-/// As long as the summarizer waits by default.
-const DEFAULT_TIMEOUT_MS: u64 = 60_000;
 /// An answer is read up to twice of what is parsed of it, since JSON in JSON is escaped. More is cut off the wire.
 const MAX_BODY_BYTES: u64 = 2 << 20;
 

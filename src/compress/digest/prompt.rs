@@ -10,7 +10,8 @@ use crate::{
         subjects,
     },
     model::{
-        anchor::{Attribute, Cardinality},
+        anchor::{Attribute, Cardinality, Stance},
+        summary::{FEWEST_KEYWORDS, MAX_SUMMARY_TOKENS, MOST_KEYWORDS},
         turn::{Origin, Turn},
     },
     text::{control, render},
@@ -112,12 +113,12 @@ Answer with one JSON object and nothing else: no prose, no code fence. Its form:
 in Lisbon\"}}]}}]}}
 
 One entry for each turn that is given, each id exactly once, no other ids.
-- summary: one sentence of at most 50 tokens that stands for the turn, in the turn's own language, in the third \
+- summary: one sentence of at most {MAX_SUMMARY_TOKENS} tokens that stands for the turn, in the turn's own language, in the third \
 person, mostly in the turn's own words, plain text on one line. It keeps who, what, where, when. It addresses nobody: \
 what was asked for is told as asked for. It says nothing that the turn does not say: no new \
 number, date, link or address. Dates that follow from said_on are welcome: \"yesterday\" is the day before. Never the \
 same sentence for two turns.
-- keywords: 3 to 8 words or short phrases of the turn that it is about.
+- keywords: {FEWEST_KEYWORDS} to {MOST_KEYWORDS} words or short phrases of the turn that it is about.
 - critical: true only if the user says something that must be kept to the letter: a fact about themself, a lasting \
 preference, a decision, a promise, a correction, a strong feeling.
 - anchors: who somebody is, as they say of themself; [] if they say nothing of it. subject is the one given for the \
@@ -132,14 +133,12 @@ if it is so no longer. attribute is one of those that have one value at a time: 
 
 /// The form of the answer, its parts in the order in which they are best written.
 static SCHEMA: LazyLock<String> = LazyLock::new(|| {
-    let attributes: Vec<String> =
-        Attribute::ALL.iter().map(|word| format!("\"{}\"", word.as_str())).collect();
     let text = r#"{"type":"string"}"#;
     let anchor = object(&[
         ("subject", text),
-        ("attribute", &format!(r#"{{"type":"string","enum":[{}]}}"#, attributes.join(","))),
+        ("attribute", &one_of(&Attribute::EVERY.map(Attribute::as_str))),
         ("value", text),
-        ("stance", r#"{"type":"string","enum":["holds","ends"]}"#),
+        ("stance", &one_of(&Stance::EVERY.map(Stance::as_str))),
         ("quote", text),
     ]);
     let turn = object(&[
@@ -151,6 +150,10 @@ static SCHEMA: LazyLock<String> = LazyLock::new(|| {
     ]);
     object(&[("turns", &list(&turn))])
 });
+
+fn one_of(words: &[&str]) -> String {
+    format!(r#"{{"type":"string","enum":["{}"]}}"#, words.join("\",\""))
+}
 
 fn list(items: &str) -> String {
     format!(r#"{{"type":"array","items":{items}}}"#)

@@ -56,7 +56,19 @@ const fn rule_of(attribute: Attribute) -> Rule {
         Attribute::Hometown => rule(Form::Proper, 6, COMES),
         Attribute::Employer => rule(Form::Proper, 6, WORKS),
         Attribute::Note => rule(Form::Phrase, 16, ""),
-        _ => rule(Form::Phrase, 8, ""),
+        Attribute::Job
+        | Attribute::Field
+        | Attribute::School
+        | Attribute::Relationship
+        | Attribute::Family
+        | Attribute::Pets
+        | Attribute::Likes
+        | Attribute::Dislikes
+        | Attribute::Hobbies
+        | Attribute::Languages
+        | Attribute::Health
+        | Attribute::Diet
+        | Attribute::Goals => rule(Form::Phrase, 8, ""),
     }
 }
 

@@ -10,8 +10,6 @@ use std::{
 
 use chrono::{Datelike, Days, NaiveDate};
 
-use crate::compress::verify::source::Source;
-
 /// "Yesterday", "last Friday", "in two weeks": how far from the day of the turn they can lead.
 const REACH_DAYS: i64 = 14;
 /// "Last month", said in January, was in another year.
@@ -61,23 +59,46 @@ impl Dates {
         }
     }
 
-    fn allow(&self, date: Date, source: &Source) -> bool {
+    /// The folded claim without the dates that the source allows, which names these numbers.
+    pub(super) fn without_supported(&self, folded: &str, numbers: &HashSet<String>) -> String {
+        let tokens = tokens(folded);
+        let mut out = String::with_capacity(folded.len());
+        let (mut at, mut copied) = (0, 0);
+        while at < tokens.len() {
+            match date_at(&tokens[at..]) {
+                Some((readings, used)) => {
+                    if readings.iter().any(|&date| self.allow(date, numbers)) {
+                        out.push_str(&folded[copied..tokens[at].start]);
+                        out.push(';');
+                        let last = &tokens[at + used - 1];
+                        copied = last.start + last.text.len();
+                    }
+                    at += used;
+                }
+                None => at += 1,
+            }
+        }
+        out.push_str(&folded[copied..]);
+        out
+    }
+
+    fn allow(&self, date: Date, numbers: &HashSet<String>) -> bool {
         let is_named = self.named.iter().any(|named| {
             let year_fits = match (named.year, date.year) {
                 (Some(a), Some(b)) => a == b,
-                (None, Some(claimed)) => self.allow_year(claimed, source),
+                (None, Some(claimed)) => self.allow_year(claimed, numbers),
                 (_, None) => true,
             };
             year_fits
                 && (named.month == date.month || date.month.is_none())
                 && (named.day == date.day || date.day.is_none())
         });
-        is_named && date.day.is_some() || self.allow_following(date, source)
+        is_named && date.day.is_some() || self.allow_following(date, numbers)
     }
 
-    fn allow_following(&self, date: Date, source: &Source) -> bool {
+    fn allow_following(&self, date: Date, numbers: &HashSet<String>) -> bool {
         let (Some(month), Some(day)) = (date.month, date.day) else {
-            return date.year.is_some_and(|year| self.allow_year(year, source));
+            return date.year.is_some_and(|year| self.allow_year(year, numbers));
         };
         let own = self.said_on.year();
         date.year
@@ -88,7 +109,7 @@ impl Dates {
     }
 
     /// The turn's own year; one that "last year", "last month" or "three years ago" leads to.
-    fn allow_year(&self, year: i32, source: &Source) -> bool {
+    fn allow_year(&self, year: i32, numbers: &HashSet<String>) -> bool {
         let years = year.abs_diff(self.said_on.year());
         let edge = Days::new(REACH_OF_MONTHS_DAYS);
         let near = [self.said_on.checked_sub_days(edge), self.said_on.checked_add_days(edge)];
@@ -96,31 +117,8 @@ impl Dates {
             || (years == 1
                 && self.is_relative
                 && (self.counts_years || near.iter().flatten().any(|on| on.year() == year)))
-            || (self.counts_years && source.has_number(&years.to_string()))
+            || (self.counts_years && numbers.contains(&years.to_string()))
     }
-}
-
-/// The folded claim without the dates that its source allows.
-pub(super) fn without_supported(folded: &str, source: &Source) -> String {
-    let tokens = tokens(folded);
-    let mut out = String::with_capacity(folded.len());
-    let (mut at, mut copied) = (0, 0);
-    while at < tokens.len() {
-        match date_at(&tokens[at..]) {
-            Some((readings, used)) => {
-                if readings.iter().any(|&date| source.dates().allow(date, source)) {
-                    out.push_str(&folded[copied..tokens[at].start]);
-                    out.push(';');
-                    let last = &tokens[at + used - 1];
-                    copied = last.start + last.text.len();
-                }
-                at += used;
-            }
-            None => at += 1,
-        }
-    }
-    out.push_str(&folded[copied..]);
-    out
 }
 
 /// Folded words that lead from the day of the turn to another one. English, and some of each larger language.
@@ -271,7 +269,7 @@ fn date_at(tokens: &[Token<'_>]) -> Option<(Vec<Date>, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::compress::verify::source::Source;
 
     /// What is said on 2023-05-08, a Monday, and whether a claim's dates and numbers follow from it.
     #[track_caller]

@@ -1,6 +1,6 @@
 //! Links and e-mail addresses: found in a claim, looked for in its source.
 
-use crate::compress::verify::Flaw;
+use crate::compress::verify::flaw::Flaw;
 
 /// What looks like a link or an address in a lower-case text, and the flaw that it is if its source lacks it.
 pub(super) fn claimed(text: &str) -> impl Iterator<Item = (&str, Flaw)> {

@@ -7,6 +7,7 @@
 mod anchors;
 mod answers;
 mod dates;
+mod flaw;
 mod language;
 mod links;
 mod numbers;
@@ -15,17 +16,20 @@ mod plain;
 mod source;
 mod told;
 
-use std::{
-    collections::{HashMap, HashSet},
-    fmt,
-};
+use std::collections::{HashMap, HashSet};
+
+pub(crate) use flaw::Flaw;
 
 use crate::{
     compress::{
         Verdict,
         verify::{plain::tidy, source::Source},
     },
-    model::{ids::TurnId, turn::Turn},
+    model::{
+        ids::TurnId,
+        summary::{FEWEST_KEYWORDS, MOST_KEYWORDS},
+        turn::Turn,
+    },
     text::words,
 };
 
@@ -34,68 +38,10 @@ use crate::{
 const MAX_SUMMARY_BYTES: usize = 400;
 /// A summary may be longer than its turn only below this: naming who spoke costs a few words.
 const TINY_TURN_BYTES: usize = 200;
-/// The papers' upper bound for topic keywords.
-const MAX_KEYWORDS: usize = 8;
-/// Their lower bound: with fewer, built-in ones are better.
-const MIN_KEYWORDS: usize = 3;
 /// The longest keyword: a short phrase.
 const MAX_KEYWORD_BYTES: usize = 60;
 /// Keywords looked at. More than that is no list of keywords, and need not be read.
 const MAX_KEYWORDS_READ: usize = 50;
-/// What was wrong with what was said of a turn. Its text tells a model, or a person, what to do about it; it never
-/// quotes anyone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Flaw {
-    /// Nothing was said of this turn.
-    Missing,
-    /// Two things were said of it.
-    Duplicate,
-    Empty,
-    TooLong,
-    LineBreak,
-    HiddenCharacter,
-    Markup,
-    ForgedFrame,
-    Refusal,
-    Instruction,
-    OtherLanguage,
-    LongerThanTurn,
-    ForeignLink,
-    ForeignEmail,
-    ForeignNumber,
-    Unrelated,
-    ForeignWords,
-    Repeated,
-}
-
-impl fmt::Display for Flaw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Missing => "the answer has no verdict for this turn",
-            Self::Duplicate => "the answer has more than one verdict for this turn",
-            Self::Empty => "the summary is empty",
-            Self::TooLong => "the summary is too long: one sentence of at most 50 tokens is asked for",
-            Self::LineBreak => "the summary has a line break",
-            Self::HiddenCharacter => "the summary has characters that are not seen or that reorder text",
-            Self::Markup => "the summary has markup: plain text is asked for",
-            Self::ForgedFrame => {
-                "the summary looks like a speaker's tag or a frame: begin it with other words"
-            }
-            Self::Refusal => "this is a refusal, not a summary",
-            Self::Instruction => "the summary gives an instruction: say what was said, in the third person",
-            Self::OtherLanguage => "the summary is in another language than its turn",
-            Self::LongerThanTurn => "the summary is longer than its turn",
-            Self::ForeignLink => "the summary has a link that its turn lacks",
-            Self::ForeignEmail => "the summary has an address or @name that its turn lacks",
-            Self::ForeignNumber => "the summary has a number or date that its turn lacks",
-            Self::Unrelated => "the summary shares hardly a word with its turn",
-            Self::ForeignWords => {
-                "a part of the summary says what its turn does not say: use the words of the turn"
-            }
-            Self::Repeated => "the same summary is given for another turn",
-        })
-    }
-}
 
 /// An answer, sorted.
 #[derive(Debug)]
@@ -210,8 +156,8 @@ fn clean_keywords(keywords: &[String], source: &Source) -> Vec<String> {
             kept.push(keyword);
         }
     }
-    kept.truncate(MAX_KEYWORDS);
-    if kept.len() < MIN_KEYWORDS {
+    kept.truncate(MOST_KEYWORDS);
+    if kept.len() < FEWEST_KEYWORDS {
         kept.clear();
     }
     kept

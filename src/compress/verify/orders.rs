@@ -6,7 +6,7 @@ use std::{collections::HashSet, sync::LazyLock};
 
 use crate::{
     compress::verify::{
-        Flaw,
+        flaw::Flaw,
         told::{ToldWord, Whose},
     },
     text::words::{self, Word},

@@ -1,7 +1,7 @@
 //! Plain text: no markup, nothing hidden, no frame, no control token, no refusal.
 
 use crate::{
-    compress::verify::{Flaw, source::Source},
+    compress::verify::{flaw::Flaw, source::Source},
     text::{
         control,
         render::{is_hidden, is_line_break},

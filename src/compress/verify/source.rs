@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::{
-    compress::verify::{Flaw, dates, dates::Dates, links, numbers, told::Whose},
+    compress::verify::{dates::Dates, flaw::Flaw, links, numbers},
     model::turn::Turn,
     text::words::{self, Word, WordCounts},
 };
@@ -47,10 +47,6 @@ impl Source {
         self.words.binary_search(&word).is_ok()
     }
 
-    pub(super) fn whose(&self, word: Word) -> Whose {
-        if self.has_word(word) { Whose::Turns } else { Whose::Foreign }
-    }
-
     /// Whether all of its words stand here; what has none but stop words has to stand here as it is.
     pub(super) fn has_words_of(&self, text: &str) -> bool {
         let content = words::query_words(text);
@@ -67,10 +63,6 @@ impl Source {
         self.text.contains(&light(text))
     }
 
-    pub(super) fn has_number(&self, number: &str) -> bool {
-        self.numbers.contains(number)
-    }
-
     /// No link, address, number or date that is not in here or follows from it.
     pub(super) fn check_facts(&self, claim: &str) -> Result<(), Flaw> {
         let claimed = light(claim);
@@ -79,16 +71,17 @@ impl Source {
                 return Err(flaw);
             }
         }
-        let rest = dates::without_supported(&words::fold(claim), self);
-        if numbers::claimed(&rest).iter().all(|claim| claim.is_supported(|number| self.has_number(number))) {
+        let rest = self.without_supported_dates(&words::fold(claim));
+        if numbers::claimed(&rest).iter().all(|claim| claim.is_supported(&self.numbers)) {
             Ok(())
         } else {
             Err(Flaw::ForeignNumber)
         }
     }
 
-    pub(super) fn dates(&self) -> &Dates {
-        &self.dates
+    /// The folded claim without the dates that are in here or follow from it.
+    pub(super) fn without_supported_dates(&self, folded: &str) -> String {
+        self.dates.without_supported(folded, &self.numbers)
     }
 }
 

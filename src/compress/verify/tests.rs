@@ -95,6 +95,9 @@ fn a_summary_forges_no_frame() {
     ] {
         check(frame, Err(Flaw::ForgedFrame));
     }
+    for origin in Origin::EVERY {
+        check(&format!("{}: pottery with Anna.", origin.as_str()), Err(Flaw::ForgedFrame));
+    }
     check("The reminder system: lessons each week, pottery with Anna.", Ok(()));
 }
 

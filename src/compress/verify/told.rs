@@ -3,7 +3,7 @@
 use std::{collections::HashSet, sync::LazyLock};
 
 use crate::{
-    compress::verify::{Flaw, dates, language, source::Source},
+    compress::verify::{flaw::Flaw, language, source::Source},
     text::words::{self, Word},
 };
 
@@ -44,6 +44,12 @@ pub(super) enum Whose {
     Nobodys,
 }
 
+impl Whose {
+    fn of(word: Word, source: &Source) -> Self {
+        if source.has_word(word) { Self::Turns } else { Self::Foreign }
+    }
+}
+
 /// One word of a summary.
 #[derive(Debug)]
 pub(super) struct ToldWord<'a> {
@@ -73,7 +79,7 @@ pub(super) fn told<'a>(folded: &'a str, source: &Source) -> Vec<ToldWord<'a>> {
         let whose = match word {
             Some(word) if !text.starts_with(|c: char| c.is_numeric()) && !TELLING.contains(&word) => {
                 let is_unspaced = text.contains(language::is_unspaced_char);
-                if is_unspaced { Whose::Nobodys } else { source.whose(word) }
+                if is_unspaced { Whose::Nobodys } else { Whose::of(word, source) }
             }
             _ => Whose::Nobodys,
         };
@@ -84,7 +90,7 @@ pub(super) fn told<'a>(folded: &'a str, source: &Source) -> Vec<ToldWord<'a>> {
 
 /// The folded summary as [`told`] takes it.
 pub(super) fn folded(summary: &str, source: &Source) -> String {
-    dates::without_supported(&words::fold(summary).replace('\u{2019}', "'"), source)
+    source.without_supported_dates(&words::fold(summary).replace('\u{2019}', "'"))
 }
 
 /// A summary is about its turn, and no part of it is about something else.
@@ -136,7 +142,10 @@ fn longest_foreign_run(told: &[ToldWord<'_>], source: &Source) -> usize {
         for pair in chars.windows(2).filter(|pair| pair.iter().all(|&c| language::is_unspaced_char(c))) {
             let pair: String = pair.iter().collect();
             // Of two characters their words are each of them, and both.
-            count(words::query_words(&pair).last().map_or(Whose::Nobodys, |&word| source.whose(word)), 1);
+            count(
+                words::query_words(&pair).last().map_or(Whose::Nobodys, |&word| Whose::of(word, source)),
+                1,
+            );
         }
     }
     longest

@@ -2,15 +2,17 @@
 
 mod arithmetic;
 mod bert;
+mod files;
 mod safetensors;
 
 use std::{borrow::Cow, collections::HashMap, fmt, path::Path, sync::Arc};
 
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use self::{
     bert::{Bert, Pooling, Shape},
+    files::{json, text},
     safetensors::Tensors,
 };
 use crate::{
@@ -228,28 +230,6 @@ fn pooling(folder: &Path) -> Result<Pooling> {
         (false, true) => Ok(Pooling::Mean),
         (true, false) => Ok(Pooling::Cls),
         _ => Err(Error::new(ErrorKind::Unsupported, "the model pools neither by mean nor by [CLS]")),
-    }
-}
-
-fn json<T: DeserializeOwned>(folder: &Path, file: &'static str) -> Result<T> {
-    serde_json::from_str(&text(folder, file)?).map_err(|error| {
-        Error::caused(ErrorKind::Unsupported, format!("{file} lacks what a BERT model's has"), error)
-    })
-}
-
-fn text(folder: &Path, file: &'static str) -> Result<String> {
-    std::fs::read_to_string(folder.join(file)).map_err(|error| unreadable(file, error))
-}
-
-fn unreadable(file: &'static str, error: std::io::Error) -> Error {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            Error::caused(ErrorKind::NotFound, format!("the model's folder has no {file}"), error)
-        }
-        std::io::ErrorKind::InvalidData => {
-            Error::caused(ErrorKind::Corrupt, format!("{file} is no text"), error)
-        }
-        _ => Error::caused(ErrorKind::Io, format!("{file} of the model cannot be read"), error),
     }
 }
 

@@ -4,7 +4,10 @@ use std::{collections::HashMap, path::Path};
 
 use serde::Deserialize;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::{
+    embed::local::files::unreadable,
+    error::{Error, ErrorKind, Result},
+};
 
 /// The format's own limit for its head.
 const MAX_HEAD_BYTES: u64 = 100 << 20;
@@ -27,7 +30,7 @@ struct Place {
 
 impl Tensors {
     pub(super) fn read(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|error| super::unreadable("model.safetensors", error))?;
+        let bytes = std::fs::read(path).map_err(|error| unreadable("model.safetensors", error))?;
         Self::parse(bytes)
     }
 

@@ -4,18 +4,16 @@
 use std::ops::Range;
 
 use crate::{
-    model::turn::{Said, Side, Turn},
+    model::{
+        receipt::PackedAs,
+        turn::{Said, Side, Turn},
+    },
     recall::pack::{
-        PackedAs,
         item::{FoundBy, most_bytes},
         part::between_words,
         spans::{Hits, clipped, overlap, spans},
     },
-    text::{
-        render::{self, GAP},
-        tokens::Tokenizer,
-        words::Word,
-    },
+    text::{cuts::GAP, render, tokens::Tokenizer, words::Word},
 };
 
 /// What can be shown of a turn.

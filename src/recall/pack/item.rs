@@ -3,31 +3,18 @@
 use std::ops::Range;
 
 use chrono::{DateTime, NaiveDate, Utc};
-use serde::Serialize;
 
 use crate::{
     model::{
         anchor::{Anchor, Attribute},
         ids::AnchorId,
+        receipt::ItemKind,
         summary::Summary,
         turn::{Side, Turn},
     },
-    recall::pack::Section,
+    recall::pack::section::Section,
     text::{render, tokens::Tokenizer, words::Word},
 };
-
-/// What something in a context is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ItemKind {
-    /// A turn, or a part of it, or its summary in its place.
-    Turn,
-    /// The summary of a turn whose original is gone.
-    Summary,
-    /// What is known of someone.
-    Anchor,
-}
 
 /// Something that can be packed.
 #[derive(Clone, Copy, Debug)]
@@ -142,7 +129,7 @@ impl<'t> Item<'t> {
             Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => Place::Turn(on, seq),
             Item::Anchor(anchor) => {
                 let Anchor { subject, attribute, valid_from, id, .. } = anchor;
-                Place::Anchor(subject != "user", subject, *attribute, *valid_from, *id)
+                Place::Anchor(subject != Anchor::USER, subject, *attribute, *valid_from, *id)
             }
         }
     }

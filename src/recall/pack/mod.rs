@@ -8,11 +8,11 @@
 use std::collections::{HashMap, HashSet};
 
 use chrono::NaiveDate;
-use serde::Serialize;
 
 use crate::{
-    model::turn::Turn,
+    model::{receipt::PackedAs, turn::Turn},
     text::{
+        cuts::LEFT_OUT_LINE_TOKENS,
         render::{self, PREAMBLE},
         tokens::Tokenizer,
     },
@@ -20,98 +20,17 @@ use crate::{
 
 mod extract;
 mod item;
+mod outcome;
 mod part;
+mod section;
 mod spans;
 
 use extract::Extract;
-pub use item::ItemKind;
 pub(crate) use item::{Candidate, Focus, FoundBy, Item};
 use item::{Key, counted_within, summary_piece};
-use part::{MARK_TOKENS, part_of};
-
-/// A part of a context, in the order in which they are rendered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Section {
-    /// Anchors.
-    WhoTheUserIs,
-    /// What was recalled from other sessions.
-    EarlierConversations,
-    /// Turns of the session before the recent ones.
-    EarlierInSession,
-    /// Hot turns.
-    RecentTurns,
-}
-
-impl Section {
-    const ALL: [Self; 4] =
-        [Self::WhoTheUserIs, Self::EarlierConversations, Self::EarlierInSession, Self::RecentTurns];
-
-    /// The line above the section.
-    fn title(self) -> &'static str {
-        match self {
-            Self::WhoTheUserIs => "<who the user is>\n",
-            Self::EarlierConversations => "<from earlier conversations>\n",
-            Self::EarlierInSession => "<earlier in this session>\n",
-            Self::RecentTurns => "<recent turns>\n",
-        }
-    }
-}
-
-/// How much of something is in the context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum PackedAs {
-    /// All of it.
-    Whole,
-    /// What the user said; the reply is left out.
-    UserHalf,
-    /// Parts of it, verbatim: what matched, or the beginning.
-    Extract,
-    /// Its summary, marked as such.
-    Summary,
-}
-
-/// What became of a candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Outcome {
-    /// It is in the context, in this form.
-    Packed(PackedAs),
-    /// It is in the context already, by another request.
-    AlreadyShown,
-    /// Neither it nor a part of it had room.
-    NoRoom,
-    /// It fits the message too badly.
-    BelowFloor,
-}
-
-impl PackedAs {
-    /// The word in a receipt.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Whole => "whole",
-            Self::UserHalf => "user_half",
-            Self::Extract => "extract",
-            Self::Summary => "summary",
-        }
-    }
-}
-
-impl Outcome {
-    /// The word in a receipt.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Packed(_) => "packed",
-            Self::AlreadyShown => "already_shown",
-            Self::NoRoom => "no_room",
-            Self::BelowFloor => "below_floor",
-        }
-    }
-}
+pub use outcome::Outcome;
+use part::part_of;
+pub use section::Section;
 
 /// Who competes for a share of the budget.
 pub(crate) struct Request<'t> {
@@ -218,7 +137,8 @@ impl<'r, 't> Packer<'r, 't> {
             shares = shares.saturating_add(request.share_tokens);
             let mut limit = shares;
             if let (Some(least), Some(first)) = (request.first_gets, request.candidates.first()) {
-                let least = self.frame_tokens(first).saturating_add(least).saturating_add(MARK_TOKENS);
+                let least =
+                    self.frame_tokens(first).saturating_add(least).saturating_add(LEFT_OUT_LINE_TOKENS);
                 limit = limit.max(self.tokens.saturating_add(least));
                 if self.awaits((at, 0)) && !self.add_whole((at, 0), limit) {
                     self.add_part((at, 0), limit);

@@ -1,22 +1,21 @@
 //! As much of a turn as fits: what it was about comes first, as it was said.
 
-use std::fmt::Write as _;
-
 use crate::{
-    model::turn::Turn,
-    recall::pack::{PackedAs, item::most_bytes},
-    text::{render, tokens::Tokenizer},
+    model::{receipt::PackedAs, turn::Turn},
+    recall::pack::item::most_bytes,
+    text::{
+        cuts::{LEFT_OUT_LINE_TOKENS, left_out_line},
+        render,
+        tokens::Tokenizer,
+    },
 };
-
-/// The mark of what is left out never has more tokens than this.
-pub(super) const MARK_TOKENS: u32 = 12;
 
 /// As much of a turn as fits into `room` tokens: the user's side and as much of the reply as there is room for,
 /// else the beginning of the user's side; with a mark of what is left out.
 pub(super) fn part_of(turn: &Turn, room: u32, tokenizer: Tokenizer) -> Option<(PackedAs, String, u32)> {
     let said = &turn.said;
     let whole_tokens = turn.tokens.piece_tokens;
-    let room_for_text = room.saturating_sub(MARK_TOKENS);
+    let room_for_text = room.saturating_sub(LEFT_OUT_LINE_TOKENS);
     let user_line = render::user_line(said, &said.user_message);
     let is_huge = user_line.len() as u64 > most_bytes(room);
     let user_tokens = if is_huge { u32::MAX } else { tokenizer.count(&user_line) };
@@ -33,7 +32,7 @@ pub(super) fn part_of(turn: &Turn, room: u32, tokenizer: Tokenizer) -> Option<(P
         (PackedAs::Extract, longest_that_fits(&said.user_message, room_for_text, tokenizer, line)?)
     };
     let shown = tokenizer.count(&text);
-    let _ = text.write_str(&render::left_out_line(whole_tokens.saturating_sub(shown)));
+    text.push_str(&left_out_line(whole_tokens.saturating_sub(shown)));
     let tokens = tokenizer.count(&text);
     (tokens <= room && !text.is_empty()).then_some((packed_as, text, tokens))
 }

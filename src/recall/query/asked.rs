@@ -204,3 +204,16 @@ static PAST_CUES: LazyLock<Cues> = LazyLock::new(|| Cues::new(PAST.iter().copied
 pub(super) fn asks_of_past(reading: &Reading<'_>) -> bool {
     reading.sentences.iter().any(|sentence| PAST_CUES.any(sentence))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_attribute_but_the_note_is_asked_for_by_some_pattern() {
+        for attribute in Attribute::EVERY {
+            let has_pattern = PATTERNS.iter().any(|(asked, _)| *asked == attribute);
+            assert_eq!(has_pattern, attribute != Attribute::Note, "{attribute:?}");
+        }
+    }
+}

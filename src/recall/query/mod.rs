@@ -17,15 +17,12 @@ use crate::{
     text::{
         dull_words::is_dull,
         times::{self, TimeSpan},
-        words::{self, Word},
+        words::{self, MAX_QUERY_BYTES, Word},
     },
 };
 
 pub(crate) use asked::{Asked, Whom};
 pub(crate) use expand::{Weighted, expanded, text_to_embed};
-
-/// No more of a message's start is looked at: people point at things in a sentence or two.
-const MAX_BYTES: usize = 4_096;
 
 /// A message, understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,7 +63,7 @@ impl Query {
         let refers_to_self = refers_to_self::refers_to_self(&reading);
         let asked = asked::asked(&reading, !refers_to_self && !names.is_empty());
         let is_follow_up =
-            message.len() <= MAX_BYTES && follow_up::is_follow_up(&reading, is_only_time, &asked);
+            message.len() <= MAX_QUERY_BYTES && follow_up::is_follow_up(&reading, is_only_time, &asked);
         let is_over = |span: &TimeSpan| span.until <= now;
         Self {
             words: words::query_words(message),

@@ -43,9 +43,8 @@ fn can_be_name(part: Part<'_>, at: usize) -> bool {
     let lower = part.lower(at);
     let bare = lower.replace('\'', "");
     // Days and months are no names here, but `April` and `May` are, where they are no time.
-    let is_calendar = is_of("day", lower)
-        || (is_of("month", lower) && !matches!(lower, "april" | "may" | "june" | "august" | "jan"));
-    let is_doubtful_month = matches!(lower, "april" | "may" | "june" | "august" | "jan") && !part.is_time(at);
+    let is_doubtful_month = matches!(lower, "april" | "may" | "june" | "august" | "jan");
+    let is_calendar = is_of("day", lower) || (is_of("month", lower) && !is_doubtful_month);
     part.is_capital(at)
         && lower != "i"
         && lower != "'s"

@@ -2,8 +2,7 @@
 
 use crate::{
     compress::voice::{Statement, Token, spoken},
-    recall::query::MAX_BYTES,
-    text::{dull_words::is_dull, stop_words::is_stop_word, times::TimeSpan},
+    text::{dull_words::is_dull, stop_words::is_stop_word, times::TimeSpan, words::MAX_QUERY_BYTES},
 };
 
 /// The sentences of a message.
@@ -16,7 +15,7 @@ pub(super) struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     pub(super) fn of(message: &'a str, spans: &[TimeSpan]) -> Self {
-        let sentences = spoken(message, MAX_BYTES);
+        let sentences = spoken(message, MAX_QUERY_BYTES);
         let is_time = |sentence: &Statement<'_>| {
             let at = sentence.text.as_ptr() as usize - message.as_ptr() as usize;
             let is_inside =

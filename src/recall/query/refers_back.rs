@@ -1,5 +1,7 @@
 //! Whether a message refers back to something said earlier in the session.
 
+use crate::text::words::MAX_QUERY_BYTES;
+
 /// Words that point back, after folding to lower case and single spaces.
 #[rustfmt::skip]
 const PHRASES: &[&str] = &[
@@ -16,9 +18,7 @@ const PHRASES: &[&str] = &[
 /// True for "you mentioned a book", "what did I say earlier?" and their like. English only: in other languages
 /// the window of recent turns has to do until recall by meaning.
 pub(crate) fn refers_back(message: &str) -> bool {
-    /// People point back in a sentence or two; what is pasted behind them says nothing about it.
-    const MAX_BYTES: usize = 4_096;
-    let words: Vec<String> = message[..message.floor_char_boundary(MAX_BYTES)]
+    let words: Vec<String> = message[..message.floor_char_boundary(MAX_QUERY_BYTES)]
         .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '\u{2019}')
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)

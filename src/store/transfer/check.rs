@@ -12,7 +12,8 @@ use crate::{
     compress::fold::value_key,
     error::{Error, Result},
     model::{
-        ids::{AnchorId, SessionId, TurnId},
+        anchor::{Attribute, Stance},
+        ids::{AnchorId, SessionId, SummaryId, TurnId},
         instant,
         session::{EndReason, SessionInfo},
         summary::{Original, Summary},
@@ -41,10 +42,10 @@ fn wrong<T>(why: &str) -> Result<T> {
 /// Checks one line by itself.
 pub(super) fn check_line(line: &Line, number: usize, max_side_bytes: usize) -> Result<()> {
     match (line, number) {
-        (Line::Memory { format }, 1) if *format == FORMAT => Ok(()),
+        (Line::Memory { format, .. }, 1) if *format == FORMAT => Ok(()),
         (Line::Memory { .. }, 1) => wrong("this export was written by a newer version; upgrade"),
         (Line::Memory { .. }, _) => wrong("a second export begins here"),
-        (_, 1) => wrong("this is no export of a memory"),
+        (_, 1) => wrong("this is not an export of a memory"),
         (Line::Session(session), _) => check_session(session),
         (Line::Turn(turn) | Line::Archived(turn), _) => check_turn(turn, max_side_bytes),
         (Line::Deleted(turn), _) => {
@@ -154,11 +155,17 @@ pub(super) fn check_whole(lines: &[Line], counts: Transferred) -> Result<()> {
 struct Whole<'a> {
     found: Transferred,
     sessions: HashMap<SessionId, Seen<'a>>,
+    /// The callers' keys with their parts.
+    session_keys: HashSet<(&'a str, u32)>,
     turns: HashSet<TurnId>,
+    caller_ids: HashSet<&'a str>,
+    summaries: HashSet<SummaryId>,
     /// Turns without a row that no summary has stood for yet.
     unsummarized: HashMap<TurnId, (SessionId, u32, Original)>,
     /// Anchors by their value's key, and whether there was evidence.
     anchors: HashMap<AnchorId, (String, bool)>,
+    values: HashSet<(&'a str, Attribute, String)>,
+    evidence: HashSet<(AnchorId, Option<TurnId>, Stance)>,
     named_anchors: Vec<AnchorId>,
 }
 
@@ -169,25 +176,35 @@ impl<'a> Whole<'a> {
                 self.found.sessions += 1;
                 let place = self.sessions.len();
                 let seen = Seen { info, place, turns: HashMap::new(), tokens: 0, has_summaries: false };
-                if self.sessions.insert(info.id, seen).is_some() {
-                    return wrong("a session stands in the file twice");
+                let key = info.caller_id.as_deref().map(|key| (key, info.part));
+                if self.sessions.insert(info.id, seen).is_some()
+                    || key.is_some_and(|key| !self.session_keys.insert(key))
+                {
+                    return wrong("a session stands in the file twice, or two have the same key and part");
                 }
                 Ok(())
             }
             Line::Turn(turn) => {
+                self.caller_id(turn.caller_id.as_deref())?;
                 let tokens = turn.tokens.total_tokens;
                 self.turn((turn.id, turn.session_id, turn.turn_number), turn.memory_tier, tokens)
             }
-            Line::Archived(Turn { id, session_id, turn_number, .. }) => {
+            Line::Archived(Turn { id, session_id, turn_number, caller_id, .. }) => {
+                self.caller_id(caller_id.as_deref())?;
                 self.without_row((*id, *session_id, *turn_number), Original::Archived)
             }
-            Line::Deleted(DeletedTurn { id, session_id, turn_number, .. }) => {
+            Line::Deleted(DeletedTurn { id, session_id, turn_number, caller_id, .. }) => {
+                self.caller_id(caller_id.as_deref())?;
                 self.without_row((*id, *session_id, *turn_number), Original::Deleted)
             }
             Line::Summary { summary, .. } => self.summary(summary),
             Line::Anchor(anchor) => {
                 self.found.anchors += 1;
-                self.anchors.insert(anchor.id, (value_key(&anchor.value), false));
+                let key = value_key(&anchor.value);
+                let is_new = self.values.insert((&anchor.subject, anchor.attribute, key.clone()));
+                if self.anchors.insert(anchor.id, (key, false)).is_some() || !is_new {
+                    return wrong("an anchor stands in the file twice");
+                }
                 Ok(())
             }
             Line::Derivation(derivation) => self.derivation(derivation),
@@ -198,6 +215,13 @@ impl<'a> Whole<'a> {
 
     fn session(&mut self, id: SessionId) -> Result<&mut Seen<'a>> {
         self.sessions.get_mut(&id).ok_or_else(|| Error::invalid("a line's session is missing"))
+    }
+
+    fn caller_id(&mut self, caller_id: Option<&'a str>) -> Result<()> {
+        if caller_id.is_some_and(|id| !self.caller_ids.insert(id)) {
+            return wrong("two turns have the same caller's id");
+        }
+        Ok(())
     }
 
     fn turn(
@@ -226,6 +250,9 @@ impl<'a> Whole<'a> {
     fn summary(&mut self, summary: &'a Summary) -> Result<()> {
         self.found.summaries += 1;
         self.named_anchors.extend(&summary.identity_anchor_ids);
+        if !self.summaries.insert(summary.id) {
+            return wrong("two summaries have the same id");
+        }
         let stands_for = self.unsummarized.remove(&summary.original_turn_id);
         if stands_for != Some((summary.session_id, summary.turn_number, summary.original)) {
             return wrong("a summary stands for no turn, for one that has a row, or for another place");
@@ -238,6 +265,10 @@ impl<'a> Whole<'a> {
 
     fn derivation(&mut self, derivation: &DerivationLine) -> Result<()> {
         self.found.derivations += 1;
+        let source = derivation.turn_id.or(derivation.source_id);
+        if !self.evidence.insert((derivation.anchor_id, source, derivation.stance)) {
+            return wrong("a piece of evidence stands in the file twice");
+        }
         match self.anchors.get_mut(&derivation.anchor_id) {
             Some((key, has_evidence)) if *key == value_key(&derivation.value) => {
                 *has_evidence = true;

@@ -1,7 +1,8 @@
 //! A user's whole memory as lines of JSON, out of one file and into another.
 //!
 //! The lines name things by their ids and by order, never by a number of this file, so that what was imported is
-//! exported to the same bytes. Words and other indexes are worked out again; jobs and receipts stay behind.
+//! exported to the same bytes. Words and other indexes are worked out again; jobs and receipts stay behind,
+//! and so do units that are no turns.
 
 mod check;
 pub(crate) mod export;
@@ -39,13 +40,28 @@ pub struct Transferred {
     pub transitions: u64,
 }
 
+/// By which rules was derived what is not worked out again: why turns are kept verbatim, and anchors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::store) struct DerivedBy {
+    pub(in crate::store) critical: u32,
+    pub(in crate::store) anchors: u32,
+}
+
+impl DerivedBy {
+    /// What a line without any says: the first versions wrote none.
+    pub(in crate::store) const FIRST: Self = Self { critical: 1, anchors: 1 };
+}
+
 /// One line. They stand in this order, turns in the order of recording.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
-enum Line {
+pub(in crate::store) enum Line {
     /// The first.
     Memory {
         format: u32,
+        /// By which rules it was derived; none: by the first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rules: Option<DerivedBy>,
     },
     Session(SessionInfo),
     /// A turn that is a row.
@@ -67,40 +83,40 @@ enum Line {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct DeletedTurn {
-    id: TurnId,
-    session_id: SessionId,
-    turn_number: u32,
-    caller_id: Option<String>,
-    timestamp: DateTime<Utc>,
+pub(in crate::store) struct DeletedTurn {
+    pub(in crate::store) id: TurnId,
+    pub(in crate::store) session_id: SessionId,
+    pub(in crate::store) turn_number: u32,
+    pub(in crate::store) caller_id: Option<String>,
+    pub(in crate::store) timestamp: DateTime<Utc>,
     /// 16 bytes, in hexadecimal.
-    content_hash: String,
+    pub(in crate::store) content_hash: String,
 }
 
 /// What the derivations do not say of an anchor; the rest is folded from them.
 #[derive(Debug, Serialize, Deserialize)]
-struct AnchorLine {
-    id: AnchorId,
-    subject: String,
-    attribute: Attribute,
-    value: String,
-    retracted_at: Option<DateTime<Utc>>,
-    /// The user's newest turn at that time; none: before the first.
-    retracted_after: Option<TurnId>,
-    is_retracted_since: bool,
+pub(in crate::store) struct AnchorLine {
+    pub(in crate::store) id: AnchorId,
+    pub(in crate::store) subject: String,
+    pub(in crate::store) attribute: Attribute,
+    pub(in crate::store) value: String,
+    pub(in crate::store) retracted_at: Option<DateTime<Utc>>,
+    /// The user's newest turn at that time. None if that was before the first.
+    pub(in crate::store) retracted_after: Option<TurnId>,
+    pub(in crate::store) is_retracted_since: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct DerivationLine {
-    anchor_id: AnchorId,
-    /// The turn; none: set by hand.
-    turn_id: Option<TurnId>,
+pub(in crate::store) struct DerivationLine {
+    pub(in crate::store) anchor_id: AnchorId,
+    /// The turn. None if it was set by hand.
+    pub(in crate::store) turn_id: Option<TurnId>,
     /// Of what was set by hand: its own id, and the user's newest turn at that time.
-    source_id: Option<TurnId>,
-    after: Option<TurnId>,
-    stance: Stance,
-    said_at: DateTime<Utc>,
-    made_by: String,
-    value: String,
-    quote: String,
+    pub(in crate::store) source_id: Option<TurnId>,
+    pub(in crate::store) after: Option<TurnId>,
+    pub(in crate::store) stance: Stance,
+    pub(in crate::store) said_at: DateTime<Utc>,
+    pub(in crate::store) made_by: String,
+    pub(in crate::store) value: String,
+    pub(in crate::store) quote: String,
 }

@@ -4,6 +4,24 @@ use chrono::{DateTime, Datelike, Days, Months, NaiveDate, TimeDelta, Utc, Weekda
 
 use crate::model::instant;
 
+/// The days of a week as it begins here, and the months, in English.
+pub(crate) const WEEKDAYS: [&str; 7] =
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+pub(crate) const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
 /// From an instant up to another, which is not part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {

@@ -3,7 +3,7 @@
 use chrono::{Datelike, TimeDelta};
 
 use crate::text::times::{
-    calendar::{self, Span, plus},
+    calendar::{self, MONTHS, Span, plus},
     grammar::{Found, Reader, is_ahead},
     words::Gap,
 };
@@ -21,35 +21,19 @@ enum Sure {
     Short,
 }
 
-const MONTHS: [(&str, u32, Sure); 24] = [
-    ("january", 1, Sure::Alone),
-    ("february", 2, Sure::Alone),
-    ("march", 3, Sure::Verb),
-    ("april", 4, Sure::Led),
-    ("may", 5, Sure::Verb),
-    ("june", 6, Sure::Led),
-    ("july", 7, Sure::Alone),
-    ("august", 8, Sure::Led),
-    ("september", 9, Sure::Alone),
-    ("october", 10, Sure::Alone),
-    ("november", 11, Sure::Alone),
-    ("december", 12, Sure::Alone),
-    ("jan", 1, Sure::Short),
-    ("feb", 2, Sure::Short),
-    ("mar", 3, Sure::Short),
-    ("apr", 4, Sure::Short),
-    ("jun", 6, Sure::Short),
-    ("jul", 7, Sure::Short),
-    ("aug", 8, Sure::Short),
-    ("sep", 9, Sure::Short),
-    ("sept", 9, Sure::Short),
-    ("oct", 10, Sure::Short),
-    ("nov", 11, Sure::Short),
-    ("dec", 12, Sure::Short),
-];
+/// Of each month's name.
+const SURE: [Sure; 12] = {
+    use Sure::{Alone, Led, Verb};
+    [Alone, Alone, Verb, Led, Verb, Led, Alone, Led, Alone, Alone, Alone, Alone]
+};
 
 fn month_named(word: &str) -> Option<(u32, Sure)> {
-    MONTHS.iter().find(|(name, ..)| *name == word).map(|&(_, month, sure)| (month, sure))
+    let is_short = word.len() == 3 || word == "sept";
+    (1..).zip(MONTHS).zip(SURE).find_map(|((month, name), sure)| match name {
+        _ if name == word => Some((month, sure)),
+        _ if is_short && name.starts_with(word) => Some((month, Sure::Short)),
+        _ => None,
+    })
 }
 
 impl Reader<'_> {

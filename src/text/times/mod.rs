@@ -25,8 +25,11 @@ use crate::{
     text::{
         stop_words::is_stop_word,
         times::{grammar::Reader, words::Words},
+        words::MAX_QUERY_BYTES,
     },
 };
+
+pub(crate) use calendar::{MONTHS, WEEKDAYS};
 
 /// A time that a query names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,8 +49,6 @@ impl TimeSpan {
     }
 }
 
-/// No more of a query is looked at: who asks for a time does so in a sentence or two.
-const MAX_BYTES: usize = 4_096;
 /// More times than this are a list, not a question.
 const MAX_SPANS: usize = 16;
 
@@ -55,7 +56,7 @@ const MAX_SPANS: usize = 16;
 /// begins at `now` or before.
 pub(crate) fn find(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
     let now = instant::clamped(now);
-    let words = Words::of(&query[..query.floor_char_boundary(MAX_BYTES)]);
+    let words = Words::of(&query[..query.floor_char_boundary(MAX_QUERY_BYTES)]);
     let reader = Reader { words: &words, now };
     let mut found = Vec::new();
     let mut at = 0;
@@ -92,7 +93,7 @@ const TALK: &str = "\
 
 /// Whether a query asks for what was said in these times of its, and for nothing else: `remember last week?`
 pub(crate) fn is_only_time(query: &str, spans: &[TimeSpan]) -> bool {
-    if spans.is_empty() || query.len() > MAX_BYTES {
+    if spans.is_empty() || query.len() > MAX_QUERY_BYTES {
         return false;
     }
     let is_talk = |word: &words::Word| {

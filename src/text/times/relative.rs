@@ -3,7 +3,7 @@
 use chrono::{Datelike, NaiveDate, TimeDelta, Weekday};
 
 use crate::text::times::{
-    calendar::{self, Span, Unit, back, containing, plus, plus_days, weekday_before},
+    calendar::{self, Span, Unit, WEEKDAYS, back, containing, plus, plus_days, weekday_before},
     grammar::{Found, Reader},
 };
 
@@ -243,7 +243,6 @@ fn is_proper(word: &str) -> bool {
 
 /// A day of the week; short forms only where `short` is.
 fn weekday(word: &str, short: bool) -> Option<Weekday> {
-    const FULL: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     let is_full = word.ends_with("day") && word.len() >= 6;
     let is_short = short
         && matches!(word, "mon" | "tue" | "tues" | "wed" | "thu" | "thur" | "thurs" | "fri" | "sat" | "sun");
@@ -257,5 +256,5 @@ fn weekday(word: &str, short: bool) -> Option<Weekday> {
         "sun" => Weekday::Sun,
         _ => return None,
     };
-    (is_short || FULL.contains(&word)).then_some(day)
+    (is_short || WEEKDAYS.contains(&word)).then_some(day)
 }

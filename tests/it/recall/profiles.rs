@@ -115,11 +115,9 @@ fn weights_of_the_callers_own_decide_what_counts() {
     let (_fixture, alex) = told();
     let ask = |profile, query: &str| alex.recall(query, options().profile(profile)).unwrap();
     let alone = |leg: &str| {
-        let others =
-            ["words", "meaning", "neighbours", "answer", "session", "time", "speaker", "quote", "wish"];
-        let mut set: Vec<(&str, f64)> = others.iter().map(|other| (*other, 0.0)).collect();
-        set.extend([("anchors", 0.0), ("recency", 0.0), (leg, 1.0)]);
-        custom(&set)
+        let weights = serde_json::to_value(Weights::default()).unwrap();
+        let names = weights.as_object().unwrap().keys();
+        custom(&names.map(|name| (name.as_str(), f64::from(u8::from(name == leg)))).collect::<Vec<_>>())
     };
     let query = "Who repaired the violin?";
     for recalled in ask(alone("words"), query).items {

@@ -7,7 +7,8 @@ use crate::{
     model::turn::Origin,
     text::{
         control,
-        render::{GAP, is_hidden, is_line_break, label},
+        cuts::GAP,
+        render::{is_hidden, is_line_break, label},
     },
 };
 

@@ -1,0 +1,30 @@
+//! The files of a model's folder, read; an error names the file.
+
+use std::{fs, io, path::Path};
+
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Reads a JSON file of the folder.
+pub(super) fn json<T: DeserializeOwned>(folder: &Path, file: &'static str) -> Result<T> {
+    serde_json::from_str(&text(folder, file)?).map_err(|error| {
+        Error::caused(ErrorKind::Unsupported, format!("{file} lacks what a BERT model's has"), error)
+    })
+}
+
+/// Reads a text file of the folder.
+pub(super) fn text(folder: &Path, file: &'static str) -> Result<String> {
+    fs::read_to_string(folder.join(file)).map_err(|error| unreadable(file, error))
+}
+
+/// Why a file of the folder cannot be read.
+pub(super) fn unreadable(file: &'static str, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            Error::caused(ErrorKind::NotFound, format!("the model's folder has no {file}"), error)
+        }
+        io::ErrorKind::InvalidData => Error::caused(ErrorKind::Corrupt, format!("{file} is no text"), error),
+        _ => Error::caused(ErrorKind::Io, format!("{file} of the model cannot be read"), error),
+    }
+}

@@ -1,0 +1,44 @@
+//! Fault points: where a test lets a statement fail, or its process end. Nothing but tests reaches them.
+
+use std::{fmt, sync::Arc};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// When a point is met.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "there is no third moment")]
+pub enum Moment {
+    Before,
+    After,
+}
+
+/// What is asked before and after each statement that the writer runs, its text in hand; whoever says true lets it
+/// fail there.
+#[doc(hidden)]
+#[derive(Clone, Default)]
+pub struct Faults(Option<Arc<Point>>);
+
+type Point = dyn Fn(Moment, &str) -> bool + Send + Sync;
+
+impl Faults {
+    #[doc(hidden)]
+    pub fn new(fails: impl Fn(Moment, &str) -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(fails)))
+    }
+
+    pub(crate) fn meet(&self, moment: Moment, sql: &str) -> Result<()> {
+        match &self.0 {
+            Some(fails) if fails(moment, sql) => {
+                Err(Error::new(ErrorKind::Io, "a test lets this statement fail"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Faults").field(&self.0.is_some()).finish()
+    }
+}

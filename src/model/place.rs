@@ -1,0 +1,127 @@
+//! Where something stands: a turn in its session, and what a unit of recall stands for.
+
+use serde::Serialize;
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::word_enum::word_enum,
+};
+
+/// A user, by its number in this file. Never used twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct UserNo(pub(crate) i64);
+
+/// A session, by its number in this file. Never used twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct SessionNo(pub(crate) i64);
+
+/// A turn's session, and its number there, from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Place {
+    pub(crate) session: SessionNo,
+    pub(crate) turn_number: u32,
+}
+
+/// Bits of a turn's number in its key.
+const TURN_NUMBER_BITS: u32 = 24;
+/// The most turns of one session.
+pub(crate) const MAX_TURN_NUMBER: u32 = (1 << TURN_NUMBER_BITS) - 1;
+
+impl SessionNo {
+    /// The place of one of its turns.
+    pub(crate) fn turn(self, turn_number: u32) -> Place {
+        Place { session: self, turn_number }
+    }
+
+    /// Before its first turn.
+    pub(crate) fn start(self) -> Place {
+        self.turn(0)
+    }
+
+    /// Behind its last turn.
+    pub(crate) fn end(self) -> Place {
+        Self(self.0 + 1).start()
+    }
+}
+
+impl Place {
+    /// One number for both, in their order: a session's turns lie side by side.
+    pub(crate) fn key(self) -> i64 {
+        self.session.0 << TURN_NUMBER_BITS | i64::from(self.turn_number)
+    }
+
+    /// The session and the number that a key is made of.
+    pub(crate) fn of_key(key: i64) -> Self {
+        let turn_number = u32::try_from(key & i64::from(MAX_TURN_NUMBER)).expect("it has 24 bits");
+        Self { session: SessionNo(key >> TURN_NUMBER_BITS), turn_number }
+    }
+}
+
+/// A unit of recall, by its place in the user's order of recording, from 1; 0: before all of them. Never used twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Seq(pub(crate) u32);
+
+impl Seq {
+    /// As callers see it, and as it stands in the archive. What is no number of a unit is damage.
+    pub(crate) fn of(number: i64) -> Result<Self> {
+        let seq = u32::try_from(number).map(Self);
+        seq.map_err(|_| {
+            Error::new(ErrorKind::Corrupt, "a turn's number is none that a unit can have; run doctor")
+        })
+    }
+
+    /// How many units come after `other`, up to this one.
+    pub(crate) fn since(self, other: Self) -> u32 {
+        self.0.saturating_sub(other.0)
+    }
+
+    /// The unit that is recorded next.
+    pub(crate) fn next(self) -> Result<Self> {
+        let next = self.0.checked_add(1).map(Self);
+        next.ok_or_else(|| {
+            Error::invalid("the user's memory is full: it has as many units as can be numbered")
+        })
+    }
+}
+
+impl From<Seq> for i64 {
+    fn from(seq: Seq) -> Self {
+        seq.0.into()
+    }
+}
+
+/// What a unit of recall stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The turn at a place, wherever it is now.
+    Turn(Place),
+    /// Something that is no turn. It stands in the user's order, and in no session; nobody shows it yet.
+    Other,
+}
+
+word_enum! {
+    /// What a unit is, as its row says it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    pub(crate) enum UnitKind {
+        Turn = "turn",
+        Other = "other",
+    }
+    pub(crate) fn from_word;
+}
+
+impl Owner {
+    pub(crate) fn kind(self) -> UnitKind {
+        match self {
+            Self::Turn(_) => UnitKind::Turn,
+            Self::Other => UnitKind::Other,
+        }
+    }
+
+    /// Where the turn is; `None`: it is no turn.
+    pub(crate) fn place(self) -> Option<Place> {
+        match self {
+            Self::Turn(place) => Some(place),
+            Self::Other => None,
+        }
+    }
+}

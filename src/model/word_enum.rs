@@ -1,0 +1,123 @@
+//! Enums whose variants stand in the file as words: a variant and its word are one line.
+
+/// Declares an enum from its variants and their words: `Compress = "compress"`.
+///
+/// The word is what the file, JSON and the command line show. `EVERY` lists the variants as they are declared.
+macro_rules! word_enum {
+    (
+        $(#[$meta:meta])*
+        $shown:vis enum $name:ident {
+            $($(#[$doc:meta])* $variant:ident = $word:literal,)*
+        }
+        $reads:vis fn from_word;
+    ) => {
+        $(#[$meta])*
+        $shown enum $name {
+            $($(#[$doc])* #[serde(rename = $word)] $variant,)*
+        }
+
+        impl $name {
+            pub(crate) const EVERY: [Self; [$($word),*].len()] = [$(Self::$variant,)*];
+
+            /// The word in the file.
+            $shown const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)*
+                }
+            }
+
+            /// Reads the word.
+            $reads fn from_word(word: &str) -> Option<Self> {
+                Self::EVERY.into_iter().find(|each| each.as_str() == word)
+            }
+        }
+    };
+}
+
+pub(crate) use word_enum;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde::Serialize;
+
+    use crate::model::{
+        anchor::{Attribute, Cardinality, Stance},
+        critical::CriticalRule,
+        job::{JobKind, JobState},
+        profile::{Profile, Weights},
+        receipt::{ItemKind, ItemOutcome, PackedAs},
+        session::EndReason,
+        summary::Original,
+        tier::{MemoryTier, MoveReason},
+        turn::Origin,
+    };
+
+    fn read(path: &str) -> String {
+        fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    }
+
+    /// As they stand in JSON.
+    fn words<T: Serialize>(every: &[T]) -> Vec<String> {
+        every.iter().map(|each| serde_json::to_value(each).unwrap().as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Every column that a migration holds to some words, with these.
+    fn checked_columns() -> Vec<(String, Vec<String>)> {
+        let folder = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations")).unwrap();
+        let files = folder.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+        let columns = |sql: String| sql.lines().filter_map(checked_column).collect::<Vec<_>>();
+        files.flat_map(columns).collect()
+    }
+
+    fn checked_column(line: &str) -> Option<(String, Vec<String>)> {
+        let (column, rest) = line.split_once("CHECK (")?.1.split_once(" IN ('")?;
+        let words = rest.split_once("')")?.0.split("', '");
+        Some((column.to_owned(), words.map(str::to_owned).collect()))
+    }
+
+    #[test]
+    fn columns_are_held_to_the_words_of_their_enums() {
+        let columns = checked_columns();
+        assert!(columns.len() >= 11, "{columns:?}");
+        for (column, held_to) in columns {
+            let expected = match column.as_str() {
+                "end_reason" => words(&EndReason::EVERY),
+                "memory_tier" | "from_tier" | "to_tier" => words(&MemoryTier::EVERY),
+                "state" => words(&JobState::EVERY),
+                "original" => words(&Original::EVERY),
+                "stance" => words(&Stance::EVERY),
+                "cardinality" => words(&[Cardinality::One, Cardinality::Many]),
+                "source_kind" => words(&["turn", "caller"]),
+                "kind" => words(&ItemKind::EVERY),
+                _ => panic!("say here what the words of {column} are"),
+            };
+            assert_eq!(held_to, expected, "{column}");
+        }
+    }
+
+    #[track_caller]
+    fn check_names(document: &str, words: &[String]) {
+        let text = read(document);
+        let named: Vec<&str> = text.split(|c: char| c != '_' && !c.is_ascii_alphabetic()).collect();
+        let missing: Vec<_> = words.iter().filter(|word| !named.contains(&word.as_str())).collect();
+        assert!(missing.is_empty(), "{document} does not name {missing:?}");
+    }
+
+    #[test]
+    fn documents_name_every_word() {
+        check_names("sql/jobs.sql", &words(&JobKind::EVERY));
+        check_names("sql/why_critical.sql", &words(&CriticalRule::EVERY));
+        check_names("sql/why_it_moved.sql", &words(&MoveReason::EVERY));
+        check_names("sql/why_recalled.sql", &words(&ItemKind::EVERY));
+        check_names("sql/why_recalled.sql", &words(&ItemOutcome::EVERY));
+        check_names("sql/why_recalled.sql", &words(&PackedAs::EVERY));
+        let profiles =
+            [Profile::Default, Profile::Paper, Profile::Recency, Profile::Custom(Weights::default())];
+        check_names("sql/receipts.sql", &profiles.map(|profile| profile.as_str().to_owned()));
+        check_names("ARCHITECTURE.md", &words(&MoveReason::EVERY));
+        check_names("ARCHITECTURE.md", &words(&Attribute::EVERY));
+        check_names("ARCHITECTURE.md", &words(&Origin::EVERY));
+    }
+}

@@ -1,0 +1,33 @@
+//! The sections of a context.
+
+use serde::Serialize;
+
+/// A part of a context, in the order in which they are rendered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Section {
+    /// Anchors.
+    WhoTheUserIs,
+    /// What was recalled from other sessions.
+    EarlierConversations,
+    /// Turns of the session before the recent ones.
+    EarlierInSession,
+    /// Hot turns.
+    RecentTurns,
+}
+
+impl Section {
+    pub(super) const ALL: [Self; 4] =
+        [Self::WhoTheUserIs, Self::EarlierConversations, Self::EarlierInSession, Self::RecentTurns];
+
+    /// The line above the section.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::WhoTheUserIs => "<who the user is>\n",
+            Self::EarlierConversations => "<from earlier conversations>\n",
+            Self::EarlierInSession => "<earlier in this session>\n",
+            Self::RecentTurns => "<recent turns>\n",
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! Deriving anew what older rules derived of a user's units: words and traits, why turns are kept verbatim, anchors.
+//!
+//! Units are read and thought over outside of any transaction, and a slice writes what is new of some of them. It goes by
+//! the user's order, and the job's row says how far it is; done twice, it does nothing the second time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    compress::{
+        anchors as anchor_rules, critical,
+        derived::{Kinds, RuleVersions},
+        fold::value_key,
+        plan::BUILT_IN,
+        voice::statements,
+    },
+    error::{ErrorKind, Result},
+    model::{
+        anchor::{Attribute, FoundAnchor},
+        critical::CriticalRule,
+        ids::TurnId,
+        job::JobKind,
+        place::{Place, Seq},
+        summary::Summary,
+        tier::MemoryTier,
+        turn::Turn,
+    },
+    store::{
+        acts::index,
+        job_tx::JobTx,
+        rows::{
+            all_users,
+            anchors::{self, Source, Stated},
+            jobs as job_rows, originals, summaries, turns,
+            units::{self, Unit},
+            users,
+        },
+        scope::Scope,
+        slice_error::{SliceError, SliceResult},
+        sql::{Sql, UserRow},
+        write_tx::WriteTx,
+    },
+    text::words::{EncodedWords, WordCounts},
+};
+
+/// Units that one slice changes at most.
+const SLICE_UNITS: usize = 16;
+/// Units, and bytes of text, that are read for a slice.
+const READ_UNITS: u32 = 256;
+const READ_BYTES: usize = 1 << 20;
+/// Postings that one slice changes at most. Where more are to be changed, the index is made anew, which costs less.
+const SLICE_POSTINGS: usize = 192;
+
+/// A job that has begun: what it derives anew, and behind which unit it goes on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Begun {
+    pub(crate) after: u32,
+    stale: Kinds,
+    rules: RuleVersions,
+}
+
+impl Begun {
+    /// Whether a job of a newer build brings something to its rules.
+    pub(crate) fn awaits_newer(self) -> bool {
+        self.rules.awaits_newer()
+    }
+
+    /// The same behind this unit.
+    pub(crate) fn up_to(self, after: u32) -> Self {
+        Self { after, ..self }
+    }
+}
+
+/// Some units, and what is new of them.
+#[derive(Debug)]
+pub(crate) struct Rederived {
+    epoch: i64,
+    last_seq: u32,
+    pub(crate) until: u32,
+    changed: Vec<Changed>,
+    /// What cannot be read of them, and stays as it is.
+    pub(crate) damaged: Vec<String>,
+    /// Nobody knows under which words a unit stands in the index.
+    is_index_stale: bool,
+}
+
+/// A unit, and what is new of it.
+#[derive(Debug)]
+struct Changed {
+    seq: u32,
+    place: Place,
+    turn_id: TurnId,
+    /// Its words, as they are and as they are to be.
+    words: Option<(Vec<u8>, Vec<u8>)>,
+    /// Why it is kept verbatim.
+    #[expect(clippy::option_option, reason = "none: nothing is new; none in it: no rule keeps it any more")]
+    rule: Option<Option<CriticalRule>>,
+    /// What the rules find in it.
+    anchors: Option<NewAnchors>,
+}
+
+#[derive(Debug)]
+struct NewAnchors {
+    found: Vec<FoundAnchor>,
+    seq: Seq,
+    said_at: DateTime<Utc>,
+}
+
+/// Whether anything was derived of anybody by older rules than this build's.
+pub(crate) fn has_stale(sql: &dyn Sql) -> Result<bool> {
+    Ok(!all_users::with_older_rules(sql, RuleVersions::NOW)?.is_empty())
+}
+
+impl WriteTx<'_> {
+    /// Queues the job for every user of whom older rules derived something.
+    pub(crate) fn queue_stale_rules(&mut self) -> Result<()> {
+        for scope in all_users::with_older_rules(self.sql, RuleVersions::NOW)? {
+            self.lock(&scope)?;
+            self.enqueue_if_none(&scope, JobKind::Derive)?;
+        }
+        Ok(())
+    }
+
+    /// To be called by every act that derives something of a user: the row says so if this build's rules are older.
+    pub(crate) fn note_rules(&self, scope: &Scope, user: &UserRow, derived: Kinds) -> Result<()> {
+        let rules = user.rules.with_derived(derived);
+        if rules == user.rules { Ok(()) } else { users::set_rules(self.sql, scope, rules) }
+    }
+}
+
+impl JobTx<'_, '_> {
+    /// Begins, or goes on where the last try ended, if that was for the same rules.
+    pub(crate) fn begin_deriving(&mut self, scope: &Scope) -> SliceResult<Begun> {
+        let (sql, user) = (self.tx.sql, self.lock(scope)?);
+        let rules = user.rules.begun();
+        if rules != user.rules {
+            users::set_rules(sql, scope, rules)?;
+            job_rows::set_done(sql, self.lease, 0, user.last_seq.0)?;
+        }
+        Ok(Begun { after: job_rows::done_seq(sql, self.lease)?, stale: rules.stale(), rules })
+    }
+
+    /// Writes what is new of some units, unless something was erased or replaced since they were read.
+    pub(crate) fn rederive(&mut self, scope: &Scope, new: &Rederived) -> SliceResult<()> {
+        let user = self.lock(scope)?;
+        if user.epoch != new.epoch {
+            return Err(SliceError::Changed);
+        }
+        self.write_words(scope, new, user.indexed_seq.0)?;
+        let mut folds = BTreeSet::new();
+        for unit in &new.changed {
+            if let Some(rule) = unit.rule {
+                turns::judge_anew(self.tx.sql, scope, (unit.place, unit.turn_id), rule)?;
+            }
+            if let Some(found) = &unit.anchors {
+                self.state_anew(scope, unit, found, &mut folds)?;
+            }
+        }
+        anchors::refold(self.tx.sql, scope, &folds)?;
+        Ok(job_rows::set_done(self.tx.sql, self.lease, new.until, new.last_seq)?)
+    }
+
+    /// Says that all is of this build's rules; `None`: more came in, or an older build wrote meanwhile.
+    pub(crate) fn end_deriving(&mut self, scope: &Scope, begun: Begun) -> SliceResult<Option<RuleVersions>> {
+        let user = self.lock(scope)?;
+        let has_more = user.last_seq.0 > begun.after && begun.stale != Kinds::default();
+        if has_more || user.rules != begun.rules {
+            return Ok(None);
+        }
+        let rules = begun.rules.ended();
+        users::set_rules(self.tx.sql, scope, rules)?;
+        Ok(Some(rules))
+    }
+
+    /// Writes words, and brings the index along.
+    fn write_words(&mut self, scope: &Scope, new: &Rederived, indexed_seq: u32) -> Result<()> {
+        let (sql, mut postings, mut is_index_stale) = (self.tx.sql, 0, new.is_index_stale);
+        let mut parsed = Vec::new();
+        for unit in &new.changed {
+            let Some((old, words)) = &unit.words else { continue };
+            units::set_words(sql, scope, (unit.place, unit.turn_id), words)?;
+            match (EncodedWords::parse(old), EncodedWords::parse(words)) {
+                (Some(old), Some(words)) => {
+                    postings += index::differences(old, words);
+                    parsed.push((unit.seq, old, words));
+                }
+                _ => is_index_stale = true, // They were damaged.
+            }
+        }
+        if parsed.is_empty() && !is_index_stale {
+            return Ok(());
+        }
+        if is_index_stale || postings > SLICE_POSTINGS {
+            if indexed_seq > 0 {
+                index::begin_anew(self.tx, scope)?;
+            }
+        } else if indexed_seq > 0 {
+            for (seq, old, words) in parsed {
+                index::replace(sql, scope, seq, (old, words))?;
+            }
+        }
+        users::raise_epoch(sql, scope) // Whoever has the words as they were reads anew.
+    }
+
+    /// Takes away what the rules do not find in a turn any more, states what they find, and notes on its summary what it
+    /// is evidence for.
+    fn state_anew(
+        &mut self,
+        scope: &Scope,
+        unit: &Changed,
+        new: &NewAnchors,
+        folds: &mut BTreeSet<anchors::Fold>,
+    ) -> Result<()> {
+        let (sql, now) = (self.tx.sql, self.tx.now());
+        let (mut by_others, wanted) = (BTreeSet::new(), by_key(&new.found));
+        for Stated { anchor, found, made_by } in anchors::stated_by(sql, scope, unit.turn_id)? {
+            if made_by != BUILT_IN {
+                by_others.insert(anchor);
+            } else if wanted.get(&key_of(&found)) != Some(&&found) {
+                folds.insert(anchors::Fold::of(&found.subject, found.attribute, &value_key(&found.value)));
+                anchors::take_away(sql, scope, unit.turn_id, (anchor, found.stance))?;
+            }
+        }
+        let source =
+            Source { turn: Some(unit.turn_id), seq: new.seq, said_at: new.said_at, made_by: BUILT_IN };
+        let mut stated = Vec::new();
+        for found in &new.found {
+            let (anchor, fold) = anchors::state(sql, scope, found, source, now)?;
+            stated.push(anchor);
+            folds.insert(fold);
+        }
+        if let Some(summary) = sound(summaries::at(sql, scope, unit.place))? {
+            let mut ids = summary.identity_anchor_ids;
+            ids.retain(|id| by_others.contains(id));
+            ids.extend(stated.into_iter().filter(|id| !by_others.contains(id)));
+            summaries::set_anchors(sql, scope, unit.place, &ids)?;
+        }
+        Ok(())
+    }
+}
+
+/// What makes two statements of a turn the same in the file.
+type Key = (String, Attribute, String, &'static str);
+
+fn key_of(found: &FoundAnchor) -> Key {
+    (found.subject.clone(), found.attribute, value_key(&found.value), found.stance.as_str())
+}
+
+/// By what they say; of two that say the same the first counts.
+fn by_key(found: &[FoundAnchor]) -> BTreeMap<Key, &FoundAnchor> {
+    found.iter().rev().map(|found| (key_of(found), found)).collect()
+}
+
+/// What can be read; damage is as if it were not there.
+fn sound<T>(read: Result<Option<T>>) -> Result<Option<T>> {
+    match read {
+        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),
+        read => read,
+    }
+}
+
+/// Reads the next units, and derives what is new of them; `None`: there is none.
+pub(crate) fn next(sql: &dyn Sql, scope: &Scope, begun: Begun) -> Result<Option<Rederived>> {
+    let extent = units::extent(sql, scope)?;
+    if begun.stale == Kinds::default() || begun.after >= extent.last_seq.0 {
+        return Ok(None);
+    }
+    let until = extent.last_seq.0.min(begun.after + READ_UNITS);
+    let mut found = Vec::new();
+    units::for_each(sql, scope, (Seq(begun.after), Seq(until)), |unit| {
+        found.push(unit);
+        Ok(())
+    })?;
+    let mut new = Rederived {
+        epoch: extent.epoch,
+        last_seq: extent.last_seq.0,
+        until,
+        changed: Vec::new(),
+        damaged: Vec::new(),
+        is_index_stale: false,
+    };
+    let (mut reader, mut bytes) = (originals::Reader::new(sql, scope), 0);
+    for unit in found {
+        if new.changed.len() >= SLICE_UNITS || bytes >= READ_BYTES {
+            new.until = unit.facts.seq - 1;
+            break;
+        }
+        let Some(place) = unit.facts.owner().place() else { continue };
+        let changed = match reader.by_number(place) {
+            Ok(Some(turn)) => {
+                bytes += turn.text_bytes();
+                of_turn(sql, scope, begun.stale, (unit, place), &turn)
+            }
+            Ok(None) => {
+                // Its words are worked out whenever they are read, and nobody knows which ones the index has.
+                new.is_index_stale |= begun.stale.words && unit.facts.seq <= extent.indexed_seq.0;
+                match summaries::at(sql, scope, place) {
+                    Ok(Some(summary)) => of_summary(sql, scope, begun.stale, (&unit, place), &summary),
+                    Ok(None) => continue,
+                    Err(error) => Err(error),
+                }
+            }
+            Err(error) => Err(error),
+        };
+        match changed {
+            Ok(changed) => new.changed.extend(changed),
+            Err(error) if error.kind() == ErrorKind::Corrupt => new.damaged.push(named(place)),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Some(new))
+}
+
+fn named(Place { session, turn_number }: Place) -> String {
+    format!("turn {turn_number} of session number {}", session.0)
+}
+
+/// What is new of a turn whose text is there.
+fn of_turn(
+    sql: &dyn Sql,
+    scope: &Scope,
+    stale: Kinds,
+    (unit, place): (Unit, Place),
+    turn: &Turn,
+) -> Result<Option<Changed>> {
+    let is_cold = turn.memory_tier == MemoryTier::Cold;
+    let words = if stale.words { Some(WordCounts::of(&turn.said).encode()) } else { None };
+    let words = words.filter(|words| *words != unit.words).map(|words| (unit.words, words));
+    let rule = if stale.critical && is_cold { judged(sql, scope, place, turn)? } else { None };
+    let anchors = if stale.anchors {
+        let stated = anchors::stated_by(sql, scope, turn.id)?;
+        let mut found = anchor_rules::find(&turn.said);
+        if !is_cold || stated.iter().any(|stated| stated.made_by != BUILT_IN) {
+            // What is not compressed is heard then; where a summarizer spoke, rules add nothing.
+            let by_rules = stated.iter().filter(|stated| stated.made_by == BUILT_IN);
+            let known: BTreeSet<Key> = by_rules.map(|stated| key_of(&stated.found)).collect();
+            found.retain(|found| known.contains(&key_of(found)));
+        }
+        new_anchors(&stated, found, (Seq(unit.facts.seq), turn.timestamp))
+    } else {
+        None
+    };
+    Ok(changed(Changed { seq: unit.facts.seq, place, turn_id: turn.id, words, rule, anchors }))
+}
+
+/// The same where a summary is left: what was found in quotes that do not say it any more goes.
+fn of_summary(
+    sql: &dyn Sql,
+    scope: &Scope,
+    stale: Kinds,
+    (unit, place): (&Unit, Place),
+    summary: &Summary,
+) -> Result<Option<Changed>> {
+    let (turn_id, seq) = (summary.original_turn_id, unit.facts.seq);
+    let mut anchors = None;
+    if stale.anchors {
+        let stated = anchors::stated_by(sql, scope, turn_id)?;
+        let by_rules = stated.iter().filter(|stated| stated.made_by == BUILT_IN).map(|stated| &stated.found);
+        let says_so = |found: &&FoundAnchor| {
+            let claims = anchor_rules::claims(&statements(&found.quote), &found.subject);
+            claims.iter().any(|claim| key_of(claim) == key_of(found))
+        };
+        let found = by_rules.filter(says_so).cloned().collect();
+        anchors = new_anchors(&stated, found, (Seq(seq), summary.timestamp));
+    }
+    Ok(changed(Changed { seq, place, turn_id, words: None, rule: None, anchors }))
+}
+
+fn changed(unit: Changed) -> Option<Changed> {
+    (unit.words.is_some() || unit.rule.is_some() || unit.anchors.is_some()).then_some(unit)
+}
+
+/// What the rules find, unless just that was stated by them.
+fn new_anchors(
+    stated: &[Stated],
+    found: Vec<FoundAnchor>,
+    (seq, said_at): (Seq, DateTime<Utc>),
+) -> Option<NewAnchors> {
+    let by_rules: BTreeMap<Key, &FoundAnchor> = stated
+        .iter()
+        .filter(|stated| stated.made_by == BUILT_IN)
+        .map(|stated| (key_of(&stated.found), &stated.found))
+        .collect();
+    (by_rules != by_key(&found)).then_some(NewAnchors { found, seq, said_at })
+}
+
+/// Why a turn that is kept verbatim is critical by now, if that is not what its row says. What the summarizer said of it
+/// nobody says again: it holds where no rule does.
+#[expect(clippy::option_option, reason = "none: nothing is new; none in it: no rule keeps it any more")]
+fn judged(sql: &dyn Sql, scope: &Scope, place: Place, turn: &Turn) -> Result<Option<Option<CriticalRule>>> {
+    let before = match turn.snapshot_id {
+        Some(_) => originals::snapshot(sql, scope, place.session.turn(place.turn_number.saturating_sub(1)))?,
+        None => None,
+    };
+    let by_summarizer = turn.critical_rule.filter(|rule| *rule == CriticalRule::Summarizer);
+    let rule = critical::judge(turn, before).first().copied().or(by_summarizer);
+    Ok((rule != turn.critical_rule).then_some(rule))
+}

@@ -1,0 +1,309 @@
+//! Writing an imported memory: all of it in one transaction, or nothing.
+//!
+//! The lines were checked before; hashes, words, archive and anchors are worked out again.
+
+use std::collections::{BTreeSet, HashMap};
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    compress::{
+        archive,
+        derived::{Kinds, RuleVersions},
+        fold::value_key,
+        plan,
+    },
+    error::{Error, ErrorKind, Result},
+    index::BLOCK_UNITS,
+    model::{
+        ids::{SessionId, TurnId},
+        job::JobKind,
+        place::{Owner, Seq, SessionNo},
+        session::SessionInfo,
+        summary::Original,
+        tier::{MemoryTier, Transition},
+        turn::Turn,
+    },
+    store::{
+        acts::index,
+        rows::{
+            anchors::{self, Fold},
+            originals, sessions, summaries,
+            transfer::{self, AnchorRow, DerivationRow},
+            turns, units, users,
+        },
+        scope::{Scope, UserKey},
+        sql::Sql,
+        transfer::{AnchorLine, DeletedTurn, DerivationLine, Line, Transferred, import::Import},
+        write_tx::WriteTx,
+    },
+    text::{
+        measure::{self, ContentHash},
+        words::WordCounts,
+    },
+};
+
+impl WriteTx<'_> {
+    /// Writes all of it as the memory of a user who has none yet.
+    pub(crate) fn import(&mut self, key: &UserKey, import: Import) -> Result<Transferred> {
+        let scope = users::find_or_add(self.sql, key, self.now())?;
+        let user = self.lock(&scope)?;
+        if users::has_memory(self.sql, &scope)? {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "this user has a memory already; import as another user, or erase it first",
+            ));
+        }
+        expect_unowned(self.sql, &import.lines)?;
+        let mut writing = Writing {
+            tx: self,
+            scope,
+            last_seq: user.last_seq,
+            sessions: HashMap::new(),
+            seqs: HashMap::new(),
+            folds: BTreeSet::new(),
+            rules: user.rules.with_derived(Kinds::ALL),
+        };
+        for line in import.lines {
+            writing.line(line)?;
+        }
+        writing.end()?;
+        Ok(import.counts)
+    }
+}
+
+/// Ids are unique in a file, over all of its users.
+fn expect_unowned(sql: &dyn Sql, lines: &[Line]) -> Result<()> {
+    let (mut sessions, mut turns, mut anchors) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut summaries, mut summarized) = (Vec::new(), Vec::new());
+    for line in lines {
+        match line {
+            Line::Session(session) => sessions.push(session.id),
+            Line::Turn(turn) => turns.push(turn.id),
+            Line::Summary { summary, .. } => {
+                summaries.push(summary.id);
+                summarized.push(summary.original_turn_id);
+            }
+            Line::Anchor(anchor) => anchors.push(anchor.id),
+            // An archived or deleted turn is known by its summary.
+            Line::Memory { .. }
+            | Line::Archived(_)
+            | Line::Deleted(_)
+            | Line::Derivation(_)
+            | Line::Transition(_)
+            | Line::End(_) => {}
+        }
+    }
+    if transfer::is_any_owned(sql, transfer::OWNER_OF_SESSION, &sessions)?
+        || transfer::is_any_owned(sql, transfer::OWNER_OF_TURN, &turns)?
+        || transfer::is_any_owned(sql, transfer::OWNER_OF_SUMMARY, &summaries)?
+        || transfer::is_any_owned(sql, transfer::OWNER_OF_SUMMARY_OF_TURN, &summarized)?
+        || transfer::is_any_owned(sql, transfer::OWNER_OF_ANCHOR, &anchors)?
+    {
+        return Err(Error::new(
+            ErrorKind::Conflict,
+            "what is to be imported is in this file already; nothing was written",
+        ));
+    }
+    Ok(())
+}
+
+struct Writing<'a, 'b> {
+    tx: &'a mut WriteTx<'b>,
+    scope: Scope,
+    /// The newest unit.
+    last_seq: Seq,
+    sessions: HashMap<SessionId, Imported>,
+    seqs: HashMap<TurnId, (Seq, Original)>,
+    folds: BTreeSet<Fold>,
+    /// The oldest that anything of it was derived by.
+    rules: RuleVersions,
+}
+
+/// A session that was written.
+struct Imported {
+    info: SessionInfo,
+    /// Its number here.
+    session_no: SessionNo,
+    /// Its turns for the archive, which have no frame yet.
+    unpacked: Vec<Turn>,
+}
+
+impl Writing<'_, '_> {
+    fn line(&mut self, line: Line) -> Result<()> {
+        match line {
+            Line::Session(session) => self.session(session),
+            Line::Turn(turn) => self.turn(turn),
+            Line::Archived(turn) => self.archived(turn),
+            Line::Deleted(turn) => self.deleted(&turn),
+            Line::Summary { snapshot_id, summary } => {
+                let (seq, original) = self.seq(Some(summary.original_turn_id))?;
+                let session_no = self.session_no(summary.session_id)?;
+                if original != summary.original {
+                    return Err(Error::invalid("a summary's original is not where it says"));
+                }
+                summaries::insert(self.tx.sql, &self.scope, session_no, seq, snapshot_id, &summary)
+            }
+            Line::Anchor(anchor) => self.anchor(anchor),
+            Line::Derivation(derivation) => self.derivation(derivation),
+            Line::Transition(transition) => self.transition(&transition),
+            Line::Memory { rules, .. } => {
+                let [critical, anchors] = rules
+                    .map_or([RuleVersions::FIRST; 2], |rules| [rules.critical, rules.anchors].map(i64::from));
+                self.rules.critical = self.rules.critical.min(critical);
+                self.rules.anchors = self.rules.anchors.min(anchors);
+                Ok(())
+            }
+            Line::End(_) => Ok(()),
+        }
+    }
+
+    fn session_no(&self, id: SessionId) -> Result<SessionNo> {
+        let session = self.sessions.get(&id);
+        Ok(session.ok_or_else(|| Error::invalid("a line's session is missing"))?.session_no)
+    }
+
+    /// Where a turn stands now. If None, before all of them.
+    fn seq(&self, turn: Option<TurnId>) -> Result<(Seq, Original)> {
+        turn.map_or(Ok((Seq::default(), Original::Deleted)), |turn| {
+            self.seqs.get(&turn).copied().ok_or_else(|| Error::invalid("a line's turn is missing"))
+        })
+    }
+
+    fn session(&mut self, info: SessionInfo) -> Result<()> {
+        let session_no = sessions::insert_imported(self.tx.sql, &self.scope, &info)?;
+        self.sessions.insert(info.id, Imported { info, session_no, unpacked: Vec::new() });
+        Ok(())
+    }
+
+    /// Writes the unit of a turn, the next in the order of recording, and returns its number.
+    fn unit(
+        &mut self,
+        session: SessionId,
+        turn_number: u32,
+        unit: (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
+        original: Original,
+    ) -> Result<Seq> {
+        let place = self.session_no(session)?.turn(turn_number);
+        self.last_seq = self.last_seq.next()?;
+        units::insert(self.tx.sql, &self.scope, self.last_seq, Owner::Turn(place), unit)?;
+        self.seqs.insert(unit.0, (self.last_seq, original));
+        Ok(self.last_seq)
+    }
+
+    fn unit_with_text(&mut self, turn: &Turn) -> Result<Seq> {
+        let hash = measure::content_hash(&turn.said.user_message, &turn.said.ai_response);
+        let unit = (turn.id, turn.caller_id.as_deref(), hash, turn.timestamp);
+        self.unit(turn.session_id, turn.turn_number, unit, Original::Archived)
+    }
+
+    fn turn(&mut self, turn: Turn) -> Result<()> {
+        let seq = self.unit_with_text(&turn)?;
+        if let Some(snapshot) = turn.snapshot_id {
+            users::add_snapshot(self.tx.sql, snapshot, self.tx.now())?;
+        }
+        let words = WordCounts::of(&turn.said).encode();
+        let session_no = self.session_no(turn.session_id)?;
+        turns::insert_row(self.tx.sql, &self.scope, session_no, &Turn { seq: seq.into(), ..turn }, &words)
+    }
+
+    fn archived(&mut self, turn: Turn) -> Result<()> {
+        let seq = self.unit_with_text(&turn)?;
+        if let Some(session) = self.sessions.get_mut(&turn.session_id) {
+            session.unpacked.push(Turn { seq: seq.into(), ..turn });
+        }
+        Ok(())
+    }
+
+    fn deleted(&mut self, turn: &DeletedTurn) -> Result<()> {
+        let hash = hash_from_hex(&turn.content_hash)?;
+        let unit = (turn.id, turn.caller_id.as_deref(), hash, turn.timestamp);
+        self.unit(turn.session_id, turn.turn_number, unit, Original::Deleted).map(drop)
+    }
+
+    fn anchor(&mut self, anchor: AnchorLine) -> Result<()> {
+        let (retracted_seq, _) = self.seq(anchor.retracted_after)?;
+        let key = value_key(&anchor.value);
+        self.folds.insert(Fold::of(&anchor.subject, anchor.attribute, &key));
+        let row = AnchorRow {
+            id: anchor.id,
+            subject: anchor.subject,
+            attribute: anchor.attribute,
+            value: anchor.value,
+            retracted_at: anchor.retracted_at,
+            retracted_seq: anchor.is_retracted_since.then_some(retracted_seq),
+        };
+        transfer::insert_anchor(self.tx.sql, &self.scope, &key, &row)
+    }
+
+    fn derivation(&mut self, derivation: DerivationLine) -> Result<()> {
+        let (seq, _) = self.seq(derivation.turn_id.or(derivation.after))?;
+        let (is_of_turn, source_id) = match (derivation.turn_id, derivation.source_id) {
+            (Some(turn), None) => (true, turn),
+            (None, Some(source)) => (false, source),
+            _ => return Err(Error::invalid("a derivation needs one source")),
+        };
+        let row = DerivationRow {
+            anchor_id: derivation.anchor_id,
+            is_of_turn,
+            source_id,
+            stance: derivation.stance,
+            seq,
+            said_at: derivation.said_at,
+            made_by: derivation.made_by,
+            value: derivation.value,
+            quote: derivation.quote,
+        };
+        transfer::insert_derivation(self.tx.sql, &self.scope, &row)
+    }
+
+    fn transition(&mut self, moved: &Transition) -> Result<()> {
+        let place = self.session_no(moved.session_id)?.turn(moved.turn_number);
+        let tiers = (moved.from.as_str(), moved.to.as_str());
+        turns::record_move(self.tx.sql, &self.scope, place, tiers, moved.reason, moved.moved_at)
+    }
+
+    /// Packs the archive, folds the anchors, and queues what an open or restored session waits for, and the index.
+    fn end(mut self) -> Result<()> {
+        for session in std::mem::take(&mut self.sessions).into_values() {
+            self.pack(&session)?;
+            let info = session.info;
+            if info.memory_tier == MemoryTier::Warm && info.turn_count > 0 {
+                self.tx.enqueue(&self.scope, JobKind::Compress, Some(info.id), info.turn_count)?;
+            }
+        }
+        if !self.seqs.is_empty() {
+            users::set_last_seq(self.tx.sql, &self.scope, self.last_seq)?;
+            let blocks = self.last_seq.0 / BLOCK_UNITS;
+            index::queue_if_due(self.tx, &self.scope, Seq(blocks * BLOCK_UNITS))?;
+        }
+        users::set_rules(self.tx.sql, &self.scope, self.rules)?;
+        if self.rules.is_stale() && !self.seqs.is_empty() {
+            self.tx.enqueue_if_none(&self.scope, JobKind::Derive)?;
+        }
+        anchors::refold(self.tx.sql, &self.scope, &self.folds).map(drop)
+    }
+
+    fn pack(&self, session: &Imported) -> Result<()> {
+        let sizes: Vec<usize> = session.unpacked.iter().map(Turn::text_bytes).collect();
+        for slice in plan::slices(&sizes) {
+            let turns: Vec<&Turn> = session.unpacked[slice].iter().collect();
+            let frame = archive::pack(&turns)?;
+            let frame_no = originals::insert_frame(self.tx.sql, &self.scope, session.info.id, &frame)?;
+            for (position, turn) in turns.into_iter().enumerate() {
+                let words = WordCounts::of(&turn.said).encode();
+                let turn = (session.session_no, turn, words.as_slice());
+                transfer::insert_archived(self.tx.sql, &self.scope, turn, (frame_no, position))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn hash_from_hex(text: &str) -> Result<ContentHash> {
+    let wrong = || Error::invalid("a content hash is not 16 bytes in hexadecimal");
+    if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(wrong());
+    }
+    u128::from_str_radix(text, 16).map(u128::to_be_bytes).map_err(|_| wrong())
+}

@@ -1,0 +1,213 @@
+//! The index of a user's units: postings of words, and blocks of facts. Behind recording by up to a few blocks; what
+//! comes after is read from the rows, so that nothing is ever missing.
+//!
+//! A batch of whole blocks is flushed word by word, in slices that hold the writer briefly. Readers need no
+//! bookkeeping for that: of a word they take the units in its postings, and then those behind its last posting from the
+//! rows. Cut short, a flush is begun again; what is there already is left alone.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
+
+use crate::{
+    error::Result,
+    index::{BLOCK_UNITS, block_of, facts::Facts, inverted::Inverted, postings::Posting},
+    model::{job::JobKind, place::Seq},
+    store::{
+        job_tx::JobTx,
+        rows::{
+            jobs as job_rows, postings, unit_blocks,
+            units::{self, Extent},
+            users,
+        },
+        scope::Scope,
+        slice_error::{SliceError, SliceResult},
+        sql::Sql,
+        write_tx::WriteTx,
+    },
+    text::words::{EncodedWords, Word},
+};
+
+/// Blocks of one batch: more at once cost less each, and more memory.
+const BATCH_BLOCKS: u32 = 16;
+/// Units behind the index from which on it is worth a job. Recall reads so many rows at most, if jobs run.
+const INDEX_AFTER: u32 = 2 * BLOCK_UNITS;
+/// Rows of postings that a slice takes away, when all of the index is made anew.
+const DROPPED_AT_ONCE: u32 = 2_000;
+
+/// Some blocks to be flushed, read and turned around outside of any transaction.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    extent: Extent,
+    until: Seq,
+    facts: Vec<Facts>,
+    words: Vec<(Word, Vec<Posting>)>,
+}
+
+impl Batch {
+    /// How many different words it has.
+    pub(crate) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// How many units it has.
+    pub(crate) fn units(&self) -> usize {
+        self.facts.len()
+    }
+}
+
+/// Queues the job when enough units wait for it; looks once a block. To be called for each unit that is added.
+///
+/// An embedder of the caller's is told of every unit: nobody makes its vectors by the way.
+pub(crate) fn queue_if_due(tx: &mut WriteTx<'_>, scope: &Scope, seq: Seq) -> Result<()> {
+    if !tx.config.embedders.is_empty() {
+        tx.enqueue_if_none(scope, JobKind::Embed)?;
+    }
+    if seq.0.is_multiple_of(BLOCK_UNITS) {
+        let extent = units::extent(tx.sql, scope)?;
+        let waiting = extent.last_seq.since(extent.indexed_seq);
+        if waiting >= INDEX_AFTER {
+            tx.enqueue(scope, JobKind::Index, None, waiting)?;
+            tx.enqueue_if_none(scope, JobKind::Embed)?;
+        }
+    }
+    Ok(())
+}
+
+/// The next whole blocks that are not in the index; `None`: there is none.
+pub(crate) fn next_batch(sql: &dyn Sql, scope: &Scope) -> Result<Option<Batch>> {
+    let extent = units::extent(sql, scope)?;
+    let whole = extent.last_seq.0 / BLOCK_UNITS * BLOCK_UNITS;
+    let until = Seq(whole.min(extent.indexed_seq.0.saturating_add(BATCH_BLOCKS * BLOCK_UNITS)));
+    if until <= extent.indexed_seq {
+        return Ok(None);
+    }
+    let (mut facts, mut inverted) = (Vec::new(), Inverted::default());
+    units::for_each(sql, scope, (extent.indexed_seq, until), |unit| {
+        if let Some(words) = EncodedWords::parse(&unit.words) {
+            inverted.add(unit.facts.seq, words);
+        }
+        facts.push(unit.facts);
+        Ok(())
+    })?;
+    Ok(Some(Batch { extent, until, facts, words: inverted.into_words().collect() }))
+}
+
+impl JobTx<'_, '_> {
+    /// Takes away postings of a user of whom nothing is indexed: of a flush that was cut short, or of an index that is
+    /// made anew. Returns whether there may be more.
+    pub(crate) fn drop_index_slice(&mut self, scope: &Scope) -> SliceResult<bool> {
+        if self.lock(scope)?.indexed_seq > Seq::default() {
+            return Ok(false);
+        }
+        Ok(postings::drop_some(self.tx.sql, scope, DROPPED_AT_ONCE)?)
+    }
+
+    /// Flushes some of the batch's words.
+    pub(crate) fn flush_postings(
+        &mut self,
+        scope: &Scope,
+        batch: &Batch,
+        words: Range<usize>,
+    ) -> SliceResult<()> {
+        self.expect_unchanged(scope, batch)?;
+        Ok(postings::append(self.tx.sql, scope, &batch.words[words])?)
+    }
+
+    /// Writes the batch's facts, and says that its units are indexed.
+    pub(crate) fn finish_batch(&mut self, scope: &Scope, batch: &Batch) -> SliceResult<()> {
+        self.expect_unchanged(scope, batch)?;
+        let sql = self.tx.sql;
+        for block in batch.facts.chunk_by(|a, b| block_of(a.seq) == block_of(b.seq)) {
+            unit_blocks::write(sql, scope, block_of(block[0].seq), block)?;
+        }
+        units::set_indexed(sql, scope, batch.until)?;
+        let units = u32::try_from(batch.facts.len()).unwrap_or(u32::MAX);
+        Ok(job_rows::progress(sql, self.lease, units, 1)?)
+    }
+
+    /// What was erased or replaced meanwhile must not come back.
+    fn expect_unchanged(&self, scope: &Scope, batch: &Batch) -> SliceResult<()> {
+        let now = self.lock(scope)?;
+        let is_unchanged = (now.epoch, now.indexed_seq) == (batch.extent.epoch, batch.extent.indexed_seq);
+        if is_unchanged { Ok(()) } else { Err(SliceError::Changed) }
+    }
+}
+
+/// Has all of the user's index made anew: from here on recall reads the rows of every unit, until the job is done.
+pub(crate) fn begin_anew(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
+    let last_seq = tx.lock(scope)?.last_seq;
+    units::set_indexed(tx.sql, scope, Seq::default())?;
+    users::raise_epoch(tx.sql, scope)?;
+    unit_blocks::drop_all(tx.sql, scope)?;
+    tx.enqueue(scope, JobKind::Index, None, last_seq.0)
+}
+
+/// The same, at once: what is erased may stand anywhere in it.
+pub(crate) fn drop_all(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
+    postings::drop_all(tx.sql, scope)?;
+    begin_anew(tx, scope)
+}
+
+/// Whether nothing of the user is indexed, and yet there are postings.
+pub(crate) fn is_begun_anew(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
+    Ok(units::extent(sql, scope)?.indexed_seq == Seq::default() && postings::are_there(sql, scope)?)
+}
+
+/// Takes units that are erased out of the index: each with its words.
+pub(crate) fn forget(sql: &dyn Sql, scope: &Scope, gone: &[(u32, Vec<u8>)]) -> Result<()> {
+    let mut by_word: BTreeMap<Word, BTreeSet<u32>> = BTreeMap::new();
+    for (seq, words) in gone {
+        for (word, _) in EncodedWords::parse(words).into_iter().flat_map(|words| words.iter()) {
+            by_word.entry(word).or_default().insert(*seq);
+        }
+    }
+    postings::remove(sql, scope, &by_word)?;
+    let blocks: BTreeSet<u32> = gone.iter().map(|(seq, _)| block_of(*seq)).collect();
+    for block in blocks {
+        if let Some(mut kept) = unit_blocks::of_block(sql, scope, block)? {
+            kept.retain(|unit| gone.iter().all(|(seq, _)| *seq != unit.seq));
+            unit_blocks::write(sql, scope, block, &kept)?;
+        }
+    }
+    Ok(())
+}
+
+/// How many postings of a unit differ.
+pub(crate) fn differences(old: EncodedWords<'_>, new: EncodedWords<'_>) -> usize {
+    let differ = |one: EncodedWords<'_>, other: EncodedWords<'_>| {
+        one.iter().filter(|(word, counts)| other.field_counts(*word) != Some(*counts)).count()
+    };
+    differ(old, new).max(differ(new, old))
+}
+
+/// Replaces the words of a unit by others, as far as they differ.
+pub(crate) fn replace(
+    sql: &dyn Sql,
+    scope: &Scope,
+    seq: u32,
+    (old, new): (EncodedWords<'_>, EncodedWords<'_>),
+) -> Result<()> {
+    let gone = old.iter().filter(|(word, _)| new.field_counts(*word).is_none());
+    let gone = gone.map(|(word, _)| (word, BTreeSet::from([seq])));
+    postings::remove(sql, scope, &gone.collect())?;
+    let added = new.iter().filter(|(word, counts)| old.field_counts(*word) != Some(*counts));
+    let mut added: Vec<(Word, Posting)> =
+        added.map(|(word, counts)| (word, Posting { seq, counts })).collect();
+    if seq > units::extent(sql, scope)?.indexed_seq.0 {
+        // Behind the index, readers look at the rows from a word's last posting on.
+        let words: Vec<Word> = added.iter().map(|(word, _)| *word).collect();
+        let mut lasts = postings::last_seqs(sql, scope, &words)?.into_iter();
+        added.retain(|_| lasts.next().is_some_and(|last| seq <= last));
+    }
+    postings::put(sql, scope, &added)?;
+    let block = block_of(seq);
+    if let Some(mut units) = unit_blocks::of_block(sql, scope, block)? {
+        for unit in units.iter_mut().filter(|unit| unit.seq == seq) {
+            *unit = unit.with_words(new);
+        }
+        unit_blocks::write(sql, scope, block, &units)?;
+    }
+    Ok(())
+}

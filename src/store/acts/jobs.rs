@@ -1,0 +1,177 @@
+//! Jobs: queueing them, taking and holding them, giving them back, ending them.
+
+use crate::{
+    error::Result,
+    model::{ids::SessionId, job::JobKind},
+    store::{
+        job_tx::JobTx,
+        rows::jobs::{self, Lease, LeaseTime, NewJob, Owed, Unfinished},
+        scope::Scope,
+        slice_error::SliceResult,
+        sql::missing,
+        write_tx::WriteTx,
+    },
+};
+
+impl WriteTx<'_> {
+    /// Queues work, once: what is queued already keeps its place, what has failed starts anew.
+    pub(crate) fn enqueue(
+        &mut self,
+        scope: &Scope,
+        kind: JobKind,
+        session: Option<SessionId>,
+        total_count: u32,
+    ) -> Result<()> {
+        let job = NewJob { kind, scope, session, priority: kind.priority(), total_count };
+        jobs::insert(self.sql, &job, self.now())?;
+        self.has_work = true;
+        Ok(())
+    }
+
+    /// Queues work on a user unless it is queued: what waits for another try goes on waiting.
+    pub(crate) fn enqueue_if_none(&mut self, scope: &Scope, kind: JobKind) -> Result<()> {
+        if jobs::is_queued(self.sql, scope, kind)? {
+            return Ok(());
+        }
+        self.enqueue(scope, kind, None, 0)
+    }
+
+    /// Queues the overwriting of what erased rows leave in the file, which is the file's work, not a user's.
+    pub(crate) fn enqueue_scrub(&mut self) -> Result<()> {
+        jobs::insert_scrub(self.sql, JobKind::Scrub.priority(), self.now())?;
+        self.has_work = true;
+        Ok(())
+    }
+
+    /// Takes the next job that is due: one whose holder is gone, else the one that has waited longest.
+    pub(crate) fn take_job(&mut self, only: Option<JobKind>) -> Result<Option<Lease>> {
+        let time = lease_time(self)?;
+        for state in ["running", "queued"] {
+            while let Some(found) = jobs::first_due(self.sql, state, time, only)? {
+                if found.attempts() >= jobs::MAX_ATTEMPTS && found.kind().may_be_given_up() {
+                    jobs::give_up(self.sql, &found)?;
+                } else if let Some(lease) = jobs::take(self.sql, found, time)? {
+                    return Ok(Some(lease));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives a job back for another try, or gives it up.
+    pub(crate) fn give_back(&mut self, lease: &Lease, unfinished: &Unfinished) -> Result<()> {
+        jobs::give_back(self.sql, lease, unfinished)
+    }
+
+    /// Queues failed jobs again, and those that wait for another try: one, or all. Returns how many.
+    pub(crate) fn retry_jobs(&mut self, job_no: Option<i64>) -> Result<u64> {
+        let (now, mut queued) = (self.now(), 0);
+        let all = match job_no {
+            Some(job_no) => vec![(job_no, None)],
+            None => jobs::waiting(self.sql, now)?,
+        };
+        for (job_no, user_no) in all {
+            if let Some(user_no) = user_no {
+                self.sql.lock_user(user_no)?;
+            }
+            queued += u64::from(jobs::retry(self.sql, job_no, now)?);
+        }
+        self.has_work |= queued > 0;
+        Ok(queued)
+    }
+
+    /// The file is scrubbed as it was owed: the job goes, unless somebody has erased more since, or works on it.
+    pub(crate) fn finish_scrub(&mut self, owed: Owed) -> Result<()> {
+        jobs::finish_scrub(self.sql, owed)
+    }
+}
+
+impl JobTx<'_, '_> {
+    /// The work is done: the job goes.
+    pub(crate) fn finish(&mut self) -> SliceResult<()> {
+        Ok(jobs::finish(self.tx.sql, self.lease)?)
+    }
+}
+
+/// Takes a job that was queued in this transaction.
+pub(crate) fn take_of(tx: &WriteTx<'_>, which: (JobKind, &Scope, Option<SessionId>)) -> Result<Lease> {
+    let found = jobs::find(tx.sql, which)?.ok_or_else(missing)?;
+    jobs::take(tx.sql, found, lease_time(tx)?)?.ok_or_else(missing)
+}
+
+fn lease_time(tx: &WriteTx<'_>) -> Result<LeaseTime> {
+    Ok((tx.sql.lease_clock()?, tx.config.lease_ms))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use chrono::TimeDelta;
+
+    use super::*;
+    use crate::{
+        Config, ManualClock,
+        store::{Store, scope::UserKey, slice_error::SliceError},
+    };
+
+    /// What a slice of this job's work answers.
+    async fn slice(store: &Store, lease: &Lease) -> SliceResult<()> {
+        store.write_slice(Arc::new(lease.clone()), |_| Ok(())).await
+    }
+
+    #[tokio::test]
+    async fn who_was_slow_has_lost_the_job_and_so_has_whose_user_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Arc::new(ManualClock::new("2026-03-01T12:00:00Z".parse().unwrap()));
+        let config = Config { clock: Arc::clone(&clock) as _, ..Config::default() };
+        let lease_ms = config.lease_ms;
+        let store = Store::open(&folder.path().join("m.db"), config).unwrap();
+        let take = || store.write(|tx| tx.take_job(None));
+        let scope = store
+            .write(|tx| {
+                let scope = tx.add_user(&UserKey::Name("alex".into()))?;
+                tx.queue_mending(&scope)?;
+                Ok(scope)
+            })
+            .await
+            .unwrap();
+        let slow = take().await.unwrap().unwrap();
+        assert!(slice(&store, &slow).await.is_ok() && take().await.unwrap().is_none());
+        clock.advance(TimeDelta::milliseconds(i64::try_from(lease_ms).unwrap() + 1));
+        let quick = take().await.unwrap().unwrap();
+        assert_eq!((quick.job_no, quick.attempts, quick.scope), (slow.job_no, 2, Some(scope)));
+        assert!(matches!(slice(&store, &slow).await, Err(SliceError::Lost)));
+        assert!(slice(&store, &quick).await.is_ok());
+        store.write(move |tx| crate::store::rows::users::remove(tx.sql, &scope)).await.unwrap();
+        assert!(matches!(slice(&store, &quick).await, Err(SliceError::Lost)));
+    }
+
+    #[tokio::test]
+    async fn one_job_is_tried_again_at_once_or_all_that_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("m.db"), Config::default()).unwrap();
+        let jobs = store
+            .write(|tx| {
+                for name in ["alex", "blake", "charlie"] {
+                    let scope = tx.add_user(&UserKey::Name(name.into()))?;
+                    tx.queue_mending(&scope)?;
+                }
+                let mut taken = Vec::new();
+                while let Some(lease) = tx.take_job(None)? {
+                    let next_run_at = (taken.len() != 1).then(|| tx.now() + TimeDelta::minutes(1));
+                    tx.give_back(&lease, &Unfinished { next_run_at, reason: None, interrupted: false })?;
+                    taken.push(lease.job_no);
+                }
+                Ok(taken)
+            })
+            .await
+            .unwrap();
+        let retry = |job_no| store.write(move |tx| tx.retry_jobs(job_no));
+        assert_eq!(jobs.len(), 3);
+        assert_eq!(retry(Some(jobs[0])).await.unwrap(), 1);
+        assert_eq!(retry(Some(jobs[0])).await.unwrap(), 0, "it is due");
+        assert_eq!(retry(None).await.unwrap(), 2);
+        assert_eq!(store.snapshot().unwrap().due_jobs(None).unwrap().0, 3);
+    }
+}

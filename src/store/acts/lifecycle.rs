@@ -1,0 +1,173 @@
+//! How sessions start, resume and end.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::{
+    config::Config,
+    error::{Error, Result},
+    model::{
+        ids::SessionId,
+        job::JobKind,
+        session::{EndReason, SessionInfo},
+        tier::{MemoryTier, MoveReason},
+    },
+    store::{
+        acts::receipts,
+        rows::{
+            sessions::{self, SessionRow},
+            turns, users,
+        },
+        scope::{Scope, UserKey},
+        sql::Sql,
+        write_tx::WriteTx,
+    },
+};
+
+/// Whether silence has ended the session, though nobody noticed yet. An empty one waits for its first turn.
+pub(crate) fn is_silent(session: &SessionInfo, config: &Config, now: DateTime<Utc>) -> bool {
+    let timeout = i64::try_from(config.session_timeout_ms).ok().and_then(TimeDelta::try_milliseconds);
+    let silence = now.signed_duration_since(session.last_active_at);
+    session.ended_at.is_none() && session.turn_count > 0 && timeout.is_some_and(|timeout| silence >= timeout)
+}
+
+/// Starts the session in which a talk goes on that silence had ended: under the same key, the next part.
+pub(crate) fn start_successor(
+    sql: &dyn Sql,
+    scope: &Scope,
+    ended: &SessionRow,
+    now: DateTime<Utc>,
+) -> Result<SessionRow> {
+    let key = (ended.info.caller_id.as_deref(), ended.info.part.saturating_add(1));
+    let successor = sessions::insert(sql, scope, key, ended.info.project.as_deref(), now)?;
+    sessions::set_successor(sql, scope, ended.session_no, successor.info.id)?;
+    Ok(successor)
+}
+
+impl WriteTx<'_> {
+    /// The user's place, made if it is missing.
+    pub(crate) fn add_user(&mut self, key: &UserKey) -> Result<Scope> {
+        users::find_or_add(self.sql, key, self.now())
+    }
+
+    /// The newest open unnamed session; those that silence has ended are ended now. Started if there is none.
+    pub(crate) fn resume_session(&mut self, scope: &Scope) -> Result<SessionRow> {
+        self.lock(scope)?;
+        let now = self.now();
+        for session in sessions::open_unnamed(self.sql, scope)? {
+            if !is_silent(&session.info, self.config, now) {
+                return Ok(session);
+            }
+            self.end(scope, &session, EndReason::Silence, None)?;
+        }
+        sessions::insert(self.sql, scope, (None, 1), None, now)
+    }
+
+    /// The session with the caller's key, started if there is none. One that silence has ended is ended now, and left
+    /// to the next record to go on from.
+    pub(crate) fn open_session(&mut self, scope: &Scope, key: &str) -> Result<SessionRow> {
+        self.lock(scope)?;
+        let now = self.now();
+        match sessions::by_caller_id(self.sql, scope, key)? {
+            Some(session) if is_silent(&session.info, self.config, now) => {
+                self.end(scope, &session, EndReason::Silence, None)?;
+                Ok(session)
+            }
+            Some(session) => Ok(session),
+            None => sessions::insert(self.sql, scope, (Some(key), 1), None, now),
+        }
+    }
+
+    /// Ends the open unnamed sessions and starts another one.
+    pub(crate) fn start_session(&mut self, scope: &Scope) -> Result<SessionRow> {
+        self.lock(scope)?;
+        let now = self.now();
+        for session in sessions::open_unnamed(self.sql, scope)? {
+            let silent = is_silent(&session.info, self.config, now);
+            let reason = if silent { EndReason::Silence } else { EndReason::Call };
+            self.end(scope, &session, reason, None)?;
+        }
+        sessions::insert(self.sql, scope, (None, 1), None, now)
+    }
+
+    /// Ends the talk of a session that was asked to end; what was ended by call stays as it is.
+    pub(crate) fn end_session(
+        &mut self,
+        scope: &Scope,
+        session: SessionId,
+        ended_at: Option<DateTime<Utc>>,
+    ) -> Result<SessionInfo> {
+        self.lock(scope)?;
+        let row = sessions::existing(self.sql, scope, session)?;
+        let row = sessions::latest(self.sql, scope, row)?;
+        match row.info.end_reason {
+            Some(EndReason::Call) => return Ok(row.info),
+            Some(EndReason::Silence) => sessions::set_ended_by_call(self.sql, scope, row.session_no)?,
+            None => {
+                if ended_at.is_some_and(|at| at < row.info.started_at) {
+                    return Err(Error::invalid("the session cannot have ended before it started"));
+                }
+                self.end(scope, &row, EndReason::Call, ended_at)?;
+            }
+        }
+        Ok(sessions::existing(self.sql, scope, row.info.id)?.info)
+    }
+
+    /// Ends a session if silence has ended it; whether it had.
+    pub(crate) fn end_if_silent(&mut self, scope: &Scope, session: SessionId) -> Result<bool> {
+        self.lock(scope)?;
+        let Some(session) = sessions::by_id(self.sql, scope, session)? else { return Ok(false) };
+        let silent = is_silent(&session.info, self.config, self.now());
+        if silent {
+            self.end(scope, &session, EndReason::Silence, None)?;
+        }
+        Ok(silent)
+    }
+
+    /// Sets the end, moves what is hot to warm, and queues the compression. Ends by silence are dated by the last turn.
+    pub(super) fn end(
+        &mut self,
+        scope: &Scope,
+        session: &SessionRow,
+        reason: EndReason,
+        ended_at: Option<DateTime<Utc>>,
+    ) -> Result<()> {
+        let now = self.now();
+        let session_no = session.session_no;
+        let ended_at = match (ended_at, reason) {
+            (Some(at), _) => at,
+            (None, EndReason::Call) => now,
+            (None, EndReason::Silence) => turns::last_said_at(self.sql, scope, session_no)?.unwrap_or(now),
+        };
+        for turn_number in turns::hot_numbers(self.sql, scope, session.info.id)? {
+            turns::leave_hot(self.sql, scope, session_no.turn(turn_number), MoveReason::SessionEnd, now)?;
+        }
+        receipts::end_promotions(self, scope, session_no)?;
+        sessions::set_ended(self.sql, scope, session_no, reason, ended_at)?;
+        if session.info.turn_count > 0 {
+            self.enqueue(scope, JobKind::Compress, Some(session.info.id), session.info.turn_count)?;
+        }
+        self.staged.insert(session.info.id, None);
+        Ok(())
+    }
+
+    /// Files a session under a project, or under none.
+    pub(crate) fn set_project(
+        &mut self,
+        scope: &Scope,
+        session: SessionId,
+        project: Option<&str>,
+    ) -> Result<()> {
+        self.lock(scope)?;
+        sessions::set_project(self.sql, scope, session, project)
+    }
+
+    /// Queues the compression of an ended session that was restored; of any other it changes nothing.
+    pub(crate) fn queue_compression(&mut self, scope: &Scope, session: SessionId) -> Result<()> {
+        self.lock(scope)?;
+        let info = sessions::existing(self.sql, scope, session)?.info;
+        if info.memory_tier == MemoryTier::Warm {
+            self.enqueue(scope, JobKind::Compress, Some(session), info.turn_count)?;
+        }
+        Ok(())
+    }
+}

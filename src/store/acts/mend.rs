@@ -1,0 +1,74 @@
+//! What of a user's index and vectors is damaged, and having it made anew: all of it can be worked out from the turns.
+
+use crate::{
+    error::Result,
+    model::job::JobKind,
+    store::{
+        acts::index,
+        job_tx::JobTx,
+        rows::{all_users, postings, unit_blocks, users, vectors},
+        scope::Scope,
+        slice_error::SliceResult,
+        sql::Sql,
+        write_tx::WriteTx,
+    },
+};
+
+/// The tables of what can be worked out again.
+pub(crate) const TABLES: &[&str] = &["postings", "unit_blocks", "vector_blocks"];
+
+/// What is to be made anew of one user.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Damage {
+    /// Rows of postings, or blocks of facts.
+    index: bool,
+    /// Blocks of vectors: their spaces and numbers.
+    vectors: Vec<(i64, i64)>,
+}
+
+/// Looks at every row of the user's index.
+pub(crate) fn damage(sql: &dyn Sql, scope: &Scope) -> Result<Damage> {
+    Ok(Damage {
+        index: postings::are_damaged(sql, scope)? || unit_blocks::are_damaged(sql, scope)?,
+        vectors: vectors::damaged_blocks(sql, scope)?,
+    })
+}
+
+impl JobTx<'_, '_> {
+    /// Takes what is damaged away, queues what makes it anew, and ends the job.
+    pub(crate) fn mend(&mut self, scope: &Scope, damage: &Damage) -> SliceResult<()> {
+        self.lock(scope)?;
+        if damage.index {
+            index::begin_anew(self.tx, scope)?;
+        }
+        for &(space_no, block) in &damage.vectors {
+            vectors::remove_block(self.tx.sql, scope, (space_no, block))?;
+            if let Ok(block) = u32::try_from(block) {
+                vectors::reopen_block(self.tx.sql, scope, space_no, block)?;
+            }
+        }
+        if !damage.vectors.is_empty() {
+            users::raise_epoch(self.tx.sql, scope)?;
+            self.tx.enqueue_if_none(scope, JobKind::Embed)?;
+        }
+        self.finish()
+    }
+}
+
+impl WriteTx<'_> {
+    /// Queues the job for a user whose index was found damaged.
+    pub(crate) fn queue_mending(&mut self, scope: &Scope) -> Result<()> {
+        self.lock(scope)?;
+        users::check_is_there(self.sql, scope)?;
+        self.enqueue_if_none(scope, JobKind::Mend)
+    }
+
+    /// Queues it for everybody: somebody's index was found damaged.
+    pub(crate) fn queue_mending_of_all(&mut self) -> Result<()> {
+        for scope in all_users::list(self.sql)? {
+            self.lock(&scope)?;
+            self.enqueue_if_none(&scope, JobKind::Mend)?;
+        }
+        Ok(())
+    }
+}

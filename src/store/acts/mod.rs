@@ -1,0 +1,16 @@
+//! What is done to what is kept: each act is one transaction, or a slice of a job's work.
+
+pub(crate) mod anchors;
+pub(crate) mod derive;
+pub(crate) mod erase;
+pub(crate) mod import;
+pub(crate) mod index;
+pub(crate) mod jobs;
+pub(crate) mod lifecycle;
+pub(crate) mod mend;
+pub(crate) mod receipts;
+pub(crate) mod record;
+pub(crate) mod reload;
+pub(crate) mod restore;
+pub(crate) mod swap;
+pub(crate) mod vectors;

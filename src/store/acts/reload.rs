@@ -1,0 +1,26 @@
+//! Turns read back from the file, with counts by the tokenizer in use.
+
+use crate::{
+    config::Config,
+    error::Result,
+    model::{ids::SessionId, turn::Turn},
+    store::{rows::turns, scope::Scope, sql::Sql},
+    text::measure,
+    tier::hot::{HotLimits, HotTier},
+};
+
+/// A session's hot tier as its rows say.
+pub(crate) fn hot(conn: &dyn Sql, scope: &Scope, session: SessionId, config: &Config) -> Result<HotTier> {
+    let limits = HotLimits { turns: config.hot_turns, tokens: config.hot_tokens };
+    let found = turns::hot(conn, scope, session)?;
+    let turns = found.turns.into_iter().map(|turn| recounted(turn, config));
+    Ok(HotTier::from_rows(limits, turns, found.damaged))
+}
+
+/// A turn that another tokenizer counted, or an earlier piece format, is counted again; its row stays.
+pub(crate) fn recounted(mut turn: Turn, config: &Config) -> Turn {
+    if !measure::are_counts_of(&turn, config.tokenizer) {
+        turn.tokens = measure::count_tokens(&turn.said, config.tokenizer);
+    }
+    turn
+}

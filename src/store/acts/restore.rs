@@ -1,0 +1,102 @@
+//! Restoring a session from the archive: its compression undone, but for the anchors.
+//!
+//! A slice for each frame, then the turns that were kept verbatim. Cut short, it is begun again and goes on.
+
+use crate::{
+    compress::{archive, derived::Kinds},
+    error::{Error, ErrorKind, Result},
+    model::{
+        ids::SessionId,
+        place::{Seq, SessionNo},
+        tier::{MemoryTier, MoveReason},
+        turn::Turn,
+    },
+    store::{
+        rows::{jobs, originals, sessions, summaries, turns, units},
+        scope::Scope,
+        sql::Sql,
+        write_tx::WriteTx,
+    },
+    text::words::WordCounts,
+};
+
+/// Turns kept verbatim that one slice moves.
+const SLICE: u32 = 64;
+
+/// The oldest frame of a session, read and checked outside of any transaction; `None`: there is none.
+pub(crate) struct Unpacked {
+    frame_no: i64,
+    /// Each turn with its words.
+    turns: Vec<(Turn, Vec<u8>)>,
+}
+
+/// Reads what the next slice puts back.
+pub(crate) fn unpack(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<Option<Unpacked>> {
+    let Some((frame_no, body)) = originals::first_frame(sql, scope, session)? else { return Ok(None) };
+    let archived = archive::unpack(&body)?;
+    let hashes = units::content_hashes(sql, scope, archived.iter().map(|turn| Seq::of(turn.seq)))?;
+    let mut turns = Vec::with_capacity(archived.len());
+    for (turn, hash) in archived.into_iter().zip(&hashes) {
+        let turn = originals::checked(turn, hash)?;
+        let words = WordCounts::of(&turn.said).encode();
+        turns.push((turn, words));
+    }
+    Ok(Some(Unpacked { frame_no, turns }))
+}
+
+impl WriteTx<'_> {
+    /// Restores a slice, and returns how many turns that were; 0: all is done.
+    pub(crate) fn restore_slice(
+        &mut self,
+        scope: &Scope,
+        session: SessionId,
+        unpacked: Option<Unpacked>,
+    ) -> Result<u32> {
+        let user = self.lock(scope)?;
+        self.note_rules(scope, &user, Kinds::WORDS)?;
+        let row = sessions::existing(self.sql, scope, session)?;
+        if row.info.ended_at.is_none() {
+            return Err(Error::invalid("the session is open; there is nothing to restore"));
+        }
+        if jobs::is_erasing(self.sql, scope, Some(session))? {
+            return Err(Error::new(ErrorKind::Conflict, "the session is being erased"));
+        }
+        let restored = match unpacked {
+            Some(unpacked) => self.put_back(scope, row.session_no, &unpacked)?,
+            None => self.warm_kept(scope, row.session_no)?,
+        };
+        if restored > 0 || row.info.memory_tier == MemoryTier::Cold {
+            // Whoever compresses it loses its job: from here on it is like a session that is compressed in part.
+            jobs::remove_compression(self.sql, scope, session)?;
+            sessions::set_tier(self.sql, scope, row.session_no, MemoryTier::Warm)?;
+        }
+        Ok(restored)
+    }
+
+    fn put_back(&self, scope: &Scope, session_no: SessionNo, unpacked: &Unpacked) -> Result<u32> {
+        let now = self.now();
+        let archived = originals::words_of_frame(self.sql, scope, unpacked.frame_no)?;
+        originals::remove_frame(self.sql, scope, unpacked.frame_no)?;
+        for (turn, words) in &unpacked.turns {
+            // As they are in the index: older rules may have derived them.
+            let words = archived.get(&turn.turn_number).unwrap_or(words);
+            let place = session_no.turn(turn.turn_number);
+            turns::insert_warm(self.sql, scope, session_no, turn, words)?;
+            turns::record_move(self.sql, scope, place, ("cold", "warm"), MoveReason::Restoration, now)?;
+            summaries::remove(self.sql, scope, place)?;
+        }
+        u32::try_from(unpacked.turns.len())
+            .map_err(|_| Error::new(ErrorKind::Corrupt, "a frame holds too many turns"))
+    }
+
+    /// Turns that were kept verbatim are warm again; only the caller's own marks stay.
+    fn warm_kept(&self, scope: &Scope, session_no: SessionNo) -> Result<u32> {
+        let now = self.now();
+        let moved = turns::warm_kept(self.sql, scope, session_no, SLICE)?;
+        for &number in &moved {
+            let place = session_no.turn(number);
+            turns::record_move(self.sql, scope, place, ("cold", "warm"), MoveReason::Restoration, now)?;
+        }
+        u32::try_from(moved.len()).map_err(|_| Error::new(ErrorKind::Corrupt, "too many turns moved"))
+    }
+}

@@ -1,0 +1,215 @@
+//! Is the file sound: its pages, its rows, its counts, its texts.
+
+use serde::Serialize;
+
+use crate::{
+    compress::archive,
+    error::Result,
+    model::{ids::TurnId, turn::Turn},
+    store::{
+        acts::{derive, mend},
+        checks::index_checks,
+        file::facts::Soundness,
+        rows::{checks, sessions, summaries},
+        sql::Sql,
+    },
+    text::{
+        measure::{self, ContentHash},
+        words::WordCounts,
+    },
+};
+
+/// What doctor found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Diagnosis {
+    /// Every check that was made, in order.
+    pub checks: Vec<Check>,
+    /// The file's settings, as a new connection sees them; those that can be read.
+    pub settings: Vec<(String, String)>,
+}
+
+/// One check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// What must hold, as a sentence.
+    pub holds: String,
+    /// How many times it does not. A check that damage cuts short counts as one problem more.
+    pub problems: u64,
+    /// Where, as far as that is known: rows, as `sqlite3` finds them. The first 20 of each table.
+    pub places: Vec<String>,
+    /// It looks at what can be worked out again from other rows.
+    #[serde(skip)]
+    pub(crate) is_of_index: bool,
+}
+
+impl Diagnosis {
+    /// True if every check holds.
+    pub fn is_healthy(&self) -> bool {
+        self.checks.iter().all(|check| check.problems == 0)
+    }
+
+    /// Whether rows are damaged that can be worked out again from others.
+    pub(crate) fn has_damaged_index(&self) -> bool {
+        self.checks.iter().any(|check| check.is_of_index && check.problems > 0)
+    }
+}
+
+/// Reads all rows: minutes for gigabytes. `file` says what is known of the file without them.
+///
+/// The caller wants to know what is damaged, so damage is not an error here: a check that it stops has one problem.
+pub(crate) fn diagnose(sql: &dyn Sql, file: Soundness) -> Diagnosis {
+    let counted = |holds, statement| check(holds, sql.scalar(statement, &[]).unwrap_or(1));
+    let mut checks = vec![
+        check("the pages of the file are sound", file.page_problems),
+        counted("no erase is unfinished (running the jobs finishes it)", checks::UNFINISHED_ERASES),
+        check("references between tables lead somewhere", file.reference_problems),
+    ];
+    checks.extend(checks::COUNTS.iter().map(|(holds, statement)| counted(holds, statement)));
+    checks.push(Check {
+        is_of_index: mend::TABLES.iter().any(|&table| file.damage.tables.contains(table)),
+        places: file.damage.places,
+        ..check("every row is what was written", file.damage.rows)
+    });
+    checks.push(check("every session can be read", unreadable_sessions(sql)));
+    checks.extend(turn_checks(sql));
+    checks.push(check(
+        "every archived turn can be read, and is the one that was recorded",
+        archive_problems(sql).unwrap_or(1),
+    ));
+    checks.push(check("every summary can be read", unreadable_summaries(sql).unwrap_or(1)));
+    checks.extend(index_checks(sql));
+    let mut settings = file.settings;
+    settings.extend(checks::settings(sql));
+    Diagnosis { checks, settings }
+}
+
+fn check(holds: &str, problems: u64) -> Check {
+    Check { holds: holds.to_owned(), problems, places: Vec::new(), is_of_index: false }
+}
+
+/// Sessions that a user cannot read. One that belongs to nobody is a problem of another check.
+fn unreadable_sessions(sql: &dyn Sql) -> u64 {
+    let mut problems = 0;
+    let read = sessions::each_of_all(sql, &mut |session| problems += u64::from(session.is_err()));
+    problems + u64::from(read.is_err())
+}
+
+/// What one pass over the turns found. What was worked out from a text is judged only where the text can be read
+/// and is the one that was recorded.
+#[derive(Default)]
+struct TurnProblems {
+    unreadable: u64,
+    text: u64,
+    words: u64,
+    tokens: u64,
+}
+
+fn turn_checks(sql: &dyn Sql) -> [Check; 4] {
+    let mut found = TurnProblems::default();
+    if look_at_turns(sql, &mut found).is_err() {
+        found.unreadable += 1; // Damage ended the pass.
+    }
+    if matches!(derive::has_stale(sql), Ok(true)) {
+        found.words = 0; // Older rules wrote them, and a job writes them anew.
+    }
+    [
+        check("every turn can be read", found.unreadable),
+        check("every text is the one that was recorded", found.text),
+        check("the words of a turn are those of its text", found.words),
+        check("the token counts of a turn are those of its text", found.tokens),
+    ]
+}
+
+/// What a turn's row says, held against its own text.
+struct Judged {
+    id: TurnId,
+    seq: i64,
+    hash: ContentHash,
+    has_its_words: bool,
+    has_its_tokens: bool,
+}
+
+impl Judged {
+    fn of(turn: &Turn, words: &[u8]) -> Self {
+        Self {
+            id: turn.id,
+            seq: turn.seq,
+            hash: measure::content_hash(&turn.said.user_message, &turn.said.ai_response),
+            has_its_words: words == WordCounts::of(&turn.said).encode(),
+            has_its_tokens: measure::has_its_counts(turn),
+        }
+    }
+
+    fn count(&self, sql: &dyn Sql, found: &mut TurnProblems) {
+        // A turn without a unit is a problem of another check.
+        let is_as_recorded = match checks::recorded_hash(sql, self.id, self.seq) {
+            Ok(Some(hash)) => hash == self.hash,
+            Ok(None) => true,
+            Err(_) => false,
+        };
+        if is_as_recorded {
+            found.words += u64::from(!self.has_its_words);
+            found.tokens += u64::from(!self.has_its_tokens);
+        } else {
+            found.text += 1;
+        }
+    }
+}
+
+fn look_at_turns(sql: &dyn Sql, found: &mut TurnProblems) -> Result<()> {
+    let mut after = i64::MIN;
+    loop {
+        let (mut judged, mut last) = (Vec::new(), after);
+        let read = checks::each_turn(sql, after, &mut |key, turn| {
+            last = key;
+            match turn {
+                Ok((turn, words)) => judged.push(Judged::of(&turn, &words)),
+                Err(_) => found.unreadable += 1,
+            }
+        });
+        for turn in &judged {
+            turn.count(sql, found);
+        }
+        read?;
+        if last <= after {
+            return Ok(());
+        }
+        after = last;
+    }
+}
+
+/// Archived turns that do not come out of their frame as they were recorded.
+fn archive_problems(sql: &dyn Sql) -> Result<u64> {
+    let mut problems = 0;
+    for (frame_no, turn_count) in checks::frames(sql)? {
+        let body = checks::frame_body(sql, frame_no)?;
+        let turns = body.and_then(|body| archive::unpack(&body).ok()).unwrap_or_default();
+        let is_found = |&(position, id, hash): &(usize, TurnId, ContentHash)| {
+            turns.get(position).is_some_and(|turn| {
+                let said = &turn.said;
+                turn.id == id && measure::content_hash(&said.user_message, &said.ai_response) == hash
+            })
+        };
+        let found = checks::places_in_frame(sql, frame_no)?.iter().filter(|place| is_found(place)).count();
+        problems += turn_count.saturating_sub(found as u64);
+    }
+    Ok(problems)
+}
+
+fn unreadable_summaries(sql: &dyn Sql) -> Result<u64> {
+    let mut problems = 0;
+    summaries::each_of_all(sql, &mut |summary| problems += u64::from(summary.is_err()))?;
+    Ok(problems)
+}
+
+fn index_checks(sql: &dyn Sql) -> [Check; 3] {
+    let found = index_checks::problems(sql);
+    [
+        check(
+            "the index has the words of every turn that is indexed, and no others",
+            found.words + found.unread,
+        ),
+        check("the index knows where, when and how long every indexed turn is", found.facts + found.unread),
+        check("every vector belongs to a turn of its user", found.vectors + found.unread),
+    ]
+}

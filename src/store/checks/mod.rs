@@ -1,0 +1,5 @@
+//! Looking at all of a file: is it sound, and what is in it.
+
+pub(crate) mod doctor;
+pub(crate) mod index_checks;
+pub(crate) mod stats;

@@ -1,0 +1,97 @@
+//! How ids and words of the model stand in columns.
+
+use uuid::Uuid;
+
+use crate::{
+    model::{
+        anchor::{Attribute, Stance},
+        critical::CriticalRule,
+        ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
+        job::{JobKind, JobState},
+        place::{Place, Seq, SessionNo, UnitKind, UserNo},
+        session::EndReason,
+        summary::Original,
+        tier::{MemoryTier, MoveReason},
+        turn::Origin,
+    },
+    store::sql::{FromColumn, ToColumn, Value, bytes, text},
+};
+
+macro_rules! id_value {
+    ($($id:ty),*) => { $(
+        impl ToColumn for $id {
+            fn to_column(&self) -> Value<'_> {
+                Value::Bytes(self.as_uuid().as_bytes())
+            }
+        }
+
+        impl FromColumn for $id {
+            fn from_column(value: Value<'_>) -> Option<Self> {
+                Uuid::from_slice(bytes(value)?).ok().map(Self::from_uuid)
+            }
+        }
+    )* };
+}
+
+id_value!(UserId, SessionId, TurnId, SnapshotId, SummaryId, AnchorId, ReceiptId);
+
+macro_rules! word_value {
+    ($($word:ty),*) => { $(
+        impl ToColumn for $word {
+            fn to_column(&self) -> Value<'_> {
+                Value::Text(self.as_str().as_bytes())
+            }
+        }
+
+        impl FromColumn for $word {
+            fn from_column(value: Value<'_>) -> Option<Self> {
+                Self::from_word(text(value)?)
+            }
+        }
+    )* };
+}
+
+word_value!(
+    MemoryTier,
+    MoveReason,
+    EndReason,
+    Origin,
+    CriticalRule,
+    Attribute,
+    Stance,
+    JobKind,
+    JobState,
+    Original,
+    UnitKind
+);
+
+macro_rules! number_value {
+    ($($number:ident),*) => { $(
+        impl ToColumn for $number {
+            fn to_column(&self) -> Value<'_> {
+                self.0.to_column()
+            }
+        }
+
+        impl FromColumn for $number {
+            fn from_column(value: Value<'_>) -> Option<Self> {
+                FromColumn::from_column(value).map(Self)
+            }
+        }
+    )* };
+}
+
+number_value!(UserNo, SessionNo, Seq);
+
+/// As `turn_key`.
+impl ToColumn for Place {
+    fn to_column(&self) -> Value<'_> {
+        Value::Integer(self.key())
+    }
+}
+
+impl FromColumn for Place {
+    fn from_column(value: Value<'_>) -> Option<Self> {
+        i64::from_column(value).map(Self::of_key)
+    }
+}

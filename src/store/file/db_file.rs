@@ -1,0 +1,222 @@
+//! The open file: where it lies, and whether it still lies there.
+//!
+//! Files can be deleted or replaced while they are open. SQLite does not notice: it goes on with the files that it has,
+//! and nobody finds what it commits. Worse, it names the log after the file: a log left beside another file is taken for
+//! that file's log and copied into it. So the writer looks before it writes and before it answers, readers look before
+//! they answer, and once a file is missing the handle does nothing any more ([`DbFile::noticed`]).
+//!
+//! A look asks about names and opens nothing: closing a descriptor would drop every lock that SQLite holds on the file
+//! in this process (POSIX).
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::{self, ErrorKind as IoKind},
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use rusqlite::Connection;
+
+use crate::{
+    config::Config,
+    error::{Error, ErrorKind, Result},
+    store::file::{connect, errors::from_io},
+};
+
+/// Tells one file from another, under any name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FileKey(
+    /// Device and inode.
+    #[cfg(unix)]
+    (u64, u64),
+    /// Where the system keeps open files from being deleted.
+    #[cfg(not(unix))]
+    PathBuf,
+);
+
+/// What lies under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    Ours,
+    Nothing,
+    Another,
+}
+
+/// The file of one handle, with the log and the log's index (`-wal`, `-shm`) beside it.
+#[derive(Debug)]
+pub(crate) struct DbFile {
+    /// Without links: SQLite resolves them too, and puts the log beside the file itself.
+    path: PathBuf,
+    key: FileKey,
+    log: Beside,
+    shm: Beside,
+    lost: OnceLock<Error>,
+}
+
+#[derive(Debug)]
+struct Beside {
+    path: PathBuf,
+    key: FileKey,
+}
+
+impl DbFile {
+    /// The file at `path`, which had this key before this connection was opened.
+    pub(crate) fn opened(path: PathBuf, key: FileKey, conn: &Connection) -> Result<Self> {
+        connect::data_version(conn)?; // The first read makes the files beside it.
+        let beside = |suffix: &str| -> Result<Beside> {
+            let path = beside(&path, suffix);
+            Ok(Beside { key: file_key(&path).map_err(|error| from_look(error, &path))?, path })
+        };
+        let (log, shm) = (beside("-wal")?, beside("-shm")?);
+        let file = Self { path, key, log, shm, lost: OnceLock::new() };
+        file.check()?;
+        Ok(file)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn key(&self) -> &FileKey {
+        &self.key
+    }
+
+    /// Bytes of the log. One that cannot be found is an error, not an empty one.
+    pub(crate) fn log_bytes(&self) -> Result<u64> {
+        let log = fs::metadata(&self.log.path).map_err(|error| from_look(error, &self.log.path))?;
+        Ok(log.len())
+    }
+
+    /// A connection that writes to this file.
+    pub(crate) fn writer(&self, config: &Config) -> Result<Connection> {
+        self.opening(|path| connect::writer(path, config))
+    }
+
+    /// A connection that reads from this file.
+    pub(crate) fn reader(&self) -> Result<Connection> {
+        self.opening(connect::reader)
+    }
+
+    /// Does something with the name, and makes sure that the name stood for this file.
+    pub(crate) fn opening<T>(&self, open: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+        self.check()?;
+        let opened = open(&self.path);
+        self.check()?;
+        opened
+    }
+
+    /// Fails if the file was found not to be in its place any more: from then on every call says so.
+    pub(crate) fn noticed(&self) -> Result<()> {
+        self.lost.get().map_or(Ok(()), |lost| Err(lost.clone()))
+    }
+
+    /// Looks whether all three files are where they were opened.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.check_itself()?;
+        for beside in [&self.log, &self.shm] {
+            if look(&beside.path, &beside.key)? != Found::Ours {
+                let message = format!(
+                    "{} was deleted or replaced while it was open, and nothing is acknowledged any more; what was \
+                     recorded is in {} as far as that could be saved: open it again, and run doctor",
+                    beside.path.display(),
+                    self.path.display()
+                );
+                return Err(self.lost.get_or_init(|| Error::new(ErrorKind::Io, message)).clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at the database file alone, which is enough for a reader (0.5 microseconds).
+    pub(crate) fn check_itself(&self) -> Result<()> {
+        self.noticed()?;
+        if look(&self.path, &self.key)? == Found::Ours {
+            return Ok(());
+        }
+        let message = format!(
+            "{} was deleted or replaced while it was open, and nothing is acknowledged any more; put it back, or keep \
+             what lies there now, and open it again",
+            self.path.display()
+        );
+        Err(self.lost.get_or_init(|| Error::new(ErrorKind::Io, message)).clone())
+    }
+
+    /// Whether a connection that lost its file should copy its log into the file that it has, and empty the log.
+    /// `is_unshared` says that nobody else has committed, by the log's index that we have, since all files were in place.
+    ///
+    /// A log left beside another file would be copied into that one. But if another process has written to the log since,
+    /// we cannot tell to which file its commits belong, and must not move them.
+    pub(crate) fn should_empty_log(&self, is_unshared: bool) -> bool {
+        let look = |path, key| look(path, key).unwrap_or(Found::Another);
+        let is_unshared = is_unshared && look(&self.shm.path, &self.shm.key) == Found::Ours;
+        match (look(&self.path, &self.key), look(&self.log.path, &self.log.key)) {
+            // We alone have the log, and nobody has begun another one.
+            (Found::Ours, Found::Nothing) => true,
+            (Found::Ours, Found::Another) | (Found::Nothing | Found::Another, Found::Ours) => is_unshared,
+            // If only the index is gone, the next opening makes it anew from the log. In all other cases the files that
+            // lie there now are not ours.
+            _ => false,
+        }
+    }
+}
+
+/// The name of a file that SQLite keeps beside the one at `path`.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}
+
+fn look(path: &Path, key: &FileKey) -> Result<Found> {
+    match file_key(path) {
+        Ok(found) if found == *key => Ok(Found::Ours),
+        Ok(_) => Ok(Found::Another),
+        Err(error) if matches!(error.kind(), IoKind::NotFound | IoKind::NotADirectory) => Ok(Found::Nothing),
+        Err(error) => Err(from_look(error, path)),
+    }
+}
+
+fn from_look(error: io::Error, path: &Path) -> Error {
+    match error.kind() {
+        IoKind::NotFound => {
+            let message = format!("{} is missing, though the file is open; open it again", path.display());
+            Error::caused(ErrorKind::Io, message, error)
+        }
+        _ => from_io(error, path),
+    }
+}
+
+#[cfg(unix)]
+pub(crate) fn file_key(path: &Path) -> io::Result<FileKey> {
+    use std::os::unix::fs::MetadataExt;
+    // A link that lies there now is not the file: SQLite would put the log elsewhere.
+    let file = fs::symlink_metadata(path)?;
+    if file.nlink() == 0 {
+        return Err(IoKind::NotFound.into()); // It can be reached still, through a mount, until that goes too.
+    }
+    Ok(FileKey((file.dev(), file.ino())))
+}
+
+/// Refuses a file with several names: the log is named after the name by which the file is opened, and a process that
+/// opens it by another name does not see that log.
+pub(crate) fn check_one_name(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let names = fs::symlink_metadata(path).map_err(|error| from_io(error, path))?.nlink();
+        if names > 1 {
+            let message = format!(
+                "{} has {names} names (hard links), and each would have a log of its own; leave it one",
+                path.display()
+            );
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn file_key(path: &Path) -> io::Result<FileKey> {
+    fs::canonicalize(path).map(FileKey)
+}

@@ -1,0 +1,109 @@
+//! What SQLite's errors mean to a caller.
+
+use std::{io, path::Path};
+
+use rusqlite::{Error as SqlError, ErrorCode};
+
+use crate::error::{Error, ErrorKind};
+
+impl From<SqlError> for Error {
+    fn from(error: SqlError) -> Self {
+        let (kind, message) = match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                (ErrorKind::Busy, "another process keeps the file locked; try again")
+            }
+            Some(ErrorCode::OperationInterrupted) => {
+                (ErrorKind::TimedOut, "the read passed its deadline; try again or raise read_timeout_ms")
+            }
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                (ErrorKind::Corrupt, "the file is damaged or is not an SQLite database; restore a backup")
+            }
+            Some(ErrorCode::ReadOnly) => (ErrorKind::ReadOnly, "the file cannot be written"),
+            Some(ErrorCode::DiskFull) => (ErrorKind::Io, "the disk is full; make room and try again"),
+            Some(ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+                (ErrorKind::Io, "the file, or the -wal and -shm files beside it, cannot be opened")
+            }
+            // What an act may meet, it asks for first or allows by ON CONFLICT.
+            Some(ErrorCode::ConstraintViolation) => (
+                ErrorKind::Internal,
+                "a rule of the file forbids what a statement of ours did; nothing was written; please report it",
+            ),
+            Some(ErrorCode::TooBig) => (ErrorKind::InvalidInput, "a text is longer than SQLite takes"),
+            // A misspelt column, say, or one that the file does not have.
+            Some(ErrorCode::Unknown | ErrorCode::ApiMisuse | ErrorCode::ParameterOutOfRange) => {
+                (ErrorKind::Internal, "a statement of ours does not fit the file; please report it")
+            }
+            Some(_) => (ErrorKind::Io, "SQLite failed"),
+            None if is_about_a_row(&error) => {
+                (ErrorKind::Corrupt, "a row of the file cannot be read; run doctor")
+            }
+            None => (ErrorKind::Internal, "a statement of ours does not fit the file; please report it"),
+        };
+        Self::caused(kind, message, error)
+    }
+}
+
+/// Whether what a row holds is not what its columns promise; what else comes without a code is a statement that was
+/// written wrongly.
+fn is_about_a_row(error: &SqlError) -> bool {
+    matches!(
+        error,
+        SqlError::FromSqlConversionFailure(..)
+            | SqlError::IntegralValueOutOfRange(..)
+            | SqlError::InvalidColumnType(..)
+            | SqlError::QueryReturnedNoRows
+            | SqlError::Utf8Error(..)
+    )
+}
+
+/// Whether a connection must not be used again after this: SQLite promises little once a disk has failed under
+/// it, and a word index was seen to break when the same connection went on. A row that cannot be read is no such
+/// thing: it fails one command, not its neighbours.
+pub(crate) fn poisons_connection(error: &Error) -> bool {
+    let comes_from_sqlite = std::error::Error::source(error)
+        .and_then(|source| source.downcast_ref::<SqlError>())
+        .is_some_and(|source| source.sqlite_error_code().is_some());
+    comes_from_sqlite && matches!(error.kind(), ErrorKind::Io | ErrorKind::Corrupt | ErrorKind::ReadOnly)
+}
+
+/// What the operating system's errors mean to a caller who named `path`.
+pub(crate) fn from_io(error: io::Error, path: &Path) -> Error {
+    let path = path.display();
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            Error::caused(ErrorKind::NotFound, format!("{path} lies in no folder; make it first"), error)
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Error::caused(
+            ErrorKind::ReadOnly,
+            format!("{path} may not be written; check the folder's owner and mode"),
+            error,
+        ),
+        _ => Error::caused(ErrorKind::Io, format!("{path} cannot be opened or written"), error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constraint_that_no_act_expected_is_a_bug_of_ours_and_costs_no_connection() {
+        let conn = rusqlite::Connection::open_in_memory().unwrap();
+        conn.execute_batch("CREATE TABLE notes(n UNIQUE); INSERT INTO notes VALUES (1)").unwrap();
+        let error = Error::from(conn.execute("INSERT INTO notes VALUES (1)", []).unwrap_err());
+        assert_eq!((error.kind(), poisons_connection(&error)), (ErrorKind::Internal, false));
+    }
+
+    #[test]
+    fn a_column_that_is_not_there_is_a_bug_of_ours_not_damage() {
+        let conn = rusqlite::Connection::open_in_memory().unwrap();
+        conn.execute_batch("CREATE TABLE notes(n)").unwrap();
+        let misspelt = Error::from(conn.prepare("SELECT m FROM notes").unwrap_err());
+        let misplaced =
+            conn.query_row("SELECT count(*) FROM notes", [], |row| row.get::<_, i64>(1)).unwrap_err();
+        assert_eq!(
+            (misspelt.kind(), Error::from(misplaced).kind()),
+            (ErrorKind::Internal, ErrorKind::Internal)
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! What can be known of a file without its rows: its size, its versions and settings, and whether it is sound.
+
+use std::{fs, io, path::Path};
+
+use rusqlite::Connection;
+
+use crate::{
+    error::{ErrorKind, Result},
+    store::file::{
+        db_file::{DbFile, beside},
+        errors::from_io,
+        migrate,
+        row_check::{self, Damage},
+    },
+};
+
+/// Sizes and versions.
+#[derive(Clone, Debug)]
+pub(crate) struct FileFacts {
+    pub(crate) file_bytes: u64,
+    pub(crate) wal_bytes: u64,
+    pub(crate) schema_version: i64,
+    pub(crate) sqlite_version: String,
+}
+
+impl FileFacts {
+    pub(crate) fn read(file: &DbFile, conn: &Connection) -> Result<Self> {
+        Ok(Self {
+            file_bytes: size_of(file.path())?,
+            wal_bytes: size_of(&beside(file.path(), "-wal"))?,
+            schema_version: migrate::version(conn)?.unwrap_or(0),
+            sqlite_version: rusqlite::version().to_owned(),
+        })
+    }
+}
+
+fn size_of(path: &Path) -> Result<u64> {
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        file => Ok(file.map_err(|error| from_io(error, path))?.len()),
+    }
+}
+
+/// Whether the pages, the references and the rows are sound. What damage keeps from being looked at is one problem.
+#[derive(Debug)]
+pub(crate) struct Soundness {
+    pub(crate) page_problems: u64,
+    /// References between tables that lead nowhere.
+    pub(crate) reference_problems: u64,
+    pub(crate) damage: Damage,
+    /// As a new connection sees them; those that can be read.
+    pub(crate) settings: Vec<(String, String)>,
+}
+
+impl Soundness {
+    /// Reads all of the file.
+    pub(crate) fn read(conn: &Connection) -> Result<Self> {
+        begin_snapshot(conn)?;
+        Ok(Self {
+            page_problems: page_problems(conn).unwrap_or(1),
+            reference_problems: reference_problems(conn).unwrap_or(1),
+            damage: row_check::damage(conn).unwrap_or_else(|_| Damage { rows: 1, ..Damage::default() }),
+            settings: settings(conn),
+        })
+    }
+}
+
+/// The first read takes the snapshot. A lock in its way says nothing about the file, and can only be met here.
+fn begin_snapshot(conn: &Connection) -> Result<()> {
+    match migrate::version(conn) {
+        Err(error) if error.kind() == ErrorKind::Busy => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Rows of `integrity_check` other than its `ok`.
+fn page_problems(conn: &Connection) -> Result<u64> {
+    let mut stmt =
+        conn.prepare("SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'")?;
+    let mut rows = stmt.query([])?;
+    let mut problems = 0;
+    while rows.next()?.is_some() {
+        problems += 1;
+    }
+    Ok(problems)
+}
+
+fn reference_problems(conn: &Connection) -> Result<u64> {
+    Ok(conn.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0))?)
+}
+
+fn settings(conn: &Connection) -> Vec<(String, String)> {
+    const PRAGMAS: [&str; 7] = [
+        "application_id",
+        "journal_mode",
+        "page_size",
+        "page_count",
+        "freelist_count",
+        "encoding",
+        "auto_vacuum",
+    ];
+    let mut settings = vec![("sqlite".to_owned(), rusqlite::version().to_owned())];
+    if let Ok(version) = migrate::version(conn) {
+        settings.push(("schema_version".to_owned(), version.unwrap_or(0).to_string()));
+    }
+    for name in PRAGMAS {
+        let sql = format!("SELECT CAST({name} AS TEXT) FROM pragma_{name}");
+        if let Ok(value) = conn.query_row(&sql, [], |row| row.get(0)) {
+            settings.push((name.to_owned(), value));
+        }
+    }
+    settings
+}

@@ -1,0 +1,159 @@
+//! The schema's versions.
+//!
+//! refinery applies all missing migrations, and the rows that record them, in one immediate transaction.
+//! Two processes may try at once: the second waits for the first, finds the tables there, and rolls back.
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension};
+
+use crate::error::{Error, ErrorKind, Result};
+
+mod embedded {
+    #![allow(missing_docs, unreachable_pub, clippy::pedantic, reason = "written by refinery's macro")]
+    refinery::embed_migrations!("migrations");
+}
+
+/// Not refinery's default name: a backend may use refinery for its own tables. Made in a transaction of its own,
+/// so it may stand alone and empty after a crash.
+pub(crate) const HISTORY: &str = "thermocline_schema_history";
+
+/// What the migrations create beside `users` and `state_snapshots`; a test compares it with them.
+pub(crate) const OUR_NAMES: &[&str] = &[
+    "archived_frames",
+    "archived_turns",
+    "conversation_sessions",
+    "conversation_summaries",
+    "conversation_turns",
+    "derivations",
+    "embedding_spaces",
+    "identity_anchors",
+    "idx_archived_frame",
+    "idx_derivations_source",
+    "idx_frames_session",
+    "idx_frames_user",
+    "idx_jobs_due",
+    "idx_jobs_user",
+    "idx_receipts_user",
+    "idx_sessions_active",
+    "idx_sessions_caller",
+    "idx_sessions_user",
+    "idx_summaries_session",
+    "idx_summaries_user",
+    "idx_turns_session",
+    "idx_turns_snapshot",
+    "idx_turns_tier",
+    "idx_turns_timestamp",
+    "idx_turns_user",
+    "idx_units_caller",
+    "jobs",
+    "memory_tier_transitions",
+    "postings",
+    "promotions",
+    "recall_receipt_items",
+    "recall_receipts",
+    "recall_units",
+    "thermocline_schema_history",
+    "thermocline_settings",
+    "unit_blocks",
+    "unit_uses",
+    "use_counts",
+    "user_scopes",
+    "user_spaces",
+    "v_anchors",
+    "v_archive",
+    "v_embedding",
+    "v_jobs",
+    "v_receipt_items",
+    "v_receipts",
+    "v_sessions",
+    "v_summaries",
+    "v_tiers",
+    "v_transitions",
+    "v_turns",
+    "v_users",
+    "vector_blocks",
+    "vector_gaps",
+];
+
+/// The newest version that this build knows: the last of `migrations/`. Not asked of refinery, which compiles a
+/// regular expression for it, in every process that opens a file (1.3 ms).
+pub(crate) const LATEST: i64 = 7;
+
+/// The file's version. `None` if our tables are not in it. We read it ourselves, since refinery's own check costs a
+/// millisecond at every opening.
+pub(crate) fn version(conn: &Connection) -> Result<Option<i64>> {
+    let has_history: bool = conn.query_row(
+        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)",
+        [HISTORY],
+        |row| row.get(0),
+    )?;
+    if !has_history {
+        return Ok(None);
+    }
+    let version = conn
+        .query_row(&format!("SELECT max(version) FROM {HISTORY}"), [], |row| row.get::<_, Option<i64>>(0))
+        .optional()?;
+    Ok(version.flatten())
+}
+
+/// Brings the file to the newest version.
+pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
+    let mut runner = embedded::migrations::runner().set_grouped(true);
+    runner.set_migration_table_name(HISTORY);
+    let Err(error) = runner.run(conn) else { return Ok(()) };
+    if version(conn)? == Some(LATEST) {
+        return Ok(()); // Another process was faster.
+    }
+    let code = std::error::Error::source(&error)
+        .and_then(|source| source.downcast_ref::<rusqlite::Error>())
+        .and_then(rusqlite::Error::sqlite_error_code);
+    let (kind, why) = match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (ErrorKind::Busy, "try again"),
+        // Adding a column has SQLite look at every row.
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::ConstraintViolation) => (
+            ErrorKind::Corrupt,
+            "the file is damaged; restore a backup, or go on with the build that wrote it",
+        ),
+        _ => (ErrorKind::Io, "the disk or the file system failed"),
+    };
+    let message = format!("the schema could not be brought up to date, and nothing was changed: {why}");
+    Err(Error::caused(kind, message, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_names_are_those_that_the_migrations_create() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        std::fs::write(&path, "").unwrap();
+        let mut conn = crate::store::file::connect::writer(&path, &crate::config::Config::default()).unwrap();
+        migrate(&mut conn).unwrap();
+        let mut stmt = conn
+            .prepare(
+                "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                 AND name NOT IN ('users', 'state_snapshots') ORDER BY name",
+            )
+            .unwrap();
+        let names = stmt.query_map([], |row| row.get(0)).unwrap();
+        let names: Vec<String> = names.collect::<rusqlite::Result<_>>().unwrap();
+        assert_eq!(names, OUR_NAMES);
+        assert_eq!(version(&conn).unwrap(), Some(LATEST), "the newest file in migrations/");
+    }
+
+    #[test]
+    fn a_migration_that_fails_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        std::fs::write(&path, "").unwrap();
+        let mut conn = crate::store::file::connect::writer(&path, &crate::config::Config::default()).unwrap();
+        conn.execute_batch("CREATE TABLE v_turns(taken)").unwrap(); // The name of a view of the last migration.
+        assert!(migrate(&mut conn).is_err());
+        let tables: Vec<String> = conn
+            .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> ?1")
+            .and_then(|mut stmt| stmt.query_map([HISTORY], |row| row.get(0))?.collect())
+            .unwrap();
+        assert_eq!((tables, version(&conn).unwrap()), (vec!["v_turns".to_owned()], None));
+    }
+}

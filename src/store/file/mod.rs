@@ -1,0 +1,20 @@
+//! The SQLite file: opened, migrated, written by one thread, read by a pool, scrubbed, copied. rusqlite is
+//! named only here, and SQL that only SQLite takes stands only here.
+
+pub(crate) mod backup;
+pub(crate) mod connect;
+pub(crate) mod db_file;
+pub(crate) mod errors;
+pub(crate) mod facts;
+mod log;
+pub(crate) mod migrate;
+pub(crate) mod open;
+pub(crate) mod queue;
+pub(crate) mod readers;
+pub(crate) mod row_check;
+pub(crate) mod scrub;
+pub(crate) mod sqlite;
+#[cfg(test)]
+pub(crate) mod testing;
+pub(crate) mod watch;
+mod writer;

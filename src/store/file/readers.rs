@@ -1,0 +1,354 @@
+//! Reading: a pool of connections that cannot write, and a deadline for each read.
+
+use std::{
+    cell::Cell,
+    ops::Deref,
+    sync::{Arc, Mutex, mpsc},
+    time::Duration,
+};
+
+use r2d2::{ManageConnection, NopErrorHandler, Pool, PooledConnection};
+use r2d2_sqlite::SqliteConnectionManager;
+use rusqlite::Connection;
+
+use crate::{
+    clock::Deadline,
+    config::Config,
+    error::{Error, ErrorKind, Result},
+    store::file::{connect, db_file::DbFile, errors::poisons_connection},
+};
+
+/// Virtual machine steps between two looks at the deadline: a look costs about as much as two steps.
+const STEPS_BETWEEN_LOOKS: i32 = 10_000;
+
+/// While no connection is free, how often a caller looks whether none can be opened.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+/// How long the first connection may take to open.
+const OPENING_TIMEOUT_MS: u64 = 20_000;
+
+/// The pool tries again to open what could not be opened, at most so long after.
+const LONGEST_RETRY: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub(crate) struct Readers {
+    file: Arc<DbFile>,
+    pool: Pool<Opener>,
+    // Dropped after the pool.
+    _closed: AllClosed,
+    refused: Arc<Mutex<Option<Error>>>,
+    read_timeout_ms: u64,
+}
+
+/// Dropping it waits, for a bounded time, until the pool and all its connections are gone. The pool opens them on
+/// threads of its own, and these may hold it for a moment longer than we do: a connection that outlived the writer
+/// was seen to leave the files beside the database behind.
+#[derive(Debug)]
+struct AllClosed {
+    ended: Mutex<mpsc::Receiver<()>>,
+    timeout: Duration,
+}
+
+impl Drop for AllClosed {
+    fn drop(&mut self) {
+        if let Ok(ended) = self.ended.get_mut() {
+            let _ = ended.recv_timeout(self.timeout);
+        }
+    }
+}
+
+/// A connection of the pool.
+#[derive(Debug)]
+struct Reader {
+    conn: Connection,
+    /// Whether the disk has failed under it; then it goes, and another is opened.
+    broken: Cell<bool>,
+    _alive: mpsc::Sender<()>, // Dropped last.
+}
+
+/// Opens the connections of the pool, and says which of them must go.
+#[derive(Debug)]
+struct Opener {
+    file: Arc<DbFile>,
+    manager: SqliteConnectionManager,
+    /// Why the last one could not be opened; nothing, if it could.
+    refused: Arc<Mutex<Option<Error>>>,
+    alive: mpsc::Sender<()>,
+}
+
+impl Readers {
+    pub(crate) fn new(file: Arc<DbFile>, config: &Config) -> Result<Self> {
+        let manager = SqliteConnectionManager::file(file.path())
+            .with_flags(connect::READ_ONLY)
+            .with_init(|conn| connect::prepare_reader(conn));
+        let (alive, ended) = mpsc::channel();
+        let timeout = Duration::from_millis(config.close_timeout_ms);
+        let closed = AllClosed { ended: Mutex::new(ended), timeout };
+        let refused = Arc::default();
+        let opener = Opener { file: Arc::clone(&file), manager, refused: Arc::clone(&refused), alive };
+        let pool = Pool::builder()
+            .max_size(config.readers)
+            // None ahead of need: one that is still being opened when the file is closed is a reader in the way of its log.
+            .min_idle(Some(0))
+            // A connection to a local file does not go away.
+            .test_on_check_out(false)
+            .max_lifetime(None)
+            .idle_timeout(None)
+            .connection_timeout(2 * LONGEST_RETRY) // It waits half of this between tries.
+            .error_handler(Box::new(NopErrorHandler))
+            .build_unchecked(opener);
+        let readers = Self { file, pool, _closed: closed, refused, read_timeout_ms: config.read_timeout_ms };
+        readers.take(Deadline::after_ms(OPENING_TIMEOUT_MS))?; // What makes it impossible is said when the file is opened.
+        Ok(readers)
+    }
+
+    /// Begins to read on one snapshot of the file; past the deadline whatever is read then is stopped.
+    pub(crate) fn begin(&self) -> Result<Reading> {
+        self.file.noticed()?;
+        let deadline = Deadline::after_ms(self.read_timeout_ms);
+        let reader = self.take(deadline)?;
+        reader.conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || deadline.has_passed()))?;
+        Reading::begin(Held::Pooled(reader))
+    }
+
+    /// Drops the connections that nobody uses; those in use go when they are given back, if the file is lost.
+    pub(crate) fn let_go(&self) {
+        let idle: Vec<_> = std::iter::from_fn(|| self.pool.try_get()).collect();
+        for reader in &idle {
+            reader.broken.set(true);
+        }
+    }
+
+    fn take(&self, deadline: Deadline) -> Result<PooledConnection<Opener>> {
+        loop {
+            if let Ok(reader) = self.pool.get_timeout(deadline.remaining().min(BETWEEN_LOOKS)) {
+                return Ok(reader);
+            }
+            let refused = self.refused.lock().expect("no one panics with it").clone();
+            // As long as there are others, one of them will come back.
+            let is_hopeless = self.pool.state().connections == 0 || deadline.has_passed();
+            if let Some(why) = refused.filter(|_| is_hopeless) {
+                return Err(why);
+            }
+            if deadline.has_passed() {
+                let message = "all connections for reading are in use; raise readers";
+                return Err(Error::new(ErrorKind::TimedOut, message));
+            }
+        }
+    }
+}
+
+impl ManageConnection for Opener {
+    type Connection = Reader;
+    type Error = Error;
+
+    fn connect(&self) -> Result<Reader> {
+        let conn = self.file.opening(|_| Ok(self.manager.connect()?));
+        let refused = conn.as_ref().err().cloned();
+        *self.refused.lock().expect("no one panics with it") = refused;
+        Ok(Reader { conn: conn?, broken: Cell::new(false), _alive: self.alive.clone() })
+    }
+
+    fn is_valid(&self, reader: &mut Reader) -> Result<()> {
+        Ok(self.manager.is_valid(&mut reader.conn)?)
+    }
+
+    fn has_broken(&self, reader: &mut Reader) -> bool {
+        // One that could not leave its transaction would show the same old snapshot for ever.
+        reader.broken.get() || !reader.conn.is_autocommit() || self.file.noticed().is_err()
+    }
+}
+
+/// A connection that reads on one snapshot of the file until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Reading(Held);
+
+#[derive(Debug)]
+enum Held {
+    Pooled(PooledConnection<Opener>),
+    /// For looking at all of something: without a deadline, and in nobody's way.
+    Own(Connection),
+}
+
+impl Reading {
+    /// The same on a connection of its own and without a deadline.
+    pub(crate) fn at_leisure(file: &DbFile) -> Result<Self> {
+        Self::begin(Held::Own(file.reader()?))
+    }
+
+    fn begin(held: Held) -> Result<Self> {
+        let reading = Self(held);
+        let begun = reading.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
+        begun.map_err(|error| {
+            let error = error.into();
+            reading.heard(&error);
+            error
+        })?;
+        Ok(reading)
+    }
+
+    /// Hears of a failure: a connection under which the disk has failed is not used again.
+    pub(crate) fn heard(&self, error: &Error) {
+        if let Held::Pooled(reader) = &self.0
+            && poisons_connection(error)
+        {
+            reader.broken.set(true);
+        }
+    }
+}
+
+impl Deref for Reading {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        match &self.0 {
+            Held::Pooled(reader) => &reader.conn,
+            Held::Own(conn) => conn,
+        }
+    }
+}
+
+impl Drop for Reading {
+    /// It ends by a rollback: behind a statement that has met a damaged page a commit fails, though all else was read.
+    fn drop(&mut self) {
+        // One that cannot leave its transaction is not used again.
+        let _ = self.prepare_cached("ROLLBACK").and_then(|mut rollback| rollback.execute([]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::store::file::open;
+
+    impl Readers {
+        /// Reads as the store does: what fails is heard of.
+        fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+            let reading = self.begin()?;
+            read(&reading).inspect_err(|error| reading.heard(error))
+        }
+    }
+
+    /// Marks the one connection, lets a read on it fail, and looks whether the next read has the same one.
+    #[track_caller]
+    fn check(error: Error, is_kept: bool) {
+        const MARK: i64 = -77;
+        let folder = tempfile::tempdir().unwrap();
+        let (file, _writer) = open::open(&folder.path().join("memory.db"), &Config::default()).unwrap();
+        let config = Config { readers: 1, ..Config::default() };
+        let readers = Readers::new(Arc::new(file), &config).unwrap();
+        readers.read(|conn| Ok(conn.pragma_update(None, "cache_size", MARK)?)).unwrap();
+        readers.read(|_| Err::<(), _>(error)).unwrap_err();
+        let cache_size: i64 =
+            readers.read(|conn| Ok(conn.query_row("PRAGMA cache_size", [], |row| row.get(0))?)).unwrap();
+        assert_eq!(cache_size == MARK, is_kept, "{cache_size}");
+    }
+
+    fn sqlite(code: i32) -> Error {
+        Error::from(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
+    }
+
+    #[test]
+    fn after_the_disk_has_failed_the_next_read_has_another_connection() {
+        check(sqlite(ffi::SQLITE_IOERR), false);
+        check(sqlite(ffi::SQLITE_CORRUPT), false);
+    }
+
+    #[test]
+    fn other_failures_keep_the_connection() {
+        check(Error::not_found("there is no such turn"), true);
+        check(sqlite(ffi::SQLITE_INTERRUPT), true);
+    }
+
+    fn readers() -> (TempDir, Readers) {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, conn) = open::open(&folder.path().join("r.db"), &Config::default()).unwrap();
+        conn.execute_batch("CREATE TABLE notes(n); INSERT INTO notes VALUES (7)").unwrap();
+        (folder, Readers::new(Arc::new(file), &Config::default()).unwrap())
+    }
+
+    fn number(conn: &Connection, sql: &str) -> Result<i64> {
+        Ok(conn.query_row(sql, [], |row| row.get(0))?)
+    }
+
+    #[test]
+    fn a_read_past_its_deadline_is_stopped_and_the_next_one_is_served() {
+        let (_folder, mut readers) = readers();
+        readers.read_timeout_ms = 1;
+        // As good as for ever; the bound lets the test fail, not hang, if nobody stops it.
+        let endless = "WITH RECURSIVE up(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up LIMIT 100000000)
+                       SELECT count(*) FROM up";
+        for _ in 0..3 {
+            let error = readers.read(|conn| number(conn, endless)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::TimedOut);
+        }
+        readers.read_timeout_ms = 60_000;
+        assert_eq!(readers.read(|conn| number(conn, "SELECT n FROM notes")).unwrap(), 7);
+    }
+
+    #[test]
+    fn if_no_connection_can_be_opened_the_read_says_why_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, writer) = open::open(&folder.path().join("r.db"), &Config::default()).unwrap();
+        writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+        let config = Config { readers: 1, ..Config::default() };
+        let readers = Readers::new(Arc::new(file), &config).unwrap();
+        // What was there can be read no more: not by this connection, and by no other.
+        std::fs::write(folder.path().join("r.db"), [0xff; 8_192]).unwrap();
+        readers.read(|_| Err::<(), _>(sqlite(ffi::SQLITE_IOERR))).unwrap_err();
+        for _ in 0..3 {
+            let error = readers.read(|conn| number(conn, "SELECT count(*) FROM users")).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        }
+    }
+
+    #[test]
+    fn while_all_connections_are_in_use_a_read_waits_and_then_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, _writer) = open::open(&folder.path().join("r.db"), &Config::default()).unwrap();
+        let config = Config { readers: 1, ..Config::default() };
+        let mut readers = Readers::new(Arc::new(file), &config).unwrap();
+        readers.read_timeout_ms = 20;
+        let nested = readers.read(|_| Ok(readers.read(|_| Ok(())).unwrap_err())).unwrap();
+        assert_eq!(nested.kind(), ErrorKind::TimedOut);
+        readers.read(|_| Ok(())).unwrap();
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            readers.read(|_| -> Result<()> { panic!("on purpose") })
+        }));
+        assert!(panicked.is_err());
+        readers.read(|_| Ok(())).unwrap();
+    }
+
+    #[test]
+    fn no_read_can_write() {
+        let (_folder, readers) = readers();
+        readers
+            .read(|conn| {
+                assert_eq!(number(conn, "PRAGMA query_only")?, 1);
+                assert_eq!(number(conn, "PRAGMA trusted_schema")?, 0);
+                assert!(conn.is_readonly("main")?);
+                conn.execute("DELETE FROM notes", []).unwrap_err();
+                Ok(())
+            })
+            .unwrap();
+    }
+
+    #[test]
+    fn a_read_sees_one_moment_of_the_file() {
+        let (folder, readers) = readers();
+        let count = |conn: &Connection| number(conn, "SELECT count(*) FROM notes");
+        readers
+            .read(|conn| {
+                assert_eq!(count(conn)?, 1);
+                let writer = connect::writer(&folder.path().join("r.db"), &Config::default())?;
+                writer.execute("INSERT INTO notes VALUES (8)", [])?;
+                assert_eq!(count(conn)?, 1);
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(readers.read(count).unwrap(), 2);
+    }
+}

@@ -1,0 +1,284 @@
+//! A checksum in every row of ours: whether the row is what was written.
+//!
+//! `row_check` is the CRC-32 of a row's other columns. No statement writes it: triggers of the writer's own connection
+//! do, made from the schema, so that no table and no statement can forget it. A row that is damaged stays so: a change
+//! to it leaves its checksum as wrong as it was. Code that shows text asks [`row_check::holds`] first; doctor
+//! asks it about every row. A change by any other program counts as damage.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior, functions::FunctionFlags, types::ValueRef};
+
+use crate::{
+    error::Result,
+    store::{
+        file::migrate,
+        rows::row_check::{self, checksum},
+        sql::{self, Value},
+    },
+    text::measure,
+};
+
+/// The column; a BLOB of 4 bytes, big-endian, so that writing it never changes a row's size.
+const COLUMN: &str = "row_check";
+/// What a row has if no trigger has seen it yet, because a migration wrote it.
+const UNSEALED: &str = "x'00000000'";
+/// Computes it, in SQL: takes the other columns in their order.
+const FUNCTION: &str = "thermocline_row_check";
+/// Computes what proves a turn's text, in SQL: takes its sides.
+const HASH_FUNCTION: &str = "thermocline_content_hash";
+/// Whether a turn's unit says that another text was recorded.
+const IS_ANOTHER_TEXT: &str = "thermocline_content_hash(user_message, ai_response) <>
+    (SELECT r.content_hash FROM user_scopes AS u JOIN recall_units AS r ON r.user_no = u.user_no
+     WHERE u.user_id = conversation_turns.user_id AND r.seq = conversation_turns.seq)";
+/// Columns that no checksum covers, since other checks of doctor do. A backend's connection may set `snapshot_id` to NULL
+/// (`ON DELETE SET NULL`), and has no triggers of ours; the others are what a turn is found by and derived from it, and
+/// reading them for nothing else made the warm tier slower (benchmark `warm`).
+const LEFT_OUT: &[(&str, &str)] = &[
+    ("conversation_turns", "turn_key"),
+    ("conversation_turns", "user_id"),
+    ("conversation_turns", "tier_pad"),
+    ("conversation_turns", "words"),
+    ("conversation_turns", "snapshot_id"),
+];
+
+/// A table whose rows are checked.
+struct Table {
+    name: String,
+    /// The columns that its checksum covers, in their order.
+    columns: Vec<String>,
+    /// What names a row.
+    key: Vec<String>,
+}
+
+/// Lets this connection compute checksums.
+pub(crate) fn add_functions(conn: &Connection) -> Result<()> {
+    let flags =
+        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
+    conn.create_scalar_function(FUNCTION, -1, flags, |context| {
+        Ok(checksum((0..context.len()).map(|at| value(context.get_raw(at)))).to_vec())
+    })?;
+    conn.create_scalar_function(HASH_FUNCTION, 2, flags, |context| {
+        // A value that is not text was not recorded.
+        let hash = match (context.get_raw(0).as_str(), context.get_raw(1).as_str()) {
+            (Ok(user), Ok(reply)) => measure::content_hash(user, reply).to_vec(),
+            _ => Vec::new(),
+        };
+        Ok(hash)
+    })?;
+    Ok(())
+}
+
+/// Keeps the checksums of the rows that this connection writes from now on.
+pub(crate) fn keep(conn: &Connection) -> Result<()> {
+    let triggers: String = tables(conn)?.iter().map(triggers).collect();
+    Ok(conn.execute_batch(&triggers)?)
+}
+
+fn triggers(table: &Table) -> String {
+    let Table { name, columns, key } = table;
+    let of = |row: &str| {
+        let columns: Vec<String> = columns.iter().map(|column| format!("{row}.{column}")).collect();
+        format!("{FUNCTION}({})", columns.join(", "))
+    };
+    let this: Vec<String> = key.iter().map(|column| format!("{column} = NEW.{column}")).collect();
+    let (this, old, new, columns) = (this.join(" AND "), of("OLD"), of("NEW"), columns.join(", "));
+    format!(
+        "CREATE TEMP TRIGGER row_check_of_new_{name} AFTER INSERT ON main.{name} BEGIN
+           UPDATE {name} SET {COLUMN} = {new} WHERE {this};
+         END;
+         CREATE TEMP TRIGGER row_check_of_changed_{name} AFTER UPDATE OF {columns} ON main.{name}
+         WHEN OLD.{COLUMN} = {old} BEGIN
+           UPDATE {name} SET {COLUMN} = {new} WHERE {this};
+         END;"
+    )
+}
+
+/// Whether every row has been given its checksum since the last migration.
+fn is_sealed(conn: &Connection) -> Result<bool> {
+    Ok(has_column(conn, migrate::HISTORY)?
+        && conn.query_row(
+            &format!("SELECT NOT EXISTS (SELECT 1 FROM {} WHERE {COLUMN} = {UNSEALED})", migrate::HISTORY),
+            [],
+            |row| row.get(0),
+        )?)
+}
+
+/// Gives a checksum to every row that a migration has left without one, in one transaction. If the rows of the history
+/// have theirs, it was done.
+pub(crate) fn seal(conn: &Connection) -> Result<()> {
+    if is_sealed(conn)? {
+        return Ok(());
+    }
+    let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
+    if is_sealed(&tx)? {
+        return Ok(()); // Another process was faster.
+    }
+    // Only the file says whether these are ours, so no migration can give them the column.
+    for table in shared(&tx)?.iter().chain([&migrate::HISTORY.to_owned()]) {
+        if !has_column(&tx, table)? {
+            tx.execute_batch(&format!(
+                "ALTER TABLE {table} ADD COLUMN {COLUMN} BLOB NOT NULL DEFAULT {UNSEALED} \
+                 /* CRC-32 of the row's other columns. */"
+            ))?;
+        }
+    }
+    for Table { name, columns, .. } in tables(&tx)? {
+        // A text that is not the one that was recorded must not pass for it: its row gets a checksum that does not fit.
+        let is_known_damaged = if name == "conversation_turns" { IS_ANOTHER_TEXT } else { "false" };
+        tx.execute_batch(&format!(
+            "UPDATE {name} SET {COLUMN} = CASE WHEN {is_known_damaged} THEN x'00' ELSE {FUNCTION}({}) END
+             WHERE {COLUMN} = {UNSEALED}",
+            columns.join(", ")
+        ))?;
+    }
+    Ok(tx.commit()?)
+}
+
+fn value(value: ValueRef<'_>) -> Value<'_> {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Integer(number),
+        ValueRef::Real(number) => Value::Real(number),
+        ValueRef::Text(text) => Value::Text(text),
+        ValueRef::Blob(bytes) => Value::Bytes(bytes),
+    }
+}
+
+/// Damaged rows: how many, and where the first of each table are.
+#[derive(Debug, Default)]
+pub(crate) struct Damage {
+    pub(crate) rows: u64,
+    pub(crate) places: Vec<String>,
+    /// The tables that they are in.
+    pub(crate) tables: BTreeSet<String>,
+}
+
+/// Looks at every row of every table of ours.
+pub(crate) fn damage(conn: &Connection) -> Result<Damage> {
+    let mut found = Damage::default();
+    for table in tables(conn)? {
+        let known = found.rows;
+        look_at(conn, &table, &mut found)?;
+        if found.rows > known {
+            found.tables.insert(table.name);
+        }
+    }
+    Ok(found)
+}
+
+fn look_at(conn: &Connection, Table { name, columns, key }: &Table, found: &mut Damage) -> Result<()> {
+    /// More places help nobody.
+    const MOST_PLACES: u32 = 20;
+    let sql = format!("SELECT {}, {COLUMN}, {} FROM {name}", columns.join(", "), key.join(", "));
+    let mut stmt = conn.prepare(&sql)?;
+    let mut rows = stmt.query([])?;
+    let mut places = 0;
+    loop {
+        match rows.next() {
+            Ok(None) => return Ok(()),
+            Ok(Some(row)) if row_check::holds(&sql::Row::new(row), columns.len()).unwrap_or(false) => {}
+            Ok(Some(row)) => {
+                found.rows += 1;
+                places += 1;
+                if places <= MOST_PLACES {
+                    let value = |at| row.get_ref(at).map_or_else(|_| "?".to_owned(), shown);
+                    let named = key.iter().zip(columns.len() + 1..);
+                    let named: Vec<String> =
+                        named.map(|(column, at)| format!("{column} = {}", value(at))).collect();
+                    found.places.push(format!("{name} where {}", named.join(" and ")));
+                }
+            }
+            Err(_) => {
+                found.rows += 1;
+                found.places.push(format!("{name}: from some row on it cannot be read"));
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// A part of a key, as `sqlite3` takes it. Keys are numbers and ids; what a word or a caller says is not shown.
+fn shown(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Blob(bytes) => match bytes.try_into() {
+            Ok(id) => format!("x'{:032x}'", u128::from_be_bytes(id)),
+            Err(_) => "x'...'".to_owned(),
+        },
+        _ => "'...'".to_owned(),
+    }
+}
+
+/// Our tables in this file that have the column.
+fn tables(conn: &Connection) -> Result<Vec<Table>> {
+    let shared = shared(conn)?;
+    let ours = migrate::OUR_NAMES.iter().copied().chain(shared.iter().map(String::as_str));
+    let ours = serde_json::json!(ours.collect::<Vec<_>>()).to_string();
+    let mut stmt = conn.prepare(
+        "SELECT t.name AS name, t.wr AS is_without_rowid, c.name AS column, c.pk AS pk
+         FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c
+         WHERE t.schema = 'main' AND t.type = 'table' AND t.name IN (SELECT value FROM json_each(?1))
+           AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = ?2)
+         ORDER BY t.name, c.cid",
+    )?;
+    let mut rows = stmt.query([ours.as_str(), COLUMN])?;
+    let mut found: Vec<Table> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (name, column): (String, String) = (row.get("name")?, row.get("column")?);
+        if found.last().is_none_or(|table| table.name != name) {
+            let key = if row.get("is_without_rowid")? { Vec::new() } else { vec!["rowid".to_owned()] };
+            found.push(Table { name, columns: Vec::new(), key });
+        }
+        let Some(table) = found.last_mut() else { continue };
+        if row.get::<_, u32>("pk")? > 0 && table.key.first().is_none_or(|key| key != "rowid") {
+            table.key.push(column.clone());
+        }
+        if column != COLUMN && !LEFT_OUT.contains(&(table.name.as_str(), column.as_str())) {
+            table.columns.push(column);
+        }
+    }
+    Ok(found)
+}
+
+/// Of the two tables that a backend may have made before us: those that are ours.
+fn shared(conn: &Connection) -> Result<Vec<String>> {
+    if migrate::version(conn)?.is_none() {
+        return Ok(Vec::new());
+    }
+    let asked = conn.prepare(
+        "SELECT replace(key, '_table', '') AS name FROM thermocline_settings
+         WHERE key IN ('users_table', 'state_snapshots_table') AND value = 'thermocline'",
+    );
+    let Ok(mut stmt) = asked else { return Ok(Vec::new()) }; // Without its settings a file can be looked at still.
+    let rows = stmt.query_map([], |row| row.get("name"))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn has_column(conn: &Connection, table: &str) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2)";
+    Ok(conn.query_row(sql, [table, COLUMN], |row| row.get(0))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        config::Config,
+        store::{Store, file::connect},
+    };
+
+    #[test]
+    fn no_table_of_ours_is_without_checksums() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        Store::open(&path, Config::default()).unwrap().close().unwrap();
+        let conn = connect::reader(&path).unwrap();
+        let without = "SELECT t.name FROM pragma_table_list AS t WHERE t.schema = 'main' AND t.type = 'table'
+                       AND t.name NOT LIKE 'sqlite_%'
+                       AND NOT EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = 'row_check')";
+        let mut stmt = conn.prepare(without).unwrap();
+        let names: Vec<String> =
+            stmt.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap();
+        assert_eq!(names, Vec::<String>::new());
+    }
+}

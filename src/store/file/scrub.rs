@@ -1,0 +1,226 @@
+//! Overwriting what erased rows leave in the gaps of pages.
+//!
+//! `secure_delete` overwrites a row where it is deleted. But when SQLite moves rows between pages to balance a tree, it
+//! leaves their old copies in the gap between a page's directory and its contents, and nothing ever overwrites these
+//! on purpose: an erased text was found there, between the rows of others. `VACUUM` would get rid of them, but it gives
+//! new row numbers to a backend's own tables, and holds up all writers for seconds. So the gaps of our own tables'
+//! pages are overwritten in the file itself.
+//!
+//! That is safe under three conditions, which the writer ensures: nobody else writes (it has the write lock), the file
+//! is all there is (the write-ahead log is empty), and no connection keeps an old copy of a page to write it back (the
+//! writer's own is closed afterwards, and a commit makes all others read again). What is in a gap means nothing to
+//! SQLite, so a power loss in the middle leaves a sound file.
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    io,
+    sync::{Mutex, OnceLock},
+};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use crate::{
+    clock::SystemClock,
+    error::{Error, ErrorKind, Result},
+    store::{
+        file::{
+            db_file::{DbFile, FileKey},
+            errors::from_io,
+            migrate,
+            sqlite::Sqlite,
+        },
+        rows::jobs::{self, Owed},
+    },
+};
+
+/// Pages of one slice: 2 MiB to look at, about 2 ms.
+pub(crate) const SLICE_PAGES: usize = 512;
+
+/// The scrub that is owed, and the pages of our own tables and indexes that hold rows, as of now. `None` if none is
+/// owed. Rows that move later leave only copies of themselves, so a list made after an erase stays good for it.
+pub(crate) fn pages(file: &DbFile) -> Result<Option<(Owed, Vec<u32>)>> {
+    let conn = file.reader()?;
+    let snapshot = conn.unchecked_transaction()?;
+    let Some(owed) = jobs::owed_scrub(&Sqlite::new(&snapshot, &SystemClock))? else {
+        return Ok(None);
+    };
+    let mut stmt = snapshot.prepare(
+        "SELECT d.pageno AS pageno FROM dbstat AS d JOIN sqlite_schema AS s ON s.name = d.name
+         WHERE d.pagetype IN ('leaf', 'internal')
+           AND (s.tbl_name IN (SELECT value FROM json_each(?1)) OR s.tbl_name IN
+             (SELECT replace(key, '_table', '') FROM thermocline_settings WHERE value = 'thermocline'))
+         ORDER BY d.pageno",
+    )?;
+    let ours = serde_json::json!(migrate::OUR_NAMES).to_string();
+    let rows = stmt.query_map([ours], |row| row.get("pageno"))?;
+    Ok(Some((owed, rows.collect::<rusqlite::Result<_>>()?)))
+}
+
+/// Overwrites the gaps of these pages, if nobody has written since the log was emptied. The commit makes every other
+/// connection read its pages again.
+///
+/// While we have the write lock, a log without bytes gets none, and there is nothing that anybody could copy into the
+/// file meanwhile. That says nothing of another log, so the log must be the one that we have open.
+pub(super) fn scrub_if_owed(conn: &Connection, file: &DbFile, owed: Owed, pages: &[u32]) -> Result<bool> {
+    let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
+    file.check()?;
+    if file.log_bytes()? > 0 {
+        return Ok(false);
+    }
+    if !jobs::count_scrubbed(&Sqlite::new(&tx, &SystemClock), owed, pages.len())? {
+        return Ok(true); // Somebody else has done it.
+    }
+    scrub(&tx, file, pages)?;
+    tx.commit()?;
+    Ok(true)
+}
+
+/// Overwrites the gaps of these pages. `conn` holds the write lock, and the log is empty.
+fn scrub(conn: &Connection, db: &DbFile, pages: &[u32]) -> Result<()> {
+    let path = db.path();
+    let page_size: usize = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    let file = held_open(db)?;
+    let mut page = vec![0; page_size];
+    for &number in pages {
+        let start = u64::from(number.saturating_sub(1)) * page_size as u64;
+        match read_at(file, &mut page, start) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => continue, // The file has shrunk since.
+            Err(error) => return Err(from_io(error, path)),
+        }
+        // The first page begins with 100 bytes about the file.
+        let header = if number == 1 { 100 } else { 0 };
+        if let Some(gap) = gap(&page, header).filter(|gap| page[gap.clone()].iter().any(|&byte| byte != 0)) {
+            page[gap.clone()].fill(0);
+            write_at(file, &page[gap.clone()], start + gap.start as u64)
+                .map_err(|error| from_io(error, path))?;
+        }
+    }
+    file.sync_data().map_err(|error| from_io(error, path))
+}
+
+/// Between the directory of a page's rows and the first of them (SQLite's file format, section 1.6). `None` if the
+/// page holds no rows any more.
+fn gap(page: &[u8], header: usize) -> Option<std::ops::Range<usize>> {
+    let number = |at: usize| Some(usize::from(u16::from_be_bytes([*page.get(at)?, *page.get(at + 1)?])));
+    let directory = match page.get(header)? {
+        2 | 5 => header + 12,
+        10 | 13 => header + 8,
+        _ => return None,
+    };
+    let end = directory + 2 * number(header + 3)?;
+    let first = match number(header + 5)? {
+        0 => 65_536,
+        first => first,
+    };
+    (end <= first && first <= page.len()).then_some(end..first)
+}
+
+/// The file, opened once for the life of the process: closing any handle of it would drop every lock that SQLite holds
+/// on it in this process (POSIX), and another process could then take the log away under our connections.
+fn held_open(db: &DbFile) -> Result<&'static File> {
+    static FILES: OnceLock<Mutex<HashMap<FileKey, &'static File>>> = OnceLock::new();
+    let (path, key) = (db.path(), db.key());
+    let files = FILES.get_or_init(Mutex::default).lock();
+    let mut files =
+        files.map_err(|_| Error::new(ErrorKind::Poisoned, "an erase panicked; open the file again"))?;
+    if let Some(file) = files.get(key) {
+        return Ok(file);
+    }
+    let file = File::options().read(true).write(true).open(path).map_err(|error| from_io(error, path))?;
+    let file: &'static File = Box::leak(Box::new(file));
+    db.check_itself()?; // Another file may have taken its name before it was opened.
+    Ok(files.entry(key.clone()).or_insert(file))
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], start: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, start)
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, bytes: &[u8], start: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, start)
+}
+
+#[cfg(not(unix))]
+fn read_at(mut file: &File, bytes: &mut [u8], start: u64) -> io::Result<()> {
+    use std::io::{Read, Seek, SeekFrom};
+    file.seek(SeekFrom::Start(start))?;
+    file.read_exact(bytes)
+}
+
+#[cfg(not(unix))]
+fn write_at(mut file: &File, bytes: &[u8], start: u64) -> io::Result<()> {
+    use std::io::{Seek, SeekFrom, Write};
+    file.seek(SeekFrom::Start(start))?;
+    file.write_all(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[cfg(unix)]
+    use crate::{
+        config::Config,
+        store::file::{db_file::beside, log, open},
+    };
+
+    #[track_caller]
+    fn check(kind: u8, rows: u16, first: u16, header: usize, expected: Option<(usize, usize)>) {
+        let mut page = vec![0; 4_096];
+        page[header] = kind;
+        page[header + 3..header + 5].copy_from_slice(&rows.to_be_bytes());
+        page[header + 5..header + 7].copy_from_slice(&first.to_be_bytes());
+        assert_eq!(gap(&page, header), expected.map(|(start, end)| start..end));
+    }
+
+    #[test]
+    fn a_gap_lies_between_the_directory_and_the_first_row() {
+        check(13, 2, 4_000, 0, Some((12, 4_000)));
+        check(10, 0, 4_096, 0, Some((8, 4_096)));
+        check(5, 3, 100, 0, Some((18, 100)));
+        check(2, 1, 3_000, 100, Some((114, 3_000)));
+        check(13, 1, 10, 0, Some((10, 10)));
+        check(13, 1, 9, 0, None); // Not what a page looks like.
+        check(13, 2, 5_000, 0, None);
+        check(0, 2, 4_000, 0, None); // Not a page with rows.
+        assert_eq!(gap(&[13], 0), None);
+    }
+
+    /// A file opened by `name`, whose log has turns that nobody has copied into the file: it is not overwritten.
+    #[cfg(unix)]
+    #[track_caller]
+    fn check_scrub(name: &std::path::Path) {
+        let (file, conn) = open::open(name, &Config::default()).unwrap();
+        let job =
+            "INSERT INTO jobs (kind, dedupe_key, next_run_at, created_at) VALUES ('scrub', 'scrub', '', '')";
+        conn.execute(job, []).unwrap();
+        let owed = jobs::owed_scrub(&Sqlite::new(&conn, &SystemClock)).unwrap().unwrap();
+        assert!(!scrub_if_owed(&conn, &file, owed, &[1]).unwrap(), "{}", name.display());
+        assert!(log::empty_at_once(&conn, &Config::default()).unwrap());
+        assert!(scrub_if_owed(&conn, &file, owed, &[1]).unwrap(), "{}", name.display());
+
+        let log = beside(file.path(), "-wal");
+        assert!(log::empty_at_once(&conn, &Config::default()).unwrap());
+        std::fs::remove_file(&log).unwrap();
+        let error = scrub_if_owed(&conn, &file, owed, &[1]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io, "a log that cannot be found is not an empty one");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn the_file_is_not_scrubbed_beside_a_log_that_is_not_empty_whatever_name_it_was_opened_by() {
+        use std::os::unix::{ffi::OsStrExt, fs::symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &[u8]| folder.path().join(std::ffi::OsStr::from_bytes(name));
+        check_scrub(&path(b"plain.db"));
+        symlink("real.db", path(b"link.db")).unwrap();
+        std::fs::write(path(b"real.db"), "").unwrap();
+        check_scrub(&path(b"link.db"));
+        if cfg!(target_os = "linux") {
+            check_scrub(&path(b"m\xff.db")); // Others refuse such names.
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The six calls, over a connection to the file.
+
+use std::{cell::Cell, ops::Deref};
+
+use chrono::{DateTime, Utc};
+use rusqlite::{
+    CachedStatement, Connection,
+    types::{ToSql, ToSqlOutput, ValueRef},
+};
+
+use crate::{
+    clock::Clock,
+    error::{Error, ErrorKind, Result},
+    faults::{Faults, Moment},
+    model::{instant, place::UserNo},
+    store::{
+        rows::users,
+        sql::{Columns, Expect, Flow, Row, Sql, UserRow, Value, values},
+    },
+};
+
+/// A transaction of one connection, however that is held.
+pub(crate) struct Sqlite<'c, C = &'c Connection> {
+    conn: C,
+    clock: &'c dyn Clock,
+    /// Where a test lets a write fail.
+    faults: Option<&'c Faults>,
+    /// A statement shows its rows: no other may run meanwhile, which over a network would be one trip for each row.
+    is_showing: Cell<bool>,
+}
+
+impl<'c> Sqlite<'c> {
+    pub(crate) fn new(conn: &'c Connection, clock: &'c dyn Clock) -> Self {
+        Self::held_by(conn, clock)
+    }
+}
+
+impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
+    pub(crate) fn held_by(conn: C, clock: &'c dyn Clock) -> Self {
+        Self { conn, clock, faults: None, is_showing: Cell::new(false) }
+    }
+
+    pub(crate) fn with_faults(self, faults: &'c Faults) -> Self {
+        Self { faults: Some(faults), ..self }
+    }
+
+    fn meet(&self, moment: Moment, sql: &str) -> Result<()> {
+        self.faults.map_or(Ok(()), |faults| faults.meet(moment, sql))
+    }
+
+    pub(crate) fn held(&self) -> &C {
+        &self.conn
+    }
+
+    /// A statement with its parameters.
+    fn bound(&self, sql: &'static str, params: &[Value<'_>]) -> Result<CachedStatement<'_>> {
+        debug_assert!(!self.is_showing.get(), "a statement runs in the row loop of another: {sql}");
+        self.meet(Moment::Before, sql)?;
+        let mut stmt = self.conn.prepare_cached(sql)?;
+        bind(&mut stmt, params)?;
+        Ok(stmt)
+    }
+
+    fn show(
+        &self,
+        stmt: &mut CachedStatement<'_>,
+        each: &mut dyn FnMut(&Row<'_>) -> Result<Flow>,
+    ) -> Result<()> {
+        self.is_showing.set(true);
+        let is_write = !stmt.readonly();
+        let (mut rows, mut stopped) = (stmt.raw_query(), false);
+        let shown = loop {
+            if stopped && !is_write {
+                break Ok(());
+            }
+            match rows.next() {
+                Ok(None) => break Ok(()),
+                // A write is looked at to its end, where it may still be refused.
+                Ok(Some(_)) if stopped => {}
+                Ok(Some(row)) => match each(&Row::new(row)) {
+                    Ok(Flow::Next) => {}
+                    Ok(Flow::Stop) => stopped = true,
+                    Err(error) => break Err(error),
+                },
+                Err(error) => break Err(error.into()),
+            }
+        };
+        self.is_showing.set(false);
+        shown
+    }
+}
+
+/// A statement keeps the parameters that it had: one that is not given would be what it was, or NULL.
+fn bind(stmt: &mut CachedStatement<'_>, params: &[Value<'_>]) -> Result<()> {
+    if stmt.parameter_count() != params.len() {
+        return Err(Error::new(
+            ErrorKind::Internal,
+            "a statement of ours has other parameters; please report it",
+        ));
+    }
+    for (at, value) in (1..).zip(params) {
+        stmt.raw_bind_parameter(at, value)?;
+    }
+    Ok(())
+}
+
+impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
+    fn query(
+        &self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        each: &mut dyn FnMut(&Row<'_>) -> Result<Flow>,
+    ) -> Result<()> {
+        self.show(&mut self.bound(sql, params)?, each)?;
+        self.meet(Moment::After, sql)
+    }
+
+    fn query_many(
+        &self,
+        sql: &'static str,
+        sets: &[Vec<Value<'_>>],
+        each: &mut dyn FnMut(usize, &Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.meet(Moment::Before, sql)?;
+        let mut stmt = self.conn.prepare_cached(sql)?;
+        for (at, params) in sets.iter().enumerate() {
+            bind(&mut stmt, params)?;
+            self.show(&mut stmt, &mut |row| each(at, row).map(|()| Flow::Next))?;
+        }
+        self.meet(Moment::After, sql)
+    }
+
+    fn put(&self, sql: &'static str, params: &[Value<'_>], expect: Expect) -> Result<()> {
+        expect.check(self.change(sql, params)?)
+    }
+
+    fn change(&self, sql: &'static str, params: &[Value<'_>]) -> Result<u64> {
+        let changed = self.bound(sql, params)?.raw_execute()? as u64;
+        self.meet(Moment::After, sql)?;
+        Ok(changed)
+    }
+
+    fn lock_user(&self, user_no: UserNo) -> Result<Option<UserRow>> {
+        // Nobody else writes while this transaction does.
+        let mut found = None;
+        self.query(users::ROW, values![user_no], &mut |row| {
+            found = Some(users::read_row(row)?);
+            Ok(Flow::Stop)
+        })?;
+        Ok(found)
+    }
+
+    fn lease_clock(&self) -> Result<DateTime<Utc>> {
+        Ok(instant::clamped(self.clock.now())) // A file has no clock of its own.
+    }
+}
+
+impl Columns for rusqlite::Row<'_> {
+    fn value(&self, at: usize) -> Result<Value<'_>> {
+        Ok(match self.get_ref(at)? {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(number) => Value::Integer(number),
+            ValueRef::Real(number) => Value::Real(number),
+            ValueRef::Text(text) => Value::Text(text),
+            ValueRef::Blob(bytes) => Value::Bytes(bytes),
+        })
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match *self {
+            Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
+            Value::Integer(number) => ToSqlOutput::Borrowed(ValueRef::Integer(number)),
+            Value::Real(number) => ToSqlOutput::Borrowed(ValueRef::Real(number)),
+            Value::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text)),
+            Value::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+            Value::Instant(at) => instant::to_text(at).into(),
+        })
+    }
+}

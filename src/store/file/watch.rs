@@ -1,0 +1,115 @@
+//! Whether anybody has committed, and the version of a session, asked of a connection that never writes.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use rusqlite::Connection;
+
+use crate::{
+    clock::Clock,
+    error::Result,
+    model::ids::SessionId,
+    store::{
+        file::{connect, db_file::DbFile, sqlite::Sqlite},
+        rows::sessions::{self, Version},
+        scope::Scope,
+    },
+};
+
+/// A connection that only looks whether anybody has committed, and at the versions of sessions. After any failure the
+/// next look opens another: SQLite promises little for a connection under which a disk has failed.
+///
+/// Having read once, it keeps other processes from removing the log as the last ones to close the file, also while the
+/// writer has no connection.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    file: Arc<DbFile>,
+    clock: Arc<dyn Clock>,
+    watching: Mutex<Watching>,
+}
+
+#[derive(Debug)]
+struct Watching {
+    /// `None` after a failure.
+    conn: Option<Connection>,
+    /// How many connections there have been.
+    openings: u32,
+}
+
+/// A moment at which we looked. Two marks are equal only if nobody, in any process, has committed between the looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// Each connection counts anew: the numbers of two connections mean different things.
+    openings: u32,
+    data_version: i64,
+}
+
+#[cfg(test)]
+impl Mark {
+    pub(crate) fn sample(data_version: i64) -> Self {
+        Self { openings: 1, data_version }
+    }
+}
+
+impl Watch {
+    pub(crate) fn new(file: Arc<DbFile>, clock: Arc<dyn Clock>) -> Result<Self> {
+        let watching = Watching { conn: Some(file.reader()?), openings: 1 };
+        let watch = Self { file, clock, watching: Mutex::new(watching) };
+        watch.mark()?;
+        Ok(watch)
+    }
+
+    /// Looks now.
+    pub(crate) fn mark(&self) -> Result<Mark> {
+        self.ask(|conn, openings| Ok(Mark { openings, data_version: connect::data_version(conn)? }))
+    }
+
+    /// The session's version, as one row says it.
+    pub(crate) fn version(&self, scope: &Scope, session: SessionId) -> Result<Option<Version>> {
+        self.ask(|conn, _| sessions::version(&Sqlite::new(conn, &*self.clock), scope, session))
+    }
+
+    fn ask<T>(&self, ask: impl FnOnce(&Connection, u32) -> Result<T>) -> Result<T> {
+        self.file.noticed()?;
+        let mut watching = self.lock();
+        let conn = if let Some(conn) = watching.conn.take() {
+            conn
+        } else {
+            watching.openings = watching.openings.wrapping_add(1);
+            self.file.reader()?
+        };
+        let answer = ask(&conn, watching.openings)?;
+        watching.conn = Some(conn); // Not reached after a failure: the connection is gone then.
+        Ok(answer)
+    }
+
+    /// Drops the connection. The next look opens another.
+    pub(crate) fn let_go(&self) {
+        self.lock().conn = None;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Watching> {
+        self.watching.lock().expect("no one panics while holding the watch")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{config::Config, store::file::open};
+
+    #[test]
+    fn after_a_failed_look_the_next_one_uses_another_connection_and_believes_nothing_seen_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, _conn) = open::open(&folder.path().join("memory.db"), &Config::default()).unwrap();
+        let watch = Watch::new(Arc::new(file), Arc::clone(&Config::default().clock)).unwrap();
+        let before = watch.mark().unwrap();
+        assert_eq!(watch.mark().unwrap(), before);
+
+        let stop = || true; // Fails every statement of this connection, and of no other.
+        watch.lock().conn.as_ref().unwrap().progress_handler(1, Some(stop)).unwrap();
+        watch.mark().unwrap_err();
+        let after = watch.mark().unwrap();
+        assert_ne!(after, before);
+        assert_eq!(watch.mark().unwrap(), after);
+    }
+}

@@ -1,0 +1,398 @@
+//! The writer: one thread, the only one that writes.
+//!
+//! It takes the commands that have queued up, runs them in one immediate transaction, commits, and only then answers:
+//! one sync is shared by all who wait. Each command has a savepoint, so that a refused one fails alone. After any
+//! failure of the disk the connection is dropped and opened anew.
+
+use std::{collections::HashMap, sync::Arc};
+
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
+use tokio::sync::{Notify, mpsc, oneshot};
+
+use crate::{
+    clock::Deadline,
+    config::{Config, Durability},
+    error::{Error, ErrorKind, Result},
+    faults::Moment,
+    store::{
+        file::{
+            connect,
+            db_file::DbFile,
+            errors::poisons_connection,
+            log::{self, Growth},
+            scrub,
+            sqlite::Sqlite,
+        },
+        live::Live,
+        rows::jobs::Owed,
+        write_tx::{Staged, WriteTx},
+    },
+};
+
+/// The most commands of one transaction: what 32 busy sessions queue up during a slow sync, eight times over.
+const MAX_BATCH: usize = 256;
+
+/// Something to do inside the writer's transaction, and somebody who waits for it.
+pub(super) trait Command: Send {
+    /// Does it. An error rolls back this command alone.
+    fn run(&mut self, tx: &mut WriteTx<'_>) -> Result<()>;
+    /// Answers: once the commit is durable, or with what made the transaction fail.
+    fn reply(self: Box<Self>, failed: Option<&Error>);
+    /// How long its caller is ready to wait for another process's lock.
+    fn deadline(&self) -> Deadline;
+}
+
+/// What is queued.
+pub(super) enum Order {
+    /// Something to do in a transaction, with others.
+    Run(Box<dyn Command>),
+    Scrub(Scrub),
+}
+
+/// Empty the write-ahead log, between transactions, and then overwrite the gaps of these pages. The answer is whether
+/// that was done: a reader may hold the log.
+pub(super) struct Scrub {
+    pub(super) owed: Owed,
+    pub(super) pages: Vec<u32>,
+    pub(super) sender: oneshot::Sender<Result<bool>>,
+}
+
+pub(super) struct WriterThread {
+    file: Arc<DbFile>,
+    /// `None` after a failure, until it is opened anew; for good if the file is lost.
+    conn: Option<Connection>,
+    config: Arc<Config>,
+    live: Arc<Live>,
+    /// Told when a job was queued.
+    work: Arc<Notify>,
+    log: Growth,
+    /// The data version when the file was last seen in its place: while it stays, nobody else has committed.
+    seen: i64,
+}
+
+impl WriterThread {
+    pub(super) fn new(
+        file: Arc<DbFile>,
+        conn: Connection,
+        config: Arc<Config>,
+        live: Arc<Live>,
+        work: Arc<Notify>,
+    ) -> Result<Self> {
+        let mut thread = Self { file, conn: None, config, live, work, log: Growth::default(), seen: 0 };
+        thread.adopt(conn)?;
+        Ok(thread)
+    }
+
+    /// Serves until no sender is left and everything sent is done.
+    pub(super) fn run(mut self, mut orders: mpsc::Receiver<Order>) -> Result<()> {
+        while let Some(first) = orders.blocking_recv() {
+            let (mut batch, mut next) = (Vec::new(), Some(first));
+            let mut scrub = None;
+            while let Some(order) = next {
+                match order {
+                    Order::Run(command) => batch.push(command),
+                    Order::Scrub(order) => scrub = Some(order),
+                }
+                let is_full = batch.len() == MAX_BATCH || scrub.is_some();
+                next = if is_full { None } else { orders.try_recv().ok() };
+            }
+            if !batch.is_empty() {
+                self.run_batch(batch);
+            }
+            match scrub {
+                Some(Scrub { owed, pages, sender }) => drop(sender.send(self.scrub(owed, &pages))), // The caller may have gone.
+                None => self.checkpoint_if_due(),
+            }
+        }
+        self.let_go()
+    }
+
+    /// Makes sure that there is a connection, and that its file still lies where it was opened.
+    fn connect(&mut self) -> Result<()> {
+        let connected = match self.conn {
+            Some(_) => self.file.check(),
+            None => self.file.writer(&self.config).and_then(|conn| self.adopt(conn)),
+        };
+        self.unless_lost(connected)
+    }
+
+    /// Empties the write-ahead log, and overwrites the gaps of these pages while it is empty and nobody else writes.
+    fn scrub(&mut self, owed: Owed, pages: &[u32]) -> Result<bool> {
+        self.connect()?;
+        let conn = self.conn.as_ref().expect("it was just opened");
+        self.log = Growth::default();
+        let is_done = log::empty_at_once(conn, &self.config).and_then(|is_empty| {
+            Ok(is_empty && (pages.is_empty() || scrub::scrub_if_owed(conn, &self.file, owed, pages)?))
+        });
+        let is_done = self.unless_lost(is_done.and_then(|is_done| self.file.check().map(|()| is_done)));
+        let is_broken = is_done.as_ref().is_err_and(poisons_connection);
+        if is_broken || !pages.is_empty() {
+            self.conn = None; // It may keep pages as they were, and would write them back.
+        }
+        is_done
+    }
+
+    /// Runs commands in one transaction and answers all of them.
+    fn run_batch(&mut self, mut batch: Vec<Box<dyn Command>>) {
+        let mut failed = None;
+        let outcome = self.commit(&mut batch, &mut failed);
+        let outcome = self.unless_lost(outcome);
+        for (at, command) in batch.into_iter().enumerate() {
+            match &outcome {
+                // Damage that one command met, say in a receipt, does not concern the others.
+                Err(error) if error.kind() == ErrorKind::Corrupt && failed.is_some_and(|one| one != at) => {
+                    let message = "what was written with it met damage; nothing was written, try again";
+                    command.reply(Some(&Error::caused(ErrorKind::Busy, message, error.clone())));
+                }
+                outcome => command.reply(outcome.as_ref().err()),
+            }
+        }
+        let is_stuck = self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit());
+        if is_stuck || outcome.is_err_and(|error| poisons_connection(&error)) {
+            self.conn = None;
+            self.live.forget_all();
+        }
+    }
+
+    /// Once this returns, either everything is on the disk or nothing is. `failed` becomes the command that made all fail.
+    fn commit(&mut self, batch: &mut [Box<dyn Command>], failed: &mut Option<usize>) -> Result<()> {
+        let mut has_work = false;
+        self.connect()?;
+        let conn = self.conn.as_ref().expect("it was just opened");
+        let tx = begin(conn, batch[0].deadline())?;
+        let sql = Sqlite::new(&tx, &*self.config.clock).with_faults(&self.config.faults);
+        let mut staged: Staged = HashMap::new();
+        // A savepoint copies each page before it changes; a command that is alone needs none.
+        let is_shared = batch.len() > 1;
+        for (at, command) in batch.iter_mut().enumerate() {
+            if is_shared {
+                tx.prepare_cached("SAVEPOINT command")?.execute([])?;
+            }
+            let act = &mut WriteTx {
+                sql: &sql,
+                config: &self.config,
+                live: &self.live,
+                staged: &mut staged,
+                has_work: false,
+            };
+            match command.run(act) {
+                Ok(()) => has_work |= act.has_work,
+                Err(error) if poisons_connection(&error) => {
+                    *failed = Some(at);
+                    return Err(error);
+                }
+                Err(_) if is_shared => {
+                    tx.prepare_cached("ROLLBACK TO command")?.execute([])?;
+                }
+                Err(_) => return Ok(tx.rollback()?),
+            }
+            if is_shared {
+                tx.prepare_cached("RELEASE command")?.execute([])?;
+            }
+        }
+        let seen = connect::data_version(&tx)?;
+        self.config.faults.meet(Moment::Before, "COMMIT")?;
+        tx.commit()?;
+        self.config.faults.meet(Moment::After, "COMMIT")?;
+        self.file.check()?; // A commit into a file that nobody will find does not count.
+        self.seen = seen;
+        if has_work {
+            self.work.notify_one();
+        }
+        for (session, state) in staged {
+            match state {
+                Some((hot, version)) => self.live.put(session, hot, version, None),
+                None => self.live.forget(session),
+            }
+        }
+        Ok(())
+    }
+
+    fn adopt(&mut self, conn: Connection) -> Result<()> {
+        Growth::watch(&conn);
+        self.seen = connect::data_version(&conn)?;
+        self.conn = Some(conn);
+        Ok(())
+    }
+
+    /// Passes `outcome` on. If the file is lost, the connection is dropped first.
+    ///
+    /// The file that lies at the path now is not touched. The log is copied into the file that we have open, if nobody can
+    /// lose anything by that ([`DbFile::should_empty_log`]).
+    fn unless_lost<T>(&mut self, outcome: Result<T>) -> Result<T> {
+        if outcome.is_err()
+            && self.file.noticed().is_err()
+            && let Some(conn) = self.conn.take()
+        {
+            self.live.forget_all();
+            let is_unshared = connect::data_version(&conn).is_ok_and(|version| version == self.seen);
+            if self.file.should_empty_log(is_unshared) {
+                let _ = log::empty(&conn); // The caller hears of the loss in any case.
+            }
+        }
+        outcome
+    }
+
+    /// Copies the log into the file when it has grown by 1,000 pages. After the answers, so that nobody waits for
+    /// it; on this connection, since a loop on another one never catches up (the log grew to 300-700 MB in 3 s).
+    fn checkpoint_if_due(&mut self) {
+        if self.log.is_due()
+            && let Some(conn) = &self.conn
+            && let Err(error) = log::copy(conn)
+            && poisons_connection(&error)
+        {
+            self.conn = None; // The turns are safe in the log; the next command opens the file anew.
+        }
+    }
+
+    /// Leaves the file tidy, if it is still where it was opened. With full durability everything is on the disk already,
+    /// and a failure here loses nothing.
+    ///
+    /// No `PRAGMA optimize`: it would analyse a backend's own tables, and its samples are copies of keys that
+    /// erasing would miss. No statement needs it.
+    fn let_go(&mut self) -> Result<()> {
+        let is_there = self.file.check();
+        self.unless_lost(is_there)?;
+        let Some(conn) = self.conn.take() else { return Ok(()) };
+        let tidied = log::tidy(&conn);
+        match self.config.durability {
+            Durability::Full => Ok(()),
+            Durability::Relaxed => tidied,
+        }
+    }
+}
+
+/// Waits for other processes longer than SQLite's busy handler, which is not fair.
+fn begin(conn: &Connection, deadline: Deadline) -> Result<Transaction<'_>> {
+    loop {
+        match Transaction::new_unchecked(conn, TransactionBehavior::Immediate) {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && !deadline.has_passed() => {}
+            begun => return Ok(begun?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::task::spawn;
+
+    use super::*;
+    use crate::store::file::{
+        db_file::beside,
+        testing::{all_are_queued, hold, notes, store, write, write_and},
+    };
+
+    fn disk_failure() -> Error {
+        rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR), None).into()
+    }
+
+    #[tokio::test]
+    async fn a_refused_command_fails_alone() {
+        let (_folder, store) = store(Config::default()).await;
+        let (go_on, held) = hold(&store).await;
+        let (first, refused, last) =
+            (write(&store, 1), write_and(&store, 2, Err(Error::invalid("no"))), write(&store, 3));
+        all_are_queued().await;
+        go_on.send(()).unwrap();
+        assert!(held.await.unwrap().is_ok() && first.await.unwrap().is_ok() && last.await.unwrap().is_ok());
+        assert_eq!(refused.await.unwrap().unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert_eq!(notes(&store), [1, 3]);
+    }
+
+    #[tokio::test]
+    async fn after_a_failure_of_the_disk_nobody_in_the_batch_is_acknowledged_and_the_next_one_is_served() {
+        let (_folder, store) = store(Config::default()).await;
+        store.write(|tx| tx.sql.change("CREATE TEMP TABLE mark(x)", &[])).await.unwrap();
+        let (go_on, held) = hold(&store).await;
+        let (first, failed) = (write(&store, 1), write_and(&store, 2, Err(disk_failure())));
+        let last = write(&store, 3);
+        all_are_queued().await;
+        go_on.send(()).unwrap();
+        held.await.unwrap().unwrap();
+        for task in [first, failed, last] {
+            assert_eq!(task.await.unwrap().unwrap_err().kind(), ErrorKind::Io);
+        }
+        assert_eq!(notes(&store), [0_u32; 0]);
+        write(&store, 4).await.unwrap().unwrap();
+        assert_eq!(notes(&store), [4]);
+        let is_same_connection =
+            store.write(|tx| Ok(tx.sql.change("DELETE FROM temp.mark", &[]).is_ok())).await.unwrap();
+        assert!(!is_same_connection, "a connection under which the disk failed is not used again");
+    }
+
+    #[tokio::test]
+    async fn a_row_that_cannot_be_read_fails_one_command_and_no_other() {
+        let (_folder, store) = store(Config::default()).await;
+        let (go_on, held) = hold(&store).await;
+        let unreadable = rusqlite::Error::IntegralValueOutOfRange(7, -1).into();
+        let (first, failed, last) =
+            (write(&store, 1), write_and(&store, 2, Err(unreadable)), write(&store, 3));
+        all_are_queued().await;
+        go_on.send(()).unwrap();
+        held.await.unwrap().unwrap();
+        assert!(first.await.unwrap().is_ok() && last.await.unwrap().is_ok());
+        assert_eq!(failed.await.unwrap().unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(notes(&store), [1, 3]);
+    }
+
+    #[tokio::test]
+    async fn another_processes_lock_is_waited_for_no_longer_than_configured() {
+        let config = Config { record_timeout_ms: 1, ..Config::default() };
+        let (_folder, store) = store(config).await;
+        let other = connect::writer(store.path(), &Config::default()).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let waiting: Vec<_> = (1..=10).map(|n| write(&store, n)).collect();
+        for task in waiting {
+            assert_eq!(task.await.unwrap().unwrap_err().kind(), ErrorKind::Busy);
+        }
+        other.execute_batch("ROLLBACK").unwrap();
+        write(&store, 11).await.unwrap().unwrap();
+        assert_eq!(notes(&store), [11]);
+    }
+
+    #[tokio::test]
+    async fn one_sync_is_shared_by_all_who_wait() {
+        let (_folder, store) = store(Config::default()).await;
+        let (go_on, held) = hold(&store).await;
+        let waiting: Vec<_> = (1..=50).map(|n| write(&store, n)).collect();
+        all_are_queued().await;
+        let log = beside(store.path(), "-wal");
+        let log_bytes = || std::fs::metadata(&log).unwrap().len();
+        let before = log_bytes();
+        go_on.send(()).unwrap();
+        held.await.unwrap().unwrap();
+        for task in waiting {
+            task.await.unwrap().unwrap();
+        }
+        // Each commit writes the table's only page to the log.
+        assert!((1..3 * 4_096).contains(&(log_bytes() - before)), "{} bytes", log_bytes() - before);
+    }
+
+    #[tokio::test]
+    #[cfg(unix)]
+    async fn a_commit_into_a_file_that_went_away_meanwhile_is_told_to_nobody() {
+        for suffix in ["", "-wal", "-shm"] {
+            let (_folder, store) = store(Config::default()).await;
+            write(&store, 1).await.unwrap().unwrap();
+            let gone = beside(store.path(), suffix);
+            let (go_on, held) = hold(&store).await;
+            let first = write(&store, 2);
+            let removing = Arc::clone(&store);
+            let removed = spawn(async move {
+                let remove = move |_: &mut WriteTx<'_>| {
+                    std::fs::remove_file(gone).unwrap();
+                    Ok(())
+                };
+                removing.write(remove).await
+            });
+            all_are_queued().await;
+            go_on.send(()).unwrap();
+            held.await.unwrap().unwrap();
+            for task in [first, removed, write(&store, 3)] {
+                assert_eq!(task.await.unwrap().unwrap_err().kind(), ErrorKind::Io, "{suffix}");
+            }
+            assert_eq!(store.close().unwrap_err().kind(), ErrorKind::Io, "{suffix}");
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! Rows of `identity_anchors`, and of `derivations` that they are folded from.
+//!
+//! Nothing edits an anchor: statements are added or taken away, and the attribute is folded anew.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    compress::fold::{self, Retracted, Statement, value_key},
+    error::{Error, ErrorKind, Result},
+    model::{
+        anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
+        ids::{AnchorId, TurnId},
+        place::Seq,
+    },
+    store::{
+        rows::{row_check, users},
+        scope::Scope,
+        sql::{Expect, Flow, Row, Sql, ToColumn, Value, text, values},
+    },
+};
+
+/// What is folded together: all values of an attribute of a subject, or, where values do not touch each other, one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Fold {
+    subject: String,
+    attribute: Attribute,
+    /// The first and the last key that belong to it.
+    values: (String, String),
+}
+
+impl Fold {
+    pub(crate) fn of(subject: &str, attribute: Attribute, value_key: &str) -> Self {
+        let values = match attribute.cardinality() {
+            Cardinality::One => (String::new(), char::MAX.to_string()),
+            Cardinality::Many => (value_key.to_owned(), value_key.to_owned()),
+        };
+        Self { subject: subject.to_owned(), attribute, values }
+    }
+
+    /// What [`anchors_of`] and [`statements`] are asked with.
+    fn key<'f>(&'f self, scope: &'f Scope) -> Vec<Value<'f>> {
+        let Self { subject, attribute, values: (first, last) } = self;
+        vec![
+            scope.user_id.to_column(),
+            subject.to_column(),
+            attribute.to_column(),
+            first.to_column(),
+            last.to_column(),
+        ]
+    }
+}
+
+/// What the checksum of a derivation covers, in the table's order, then the checksum.
+macro_rules! derivation {
+    () => {
+        "d.user_id, d.product_kind, d.product_id, d.source_kind, d.source_id, d.stance, d.seq, d.said_at, d.made_by,
+         d.value, d.quote, d.row_check"
+    };
+}
+/// How many columns of a derivation, and of an anchor, their checksums cover.
+const DERIVATION_COLUMNS: usize = 11;
+const ANCHOR_COLUMNS: usize = 13;
+
+/// Where a statement comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'a> {
+    /// The turn; `None`: set by hand.
+    pub(crate) turn: Option<TurnId>,
+    pub(crate) seq: Seq,
+    pub(crate) said_at: DateTime<Utc>,
+    pub(crate) made_by: &'a str,
+}
+
+/// Adds a statement, once, and returns the anchor it is about, and what the caller folds anew before the transaction
+/// ends.
+pub(crate) fn state(
+    sql: &dyn Sql,
+    scope: &Scope,
+    found: &FoundAnchor,
+    source: Source<'_>,
+    now: DateTime<Utc>,
+) -> Result<(AnchorId, Fold)> {
+    let id = find_or_add(sql, scope, found, source.said_at, now)?;
+    let (source_kind, source_id) = match source.turn {
+        Some(turn) => ("turn", *turn.as_uuid()),
+        None => ("caller", *AnchorId::new(now).as_uuid()),
+    };
+    sql.put(
+        "INSERT INTO derivations
+           (user_id, product_kind, product_id, source_kind, source_id, stance, seq, said_at, made_by, value, quote)
+         VALUES (?1, 'anchor', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+         ON CONFLICT (user_id, product_id, source_id, stance) DO NOTHING",
+        values![
+            scope.user_id,
+            id,
+            source_kind,
+            source_id.as_bytes(),
+            found.stance,
+            source.seq,
+            source.said_at,
+            source.made_by,
+            found.value,
+            found.quote,
+        ],
+        Expect::Any,
+    )?;
+    Ok((id, Fold::of(&found.subject, found.attribute, &value_key(&found.value))))
+}
+
+fn find_or_add(
+    sql: &dyn Sql,
+    scope: &Scope,
+    found: &FoundAnchor,
+    said_at: DateTime<Utc>,
+    now: DateTime<Utc>,
+) -> Result<AnchorId> {
+    let FoundAnchor { subject, attribute, value, .. } = found;
+    let key = value_key(value);
+    let known = sql.one(
+        "SELECT id FROM identity_anchors
+         WHERE user_id = ?1 AND subject = ?2 AND attribute = ?3 AND value_key = ?4",
+        values![scope.user_id, subject, attribute, key],
+        |row| row.get(0),
+    )?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    let id = AnchorId::new(now);
+    let cardinality = match attribute.cardinality() {
+        Cardinality::One => "one",
+        Cardinality::Many => "many",
+    };
+    sql.put(
+        "INSERT INTO identity_anchors
+           (id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0.0, ?8)",
+        values![id, scope.user_id, subject, attribute, key, value, cardinality, said_at],
+        Expect::Any,
+    )?;
+    Ok(id)
+}
+
+/// Hears all statements about these and writes what follows. A value without any goes; returns how many went.
+pub(crate) fn refold(sql: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Result<u64> {
+    if folds.is_empty() {
+        return Ok(0);
+    }
+    users::raise_anchor_version(sql, scope)?;
+    let sets: Vec<Vec<Value<'_>>> = folds.iter().map(|fold| fold.key(scope)).collect();
+    let heard = folds.iter().zip(anchors_of(sql, &sets)?).zip(statements(sql, &sets)?);
+    let mut gone = 0;
+    for ((fold, (ids, retracted)), statements) in heard {
+        let states = fold::fold(fold.attribute.cardinality(), statements, &retracted);
+        for (key, id) in &ids {
+            let Some(state) = states.get(key) else {
+                sql.put(
+                    "DELETE FROM identity_anchors WHERE id = ?1 AND user_id = ?2",
+                    values![id, scope.user_id],
+                    Expect::Any,
+                )?;
+                gone += 1;
+                continue;
+            };
+            let superseded_by = state.superseded_by.as_ref().and_then(|by| ids.get(by));
+            sql.put(
+                "UPDATE identity_anchors
+                 SET value = ?3, strength = ?4, valid_from = ?5, valid_until = ?6, superseded_by = ?7
+                 WHERE id = ?1 AND user_id = ?2",
+                values![
+                    id,
+                    scope.user_id,
+                    state.value,
+                    fold::strength(state.count),
+                    state.valid_from,
+                    state.valid_until,
+                    superseded_by,
+                ],
+                Expect::Any,
+            )?;
+            if state.count > 0 && retracted.contains_key(key) {
+                sql.put(
+                    "UPDATE identity_anchors SET retracted_at = NULL WHERE id = ?1 AND user_id = ?2",
+                    values![id, scope.user_id],
+                    Expect::Any,
+                )?;
+            }
+        }
+    }
+    Ok(gone)
+}
+
+/// Of each fold the anchors by their value's key, and up to where a person took them back.
+fn anchors_of(
+    sql: &dyn Sql,
+    folds: &[Vec<Value<'_>>],
+) -> Result<Vec<(BTreeMap<String, AnchorId>, Retracted)>> {
+    let mut found = vec![Default::default(); folds.len()];
+    sql.query_many(
+        "SELECT id, value_key, retracted_seq FROM identity_anchors
+         WHERE user_id = ?1 AND subject = ?2 AND attribute = ?3 AND value_key BETWEEN ?4 AND ?5",
+        folds,
+        &mut |at, row| {
+            let (ids, retracted): &mut (BTreeMap<_, _>, Retracted) = &mut found[at];
+            let value: String = row.get(1)?;
+            if let Some(seq) = row.get(2)? {
+                retracted.insert(value.clone(), seq);
+            }
+            ids.insert(value, row.get(0)?);
+            Ok(())
+        },
+    )?;
+    Ok(found)
+}
+
+/// Of each fold all that was stated. What is damaged is not heard: the anchor would say it as if it were sound.
+fn statements(sql: &dyn Sql, folds: &[Vec<Value<'_>>]) -> Result<Vec<Vec<Statement>>> {
+    let mut found = vec![Vec::new(); folds.len()];
+    sql.query_many(
+        concat!(
+            "SELECT ",
+            derivation!(),
+            ", a.value_key FROM identity_anchors AS a
+             JOIN derivations AS d ON d.user_id = a.user_id AND d.product_id = a.id
+             WHERE a.user_id = ?1 AND a.subject = ?2 AND a.attribute = ?3 AND a.value_key BETWEEN ?4 AND ?5"
+        ),
+        folds,
+        &mut |at, row| {
+            if row_check::holds(row, DERIVATION_COLUMNS)? {
+                found[at].push(Statement {
+                    value_key: row.get(12)?,
+                    value: row.get(9)?,
+                    stance: row.get(5)?,
+                    seq: row.get(6)?,
+                    by_hand: text(row.value(3)?) == Some("caller"),
+                    said_at: row.get(7)?,
+                });
+            }
+            Ok(())
+        },
+    )?;
+    Ok(found)
+}
+
+/// Every anchor of the user, by subject and attribute, the newest value first.
+pub(crate) fn list(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Anchor>> {
+    each(sql, scope)?.into_iter().collect()
+}
+
+/// The same, but for those that are damaged, themselves or their evidence; and how many those are.
+pub(crate) fn sound(sql: &dyn Sql, scope: &Scope) -> Result<(Vec<Anchor>, usize)> {
+    let (mut anchors, mut damaged) = (Vec::new(), 0);
+    for anchor in each(sql, scope)? {
+        match anchor {
+            Ok(anchor) => anchors.push(anchor),
+            Err(error) if error.kind() == ErrorKind::Corrupt => damaged += 1,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((anchors, damaged))
+}
+
+fn each(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Result<Anchor>>> {
+    let mut anchors = Vec::new();
+    sql.query(
+        "SELECT id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from, valid_until,
+                superseded_by, retracted_at, retracted_seq, row_check
+         FROM identity_anchors WHERE user_id = ?1
+         ORDER BY subject, attribute, valid_until IS NOT NULL, valid_from DESC, value_key",
+        values![scope.user_id],
+        &mut |row| {
+            anchors.push(read(row));
+            Ok(Flow::Next)
+        },
+    )?;
+    let mut evidence = evidence(sql, scope)?;
+    let mut with_evidence = |anchor: Anchor| {
+        let evidence = evidence.remove(&anchor.id).transpose()?.unwrap_or_default();
+        Ok(Anchor { evidence, ..anchor })
+    };
+    Ok(anchors.into_iter().map(|anchor: Result<Anchor>| anchor.and_then(&mut with_evidence)).collect())
+}
+
+fn damaged(row: &Row<'_>, column: usize) -> Result<Error> {
+    let id: AnchorId = row.get(column)?;
+    Ok(row_check::damaged(format_args!("anchor {id}, or its evidence,")))
+}
+
+fn read(row: &Row<'_>) -> Result<Anchor> {
+    if !row_check::holds(row, ANCHOR_COLUMNS)? {
+        return Err(damaged(row, 0)?);
+    }
+    Ok(Anchor {
+        id: row.get(0)?,
+        subject: row.get(2)?,
+        attribute: row.get(3)?,
+        value: row.get(5)?,
+        strength: row.get(7)?,
+        evidence: Vec::new(),
+        valid_from: row.get(8)?,
+        valid_until: row.get(9)?,
+        superseded_by: row.get(10)?,
+        retracted_at: row.get(11)?,
+    })
+}
+
+/// What every anchor of the user came from, in the order in which it was heard.
+fn evidence(sql: &dyn Sql, scope: &Scope) -> Result<HashMap<AnchorId, Result<Vec<Evidence>>>> {
+    let mut found: HashMap<AnchorId, Result<Vec<Evidence>>> = HashMap::new();
+    sql.query(
+        concat!(
+            "SELECT ",
+            derivation!(),
+            " FROM derivations AS d WHERE d.user_id = ?1
+             ORDER BY d.product_id, d.seq, d.source_kind = 'caller', d.said_at, d.source_id, d.stance"
+        ),
+        values![scope.user_id],
+        &mut |row| {
+            // Of an anchor that nobody can name it is not.
+            if let Ok(anchor) = row.get(2) {
+                let known = found.entry(anchor).or_insert_with(|| Ok(Vec::new()));
+                match (&mut *known, read_evidence(row)) {
+                    (Ok(known), Ok(evidence)) => known.push(evidence),
+                    (Ok(_), Err(error)) => *known = Err(error),
+                    (Err(_), _) => {}
+                }
+            }
+            Ok(Flow::Next)
+        },
+    )?;
+    Ok(found)
+}
+
+fn read_evidence(row: &Row<'_>) -> Result<Evidence> {
+    if !row_check::holds(row, DERIVATION_COLUMNS)? {
+        return Err(damaged(row, 2)?);
+    }
+    let is_turn = text(row.value(3)?) == Some("turn");
+    Ok(Evidence {
+        turn_id: if is_turn { Some(row.get(4)?) } else { None },
+        stance: row.get(5)?,
+        said_at: row.get(7)?,
+        made_by: row.get(8)?,
+        quote: row.get(10)?,
+    })
+}
+
+/// The turns that say that an anchor holds, by their numbers.
+pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, anchor: AnchorId) -> Result<Vec<u32>> {
+    sql.list(
+        "SELECT seq FROM derivations
+         WHERE user_id = ?1 AND product_id = ?2 AND source_kind = 'turn' AND stance = 'holds' ORDER BY seq, source_id",
+        values![scope.user_id, anchor],
+        |row| row.get(0),
+    )
+}
+
+/// What an anchor is folded with; `None`: the user has no such anchor.
+pub(crate) fn fold_of(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Option<Fold>> {
+    sql.one(
+        "SELECT subject, attribute, value_key FROM identity_anchors WHERE id = ?1 AND user_id = ?2",
+        values![id, scope.user_id],
+        read_fold,
+    )
+}
+
+/// Says when, and up to which unit, a person took an anchor back; `None`: not, or not any more.
+pub(crate) fn set_retracted(
+    sql: &dyn Sql,
+    scope: &Scope,
+    id: AnchorId,
+    retracted: Option<(DateTime<Utc>, Seq)>,
+) -> Result<()> {
+    let (at, seq) = retracted.unzip();
+    sql.put(
+        "UPDATE identity_anchors SET retracted_at = ?3, retracted_seq = ?4 WHERE id = ?1 AND user_id = ?2",
+        values![id, scope.user_id, at, seq],
+        Expect::Any,
+    )
+}
+
+/// One statement of a turn, and who found it.
+pub(crate) struct Stated {
+    pub(crate) anchor: AnchorId,
+    pub(crate) found: FoundAnchor,
+    pub(crate) made_by: String,
+}
+
+/// What was found in a turn.
+pub(crate) fn stated_by(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Vec<Stated>> {
+    sql.list(
+        "SELECT d.user_id, d.product_kind, d.product_id, d.source_kind, d.source_id, d.stance, d.seq, d.said_at,
+                d.made_by, d.value, d.quote, d.row_check, a.subject, a.attribute
+         FROM derivations AS d JOIN identity_anchors AS a ON a.id = d.product_id AND a.user_id = d.user_id
+         WHERE d.user_id = ?1 AND d.source_id = ?2 ORDER BY d.product_id, d.stance",
+        values![scope.user_id, turn],
+        |row| {
+            if !row_check::holds(row, DERIVATION_COLUMNS)? {
+                return Err(row_check::damaged("what is known of a turn"));
+            }
+            let found = FoundAnchor {
+                subject: row.get(12)?,
+                attribute: row.get(13)?,
+                value: row.get(9)?,
+                stance: row.get(5)?,
+                quote: row.get(10)?,
+            };
+            Ok(Stated { anchor: row.get(2)?, made_by: row.get(8)?, found })
+        },
+    )
+}
+
+/// Takes away one statement of a turn. The caller folds anew before the transaction ends.
+pub(crate) fn take_away(
+    sql: &dyn Sql,
+    scope: &Scope,
+    turn: TurnId,
+    (anchor, stance): (AnchorId, Stance),
+) -> Result<()> {
+    sql.put(
+        "DELETE FROM derivations WHERE user_id = ?1 AND product_id = ?2 AND source_id = ?3 AND stance = ?4",
+        values![scope.user_id, anchor, turn, stance],
+        Expect::Any,
+    )
+}
+
+/// What a turn was evidence for, now taken away.
+pub(crate) struct Withdrawn {
+    /// What must be folded anew.
+    pub(crate) folds: BTreeSet<Fold>,
+    pub(crate) derivations: u64,
+}
+
+/// Takes away what a turn was evidence for. The caller folds anew before the transaction ends.
+pub(crate) fn withdraw(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Withdrawn> {
+    let folds = sql.list(
+        "SELECT a.subject, a.attribute, a.value_key
+         FROM derivations AS d JOIN identity_anchors AS a ON a.id = d.product_id AND a.user_id = d.user_id
+         WHERE d.user_id = ?1 AND d.source_id = ?2",
+        values![scope.user_id, turn],
+        read_fold,
+    )?;
+    let mut derivations = 0;
+    if !folds.is_empty() {
+        derivations = sql.change(
+            "DELETE FROM derivations WHERE user_id = ?1 AND source_id = ?2",
+            values![scope.user_id, turn],
+        )?;
+    }
+    Ok(Withdrawn { folds: folds.into_iter().collect(), derivations })
+}
+
+fn read_fold(row: &Row<'_>) -> Result<Fold> {
+    let (subject, value_key): (String, String) = (row.get(0)?, row.get(2)?);
+    Ok(Fold::of(&subject, row.get(1)?, &value_key))
+}

@@ -1,0 +1,318 @@
+//! What doctor asks of the rows of all users, and how it reads them: a row that cannot be read hides no other.
+
+use crate::{
+    error::Result,
+    index::postings::Chunk,
+    model::{ids::TurnId, turn::Turn},
+    store::{
+        rows::{
+            turn_row::{self, turn_columns},
+            vectors::Space,
+        },
+        scope::Scope,
+        sql::{Flow, FromColumn, Row, Sql, bytes, values},
+    },
+    text::{measure::ContentHash, words::Word},
+};
+
+/// Erases that were begun and not finished: what they have not come to, others below may count.
+pub(crate) const UNFINISHED_ERASES: &str = "SELECT count(*) FROM jobs WHERE kind = 'erase'";
+
+/// What must hold, and a query that counts where it does not.
+pub(crate) const COUNTS: &[(&str, &str)] = &[
+    (
+        "every user's rows belong to a user of this file",
+        "SELECT (SELECT count(*) FROM conversation_sessions WHERE user_id NOT IN (SELECT user_id FROM user_scopes))
+              + (SELECT count(*) FROM conversation_turns WHERE user_id NOT IN (SELECT user_id FROM user_scopes))
+              + (SELECT count(*) FROM conversation_summaries WHERE user_id NOT IN (SELECT user_id FROM user_scopes))
+              + (SELECT count(*) FROM archived_frames WHERE user_id NOT IN (SELECT user_id FROM user_scopes))
+              + (SELECT count(*) FROM identity_anchors WHERE user_id NOT IN (SELECT user_id FROM user_scopes))",
+    ),
+    (
+        "a turn and its session belong to the same user",
+        "SELECT count(*) FROM conversation_turns AS t JOIN conversation_sessions AS s ON s.id = t.session_id
+         WHERE s.user_id <> t.user_id OR t.turn_key <> (s.session_no << 24 | t.turn_number)",
+    ),
+    (
+        "a session's turn_count counts the turns recorded in it",
+        "SELECT count(*) FROM conversation_sessions AS s LEFT JOIN
+           (SELECT session_no, count(*) AS n, max(turn_number) AS last FROM recall_units
+            WHERE kind = 'turn' GROUP BY session_no) AS r
+           ON r.session_no = s.session_no
+         WHERE s.turn_count <> coalesce(r.n, 0) OR s.turn_count <> coalesce(r.last, 0)",
+    ),
+    (
+        "every recorded turn is in one place: a row, the archive, or deleted with a summary in its place",
+        "SELECT count(*) FROM recall_units AS r
+         LEFT JOIN conversation_turns AS t ON t.turn_key = (r.session_no << 24 | r.turn_number)
+         LEFT JOIN archived_turns AS a ON a.turn_key = (r.session_no << 24 | r.turn_number)
+         LEFT JOIN conversation_summaries AS m
+           ON m.turn_key = (r.session_no << 24 | r.turn_number) AND m.original = 'deleted'
+         WHERE r.kind = 'turn' AND CASE WHEN t.id IS NOT NULL THEN 1 ELSE 0 END + CASE WHEN a.turn_id IS NOT NULL THEN 1 ELSE 0 END
+             + CASE WHEN m.id IS NOT NULL THEN 1 ELSE 0 END <> 1",
+    ),
+    (
+        "what stands in a turn's place is that turn",
+        "SELECT (SELECT count(*) FROM conversation_turns AS t JOIN user_scopes AS u ON u.user_id = t.user_id
+                 JOIN recall_units AS r ON r.user_no = u.user_no AND r.seq = t.seq
+                 WHERE t.id <> r.owner_id OR t.caller_id IS DISTINCT FROM r.caller_id)
+              + (SELECT count(*) FROM archived_turns AS a JOIN recall_units AS r ON r.user_no = a.user_no AND r.seq = a.seq
+                 WHERE a.turn_id <> r.owner_id OR a.turn_key <> (r.session_no << 24 | r.turn_number))
+              + (SELECT count(*) FROM conversation_summaries AS m JOIN user_scopes AS u ON u.user_id = m.user_id
+                 JOIN recall_units AS r ON r.user_no = u.user_no AND r.seq = m.seq
+                 WHERE m.original_turn_id <> r.owner_id OR m.turn_key <> (r.session_no << 24 | r.turn_number))",
+    ),
+    (
+        "every archived turn has a summary, and every summary of an archived turn its turn",
+        "SELECT (SELECT count(*) FROM archived_turns
+                 WHERE turn_id NOT IN (SELECT original_turn_id FROM conversation_summaries))
+              + (SELECT count(*) FROM conversation_summaries
+                 WHERE original = 'archived' AND original_turn_id NOT IN (SELECT turn_id FROM archived_turns))",
+    ),
+    (
+        "only ended sessions are compressed, and no turn of a cold session is warm",
+        "SELECT (SELECT count(*) FROM conversation_summaries AS m JOIN conversation_sessions AS s ON s.id = m.session_id
+                 WHERE s.ended_at IS NULL)
+              + (SELECT count(*) FROM conversation_turns AS t JOIN conversation_sessions AS s ON s.id = t.session_id
+                 WHERE s.memory_tier = 'cold' AND t.memory_tier <> 'cold')",
+    ),
+    (
+        "every anchor has evidence, and all evidence its anchor and its turn",
+        "SELECT (SELECT count(*) FROM identity_anchors AS a WHERE NOT EXISTS
+                   (SELECT 1 FROM derivations AS d WHERE d.user_id = a.user_id AND d.product_id = a.id))
+              + (SELECT count(*) FROM derivations AS d WHERE d.product_id NOT IN (SELECT id FROM identity_anchors))
+              + (SELECT count(*) FROM derivations AS d WHERE d.source_kind = 'turn' AND NOT EXISTS
+                   (SELECT 1 FROM user_scopes AS u JOIN recall_units AS r ON r.user_no = u.user_no
+                    WHERE u.user_id = d.user_id AND r.seq = d.seq AND r.owner_id = d.source_id))",
+    ),
+    (
+        "an attribute with one value has one at most that holds",
+        "SELECT count(*) FROM (SELECT 1 FROM identity_anchors
+                               WHERE cardinality = 'one' AND valid_until IS NULL AND retracted_at IS NULL
+                               GROUP BY user_id, subject, attribute HAVING count(*) > 1) AS doubled",
+    ),
+    (
+        "every turn stands in the order of recall",
+        "SELECT (SELECT count(*) FROM conversation_turns AS t JOIN user_scopes AS u ON u.user_id = t.user_id
+                 LEFT JOIN recall_units AS r ON r.user_no = u.user_no AND r.seq = t.seq WHERE r.seq IS NULL)
+              + (SELECT count(*) FROM archived_turns AS a
+                 LEFT JOIN recall_units AS r ON r.user_no = a.user_no AND r.seq = a.seq WHERE r.seq IS NULL)
+              + (SELECT count(*) FROM conversation_summaries AS m JOIN user_scopes AS u ON u.user_id = m.user_id
+                 LEFT JOIN recall_units AS r ON r.user_no = u.user_no AND r.seq = m.seq WHERE r.seq IS NULL)
+              + (SELECT count(*) FROM user_scopes AS u JOIN recall_units AS r ON r.user_no = u.user_no
+                 WHERE r.seq > u.last_seq)",
+    ),
+    (
+        "a session's total_tokens is the sum over its turns",
+        "SELECT count(*) FROM conversation_sessions AS s WHERE s.total_tokens <>
+           (SELECT coalesce(sum(t.total_tokens), 0) FROM conversation_turns AS t WHERE t.session_id = s.id)
+           + (SELECT coalesce(sum(m.original_tokens), 0) FROM conversation_summaries AS m WHERE m.session_id = s.id)",
+    ),
+    (
+        "a turn's total_tokens is the sum of its sides",
+        "SELECT count(*) FROM conversation_turns WHERE total_tokens <> user_message_tokens + ai_response_tokens",
+    ),
+    (
+        "the hot turns of a session are its newest",
+        "SELECT count(*) FROM conversation_turns AS t WHERE t.memory_tier = 'hot' AND EXISTS
+           (SELECT 1 FROM conversation_turns AS later WHERE later.session_id = t.session_id
+            AND later.turn_number > t.turn_number AND later.memory_tier <> 'hot')",
+    ),
+    (
+        "the newest turn of an open session is hot, and no turn of an ended one",
+        "SELECT count(*) FROM conversation_sessions AS s JOIN conversation_turns AS t
+           ON t.session_id = s.id AND t.turn_number = s.turn_count
+         WHERE (t.memory_tier = 'hot') <> (s.ended_at IS NULL)",
+    ),
+    (
+        // The most that `Config::hot_turns` may be; the file does not say what it was.
+        "a session has at most 50 hot turns",
+        "SELECT count(*) FROM (SELECT 1 FROM conversation_turns WHERE memory_tier = 'hot'
+                               GROUP BY session_id HAVING count(*) > 50) AS crowded",
+    ),
+    (
+        "every turn outside of hot has a record of its last move",
+        "SELECT count(*) FROM conversation_turns AS t WHERE t.memory_tier <> 'hot' AND t.memory_tier IS DISTINCT FROM
+           (SELECT m.to_tier FROM memory_tier_transitions AS m
+            WHERE m.user_no = (SELECT user_no FROM user_scopes WHERE user_id = t.user_id)
+              AND m.session_no = t.turn_key >> 24 AND m.turn_number = t.turn_number
+              -- A promotion leaves the turn where it is.
+              AND m.reason NOT IN ('recall', 'recall_end')
+            ORDER BY m.move_number DESC LIMIT 1)",
+    ),
+    (
+        "a session that silence ended may have a successor: a later session of its user",
+        "SELECT count(*) FROM conversation_sessions AS s WHERE s.successor_id IS NOT NULL
+           AND (s.end_reason IS DISTINCT FROM 'silence' OR NOT EXISTS
+             (SELECT 1 FROM conversation_sessions AS later WHERE later.id = s.successor_id
+              AND later.user_id = s.user_id AND later.session_no > s.session_no))",
+    ),
+    (
+        "nobody is indexed or embedded farther than turns are recorded",
+        "SELECT (SELECT count(*) FROM user_scopes WHERE indexed_seq NOT BETWEEN 0 AND last_seq)
+              + (SELECT count(*) FROM user_spaces AS s JOIN user_scopes AS u ON u.user_no = s.user_no
+                 WHERE s.embedded_seq NOT BETWEEN 0 AND u.last_seq)",
+    ),
+    (
+        "what waits to be embedded again, and what was of use, is a turn of its user",
+        "SELECT (SELECT count(*) FROM vector_gaps AS g LEFT JOIN recall_units AS r
+                   ON r.user_no = g.user_no AND r.seq = g.seq WHERE r.seq IS NULL)
+              + (SELECT count(*) FROM unit_uses AS n LEFT JOIN recall_units AS r
+                   ON r.user_no = n.user_no AND r.seq = n.seq WHERE r.seq IS NULL)
+              + (SELECT count(*) FROM promotions AS p LEFT JOIN recall_units AS r
+                   ON r.user_no = p.user_no AND r.seq = p.seq WHERE r.seq IS NULL)",
+    ),
+    (
+        "what is warm for its use is so in an open session of its user",
+        "SELECT count(*) FROM promotions AS p WHERE NOT EXISTS
+           (SELECT 1 FROM conversation_sessions AS s JOIN user_scopes AS u ON u.user_id = s.user_id
+            WHERE u.user_no = p.user_no AND s.session_no = p.session_no AND s.ended_at IS NULL)",
+    ),
+    (
+        "a receipt and its items belong to the same user",
+        "SELECT count(*) FROM recall_receipt_items AS i LEFT JOIN recall_receipts AS r
+           ON r.receipt_no = i.receipt_no AND r.user_no = i.user_no WHERE r.receipt_no IS NULL",
+    ),
+];
+
+/// Shows some turns behind a key in the order of their keys, each with its key and its words, as far as it can be read.
+pub(crate) fn each_turn(
+    sql: &dyn Sql,
+    after: i64,
+    each: &mut dyn FnMut(i64, Result<(Turn, Vec<u8>)>),
+) -> Result<()> {
+    const SOME: &str = concat!(
+        "SELECT ",
+        turn_columns!(),
+        ", words FROM conversation_turns WHERE turn_key > ?1 ORDER BY turn_key LIMIT 1000"
+    );
+    sql.query(SOME, values![after], &mut |row| {
+        let turn = turn_row::read(row).and_then(|turn| Ok((turn, row.get(turn_row::TURN_KEY + 1)?)));
+        each(row.get(turn_row::TURN_KEY)?, turn);
+        Ok(Flow::Next)
+    })
+}
+
+/// What proves the text of a turn. `None` if it has no unit.
+pub(crate) fn recorded_hash(sql: &dyn Sql, id: TurnId, seq: i64) -> Result<Option<ContentHash>> {
+    sql.one(
+        "SELECT r.content_hash FROM conversation_turns AS t
+         JOIN user_scopes AS u ON u.user_id = t.user_id
+         JOIN recall_units AS r ON r.user_no = u.user_no AND r.seq = ?2 WHERE t.id = ?1",
+        values![id, seq],
+        |row| row.get(0),
+    )
+}
+
+/// The archive's frames, by their numbers, and how many turns each is to have.
+pub(crate) fn frames(sql: &dyn Sql) -> Result<Vec<(i64, u64)>> {
+    sql.list("SELECT frame_no, turn_count FROM archived_frames ORDER BY frame_no", &[], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })
+}
+
+/// What a frame holds. `None` if that cannot be read.
+pub(crate) fn frame_body(sql: &dyn Sql, frame_no: i64) -> Result<Option<Vec<u8>>> {
+    let body =
+        sql.one("SELECT body FROM archived_frames WHERE frame_no = ?1", values![frame_no], readable)?;
+    Ok(body.flatten())
+}
+
+/// Where the turns of a frame are in it, and what proves their texts.
+pub(crate) fn places_in_frame(sql: &dyn Sql, frame_no: i64) -> Result<Vec<(usize, TurnId, ContentHash)>> {
+    sql.list(
+        "SELECT a.position, a.turn_id, r.content_hash
+         FROM archived_turns AS a JOIN recall_units AS r ON r.user_no = a.user_no AND r.seq = a.seq
+         WHERE a.frame_no = ?1",
+        values![frame_no],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )
+}
+
+/// What the file decided when it was made, as far as that can be read.
+pub(crate) fn settings(sql: &dyn Sql) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let _ = sql.query("SELECT key, value FROM thermocline_settings ORDER BY key", &[], &mut |row| {
+        if let (Ok(key), Ok(value)) = (row.get(0), row.get(1)) {
+            found.push((key, value));
+        }
+        Ok(Flow::Next)
+    });
+    found
+}
+
+/// Every user with a memory, as far as that can be read.
+pub(crate) fn users(sql: &dyn Sql) -> Vec<Result<Scope>> {
+    let mut found = Vec::new();
+    let read = sql.query("SELECT user_id, user_no FROM user_scopes ORDER BY user_no", &[], &mut |row| {
+        let read = |row: &Row<'_>| Ok(Scope { user_id: row.get(0)?, user_no: row.get(1)? });
+        found.push(read(row));
+        Ok(Flow::Next)
+    });
+    found.extend(read.err().map(Err));
+    found
+}
+
+/// The numbers of a user's units, ascending. What is no number of a unit is left to other checks.
+pub(crate) fn seqs(sql: &dyn Sql, scope: &Scope) -> Result<Vec<u32>> {
+    sql.list(
+        "SELECT seq FROM recall_units WHERE user_no = ?1 AND seq BETWEEN 1 AND 4294967295 ORDER BY seq",
+        values![scope.user_no],
+        |row| row.get(0),
+    )
+}
+
+/// Shows every row of a user's postings. `None` for a row that cannot be read.
+pub(crate) fn each_chunk(
+    sql: &dyn Sql,
+    scope: &Scope,
+    each: &mut dyn FnMut(Option<(Word, Chunk)>),
+) -> Result<()> {
+    sql.query(
+        "SELECT word, first_seq, last_seq, unit_count, data FROM postings WHERE user_no = ?1
+         ORDER BY word, first_seq",
+        values![scope.user_no],
+        &mut |row| {
+            let chunk = || -> Result<_> {
+                let word = row.get(0)?;
+                Ok((
+                    word,
+                    Chunk { first: row.get(1)?, last: row.get(2)?, units: row.get(3)?, data: row.get(4)? },
+                ))
+            };
+            each(chunk().ok());
+            Ok(Flow::Next)
+        },
+    )
+}
+
+/// Shows every block of a user's facts by its number. `None` for a block that cannot be read.
+pub(crate) fn each_unit_block(
+    sql: &dyn Sql,
+    scope: &Scope,
+    mut each: impl FnMut(Option<(u32, &[u8])>),
+) -> Result<()> {
+    sql.query(
+        "SELECT block_no, body FROM unit_blocks WHERE user_no = ?1 ORDER BY block_no",
+        values![scope.user_no],
+        &mut |row| {
+            each(row.get(0).ok().zip(bytes(row.value(1)?)));
+            Ok(Flow::Next)
+        },
+    )
+}
+
+/// The spaces in which a user has vectors.
+pub(crate) fn spaces(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Space>> {
+    sql.list(
+        "SELECT e.space_no, e.dims FROM embedding_spaces AS e
+         WHERE e.space_no IN (SELECT space_no FROM vector_blocks WHERE user_no = ?1) ORDER BY e.space_no",
+        values![scope.user_no],
+        |row| Ok(Space { space_no: row.get(0)?, dims: row.get(1)? }),
+    )
+}
+
+/// The first column of a row. `None` if it holds something else than it promises.
+fn readable<T: FromColumn>(row: &Row<'_>) -> Result<Option<T>> {
+    Ok(T::from_column(row.value(0)?))
+}

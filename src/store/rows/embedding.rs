@@ -1,0 +1,56 @@
+//! How far users' units are embedded. Counts only: nothing of what anybody said.
+
+use serde::Serialize;
+
+use crate::{
+    embed::EmbeddingSpace,
+    error::Result,
+    model::ids::UserId,
+    store::sql::{Sql, values},
+};
+
+/// How far one user's turns are embedded by one model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EmbeddingStatus {
+    /// The user.
+    pub user_id: UserId,
+    /// The model.
+    #[serde(flatten)]
+    pub space: EmbeddingSpace,
+    /// Turns of the user.
+    pub turns: u64,
+    /// Up to which of them, in the order of recording, they are embedded.
+    pub embedded: u64,
+    /// Of these, turns that the model refused: they are found by words alone.
+    pub gaps: u64,
+    /// Bytes of the vectors.
+    pub bytes: u64,
+}
+
+/// Of every user with a turn, and every model.
+pub(crate) fn status(sql: &dyn Sql) -> Result<Vec<EmbeddingStatus>> {
+    sql.list(
+        "SELECT u.user_id, e.model, e.revision, e.dims, 
+                u.last_seq - (SELECT count(*) FROM recall_units AS r
+                              WHERE r.user_no = u.user_no AND r.kind <> 'turn'),
+                coalesce(s.embedded_seq, 0) - (SELECT count(*) FROM recall_units AS r
+                              WHERE r.user_no = u.user_no AND r.seq <= s.embedded_seq AND r.kind <> 'turn'),
+                (SELECT count(*) FROM vector_gaps AS g WHERE g.user_no = u.user_no AND g.space_no = e.space_no),
+                (SELECT coalesce(CAST(sum(length(b.body)) AS BIGINT), 0) FROM vector_blocks AS b
+                 WHERE b.user_no = u.user_no AND b.space_no = e.space_no)
+         FROM user_scopes AS u CROSS JOIN embedding_spaces AS e
+         LEFT JOIN user_spaces AS s ON s.user_no = u.user_no AND s.space_no = e.space_no
+         WHERE u.last_seq > 0 ORDER BY u.user_no, e.space_no",
+        values![],
+        |row| {
+            Ok(EmbeddingStatus {
+                user_id: row.get(0)?,
+                space: EmbeddingSpace { model: row.get(1)?, revision: row.get(2)?, dims: row.get(3)? },
+                turns: row.get(4)?,
+                embedded: row.get(5)?,
+                gaps: row.get(6)?,
+                bytes: row.get(7)?,
+            })
+        },
+    )
+}

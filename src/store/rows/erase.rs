@@ -1,0 +1,409 @@
+//! Every table with a user's data: how a slice of it is deleted, and what becomes of what one session has in it.
+
+use crate::{
+    error::Result,
+    model::{
+        ids::TurnId,
+        place::{Place, Seq, SessionNo, UnitKind},
+    },
+    store::{
+        scope::Scope,
+        sql::{Sql, ToColumn as _, Value, values},
+    },
+};
+
+/// A table with a user's data.
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
+    /// By what its rows name the user: `?1` of each statement here.
+    user: User,
+    /// Deletes at most `?2` of the user's rows. `None`: they go with the user itself, by other code.
+    slice: Option<&'static str>,
+    /// Its slice returns what kinds of units went.
+    has_units: bool,
+    /// How many of its rows count as one: they are small, and many.
+    rows_as_one: u32,
+    /// How what a session has in it goes when the session is erased.
+    pub(crate) of_session: &'static [OfSession],
+}
+
+#[derive(Clone, Copy)]
+enum User {
+    Id,
+    No,
+}
+
+/// How something of a session goes when the session is erased.
+#[derive(PartialEq, Eq)]
+pub(crate) enum OfSession {
+    /// With its turn: deletes by the turn's key, `?2`.
+    ByTurnKey(&'static str),
+    /// With its turn: deletes by the turn's place, its session's number `?2` and its own `?3`.
+    ByPlace(&'static str),
+    /// With its turn: deletes by the turn's unit, `?2`.
+    BySeq(&'static str),
+    /// When its turns are gone: deletes at most `?3` rows by the session's number, `?2`.
+    BySession(&'static str),
+    /// All the user's rows go: any of them may repeat what was said.
+    AllRows,
+    /// What is made of several turns is made anew without these, by other code.
+    MadeAnew,
+    /// With the session's own row, by other code.
+    Last,
+    /// Nothing in it is of a session.
+    Stays,
+}
+use OfSession::{AllRows, ByPlace, BySeq, BySession, ByTurnKey, Last, MadeAnew, Stays};
+
+impl Table {
+    const fn new(
+        name: &'static str,
+        user: User,
+        slice: &'static str,
+        of_session: &'static [OfSession],
+    ) -> Self {
+        Self { name, user, slice: Some(slice), has_units: false, rows_as_one: 1, of_session }
+    }
+
+    /// The user itself, and the job that erases it.
+    const fn last(name: &'static str, of_session: &'static [OfSession]) -> Self {
+        Self { name, user: User::Id, slice: None, has_units: false, rows_as_one: 1, of_session }
+    }
+
+    fn user_of<'s>(&self, scope: &'s Scope) -> Value<'s> {
+        match self.user {
+            User::Id => scope.user_id.to_column(),
+            User::No => scope.user_no.to_column(),
+        }
+    }
+}
+
+/// All of them, in an order that breaks no reference. Tests compare the list with the schema, and what an erased session
+/// leaves with the list.
+pub(crate) const USER_TABLES: &[Table] = &[
+    Table::new(
+        "derivations",
+        User::Id,
+        "DELETE FROM derivations WHERE user_id = ?1 AND (product_id, source_id, stance) IN
+           (SELECT product_id, source_id, stance FROM derivations WHERE user_id = ?1 LIMIT ?2)",
+        &[MadeAnew],
+    ),
+    Table::new(
+        "identity_anchors",
+        User::Id,
+        "DELETE FROM identity_anchors WHERE user_id = ?1 AND (subject, attribute, value_key) IN
+           (SELECT subject, attribute, value_key FROM identity_anchors WHERE user_id = ?1 LIMIT ?2)",
+        &[MadeAnew],
+    ),
+    Table::new(
+        "conversation_summaries",
+        User::Id,
+        "DELETE FROM conversation_summaries WHERE turn_key IN
+           (SELECT turn_key FROM conversation_summaries WHERE user_id = ?1 LIMIT ?2)",
+        &[ByTurnKey("DELETE FROM conversation_summaries WHERE user_id = ?1 AND turn_key = ?2")],
+    ),
+    Table::new(
+        "archived_turns",
+        User::No,
+        "DELETE FROM archived_turns WHERE user_no = ?1 AND turn_key IN
+           (SELECT a.turn_key FROM user_scopes AS u JOIN archived_frames AS f ON f.user_id = u.user_id
+            JOIN archived_turns AS a ON a.frame_no = f.frame_no WHERE u.user_no = ?1 LIMIT ?2)",
+        &[ByTurnKey("DELETE FROM archived_turns WHERE user_no = ?1 AND turn_key = ?2")],
+    ),
+    Table::new(
+        "archived_frames",
+        User::Id,
+        "DELETE FROM archived_frames WHERE frame_no IN
+           (SELECT frame_no FROM archived_frames WHERE user_id = ?1 LIMIT ?2)",
+        &[BySession(
+            "DELETE FROM archived_frames WHERE frame_no IN
+               (SELECT f.frame_no FROM conversation_sessions AS s JOIN archived_frames AS f ON f.session_id = s.id
+                WHERE s.user_id = ?1 AND s.session_no = ?2 LIMIT ?3)",
+        )],
+    ),
+    Table::new(
+        "conversation_turns",
+        User::Id,
+        "DELETE FROM conversation_turns WHERE turn_key IN
+           (SELECT turn_key FROM conversation_turns WHERE user_id = ?1 LIMIT ?2)",
+        &[ByTurnKey("DELETE FROM conversation_turns WHERE user_id = ?1 AND turn_key = ?2")],
+    ),
+    Table::new(
+        "memory_tier_transitions",
+        User::No,
+        "DELETE FROM memory_tier_transitions WHERE user_no = ?1 AND (session_no, turn_number, move_number) IN
+           (SELECT session_no, turn_number, move_number FROM memory_tier_transitions WHERE user_no = ?1 LIMIT ?2)",
+        &[ByPlace(
+            "DELETE FROM memory_tier_transitions WHERE user_no = ?1 AND session_no = ?2 AND turn_number = ?3",
+        )],
+    ),
+    Table::new(
+        "recall_receipt_items",
+        User::No,
+        "DELETE FROM recall_receipt_items WHERE user_no = ?1 AND (receipt_no, rank) IN
+           (SELECT i.receipt_no, i.rank FROM recall_receipts AS r
+            JOIN recall_receipt_items AS i ON i.receipt_no = r.receipt_no WHERE r.user_no = ?1 LIMIT ?2)",
+        &[AllRows],
+    ),
+    Table::new(
+        "recall_receipts",
+        User::No,
+        "DELETE FROM recall_receipts WHERE receipt_no IN
+           (SELECT receipt_no FROM recall_receipts WHERE user_no = ?1 LIMIT ?2)",
+        &[AllRows],
+    ),
+    Table::new(
+        "unit_uses",
+        User::No,
+        "DELETE FROM unit_uses WHERE user_no = ?1 AND seq IN
+           (SELECT seq FROM unit_uses WHERE user_no = ?1 LIMIT ?2)",
+        &[BySeq("DELETE FROM unit_uses WHERE user_no = ?1 AND seq = ?2")],
+    ),
+    Table::new(
+        "use_counts",
+        User::No,
+        "DELETE FROM use_counts WHERE user_no = ?1 AND (aspect, name) IN
+           (SELECT aspect, name FROM use_counts WHERE user_no = ?1 LIMIT ?2)",
+        &[Stays],
+    ),
+    Table::new(
+        "promotions",
+        User::No,
+        "DELETE FROM promotions WHERE user_no = ?1 AND (session_no, seq) IN
+           (SELECT session_no, seq FROM promotions WHERE user_no = ?1 LIMIT ?2)",
+        &[
+            BySeq("DELETE FROM promotions WHERE user_no = ?1 AND seq = ?2"),
+            BySession(
+                "DELETE FROM promotions WHERE user_no = ?1 AND session_no = ?2 AND seq IN
+                   (SELECT seq FROM promotions WHERE user_no = ?1 AND session_no = ?2 LIMIT ?3)",
+            ),
+        ],
+    ),
+    Table::new(
+        "vector_gaps",
+        User::No,
+        "DELETE FROM vector_gaps WHERE user_no = ?1 AND (space_no, seq) IN
+           (SELECT space_no, seq FROM vector_gaps WHERE user_no = ?1 LIMIT ?2)",
+        &[MadeAnew],
+    ),
+    Table::new(
+        "vector_blocks",
+        User::No,
+        "DELETE FROM vector_blocks WHERE user_no = ?1 AND (space_no, block_no) IN
+           (SELECT space_no, block_no FROM vector_blocks WHERE user_no = ?1 LIMIT ?2)",
+        &[MadeAnew],
+    ),
+    Table::new(
+        "user_spaces",
+        User::No,
+        "DELETE FROM user_spaces WHERE user_no = ?1 AND space_no IN
+           (SELECT space_no FROM user_spaces WHERE user_no = ?1 LIMIT ?2)",
+        &[Stays],
+    ),
+    Table::new(
+        "unit_blocks",
+        User::No,
+        "DELETE FROM unit_blocks WHERE user_no = ?1 AND block_no IN
+           (SELECT block_no FROM unit_blocks WHERE user_no = ?1 LIMIT ?2)",
+        &[MadeAnew],
+    ),
+    Table {
+        rows_as_one: 8,
+        ..Table::new(
+            "postings",
+            User::No,
+            "DELETE FROM postings WHERE user_no = ?1 AND (word, first_seq) IN
+               (SELECT word, first_seq FROM postings WHERE user_no = ?1 LIMIT ?2)",
+            &[MadeAnew],
+        )
+    },
+    Table {
+        has_units: true,
+        ..Table::new(
+            "recall_units",
+            User::No,
+            "DELETE FROM recall_units WHERE user_no = ?1 AND seq IN
+               (SELECT seq FROM recall_units WHERE user_no = ?1 LIMIT ?2) RETURNING kind",
+            &[BySeq("DELETE FROM recall_units WHERE user_no = ?1 AND seq = ?2")],
+        )
+    },
+    Table::new(
+        "conversation_sessions",
+        User::Id,
+        "DELETE FROM conversation_sessions WHERE session_no IN
+           (SELECT session_no FROM conversation_sessions WHERE user_id = ?1 LIMIT ?2)",
+        &[Last],
+    ),
+    Table::last("jobs", &[Last]),
+    Table::last("user_scopes", &[Stays]),
+];
+
+/// Deletes at most so many of the user's rows in a table. Returns how many, and how many of them are what the table is
+/// there for: of units, turns.
+pub(crate) fn slice(sql: &dyn Sql, scope: &Scope, table: &Table, rows: u32) -> Result<(u64, u64)> {
+    let Some(text) = table.slice else { return Ok((0, 0)) };
+    let rows = rows * table.rows_as_one;
+    let params = [table.user_of(scope), rows.to_column()];
+    if !table.has_units {
+        let deleted = sql.change(text, &params)?;
+        return Ok((deleted, deleted));
+    }
+    // A kind that nobody here knows is no turn's.
+    let kinds = sql.list(text, &params, |row| Ok(row.get(0).ok()))?;
+    let turns = kinds.iter().filter(|kind| **kind == Some(UnitKind::Turn)).count();
+    Ok((kinds.len() as u64, turns as u64))
+}
+
+/// A turn to erase, wherever it is.
+pub(crate) struct Doomed {
+    pub(crate) turn_id: TurnId,
+    pub(crate) place: Place,
+    pub(crate) seq: Seq,
+}
+
+/// Some turns of a session: rows, in the archive, or only summaries.
+pub(crate) fn some_turns(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    limit: u32,
+) -> Result<Vec<Doomed>> {
+    sql.list(
+        "SELECT id, turn_key, seq FROM conversation_turns WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3
+         UNION ALL SELECT turn_id, turn_key, seq FROM archived_turns
+         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_no = ?4
+         UNION ALL SELECT original_turn_id, turn_key, seq FROM conversation_summaries
+         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 AND original = 'deleted'
+         LIMIT ?5",
+        values![
+            session_no.start(),
+            session_no.end(),
+            scope.user_id,
+            scope.user_no,
+            limit
+        ],
+        |row| Ok(Doomed { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? }),
+    )
+}
+
+/// Deletes what a turn has in a table, and returns how many rows that were.
+pub(crate) fn of_turn(sql: &dyn Sql, scope: &Scope, table: &Table, turn: &Doomed) -> Result<u64> {
+    let user = table.user_of(scope);
+    let mut deleted = 0;
+    for way in table.of_session {
+        deleted += match way {
+            ByTurnKey(text) => sql.change(text, &[user, turn.place.to_column()])?,
+            ByPlace(text) => {
+                sql.change(text, &[user, turn.place.session.to_column(), turn.place.turn_number.to_column()])?
+            }
+            BySeq(text) => sql.change(text, &[user, turn.seq.to_column()])?,
+            BySession(_) | AllRows | MadeAnew | Last | Stays => 0,
+        };
+    }
+    Ok(deleted)
+}
+
+/// Deletes at most so many rows of what a session has in a table beside its turns, and returns how many.
+pub(crate) fn of_session(
+    sql: &dyn Sql,
+    scope: &Scope,
+    table: &Table,
+    session_no: SessionNo,
+    rows: u32,
+) -> Result<u64> {
+    let mut deleted = 0;
+    for way in table.of_session {
+        if let BySession(text) = way {
+            let params = [table.user_of(scope), session_no.to_column(), rows.to_column()];
+            deleted += sql.change(text, &params)?;
+        }
+    }
+    Ok(deleted)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, path::Path, sync::Arc};
+
+    use super::*;
+    use crate::{
+        Config, ContextOptions, NewTurn, RunJobs, Thermocline,
+        store::{Store, scope::UserKey, sql::Expect},
+    };
+
+    /// How many rows of the user a table has.
+    fn rows(store: &Store, scope: &Scope, table: &Table) -> u64 {
+        let column = match table.user {
+            User::Id => "user_id",
+            User::No => "user_no",
+        };
+        let text = format!("SELECT count(*) FROM {} WHERE {column} = ?1", table.name).leak();
+        store.snapshot().unwrap().look(|sql| sql.scalar(text, &[table.user_of(scope)])).unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_list_of_tables_with_a_users_data_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("m.db"), Config::default()).unwrap();
+        let in_schema = "SELECT DISTINCT t.name FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
+             WHERE t.type = 'table' AND c.name IN ('user_id', 'user_no', 'session_id', 'turn_id')";
+        let in_schema: Vec<String> =
+            store.snapshot().unwrap().look(|sql| sql.list(in_schema, values![], |row| row.get(0))).unwrap();
+        let listed = USER_TABLES.iter().map(|table| table.name.to_owned());
+        assert_eq!(listed.collect::<BTreeSet<_>>(), in_schema.into_iter().collect());
+    }
+
+    /// A user with rows in every table: a session that is compressed, indexed and embedded, and one in which it was of use.
+    async fn fill(path: &Path) {
+        // A worker would run the jobs beside us.
+        let config = Config { worker: false, ..Config::default() };
+        let memory = Thermocline::open_with(path, config).await.unwrap();
+        let user = memory.user("alex").await.unwrap();
+        let told = user.session_named("told").await.unwrap();
+        for n in 0..130 {
+            let long = "The lantern hangs beside the old basket, and a lamp. ".repeat(1 + n % 9 * 3);
+            let name = if n == 9 { "My name is Alex. " } else { "" };
+            let said = NewTurn::new(format!("{name}The okapi of number {n} sleeps. {long}"), "Really?");
+            told.record(said).await.unwrap();
+        }
+        told.end().await.unwrap();
+        memory.run_jobs(RunJobs::default()).await.unwrap();
+        let asked = user.session_named("asked").await.unwrap();
+        let context = asked.context("What of my okapi?", ContextOptions::default()).await.unwrap();
+        asked.record(NewTurn::new("An okapi.", "Yes.").answering(context.receipt)).await.unwrap();
+        memory.close().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn of_erased_sessions_nothing_is_left_but_what_the_list_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        fill(&path).await;
+        let store = Arc::new(Store::open(&path, Config::default()).unwrap());
+        let key = UserKey::Name("alex".into());
+        let scope = store.snapshot().unwrap().user(&key).unwrap().unwrap();
+        let gap = "INSERT INTO vector_gaps (user_no, space_no, seq, tries, last_error)
+                   SELECT user_no, space_no, 1, 1, '' FROM user_spaces WHERE user_no = ?1";
+        store.write(move |tx| tx.sql.put(gap, values![scope.user_no], Expect::Any)).await.unwrap();
+        for table in USER_TABLES.iter().filter(|table| table.name != "jobs") {
+            assert!(rows(&store, &scope, table) > 0, "{} is filled", table.name);
+        }
+
+        let sessions = store.snapshot().unwrap().sessions(&scope).unwrap();
+        let [asked, told] = &sessions[..] else { panic!("{sessions:?}") };
+        crate::jobs::erase(&store, scope, Some(asked.info.id)).await.unwrap();
+        let promotions = USER_TABLES.iter().find(|table| table.name == "promotions").unwrap();
+        assert_eq!(rows(&store, &scope, promotions), 0, "what was warm in the session is not its own");
+        crate::jobs::erase(&store, scope, Some(told.info.id)).await.unwrap();
+        let left = USER_TABLES.iter().filter(|table| table.name != "jobs" && rows(&store, &scope, table) > 0);
+        assert_eq!(
+            left.map(|table| table.name).collect::<Vec<_>>(),
+            ["use_counts", "user_spaces", "user_scopes"]
+        );
+        let stays = USER_TABLES.iter().filter(|table| table.of_session == [Stays]);
+        assert_eq!(
+            stays.map(|table| table.name).collect::<Vec<_>>(),
+            ["use_counts", "user_spaces", "user_scopes"]
+        );
+    }
+}

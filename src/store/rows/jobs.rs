@@ -1,0 +1,425 @@
+//! Rows of `jobs`: a durable queue with leases.
+//!
+//! Whoever takes a job raises its fence and holds it until the lease ends. Every write of its work first holds the
+//! job again, in the same transaction, by that fence: of two who think that they have it, one writes.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::{
+    error::{Error, Result},
+    model::{
+        ids::{SessionId, UserId},
+        instant,
+        job::{JobInfo, JobKind},
+        place::UserNo,
+    },
+    store::{
+        scope::Scope,
+        slice_error::SliceError,
+        sql::{Expect, Row, Sql, missing, values},
+    },
+};
+
+/// Tries without any progress before a job is given up: with the waits between them about a day.
+pub(crate) const MAX_ATTEMPTS: u32 = 30;
+/// The longest wait between tries.
+pub(crate) const LONGEST_WAIT_MS: u64 = 3_600_000;
+
+/// The present, and how long a lease is from now on, in milliseconds.
+pub(crate) type LeaseTime = (DateTime<Utc>, u64);
+
+/// When a lease ends that begins now.
+fn lease_end((now, lease_ms): LeaseTime) -> DateTime<Utc> {
+    after_ms(now, lease_ms)
+}
+
+/// Nobody set a time further ahead than this: the clock stood there and came back, and the job is due.
+fn beyond((now, lease_ms): LeaseTime) -> DateTime<Utc> {
+    after_ms(now, lease_ms.max(LONGEST_WAIT_MS + LONGEST_WAIT_MS / 10))
+}
+
+fn after_ms(now: DateTime<Utc>, ms: u64) -> DateTime<Utc> {
+    let delta = i64::try_from(ms).ok().and_then(TimeDelta::try_milliseconds).unwrap_or(TimeDelta::MAX);
+    instant::clamped(now.checked_add_signed(delta).unwrap_or(DateTime::<Utc>::MAX_UTC))
+}
+
+/// A job that this process holds.
+#[derive(Clone, Debug)]
+pub(crate) struct Lease {
+    pub(crate) job_no: i64,
+    pub(crate) kind: JobKind,
+    /// Whose data it works on; `None`: the file.
+    pub(crate) scope: Option<Scope>,
+    pub(crate) session_id: Option<SessionId>,
+    /// This try, from 1.
+    pub(crate) attempts: u32,
+    fence: i64,
+}
+
+/// What becomes of a job that was not finished.
+#[derive(Clone, Debug)]
+pub(crate) struct Unfinished {
+    /// When to try again; `None`: it is given up.
+    pub(crate) next_run_at: Option<DateTime<Utc>>,
+    /// Why; never what was said.
+    pub(crate) reason: Option<String>,
+    /// The try was cut short, not used up.
+    pub(crate) interrupted: bool,
+}
+
+/// Work to be queued.
+pub(crate) struct NewJob<'a> {
+    pub(crate) kind: JobKind,
+    pub(crate) scope: &'a Scope,
+    /// The session it works on; `None`: all of the user's.
+    pub(crate) session: Option<SessionId>,
+    pub(crate) priority: i64,
+    pub(crate) total_count: u32,
+}
+
+/// Queues work, once: what is queued already keeps its place, what has failed starts anew.
+pub(crate) fn insert(sql: &dyn Sql, job: &NewJob<'_>, now: DateTime<Utc>) -> Result<()> {
+    let NewJob { kind, scope, session, priority, total_count } = job;
+    let subject = session.map_or(scope.user_id.to_string(), |id| id.to_string()).replace('-', "");
+    let dedupe_key = format!("{}:{subject}", kind.as_str());
+    sql.put(
+        "INSERT INTO jobs (kind, user_id, subject_id, dedupe_key, priority, next_run_at, total_count, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?6)
+         ON CONFLICT (dedupe_key) DO UPDATE SET state = 'queued', attempts = 0, next_run_at = excluded.next_run_at
+         WHERE jobs.state <> 'running'",
+        values![kind, scope.user_id, session, dedupe_key, priority, now, total_count],
+        Expect::Any,
+    )
+}
+
+/// Queues the scrub, once. Whoever is at it already began before this: it is begun anew.
+pub(crate) fn insert_scrub(sql: &dyn Sql, priority: i64, now: DateTime<Utc>) -> Result<()> {
+    sql.put(
+        "INSERT INTO jobs (kind, user_id, dedupe_key, priority, next_run_at, created_at)
+         VALUES ('scrub', NULL, 'scrub', ?1, ?2, ?2)
+         ON CONFLICT (dedupe_key) DO UPDATE
+           SET state = 'queued', attempts = 0, fence = jobs.fence + 1, next_run_at = excluded.next_run_at",
+        values![priority, now],
+        Expect::Any,
+    )
+}
+
+/// Whether work of this kind on the user is queued, or somebody is at it.
+pub(crate) fn is_queued(sql: &dyn Sql, scope: &Scope, kind: JobKind) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM jobs WHERE user_id = ?1 AND kind = ?2 AND state <> 'failed')",
+        values![scope.user_id, kind],
+    )
+}
+
+/// A job as it was found: taken, it is the lease.
+pub(crate) struct Found(Lease);
+
+impl Found {
+    pub(crate) fn kind(&self) -> JobKind {
+        self.0.kind
+    }
+
+    /// Tries begun so far.
+    pub(crate) fn attempts(&self) -> u32 {
+        self.0.attempts
+    }
+}
+
+macro_rules! find {
+    ($which:literal) => {
+        concat!(
+            "SELECT j.job_no, j.kind, j.user_id, u.user_no, j.subject_id, j.attempts, j.fence
+             FROM jobs AS j LEFT JOIN user_scopes AS u ON u.user_id = j.user_id WHERE ",
+            $which
+        )
+    };
+}
+
+/// The first job in this state that is due, of one kind only if that is said.
+pub(crate) fn first_due(
+    sql: &dyn Sql,
+    state: &str,
+    time: LeaseTime,
+    only: Option<JobKind>,
+) -> Result<Option<Found>> {
+    let (now, beyond) = (time.0, beyond(time));
+    match only {
+        None => sql.one(
+            find!(
+                "j.state = ?1 AND (j.next_run_at <= ?2 OR j.next_run_at > ?3)
+                 ORDER BY j.priority DESC, j.next_run_at, j.job_no LIMIT 1"
+            ),
+            values![state, now, beyond],
+            read_found,
+        ),
+        Some(kind) => sql.one(
+            find!(
+                "j.state = ?1 AND (j.next_run_at <= ?2 OR j.next_run_at > ?3) AND j.kind = ?4
+                 ORDER BY j.priority DESC, j.next_run_at, j.job_no LIMIT 1"
+            ),
+            values![state, now, beyond, kind],
+            read_found,
+        ),
+    }
+}
+
+/// The job of a kind on a user, or on one of its sessions.
+pub(crate) fn find(
+    sql: &dyn Sql,
+    (kind, scope, session): (JobKind, &Scope, Option<SessionId>),
+) -> Result<Option<Found>> {
+    sql.one(
+        find!("j.user_id = ?1 AND j.kind = ?2 AND j.subject_id IS NOT DISTINCT FROM ?3"),
+        values![scope.user_id, kind, session],
+        read_found,
+    )
+}
+
+fn read_found(row: &Row<'_>) -> Result<Found> {
+    let (user_id, user_no): (Option<UserId>, Option<UserNo>) = (row.get(2)?, row.get(3)?);
+    Ok(Found(Lease {
+        job_no: row.get(0)?,
+        kind: row.get(1)?,
+        scope: user_id.zip(user_no).map(|(user_id, user_no)| Scope { user_id, user_no }),
+        session_id: row.get(4)?,
+        attempts: row.get(5)?,
+        fence: row.get(6)?,
+    }))
+}
+
+/// Takes a job for a lease. `None`: somebody else has taken or ended it since it was found.
+pub(crate) fn take(sql: &dyn Sql, Found(found): Found, time: LeaseTime) -> Result<Option<Lease>> {
+    let lease = Lease { attempts: found.attempts.saturating_add(1), fence: found.fence + 1, ..found };
+    let taken = sql.change(
+        "UPDATE jobs SET state = 'running', fence = ?3, attempts = ?4, next_run_at = ?5
+         WHERE job_no = ?1 AND fence = ?2",
+        values![lease.job_no, found.fence, lease.fence, lease.attempts, lease_end(time)],
+    )?;
+    Ok((taken == 1).then_some(lease))
+}
+
+/// Gives up a job whose every try was cut short.
+pub(crate) fn give_up(sql: &dyn Sql, Found(found): &Found) -> Result<()> {
+    sql.put(
+        "UPDATE jobs SET state = 'failed', last_error = coalesce(last_error, 'every try was cut short')
+         WHERE job_no = ?1 AND fence = ?2",
+        values![found.job_no, found.fence],
+        Expect::Any,
+    )
+}
+
+fn lost() -> Error {
+    SliceError::Lost.into()
+}
+
+/// Holds the job for another lease, or says that it is lost.
+pub(crate) fn hold(sql: &dyn Sql, lease: &Lease, time: LeaseTime) -> Result<()> {
+    sql.put(
+        "UPDATE jobs SET next_run_at = ?3 WHERE job_no = ?1 AND fence = ?2 AND state = 'running'",
+        values![lease.job_no, lease.fence, lease_end(time)],
+        Expect::One(lost),
+    )
+}
+
+/// Notes how many turns are still to be done.
+pub(crate) fn expect(sql: &dyn Sql, lease: &Lease, turns: u32) -> Result<()> {
+    sql.put(
+        "UPDATE jobs SET total_count = done_count + ?3 WHERE job_no = ?1 AND fence = ?2",
+        values![lease.job_no, lease.fence, turns],
+        Expect::Any,
+    )
+}
+
+/// Counts turns that are done, up to the total. A job that gets on is not given up for having been interrupted often.
+pub(crate) fn progress(sql: &dyn Sql, lease: &Lease, turns: u32, max_tries: u32) -> Result<()> {
+    sql.put(
+        "UPDATE jobs SET done_count = CASE WHEN done_count + ?3 <= total_count THEN done_count + ?3
+                                           WHEN done_count < total_count THEN total_count ELSE done_count END,
+                         attempts = CASE WHEN attempts > ?4 THEN ?4 ELSE attempts END
+         WHERE job_no = ?1 AND fence = ?2",
+        values![lease.job_no, lease.fence, turns, max_tries],
+        Expect::Any,
+    )
+}
+
+/// Notes up to which of a user's units the work is done. A job that gets on is not given up for having been interrupted
+/// often.
+pub(crate) fn set_done(sql: &dyn Sql, lease: &Lease, done_seq: u32, last_seq: u32) -> Result<()> {
+    sql.put(
+        "UPDATE jobs SET done_count = ?3, total_count = ?4, attempts = CASE WHEN attempts > 1 THEN 1 ELSE attempts END
+         WHERE job_no = ?1 AND fence = ?2",
+        values![lease.job_no, lease.fence, done_seq, last_seq],
+        Expect::Any,
+    )
+}
+
+/// Up to which of a user's units the work is done.
+pub(crate) fn done_seq(sql: &dyn Sql, lease: &Lease) -> Result<u32> {
+    sql.scalar(
+        "SELECT done_count FROM jobs WHERE job_no = ?1 AND fence = ?2",
+        values![lease.job_no, lease.fence],
+    )
+}
+
+/// The work is done: the row goes.
+pub(crate) fn finish(sql: &dyn Sql, lease: &Lease) -> Result<()> {
+    sql.put(
+        "DELETE FROM jobs WHERE job_no = ?1 AND fence = ?2 AND state = 'running'",
+        values![lease.job_no, lease.fence],
+        Expect::One(lost),
+    )
+}
+
+/// A scrub that is owed, as of one moment. Whoever erases later raises the fence.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Owed {
+    job_no: i64,
+    fence: i64,
+}
+
+/// The scrub that is owed.
+pub(crate) fn owed_scrub(sql: &dyn Sql) -> Result<Option<Owed>> {
+    sql.one("SELECT job_no, fence FROM jobs WHERE kind = 'scrub'", values![], |row| {
+        Ok(Owed { job_no: row.get(0)?, fence: row.get(1)? })
+    })
+}
+
+/// Counts pages that are overwritten, on the job for it; by that other connections see that the file has changed.
+/// False: the job is gone, since somebody else has scrubbed the file meanwhile, and nothing was written.
+pub(crate) fn count_scrubbed(sql: &dyn Sql, owed: Owed, pages: usize) -> Result<bool> {
+    let counted = sql.change(
+        "UPDATE jobs SET done_count = done_count + ?2 WHERE job_no = ?1",
+        values![owed.job_no, pages],
+    )?;
+    Ok(counted == 1)
+}
+
+/// The file is scrubbed as it was owed: the job goes, unless somebody has erased more since, or works on it.
+pub(crate) fn finish_scrub(sql: &dyn Sql, owed: Owed) -> Result<()> {
+    sql.put(
+        "DELETE FROM jobs WHERE job_no = ?1 AND fence = ?2",
+        values![owed.job_no, owed.fence],
+        Expect::Any,
+    )
+}
+
+/// Gives the job back for another try, or gives it up. One that is lost is left to whoever has it.
+pub(crate) fn give_back(sql: &dyn Sql, lease: &Lease, unfinished: &Unfinished) -> Result<()> {
+    let Unfinished { next_run_at, reason, interrupted } = unfinished;
+    let state = if next_run_at.is_some() { "queued" } else { "failed" };
+    sql.put(
+        "UPDATE jobs SET state = ?3, next_run_at = coalesce(?4, next_run_at), last_error = coalesce(?5, last_error),
+                         attempts = attempts - ?6
+         WHERE job_no = ?1 AND fence = ?2 AND state = 'running'",
+        values![lease.job_no, lease.fence, state, next_run_at, reason, interrupted],
+        Expect::Any,
+    )
+}
+
+/// Jobs that have failed, or wait for another try, with their users' numbers.
+pub(crate) fn waiting(sql: &dyn Sql, now: DateTime<Utc>) -> Result<Vec<(i64, Option<UserNo>)>> {
+    sql.list(
+        "SELECT j.job_no, u.user_no FROM jobs AS j LEFT JOIN user_scopes AS u ON u.user_id = j.user_id
+         WHERE j.state = 'failed' OR j.state = 'queued' AND j.next_run_at > ?1 ORDER BY j.job_no",
+        values![now],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
+/// Queues a job again that has failed, or waits for another try. False: it does not.
+pub(crate) fn retry(sql: &dyn Sql, job_no: i64, now: DateTime<Utc>) -> Result<bool> {
+    let queued = sql.change(
+        "UPDATE jobs SET state = 'queued', attempts = 0, next_run_at = ?2
+         WHERE job_no = ?1 AND (state = 'failed' OR state = 'queued' AND next_run_at > ?2)",
+        values![job_no, now],
+    )?;
+    Ok(queued == 1)
+}
+
+/// Whether a user, or all of one of its sessions, is being erased.
+pub(crate) fn is_erasing(sql: &dyn Sql, scope: &Scope, session: Option<SessionId>) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM jobs WHERE user_id = ?1 AND kind = 'erase'
+                        AND (subject_id IS NULL OR subject_id = ?2))",
+        values![scope.user_id, session],
+    )
+}
+
+/// Takes away the compression of a session, whoever is at it: who was writes nothing more.
+pub(crate) fn remove_compression(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<()> {
+    sql.put(
+        "DELETE FROM jobs WHERE user_id = ?1 AND subject_id = ?2 AND kind = 'compress'",
+        values![scope.user_id, session],
+        Expect::Any,
+    )
+}
+
+/// Takes away the jobs of a session, or all of a user, but for one, whoever holds them: what held one writes nothing more.
+pub(crate) fn remove(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session: Option<SessionId>,
+    but: Option<&Lease>,
+) -> Result<u64> {
+    let but = but.map_or(0, |lease| lease.job_no); // They are numbered from 1.
+    match session {
+        Some(session) => sql.change(
+            "DELETE FROM jobs WHERE user_id = ?1 AND job_no <> ?2 AND subject_id = ?3",
+            values![scope.user_id, but, session],
+        ),
+        None => {
+            sql.change("DELETE FROM jobs WHERE user_id = ?1 AND job_no <> ?2", values![scope.user_id, but])
+        }
+    }
+}
+
+/// All jobs, in the order in which they will run. They name users and sessions by their ids alone.
+pub(crate) fn list(sql: &dyn Sql) -> Result<Vec<JobInfo>> {
+    sql.list(
+        "SELECT job_no, kind, state, user_id, subject_id, attempts, next_run_at, done_count, total_count, last_error
+         FROM jobs ORDER BY state = 'failed', priority DESC, next_run_at, job_no",
+        values![],
+        |row| {
+            Ok(JobInfo {
+                job_no: row.get(0)?,
+                kind: row.get(1)?,
+                state: row.get(2)?,
+                user_id: row.get(3)?,
+                session_id: row.get(4)?,
+                attempts: row.get(5)?,
+                next_run_at: row.get(6)?,
+                done_count: row.get(7)?,
+                total_count: row.get(8)?,
+                last_error: row.get(9)?,
+            })
+        },
+    )
+}
+
+macro_rules! count_due {
+    ($and:literal) => {
+        concat!(
+            "SELECT (SELECT count(*) FROM jobs
+                     WHERE state <> 'failed' AND (next_run_at <= ?1 OR next_run_at > ?2)",
+            $and,
+            "), (SELECT min(next_run_at) FROM jobs WHERE state <> 'failed' AND next_run_at > ?1)"
+        )
+    };
+}
+
+/// How many jobs, of one kind only if that is said, are due at this instant, and when the next of the others is.
+pub(crate) fn due(
+    sql: &dyn Sql,
+    now: DateTime<Utc>,
+    lease_ms: u64,
+    only: Option<JobKind>,
+) -> Result<(u64, Option<DateTime<Utc>>)> {
+    let beyond = beyond((now, lease_ms));
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let found = match only {
+        None => sql.one(count_due!(""), values![now, beyond], read)?,
+        Some(kind) => sql.one(count_due!(" AND kind = ?3"), values![now, beyond, kind], read)?,
+    };
+    found.ok_or_else(missing)
+}

@@ -1,0 +1,23 @@
+//! The tables, a file for each family of them. Only here stands SQL about rows, in what SQLite and `PostgreSQL` both take.
+
+pub(crate) mod all_users;
+pub(crate) mod anchors;
+pub(crate) mod checks;
+pub(crate) mod embedding;
+pub(crate) mod erase;
+pub(crate) mod jobs;
+pub(crate) mod originals;
+pub(crate) mod postings;
+pub(crate) mod receipts;
+pub(crate) mod row_check;
+pub(crate) mod sessions;
+pub(crate) mod stats;
+pub(crate) mod summaries;
+pub(crate) mod transfer;
+pub(crate) mod turn_row;
+pub(crate) mod turns;
+pub(crate) mod unit_blocks;
+pub(crate) mod unit_texts;
+pub(crate) mod units;
+pub(crate) mod users;
+pub(crate) mod vectors;

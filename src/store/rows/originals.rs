@@ -1,0 +1,257 @@
+//! A turn's original, wherever it is: a row of `conversation_turns`, or a line in a frame of the archive.
+
+use std::{collections::BTreeMap, num::NonZero};
+
+use lru::LruCache;
+
+use crate::{
+    compress::archive::{Frame, Lines, Unpacker},
+    error::{Error, ErrorKind, Result},
+    model::{
+        ids::{SessionId, SnapshotId, TurnId},
+        place::{Place, SessionNo},
+        tier::MemoryTier,
+        turn::Turn,
+    },
+    store::{
+        rows::{row_check, turns},
+        scope::Scope,
+        sql::{Expect, Flow, Row, Sql, Value, bytes, missing, values},
+    },
+    text::{
+        measure::{self, ContentHash},
+        words::EncodedWords,
+    },
+};
+
+/// Frames that a reader keeps: of chat-sized turns some 100 KB, of the longest a gigabyte.
+const MAX_FRAMES: NonZero<usize> = NonZero::new(32).expect("it is not zero");
+
+/// How many columns of a frame, and of a turn's place in it, their checksums cover.
+const CHECKED_FRAME_COLUMNS: usize = 6;
+const CHECKED_ARCHIVED_COLUMNS: usize = 8;
+
+/// Reads originals. Of the frames it is asked for it keeps the lines: what is recalled together often lies together.
+pub(crate) struct Reader<'s> {
+    sql: &'s dyn Sql,
+    scope: Scope,
+    frames: LruCache<i64, Lines>,
+    unpacker: Option<Unpacker>,
+}
+
+/// Where in the archive a turn is; `$which` names it by `?1`, the others are the user.
+macro_rules! archived {
+    ($which:literal) => {
+        concat!(
+            "SELECT a.turn_key, a.frame_no, a.position, r.content_hash
+             FROM archived_turns AS a JOIN recall_units AS r ON r.user_no = a.user_no AND r.seq = a.seq
+             WHERE ",
+            $which,
+            " AND a.user_no = ?2 AND EXISTS
+               (SELECT 1 FROM archived_frames AS f WHERE f.frame_no = a.frame_no AND f.user_id = ?3)"
+        )
+    };
+}
+
+/// Where in the archive a turn is, and what proves its text.
+struct Archived {
+    place: Place,
+    frame_no: i64,
+    position: usize,
+    content_hash: Result<ContentHash>,
+}
+
+fn read_archived(row: &Row<'_>) -> Result<Archived> {
+    Ok(Archived {
+        place: row.get(0)?,
+        frame_no: row.get(1)?,
+        position: row.get(2)?,
+        content_hash: row.get(3),
+    })
+}
+
+impl<'s> Reader<'s> {
+    pub(crate) fn new(sql: &'s dyn Sql, scope: &Scope) -> Self {
+        Self { sql, scope: *scope, frames: LruCache::new(MAX_FRAMES), unpacker: None }
+    }
+
+    /// One turn by its place in its session.
+    pub(crate) fn by_number(&mut self, place: Place) -> Result<Option<Turn>> {
+        let Scope { user_no, user_id } = self.scope;
+        let mut found = turns::by_number(self.sql, &self.scope, place)?;
+        if found.is_none() {
+            found = self.archived(archived!("a.turn_key = ?1"), values![place, user_no, user_id])?;
+        }
+        match found {
+            Some(turn) if turn.turn_number != place.turn_number => Err(turns::damaged(place)),
+            found => Ok(found),
+        }
+    }
+
+    fn by_id(&mut self, id: TurnId) -> Result<Option<Turn>> {
+        let Scope { user_no, user_id } = self.scope;
+        let found = turns::by_id(self.sql, &self.scope, id)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+        self.archived(archived!("a.turn_id = ?1"), values![id, user_no, user_id])
+    }
+
+    /// Reads one turn out of its frame.
+    fn archived(&mut self, statement: &'static str, params: &[Value<'_>]) -> Result<Option<Turn>> {
+        let Some(found) = self.sql.one(statement, params, read_archived)? else { return Ok(None) };
+        let turn = self.lines(found.frame_no).and_then(|lines| lines.turn(found.position));
+        match turn.and_then(|turn| checked(turn, &found.content_hash?)) {
+            // Whatever cannot be read of a frame, it is this turn that is asked for.
+            Err(error) if error.kind() == ErrorKind::Corrupt => Err(turns::damaged(found.place)),
+            turn => turn.map(Some),
+        }
+    }
+
+    fn lines(&mut self, frame_no: i64) -> Result<&Lines> {
+        self.frames.try_get_or_insert(frame_no, || {
+            let unpacker = match &mut self.unpacker {
+                Some(unpacker) => unpacker,
+                none => none.insert(Unpacker::new()?),
+            };
+            let lines = self.sql.one(
+                "SELECT frame_no, user_id, session_id, turn_count, raw_bytes, body, row_check
+                 FROM archived_frames WHERE frame_no = ?1 AND user_id = ?2",
+                values![frame_no, self.scope.user_id],
+                |row| match bytes(row.value(5)?) {
+                    Some(body) if row_check::holds(row, CHECKED_FRAME_COLUMNS)? => unpacker.lines(body),
+                    _ => Err(row_check::damaged(format_args!("frame {frame_no} of the archive"))),
+                },
+            )?;
+            lines.ok_or_else(missing)
+        })
+    }
+}
+
+/// One turn by its id.
+pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<Turn>> {
+    match Reader::new(sql, scope).by_id(id)? {
+        // What names it is damaged: an index, or the place in the archive.
+        Some(turn) if turn.id != id => {
+            Err(row_check::damaged(format_args!("turn {id}, or what leads to it,")))
+        }
+        found => Ok(found),
+    }
+}
+
+/// One turn by the caller's own id.
+pub(crate) fn by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Result<Option<Turn>> {
+    let Some(unit) = turns::unit_by_caller_id(sql, scope, caller_id)? else { return Ok(None) };
+    match by_id(sql, scope, unit.turn_id)? {
+        Some(turn) if turn.caller_id.as_deref() != Some(caller_id) => {
+            Err(row_check::damaged("what leads from this caller's id to its turn"))
+        }
+        found => Ok(found),
+    }
+}
+
+/// A turn out of a frame is cold, and its text is the one that was recorded.
+pub(crate) fn checked(mut turn: Turn, hash: &ContentHash) -> Result<Turn> {
+    if measure::content_hash(&turn.said.user_message, &turn.said.ai_response) != *hash {
+        return Err(Error::new(ErrorKind::Corrupt, "an archived turn is not what was recorded; run doctor"));
+    }
+    turn.memory_tier = MemoryTier::Cold;
+    Ok(turn)
+}
+
+/// Shows the words of every turn of a session before `before` to `each`, by the turn's place; the archive's too.
+pub(crate) fn for_each_words(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    before: u32,
+    mut each: impl FnMut(u32, EncodedWords<'_>),
+) -> Result<()> {
+    turns::for_each_words(sql, scope, session_no, before, &mut each)?;
+    sql.query(
+        "SELECT turn_key, words FROM archived_turns
+         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_no = ?3 ORDER BY turn_key",
+        values![session_no.start(), session_no.turn(before), scope.user_no],
+        &mut |row| {
+            if let Some(words) = bytes(row.value(1)?).and_then(EncodedWords::parse) {
+                each(row.get::<Place>(0)?.turn_number, words);
+            }
+            Ok(Flow::Next)
+        },
+    )
+}
+
+/// The backend's state at a turn, wherever the turn is; `None` if there was none, or no such turn.
+pub(crate) fn snapshot(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<SnapshotId>> {
+    let found = sql.one(
+        "SELECT snapshot_id FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2
+         UNION ALL SELECT snapshot_id FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2",
+        values![place, scope.user_id],
+        |row| row.get(0),
+    )?;
+    Ok(found.flatten())
+}
+
+/// Puts a frame into the archive, and returns its number.
+pub(crate) fn insert_frame(sql: &dyn Sql, scope: &Scope, session: SessionId, frame: &Frame) -> Result<i64> {
+    sql.scalar(
+        "INSERT INTO archived_frames (user_id, session_id, turn_count, raw_bytes, body)
+         VALUES (?1, ?2, ?3, ?4, ?5) RETURNING frame_no",
+        values![scope.user_id, session, frame.turn_count, frame.raw_bytes, frame.body],
+    )
+}
+
+/// Notes where in the archive a turn is, with the words of its row, which is still there.
+pub(crate) fn insert_archived(
+    sql: &dyn Sql,
+    scope: &Scope,
+    place: Place,
+    (frame_no, position): (i64, usize),
+) -> Result<()> {
+    sql.put(
+        "INSERT INTO archived_turns (turn_key, turn_id, user_no, frame_no, position, turn_number, seq, words)
+         SELECT turn_key, id, ?3, ?4, ?5, turn_number, seq, words FROM conversation_turns
+         WHERE turn_key = ?1 AND user_id = ?2",
+        values![place, scope.user_id, scope.user_no, frame_no, position],
+        Expect::One(missing),
+    )
+}
+
+/// The words of the turns of a frame, by their numbers; those that are damaged are left out.
+pub(crate) fn words_of_frame(sql: &dyn Sql, scope: &Scope, frame_no: i64) -> Result<BTreeMap<u32, Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    sql.query(
+        "SELECT turn_key, turn_id, user_no, frame_no, position, turn_number, seq, words, row_check
+         FROM archived_turns WHERE frame_no = ?1 AND user_no = ?2",
+        values![frame_no, scope.user_no],
+        &mut |row| {
+            if row_check::holds(row, CHECKED_ARCHIVED_COLUMNS)? {
+                found.insert(row.get(5)?, row.get(7)?);
+            }
+            Ok(Flow::Next)
+        },
+    )?;
+    Ok(found)
+}
+
+/// The oldest frame of a session, with its number.
+pub(crate) fn first_frame(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session: SessionId,
+) -> Result<Option<(i64, Vec<u8>)>> {
+    sql.one(
+        "SELECT frame_no, body FROM archived_frames WHERE session_id = ?1 AND user_id = ?2 ORDER BY frame_no LIMIT 1",
+        values![session, scope.user_id],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
+/// Takes a frame and its turns' places out of the archive, or says that it is not there any more.
+pub(crate) fn remove_frame(sql: &dyn Sql, scope: &Scope, frame_no: i64) -> Result<()> {
+    sql.put(
+        "DELETE FROM archived_frames WHERE frame_no = ?1 AND user_id = ?2",
+        values![frame_no, scope.user_id],
+        Expect::One(|| Error::new(ErrorKind::Conflict, "somebody else restores or erases the session")),
+    )
+}

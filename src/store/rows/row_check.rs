@@ -1,0 +1,124 @@
+//! The checksum of a row: whether the row is what was written.
+//!
+//! `row_check` is the CRC-32 of a row's other columns. No statement here writes it: the file does, for every table
+//! ([`file::row_check`](crate::store::file::row_check)). Who shows text to anybody asks [`holds`] first.
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::instant,
+    store::sql::{Row, Value},
+};
+
+/// Whether a row is what was written: its first `columns` columns are those that the checksum covers, in the order of
+/// their table, and the checksum is behind them.
+pub(crate) fn holds(row: &Row<'_>, columns: usize) -> Result<bool> {
+    let values = (0..=columns).map(|at| row.value(at)).collect::<Result<Vec<_>>>()?;
+    Ok(is_whole(&values))
+}
+
+/// The same of a row that was read: the values that its checksum covers, and that behind them.
+pub(crate) fn is_whole(values: &[Value<'_>]) -> bool {
+    matches!(values.split_last(), Some((Value::Bytes(check), values))
+        if *check == checksum(values.iter().copied()))
+}
+
+/// The error for something that is not what was written.
+pub(crate) fn damaged(what: impl std::fmt::Display) -> Error {
+    Error::new(
+        ErrorKind::Corrupt,
+        format!("{what} is damaged: it is not what was written; doctor lists all damage, a backup mends it"),
+    )
+}
+
+/// CRC-32 over the values, each with its place, type and, of texts and blobs, length; NULL counts for nothing, so that a
+/// column which is added later and is NULL changes no checksum.
+pub(crate) fn checksum<'v>(values: impl Iterator<Item = Value<'v>>) -> [u8; 4] {
+    let mut sum = Sum { hasher: crc32fast::Hasher::new(), waiting: [0; 512], len: 0 };
+    for (place, value) in (0_u8..).zip(values) {
+        match value {
+            Value::Null => {}
+            Value::Integer(number) => sum.number(place, 1, number.to_le_bytes()),
+            Value::Real(number) => sum.number(place, 2, number.to_le_bytes()),
+            Value::Text(text) => sum.bytes(place, 3, text),
+            Value::Bytes(bytes) => sum.bytes(place, 4, bytes),
+            Value::Instant(at) => sum.bytes(place, 3, instant::to_text(at).as_bytes()),
+        }
+    }
+    sum.flush();
+    sum.hasher.finalize().to_be_bytes()
+}
+
+/// Sums many values at a time: the processor's instructions are for long runs, and most values are short.
+struct Sum {
+    hasher: crc32fast::Hasher,
+    waiting: [u8; 512],
+    len: usize,
+}
+
+impl Sum {
+    fn number(&mut self, place: u8, kind: u8, number: [u8; 8]) {
+        self.add(&[place, kind]);
+        self.add(&number);
+    }
+
+    fn bytes(&mut self, place: u8, kind: u8, bytes: &[u8]) {
+        let [a, b, c, d, ..] = bytes.len().to_le_bytes(); // SQLite's longest value has 2^31 bytes.
+        self.add(&[place, kind, a, b, c, d]);
+        if bytes.len() > self.waiting.len() - self.len {
+            self.flush();
+        }
+        match self.waiting.get_mut(self.len..self.len + bytes.len()) {
+            Some(room) => {
+                room.copy_from_slice(bytes);
+                self.len += bytes.len();
+            }
+            None => self.hasher.update(bytes),
+        }
+    }
+
+    #[inline]
+    fn add<const N: usize>(&mut self, bytes: &[u8; N]) {
+        if self.waiting.len() - self.len < N {
+            self.flush();
+        }
+        self.waiting[self.len..self.len + N].copy_from_slice(bytes);
+        self.len += N;
+    }
+
+    fn flush(&mut self) {
+        self.hasher.update(&self.waiting[..self.len]);
+        self.len = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(one: &[Value<'_>], other: &[Value<'_>], is_same: bool) {
+        let of = |values: &[Value<'_>]| checksum(values.iter().copied());
+        assert_eq!(of(one) == of(other), is_same, "{one:?} {other:?}");
+    }
+
+    #[test]
+    fn values_differ_by_place_type_and_length_and_null_is_nothing() {
+        fn text(text: &str) -> Value<'_> {
+            Value::Text(text.as_bytes())
+        }
+        check(&[text("a"), text("b")], &[text("ab"), text("")], false);
+        check(&[text("a"), Value::Null], &[Value::Null, text("a")], false);
+        check(&[text("a")], &[Value::Bytes(b"a")], false);
+        check(&[Value::Integer(1)], &[Value::Real(f64::from_bits(1))], false);
+        check(&[text("a"), Value::Null], &[text("a")], true); // A column that was added later.
+        let long = "x".repeat(5_000);
+        check(&[text(&long), Value::Integer(1)], &[text(&long), Value::Integer(2)], false);
+    }
+
+    #[test]
+    fn the_checksum_never_changes_its_meaning() {
+        // By Python: zlib.crc32(bytes([0,1,7,0,0,0,0,0,0,0]) + bytes([2,3,2,0,0,0]) + b'ab').
+        let values = [Value::Integer(7), Value::Null, Value::Text(b"ab")];
+        assert_eq!(u32::from_be_bytes(checksum(values.into_iter())), 0xfc1b_1a02);
+    }
+}

@@ -1,0 +1,351 @@
+//! Rows of `conversation_sessions`.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::{
+        ids::SessionId,
+        place::{Place, SessionNo},
+        session::{EndReason, SessionInfo},
+        tier::MemoryTier,
+    },
+    store::{
+        rows::users,
+        scope::Scope,
+        sql::{Expect, Flow, Row, Sql, missing, values},
+    },
+};
+
+/// A session with the short key that its turns lie under.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionRow {
+    pub(crate) session_no: SessionNo,
+    /// The user's.
+    epoch: i64,
+    pub(crate) info: SessionInfo,
+}
+
+impl SessionRow {
+    /// The place of one of its turns.
+    pub(crate) fn place(&self, turn_number: u32) -> Place {
+        self.session_no.turn(turn_number)
+    }
+
+    /// Counts one more turn. The first one says when the session started.
+    pub(crate) fn count(&mut self, total_tokens: u32, said_at: DateTime<Utc>, now: DateTime<Utc>) {
+        let info = &mut self.info;
+        if info.turn_count == 0 {
+            info.started_at = said_at;
+        }
+        info.turn_count += 1;
+        info.total_tokens += u64::from(total_tokens);
+        info.last_active_at = now;
+    }
+
+    /// What a hot tier read now is to be remembered with.
+    pub(crate) fn version(&self) -> Version {
+        let is_open = self.info.ended_at.is_none();
+        Version { epoch: self.epoch, turn_count: self.info.turn_count, is_open }
+    }
+}
+
+/// What [`read`] reads.
+macro_rules! columns {
+    () => {
+        "session_no, id, caller_id, part, project, started_at, ended_at, end_reason, successor_id, turn_count, \
+         total_tokens, memory_tier, last_active_at, \
+         (SELECT u.epoch FROM user_scopes AS u WHERE u.user_id = conversation_sessions.user_id) AS epoch"
+    };
+}
+
+fn read(row: &Row<'_>) -> Result<SessionRow> {
+    Ok(SessionRow {
+        session_no: row.get(0)?,
+        info: SessionInfo {
+            id: row.get(1)?,
+            caller_id: row.get(2)?,
+            part: row.get(3)?,
+            project: row.get(4)?,
+            started_at: row.get(5)?,
+            ended_at: row.get(6)?,
+            end_reason: row.get(7)?,
+            successor_id: row.get(8)?,
+            turn_count: row.get(9)?,
+            total_tokens: row.get(10)?,
+            memory_tier: row.get(11)?,
+            last_active_at: row.get(12)?,
+        },
+        epoch: row.get(13)?,
+    })
+}
+
+pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: SessionId) -> Result<Option<SessionRow>> {
+    sql.one(
+        concat!("SELECT ", columns!(), " FROM conversation_sessions WHERE id = ?1 AND user_id = ?2"),
+        values![id, scope.user_id],
+        read,
+    )
+}
+
+/// The session, which must be there.
+pub(crate) fn existing(sql: &dyn Sql, scope: &Scope, id: SessionId) -> Result<SessionRow> {
+    by_id(sql, scope, id)?.ok_or_else(no_session)
+}
+
+/// The last part of the session with the caller's key.
+pub(crate) fn by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Result<Option<SessionRow>> {
+    sql.one(
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM conversation_sessions WHERE user_id = ?1 AND caller_id = ?2 ORDER BY part DESC LIMIT 1"
+        ),
+        values![scope.user_id, caller_id],
+        read,
+    )
+}
+
+/// The open unnamed sessions, newest first.
+pub(crate) fn open_unnamed(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionRow>> {
+    sql.list(
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM conversation_sessions
+             WHERE user_id = ?1 AND ended_at IS NULL AND caller_id IS NULL ORDER BY session_no DESC"
+        ),
+        values![scope.user_id],
+        read,
+    )
+}
+
+/// A user's sessions, newest first.
+pub(crate) fn list(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionRow>> {
+    sql.list(
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM conversation_sessions WHERE user_id = ?1 ORDER BY session_no DESC"
+        ),
+        values![scope.user_id],
+        read,
+    )
+}
+
+/// The session in which a talk goes on by now: this one, or the last of its successors.
+pub(crate) fn latest(sql: &dyn Sql, scope: &Scope, mut session: SessionRow) -> Result<SessionRow> {
+    while let Some(id) = session.info.successor_id {
+        let next = by_id(sql, scope, id)?.filter(|next| next.session_no > session.session_no);
+        session = next.ok_or_else(|| {
+            Error::new(ErrorKind::Corrupt, "a session's successor is missing or older than it; run doctor")
+        })?;
+    }
+    Ok(session)
+}
+
+/// Starts a session, unless its user has gone or is going.
+pub(crate) fn insert(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (caller_id, part): (Option<&str>, u32),
+    project: Option<&str>,
+    now: DateTime<Utc>,
+) -> Result<SessionRow> {
+    users::check_is_there(sql, scope)?;
+    let id = SessionId::new(now);
+    sql.put(
+        "INSERT INTO conversation_sessions (id, user_id, caller_id, part, project, started_at, last_active_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+        values![id, scope.user_id, caller_id, part, project, now],
+        Expect::Any,
+    )?;
+    existing(sql, scope, id)
+}
+
+/// Writes a session that was exported, and returns its number here.
+pub(crate) fn insert_imported(sql: &dyn Sql, scope: &Scope, session: &SessionInfo) -> Result<SessionNo> {
+    sql.scalar(
+        "INSERT INTO conversation_sessions
+           (id, user_id, caller_id, part, project, started_at, ended_at, end_reason, successor_id, turn_count,
+            total_tokens, memory_tier, last_active_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) RETURNING session_no",
+        values![
+            session.id,
+            scope.user_id,
+            session.caller_id,
+            session.part,
+            session.project,
+            session.started_at,
+            session.ended_at,
+            session.end_reason,
+            session.successor_id,
+            session.turn_count,
+            session.total_tokens,
+            session.memory_tier,
+            session.last_active_at,
+        ],
+    )
+}
+
+pub(crate) fn no_session() -> Error {
+    Error::not_found("this user has no such session")
+}
+
+/// Writes what [`SessionRow::count`] changes.
+pub(crate) fn set_counts(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Result<()> {
+    let SessionInfo { turn_count, total_tokens, started_at, last_active_at, .. } = session.info;
+    sql.put(
+        "UPDATE conversation_sessions
+         SET turn_count = ?3, total_tokens = ?4, started_at = ?5, last_active_at = ?6
+         WHERE session_no = ?1 AND user_id = ?2",
+        values![session.session_no, scope.user_id, turn_count, total_tokens, started_at, last_active_at],
+        Expect::One(missing),
+    )
+}
+
+/// Ends a session; its turns are moved by the caller, in the same transaction.
+pub(crate) fn set_ended(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    reason: EndReason,
+    ended_at: DateTime<Utc>,
+) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_sessions SET ended_at = ?3, end_reason = ?4, memory_tier = 'warm'
+         WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NULL",
+        values![session_no, scope.user_id, ended_at, reason],
+        Expect::Any,
+    )
+}
+
+/// Removes a session of which nothing is left. A talk that went on in it goes on in its successor.
+pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_sessions SET successor_id = ?3 WHERE successor_id = ?1 AND user_id = ?2",
+        values![session.info.id, scope.user_id, session.info.successor_id],
+        Expect::Any,
+    )?;
+    sql.put(
+        "DELETE FROM conversation_sessions WHERE session_no = ?1 AND user_id = ?2",
+        values![session.session_no, scope.user_id],
+        Expect::Any,
+    )
+}
+
+/// Open sessions behind a place that have been silent since before `cutoff`, with the users they belong to.
+pub(crate) fn silent(
+    sql: &dyn Sql,
+    cutoff: DateTime<Utc>,
+    after: SessionNo,
+    limit: u32,
+) -> Result<Vec<(SessionNo, Scope, SessionId)>> {
+    sql.list(
+        "SELECT s.session_no, s.user_id, u.user_no, s.id
+         FROM conversation_sessions AS s JOIN user_scopes AS u ON u.user_id = s.user_id
+         WHERE s.ended_at IS NULL AND s.turn_count > 0 AND s.last_active_at <= ?1 AND s.session_no > ?2
+         ORDER BY s.session_no LIMIT ?3",
+        values![cutoff, after, limit],
+        |row| Ok((row.get(0)?, Scope { user_id: row.get(1)?, user_no: row.get(2)? }, row.get(3)?)),
+    )
+}
+
+/// Ends open sessions by call, one or all of a user's, as they are: they are to be erased.
+pub(crate) fn close(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session: Option<SessionId>,
+    now: DateTime<Utc>,
+) -> Result<()> {
+    match session {
+        Some(id) => sql.put(
+            "UPDATE conversation_sessions
+             SET ended_at = ?3, end_reason = 'call', memory_tier = 'warm', successor_id = NULL
+             WHERE user_id = ?1 AND id = ?2 AND ended_at IS NULL",
+            values![scope.user_id, id, now],
+            Expect::Any,
+        ),
+        None => sql.put(
+            "UPDATE conversation_sessions
+             SET ended_at = ?2, end_reason = 'call', memory_tier = 'warm', successor_id = NULL
+             WHERE user_id = ?1 AND ended_at IS NULL",
+            values![scope.user_id, now],
+            Expect::Any,
+        ),
+    }
+}
+
+/// Says of an ended session that all of it is in cold, or that it is again as it was when it ended: warm.
+pub(crate) fn set_tier(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, tier: MemoryTier) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_sessions SET memory_tier = ?3
+         WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NOT NULL",
+        values![session_no, scope.user_id, tier],
+        Expect::Any,
+    )
+}
+
+/// Says that a session which silence had ended was ended by call after all: nothing goes on from it.
+pub(crate) fn set_ended_by_call(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_sessions SET end_reason = 'call'
+         WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NOT NULL",
+        values![session_no, scope.user_id],
+        Expect::Any,
+    )
+}
+
+pub(crate) fn set_successor(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    successor: SessionId,
+) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_sessions SET successor_id = ?3 WHERE session_no = ?1 AND user_id = ?2",
+        values![session_no, scope.user_id, successor],
+        Expect::Any,
+    )
+}
+
+/// Files a session, which must be there, under a project.
+pub(crate) fn set_project(sql: &dyn Sql, scope: &Scope, id: SessionId, project: Option<&str>) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_sessions SET project = ?3 WHERE id = ?1 AND user_id = ?2",
+        values![id, scope.user_id, project],
+        Expect::One(no_session),
+    )
+}
+
+/// What tells whether a cached hot tier is still the file's. Erase raises the epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Version {
+    pub(crate) epoch: i64,
+    pub(crate) turn_count: u32,
+    pub(crate) is_open: bool,
+}
+
+/// The session's version; `None` if there is no such session.
+pub(crate) fn version(sql: &dyn Sql, scope: &Scope, id: SessionId) -> Result<Option<Version>> {
+    sql.one(
+        "SELECT u.epoch, s.turn_count, s.ended_at IS NULL
+         FROM conversation_sessions AS s JOIN user_scopes AS u ON u.user_id = s.user_id
+         WHERE s.id = ?1 AND s.user_id = ?2",
+        values![id, scope.user_id],
+        |row| Ok(Version { epoch: row.get(0)?, turn_count: row.get(1)?, is_open: row.get(2)? }),
+    )
+}
+
+/// Shows every session of a user of this file, as far as it can be read: for doctor.
+pub(crate) fn each_of_all(sql: &dyn Sql, each: &mut dyn FnMut(Result<SessionRow>)) -> Result<()> {
+    const ALL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM conversation_sessions WHERE user_id IN (SELECT user_id FROM user_scopes)"
+    );
+    sql.query(ALL, &[], &mut |row| {
+        each(read(row));
+        Ok(Flow::Next)
+    })
+}

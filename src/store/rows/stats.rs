@@ -1,0 +1,59 @@
+//! How much is in the tables, over all users. Counts only: nothing of what anybody said.
+
+use crate::{
+    error::Result,
+    model::tier::MemoryTier,
+    store::sql::{Sql, missing, values},
+};
+
+pub(crate) const USERS: &str = "SELECT count(*) FROM user_scopes";
+pub(crate) const SESSIONS: &str = "SELECT count(*) FROM conversation_sessions";
+pub(crate) const OPEN_SESSIONS: &str = "SELECT count(*) FROM conversation_sessions WHERE ended_at IS NULL";
+
+pub(crate) const SUMMARIES: &str = "SELECT count(*) FROM conversation_summaries";
+pub(crate) const SUMMARY_BYTES: &str =
+    "SELECT CAST(coalesce(sum(octet_length(summary_text) + octet_length(topic_keywords)), 0) AS BIGINT)
+     FROM conversation_summaries";
+pub(crate) const ARCHIVED_TURNS: &str = "SELECT count(*) FROM archived_turns";
+pub(crate) const ARCHIVE_RAW_BYTES: &str =
+    "SELECT CAST(coalesce(sum(raw_bytes), 0) AS BIGINT) FROM archived_frames";
+pub(crate) const ARCHIVE_BYTES: &str =
+    "SELECT CAST(coalesce(sum(octet_length(body)), 0) AS BIGINT) FROM archived_frames";
+pub(crate) const ANCHORS: &str = "SELECT count(*) FROM identity_anchors";
+
+pub(crate) const POSTINGS: &str = "SELECT count(*) FROM postings";
+pub(crate) const POSTING_BYTES: &str =
+    "SELECT CAST(coalesce(sum(octet_length(data)), 0) AS BIGINT) FROM postings";
+/// How many vectors a block holds follows from its size (rows/vectors.rs).
+pub(crate) const VECTORS: &str =
+    "SELECT CAST(coalesce(sum((octet_length(b.body) - 2) / (e.dims + 2)), 0) AS BIGINT)
+     FROM vector_blocks AS b JOIN embedding_spaces AS e ON e.space_no = b.space_no";
+pub(crate) const VECTOR_BYTES: &str =
+    "SELECT CAST(coalesce(sum(octet_length(body)), 0) AS BIGINT) FROM vector_blocks";
+pub(crate) const RECEIPTS: &str = "SELECT count(*) FROM recall_receipts";
+pub(crate) const RECEIPT_ITEMS: &str = "SELECT count(*) FROM recall_receipt_items";
+pub(crate) const RECEIPT_BYTES: &str =
+    "SELECT CAST((SELECT coalesce(sum(octet_length(query) + octet_length(weights) + octet_length(understood)
+                                      + octet_length(missing)), 0) FROM recall_receipts)
+               + (SELECT coalesce(sum(octet_length(parts) + octet_length(outcome)), 0)
+                  FROM recall_receipt_items) AS BIGINT)";
+
+pub(crate) const JOBS_WAITING: &str = "SELECT count(*) FROM jobs WHERE state <> 'failed'";
+pub(crate) const JOBS_FAILED: &str = "SELECT count(*) FROM jobs WHERE state = 'failed'";
+pub(crate) const TRANSITIONS: &str = "SELECT count(*) FROM memory_tier_transitions";
+
+/// How often each name of each aspect was of use, by aspect, the most useful first.
+pub(crate) const USES: &str = "SELECT aspect, name, CAST(sum(hits) AS BIGINT) AS hits FROM use_counts
+     GROUP BY aspect, name ORDER BY aspect, hits DESC, name";
+
+/// The turns of one tier, their tokens, and the bytes of their texts.
+pub(crate) fn of_tier(sql: &dyn Sql, tier: MemoryTier) -> Result<(u64, u64, u64)> {
+    let found = sql.one(
+        "SELECT count(*), CAST(coalesce(sum(total_tokens), 0) AS BIGINT),
+                CAST(coalesce(sum(octet_length(user_message) + octet_length(ai_response)), 0) AS BIGINT)
+         FROM conversation_turns WHERE memory_tier = ?1",
+        values![tier],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    found.ok_or_else(missing)
+}

@@ -1,0 +1,166 @@
+//! Rows of `conversation_summaries`.
+
+use crate::{
+    error::Result,
+    model::{
+        ids::{AnchorId, SessionId, SnapshotId, TurnId},
+        place::{Place, Seq, SessionNo},
+        summary::Summary,
+    },
+    store::{
+        rows::row_check,
+        scope::Scope,
+        sql::{Expect, Flow, Row, Sql, values},
+    },
+};
+
+/// What [`read`] reads: what the row's checksum covers, in the table's order, then the checksum.
+macro_rules! columns {
+    () => {
+        "turn_key, id, original_turn_id, original, user_id, session_id, turn_number, seq, snapshot_id, timestamp, \
+         original_tokens, summary_tokens, reliability, summarizer, identity_anchor_ids, topic_keywords, summary_text, \
+         row_check"
+    };
+}
+
+/// Where the backend's state at the turn is.
+const SNAPSHOT_ID: usize = 8;
+/// How many of them the checksum covers.
+const CHECKED_COLUMNS: usize = 17;
+
+fn read(row: &Row<'_>) -> Result<Summary> {
+    if !row_check::holds(row, CHECKED_COLUMNS)? {
+        let Place { session, turn_number } = row.get(0)?;
+        return Err(row_check::damaged(format_args!(
+            "the summary of turn {turn_number} of session number {}",
+            session.0
+        )));
+    }
+    Ok(Summary {
+        id: row.get(1)?,
+        original_turn_id: row.get(2)?,
+        original: row.get(3)?,
+        session_id: row.get(5)?,
+        turn_number: row.get(6)?,
+        timestamp: row.get(9)?,
+        original_tokens: row.get(10)?,
+        summary_tokens: row.get(11)?,
+        reliability: row.get(12)?,
+        summarizer: row.get(13)?,
+        identity_anchor_ids: row.json(14)?,
+        topic_keywords: row.json(15)?,
+        summary_text: row.get(16)?,
+    })
+}
+
+/// Writes a summary for a turn that leaves.
+pub(crate) fn insert(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    seq: Seq,
+    snapshot: Option<SnapshotId>,
+    summary: &Summary,
+) -> Result<()> {
+    sql.put(
+        "INSERT INTO conversation_summaries
+           (turn_key, id, original_turn_id, original, user_id, session_id, turn_number, seq, snapshot_id, timestamp,
+            summary_tokens, reliability, summarizer, identity_anchor_ids, topic_keywords, summary_text, original_tokens)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+        values![
+            session_no.turn(summary.turn_number),
+            summary.id,
+            summary.original_turn_id,
+            summary.original,
+            scope.user_id,
+            summary.session_id,
+            summary.turn_number,
+            seq,
+            snapshot,
+            summary.timestamp,
+            summary.summary_tokens,
+            summary.reliability,
+            summary.summarizer,
+            serde_json::json!(summary.identity_anchor_ids).to_string(),
+            serde_json::json!(summary.topic_keywords).to_string(),
+            summary.summary_text,
+            summary.original_tokens,
+        ],
+        Expect::Any,
+    )
+}
+
+/// Removes the summary of a turn that comes back, if there is one.
+pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<()> {
+    sql.put(
+        "DELETE FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2",
+        values![place, scope.user_id],
+        Expect::Any,
+    )
+}
+
+/// Notes on a turn's summary which anchors the turn is evidence for.
+pub(crate) fn set_anchors(sql: &dyn Sql, scope: &Scope, place: Place, anchors: &[AnchorId]) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_summaries SET identity_anchor_ids = ?3 WHERE turn_key = ?1 AND user_id = ?2",
+        values![place, scope.user_id, serde_json::json!(anchors).to_string()],
+        Expect::Any,
+    )
+}
+
+/// The summary that stands for a turn.
+pub(crate) fn of_turn(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Option<Summary>> {
+    sql.one(
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM conversation_summaries WHERE original_turn_id = ?1 AND user_id = ?2"
+        ),
+        values![turn, scope.user_id],
+        read,
+    )
+}
+
+/// The summary that stands at a place of a session.
+pub(crate) fn at(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<Summary>> {
+    sql.one(
+        concat!("SELECT ", columns!(), " FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2"),
+        values![place, scope.user_id],
+        read,
+    )
+}
+
+/// The summaries of a session, in its order.
+pub(crate) fn of_session(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<Vec<Summary>> {
+    sql.list(
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM conversation_summaries WHERE session_id = ?1 AND user_id = ?2 ORDER BY turn_key"
+        ),
+        values![session, scope.user_id],
+        read,
+    )
+}
+
+/// Shows every summary of the file, as far as it can be read: for doctor.
+pub(crate) fn each_of_all(sql: &dyn Sql, each: &mut dyn FnMut(Result<Summary>)) -> Result<()> {
+    sql.query(concat!("SELECT ", columns!(), " FROM conversation_summaries"), &[], &mut |row| {
+        each(read(row));
+        Ok(Flow::Next)
+    })
+}
+
+/// Shows every summary of the user in the order of recording, with the backend's state at its turn: for export.
+pub(crate) fn each_of_user(
+    sql: &dyn Sql,
+    scope: &Scope,
+    each: &mut dyn FnMut(Option<SnapshotId>, Summary) -> Result<()>,
+) -> Result<()> {
+    const OF_USER: &str =
+        concat!("SELECT ", columns!(), " FROM conversation_summaries WHERE user_id = ?1 ORDER BY seq");
+    sql.query(OF_USER, values![scope.user_id], &mut |row| {
+        each(row.get(SNAPSHOT_ID)?, read(row)?)?;
+        Ok(Flow::Next)
+    })
+}

@@ -1,0 +1,96 @@
+//! A row of `conversation_turns` as it is read: its key, its checksum, and the turn that it is.
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::{
+        place::Place,
+        turn::{Said, TokenCounts, Turn},
+    },
+    store::{
+        rows::row_check,
+        sql::{self, FromColumn, Row, Value},
+    },
+};
+
+/// What [`read`] reads: what the row's checksum covers, in the table's order, then the checksum, then what it leaves out.
+macro_rules! turn_columns {
+    () => {
+        "id, session_id, turn_number, seq, caller_id, timestamp, memory_tier, user_message_tokens, \
+         ai_response_tokens, total_tokens, piece_tokens, counted_by, is_identity_critical, critical_rule, user_name, \
+         assistant_name, user_origin, assistant_origin, user_message, ai_response, row_check, snapshot_id, turn_key"
+    };
+}
+pub(crate) use turn_columns;
+
+/// How many of them the checksum covers.
+const CHECKED_COLUMNS: usize = 20;
+/// Where the key is.
+pub(crate) const TURN_KEY: usize = CHECKED_COLUMNS + 2;
+
+/// The turn of a row that was read by [`turn_columns`]. Every value is taken once, for the checksum and for the turn.
+pub(crate) fn read(row: &Row<'_>) -> Result<Turn> {
+    let values: [_; TURN_KEY] = row.values()?;
+    if !row_check::is_whole(&values[..=CHECKED_COLUMNS]) {
+        return Err(damaged(row.get(TURN_KEY)?));
+    }
+    Ok(Turn {
+        id: get(&values, 0)?,
+        session_id: get(&values, 1)?,
+        turn_number: get(&values, 2)?,
+        seq: get(&values, 3)?,
+        caller_id: get(&values, 4)?,
+        timestamp: get(&values, 5)?,
+        memory_tier: get(&values, 6)?,
+        is_identity_critical: get(&values, 12)?,
+        critical_rule: get(&values, 13)?,
+        snapshot_id: get(&values, 21)?,
+        tokens: TokenCounts {
+            user_message_tokens: get(&values, 7)?,
+            ai_response_tokens: get(&values, 8)?,
+            total_tokens: get(&values, 9)?,
+            piece_tokens: get(&values, 10)?,
+            counted_by: get(&values, 11)?,
+        },
+        said: Said {
+            user_name: get(&values, 14)?,
+            assistant_name: get(&values, 15)?,
+            user_origin: get(&values, 16)?,
+            assistant_origin: get(&values, 17)?,
+            user_message: get(&values, 18)?,
+            ai_response: get(&values, 19)?,
+        },
+    })
+}
+
+#[inline]
+fn get<T: FromColumn>(values: &[Value<'_>; TURN_KEY], at: usize) -> Result<T> {
+    sql::read(values[at], at)
+}
+
+/// The error for a turn that is not what was recorded.
+pub(crate) fn damaged(Place { session, turn_number }: Place) -> Error {
+    row_check::damaged(format_args!("turn {turn_number} of session number {}", session.0))
+}
+
+/// Turns that were read one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    pub(crate) turns: Vec<Turn>,
+    /// The numbers of those whose rows are damaged: the others are read all the same.
+    pub(crate) damaged: Vec<u32>,
+}
+
+impl Read {
+    /// Takes the next row; returns whether it could be read.
+    pub(crate) fn take(&mut self, row: &Row<'_>) -> Result<bool> {
+        match read(row) {
+            Ok(turn) => self.turns.push(turn),
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                self.damaged.push(row.get::<Place>(TURN_KEY)?.turn_number);
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,418 @@
+//! Rows of `conversation_turns` and of `memory_tier_transitions`.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    error::Result,
+    model::{
+        critical::CriticalRule,
+        ids::{SessionId, TurnId},
+        place::{Owner, Place, Seq, SessionNo},
+        tier::{MemoryTier, MoveReason, Transition},
+        turn::Turn,
+    },
+    store::{
+        rows::{
+            turn_row::{read, turn_columns},
+            units,
+        },
+        scope::Scope,
+        sql::{Expect, Flow, Sql, ToColumn, Value, bytes, missing, values},
+    },
+    text::{measure::MeasuredTurn, words::EncodedWords},
+};
+
+pub(crate) use crate::store::rows::{
+    turn_row::{Read, damaged},
+    units::{unit_by_caller_id, unit_by_seq},
+};
+
+/// Writes a turn as the newest of its session and of its user, hot, with the unit that stands for it.
+pub(crate) fn insert(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session: (SessionId, SessionNo),
+    (turn_number, seq): (u32, Seq),
+    measured: MeasuredTurn,
+    (said_at, now): (DateTime<Utc>, DateTime<Utc>),
+) -> Result<Turn> {
+    let (session_id, session_no) = session;
+    let MeasuredTurn { turn, tokens, words, content_hash } = measured;
+    let turn = Turn {
+        id: TurnId::new(now),
+        session_id,
+        turn_number,
+        seq: seq.into(),
+        caller_id: turn.caller_id,
+        timestamp: said_at,
+        memory_tier: MemoryTier::Hot,
+        is_identity_critical: turn.critical,
+        critical_rule: turn.critical.then_some(CriticalRule::Caller),
+        snapshot_id: turn.snapshot_id,
+        tokens,
+        said: turn.said,
+    };
+    let unit = (turn.id, turn.caller_id.as_deref(), content_hash, said_at);
+    units::insert(sql, scope, seq, Owner::Turn(session_no.turn(turn_number)), unit)?;
+    insert_row(sql, scope, session_no, &turn, &words)?;
+    Ok(turn)
+}
+
+/// Writes a turn that has its unit already, warm: out of the archive.
+pub(crate) fn insert_warm(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    turn: &Turn,
+    words: &[u8],
+) -> Result<()> {
+    let is_marked = turn.critical_rule == Some(CriticalRule::Caller);
+    let turn = Turn {
+        memory_tier: MemoryTier::Warm,
+        is_identity_critical: is_marked,
+        critical_rule: is_marked.then_some(CriticalRule::Caller),
+        ..turn.clone()
+    };
+    insert_row(sql, scope, session_no, &turn, words)
+}
+
+/// Writes a turn that has its unit already, as it is.
+pub(crate) fn insert_row(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    turn: &Turn,
+    words: &[u8],
+) -> Result<()> {
+    // Padded while hot, see the column.
+    let pad = if turn.memory_tier == MemoryTier::Hot { "x" } else { "" };
+    sql.put(
+        "INSERT INTO conversation_turns
+           (turn_key, id, user_id, session_id, turn_number, seq, caller_id, timestamp, memory_tier,
+            user_message_tokens, ai_response_tokens, total_tokens, piece_tokens, counted_by, snapshot_id,
+            is_identity_critical, critical_rule, user_name, assistant_name, user_origin, assistant_origin, words,
+            user_message, ai_response, tier_pad)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
+                 ?22, ?23, ?24, ?25)",
+        values![
+            session_no.turn(turn.turn_number),
+            turn.id,
+            scope.user_id,
+            turn.session_id,
+            turn.turn_number,
+            turn.seq,
+            turn.caller_id,
+            turn.timestamp,
+            turn.memory_tier,
+            turn.tokens.user_message_tokens,
+            turn.tokens.ai_response_tokens,
+            turn.tokens.total_tokens,
+            turn.tokens.piece_tokens,
+            turn.tokens.counted_by,
+            turn.snapshot_id,
+            turn.is_identity_critical,
+            turn.critical_rule,
+            turn.said.user_name,
+            turn.said.assistant_name,
+            turn.said.user_origin,
+            turn.said.assistant_origin,
+            words,
+            turn.said.user_message,
+            turn.said.ai_response,
+            pad,
+        ],
+        Expect::Any,
+    )
+}
+
+/// Moves a turn from hot to warm, and records the move: its first, since a turn begins hot and never comes back. One whose
+/// row is gone, which is damage, keeps no other from moving.
+pub(crate) fn leave_hot(
+    sql: &dyn Sql,
+    scope: &Scope,
+    place: Place,
+    reason: MoveReason,
+    now: DateTime<Utc>,
+) -> Result<()> {
+    // By its key alone: that it is hot its session says, and the index of hot rows, even if a bit of the row says otherwise.
+    sql.put(
+        "UPDATE conversation_turns SET memory_tier = 'warm', tier_pad = '' WHERE turn_key = ?1 AND user_id = ?2",
+        values![place, scope.user_id],
+        Expect::Any,
+    )?;
+    sql.put(
+        "INSERT INTO memory_tier_transitions
+           (user_no, session_no, turn_number, move_number, from_tier, to_tier, reason, moved_at)
+         SELECT ?1, ?2, ?3,
+                1 + coalesce((SELECT max(m.move_number) FROM memory_tier_transitions AS m
+                              WHERE m.user_no = ?1 AND m.session_no = ?2 AND m.turn_number = ?3), 0),
+                'hot', 'warm', ?4, ?5
+         FROM conversation_turns WHERE turn_key = ?6 AND user_id = ?7",
+        values![scope.user_no, place.session, place.turn_number, reason, now, place, scope.user_id],
+        Expect::Any,
+    )
+}
+
+/// Records that a turn moved: the next of its moves.
+pub(crate) fn record_move(
+    sql: &dyn Sql,
+    scope: &Scope,
+    place: Place,
+    (from, to): (&str, &str),
+    reason: MoveReason,
+    now: DateTime<Utc>,
+) -> Result<()> {
+    sql.put(
+        "INSERT INTO memory_tier_transitions
+           (user_no, session_no, turn_number, move_number, from_tier, to_tier, reason, moved_at)
+         SELECT ?1, ?2, ?3, 1 + coalesce(max(move_number), 0), ?4, ?5, ?6, ?7 FROM memory_tier_transitions
+         WHERE user_no = ?1 AND session_no = ?2 AND turn_number = ?3",
+        values![scope.user_no, place.session, place.turn_number, from, to, reason, now],
+        Expect::Any,
+    )
+}
+
+/// Whether these turns of a session are all warm, and the ones with these ids.
+pub(crate) fn are_warm(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    turns: &[(u32, TurnId)],
+) -> Result<bool> {
+    let key = |number| Value::Integer(session_no.turn(number).key());
+    let sets: Vec<_> = turns
+        .iter()
+        .map(|(number, id)| vec![key(*number), scope.user_id.to_column(), id.to_column()])
+        .collect();
+    let mut warm = 0;
+    sql.query_many(
+        "SELECT 1 FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2 AND id = ?3 AND memory_tier = 'warm'",
+        &sets,
+        &mut |_, _| {
+            warm += 1;
+            Ok(())
+        },
+    )?;
+    Ok(warm == turns.len())
+}
+
+/// Keeps a warm turn verbatim in cold.
+pub(crate) fn keep_cold(
+    sql: &dyn Sql,
+    scope: &Scope,
+    place: Place,
+    rule: Option<CriticalRule>,
+) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_turns SET memory_tier = 'cold', is_identity_critical = ?3, critical_rule = ?4
+         WHERE turn_key = ?1 AND user_id = ?2",
+        values![place, scope.user_id, rule.is_some(), rule],
+        Expect::One(missing),
+    )
+}
+
+/// Says anew why a turn is kept verbatim in cold. One that is not there any more is left alone.
+pub(crate) fn judge_anew(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (place, id): (Place, TurnId),
+    rule: Option<CriticalRule>,
+) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_turns SET is_identity_critical = ?4, critical_rule = ?5
+         WHERE turn_key = ?1 AND user_id = ?2 AND id = ?3 AND memory_tier = 'cold'",
+        values![place, scope.user_id, id, rule.is_some(), rule],
+        Expect::Any,
+    )
+}
+
+/// Makes turns that were kept verbatim in cold warm again, so many at most; only the caller's own marks stay. Returns their
+/// numbers.
+pub(crate) fn warm_kept(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<Vec<u32>> {
+    sql.list(
+        "UPDATE conversation_turns
+         SET memory_tier = 'warm', is_identity_critical = CASE WHEN critical_rule = 'caller' THEN 1 ELSE 0 END,
+             critical_rule = CASE WHEN critical_rule = 'caller' THEN critical_rule END
+         WHERE user_id = ?3 AND turn_key IN
+           (SELECT turn_key FROM conversation_turns
+            WHERE turn_key > ?1 AND turn_key < ?2 AND memory_tier = 'cold' AND user_id = ?3
+            ORDER BY turn_key LIMIT ?4)
+         RETURNING turn_number",
+        values![session_no.start(), session_no.end(), scope.user_id, limit],
+        |row| row.get(0),
+    )
+}
+
+/// Removes a turn whose successor is in this transaction.
+pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<()> {
+    sql.put(
+        "DELETE FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2",
+        values![place, scope.user_id],
+        Expect::One(missing),
+    )
+}
+
+/// The warm turns of a session behind a place, oldest first, until `is_enough`.
+pub(crate) fn warm_after(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    after: u32,
+    mut is_enough: impl FnMut(&[Turn]) -> bool,
+) -> Result<Read> {
+    let mut found = Read::default();
+    sql.query(
+        concat!(
+            "SELECT ",
+            turn_columns!(),
+            " FROM conversation_turns
+             WHERE turn_key > ?1 AND turn_key < ?2 AND user_id = ?3 AND memory_tier = 'warm' ORDER BY turn_key"
+        ),
+        values![session_no.turn(after), session_no.end(), scope.user_id],
+        &mut |row| Ok(if found.take(row)? && is_enough(&found.turns) { Flow::Stop } else { Flow::Next }),
+    )?;
+    Ok(found)
+}
+
+/// Whether a session has a warm turn, damaged or not.
+pub(crate) fn has_warm(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM conversation_turns
+                        WHERE turn_key > ?1 AND turn_key < ?2 AND user_id = ?3 AND memory_tier = 'warm')",
+        values![session_no.start(), session_no.end(), scope.user_id],
+    )
+}
+
+/// The hot turns of a session, oldest first.
+pub(crate) fn hot(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<Read> {
+    let mut found = Read::default();
+    sql.query(
+        concat!(
+            "SELECT ",
+            turn_columns!(),
+            " FROM conversation_turns
+             WHERE session_id = ?1 AND user_id = ?2 AND memory_tier = 'hot' ORDER BY turn_number"
+        ),
+        values![session, scope.user_id],
+        &mut |row| found.take(row).map(|_| Flow::Next),
+    )?;
+    Ok(found)
+}
+
+/// The numbers of the hot turns of a session, ascending.
+pub(crate) fn hot_numbers(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<Vec<u32>> {
+    sql.list(
+        "SELECT turn_key FROM conversation_turns
+         WHERE session_id = ?1 AND user_id = ?2 AND memory_tier = 'hot' ORDER BY turn_number",
+        values![session, scope.user_id],
+        |row| Ok(row.get::<Place>(0)?.turn_number),
+    )
+}
+
+/// The turns of a session that are not cold from `before` backwards, newest first, as long as `take` wants another.
+pub(crate) fn newest_before(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    before: u32,
+    mut take: impl FnMut(&Turn) -> bool,
+) -> Result<Read> {
+    let mut found = Read::default();
+    sql.query(
+        concat!(
+            "SELECT ",
+            turn_columns!(),
+            " FROM conversation_turns
+             WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 AND memory_tier <> 'cold'
+             ORDER BY turn_key DESC"
+        ),
+        values![session_no.start(), session_no.turn(before), scope.user_id],
+        &mut |row| {
+            if found.take(row)? && !found.turns.last().is_some_and(&mut take) {
+                found.turns.pop();
+                return Ok(Flow::Stop);
+            }
+            Ok(Flow::Next)
+        },
+    )?;
+    Ok(found)
+}
+
+/// Shows the words of every turn of a session before `before` to `each`, by the turn's place.
+pub(crate) fn for_each_words(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    before: u32,
+    mut each: impl FnMut(u32, EncodedWords<'_>),
+) -> Result<()> {
+    sql.query(
+        "SELECT turn_key, words FROM conversation_turns
+         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key",
+        values![session_no.start(), session_no.turn(before), scope.user_id],
+        &mut |row| {
+            // What cannot be read is not found by its words.
+            if let Some(words) = bytes(row.value(1)?).and_then(EncodedWords::parse) {
+                each(row.get::<Place>(0)?.turn_number, words);
+            }
+            Ok(Flow::Next)
+        },
+    )
+}
+
+/// One turn by its place in its session.
+pub(crate) fn by_number(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<Turn>> {
+    sql.one(
+        concat!("SELECT ", turn_columns!(), " FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2"),
+        values![place, scope.user_id],
+        read,
+    )
+}
+
+/// One turn by its id.
+pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<Turn>> {
+    sql.one(
+        concat!("SELECT ", turn_columns!(), " FROM conversation_turns WHERE id = ?1 AND user_id = ?2"),
+        values![id, scope.user_id],
+        read,
+    )
+}
+
+/// When the last turn of a session was said, by its order.
+pub(crate) fn last_said_at(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+) -> Result<Option<DateTime<Utc>>> {
+    sql.one(
+        "SELECT timestamp FROM conversation_turns
+         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key DESC LIMIT 1",
+        values![session_no.start(), session_no.end(), scope.user_id],
+        |row| row.get(0),
+    )
+}
+
+/// Every move of a session's turns, in the turns' order and each turn's own.
+pub(crate) fn transitions(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session: (SessionId, SessionNo),
+) -> Result<Vec<Transition>> {
+    let (session_id, session_no) = session;
+    sql.list(
+        "SELECT turn_number, move_number, from_tier, to_tier, reason, moved_at FROM memory_tier_transitions
+         WHERE user_no = ?1 AND session_no = ?2 ORDER BY turn_number, move_number",
+        values![scope.user_no, session_no],
+        |row| {
+            Ok(Transition {
+                session_id,
+                turn_number: row.get(0)?,
+                move_number: row.get(1)?,
+                from: row.get(2)?,
+                to: row.get(3)?,
+                reason: row.get(4)?,
+                moved_at: row.get(5)?,
+            })
+        },
+    )
+}

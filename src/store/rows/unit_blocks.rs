@@ -1,0 +1,149 @@
+//! Rows of `unit_blocks`: what ranking needs of a user's units, 64 neighbours in a row.
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    index::{
+        BLOCK_UNITS,
+        facts::{self, Facts},
+        last_of,
+    },
+    model::place::Seq,
+    store::{
+        rows::{row_check, units},
+        scope::Scope,
+        sql::{Expect, Flow, Sql, bytes, values},
+    },
+};
+
+/// What a row's checksum covers, in the table's order, then the checksum; and how many columns that are without it.
+const OF_USER: &str =
+    "SELECT user_no, block_no, body, row_check FROM unit_blocks WHERE user_no = ?1 ORDER BY block_no";
+const CHECKED_COLUMNS: usize = 3;
+
+/// Shows the facts of every indexed unit, ascending; those of a damaged block are read from the rows of its units.
+/// Returns how many blocks are damaged.
+pub(crate) fn for_each_facts(sql: &dyn Sql, scope: &Scope, mut each: impl FnMut(Facts)) -> Result<usize> {
+    /// A block that has to wait until the rows of one before it are read; an error: it is damaged itself.
+    type Waiting = std::result::Result<Vec<Facts>, u32>;
+    let (mut damaged, mut waiting) = (0, Vec::<Waiting>::new());
+    sql.query(OF_USER, values![scope.user_no], &mut |row| {
+        let body = bytes(row.value(2)?).unwrap_or_default();
+        match row.get(1).map(|block| (block, facts::decode(block, body))) {
+            Ok((_, Some(facts))) if row_check::holds(row, CHECKED_COLUMNS)? => {
+                if waiting.is_empty() {
+                    facts.into_iter().for_each(&mut each);
+                } else {
+                    waiting.push(Ok(facts));
+                }
+            }
+            Err(_) => damaged += 1,
+            Ok((block, _)) => {
+                damaged += 1;
+                waiting.push(Err(block));
+            }
+        }
+        Ok(Flow::Next)
+    })?;
+    for block in waiting {
+        match block {
+            Ok(facts) => facts.into_iter().for_each(&mut each),
+            Err(block) => {
+                units::for_each(
+                    sql,
+                    scope,
+                    (Seq(last_of(block) - BLOCK_UNITS), Seq(last_of(block))),
+                    |unit| {
+                        each(unit.facts);
+                        Ok(())
+                    },
+                )?;
+            }
+        }
+    }
+    Ok(damaged)
+}
+
+/// The facts of a block; `None`: there is none.
+pub(crate) fn of_block(sql: &dyn Sql, scope: &Scope, block: u32) -> Result<Option<Vec<Facts>>> {
+    sql.one(
+        "SELECT body FROM unit_blocks WHERE user_no = ?1 AND block_no = ?2",
+        values![scope.user_no, block],
+        |row| bytes(row.value(0)?).and_then(|body| facts::decode(block, body)).ok_or_else(unreadable),
+    )
+}
+
+/// Writes a block over the one that is there; an empty one goes.
+pub(crate) fn write(sql: &dyn Sql, scope: &Scope, block: u32, units: &[Facts]) -> Result<()> {
+    debug_assert!(units.iter().all(|unit| unit.seq <= last_of(block)), "a unit of another block");
+    if units.is_empty() {
+        return sql.put(
+            "DELETE FROM unit_blocks WHERE user_no = ?1 AND block_no = ?2",
+            values![scope.user_no, block],
+            Expect::Any,
+        );
+    }
+    sql.put(
+        "INSERT INTO unit_blocks (user_no, block_no, body) VALUES (?1, ?2, ?3)
+         ON CONFLICT (user_no, block_no) DO UPDATE SET body = excluded.body",
+        values![scope.user_no, block, facts::encode(units)],
+        Expect::Any,
+    )
+}
+
+/// Whether a row of the user's is damaged.
+pub(crate) fn are_damaged(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
+    let mut is_damaged = false;
+    sql.query(OF_USER, values![scope.user_no], &mut |row| {
+        is_damaged = !row_check::holds(row, CHECKED_COLUMNS).unwrap_or(false);
+        Ok(if is_damaged { Flow::Stop } else { Flow::Next })
+    })?;
+    Ok(is_damaged)
+}
+
+/// Takes away all rows of the user's.
+pub(crate) fn drop_all(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    sql.put("DELETE FROM unit_blocks WHERE user_no = ?1", values![scope.user_no], Expect::Any)
+}
+
+fn unreadable() -> Error {
+    Error::new(ErrorKind::Corrupt, "a block of units cannot be read; run doctor")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        Config, NewTurn, RunJobs, Thermocline,
+        store::{
+            Store,
+            scope::UserKey,
+            sql::{Expect, values},
+        },
+    };
+
+    #[tokio::test]
+    async fn facts_of_a_damaged_block_are_read_from_its_units_and_come_in_their_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        let memory = Thermocline::open(&path).await.unwrap();
+        let session = memory.user("alex").await.unwrap().session().await.unwrap();
+        for n in 0..128 {
+            session.record(NewTurn::new(format!("The lamp of number {n}."), "")).await.unwrap();
+        }
+        memory.run_jobs(RunJobs::default()).await.unwrap();
+        memory.close().await.unwrap();
+
+        let store = Store::open(&path, Config::default()).unwrap();
+        let scope = store.snapshot().unwrap().user(&UserKey::Name("alex".into())).unwrap().unwrap();
+        let facts = || {
+            let mut found = Vec::new();
+            let snapshot = store.snapshot().unwrap();
+            let damaged = snapshot.indexed_facts(&scope, |facts| found.push(facts)).unwrap();
+            (found, damaged)
+        };
+        let (sound, damaged) = facts();
+        assert_eq!((sound.len(), damaged), (128, 0));
+        let damage = "UPDATE unit_blocks SET body = x'00' WHERE user_no = ?1 AND block_no = 0";
+        store.write(move |tx| tx.sql.put(damage, values![scope.user_no], Expect::Any)).await.unwrap();
+        assert_eq!(facts(), (sound, 1));
+    }
+}

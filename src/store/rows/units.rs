@@ -1,0 +1,240 @@
+//! Rows of `recall_units`: a user's units in their order, what they are, and the words by which they are found.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    error::Result,
+    index::facts::Facts,
+    model::{
+        ids::{SessionId, TurnId},
+        place::{Owner, Place, Seq, UnitKind},
+    },
+    store::{
+        rows::users,
+        scope::Scope,
+        sql::{Expect, Flow, Row, Sql, ToColumn, Value, missing, values},
+    },
+    text::{
+        measure::ContentHash,
+        words::{EncodedWords, WordCounts},
+    },
+};
+
+/// How far a user's units are, and how far they are indexed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// Raised when something of the user was erased or replaced.
+    pub(crate) epoch: i64,
+    /// The newest unit; 0: none.
+    pub(crate) last_seq: Seq,
+    /// Units up to here are in the postings and blocks.
+    pub(crate) indexed_seq: Seq,
+    /// Raised when an anchor changes.
+    pub(crate) anchor_version: i64,
+}
+
+/// A unit with its words.
+#[derive(Clone, Debug)]
+pub(crate) struct Unit {
+    pub(crate) facts: Facts,
+    /// The encoded forward list.
+    pub(crate) words: Vec<u8>,
+}
+
+/// How far the user's units are; nothing: the user is gone.
+pub(crate) fn extent(sql: &dyn Sql, scope: &Scope) -> Result<Extent> {
+    let found = sql.one(users::ROW, values![scope.user_no], users::read_row)?;
+    let known = found.filter(|row| row.user_id == scope.user_id).map(|row| Extent {
+        epoch: row.epoch,
+        last_seq: row.last_seq,
+        indexed_seq: row.indexed_seq,
+        anchor_version: row.anchor_version,
+    });
+    Ok(known.unwrap_or_default())
+}
+
+/// What an earlier record with the same caller's id left behind.
+#[derive(Debug)]
+pub(crate) struct KnownUnit {
+    pub(crate) seq: Seq,
+    pub(crate) turn_id: TurnId,
+    pub(crate) session_id: SessionId,
+    pub(crate) turn_number: u32,
+    pub(crate) content_hash: ContentHash,
+}
+
+/// The turn with the caller's id, wherever it is now.
+pub(crate) fn unit_by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Result<Option<KnownUnit>> {
+    sql.one(
+        "SELECT r.seq, r.owner_id, s.id, r.turn_number, r.content_hash
+         FROM recall_units AS r JOIN conversation_sessions AS s ON s.session_no = r.session_no
+         WHERE r.user_no = ?1 AND r.caller_id = ?2 AND s.user_id = ?3",
+        values![scope.user_no, caller_id, scope.user_id],
+        |row| {
+            Ok(KnownUnit {
+                seq: row.get(0)?,
+                turn_id: row.get(1)?,
+                session_id: row.get(2)?,
+                turn_number: row.get(3)?,
+                content_hash: row.get(4)?,
+            })
+        },
+    )
+}
+
+/// What a unit stands for, and what its caller calls it.
+pub(crate) struct NamedUnit {
+    pub(crate) owner: Owner,
+    pub(crate) caller_id: Option<String>,
+}
+
+/// A unit by its number.
+pub(crate) fn unit_by_seq(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option<NamedUnit>> {
+    sql.one(
+        "SELECT kind, session_no, turn_number, caller_id FROM recall_units WHERE user_no = ?1 AND seq = ?2",
+        values![scope.user_no, seq],
+        |row| Ok(NamedUnit { owner: owner(row, 0)?, caller_id: row.get(3)? }),
+    )
+}
+
+/// What a unit stands for, by its kind and the two columns behind that. Whatever has a place is a turn, and so is what
+/// says so itself: the rest of such a row may be damaged.
+fn owner(row: &Row<'_>, kind: usize) -> Result<Owner> {
+    match (row.get(kind), row.value(kind + 1)?) {
+        (Ok(UnitKind::Turn), _) => {}
+        (_, Value::Null) => return Ok(Owner::Other),
+        _ => {}
+    }
+    Ok(Owner::Turn(Place { session: row.get(kind + 1)?, turn_number: row.get(kind + 2)? }))
+}
+
+/// What proves the texts of turns, by their units, which must be there.
+pub(crate) fn content_hashes(
+    sql: &dyn Sql,
+    scope: &Scope,
+    seqs: impl Iterator<Item = Result<Seq>>,
+) -> Result<Vec<ContentHash>> {
+    let set = |seq: Result<Seq>| Ok(vec![scope.user_no.to_column(), Value::Integer(seq?.into())]);
+    let units: Vec<_> = seqs.map(set).collect::<Result<_>>()?;
+    let mut found = Vec::with_capacity(units.len());
+    sql.query_many(
+        "SELECT content_hash FROM recall_units WHERE user_no = ?1 AND seq = ?2",
+        &units,
+        &mut |_, row| {
+            found.push(row.get(0)?);
+            Ok(())
+        },
+    )?;
+    if found.len() == units.len() { Ok(found) } else { Err(missing()) }
+}
+
+/// Writes the unit that stands for a turn, or for something else that has an id.
+pub(crate) fn insert(
+    sql: &dyn Sql,
+    scope: &Scope,
+    seq: Seq,
+    owner: Owner,
+    (id, caller_id, hash, said_at): (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
+) -> Result<()> {
+    let place = owner.place();
+    let (session, turn_number) = (place.map(|place| place.session), place.map(|place| place.turn_number));
+    sql.put(
+        "INSERT INTO recall_units
+           (user_no, seq, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        values![scope.user_no, seq, owner.kind(), id, session, turn_number, caller_id, hash, said_at],
+        Expect::Any,
+    )
+}
+
+/// Shows the units after `after` up to `until`, in their order, with their words wherever they are: in the turn's row,
+/// in the archive, or, where the original was deleted, those of the summary. What is no turn has none.
+pub(crate) fn for_each(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (after, until): (Seq, Seq),
+    mut each: impl FnMut(Unit) -> Result<()>,
+) -> Result<()> {
+    sql.query(
+        "SELECT coalesce(t.words, a.words), m.summary_text, m.topic_keywords,
+                r.seq, r.said_at, r.kind, r.session_no, r.turn_number
+         FROM recall_units AS r
+         LEFT JOIN conversation_turns AS t ON t.turn_key = (r.session_no << 24 | r.turn_number) AND t.user_id = ?4
+         LEFT JOIN archived_turns AS a ON a.turn_key = (r.session_no << 24 | r.turn_number) AND a.user_no = ?1
+         LEFT JOIN conversation_summaries AS m ON m.turn_key = (r.session_no << 24 | r.turn_number)
+           AND m.user_id = ?4 AND m.original = 'deleted'
+         WHERE r.user_no = ?1 AND r.seq > ?2 AND r.seq <= ?3 ORDER BY r.seq",
+        values![scope.user_no, after, until, scope.user_id],
+        &mut |row| each(read(row)?).map(|()| Flow::Next),
+    )
+}
+
+fn read(row: &Row<'_>) -> Result<Unit> {
+    let words = words_in(row)?;
+    // A unit that is damaged is found by what is left of it; doctor finds the damage.
+    let owner = owner(row, 5).unwrap_or(Owner::Turn(Place::default()));
+    let said_at_ms = row.get(4).map_or(0, |at: DateTime<Utc>| at.timestamp_millis());
+    let facts = Facts::new(row.get(3)?, owner, said_at_ms);
+    let facts = EncodedWords::parse(&words).map_or(facts, |words| facts.with_words(words));
+    Ok(Unit { facts, words })
+}
+
+/// The words of a row that begins with them: the turn's own, else those of the summary in its place.
+fn words_in(row: &Row<'_>) -> Result<Vec<u8>> {
+    match row.get(0) {
+        Ok(Some(words)) => return Ok(words),
+        Ok(None) => {}
+        Err(_) => return Ok(Vec::new()), // It is damaged.
+    }
+    let (summary, keywords): (Option<String>, Option<String>) = (row.get(1)?, row.get(2)?);
+    Ok(words_of_summary(&summary.unwrap_or_default(), &keywords.unwrap_or_default()))
+}
+
+/// The words by which a turn is found whose original was deleted: its summary's, and its keywords, which stand there as
+/// a JSON array.
+pub(crate) fn words_of_summary(summary_text: &str, topic_keywords: &str) -> Vec<u8> {
+    WordCounts::of_text(&format!("{summary_text}\n{topic_keywords}")).encode()
+}
+
+/// The words of one turn, from wherever it is; `None`: it is nowhere.
+pub(crate) fn words_at(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<Vec<u8>>> {
+    sql.one(
+        "SELECT words, NULL AS summary_text, NULL AS topic_keywords FROM conversation_turns
+         WHERE turn_key = ?1 AND user_id = ?2
+         UNION ALL SELECT words, NULL, NULL FROM archived_turns WHERE turn_key = ?1 AND user_no = ?3
+         UNION ALL SELECT NULL, summary_text, topic_keywords FROM conversation_summaries
+         WHERE turn_key = ?1 AND user_id = ?2 AND original = 'deleted'",
+        values![place, scope.user_id, scope.user_no],
+        words_in,
+    )
+}
+
+/// Writes the words of a turn, in its row or in the archive.
+pub(crate) fn set_words(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (place, id): (Place, TurnId),
+    words: &[u8],
+) -> Result<()> {
+    let in_row = sql.change(
+        "UPDATE conversation_turns SET words = ?4 WHERE turn_key = ?1 AND user_id = ?2 AND id = ?3",
+        values![place, scope.user_id, id, words],
+    )?;
+    if in_row > 0 {
+        return Ok(());
+    }
+    sql.put(
+        "UPDATE archived_turns SET words = ?4 WHERE turn_key = ?1 AND user_no = ?2 AND turn_id = ?3",
+        values![place, scope.user_no, id, words],
+        Expect::Any,
+    )
+}
+
+/// Says that the user's units up to `seq` are indexed.
+pub(crate) fn set_indexed(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<()> {
+    sql.put(
+        "UPDATE user_scopes SET indexed_seq = ?3 WHERE user_no = ?1 AND user_id = ?2",
+        values![scope.user_no, scope.user_id, seq],
+        Expect::Any,
+    )
+}

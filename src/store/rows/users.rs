@@ -1,0 +1,208 @@
+//! Rows of `user_scopes` and `users`, and of `state_snapshots`: the last two may be a backend's own.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    compress::derived::RuleVersions,
+    error::{Error, ErrorKind, Result},
+    model::{
+        ids::{SnapshotId, UserId},
+        place::Seq,
+    },
+    store::{
+        rows::{jobs, row_check},
+        scope::{Scope, UserKey},
+        sql::{Expect, Row, Sql, UserRow, missing, values},
+    },
+};
+
+/// A user's row, by its number.
+pub(crate) const ROW: &str =
+    "SELECT user_id, epoch, last_seq, indexed_seq, anchor_version, words_rules, critical_rules, anchor_rules
+     FROM user_scopes WHERE user_no = ?1";
+
+/// What was found by [`ROW`].
+pub(crate) fn read_row(row: &Row<'_>) -> Result<UserRow> {
+    Ok(UserRow {
+        user_id: row.get(0)?,
+        epoch: row.get(1)?,
+        last_seq: row.get(2)?,
+        indexed_seq: row.get(3)?,
+        anchor_version: row.get(4)?,
+        rules: RuleVersions {
+            words: row.get::<Option<i64>>(5)?.unwrap_or(RuleVersions::FIRST),
+            critical: row.get::<Option<i64>>(6)?.unwrap_or(RuleVersions::FIRST),
+            anchors: row.get::<Option<i64>>(7)?.unwrap_or(RuleVersions::FIRST),
+        },
+    })
+}
+
+/// By which rules what is kept of the user was derived.
+pub(crate) fn rules(sql: &dyn Sql, scope: &Scope) -> Result<RuleVersions> {
+    let found = sql.one(ROW, values![scope.user_no], read_row)?;
+    Ok(found.map_or(RuleVersions::default(), |row| row.rules))
+}
+
+/// Says by which rules what is kept of the user was derived.
+pub(crate) fn set_rules(sql: &dyn Sql, scope: &Scope, rules: RuleVersions) -> Result<()> {
+    sql.put(
+        "UPDATE user_scopes SET words_rules = ?3, critical_rules = ?4, anchor_rules = ?5
+         WHERE user_no = ?1 AND user_id = ?2",
+        values![scope.user_no, scope.user_id, rules.words, rules.critical, rules.anchors],
+        Expect::One(missing),
+    )
+}
+
+/// The user, if it has a place here.
+pub(crate) fn find(sql: &dyn Sql, key: &UserKey) -> Result<Option<Scope>> {
+    let user_id = match key {
+        UserKey::Id(id) => *id,
+        UserKey::Name(name) => match id_of(sql, name)? {
+            Some(id) => id,
+            None => return Ok(None),
+        },
+    };
+    sql.one("SELECT user_no FROM user_scopes WHERE user_id = ?1", values![user_id], |row| {
+        Ok(Scope { user_id, user_no: row.get(0)? })
+    })
+}
+
+/// The user's place, made if it is missing. In a backend's own table nothing is inserted.
+pub(crate) fn find_or_add(sql: &dyn Sql, key: &UserKey, now: DateTime<Utc>) -> Result<Scope> {
+    if let Some(scope) = find(sql, key)? {
+        return Ok(scope);
+    }
+    let (user_id, name) = match key {
+        UserKey::Id(id) => (*id, None),
+        UserKey::Name(name) => (UserId::new(now), Some(name)),
+    };
+    if is_backends(sql, USERS)? {
+        let known = "SELECT EXISTS (SELECT 1 FROM users WHERE id = ?1)";
+        if !sql.scalar::<bool>(known, values![user_id])? {
+            return Err(Error::not_found(
+                "no such user in the backend's own users table; add it there first",
+            ));
+        }
+    } else {
+        sql.put(
+            "INSERT INTO users (id, name, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING",
+            values![user_id, name, now],
+            Expect::Any,
+        )?;
+    }
+    let RuleVersions { words, critical, anchors } = RuleVersions::NOW;
+    let user_no = sql.scalar(
+        "INSERT INTO user_scopes (user_id, words_rules, critical_rules, anchor_rules) VALUES (?1, ?2, ?3, ?4)
+         RETURNING user_no",
+        values![user_id, words, critical, anchors],
+    )?;
+    Ok(Scope { user_id, user_no })
+}
+
+/// Whether anything was ever kept of the user.
+pub(crate) fn has_memory(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM conversation_sessions WHERE user_id = ?1)
+             OR EXISTS (SELECT 1 FROM identity_anchors WHERE user_id = ?1)",
+        values![scope.user_id],
+    )
+}
+
+/// What a handle of an erased user is told.
+pub(crate) fn gone() -> Error {
+    Error::not_found("the user is gone from this file")
+}
+
+/// Refuses to write for a user that was erased, is being erased, or was deleted by a backend, since its handle was made.
+pub(crate) fn check_is_there(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    let is_there = "SELECT EXISTS (SELECT 1 FROM user_scopes WHERE user_id = ?1 AND user_no = ?2)";
+    if sql.scalar(is_there, values![scope.user_id, scope.user_no])? && !jobs::is_erasing(sql, scope, None)? {
+        return Ok(());
+    }
+    Err(gone())
+}
+
+/// Frees the user's name: who has it from now on is somebody else.
+pub(crate) fn forget_name(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    if is_backends(sql, USERS)? {
+        return Ok(());
+    }
+    sql.put("UPDATE users SET name = NULL WHERE id = ?1", values![scope.user_id], Expect::Any)
+}
+
+/// Makes void whatever any process has cached of the user.
+pub(crate) fn raise_epoch(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    sql.put(
+        "UPDATE user_scopes SET epoch = epoch + 1 WHERE user_id = ?1",
+        values![scope.user_id],
+        Expect::Any,
+    )
+}
+
+/// Makes void whatever any process has cached of the user's anchors.
+pub(crate) fn raise_anchor_version(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    sql.put(
+        "UPDATE user_scopes SET anchor_version = anchor_version + 1 WHERE user_id = ?1",
+        values![scope.user_id],
+        Expect::Any,
+    )
+}
+
+/// Notes the number of the user's newest recall unit.
+pub(crate) fn set_last_seq(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<()> {
+    sql.put(
+        "UPDATE user_scopes SET last_seq = ?3 WHERE user_no = ?1 AND user_id = ?2",
+        values![scope.user_no, scope.user_id, seq],
+        Expect::One(missing),
+    )
+}
+
+/// Removes a user of whom nothing is left; a backend keeps its own row.
+pub(crate) fn remove(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    sql.put("DELETE FROM user_scopes WHERE user_id = ?1", values![scope.user_id], Expect::Any)?;
+    if is_backends(sql, USERS)? {
+        return Ok(());
+    }
+    sql.put("DELETE FROM users WHERE id = ?1", values![scope.user_id], Expect::Any)
+}
+
+/// Names a snapshot that a turn refers to, unless the table is the backend's own.
+pub(crate) fn add_snapshot(sql: &dyn Sql, id: SnapshotId, now: DateTime<Utc>) -> Result<()> {
+    if is_backends(sql, STATE_SNAPSHOTS)? {
+        let known = "SELECT EXISTS (SELECT 1 FROM state_snapshots WHERE id = ?1)";
+        if !sql.scalar::<bool>(known, values![id])? {
+            return Err(Error::invalid("no such snapshot in the backend's own state_snapshots table"));
+        }
+        return Ok(());
+    }
+    sql.put(
+        "INSERT INTO state_snapshots (id, created_at) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING",
+        values![id, now],
+        Expect::Any,
+    )
+}
+
+fn id_of(sql: &dyn Sql, name: &str) -> Result<Option<UserId>> {
+    if is_backends(sql, USERS)? {
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            "this file's users table is the backend's own; name the user by id",
+        ));
+    }
+    sql.one("SELECT id, name, created_at, row_check FROM users WHERE name = ?1", values![name], |row| {
+        // An index that is damaged may lead to somebody else.
+        if !row_check::holds(row, 3)? {
+            return Err(row_check::damaged("the row of this user, or what leads to it,"));
+        }
+        row.get(0)
+    })
+}
+
+/// The settings that say of a table whether it was there before us.
+const USERS: &str = "users_table";
+const STATE_SNAPSHOTS: &str = "state_snapshots_table";
+
+/// Whether a table was there before us: then its rows are the backend's alone.
+fn is_backends(sql: &dyn Sql, setting: &str) -> Result<bool> {
+    sql.scalar("SELECT value = 'backend' FROM thermocline_settings WHERE key = ?1", values![setting])
+}

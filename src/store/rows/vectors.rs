@@ -1,0 +1,399 @@
+//! Rows of vectors: which spaces there are, how far each user's units are embedded, and the vectors, block by block.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    embed::{EmbeddingSpace, pieces::TEXT_FORM},
+    error::{Error, ErrorKind, Result},
+    index::{BLOCK_UNITS, block_of, last_of},
+    model::place::Seq,
+    store::{
+        rows::row_check,
+        scope::Scope,
+        sql::{Expect, Flow, Row, Sql, Value, bytes as bytes_of, values},
+    },
+};
+
+/// A space of vectors in this file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Space {
+    pub(crate) space_no: i64,
+    pub(crate) dims: usize,
+}
+
+/// The number of a space that has no place in the file yet: none of its vectors do.
+pub(crate) const NOT_IN_FILE: i64 = 0;
+
+/// A vector of one piece of a unit, as it is stored.
+#[derive(Clone, Debug)]
+pub(crate) struct Stored {
+    pub(crate) seq: u32,
+    pub(crate) piece: u8,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// The space of a model, if it has a place in the file.
+pub(crate) fn space(sql: &dyn Sql, wanted: &EmbeddingSpace) -> Result<Option<Space>> {
+    let EmbeddingSpace { model, revision, dims } = wanted;
+    let space_no = sql.one(
+        "SELECT space_no FROM embedding_spaces WHERE model = ?1 AND revision = ?2 AND dims = ?3 AND text_form = ?4",
+        values![model, revision, dims, TEXT_FORM],
+        |row| row.get(0),
+    )?;
+    Ok(space_no.map(|space_no| Space { space_no, dims: *dims as usize }))
+}
+
+/// The same, with a place made for it.
+pub(crate) fn find_or_add_space(sql: &dyn Sql, wanted: &EmbeddingSpace) -> Result<Space> {
+    if let Some(found) = space(sql, wanted)? {
+        return Ok(found);
+    }
+    let EmbeddingSpace { model, revision, dims } = wanted;
+    let space_no = sql.scalar(
+        // Whoever was faster has made the same place.
+        "INSERT INTO embedding_spaces (model, revision, dims, text_form) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (model, revision, dims, text_form) DO UPDATE SET text_form = excluded.text_form
+         RETURNING space_no",
+        values![model, revision, dims, TEXT_FORM],
+    )?;
+    Ok(Space { space_no, dims: *dims as usize })
+}
+
+/// All spaces of the file: few.
+fn all_spaces(sql: &dyn Sql) -> Result<Vec<Space>> {
+    sql.list("SELECT space_no, dims FROM embedding_spaces ORDER BY space_no", values![], |row| {
+        Ok(Space { space_no: row.get(0)?, dims: row.get(1)? })
+    })
+}
+
+/// The same with their models.
+pub(crate) fn all_models(sql: &dyn Sql) -> Result<Vec<(Space, EmbeddingSpace)>> {
+    sql.list(
+        "SELECT space_no, model, revision, dims FROM embedding_spaces ORDER BY space_no",
+        values![],
+        |row| {
+            let model = EmbeddingSpace { model: row.get(1)?, revision: row.get(2)?, dims: row.get(3)? };
+            Ok((Space { space_no: row.get(0)?, dims: model.dims as usize }, model))
+        },
+    )
+}
+
+/// Takes away a space in which nobody has anything.
+pub(crate) fn remove_space(sql: &dyn Sql, space: Space) -> Result<()> {
+    sql.put("DELETE FROM embedding_spaces WHERE space_no = ?1", values![space.space_no], Expect::Any)
+}
+
+/// Up to which unit a user is embedded in a space.
+pub(crate) fn embedded_seq(sql: &dyn Sql, scope: &Scope, space: Space) -> Result<Seq> {
+    let found = sql.one(
+        "SELECT embedded_seq FROM user_spaces WHERE user_no = ?1 AND space_no = ?2",
+        values![scope.user_no, space.space_no],
+        |row| row.get(0),
+    )?;
+    Ok(found.unwrap_or_default())
+}
+
+/// Forgets how far a user is embedded in a space, and what could not be.
+pub(crate) fn forget_progress(sql: &dyn Sql, scope: &Scope, space: Space) -> Result<()> {
+    for text in [
+        "DELETE FROM user_spaces WHERE user_no = ?1 AND space_no = ?2",
+        "DELETE FROM vector_gaps WHERE user_no = ?1 AND space_no = ?2",
+    ] {
+        sql.put(text, values![scope.user_no, space.space_no], Expect::Any)?;
+    }
+    Ok(())
+}
+
+/// Bytes of a user's vectors from a block on, their places included.
+pub(crate) fn bytes(sql: &dyn Sql, scope: &Scope, space: Space, first: u32) -> Result<usize> {
+    sql.scalar(
+        "SELECT coalesce(CAST(sum(length(body)) AS BIGINT), 0) FROM vector_blocks
+         WHERE user_no = ?1 AND space_no = ?2 AND block_no >= ?3",
+        values![scope.user_no, space.space_no, first],
+    )
+}
+
+/// What a row's checksum covers, in the table's order, then the checksum; and how many columns that are without it.
+macro_rules! select {
+    ($which:literal) => {
+        concat!(
+            "SELECT user_no, space_no, block_no, body, row_check FROM vector_blocks
+             WHERE user_no = ?1 AND space_no = ?2 AND block_no ",
+            $which
+        )
+    };
+}
+const CHECKED_COLUMNS: usize = 4;
+const OF_BLOCK: &str = select!("= ?3");
+
+/// What [`OF_BLOCK`] asks for.
+fn key(scope: &Scope, space_no: i64, block: i64) -> Vec<Value<'static>> {
+    [scope.user_no.0, space_no, block].map(Value::Integer).to_vec()
+}
+
+/// Shows the blocks of a user's vectors from a block on. Returns how many cannot be read.
+pub(crate) fn for_each_block(
+    sql: &dyn Sql,
+    scope: &Scope,
+    space: Space,
+    first: u32,
+    mut each: impl FnMut(Block<'_>),
+) -> Result<usize> {
+    let mut damaged = 0;
+    sql.query(
+        select!(">= ?3 ORDER BY block_no"),
+        values![scope.user_no, space.space_no, first],
+        &mut |row| {
+            match sound_block(row, space.dims)? {
+                Some(block) => each(block),
+                None => damaged += 1,
+            }
+            Ok(Flow::Next)
+        },
+    )?;
+    Ok(damaged)
+}
+
+/// A row as a block; `None`: it is damaged.
+fn sound_block<'r>(row: &Row<'r>, dims: usize) -> Result<Option<Block<'r>>> {
+    let body = bytes_of(row.value(3)?).unwrap_or_default();
+    let block = row.get(2).ok().and_then(|block| Block::parse(block, dims, body));
+    Ok(if row_check::holds(row, CHECKED_COLUMNS)? { block } else { None })
+}
+
+/// The damaged blocks of a user's vectors, by space and block, as what leads to them names them.
+pub(crate) fn damaged_blocks(sql: &dyn Sql, scope: &Scope) -> Result<Vec<(i64, i64)>> {
+    let keys: Vec<(i64, i64)> = sql.list(
+        "SELECT space_no, block_no FROM vector_blocks WHERE user_no = ?1 ORDER BY space_no, block_no",
+        values![scope.user_no],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let sets: Vec<_> = keys.iter().map(|(space_no, block)| key(scope, *space_no, *block)).collect();
+    let mut damaged = Vec::new();
+    sql.query_many(OF_BLOCK, &sets, &mut |at, row| {
+        if !row_check::holds(row, CHECKED_COLUMNS).unwrap_or(false) {
+            damaged.push(keys[at]);
+        }
+        Ok(())
+    })?;
+    Ok(damaged)
+}
+
+/// The vectors of a block, as a row holds them: how many there are (u16), for each the unit's place in the block and the
+/// piece of its turn (a byte each), then the vectors, `dims` bytes each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block<'a> {
+    first: u32,
+    dims: usize,
+    places: &'a [[u8; 2]],
+    /// One vector after the other.
+    pub(crate) vectors: &'a [u8],
+}
+
+impl<'a> Block<'a> {
+    /// `None`: these bytes are no block.
+    fn parse(block: u32, dims: usize, body: &'a [u8]) -> Option<Self> {
+        let (count, rest) = body.split_first_chunk()?;
+        let count = usize::from(u16::from_le_bytes(*count));
+        let (places, vectors) = rest.split_at_checked(2 * count)?;
+        let first = block.checked_mul(BLOCK_UNITS)?.checked_add(1)?;
+        let is_whole = vectors.len() == count * dims;
+        is_whole.then_some(Self { first, dims, places: places.as_chunks().0, vectors })
+    }
+
+    /// For each vector its unit and the piece of its turn.
+    pub(crate) fn owners(self) -> impl Iterator<Item = (u32, u8)> + use<'a> {
+        self.places.iter().map(move |[place, piece]| (self.first.saturating_add(u32::from(*place)), *piece))
+    }
+
+    fn entries(self) -> impl Iterator<Item = Stored> + use<'a> {
+        self.owners().zip(self.vectors.chunks_exact(self.dims)).map(|((seq, piece), bytes)| Stored {
+            seq,
+            piece,
+            bytes: bytes.to_vec(),
+        })
+    }
+}
+
+fn body_of(vectors: &[Stored]) -> Result<Vec<u8>> {
+    let count = u16::try_from(vectors.len())
+        .map_err(|_| Error::new(ErrorKind::Corrupt, "a block has too many vectors"))?;
+    let mut body = count.to_le_bytes().to_vec();
+    for vector in vectors {
+        let place = (vector.seq - 1) % BLOCK_UNITS;
+        body.extend_from_slice(&[u8::try_from(place).expect("a block has 64 units"), vector.piece]);
+    }
+    for vector in vectors {
+        body.extend_from_slice(&vector.bytes);
+    }
+    Ok(body)
+}
+
+/// Adds vectors of units that have none yet, and says up to which unit the user is embedded now.
+pub(crate) fn add(
+    sql: &dyn Sql,
+    scope: &Scope,
+    space: Space,
+    vectors: &[Stored],
+    embedded_seq: u32,
+) -> Result<()> {
+    let mut by_block: BTreeMap<u32, Vec<&Stored>> = BTreeMap::new();
+    for vector in vectors {
+        by_block.entry(block_of(vector.seq)).or_default().push(vector);
+    }
+    let is_new: BTreeSet<u32> = vectors.iter().map(|vector| vector.seq).collect();
+    let places: Vec<(Space, u32)> = by_block.keys().map(|block| (space, *block)).collect();
+    for ((block, added), mut all) in by_block.into_iter().zip(without(sql, scope, &places, &is_new)?) {
+        all.extend(added.into_iter().cloned());
+        all.sort_by_key(|vector| (vector.seq, vector.piece));
+        write(sql, scope, space, block, &all)?;
+    }
+    sql.put(
+        "INSERT INTO user_spaces (user_no, space_no, embedded_seq) VALUES (?1, ?2, ?3)
+         ON CONFLICT (user_no, space_no) DO UPDATE SET embedded_seq = excluded.embedded_seq
+         WHERE user_spaces.embedded_seq < excluded.embedded_seq",
+        values![scope.user_no, space.space_no, embedded_seq],
+        Expect::Any,
+    )
+}
+
+/// Takes the vectors of units out of every space. Of one that is being dropped a user may have blocks, and no row that
+/// says so.
+pub(crate) fn forget(sql: &dyn Sql, scope: &Scope, gone: &BTreeSet<u32>) -> Result<()> {
+    let blocks: BTreeSet<u32> = gone.iter().map(|seq| block_of(*seq)).collect();
+    let spaces = all_spaces(sql)?;
+    let places: Vec<(Space, u32)> =
+        spaces.iter().flat_map(|space| blocks.iter().map(|block| (*space, *block))).collect();
+    for ((space, block), kept) in places.iter().zip(without(sql, scope, &places, gone)?) {
+        write(sql, scope, *space, *block, &kept)?;
+    }
+    for seq in gone {
+        sql.put(
+            "DELETE FROM vector_gaps WHERE user_no = ?1 AND seq = ?2",
+            values![scope.user_no, seq],
+            Expect::Any,
+        )?;
+    }
+    Ok(())
+}
+
+/// The vectors of blocks without those of some units. What is damaged is without any, and its units are embedded anew: it
+/// is written over.
+fn without(
+    sql: &dyn Sql,
+    scope: &Scope,
+    places: &[(Space, u32)],
+    gone: &BTreeSet<u32>,
+) -> Result<Vec<Vec<Stored>>> {
+    let sets: Vec<_> =
+        places.iter().map(|(space, block)| key(scope, space.space_no, i64::from(*block))).collect();
+    let (mut found, mut damaged) = (vec![Vec::new(); places.len()], Vec::new());
+    sql.query_many(OF_BLOCK, &sets, &mut |at, row| {
+        match sound_block(row, places[at].0.dims)? {
+            Some(block) => found[at] = block.entries().filter(|vector| !gone.contains(&vector.seq)).collect(),
+            None => damaged.push(places[at]),
+        }
+        Ok(())
+    })?;
+    for (space, block) in damaged {
+        reopen_block(sql, scope, space.space_no, block)?;
+    }
+    Ok(found)
+}
+
+/// Writes a block over the one that is there; an empty one goes.
+fn write(sql: &dyn Sql, scope: &Scope, space: Space, block: u32, vectors: &[Stored]) -> Result<()> {
+    if vectors.is_empty() {
+        return remove_block(sql, scope, (space.space_no, block.into()));
+    }
+    sql.put(
+        "INSERT INTO vector_blocks (user_no, space_no, block_no, body) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (user_no, space_no, block_no) DO UPDATE SET body = excluded.body",
+        values![scope.user_no, space.space_no, block, body_of(vectors)?],
+        Expect::Any,
+    )
+}
+
+/// Takes a block away.
+pub(crate) fn remove_block(sql: &dyn Sql, scope: &Scope, (space_no, block): (i64, i64)) -> Result<()> {
+    sql.put(
+        "DELETE FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 AND block_no = ?3",
+        values![scope.user_no, space_no, block],
+        Expect::Any,
+    )
+}
+
+/// Takes at most so many blocks of the user's away, and returns how many those were.
+pub(crate) fn remove_some_blocks(sql: &dyn Sql, scope: &Scope, space: Space, limit: u64) -> Result<u64> {
+    sql.change(
+        "DELETE FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 AND block_no IN
+           (SELECT block_no FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 LIMIT ?3)",
+        values![scope.user_no, space.space_no, limit],
+    )
+}
+
+/// Notes that the embedder refused a unit, so that it is tried again.
+pub(crate) fn note_gap(sql: &dyn Sql, scope: &Scope, space: Space, seq: u32, why: &str) -> Result<()> {
+    sql.put(
+        "INSERT INTO vector_gaps (user_no, space_no, seq, tries, last_error) VALUES (?1, ?2, ?3, 1, ?4)
+         ON CONFLICT (user_no, space_no, seq)
+           DO UPDATE SET tries = vector_gaps.tries + 1, last_error = excluded.last_error",
+        values![scope.user_no, space.space_no, seq, why],
+        Expect::Any,
+    )
+}
+
+/// Takes note of a unit that was embedded, and whose text has changed: it is to be embedded anew in every space. False:
+/// it has not been embedded in any.
+pub(crate) fn reopen(sql: &dyn Sql, scope: &Scope, seq: u32) -> Result<bool> {
+    let reopened = sql.change(
+        "INSERT INTO vector_gaps (user_no, space_no, seq, tries, last_error)
+         SELECT r.user_no, s.space_no, r.seq, 0, 'its original was deleted, its summary is to be embedded'
+         FROM recall_units AS r JOIN user_spaces AS s ON s.user_no = r.user_no AND s.embedded_seq >= r.seq
+         WHERE r.user_no = ?1 AND r.seq = ?2
+         ON CONFLICT (user_no, space_no, seq)
+           DO UPDATE SET tries = vector_gaps.tries + 1, last_error = excluded.last_error",
+        values![scope.user_no, seq],
+    )?;
+    Ok(reopened > 0)
+}
+
+/// The same of every unit of a block that is damaged.
+pub(crate) fn reopen_block(sql: &dyn Sql, scope: &Scope, space_no: i64, block: u32) -> Result<()> {
+    let (first, last) = (last_of(block).saturating_sub(BLOCK_UNITS - 1), last_of(block));
+    sql.put(
+        "INSERT INTO vector_gaps (user_no, space_no, seq, tries, last_error)
+         SELECT r.user_no, e.space_no, r.seq, 0, 'its vectors were damaged'
+         FROM embedding_spaces AS e JOIN recall_units AS r ON r.user_no = ?1 AND r.seq BETWEEN ?3 AND ?4
+         WHERE e.space_no = ?2
+         ON CONFLICT (user_no, space_no, seq) DO NOTHING",
+        values![scope.user_no, space_no, first, last],
+        Expect::Any,
+    )
+}
+
+/// Units without a vector in the space, which were tried less than `max_tries` times.
+pub(crate) fn gaps(sql: &dyn Sql, scope: &Scope, space: Space, max_tries: u32) -> Result<Vec<u32>> {
+    sql.list(
+        "SELECT seq FROM vector_gaps WHERE user_no = ?1 AND space_no = ?2 AND tries < ?3 ORDER BY seq",
+        values![scope.user_no, space.space_no, max_tries],
+        |row| row.get(0),
+    )
+}
+
+/// How many units the embedder of the space refused.
+pub(crate) fn gap_count(sql: &dyn Sql, scope: &Scope, space: Space) -> Result<u32> {
+    sql.scalar(
+        "SELECT count(*) FROM vector_gaps WHERE user_no = ?1 AND space_no = ?2",
+        values![scope.user_no, space.space_no],
+    )
+}
+
+/// A gap that is filled.
+pub(crate) fn close_gap(sql: &dyn Sql, scope: &Scope, space: Space, seq: u32) -> Result<()> {
+    sql.put(
+        "DELETE FROM vector_gaps WHERE user_no = ?1 AND space_no = ?2 AND seq = ?3",
+        values![scope.user_no, space.space_no, seq],
+        Expect::Any,
+    )
+}

@@ -1,0 +1,18 @@
+//! Users: whose rows a statement may touch.
+
+use crate::model::{ids::UserId, place::UserNo};
+
+/// A user that has a place in this file. Every statement about a user's rows takes one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Scope {
+    pub(crate) user_id: UserId,
+    /// Stands for the user in inner tables.
+    pub(crate) user_no: UserNo,
+}
+
+/// How a caller names a user.
+#[derive(Clone, Debug)]
+pub(crate) enum UserKey {
+    Id(UserId),
+    Name(String),
+}

@@ -1,0 +1,80 @@
+//! Why a slice of a job's work wrote nothing.
+
+use std::fmt;
+
+use crate::error::{Error, ErrorKind};
+
+pub(crate) type SliceResult<T> = std::result::Result<T, SliceError>;
+
+/// Why a slice of a job's work wrote nothing.
+///
+/// As an [`Error`] it passes through the writer's queue, and out of that it is the same again.
+#[derive(Clone, Debug)]
+pub(crate) enum SliceError {
+    /// Somebody else works on the job now, or it is gone.
+    Lost,
+    /// What the job works on is not any more what it was when it was read.
+    Changed,
+    Failed(Error),
+}
+
+impl From<Error> for SliceError {
+    fn from(error: Error) -> Self {
+        let source = std::error::Error::source(&error);
+        match source.and_then(|source| source.downcast_ref::<Cause>()) {
+            Some(Cause::Lost) => Self::Lost,
+            Some(Cause::Changed) => Self::Changed,
+            None => Self::Failed(error),
+        }
+    }
+}
+
+impl From<SliceError> for Error {
+    fn from(error: SliceError) -> Self {
+        match error {
+            SliceError::Lost => Self::caused(
+                ErrorKind::Conflict,
+                "somebody else works on this job now, or it is gone; this try wrote nothing more",
+                Cause::Lost,
+            ),
+            SliceError::Changed => Self::caused(
+                ErrorKind::Conflict,
+                "what the job works on changed meanwhile; nothing was written",
+                Cause::Changed,
+            ),
+            SliceError::Failed(error) => error,
+        }
+    }
+}
+
+/// By this cause an error is known again.
+#[derive(Clone, Copy, Debug)]
+enum Cause {
+    Lost,
+    Changed,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lost => "the job is lost",
+            Self::Changed => "the job's work changed",
+        })
+    }
+}
+
+impl std::error::Error for Cause {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_slice_answers_is_the_same_behind_the_writers_queue() {
+        let behind = |error: SliceError| SliceError::from(Error::from(error));
+        assert!(matches!(behind(SliceError::Lost), SliceError::Lost));
+        assert!(matches!(behind(SliceError::Changed), SliceError::Changed));
+        let conflict = Error::new(ErrorKind::Conflict, "another one");
+        assert!(matches!(behind(conflict.into()), SliceError::Failed(_)));
+    }
+}

@@ -1,0 +1,435 @@
+//! Reading: one read transaction, and what can be asked of it.
+//!
+//! Nobody may wait for anything but the file while a snapshot is held: it keeps the log from being emptied.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    config::Config,
+    embed::{EmbeddingSpace, pieces::Piece},
+    error::{Error, Result},
+    index::facts::Facts,
+    model::{
+        anchor::Anchor,
+        ids::{AnchorId, ReceiptId, SessionId, SnapshotId, TurnId},
+        job::{JobInfo, JobKind},
+        place::{Place, Seq, SessionNo},
+        receipt::Receipt,
+        summary::Summary,
+        tier::Transition,
+        turn::{Recorded, Turn},
+    },
+    store::{
+        acts::{
+            derive::{self, Begun, Rederived},
+            index::{self, Batch},
+            mend::{self, Damage},
+            record, reload,
+            restore::{self, Unpacked},
+        },
+        file::{db_file::DbFile, readers::Reading, sqlite::Sqlite},
+        live::Live,
+        rows::{
+            anchors,
+            embedding::{self, EmbeddingStatus},
+            jobs, originals,
+            postings::{self, Shown},
+            receipts,
+            sessions::{self, SessionRow},
+            summaries,
+            turns::{self, Read},
+            unit_blocks, unit_texts,
+            units::{self, Extent, KnownUnit, NamedUnit, Unit},
+            users,
+            vectors::{self, Block, Space},
+        },
+        scope::{Scope, UserKey},
+        sql::Sql,
+    },
+    text::{
+        measure::ContentHash,
+        words::{EncodedWords, FieldCounts, Word},
+    },
+    tier::hot::HotTier,
+};
+
+/// One moment of the file.
+pub(crate) struct Snapshot<'s> {
+    of: Source<'s>,
+    sql: Sqlite<'s, Reading>,
+}
+
+/// What a snapshot is taken of.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'s> {
+    pub(super) config: &'s Config,
+    pub(super) file: &'s DbFile,
+    pub(super) live: &'s Live,
+    pub(super) hearer: &'s dyn Hearer,
+}
+
+/// Who is told when a read fails.
+pub(super) trait Hearer {
+    /// If the file is lost, no connection stays.
+    fn let_go_if_lost(&self);
+}
+
+impl<'s> Snapshot<'s> {
+    pub(super) fn new(of: Source<'s>, reading: Reading) -> Self {
+        Self { of, sql: Sqlite::held_by(reading, &*of.config.clock) }
+    }
+
+    /// Every question goes through here: a failure is heard of, and no answer counts if the file is not ours any more.
+    /// Beside another file even a snapshot cannot be trusted: that one's log may lie where ours did.
+    fn ask<T>(&self, ask: impl FnOnce(&dyn Sql) -> Result<T>) -> Result<T> {
+        let answer = ask(&self.sql).inspect_err(|error: &Error| self.sql.held().heard(error));
+        self.of.file.check_itself().and(answer).inspect_err(|_| self.of.hearer.let_go_if_lost())
+    }
+
+    /// For tests that look at rows.
+    #[cfg(test)]
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&dyn Sql) -> Result<T>) -> Result<T> {
+        self.ask(look)
+    }
+
+    // Users and sessions.
+
+    /// The user, if it has a place here.
+    pub(crate) fn user(&self, key: &UserKey) -> Result<Option<Scope>> {
+        self.ask(|sql| users::find(sql, key))
+    }
+
+    /// The session, which must be there.
+    pub(crate) fn session(&self, scope: &Scope, id: SessionId) -> Result<SessionRow> {
+        self.ask(|sql| sessions::existing(sql, scope, id))
+    }
+
+    /// The session, if it is there.
+    pub(crate) fn find_session(&self, scope: &Scope, id: SessionId) -> Result<Option<SessionRow>> {
+        self.ask(|sql| sessions::by_id(sql, scope, id))
+    }
+
+    /// The session in which a talk goes on by now, after silence perhaps a successor.
+    pub(crate) fn latest_session(&self, scope: &Scope, id: SessionId) -> Result<SessionRow> {
+        self.ask(|sql| sessions::latest(sql, scope, sessions::existing(sql, scope, id)?))
+    }
+
+    /// The last part of the session with the caller's key.
+    pub(crate) fn session_named(&self, scope: &Scope, key: &str) -> Result<Option<SessionRow>> {
+        self.ask(|sql| sessions::by_caller_id(sql, scope, key))
+    }
+
+    /// The open unnamed sessions, newest first.
+    pub(crate) fn open_unnamed_sessions(&self, scope: &Scope) -> Result<Vec<SessionRow>> {
+        self.ask(|sql| sessions::open_unnamed(sql, scope))
+    }
+
+    /// A user's sessions, newest first.
+    pub(crate) fn sessions(&self, scope: &Scope) -> Result<Vec<SessionRow>> {
+        self.ask(|sql| sessions::list(sql, scope))
+    }
+
+    /// Open sessions behind a place that have been silent since before `cutoff`, with the users they belong to.
+    pub(crate) fn silent_sessions(
+        &self,
+        cutoff: DateTime<Utc>,
+        after: SessionNo,
+        limit: u32,
+    ) -> Result<Vec<(SessionNo, Scope, SessionId)>> {
+        self.ask(|sql| sessions::silent(sql, cutoff, after, limit))
+    }
+
+    // Turns, wherever they are.
+
+    /// The session's hot tier: as it is cached if the row says that this still holds, else from the rows.
+    pub(crate) fn hot(&self, scope: &Scope, session: &SessionRow) -> Result<Arc<HotTier>> {
+        let (id, version) = (session.info.id, session.version());
+        if let Some((hot, known)) = self.of.live.known(id)
+            && known == version
+        {
+            return Ok(hot);
+        }
+        let hot = Arc::new(self.ask(|sql| reload::hot(sql, scope, id, self.of.config))?);
+        self.of.live.put(id, Arc::clone(&hot), version, None);
+        Ok(hot)
+    }
+
+    /// The newest turns of a session that are not cold and come before `before`, newest first, as long as `take` wants
+    /// another, counted by the tokenizer in use.
+    pub(crate) fn newest_before(
+        &self,
+        scope: &Scope,
+        session: &SessionRow,
+        before: u32,
+        take: impl FnMut(&Turn) -> bool,
+    ) -> Result<Read> {
+        self.ask(|sql| turns::newest_before(sql, scope, session.session_no, before, take))
+            .map(|read| self.recounted_all(read))
+    }
+
+    /// The warm turns of a session behind a place, oldest first, until `is_enough`, counted by the tokenizer in use.
+    pub(crate) fn warm_after(
+        &self,
+        scope: &Scope,
+        session: &SessionRow,
+        after: u32,
+        is_enough: impl FnMut(&[Turn]) -> bool,
+    ) -> Result<Read> {
+        self.ask(|sql| turns::warm_after(sql, scope, session.session_no, after, is_enough))
+            .map(|read| self.recounted_all(read))
+    }
+
+    /// Shows the words of every turn of a session before `before` to `each`, by the turn's number; the archive's too.
+    pub(crate) fn words_of_session(
+        &self,
+        scope: &Scope,
+        session: &SessionRow,
+        before: u32,
+        each: impl FnMut(u32, EncodedWords<'_>),
+    ) -> Result<()> {
+        self.ask(|sql| originals::for_each_words(sql, scope, session.session_no, before, each))
+    }
+
+    /// Reads originals, one after the other: what is recalled together often lies together.
+    pub(crate) fn originals(&self, scope: &Scope) -> Originals<'_> {
+        Originals { snapshot: self, scope: *scope, reader: originals::Reader::new(&self.sql, scope) }
+    }
+
+    pub(crate) fn turn_by_id(&self, scope: &Scope, id: TurnId) -> Result<Option<Turn>> {
+        Ok(self.ask(|sql| originals::by_id(sql, scope, id))?.map(|turn| self.recounted(turn)))
+    }
+
+    pub(crate) fn turn_by_caller_id(&self, scope: &Scope, caller_id: &str) -> Result<Option<Turn>> {
+        Ok(self.ask(|sql| originals::by_caller_id(sql, scope, caller_id))?.map(|turn| self.recounted(turn)))
+    }
+
+    /// The result of an earlier record with the same caller's id; the same id with other text is a conflict.
+    pub(crate) fn recorded(
+        &self,
+        scope: &Scope,
+        caller_id: &str,
+        hash: ContentHash,
+    ) -> Result<Option<Recorded>> {
+        self.ask(|sql| record::find(sql, scope, caller_id, hash))
+    }
+
+    /// Every move of a session's turns, in the turns' order and each turn's own.
+    pub(crate) fn transitions(&self, scope: &Scope, session: &SessionRow) -> Result<Vec<Transition>> {
+        self.ask(|sql| turns::transitions(sql, scope, (session.info.id, session.session_no)))
+    }
+
+    /// The backend's state at a turn, wherever the turn is; `None` if there was none, or no such turn.
+    pub(crate) fn state_at(
+        &self,
+        scope: &Scope,
+        session: &SessionRow,
+        number: u32,
+    ) -> Result<Option<SnapshotId>> {
+        self.ask(|sql| originals::snapshot(sql, scope, session.place(number)))
+    }
+
+    /// What the next slice of a session's restoration puts back.
+    pub(crate) fn unpack(&self, scope: &Scope, session: SessionId) -> Result<Option<Unpacked>> {
+        self.ask(|sql| restore::unpack(sql, scope, session))
+    }
+
+    // Summaries, anchors, receipts.
+
+    /// The summary that stands for a turn.
+    pub(crate) fn summary_of(&self, scope: &Scope, turn: TurnId) -> Result<Option<Summary>> {
+        self.ask(|sql| summaries::of_turn(sql, scope, turn))
+    }
+
+    /// The summary that stands at a place of a session.
+    pub(crate) fn summary_at(&self, scope: &Scope, place: Place) -> Result<Option<Summary>> {
+        self.ask(|sql| summaries::at(sql, scope, place))
+    }
+
+    /// The summaries of a session, in its order.
+    pub(crate) fn summaries(&self, scope: &Scope, session: SessionId) -> Result<Vec<Summary>> {
+        self.ask(|sql| summaries::of_session(sql, scope, session))
+    }
+
+    /// Every anchor of the user, by subject and attribute, the newest value first.
+    pub(crate) fn anchors(&self, scope: &Scope) -> Result<Vec<Anchor>> {
+        self.ask(|sql| anchors::list(sql, scope))
+    }
+
+    /// The same, but for those that are damaged, themselves or their evidence; and how many those are.
+    pub(crate) fn sound_anchors(&self, scope: &Scope) -> Result<(Vec<Anchor>, usize)> {
+        self.ask(|sql| anchors::sound(sql, scope))
+    }
+
+    /// The turns that say that an anchor holds, by their numbers.
+    pub(crate) fn sources_of_anchor(&self, scope: &Scope, anchor: AnchorId) -> Result<Vec<u32>> {
+        self.ask(|sql| anchors::sources(sql, scope, anchor))
+    }
+
+    pub(crate) fn receipt(&self, scope: &Scope, id: ReceiptId) -> Result<Option<Receipt>> {
+        self.ask(|sql| receipts::by_id(sql, scope, id))
+    }
+
+    /// The newest receipts of a user, newest first, without their items.
+    pub(crate) fn newest_receipts(&self, scope: &Scope, limit: u32) -> Result<Vec<Receipt>> {
+        self.ask(|sql| receipts::newest(sql, scope, limit))
+    }
+
+    /// The units that are warm in a session for they were of use in it, the newest of use first.
+    pub(crate) fn promoted(&self, scope: &Scope, session: &SessionRow, limit: u32) -> Result<Vec<Seq>> {
+        self.ask(|sql| receipts::promoted(sql, scope, session.session_no, limit))
+    }
+
+    // Units, and the index of them.
+
+    /// How far the user's units are; nothing: the user is gone.
+    pub(crate) fn extent(&self, scope: &Scope) -> Result<Extent> {
+        self.ask(|sql| units::extent(sql, scope))
+    }
+
+    /// What a unit stands for, and what its caller calls it.
+    pub(crate) fn unit(&self, scope: &Scope, seq: Seq) -> Result<Option<NamedUnit>> {
+        self.ask(|sql| turns::unit_by_seq(sql, scope, seq))
+    }
+
+    pub(crate) fn unit_by_caller_id(&self, scope: &Scope, caller_id: &str) -> Result<Option<KnownUnit>> {
+        self.ask(|sql| turns::unit_by_caller_id(sql, scope, caller_id))
+    }
+
+    /// Shows the units after `after` up to `until`, in their order, with their words wherever they are.
+    pub(crate) fn units(
+        &self,
+        scope: &Scope,
+        range: (Seq, Seq),
+        each: impl FnMut(Unit) -> Result<()>,
+    ) -> Result<()> {
+        self.ask(|sql| units::for_each(sql, scope, range, each))
+    }
+
+    /// Shows the facts of every indexed unit, ascending; those of a damaged block are read from the rows. Returns how
+    /// many blocks are damaged.
+    pub(crate) fn indexed_facts(&self, scope: &Scope, each: impl FnMut(Facts)) -> Result<usize> {
+        self.ask(|sql| unit_blocks::for_each_facts(sql, scope, each))
+    }
+
+    /// Shows every posting of a word that can be read, ascending.
+    pub(crate) fn postings(
+        &self,
+        scope: &Scope,
+        word: Word,
+        each: impl FnMut(u32, FieldCounts),
+    ) -> Result<Shown> {
+        self.ask(|sql| postings::for_each(sql, scope, word, each))
+    }
+
+    /// The next whole blocks that are not in the index; `None`: there is none.
+    pub(crate) fn next_index_batch(&self, scope: &Scope) -> Result<Option<Batch>> {
+        self.ask(|sql| index::next_batch(sql, scope))
+    }
+
+    /// Whether nothing of the user is indexed, and yet there are postings.
+    pub(crate) fn is_index_begun_anew(&self, scope: &Scope) -> Result<bool> {
+        self.ask(|sql| index::is_begun_anew(sql, scope))
+    }
+
+    /// What of the user's index is damaged, row by row.
+    pub(crate) fn index_damage(&self, scope: &Scope) -> Result<Damage> {
+        self.ask(|sql| mend::damage(sql, scope))
+    }
+
+    /// Whether anything was derived of anybody by older rules than this build's.
+    pub(crate) fn has_stale_rules(&self) -> Result<bool> {
+        self.ask(derive::has_stale)
+    }
+
+    /// The next units to be derived anew, and what is new of them; `None`: there is none.
+    pub(crate) fn next_rederived(&self, scope: &Scope, begun: Begun) -> Result<Option<Rederived>> {
+        self.ask(|sql| derive::next(sql, scope, begun))
+    }
+
+    // Vectors.
+
+    /// The space of a model, if it has a place in the file.
+    pub(crate) fn space(&self, wanted: &EmbeddingSpace) -> Result<Option<Space>> {
+        self.ask(|sql| vectors::space(sql, wanted))
+    }
+
+    /// Up to which unit a user is embedded in a space.
+    pub(crate) fn embedded_seq(&self, scope: &Scope, space: Space) -> Result<Seq> {
+        self.ask(|sql| vectors::embedded_seq(sql, scope, space))
+    }
+
+    /// Bytes of a user's vectors from a block on, their places included.
+    pub(crate) fn vector_bytes(&self, scope: &Scope, space: Space, first: u32) -> Result<usize> {
+        self.ask(|sql| vectors::bytes(sql, scope, space, first))
+    }
+
+    /// Shows the blocks of a user's vectors from a block on. Returns how many cannot be read.
+    pub(crate) fn vector_blocks(
+        &self,
+        scope: &Scope,
+        space: Space,
+        first: u32,
+        each: impl FnMut(Block<'_>),
+    ) -> Result<usize> {
+        self.ask(|sql| vectors::for_each_block(sql, scope, space, first, each))
+    }
+
+    /// Units without a vector in the space, which were tried less than `max_tries` times.
+    pub(crate) fn vector_gaps(&self, scope: &Scope, space: Space, max_tries: u32) -> Result<Vec<u32>> {
+        self.ask(|sql| vectors::gaps(sql, scope, space, max_tries))
+    }
+
+    /// How many units the embedder of the space refused.
+    pub(crate) fn vector_gap_count(&self, scope: &Scope, space: Space) -> Result<u32> {
+        self.ask(|sql| vectors::gap_count(sql, scope, space))
+    }
+
+    /// How far every user with a turn is embedded by every model.
+    pub(crate) fn embedding_status(&self) -> Result<Vec<EmbeddingStatus>> {
+        self.ask(embedding::status)
+    }
+
+    // Jobs.
+
+    /// All jobs, in the order in which they will run.
+    pub(crate) fn jobs(&self) -> Result<Vec<JobInfo>> {
+        self.ask(jobs::list)
+    }
+
+    /// How many jobs, of one kind only if that is said, are due by now, and when the next of the others is.
+    pub(crate) fn due_jobs(&self, only: Option<JobKind>) -> Result<(u64, Option<DateTime<Utc>>)> {
+        self.ask(|sql| jobs::due(sql, sql.lease_clock()?, self.of.config.lease_ms, only))
+    }
+
+    fn recounted(&self, turn: Turn) -> Turn {
+        reload::recounted(turn, self.of.config)
+    }
+
+    fn recounted_all(&self, read: Read) -> Read {
+        Read { turns: read.turns.into_iter().map(|turn| self.recounted(turn)).collect(), ..read }
+    }
+}
+
+/// Originals, read from one snapshot.
+pub(crate) struct Originals<'r> {
+    snapshot: &'r Snapshot<'r>,
+    scope: Scope,
+    reader: originals::Reader<'r>,
+}
+
+impl Originals<'_> {
+    /// One turn by its place in its session, counted by the tokenizer in use.
+    pub(crate) fn turn_at(&mut self, place: Place) -> Result<Option<Turn>> {
+        let Self { snapshot, reader, .. } = self;
+        let turn = snapshot.ask(|_| reader.by_number(place))?;
+        Ok(turn.map(|turn| snapshot.recounted(turn)))
+    }
+
+    /// What is embedded of a turn: its pieces, or, where its original was deleted, its summary.
+    pub(crate) fn pieces_at(&mut self, place: Place) -> Result<Vec<Piece>> {
+        let Self { snapshot, scope, reader } = self;
+        snapshot.ask(|sql| unit_texts::pieces_at(sql, scope, (reader, place)))
+    }
+}

@@ -1,0 +1,379 @@
+//! The six calls by which rows are read and written. What stands behind them is `file/`; what is asked by them stands in
+//! `rows/`.
+
+use chrono::{DateTime, Utc};
+use serde::de::DeserializeOwned;
+
+use crate::{
+    compress::derived::RuleVersions,
+    error::{Error, ErrorKind, Result},
+    model::{
+        ids::UserId,
+        instant,
+        place::{Seq, UserNo},
+    },
+};
+
+/// A transaction, as `rows/` speaks to it: parameters are counted from 1, and each text is complete by itself.
+pub(crate) trait Sql {
+    /// Shows the rows of a statement one by one, until `each` has seen enough. `each` runs no statement. A write with
+    /// `RETURNING` is done as a whole, however many of its rows are looked at.
+    fn query(
+        &self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        each: &mut dyn FnMut(&Row<'_>) -> Result<Flow>,
+    ) -> Result<()>;
+
+    /// The same statement for each of many sets of parameters; `each` is told the set that a row belongs to.
+    fn query_many(
+        &self,
+        sql: &'static str,
+        sets: &[Vec<Value<'_>>],
+        each: &mut dyn FnMut(usize, &Row<'_>) -> Result<()>,
+    ) -> Result<()>;
+
+    /// A write whose answer nobody needs. It may be done later: with the next read, or with the commit.
+    fn put(&self, sql: &'static str, params: &[Value<'_>], expect: Expect) -> Result<()>;
+
+    /// A write, and how many rows it changed.
+    fn change(&self, sql: &'static str, params: &[Value<'_>]) -> Result<u64>;
+
+    /// The user's row, which nobody else changes until the transaction ends; `None`: the user is gone.
+    fn lock_user(&self, user_no: UserNo) -> Result<Option<UserRow>>;
+
+    /// The present, for leases alone: of the database's clock, where it has one.
+    fn lease_clock(&self) -> Result<DateTime<Utc>>;
+}
+
+/// Whether a statement's next row is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    Next,
+    Stop,
+}
+
+/// What must be true of the rows that a write changes; else the act fails, and all of it is rolled back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Expect {
+    Any,
+    /// Exactly one, or this error.
+    One(fn() -> Error),
+}
+
+impl Expect {
+    pub(super) fn check(self, changed: u64) -> Result<()> {
+        match self {
+            Self::One(error) if changed != 1 => Err(error()),
+            Self::One(_) | Self::Any => Ok(()),
+        }
+    }
+}
+
+/// What a user's row says of all that is kept of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UserRow {
+    pub(crate) user_id: UserId,
+    /// Raised when something of the user was erased or replaced.
+    pub(crate) epoch: i64,
+    /// The newest unit; 0: none.
+    pub(crate) last_seq: Seq,
+    /// Units up to here are in the postings and blocks.
+    pub(crate) indexed_seq: Seq,
+    /// Raised when an anchor changes.
+    pub(crate) anchor_version: i64,
+    /// By which rules what is kept of the user was derived.
+    pub(crate) rules: RuleVersions,
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Value<'a> {
+    Null,
+    Integer(i64),
+    Real(f64),
+    /// UTF-8, unless it is damaged.
+    Text(&'a [u8]),
+    Bytes(&'a [u8]),
+    /// Kept as text; read as such.
+    Instant(DateTime<Utc>),
+}
+
+/// What can be written to a column.
+pub(crate) trait ToColumn {
+    fn to_column(&self) -> Value<'_>;
+}
+
+/// What can be read from a column; `None`: these are not its values.
+pub(crate) trait FromColumn: Sized {
+    fn from_column(value: Value<'_>) -> Option<Self>;
+}
+
+/// The parameters of a statement, in their order.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => {
+        &[$($crate::store::sql::ToColumn::to_column(&$value)),*]
+    };
+}
+pub(crate) use values;
+
+/// A row that a statement found, read by the places of its columns, from 0.
+pub(crate) struct Row<'r>(&'r dyn Columns);
+
+/// The row of a database, as it lends its values.
+pub(super) trait Columns {
+    fn value(&self, at: usize) -> Result<Value<'_>>;
+
+    /// The first of them, as many as there is room for: one call for a whole row.
+    fn fill<'v>(&'v self, values: &mut [Value<'v>]) -> Result<()> {
+        for (at, value) in values.iter_mut().enumerate() {
+            *value = self.value(at)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'r> Row<'r> {
+    pub(super) fn new(columns: &'r dyn Columns) -> Self {
+        Self(columns)
+    }
+
+    /// What stands in a column.
+    pub(crate) fn value(&self, at: usize) -> Result<Value<'r>> {
+        self.0.value(at)
+    }
+
+    /// The same, as what it is to be. A row that holds anything else is damaged.
+    pub(crate) fn get<T: FromColumn>(&self, at: usize) -> Result<T> {
+        read(self.value(at)?, at)
+    }
+
+    /// What stands in the first columns, for who needs it more than once.
+    pub(crate) fn values<const N: usize>(&self) -> Result<[Value<'r>; N]> {
+        let mut values = [Value::Null; N];
+        self.0.fill(&mut values)?;
+        Ok(values)
+    }
+
+    /// A column that holds JSON. Its parser quotes what it stumbles over; only the place is passed on.
+    pub(crate) fn json<T: DeserializeOwned>(&self, at: usize) -> Result<T> {
+        let (Value::Text(text) | Value::Bytes(text)) = self.value(at)? else { return Err(unreadable(at)) };
+        serde_json::from_slice(text).map_err(|_| unreadable(at))
+    }
+}
+
+/// A value of the column at `at`, as what it is to be.
+#[inline]
+pub(crate) fn read<T: FromColumn>(value: Value<'_>, at: usize) -> Result<T> {
+    T::from_column(value).ok_or_else(|| unreadable(at))
+}
+
+#[cold]
+fn unreadable(at: usize) -> Error {
+    Error::caused(
+        ErrorKind::Corrupt,
+        "a row of the file cannot be read; run doctor",
+        format!("column {at} of the statement holds something else than it promises"),
+    )
+}
+
+/// A row that must be there, and is not.
+pub(crate) fn missing() -> Error {
+    Error::new(ErrorKind::Corrupt, "a row of the file is missing; run doctor")
+}
+
+impl dyn Sql + '_ {
+    /// The first row of a statement; `None`: it finds none.
+    pub(crate) fn one<T>(
+        &self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut found = None;
+        self.query(sql, params, &mut |row| {
+            found = Some(read(row)?);
+            Ok(Flow::Stop)
+        })?;
+        Ok(found)
+    }
+
+    /// The first column of a statement that always finds a row: a count, or whether something is there.
+    pub(crate) fn scalar<T: FromColumn>(&self, sql: &'static str, params: &[Value<'_>]) -> Result<T> {
+        self.one(sql, params, |row| row.get(0))?.ok_or_else(missing)
+    }
+
+    /// Every row of a statement.
+    pub(crate) fn list<T>(
+        &self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut found = Vec::new();
+        self.query(sql, params, &mut |row| {
+            found.push(read(row)?);
+            Ok(Flow::Next)
+        })?;
+        Ok(found)
+    }
+}
+
+impl<T: ToColumn + ?Sized> ToColumn for &T {
+    fn to_column(&self) -> Value<'_> {
+        (**self).to_column()
+    }
+}
+
+impl<T: ToColumn> ToColumn for Option<T> {
+    fn to_column(&self) -> Value<'_> {
+        self.as_ref().map_or(Value::Null, T::to_column)
+    }
+}
+
+impl<T: FromColumn> FromColumn for Option<T> {
+    fn from_column(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Null => Some(None),
+            value => T::from_column(value).map(Some),
+        }
+    }
+}
+
+macro_rules! integer_columns {
+    ($($integer:ty),*) => { $(
+        impl FromColumn for $integer {
+            fn from_column(value: Value<'_>) -> Option<Self> {
+                match value {
+                    Value::Integer(number) => number.try_into().ok(),
+                    _ => None,
+                }
+            }
+        }
+    )* };
+}
+
+integer_columns!(i64, u64, u32, u16, u8, usize);
+
+macro_rules! small_integer_columns {
+    ($($integer:ty),*) => { $(
+        impl ToColumn for $integer {
+            fn to_column(&self) -> Value<'_> {
+                Value::Integer(i64::from(*self))
+            }
+        }
+    )* };
+}
+
+small_integer_columns!(i64, u32, u16, u8, bool);
+
+macro_rules! large_integer_columns {
+    ($($integer:ty),*) => { $(
+        impl ToColumn for $integer {
+            fn to_column(&self) -> Value<'_> {
+                Value::Integer(i64::try_from(*self).unwrap_or(i64::MAX))
+            }
+        }
+    )* };
+}
+
+large_integer_columns!(u64, usize);
+
+impl FromColumn for bool {
+    fn from_column(value: Value<'_>) -> Option<Self> {
+        i64::from_column(value).map(|number| number != 0)
+    }
+}
+
+impl ToColumn for f64 {
+    fn to_column(&self) -> Value<'_> {
+        Value::Real(*self)
+    }
+}
+
+impl FromColumn for f64 {
+    #[expect(clippy::cast_precision_loss, reason = "whole numbers that stand for a fraction are small")]
+    fn from_column(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Real(number) => Some(number),
+            Value::Integer(number) => Some(number as f64),
+            _ => None,
+        }
+    }
+}
+
+impl ToColumn for str {
+    fn to_column(&self) -> Value<'_> {
+        Value::Text(self.as_bytes())
+    }
+}
+
+impl ToColumn for String {
+    fn to_column(&self) -> Value<'_> {
+        Value::Text(self.as_bytes())
+    }
+}
+
+impl FromColumn for String {
+    fn from_column(value: Value<'_>) -> Option<Self> {
+        text(value).map(str::to_owned)
+    }
+}
+
+impl ToColumn for [u8] {
+    fn to_column(&self) -> Value<'_> {
+        Value::Bytes(self)
+    }
+}
+
+impl ToColumn for Vec<u8> {
+    fn to_column(&self) -> Value<'_> {
+        Value::Bytes(self)
+    }
+}
+
+impl FromColumn for Vec<u8> {
+    fn from_column(value: Value<'_>) -> Option<Self> {
+        bytes(value).map(<[u8]>::to_vec)
+    }
+}
+
+impl<const N: usize> ToColumn for [u8; N] {
+    fn to_column(&self) -> Value<'_> {
+        Value::Bytes(self)
+    }
+}
+
+impl<const N: usize> FromColumn for [u8; N] {
+    fn from_column(value: Value<'_>) -> Option<Self> {
+        bytes(value)?.try_into().ok()
+    }
+}
+
+impl ToColumn for DateTime<Utc> {
+    fn to_column(&self) -> Value<'_> {
+        Value::Instant(*self)
+    }
+}
+
+impl FromColumn for DateTime<Utc> {
+    fn from_column(value: Value<'_>) -> Option<Self> {
+        instant::from_text(text(value)?)
+    }
+}
+
+/// The text that a value is.
+pub(crate) fn text(value: Value<'_>) -> Option<&str> {
+    match value {
+        Value::Text(text) => std::str::from_utf8(text).ok(),
+        _ => None,
+    }
+}
+
+/// The bytes that a value is.
+pub(crate) fn bytes(value: Value<'_>) -> Option<&[u8]> {
+    match value {
+        Value::Bytes(bytes) => Some(bytes),
+        _ => None,
+    }
+}

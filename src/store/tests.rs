@@ -1,0 +1,234 @@
+//! A user's units that are no turns, between those that are: nothing that is asked of turns has another answer for them.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use chrono::TimeDelta;
+
+use crate::{
+    Config, ContextOptions, Embedder, Embedding, EmbeddingSpace, ManualClock, NewTurn, Profile,
+    RecallOptions, RunJobs, Session, Thermocline, User,
+    error::Result,
+    model::{ids::TurnId, place::Owner},
+    store::{
+        Store,
+        acts::index,
+        rows::{units, users},
+        scope::{Scope, UserKey},
+        sql::Expect,
+        write_tx::WriteTx,
+    },
+};
+
+/// Turns that are recorded without anything between them.
+const AT_ONCE: u32 = 40;
+
+/// Knows lamps and all the rest.
+#[derive(Debug)]
+struct Lamps;
+
+impl Embedder for Lamps {
+    fn space(&self) -> EmbeddingSpace {
+        EmbeddingSpace { model: "lamps".into(), revision: String::new(), dims: 2 }
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [String]) -> Embedding<'a> {
+        let of = |text: &String| if text.contains("lamp") { vec![1.0, 0.2] } else { vec![0.1, 1.0] };
+        Box::pin(async move { Ok(texts.iter().map(of).collect()) })
+    }
+}
+
+/// A file in which one life takes place, told to the last detail that both lives must share.
+struct Life {
+    path: PathBuf,
+    clock: Arc<ManualClock>,
+    /// Units that are no turns come between the turns.
+    is_mixed: bool,
+    told: Vec<String>,
+}
+
+impl Life {
+    fn config(&self) -> Config {
+        // A worker would run the jobs beside us.
+        let (clock, embedders) = (self.clock.clone(), vec![Arc::new(Lamps) as Arc<dyn Embedder>]);
+        Config { worker: false, clock, embedders, ..Config::default() }
+    }
+
+    async fn open(&self) -> (Thermocline, User) {
+        let memory = Thermocline::open_with(&self.path, self.config()).await.unwrap();
+        let user = memory.user("alex").await.unwrap();
+        (memory, user)
+    }
+
+    fn tell(&mut self, what: &str, seen: impl std::fmt::Debug) {
+        self.told.push(format!("{what}: {seen:?}"));
+    }
+
+    /// Adds units that are no turns, which is not told.
+    async fn mix(&self, units: u32) {
+        if !self.is_mixed {
+            return;
+        }
+        let store = Store::open(&self.path, self.config()).unwrap();
+        let scope = store.snapshot().unwrap().user(&UserKey::Name("alex".into())).unwrap().unwrap();
+        store.write(move |tx| (0..units).try_for_each(|_| add_other(tx, &scope))).await.unwrap();
+        store.close().unwrap();
+    }
+
+    async fn talk(&self, key: &str) {
+        let (memory, user) = self.open().await;
+        let session = user.session_named(key).await.unwrap();
+        for n in 0..AT_ONCE {
+            self.clock.advance(TimeDelta::minutes(1));
+            let name = if n == 9 { "My name is Alex. " } else { "" };
+            let said = format!(
+                "{name}The okapi of number {n} sleeps in {key}, by the lamp.{}",
+                " And so on.".repeat(n as usize)
+            );
+            session.record(NewTurn::new(said, "Really?").caller_id(format!("{key} {n}"))).await.unwrap();
+        }
+        memory.close().await.unwrap();
+    }
+
+    async fn run_jobs(&mut self, memory: &Thermocline) {
+        let report = memory.run_jobs(RunJobs::default()).await.unwrap();
+        self.tell("jobs", (report.failed, report.later, memory.jobs().await.unwrap().len()));
+    }
+
+    /// Everything that a reader may ask.
+    async fn ask(&mut self, memory: &Thermocline, user: &User, session: &Session) {
+        for profile in [Profile::Default, Profile::Paper, Profile::Recency] {
+            for query in ["The okapi of number 17", "What did I say on 2026-03-01?", "lamp", "Who am I?"] {
+                let options = RecallOptions::default().profile(profile).k(12);
+                let recalled = user.recall(query, options).await.unwrap();
+                let found = |item: &crate::Recalled| {
+                    let turn = item.turn().map(|turn| (turn.said.user_message.clone(), turn.turn_number));
+                    (turn, item.score, item.parts)
+                };
+                let found: Vec<_> = recalled.items.iter().map(found).collect();
+                self.tell(query, (profile, found, recalled.missing));
+            }
+        }
+        let context = session.context("And the lamp of number 12?", ContextOptions::default()).await.unwrap();
+        self.tell("context", (&context.text, context.tokens, &context.missing));
+        let diagnosis = memory.doctor().await.unwrap();
+        let problems: Vec<_> = diagnosis.checks.iter().filter(|check| check.problems > 0).collect();
+        self.tell("doctor", problems);
+        let counted = memory.stats().await.unwrap();
+        self.tell(
+            "stats",
+            (counted.sessions, counted.tiers, counted.cold.archived_turns, counted.recall.vectors),
+        );
+        let status = memory.embedding_status().await.unwrap();
+        let status: Vec<_> = status.iter().map(|of| (&of.space, of.turns, of.embedded, of.gaps)).collect();
+        self.tell("embedded", status);
+    }
+}
+
+fn add_other(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
+    let (seq, now) = (tx.lock(scope)?.last_seq.next()?, tx.now());
+    units::insert(tx.sql, scope, seq, Owner::Other, (TurnId::new(now), None, [7; 16], now))?;
+    users::set_last_seq(tx.sql, scope, seq)?;
+    index::queue_if_due(tx, scope, seq)
+}
+
+/// One life of a user, as it looks from outside.
+async fn live(folder: &Path, is_mixed: bool) -> Vec<String> {
+    let clock = Arc::new(ManualClock::new("2026-03-01T12:00:00Z".parse().unwrap()));
+    let path = folder.join(if is_mixed { "mixed.db" } else { "plain.db" });
+    let mut life = Life { path, clock, is_mixed, told: Vec::new() };
+
+    // Over several blocks of the index, some of them without a turn.
+    life.mix_after_user(3).await;
+    for (key, others) in [("first", 200), ("first", 50), ("second", 70)] {
+        life.talk(key).await;
+        life.mix(others).await;
+    }
+    let (memory, user) = life.open().await;
+    let first = user.session_named("first").await.unwrap();
+    first.end().await.unwrap();
+    life.run_jobs(&memory).await;
+    memory.close().await.unwrap();
+    life.mix(3).await; // Behind the index, and without vectors.
+
+    let (memory, user) = life.open().await;
+    let second = user.session_named("second").await.unwrap();
+    life.ask(&memory, &user, &second).await;
+    life.transfer(&user).await;
+    let context = second.context("And the okapi of number 12?", ContextOptions::default()).await.unwrap();
+    second.record(NewTurn::new("That one.", "Yes.").answering(context.receipt)).await.unwrap();
+    memory.close().await.unwrap();
+    life.promote_other().await;
+
+    let (memory, user) = life.open().await;
+    let first = user.session_by_id(first.id()).await.unwrap();
+    let second = user.session_named("second").await.unwrap();
+    life.ask(&memory, &user, &second).await;
+    second.end().await.unwrap();
+    life.tell("moves", second.transitions().await.unwrap().len());
+    life.run_jobs(&memory).await;
+    life.tell("restored", first.restore().await.unwrap());
+    life.ask(&memory, &user, &second).await;
+    life.tell("erased", first.erase().await.unwrap());
+    life.run_jobs(&memory).await;
+    life.ask(&memory, &user, &second).await;
+    life.tell("erased", user.erase().await.unwrap());
+    memory.close().await.unwrap();
+    let store = Store::open(&life.path, life.config()).unwrap();
+    let left =
+        store.snapshot().unwrap().look(|sql| sql.scalar::<u64>("SELECT count(*) FROM recall_units", &[]));
+    life.tell("left", left.unwrap());
+    life.told
+}
+
+impl Life {
+    /// Adds units before the user's first turn.
+    async fn mix_after_user(&self, units: u32) {
+        let (memory, user) = self.open().await;
+        user.session_named("first").await.unwrap();
+        memory.close().await.unwrap();
+        self.mix(units).await;
+    }
+
+    /// Says of a unit that is no turn that it was of use in the open session, which is not told.
+    async fn promote_other(&self) {
+        if !self.is_mixed {
+            return;
+        }
+        let store = Store::open(&self.path, self.config()).unwrap();
+        let promotion = "INSERT INTO promotions (user_no, session_no, seq, promoted_at)
+            SELECT u.user_no, s.session_no, 2, '2026-03-02T00:00:00.000Z'
+            FROM user_scopes AS u JOIN conversation_sessions AS s ON s.caller_id = 'second'";
+        store.write(move |tx| tx.sql.put(promotion, &[], Expect::Any)).await.unwrap();
+        store.close().unwrap();
+    }
+
+    /// Takes the user to another file: the turns arrive there, alone.
+    async fn transfer(&mut self, user: &User) {
+        let to = self.path.with_extension("jsonl");
+        self.tell("exported", user.export(std::fs::File::create(&to).unwrap()).await.unwrap());
+        let other = Thermocline::open_with(self.path.with_extension("other"), self.config()).await.unwrap();
+        let from = std::io::BufReader::new(std::fs::File::open(&to).unwrap());
+        self.tell("imported", other.import("alex", from).await.unwrap());
+        let user = other.user("alex").await.unwrap();
+        self.run_jobs(&other).await;
+        let second = user.session_named("second").await.unwrap();
+        self.ask(&other, &user, &second).await;
+        other.close().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn units_that_are_no_turns_change_nothing_that_is_seen_of_turns() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = live(folder.path(), false).await;
+    assert!(plain.iter().any(|told| told.starts_with("doctor: []")), "{plain:?}");
+    assert!(plain.last().is_some_and(|told| told == "left: 0"));
+    let mixed = live(folder.path(), true).await;
+    for (plain, mixed) in plain.iter().zip(&mixed) {
+        assert_eq!(plain, mixed);
+    }
+    assert_eq!(plain.len(), mixed.len());
+}

@@ -1,0 +1,61 @@
+//! What the commands of one transaction work with.
+
+use std::{collections::HashMap, sync::Arc};
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    config::Config,
+    error::Result,
+    model::{ids::SessionId, instant},
+    store::{
+        acts::reload,
+        live::Live,
+        rows::{
+            sessions::{SessionRow, Version},
+            users,
+        },
+        scope::Scope,
+        sql::{Sql, UserRow},
+    },
+    tier::hot::HotTier,
+};
+
+/// Hot tiers as the open transaction leaves them, to be published once it is committed. `None`: no longer known.
+pub(crate) type Staged = HashMap<SessionId, Option<(Arc<HotTier>, Version)>>;
+
+/// What the commands of a transaction work with.
+pub(crate) struct WriteTx<'a> {
+    pub(crate) sql: &'a dyn Sql,
+    pub(crate) config: &'a Config,
+    pub(crate) live: &'a Live,
+    pub(crate) staged: &'a mut Staged,
+    /// A job was queued: whoever runs them is told once this is committed.
+    pub(crate) has_work: bool,
+}
+
+impl WriteTx<'_> {
+    /// The system clock.
+    pub(crate) fn now(&self) -> DateTime<Utc> {
+        instant::clamped(self.config.clock.now())
+    }
+
+    /// The user's row, which nobody else changes until this transaction ends: every act on a user begins with it.
+    pub(crate) fn lock(&self, scope: &Scope) -> Result<UserRow> {
+        let found = self.sql.lock_user(scope.user_no)?;
+        found.filter(|row| row.user_id == scope.user_id).ok_or_else(users::gone)
+    }
+
+    /// The session's hot tier: as this transaction left it, else as it is cached if the row says that this still
+    /// holds, else from the rows.
+    pub(crate) fn hot(&self, scope: &Scope, session: &SessionRow) -> Result<HotTier> {
+        let known = match self.staged.get(&session.info.id) {
+            Some(staged) => staged.clone(),
+            None => self.live.known(session.info.id),
+        };
+        match known {
+            Some((hot, version)) if version == session.version() => Ok(HotTier::clone(&hot)),
+            _ => reload::hot(self.sql, scope, session.info.id, self.config),
+        }
+    }
+}
