@@ -8,7 +8,7 @@ use crate::{
     embed::{Embedder, QUERY_TIMEOUT_MS},
     error::{Error, Result},
     faults::Faults,
-    model::profile::Profile,
+    model::{profile::Profile, tier::MAX_HOT_TURNS},
     text::tokens::Tokenizer,
 };
 
@@ -206,7 +206,7 @@ impl Config {
     fn knobs(&self) -> [(&'static str, u64, u64, u64); 20] {
         const MILLION: u64 = 1_000_000;
         [
-            ("hot_turns", self.hot_turns as u64, 1, 50),
+            ("hot_turns", self.hot_turns as u64, 1, MAX_HOT_TURNS),
             ("hot_tokens", self.hot_tokens.into(), 1, MILLION),
             ("warm_turns", self.warm_turns as u64, 1, 1_000),
             ("warm_tokens", self.warm_tokens.into(), 1, MILLION),

@@ -96,13 +96,17 @@ pub(crate) fn strength(count: u32) -> f64 {
     1.0 - 0.5_f64.powi(i32::try_from(count.min(1_000)).unwrap_or(1_000))
 }
 
+/// The most bytes of a key: an index entry of other databases holds no more than about twice that.
+const MAX_KEY_BYTES: usize = 1_024;
+
 /// What makes two spellings one value: case, width, blanks and the punctuation around it do not count.
 pub(crate) fn value_key(value: &str) -> String {
     let folded: String = value.nfkc().flat_map(char::to_lowercase).collect();
     let words: Vec<&str> = folded.split_whitespace().collect();
     let joined = words.join(" ");
     let trimmed = joined.trim_matches(|c: char| !c.is_alphanumeric() && c != '+' && c != '#');
-    if trimmed.is_empty() { joined } else { trimmed.to_owned() }
+    let key = if trimmed.is_empty() { &joined } else { trimmed };
+    key[..key.floor_char_boundary(MAX_KEY_BYTES)].to_owned()
 }
 
 #[cfg(test)]
@@ -199,5 +203,12 @@ mod tests {
         }
         assert_ne!(value_key("C++"), value_key("C"));
         assert_eq!(value_key("!"), "!");
+    }
+
+    #[test]
+    fn a_key_is_bounded_however_long_a_value_grows_when_it_is_folded() {
+        // One letter of three bytes that compatibility folding makes 18 of.
+        let key = value_key(&"\u{fdfa}".repeat(200));
+        assert!((MAX_KEY_BYTES - 3..=MAX_KEY_BYTES).contains(&key.len()), "{}", key.len());
     }
 }

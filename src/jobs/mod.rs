@@ -11,7 +11,7 @@ mod worker;
 
 use std::sync::Arc;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -20,17 +20,19 @@ pub(crate) use self::{erase::erase, worker::Worker};
 use crate::{
     error::{Error, ErrorKind, Result},
     jobs::job::{Ended, Job, ProgressFn, Run, now, timed},
-    model::{instant, job::JobKind, place::SessionNo},
+    model::{
+        instant,
+        job::{JobKind, MAX_ATTEMPTS, wait_after},
+        place::SessionNo,
+    },
     store::{
         Store,
-        rows::jobs::{self, Lease, Unfinished},
+        rows::jobs::{Lease, Unfinished},
         slice_error::SliceResult,
         write_tx::WriteTx,
     },
 };
 
-/// The wait before a second try; doubled for each further one.
-const FIRST_WAIT_MS: i64 = 60_000;
 /// Sessions that silence has ended, ended together.
 const SILENT_AT_ONCE: u32 = 64;
 
@@ -143,11 +145,11 @@ async fn one(run: &mut Run<'_>, lease: Lease, report: &mut JobsReport) {
         }
     };
     let is_last =
-        is_given_up || lease.attempts >= jobs::MAX_ATTEMPTS && !interrupted && lease.kind.may_be_given_up();
+        is_given_up || lease.attempts >= MAX_ATTEMPTS && !interrupted && lease.kind.may_be_given_up();
     let next_run_at = match (is_last, interrupted) {
         (true, _) => None,
         (_, true) => Some(now(run.store)),
-        _ => Some(next_try(&lease, now(run.store))),
+        _ => Some(instant::clamped(now(run.store) + wait_after(lease.attempts, lease.job_no))),
     };
     *(if is_last { &mut report.failed } else { &mut report.later }) += 1;
     run.progress.jobs_ended += 1;
@@ -200,14 +202,4 @@ async fn end_silent(run: &mut Run<'_>) -> Result<u64> {
         }
     }
     Ok(ended)
-}
-
-/// When to try again: after 1, 2, 4 ... minutes, at most an hour, up to a tenth later for each job another, so that
-/// what failed together does not come back together.
-fn next_try(lease: &Lease, now: DateTime<Utc>) -> DateTime<Utc> {
-    let doublings = lease.attempts.saturating_sub(1).min(16);
-    let longest = i64::try_from(jobs::LONGEST_WAIT_MS).unwrap_or(i64::MAX);
-    let wait_ms = (FIRST_WAIT_MS << doublings).min(longest);
-    let spread_ms = wait_ms / 10 * (lease.job_no % 8) / 8;
-    instant::clamped(now + TimeDelta::milliseconds(wait_ms + spread_ms))
 }

@@ -1,6 +1,6 @@
 //! Jobs: work that outlives a process.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
@@ -64,6 +64,21 @@ word_enum! {
         Failed = "failed",
     }
     pub(crate) fn from_word;
+}
+
+/// Tries without any progress before a job is given up: with the waits between them about a day.
+pub(crate) const MAX_ATTEMPTS: u32 = 30;
+/// The wait before a second try; doubled for each further one.
+const FIRST_WAIT_MS: u64 = 60_000;
+/// The longest wait between tries, but for the spread.
+pub(crate) const LONGEST_WAIT_MS: u64 = 3_600_000;
+
+/// How long to wait after so many tries: 1, 2, 4 ... minutes, at most an hour, up to a tenth more for each job another,
+/// so that what failed together does not come back together.
+pub(crate) fn wait_after(attempts: u32, job_no: i64) -> TimeDelta {
+    let doublings = attempts.saturating_sub(1).min(16);
+    let wait_ms = (FIRST_WAIT_MS << doublings).min(LONGEST_WAIT_MS).cast_signed();
+    TimeDelta::milliseconds(wait_ms + wait_ms / 10 * (job_no % 8) / 8)
 }
 
 /// A job as it stands in the file. Contains nothing of what anybody said.

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{ids::SessionId, word_enum::word_enum};
 
+/// The most that `Config::hot_turns` may be: neither a file nor an export says what it was.
+pub(crate) const MAX_HOT_TURNS: u64 = 50;
+
 word_enum! {
     /// Where a turn lives.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

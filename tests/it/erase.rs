@@ -16,9 +16,9 @@ use thermocline::{
 
 use crate::{
     children::{self, say},
-    dump::{ask, assert_same, dump_of_user, meddle, reader},
+    dump::{ask, assert_same, dump_of_user, reader},
     scripted::{Scripted, reads_anchors, stated_anchors},
-    support::{Fixture, at, long_turn, turn},
+    support::{Cut, Fixture, at, long_turn, turn},
 };
 
 /// Bytes of a canary that are searched for: a part of it that is left behind is found too.
@@ -425,24 +425,22 @@ fn an_erase_that_gets_on_is_never_given_up_however_often_it_is_cut_short() {
     const TIMES: usize = 35; // More than the tries that a job has.
     let mut fixture = Fixture::new();
     fixture.config.durability = thermocline::Durability::Relaxed;
+    let cut = Cut::of(&mut fixture.config);
     let memory = fixture.open();
     let user = memory.user("alex").unwrap();
     for n in 0..=TIMES * 32 {
         user.session().unwrap().record(turn(n)).unwrap();
     }
-    for time in (0..TIMES).rev() {
-        let too_few = format!("(SELECT count(*) FROM conversation_turns) <= {}", time * 32);
-        let stop =
-            format!("BEFORE DELETE ON conversation_turns WHEN {too_few} BEGIN SELECT RAISE(ABORT, ''); END");
-        meddle(&fixture.path(), &format!("DROP TRIGGER IF EXISTS stop; CREATE TRIGGER stop {stop}"));
-        if time == TIMES - 1 {
+    for time in 0..TIMES {
+        cut.after(1, "DELETE FROM conversation_turns"); // A slice is gone, and no other.
+        if time == 0 {
             user.erase().unwrap_err();
         } else {
             memory.run_jobs(RunJobs::default()).unwrap();
         }
         fixture.clock.advance(TimeDelta::hours(2));
     }
-    meddle(&fixture.path(), "DROP TRIGGER stop");
+    cut.mend();
     memory.run_jobs(RunJobs::default()).unwrap();
     assert!(memory.find_user("alex").unwrap().is_none(), "{:?}", memory.jobs().unwrap());
 }

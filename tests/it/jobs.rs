@@ -14,9 +14,9 @@ use thermocline::{
 };
 
 use crate::{
-    dump::{DRAWN, ask, assert_same, dump_without, meddle},
+    dump::{DRAWN, ask, assert_same, dump_without},
     scripted::{Scripted, failure, first_words},
-    support::{Fixture, long_turn},
+    support::{Cut, Fixture, long_turn},
 };
 
 /// A session of long turns, ended.
@@ -37,14 +37,15 @@ fn the_job(memory: &Thermocline) -> JobInfo {
 
 #[test]
 fn ending_a_session_queues_its_compression_in_the_same_transaction() {
-    let fixture = Fixture::new();
+    let mut fixture = Fixture::new();
+    let cut = Cut::of(&mut fixture.config);
     let memory = fixture.open();
     let session = memory.user("alex").unwrap().session().unwrap();
     session.record(long_turn(1)).unwrap();
-    meddle(&fixture.path(), "CREATE TRIGGER no BEFORE INSERT ON jobs BEGIN SELECT RAISE(ABORT, ''); END");
+    cut.after(0, "INSERT INTO jobs");
     session.end().unwrap_err();
     assert!(session.info().unwrap().ended_at.is_none(), "without its job it does not end");
-    meddle(&fixture.path(), "DROP TRIGGER no");
+    cut.mend();
     session.end().unwrap();
     let job = the_job(&memory);
     assert_eq!(
@@ -175,12 +176,11 @@ fn wait_s(job: &JobInfo, now: DateTime<Utc>) -> i64 {
 
 #[test]
 fn tries_that_fail_wait_ever_longer_up_to_an_hour_then_the_job_stays_with_its_reason_until_it_is_retried() {
-    let fixture = Fixture::new();
+    let mut fixture = Fixture::new();
+    let cut = Cut::of(&mut fixture.config);
     let memory = fixture.open();
     let session = ended(&memory, "chat", 20);
-    let failing =
-        "CREATE TRIGGER no BEFORE INSERT ON conversation_summaries BEGIN SELECT RAISE(ABORT, ''); END";
-    meddle(&fixture.path(), failing);
+    cut.after(0, "INSERT INTO conversation_summaries");
     let mut waits = Vec::new();
     loop {
         let report = memory.run_jobs(RunJobs::default()).unwrap();
@@ -198,7 +198,7 @@ fn tries_that_fail_wait_ever_longer_up_to_an_hour_then_the_job_stays_with_its_re
     }
     assert!(waits.is_sorted() && waits.iter().all(|wait| (60..=3_960).contains(wait)), "{waits:?}");
     assert!(waits[1] >= 2 * 60 && waits[28] >= 3_600, "{waits:?}");
-    meddle(&fixture.path(), "DROP TRIGGER no");
+    cut.mend();
     fixture.clock.advance(TimeDelta::days(9));
     assert_eq!(memory.run_jobs(RunJobs::default()).unwrap(), thermocline::JobsReport::default());
     assert_eq!(session.turn(20).unwrap().unwrap().memory_tier, MemoryTier::Warm);
@@ -235,16 +235,13 @@ fn the_reason_on_a_job_never_contains_what_was_said() {
 
 #[test]
 fn a_run_that_was_cut_short_goes_on_where_it_was() {
-    let fixture = Fixture::new();
+    let mut fixture = Fixture::new();
+    let cut = Cut::of(&mut fixture.config);
     let memory = fixture.open();
     ended(&memory, "chat", 40);
-    meddle(
-        &fixture.path(),
-        "CREATE TRIGGER no BEFORE UPDATE OF done_count ON jobs WHEN NEW.done_count > 16
-         BEGIN SELECT RAISE(ABORT, ''); END",
-    );
+    cut.after(1, "UPDATE jobs SET done_count = CASE");
     assert_eq!(memory.run_jobs(RunJobs::default()).unwrap().turns, 16);
-    meddle(&fixture.path(), "DROP TRIGGER no");
+    cut.mend();
     fixture.clock.advance(TimeDelta::hours(1));
     let report = memory.run_jobs(RunJobs::default()).unwrap();
     assert_eq!((report.done, report.turns), (1, 24));

@@ -1,11 +1,15 @@
 //! What every test needs: a file in a folder of its own, a clock that stands still, turns of a known size.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
 
 use chrono::{DateTime, Utc};
 use tempfile::TempDir;
 use thermocline::{
-    Config, ManualClock, NewTurn,
+    Config, Faults, ManualClock, Moment, NewTurn,
     blocking::{Session, Thermocline, User},
 };
 
@@ -53,6 +57,69 @@ impl Fixture {
     /// An unnamed session of alex.
     pub fn session(&self) -> Session {
         self.alex().session().unwrap()
+    }
+}
+
+/// Cuts the writer short: a statement fails, and goes on failing until it is mended.
+#[derive(Clone, Default)]
+pub struct Cut(Arc<Mutex<Cutting>>);
+
+#[derive(Default)]
+struct Cutting {
+    /// What is in the statement that fails, and how often it may still run.
+    fails: Option<(String, usize)>,
+    has_failed: bool,
+    /// What ran, in order.
+    ran: Vec<String>,
+}
+
+impl Cut {
+    /// Has the files that are opened with this configuration cut short.
+    pub fn of(config: &mut Config) -> Self {
+        let cut = Self::default();
+        let asked = cut.clone();
+        config.faults =
+            Faults::new(move |moment, statement| moment == Moment::Before && asked.meets(statement));
+        cut
+    }
+
+    fn meets(&self, statement: &str) -> bool {
+        let mut cutting = self.0.lock().unwrap();
+        cutting.ran.push(statement.to_owned());
+        match &mut cutting.fails {
+            Some((part, left)) if statement.contains(part.as_str()) => {
+                let fails = *left == 0;
+                *left = left.saturating_sub(1);
+                cutting.has_failed |= fails;
+                fails
+            }
+            _ => false,
+        }
+    }
+
+    /// From now on the statement with this in it fails, once it has run so often.
+    pub fn after(&self, times: usize, part: &str) {
+        self.0.lock().unwrap().fails = Some((part.to_owned(), times));
+    }
+
+    /// Lets every statement run again. It is a mistake of the test if none has failed.
+    #[track_caller]
+    pub fn mend(&self) {
+        let mut cutting = self.0.lock().unwrap();
+        assert!(std::mem::take(&mut cutting.has_failed), "nothing came to {:?}", cutting.fails);
+        cutting.fails = None;
+    }
+
+    /// Each statement that has run since this was asked last, with one in the midst and the last of its times, from 0.
+    pub fn places(&self) -> Vec<(String, usize)> {
+        let mut times = BTreeMap::new();
+        for statement in std::mem::take(&mut self.0.lock().unwrap().ran) {
+            *times.entry(statement).or_insert(0) += 1;
+        }
+        let each = |(statement, times): (String, usize)| {
+            BTreeSet::from([times / 3, times - 1]).into_iter().map(move |at| (statement.clone(), at))
+        };
+        times.into_iter().flat_map(each).collect()
     }
 }
 

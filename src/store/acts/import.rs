@@ -30,7 +30,7 @@ use crate::{
             anchors::{self, Fold},
             originals, sessions, summaries,
             transfer::{self, AnchorRow, DerivationRow},
-            turns, units, users,
+            turn_row, turns, units, users,
         },
         scope::{Scope, UserKey},
         sql::Sql,
@@ -204,7 +204,7 @@ impl Writing<'_, '_> {
         }
         let words = WordCounts::of(&turn.said).encode();
         let session_no = self.session_no(turn.session_id)?;
-        turns::insert_row(self.tx.sql, &self.scope, session_no, &Turn { seq: seq.into(), ..turn }, &words)
+        turn_row::insert(self.tx.sql, &self.scope, session_no, &Turn { seq: seq.into(), ..turn }, &words)
     }
 
     fn archived(&mut self, turn: Turn) -> Result<()> {

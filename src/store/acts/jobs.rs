@@ -2,7 +2,10 @@
 
 use crate::{
     error::Result,
-    model::{ids::SessionId, job::JobKind},
+    model::{
+        ids::SessionId,
+        job::{JobKind, MAX_ATTEMPTS},
+    },
     store::{
         job_tx::JobTx,
         rows::jobs::{self, Lease, LeaseTime, NewJob, Owed, Unfinished},
@@ -48,7 +51,7 @@ impl WriteTx<'_> {
         let time = lease_time(self)?;
         for state in ["running", "queued"] {
             while let Some(found) = jobs::first_due(self.sql, state, time, only)? {
-                if found.attempts() >= jobs::MAX_ATTEMPTS && found.kind().may_be_given_up() {
+                if found.attempts() >= MAX_ATTEMPTS && found.kind().may_be_given_up() {
                     jobs::give_up(self.sql, &found)?;
                 } else if let Some(lease) = jobs::take(self.sql, found, time)? {
                     return Ok(Some(lease));

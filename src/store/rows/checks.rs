@@ -125,7 +125,7 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
          WHERE (t.memory_tier = 'hot') <> (s.ended_at IS NULL)",
     ),
     (
-        // The most that `Config::hot_turns` may be; the file does not say what it was.
+        // As many as `MAX_HOT_TURNS`.
         "a session has at most 50 hot turns",
         "SELECT count(*) FROM (SELECT 1 FROM conversation_turns WHERE memory_tier = 'hot'
                                GROUP BY session_id HAVING count(*) > 50) AS crowded",
@@ -315,4 +315,20 @@ pub(crate) fn spaces(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Space>> {
 /// The first column of a row. `None` if it holds something else than it promises.
 fn readable<T: FromColumn>(row: &Row<'_>) -> Result<Option<T>> {
     Ok(T::from_column(row.value(0)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::tier::MAX_HOT_TURNS;
+
+    #[test]
+    fn hot_turns_are_held_against_the_most_that_a_caller_may_set() {
+        let (check, query) = COUNTS
+            .iter()
+            .find(|(check, _)| check.contains(" hot turns") && check.contains("at most"))
+            .unwrap();
+        assert_eq!(*check, format!("a session has at most {MAX_HOT_TURNS} hot turns"));
+        assert!(query.contains(&format!("HAVING count(*) > {MAX_HOT_TURNS})")), "{query}");
+    }
 }

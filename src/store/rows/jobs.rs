@@ -10,7 +10,7 @@ use crate::{
     model::{
         ids::{SessionId, UserId},
         instant,
-        job::{JobInfo, JobKind},
+        job::{JobInfo, JobKind, LONGEST_WAIT_MS},
         place::UserNo,
     },
     store::{
@@ -19,11 +19,6 @@ use crate::{
         sql::{Expect, Row, Sql, missing, values},
     },
 };
-
-/// Tries without any progress before a job is given up: with the waits between them about a day.
-pub(crate) const MAX_ATTEMPTS: u32 = 30;
-/// The longest wait between tries.
-pub(crate) const LONGEST_WAIT_MS: u64 = 3_600_000;
 
 /// The present, and how long a lease is from now on, in milliseconds.
 pub(crate) type LeaseTime = (DateTime<Utc>, u64);

@@ -1,14 +1,17 @@
-//! A row of `conversation_turns` as it is read: its key, its checksum, and the turn that it is.
+//! A row of `conversation_turns`, read and written: its key, its checksum, and the turn that it is. Nowhere else stand all
+//! of its columns.
 
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{
-        place::Place,
+        place::{Place, SessionNo},
+        tier::MemoryTier,
         turn::{Said, TokenCounts, Turn},
     },
     store::{
         rows::row_check,
-        sql::{self, FromColumn, Row, Value},
+        scope::Scope,
+        sql::{self, Expect, FromColumn, Row, Sql, Value, values},
     },
 };
 
@@ -65,6 +68,55 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Turn> {
 #[inline]
 fn get<T: FromColumn>(values: &[Value<'_>; TURN_KEY], at: usize) -> Result<T> {
     sql::read(values[at], at)
+}
+
+/// Writes a turn that has its unit already, as it is.
+pub(crate) fn insert(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    turn: &Turn,
+    words: &[u8],
+) -> Result<()> {
+    // Padded while hot, see the column.
+    let pad = if turn.memory_tier == MemoryTier::Hot { "x" } else { "" };
+    sql.put(
+        "INSERT INTO conversation_turns
+           (turn_key, id, user_id, session_id, turn_number, seq, caller_id, timestamp, memory_tier,
+            user_message_tokens, ai_response_tokens, total_tokens, piece_tokens, counted_by, snapshot_id,
+            is_identity_critical, critical_rule, user_name, assistant_name, user_origin, assistant_origin, words,
+            user_message, ai_response, tier_pad)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
+                 ?22, ?23, ?24, ?25)",
+        values![
+            session_no.turn(turn.turn_number),
+            turn.id,
+            scope.user_id,
+            turn.session_id,
+            turn.turn_number,
+            turn.seq,
+            turn.caller_id,
+            turn.timestamp,
+            turn.memory_tier,
+            turn.tokens.user_message_tokens,
+            turn.tokens.ai_response_tokens,
+            turn.tokens.total_tokens,
+            turn.tokens.piece_tokens,
+            turn.tokens.counted_by,
+            turn.snapshot_id,
+            turn.is_identity_critical,
+            turn.critical_rule,
+            turn.said.user_name,
+            turn.said.assistant_name,
+            turn.said.user_origin,
+            turn.said.assistant_origin,
+            words,
+            turn.said.user_message,
+            turn.said.ai_response,
+            pad,
+        ],
+        Expect::Any,
+    )
 }
 
 /// The error for a turn that is not what was recorded.

@@ -13,7 +13,7 @@ use crate::{
     },
     store::{
         rows::{
-            turn_row::{read, turn_columns},
+            turn_row::{self, read, turn_columns},
             units,
         },
         scope::Scope,
@@ -54,7 +54,7 @@ pub(crate) fn insert(
     };
     let unit = (turn.id, turn.caller_id.as_deref(), content_hash, said_at);
     units::insert(sql, scope, seq, Owner::Turn(session_no.turn(turn_number)), unit)?;
-    insert_row(sql, scope, session_no, &turn, &words)?;
+    turn_row::insert(sql, scope, session_no, &turn, &words)?;
     Ok(turn)
 }
 
@@ -73,56 +73,7 @@ pub(crate) fn insert_warm(
         critical_rule: is_marked.then_some(CriticalRule::Caller),
         ..turn.clone()
     };
-    insert_row(sql, scope, session_no, &turn, words)
-}
-
-/// Writes a turn that has its unit already, as it is.
-pub(crate) fn insert_row(
-    sql: &dyn Sql,
-    scope: &Scope,
-    session_no: SessionNo,
-    turn: &Turn,
-    words: &[u8],
-) -> Result<()> {
-    // Padded while hot, see the column.
-    let pad = if turn.memory_tier == MemoryTier::Hot { "x" } else { "" };
-    sql.put(
-        "INSERT INTO conversation_turns
-           (turn_key, id, user_id, session_id, turn_number, seq, caller_id, timestamp, memory_tier,
-            user_message_tokens, ai_response_tokens, total_tokens, piece_tokens, counted_by, snapshot_id,
-            is_identity_critical, critical_rule, user_name, assistant_name, user_origin, assistant_origin, words,
-            user_message, ai_response, tier_pad)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-                 ?22, ?23, ?24, ?25)",
-        values![
-            session_no.turn(turn.turn_number),
-            turn.id,
-            scope.user_id,
-            turn.session_id,
-            turn.turn_number,
-            turn.seq,
-            turn.caller_id,
-            turn.timestamp,
-            turn.memory_tier,
-            turn.tokens.user_message_tokens,
-            turn.tokens.ai_response_tokens,
-            turn.tokens.total_tokens,
-            turn.tokens.piece_tokens,
-            turn.tokens.counted_by,
-            turn.snapshot_id,
-            turn.is_identity_critical,
-            turn.critical_rule,
-            turn.said.user_name,
-            turn.said.assistant_name,
-            turn.said.user_origin,
-            turn.said.assistant_origin,
-            words,
-            turn.said.user_message,
-            turn.said.ai_response,
-            pad,
-        ],
-        Expect::Any,
-    )
+    turn_row::insert(sql, scope, session_no, &turn, words)
 }
 
 /// Moves a turn from hot to warm, and records the move: its first, since a turn begins hot and never comes back. One whose

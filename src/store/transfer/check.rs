@@ -17,15 +17,13 @@ use crate::{
         instant,
         session::{EndReason, SessionInfo},
         summary::{Original, Summary},
-        tier::{MemoryTier, Transition},
+        tier::{MAX_HOT_TURNS, MemoryTier, Transition},
         turn::{NewTurn, Turn},
     },
     store::transfer::{AnchorLine, DeletedTurn, DerivationLine, FORMAT, Line, Transferred},
     text::measure::{self, MAX_NAME_BYTES, check_name},
 };
 
-/// The most that `Config::hot_turns` may be; the export does not say what it was.
-const MAX_HOT_TURNS: u64 = 50;
 /// A name grows when it is folded: a letter of two bytes may become one of three.
 const MAX_SUBJECT_BYTES: usize = 4 * MAX_NAME_BYTES;
 /// Far beyond what a summarizer may say: its sentence, a keyword, its name, a quote.

@@ -7,8 +7,8 @@ use thermocline::{ContextOptions, RunJobs};
 
 use super::{QUESTIONS, answers, asked_at, options, tell_all};
 use crate::{
-    dump::{Dump, ask, assert_same, dump, dump_without, meddle},
-    support::Fixture,
+    dump::{Dump, ask, assert_same, dump, dump_without},
+    support::{Cut, Fixture},
 };
 
 const STORIES: usize = 300;
@@ -50,20 +50,6 @@ fn with_and_without_the_index_the_answers_are_the_same() {
     assert_eq!(answers(&fixture.alex()), more);
 }
 
-/// A statement of the jobs, as the trigger that makes it fail: at the start, in the midst, at the end.
-const FAILURES: &[&str] = &[
-    "INSERT ON postings",
-    "INSERT ON postings WHEN (SELECT count(*) FROM postings) >= 150",
-    "INSERT ON postings WHEN (SELECT count(*) FROM postings) >= 200",
-    "INSERT ON unit_blocks",
-    "INSERT ON unit_blocks WHEN NEW.block_no = 3",
-    "UPDATE OF indexed_seq ON user_scopes",
-    "INSERT ON embedding_spaces",
-    "INSERT ON vector_blocks WHEN NEW.block_no = 2",
-    "UPDATE OF embedded_seq ON user_spaces WHEN NEW.embedded_seq > 128",
-    "DELETE ON jobs WHEN OLD.kind IN ('index', 'embed')",
-];
-
 /// The index, without what is drawn.
 fn index(fixture: &Fixture) -> Dump {
     let tables = ["postings", "unit_blocks", "vector_blocks", "user_spaces", "recall_units"];
@@ -74,42 +60,41 @@ fn index(fixture: &Fixture) -> Dump {
 fn whichever_statement_cuts_the_jobs_short_the_answers_are_the_same_and_the_next_try_ends_the_same() {
     let told = told();
     let expected = answers(&told.alex());
-    let undisturbed = told.copy();
+    let mut undisturbed = told.copy();
+    let cut = Cut::of(&mut undisturbed.config);
     undisturbed.open().run_jobs(RunJobs::default()).unwrap();
     let words: u32 = ask(&undisturbed.path(), "SELECT count(*) FROM postings");
     assert!(words > 250, "more than a slice of words: {words}");
-    for failure in FAILURES {
-        let fixture = told.copy();
-        let trigger = "BEGIN SELECT RAISE(ABORT, 'the disk is a duck'); END";
-        meddle(&fixture.path(), &format!("CREATE TRIGGER failure BEFORE {failure} {trigger}"));
+    for (statement, times) in cut.places() {
+        let mut fixture = told.copy();
+        let cut = Cut::of(&mut fixture.config);
         let memory = fixture.open();
         let alex = memory.user("alex").unwrap();
-        let report = memory.run_jobs(RunJobs::default()).unwrap();
-        assert!(report.later > 0, "{failure}: {report:?}");
-        assert_eq!(answers(&alex), expected, "{failure}");
-        assert_eq!(answers(&fixture.alex()), expected, "{failure}, by a handle that reads the index");
+        cut.after(times, &statement);
+        let _ = memory.run_jobs(RunJobs::default()); // Fails, or says that a job failed.
+        assert_eq!(answers(&alex), expected, "{statement}");
+        assert_eq!(answers(&fixture.alex()), expected, "{statement}, by a handle that reads the index");
         let diagnosis = memory.doctor().unwrap();
-        assert!(diagnosis.is_healthy(), "{failure}: {diagnosis:?}");
+        assert!(diagnosis.is_healthy(), "{statement}: {diagnosis:?}");
 
-        meddle(&fixture.path(), "DROP TRIGGER failure");
-        fixture.clock.advance(TimeDelta::minutes(2)); // The wait before the second try is over.
+        cut.mend();
+        fixture.clock.advance(TimeDelta::minutes(10)); // The wait before the second try is over, and a lease.
         memory.run_jobs(RunJobs::default()).unwrap();
-        assert_eq!(memory.jobs().unwrap(), [], "{failure}");
-        assert_same(&index(&fixture), &index(&undisturbed), failure);
-        assert_eq!(answers(&alex), expected, "{failure}, after the second try");
+        assert_eq!(memory.jobs().unwrap(), [], "{statement}");
+        assert_same(&index(&fixture), &index(&undisturbed), &statement);
+        assert_eq!(answers(&alex), expected, "{statement}, after the second try");
     }
 }
 
 #[test]
 fn what_is_erased_from_a_half_written_index_does_not_come_back() {
-    let fixture = told().copy();
-    let failure = "INSERT ON postings WHEN (SELECT count(*) FROM postings) >= 150";
-    let trigger = "BEGIN SELECT RAISE(ABORT, 'the disk is a duck'); END";
-    meddle(&fixture.path(), &format!("CREATE TRIGGER failure BEFORE {failure} {trigger}"));
+    let mut fixture = told().copy();
+    let cut = Cut::of(&mut fixture.config);
     let memory = fixture.open();
     let alex = memory.user("alex").unwrap();
+    cut.after(150, "INSERT INTO postings");
     memory.run_jobs(RunJobs::default()).unwrap();
-    meddle(&fixture.path(), "DROP TRIGGER failure");
+    cut.mend();
     let cached = fixture.alex();
     answers(&cached);
     alex.find_session("talk 3").unwrap().unwrap().erase().unwrap();
