@@ -32,5 +32,6 @@ SELECT job_no, kind, user_no, session_no, session,
        done, total AS turns, attempts AS tries,
        replace(replace(replace(last_error, char(10), ' '), char(13), ' '), char(27), '?') AS last_error
 FROM v_jobs
-ORDER BY state = 'failed', CASE WHEN kind = 'compress' THEN 1 WHEN kind IN ('index', 'embed') THEN 2 ELSE 0 END,
+ORDER BY state = 'failed', CASE kind WHEN 'erase' THEN 0 WHEN 'scrub' THEN 0 WHEN 'compress' THEN 1
+                                     WHEN 'derive' THEN 3 ELSE 2 END,
          next_run, job_no;

@@ -4,8 +4,11 @@ pub(crate) mod facts;
 pub(crate) mod inverted;
 pub(crate) mod postings;
 
-/// Units of one block, by their place in the user's order: block 0 holds the units 1 to 64.
+/// Units of one block, by their place in the user's order: block 0 holds the units 1 to 64. Files hold blocks of this
+/// size: whoever changes it adds a migration that empties `unit_blocks`, `vector_blocks` and `vector_gaps` and sets
+/// `indexed_seq` and `embedded_seq` to 0.
 pub(crate) const BLOCK_UNITS: u32 = 64;
+const _: () = assert!(BLOCK_UNITS <= 256, "a place in a block is one byte");
 
 /// The block of a unit.
 pub(crate) fn block_of(seq: u32) -> u32 {

@@ -9,7 +9,7 @@ use crate::{
     clock::Stopwatch,
     compress::{
         Summarizer, Verdict, archive,
-        plan::{self, Rules, Verdicts},
+        plan::{self, CHUNK_TURNS, Rules, Verdicts},
         verify::{self, Sorted},
     },
     config::Originals,
@@ -32,9 +32,7 @@ use crate::{
     },
 };
 
-/// What is read and thought over at once: bounds the memory of a job, and what a slow LLM#1 is asked before its first
-/// answers are kept.
-const CHUNK_TURNS: usize = 16;
+/// A chunk of fewer turns than `CHUNK_TURNS` has so many bytes at least.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// Compresses what is left of the session.

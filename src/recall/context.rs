@@ -39,7 +39,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct ContextOptions {
-    /// Tokens of the final string at most. Default: the sum of the configured shares, 4,400.
+    /// Tokens of the final string at most. Default: the sum of [`Config::shares`](crate::Config::shares).
     pub budget_tokens: Option<u32>,
     /// The moment of asking, which the context shows so that its dates mean something. Default: the clock's.
     pub now: Option<DateTime<Utc>>,

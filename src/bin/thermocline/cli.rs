@@ -152,7 +152,7 @@ pub(crate) enum Verb {
     ///
     /// recall@k: the share of a question's evidence among the first k turns. hit@10: whether any of it is. NDCG@10: the
     /// same, higher places counting more (1 / log2(place + 1), over the best possible). Session recall@5: the share of
-    /// the evidence's sessions among the first 5, ranked by their best turn. All evidence in 900 tokens: the share of
+    /// the evidence's sessions among the first 5, ranked by their best turn. All evidence in a cold part: the share of
     /// questions of which a context with a cold part of 900 tokens shows every evidence turn whole, its user's half or an
     /// extract to the letter; a summary does not count, and is reported beside it. All are means over the questions;
     /// times are of recall alone, once the user's index is in memory. main leaves out the categories adversarial and

@@ -302,7 +302,7 @@ const ROWS: [Row; 12] = [
     ("hit@10", |of| format!("{:.3}", of.hit_10)),
     ("NDCG@10", |of| format!("{:.3}", of.ndcg_10.abs())),
     ("session recall@5", |of| format!("{:.3}", of.session_recall_5)),
-    ("all evidence in 900 tokens, to the letter", |of| format!("{:.3}", of.packed)),
+    ("all evidence in a cold part, to the letter", |of| format!("{:.3}", of.packed)),
     ("the same, or by its summary", |of| format!("{:.3}", of.packed_or_summarized)),
     ("tokens of the best 10", |of| format!("{:.0}", of.tokens_10)),
     ("tokens of the context", |of| format!("{:.0}", of.context_tokens)),

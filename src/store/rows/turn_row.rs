@@ -46,7 +46,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Turn> {
         memory_tier: get(&values, 6)?,
         is_identity_critical: get(&values, 12)?,
         critical_rule: get(&values, 13)?,
-        snapshot_id: get(&values, 21)?,
+        snapshot_id: get(&values, CHECKED_COLUMNS + 1)?,
         tokens: TokenCounts {
             user_message_tokens: get(&values, 7)?,
             ai_response_tokens: get(&values, 8)?,

@@ -40,7 +40,7 @@ fn wrong<T>(why: &str) -> Result<T> {
 /// Checks one line by itself.
 pub(super) fn check_line(line: &Line, number: usize, max_side_bytes: usize) -> Result<()> {
     match (line, number) {
-        (Line::Memory { format, .. }, 1) if *format == FORMAT => Ok(()),
+        (Line::Memory { format, .. }, 1) if (1..=FORMAT).contains(format) => Ok(()),
         (Line::Memory { .. }, 1) => wrong("this export was written by a newer version; upgrade"),
         (Line::Memory { .. }, _) => wrong("a second export begins here"),
         (_, 1) => wrong("this is not an export of a memory"),
