@@ -9,21 +9,21 @@ mod words;
 use std::sync::LazyLock;
 
 use crate::{
-    compress::{
-        anchors::{
-            rules::{Needs, RULES, Rule, Value},
-            values::extract,
-            words::Extracted,
-        },
+    compress::anchors::{
+        rules::{Needs, RULES, Rule, Value},
+        values::extract,
+        words::Extracted,
+    },
+    english::{
         classes::CLASSES,
         cues::{Cues, Found},
-        subjects::subjects,
-        voice::{Statement, Token, statements},
+        statements::{Statement, Token, statements},
     },
     model::{
         anchor::{Attribute, Cardinality, FoundAnchor, Stance},
         turn::{Origin, Said},
     },
+    text::subjects::subjects,
 };
 
 /// Version of what the rules find: raised when it changes for any turn, so that older anchors are found anew.

@@ -9,10 +9,12 @@ use std::sync::LazyLock;
 use crate::{
     compress::{
         anchors::claims,
-        classes::CLASSES,
         critical::cues::{commitments, corrections, decisions, emotions, facts, preferences},
+    },
+    english::{
+        classes::CLASSES,
         cues::Cues,
-        voice::{Statement, statements},
+        statements::{Statement, statements},
     },
     model::{
         anchor::{Anchor, Attribute},

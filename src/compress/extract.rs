@@ -2,11 +2,12 @@
 
 use crate::{
     compress::gist::{Act, Gist, gist},
+    english::keywords::keywords,
     model::{
         summary::MAX_SUMMARY_TOKENS,
         turn::{Said, Side},
     },
-    text::{keywords::keywords, render::label, tokens::Tokenizer},
+    text::{render::label, tokens::Tokenizer},
 };
 
 /// What stands for a turn.

@@ -3,16 +3,18 @@
 use std::ops::Range;
 
 use crate::{
+    english::{
+        dull_words::is_dull,
+        fillers::without_fillers,
+        sentences::{Sentence, Setting, sentences},
+        stop_words::is_stop_word,
+        times::{MONTHS, WEEKDAYS},
+    },
     model::turn::Side,
     text::{
         cuts::ELLIPSIS,
-        dull_words::is_dull,
-        fillers::without_fillers,
         plain::plain,
-        sentences::{Sentence, Setting, sentences},
-        stop_words::is_stop_word,
         terms::{TermKind, for_each_term, is_unspaced},
-        times::{MONTHS, WEEKDAYS},
     },
 };
 

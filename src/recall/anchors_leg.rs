@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use crate::{
+    english::query::{Asked, Query, Whom},
     model::anchor::{Anchor, Cardinality},
-    recall::query::{Asked, Query, Whom},
     text::words::query_words,
 };
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::{
     clock::Stopwatch,
+    english::query::Query,
     error::{Error, ErrorKind, Result},
     model::{
         anchor::Anchor,
@@ -20,7 +21,6 @@ use crate::{
         anchors_leg,
         find::{self, Found, Stands},
         message::{Message, Question},
-        query::Query,
         score::Scored,
         user_indexes::{Lent, UserIndexes},
     },

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use crate::{
     embed::lexicon,
     error::Result,
-    recall::{query::Weighted, user_index::UserIndex},
+    recall::{expand::Weighted, user_index::UserIndex},
     store::{rows::postings::Shown, scope::Scope, snapshot::Snapshot},
     text::words::{EncodedWords, FieldCounts, Word},
 };

@@ -15,11 +15,9 @@ use unicode_normalization::{
 };
 
 use crate::{
+    english::stop_words::is_stop_word,
     model::turn::Said,
-    text::{
-        memo::{FNV_OFFSET, Memo, Pool, fnv},
-        stop_words::is_stop_word,
-    },
+    text::memo::{FNV_OFFSET, Memo, Pool, fnv},
 };
 
 /// Version of how a turn becomes its words and traits: raised when that changes for any turn, so that forward lists are

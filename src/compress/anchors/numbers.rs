@@ -1,11 +1,11 @@
 //! Values of a fixed form: ages, days and pronouns.
 
-use crate::compress::{
-    anchors::{
+use crate::{
+    compress::anchors::{
         rules::Value,
         words::{Extracted, PRONOUNS, Words, is_in},
     },
-    classes::is_of,
+    english::classes::is_of,
 };
 
 impl Words<'_, '_> {

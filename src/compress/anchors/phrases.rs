@@ -4,7 +4,7 @@ use crate::{
     compress::anchors::words::{
         AIM_ENDS, ARTICLES, ENDS, Extracted, HALVES, NO_START, VAGUE_AIMS, VAGUE_VERBS, Words, is_in,
     },
-    text::dull_words::is_dull,
+    english::dull_words::is_dull,
 };
 
 impl Words<'_, '_> {

@@ -1,16 +1,13 @@
 //! The value of a claim: a few words of the statement, cut where they stop to belong to it.
 
 use crate::{
-    compress::{
-        anchors::{
-            rules::Value,
-            words::{BEFORE_PHRASE, BEHIND_JOB, COMPOUNDS, COUNTS, Extracted, JUDGING, OTHERS, Words, is_in},
-        },
-        classes::is_of,
-        cues::Found,
-        voice::Statement,
+    compress::anchors::{
+        rules::Value,
+        words::{BEFORE_PHRASE, BEHIND_JOB, COMPOUNDS, COUNTS, Extracted, JUDGING, OTHERS, Words, is_in},
     },
-    text::{dull_words::is_dull, stop_words::is_stop_word},
+    english::{
+        classes::is_of, cues::Found, dull_words::is_dull, statements::Statement, stop_words::is_stop_word,
+    },
 };
 
 /// What a match of a rule says; `None` if the words there are no such value.

@@ -5,9 +5,9 @@ use std::{
     sync::LazyLock,
 };
 
-use crate::compress::{
+use crate::english::{
     classes::set,
-    voice::{Statement, Token},
+    statements::{Statement, Token},
 };
 
 /// A value and the token behind its last.

@@ -2,9 +2,9 @@
 
 use std::{collections::HashSet, sync::LazyLock};
 
-use crate::compress::{
+use crate::english::{
     classes::{is_of, set},
-    voice::Statement,
+    statements::Statement,
 };
 
 /// Verbs in the past that do not end in `ed`.
@@ -68,7 +68,7 @@ fn is_date(words: &[&str], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compress::voice::statements;
+    use crate::english::statements::statements;
 
     #[track_caller]
     fn check(text: &str, expected: bool) {

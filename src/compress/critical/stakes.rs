@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use crate::compress::{classes::is_of, voice::Statement};
+use crate::english::{classes::is_of, statements::Statement};
 
 /// What is hardly ever small talk.
 const HEAVY: &str = "diagnosed diagnosis divorce divorced pregnant pregnancy miscarriage chemo chemotherapy oncologist tumour tumor biopsy \
@@ -115,7 +115,7 @@ fn weight(statement: &Statement<'_>) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compress::voice::statements;
+    use crate::english::statements::statements;
 
     #[track_caller]
     fn check(text: &str, expected: u32) {

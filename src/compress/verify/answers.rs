@@ -6,12 +6,10 @@
 use std::{collections::HashSet, sync::LazyLock};
 
 use crate::{
-    compress::{
-        classes::is_of,
-        verify::{language, numbers},
-    },
+    compress::verify::{language, numbers},
+    english::{classes::is_of, dull_words::is_dull, numerals, stop_words::is_stop_word},
     model::anchor::{Attribute, Cardinality, FoundAnchor, Stance},
-    text::{dull_words::is_dull, numerals, stop_words::is_stop_word, words},
+    text::words,
 };
 
 /// What a value looks like.

@@ -8,7 +8,7 @@ use std::{
     sync::LazyLock,
 };
 
-use crate::text::numerals;
+use crate::english::numerals;
 
 /// A number that a claim makes.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Pronouns that nothing before them in the message explains.
 
-use crate::recall::query::{
+use crate::english::query::{
     names::name_end,
     reading::{Part, Reading, is_in},
 };

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::compress::voice::{Statement, Token};
+use crate::english::statements::{Statement, Token};
 
 /// Patterns by the words they can begin with.
 #[derive(Debug)]
@@ -297,7 +297,7 @@ fn matches(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compress::voice::statements;
+    use crate::english::statements::statements;
 
     #[track_caller]
     fn check(pattern: &'static str, text: &str, expected: Option<&str>) {

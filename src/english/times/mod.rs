@@ -21,12 +21,12 @@ use std::ops::Range;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
-    model::instant,
-    text::{
+    english::{
         stop_words::is_stop_word,
         times::{grammar::Reader, words::Words},
-        words::MAX_QUERY_BYTES,
     },
+    model::instant,
+    text::words::MAX_QUERY_BYTES,
 };
 
 pub(crate) use calendar::{MONTHS, WEEKDAYS};

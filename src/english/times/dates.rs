@@ -2,7 +2,7 @@
 
 use chrono::{Datelike, TimeDelta};
 
-use crate::text::times::{
+use crate::english::times::{
     calendar::{self, MONTHS, Span, plus},
     grammar::{Found, Reader, is_ahead},
     words::Gap,
@@ -149,7 +149,7 @@ impl Reader<'_> {
     fn year_behind(self, at: usize) -> Option<(usize, i32)> {
         let joint = usize::from(matches!(self.words.next(at), "of" | "in"));
         let at = at + joint;
-        let is_near = |word: &crate::text::times::words::Word| matches!(word.gap, Gap::Blank | Gap::Comma);
+        let is_near = |word: &crate::english::times::words::Word| matches!(word.gap, Gap::Blank | Gap::Comma);
         if let Some(year) = self.year(at).filter(|_| self.words.get(at).is_some_and(is_near)) {
             return (!self.words.is_noun(at + 1)).then_some((at + 1, year));
         }

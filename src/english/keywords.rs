@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use crate::{
-    model::summary::{FEWEST_KEYWORDS, MOST_KEYWORDS},
-    text::{
+    english::{
         dull_words::is_dull,
         fillers::without_fillers,
         sentences::{Sentence, Setting, sentences},
         stop_words::is_stop_word,
-        terms::{Term, TermKind, for_each_term, is_hiragana},
     },
+    model::summary::{FEWEST_KEYWORDS, MOST_KEYWORDS},
+    text::terms::{Term, TermKind, for_each_term, is_hiragana},
 };
 
 /// So many different words ask for one keyword more.

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 
-use crate::text::{
+use crate::english::{
     numerals,
     times::{
         calendar::{Span, Unit, back, plus, plus_days},

@@ -1,10 +1,9 @@
 //! What a follow-up is searched for by: its own words, and less strongly those of the turns before it.
 
 use crate::{
+    english::{keywords::keywords, query::Query},
     model::turn::Turn,
-    recall::query::Query,
     text::{
-        keywords::keywords,
         plain::plain,
         words::{MAX_QUERY_WORDS, Word, query_words},
     },
@@ -87,5 +86,69 @@ pub(crate) fn text_to_embed(query: &Query, message: &str, last_turns: &[&Turn]) 
     match last.iter().find(says_topic).or(last.first()) {
         Some(before) => format!("{before} {own}"),
         None => own,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn understand(message: &str) -> Query {
+        Query::understand(message, "2023-11-15T14:30:00Z".parse().unwrap())
+    }
+
+    fn turn(user: &str, reply: &str) -> Turn {
+        let mut turn = Turn::sample(1, user, 10);
+        turn.said.ai_response = reply.to_owned();
+        turn
+    }
+
+    #[track_caller]
+    fn weight_of(found: &[Weighted], word: &str) -> Option<f64> {
+        found.iter().find(|weighted| [weighted.word] == query_words(word)[..]).map(|weighted| weighted.weight)
+    }
+
+    #[test]
+    fn a_follow_up_borrows_the_words_of_the_turns_before_it() {
+        let turns = [
+            turn("I bought a telescope from Tom.", "A fine lens."),
+            turn("The tripod is broken.", "Which screw fell out?"),
+        ];
+        let turns: Vec<&Turn> = turns.iter().collect();
+        let found = expanded(&understand("and how much did it weigh?"), &turns);
+        assert_eq!(weight_of(&found, "weigh"), Some(1.0));
+        let tripod = weight_of(&found, "tripod").unwrap();
+        let (screw, telescope) =
+            (weight_of(&found, "screw").unwrap(), weight_of(&found, "telescope").unwrap());
+        assert!(tripod > screw && tripod > telescope && tripod < 0.5, "{found:?}");
+        assert!(found.iter().all(|weighted| weighted.weight > 0.0));
+
+        let alone = expanded(&understand("How heavy is a tripod?"), &turns);
+        assert!(alone.iter().all(|weighted| weighted.weight >= 1.0), "{alone:?}");
+        assert_eq!(expanded(&understand("why?"), &[]), []);
+    }
+
+    #[test]
+    fn what_is_borrowed_is_bounded() {
+        let sentences: Vec<String> = (0..5_000).map(|n| format!("Topic{n} and Thing{n}. ")).collect();
+        let long = sentences.concat();
+        let turns = [turn(&long, &long), turn(&long, &long), turn("only the last two count: zebra", "")];
+        let turns: Vec<&Turn> = turns.iter().rev().collect();
+        let follow_up = understand("why?");
+        let found = expanded(&follow_up, &turns);
+        assert!(found.len() <= MAX_QUERY_WORDS && weight_of(&found, "zebra").is_none());
+        let many = Query { words: (0..64).collect(), is_follow_up: true, ..Query::default() };
+        assert_eq!(expanded(&many, &turns).len(), MAX_QUERY_WORDS);
+        assert!(text_to_embed(&follow_up, &long, &turns).len() < 4_096);
+    }
+
+    #[test]
+    fn the_text_to_embed_says_what_it_is_about() {
+        let turns = [turn("I bought a telescope.", "Nice."), turn("Really?", "Yes.")];
+        let turns: Vec<&Turn> = turns.iter().collect();
+        let text = |message: &str| text_to_embed(&understand(message), message, &turns);
+        assert_eq!(text("how much did it weigh?"), "I bought a telescope. how much did it weigh?");
+        assert_eq!(text("What is the capital of France?"), "What is the capital of France?");
+        assert_eq!(text_to_embed(&understand("why?"), "why?", &[]), "why?");
     }
 }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
-use crate::text::times::{
+use crate::english::times::{
     calendar::{self, Span, Unit, back, containing, plus},
     words::{Gap, Words},
 };

@@ -2,7 +2,6 @@
 //! said before. Pure; English, but for the words that are searched.
 
 mod asked;
-mod expand;
 mod follow_up;
 mod names;
 mod pronouns;
@@ -13,16 +12,15 @@ mod refers_to_self;
 use chrono::{DateTime, Utc};
 
 use crate::{
-    recall::query::reading::Reading,
-    text::{
+    english::{
         dull_words::is_dull,
+        query::reading::Reading,
         times::{self, TimeSpan},
-        words::{self, MAX_QUERY_BYTES, Word},
     },
+    text::words::{self, MAX_QUERY_BYTES, Word},
 };
 
 pub(crate) use asked::{Asked, Whom};
-pub(crate) use expand::{Weighted, expanded, text_to_embed};
 
 /// A message, understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,13 @@
 //! A message as sentences of tokens, and what kind of word each token is.
 
 use crate::{
-    compress::voice::{Statement, Token, spoken},
-    text::{dull_words::is_dull, stop_words::is_stop_word, times::TimeSpan, words::MAX_QUERY_BYTES},
+    english::{
+        dull_words::is_dull,
+        statements::{Statement, Token, spoken},
+        stop_words::is_stop_word,
+        times::TimeSpan,
+    },
+    text::words::MAX_QUERY_BYTES,
 };
 
 /// The sentences of a message.

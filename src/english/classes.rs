@@ -5,7 +5,7 @@ use std::{
     sync::LazyLock,
 };
 
-use crate::compress::cues::Class;
+use crate::english::cues::Class;
 
 /// Words for people of one's own household: who names one tells of themself.
 const CLOSE: &str = "wife husband spouse fiancé fiancée fiance fiancee girlfriend boyfriend gf bf hubby son daughter sons \
@@ -114,7 +114,7 @@ pub(crate) fn set(words: &'static str) -> HashSet<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{
+    use crate::english::{
         dull_words::is_dull,
         times::{MONTHS, WEEKDAYS},
     };

@@ -1,6 +1,6 @@
 //! Whether the user speaks of themself, so that who they are matters for the answer.
 
-use crate::recall::query::reading::{Part, Reading, is_in};
+use crate::english::query::reading::{Part, Reading, is_in};
 
 /// True for `my dog`, `what should I eat`, `remember when we ...`; false for `how do I sort a list` and `tell me about
 /// Rome`, where `I` and `me` are only how one asks.

@@ -1,9 +1,13 @@
 //! The names in a message.
 
 use crate::{
-    compress::{classes::is_of, subjects::folded_name},
-    recall::query::reading::{Part, Reading},
-    text::{dull_words::is_dull, stop_words::is_stop_word},
+    english::{
+        classes::is_of,
+        dull_words::is_dull,
+        query::reading::{Part, Reading},
+        stop_words::is_stop_word,
+    },
+    text::subjects::folded_name,
 };
 
 const MOST: usize = 16;

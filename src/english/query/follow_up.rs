@@ -1,6 +1,6 @@
 //! Whether a message needs the turns before it to be understood.
 
-use crate::recall::query::{
+use crate::english::query::{
     asked::Asked,
     names::name_end,
     pronouns::has_open_pronoun,

@@ -2,7 +2,7 @@
 
 use chrono::{Datelike, NaiveDate, TimeDelta, Weekday};
 
-use crate::text::times::{
+use crate::english::times::{
     calendar::{self, Span, Unit, WEEKDAYS, back, containing, plus, plus_days, weekday_before},
     grammar::{Found, Reader},
 };

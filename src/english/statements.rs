@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use crate::{
-    compress::adverbs::is_passed_over,
-    text::{
+    english::{
+        adverbs::is_passed_over,
         sentences::{Sentence, Setting, sentences},
-        terms::for_each_term,
     },
+    text::terms::for_each_term,
 };
 
 /// A part of one sentence that its author states, as words and marks.

@@ -3,15 +3,15 @@
 use std::sync::LazyLock;
 
 use crate::{
-    compress::{
+    english::{
         classes::{CLASSES, is_of},
         cues::Cues,
+        query::reading::{Part, Reading},
     },
     model::anchor::Attribute::{
         self, Age, Birthday, Diet, Dislikes, Employer, Family, Field, Goals, Health, Hobbies, Home, Hometown,
         Job, Languages, Likes, Name, Pets, Pronouns, Relationship, School,
     },
-    recall::query::reading::{Part, Reading},
 };
 
 /// An attribute that is asked for.

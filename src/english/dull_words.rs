@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::LazyLock};
 
-use crate::text::stop_words::is_stop_word;
+use crate::english::stop_words::is_stop_word;
 
 /// English words of talk rather than of topics, folded, without apostrophes. `is_stop_word` is not extended with
 /// them: files hold lists of words that were made with it.

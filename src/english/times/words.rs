@@ -1,8 +1,8 @@
 //! The words of a query as time expressions are read from them.
 
-use crate::text::{
-    stop_words::is_stop_word,
-    terms::{TermKind, for_each_term},
+use crate::{
+    english::stop_words::is_stop_word,
+    text::terms::{TermKind, for_each_term},
 };
 
 /// A word or number of a query.
