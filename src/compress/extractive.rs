@@ -1,7 +1,7 @@
 //! The summarizer that is always there: no LLM, no key, no network.
 
 use crate::{
-    compress::{Summarizer, Summarizing, Verdict, anchors, critical, extract::sketch},
+    compress::{Summarizer, Summarizing, Verdict, anchors, critical, sketch::sketch},
     model::turn::{Origin, Turn},
     text::tokens::Tokenizer,
 };

@@ -6,11 +6,10 @@ pub(crate) mod archive;
 pub(crate) mod critical;
 pub(crate) mod derived;
 pub(crate) mod digest;
-pub(crate) mod extract;
 mod extractive;
 pub(crate) mod fold;
-mod gist;
 pub(crate) mod plan;
+pub(crate) mod sketch;
 pub(crate) mod verify;
 
 pub use extractive::Extractive;

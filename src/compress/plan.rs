@@ -13,7 +13,7 @@ use crate::{
     text::tokens::Tokenizer,
 };
 
-use super::{Verdict, anchors, critical, extract};
+use super::{Verdict, anchors, critical, sketch};
 
 /// The name under which built-in means stand in the file.
 pub(crate) const BUILT_IN: &str = "extractive";
@@ -103,7 +103,7 @@ fn plan_one(turn: &Turn, previous: Option<SnapshotId>, verdicts: &Verdicts, rule
 /// Only behind a verified verdict may an original be deleted.
 fn summary_by(turn: &Turn, verdict: &Verdict, name: &str, rules: Rules) -> NewSummary {
     let topic_keywords = if verdict.topic_keywords.is_empty() {
-        extract::sketch(&turn.said, rules.tokenizer).topic_keywords
+        sketch::sketch(&turn.said, rules.tokenizer).topic_keywords
     } else {
         verdict.topic_keywords.clone()
     };
@@ -113,7 +113,7 @@ fn summary_by(turn: &Turn, verdict: &Verdict, name: &str, rules: Rules) -> NewSu
 }
 
 fn built_in_summary(turn: &Turn, tokenizer: Tokenizer) -> NewSummary {
-    let sketch = extract::sketch(&turn.said, tokenizer);
+    let sketch = sketch::sketch(&turn.said, tokenizer);
     new_summary(turn, sketch.summary_text, sketch.topic_keywords, BUILT_IN, tokenizer)
 }
 

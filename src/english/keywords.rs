@@ -79,11 +79,8 @@ impl<'a> Topics<'a> {
     fn add(&mut self, sentence: Sentence<'a>, is_first_text: bool, is_first_sentence: bool) {
         let text = without_fillers(sentence.text);
         let parts = self.parts(text, sentence.setting);
-        // A note in brackets tells what somebody else saw: `[image: a dog on a beach]`.
-        let is_note = text.starts_with('[');
-        let count = if is_first_text && !is_note { 2 } else { 1 };
+        let count = if is_first_text { 2 } else { 1 };
         let bonus = match (is_first_sentence, is_first_text) {
-            _ if is_note => 0,
             (true, true) => 3,
             (true, false) => 2,
             (false, _) => u32::from(sentence.setting == Setting::Heading),
@@ -95,7 +92,7 @@ impl<'a> Topics<'a> {
                     && phrase[1..].iter().all(|part| part.is_joined && part.number != phrase[0].number)
                     // Three words only where all of them are a name: `Island Media Group`.
                     && (len < 3 || phrase.iter().all(|part| part.is_name));
-                if !is_phrase || (is_note && len > 1) {
+                if !is_phrase {
                     break;
                 }
                 self.count(text, phrase, parts.get(end), Weight { count, bonus });
@@ -361,10 +358,9 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_counts_double_and_a_note_less() {
+    fn what_was_asked_counts_double() {
         assert_eq!(keywords(&["tuba", "horn horn"]), ["tuba", "horn"]);
         assert_eq!(keywords(&["horn", "tuba"]), ["horn", "tuba"]);
-        check("[image: a photo of a horn]\nThe tuba", &["tuba", "horn"]);
     }
 
     #[test]

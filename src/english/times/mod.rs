@@ -29,6 +29,7 @@ use crate::{
     text::words::MAX_QUERY_BYTES,
 };
 
+#[cfg(test)]
 pub(crate) use calendar::{MONTHS, WEEKDAYS};
 
 /// A time that a query names.
