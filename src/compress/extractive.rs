@@ -6,7 +6,8 @@ use crate::{
     text::tokens::Tokenizer,
 };
 
-/// The built-in summarizer. It quotes what tells most and invents nothing; 50 turns take some milliseconds.
+/// The built-in summarizer. It quotes the first sentence that says something and invents nothing; 50 turns take some
+/// milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extractive;
 

@@ -46,7 +46,8 @@ fn summary(said: &Said, tokenizer: Tokenizer) -> String {
         sides.iter().find_map(|&(speaker, text)| Some((speaker, title(text)?)))
     };
     // Of a turn of thanks or of mere code the reply may say something, else it has a first line.
-    let (speaker, title) = title_by(first_telling).or_else(|| title_by(first_line)).unwrap_or((user, String::new()));
+    let (speaker, title) =
+        title_by(first_telling).or_else(|| title_by(first_line)).unwrap_or((user, String::new()));
     let speaker = speaker_of(speaker, tokenizer);
     let verb = if title.ends_with(['?', '？']) { "asked" } else { "said" };
     let mut room = LONGEST;
@@ -121,6 +122,7 @@ fn cut(line: &str, max_bytes: usize) -> Option<String> {
     let end = (1..=room).rev().find(|&at| line.is_char_boundary(at) && is_border(at))?;
     Some(line[..end].trim_end_matches([':', ',', ';', '-', '–', '—', ' ']).to_owned() + ELLIPSIS)
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,10 +141,7 @@ mod tests {
         check(&NewTurn::new("I sold the boat", "").user_name("Ann"), "Ann said \"I sold the boat\".");
         check(&NewTurn::new("Where is Bonn?", ""), "User asked \"Where is Bonn?\"");
         check(&NewTurn::new("", "It lies on the Rhine."), "Assistant said \"It lies on the Rhine.\"");
-        check(
-            &NewTurn::new("Where is Bonn?", "It lies on the Rhine."),
-            "User asked \"Where is Bonn?\"",
-        );
+        check(&NewTurn::new("Where is Bonn?", "It lies on the Rhine."), "User asked \"Where is Bonn?\"");
         check(&NewTurn::new("", "To whom?").assistant_name("Bo"), "Bo asked \"To whom?\"");
         check(&NewTurn::new("disk full", "").user_origin(Origin::Tool), "User (tool) said \"disk full\".");
         check(
@@ -154,7 +153,10 @@ mod tests {
     #[test]
     fn the_first_sentence_that_says_something_is_the_title() {
         check(
-            &NewTurn::new("Hey Bo! How are you? Wow, I adopted two kittens. Talk soon!", "Great! What names?"),
+            &NewTurn::new(
+                "Hey Bo! How are you? Wow, I adopted two kittens. Talk soon!",
+                "Great! What names?",
+            ),
             "User said \"I adopted two kittens.\"",
         );
         check(

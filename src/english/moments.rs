@@ -32,7 +32,9 @@ static CUES: LazyLock<[(CriticalRule, Cues); 5]> = LazyLock::new(|| {
 const CORRECTIONS: &[&str] = &[
     "no , i said|meant",
     "@i misspoke|misremembered",
-    "i meant @day|@month|#",
+    "i meant !to|it|well|what|every|for|as",
+    "my mistake|bad , i|it|my|the",
+    "is not *3 , it is",
     "scratch that",
     "that is|was *1 wrong|incorrect , i|it|my|we",
     "no ,? wait , i|it|my|you|the",
@@ -52,6 +54,8 @@ const DECISIONS: &[&str] = &[
     "my|our mind|decision is made|final",
     "@i am|are going with !you|him|her|them|my|our",
     "@i settled on",
+    "@i am|are done with",
+    "@i signed the|a|up",
     "@i am|are going to quit|resign|marry|propose|divorce|adopt|retire|emigrate|relocate|sell",
     "@i am|are quitting|resigning|retiring|divorcing|emigrating|relocating|selling",
     "@i am|are not accepting|marrying|renewing|selling|taking",
@@ -66,6 +70,7 @@ const DECISIONS: &[&str] = &[
 const COMMITMENTS: &[&str] = &[
     "@i promise|promised|vow|pledge to|not|you|that|i|we|him|her|them",
     "you have my word",
+    "@i will bring|call|collect|cover|drive|meet|pay|pick|return|send you|your|him|her|them",
     "@i will *6 by|before|on|at @day|@month|#|noon|tomorrow|tonight|next",
     "@i have|need|must|got to? *6 by|before @day|@month|#|noon|tomorrow|tonight|next",
     "@i will|shall be there|back *4 @day|@month|#|noon|tomorrow|tonight|$",

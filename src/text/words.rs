@@ -521,7 +521,11 @@ mod tests {
     fn what_a_turn_is_shows_in_its_text() {
         check_traits("Where did you go?", "", [true, false, false, false]);
         check_traits("Where did you go? I was at home.", "", [true, false, false, false]);
-        check_traits("Did you? I went to the sea, and I stayed for as long as the water was warm enough for it, and then for a week more.", "", [false, false, false, false]);
+        check_traits(
+            "Did you? I went to the sea, and I stayed for as long as the water was warm enough for it, and then for a week more.",
+            "",
+            [false, false, false, false],
+        );
         check_traits("Where did you go?", "Home.", [false, false, true, false]);
         check_traits("Please ALWAYS use metric units.", "", [false, true, false, false]);
         check_traits("I\u{2019}d rather walk.", "", [false, true, false, false]);
