@@ -73,16 +73,25 @@ fn speaker_of((name, origin, role): (Option<&str>, Origin, &str), tokenizer: Tok
     shown.replace('"', "'")
 }
 
-/// The first sentence with a word that can be a topic, without the greeting before it.
+/// The first sentence with so many words that can be topics, without the greeting before it, or one that leads to what
+/// follows; else the first with any.
 fn first_telling(text: &str) -> Option<String> {
     /// What nobody said by here is no greeting any more.
     const LOOKED_AT: usize = 12 * 1_024;
-    let sentences = sentences(&text[..text.floor_char_boundary(LOOKED_AT)]);
-    let mut lines = sentences.iter().map(|sentence| {
+    const ENOUGH: usize = 3;
+    let mut first = None;
+    for sentence in sentences(&text[..text.floor_char_boundary(LOOKED_AT)]) {
         let line = quotable(sentence.text);
-        without_fillers(&line).to_owned()
-    });
-    lines.find(|line| tells(line))
+        let line = without_fillers(&line);
+        let words = topic_words(line);
+        if words >= ENOUGH || (words > 0 && line.ends_with([':', '：'])) {
+            return Some(line.to_owned());
+        }
+        if words > 0 && first.is_none() {
+            first = Some(line.to_owned());
+        }
+    }
+    first
 }
 
 fn first_line(text: &str) -> Option<String> {
@@ -98,13 +107,19 @@ fn quotable(text: &str) -> String {
     plain(text).replace('"', "'")
 }
 
-fn tells(line: &str) -> bool {
-    let mut tells = false;
+fn topic_words(line: &str) -> usize {
+    let mut count = 0;
     for_each_term(line, |term| {
-        let lower = || term.text.to_lowercase().replace(['\'', '\u{2019}'], "");
-        tells |= term.kind != TermKind::Word || !is_dull(&lower());
+        count += match term.kind {
+            TermKind::Run => term.text.chars().count(),
+            TermKind::Word => {
+                let lower = term.text.to_lowercase().replace(['\'', '\u{2019}'], "");
+                usize::from(!is_dull(&lower))
+            }
+            TermKind::Number | TermKind::Link => 1,
+        };
     });
-    tells
+    count
 }
 
 /// The first words of a line, as many as fit, and the mark of the cut; never a part of a word.
@@ -163,6 +178,7 @@ mod tests {
             &NewTurn::new("Thanks!", "You're welcome! Kittens need warmth."),
             "Assistant said \"Kittens need warmth.\"",
         );
+        check(&NewTurn::new("Summarize: \n\nI keep a small lamp shop.", ""), "User said \"Summarize:\".");
         check(&NewTurn::new("Thanks!", "You're welcome!"), "User said \"Thanks!\"");
         check(
             &NewTurn::new("```\nfn main() {}\n```", "This program does nothing."),
