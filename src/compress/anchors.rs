@@ -245,6 +245,7 @@ mod tests {
     fn family_and_pets_by_name() {
         check("My sister Anna called.", &["family: sister Anna"]);
         check("Our son, Theo, called.", &["family: son Theo"]);
+        check("Theo, our son, called.", &["family: son Theo"]);
         check("I live with my wife Priya.", &["family: wife Priya"]);
         check("My wife's name is Priya.", &["family: wife Priya"]);
         check(
@@ -362,8 +363,8 @@ mod tests {
         let message = format!("{} - I live in Bonn, {}", "so ".repeat(40), "and so on ".repeat(20));
         let found = find(&NewTurn::new(&*message, "").said);
         assert_eq!(found[0].quote, "I live in Bonn");
-        let message = format!("I live in Bonn {}", "ünd so on ".repeat(40));
-        assert!(find(&NewTurn::new(&*message, "").said)[0].quote.starts_with("I live in Bonn ünd so"));
+        let message = format!("I live in Bonn now {}", "ünd so on ".repeat(40));
+        assert!(find(&NewTurn::new(&*message, "").said)[0].quote.starts_with("I live in Bonn now ünd so"));
     }
 
     #[test]
@@ -404,7 +405,7 @@ mod tests {
 
     #[test]
     fn few_anchors_are_found_but_right_ones() {
-        check_floors("tune.jsonl", 90, 5);
+        check_floors("tune.jsonl", 90, 3);
         check_floors("held_out.jsonl", 90, 3);
     }
 }

@@ -28,7 +28,7 @@ const ROLES: &str = "driver author writer guide judge operator host speaker cook
 /// `a nurse`, `structural engineer`, `head of sales`.
 pub(super) fn title(kind: Value, words: Words<'_, '_>, at: usize) -> Option<Read> {
     let mut start = at;
-    while words.is(start, "a an now")
+    while words.is(start, "a an now new")
         || (kind == Value::JobSince && words.lower(start) == "the")
         || words.lower(start).ends_with("-year-old")
     {

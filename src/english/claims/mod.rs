@@ -10,7 +10,7 @@ mod people;
 mod values;
 mod words;
 
-use std::sync::LazyLock;
+use std::{mem, sync::LazyLock};
 
 use crate::{
     english::{
@@ -49,11 +49,10 @@ pub(crate) fn claims(statements: &[Statement<'_>]) -> Vec<Claim> {
         let mut walk = Walk::new(statement, &before, speaks_of_others);
         walk.people();
         walk.clauses();
-        let is_short = statement.tokens.len() <= 5;
-        let is_mine =
-            matches!(&*statement.tokens[0].lower, "i" | "my" | "we" | "our") || (is_short && before.is_mine);
-        let (claims, name) = walk.finish();
         let words = Words { statement };
+        let is_short = statement.tokens.len() <= 5;
+        let is_mine = (0..4).any(|at| words.is(at, "i my we our")) || (is_short && before.is_mine);
+        let (claims, name) = walk.finish();
         let introduces =
             is_mine && !claims.is_empty() || words.is(0, "nice pleased good") && words.is(2, "meet");
         found.extend(before.name.take().filter(|_| introduces));
@@ -115,6 +114,9 @@ struct Walk<'s, 'a> {
 /// Words behind which a verb without a subject is not what I do: `I want to quit and live in Rome`.
 const HEDGES: &str = "would could can will should might may must want wants to not never let used if who that which whose when \
     where he she they you it him her his their there is was are were has had does did 's no nor without pretend imagine dream";
+/// What only leads up to what is said of oneself.
+const PREFACES: &str =
+    "remember note keep bear in mind that it turns out please you should know do not forget";
 const UNSURE: &str =
     "probably usually often mostly ever almost sometimes sort kinda maybe perhaps possibly half";
 
@@ -139,6 +141,9 @@ impl<'s, 'a> Walk<'s, 'a> {
         for at in 0..self.words.statement.tokens.len() {
             let is_gone = at > 0 && self.words.is(at - 1, "lost buried divorced rehomed");
             if self.words.is(at, "my our") && !is_gone {
+                if let Some(read) = people::named_before(self.words, at) {
+                    self.add(Family, Stance::Holds, read.value(), at - 2, read.end);
+                }
                 self.forms(&[], at, |form| matches!(form.attribute, Family | Pets));
             }
         }
@@ -157,7 +162,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             }
             // What stands in brackets changes nothing for what goes on behind them.
             match words.lower(at) {
-                "(" => before_bracket = Some(self.subject),
+                "(" => before_bracket = Some(mem::replace(&mut self.subject, Subject::Other)),
                 ")" => self.subject = before_bracket.take().unwrap_or(self.subject),
                 "or" => self.subject = Subject::Other,
                 ":" if self.found.is_empty() && self.subject != Subject::Other => {
@@ -172,6 +177,9 @@ impl<'s, 'a> Walk<'s, 'a> {
     fn clause_start(&self, at: usize) -> usize {
         let words = self.words;
         let start = words.skip_openers(at);
+        // `remember that I'm allergic`, `it turns out I'm ...`
+        let preface = (start..).find(|&at| !words.is(at, PREFACES)).filter(|&at| words.is(at, "i my we our"));
+        let start = preface.unwrap_or(start);
         let is_joined =
             words.is(start, "as since because though although while") && words.is(start + 1, "i we my our");
         start + usize::from(is_joined)
@@ -299,7 +307,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             self.add(Home, Stance::Holds, place.value(), start, place.end);
             return;
         }
-        self.has_gap |= self.fragments > 0 && !is_nation && !self.is_introduced;
+        self.has_gap |= self.fragments > 0 && !has_subject && !is_nation && !self.is_introduced;
         self.subject = match self.subject {
             _ if is_quoted => Subject::Other,
             _ if is_nation => Subject::Am,

@@ -63,9 +63,20 @@ fn related(words: Words<'_, '_>, at: usize) -> Option<Read> {
     Some(read(words, relation, &names, end))
 }
 
+/// `Theo, our son,`: the name in front of `our`.
+pub(super) fn named_before(words: Words<'_, '_>, our: usize) -> Option<Read> {
+    let name =
+        our.checked_sub(2).filter(|&at| words.lower(at + 1) == "," && words.person(at, 1) == Some(at + 1))?;
+    let is_alone = name == 0 || words.is_end(name - 1);
+    let relation =
+        (our + 1..our + 3).find(|&at| is_of("kin", words.lower(at)) || is_of("close", words.lower(at)))?;
+    let is_mine = (our + 1..relation).all(|at| !words.is(at, NOT_MINE)) && words.is_end(relation + 1);
+    (is_alone && is_mine).then(|| read(words, relation, &[words.slice(name, name + 1)], relation + 1))
+}
+
 fn read(words: Words<'_, '_>, relation: usize, names: &[String], end: usize) -> Read {
     let one = singular(words.lower(relation));
-    Read { values: names.iter().map(|name| format!("{one} {name}")).collect(), end }
+    Read { values: names.iter().map(|name| format!("{one} {name}").trim_start().to_owned()).collect(), end }
 }
 
 /// One name, or those of a list; ages in brackets behind them are passed over.
@@ -109,6 +120,8 @@ fn is_plural(relation: &str) -> bool {
 fn singular(relation: &str) -> &str {
     match relation {
         "children" | "kids" | "grandkids" => "child",
+        // Whose name this is, but not what they are.
+        "eldest" | "oldest" | "youngest" | "firstborn" => "",
         "boys" => "son",
         "girls" => "daughter",
         "puppies" => "puppy",

@@ -57,8 +57,12 @@ pub(super) fn read(value: Value, words: Words<'_, '_>, at: usize) -> Option<Read
                 "then until before back temporarily when aged while child kid teenager student after but";
             let lasts = |at: usize| {
                 words.lower(at) == "for"
-                    && (words.is(at + 1, "a an one two three four five six some several")
-                        || words.lower(at + 1).starts_with(|c: char| c.is_ascii_digit()))
+                    && (at + 2..at + 4).any(|at| {
+                        words.is(
+                            at,
+                            "year years month months week weeks semester term while bit summer winter",
+                        )
+                    })
             };
             place(words, at).filter(|place| {
                 !words.goes_on_with(place.end, OVER) && !(place.end..place.end + 6).any(lasts)
@@ -180,7 +184,8 @@ pub(super) fn pronouns(words: Words<'_, '_>, at: usize) -> Option<Read> {
     while words.is(end, "/ and or") && words.is(end + 1, PRONOUNS) {
         end += 2;
     }
-    (words.is(at, PRONOUNS) && end > at + 1).then(|| words.read(at, end))
+    let said: Vec<&str> = (at..end).step_by(2).map(|at| words.lower(at)).collect();
+    (words.is(at, PRONOUNS) && said.len() > 1).then(|| Read { values: vec![said.join("/")], end })
 }
 
 /// `Anne, not Anna`: names that differ by a letter or two.
@@ -211,6 +216,7 @@ pub(super) fn place(words: Words<'_, '_>, at: usize) -> Option<Read> {
     let end = words.capitals(start, 4)?.max(known.unwrap_or(0));
     let shouts = |at: usize| words.token(at).is_some_and(|token| !token.text.contains(char::is_lowercase));
     let is_strange = TOOLS.contains(words.lower(start))
+        || is_of("month", words.lower(start))
         || DEMONYMS.contains(words.lower(start))
         || shouts(start)
         || is_technical(words);
@@ -239,7 +245,7 @@ fn is_technical(words: Words<'_, '_>) -> bool {
 fn employer(words: Words<'_, '_>, at: usize) -> Option<Read> {
     /// What one joins without working there, and what is worked on rather than at.
     const NO_EMPLOYER: &str = "meetup club association community gym society class workshop forum church league choir \
-        zoom discord facebook instagram linkedin slack conference summit christmas easter thanksgiving uncle mr mrs god \
+        zoom discord facebook instagram linkedin slack conference summit christmas easter thanksgiving uncle mr mrs dr prof god \
         home monday night marathon tournament army-of";
     let start = at + usize::from(words.lower(at) == "the");
     let mut end = words.capitals(start, 5)?;
