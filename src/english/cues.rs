@@ -1,12 +1,15 @@
 //! Cues: small patterns of words that tell what a statement does.
 //!
 //! A pattern is words with blanks between. `a|b` is one of them, `@class` one of a class, `x?` may be missing, `*2`
-//! is up to two words of any kind, `#` a number, `!x` no `x` next, `&x` an `x` next that is not part of it, `^` the start of the statement, `$` its end or a mark. Adverbs between the words of
-//! a pattern are passed over.
+//! is up to two words of any kind, `#` a number, `!x` no `x` next, `^` the start of the
+//! statement, `$` its end or a mark. Adverbs between the words of a pattern are passed over.
 
 use std::collections::HashMap;
 
-use crate::english::statements::{Statement, Token};
+use crate::english::{
+    lists::List,
+    statements::{Statement, Token},
+};
 
 /// Patterns by the words they can begin with.
 #[derive(Debug)]
@@ -31,8 +34,6 @@ pub(crate) struct Found {
     /// Its first token, and the one behind its last.
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// The token that a `=` marks.
-    pub(crate) marked: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -43,31 +44,15 @@ struct Pattern {
 
 #[derive(Debug)]
 enum Element {
-    Word {
-        words: Vec<&'static str>,
-        or_end: bool,
-        is_job: bool,
-        is_ten: bool,
-        is_optional: bool,
-        is_marked: bool,
-    },
-    Any {
-        most: usize,
-    },
-    Number {
-        is_marked: bool,
-    },
-    Not {
-        words: Vec<&'static str>,
-    },
-    Ahead {
-        words: Vec<&'static str>,
-    },
+    Word { words: Vec<&'static str>, or_end: bool, is_job: bool, is_ten: bool, is_optional: bool },
+    Any { most: usize },
+    Number,
+    Not { words: Vec<&'static str> },
     End,
 }
 
-/// A class of words: its name, and the words with blanks between.
-pub(crate) type Class = (&'static str, &'static str);
+/// A class of words: its name, and the words.
+pub(crate) type Class = (&'static str, List);
 
 /// No more adverbs in a row are passed over.
 const MOST_PASSED_OVER: usize = 2;
@@ -82,7 +67,7 @@ impl Cues {
             for (place, element) in pattern.elements.iter().enumerate() {
                 let (words, is_optional): (&[&'static str], _) = match element {
                     Element::Word { words, is_optional, .. } => (words, *is_optional),
-                    Element::Number { .. } => (&["#"], false),
+                    Element::Number => (&["#"], false),
                     _ => break,
                 };
                 let second =
@@ -101,26 +86,34 @@ impl Cues {
     /// Every place where a pattern is found, in the order of the text, then of the list.
     pub(crate) fn all(&self, statement: &Statement<'_>) -> Vec<Found> {
         let mut found = Vec::new();
-        let mut candidates = Vec::new();
-        for (start, token) in statement.tokens.iter().enumerate() {
-            // Patterns that begin with a number are listed under its sign.
-            let word =
-                if token.lower.starts_with(|c: char| c.is_ascii_digit()) { "#" } else { &*token.lower };
-            let Some(continued) = self.by_first_word.get(word) else { continue };
-            candidates.clear();
-            continued.add_candidates(&statement.tokens[start + 1..], &mut candidates);
-            for &pattern in &candidates {
-                let Pattern { at_start, elements } = &self.patterns[pattern];
-                let begins = start == 0 || statement.tokens[start - 1].is_mark();
-                if *at_start && !begins {
-                    continue;
-                }
-                if let Some((end, marked)) = matches(elements, &statement.tokens, start, true) {
-                    found.push(Found { pattern, start, end, marked });
-                }
-            }
+        for start in 0..statement.tokens.len() {
+            self.add_at(&statement.tokens, start, &mut found);
         }
         found
+    }
+
+    /// The patterns that the first of these tokens begins, in the order of the list.
+    pub(crate) fn starting(&self, tokens: &[Token<'_>]) -> Vec<Found> {
+        let mut found = Vec::new();
+        self.add_at(tokens, 0, &mut found);
+        found
+    }
+
+    fn add_at(&self, tokens: &[Token<'_>], start: usize, found: &mut Vec<Found>) {
+        let Some(token) = tokens.get(start) else { return };
+        // Patterns that begin with a number are listed under its sign.
+        let word = if token.lower.starts_with(|c: char| c.is_ascii_digit()) { "#" } else { &*token.lower };
+        let Some(continued) = self.by_first_word.get(word) else { return };
+        for pattern in continued.candidates(&tokens[start + 1..]) {
+            let Pattern { at_start, elements } = &self.patterns[pattern];
+            let begins = start == 0 || tokens[start - 1].is_mark();
+            if *at_start && !begins {
+                continue;
+            }
+            if let Some(end) = matches(elements, tokens, start, true) {
+                found.push(Found { pattern, start, end });
+            }
+        }
     }
 
     /// Whether any pattern is found.
@@ -143,8 +136,8 @@ impl Continued {
     }
 
     /// The patterns that may go on with these tokens, in the order of the list.
-    fn add_candidates(&self, behind: &[Token<'_>], candidates: &mut Vec<usize>) {
-        candidates.extend(&self.others);
+    fn candidates(&self, behind: &[Token<'_>]) -> Vec<usize> {
+        let mut candidates = self.others.clone();
         for token in behind.iter().take(MOST_PASSED_OVER + 1) {
             candidates.extend(self.by_second_word.get(&*token.lower).into_iter().flatten());
             if !token.is_passed_over {
@@ -153,6 +146,7 @@ impl Continued {
         }
         candidates.sort_unstable();
         candidates.dedup();
+        candidates
     }
 }
 
@@ -180,8 +174,7 @@ impl Element {
     fn read(element: &'static str, classes: &[Class]) -> Self {
         match element {
             "$" => return Self::End,
-            "#" => return Self::Number { is_marked: false },
-            "=#" => return Self::Number { is_marked: true },
+            "#" => return Self::Number,
             _ => {}
         }
         if let Some(most) = element.strip_prefix('*') {
@@ -190,10 +183,6 @@ impl Element {
         if let Some(words) = element.strip_prefix('!') {
             return Self::Not { words: words.split('|').collect() };
         }
-        if let Some(words) = element.strip_prefix('&') {
-            return Self::Ahead { words: words.split('|').collect() };
-        }
-        let (element, is_marked) = element.strip_prefix('=').map_or((element, false), |rest| (rest, true));
         let (element, is_optional) = element.strip_suffix('?').map_or((element, false), |rest| (rest, true));
         let mut words = Vec::new();
         for word in element.split('|') {
@@ -202,7 +191,7 @@ impl Element {
                 Some(name) => {
                     let class = classes.iter().find(|(class, _)| *class == name);
                     debug_assert!(class.is_some(), "there is a class {name}");
-                    words.extend(class.iter().flat_map(|(_, words)| words.split_whitespace()));
+                    words.extend(class.iter().flat_map(|(_, list)| list.words()));
                 }
             }
         }
@@ -210,12 +199,12 @@ impl Element {
         let is_job = element.contains("@job");
         let is_ten = element.contains("@ten");
         words.sort_unstable();
-        Self::Word { words, or_end, is_job, is_ten, is_optional, is_marked }
+        Self::Word { words, or_end, is_job, is_ten, is_optional }
     }
 }
 
 /// Professions that no list has: `colour technologist`, `watchmaker`.
-fn ends_like_a_job(word: &str) -> bool {
+pub(crate) fn ends_like_a_job(word: &str) -> bool {
     [
         "ologist",
         "grapher",
@@ -242,27 +231,17 @@ fn is_two_digit_word(word: &str) -> bool {
     })
 }
 
-/// The end of a match of these elements at `at`, and its marked token.
-fn matches(
-    elements: &[Element],
-    tokens: &[Token<'_>],
-    at: usize,
-    is_first: bool,
-) -> Option<(usize, Option<usize>)> {
-    let Some((element, rest)) = elements.split_first() else { return Some((at, None)) };
+/// The end of a match of these elements at `at`.
+fn matches(elements: &[Element], tokens: &[Token<'_>], at: usize, is_first: bool) -> Option<usize> {
+    let Some((element, rest)) = elements.split_first() else { return Some(at) };
     match element {
         Element::End => {
             let ends = tokens.get(at).is_none_or(Token::is_mark);
             ends.then(|| matches(rest, tokens, at, false)).flatten()
         }
-        Element::Number { is_marked } => {
+        Element::Number => {
             let is_number = tokens.get(at)?.lower.starts_with(|c: char| c.is_ascii_digit());
-            let (end, marked) = is_number.then(|| matches(rest, tokens, at + 1, false)).flatten()?;
-            Some((end, marked.or(is_marked.then_some(at))))
-        }
-        Element::Ahead { words } => {
-            let is_there = tokens.get(at).is_some_and(|token| words.contains(&&*token.lower));
-            is_there.then(|| matches(rest, tokens, at, false)).flatten()
+            is_number.then(|| matches(rest, tokens, at + 1, false)).flatten()
         }
         Element::Not { words } => {
             let is_there = tokens.get(at).is_some_and(|token| words.contains(&&*token.lower));
@@ -272,7 +251,7 @@ fn matches(
             let passes = tokens.get(at..at + skipped)?.iter().all(|token| !token.is_mark());
             passes.then(|| matches(rest, tokens, at + skipped, false)).flatten()
         }),
-        Element::Word { words, or_end, is_job, is_ten, is_optional, is_marked } => {
+        Element::Word { words, or_end, is_job, is_ten, is_optional } => {
             if *or_end && tokens.get(at).is_none_or(Token::is_mark) {
                 return matches(rest, tokens, at, false);
             }
@@ -282,8 +261,8 @@ fn matches(
                 let fits = words.binary_search(&&*token.lower).is_ok()
                     || (*is_job && ends_like_a_job(&token.lower))
                     || (*is_ten && is_two_digit_word(&token.lower));
-                if fits && let Some((end, marked)) = matches(rest, tokens, at + skipped + 1, false) {
-                    return Some((end, marked.or(is_marked.then_some(at + skipped))));
+                if fits && let Some(end) = matches(rest, tokens, at + skipped + 1, false) {
+                    return Some(end);
                 }
                 if !token.is_passed_over {
                     break;
@@ -301,16 +280,14 @@ mod tests {
 
     #[track_caller]
     fn check(pattern: &'static str, text: &str, expected: Option<&str>) {
-        let classes: &[Class] = &[("pet", "dog cat"), ("job", "cook")];
-        let cues = Cues::new(["no such words", pattern], classes);
+        static CLASSES: [Class; 2] = [("pet", List::new("dog cat")), ("job", List::new("cook"))];
+        let cues = Cues::new(["no such words", pattern], &CLASSES);
         let statements = statements(text);
         let found = statements.iter().find_map(|statement| {
             let found = cues.all(statement).first().copied()?;
             assert_eq!(found.pattern, 1);
             let words = statement.tokens[found.start..found.end].iter().map(|token| token.lower.as_str());
-            let marked =
-                found.marked.map(|at| format!(" = {}", statement.tokens[at].lower)).unwrap_or_default();
-            Some(words.collect::<Vec<_>>().join(" ") + &marked)
+            Some(words.collect::<Vec<_>>().join(" "))
         });
         assert_eq!(found.as_deref(), expected, "{pattern:?} in {text:?}");
         assert_eq!(statements.iter().any(|statement| cues.any(statement)), expected.is_some());
@@ -341,8 +318,6 @@ mod tests {
         check("i like *2 tea", "I like it, tea", None);
         check("i like !tea", "I like tea", None);
         check("i like !tea", "I like it", Some("i like"));
-        check("i like &tea", "I like tea", Some("i like"));
-        check("i like &tea", "I like it", None);
     }
 
     #[test]
@@ -355,16 +330,15 @@ mod tests {
         check("i have # cats", "I have 2 cats", Some("i have 2 cats"));
         check("i have # cats", "I have no cats", None);
         check("# cats", "The 2 cats", Some("2 cats"));
-        check("have =# cats", "I have 2 cats", Some("have 2 cats = 2"));
         check("i like , tea", "I like, tea", Some("i like , tea"));
     }
 
     #[test]
-    fn classes_and_marks_tell_what_was_found() {
-        check("my =@pet", "My dog", Some("my dog = dog"));
-        check("my =@pet|horse", "My horse", Some("my horse = horse"));
-        check("my =@pet", "My bird", None);
-        check("a *1 =@job", "A good cook", Some("a good cook = cook"));
-        check("a =@job", "A watchmaker", Some("a watchmaker = watchmaker"));
+    fn classes_are_alternatives_too() {
+        check("my @pet", "My dog", Some("my dog"));
+        check("my @pet|horse", "My horse", Some("my horse"));
+        check("my @pet", "My bird", None);
+        check("a *1 @job", "A good cook", Some("a good cook"));
+        check("a @job", "A watchmaker", Some("a watchmaker"));
     }
 }

@@ -3,6 +3,7 @@
 //! the lists of words are files in `lists/`.
 
 pub(crate) mod adverbs;
+pub(crate) mod claims;
 pub(crate) mod classes;
 pub(crate) mod cues;
 pub(crate) mod dull_words;

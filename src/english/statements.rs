@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::{
     english::{
         adverbs::is_passed_over,
+        lists::{List, list},
         sentences::{Sentence, Setting, sentences},
     },
     text::terms::for_each_term,
@@ -53,6 +54,20 @@ impl Token<'_> {
 const HEAD_BYTES: usize = 16 * 1_024;
 const TAIL_BYTES: usize = 2 * 1_024;
 
+static FICTION: List = list!("fiction");
+static REQUESTING: List = list!("requesting");
+static PASTED: List = list!("pasted");
+static ASKING: List = list!("asking");
+static REPORTING: List = list!("reporting");
+static UNREAL: List = list!("unreal");
+
+/// Whether a text has one of these phrases, in whose files `_` stands for a blank.
+fn has_phrase(list: &List, text: &str) -> bool {
+    list.words().any(|phrase| {
+        if phrase.contains('_') { text.contains(&phrase.replace('_', " ")) } else { text.contains(phrase) }
+    })
+}
+
 /// The statements of a message, in order.
 pub(crate) fn statements(text: &str) -> Vec<Statement<'_>> {
     let head = &text[..text.floor_char_boundary(HEAD_BYTES)];
@@ -83,7 +98,7 @@ pub(crate) fn spoken(text: &str, most_bytes: usize) -> Vec<Statement<'_>> {
 
 fn add_statements<'a>(text: &'a str, found: &mut Vec<Statement<'a>>) {
     let quoted = quoted_spans(text);
-    let end = paste_start(text, &quoted).unwrap_or(text.len());
+    let end = paste_start(text, &quoted).unwrap_or(text.len()).min(letter_start(text).unwrap_or(text.len()));
     for sentence in sentences(text) {
         let at = sentence.text.as_ptr() as usize - text.as_ptr() as usize;
         let is_own = matches!(sentence.setting, Setting::Prose | Setting::Item)
@@ -95,7 +110,7 @@ fn add_statements<'a>(text: &'a str, found: &mut Vec<Statement<'a>>) {
         let is_quoted = |place: usize| is_in_spans(&quoted, at + place);
         let tokens = tokens(sentence.text, is_quoted);
         let is_loud = sentence.text.contains('!');
-        let is_request = tokens.first().is_some_and(|first| REQUESTING.contains(&&*first.lower));
+        let is_request = tokens.first().is_some_and(|first| REQUESTING.contains(&first.lower));
         let colon = tokens.iter().position(|token| token.lower == ":").filter(|_| is_request);
         let mut tokens = tokens;
         tokens.truncate(colon.unwrap_or(tokens.len()));
@@ -109,56 +124,9 @@ fn add_statements<'a>(text: &'a str, found: &mut Vec<Statement<'a>>) {
 fn is_fiction(text: &str) -> bool {
     /// They stand in the request, not deep in a text.
     const LOOKED_AT: usize = 1_024;
-    const SIGNS: &[&str] = &[
-        "role-play",
-        "roleplay",
-        "role play",
-        "hypothetic",
-        "pretend ",
-        "for a character",
-        "my character",
-        "in the novel",
-        "fictional",
-        "in this scene",
-        "for the novel",
-        "for the story",
-        "in first person",
-        "continue in this voice",
-        "act as ",
-        "in my story",
-        "in my novel",
-        "let's say i ",
-        "suppose i ",
-        "imagine i ",
-        "imagine that i ",
-    ];
     let head = text[..text.floor_char_boundary(LOOKED_AT)].to_lowercase();
-    SIGNS.iter().any(|sign| head.contains(sign))
+    has_phrase(&FICTION, &head)
 }
-
-/// Verbs that ask for work on a text: what stands behind their colon is that text.
-const REQUESTING: &[&str] = &[
-    "translate",
-    "rewrite",
-    "proofread",
-    "correct",
-    "summarize",
-    "summarise",
-    "improve",
-    "rephrase",
-    "paraphrase",
-    "shorten",
-    "edit",
-    "polish",
-    "check",
-    "write",
-    "draft",
-    "compose",
-    "generate",
-    "create",
-    "expand",
-    "review",
-];
 
 /// Whether a sentence laughs at itself: nobody keeps what was a joke. A laugh at its start is about what came before.
 fn is_joke(sentence: &str) -> bool {
@@ -212,50 +180,6 @@ fn is_in_spans(spans: &[(usize, usize)], place: usize) -> bool {
 
 /// Where text begins that the author only passes on: behind a colon that ends a request to work on it.
 fn paste_start(text: &str, quoted: &[(usize, usize)]) -> Option<usize> {
-    const WORKED_ON: &[&str] = &[
-        "summar",
-        "translat",
-        "review",
-        "proofread",
-        "rewrite",
-        "rephrase",
-        "correct the",
-        "correct this",
-        "paste",
-        "pasting",
-        "following",
-        "edit ",
-        "edit:",
-        "improve this",
-        "check this",
-        "analy",
-        "sent round",
-        "sent me",
-        "grammar",
-        "this text",
-        "this email",
-        "this letter",
-        "the email",
-        "the article",
-        "the lyrics",
-        "transcript",
-        "forwarded",
-        "here's what",
-        "wrote:",
-        "said:",
-        "this is what",
-        "here is the",
-        "here's the",
-        "here's an",
-        "here is an",
-        "polish ",
-        "paraphrase",
-        "shorten",
-        "resuma",
-        "traduc",
-        "übersetz",
-        "zusammen",
-    ];
     /// The request is short; what stands further before the colon is another sentence.
     const LOOK_BACK: usize = 200;
     for (colon, _) in text.match_indices(':') {
@@ -267,13 +191,26 @@ fn paste_start(text: &str, quoted: &[(usize, usize)]) -> Option<usize> {
         }
         let before = &text[text.ceil_char_boundary(colon.saturating_sub(LOOK_BACK))..=colon];
         let request = before.rsplit(['\n', '!', '?']).next().unwrap_or(before).to_lowercase();
-        if WORKED_ON.iter().any(|word| request.contains(word)) {
+        if has_phrase(&PASTED, &request) {
             let start = text.len() - behind.trim_start().len();
             // What is in quotes is left out already, and more of the author's own may follow it.
             return (!quoted.iter().any(|&(quote, _)| quote == start)).then_some(start);
         }
     }
     None
+}
+
+/// Where a letter begins that stands in the message: a salutation on a line of its own, and a close further down.
+fn letter_start(text: &str) -> Option<usize> {
+    const CLOSES: [&str; 7] =
+        ["regards", "sincerely", "yours", "best,", "cheers,", "kind regards", "best wishes"];
+    let start_of = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
+    let begins = |line: &&str| {
+        line.starts_with("Subject:") || (line.starts_with("Dear ") && line.trim_end().ends_with([',', ':']))
+    };
+    let start = text.lines().find(begins).map(start_of)?;
+    let ends = |line: &str| CLOSES.iter().any(|close| line.trim_start().to_lowercase().starts_with(close));
+    text[start..].lines().any(ends).then_some(start)
 }
 
 /// Of a longer sentence only so many tokens are read, and how it ends: nobody tells who they are in more words.
@@ -374,34 +311,6 @@ fn expanded(word: &str) -> Vec<String> {
     vec![lower]
 }
 
-/// Words that begin a question.
-const ASKING: &[&str] = &[
-    "can", "could", "do", "does", "did", "what", "how", "is", "are", "am", "was", "were", "should", "would",
-    "will", "why", "where", "when", "who", "whose", "which", "any", "have", "has", "may", "shall", "isn",
-    "right", "huh", "anything",
-];
-/// Verbs that report what others say.
-const REPORTING: &[&str] = &[
-    "says", "said", "claims", "claimed", "thinks", "thought", "wrote", "writes", "told", "tells", "asked",
-    "asks", "jokes", "joked", "insists", "believes", "reckons",
-];
-/// Words behind which nothing is as it says.
-const UNREAL: &[&str] = &[
-    "if",
-    "unless",
-    "imagine",
-    "suppose",
-    "supposing",
-    "pretend",
-    "wish",
-    "wished",
-    "whether",
-    "maybe",
-    "perhaps",
-    "assume",
-    "assuming",
-];
-
 /// The parts of a sentence that are stated, and whether each begins it.
 fn stated(tokens: Vec<Token<'_>>) -> Vec<(bool, Vec<Token<'_>>)> {
     let end = question_start(&tokens).unwrap_or(tokens.len());
@@ -416,7 +325,7 @@ fn stated(tokens: Vec<Token<'_>>) -> Vec<(bool, Vec<Token<'_>>)> {
             parts.push((false, Vec::new()));
         }
         let Some((_, part)) = parts.last_mut() else { break };
-        if UNREAL.contains(&&*token.lower) || (reports(&token, part) && !matches!(next, "yes" | "no")) {
+        if UNREAL.contains(&token.lower) || (reports(&token, part) && !matches!(next, "yes" | "no")) {
             is_left_out = true;
         }
         if !is_left_out {
@@ -429,7 +338,7 @@ fn stated(tokens: Vec<Token<'_>>) -> Vec<(bool, Vec<Token<'_>>)> {
 
 /// Whether this verb makes what follows the words of somebody else: `my boss says I am`, not `I said`.
 fn reports(token: &Token<'_>, before: &[Token<'_>]) -> bool {
-    REPORTING.contains(&&*token.lower)
+    REPORTING.contains(&token.lower)
         && before.iter().rev().take(3).all(|word| !matches!(&*word.lower, "i" | "we"))
         && before.last().is_some_and(|last| !last.is_mark())
 }
@@ -442,7 +351,7 @@ fn question_start(tokens: &[Token<'_>]) -> Option<usize> {
             || tokens[at - 1].is_mark()
             || matches!(&*tokens[at - 1].lower, "and" | "but" | "so" | "or" | "also" | "please" | "now")
     };
-    let asks = |at: usize| begins_clause(at) && ASKING.contains(&&*tokens[at].lower);
+    let asks = |at: usize| begins_clause(at) && ASKING.contains(&tokens[at].lower);
     if ends_asking {
         // The first asking clause behind which none states anything in the first person again.
         let mut start = (0..tokens.len()).rev().find(|&at| asks(at)).unwrap_or(0);

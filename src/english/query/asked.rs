@@ -117,7 +117,7 @@ const PATTERNS: &[(Attribute, &str)] = &[
     (Health, "can|should|may i *2 eat|drink|cook|take|have"),
     (Diet, "can|should|may|do i|we *2 eat|drink|cook"),
     (Diet, "my|your|his|her|our diet|eating"),
-    (Diet, "am|is|are i|he|she|you *2 =@diet"),
+    (Diet, "am|is|are i|he|she|you *2 @diet"),
     (Diet, "recipe|recipes|dinner|lunch|breakfast|meal|meals|restaurant|restaurants|snack|snacks|menu"),
     (Health, "recipe|recipes|meal|meals|restaurant|restaurants|snack|snacks|menu"),
     (

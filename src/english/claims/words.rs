@@ -1,0 +1,165 @@
+//! The words of a statement as the readers of values look at them: by place, and cut to the letter.
+
+use crate::english::{
+    adverbs::is_passed_over,
+    classes::is_of,
+    dull_words::is_dull,
+    lists::{List, list},
+    statements::{Statement, Token},
+    stop_words::is_stop_word,
+};
+
+pub(super) static PLACES: List = list!("places");
+pub(super) static TOOLS: List = list!("tools");
+pub(super) static DEMONYMS: List = list!("demonyms");
+static NOT_NAMES: List = list!("not_names");
+static OPENERS: List = list!("openers");
+
+/// What was read, and the token behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Read {
+    pub(super) values: Vec<String>,
+    pub(super) end: usize,
+}
+
+impl Read {
+    pub(super) fn value(&self) -> &str {
+        self.values.first().map_or("", String::as_str)
+    }
+}
+
+/// The tokens of a statement; beyond its end stands nothing.
+#[derive(Clone, Copy)]
+pub(super) struct Words<'s, 'a> {
+    pub(super) statement: &'s Statement<'a>,
+}
+
+impl<'s> Words<'s, '_> {
+    pub(super) fn token(self, at: usize) -> Option<&'s Token<'s>> {
+        self.statement.tokens.get(at)
+    }
+
+    pub(super) fn lower(self, at: usize) -> &'s str {
+        self.token(at).map_or("", |token| &token.lower)
+    }
+
+    pub(super) fn is(self, at: usize, words: &str) -> bool {
+        let lower = self.lower(at);
+        words.split(' ').any(|word| word == lower)
+    }
+
+    /// Whether a mark stands here, or nothing.
+    pub(super) fn is_end(self, at: usize) -> bool {
+        self.token(at).is_none_or(Token::is_mark)
+    }
+
+    /// Whether any of these words stands from here to the end of the statement.
+    pub(super) fn goes_on_with(self, from: usize, words: &str) -> bool {
+        (from..self.statement.tokens.len()).any(|at| self.is(at, words))
+    }
+
+    pub(super) fn skip_adverbs(self, mut at: usize) -> usize {
+        while self.is_adverb(at) {
+            at += 1;
+        }
+        at
+    }
+
+    fn is_adverb(self, at: usize) -> bool {
+        self.is(at, "originally too currently now proudly happily")
+            || (is_passed_over(self.lower(at)) && !self.is(at, "have been"))
+    }
+
+    pub(super) fn skip_openers(self, mut at: usize) -> usize {
+        while OPENERS.contains(self.lower(at)) {
+            at += 1;
+        }
+        at
+    }
+
+    /// The text from one token to the end of the one before another; of a contraction at its end the first half.
+    pub(super) fn slice(self, start: usize, end: usize) -> String {
+        let tokens = &self.statement.tokens;
+        let last = &tokens[end - 1];
+        let is_half = last.lower.len() < last.text.len() && last.text.to_lowercase().starts_with(&last.lower);
+        let to = if is_half { last.start + last.lower.len() } else { last.end() };
+        let text = self.statement.text.get(tokens[start].start..to).unwrap_or(last.text);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    pub(super) fn read(self, start: usize, end: usize) -> Read {
+        Read { values: vec![self.slice(start, end)], end }
+    }
+
+    /// Whether what follows leaves what was read whole: an end, a small word, an adverb.
+    pub(super) fn is_whole(self, end: usize) -> bool {
+        let next = self.lower(end);
+        self.is_end(end) || is_stop_word(next) || self.is_adverb(end) || is_dull(next)
+    }
+
+    /// Whether a word can be part of a name: a capital, and no day, month or common word.
+    pub(super) fn is_name(self, at: usize) -> bool {
+        self.token(at).is_some_and(|token| {
+            let lower = &*token.lower;
+            token.is_capital()
+                && lower != "'s"
+                && !is_of("day", lower)
+                && (!is_of("month", lower) || matches!(lower, "april" | "june" | "may" | "august"))
+                && !is_stop_word(&lower.replace('\'', ""))
+        })
+    }
+
+    /// Words with capitals, `most` at most, and what joins them.
+    pub(super) fn capitals(self, start: usize, most: usize) -> Option<usize> {
+        let joins = |at: usize| self.is(at, "of de la del da von van upon am & le");
+        let mut end = start;
+        while end - start < most {
+            if self.is_name(end) {
+                end += 1;
+            } else if end > start && joins(end) && self.is_name(end + 1) {
+                end += 2;
+            } else if end > start
+                && self.is(end - 1, "st ft mt")
+                && self.lower(end) == "."
+                && self.is_name(end + 1)
+            {
+                end += 2;
+            } else {
+                break;
+            }
+        }
+        (end > start).then_some(end)
+    }
+
+    /// The name of a person: not `Batman`, `German`, `OK`, nor `Anna's`.
+    pub(super) fn person(self, at: usize, most: usize) -> Option<usize> {
+        let end = self.capitals(at, most)?;
+        let fits = |at: usize| {
+            let (token, lower) = (&self.statement.tokens[at], self.lower(at));
+            let shouts = token.text.chars().count() > 1 && !token.text.contains(char::is_lowercase);
+            !(shouts
+                || NOT_NAMES.contains(lower)
+                || DEMONYMS.contains(lower)
+                || is_of("language", lower)
+                || lower.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        (at..end).all(fits).then_some(end)
+    }
+
+    /// `my name is anna`, as people write who write no capitals.
+    pub(super) fn low_name(self, at: usize) -> Option<usize> {
+        let token = self.token(at)?;
+        let is_word =
+            token.lower.chars().all(|c| c.is_alphabetic() || c == '-') && token.lower.chars().count() > 1;
+        let ends = self.is_end(at + 1) || self.is(at + 1, "and but by");
+        (is_word && ends && !is_dull(&token.lower) && !NOT_NAMES.contains(&token.lower)).then_some(at + 1)
+    }
+
+    /// The end of a known place of up to three words that begins here, in capitals or not.
+    pub(super) fn known_place(self, at: usize) -> Option<usize> {
+        (1..=3).rev().map(|count| at + count).find(|&end| {
+            let words: Vec<&str> = (at..end).map(|at| self.lower(at)).collect();
+            PLACES.contains(&words.join("_"))
+        })
+    }
+}
