@@ -15,3 +15,4 @@ pub(crate) mod sentences;
 pub(crate) mod statements;
 pub(crate) mod stop_words;
 pub(crate) mod times;
+pub(crate) mod wishes;

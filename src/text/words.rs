@@ -15,7 +15,7 @@ use unicode_normalization::{
 };
 
 use crate::{
-    english::stop_words::is_stop_word,
+    english::{stop_words::is_stop_word, wishes::states_wish},
     model::turn::Said,
     text::memo::{FNV_OFFSET, Memo, Pool, fnv},
 };
@@ -109,28 +109,6 @@ fn ends_in_question(text: &str) -> bool {
     let text = text.rfind("[image:").map_or(text, |at| &text[..at]);
     let end = &text[text.ceil_char_boundary(text.len().saturating_sub(NEAR_BYTES))..];
     end.contains(['?', '\u{ff1f}', '\u{61f}'])
-}
-
-/// Whether the user says how things are to be from now on. English.
-fn states_wish(text: &str) -> bool {
-    const PHRASES: &[&str] = &[
-        " always ",
-        " never ",
-        " from now on ",
-        " going forward ",
-        " i prefer ",
-        " i'd prefer ",
-        " i would prefer ",
-        " i'd rather ",
-    ];
-    /// What is pasted behind it says nothing of wishes.
-    const LOOKED_AT: usize = 4_096;
-    let words = text[..text.floor_char_boundary(LOOKED_AT)]
-        .split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '\u{2019}'))
-        .filter(|word| !word.is_empty())
-        .map(|word| word.to_lowercase().replace('\u{2019}', "'"));
-    let spaced = words.fold(" ".to_owned(), |spaced, word| spaced + &word + " ");
-    PHRASES.iter().any(|phrase| spaced.contains(phrase))
 }
 
 /// A word of a turn.

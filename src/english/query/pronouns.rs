@@ -1,8 +1,11 @@
 //! Pronouns that nothing before them in the message explains.
 
-use crate::english::query::{
-    names::name_end,
-    reading::{Part, Reading, is_in},
+use crate::english::{
+    lists::{List, is_in, list},
+    query::{
+        names::name_end,
+        reading::{Part, Reading},
+    },
 };
 
 /// What pronouns so far may stand for.
@@ -75,8 +78,7 @@ fn is_open(part: Part<'_>, at: usize, known: Antecedents) -> bool {
 
 /// `is it safe to eat`, `it is raining`, `what is it like to`: an `it` that means nothing before it.
 fn is_expletive(part: Part<'_>, at: usize) -> bool {
-    const WEATHER: &str = "\
-        rain raining rains snow snowing snows cold hot warm late dark sunny windy cloudy";
+    const WEATHER: &str = "rain raining rains snow snowing snows cold hot warm late dark sunny windy cloudy";
     (at + 1..part.tokens.len()).any(|later| {
         let word = part.lower(later);
         let next = part.lower(later + 1);
@@ -89,12 +91,8 @@ fn is_expletive(part: Part<'_>, at: usize) -> bool {
 
 /// `is that true`, `why this?`: not `that book`, `I think that you`, `this is my dog`.
 fn is_pronoun(part: Part<'_>, at: usize) -> bool {
-    const BEHIND_AUXILIARY: &str = "\
-        true before after then ok okay right wrong possible mean work normal good bad better correct \
-        enough sound make help happen because so really still with for about from in on at to all too \
-        again different sense";
-    const VERBS: &str = "\
-        is 's was are were will would can could does did has had means mean";
+    static BEHIND_AUXILIARY: List = list!("behind_that");
+    const VERBS: &str = "is 's was are were will would can could does did has had means mean";
     let (next, second) = (part.lower(at + 1), part.lower(at + 2));
     let is_verb = is_in(VERBS, next);
     let introduces = is_verb && matches!(second, "a" | "an" | "my" | "the" | "our" | "what" | "how" | "why");
@@ -104,40 +102,31 @@ fn is_pronoun(part: Part<'_>, at: usize) -> bool {
     );
     (part.is_end(at + 1)
         || is_verb
-        || (is_asked && is_in(BEHIND_AUXILIARY, next))
+        || (is_asked && BEHIND_AUXILIARY.contains(next))
         || matches!(next, "instead" | "again"))
         && !introduces
 }
 
 /// `the other one`, `which one`: not `one day`, `no one`, `one of the dogs`.
 fn is_one(part: Part<'_>, at: usize) -> bool {
-    const BEFORE: &str = "\
-        the other another first second third last next this that which better best cheaper cheapest \
+    const BEFORE: &str = "the other another first second third last next this that which better best cheaper cheapest \
         bigger smaller old new same only right wrong these those";
     is_in(BEFORE, part.before(at)) && !part.is_content(at + 1)
 }
 
 /// Words behind which a noun stands.
 fn leads_to_noun(word: &str) -> bool {
-    const LEADING: &str = "\
-        a an the my your our some any every each no another which what whose this that these those all \
-        both more most many few such of in on at for from with about by into without between under over \
-        near like as and or 's two three than";
-    is_in(LEADING, word)
+    static LEADING: List = list!("before_nouns");
+    LEADING.contains(word)
 }
 
 /// What follows a noun that begins a sentence: `cats are`, `music and`.
 fn goes_on(next: &str) -> bool {
-    const GOING_ON: &str = "\
-        is are was were can do does have has will and or of in";
-    is_in(GOING_ON, next)
+    is_in("is are was were can do does have has will and or of in", next)
 }
 
 /// Whether only a person does this: what `it` means is then somebody's, not they.
 fn speaks(verb: &str) -> bool {
-    const SPEAKING: &str = "\
-        say says said think thinks thought tell tells told like likes liked feel felt know knew mention \
-        mentioned react want wants wanted do did buy bought get got love loves loved enjoy enjoyed make \
-        made give gave find found see saw";
-    is_in(SPEAKING, verb)
+    static SPEAKING: List = list!("speaking");
+    SPEAKING.contains(verb)
 }

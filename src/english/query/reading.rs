@@ -3,6 +3,7 @@
 use crate::{
     english::{
         dull_words::is_dull,
+        lists::{List, list},
         statements::{Statement, Token, spoken},
         stop_words::is_stop_word,
         times::TimeSpan,
@@ -95,15 +96,6 @@ impl<'r> Part<'r> {
 
 /// Words that point, or go on, and say nothing by themselves.
 fn is_vague(word: &str) -> bool {
-    const VAGUE: &str = "\
-        elaborate expand clarify summarize summarise rephrase repeat please exactly whose else sure yep \
-        nope no seriously afterwards instead opposite latter former shorter simpler rewrite translate \
-        explaining cheaper faster ones alternative alternatives couldn shall us hmm um uh well anyone \
-        someone somebody nobody";
-    is_in(VAGUE, word)
-}
-
-/// Whether a list of words, with blanks between, has this one.
-pub(super) fn is_in(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|listed| listed == word)
+    static VAGUE: List = list!("vague");
+    VAGUE.contains(word)
 }

@@ -1,6 +1,9 @@
 //! Whether the user speaks of themself, so that who they are matters for the answer.
 
-use crate::english::query::reading::{Part, Reading, is_in};
+use crate::english::{
+    lists::{List, list},
+    query::reading::{Part, Reading},
+};
 
 /// True for `my dog`, `what should I eat`, `remember when we ...`; false for `how do I sort a list` and `tell me about
 /// Rome`, where `I` and `me` are only how one asks.
@@ -22,12 +25,10 @@ fn is_self(part: Part<'_>, at: usize) -> bool {
 
 /// `tell me about`, `show me how to`: whom the answer goes to.
 fn is_asked_for(part: Part<'_>, at: usize) -> bool {
-    const GIVING: &str = "\
-        tell show give help let teach send explain remind write make draw find get bring offer list walk \
-        guide read ask correct excuse forgive trust believe pass name draft generate sing";
+    static GIVING: List = list!("giving");
     let before = part.before(at);
     let before = if before == "to" || before == "for" { part.before(at - 1) } else { before };
-    is_in(GIVING, before)
+    GIVING.contains(before)
 }
 
 /// Not the `i` of `arr[i]`, `i++` or `for i in`.
