@@ -1,69 +1,9 @@
 //! What people say before they say something: greetings, thanks, and whom they speak to.
 
-/// Words that begin an opening. Some of them begin other things too, so they count only before a comma or an end.
-const FILLERS: &[&str] = &[
-    "absolutely",
-    "agreed",
-    "ah",
-    "alright",
-    "also",
-    "and",
-    "anyway",
-    "aw",
-    "aww",
-    "awesome",
-    "btw",
-    "but",
-    "certainly",
-    "congrats",
-    "cool",
-    "definitely",
-    "exactly",
-    "gotcha",
-    "good",
-    "great",
-    "haha",
-    "hello",
-    "hey",
-    "hi",
-    "hmm",
-    "lol",
-    "man",
-    "nice",
-    "of",
-    "oh",
-    "ok",
-    "okay",
-    "perfect",
-    "plus",
-    "right",
-    "so",
-    "sure",
-    "thank",
-    "thanks",
-    "totally",
-    "well",
-    "wow",
-    "yeah",
-    "yep",
-    "yes",
-    "yup",
-    "danke",
-    "gracias",
-    "grazie",
-    "hallo",
-    "hola",
-    "merci",
-    "moin",
-    "obrigado",
-    "obrigada",
-    "ciao",
-    "salut",
-    "bonjour",
-];
-/// Those that only greet or thank: whoever is named behind them is spoken to.
-const ADDRESSING: &[&str] =
-    &["hey", "hi", "hello", "thanks", "thank", "wow", "congrats", "hallo", "hola", "yeah", "sure"];
+use crate::english::lists::{List, list};
+
+static FILLERS: List = list!("fillers");
+static ADDRESSING: List = list!("addressing");
 /// `Hi`, `Sure thing`, `Thank you Anna`.
 const MOST_WORDS: usize = 3;
 /// `Oh, hey, thanks, Anna!`
@@ -82,10 +22,9 @@ pub(crate) fn without_fillers(sentence: &str) -> &str {
         let Some((opening, behind)) = opening(rest) else { break };
         let first = opening.split(' ').next().unwrap_or_default().to_lowercase();
         let is_name = is_addressing && is_one_name(opening);
-        let greets = ADDRESSING.contains(&&*first);
+        let greets = ADDRESSING.contains(&first);
         // `So much happened.` is no opening, `Thank you!` is all there is.
-        let is_opening =
-            FILLERS.contains(&&*first) && (!behind.is_empty() || greets || !opening.contains(' '));
+        let is_opening = FILLERS.contains(&first) && (!behind.is_empty() || greets || !opening.contains(' '));
         if !is_name && !is_opening {
             break;
         }

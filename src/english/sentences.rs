@@ -1,6 +1,9 @@
 //! Text as sentences: what was said in prose, without code, tables and the marks at the start of lines.
 
-use crate::text::render::is_line_break;
+use crate::{
+    english::lists::{List, is_in, list},
+    text::render::is_line_break,
+};
 
 /// One sentence, to the letter: a slice of the text it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,18 +214,10 @@ fn ends_sentence(text: &str, mark_at: usize, marks_end: usize, end: usize) -> bo
     !(next_is_low && (end > marks_end || marks.starts_with("..") || marks.starts_with('…')))
 }
 
-/// Short forms that something follows.
-const LEADING: &[&str] = &[
-    "mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "vs", "e.g", "i.e", "eg", "ie", "approx", "ca", "gen",
-    "gov", "lt", "sgt", "capt", "rev", "mt", "z.b", "bzw", "u.a", "d.h", "sra", "srta", "mme", "mlle",
-];
-/// Short forms that a number follows.
-const NUMBERED: &[&str] = &["no", "nr", "fig", "vol", "ch", "p", "pp"];
-/// Short forms that may stand at the end of a sentence.
-const TRAILING: &[&str] = &[
-    "etc", "a.m", "p.m", "u.s", "u.k", "e.u", "inc", "ltd", "co", "corp", "jan", "feb", "aug", "sept", "oct",
-    "nov", "dec",
-];
+/// Short forms that something follows; a number; those that may stand at the end of a sentence.
+static LEADING: List = list!("short_forms");
+const NUMBERED: &str = "no nr fig vol ch p pp";
+static TRAILING: List = list!("short_forms_at_ends");
 
 /// Whether the point behind `before` is part of a short form and ends nothing.
 fn ends_short_form(before: &str, next: char) -> bool {
@@ -233,9 +228,9 @@ fn ends_short_form(before: &str, next: char) -> bool {
     let lower = word.to_lowercase();
     let is_initial = word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I";
     is_initial
-        || LEADING.contains(&&*lower)
-        || (next.is_numeric() && NUMBERED.contains(&&*lower))
-        || (next.is_lowercase() && TRAILING.contains(&&*lower))
+        || LEADING.contains(&lower)
+        || (next.is_numeric() && is_in(NUMBERED, &lower))
+        || (next.is_lowercase() && TRAILING.contains(&lower))
 }
 
 #[cfg(test)]

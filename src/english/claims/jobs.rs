@@ -57,7 +57,7 @@ pub(super) fn title(kind: Value, words: Words<'_, '_>, at: usize) -> Option<Read
     if words.lower(behind) == "of" {
         let what = (behind + 1..behind + 5).find(|&at| ends_phrase(at) && words.lower(at) != "the")?;
         let counts = words.lower(behind + 1).starts_with(|c: char| c.is_ascii_digit())
-            || crate::english::numerals::small(words.lower(behind + 1)).is_some();
+            || crate::english::numbers::small(words.lower(behind + 1)).is_some();
         if words.is(last, OF) && what > behind + 1 && !words.is(what - 1, "month year week day night") {
             (value_end, behind) = (what, what);
         } else if !counts && !words.is(last, "ceo cto cfo coo founder co-founder cofounder owner") {

@@ -8,7 +8,7 @@ use crate::english::{
     },
     classes::is_of,
     lists::{List, list},
-    numerals,
+    numbers,
 };
 
 static ALLERGENS: List = list!("allergens");
@@ -135,7 +135,7 @@ fn is_age(years: u32) -> bool {
 fn age(words: Words<'_, '_>, at: usize) -> Option<Read> {
     let token = words.token(at)?;
     let years: u32 =
-        token.lower.trim_end_matches("yo").parse().ok().or_else(|| numerals::years(&token.lower))?;
+        token.lower.trim_end_matches("yo").parse().ok().or_else(|| numbers::cardinal(&token.lower))?;
     let text = words.statement.text;
     let stands_alone = text[..token.start].chars().next_back().is_none_or(|c| c.is_whitespace() || c == '(')
         && text[token.end()..].chars().next().is_none_or(|c| c.is_whitespace() || ",.;!?)".contains(c));

@@ -6,7 +6,6 @@ mod follow_up;
 mod names;
 mod pronouns;
 mod reading;
-mod refers_back;
 mod refers_to_self;
 
 use chrono::{DateTime, Utc};
@@ -59,19 +58,20 @@ impl Query {
         let reading = Reading::of(message, &spans);
         let names = names::names(&reading);
         let refers_to_self = refers_to_self::refers_to_self(&reading);
-        let asked = asked::asked(&reading, !refers_to_self && !names.is_empty());
-        let is_follow_up =
-            message.len() <= MAX_QUERY_BYTES && follow_up::is_follow_up(&reading, is_only_time, &asked);
+        let (asked, asks_of_past) = asked::asked(&reading, !refers_to_self && !names.is_empty());
+        let refers_back = follow_up::refers_back(message);
+        let is_follow_up = message.len() <= MAX_QUERY_BYTES
+            && follow_up::is_follow_up(&reading, is_only_time, refers_back, &asked);
         let is_over = |span: &TimeSpan| span.until <= now;
         Self {
             words: words::query_words(message),
             vague_words: reading.words().filter(|word| is_dull(word)).flat_map(words::query_words).collect(),
             is_only_time,
             refers_to_self,
-            refers_back: refers_back::refers_back(message),
+            refers_back,
             is_follow_up,
             names,
-            asks_of_past: asked::asks_of_past(&reading) || (!asked.is_empty() && spans.iter().any(is_over)),
+            asks_of_past: asks_of_past || (!asked.is_empty() && spans.iter().any(is_over)),
             asked,
             spans,
         }

@@ -3,6 +3,7 @@
 use crate::{
     english::{
         dull_words::is_dull,
+        lists::{List, list},
         statements::{Statement, Token, spoken},
         stop_words::is_stop_word,
         times::TimeSpan,
@@ -32,10 +33,11 @@ impl<'a> Reading<'a> {
 
     /// Every sentence with the places of its tokens that are no time.
     pub(super) fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        self.sentences
-            .iter()
-            .zip(&self.is_time)
-            .map(|(sentence, is_time)| Part { tokens: &sentence.tokens, is_time })
+        self.sentences.iter().zip(&self.is_time).map(|(sentence, is_time)| Part {
+            sentence,
+            tokens: &sentence.tokens,
+            is_time,
+        })
     }
 
     /// The words in lower case, marks left out.
@@ -53,6 +55,7 @@ impl<'a> Reading<'a> {
 /// One sentence.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'r> {
+    pub(super) sentence: &'r Statement<'r>,
     pub(super) tokens: &'r [Token<'r>],
     is_time: &'r [bool],
 }
@@ -95,15 +98,6 @@ impl<'r> Part<'r> {
 
 /// Words that point, or go on, and say nothing by themselves.
 fn is_vague(word: &str) -> bool {
-    const VAGUE: &str = "\
-        elaborate expand clarify summarize summarise rephrase repeat please exactly whose else sure yep \
-        nope no seriously afterwards instead opposite latter former shorter simpler rewrite translate \
-        explaining cheaper faster ones alternative alternatives couldn shall us hmm um uh well anyone \
-        someone somebody nobody";
-    is_in(VAGUE, word)
-}
-
-/// Whether a list of words, with blanks between, has this one.
-pub(super) fn is_in(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|listed| listed == word)
+    static VAGUE: List = list!("vague");
+    VAGUE.contains(word)
 }

@@ -2,9 +2,12 @@
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
-use crate::english::times::{
-    calendar::{self, Span, Unit, back, containing, plus},
-    words::{Gap, Words},
+use crate::english::{
+    lists::is_in,
+    times::{
+        calendar::{self, Span, plus},
+        words::Words,
+    },
 };
 
 /// An expression that was read.
@@ -51,25 +54,31 @@ impl Reader<'_> {
 
     /// The expression that begins here.
     pub(super) fn read(self, at: usize) -> Option<Found> {
-        match self.lower(at) {
-            "between" => self.pair(at + 1, &["and"]),
+        let (lead, behind) = match self.lower(at) {
+            "prior" if self.words.next(at + 1) == "to" => ("before", at + 2),
+            lead => (lead, at + 1),
+        };
+        match lead {
+            "between" => return self.pair(behind, "and"),
             "from" => {
-                self.pair(at + 1, &["to", "until", "till", "through"]).or_else(|| self.point(at + 1, "from"))
+                if let Some(pair) = self.pair(behind, "to until till through") {
+                    return Some(pair);
+                }
             }
-            "since" => self.open(at, |point| (point.from, self.tomorrow())),
-            "after" => self.open(at, |point| (point.until, self.tomorrow())),
-            "before" => self.open(at, |point| (calendar::beginning(), point.from)),
-            "prior" if self.words.next(at + 1) == "to" => {
-                let found = self.point(at + 2, "before")?;
-                Some(found.opened(|point| (calendar::beginning(), point.from)))
+            _ if !is_in("since after before by until till in on at during over of around", lead) => {
+                return self.point(at, "");
             }
-            // Up to when something is to be done, or went on: not when it was said.
-            "by" | "until" | "till" => self.point(at + 1, "until").map(|found| Found::nothing(found.end)),
-            lead @ ("in" | "on" | "at" | "during" | "over" | "of" | "around") => {
-                Some(self.listed(self.point(at + 1, lead)?, lead))
-            }
-            _ => self.point(at, ""),
+            _ => {}
         }
+        let found = self.point(behind, lead)?;
+        Some(match lead {
+            "since" => found.opened(|point| (point.from, self.tomorrow())),
+            "after" => found.opened(|point| (point.until, self.tomorrow())),
+            "before" => found.opened(|point| (calendar::beginning(), point.from)),
+            // Up to when something is to be done, or went on: not when it was said.
+            "by" | "until" | "till" => Found::nothing(found.end),
+            _ => found,
+        })
     }
 
     /// An end of all that has been said so far.
@@ -77,14 +86,10 @@ impl Reader<'_> {
         Span::day(self.today()).until
     }
 
-    fn open(self, at: usize, bounds: impl Fn(Span) -> (DateTime<Utc>, DateTime<Utc>)) -> Option<Found> {
-        Some(self.point(at + 1, self.lower(at))?.opened(bounds))
-    }
-
     /// `X and Y`, `X to Y`, as one range.
-    fn pair(self, at: usize, joints: &[&str]) -> Option<Found> {
+    fn pair(self, at: usize, joints: &str) -> Option<Found> {
         let first = self.point(at, "between")?;
-        if !joints.contains(&self.words.next(first.end)) {
+        if !is_in(joints, self.words.next(first.end)) {
             return None;
         }
         let mut second = self.point(first.end + 1, "between")?;
@@ -103,84 +108,12 @@ impl Reader<'_> {
         Some(Found { end: second.end, spans: span.into_iter().collect(), is_yearless: false })
     }
 
-    /// `in March and April`: what follows is led by the same word.
-    fn listed(self, mut found: Found, lead: &str) -> Found {
-        const MOST: usize = 6;
-        for _ in 0..MOST {
-            let joint = usize::from(matches!(self.words.next(found.end), "and" | "or"));
-            let is_comma = self.words.get(found.end + joint).is_some_and(|word| word.gap == Gap::Comma);
-            if joint == 0 && !is_comma {
-                break;
-            }
-            let Some(more) = self.point(found.end + joint, lead).filter(Found::is_listable) else {
-                break;
-            };
-            found.end = more.end;
-            found.spans.extend(more.spans);
-        }
-        found
-    }
-
     /// A time without what leads up to it; `lead` is the word before it that was read already.
     fn point(self, at: usize, lead: &str) -> Option<Found> {
-        if lead.is_empty() && is_ahead(self.words.before(at)) {
-            return None;
-        }
-        let article = usize::from(self.lower(at) == "the");
-        let third = match self.lower(at + article) {
-            "early" => Some((0, 1)),
-            "mid" => Some((1, 1)),
-            "late" => Some((2, 1)),
-            "beginning" | "start" if self.words.next(at + article + 1) == "of" => Some((0, 2)),
-            "middle" if self.words.next(at + article + 1) == "of" => Some((1, 2)),
-            "end" if self.words.next(at + article + 1) == "of" => Some((2, 2)),
-            _ => None,
-        };
-        if let Some((which, skipped)) = third {
-            let at = at + article + skipped;
-            let this = usize::from(self.lower(at) == "the");
-            let whole = match Unit::from_word(self.lower(at + this)) {
-                Some(unit @ (Unit::Week | Unit::Month | Unit::Year)) if this == 1 => {
-                    Some(Found::one(at + 2, containing(self.today(), unit)))
-                }
-                _ => self.time(at, "in"),
-            };
-            let mut found = whole?;
-            for span in &mut found.spans {
-                if (span.until - span.from).num_days() >= 7 {
-                    *span = span.third(which);
-                }
-            }
-            return Some(found);
-        }
-        self.time(at, lead)
-    }
-
-    fn time(self, at: usize, lead: &str) -> Option<Found> {
-        match self.lower(at) {
-            "the" => self.behind_the(at + 1, lead),
-            "today" => Some(Found::one(at + 1, Span::day(self.today()))),
-            "tonight" => Some(Found::one(at + 1, Span::hours(self.today(), 17, 30))),
-            "yesterday" => {
-                let day = back(self.today(), 1, Unit::Day);
-                Some(self.part_of_day(at + 1, day))
-            }
-            "tomorrow" => Some(Found::nothing(at + 1)),
-            "earlier" if self.is_this_unit(at + 1) => self.time(at + 1, lead),
-            "later" if self.is_this_unit(at + 1) || self.words.next(at + 1) == "today" => {
-                Some(Found::nothing(at + 3))
-            }
-            "recently" | "lately" => Some(self.rolling(at + 1, 1, Unit::Month)),
-            "recent" if matches!(self.words.next(at + 1), "days" | "weeks" | "months" | "years") => {
-                let unit = Unit::from_word(self.lower(at + 1))?;
-                Some(self.rolling(at + 2, if unit == Unit::Day { 10 } else { 4 }, unit))
-            }
-            "this" | "last" | "past" | "previous" => self.behind_last(at, at + 1),
-            "next" | "coming" | "upcoming" | "following" | "every" | "each" => self.ahead(at + 1),
-            "christmas" | "halloween" | "new" | "valentine" | "xmas" => self.holiday(at, lead),
-            "weekend" => None,
-            _ => self.ago(at).or_else(|| self.weekday(at, lead)).or_else(|| self.absolute(at, lead)),
-        }
+        // Such a day lies ahead, or is any of its kind.
+        const AHEAD: &str = "next every each coming upcoming following any for per";
+        let is_ahead = lead.is_empty() && is_in(AHEAD, self.words.before(at));
+        if is_ahead { None } else { self.time(at, lead) }
     }
 }
 
@@ -191,14 +124,4 @@ impl Found {
         }
         self
     }
-
-    /// Whether another month or year may follow it in a list.
-    fn is_listable(&self) -> bool {
-        self.spans.iter().any(|span| (span.until - span.from).num_days() >= 28)
-    }
-}
-
-/// Words before a day that lies ahead, or is any such day.
-pub(super) fn is_ahead(word: &str) -> bool {
-    matches!(word, "next" | "every" | "each" | "coming" | "upcoming" | "following" | "any" | "for" | "per")
 }

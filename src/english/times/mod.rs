@@ -10,10 +10,10 @@
 //! `date_time_parser` finds a date in a sentence, the first one, as a day, relative to the system's clock.
 
 mod calendar;
-mod counts;
 mod dates;
 mod grammar;
-mod relative;
+mod names;
+mod phrases;
 mod words;
 
 use std::ops::Range;
@@ -22,6 +22,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     english::{
+        lists::{List, list},
         stop_words::is_stop_word,
         times::{grammar::Reader, words::Words},
     },
@@ -29,8 +30,7 @@ use crate::{
     text::words::MAX_QUERY_BYTES,
 };
 
-#[cfg(test)]
-pub(crate) use calendar::{MONTHS, WEEKDAYS};
+pub(crate) use names::{MONTHS, WEEKDAYS, month_in_any_language};
 
 /// A time that a query names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,14 +83,7 @@ pub(crate) fn find(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
 }
 
 /// What people say around a time when they ask for nothing but what was said then.
-const TALK: &str = "\
-    remember recall remind tell told talk talked talking talks speak spoke spoken speaking say said saying mention mentioned \
-    discuss discussed discussing discussion discussions chat chatted chatting chats conversation conversations session sessions \
-    happen happened happening went go going gone show list give recap summarize summarise summary sum overview review please \
-    hey hi hello ok okay so well now again back earlier thing things stuff topic topics subject subjects anything something \
-    everything get know see look find like much exactly covered cover come came up got up history logs log \
-    dealt deal ask asked asking question questions bring pull lets thanks thank yeah yes time day days week weeks \
-    month months year years morning afternoon evening night around sometime ever still also";
+static AROUND: List = list!("around_times");
 
 /// Whether a query asks for what was said in these times of its, and for nothing else: `remember last week?`
 pub(crate) fn is_only_time(query: &str, spans: &[TimeSpan]) -> bool {
@@ -99,7 +92,7 @@ pub(crate) fn is_only_time(query: &str, spans: &[TimeSpan]) -> bool {
     }
     let is_talk = |word: &words::Word| {
         let bare = word.lower.replace(['\'', '\u{2019}'], "");
-        !word.is_number && (is_stop_word(&bare) || TALK.split(' ').any(|talk| talk == bare))
+        !word.is_number && (is_stop_word(&bare) || AROUND.contains(&bare))
     };
     let is_inside = |word: &words::Word| spans.iter().any(|span| span.text.contains(&word.start));
     words::words(query).iter().all(|word| is_inside(word) || is_talk(word))
