@@ -58,8 +58,9 @@ mod tests {
 
     use super::SliceError;
     use crate::{
-        Config, JobKind, ManualClock, NewTurn, RecallOptions, RecalledItem, RunJobs, Thermocline, jobs,
+        Config, JobKind, ManualClock, NewTurn, RecallOptions, RecalledItem, RunJobs, Thermocline,
         compress::derived::RuleVersions,
+        jobs,
         store::{Store, acts::derive::Rederived, rows::jobs::Lease, scope::Scope, sql::Sql},
     };
 
@@ -351,7 +352,11 @@ mod tests {
         session.end().await.unwrap();
         memory.run_jobs(RunJobs::default()).await.unwrap();
         let unknown_anchors = format!("{words} {critical} 0");
-        assert_eq!(rules(&path), [&*unknown_anchors], "what a newer version's job has not come to may be of any rules");
+        assert_eq!(
+            rules(&path),
+            [&*unknown_anchors],
+            "what a newer version's job has not come to may be of any rules"
+        );
         write(&store, &["UPDATE user_scopes SET words_rules = 9"]).await;
         session.restore().await.unwrap();
         assert_eq!(rules(&path), [unknown_anchors]);

@@ -32,7 +32,7 @@ pub(crate) enum Whom {
     Other,
 }
 
-/// The patterns of `compress::cues`. What names no one (`allergies`, `recipe`) is the user's.
+/// The patterns of `english::cues`. What names no one (`allergies`, `recipe`) is the user's.
 const PATTERNS: &[(Attribute, &str)] = &[
     (Name, "my|your|his|her|our full|first|last|real? name !of"),
     (Name, "who am i"),
