@@ -66,7 +66,9 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::{english::claims::MAX_QUOTE_BYTES, model::turn::NewTurn};
+    use crate::model::turn::NewTurn;
+
+    const MAX_QUOTE_BYTES: usize = 160;
 
     /// Each anchor as `attribute: value`, those that end as `attribute: not value`.
     fn found(said: &Said) -> Vec<String> {
