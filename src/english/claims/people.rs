@@ -46,9 +46,8 @@ fn related(words: Words<'_, '_>, at: usize) -> Option<Read> {
     let is_many = is_plural(words.lower(relation));
     let from = match words.lower(at) {
         "'s" if words.is(at + 2, "is are 's") => at + 3,
-        "'s" if words.is(at + 1, "called named") => at + 2,
         "named" | "called" => at + 1,
-        "is" | "are" if words.is(at + 1, "called named") => at + 2,
+        "is" | "are" | "'s" if words.is(at + 1, "called named") => at + 2,
         "," | "(" | "-" | ":" => {
             // `with my son, Theo and I` is a list of three.
             let goes_on =

@@ -19,6 +19,7 @@ static WORKPLACES: List = list!("workplaces");
 const LIKE_PLACES: &str = "port new east west north south saint st san santa lake mount fort los las el upper lower great little cape";
 
 /// The value that begins at `at`, and the statement's words in front of it.
+#[expect(clippy::too_many_lines, reason = "an arm for each kind of value")]
 pub(super) fn read(value: Value, words: Words<'_, '_>, at: usize) -> Option<Read> {
     match value {
         Value::Told => {
@@ -249,7 +250,7 @@ fn employer(words: Words<'_, '_>, at: usize) -> Option<Read> {
         home monday night marathon tournament army-of";
     let start = at + usize::from(words.lower(at) == "the");
     let mut end = words.capitals(start, 5)?;
-    if (start..end + 1).any(|at| words.is(at, NO_EMPLOYER))
+    if (start..=end).any(|at| words.is(at, NO_EMPLOYER))
         || DEMONYMS.contains(words.lower(start)) && end == start + 1 && !words.is(end + 1, "office")
     {
         return None;
@@ -309,7 +310,7 @@ fn allergens(words: Words<'_, '_>, from: usize) -> Option<Read> {
 fn languages(words: Words<'_, '_>, from: usize) -> Option<Read> {
     const AMOUNTS: &str = "a little bit of some fluent good decent basic native both conversational broken enough passable rusty perfect";
     listed(words, from, |at| {
-        let at = (at..).find(|&at| !words.is(at, AMOUNTS))?;
+        let at = words.skip(at, AMOUNTS);
         let is_one = is_of("language", words.lower(at)) && !words.is(at + 1, "is was 's teacher");
         is_one.then_some((at, at + 1))
     })

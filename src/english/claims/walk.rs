@@ -122,7 +122,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         let words = self.words;
         let start = words.skip_openers(at);
         // `remember that I'm allergic`, `it turns out I'm ...`
-        let preface = (start..).find(|&at| !words.is(at, PREFACES)).filter(|&at| words.is(at, "i my we our"));
+        let preface = Some(words.skip(start, PREFACES)).filter(|&at| words.is(at, "i my we our"));
         let start = preface.unwrap_or(start);
         let is_joined =
             words.is(start, "as since because though although while") && words.is(start + 1, "i we my our");
@@ -275,9 +275,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         while matches!(last.attribute, Name | Job | Age | Hometown | Birthday | Field)
             || last.attribute == Employer
         {
-            let at = (end..)
-                .find(|&at| !words.is(at, "out over up down here originally currently"))
-                .unwrap_or(end);
+            let at = words.skip(end, "out over up down here originally currently");
             let job = self.found.last().map_or("", |claim| &claim.value).to_lowercase();
             let studies = match last.attribute {
                 Job => ["student", "graduate", "retired", "grad", "freelancer"]
@@ -331,14 +329,15 @@ impl<'s, 'a> Walk<'s, 'a> {
         let matched = if lead.is_empty() {
             CUES.starting(&tokens[start..])
         } else {
-            let led = lead.iter().map(|word| Token {
+            let restored = lead.iter().map(|word| Token {
                 lower: (*word).to_owned(),
                 text: "",
                 start: first.start,
                 is_passed_over: false,
             });
-            let led: Vec<Token<'_>> = led.chain(tokens[start..].iter().take(LONGEST).cloned()).collect();
-            CUES.starting(&led)
+            let restored: Vec<Token<'_>> =
+                restored.chain(tokens[start..].iter().take(LONGEST).cloned()).collect();
+            CUES.starting(&restored)
         };
         let mut last: Option<(Form, usize)> = None;
         for found in matched {
@@ -396,8 +395,8 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
         // `I live in Hamburg, not Berlin`
         let denied = read.end + 2 + usize::from(words.is(read.end + 2, "in at from"));
-        let denies = words.lower(read.end) == "," && words.lower(read.end + 1) == "not" && at < denied;
-        if denies
+        let says_not = words.lower(read.end) == "," && words.lower(read.end + 1) == "not" && at < denied;
+        if says_not
             && stance == Stance::Holds
             && matches!(form.attribute, Name | Home | Hometown | Employer | Age | Attribute::Diet)
         {

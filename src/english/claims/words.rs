@@ -58,6 +58,14 @@ impl<'s> Words<'s, '_> {
         (from..self.statement.tokens.len()).any(|at| self.is(at, words))
     }
 
+    /// The first place from here on where none of these words stands.
+    pub(super) fn skip(self, mut at: usize, words: &str) -> usize {
+        while self.is(at, words) {
+            at += 1;
+        }
+        at
+    }
+
     pub(super) fn skip_adverbs(self, mut at: usize) -> usize {
         while self.is_adverb(at) {
             at += 1;
@@ -116,11 +124,8 @@ impl<'s> Words<'s, '_> {
         while end - start < most {
             if self.is_name(end) {
                 end += 1;
-            } else if end > start && joins(end) && self.is_name(end + 1) {
-                end += 2;
             } else if end > start
-                && self.is(end - 1, "st ft mt")
-                && self.lower(end) == "."
+                && (joins(end) || (self.is(end - 1, "st ft mt") && self.lower(end) == "."))
                 && self.is_name(end + 1)
             {
                 end += 2;
