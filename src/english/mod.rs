@@ -9,7 +9,7 @@ pub(crate) mod dull_words;
 pub(crate) mod fillers;
 pub(crate) mod keywords;
 pub(crate) mod lists;
-pub(crate) mod numerals;
+pub(crate) mod numbers;
 pub(crate) mod query;
 pub(crate) mod sentences;
 pub(crate) mod statements;

@@ -3,12 +3,14 @@
 //! "I went yesterday", said on 2023-05-08, supports "on May 7, 2023". A claimed date that is supported is taken out
 //! of the claim before its numbers are measured; one that is not leaves its numbers to be found wanting.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::LazyLock,
-};
+use std::collections::HashSet;
 
 use chrono::{Datelike, Days, NaiveDate};
+
+use crate::english::{
+    lists::{List, is_in, list},
+    times::month_in_any_language,
+};
 
 /// "Yesterday", "last Friday", "in two weeks": how far from the day of the turn they can lead.
 const REACH_DAYS: i64 = 14;
@@ -46,16 +48,13 @@ impl Dates {
             named.extend(readings);
             at += used;
         }
-        let has = |words: &str, parts: &[&str]| {
-            let words: HashSet<&str> = words.split(' ').collect();
-            tokens.iter().any(|token| words.contains(token.text))
-                || parts.iter().any(|part| folded.contains(part))
-        };
+        let has = |is_word: &dyn Fn(&str) -> bool| tokens.iter().any(|token| is_word(token.text));
         Self {
             said_on,
             named,
-            is_relative: has(RELATIVE, RELATIVE_UNSPACED),
-            counts_years: has(YEARS, &["年", "년"]),
+            is_relative: has(&|word| RELATIVE.contains(word))
+                || RELATIVE_UNSPACED.words().any(|part| folded.contains(part)),
+            counts_years: has(&|word| is_in(YEARS, word)) || folded.contains(['年', '년']),
         }
     }
 
@@ -121,43 +120,11 @@ impl Dates {
     }
 }
 
-/// Folded words that lead from the day of the turn to another one. English, and some of each larger language.
-const RELATIVE: &str = "yesterday today tonight tomorrow ago last next past coming previous week weeks weekend month \
-    months morning evening night monday tuesday wednesday thursday friday saturday sunday gestern heute morgen vor \
-    letzte letzten letzter nachste nachsten nachster woche montag dienstag mittwoch donnerstag freitag samstag sonntag \
-    hier aujourd demain dernier derniere prochain prochaine semaine lundi mardi mercredi jeudi vendredi samedi \
-    dimanche ayer hoy manana pasado pasada proximo proxima semana lunes martes miercoles jueves viernes sabado \
-    domingo ieri oggi domani scorso scorsa prossimo prossima settimana lunedi martedi mercoledi giovedi venerdi \
-    sabato domenica ontem hoje amanha passado passada segunda terca quarta quinta sexta gisteren vandaag vorige \
-    volgende maandag dinsdag woensdag donderdag vrijdag zaterdag zondag вчера сегодня завтра назад неделе неделю \
-    понедельник вторник среду четверг пятницу субботу воскресенье";
-const RELATIVE_UNSPACED: &[&str] = &[
-    "昨", "今", "明", "上周", "下周", "先週", "来週", "上个", "下个", "先月", "来月", "去年", "어제", "오늘",
-    "내일", "지난", "다음",
-];
+static RELATIVE: List = list!("relative_times");
+static RELATIVE_UNSPACED: List = list!("relative_times_unspaced");
 /// Folded words for years.
 const YEARS: &str =
     "year years yr yrs jahr jahre jahren an ans annee annees ano anos anni anno jaar год года лет";
-
-/// The names of months, folded, in the languages of [`RELATIVE`]; "may" is also a verb, which costs nothing here.
-const MONTHS: [&str; 12] = [
-    "jan january januar janvier enero gennaio janeiro januari января",
-    "feb february februar fevrier febrero febbraio fevereiro februari февраля",
-    "mar march marz mars marzo marco maart марта",
-    "apr april avril abril aprile апреля",
-    "may mai mayo maggio maio mei мая",
-    "jun june juni juin junio giugno junho июня",
-    "jul july juli juillet julio luglio julho июля",
-    "aug august aout agosto augustus августа",
-    "sep sept september septembre septiembre settembre setembro сентября",
-    "oct okt october oktober octobre octubre ottobre outubro октября",
-    "nov november novembre noviembre novembro ноября",
-    "dec dez december dezember decembre diciembre dicembre dezembro декабря",
-];
-
-static MONTH_BY_NAME: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
-    (1..).zip(MONTHS).flat_map(|(month, names)| names.split(' ').map(move |name| (name, month))).collect()
-});
 
 struct Token<'a> {
     text: &'a str,
@@ -180,7 +147,7 @@ impl Token<'_> {
     }
 
     fn month(&self) -> Option<u32> {
-        MONTH_BY_NAME.get(self.text).copied()
+        month_in_any_language(self.text)
     }
 
     fn day(&self) -> Option<u32> {

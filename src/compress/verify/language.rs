@@ -2,7 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::text::words;
+use crate::{
+    english::lists::{List, list},
+    text::words,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Script {
@@ -125,15 +128,7 @@ pub(super) fn is_unspaced_char(c: char) -> bool {
 }
 
 /// Frequent words, folded, that no other language of the list has among its own.
-const FREQUENT: [&str; 7] = [
-    "the and is are was were of to that this with for have has about they their she he his her from you it",
-    "der die das und ist nicht ein eine mit auf fur dem den sich auch wird von zu uber hat haben sie ich wir",
-    "le les est et des une dans pour pas que qui avec sur ce il elle nous vous ont au aux du sont mais",
-    "el los las y es una con por para que del se su como pero mas esta muy tiene sobre lo usuario yo",
-    "il gli e che di una per con non sono della nel alla piu anche questo ha si ma come dei delle lo",
-    "o os as e que de uma para com nao em do da no na por mais como mas tem sobre ele ela seu sua",
-    "de het een en van is dat niet op te zijn met voor ook aan er maar om hij zij heeft ik wij over",
-];
+static FREQUENT: List = list!("frequent");
 /// Frequent words that a text must have before its language is named: chance gives a few.
 const MIN_FREQUENT: usize = 4;
 
@@ -143,12 +138,15 @@ fn language_of(text: &str) -> Option<usize> {
     let folded = words::fold(text);
     let words: Vec<&str> =
         folded.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).collect();
-    let counts = FREQUENT.map(|list| {
-        let frequent: HashSet<&str> = list.split(' ').collect();
-        words.iter().filter(|word| frequent.contains(*word)).count()
-    });
-    let (best, &most) = counts.iter().enumerate().max_by_key(|(_, count)| **count)?;
-    let second = counts.iter().enumerate().filter(|(at, _)| *at != best).map(|(_, count)| *count).max()?;
+    let mut counts: Vec<(usize, usize)> = (0..)
+        .zip(FREQUENT.lines())
+        .map(|(language, list)| {
+            let frequent: HashSet<&str> = list.split(' ').collect();
+            (words.iter().filter(|word| frequent.contains(*word)).count(), language)
+        })
+        .collect();
+    counts.sort_unstable();
+    let [.., (second, _), (most, best)] = counts[..] else { return None };
     (most >= MIN_FREQUENT && most >= 2 * second).then_some(best)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     compress::verify::{flaw::Flaw, source::Source},
+    english::lists::{List, list},
     text::{
         control,
         render::{is_hidden, is_line_break},
@@ -50,20 +51,7 @@ fn is_joiner(c: char) -> bool {
 }
 
 /// Who may not seem to speak in a summary.
-const ROLES: [&str; 12] = [
-    "system",
-    "user",
-    "assistant",
-    "human",
-    "ai",
-    "bot",
-    "model",
-    "tool",
-    "document",
-    "developer",
-    "function",
-    "instruction",
-];
+static ROLES: List = list!("roles");
 
 /// Where this crate's own frame begins, and parts of chat templates that are no tokens.
 const FRAMES: [&str; 6] = ["|>", "<memory", "</memory", "<now:", "<recent turns", "###"];
@@ -82,7 +70,7 @@ fn has_frame(text: &str) -> bool {
         let is_tag =
             bare.contains(':') || (bare == name && words.peek().is_some_and(|next| next.starts_with(':')));
         let role = name.split(':').next().unwrap_or(name);
-        if starts_sentence && is_tag && ROLES.contains(&role.trim_end_matches('s')) {
+        if starts_sentence && is_tag && ROLES.contains(role.trim_end_matches('s')) {
             return true;
         }
         starts_sentence = word.ends_with(['.', '!', '?', '"', ')', ']', '}', '|', '-', '*', '>', ';']);
@@ -101,51 +89,14 @@ fn has_markup(text: &str) -> bool {
     ["```", "](", "{\"", "[{"].iter().any(|mark| text.contains(mark))
 }
 
-/// How a model says that it will not do it, folded.
-const REFUSALS: [&str; 36] = [
-    "i'm sorry",
-    "i am sorry",
-    "sorry, ",
-    "i can't",
-    "i cannot",
-    "i can not",
-    "i could not",
-    "i couldn't",
-    "i'm unable",
-    "i am unable",
-    "i'm not able",
-    "i am not able",
-    "i won't",
-    "i will not",
-    "i must decline",
-    "i apologi",
-    "as an ai",
-    "as a language model",
-    "as a large language model",
-    "unfortunately, i ",
-    "no summary",
-    "summary unavailable",
-    "summary not available",
-    "unable to summari",
-    "cannot summari",
-    "n/a",
-    "null",
-    "undefined",
-    "es tut mir leid",
-    "lo siento",
-    "je suis desole",
-    "mi dispiace",
-    "desculpe",
-    "извините",
-    "抱歉",
-    "申し訳",
-];
+/// How a model says that it will not do it; `_` for blanks.
+static REFUSALS: List = list!("refusals");
 
 /// A summary is no refusal, unless it repeats the turn to the letter.
 pub(super) fn check_voice(summary: &str, source: &Source) -> Result<(), Flaw> {
-    let folded = words::fold(summary).replace('\u{2019}', "'");
+    let folded = words::fold(summary).replace('\u{2019}', "'").replace(' ', "_");
     let folded = folded.trim_start_matches(|c: char| !c.is_alphanumeric());
-    if REFUSALS.iter().any(|refusal| folded.starts_with(refusal)) && !source.has_text(summary) {
+    if REFUSALS.words().any(|refusal| folded.starts_with(refusal)) && !source.has_text(summary) {
         return Err(Flaw::Refusal);
     }
     Ok(())

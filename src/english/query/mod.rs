@@ -59,7 +59,7 @@ impl Query {
         let reading = Reading::of(message, &spans);
         let names = names::names(&reading);
         let refers_to_self = refers_to_self::refers_to_self(&reading);
-        let asked = asked::asked(&reading, !refers_to_self && !names.is_empty());
+        let (asked, asks_of_past) = asked::asked(&reading, !refers_to_self && !names.is_empty());
         let refers_back = refers_back::refers_back(message);
         let is_follow_up = message.len() <= MAX_QUERY_BYTES
             && follow_up::is_follow_up(&reading, is_only_time, refers_back, &asked);
@@ -72,7 +72,7 @@ impl Query {
             refers_back,
             is_follow_up,
             names,
-            asks_of_past: asked::asks_of_past(&reading) || (!asked.is_empty() && spans.iter().any(is_over)),
+            asks_of_past: asks_of_past || (!asked.is_empty() && spans.iter().any(is_over)),
             asked,
             spans,
         }

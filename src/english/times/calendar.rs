@@ -1,26 +1,33 @@
 //! Days, weeks, months, years and seasons as spans of instants, in UTC, held inside the years 1 to 9999.
 
-use chrono::{DateTime, Datelike, Days, Months, NaiveDate, TimeDelta, Utc, Weekday};
+use std::{collections::HashMap, sync::LazyLock};
 
-use crate::model::instant;
+use chrono::{DateTime, Datelike, Months, NaiveDate, TimeDelta, Utc, Weekday};
+
+use crate::{
+    english::lists::{List, list},
+    model::instant,
+};
 
 /// The days of a week as it begins here, and the months, in English.
 pub(crate) const WEEKDAYS: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+#[rustfmt::skip]
 pub(crate) const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 ];
+
+static MONTH_NAMES: List = list!("month_names");
+
+/// The month with this folded name in English or another larger language, 1 to 12; `may` is also a verb.
+pub(crate) fn month_in_any_language(folded: &str) -> Option<u32> {
+    static BY_NAME: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
+        let lines = (1..).zip(MONTH_NAMES.lines());
+        lines.flat_map(|(month, names)| names.split(' ').map(move |name| (name, month))).collect()
+    });
+    BY_NAME.get(folded).copied()
+}
 
 /// From an instant up to another, which is not part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,8 +111,8 @@ pub(super) fn back(date: NaiveDate, count: u32, unit: Unit) -> NaiveDate {
         Unit::Minute | Unit::Hour => date,
         Unit::Day => plus_days(date, -i64::from(count)),
         Unit::Week | Unit::Weekend => plus_days(date, -7 * i64::from(count)),
-        Unit::Month => held(date.checked_sub_months(Months::new(count))),
-        Unit::Year => held(date.checked_sub_months(Months::new(count.saturating_mul(12)))),
+        Unit::Month => held(date.checked_sub_months(Months::new(count)), false),
+        Unit::Year => held(date.checked_sub_months(Months::new(count.saturating_mul(12))), false),
     }
 }
 
@@ -116,31 +123,26 @@ pub(super) fn containing(date: NaiveDate, unit: Unit) -> Span {
         Unit::Minute | Unit::Hour | Unit::Day => Span::day(date),
         Unit::Week => Span::days(monday, plus_days(monday, 7)),
         Unit::Weekend => Span::days(plus_days(monday, 5), plus_days(monday, 7)),
-        Unit::Month => month(date.year(), date.month()),
+        Unit::Month => months(date.year(), date.month(), 1),
         Unit::Year => year(date.year()),
     }
 }
 
+/// So many whole months: twelve are a year, three a season of the northern half of the world, where winter begins in
+/// December.
+pub(super) fn months(year: i32, first: u32, count: u32) -> Span {
+    let first = held(NaiveDate::from_ymd_opt(year, first, 1), true);
+    Span::days(first, held(first.checked_add_months(Months::new(count)), true))
+}
+
 pub(super) fn year(year: i32) -> Span {
-    Span::days(first_of(year, 1), first_of(year + 1, 1))
-}
-
-pub(super) fn month(year: i32, month: u32) -> Span {
-    let first = first_of(year, month);
-    Span::days(first, held_at_end(first.checked_add_months(Months::new(1))))
-}
-
-/// A season of the northern half of the world: three whole months, winter begins in December.
-pub(super) fn season(year: i32, first_month: u32) -> Span {
-    let first = first_of(year, first_month);
-    Span::days(first, held_at_end(first.checked_add_months(Months::new(3))))
+    months(year, 1, 12)
 }
 
 /// The last of these days before `date`.
 pub(super) fn weekday_before(date: NaiveDate, weekday: Weekday) -> NaiveDate {
-    let ahead = weekday.num_days_from_monday() + 7 - date.weekday().num_days_from_monday();
-    let behind = (7 - ahead % 7) % 7;
-    plus_days(date, -i64::from(if behind == 0 { 7 } else { behind }))
+    let yesterday = plus_days(date, -1);
+    plus_days(yesterday, -i64::from(yesterday.weekday().days_since(weekday)))
 }
 
 /// A day that may not exist: 30 February.
@@ -149,9 +151,7 @@ pub(super) fn date(year: i32, month: u32, day: u32) -> Option<NaiveDate> {
 }
 
 pub(super) fn plus_days(date: NaiveDate, days: i64) -> NaiveDate {
-    let count = Days::new(days.unsigned_abs());
-    let moved = if days < 0 { date.checked_sub_days(count) } else { date.checked_add_days(count) };
-    if days < 0 { held(moved) } else { held_at_end(moved) }
+    held(date.checked_add_signed(TimeDelta::days(days)), days > 0)
 }
 
 pub(super) fn plus(at: DateTime<Utc>, delta: TimeDelta) -> DateTime<Utc> {
@@ -164,18 +164,11 @@ pub(super) fn beginning() -> DateTime<Utc> {
     instant::clamped(DateTime::<Utc>::MIN_UTC)
 }
 
-fn first_of(year: i32, month: u32) -> NaiveDate {
-    held_at_end(NaiveDate::from_ymd_opt(year, month, 1))
-}
-
-/// What fell out of the calendar at its start is its first day.
-fn held(date: Option<NaiveDate>) -> NaiveDate {
-    date.unwrap_or(NaiveDate::MIN).max(beginning().date_naive())
-}
-
-fn held_at_end(date: Option<NaiveDate>) -> NaiveDate {
-    let end = instant::clamped(DateTime::<Utc>::MAX_UTC).date_naive();
-    held(Some(date.unwrap_or(end).min(end)))
+/// A date held inside the calendar; one that fell out of it is its end, or its start.
+fn held(date: Option<NaiveDate>, at_end: bool) -> NaiveDate {
+    let [first, last] =
+        [DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC].map(|at| instant::clamped(at).date_naive());
+    date.map_or(if at_end { last } else { first }, |date| date.clamp(first, last))
 }
 
 fn midnight(date: NaiveDate) -> DateTime<Utc> {

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 
 use crate::english::{
-    numerals,
+    numbers,
     times::{
         calendar::{Span, Unit, back, plus, plus_days},
         grammar::{Found, Reader},
@@ -104,11 +104,5 @@ pub(super) fn number(word: &str) -> Option<u32> {
     if (1..=4).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_digit()) {
         return word.parse().ok().filter(|&number| number > 0);
     }
-    numerals::small(word).filter(|&number| number > 0).or(match word {
-        "twenty" => Some(20),
-        "thirty" => Some(30),
-        "forty" => Some(40),
-        "fifty" => Some(50),
-        _ => None,
-    })
+    numbers::cardinal(word).filter(|&number| number > 0)
 }

@@ -30,7 +30,7 @@ use crate::{
     text::words::MAX_QUERY_BYTES,
 };
 
-pub(crate) use calendar::{MONTHS, WEEKDAYS};
+pub(crate) use calendar::{MONTHS, WEEKDAYS, month_in_any_language};
 
 /// A time that a query names.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,9 +2,12 @@
 
 use chrono::{Datelike, NaiveDate, TimeDelta, Weekday};
 
-use crate::english::times::{
-    calendar::{self, Span, Unit, WEEKDAYS, back, containing, plus, plus_days, weekday_before},
-    grammar::{Found, Reader},
+use crate::english::{
+    lists::is_in,
+    times::{
+        calendar::{self, Span, Unit, back, containing, plus, plus_days, weekday_before},
+        grammar::{Found, Reader},
+    },
 };
 
 impl Reader<'_> {
@@ -146,7 +149,7 @@ impl Reader<'_> {
             && lead == 1
             && let Some((end, month)) = self.month(at, "in")
         {
-            return Found::one(end, calendar::month(period.first_day().year(), month));
+            return Found::one(end, calendar::months(period.first_day().year(), month, 1));
         }
         Found::one(end, period)
     }
@@ -164,9 +167,9 @@ impl Reader<'_> {
         }
         let (end, of_year): (usize, Box<dyn Fn(i32) -> Option<Span>>) =
             if let Some(months) = self.season_months(at) {
-                (at + 1, Box::new(move |year| Some(calendar::season(year, months))))
+                (at + 1, Box::new(move |year| Some(calendar::months(year, months, 3))))
             } else if let Some((end, month)) = self.month(at, "in") {
-                (end, Box::new(move |year| Some(calendar::month(year, month))))
+                (end, Box::new(move |year| Some(calendar::months(year, month, 1))))
             } else {
                 return self.holiday(at, "last");
             };
@@ -234,27 +237,17 @@ impl Reader<'_> {
 
 /// `Black Friday`, `Palm Sunday`: names with a day in them.
 fn is_proper(word: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "black", "good", "ash", "palm", "casual", "freaky", "super", "easter", "cyber", "ruby", "blue",
-        "bloody", "manic", "happy", "man",
-    ];
-    NAMES.contains(&word)
+    const NAMES: &str =
+        "black good ash palm casual freaky super easter cyber ruby blue bloody manic happy man";
+    is_in(NAMES, word)
 }
 
 /// A day of the week; short forms only where `short` is.
 fn weekday(word: &str, short: bool) -> Option<Weekday> {
-    let is_full = word.ends_with("day") && word.len() >= 6;
-    let is_short = short
-        && matches!(word, "mon" | "tue" | "tues" | "wed" | "thu" | "thur" | "thurs" | "fri" | "sat" | "sun");
-    let day = match word.get(..3).filter(|_| is_full || is_short)? {
-        "mon" => Weekday::Mon,
-        "tue" => Weekday::Tue,
-        "wed" => Weekday::Wed,
-        "thu" => Weekday::Thu,
-        "fri" => Weekday::Fri,
-        "sat" => Weekday::Sat,
-        "sun" => Weekday::Sun,
-        _ => return None,
+    let word = match word {
+        "tues" => "tue",
+        "thur" | "thurs" => "thu",
+        word => word,
     };
-    (is_short || WEEKDAYS.contains(&word)).then_some(day)
+    word.parse().ok().filter(|_| short || word.ends_with("day"))
 }

@@ -1,0 +1,265 @@
+//! Numbers in words: in English, in some words of other languages, and in Han characters.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use crate::english::lists::{List, list};
+
+const ONES: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
+    seventeen eighteen nineteen";
+const ORDINALS: &str = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth \
+    thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth";
+
+fn place_in(list: &str, word: &str) -> Option<u32> {
+    (0..).zip(list.split(' ')).find(|(_, name)| *name == word).map(|(number, _)| number)
+}
+
+/// Zero to nineteen, in lower case.
+pub(crate) fn small(word: &str) -> Option<u32> {
+    place_in(ONES, word)
+}
+
+/// Zero to ninety-nine, in lower case.
+pub(crate) fn cardinal(word: &str) -> Option<u32> {
+    let (tens, ones) = word.split_once('-').unwrap_or((word, "zero"));
+    match part_of(tens).filter(|_| tens.ends_with('y')) {
+        Some(Part::Tens(tens)) => Some(u32::try_from(tens).ok()? + small(ones).filter(|ones| *ones < 10)?),
+        _ => small(word),
+    }
+}
+
+pub(crate) enum Token<'a> {
+    /// Digits, with separators between them; `before` is the character in front.
+    Digits {
+        raw: &'a str,
+        before: Option<char>,
+    },
+    Word(&'a str),
+    Other(char),
+}
+
+/// Cuts a text into tokens with the places where they begin.
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = (Token<'_>, usize)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = &text[at..];
+        let first = rest.chars().next()?;
+        let start = at;
+        let (token, len) = if first.is_ascii_digit() {
+            let len = digits_len(rest);
+            (Token::Digits { raw: &rest[..len], before: text[..at].chars().next_back() }, len)
+        } else if first.is_alphabetic() {
+            let len = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
+            (Token::Word(&rest[..len]), len)
+        } else {
+            (Token::Other(first), first.len_utf8())
+        };
+        at += len;
+        Some((token, start))
+    })
+}
+
+/// Digits, each separator among them followed by another digit.
+fn digits_len(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut len = 0;
+    while let Some(&byte) = bytes.get(len) {
+        let is_separator =
+            matches!(byte, b'.' | b',' | b'\'') && bytes.get(len + 1).is_some_and(u8::is_ascii_digit);
+        if !byte.is_ascii_digit() && !is_separator {
+            break;
+        }
+        len += 1;
+    }
+    len
+}
+
+/// How many zeros a word behind digits stands for.
+pub(crate) fn zeros_of(word: &str) -> Option<usize> {
+    Some(match word {
+        "hundred" | "百" => 2,
+        "k" | "thousand" | "tausend" | "mil" | "mille" | "千" => 3,
+        "万" | "萬" => 4,
+        "lakh" => 5,
+        "m" | "mn" | "mio" | "million" | "millions" | "millionen" | "millones" | "milioni" | "miljoen" => 6,
+        "b" | "bn" | "billion" | "billions" => 9,
+        _ => return None,
+    })
+}
+
+/// A number written in English words.
+pub(crate) struct InWords {
+    pub(crate) number: u64,
+    /// The word, if it is one; else empty.
+    pub(crate) only_word: String,
+}
+
+#[derive(Clone, Copy)]
+enum Part {
+    /// 0 to 19.
+    Small(u64),
+    Tens(u64),
+    /// A dozen, a hundred: what stands before is multiplied.
+    Times(u64),
+    /// A thousand and more: all before is multiplied and done.
+    Scale(u64),
+}
+
+fn part_of(word: &str) -> Option<Part> {
+    const TENS: [&str; 8] = ["twent", "thirt", "fort", "fift", "sixt", "sevent", "eight", "ninet"];
+    if let Some(small) = small(word).or_else(|| place_in(ORDINALS, word)) {
+        return Some(Part::Small(small.into()));
+    }
+    // "twenty", "twentieth", "twenties"
+    let stem = ["y", "ieth", "ies"].iter().find_map(|end| word.strip_suffix(end));
+    if let Some(tens) = stem.and_then(|stem| (2..).zip(TENS).find(|(_, tens)| *tens == stem)) {
+        return Some(Part::Tens(10 * tens.0));
+    }
+    Some(match word {
+        "dozen" | "dozens" => Part::Times(12),
+        "hundred" | "hundreds" | "hundredth" => Part::Times(100),
+        "thousand" | "thousands" => Part::Scale(1_000),
+        "million" | "millions" => Part::Scale(1_000_000),
+        "billion" | "billions" => Part::Scale(1_000_000_000),
+        _ => return None,
+    })
+}
+
+/// The numbers in words, each as long as it can be read on: "two hundred and fifty", "twenty-five".
+pub(crate) fn in_words(folded: &str) -> Vec<InWords> {
+    let mut found = Vec::new();
+    let mut reading: Option<Reading> = None;
+    let mut after_digits = false;
+    for (token, _) in tokens(folded) {
+        match token {
+            Token::Word(word) => match part_of(word) {
+                Some(Part::Times(_) | Part::Scale(_)) if after_digits => {} // "3 million" was read as digits.
+                Some(part) => {
+                    let goes_on = reading.as_mut().is_some_and(|reading| reading.add(part));
+                    if !goes_on {
+                        found.extend(reading.replace(Reading::new(part, word)).map(Reading::done));
+                    }
+                }
+                None if word == "and" && reading.as_ref().is_some_and(Reading::may_have_and) => {}
+                None => found.extend(reading.take().map(Reading::done)),
+            },
+            Token::Other(' ' | '-') => continue,
+            Token::Other(_) => found.extend(reading.take().map(Reading::done)),
+            Token::Digits { .. } => {
+                found.extend(reading.take().map(Reading::done));
+                after_digits = true;
+                continue;
+            }
+        }
+        after_digits = false;
+    }
+    found.extend(reading.map(Reading::done));
+    found
+}
+
+/// A number in words while it is read. Saturating: no machine needs more than 64 bits of "billion billion".
+struct Reading {
+    total: u64,
+    current: u64,
+    last: Part,
+    word: String,
+    word_count: usize,
+}
+
+impl Reading {
+    fn new(part: Part, word: &str) -> Self {
+        let mut new = Self { total: 0, current: 0, last: part, word: word.to_owned(), word_count: 1 };
+        new.apply(part);
+        new
+    }
+
+    /// Whether the part belongs to this number; if so, it is added.
+    fn add(&mut self, part: Part) -> bool {
+        let fits = match (self.last, part) {
+            (_, Part::Scale(_)) => self.current > 0,
+            (Part::Small(_) | Part::Tens(_), Part::Times(_))
+            | (Part::Times(_) | Part::Scale(_), Part::Small(_) | Part::Tens(_)) => true,
+            (Part::Tens(_), Part::Small(small)) => (1..10).contains(&small),
+            _ => false,
+        };
+        if fits {
+            self.apply(part);
+            self.last = part;
+            self.word_count += 1;
+        }
+        fits
+    }
+
+    fn apply(&mut self, part: Part) {
+        match part {
+            Part::Small(number) | Part::Tens(number) => self.current = self.current.saturating_add(number),
+            Part::Times(factor) => self.current = self.current.max(1).saturating_mul(factor),
+            Part::Scale(factor) => {
+                self.total = self.total.saturating_add(self.current.max(1).saturating_mul(factor));
+                self.current = 0;
+            }
+        }
+    }
+
+    fn may_have_and(&self) -> bool {
+        matches!(self.last, Part::Times(_) | Part::Scale(_))
+    }
+
+    fn done(self) -> InWords {
+        let only_word = if self.word_count == 1 { self.word } else { String::new() };
+        InWords { number: self.total.saturating_add(self.current), only_word }
+    }
+}
+
+/// Words that supply a number and make no claim: lines of a number and its words.
+static LOOSE: List = list!("loose_numbers");
+
+/// By word, since every word of a source is looked up. A word may be two numbers: `once` is eleven in Spanish.
+static LOOSE_BY_WORD: LazyLock<HashMap<&str, Vec<u64>>> = LazyLock::new(|| {
+    let mut by_word: HashMap<&str, Vec<u64>> = HashMap::new();
+    for (number, words) in LOOSE.lines().filter_map(|line| line.split_once(' ')) {
+        for word in words.split(' ') {
+            by_word.entry(word).or_default().extend(number.parse::<u64>());
+        }
+    }
+    by_word
+});
+
+/// The numbers that a word may stand for, folded, where no other word says that it does.
+pub(crate) fn loose(word: &str) -> impl Iterator<Item = u64> {
+    LOOSE_BY_WORD.get(word).into_iter().flatten().copied()
+}
+
+/// The numbers in a run of Han or Hangul letters: they supply and never claim, since most of these characters are
+/// parts of other words.
+pub(crate) fn east_asian(word: &str) -> Vec<u64> {
+    const DIGITS: &str = "零一二三四五六七八九";
+    const FACTORS: [(char, u64); 4] = [('十', 10), ('百', 100), ('千', 1_000), ('万', 10_000)];
+    let (mut found, mut total, mut current, mut in_row) = (Vec::new(), 0_u64, 0_u64, 0_u64);
+    let mut is_open = false;
+    for c in word.chars().chain([' ']) {
+        let c = match c {
+            '〇' => '零',
+            '两' | '兩' => '二',
+            '萬' => '万',
+            other => other,
+        };
+        let digit = (0..).zip(DIGITS.chars()).find(|(_, known)| *known == c);
+        let factor = FACTORS.iter().find(|(known, _)| *known == c);
+        if let Some((digit, _)) = digit {
+            (current, in_row) = (digit, in_row.saturating_mul(10).saturating_add(digit));
+        } else if let Some(&(_, factor)) = factor {
+            // Of ten thousands there are as many as all before it says.
+            total = if c == '万' {
+                total.saturating_add(current).max(1).saturating_mul(factor)
+            } else {
+                total.saturating_add(current.max(1) * factor)
+            };
+            (current, in_row) = (0, 0);
+        } else if is_open {
+            found.extend([total.saturating_add(current), in_row]);
+            (total, current, in_row) = (0, 0, 0);
+        }
+        is_open = digit.is_some() || factor.is_some();
+    }
+    found
+}

@@ -1,0 +1,99 @@
+//! The names of months, weekdays, seasons and parts of the day.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use chrono::Weekday;
+
+use crate::english::lists::{List, list};
+
+/// In English; a week begins here.
+pub(crate) const WEEKDAYS: [&str; 7] =
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+#[rustfmt::skip]
+pub(crate) const MONTHS: [&str; 12] = [
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+];
+
+static MONTH_NAMES: List = list!("month_names");
+
+/// The month with this folded name in English or another larger language, 1 to 12; `may` is also a verb.
+pub(crate) fn month_in_any_language(folded: &str) -> Option<u32> {
+    static BY_NAME: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
+        let lines = (1..).zip(MONTH_NAMES.lines());
+        lines.flat_map(|(month, names)| names.split(' ').map(move |name| (name, month))).collect()
+    });
+    BY_NAME.get(folded).copied()
+}
+
+/// A word that is the name of a month.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Month {
+    pub(super) number: u32,
+    pub(super) sure: Sure,
+    /// Where it stands.
+    pub(super) at: usize,
+}
+
+impl Month {
+    pub(super) fn is_verb(self) -> bool {
+        self.sure == Sure::Verb
+    }
+}
+
+/// How sure the name of a month is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sure {
+    /// `January`
+    Alone,
+    /// `June` may be a person: with a day, a year, or behind `in`.
+    Led,
+    /// `may` and `march` are verbs as well.
+    Verb,
+    /// `Jan`
+    Short,
+}
+
+pub(super) fn month_named(word: &str, at: usize) -> Option<Month> {
+    let is_short = word.len() == 3 || word == "sept";
+    let named = |name: &str| name == word || (is_short && name.starts_with(word));
+    let (number, name) = (1..).zip(MONTHS).find(|(_, name)| named(name))?;
+    let sure = match name {
+        _ if name != word => Sure::Short,
+        "march" | "may" => Sure::Verb,
+        "april" | "june" | "august" => Sure::Led,
+        _ => Sure::Alone,
+    };
+    Some(Month { number, sure, at })
+}
+
+/// Short or whole.
+pub(super) fn weekday(word: &str) -> Option<Weekday> {
+    match word {
+        "tues" => Some(Weekday::Tue),
+        "thur" | "thurs" => Some(Weekday::Thu),
+        word => word.parse().ok(),
+    }
+}
+
+/// The hours of a day that it lies between.
+pub(super) fn part_of_day(word: &str) -> Option<(i64, i64)> {
+    match word {
+        "morning" => Some((0, 12)),
+        "afternoon" => Some((12, 18)),
+        "evening" => Some((17, 24)),
+        "night" | "tonight" => Some((17, 30)),
+        _ => None,
+    }
+}
+
+/// The month that it begins in, in the northern half of the world.
+pub(super) fn season(word: &str) -> Option<u32> {
+    match word {
+        "spring" => Some(3),
+        "summer" => Some(6),
+        "autumn" | "fall" => Some(9),
+        "winter" => Some(12),
+        _ => None,
+    }
+}

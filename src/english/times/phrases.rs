@@ -1,0 +1,422 @@
+//! Times as people name them from now, `last week`, `two days ago`, `on Monday`: a table of patterns and their meanings.
+//!
+//! A pattern is words with blanks between; `a|b` is one of them, and `x?` may be missing. A capital letter stands for what
+//! is filled in: `N` a count, `U` a unit, `W` a weekday, `P` a part of the day, `M` a month, `S` a season, `D` a day of a
+//! month or a range of them, `Y` the year of what stands before, `A` a day by its date.
+
+use chrono::{Datelike, NaiveDate, TimeDelta, Weekday};
+
+use crate::english::{
+    lists::is_in,
+    numbers,
+    times::{
+        calendar::{Span, Unit, back, containing, months, plus, plus_days, weekday_before},
+        grammar::{Found, Reader},
+        months::{Month, month_named},
+    },
+};
+
+/// What the words of a pattern were, and where they stand.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fit<'l> {
+    pub(super) at: usize,
+    pub(super) end: usize,
+    /// The word before it that was read already.
+    pub(super) lead: &'l str,
+    pub(super) has_the: bool,
+    /// `past`, not `last`.
+    is_past: bool,
+    /// 0 for `this`, 1 for `last`.
+    back: u32,
+    /// The least and the most.
+    count: (u32, u32),
+    unit: Option<Unit>,
+    weekday: Option<Weekday>,
+    /// Two hours of a day.
+    part: Option<(i64, i64)>,
+    pub(super) month: Option<Month>,
+    /// The month that it begins in.
+    pub(super) season: Option<u32>,
+    pub(super) days: Option<Days>,
+    pub(super) year: Option<i32>,
+    date: Option<Span>,
+}
+
+/// Days of a month, and whether they are written as ordinals.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Days {
+    pub(super) first: u32,
+    pub(super) last: u32,
+    pub(super) is_ordinal: bool,
+}
+
+impl Fit<'_> {
+    pub(super) fn one(&self, span: Span) -> Option<Found> {
+        Some(Found::one(self.end, span))
+    }
+
+    /// Understood, and no time to look in.
+    fn nothing(&self) -> Option<Found> {
+        Some(Found::nothing(self.end))
+    }
+
+    /// The named part of this day, or all of it.
+    fn of_day(&self, date: NaiveDate) -> Span {
+        self.part.map_or_else(|| Span::day(date), |(first, behind)| Span::hours(date, first, behind))
+    }
+
+    pub(super) fn is_led_by(&self, leads: &str) -> bool {
+        is_in(leads, self.lead)
+    }
+}
+
+/// What a pattern means; none: it was none.
+pub(super) type Meaning = fn(Reader<'_>, &Fit<'_>) -> Option<Found>;
+
+const NIGHT: (i64, i64) = (17, 30);
+
+/// The first one that fits and means something counts.
+const PHRASES: &[(&str, Meaning)] = &[
+    ("today", |reader, fit| reader.day(fit, 0)),
+    ("yesterday P?", |reader, fit| reader.day(fit, 1)),
+    ("the? day before yesterday", |reader, fit| reader.day(fit, 2)),
+    ("this P", |reader, fit| reader.day(fit, 0)),
+    ("tonight", |reader, fit| reader.day(&Fit { part: Some(NIGHT), ..*fit }, 0)),
+    ("last|past|previous night", |reader, fit| reader.day(&Fit { part: Some(NIGHT), ..*fit }, 1)),
+    ("tomorrow", |_, fit| fit.nothing()),
+    ("the? day after tomorrow", |_, fit| fit.nothing()),
+    ("later today", |_, fit| fit.nothing()),
+    ("later this U|P", |_, fit| fit.nothing()),
+    ("the? next|coming|upcoming|following|every|each U|W|M|S", |_, fit| fit.nothing()),
+    ("recently|lately", |reader, fit| reader.rolling(fit, 1, Unit::Month)),
+    ("recent U", |reader, fit| reader.rolling(fit, if fit.unit? == Unit::Day { 10 } else { 4 }, fit.unit?)),
+    ("the other day|night|evening|morning", |reader, fit| reader.lately(fit, 14)),
+    ("the other week", |reader, fit| reader.lately(fit, 35)),
+    ("the U before last", |reader, fit| fit.one(reader.period(2, fit.unit?))),
+    ("the week of A", |_, fit| fit.one(containing(fit.date?.first_day(), Unit::Week))),
+    ("the weekend", Reader::weekend),
+    ("this|last week on|in? W P?", Reader::day_of_week),
+    ("W of? this|last week", Reader::day_of_week),
+    ("this|last year in M", |reader, fit| {
+        fit.one(months(reader.period(fit.back, Unit::Year).first_day().year(), fit.month?.number, 1))
+    }),
+    ("this time last U", |reader, fit| {
+        let width = if fit.unit? == Unit::Year { Unit::Month } else { Unit::Day };
+        fit.one(reader.around((1, 1), width, fit.unit?))
+    }),
+    ("the? last|past|previous N U", |reader, fit| match reader.words.next(fit.end) {
+        "of" => fit.nothing(),
+        _ => reader.rolling(fit, fit.count.1, fit.unit?),
+    }),
+    ("the? this|last|past|previous U", Reader::unit),
+    ("the? this|last|past|previous W P?", |reader, fit| {
+        let today = reader.today();
+        let date = if fit.back == 0 { reader.in_week(fit) } else { weekday_before(today, fit.weekday?) };
+        if date > today { fit.nothing() } else { fit.one(fit.of_day(date)) }
+    }),
+    ("the? this|last|past|previous M|S", Reader::last_named),
+    ("last? christmas|xmas eve Y?", |reader, fit| reader.holiday(fit, 12, 24, 1)),
+    ("last? christmas|xmas day Y?", |reader, fit| reader.holiday(fit, 12, 25, 1)),
+    ("last? christmas|xmas Y?", |reader, fit| reader.holiday(fit, 12, 24, 3)),
+    ("last? halloween Y?", |reader, fit| reader.holiday(fit, 10, 31, 1)),
+    ("last? new year eve Y?", |reader, fit| reader.holiday(fit, 12, 31, 1)),
+    ("last? new year day Y?", |reader, fit| reader.holiday(fit, 1, 1, 1)),
+    ("last? valentine day Y?", |reader, fit| reader.holiday(fit, 2, 14, 1)),
+    ("N U ago|back today", |reader, fit| reader.days_ago(fit, 0)),
+    ("N U ago|back yesterday", |reader, fit| reader.days_ago(fit, 1)),
+    ("N U ago|back", |reader, fit| fit.one(reader.around(fit.count, fit.unit?, fit.unit?))),
+    ("N U or two ago|back", |reader, fit| {
+        fit.one(reader.around((fit.count.0, fit.count.1.max(2)), fit.unit?, fit.unit?))
+    }),
+    ("N U and a half ago|back", |reader, fit| {
+        fit.one(reader.around((fit.count.0, fit.count.1 + 1), fit.unit?, fit.unit?))
+    }),
+    ("half a year ago|back", |reader, fit| fit.one(reader.around((6, 6), Unit::Month, Unit::Month))),
+    ("a fortnight ago|back", |reader, fit| fit.one(reader.around((2, 2), Unit::Week, Unit::Week))),
+    ("N decade|decades ago|back", |reader, fit| {
+        let years = |decades: u32| decades.saturating_mul(10);
+        fit.one(reader.around((years(fit.count.0), years(fit.count.1)), Unit::Year, Unit::Year))
+    }),
+    // `weeks ago`, without a number.
+    ("U ago|back", |reader, fit| {
+        let unit = fit.unit.filter(|_| reader.lower(fit.at).ends_with('s'))?;
+        fit.one(reader.around((2, 10), unit, unit))
+    }),
+    ("W A", |reader, fit| fit.one(fit.date.filter(|_| reader.is_weekday(fit))?)),
+    ("W P?", |reader, fit| {
+        let names_more = fit.lead.is_empty() && reader.words.is_capital(fit.at + 1);
+        let is_day = reader.is_weekday(fit) && (!names_more || reader.words.next(fit.at + 1).is_empty());
+        let date = weekday_before(reader.today(), fit.weekday.filter(|_| is_day)?);
+        Some(Found { is_yearless: true, ..Found::one(fit.end, fit.of_day(date)) })
+    }),
+];
+
+impl Reader<'_> {
+    /// A time without what leads up to it.
+    pub(super) fn time(self, at: usize, lead: &str) -> Option<Found> {
+        self.first_of(PHRASES, at, lead).or_else(|| self.absolute(at, lead))
+    }
+
+    pub(super) fn first_of(self, table: &[(&str, Meaning)], at: usize, lead: &str) -> Option<Found> {
+        table.iter().find_map(|(pattern, meaning)| meaning(self, &self.fit(pattern, at, lead)?))
+    }
+
+    /// Whether this pattern stands here.
+    pub(super) fn fit<'l>(self, pattern: &str, at: usize, lead: &'l str) -> Option<Fit<'l>> {
+        let mut fit = Fit { at, end: at, lead, ..Fit::default() };
+        for element in pattern.split(' ') {
+            let (element, is_optional) =
+                element.strip_suffix('?').map_or((element, false), |element| (element, true));
+            let fits = element.split('|').any(|each| self.fill(each, &mut fit).is_some());
+            if !fits && !is_optional {
+                return None;
+            }
+        }
+        Some(fit)
+    }
+
+    fn fill(self, element: &str, fit: &mut Fit<'_>) -> Option<()> {
+        let at = fit.end;
+        let word = if at == fit.at { self.lower(at) } else { self.words.next(at) };
+        // A comma may stand before a year and before a date.
+        if word.is_empty() && !matches!(element, "Y" | "A") {
+            return None;
+        }
+        fit.end = match element {
+            "U" => {
+                fit.unit = Some(Unit::from_word(word)?);
+                at + 1
+            }
+            "W" => {
+                fit.weekday = Some(weekday(word)?);
+                at + 1
+            }
+            "P" => {
+                fit.part = Some(part_of_day(word)?);
+                at + 1
+            }
+            "M" => {
+                fit.month = Some(month_named(word, at)?);
+                at + 1
+            }
+            "S" => {
+                fit.season = Some(season(word)?);
+                at + 1
+            }
+            "D" => {
+                fit.days = Some(self.days(at)?);
+                at + 1
+            }
+            "N" => {
+                let (end, least, most) = self.count(at)?;
+                fit.count = (least, most);
+                end
+            }
+            "Y" => {
+                let (end, year) = self.year_behind(at)?;
+                fit.year = Some(year);
+                end
+            }
+            "A" => {
+                let found = self.absolute(at, "on")?;
+                let is_day = |span: &Span| *span == Span::day(span.first_day());
+                fit.date = Some(found.spans.into_iter().find(is_day)?);
+                found.end
+            }
+            _ if element == word => {
+                fit.has_the |= word == "the";
+                fit.is_past |= word == "past";
+                fit.back = fit.back.max(u32::from(matches!(word, "last" | "past" | "previous")));
+                at + 1
+            }
+            _ => return None,
+        };
+        Some(())
+    }
+
+    /// A number, as (the word behind it, the least, the most): `3`, `three`, `2-3`, `two or three`, `a couple of`.
+    fn count(self, at: usize) -> Option<(usize, u32, u32)> {
+        let at = at + usize::from(matches!(self.lower(at), "a" | "an"));
+        let is_article = matches!(self.words.before(at), "a" | "an");
+        let word = self.lower(at);
+        match word {
+            "couple" => return Some((at + 1 + usize::from(self.words.next(at + 1) == "of"), 2, 3)),
+            "few" => return Some((at + 1, 2, 6)),
+            "several" | "some" => return Some((at + 1, 3, 9)),
+            _ if is_article => return Some((at, 1, 1)),
+            _ => {}
+        }
+        if let Some((least, most)) = word.split_once(['-', '–'])
+            && let (Some(least), Some(most)) = (number(least), number(most))
+        {
+            return (least < most).then_some((at + 1, least, most));
+        }
+        let first = number(word)?;
+        let second = (self.words.next(at + 1) == "or").then(|| number(self.words.next(at + 2))).flatten();
+        match second.filter(|second| *second > first) {
+            Some(second) => Some((at + 3, first, second)),
+            None => Some((at + 1, first, first)),
+        }
+    }
+
+    fn day(self, fit: &Fit<'_>, days_back: u32) -> Option<Found> {
+        fit.one(fit.of_day(back(self.today(), days_back, Unit::Day)))
+    }
+
+    /// The week, month ... so many before this one. On a weekend, `last weekend` is the one before.
+    fn period(self, count: u32, unit: Unit) -> Span {
+        containing(back(self.today(), count, unit), unit)
+    }
+
+    /// Up to the end of today, for so many units.
+    fn rolling(self, fit: &Fit<'_>, count: u32, unit: Unit) -> Option<Found> {
+        let from = match unit {
+            Unit::Minute => plus(self.now, -TimeDelta::minutes(count.into())),
+            Unit::Hour => plus(self.now, -TimeDelta::hours(count.into())),
+            _ => Span::day(back(self.today(), count, unit)).from,
+        };
+        fit.one(Span { from, until: self.tomorrow() })
+    }
+
+    /// So many days before today.
+    fn lately(self, fit: &Fit<'_>, days: i64) -> Option<Found> {
+        fit.one(Span::days(plus_days(self.today(), -days), self.today()))
+    }
+
+    fn weekend(self, fit: &Fit<'_>) -> Option<Found> {
+        let this = self.period(0, Unit::Weekend);
+        let begun = if this.from <= self.now { this } else { self.period(1, Unit::Weekend) };
+        fit.is_led_by("on at over during since before after").then(|| Found::one(fit.end, begun))
+    }
+
+    /// The weekday in the week so many back.
+    fn in_week(self, fit: &Fit<'_>) -> NaiveDate {
+        let days = fit.weekday.map_or(0, |day| day.num_days_from_monday());
+        plus_days(self.period(fit.back, Unit::Week).first_day(), days.into())
+    }
+
+    fn day_of_week(self, fit: &Fit<'_>) -> Option<Found> {
+        fit.one(fit.of_day(self.in_week(fit)))
+    }
+
+    /// `this week`, `last year`, `the past month`.
+    fn unit(self, fit: &Fit<'_>) -> Option<Found> {
+        let unit = fit.unit?;
+        let is_rolling = fit.is_past || (fit.has_the && fit.back == 1);
+        match unit {
+            // `the last week of March`
+            _ if self.words.next(fit.end) == "of" => fit.nothing(),
+            // `the last day`, `the past night`: of what?
+            Unit::Minute | Unit::Day => None,
+            Unit::Hour if !is_rolling => None,
+            Unit::Weekend => fit.one(self.period(fit.back, unit)),
+            _ if is_rolling => self.rolling(fit, 1, unit),
+            _ => fit.one(self.period(fit.back, unit)),
+        }
+    }
+
+    /// `last March`, `this summer`.
+    fn last_named(self, fit: &Fit<'_>) -> Option<Found> {
+        // `the last march` was one of many people.
+        let is_one_of_many = fit.has_the || matches!(self.words.before(fit.at), "the" | "my" | "our");
+        if is_one_of_many && fit.month.is_some_and(|month| month.is_verb()) {
+            return None;
+        }
+        let year = self.today().year();
+        let (first, count) = fit.season.map(|first| (first, 3)).or(fit.month.map(|month| (month.number, 1)))?;
+        let mut latest = (year - 2..=year).rev().map(|year| months(year, first, count));
+        let span = if fit.back == 0 {
+            latest.find(|span| span.from <= self.now && span.last_day().year() >= year)
+        } else {
+            latest.find(|span| span.until <= self.now)
+        };
+        Some(Found { is_yearless: false, ..Found::yearless(fit.end, span) })
+    }
+
+    /// `at Christmas`, `last Halloween`, `on New Year's Eve 2022`.
+    fn holiday(self, fit: &Fit<'_>, month: u32, day: u32, days: i64) -> Option<Found> {
+        let of_year = |year| {
+            let first = NaiveDate::from_ymd_opt(year, month, day)?;
+            Some(Span::days(first, plus_days(first, days)))
+        };
+        if let Some(year) = fit.year {
+            return fit.one(of_year(year)?);
+        }
+        let is_led = fit.back == 1 || fit.is_led_by("at on over around during since before after between");
+        if !is_led || self.words.is_noun(fit.end) {
+            return None;
+        }
+        let span = self.last_begun(of_year).filter(|span| fit.back == 0 || span.until <= self.now);
+        Some(Found::yearless(fit.end, span))
+    }
+
+    /// `a week ago today`
+    fn days_ago(self, fit: &Fit<'_>, days_more: i64) -> Option<Found> {
+        let (least, most) = fit.count;
+        let date = plus_days(back(self.today(), least, fit.unit?), -days_more);
+        (least == most).then(|| Found::one(fit.end, Span::day(date)))
+    }
+
+    /// From the most to the least units ago, and half of `width` around; a guessed number of days by one more.
+    fn around(self, (least, most): (u32, u32), width: Unit, unit: Unit) -> Span {
+        let ago = |minutes: u32, more: i64| plus(self.now, -TimeDelta::minutes(i64::from(minutes) + more));
+        match unit {
+            Unit::Minute => Span { from: ago(most, 10), until: ago(least.max(10), -10) },
+            Unit::Hour => Span { from: ago(most * 60, 45), until: ago(least * 60, -45) },
+            _ => {
+                let half = width.half_days() + i64::from(least != most && unit == Unit::Day);
+                let first = plus_days(back(self.today(), most, unit), -half);
+                Span::days(first, plus_days(back(self.today(), least, unit), half + 1))
+            }
+        }
+    }
+
+    /// Whether the weekday at the start of the fit is one: not in `Black Friday`, nor `the Sunday Times`.
+    fn is_weekday(self, fit: &Fit<'_>) -> bool {
+        const PROPER: &str =
+            "black good ash palm casual freaky super easter cyber ruby blue bloody manic happy man the a";
+        let is_led = fit.is_led_by("on since before after from between until");
+        let is_short = !self.lower(fit.at).ends_with("day");
+        if is_led {
+            !is_short || self.words.is_capital(fit.at)
+        } else {
+            !is_short && !is_in(PROPER, self.words.before(fit.at))
+        }
+    }
+}
+
+fn weekday(word: &str) -> Option<Weekday> {
+    match word {
+        "tues" => Some(Weekday::Tue),
+        "thur" | "thurs" => Some(Weekday::Thu),
+        word => word.parse().ok(),
+    }
+}
+
+fn part_of_day(word: &str) -> Option<(i64, i64)> {
+    match word {
+        "morning" => Some((0, 12)),
+        "afternoon" => Some((12, 18)),
+        "evening" => Some((17, 24)),
+        "night" => Some(NIGHT),
+        _ => None,
+    }
+}
+
+/// The month that it begins in, in the northern half of the world.
+fn season(word: &str) -> Option<u32> {
+    match word {
+        "spring" => Some(3),
+        "summer" => Some(6),
+        "autumn" | "fall" => Some(9),
+        "winter" => Some(12),
+        _ => None,
+    }
+}
+
+/// A number in digits or words, up to 9,999.
+fn number(word: &str) -> Option<u32> {
+    let is_short = word.len() <= 4 && word.bytes().all(|b| b.is_ascii_digit());
+    let digits = word.parse().ok().filter(|_| is_short);
+    digits.or_else(|| numbers::cardinal(word)).filter(|&number| number > 0)
+}
