@@ -1,33 +1,8 @@
 //! Days, weeks, months, years and seasons as spans of instants, in UTC, held inside the years 1 to 9999.
 
-use std::{collections::HashMap, sync::LazyLock};
-
 use chrono::{DateTime, Datelike, Months, NaiveDate, TimeDelta, Utc, Weekday};
 
-use crate::{
-    english::lists::{List, list},
-    model::instant,
-};
-
-/// The days of a week as it begins here, and the months, in English.
-pub(crate) const WEEKDAYS: [&str; 7] =
-    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-#[rustfmt::skip]
-pub(crate) const MONTHS: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-];
-
-static MONTH_NAMES: List = list!("month_names");
-
-/// The month with this folded name in English or another larger language, 1 to 12; `may` is also a verb.
-pub(crate) fn month_in_any_language(folded: &str) -> Option<u32> {
-    static BY_NAME: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
-        let lines = (1..).zip(MONTH_NAMES.lines());
-        lines.flat_map(|(month, names)| names.split(' ').map(move |name| (name, month))).collect()
-    });
-    BY_NAME.get(folded).copied()
-}
+use crate::model::instant;
 
 /// From an instant up to another, which is not part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

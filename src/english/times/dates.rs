@@ -15,11 +15,11 @@ use crate::english::{
 
 /// As in `phrases`.
 const DATES: &[(&str, Meaning)] = &[
-    ("the? D of? M Y?", Reader::day_month),
-    ("the D", Reader::day_alone),
-    ("M the? D Y?", Reader::month_day),
-    ("the? M Y", Reader::month_of_year),
-    ("the? M", Reader::month),
+    ("the? D of? M Y?", |reader, fit| reader.day_month(fit)),
+    ("the D", |reader, fit| reader.day_alone(fit)),
+    ("M the? D Y?", |reader, fit| reader.month_day(fit)),
+    ("the? M Y", |reader, fit| reader.month_of_year(fit)),
+    ("the? M", |reader, fit| reader.month(fit)),
     ("the? S Y", |_, fit| {
         let (year, first) = (fit.year?, fit.season?);
         // The winter of a year may be the one that it began with.
@@ -27,7 +27,7 @@ const DATES: &[(&str, Meaning)] = &[
         let spans = before.into_iter().chain([months(year, first, 3)]).collect();
         Some(Found { end: fit.end, spans, is_yearless: false })
     }),
-    ("the? S", Reader::season),
+    ("the? S", |reader, fit| reader.season(fit)),
 ];
 
 impl Reader<'_> {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
 use crate::english::times::{
-    calendar::{self, Span, Unit, back, containing, plus},
+    calendar::{self, Span, Unit, containing, plus},
     words::{Gap, Words},
 };
 
@@ -121,65 +121,38 @@ impl Reader<'_> {
         found
     }
 
-    /// A time without what leads up to it; `lead` is the word before it that was read already.
+    /// A time, or a third of one, without what leads up to it; `lead` is the word before it that was read already.
     fn point(self, at: usize, lead: &str) -> Option<Found> {
+        const THIRDS: [(&str, i64); 6] = [
+            ("the? early", 0),
+            ("the? mid", 1),
+            ("the? late", 2),
+            ("the? beginning|start of", 0),
+            ("the? middle of", 1),
+            ("the? end of", 2),
+        ];
         if lead.is_empty() && is_ahead(self.words.before(at)) {
             return None;
         }
-        let article = usize::from(self.lower(at) == "the");
-        let third = match self.lower(at + article) {
-            "early" => Some((0, 1)),
-            "mid" => Some((1, 1)),
-            "late" => Some((2, 1)),
-            "beginning" | "start" if self.words.next(at + article + 1) == "of" => Some((0, 2)),
-            "middle" if self.words.next(at + article + 1) == "of" => Some((1, 2)),
-            "end" if self.words.next(at + article + 1) == "of" => Some((2, 2)),
-            _ => None,
-        };
-        if let Some((which, skipped)) = third {
-            let at = at + article + skipped;
-            let this = usize::from(self.lower(at) == "the");
-            let whole = match Unit::from_word(self.lower(at + this)) {
-                Some(unit @ (Unit::Week | Unit::Month | Unit::Year)) if this == 1 => {
-                    Some(Found::one(at + 2, containing(self.today(), unit)))
-                }
-                _ => self.time(at, "in"),
-            };
-            let mut found = whole?;
-            for span in &mut found.spans {
-                if (span.until - span.from).num_days() >= 7 {
-                    *span = span.third(which);
-                }
+        let third =
+            THIRDS.iter().find_map(|(pattern, which)| Some((self.fit(pattern, at, lead)?.end, *which)));
+        let Some((at, which)) = third else { return self.time(at, lead) };
+        let mut found = self.whole(at)?;
+        for span in &mut found.spans {
+            if (span.until - span.from).num_days() >= 7 {
+                *span = span.third(which);
             }
-            return Some(found);
         }
-        self.time(at, lead)
+        Some(found)
     }
 
-    fn time(self, at: usize, lead: &str) -> Option<Found> {
-        match self.lower(at) {
-            "the" => self.behind_the(at + 1, lead),
-            "today" => Some(Found::one(at + 1, Span::day(self.today()))),
-            "tonight" => Some(Found::one(at + 1, Span::hours(self.today(), 17, 30))),
-            "yesterday" => {
-                let day = back(self.today(), 1, Unit::Day);
-                Some(self.part_of_day(at + 1, day))
+    /// What there is a third of.
+    fn whole(self, at: usize) -> Option<Found> {
+        match Unit::from_word(self.words.next(at + 1)) {
+            Some(unit @ (Unit::Week | Unit::Month | Unit::Year)) if self.lower(at) == "the" => {
+                Some(Found::one(at + 2, containing(self.today(), unit)))
             }
-            "tomorrow" => Some(Found::nothing(at + 1)),
-            "earlier" if self.is_this_unit(at + 1) => self.time(at + 1, lead),
-            "later" if self.is_this_unit(at + 1) || self.words.next(at + 1) == "today" => {
-                Some(Found::nothing(at + 3))
-            }
-            "recently" | "lately" => Some(self.rolling(at + 1, 1, Unit::Month)),
-            "recent" if matches!(self.words.next(at + 1), "days" | "weeks" | "months" | "years") => {
-                let unit = Unit::from_word(self.lower(at + 1))?;
-                Some(self.rolling(at + 2, if unit == Unit::Day { 10 } else { 4 }, unit))
-            }
-            "this" | "last" | "past" | "previous" => self.behind_last(at, at + 1),
-            "next" | "coming" | "upcoming" | "following" | "every" | "each" => self.ahead(at + 1),
-            "christmas" | "halloween" | "new" | "valentine" | "xmas" => self.holiday(at, lead),
-            "weekend" => None,
-            _ => self.ago(at).or_else(|| self.weekday(at, lead)).or_else(|| self.absolute(at, lead)),
+            _ => self.time(at, "in"),
         }
     }
 }

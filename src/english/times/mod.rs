@@ -10,10 +10,10 @@
 //! `date_time_parser` finds a date in a sentence, the first one, as a day, relative to the system's clock.
 
 mod calendar;
-mod counts;
 mod dates;
 mod grammar;
-mod relative;
+mod names;
+mod phrases;
 mod words;
 
 use std::ops::Range;
@@ -30,7 +30,7 @@ use crate::{
     text::words::MAX_QUERY_BYTES,
 };
 
-pub(crate) use calendar::{MONTHS, WEEKDAYS, month_in_any_language};
+pub(crate) use names::{MONTHS, WEEKDAYS, month_in_any_language};
 
 /// A time that a query names.
 #[derive(Clone, Debug, PartialEq, Eq)]

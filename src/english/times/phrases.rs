@@ -12,7 +12,7 @@ use crate::english::{
     times::{
         calendar::{Span, Unit, back, containing, months, plus, plus_days, weekday_before},
         grammar::{Found, Reader},
-        months::{Month, month_named},
+        names::{Month, month_named, part_of_day, season, weekday},
     },
 };
 
@@ -73,16 +73,14 @@ impl Fit<'_> {
 /// What a pattern means; none: it was none.
 pub(super) type Meaning = fn(Reader<'_>, &Fit<'_>) -> Option<Found>;
 
-const NIGHT: (i64, i64) = (17, 30);
-
 /// The first one that fits and means something counts.
 const PHRASES: &[(&str, Meaning)] = &[
     ("today", |reader, fit| reader.day(fit, 0)),
     ("yesterday P?", |reader, fit| reader.day(fit, 1)),
     ("the? day before yesterday", |reader, fit| reader.day(fit, 2)),
     ("this P", |reader, fit| reader.day(fit, 0)),
-    ("tonight", |reader, fit| reader.day(&Fit { part: Some(NIGHT), ..*fit }, 0)),
-    ("last|past|previous night", |reader, fit| reader.day(&Fit { part: Some(NIGHT), ..*fit }, 1)),
+    ("P", |reader, fit| if reader.lower(fit.at) == "tonight" { reader.day(fit, 0) } else { None }),
+    ("last|past|previous P", |reader, fit| reader.day(fit, 1)),
     ("tomorrow", |_, fit| fit.nothing()),
     ("the? day after tomorrow", |_, fit| fit.nothing()),
     ("later today", |_, fit| fit.nothing()),
@@ -94,9 +92,9 @@ const PHRASES: &[(&str, Meaning)] = &[
     ("the other week", |reader, fit| reader.lately(fit, 35)),
     ("the U before last", |reader, fit| fit.one(reader.period(2, fit.unit?))),
     ("the week of A", |_, fit| fit.one(containing(fit.date?.first_day(), Unit::Week))),
-    ("the weekend", Reader::weekend),
-    ("this|last week on|in? W P?", Reader::day_of_week),
-    ("W of? this|last week", Reader::day_of_week),
+    ("the weekend", |reader, fit| reader.weekend(fit)),
+    ("this|last week on|in? W P?", |reader, fit| reader.day_of_week(fit)),
+    ("W of? this|last week", |reader, fit| reader.day_of_week(fit)),
     ("this|last year in M", |reader, fit| {
         fit.one(months(reader.period(fit.back, Unit::Year).first_day().year(), fit.month?.number, 1))
     }),
@@ -108,13 +106,13 @@ const PHRASES: &[(&str, Meaning)] = &[
         "of" => fit.nothing(),
         _ => reader.rolling(fit, fit.count.1, fit.unit?),
     }),
-    ("the? this|last|past|previous U", Reader::unit),
+    ("the? this|last|past|previous U", |reader, fit| reader.unit(fit)),
     ("the? this|last|past|previous W P?", |reader, fit| {
         let today = reader.today();
         let date = if fit.back == 0 { reader.in_week(fit) } else { weekday_before(today, fit.weekday?) };
         if date > today { fit.nothing() } else { fit.one(fit.of_day(date)) }
     }),
-    ("the? this|last|past|previous M|S", Reader::last_named),
+    ("the? this|last|past|previous M|S", |reader, fit| reader.last_named(fit)),
     ("last? christmas|xmas eve Y?", |reader, fit| reader.holiday(fit, 12, 24, 1)),
     ("last? christmas|xmas day Y?", |reader, fit| reader.holiday(fit, 12, 25, 1)),
     ("last? christmas|xmas Y?", |reader, fit| reader.holiday(fit, 12, 24, 3)),
@@ -182,80 +180,54 @@ impl Reader<'_> {
         if word.is_empty() && !matches!(element, "Y" | "A") {
             return None;
         }
-        fit.end = match element {
-            "U" => {
-                fit.unit = Some(Unit::from_word(word)?);
-                at + 1
-            }
-            "W" => {
-                fit.weekday = Some(weekday(word)?);
-                at + 1
-            }
-            "P" => {
-                fit.part = Some(part_of_day(word)?);
-                at + 1
-            }
-            "M" => {
-                fit.month = Some(month_named(word, at)?);
-                at + 1
-            }
-            "S" => {
-                fit.season = Some(season(word)?);
-                at + 1
-            }
-            "D" => {
-                fit.days = Some(self.days(at)?);
-                at + 1
-            }
-            "N" => {
-                let (end, least, most) = self.count(at)?;
-                fit.count = (least, most);
-                end
-            }
+        let mut end = at + 1;
+        match element {
+            "U" => fit.unit = Some(Unit::from_word(word)?),
+            "W" => fit.weekday = Some(weekday(word)?),
+            "P" => fit.part = Some(part_of_day(word)?),
+            "M" => fit.month = Some(month_named(word, at)?),
+            "S" => fit.season = Some(season(word)?),
+            "D" => fit.days = Some(self.days(at)?),
+            "N" => (end, fit.count) = self.count(at)?,
             "Y" => {
-                let (end, year) = self.year_behind(at)?;
+                let year;
+                (end, year) = self.year_behind(at)?;
                 fit.year = Some(year);
-                end
             }
             "A" => {
                 let found = self.absolute(at, "on")?;
                 let is_day = |span: &Span| *span == Span::day(span.first_day());
-                fit.date = Some(found.spans.into_iter().find(is_day)?);
-                found.end
+                (end, fit.date) = (found.end, Some(found.spans.into_iter().find(is_day)?));
             }
-            _ if element == word => {
-                fit.has_the |= word == "the";
-                fit.is_past |= word == "past";
-                fit.back = fit.back.max(u32::from(matches!(word, "last" | "past" | "previous")));
-                at + 1
-            }
-            _ => return None,
-        };
+            _ if element != word => return None,
+            "the" => fit.has_the = true,
+            "past" => (fit.is_past, fit.back) = (true, 1),
+            "last" | "previous" => fit.back = 1,
+            _ => {}
+        }
+        fit.end = end;
         Some(())
     }
 
-    /// A number, as (the word behind it, the least, the most): `3`, `three`, `2-3`, `two or three`, `a couple of`.
-    fn count(self, at: usize) -> Option<(usize, u32, u32)> {
+    /// The word behind a number, and the least and the most that it is: `3`, `three`, `2-3`, `two or three`, `a couple of`.
+    fn count(self, at: usize) -> Option<(usize, (u32, u32))> {
         let at = at + usize::from(matches!(self.lower(at), "a" | "an"));
-        let is_article = matches!(self.words.before(at), "a" | "an");
         let word = self.lower(at);
         match word {
-            "couple" => return Some((at + 1 + usize::from(self.words.next(at + 1) == "of"), 2, 3)),
-            "few" => return Some((at + 1, 2, 6)),
-            "several" | "some" => return Some((at + 1, 3, 9)),
-            _ if is_article => return Some((at, 1, 1)),
-            _ => {}
-        }
-        if let Some((least, most)) = word.split_once(['-', '–'])
-            && let (Some(least), Some(most)) = (number(least), number(most))
-        {
-            return (least < most).then_some((at + 1, least, most));
-        }
-        let first = number(word)?;
-        let second = (self.words.next(at + 1) == "or").then(|| number(self.words.next(at + 2))).flatten();
-        match second.filter(|second| *second > first) {
-            Some(second) => Some((at + 3, first, second)),
-            None => Some((at + 1, first, first)),
+            "couple" => Some((at + 1 + usize::from(self.words.next(at + 1) == "of"), (2, 3))),
+            "few" => Some((at + 1, (2, 6))),
+            "several" | "some" => Some((at + 1, (3, 9))),
+            _ if matches!(self.words.before(at), "a" | "an") => Some((at, (1, 1))),
+            _ => {
+                let range = || word.split_once(['-', '–']).and_then(|(a, b)| Some((number(a)?, number(b)?)));
+                let one = number(word).map(|number| (number, number));
+                let (least, most) = one.or_else(range).filter(|(least, most)| least <= most)?;
+                let or = if self.words.next(at + 1) == "or" { number(self.words.next(at + 2)) } else { None };
+                Some(match or.filter(|or| *or > most) {
+                    Some(or) => (at + 3, (least, or)),
+                    None => (at + 1, (least, most)),
+                })
+            }
         }
     }
 
@@ -323,7 +295,8 @@ impl Reader<'_> {
             return None;
         }
         let year = self.today().year();
-        let (first, count) = fit.season.map(|first| (first, 3)).or(fit.month.map(|month| (month.number, 1)))?;
+        let (first, count) =
+            fit.season.map(|first| (first, 3)).or(fit.month.map(|month| (month.number, 1)))?;
         let mut latest = (year - 2..=year).rev().map(|year| months(year, first, count));
         let span = if fit.back == 0 {
             latest.find(|span| span.from <= self.now && span.last_day().year() >= year)
@@ -382,35 +355,6 @@ impl Reader<'_> {
         } else {
             !is_short && !is_in(PROPER, self.words.before(fit.at))
         }
-    }
-}
-
-fn weekday(word: &str) -> Option<Weekday> {
-    match word {
-        "tues" => Some(Weekday::Tue),
-        "thur" | "thurs" => Some(Weekday::Thu),
-        word => word.parse().ok(),
-    }
-}
-
-fn part_of_day(word: &str) -> Option<(i64, i64)> {
-    match word {
-        "morning" => Some((0, 12)),
-        "afternoon" => Some((12, 18)),
-        "evening" => Some((17, 24)),
-        "night" => Some(NIGHT),
-        _ => None,
-    }
-}
-
-/// The month that it begins in, in the northern half of the world.
-fn season(word: &str) -> Option<u32> {
-    match word {
-        "spring" => Some(3),
-        "summer" => Some(6),
-        "autumn" | "fall" => Some(9),
-        "winter" => Some(12),
-        _ => None,
     }
 }
 
