@@ -1,12 +1,43 @@
 //! Pronouns that nothing before them in the message explains.
 
+use std::sync::LazyLock;
+
 use crate::english::{
+    classes::CLASSES,
+    cues::Cues,
     lists::{List, is_in, list},
     query::{
         names::name_end,
         reading::{Part, Reading},
     },
 };
+
+/// An `it` that means nothing before it: `is it safe to eat`, `it is raining`.
+static EXPLETIVES: LazyLock<Cues> = LazyLock::new(|| {
+    let patterns = [
+        "it *8 that|if|when|since",
+        "it *8 to !him|her|me|them|us|it|you|this|that|the|a|an|my|your|his|their",
+        "it *2 rain|raining|rains|snow|snowing|snows|cold|hot|warm|late|dark|sunny|windy|cloudy",
+    ];
+    Cues::new(patterns, CLASSES)
+});
+
+/// Where `this` and `one` stand for something: `is that true`, `the other one`; not `that book`, `this is my dog`, `one day`.
+static POINTING: LazyLock<Cues> = LazyLock::new(|| {
+    let patterns = [
+        "this|that|these|those $|instead|again",
+        "this|that|these|those is|'s|was|are|were|will|would|can|could|does|did|has|had|means|mean !a|an|my|the|our|what|how|why",
+        "is|was|are|were|does|did|do|has|would|will|can this|that|these|those &true|before|after|then|ok|okay|right|wrong|possible|mean|work|normal|good|bad|better|correct|enough|sound|make|help|happen|because|so|really|still|with|for|about|from|in|on|at|to|all|too|again|different|sense",
+        "the|other|another|first|second|third|last|next|this|that|which|these|those one|ones",
+        "better|best|cheaper|cheapest|bigger|smaller|old|new|same|only|right|wrong one|ones",
+    ];
+    Cues::new(patterns, CLASSES)
+});
+
+/// What only a person does: what `it` means is then somebody's, not they.
+static SPEAKING: List = list!("speaking");
+/// Words behind which a noun stands.
+static BEFORE_NOUNS: List = list!("before_nouns");
 
 /// What pronouns so far may stand for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,37 +49,46 @@ struct Antecedents {
 /// Whether a pronoun stands where nothing before it says whom or what it means.
 pub(super) fn has_open_pronoun(reading: &Reading<'_>) -> bool {
     let mut known = Antecedents::default();
-    for part in reading.parts() {
+    for (sentence, part) in reading.sentences.iter().zip(reading.parts()) {
+        let expletives = EXPLETIVES.all(sentence);
+        let pointing = POINTING.all(sentence);
+        let is_open = |at: usize, known: Antecedents| match part.lower(at) {
+            _ if part.is_time(at) => false,
+            "he" | "she" | "him" | "her" | "his" | "hers" => !known.has_person,
+            "they" | "them" | "their" | "theirs" => !known.has_person && !known.has_thing,
+            _ if known.has_thing => false,
+            "its" => true,
+            "it" => expletives.iter().all(|place| place.start != at),
+            "this" | "that" | "these" | "those" | "one" | "ones" => {
+                pointing.iter().any(|place| (place.start..place.end).contains(&at))
+                    && !(part.lower(at).starts_with("one") && part.is_content(at + 1))
+            }
+            "there" => part.is_end(at + 1) && !is_in("is are out hello hi hey", part.before(at)),
+            _ => false,
+        };
         // Whether a word here would be a noun: behind an article, a preposition, and what describes it.
         let mut is_noun_place = false;
         let mut at = 0;
         while at < part.tokens.len() {
-            let word = part.lower(at);
-            if is_open(part, at, known) {
+            if is_open(at, known) {
                 return true;
             }
+            let word = part.lower(at);
             let end = name_end(part, at);
             if end > at {
-                let is_person = speaks(part.lower(end)) && !is_noun_place;
-                known.has_person = true;
-                known.has_thing |= !is_person;
+                let is_person = SPEAKING.contains(part.lower(end)) && !is_noun_place;
+                known = Antecedents { has_person: true, has_thing: known.has_thing || !is_person };
                 (at, is_noun_place) = (end, true);
                 continue;
             }
-            let begins = at == 0 && goes_on(part.lower(1));
-            if matches!(
-                word,
-                "someone" | "somebody" | "anyone" | "everyone" | "everybody" | "people" | "person" | "who"
-            ) {
-                known.has_person = true;
-            }
-            if part.is_content(at) && (is_noun_place || begins) {
+            known.has_person |= is_in("someone somebody anyone everyone everybody people person who", word);
+            if part.is_content(at) && (is_noun_place || begins_with_noun(part, at)) {
                 known = Antecedents { has_person: true, has_thing: true };
                 is_noun_place = true;
-            } else if part.is_end(at) || (part.is_stop(at) && !leads_to_noun(word)) {
-                is_noun_place = false;
-            } else if leads_to_noun(word) {
+            } else if BEFORE_NOUNS.contains(word) {
                 is_noun_place = true;
+            } else if part.is_end(at) || part.is_stop(at) {
+                is_noun_place = false;
             }
             at += 1;
         }
@@ -56,77 +96,7 @@ pub(super) fn has_open_pronoun(reading: &Reading<'_>) -> bool {
     false
 }
 
-fn is_open(part: Part<'_>, at: usize, known: Antecedents) -> bool {
-    if part.is_time(at) {
-        return false;
-    }
-    match part.lower(at) {
-        "he" | "she" | "him" | "her" | "his" | "hers" => !known.has_person,
-        "they" | "them" | "their" | "theirs" => !known.has_person && !known.has_thing,
-        "it" => !known.has_thing && !is_expletive(part, at),
-        "its" => !known.has_thing,
-        "this" | "that" | "these" | "those" => !known.has_thing && is_pronoun(part, at),
-        "one" | "ones" => !known.has_thing && is_one(part, at),
-        "there" => {
-            !known.has_thing
-                && part.is_end(at + 1)
-                && !matches!(part.before(at), "is" | "are" | "out" | "hello" | "hi" | "hey")
-        }
-        _ => false,
-    }
-}
-
-/// `is it safe to eat`, `it is raining`, `what is it like to`: an `it` that means nothing before it.
-fn is_expletive(part: Part<'_>, at: usize) -> bool {
-    const WEATHER: &str = "rain raining rains snow snowing snows cold hot warm late dark sunny windy cloudy";
-    (at + 1..part.tokens.len()).any(|later| {
-        let word = part.lower(later);
-        let next = part.lower(later + 1);
-        let is_clause =
-            matches!(word, "that" | "if" | "when" | "since") && !next.is_empty() && later > at + 1;
-        let is_infinitive = word == "to" && !next.is_empty() && !part.is_stop(later + 1);
-        is_clause || is_infinitive || (is_in(WEATHER, word) && later <= at + 3)
-    })
-}
-
-/// `is that true`, `why this?`: not `that book`, `I think that you`, `this is my dog`.
-fn is_pronoun(part: Part<'_>, at: usize) -> bool {
-    static BEHIND_AUXILIARY: List = list!("behind_that");
-    const VERBS: &str = "is 's was are were will would can could does did has had means mean";
-    let (next, second) = (part.lower(at + 1), part.lower(at + 2));
-    let is_verb = is_in(VERBS, next);
-    let introduces = is_verb && matches!(second, "a" | "an" | "my" | "the" | "our" | "what" | "how" | "why");
-    let is_asked = matches!(
-        part.before(at),
-        "is" | "was" | "are" | "were" | "does" | "did" | "do" | "has" | "would" | "will" | "can"
-    );
-    (part.is_end(at + 1)
-        || is_verb
-        || (is_asked && BEHIND_AUXILIARY.contains(next))
-        || matches!(next, "instead" | "again"))
-        && !introduces
-}
-
-/// `the other one`, `which one`: not `one day`, `no one`, `one of the dogs`.
-fn is_one(part: Part<'_>, at: usize) -> bool {
-    const BEFORE: &str = "the other another first second third last next this that which better best cheaper cheapest \
-        bigger smaller old new same only right wrong these those";
-    is_in(BEFORE, part.before(at)) && !part.is_content(at + 1)
-}
-
-/// Words behind which a noun stands.
-fn leads_to_noun(word: &str) -> bool {
-    static LEADING: List = list!("before_nouns");
-    LEADING.contains(word)
-}
-
-/// What follows a noun that begins a sentence: `cats are`, `music and`.
-fn goes_on(next: &str) -> bool {
-    is_in("is are was were can do does have has will and or of in", next)
-}
-
-/// Whether only a person does this: what `it` means is then somebody's, not they.
-fn speaks(verb: &str) -> bool {
-    static SPEAKING: List = list!("speaking");
-    SPEAKING.contains(verb)
+/// `cats are`, `music and`
+fn begins_with_noun(part: Part<'_>, at: usize) -> bool {
+    at == 0 && is_in("is are was were can do does have has will and or of in", part.lower(1))
 }
