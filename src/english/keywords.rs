@@ -6,6 +6,7 @@ use crate::{
     english::{
         dull_words::is_dull,
         fillers::without_fillers,
+        possessive::without_possessive,
         sentences::{Sentence, Setting, sentences},
         stop_words::is_stop_word,
     },
@@ -33,17 +34,10 @@ pub(crate) fn keywords(texts: &[&str]) -> Vec<String> {
     topics.best()
 }
 
-/// The words of a phrase by number, at most three; the places behind them are empty.
-type Key = [u32; 3];
-const NO_WORD: u32 = u32::MAX;
-
-/// All words and phrases of a text that may name its topic.
+/// All words and phrases of a text that may name its topic, folded, with single blanks between the words.
 #[derive(Debug, Default)]
 struct Topics<'a> {
-    /// Folded words by number, so that phrases are compared as numbers.
-    numbers: HashMap<String, u32>,
-    found: HashMap<Key, Candidate<'a>>,
-    folded: String,
+    found: HashMap<String, Candidate<'a>>,
 }
 
 /// A word or phrase that may become a keyword.
@@ -59,16 +53,19 @@ struct Candidate<'a> {
     bonus: u32,
     is_name: bool,
     /// Which of its words are names.
-    names: [bool; 3],
+    names: [bool; MOST_WORDS],
     /// Whether a phrase ended somewhere together with its words: not `music affects` in `how music affects us`.
     is_whole: bool,
 }
+
+/// No phrase has more words, and so many only where all of them are a name: `Island Media Group`.
+const MOST_WORDS: usize = 3;
 
 /// A term of a sentence, and what it can be part of.
 struct Part<'a> {
     term: Term<'a>,
     /// `None` for a word that names no topic.
-    number: Option<u32>,
+    folded: Option<String>,
     is_name: bool,
     /// Whether one space, and nothing else, stands before it.
     is_joined: bool,
@@ -78,7 +75,7 @@ struct Part<'a> {
 impl<'a> Topics<'a> {
     fn add(&mut self, sentence: Sentence<'a>, is_first_text: bool, is_first_sentence: bool) {
         let text = without_fillers(sentence.text);
-        let parts = self.parts(text, sentence.setting);
+        let parts = parts(text, sentence.setting);
         // A note in brackets tells what somebody else saw: `[image: a dog on a beach]`.
         let is_note = text.starts_with('[');
         let count = if is_first_text && !is_note { 2 } else { 1 };
@@ -89,106 +86,69 @@ impl<'a> Topics<'a> {
             (false, _) => u32::from(sentence.setting == Setting::Heading),
         };
         for end in 1..=parts.len() {
-            for len in 1..=end.min(3) {
+            for len in 1..=end.min(if is_note { 1 } else { MOST_WORDS }) {
                 let phrase = &parts[end - len..end];
-                let is_phrase = phrase.iter().all(|part| part.number.is_some())
-                    && phrase[1..].iter().all(|part| part.is_joined && part.number != phrase[0].number)
-                    // Three words only where all of them are a name: `Island Media Group`.
-                    && (len < 3 || phrase.iter().all(|part| part.is_name));
-                if !is_phrase || (is_note && len > 1) {
+                let is_phrase = phrase.iter().all(|part| part.folded.is_some())
+                    && phrase[1..].iter().all(|part| part.is_joined && part.folded != phrase[0].folded)
+                    && (len < MOST_WORDS || phrase.iter().all(|part| part.is_name));
+                if !is_phrase {
                     break;
                 }
-                self.count(text, phrase, parts.get(end), Weight { count, bonus });
+                let candidate = self.candidate(text, phrase, parts.get(end));
+                candidate.count += count;
+                candidate.bonus = candidate.bonus.max(bonus);
             }
         }
     }
 
-    fn parts(&mut self, text: &'a str, setting: Setting) -> Vec<Part<'a>> {
-        let mut terms = Vec::new();
-        for_each_term(text, |term| terms.push(term));
-        let names_from = names_from(text, setting, &terms);
-        let mut parts = Vec::with_capacity(terms.len());
-        let mut last_end = usize::MAX;
-        for (index, term) in terms.into_iter().enumerate() {
-            // `Anna, you won`: whom it is said to is no topic.
-            let is_address = index == 0 && text[term.at + term.text.len()..].starts_with(',');
-            let is_topic = fold_topic(&term, &mut self.folded) && !is_address;
-            let is_stop_word = !is_topic && is_stop_word(&self.folded);
-            parts.push(Part {
-                term,
-                number: is_topic.then(|| self.number_of_folded()),
-                is_name: has_inner_capital(term.text)
-                    || (index > 0 && term.at >= names_from && has_name_capital(text, &term)),
-                is_joined: text.get(last_end..term.at) == Some(" "),
-                is_stop_word,
-            });
-            last_end = term.at + term.text.len();
-        }
-        parts
-    }
-
-    fn number_of_folded(&mut self) -> u32 {
-        if let Some(&number) = self.numbers.get(&self.folded) {
-            return number;
-        }
-        let number = u32::try_from(self.numbers.len()).unwrap_or(NO_WORD - 1);
-        self.numbers.insert(self.folded.clone(), number);
-        number
-    }
-
-    fn count(&mut self, text: &'a str, phrase: &[Part<'a>], next: Option<&Part<'a>>, weight: Weight) {
-        let (Some(first), Some(last)) = (phrase.first(), phrase.last()) else { return };
-        let text = &text[first.term.at..last.term.at + last.term.text.len()];
-        if text.len() > MAX_BYTES {
-            return;
-        }
-        let mut key = [NO_WORD; 3];
-        for (place, part) in key.iter_mut().zip(phrase) {
-            *place = part.number.unwrap_or(NO_WORD);
-        }
+    fn candidate(
+        &mut self,
+        text: &'a str,
+        phrase: &[Part<'a>],
+        next: Option<&Part<'a>>,
+    ) -> &mut Candidate<'a> {
+        let (first, last) = (&phrase[0].term, &phrase[phrase.len() - 1].term);
+        let text = &text[first.at..last.at + last.text.len()];
+        let words: Vec<&str> = phrase.iter().filter_map(|part| part.folded.as_deref()).collect();
         let order = self.found.len();
-        let candidate = self.found.entry(key).or_insert(Candidate {
+        let candidate = self.found.entry(words.join(" ")).or_insert(Candidate {
             text,
             order,
             count: 0,
             bonus: 0,
             is_name: false,
-            names: [false; 3],
+            names: [false; MOST_WORDS],
             is_whole: false,
         });
-        candidate.count += weight.count;
-        candidate.bonus = candidate.bonus.max(weight.bonus);
         let goes_on = next.is_some_and(|next| next.is_joined && !next.is_stop_word);
-        candidate.is_whole |= !goes_on && !is_verbal(last.term.text) && !first.term.text.ends_with("ly");
+        candidate.is_whole |= !goes_on && !is_verbal(last.text) && !first.text.ends_with("ly");
         for (is_name, part) in candidate.names.iter_mut().zip(phrase) {
             *is_name |= part.is_name;
         }
         if !candidate.is_name && phrase.iter().all(|part| part.is_name) {
             (candidate.is_name, candidate.text) = (true, text);
         }
+        candidate
     }
 
-    fn best(self) -> Vec<String> {
-        let words: HashMap<u32, u32> = self
-            .found
-            .iter()
-            .filter(|(key, _)| key[1] == NO_WORD)
-            .map(|(key, candidate)| (key[0], candidate.score_of_word()))
+    fn best(mut self) -> Vec<String> {
+        self.found.retain(|_, candidate| candidate.text.len() <= MAX_BYTES);
+        let is_word = |key: &str| !key.contains(' ');
+        let words: HashMap<&str, u32> = (self.found.iter())
+            .filter(|(key, _)| is_word(key))
+            .map(|(key, candidate)| (&**key, candidate.score_of_word()))
             .collect();
         let wanted = (FEWEST_KEYWORDS + words.len() / WORDS_PER_KEYWORD).min(MOST_KEYWORDS);
-        let mut ranked: Vec<(u32, Key, Candidate<'_>)> = self
-            .found
-            .into_iter()
-            .filter(|(key, candidate)| key[1] == NO_WORD || candidate.is_phrase())
-            .map(|(key, candidate)| (candidate.score(key, &words), key, candidate))
+        let mut ranked: Vec<(u32, &str, &Candidate<'_>)> = (self.found.iter())
+            .filter(|(key, candidate)| is_word(key) || candidate.is_phrase())
+            .map(|(key, candidate)| (candidate.score(key, &words), &**key, candidate))
             .collect();
         ranked.sort_unstable_by_key(|(score, _, candidate)| (std::cmp::Reverse(*score), candidate.order));
-        let mut taken: Vec<u32> = Vec::new();
+        let mut taken: Vec<&str> = Vec::new();
         let mut chosen = Vec::new();
         for (_, key, candidate) in ranked {
-            let parts = key.into_iter().filter(|&word| word != NO_WORD);
-            if chosen.len() < wanted && parts.clone().all(|word| !taken.contains(&word)) {
-                taken.extend(parts);
+            if chosen.len() < wanted && key.split(' ').all(|word| !taken.contains(&word)) {
+                taken.extend(key.split(' '));
                 chosen.push(candidate.shown());
             }
         }
@@ -196,11 +156,28 @@ impl<'a> Topics<'a> {
     }
 }
 
-/// How much one occurrence counts.
-#[derive(Clone, Copy)]
-struct Weight {
-    count: u32,
-    bonus: u32,
+fn parts(text: &str, setting: Setting) -> Vec<Part<'_>> {
+    let mut terms = Vec::new();
+    for_each_term(text, |term| terms.push(term));
+    let names_from = names_from(text, setting, &terms);
+    let mut last_end = usize::MAX;
+    let parts = terms.iter().enumerate().map(|(index, &term)| {
+        // `Anna, you won`: whom it is said to is no topic.
+        let is_address = index == 0 && text[term.at + term.text.len()..].starts_with(',');
+        let (folded, is_topic) = fold_topic(&term);
+        let is_topic = is_topic && !is_address;
+        let is_joined = text.get(last_end..term.at) == Some(" ");
+        last_end = term.at + term.text.len();
+        Part {
+            is_stop_word: !is_topic && is_stop_word(&folded),
+            folded: is_topic.then_some(folded),
+            is_name: has_inner_capital(term.text)
+                || (index > 0 && term.at >= names_from && has_name_capital(text, &term)),
+            is_joined,
+            term,
+        }
+    });
+    parts.collect()
 }
 
 /// The most that repetition counts for: a word said ten times names the topic no more than one said four times.
@@ -220,54 +197,42 @@ impl Candidate<'_> {
     }
 
     /// A phrase is worth a little more than the mean of its words, and more if it is a name or said again.
-    fn score(&self, key: Key, words: &HashMap<u32, u32>) -> u32 {
-        let sum: u32 = key.iter().filter_map(|word| words.get(word)).sum();
-        if key[1] == NO_WORD {
-            return sum;
-        }
-        let mean_and_more = if key[2] == NO_WORD { sum * 5 / 9 } else { sum * 5 / 11 };
+    fn score(&self, key: &str, words: &HashMap<&str, u32>) -> u32 {
+        let sum: u32 = key.split(' ').filter_map(|word| words.get(word)).sum();
+        let mean_and_more = match key.split(' ').count() {
+            1 => return sum,
+            2 => sum * 5 / 9,
+            _ => sum * 5 / 11,
+        };
         mean_and_more + self.count.min(MAX_COUNT) + u32::from(self.is_name) * 3
     }
 
     /// Lower case, but for names.
     fn shown(&self) -> String {
-        let text =
-            ["'s", "\u{2019}s"].iter().find_map(|end| self.text.strip_suffix(end)).unwrap_or(self.text);
-        let words = text.split(' ').zip(self.names);
+        let words = without_possessive(self.text).split(' ').zip(self.names);
         let shown = words.map(|(word, is_name)| if is_name { word.to_owned() } else { word.to_lowercase() });
         shown.collect::<Vec<_>>().join(" ")
     }
 }
 
-/// Folds a term; whether it can name a topic.
-fn fold_topic(term: &Term<'_>, folded: &mut String) -> bool {
-    folded.clear();
+/// A term, folded, and whether it can name a topic.
+fn fold_topic(term: &Term<'_>) -> (String, bool) {
     let text = term.text;
     match term.kind {
-        TermKind::Number | TermKind::Link => false,
-        TermKind::Run => {
-            folded.push_str(text);
-            !is_hiragana(text) && (2..=8).contains(&text.chars().count())
-        }
+        TermKind::Number | TermKind::Link => (String::new(), false),
+        TermKind::Run => (text.to_owned(), !is_hiragana(text) && (2..=8).contains(&text.chars().count())),
+        TermKind::Word if is_contraction(text) => (String::new(), false),
         TermKind::Word => {
-            if is_contraction(text) {
-                return false;
-            }
-            let stem = ["'s", "\u{2019}s", "'", "\u{2019}"]
-                .iter()
-                .find_map(|end| text.strip_suffix(end))
-                .unwrap_or(text);
-            folded.extend(
-                stem.chars().filter(|c| !matches!(c, '\'' | '\u{2019}')).flat_map(char::to_lowercase),
-            );
+            let stem = without_possessive(text).trim_end_matches(['\'', '\u{2019}']);
+            let mut folded = stem.to_lowercase().replace(['\'', '\u{2019}'], "");
             let chars = folded.chars().count();
             let is_short =
                 chars < 3 && !(chars == 2 && stem.chars().all(|c| c.is_uppercase() || c == '#' || c == '+'));
-            if is_short || folded.len() > MAX_BYTES || is_dull(folded) {
-                return false;
+            let is_topic = !is_short && folded.len() <= MAX_BYTES && !is_dull(&folded);
+            if is_topic {
+                make_singular(&mut folded);
             }
-            make_singular(folded);
-            true
+            (folded, is_topic)
         }
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod fillers;
 pub(crate) mod keywords;
 pub(crate) mod lists;
 pub(crate) mod numbers;
+pub(crate) mod possessive;
 pub(crate) mod query;
 pub(crate) mod sentences;
 pub(crate) mod statements;

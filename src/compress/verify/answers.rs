@@ -10,6 +10,7 @@ use crate::{
         dull_words::is_dull,
         lists::{List, list},
         numbers::small,
+        possessive::without_possessive,
         stop_words::is_stop_word,
     },
     model::anchor::{Attribute, Cardinality, FoundAnchor, Stance},
@@ -108,8 +109,7 @@ fn is_proper(parts: &[&str], quote: &str) -> bool {
 
 /// Without signs around it, and without the `'s` of a possessive.
 fn bare(word: &str) -> &str {
-    let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-    bare.strip_suffix("'s").or_else(|| bare.strip_suffix("\u{2019}s")).unwrap_or(bare)
+    without_possessive(word.trim_matches(|c: char| !c.is_alphanumeric()))
 }
 
 fn is_no_common_word(part: &str) -> bool {

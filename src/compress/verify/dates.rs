@@ -18,7 +18,7 @@ const REACH_DAYS: i64 = 14;
 const REACH_OF_MONTHS_DAYS: u64 = 62;
 
 /// A date, or the parts of one that are named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Date {
     year: Option<i32>,
     month: Option<u32>,
@@ -146,10 +146,6 @@ impl Token<'_> {
             .and_then(|year| year.try_into().ok())
     }
 
-    fn month(&self) -> Option<u32> {
-        month_in_any_language(self.text)
-    }
-
     fn day(&self) -> Option<u32> {
         self.number(1, 31)
     }
@@ -186,52 +182,37 @@ fn is_ideogram(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
-/// The date that begins here, in each way it can be read, and how many tokens it takes.
-fn date_at(tokens: &[Token<'_>]) -> Option<(Vec<Date>, usize)> {
-    let text = |at: usize| tokens.get(at).map_or("", |token| token.text);
-    let day = |at: usize| tokens.get(at).and_then(Token::day);
-    let month = |at: usize| tokens.get(at).and_then(Token::month);
-    let month_number = |at: usize| tokens.get(at).and_then(|token| token.number(1, 12));
-    let year = |at: usize| tokens.get(at).and_then(Token::year);
-    let date = |year, month, day| Date { year, month, day };
-    let is_mark = |at: usize| matches!(text(at), "-" | "." | "/") && text(at) == text(at + 2);
+/// How dates are written: `Y` is a year, `m` and `M` a month as a number and by name, `d` a day.
+#[rustfmt::skip]
+const SHAPES: &[&str] = &[
+    "Y - m - d", "Y . m . d", "Y / m / d", "d - m - Y", "d . m . Y", "d / m / Y", "m - d - Y", "m . d . Y", "m / d / Y",
+    "Y 年|년 m 月|월 d 日|号|일", "Y 年|년 m 月|월", "Y 年|년", "m 月|월 d 日|号|일",
+    "d .? M Y", "d .? M", "M d Y", "M d", "M Y", "Y",
+];
 
-    if let (Some(y), true, Some(m), Some(d)) = (year(0), is_mark(1), month_number(2), day(4)) {
-        return Some((vec![date(Some(y), Some(m), Some(d))], 5)); // 2023-05-07
-    }
-    if let (Some(a), true, Some(b), Some(y)) = (day(0), is_mark(1), day(2), year(4)) {
-        return Some((vec![date(Some(y), Some(b), Some(a)), date(Some(y), Some(a), Some(b))], 5)); // 7.5.2023, 5/7/2023
-    }
-    if let (Some(y), "年" | "년") = (year(0), text(1)) {
-        return Some(match (month_number(2), text(3), day(4), text(5)) {
-            (Some(m), "月" | "월", Some(d), "日" | "号" | "일") => {
-                (vec![date(Some(y), Some(m), Some(d))], 6)
-            }
-            (Some(m), "月" | "월", ..) => (vec![date(Some(y), Some(m), None)], 4),
-            _ => (vec![date(Some(y), None, None)], 2),
-        });
-    }
-    if let (Some(m), "月" | "월", Some(d), "日" | "号" | "일") = (month_number(0), text(1), day(2), text(3))
-    {
-        return Some((vec![date(None, Some(m), Some(d))], 4));
-    }
-    if let Some(d) = day(0) {
-        let dot = usize::from(text(1) == ".");
-        if let Some(m) = month(1 + dot) {
-            let year = year(2 + dot);
-            return Some((vec![date(year, Some(m), Some(d))], 2 + dot + usize::from(year.is_some()))); // 7 May 2023
+/// The readings of the longest date at the start of these tokens, and how many of them it takes.
+fn date_at(tokens: &[Token<'_>]) -> Option<(Vec<Date>, usize)> {
+    let fits: Vec<(Date, usize)> = SHAPES.iter().filter_map(|shape| fit(shape, tokens)).collect();
+    let longest = fits.iter().map(|(_, used)| *used).max()?;
+    Some((fits.into_iter().filter(|(_, used)| *used == longest).map(|(date, _)| date).collect(), longest))
+}
+
+fn fit(shape: &str, tokens: &[Token<'_>]) -> Option<(Date, usize)> {
+    let (mut date, mut used) = (Date::default(), 0);
+    for element in shape.split(' ') {
+        let token = tokens.get(used)?;
+        match element {
+            "Y" => date.year = Some(token.year()?),
+            "m" => date.month = Some(token.number(1, 12)?),
+            "M" => date.month = Some(month_in_any_language(token.text)?),
+            "d" => date.day = Some(token.day()?),
+            ".?" if token.text != "." => continue,
+            ".?" => {}
+            _ => _ = element.split('|').find(|sign| *sign == token.text)?,
         }
+        used += 1;
     }
-    if let Some(m) = month(0) {
-        if let Some(d) = day(1) {
-            let year = year(2);
-            return Some((vec![date(year, Some(m), Some(d))], 2 + usize::from(year.is_some()))); // May 7, 2023
-        }
-        if let Some(y) = year(1) {
-            return Some((vec![date(Some(y), Some(m), None)], 2)); // May 2023
-        }
-    }
-    year(0).map(|y| (vec![date(Some(y), None, None)], 1))
+    Some((date, used))
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use crate::{
     english::{
         classes::is_of,
         dull_words::is_dull,
+        lists::is_in,
+        possessive::without_possessive,
         query::reading::{Part, Reading},
         stop_words::is_stop_word,
     },
@@ -23,7 +25,8 @@ pub(super) fn names(reading: &Reading<'_>) -> Vec<String> {
         while at < part.tokens.len() {
             let end = name_end(part, at);
             if end > at {
-                let words: Vec<&str> = part.tokens[at..end].iter().map(|token| bare(token.text)).collect();
+                let words: Vec<&str> =
+                    part.tokens[at..end].iter().map(|token| without_possessive(token.text)).collect();
                 let name = folded_name(&words.join(" "));
                 if found.len() < MOST && !found.contains(&name) {
                     found.push(name);
@@ -72,27 +75,7 @@ fn is_spoken_of(part: Part<'_>, at: usize) -> bool {
         next.len() > 3 && next.ends_with('s') && !["ss", "us", "is"].iter().any(|end| next.ends_with(end));
     is_verb
         || (part.is_end(at + 1) && part.tokens.iter().filter(|token| !token.is_mark()).count() == 1)
-        || matches!(
-            next,
-            "'s" | "is"
-                | "was"
-                | "has"
-                | "had"
-                | "did"
-                | "does"
-                | "said"
-                | "and"
-                | "told"
-                | "went"
-                | "will"
-                | "can"
-                | "wants"
-        )
-}
-
-/// Of a contraction or possessive only the name: `Anna's`.
-fn bare(text: &str) -> &str {
-    ["'s", "\u{2019}s"].iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text)
+        || is_in("'s is was has had did does said and told went will can wants", next)
 }
 
 /// Whether the message is in capitals, so that they say nothing.

@@ -1,7 +1,7 @@
 //! The words of a query as time expressions are read from them.
 
 use crate::{
-    english::stop_words::is_stop_word,
+    english::{possessive::without_possessive, stop_words::is_stop_word},
     text::terms::{TermKind, for_each_term},
 };
 
@@ -68,8 +68,7 @@ fn lower(part: &str) -> String {
     /// Words for times are short; of data the start is enough.
     const LONGEST: usize = 64;
     let part = &part[..part.floor_char_boundary(LONGEST)];
-    let part = ["'s", "\u{2019}s"].iter().find_map(|end| part.strip_suffix(end)).unwrap_or(part);
-    part.to_lowercase()
+    without_possessive(part).to_lowercase()
 }
 
 fn gap(between: &str) -> Gap {
