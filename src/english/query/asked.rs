@@ -46,8 +46,8 @@ static CUES: LazyLock<(Vec<Option<Attribute>>, Cues)> = LazyLock::new(|| {
 pub(super) fn asked(reading: &Reading<'_>, of_others: bool) -> (Vec<Asked>, bool) {
     let (attributes, cues) = &*CUES;
     let (mut found, mut of_past): (Vec<Asked>, bool) = (Vec::new(), false);
-    for (sentence, part) in reading.sentences.iter().zip(reading.parts()) {
-        for place in cues.all(sentence) {
+    for part in reading.parts() {
+        for place in cues.all(part.sentence) {
             let Some(attribute) = attributes[place.pattern] else {
                 of_past = true;
                 continue;

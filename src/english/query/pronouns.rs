@@ -49,9 +49,9 @@ struct Antecedents {
 /// Whether a pronoun stands where nothing before it says whom or what it means.
 pub(super) fn has_open_pronoun(reading: &Reading<'_>) -> bool {
     let mut known = Antecedents::default();
-    for (sentence, part) in reading.sentences.iter().zip(reading.parts()) {
-        let expletives = EXPLETIVES.all(sentence);
-        let pointing = POINTING.all(sentence);
+    for part in reading.parts() {
+        let expletives = EXPLETIVES.all(part.sentence);
+        let pointing = POINTING.all(part.sentence);
         let is_open = |at: usize, known: Antecedents| match part.lower(at) {
             _ if part.is_time(at) => false,
             "he" | "she" | "him" | "her" | "his" | "hers" => !known.has_person,

@@ -33,10 +33,11 @@ impl<'a> Reading<'a> {
 
     /// Every sentence with the places of its tokens that are no time.
     pub(super) fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        self.sentences
-            .iter()
-            .zip(&self.is_time)
-            .map(|(sentence, is_time)| Part { tokens: &sentence.tokens, is_time })
+        self.sentences.iter().zip(&self.is_time).map(|(sentence, is_time)| Part {
+            sentence,
+            tokens: &sentence.tokens,
+            is_time,
+        })
     }
 
     /// The words in lower case, marks left out.
@@ -54,6 +55,7 @@ impl<'a> Reading<'a> {
 /// One sentence.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'r> {
+    pub(super) sentence: &'r Statement<'r>,
     pub(super) tokens: &'r [Token<'r>],
     is_time: &'r [bool],
 }

@@ -37,15 +37,15 @@ static TOGETHER: LazyLock<Cues> =
 /// True for `my dog`, `what should I eat`, `remember when we ...`; false for `how do I sort a list` and `tell me about
 /// Rome`.
 pub(super) fn refers_to_self(reading: &Reading<'_>) -> bool {
-    reading.sentences.iter().zip(reading.parts()).any(|(sentence, part)| {
-        let asking = ASKING.all(sentence);
+    reading.parts().any(|part| {
+        let asking = ASKING.all(part.sentence);
         let is_asking = |at: usize| asking.iter().any(|place| (place.start..place.end).contains(&at));
         let is_self = |at: usize| match part.lower(at) {
             "i" => is_word(part, at) && !is_asking(at),
             "me" => !is_asking(at),
             word => is_in(OWN, word),
         };
-        TOGETHER.any(sentence) || (0..part.tokens.len()).any(is_self)
+        TOGETHER.any(part.sentence) || (0..part.tokens.len()).any(is_self)
     })
 }
 

@@ -27,13 +27,6 @@ impl Span {
         Self { from: hour(first), until: hour(behind) }
     }
 
-    /// One third of it, by whole days: 0 is early, 1 the middle, 2 late.
-    pub(super) fn third(self, which: i64) -> Self {
-        let days = (self.until - self.from).num_days();
-        let day = |third: i64| plus(self.from, TimeDelta::days(days * third / 3));
-        Self { from: day(which), until: if which == 2 { self.until } else { day(which + 1) } }
-    }
-
     pub(super) fn first_day(self) -> NaiveDate {
         self.from.date_naive()
     }

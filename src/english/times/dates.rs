@@ -18,8 +18,8 @@ const DATES: &[(&str, Meaning)] = &[
     ("the? D of? M Y?", |reader, fit| reader.day_month(fit)),
     ("the D", |reader, fit| reader.day_alone(fit)),
     ("M the? D Y?", |reader, fit| reader.month_day(fit)),
-    ("the? M Y", |reader, fit| reader.month_of_year(fit)),
-    ("the? M", |reader, fit| reader.month(fit)),
+    ("the? early|mid|late? M Y", |reader, fit| reader.month_of_year(fit)),
+    ("the? early|mid|late? M", |reader, fit| reader.month(fit)),
     ("the? S Y", |_, fit| {
         let (year, first) = (fit.year?, fit.season?);
         // The winter of a year may be the one that it began with.

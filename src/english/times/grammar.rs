@@ -2,9 +2,12 @@
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
-use crate::english::times::{
-    calendar::{self, Span, Unit, containing, plus},
-    words::{Gap, Words},
+use crate::english::{
+    lists::is_in,
+    times::{
+        calendar::{self, Span, plus},
+        words::Words,
+    },
 };
 
 /// An expression that was read.
@@ -51,25 +54,31 @@ impl Reader<'_> {
 
     /// The expression that begins here.
     pub(super) fn read(self, at: usize) -> Option<Found> {
-        match self.lower(at) {
-            "between" => self.pair(at + 1, &["and"]),
+        let (lead, behind) = match self.lower(at) {
+            "prior" if self.words.next(at + 1) == "to" => ("before", at + 2),
+            lead => (lead, at + 1),
+        };
+        match lead {
+            "between" => return self.pair(behind, "and"),
             "from" => {
-                self.pair(at + 1, &["to", "until", "till", "through"]).or_else(|| self.point(at + 1, "from"))
+                if let Some(pair) = self.pair(behind, "to until till through") {
+                    return Some(pair);
+                }
             }
-            "since" => self.open(at, |point| (point.from, self.tomorrow())),
-            "after" => self.open(at, |point| (point.until, self.tomorrow())),
-            "before" => self.open(at, |point| (calendar::beginning(), point.from)),
-            "prior" if self.words.next(at + 1) == "to" => {
-                let found = self.point(at + 2, "before")?;
-                Some(found.opened(|point| (calendar::beginning(), point.from)))
+            _ if !is_in("since after before by until till in on at during over of around", lead) => {
+                return self.point(at, "");
             }
-            // Up to when something is to be done, or went on: not when it was said.
-            "by" | "until" | "till" => self.point(at + 1, "until").map(|found| Found::nothing(found.end)),
-            lead @ ("in" | "on" | "at" | "during" | "over" | "of" | "around") => {
-                Some(self.listed(self.point(at + 1, lead)?, lead))
-            }
-            _ => self.point(at, ""),
+            _ => {}
         }
+        let found = self.point(behind, lead)?;
+        Some(match lead {
+            "since" => found.opened(|point| (point.from, self.tomorrow())),
+            "after" => found.opened(|point| (point.until, self.tomorrow())),
+            "before" => found.opened(|point| (calendar::beginning(), point.from)),
+            // Up to when something is to be done, or went on: not when it was said.
+            "by" | "until" | "till" => Found::nothing(found.end),
+            _ => found,
+        })
     }
 
     /// An end of all that has been said so far.
@@ -77,14 +86,10 @@ impl Reader<'_> {
         Span::day(self.today()).until
     }
 
-    fn open(self, at: usize, bounds: impl Fn(Span) -> (DateTime<Utc>, DateTime<Utc>)) -> Option<Found> {
-        Some(self.point(at + 1, self.lower(at))?.opened(bounds))
-    }
-
     /// `X and Y`, `X to Y`, as one range.
-    fn pair(self, at: usize, joints: &[&str]) -> Option<Found> {
+    fn pair(self, at: usize, joints: &str) -> Option<Found> {
         let first = self.point(at, "between")?;
-        if !joints.contains(&self.words.next(first.end)) {
+        if !is_in(joints, self.words.next(first.end)) {
             return None;
         }
         let mut second = self.point(first.end + 1, "between")?;
@@ -103,57 +108,12 @@ impl Reader<'_> {
         Some(Found { end: second.end, spans: span.into_iter().collect(), is_yearless: false })
     }
 
-    /// `in March and April`: what follows is led by the same word.
-    fn listed(self, mut found: Found, lead: &str) -> Found {
-        const MOST: usize = 6;
-        for _ in 0..MOST {
-            let joint = usize::from(matches!(self.words.next(found.end), "and" | "or"));
-            let is_comma = self.words.get(found.end + joint).is_some_and(|word| word.gap == Gap::Comma);
-            if joint == 0 && !is_comma {
-                break;
-            }
-            let Some(more) = self.point(found.end + joint, lead).filter(Found::is_listable) else {
-                break;
-            };
-            found.end = more.end;
-            found.spans.extend(more.spans);
-        }
-        found
-    }
-
-    /// A time, or a third of one, without what leads up to it; `lead` is the word before it that was read already.
+    /// A time without what leads up to it; `lead` is the word before it that was read already.
     fn point(self, at: usize, lead: &str) -> Option<Found> {
-        const THIRDS: [(&str, i64); 6] = [
-            ("the? early", 0),
-            ("the? mid", 1),
-            ("the? late", 2),
-            ("the? beginning|start of", 0),
-            ("the? middle of", 1),
-            ("the? end of", 2),
-        ];
-        if lead.is_empty() && is_ahead(self.words.before(at)) {
-            return None;
-        }
-        let third =
-            THIRDS.iter().find_map(|(pattern, which)| Some((self.fit(pattern, at, lead)?.end, *which)));
-        let Some((at, which)) = third else { return self.time(at, lead) };
-        let mut found = self.whole(at)?;
-        for span in &mut found.spans {
-            if (span.until - span.from).num_days() >= 7 {
-                *span = span.third(which);
-            }
-        }
-        Some(found)
-    }
-
-    /// What there is a third of.
-    fn whole(self, at: usize) -> Option<Found> {
-        match Unit::from_word(self.words.next(at + 1)) {
-            Some(unit @ (Unit::Week | Unit::Month | Unit::Year)) if self.lower(at) == "the" => {
-                Some(Found::one(at + 2, containing(self.today(), unit)))
-            }
-            _ => self.time(at, "in"),
-        }
+        // Such a day lies ahead, or is any of its kind.
+        const AHEAD: &str = "next every each coming upcoming following any for per";
+        let is_ahead = lead.is_empty() && is_in(AHEAD, self.words.before(at));
+        if is_ahead { None } else { self.time(at, lead) }
     }
 }
 
@@ -164,14 +124,4 @@ impl Found {
         }
         self
     }
-
-    /// Whether another month or year may follow it in a list.
-    fn is_listable(&self) -> bool {
-        self.spans.iter().any(|span| (span.until - span.from).num_days() >= 28)
-    }
-}
-
-/// Words before a day that lies ahead, or is any such day.
-pub(super) fn is_ahead(word: &str) -> bool {
-    matches!(word, "next" | "every" | "each" | "coming" | "upcoming" | "following" | "any" | "for" | "per")
 }

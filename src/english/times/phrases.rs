@@ -98,10 +98,6 @@ const PHRASES: &[(&str, Meaning)] = &[
     ("this|last year in M", |reader, fit| {
         fit.one(months(reader.period(fit.back, Unit::Year).first_day().year(), fit.month?.number, 1))
     }),
-    ("this time last U", |reader, fit| {
-        let width = if fit.unit? == Unit::Year { Unit::Month } else { Unit::Day };
-        fit.one(reader.around((1, 1), width, fit.unit?))
-    }),
     ("the? last|past|previous N U", |reader, fit| match reader.words.next(fit.end) {
         "of" => fit.nothing(),
         _ => reader.rolling(fit, fit.count.1, fit.unit?),
@@ -120,21 +116,12 @@ const PHRASES: &[(&str, Meaning)] = &[
     ("last? new year eve Y?", |reader, fit| reader.holiday(fit, 12, 31, 1)),
     ("last? new year day Y?", |reader, fit| reader.holiday(fit, 1, 1, 1)),
     ("last? valentine day Y?", |reader, fit| reader.holiday(fit, 2, 14, 1)),
-    ("N U ago|back today", |reader, fit| reader.days_ago(fit, 0)),
-    ("N U ago|back yesterday", |reader, fit| reader.days_ago(fit, 1)),
     ("N U ago|back", |reader, fit| fit.one(reader.around(fit.count, fit.unit?, fit.unit?))),
     ("N U or two ago|back", |reader, fit| {
         fit.one(reader.around((fit.count.0, fit.count.1.max(2)), fit.unit?, fit.unit?))
     }),
-    ("N U and a half ago|back", |reader, fit| {
-        fit.one(reader.around((fit.count.0, fit.count.1 + 1), fit.unit?, fit.unit?))
-    }),
     ("half a year ago|back", |reader, fit| fit.one(reader.around((6, 6), Unit::Month, Unit::Month))),
     ("a fortnight ago|back", |reader, fit| fit.one(reader.around((2, 2), Unit::Week, Unit::Week))),
-    ("N decade|decades ago|back", |reader, fit| {
-        let years = |decades: u32| decades.saturating_mul(10);
-        fit.one(reader.around((years(fit.count.0), years(fit.count.1)), Unit::Year, Unit::Year))
-    }),
     // `weeks ago`, without a number.
     ("U ago|back", |reader, fit| {
         let unit = fit.unit.filter(|_| reader.lower(fit.at).ends_with('s'))?;
@@ -321,13 +308,6 @@ impl Reader<'_> {
         }
         let span = self.last_begun(of_year).filter(|span| fit.back == 0 || span.until <= self.now);
         Some(Found::yearless(fit.end, span))
-    }
-
-    /// `a week ago today`
-    fn days_ago(self, fit: &Fit<'_>, days_more: i64) -> Option<Found> {
-        let (least, most) = fit.count;
-        let date = plus_days(back(self.today(), least, fit.unit?), -days_more);
-        (least == most).then(|| Found::one(fit.end, Span::day(date)))
     }
 
     /// From the most to the least units ago, and half of `width` around; a guessed number of days by one more.
