@@ -22,7 +22,7 @@ pub(crate) fn small(word: &str) -> Option<u32> {
 pub(crate) fn cardinal(word: &str) -> Option<u32> {
     let (tens, ones) = word.split_once('-').unwrap_or((word, "zero"));
     match part_of(tens).filter(|_| tens.ends_with('y')) {
-        Some(Part::Tens(tens)) => Some(u32::try_from(tens).ok()? + small(ones).filter(|ones| *ones < 10)?),
+        Some(Part::Sum(tens)) => Some(u32::try_from(tens).ok()? + small(ones).filter(|ones| *ones < 10)?),
         _ => small(word),
     }
 }
@@ -86,128 +86,99 @@ pub(crate) fn zeros_of(word: &str) -> Option<usize> {
     })
 }
 
-/// A number written in English words.
-pub(crate) struct InWords {
-    pub(crate) number: u64,
-    /// The word, if it is one; else empty.
-    pub(crate) only_word: String,
-}
-
 #[derive(Clone, Copy)]
 enum Part {
-    /// 0 to 19.
-    Small(u64),
-    Tens(u64),
-    /// A dozen, a hundred: what stands before is multiplied.
-    Times(u64),
-    /// A thousand and more: all before is multiplied and done.
-    Scale(u64),
+    /// 0 to 19, and the tens.
+    Sum(u64),
+    /// A dozen, a hundred: what stands before is multiplied. By a thousand and more, all before is, and done.
+    Factor(u64),
 }
 
 fn part_of(word: &str) -> Option<Part> {
-    const TENS: [&str; 8] = ["twent", "thirt", "fort", "fift", "sixt", "sevent", "eight", "ninet"];
-    if let Some(small) = small(word).or_else(|| place_in(ORDINALS, word)) {
-        return Some(Part::Small(small.into()));
-    }
+    const TENS: &str = "? ? twent thirt fort fift sixt sevent eight ninet";
     // "twenty", "twentieth", "twenties"
     let stem = ["y", "ieth", "ies"].iter().find_map(|end| word.strip_suffix(end));
-    if let Some(tens) = stem.and_then(|stem| (2..).zip(TENS).find(|(_, tens)| *tens == stem)) {
-        return Some(Part::Tens(10 * tens.0));
+    let tens = || stem.and_then(|stem| place_in(TENS, stem)).map(|tens| 10 * tens);
+    if let Some(number) = small(word).or_else(|| place_in(ORDINALS, word)).or_else(tens) {
+        return Some(Part::Sum(number.into()));
     }
-    Some(match word {
-        "dozen" | "dozens" => Part::Times(12),
-        "hundred" | "hundreds" | "hundredth" => Part::Times(100),
-        "thousand" | "thousands" => Part::Scale(1_000),
-        "million" | "millions" => Part::Scale(1_000_000),
-        "billion" | "billions" => Part::Scale(1_000_000_000),
+    Some(Part::Factor(match word {
+        "dozen" | "dozens" => 12,
+        "hundred" | "hundreds" | "hundredth" => 100,
+        "thousand" | "thousands" => 1_000,
+        "million" | "millions" => 1_000_000,
+        "billion" | "billions" => 1_000_000_000,
         _ => return None,
-    })
+    }))
 }
 
-/// The numbers in words, each as long as it can be read on: "two hundred and fifty", "twenty-five".
-pub(crate) fn in_words(folded: &str) -> Vec<InWords> {
-    let mut found = Vec::new();
-    let mut reading: Option<Reading> = None;
-    let mut after_digits = false;
-    for (token, _) in tokens(folded) {
-        match token {
-            Token::Word(word) => match part_of(word) {
-                Some(Part::Times(_) | Part::Scale(_)) if after_digits => {} // "3 million" was read as digits.
-                Some(part) => {
-                    let goes_on = reading.as_mut().is_some_and(|reading| reading.add(part));
-                    if !goes_on {
-                        found.extend(reading.replace(Reading::new(part, word)).map(Reading::done));
-                    }
-                }
-                None if word == "and" && reading.as_ref().is_some_and(Reading::may_have_and) => {}
-                None => found.extend(reading.take().map(Reading::done)),
-            },
-            Token::Other(' ' | '-') => continue,
-            Token::Other(_) => found.extend(reading.take().map(Reading::done)),
-            Token::Digits { .. } => {
-                found.extend(reading.take().map(Reading::done));
-                after_digits = true;
-                continue;
-            }
-        }
-        after_digits = false;
-    }
-    found.extend(reading.map(Reading::done));
-    found
-}
-
-/// A number in words while it is read. Saturating: no machine needs more than 64 bits of "billion billion".
-struct Reading {
-    total: u64,
+/// A number written in English words. Saturating: no machine needs more than 64 bits of "billion billion".
+pub(crate) struct InWords<'a> {
+    done: u64,
     current: u64,
     last: Part,
-    word: String,
-    word_count: usize,
+    /// The word, if it is one; else empty.
+    pub(crate) only_word: &'a str,
 }
 
-impl Reading {
-    fn new(part: Part, word: &str) -> Self {
-        let mut new = Self { total: 0, current: 0, last: part, word: word.to_owned(), word_count: 1 };
-        new.apply(part);
-        new
+impl InWords<'_> {
+    pub(crate) fn number(&self) -> u64 {
+        self.done.saturating_add(self.current)
     }
 
     /// Whether the part belongs to this number; if so, it is added.
     fn add(&mut self, part: Part) -> bool {
         let fits = match (self.last, part) {
-            (_, Part::Scale(_)) => self.current > 0,
-            (Part::Small(_) | Part::Tens(_), Part::Times(_))
-            | (Part::Times(_) | Part::Scale(_), Part::Small(_) | Part::Tens(_)) => true,
-            (Part::Tens(_), Part::Small(small)) => (1..10).contains(&small),
+            (_, Part::Factor(1_000..)) => self.current > 0,
+            (Part::Sum(_), Part::Factor(_))
+            | (Part::Factor(_), Part::Sum(_))
+            | (Part::Sum(20..), Part::Sum(1..10)) => true,
             _ => false,
         };
         if fits {
             self.apply(part);
-            self.last = part;
-            self.word_count += 1;
+            self.only_word = "";
         }
         fits
     }
 
     fn apply(&mut self, part: Part) {
-        match part {
-            Part::Small(number) | Part::Tens(number) => self.current = self.current.saturating_add(number),
-            Part::Times(factor) => self.current = self.current.max(1).saturating_mul(factor),
-            Part::Scale(factor) => {
-                self.total = self.total.saturating_add(self.current.max(1).saturating_mul(factor));
-                self.current = 0;
-            }
+        let multiplied = |factor| self.current.max(1).saturating_mul(factor);
+        (self.done, self.current) = match part {
+            Part::Sum(number) => (self.done, self.current.saturating_add(number)),
+            Part::Factor(factor) if factor < 1_000 => (self.done, multiplied(factor)),
+            Part::Factor(factor) => (self.done.saturating_add(multiplied(factor)), 0),
+        };
+        self.last = part;
+    }
+}
+
+/// The numbers in words, each as long as it can be read on: "two hundred and fifty", "twenty-five".
+pub(crate) fn in_words(folded: &str) -> Vec<InWords<'_>> {
+    let mut found: Vec<InWords<'_>> = Vec::new();
+    let (mut is_open, mut after_digits) = (false, false);
+    for (token, _) in tokens(folded) {
+        let last = found.last_mut().filter(|_| is_open);
+        match token {
+            Token::Other(' ' | '-') => continue,
+            Token::Word("and") => is_open = last.is_some_and(|last| matches!(last.last, Part::Factor(_))),
+            Token::Word(word) => match part_of(word) {
+                Some(Part::Factor(_)) if after_digits => {} // "3 million" was read as digits.
+                Some(part) => {
+                    if !last.is_some_and(|last| last.add(part)) {
+                        let mut new = InWords { done: 0, current: 0, last: part, only_word: word };
+                        new.apply(part);
+                        found.push(new);
+                    }
+                    is_open = true;
+                }
+                None => is_open = false,
+            },
+            _ => is_open = false,
         }
+        after_digits = matches!(token, Token::Digits { .. });
     }
-
-    fn may_have_and(&self) -> bool {
-        matches!(self.last, Part::Times(_) | Part::Scale(_))
-    }
-
-    fn done(self) -> InWords {
-        let only_word = if self.word_count == 1 { self.word } else { String::new() };
-        InWords { number: self.total.saturating_add(self.current), only_word }
-    }
+    found
 }
 
 /// Words that supply a number and make no claim: lines of a number and its words.

@@ -59,13 +59,13 @@ pub(super) fn supplied(folded: &str) -> HashSet<String> {
     for pair in in_words.windows(2) {
         // "nineteen ninety-five"
         if let [a, b] = pair
-            && (10..100).contains(&a.number)
-            && (10..100).contains(&b.number)
+            && (10..100).contains(&a.number())
+            && (10..100).contains(&b.number())
         {
-            found.insert((a.number * 100 + b.number).to_string());
+            found.insert((a.number() * 100 + b.number()).to_string());
         }
     }
-    found.extend(in_words.into_iter().map(|found| found.number.to_string()));
+    found.extend(in_words.into_iter().map(|found| found.number().to_string()));
     found
 }
 
@@ -88,9 +88,8 @@ pub(super) fn claimed(folded: &str) -> Vec<Claim> {
             claims.push(Claim { readings, parts });
         }
     }
-    let words =
-        in_words(folded).into_iter().filter(|found| !COUNT_NOTHING.contains(&found.only_word.as_str()));
-    claims.extend(words.map(|found| Claim { readings: vec![found.number.to_string()], parts: Vec::new() }));
+    let words = in_words(folded).into_iter().filter(|found| !COUNT_NOTHING.contains(&found.only_word));
+    claims.extend(words.map(|found| Claim { readings: vec![found.number().to_string()], parts: Vec::new() }));
     claims
 }
 

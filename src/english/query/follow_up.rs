@@ -1,8 +1,11 @@
-//! Whether a message needs the turns before it to be understood.
+//! Whether a message needs the turns before it to be understood, or points back to what was said.
 
-use crate::english::{
-    lists::{List, is_in, list},
-    query::{asked::Asked, names::name_end, pronouns::has_open_pronoun, reading::Reading},
+use crate::{
+    english::{
+        lists::{List, is_in, list, spaced},
+        query::{asked::Asked, names::name_end, pronouns::has_open_pronoun, reading::Reading},
+    },
+    text::words::MAX_QUERY_BYTES,
 };
 
 /// A message of more words says what it is about.
@@ -35,6 +38,13 @@ pub(super) fn is_follow_up(
     is_bare || is_elliptic(reading, &words, contents) || has_open_pronoun(reading)
 }
 
+/// True for "you mentioned a book", "what did I say earlier?" and their like. English only: in other languages
+/// the window of recent turns has to do until recall by meaning.
+pub(super) fn refers_back(message: &str) -> bool {
+    static POINTING: List = list!("pointing_back");
+    POINTING.is_part_of(&spaced(&message[..message.floor_char_boundary(MAX_QUERY_BYTES)]))
+}
+
 /// Greetings, thanks, and questions about the two who talk.
 fn stands_alone(words: &[&str]) -> bool {
     static GREETINGS: List = list!("greetings");
@@ -65,4 +75,26 @@ fn is_elliptic(reading: &Reading<'_>, words: &[&str], contents: usize) -> bool {
     let has_verb = words.iter().any(|word| is_in(VERBS, word));
     let has_name = reading.parts().any(|part| (1..part.tokens.len()).any(|at| name_end(part, at) > at));
     asks && words.len() <= 3 && contents <= 1 && !has_verb && !has_name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(message: &str, expected: bool) {
+        assert_eq!(refers_back(message), expected, "{message:?}");
+    }
+
+    #[test]
+    fn messages_that_point_back_are_recognised() {
+        check("You mentioned a book earlier, which one?", true);
+        check("What did I say about Lisbon?", true);
+        check("REMEMBER the dog?", true);
+        check("As I said -- no.", true);
+        check("How do I paint a sunrise?", false);
+        check("An earlierish word", false);
+        check("", false);
+        check("🦊", false);
+    }
 }

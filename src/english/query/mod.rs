@@ -6,7 +6,6 @@ mod follow_up;
 mod names;
 mod pronouns;
 mod reading;
-mod refers_back;
 mod refers_to_self;
 
 use chrono::{DateTime, Utc};
@@ -60,7 +59,7 @@ impl Query {
         let names = names::names(&reading);
         let refers_to_self = refers_to_self::refers_to_self(&reading);
         let (asked, asks_of_past) = asked::asked(&reading, !refers_to_self && !names.is_empty());
-        let refers_back = refers_back::refers_back(message);
+        let refers_back = follow_up::refers_back(message);
         let is_follow_up = message.len() <= MAX_QUERY_BYTES
             && follow_up::is_follow_up(&reading, is_only_time, refers_back, &asked);
         let is_over = |span: &TimeSpan| span.until <= now;
