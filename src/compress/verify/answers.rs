@@ -93,13 +93,13 @@ fn is_proper(parts: &[&str], quote: &str) -> bool {
         let is_capital = |word: &str| word.chars().next().is_some_and(|c| c.is_uppercase() || c.is_numeric());
         let lower = bare.to_lowercase();
         !has_case
-            || WITHIN_NAMES.contains(&*lower)
+            || WITHIN_NAMES.contains(&lower)
             || quote
                 .split(|c: char| c.is_whitespace() || matches!(c, '-' | '/' | '\u{2014}'))
                 .map(self::bare)
                 .any(|word| is_capital(word) && word.to_lowercase() == lower)
     };
-    let is_small = |part: &&str| WITHIN_NAMES.contains(&*part.to_lowercase());
+    let is_small = |part: &&str| WITHIN_NAMES.contains(&part.to_lowercase());
     !parts.iter().all(is_small)
         && parts
             .iter()
@@ -114,7 +114,7 @@ fn bare(word: &str) -> &str {
 
 fn is_no_common_word(part: &str) -> bool {
     let lower = bare(part).to_lowercase();
-    WITHIN_NAMES.contains(&*lower)
+    WITHIN_NAMES.contains(&lower)
         || !(is_stop_word(&lower) || is_dull(&lower) || is_of("day", &lower) || is_of("language", &lower))
 }
 

@@ -59,12 +59,10 @@ fn stands_alone(words: &[&str]) -> bool {
 /// `and Berlin?`, `what about the dog?`: a sentence that another one began.
 fn continues(words: &[&str], contents: usize) -> bool {
     const MOST_CONTENT: usize = 2;
-    #[rustfmt::skip]
-    const LEADING: &[&[&str]] = &[
-        &["and"], &["but"], &["or"], &["what", "about"], &["how", "about"], &["what", "if"], &["as", "for"],
-        &["same", "for"], &["same", "with"],
-    ];
-    let is_led = LEADING.iter().any(|phrase| words.starts_with(phrase));
+    const LEADING: &[&str] =
+        &["and", "but", "or", "what about", "how about", "what if", "as for", "same for", "same with"];
+    let said = words.join(" ") + " ";
+    let is_led = LEADING.iter().any(|lead| said.strip_prefix(lead).is_some_and(|rest| rest.starts_with(' ')));
     is_led && contents <= MOST_CONTENT
 }
 

@@ -92,7 +92,7 @@ pub(super) fn containing(date: NaiveDate, unit: Unit) -> Span {
         Unit::Week => Span::days(monday, plus_days(monday, 7)),
         Unit::Weekend => Span::days(plus_days(monday, 5), plus_days(monday, 7)),
         Unit::Month => months(date.year(), date.month(), 1),
-        Unit::Year => year(date.year()),
+        Unit::Year => months(date.year(), 1, 12),
     }
 }
 
@@ -101,10 +101,6 @@ pub(super) fn containing(date: NaiveDate, unit: Unit) -> Span {
 pub(super) fn months(year: i32, first: u32, count: u32) -> Span {
     let first = held(NaiveDate::from_ymd_opt(year, first, 1), true);
     Span::days(first, held(first.checked_add_months(Months::new(count)), true))
-}
-
-pub(super) fn year(year: i32) -> Span {
-    months(year, 1, 12)
 }
 
 /// The last of these days before `date`.

@@ -142,7 +142,7 @@ impl Reader<'_> {
         let (first, last) = word.lower.split_once('-').unwrap_or((&word.lower, &word.lower));
         let (first, last) = (year(first)?, year(last)?);
         let is_led = is_in("in since during before after until of between from around", lead);
-        let span = Span { from: calendar::year(first).from, until: calendar::year(last).until };
+        let span = Span { from: months(first, 1, 12).from, until: months(last, 1, 12).until };
         (first <= last && is_led && !self.words.is_noun(at + 1)).then(|| Found::one(at + 1, span))
     }
 

@@ -54,7 +54,9 @@ pub(super) enum Sure {
     Short,
 }
 
+/// Also of `mid-March`.
 pub(super) fn month_named(word: &str, at: usize) -> Option<Month> {
+    let word = word.strip_prefix("mid-").unwrap_or(word);
     let is_short = word.len() == 3 || word == "sept";
     let named = |name: &str| name == word || (is_short && name.starts_with(word));
     let (number, name) = (1..).zip(MONTHS).find(|(_, name)| named(name))?;
@@ -82,7 +84,7 @@ pub(super) fn part_of_day(word: &str) -> Option<(i64, i64)> {
         "morning" => Some((0, 12)),
         "afternoon" => Some((12, 18)),
         "evening" => Some((17, 24)),
-        "night" | "tonight" => Some((17, 30)),
+        "night" => Some((17, 30)),
         _ => None,
     }
 }

@@ -50,6 +50,7 @@ pub(super) struct Days {
     pub(super) is_ordinal: bool,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as meanings return it")]
 impl Fit<'_> {
     pub(super) fn one(&self, span: Span) -> Option<Found> {
         Some(Found::one(self.end, span))
@@ -79,7 +80,7 @@ const PHRASES: &[(&str, Meaning)] = &[
     ("yesterday P?", |reader, fit| reader.day(fit, 1)),
     ("the? day before yesterday", |reader, fit| reader.day(fit, 2)),
     ("this P", |reader, fit| reader.day(fit, 0)),
-    ("P", |reader, fit| if reader.lower(fit.at) == "tonight" { reader.day(fit, 0) } else { None }),
+    ("tonight", |reader, fit| fit.one(Span::hours(reader.today(), 17, 30))),
     ("last|past|previous P", |reader, fit| reader.day(fit, 1)),
     ("tomorrow", |_, fit| fit.nothing()),
     ("the? day after tomorrow", |_, fit| fit.nothing()),
@@ -93,8 +94,8 @@ const PHRASES: &[(&str, Meaning)] = &[
     ("the U before last", |reader, fit| fit.one(reader.period(2, fit.unit?))),
     ("the week of A", |_, fit| fit.one(containing(fit.date?.first_day(), Unit::Week))),
     ("the weekend", |reader, fit| reader.weekend(fit)),
-    ("this|last week on|in? W P?", |reader, fit| reader.day_of_week(fit)),
-    ("W of? this|last week", |reader, fit| reader.day_of_week(fit)),
+    ("this|last week on|in? W P?", |reader, fit| fit.one(fit.of_day(reader.in_week(fit)))),
+    ("W of? this|last week", |reader, fit| fit.one(fit.of_day(reader.in_week(fit)))),
     ("this|last year in M", |reader, fit| {
         fit.one(months(reader.period(fit.back, Unit::Year).first_day().year(), fit.month?.number, 1))
     }),
@@ -254,10 +255,6 @@ impl Reader<'_> {
         plus_days(self.period(fit.back, Unit::Week).first_day(), days.into())
     }
 
-    fn day_of_week(self, fit: &Fit<'_>) -> Option<Found> {
-        fit.one(fit.of_day(self.in_week(fit)))
-    }
-
     /// `this week`, `last year`, `the past month`.
     fn unit(self, fit: &Fit<'_>) -> Option<Found> {
         let unit = fit.unit?;
@@ -268,8 +265,7 @@ impl Reader<'_> {
             // `the last day`, `the past night`: of what?
             Unit::Minute | Unit::Day => None,
             Unit::Hour if !is_rolling => None,
-            Unit::Weekend => fit.one(self.period(fit.back, unit)),
-            _ if is_rolling => self.rolling(fit, 1, unit),
+            _ if is_rolling && unit != Unit::Weekend => self.rolling(fit, 1, unit),
             _ => fit.one(self.period(fit.back, unit)),
         }
     }
@@ -290,7 +286,7 @@ impl Reader<'_> {
         } else {
             latest.find(|span| span.until <= self.now)
         };
-        Some(Found { is_yearless: false, ..Found::yearless(fit.end, span) })
+        Some(Found { end: fit.end, spans: span.into_iter().collect(), is_yearless: false })
     }
 
     /// `at Christmas`, `last Halloween`, `on New Year's Eve 2022`.

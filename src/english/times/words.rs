@@ -41,25 +41,15 @@ pub(super) fn words(text: &str) -> Vec<Word> {
         last_end = term.at + term.text.len();
         let is_measured = text[last_end..].starts_with(['%', '€', '$', '£', '°'])
             || text[..term.at].ends_with(['€', '$', '£', '#', '~']);
-        let mut add = |part: &str, at: usize, gap: Gap| {
-            found.push(Word {
-                lower: lower(part),
-                start: at,
-                end: at + part.len(),
-                is_number: term.kind != TermKind::Link && part.starts_with(char::is_numeric),
-                is_capital: part.starts_with(char::is_uppercase),
-                gap,
-                is_measured,
-            });
-        };
-        // `mid-March` is two words here.
-        match term.text.split_once('-') {
-            Some((first, second)) if ["mid", "early", "late"].contains(&&*first.to_lowercase()) => {
-                add(first, term.at, gap);
-                add(second, term.at + first.len() + 1, Gap::Blank);
-            }
-            _ => add(term.text, term.at, gap),
-        }
+        found.push(Word {
+            lower: lower(term.text),
+            start: term.at,
+            end: last_end,
+            is_number: term.kind == TermKind::Number,
+            is_capital: term.text.starts_with(char::is_uppercase),
+            gap,
+            is_measured,
+        });
     });
     found
 }
