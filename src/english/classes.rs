@@ -1,7 +1,5 @@
 //! Classes of words that patterns name: kin, animals, professions, days ...
 
-use std::collections::HashSet;
-
 use crate::english::{
     cues::Class,
     lists::{List, list},
@@ -10,7 +8,7 @@ use crate::english::{
 /// The classes by the names that patterns use.
 pub(crate) static CLASSES: &[Class] = &ALL;
 
-static ALL: [Class; 20] = [
+static ALL: [Class; 19] = [
     ("close", list!("close")),
     ("kin", list!("kin")),
     ("pet", list!("pets")),
@@ -22,7 +20,6 @@ static ALL: [Class; 20] = [
     ("month", list!("months")),
     ("day", list!("days")),
     ("ordinal", list!("ordinals")),
-    ("ten", List::new("eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety")),
     ("food", list!("foods")),
     ("event", list!("events")),
     ("deed", list!("deeds")),
@@ -36,11 +33,6 @@ static ALL: [Class; 20] = [
 /// Whether `word` is of the class with this name.
 pub(crate) fn is_of(class: &str, word: &str) -> bool {
     CLASSES.iter().any(|(name, list)| *name == class && list.contains(word))
-}
-
-/// The words of a list.
-pub(crate) fn set(words: &'static str) -> HashSet<&'static str> {
-    words.split_whitespace().collect()
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! What a person states in their own voice: not what they ask, quote, paste, imagine or report of others.
 
-use std::ops::Range;
+use std::{iter::successors, ops::Range};
 
 use crate::{
     english::{
-        adverbs::is_passed_over,
-        lists::{List, list},
+        lists::{List, is_in, list, spaced},
         sentences::{Sentence, Setting, sentences},
     },
     text::terms::for_each_term,
@@ -19,8 +18,6 @@ pub(crate) struct Statement<'a> {
     pub(crate) tokens: Vec<Token<'a>>,
     /// Whether nothing stands between its start and the start of its sentence.
     pub(crate) starts_sentence: bool,
-    /// Whether its sentence is one that shouts or cheers.
-    pub(crate) is_loud: bool,
 }
 
 /// A word, or a part of a contraction, or a mark.
@@ -59,13 +56,21 @@ static REQUESTING: List = list!("requesting");
 static PASTED: List = list!("pasted");
 static ASKING: List = list!("asking");
 static REPORTING: List = list!("reporting");
+/// Adverbs that change nothing about what is claimed.
+static ADVERBS: List = list!("adverbs");
+static CONTRACTIONS: List = list!("contractions");
+static LAUGHS: List = list!("laughs");
+/// What is to be done with a text that is pasted beside; `_` for a blank.
+static WORKED_ON: List = list!("worked_on");
+static LETTER_HEADS: List = list!("letter_heads");
+static CLOSINGS: List = list!("closings");
+static GREETINGS: List = list!("salutations");
+static ROLES: List = list!("role_tags");
 static UNREAL: List = list!("unreal");
 
 /// Whether a text has one of these phrases, in whose files `_` stands for a blank.
 fn has_phrase(list: &List, text: &str) -> bool {
-    list.words().any(|phrase| {
-        if phrase.contains('_') { text.contains(&phrase.replace('_', " ")) } else { text.contains(phrase) }
-    })
+    list.words().any(|phrase| text.contains(&phrase.replace('_', " ")))
 }
 
 /// The statements of a message, in order.
@@ -87,18 +92,13 @@ pub(crate) fn spoken(text: &str, most_bytes: usize) -> Vec<Statement<'_>> {
     let text = &text[..text.floor_char_boundary(most_bytes)];
     let is_own =
         |sentence: &Sentence<'_>| sentence.setting != Setting::Quoted && !has_role_tag(sentence.text);
-    let statement = |text| Statement {
-        text,
-        tokens: tokens(text, |_| false),
-        starts_sentence: true,
-        is_loud: text.contains('!'),
-    };
+    let statement = |text| Statement { text, tokens: tokens(text, |_| false), starts_sentence: true };
     sentences(text).into_iter().filter(is_own).map(|sentence| statement(sentence.text)).collect()
 }
 
 fn add_statements<'a>(text: &'a str, found: &mut Vec<Statement<'a>>) {
     let quoted = quoted_spans(text);
-    let end = paste_start(text, &quoted).unwrap_or(text.len()).min(letter_start(text).unwrap_or(text.len()));
+    let end = paste_start(text, &quoted).unwrap_or(text.len());
     for sentence in sentences(text) {
         let at = sentence.text.as_ptr() as usize - text.as_ptr() as usize;
         let is_own = matches!(sentence.setting, Setting::Prose | Setting::Item)
@@ -108,40 +108,31 @@ fn add_statements<'a>(text: &'a str, found: &mut Vec<Statement<'a>>) {
             continue;
         }
         let is_quoted = |place: usize| is_in_spans(&quoted, at + place);
-        let tokens = tokens(sentence.text, is_quoted);
-        let is_loud = sentence.text.contains('!');
-        let is_request = tokens.first().is_some_and(|first| REQUESTING.contains(&first.lower));
-        let colon = tokens.iter().position(|token| token.lower == ":").filter(|_| is_request);
-        let mut tokens = tokens;
-        tokens.truncate(colon.unwrap_or(tokens.len()));
-        for (first, tokens) in stated(tokens) {
-            found.push(Statement { text: sentence.text, tokens, starts_sentence: first, is_loud });
+        let mut tokens = tokens(sentence.text, is_quoted);
+        if tokens.first().is_some_and(|first| REQUESTING.contains(&first.lower)) {
+            tokens.truncate(tokens.iter().position(|token| token.lower == ":").unwrap_or(tokens.len()));
         }
+        let statement =
+            |(starts_sentence, tokens)| Statement { text: sentence.text, tokens, starts_sentence };
+        found.extend(stated(tokens).into_iter().map(statement));
     }
 }
 
-/// Words that say that what follows is made up.
+/// Whether a text says early on that what follows is made up.
 fn is_fiction(text: &str) -> bool {
-    /// They stand in the request, not deep in a text.
     const LOOKED_AT: usize = 1_024;
-    let head = text[..text.floor_char_boundary(LOOKED_AT)].to_lowercase();
-    has_phrase(&FICTION, &head)
+    has_phrase(&FICTION, &spaced(&text[..text.floor_char_boundary(LOOKED_AT)]))
 }
 
 /// Whether a sentence laughs at itself: nobody keeps what was a joke. A laugh at its start is about what came before.
 fn is_joke(sentence: &str) -> bool {
-    const LAUGHS: &[&str] = &["lol", "lmao", "rofl", "haha", "hahaha", "jk", "literally"];
-    let inner = sentence.split_once(' ').map_or("", |(_, inner)| inner);
-    let mut words = inner.split(|c: char| !c.is_alphanumeric());
-    inner.contains(['😂', '🤣', '😆', '😜', '🙃'])
-        || words.any(|word| LAUGHS.contains(&&*word.to_lowercase()))
+    let (_, inner) = sentence.split_once(' ').unwrap_or_default();
+    inner.contains(['😂', '🤣', '😆', '😜', '🙃']) || LAUGHS.is_part_of(&spaced(inner))
 }
 
 /// `System: you are ...`
 fn has_role_tag(sentence: &str) -> bool {
-    const ROLES: &[&str] =
-        &["system", "assistant", "user", "tool", "human", "ai", "bot", "developer", "client", "customer"];
-    sentence.split_once(':').is_some_and(|(head, _)| ROLES.contains(&&*head.trim().to_lowercase()))
+    sentence.split_once(':').is_some_and(|(head, _)| ROLES.contains(&head.trim().to_lowercase()))
 }
 
 /// What stands between double quotes, the longest pair of one paragraph or few.
@@ -180,37 +171,70 @@ fn is_in_spans(spans: &[(usize, usize)], place: usize) -> bool {
 
 /// Where text begins that the author only passes on: behind a colon that ends a request to work on it.
 fn paste_start(text: &str, quoted: &[(usize, usize)]) -> Option<usize> {
-    /// The request is short; what stands further before the colon is another sentence.
-    const LOOK_BACK: usize = 200;
-    for (colon, _) in text.match_indices(':') {
-        let behind = &text[colon + 1..];
-        let ends_line = behind.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
-        let is_quoted = is_in_spans(quoted, colon);
-        if !ends_line || is_quoted {
-            continue;
-        }
-        let before = &text[text.ceil_char_boundary(colon.saturating_sub(LOOK_BACK))..=colon];
-        let request = before.rsplit(['\n', '!', '?']).next().unwrap_or(before).to_lowercase();
-        if has_phrase(&PASTED, &request) {
-            let start = text.len() - behind.trim_start().len();
-            // What is in quotes is left out already, and more of the author's own may follow it.
-            return (!quoted.iter().any(|&(quote, _)| quote == start)).then_some(start);
-        }
-    }
-    None
+    letter_start(text).into_iter().chain(request_colon(text, quoted)).min()
 }
 
-/// Where a letter begins that stands in the message: a salutation on a line of its own, and a close further down.
+/// Where a letter, or the lines of a chat, begin: at `Dear Sam,`, `From: Sam`, at `Hi all,` over a line of its own, or at
+/// the first of two lines that begin with who says them. If what is to be done with it stands below, all is pasted.
 fn letter_start(text: &str) -> Option<usize> {
-    const CLOSES: [&str; 7] =
-        ["regards", "sincerely", "yours", "best,", "cheers,", "kind regards", "best wishes"];
-    let start_of = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
-    let begins = |line: &&str| {
-        line.starts_with("Subject:") || (line.starts_with("Dear ") && line.trim_end().ends_with([',', ':']))
+    /// Requests are short.
+    const MOST_WORDS: usize = 16;
+    let lines: Vec<(usize, &str)> = text
+        .lines()
+        .map(|line| (line.as_ptr() as usize - text.as_ptr() as usize, line.trim()))
+        .filter(|(_, line)| !line.is_empty())
+        .collect();
+    let asks =
+        |line: &str| line.split_whitespace().count() <= MOST_WORDS && has_phrase(&WORKED_ON, &spaced(line));
+    let greets = |line: &str| {
+        line.ends_with(',')
+            && line.split(' ').count() <= 4
+            && GREETINGS.contains(&line.split(' ').next().unwrap_or_default().to_lowercase())
     };
-    let start = text.lines().find(begins).map(start_of)?;
-    let ends = |line: &str| CLOSES.iter().any(|close| line.trim_start().to_lowercase().starts_with(close));
-    text[start..].lines().any(ends).then_some(start)
+    let heads = |line: &str| {
+        LETTER_HEADS.words().any(|head| line.to_lowercase().starts_with(&head.replace('_', " ")))
+    };
+    let speaks = |line: &str| {
+        let said = line.split_once("] ").map_or(line, |(_, said)| said);
+        said.split_once(": ")
+            .is_some_and(|(who, _)| who.starts_with(char::is_uppercase) && !who.contains(' '))
+    };
+    let [(_, first), .., (_, last)] = lines[..] else { return None };
+    if asks(last) {
+        return Some(0);
+    }
+    if asks(first) && !first.ends_with(':') {
+        return Some(lines[1].0);
+    }
+    let is_log = lines.iter().filter(|(_, line)| speaks(line)).count() > 1;
+    let is_head = |line: &str| {
+        heads(line)
+            || (is_log && speaks(line))
+            || (greets(line)
+                && lines.len() > 2
+                && lines
+                    .iter()
+                    .any(|(_, line)| CLOSINGS.contains(&line.trim_end_matches(',').to_lowercase())))
+    };
+    lines.iter().find(|(_, line)| is_head(line)).map(|(at, _)| *at)
+}
+
+/// Behind a colon that ends a request to work on a text, or behind which is told what somebody else says.
+fn request_colon(text: &str, quoted: &[(usize, usize)]) -> Option<usize> {
+    /// The request is short; what stands further before the colon is another sentence.
+    const LOOK_BACK: usize = 200;
+    let ends_request = |colon: &usize| {
+        let before = &text[text.ceil_char_boundary(colon.saturating_sub(LOOK_BACK))..=*colon];
+        let request = before.rsplit(['\n', '!', '?']).next().unwrap_or(before).to_lowercase();
+        let ends_line = text[colon + 1..].trim_start_matches([' ', '\t', '\r']).starts_with('\n');
+        let verb = request.trim_end_matches(':').rsplit(' ').next().unwrap_or_default();
+        let is_told = REPORTING.contains(verb) && !spaced(&request).contains(" i ");
+        !is_in_spans(quoted, *colon) && (is_told || ends_line && has_phrase(&PASTED, &request))
+    };
+    let colon = text.match_indices(':').map(|(colon, _)| colon).find(ends_request)?;
+    let start = text.len() - text[colon + 1..].trim_start().len();
+    // What is in quotes is left out already, and more of the author's own may follow it.
+    (!is_in_spans(quoted, start)).then_some(start)
 }
 
 /// Of a longer sentence only so many tokens are read, and how it ends: nobody tells who they are in more words.
@@ -231,9 +255,11 @@ fn tokens(sentence: &str, is_quoted: impl Fn(usize) -> bool) -> Vec<Token<'_>> {
         depth = (depth + brackets('[')).saturating_sub(brackets(']'));
         add_marks(sentence, between, &mut found);
         if depth == 0 && !is_quoted(term.at) {
-            let token = |lower: String| {
-                let is_passed_over = is_passed_over(&lower);
-                Token { lower, text: term.text, start: term.at, is_passed_over }
+            let token = |lower: String| Token {
+                is_passed_over: ADVERBS.contains(&lower),
+                lower,
+                text: term.text,
+                start: term.at,
             };
             found.extend(expanded(term.text).into_iter().map(token));
         }
@@ -277,22 +303,10 @@ fn mark(c: char) -> &'static str {
 fn expanded(word: &str) -> Vec<String> {
     let lower = word.to_lowercase().replace('\u{2019}', "'");
     let two = |first: &str, second: &str| vec![first.to_owned(), second.to_owned()];
-    match &*lower {
-        "im" | "i'm" => return two("i", "am"),
-        "ive" => return two("i", "have"),
-        "dont" => return two("do", "not"),
-        "doesnt" => return two("does", "not"),
-        "didnt" => return two("did", "not"),
-        "cant" | "cannot" | "can't" => return two("can", "not"),
-        "won't" | "wont" => return two("will", "not"),
-        "isnt" => return two("is", "not"),
-        "thats" => return two("that", "is"),
-        "gonna" => return two("going", "to"),
-        "wanna" => return two("want", "to"),
-        "gotta" => return two("got", "to"),
-        "u" => return vec!["you".to_owned()],
-        "favourite" => return vec!["favorite".to_owned()],
-        _ => {}
+    if let Some((_, words)) =
+        CONTRACTIONS.lines().filter_map(|line| line.split_once(": ")).find(|(short, _)| *short == lower)
+    {
+        return words.split(' ').map(str::to_owned).collect();
     }
     for (ending, second) in
         [("n't", "not"), ("'m", "am"), ("'re", "are"), ("'ve", "have"), ("'ll", "will"), ("'d", "would")]
@@ -302,10 +316,7 @@ fn expanded(word: &str) -> Vec<String> {
         }
     }
     if let Some(first) = lower.strip_suffix("'s").filter(|first| !first.is_empty()) {
-        let is_pronoun = matches!(
-            first,
-            "it" | "that" | "he" | "she" | "there" | "here" | "what" | "who" | "where" | "how" | "let"
-        );
+        let is_pronoun = is_in("it that he she there here what who where how let", first);
         return two(first, if is_pronoun { "is" } else { "'s" });
     }
     vec![lower]
@@ -351,17 +362,12 @@ fn question_start(tokens: &[Token<'_>]) -> Option<usize> {
             || tokens[at - 1].is_mark()
             || matches!(&*tokens[at - 1].lower, "and" | "but" | "so" | "or" | "also" | "please" | "now")
     };
-    let asks = |at: usize| begins_clause(at) && ASKING.contains(&tokens[at].lower);
     if ends_asking {
-        // The first asking clause behind which none states anything in the first person again.
-        let mut start = (0..tokens.len()).rev().find(|&at| asks(at)).unwrap_or(0);
-        while let Some(earlier) = (0..start).rev().find(|&at| asks(at)) {
-            if tokens[earlier..start].iter().any(|token| matches!(&*token.lower, "i" | "my" | "we")) {
-                break;
-            }
-            start = earlier;
-        }
-        return Some(start);
+        let asks = |at: &usize| begins_clause(*at) && ASKING.contains(&tokens[*at].lower);
+        // Where an asking clause follows another, the question begins with the first, unless I speak between them.
+        let speaks = |places: Range<usize>| tokens[places].iter().any(|token| is_in("i my we", &token.lower));
+        let earlier = |start: &usize| (0..*start).rev().find(asks).filter(|&at| !speaks(at..*start));
+        return successors((0..tokens.len()).rev().find(asks), earlier).last().or(Some(0));
     }
     // `can you help me with that` without its mark.
     (0..tokens.len()).find(|&at| {

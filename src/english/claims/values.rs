@@ -2,9 +2,8 @@
 
 use crate::english::{
     claims::{
-        forms::Value,
         jobs, people,
-        words::{DEMONYMS, PLACES, Read, TOOLS, Words},
+        words::{DEMONYMS, Read, TOOLS, Words},
     },
     classes::is_of,
     lists::{List, list},
@@ -13,169 +12,66 @@ use crate::english::{
 
 static ALLERGENS: List = list!("allergens");
 static FIELDS: List = list!("fields");
+static NOT_EMPLOYERS: List = list!("not_employers");
 static WORKPLACES: List = list!("workplaces");
 
-/// What the names of places begin with, and hardly those of firms.
-const LIKE_PLACES: &str = "port new east west north south saint st san santa lake mount fort los las el upper lower great little cape";
+/// Takes the value that begins at a token of a statement.
+pub(super) type Reader = fn(Words<'_, '_>, usize) -> Option<Read>;
 
-/// The value that begins at `at`, and the statement's words in front of it.
-#[expect(clippy::too_many_lines, reason = "an arm for each kind of value")]
-pub(super) fn read(value: Value, words: Words<'_, '_>, at: usize) -> Option<Read> {
-    match value {
-        Value::Told => {
-            let end = words.person(at, 3).or_else(|| words.low_name(at))?;
-            (words.lower(end) != "'s").then(|| words.read(at, end))
-        }
-        Value::Called => {
-            let end = words.person(at, 2)?;
-            let ends = words.is_end(end)
-                || words.is(end, "and but please instead not by in at these now to any anymore from since");
-            ends.then(|| words.read(at, end))
-        }
-        Value::Bare => {
-            let end = words.person(at, 2)?;
-            let is_place = words.known_place(at).is_some();
-            let ends = words.is_end(end) || words.is(end, "and from a an but");
-            (ends && !is_place && !TOOLS.contains(words.lower(at))).then(|| words.read(at, end))
-        }
-        Value::Spelling => spelling(words, at),
-        Value::PronounList => pronouns(words, at),
-        Value::Day => day(words, at),
-        Value::Age => age(words, at),
-        Value::YearsOld => {
-            let digits = words.lower(at).trim_end_matches("-year-old");
-            let is_said = digits.len() < words.lower(at).len()
-                || words.is(at + 1, "year yr") && words.lower(at + 2) == "old";
-            (is_said && is_age(digits.parse().ok()?))
-                .then(|| Read { values: vec![digits.to_owned()], end: at })
-        }
-        Value::Place => place(words, at),
-        Value::KnownPlace => {
-            place(words, at).filter(|_| words.known_place(at).is_some() || words.is(at, LIKE_PLACES))
-        }
-        Value::PastPlace => {
-            const OVER: &str =
-                "then until before back temporarily when aged while child kid teenager student after but";
-            let lasts = |at: usize| {
-                words.lower(at) == "for"
-                    && (at + 2..at + 4).any(|at| {
-                        words.is(
-                            at,
-                            "year years month months week weeks semester term while bit summer winter",
-                        )
-                    })
-            };
-            place(words, at).filter(|place| {
-                !words.goes_on_with(place.end, OVER) && !(place.end..place.end + 6).any(lasts)
-            })
-        }
-        Value::PlaceSince => place(words, at).filter(|place| words.goes_on_with(place.end, "since for now")),
-        Value::EmployerSince => {
-            employer(words, at).filter(|read| words.goes_on_with(read.end, "since for now"))
-        }
-        Value::FromTo => {
-            let from = place(words, at)?;
-            let to = place(words, from.end + 1).filter(|_| words.lower(from.end) == "to")?;
-            Some(Read { values: vec![from.value().to_owned(), to.value().to_owned()], end: to.end })
-        }
-        Value::Employer => employer(words, at),
-        Value::Joined => employer(words, at)
-            .filter(|_| !TOOLS.contains(words.lower(at)) && words.known_place(at).is_none()),
-        Value::Job | Value::JobSince | Value::TheJob => jobs::title(value, words, at),
-        Value::Retired => {
-            let retired = (0..at).rev().find(|&at| words.lower(at) == "retired")?;
-            let ends = words.is_end(at)
-                || words.is(at, "and so from last in this after at now but since")
-                || words.lower(at).starts_with(|c: char| c.is_ascii_digit());
-            ends.then(|| Read { values: vec!["retired".to_owned()], end: at.max(retired + 1) })
-        }
-        Value::Teaches => jobs::taught(words, at),
-        Value::Living => {
-            let start = (0..at).rev().find(|&at| words.lower(at) == "i")? + 1;
-            let says = start < at - 3 && !words.is(start, "do does am not can need want work have would");
-            says.then(|| Read { values: vec![words.slice(start, at - 3)], end: at })
-        }
-        Value::Field => field(words, at),
-        Value::Kin | Value::KinLost | Value::Children => people::kin(value, words, at),
-        Value::Pet | Value::PetLost => people::pet(words, at),
-        Value::Allergens => allergens(words, at),
-        Value::Allergy => {
-            let end = (at + 1..at + 3).find(|&end| words.is(end, "allergy intolerance"))?;
-            ALLERGENS.contains(words.lower(end - 1)).then(|| words.read(at, end + 1))
-        }
-        Value::Intolerant => {
-            let is_coeliac = words.is(at, "coeliac celiac lactose-intolerant gluten-intolerant")
-                || words.is(at, "a") && words.is(at + 1, "coeliac celiac");
-            let is_disease = words.is(at, "coeliac celiac") && words.lower(at + 1) == "disease";
-            if is_coeliac && (words.is_whole(at + 1) || is_disease) {
-                return Some(words.read(at, at + 1));
-            }
-            let is_intolerant = words.lower(at + 1) == "intolerant" && ALLERGENS.contains(words.lower(at));
-            is_intolerant.then(|| words.read(at, at + 2))
-        }
-        Value::Languages => languages(words, at),
-        Value::Native => {
-            let tongue = words.is(at, "first second third native mother other")
-                && words.is(at + 1, "language tongue one");
-            tongue.then(|| Read { values: vec![words.slice(at - 3, at - 2)], end: at + 2 })
-        }
-        Value::Diet => {
-            let ends = words.is_end(at + 1) || words.is(at + 1, "and but so because since for now who at these any anymore diet myself again too in after last this");
-            (is_of("diet", words.lower(at)) && !words.is(at, "sober") && ends).then(|| words.read(at, at + 1))
-        }
-        Value::Food => foods(words, at),
-    }
-}
-
-/// Years that a person who writes may have.
-fn is_age(years: u32) -> bool {
-    (10..=105).contains(&years)
-}
-
-/// `34`, `forty-two`: not `20 minutes`, `100%`, `30 next week`.
-fn age(words: Words<'_, '_>, at: usize) -> Option<Read> {
-    let token = words.token(at)?;
-    let years: u32 =
-        token.lower.trim_end_matches("yo").parse().ok().or_else(|| numbers::cardinal(&token.lower))?;
-    let text = words.statement.text;
-    let stands_alone = text[..token.start].chars().next_back().is_none_or(|c| c.is_whitespace() || c == '(')
-        && text[token.end()..].chars().next().is_none_or(|c| c.is_whitespace() || ",.;!?)".contains(c));
-    let behind = words.skip_adverbs(at + 1);
-    let ends = if words.is_end(behind) {
-        !words.is(behind, ": / \"")
-    } else {
-        words.is(behind, "and today yesterday last this but so from living yo y.o")
-            || words.is(behind, "years yrs year")
-                && words.is(behind + 1, "old young of")
-                && !words.is(behind + 2, "service experience marriage")
-    };
-    let skipped = if words.is(behind, "years yrs year") { behind + 2 } else { at + 1 };
-    (is_age(years) && stands_alone && ends).then(|| Read {
-        values: vec![words.slice(at, at + 1).trim_end_matches("yo").to_owned()],
-        end: skipped,
+/// The reader of a kind of value, by its name in the list of forms.
+pub(super) fn reader(kind: &str) -> Option<Reader> {
+    Some(match kind {
+        "told" => told,
+        "called" => called,
+        "bare" => bare,
+        "spelling" => spelling,
+        "pronouns" => pronouns,
+        "day" => day,
+        "age" => age,
+        "years_old" => years_old,
+        "place" => place,
+        "known_place" => known_place,
+        "from_to" => from_to,
+        "employer" => employer,
+        "job" => jobs::title,
+        "taught" => taught,
+        "retired" => retired,
+        "field" => field,
+        "relative" => people::relatives,
+        "allergens" => allergens,
+        "condition" => condition,
+        "languages" => languages,
+        "native" => native,
+        "diet" => diet,
+        "foods" => foods,
+        _ => return None,
     })
 }
 
-/// A day and a month in any order, and the year behind them.
-fn day(words: Words<'_, '_>, at: usize) -> Option<Read> {
-    let at = at + usize::from(words.is(at, "the :"));
-    let is_month = |at: usize| is_of("month", words.lower(at));
-    let is_day = |at: usize| {
-        let digits = words.lower(at).trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        is_of("ordinal", words.lower(at)) || digits.parse::<u32>().is_ok_and(|day| (1..=31).contains(&day))
-    };
-    let end = if (is_month(at) && is_day(at + 1)) || (is_day(at) && is_month(at + 1)) {
-        at + 2
-    } else if is_month(at) && words.lower(at + 1) == "the" && is_day(at + 2)
-        || is_day(at) && words.lower(at + 1) == "of" && is_month(at + 2)
-    {
-        at + 3
-    } else {
-        return None;
-    };
-    let year = end + usize::from(words.lower(end) == ",");
-    let is_year = words.lower(year).parse().is_ok_and(|year: u32| (1900..2030).contains(&year));
-    Some(words.read(at, if is_year { year + 1 } else { end }))
+/// A name, as told: `my name is anna`.
+pub(super) fn told(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    let end = words.person(at, 3).or_else(|| words.low_name(at))?;
+    (!words.is(end, "'s")).then(|| words.read(at, end))
+}
+
+/// A name that people call one by, and nothing behind it.
+fn called(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    const BEHIND: &str = "and but please instead not by in at these now to any anymore from since";
+    words.person(at, 2).filter(|&end| words.ends_or_is(end, BEHIND)).map(|end| words.read(at, end))
+}
+
+/// A name by itself (`I'm Anna`): believed only where more of an introduction stands around it.
+fn bare(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    let end = words.person(at, 2).filter(|&end| words.ends_or_is(end, "and from a an but"))?;
+    (words.known_place(at).is_none() && !TOOLS.contains(words.lower(at))).then(|| words.read(at, end))
+}
+
+/// `Anne, not Anna`: names that begin alike.
+fn spelling(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    let end = words.person(at, 1).filter(|&end| words.is(end, ",") && words.is(end + 1, "not"))?;
+    let wrong = words.person(end + 2, 1)?;
+    let is_near = words.lower(at).chars().take(2).eq(words.lower(end + 2).chars().take(2));
+    (is_near && words.known_place(at).is_none() && words.is_end(wrong)).then(|| words.read(at, end))
 }
 
 /// `they/them`, `he and they`: one pronoun alone may be anything.
@@ -189,122 +85,140 @@ pub(super) fn pronouns(words: Words<'_, '_>, at: usize) -> Option<Read> {
     (words.is(at, PRONOUNS) && said.len() > 1).then(|| Read { values: vec![said.join("/")], end })
 }
 
-/// `Anne, not Anna`: names that differ by a letter or two.
-fn spelling(words: Words<'_, '_>, at: usize) -> Option<Read> {
-    let end = words.person(at, 1)?;
-    let wrong =
-        words.person(end + 2, 1).filter(|_| words.lower(end) == "," && words.lower(end + 1) == "not")?;
-    let (right, denied) = (words.lower(at), words.lower(end + 2));
-    let shared = right.chars().zip(denied.chars()).take_while(|(a, b)| a == b).count();
-    let is_near = right.chars().count().abs_diff(denied.chars().count()) <= 2 && shared >= 2;
-    let is_place = words.known_place(at).is_some() || words.known_place(end + 2).is_some();
-    (is_near && !is_place && words.is_end(wrong)).then(|| words.read(at, end))
+/// A day and a month in any order, and the year behind them.
+fn day(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    let at = words.skip(at, "the :");
+    let is_month = |at: usize| is_of("month", words.lower(at));
+    let is_day = |at: usize| {
+        let digits = words.lower(at).trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        is_of("ordinal", words.lower(at)) || digits.parse().is_ok_and(|day: u32| (1..=31).contains(&day))
+    };
+    let is_year = |at: usize| words.lower(at).parse().is_ok_and(|year: u32| (1900..2030).contains(&year));
+    let second = words.skip(at + 1, "the of");
+    let end = second + 1;
+    let year = words.skip(end, ",");
+    (is_month(at) && is_day(second) || is_day(at) && is_month(second))
+        .then(|| words.read(at, if is_year(year) { year + 1 } else { end }))
+}
+
+/// Years that a person who writes may have.
+fn is_age(years: u32) -> bool {
+    (10..=105).contains(&years)
+}
+
+/// `34`, `forty-two`: not `20 minutes`, `100%`, `30 next week`.
+fn age(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    let token = words.token(at)?;
+    let years: u32 = token.lower.parse().ok().or_else(|| numbers::cardinal(&token.lower))?;
+    let is_percent = words.statement.text[token.end()..].starts_with('%');
+    let behind = words.skip_adverbs(at + 1);
+    let says_years = words.is(behind, "years yrs year") && words.is(behind + 1, "old young of");
+    let ends = says_years
+        || words.ends_or_is(behind, "and today yesterday last this but so from living yo y.o")
+            && !words.is(behind, ": / \"");
+    (is_age(years) && !is_percent && ends).then(|| Read {
+        values: vec![words.slice(at, at + 1)],
+        end: if says_years { behind + 2 } else { at + 1 },
+    })
+}
+
+/// `34-year-old`
+fn years_old(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    let digits = words.lower(at).trim_end_matches("-year-old");
+    let is_said =
+        digits.len() < words.lower(at).len() || words.is(at + 1, "year yr") && words.is(at + 2, "old");
+    (is_said && is_age(digits.parse().ok()?)).then(|| Read { values: vec![digits.to_owned()], end: at })
 }
 
 /// A place: words with capitals and the larger place behind a comma, or a known one in lower case.
-pub(super) fn place(words: Words<'_, '_>, at: usize) -> Option<Read> {
-    let start = at
-        + usize::from(
-            words.lower(at) == "the" && words.known_place(at + 1).is_some()
-                || words.lower(at) == "the" && words.is(at + 1, "hague bronx"),
-        );
+fn place(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    let start = if words.is(at, "the") { at + 1 } else { at };
     let known = words.known_place(start);
-    let starts_name = words.is_name(start)
-        || words.token(start).is_some_and(|token| token.is_capital() && token.lower == "the");
-    if !starts_name {
+    if (start > at && known.is_none()) || !words.is_name(start) {
         return known.filter(|&end| words.is_whole(end)).map(|end| words.read(start, end));
     }
     let end = words.capitals(start, 4)?.max(known.unwrap_or(0));
-    let shouts = |at: usize| words.token(at).is_some_and(|token| !token.text.contains(char::is_lowercase));
     let is_strange = TOOLS.contains(words.lower(start))
         || is_of("month", words.lower(start))
         || DEMONYMS.contains(words.lower(start))
-        || shouts(start)
-        || is_technical(words);
-    if (is_strange && known.is_none()) || words.lower(end) == "'s" || !words.is_whole(end) {
+        || words.shouts(start);
+    if (is_strange && known.is_none()) || words.is(end, "'s") || !words.is_whole(end) {
         return None;
     }
-    let larger = (words.lower(end) == ",")
-        .then(|| {
-            words.known_place(end + 1).or_else(|| words.capitals(end + 1, 2).filter(|_| known.is_none()))
-        })
-        .flatten();
-    let is_larger = larger.is_some_and(|larger| words.is_end(larger) || words.is(larger, "and but with"));
-    let end = larger.filter(|_| is_larger && !DEMONYMS.contains(words.lower(end + 1))).unwrap_or(end);
+    let larger = words.is(end, ",").then(|| words.known_place(end + 1)).flatten();
+    let end = larger.filter(|&larger| words.ends_or_is(larger, "and but with")).unwrap_or(end);
     Some(words.read(start, end))
 }
 
-/// Whether a sentence is about tools: what one lives in there is one more.
-fn is_technical(words: Words<'_, '_>) -> bool {
-    const TECHNICAL: &str = "plugin plugins terminal server servers database migration deploy deployment repo repository \
-        branch commit editor ide shell script code codebase api framework compiler kernel container cluster config file files \
-        folder directory keyboard keybindings shortcut syntax";
-    (0..words.statement.tokens.len()).any(|at| words.is(at, TECHNICAL))
+/// In passing, only a place that is known is one.
+fn known_place(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    /// What the names of places begin with, and hardly those of firms.
+    const LIKE_PLACES: &str = "port new east west north south saint st san santa lake mount fort";
+    place(words, at).filter(|_| words.known_place(at).is_some() || words.is(at, LIKE_PLACES))
+}
+
+/// `Bonn to Ulm`: one home ends, the other begins.
+fn from_to(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    let from = place(words, at).filter(|from| words.is(from.end, "to"))?;
+    let to = place(words, from.end + 1)?;
+    Some(Read { values: vec![from.value().to_owned(), to.value().to_owned()], end: to.end })
 }
 
 /// `Acme`, `the Dutch tax office`, `St Vincent's`.
 fn employer(words: Words<'_, '_>, at: usize) -> Option<Read> {
-    /// What one joins without working there, and what is worked on rather than at.
-    const NO_EMPLOYER: &str = "meetup club association community gym society class workshop forum church league choir \
-        zoom discord facebook instagram linkedin slack conference summit christmas easter thanksgiving uncle mr mrs dr prof god \
-        home monday night marathon tournament army-of";
-    let start = at + usize::from(words.lower(at) == "the");
+    let start = words.skip(at, "the");
     let mut end = words.capitals(start, 5)?;
-    if (start..=end).any(|at| words.is(at, NO_EMPLOYER))
-        || DEMONYMS.contains(words.lower(start)) && end == start + 1 && !words.is(end + 1, "office")
-    {
+    if TOOLS.contains(words.lower(start)) || (start..=end).any(|at| NOT_EMPLOYERS.contains(words.lower(at))) {
         return None;
     }
-    if words.lower(end) == "'s" {
-        end += 1;
-    }
-    let workplace = (end..end + 3).find(|&at| WORKPLACES.contains(words.lower(at)));
-    if let Some(last) = workplace
-        .filter(|&last| (end..last).all(|at| !words.is_end(at) && !words.is(at, "and in at the a for as my")))
-    {
-        end = last + 1;
-    }
-    let is_place = words.known_place(start) == Some(end) && !words.is(start, "stirling split");
-    (words.is_whole(end) && !is_place).then(|| Read { values: vec![whole_slice(words, start, end)], end })
+    end = words.skip(end, "'s");
+    let within = |at: &usize| !words.ends_or_is(*at, "and in at the a for as my");
+    let workplace = (end..end + 3).take_while(within).find(|&at| WORKPLACES.contains(words.lower(at)));
+    end = workplace.map_or(end, |last| last + 1);
+    let is_place = words.known_place(start) == Some(end);
+    (words.is_whole(end) && !is_place).then(|| words.read(start, end))
 }
 
-/// As a slice, but with the `'s` at its end.
-fn whole_slice(words: Words<'_, '_>, start: usize, end: usize) -> String {
-    let tokens = &words.statement.tokens;
-    let text = words.statement.text.get(tokens[start].start..tokens[end - 1].end());
-    text.map_or_else(|| words.slice(start, end), |text| text.split_whitespace().collect::<Vec<_>>().join(" "))
+/// What one retired from or when may follow.
+fn retired(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    let retired = (0..at).rev().find(|&at| words.is(at, "retired"))?;
+    let ends = words.ends_or_is(at, "and so from last in this after at now but since");
+    ends.then(|| Read { values: vec!["retired".to_owned()], end: at.max(retired + 1) })
+}
+
+/// `maths` of `I teach maths`, as `maths teacher`.
+fn taught(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    let mut read = field(words, at)?;
+    read.values[0] += " teacher";
+    Some(read)
 }
 
 fn field(words: Words<'_, '_>, at: usize) -> Option<Read> {
     const MOST: usize = 3;
-    let is_field = |at: usize| {
-        let lower = words.lower(at);
-        FIELDS.contains(lower)
-            || (lower.len() > 6
-                && ["ology", "onomy", "istry", "ography", "omics", "nomics"]
-                    .iter()
-                    .any(|ending| lower.ends_with(ending)))
-    };
-    let last = (at..at + MOST)
-        .take_while(|&at| !words.is_end(at) && !words.is(at, "the a an my this at in for with of how to and"))
-        .filter(|&at| is_field(at))
-        .last()?;
-    let ends = words.is_end(last + 1) || words.is(last + 1, "at in and but for so now with");
-    ends.then(|| words.read(at, last + 1))
+    let within = |at: &usize| !words.ends_or_is(*at, "the a an my this at in for with of how to and");
+    let is_field = |at: &usize| FIELDS.contains(words.lower(*at)) || words.lower(*at).ends_with("ology");
+    let last = (at..at + MOST).take_while(within).filter(is_field).last()?;
+    words.ends_or_is(last + 1, "at in and but for so now with to").then(|| words.read(at, last + 1))
 }
 
 /// Known allergens, with commas and `and` between.
 fn allergens(words: Words<'_, '_>, from: usize) -> Option<Read> {
     listed(words, from, |at| {
-        let at = at + usize::from(words.is(at, "all most some both any"));
-        (at + 1..=at + 3)
-            .rev()
-            .find(|&end| {
-                ALLERGENS.contains(words.lower(end - 1))
-                    && (at..end - 1).all(|at| !words.is_end(at) && !words.is(at, "and or to the my"))
-            })
-            .map(|end| (at, end))
+        let at = words.skip(at, "all most some both any");
+        let within = |at: &usize| !words.ends_or_is(*at, "and or to the my");
+        let last =
+            (at..at + 3).take_while(within).filter(|&at| ALLERGENS.contains(words.lower(at))).last()?;
+        Some((at, last + 1))
     })
+}
+
+/// `nut allergy`, `lactose intolerant`, `coeliac`.
+fn condition(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    if words.is(at, "coeliac celiac lactose-intolerant gluten-intolerant") {
+        return (words.is_whole(at + 1) || words.is(at + 1, "disease")).then(|| words.read(at, at + 1));
+    }
+    let last = (at + 1..at + 3).find(|&at| words.is(at, "allergy intolerance intolerant"))?;
+    ALLERGENS.contains(words.lower(last - 1)).then(|| words.read(at, last + 1))
 }
 
 fn languages(words: Words<'_, '_>, from: usize) -> Option<Read> {
@@ -316,42 +230,37 @@ fn languages(words: Words<'_, '_>, from: usize) -> Option<Read> {
     })
 }
 
+/// `first language` behind `Tamil is my`.
+fn native(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    let is_tongue =
+        words.is(at, "first second third native mother other") && words.is(at + 1, "language tongue one");
+    is_tongue.then(|| Read { values: vec![words.slice(at - 3, at - 2)], end: at + 2 })
+}
+
+fn diet(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    const BEHIND: &str =
+        "and but so because since for now who at these any anymore diet myself again too in after last this";
+    (is_of("diet", words.lower(at)) && words.ends_or_is(at + 1, BEHIND)).then(|| words.read(at, at + 1))
+}
+
 /// `meat`, `meat or fish`: what one never eats, as `no meat`.
 fn foods(words: Words<'_, '_>, from: usize) -> Option<Read> {
     let mut read = listed(words, from, |at| is_of("food", words.lower(at)).then_some((at, at + 1)))?;
-    let ends = words.is_end(read.end) || words.is(read.end, "but so because since any anymore either at");
     read.values.iter_mut().for_each(|food| *food = format!("no {food}"));
-    ends.then_some(read)
+    words.ends_or_is(read.end, "but so because since any anymore either at").then_some(read)
 }
 
 /// One value after another, as long as `one` finds where each begins and ends.
-pub(super) fn listed(
-    words: Words<'_, '_>,
-    from: usize,
-    one: impl Fn(usize) -> Option<(usize, usize)>,
-) -> Option<Read> {
+fn listed(words: Words<'_, '_>, from: usize, one: impl Fn(usize) -> Option<(usize, usize)>) -> Option<Read> {
     let mut read = Read { values: Vec::new(), end: from };
     let mut at = from;
     while let Some((start, end)) = one(at) {
         read.values.push(words.slice(start, end));
         read.end = end;
-        let joined = end + usize::from(words.is(end, ", /"));
-        at = joined + usize::from(words.is(joined, "and or & also plus"));
+        at = words.skip(end, ", / and or & also plus");
         if at == end {
             break;
         }
     }
     (!read.values.is_empty()).then_some(read)
-}
-
-/// Whether these words say of which people one is, or where from, without being a claim.
-pub(super) fn is_demonym(words: Words<'_, '_>, at: usize) -> bool {
-    DEMONYMS.contains(words.lower(at)) && words.is_end(at + 1)
-}
-
-/// A known place that stands alone: `product designer, Lagos`.
-pub(super) fn bare_place(words: Words<'_, '_>, at: usize) -> Option<Read> {
-    let end = words.known_place(at).filter(|_| words.is_name(at))?;
-    (words.is_end(end) && PLACES.contains(&words.slice(at, end).to_lowercase().replace(' ', "_")))
-        .then(|| words.read(at, end))
 }

@@ -1,29 +1,34 @@
 //! A walk through a statement, clause by clause: whom each speaks of, and which forms it begins with.
 
-use std::{mem, sync::LazyLock};
-
 use crate::{
     english::{
         claims::{
             claim::{Claim, quote},
-            forms::{FORMS, Form, Value},
+            forms::{FORMS, Form},
             people, values,
-            words::{Read, Words},
+            words::{DEMONYMS, Read, Words},
         },
-        classes::CLASSES,
-        cues::Cues,
+        lists::{List, list},
         statements::{Statement, Token},
     },
     model::anchor::{
-        Attribute::{self, Age, Birthday, Employer, Family, Field, Home, Hometown, Job, Name, Pets},
-        Stance,
+        Attribute::{
+            self, Age, Birthday, Diet, Employer, Family, Field, Home, Hometown, Job, Name, Pets, Pronouns,
+        },
+        Stance::{self, Ends, Holds},
     },
 };
 
-static CUES: LazyLock<Cues> = LazyLock::new(|| Cues::new(FORMS.iter().map(|form| form.pattern), CLASSES));
+static GREETINGS: List = list!("greeting_someone");
+static HEDGES: List = list!("hedges");
+static OPENERS: List = list!("openers");
+static OVER: List = list!("over");
+static UNSURE: List = list!("unsure");
 
 /// What the statement before leaves behind.
 pub(super) struct Before {
+    /// There is none before.
+    pub(super) is_first: bool,
     pub(super) greets: bool,
     pub(super) is_mine: bool,
     /// `I'm Anna.`: a name if more of an introduction follows.
@@ -45,68 +50,72 @@ enum Subject {
 pub(super) struct Walk<'s, 'a> {
     words: Words<'s, 'a>,
     before: &'s Before,
-    speaks_of_others: bool,
     subject: Subject,
     found: Vec<Claim>,
     name: Option<Claim>,
-    /// How many clauses without any subject said something, and whether others stood among them.
-    fragments: usize,
+    /// Whether clauses without any subject said something, and whether others stood among them.
+    has_fragments: bool,
     has_gap: bool,
     /// A colon stands before them: `About me:`.
     is_introduced: bool,
 }
 
-/// Words behind which a verb without a subject is not what I do: `I want to quit and live in Rome`.
-const HEDGES: &str = "would could can will should might may must want wants to not never let used if who that which whose when \
-    where he she they you it him her his their there is was are were has had does did 's no nor without pretend imagine dream";
-/// What only leads up to what is said of oneself.
-const PREFACES: &str = "remember note keep bear in mind that it turns out please you should know";
-const UNSURE: &str =
-    "probably usually often mostly ever almost sometimes sort kinda maybe perhaps possibly half";
-
 impl<'s, 'a> Walk<'s, 'a> {
-    pub(super) fn new(statement: &'s Statement<'a>, before: &'s Before, speaks_of_others: bool) -> Self {
-        let subject = if statement.starts_sentence { Subject::Open } else { Subject::Other };
+    pub(super) fn new(statement: &'s Statement<'a>, before: &'s Before) -> Self {
         Self {
             words: Words { statement },
             before,
-            speaks_of_others,
-            subject,
+            subject: if statement.starts_sentence { Subject::Open } else { Subject::Other },
             found: Vec::new(),
             name: None,
-            fragments: 0,
+            has_fragments: false,
             has_gap: false,
             is_introduced: false,
         }
     }
 
+    /// The claims of the statement, and a name that only what follows can prove.
+    pub(super) fn claims(mut self) -> (Vec<Claim>, Option<Claim>) {
+        self.people();
+        self.clauses();
+        // `28, vegan, living in Oslo` is an introduction, `Senior nurse, 45, dies` a headline.
+        let is_list =
+            self.found.len() > 1 && self.found.iter().any(|claim| [Age, Diet].contains(&claim.attribute));
+        let goes_on = self.before.is_mine
+            && self
+                .words
+                .is(self.clause_start(0), "based living born been moved allergic vegan vegetarian raised");
+        let only_ends = self.found.iter().all(|claim| claim.stance == Ends);
+        if self.has_fragments && !only_ends && (self.has_gap || !is_list && !goes_on) {
+            return (Vec::new(), None);
+        }
+        if !self.found.is_empty() {
+            self.found.splice(0..0, self.name.take());
+        }
+        (self.found, self.name)
+    }
+
     /// Family and animals by name, wherever they stand: `I live with my wife Anna`.
-    pub(super) fn people(&mut self) {
+    fn people(&mut self) {
         for at in 0..self.words.statement.tokens.len() {
             let is_gone = at > 0 && self.words.is(at - 1, "lost buried divorced rehomed");
             if self.words.is(at, "my our") && !is_gone {
-                if let Some(read) = people::named_before(self.words, at) {
-                    self.add(Family, Stance::Holds, read.value(), at - 2, read.end);
-                }
                 self.forms(&[], at, |form| matches!(form.attribute, Family | Pets));
             }
         }
     }
 
-    pub(super) fn clauses(&mut self) {
+    fn clauses(&mut self) {
         let words = self.words;
         let (mut at, mut before_bracket) = (0, None);
         while at < words.statement.tokens.len() {
             let start = self.clause_start(at);
-            let end = self.clause_end(start);
-            if start < end {
-                at = self.clause(start, end).max(end);
-            } else {
-                at = end;
-            }
+            let joins = |at: usize| words.is(at, "and but or") || self.is_joined(at);
+            let end = (start..).find(|&at| words.is_end(at) || joins(at)).unwrap_or(start);
+            at = if start < end { self.clause(start, end).max(end) } else { end };
             // What stands in brackets changes nothing for what goes on behind them.
             match words.lower(at) {
-                "(" => before_bracket = Some(mem::replace(&mut self.subject, Subject::Other)),
+                "(" => before_bracket = Some(self.subject),
                 ")" => self.subject = before_bracket.take().unwrap_or(self.subject),
                 "or" => self.subject = Subject::Other,
                 ":" if self.found.is_empty() && self.subject != Subject::Other => {
@@ -118,27 +127,17 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
+    /// Where a clause begins behind what only leads up to it: `oh, and remember that I ...`.
     fn clause_start(&self, at: usize) -> usize {
         let words = self.words;
-        let start = words.skip_openers(at);
-        // `remember that I'm allergic`, `it turns out I'm ...`
-        let preface = Some(words.skip(start, PREFACES)).filter(|&at| words.is(at, "i my we our"));
-        let start = preface.unwrap_or(start);
-        let is_joined =
-            words.is(start, "as since because though although while") && words.is(start + 1, "i we my our");
-        start + usize::from(is_joined)
+        let start = (at..).find(|&at| !OPENERS.contains(words.lower(at))).unwrap_or(at);
+        let preface = words.skip(start, "remember note that it turns out please");
+        let start = if words.is_mine(preface) { preface } else { start };
+        start + usize::from(self.is_joined(start))
     }
 
-    fn clause_end(&self, start: usize) -> usize {
-        let words = self.words;
-        let joins = |at: usize| {
-            words.is(at, "and but or")
-                || words.is(at, "so because since as though although while")
-                    && words.is(at + 1, "i we my our")
-        };
-        (start..words.statement.tokens.len())
-            .find(|&at| words.is_end(at) || joins(at))
-            .unwrap_or(words.statement.tokens.len())
+    fn is_joined(&self, at: usize) -> bool {
+        self.words.is(at, "so as since because though although while") && self.words.is_mine(at + 1)
     }
 
     /// Reads one clause; where what was read ends.
@@ -148,42 +147,32 @@ impl<'s, 'a> Walk<'s, 'a> {
         let is_quoted = words
             .token(start)
             .is_some_and(|first| text[..first.start].ends_with(['\'', '\u{2018}', '`', '"']));
-        let has_subject = words.is(start, "i we my our");
+        let has_subject = words.is_mine(start);
+        let is_open = self.subject == Subject::Open && !has_subject;
         let leads: &[&[&str]] = match self.subject {
             _ if is_quoted => &[],
-            _ if has_subject => &[&[]],
             Subject::Other => &[&[]],
-            _ if words.lower(start) == "been" => &[&["i", "have"]],
+            _ if has_subject => &[&[]],
+            _ if words.is(start, "been") => &[&["i", "have"]],
+            Subject::Open if words.is(start, "moved") => &[&["i"]],
+            Subject::Open => &[&[], &["i", "am"]],
             Subject::Do => &[&["i"], &["i", "have"], &[]],
             Subject::Am => &[&["i", "am"], &["i"], &[]],
-            Subject::Open => &[&[], &["i", "am"], &["i"]],
         };
-        if self.subject == Subject::Open
-            && let Some(read) = self.here(start)
-        {
+        if is_open && let Some(read) = self.here(start) {
             return read;
         }
-        let is_open = self.subject == Subject::Open && !has_subject;
-        for lead in leads {
-            if is_open && *lead == ["i"] && !words.is(start, "moved") {
-                continue;
-            }
+        let is_cut = end == words.statement.tokens.len() && self.is_cut();
+        for lead in leads.iter().filter(|lead| lead.is_empty() || !is_cut) {
             // Of the first word of all nobody knows whether it is a name: `Ha.`
-            let is_first = is_open && !self.is_introduced;
-            let may = |form: &Form| form.value != Value::Bare || !is_first;
-            if !lead.is_empty() && end == words.statement.tokens.len() && self.is_cut() {
-                continue;
-            }
+            let may = |form: &Form| form.kind != "bare" || !is_open;
             if let Some((last, read_end)) = self.forms(lead, start, may) {
                 let read_end = self.tails(last, start, read_end);
-                self.fragments += usize::from(is_open && !lead.is_empty());
-                let goes_on_of_me = !(read_end..end).any(|at| words.is(at, HEDGES));
-                let is_am =
-                    last.pattern.contains("i am") || last.pattern.starts_with('+') || last.attribute == Name;
+                self.has_fragments |= is_open && !lead.is_empty();
+                let is_am = last.pattern.contains("i am") || last.attribute == Name;
                 self.subject = match last.attribute {
-                    _ if !goes_on_of_me => Subject::Other,
+                    _ if words.any_of(read_end..end, &HEDGES) => Subject::Other,
                     Family | Pets if words.is(start, "my our") => Subject::Other,
-                    Employer => Subject::Do,
                     _ if is_am => Subject::Am,
                     _ => Subject::Do,
                 };
@@ -191,30 +180,21 @@ impl<'s, 'a> Walk<'s, 'a> {
             }
         }
         if words.is(start, "it its that")
-            && self.found.last().is_some_and(|claim| claim.attribute == Name && claim.stance == Stance::Ends)
+            && self.found.last().is_some_and(|claim| claim.attribute == Name && claim.stance == Ends)
+            && let Some(read) = values::told(words, words.skip(start + 1, "is 's"))
         {
             // `my name is not Anna, it's Anne`
-            let at = start + 1 + usize::from(words.is(start + 1, "is 's"));
-            if let Some(read) = values::read(Value::Told, words, at) {
-                self.add(Name, Stance::Holds, read.value(), start, read.end);
-                return read.end;
-            }
+            self.add(Name, Holds, read.value(), start, read.end);
+            return read.end;
         }
         self.unread(start, end, has_subject, is_quoted);
         end
     }
 
-    /// `Ana here`, `nurse here`: who speaks says so first.
+    /// `Ana here`: who speaks says so first.
     fn here(&mut self, start: usize) -> Option<usize> {
         let words = self.words;
-        let ends =
-            |at: usize| words.lower(at) == "here" && words.is_end(at + 1) && words.lower(at + 1) != "?";
-        if let Some(read) = values::read(Value::Job, words, start).filter(|read| ends(read.end)) {
-            self.add(Job, Stance::Holds, read.value(), start, read.end);
-            self.subject = Subject::Am;
-            return Some(read.end + 1);
-        }
-        let end = words.person(start, 2).filter(|&end| ends(end))?;
+        let end = words.person(start, 2).filter(|&end| words.is(end, "here") && words.is_end(end + 1))?;
         self.introduce(&words.read(start, end), start);
         self.subject = Subject::Am;
         Some(end + 1)
@@ -222,11 +202,11 @@ impl<'s, 'a> Walk<'s, 'a> {
 
     /// `I'm Anna`: a name behind a greeting, or if more of an introduction follows.
     fn introduce(&mut self, read: &Read, start: usize) {
-        let greets = if start == 0 { self.before.greets } else { greets(self.words.statement, start) };
-        if greets {
-            self.add(Name, Stance::Holds, read.value(), start, read.end);
+        let name = self.claim(Name, Holds, read.value(), start, read.end);
+        if greets(self.words, start) || start == 0 && self.before.greets {
+            self.found.push(name);
         } else {
-            self.name = Some(self.claim(Name, Stance::Holds, read.value(), start, read.end));
+            self.name = Some(name);
         }
     }
 
@@ -240,31 +220,25 @@ impl<'s, 'a> Walk<'s, 'a> {
     /// What a clause that claims nothing means for the next.
     fn unread(&mut self, start: usize, end: usize, has_subject: bool, is_quoted: bool) {
         let words = self.words;
-        let speaks_of_more =
-            (start..end).any(|at| words.is(at, HEDGES) || words.is(at, "my our") && at > start);
-        let is_nation =
-            values::is_demonym(words, start) || words.is(start, "i") && values::is_demonym(words, end - 1);
+        // `Brazilian`, `I'm Ukrainian`
+        let is_nation = (has_subject || start + 1 == end) && DEMONYMS.contains(words.lower(end - 1));
         if self.subject == Subject::Am
-            && !has_subject
-            && let Some(place) = values::bare_place(words, start)
+            && let Some(end) =
+                words.known_place(start).filter(|&end| words.is_name(start) && words.is_end(end))
         {
-            self.add(Home, Stance::Holds, place.value(), start, place.end);
+            // `product designer, Lagos`
+            self.add(Home, Holds, &words.slice(start, end), start, end);
             return;
         }
-        self.has_gap |= self.fragments > 0 && !has_subject && !is_nation && !self.is_introduced;
+        let speaks_of_more =
+            words.any_of(start..end, &HEDGES) || (start + 1..end).any(|at| words.is(at, "my our"));
+        self.has_gap |= self.has_fragments && !has_subject && !is_nation && !self.is_introduced;
         self.subject = match self.subject {
-            _ if is_quoted => Subject::Other,
             _ if is_nation => Subject::Am,
-            _ if words.is(start, "i we")
-                && words.is(start + 1, "am are")
-                && words.is(start + 2, "a an")
-                && !speaks_of_more =>
-            {
-                Subject::Am
-            }
-            _ if words.is(start, "i we") && !speaks_of_more => Subject::Do,
-            _ if has_subject || speaks_of_more => Subject::Other,
+            _ if is_quoted || speaks_of_more => Subject::Other,
+            _ if words.is(start, "i we") => Subject::Do,
             Subject::Am if (start..end).any(|at| words.is_name(at)) => Subject::Other,
+            _ if has_subject => Subject::Other,
             subject => subject,
         };
     }
@@ -272,32 +246,24 @@ impl<'s, 'a> Walk<'s, 'a> {
     /// What goes on behind a claim of what I am: `a nurse` + `at Acme` + `in Rome`.
     fn tails(&mut self, mut last: Form, start: usize, mut end: usize) -> usize {
         let words = self.words;
-        while matches!(last.attribute, Name | Job | Age | Hometown | Birthday | Field)
-            || last.attribute == Employer
+        while matches!(last.attribute, Name | Job | Age | Hometown | Birthday | Field | Employer)
+            && self.found.last().is_none_or(|claim| claim.stance == Holds)
         {
-            let at = words.skip(end, "out over up down here originally currently");
-            let job = self.found.last().map_or("", |claim| &claim.value).to_lowercase();
-            let studies = match last.attribute {
-                Job => ["student", "graduate", "retired", "grad", "freelancer"]
-                    .iter()
-                    .any(|word| job.contains(word)),
-                _ => !last.pattern.starts_with("i work"),
-            };
-            let may_follow = |form: &Form| match (form.attribute, form.pattern) {
-                (Hometown, "+ born? in") => last.attribute == Birthday,
-                (Home, "+ in" | "+ on") => last.attribute == Job || last.pattern.starts_with("+ "),
-                (Hometown, _) => last.attribute != Employer,
-                (Job, _) => last.attribute == Employer,
-                (Employer, _) => matches!(last.attribute, Job | Field),
-                (Field, _) => last.attribute == Job,
+            let may_follow = |form: &Form| match form.attribute {
+                Hometown if form.pattern.ends_with(" in") => last.attribute == Birthday,
+                Home if form.pattern.ends_with(" in") => {
+                    last.attribute == Job || last.pattern.starts_with('+')
+                }
+                Hometown => last.attribute != Employer,
+                Employer => matches!(last.attribute, Job | Field),
+                Job => last.attribute == Employer,
+                Field => last.attribute == Job,
                 _ => true,
             };
-            let is_ended = self.found.last().is_some_and(|claim| claim.stance == Stance::Ends);
-            let Some((next, read_end)) =
-                (!is_ended && at > start).then(|| self.forms(&["+"], at, may_follow)).flatten()
-            else {
-                break;
-            };
+            let at = words.skip(end, "out over up down here originally currently");
+            let job = self.found.last().map_or("", |claim| &claim.value);
+            let studies = last.attribute == Field || job.contains("student") || job.contains("retired");
+            let Some((next, read_end)) = self.forms(&["+"], at, may_follow) else { break };
             if studies && next.attribute == Employer {
                 // Where one studies is no employer.
                 self.found.pop();
@@ -305,10 +271,10 @@ impl<'s, 'a> Walk<'s, 'a> {
             (last, end) = (next, read_end);
         }
         if last.attribute == Name
-            && words.lower(end) == "("
+            && words.is(end, "(")
             && let Some(read) = values::pronouns(words, end + 1)
         {
-            self.add(Attribute::Pronouns, Stance::Holds, read.value(), start, read.end);
+            self.add(Pronouns, Holds, read.value(), start, read.end);
             return read.end;
         }
         end
@@ -324,35 +290,27 @@ impl<'s, 'a> Walk<'s, 'a> {
         /// No form is longer.
         const LONGEST: usize = 16;
         let words = self.words;
+        let (forms, cues) = &*FORMS;
         let tokens = &words.statement.tokens;
-        let first = tokens.get(start)?;
-        let matched = if lead.is_empty() {
-            CUES.starting(&tokens[start..])
-        } else {
-            let restored = lead.iter().map(|word| Token {
-                lower: (*word).to_owned(),
-                text: "",
-                start: first.start,
-                is_passed_over: false,
-            });
-            let restored: Vec<Token<'_>> =
-                restored.chain(tokens[start..].iter().take(LONGEST).cloned()).collect();
-            CUES.starting(&restored)
-        };
+        let restored = lead.iter().map(|word| Token {
+            lower: (*word).to_owned(),
+            text: "",
+            start: 0,
+            is_passed_over: false,
+        });
+        let restored: Vec<Token<'_>> =
+            restored.chain(tokens.iter().skip(start).take(LONGEST).cloned()).collect();
         let mut last: Option<(Form, usize)> = None;
-        for found in matched {
-            let form = FORMS[found.pattern];
-            let at = (start + found.end).saturating_sub(lead.len());
-            let at = words.skip_adverbs(at);
-            if !may(&form) || at < start || (start..at).any(|at| words.is(at, UNSURE)) {
+        for found in cues.starting(&restored) {
+            let form = forms[found.pattern];
+            let at = words.skip_adverbs((start + found.end).saturating_sub(lead.len()));
+            if !may(&form) || at < start || words.any_of(start..at, &UNSURE) {
                 continue;
             }
-            let Some(read) =
-                values::read(form.value, words, at).filter(|read| self.fits(form, (start, at), read))
-            else {
+            let Some(read) = (form.read)(words, at).filter(|read| self.fits(&form, start, read)) else {
                 continue;
             };
-            self.state(form, start, at, &read);
+            self.state(&form, start, &read);
             if last.is_none_or(|(_, end)| end <= read.end) {
                 last = Some((form, read.end));
             }
@@ -361,48 +319,42 @@ impl<'s, 'a> Walk<'s, 'a> {
     }
 
     /// Whether a claim stands in words that make it one.
-    fn fits(&self, form: Form, (start, at): (usize, usize), read: &Read) -> bool {
+    fn fits(&self, form: &Form, start: usize, read: &Read) -> bool {
         let words = self.words;
-        let is_any_more = words.is(read.end, "anymore")
-            || words.is(read.end, "any") && words.is(read.end + 1, "more longer")
-            || words.is(read.end, "after at") && words.lower(read.end + 1) == "all";
-        let denies_being =
-            form.pattern.contains("no|not longer?") && !(start..at).any(|at| words.lower(at) == "longer");
-        let needs_any_more = form.stance == Stance::Ends && denies_being;
-        let is_denied =
-            words.is(read.end, "any anymore") && form.stance == Stance::Holds && form.value != Value::Food;
-        let is_spelled = form.value != Value::Spelling || !self.speaks_of_others;
-        let is_refusal = form.pattern != "not" || start > 0 && words.lower(0) == "no";
-        let is_asked = words.lower(read.end) == "?";
-        (is_any_more || !needs_any_more) && !is_denied && is_spelled && is_refusal && !is_asked
+        let rest = read.end..words.statement.tokens.len();
+        let lasts = match form.manner {
+            "since" => rest.into_iter().any(|at| words.is(at, "since for now")),
+            "until" => !words.any_of(rest, &OVER),
+            _ => true,
+        };
+        let is_any_more = words.is(read.end, "anymore any")
+            || words.is(read.end, "after at") && words.is(read.end + 1, "all");
+        let is_denied = is_any_more && form.stance() == Holds && form.kind != "foods";
+        let is_answer = match form.pattern {
+            "not" => start > 0 && words.is(0, "no"),
+            _ => form.kind != "spelling" || self.before.is_first,
+        };
+        lasts && !is_denied && is_answer && !words.is(read.end, "?")
     }
 
-    fn state(&mut self, form: Form, start: usize, at: usize, read: &Read) {
+    fn state(&mut self, form: &Form, start: usize, read: &Read) {
         let words = self.words;
-        let is_gone = matches!(form.attribute, Family | Pets) && people::is_gone(words, read.end);
-        let stance = if is_gone { Stance::Ends } else { form.stance };
-        if form.value == Value::FromTo {
-            self.add(Home, Stance::Ends, &read.values[0], start, read.end);
-            self.add(Home, Stance::Holds, &read.values[1], start, read.end);
-            return;
-        }
-        if form.value == Value::Bare {
+        if form.kind == "bare" {
             self.introduce(read, start);
             return;
         }
-        for value in &read.values {
-            self.add(form.attribute, stance, value, start, read.end);
+        let is_gone = matches!(form.attribute, Family | Pets) && people::is_gone(words, read.end);
+        let stance = if is_gone { Ends } else { form.stance() };
+        for (index, value) in read.values.iter().enumerate() {
+            let is_left = form.kind == "from_to" && index == 0;
+            self.add(form.attribute, if is_left { Ends } else { stance }, value, start, read.end);
         }
         // `I live in Hamburg, not Berlin`
-        let denied = read.end + 2 + usize::from(words.is(read.end + 2, "in at from"));
-        let says_not = words.lower(read.end) == "," && words.lower(read.end + 1) == "not" && at < denied;
-        if says_not
-            && stance == Stance::Holds
-            && matches!(form.attribute, Name | Home | Hometown | Employer | Age | Attribute::Diet)
-        {
-            let kind = if form.value == Value::Spelling { Value::Told } else { form.value };
-            if let Some(denied) = values::read(kind, words, denied) {
-                self.add(form.attribute, Stance::Ends, denied.value(), start, denied.end);
+        let says_not = words.is(read.end, ",") && words.is(read.end + 1, "not") && stance == Holds;
+        if says_not && matches!(form.attribute, Name | Home | Hometown | Employer | Age | Diet) {
+            let read_denied = if form.kind == "spelling" { values::told } else { form.read };
+            if let Some(denied) = read_denied(words, words.skip(read.end + 2, "in at from")) {
+                self.add(form.attribute, Ends, denied.value(), start, denied.end);
             }
         }
     }
@@ -417,35 +369,10 @@ impl<'s, 'a> Walk<'s, 'a> {
     fn claim(&self, attribute: Attribute, stance: Stance, value: &str, start: usize, end: usize) -> Claim {
         Claim { attribute, value: value.to_owned(), stance, quote: quote(self.words.statement, start, end) }
     }
-
-    /// The claims of the statement, and a name that only what follows can prove.
-    pub(super) fn finish(mut self) -> (Vec<Claim>, Option<Claim>) {
-        let words = self.words;
-        if self.fragments > 0 {
-            let has = |attributes: &[Attribute]| {
-                self.found.iter().any(|claim| attributes.contains(&claim.attribute))
-            };
-            let is_list = self.found.len() > 1 && has(&[Age, Attribute::Diet]) && !self.has_gap;
-            let first = words.skip_openers(0);
-            let goes_on = self.before.is_mine
-                && words.is(first, "based living born been moved allergic vegan vegetarian raised")
-                && !self.has_gap;
-            let only_ends = self.found.iter().all(|claim| claim.stance == Stance::Ends);
-            if !is_list && !goes_on && !only_ends {
-                return (Vec::new(), None);
-            }
-        }
-        if self.name.is_some() && !self.found.is_empty() {
-            self.found.splice(0..0, self.name.take());
-        }
-        (self.found, self.name)
-    }
 }
 
 /// Whether a greeting is all that stands before `end`.
-pub(super) fn greets(statement: &Statement<'_>, end: usize) -> bool {
+pub(super) fn greets(words: Words<'_, '_>, end: usize) -> bool {
     const MOST: usize = 5;
-    const GREETINGS: &str = "hi hello hey hiya howdy greetings aloha morning evening afternoon welcome hola";
-    let words = Words { statement };
-    end <= MOST && (0..end.min(2)).any(|at| words.is(at, GREETINGS))
+    end <= MOST && words.any_of(0..end.min(2), &GREETINGS)
 }

@@ -1,7 +1,8 @@
 //! The words of a statement as the readers of values look at them: by place, and cut to the letter.
 
+use std::ops::Range;
+
 use crate::english::{
-    adverbs::is_passed_over,
     classes::is_of,
     dull_words::is_dull,
     lists::{List, list},
@@ -9,11 +10,10 @@ use crate::english::{
     stop_words::is_stop_word,
 };
 
-pub(super) static PLACES: List = list!("places");
+static PLACES: List = list!("places");
 pub(super) static TOOLS: List = list!("tools");
 pub(super) static DEMONYMS: List = list!("demonyms");
 static NOT_NAMES: List = list!("not_names");
-static OPENERS: List = list!("openers");
 
 /// What was read, and the token behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,9 +53,18 @@ impl<'s> Words<'s, '_> {
         self.token(at).is_none_or(Token::is_mark)
     }
 
-    /// Whether any of these words stands from here to the end of the statement.
-    pub(super) fn goes_on_with(self, from: usize, words: &str) -> bool {
-        (from..self.statement.tokens.len()).any(|at| self.is(at, words))
+    /// Whether a mark, nothing or one of these words stands here.
+    pub(super) fn ends_or_is(self, at: usize, words: &str) -> bool {
+        self.is_end(at) || self.is(at, words)
+    }
+
+    /// Whether what begins here goes on of me or mine.
+    pub(super) fn is_mine(self, at: usize) -> bool {
+        self.is(at, "i my we our")
+    }
+
+    pub(super) fn any_of(self, mut places: Range<usize>, list: &List) -> bool {
+        places.any(|at| list.contains(self.lower(at)))
     }
 
     /// The first place from here on where none of these words stands.
@@ -74,15 +83,8 @@ impl<'s> Words<'s, '_> {
     }
 
     fn is_adverb(self, at: usize) -> bool {
-        self.is(at, "originally too currently now proudly happily")
-            || (is_passed_over(self.lower(at)) && !self.is(at, "have been"))
-    }
-
-    pub(super) fn skip_openers(self, mut at: usize) -> usize {
-        while OPENERS.contains(self.lower(at)) {
-            at += 1;
-        }
-        at
+        let is_adverb = self.token(at).is_some_and(|token| token.is_passed_over) || self.is(at, "currently");
+        is_adverb && !self.is(at, "have been")
     }
 
     /// The text from one token to the end of the one before another; of a contraction at its end the first half.
@@ -119,13 +121,12 @@ impl<'s> Words<'s, '_> {
 
     /// Words with capitals, `most` at most, and what joins them.
     pub(super) fn capitals(self, start: usize, most: usize) -> Option<usize> {
-        let joins = |at: usize| self.is(at, "of de la del da von van upon am & le");
         let mut end = start;
         while end - start < most {
             if self.is_name(end) {
                 end += 1;
             } else if end > start
-                && (joins(end) || (self.is(end - 1, "st ft mt") && self.lower(end) == "."))
+                && self.is(end, "of de la del da von van upon am & le .")
                 && self.is_name(end + 1)
             {
                 end += 2;
@@ -136,28 +137,28 @@ impl<'s> Words<'s, '_> {
         (end > start).then_some(end)
     }
 
+    /// Whether a word has capitals only.
+    pub(super) fn shouts(self, at: usize) -> bool {
+        self.token(at).is_some_and(|token| token.text.len() > 1 && !token.text.contains(char::is_lowercase))
+    }
+
     /// The name of a person: not `Batman`, `German`, `OK`, nor `Anna's`.
     pub(super) fn person(self, at: usize, most: usize) -> Option<usize> {
         let end = self.capitals(at, most)?;
         let fits = |at: usize| {
-            let (token, lower) = (&self.statement.tokens[at], self.lower(at));
-            let shouts = token.text.chars().count() > 1 && !token.text.contains(char::is_lowercase);
-            !(shouts
-                || NOT_NAMES.contains(lower)
-                || DEMONYMS.contains(lower)
-                || is_of("language", lower)
-                || lower.starts_with(|c: char| c.is_ascii_digit()))
+            let lower = self.lower(at);
+            let is_none = NOT_NAMES.contains(lower) || DEMONYMS.contains(lower) || is_of("language", lower);
+            !is_none && !self.shouts(at)
         };
         (at..end).all(fits).then_some(end)
     }
 
     /// `my name is anna`, as people write who write no capitals.
     pub(super) fn low_name(self, at: usize) -> Option<usize> {
-        let token = self.token(at)?;
-        let is_word =
-            token.lower.chars().all(|c| c.is_alphabetic() || c == '-') && token.lower.chars().count() > 1;
-        let ends = self.is_end(at + 1) || self.is(at + 1, "and but by");
-        (is_word && ends && !is_dull(&token.lower) && !NOT_NAMES.contains(&token.lower)).then_some(at + 1)
+        let lower = self.lower(at);
+        let is_word = lower.chars().count() > 1 && lower.chars().all(|c| c.is_alphabetic() || c == '-');
+        let ends = self.ends_or_is(at + 1, "and but by");
+        (is_word && ends && !is_dull(lower) && !NOT_NAMES.contains(lower)).then_some(at + 1)
     }
 
     /// The end of a known place of up to three words that begins here, in capitals or not.
