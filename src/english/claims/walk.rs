@@ -151,14 +151,10 @@ impl<'s, 'a> Walk<'s, 'a> {
             Subject::Other => &[&[]],
             _ if has_subject => &[&[]],
             _ if words.is(start, "been") => &[&["i", "have"]],
-            Subject::Open if words.is(start, "moved") => &[&["i"]],
             Subject::Open => &[&[], &["i", "am"]],
             Subject::Do => &[&["i"], &["i", "have"], &[]],
             Subject::Am => &[&["i", "am"], &["i"], &[]],
         };
-        if is_open && let Some(read) = self.here(start) {
-            return read;
-        }
         let is_cut = end == words.statement.tokens.len() && self.is_cut();
         for lead in leads.iter().filter(|lead| lead.is_empty() || !is_cut) {
             // Of the first word of all nobody knows whether it is a name: `Ha.`
@@ -186,15 +182,6 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
         self.unread(start, end, has_subject, is_quoted);
         end
-    }
-
-    /// `Ana here`: who speaks says so first.
-    fn here(&mut self, start: usize) -> Option<usize> {
-        let words = self.words;
-        let end = words.person(start, 2).filter(|&end| words.is(end, "here") && words.is_end(end + 1))?;
-        self.introduce(&words.read(start, end), start);
-        self.subject = Subject::Am;
-        Some(end + 1)
     }
 
     /// `I'm Anna`: a name behind a greeting, or if more of an introduction follows.
@@ -344,9 +331,8 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
         let is_gone = matches!(form.attribute, Family | Pets) && people::is_gone(words, read.end);
         let stance = if is_gone { Ends } else { form.stance() };
-        for (index, value) in read.values.iter().enumerate() {
-            let is_left = form.kind == "from_to" && index == 0;
-            self.add(form.attribute, if is_left { Ends } else { stance }, value, start, read.end);
+        for value in &read.values {
+            self.add(form.attribute, stance, value, start, read.end);
         }
         // `I live in Hamburg, not Berlin`
         let says_not = words.is(read.end, ",") && words.is(read.end + 1, "not") && stance == Holds;
