@@ -36,11 +36,17 @@ struct Pattern {
 
 #[derive(Debug)]
 enum Element {
-    Word { words: Vec<&'static str>, or_end: bool, is_optional: bool },
-    Any { most: usize },
-    Number,
-    Not { words: Vec<&'static str> },
-    End,
+    /// Words, `#` and `$` among them.
+    Word {
+        words: Vec<&'static str>,
+        is_optional: bool,
+    },
+    Any {
+        most: usize,
+    },
+    Not {
+        words: Vec<&'static str>,
+    },
 }
 
 /// A class of words: its name, and the words.
@@ -57,11 +63,7 @@ impl Cues {
         let mut by_first_word: HashMap<&'static str, Vec<usize>> = HashMap::new();
         for (index, pattern) in patterns.iter().enumerate() {
             for element in &pattern.elements {
-                let (words, is_optional): (&[&'static str], _) = match element {
-                    Element::Word { words, is_optional, .. } => (words, *is_optional),
-                    Element::Number => (&["#"], false),
-                    _ => break,
-                };
+                let Element::Word { words, is_optional } = element else { break };
                 for word in words {
                     by_first_word.entry(word).or_default().push(index);
                 }
@@ -90,9 +92,8 @@ impl Cues {
     }
 
     fn add_at(&self, tokens: &[Token<'_>], start: usize, found: &mut Vec<Found>) {
-        let Some(token) = tokens.get(start) else { return };
         // Patterns that begin with a number are listed under its sign.
-        let word = if token.lower.starts_with(|c: char| c.is_ascii_digit()) { "#" } else { &*token.lower };
+        let word = tokens.get(start).map_or("", |token| if is_number(token) { "#" } else { &token.lower });
         let Some(patterns) = self.by_first_word.get(word) else { return };
         for &pattern in patterns {
             let Pattern { at_start, elements } = &self.patterns[pattern];
@@ -124,11 +125,6 @@ impl Pattern {
 
 impl Element {
     fn read(element: &'static str, classes: &[Class]) -> Self {
-        match element {
-            "$" => return Self::End,
-            "#" => return Self::Number,
-            _ => {}
-        }
         if let Some(most) = element.strip_prefix('*') {
             return Self::Any { most: most.parse().unwrap_or(1) };
         }
@@ -147,24 +143,20 @@ impl Element {
                 }
             }
         }
-        let or_end = words.contains(&"$");
         words.sort_unstable();
-        Self::Word { words, or_end, is_optional }
+        words.dedup();
+        Self::Word { words, is_optional }
     }
+}
+
+fn is_number(token: &Token<'_>) -> bool {
+    token.lower.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// The end of a match of these elements at `at`.
 fn matches(elements: &[Element], tokens: &[Token<'_>], at: usize, is_first: bool) -> Option<usize> {
     let Some((element, rest)) = elements.split_first() else { return Some(at) };
     match element {
-        Element::End => {
-            let ends = tokens.get(at).is_none_or(Token::is_mark);
-            ends.then(|| matches(rest, tokens, at, false)).flatten()
-        }
-        Element::Number => {
-            let is_number = tokens.get(at)?.lower.starts_with(|c: char| c.is_ascii_digit());
-            is_number.then(|| matches(rest, tokens, at + 1, false)).flatten()
-        }
         Element::Not { words } => {
             let is_there = tokens.get(at).is_some_and(|token| words.contains(&&*token.lower));
             (!is_there).then(|| matches(rest, tokens, at, false)).flatten()
@@ -173,14 +165,15 @@ fn matches(elements: &[Element], tokens: &[Token<'_>], at: usize, is_first: bool
             let passes = tokens.get(at..at + skipped)?.iter().all(|token| !token.is_mark());
             passes.then(|| matches(rest, tokens, at + skipped, false)).flatten()
         }),
-        Element::Word { words, or_end, is_optional } => {
-            if *or_end && tokens.get(at).is_none_or(Token::is_mark) {
+        Element::Word { words, is_optional } => {
+            let has = |word: &str| words.binary_search(&word).is_ok();
+            if has("$") && tokens.get(at).is_none_or(Token::is_mark) {
                 return matches(rest, tokens, at, false);
             }
             let most = if is_first { 0 } else { MOST_PASSED_OVER };
             for skipped in 0..=most {
                 let Some(token) = tokens.get(at + skipped) else { break };
-                let fits = words.binary_search(&&*token.lower).is_ok();
+                let fits = has(&token.lower) || is_number(token) && has("#");
                 if fits && let Some(end) = matches(rest, tokens, at + skipped + 1, false) {
                     return Some(end);
                 }

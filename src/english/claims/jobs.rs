@@ -23,9 +23,9 @@ fn ends_like_a_job(word: &str) -> bool {
 }
 
 /// `a nurse`, `structural engineer`, `head of sales`.
-pub(super) fn title(words: Words<'_, '_>, at: usize) -> Option<Read> {
-    let start =
-        (at..).find(|&at| !words.is(at, "a an the now new") && !words.lower(at).ends_with("-year-old"))?;
+pub(super) fn title(words: Words<'_, '_>, first: usize) -> Option<Read> {
+    let is_before = |at: usize| words.is(at, "a an the now new") || words.lower(at).ends_with("-year-old");
+    let start = words.skip_while(first, is_before);
     let start = if words.is(start + 1, "year yr") && words.is(start + 2, "old") { start + 3 } else { start };
     let ends_title = |at: usize| {
         words.is_end(at) && !words.is(at, "/")
@@ -40,7 +40,7 @@ pub(super) fn title(words: Words<'_, '_>, at: usize) -> Option<Read> {
     };
     let last = (start..title_end(start)?).rfind(|&at| is_title(at))?;
     // `the bank's QA tester` is a QA tester, `a plumber's apprentice` one of a plumber.
-    let whose = (start..last).rfind(|&at| words.is(at, "'s") && words.is(start - 1, "the"));
+    let whose = (start..last).rfind(|&at| words.is(at, "'s") && words.is(first, "the"));
     let start = whose.map_or(start, |whose| whose + 1);
     let mut end = last + 1;
     if words.is(end, "of") {

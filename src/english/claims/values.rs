@@ -31,7 +31,6 @@ pub(super) fn reader(kind: &str) -> Option<Reader> {
         "years_old" => years_old,
         "place" => place,
         "known_place" => known_place,
-        "from_to" => from_to,
         "employer" => employer,
         "job" => jobs::title,
         "taught" => taught,
@@ -152,16 +151,7 @@ fn place(words: Words<'_, '_>, at: usize) -> Option<Read> {
 
 /// In passing, only a place that is known is one.
 fn known_place(words: Words<'_, '_>, at: usize) -> Option<Read> {
-    /// What the names of places begin with, and hardly those of firms.
-    const LIKE_PLACES: &str = "port new east west north south saint st san santa lake mount fort";
-    place(words, at).filter(|_| words.known_place(at).is_some() || words.is(at, LIKE_PLACES))
-}
-
-/// `Bonn to Ulm`: one home ends, the other begins.
-fn from_to(words: Words<'_, '_>, at: usize) -> Option<Read> {
-    let from = place(words, at).filter(|from| words.is(from.end, "to"))?;
-    let to = place(words, from.end + 1)?;
-    Some(Read { values: vec![from.value().to_owned(), to.value().to_owned()], end: to.end })
+    place(words, at).filter(|_| words.known_place(at).is_some())
 }
 
 /// `Acme`, `the Dutch tax office`, `St Vincent's`.

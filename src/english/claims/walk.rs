@@ -82,9 +82,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         let is_list =
             self.found.len() > 1 && self.found.iter().any(|claim| [Age, Diet].contains(&claim.attribute));
         let goes_on = self.before.is_mine
-            && self
-                .words
-                .is(self.clause_start(0), "based living born been moved allergic vegan vegetarian raised");
+            && self.words.is(self.clause_start(0), "based living born been moved allergic vegan vegetarian");
         let only_ends = self.found.iter().all(|claim| claim.stance == Ends);
         if self.has_fragments && !only_ends && (self.has_gap || !is_list && !goes_on) {
             return (Vec::new(), None);
@@ -110,8 +108,8 @@ impl<'s, 'a> Walk<'s, 'a> {
         let (mut at, mut before_bracket) = (0, None);
         while at < words.statement.tokens.len() {
             let start = self.clause_start(at);
-            let joins = |at: usize| words.is(at, "and but or") || self.is_joined(at);
-            let end = (start..).find(|&at| words.is_end(at) || joins(at)).unwrap_or(start);
+            let goes_on = |at: usize| !words.ends_or_is(at, "and but or") && !self.is_joined(at);
+            let end = words.skip_while(start, goes_on);
             at = if start < end { self.clause(start, end).max(end) } else { end };
             // What stands in brackets changes nothing for what goes on behind them.
             match words.lower(at) {
@@ -130,7 +128,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     /// Where a clause begins behind what only leads up to it: `oh, and remember that I ...`.
     fn clause_start(&self, at: usize) -> usize {
         let words = self.words;
-        let start = (at..).find(|&at| !OPENERS.contains(words.lower(at))).unwrap_or(at);
+        let start = words.skip_while(at, |at| OPENERS.contains(words.lower(at)));
         let preface = words.skip(start, "remember note that it turns out please");
         let start = if words.is_mine(preface) { preface } else { start };
         start + usize::from(self.is_joined(start))
@@ -144,9 +142,8 @@ impl<'s, 'a> Walk<'s, 'a> {
     fn clause(&mut self, start: usize, end: usize) -> usize {
         let words = self.words;
         let text = words.statement.text;
-        let is_quoted = words
-            .token(start)
-            .is_some_and(|first| text[..first.start].ends_with(['\'', '\u{2018}', '`', '"']));
+        let before = words.token(start).map_or("", |first| &text[..first.start]);
+        let is_quoted = before.ends_with(['\'', '\u{2018}', '`', '"']);
         let has_subject = words.is_mine(start);
         let is_open = self.subject == Subject::Open && !has_subject;
         let leads: &[&[&str]] = match self.subject {
@@ -154,14 +151,10 @@ impl<'s, 'a> Walk<'s, 'a> {
             Subject::Other => &[&[]],
             _ if has_subject => &[&[]],
             _ if words.is(start, "been") => &[&["i", "have"]],
-            Subject::Open if words.is(start, "moved") => &[&["i"]],
             Subject::Open => &[&[], &["i", "am"]],
             Subject::Do => &[&["i"], &["i", "have"], &[]],
             Subject::Am => &[&["i", "am"], &["i"], &[]],
         };
-        if is_open && let Some(read) = self.here(start) {
-            return read;
-        }
         let is_cut = end == words.statement.tokens.len() && self.is_cut();
         for lead in leads.iter().filter(|lead| lead.is_empty() || !is_cut) {
             // Of the first word of all nobody knows whether it is a name: `Ha.`
@@ -189,15 +182,6 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
         self.unread(start, end, has_subject, is_quoted);
         end
-    }
-
-    /// `Ana here`: who speaks says so first.
-    fn here(&mut self, start: usize) -> Option<usize> {
-        let words = self.words;
-        let end = words.person(start, 2).filter(|&end| words.is(end, "here") && words.is_end(end + 1))?;
-        self.introduce(&words.read(start, end), start);
-        self.subject = Subject::Am;
-        Some(end + 1)
     }
 
     /// `I'm Anna`: a name behind a greeting, or if more of an introduction follows.
@@ -345,9 +329,8 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
         let is_gone = matches!(form.attribute, Family | Pets) && people::is_gone(words, read.end);
         let stance = if is_gone { Ends } else { form.stance() };
-        for (index, value) in read.values.iter().enumerate() {
-            let is_left = form.kind == "from_to" && index == 0;
-            self.add(form.attribute, if is_left { Ends } else { stance }, value, start, read.end);
+        for value in &read.values {
+            self.add(form.attribute, stance, value, start, read.end);
         }
         // `I live in Hamburg, not Berlin`
         let says_not = words.is(read.end, ",") && words.is(read.end + 1, "not") && stance == Holds;

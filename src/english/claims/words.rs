@@ -67,23 +67,22 @@ impl<'s> Words<'s, '_> {
         places.any(|at| list.contains(self.lower(at)))
     }
 
-    /// The first place from here on where none of these words stands.
-    pub(super) fn skip(self, mut at: usize, words: &str) -> usize {
-        while self.is(at, words) {
-            at += 1;
-        }
-        at
+    /// The first place from here on where this no longer holds.
+    pub(super) fn skip_while(self, from: usize, is: impl Fn(usize) -> bool) -> usize {
+        let end = self.statement.tokens.len().max(from);
+        (from..end).find(|&at| !is(at)).unwrap_or(end)
     }
 
-    pub(super) fn skip_adverbs(self, mut at: usize) -> usize {
-        while self.is_adverb(at) {
-            at += 1;
-        }
-        at
+    pub(super) fn skip(self, from: usize, words: &str) -> usize {
+        self.skip_while(from, |at| self.is(at, words))
+    }
+
+    pub(super) fn skip_adverbs(self, from: usize) -> usize {
+        self.skip_while(from, |at| self.is_adverb(at))
     }
 
     fn is_adverb(self, at: usize) -> bool {
-        let is_adverb = self.token(at).is_some_and(|token| token.is_passed_over) || self.is(at, "currently");
+        let is_adverb = self.token(at).is_some_and(|token| token.is_passed_over);
         is_adverb && !self.is(at, "have been")
     }
 
