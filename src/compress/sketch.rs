@@ -110,13 +110,10 @@ fn quotable(text: &str) -> String {
 fn topic_words(line: &str) -> usize {
     let mut count = 0;
     for_each_term(line, |term| {
+        let lower = term.text.to_lowercase().replace(['\'', '\u{2019}'], "");
         count += match term.kind {
             TermKind::Run => term.text.chars().count(),
-            TermKind::Word => {
-                let lower = term.text.to_lowercase().replace(['\'', '\u{2019}'], "");
-                usize::from(!is_dull(&lower))
-            }
-            TermKind::Number | TermKind::Link => 1,
+            _ => usize::from(!is_dull(&lower)),
         };
     });
     count

@@ -28,11 +28,8 @@ pub(crate) fn cardinal(word: &str) -> Option<u32> {
 }
 
 pub(crate) enum Token<'a> {
-    /// Digits, with separators between them; `before` is the character in front.
-    Digits {
-        raw: &'a str,
-        before: Option<char>,
-    },
+    /// Digits, with separators between them.
+    Digits(&'a str),
     Word(&'a str),
     Other(char),
 }
@@ -46,7 +43,7 @@ pub(crate) fn tokens(text: &str) -> impl Iterator<Item = (Token<'_>, usize)> {
         let start = at;
         let (token, len) = if first.is_ascii_digit() {
             let len = digits_len(rest);
-            (Token::Digits { raw: &rest[..len], before: text[..at].chars().next_back() }, len)
+            (Token::Digits(&rest[..len]), len)
         } else if first.is_alphabetic() {
             let len = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
             (Token::Word(&rest[..len]), len)
@@ -60,17 +57,11 @@ pub(crate) fn tokens(text: &str) -> impl Iterator<Item = (Token<'_>, usize)> {
 
 /// Digits, each separator among them followed by another digit.
 fn digits_len(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let mut len = 0;
-    while let Some(&byte) = bytes.get(len) {
-        let is_separator =
-            matches!(byte, b'.' | b',' | b'\'') && bytes.get(len + 1).is_some_and(u8::is_ascii_digit);
-        if !byte.is_ascii_digit() && !is_separator {
-            break;
-        }
-        len += 1;
-    }
-    len
+    let end =
+        text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | '\'')).unwrap_or(text.len());
+    let run = &text[..end];
+    let doubled = run.as_bytes().windows(2).position(|pair| !pair.iter().any(u8::is_ascii_digit));
+    run[..doubled.unwrap_or(end)].trim_end_matches(['.', ',', '\'']).len()
 }
 
 /// How many zeros a word behind digits stands for.
@@ -176,7 +167,7 @@ pub(crate) fn in_words(folded: &str) -> Vec<InWords<'_>> {
             },
             _ => is_open = false,
         }
-        after_digits = matches!(token, Token::Digits { .. });
+        after_digits = matches!(token, Token::Digits(_));
     }
     found
 }

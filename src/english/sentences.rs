@@ -27,12 +27,10 @@ pub(crate) enum Setting {
 
 /// The sentences of a text, in order.
 pub(crate) fn sentences(text: &str) -> Vec<Sentence<'_>> {
-    let mut found = Vec::new();
-    let mut block: Option<Block> = None;
+    let (mut blocks, mut is_open): (Vec<Block>, bool) = (Vec::new(), false);
     let mut skipped_until: Option<&str> = None;
     // Of `\r\n` the second ends the line; else every such line would be followed by a blank one.
     for line in text.split_inclusive(|c| c != '\r' && is_line_break(c)) {
-        let at = line.as_ptr() as usize - text.as_ptr() as usize;
         let trimmed = line.trim();
         if let Some(end) = skipped_until {
             if trimmed.starts_with(end) || (end != "```" && trimmed.ends_with(end)) {
@@ -44,21 +42,22 @@ pub(crate) fn sentences(text: &str) -> Vec<Sentence<'_>> {
         let (setting, content) = match setting_of(trimmed) {
             Some(found) if skipped_until.is_none() => found,
             _ => {
-                end_block(text, &mut block, &mut found);
+                is_open = false;
                 continue;
             }
         };
-        let start = at + (content.as_ptr() as usize - line.as_ptr() as usize);
+        let start = content.as_ptr() as usize - text.as_ptr() as usize;
         let end = start + content.len();
-        match &mut block {
-            Some(open) if open.goes_on(text, setting, content) => open.end = end,
-            _ => {
-                end_block(text, &mut block, &mut found);
-                block = Some(Block { start, end, setting });
-            }
+        match blocks.last_mut().filter(|open| is_open && open.goes_on(text, setting, content)) {
+            Some(open) => open.end = end,
+            None => blocks.push(Block { start, end, setting }),
         }
+        is_open = true;
     }
-    end_block(text, &mut block, &mut found);
+    let mut found = Vec::new();
+    for Block { start, end, setting } in blocks {
+        split(&text[start..end], setting, &mut found);
+    }
     found
 }
 
@@ -81,12 +80,6 @@ impl Block {
         setting == Setting::Prose
             && matches!(self.setting, Setting::Prose | Setting::Item)
             && (starts_low || (last_line.len() >= WRAPPED_BYTES && !is_ended))
-    }
-}
-
-fn end_block<'a>(text: &'a str, block: &mut Option<Block>, found: &mut Vec<Sentence<'a>>) {
-    if let Some(Block { start, end, setting }) = block.take() {
-        split(&text[start..end], setting, found);
     }
 }
 
@@ -159,8 +152,7 @@ fn is_code(line: &str) -> bool {
 
 /// Cuts lines that belong together behind the ends of sentences.
 fn split<'a>(text: &'a str, setting: Setting, found: &mut Vec<Sentence<'a>>) {
-    let mut start = 0;
-    let mut at = 0;
+    let (mut start, mut at) = (0, 0);
     let mut push = |part: &'a str| {
         let part = part.trim();
         if !part.is_empty() {
@@ -169,11 +161,9 @@ fn split<'a>(text: &'a str, setting: Setting, found: &mut Vec<Sentence<'a>>) {
     };
     while let Some(before) = text[at..].find(is_end) {
         let mark_at = at + before;
-        at = mark_at + run_len(&text[mark_at..], is_end);
-        let marks_end = at;
-        at += run_len(&text[at..], |c| {
-            matches!(c, '"' | '\'' | '”' | '’' | ')' | ']' | '*' | '_' | '」' | '』' | '）' | '»')
-        });
+        let behind = text[mark_at..].trim_start_matches(is_end);
+        let marks_end = text.len() - behind.len();
+        at = text.len() - behind.trim_start_matches(CLOSING).len();
         if ends_sentence(text, mark_at, marks_end, at) {
             push(&text[start..at]);
             start = at;
@@ -182,9 +172,8 @@ fn split<'a>(text: &'a str, setting: Setting, found: &mut Vec<Sentence<'a>>) {
     push(&text[start..]);
 }
 
-fn run_len(text: &str, is_in: impl Fn(char) -> bool) -> usize {
-    text.find(|c| !is_in(c)).unwrap_or(text.len())
-}
+/// Quotes, brackets and marks of bold text that close behind an end.
+const CLOSING: [char; 12] = ['"', '\'', '”', '’', ')', ']', '*', '_', '」', '』', '）', '»'];
 
 fn is_end(c: char) -> bool {
     matches!(c, '.' | '!' | '?' | '…' | '‽' | '؟' | '۔' | '।') || is_wide_end(c)

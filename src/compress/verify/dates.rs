@@ -133,17 +133,12 @@ struct Token<'a> {
 
 impl Token<'_> {
     fn number(&self, from: u32, to: u32) -> Option<u32> {
-        (self.text.len() <= 4)
-            .then(|| self.text.parse().ok())
-            .flatten()
-            .filter(|number| (from..=to).contains(number))
+        let number = self.text.parse().ok().filter(|_| self.text.len() <= 4)?;
+        (from..=to).contains(&number).then_some(number)
     }
 
     fn year(&self) -> Option<i32> {
-        (self.text.len() == 4)
-            .then(|| self.number(1_000, 2_999))
-            .flatten()
-            .and_then(|year| year.try_into().ok())
+        self.number(1_000, 2_999)?.try_into().ok()
     }
 
     fn day(&self) -> Option<u32> {

@@ -1,26 +1,29 @@
 //! In which script, and as far as it can be told, in which language a text is written.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::RangeInclusive,
+};
 
 use crate::{
     english::lists::{List, list},
     text::words,
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Script {
-    Latin,
-    Greek,
-    Cyrillic,
-    Hebrew,
-    Arabic,
-    /// Han and Kana together: Japanese mixes them.
-    Han,
-    Hangul,
-    Devanagari,
-    Thai,
-    Other,
-}
+/// Scripts and their letters. Han and Kana together: Japanese mixes them.
+#[rustfmt::skip]
+const SCRIPTS: [(&str, &[RangeInclusive<char>]); 9] = [
+    ("Latin", &['a'..='z', 'A'..='Z', '\u{aa}'..='\u{24f}', '\u{1e00}'..='\u{1eff}', '\u{ff21}'..='\u{ff5a}']),
+    ("Greek", &['\u{370}'..='\u{3ff}', '\u{1f00}'..='\u{1fff}']),
+    ("Cyrillic", &['\u{400}'..='\u{52f}']),
+    ("Hebrew", &['\u{590}'..='\u{5ff}']),
+    ("Arabic", &['\u{600}'..='\u{6ff}', '\u{750}'..='\u{77f}', '\u{fb50}'..='\u{fefc}']),
+    ("Devanagari", &['\u{900}'..='\u{97f}']),
+    ("Thai", &['\u{e00}'..='\u{e7f}']),
+    ("Hangul", &['\u{1100}'..='\u{11ff}', '\u{3130}'..='\u{318f}', '\u{ac00}'..='\u{d7a3}']),
+    ("Han", &['\u{3005}'..='\u{3007}', '\u{3041}'..='\u{30ff}', '\u{3400}'..='\u{4dbf}', '\u{4e00}'..='\u{9fff}',
+        '\u{f900}'..='\u{faff}', '\u{ff66}'..='\u{ff9f}', '\u{20000}'..='\u{3ffff}']),
+];
 
 /// A Han character or a syllable of Hangul says about as much as three letters.
 const LETTERS_PER_IDEOGRAM: u32 = 3;
@@ -35,7 +38,7 @@ const MAX_PROFILED_BYTES: usize = 20_000;
 /// How a text is written.
 struct Profile {
     letters: u32,
-    by_script: HashMap<Script, u32>,
+    by_script: HashMap<&'static str, u32>,
     kana: u32,
     language: Option<usize>,
 }
@@ -46,15 +49,14 @@ impl Profile {
         let mut new = Self { letters: 0, by_script: HashMap::new(), kana: 0, language: None };
         for c in text.chars().filter(|c| c.is_alphabetic()) {
             let script = script_of(c);
-            let weight =
-                if matches!(script, Script::Han | Script::Hangul) { LETTERS_PER_IDEOGRAM } else { 1 };
+            let weight = if matches!(script, "Han" | "Hangul") { LETTERS_PER_IDEOGRAM } else { 1 };
             new.letters += weight;
             *new.by_script.entry(script).or_default() += weight;
             if is_kana(c) {
                 new.kana += weight;
             }
         }
-        if new.is_written_in(Script::Latin) {
+        if new.is_written_in("Latin") {
             new.language = language_of(text);
         }
         new
@@ -71,7 +73,7 @@ impl Profile {
             return Some(false);
         }
         // Japanese is never long without Kana, and Chinese never has any.
-        if self.is_written_in(Script::Han) && summary.is_written_in(Script::Han) {
+        if self.is_written_in("Han") && summary.is_written_in("Han") {
             let is_japanese = |profile: &Self| profile.kana * 10 > profile.letters;
             if is_japanese(self) != is_japanese(summary) && (self.kana == 0 || summary.kana == 0) {
                 return Some(false);
@@ -84,8 +86,8 @@ impl Profile {
         }
     }
 
-    fn is_written_in(&self, script: Script) -> bool {
-        self.by_script.get(&script).is_some_and(|&letters| letters * WRITTEN_ONE_IN >= self.letters)
+    fn is_written_in(&self, script: &str) -> bool {
+        self.by_script.get(script).is_some_and(|&letters| letters * WRITTEN_ONE_IN >= self.letters)
     }
 }
 
@@ -93,26 +95,10 @@ fn is_kana(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{30ff}' | '\u{ff66}'..='\u{ff9f}')
 }
 
-fn script_of(c: char) -> Script {
-    match c {
-        'a'..='z' | 'A'..='Z' | '\u{aa}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{ff21}'..='\u{ff5a}' => {
-            Script::Latin
-        }
-        '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Script::Greek,
-        '\u{400}'..='\u{52f}' => Script::Cyrillic,
-        '\u{590}'..='\u{5ff}' => Script::Hebrew,
-        '\u{600}'..='\u{6ff}' | '\u{750}'..='\u{77f}' | '\u{fb50}'..='\u{fefc}' => Script::Arabic,
-        '\u{900}'..='\u{97f}' => Script::Devanagari,
-        '\u{e00}'..='\u{e7f}' => Script::Thai,
-        '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7a3}' => Script::Hangul,
-        '\u{3005}'..='\u{3007}'
-        | '\u{3400}'..='\u{4dbf}'
-        | '\u{4e00}'..='\u{9fff}'
-        | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}' => Script::Han,
-        c if is_kana(c) => Script::Han,
-        _ => Script::Other,
-    }
+/// The name of a letter's script; empty: another one.
+fn script_of(c: char) -> &'static str {
+    let has = |ranges: &[RangeInclusive<char>]| ranges.iter().any(|range| range.contains(&c));
+    SCRIPTS.iter().find(|(_, ranges)| has(ranges)).map_or("", |(name, _)| name)
 }
 
 /// Whether a summary can be of a turn with these sides: one of them is in its language, or none is clearly in another.
@@ -124,7 +110,7 @@ pub(super) fn fits(sides: &[&str], summary: &str) -> bool {
 
 /// Whether no spaces stand between words around this letter.
 pub(super) fn is_unspaced_char(c: char) -> bool {
-    matches!(script_of(c), Script::Han | Script::Hangul | Script::Thai)
+    matches!(script_of(c), "Han" | "Hangul" | "Thai")
 }
 
 /// Frequent words, folded, that no other language of the list has among its own.

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::english::numbers::{Token, east_asian, in_words, loose, tokens, zeros_of};
+use crate::english::numbers::{InWords, Token, east_asian, in_words, loose, tokens, zeros_of};
 
 /// A number that a claim makes.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(super) fn supplied(folded: &str) -> HashSet<String> {
     let mut previous: Option<(usize, String)> = None;
     for (token, at) in tokens(folded) {
         match token {
-            Token::Digits { raw, .. } => {
+            Token::Digits(raw) => {
                 let behind = &folded[at + raw.len()..];
                 let (readings, parts) = readings_of(raw);
                 found.extend(moved(&readings, raw, behind).0);
@@ -55,17 +55,11 @@ pub(super) fn supplied(folded: &str) -> HashSet<String> {
             Token::Other(_) => {}
         }
     }
-    let in_words = in_words(folded);
-    for pair in in_words.windows(2) {
-        // "nineteen ninety-five"
-        if let [a, b] = pair
-            && (10..100).contains(&a.number())
-            && (10..100).contains(&b.number())
-        {
-            found.insert((a.number() * 100 + b.number()).to_string());
-        }
+    let in_words: Vec<u64> = in_words(folded).iter().map(InWords::number).collect();
+    for pair in in_words.windows(2).filter(|pair| pair.iter().all(|number| (10..100).contains(number))) {
+        found.insert((pair[0] * 100 + pair[1]).to_string()); // "nineteen ninety-five"
     }
-    found.extend(in_words.into_iter().map(|found| found.number().to_string()));
+    found.extend(in_words.iter().map(u64::to_string));
     found
 }
 
@@ -75,8 +69,8 @@ pub(super) fn claimed(folded: &str) -> Vec<Claim> {
     const COUNT_NOTHING: [&str; 3] = ["one", "first", "second"];
     let mut claims = Vec::new();
     for (token, at) in tokens(folded) {
-        if let Token::Digits { raw, before } = token {
-            if before == Some(':') && raw == "00" {
+        if let Token::Digits(raw) = token {
+            if folded[..at].ends_with(':') && raw == "00" {
                 continue; // "7:00" for "at seven"
             }
             let (mut readings, parts) = readings_of(raw);

@@ -12,16 +12,8 @@ use crate::{
 
 /// Blanks at the ends off, runs of them inside as one space. Line breaks inside stay: they are a flaw.
 pub(super) fn tidy(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.trim().chars() {
-        let is_blank = c.is_whitespace() && !is_line_break(c);
-        if !is_blank {
-            out.push(c);
-        } else if !out.ends_with(' ') {
-            out.push(' ');
-        }
-    }
-    out
+    let words = text.trim().split(|c: char| c.is_whitespace() && !is_line_break(c));
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// One line of plain text that looks like no frame.
@@ -36,13 +28,11 @@ pub(super) fn check(text: &str) -> Result<(), Flaw> {
         }
         before = c;
     }
-    if has_frame(text) {
-        return Err(Flaw::ForgedFrame);
+    match (has_frame(text), has_markup(text)) {
+        (true, _) => Err(Flaw::ForgedFrame),
+        (_, true) => Err(Flaw::Markup),
+        _ => Ok(()),
     }
-    if has_markup(text) {
-        return Err(Flaw::Markup);
-    }
-    Ok(())
 }
 
 /// Joiners and marks of direction, which scripts and emoji need and Latin text does not.
@@ -79,14 +69,10 @@ fn has_frame(text: &str) -> bool {
 }
 
 fn has_markup(text: &str) -> bool {
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let next = chars.peek().copied().unwrap_or(' ');
-        if c == '<' && (next.is_alphabetic() || matches!(next, '/' | '!' | '?')) {
-            return true;
-        }
-    }
-    ["```", "](", "{\"", "[{"].iter().any(|mark| text.contains(mark))
+    let begins_tag =
+        |rest: &str| rest.starts_with(|c: char| c.is_alphabetic() || matches!(c, '/' | '!' | '?'));
+    text.split('<').skip(1).any(begins_tag)
+        || ["```", "](", "{\"", "[{"].iter().any(|mark| text.contains(mark))
 }
 
 /// How a model says that it will not do it; `_` for blanks.

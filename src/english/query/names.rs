@@ -17,8 +17,9 @@ const MOST: usize = 16;
 /// Words with a capital, those side by side as one name, folded as subjects of anchors are.
 pub(super) fn names(reading: &Reading<'_>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    if is_shouted(reading) {
-        return found;
+    let is_shouted = |part: Part<'_>| !part.sentence.text.contains(char::is_lowercase);
+    if reading.parts().all(is_shouted) {
+        return found; // Its capitals say nothing.
     }
     for part in reading.parts() {
         let mut at = 0;
@@ -76,15 +77,4 @@ fn is_spoken_of(part: Part<'_>, at: usize) -> bool {
     is_verb
         || (part.is_end(at + 1) && part.tokens.iter().filter(|token| !token.is_mark()).count() == 1)
         || is_in("'s is was has had did does said and told went will can wants", next)
-}
-
-/// Whether the message is in capitals, so that they say nothing.
-fn is_shouted(reading: &Reading<'_>) -> bool {
-    const FEWEST: usize = 3;
-    let words = || {
-        let tokens = reading.sentences.iter().flat_map(|sentence| &sentence.tokens);
-        tokens.filter(|token| token.text.chars().filter(|c| c.is_alphabetic()).count() > 1)
-    };
-    let high = words().filter(|token| !token.text.chars().any(char::is_lowercase)).count();
-    high >= FEWEST && high * 2 > words().count()
 }

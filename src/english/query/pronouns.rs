@@ -13,27 +13,9 @@ use crate::english::{
 };
 
 /// An `it` that means nothing before it: `is it safe to eat`, `it is raining`.
-static EXPLETIVES: LazyLock<Cues> = LazyLock::new(|| {
-    let patterns = [
-        "it *8 that|if|when|since",
-        "it *8 to !him|her|me|them|us|it|you|this|that|the|a|an|my|your|his|their",
-        "it *2 rain|raining|rains|snow|snowing|snows|cold|hot|warm|late|dark|sunny|windy|cloudy",
-    ];
-    Cues::new(patterns, CLASSES)
-});
-
-/// Where `this` and `one` stand for something: `is that true`, `the other one`; not `that book`, `this is my dog`, `one day`.
-static POINTING: LazyLock<Cues> = LazyLock::new(|| {
-    let patterns = [
-        "this|that|these|those $|instead|again",
-        "this|that|these|those is|'s|was|are|were|will|would|can|could|does|did|has|had|means|mean !a|an|my|the|our|what|how|why",
-        "is|was|are|were|does|did|do|has|would|will|can this|that|these|those &true|before|after|then|ok|okay|right|wrong|possible|mean|work|normal|good|bad|better|correct|enough|sound|make|help|happen|because|so|really|still|with|for|about|from|in|on|at|to|all|too|again|different|sense",
-        "the|other|another|first|second|third|last|next|this|that|which|these|those one|ones",
-        "better|best|cheaper|cheapest|bigger|smaller|old|new|same|only|right|wrong one|ones",
-    ];
-    Cues::new(patterns, CLASSES)
-});
-
+static EXPLETIVES: LazyLock<Cues> = LazyLock::new(|| Cues::new(list!("empty_it").lines(), CLASSES));
+/// Where `this` and `one` stand for something: `is that true`, `the other one`.
+static POINTING: LazyLock<Cues> = LazyLock::new(|| Cues::new(list!("pointing_words").lines(), CLASSES));
 /// What only a person does: what `it` means is then somebody's, not they.
 static SPEAKING: List = list!("speaking");
 /// Words behind which a noun stands.

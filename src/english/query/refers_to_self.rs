@@ -5,30 +5,15 @@ use std::sync::LazyLock;
 use crate::english::{
     classes::CLASSES,
     cues::Cues,
-    lists::is_in,
+    lists::{is_in, list},
     query::reading::{Part, Reading},
 };
 
 const OWN: &str = "my mine myself our ours ich mein meine meinen meinem meiner mich mir je j'ai mes moi yo mis conmigo io mio mia \
     eu meu minha";
 
-/// Where `I` and `me` are only how one asks, or whom the answer goes to. What I like or have, even behind `how do`, is mine.
-static ASKING: LazyLock<Cues> = LazyLock::new(|| {
-    let patterns = [
-        "how do|can|would|could|should|does|to i !like|love|feel|look|know|live|have|am|usually|always",
-        "where can|could i !like|love|feel|look|know|live|have|am|usually|always",
-        "can|could|may i ask|get|see|have",
-        "i wonder|mean|guess|suppose|beg",
-        "i am asking|wondering|curious|looking",
-        "i want|need you",
-        "i would like|love you",
-        "i want|need to know|understand",
-        "i would like to know|understand|learn",
-        "tell|show|give|help|let|teach|send|explain|remind|write|make|draw|find|get|bring|offer|list|walk to|for? me",
-        "guide|read|ask|correct|excuse|forgive|trust|believe|pass|name|draft|generate|sing to|for? me",
-    ];
-    Cues::new(patterns, CLASSES)
-});
+/// Where `I` and `me` are only how one asks, or whom the answer goes to.
+static ASKING: LazyLock<Cues> = LazyLock::new(|| Cues::new(list!("way_of_asking").lines(), CLASSES));
 
 /// Where `we` is of what was lived or said together.
 static TOGETHER: LazyLock<Cues> =

@@ -39,8 +39,6 @@ impl Span {
 /// What people count time in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
-    Minute,
-    Hour,
     Day,
     Week,
     Weekend,
@@ -50,14 +48,12 @@ pub(super) enum Unit {
 
 impl Unit {
     pub(super) fn from_word(word: &str) -> Option<Self> {
-        Some(match word {
-            "minute" | "minutes" => Self::Minute,
-            "hour" | "hours" => Self::Hour,
-            "day" | "days" | "night" | "nights" => Self::Day,
-            "week" | "weeks" => Self::Week,
-            "weekend" | "weekends" => Self::Weekend,
-            "month" | "months" => Self::Month,
-            "year" | "years" => Self::Year,
+        Some(match word.strip_suffix('s').unwrap_or(word) {
+            "day" | "night" => Self::Day,
+            "week" => Self::Week,
+            "weekend" => Self::Weekend,
+            "month" => Self::Month,
+            "year" => Self::Year,
             _ => return None,
         })
     }
@@ -65,7 +61,7 @@ impl Unit {
     /// Half of it, in whole days.
     pub(super) fn half_days(self) -> i64 {
         match self {
-            Self::Minute | Self::Hour | Self::Day => 0,
+            Self::Day => 0,
             Self::Week | Self::Weekend => 3,
             Self::Month => 15,
             Self::Year => 182,
@@ -76,7 +72,6 @@ impl Unit {
 /// The day so many units before this one.
 pub(super) fn back(date: NaiveDate, count: u32, unit: Unit) -> NaiveDate {
     match unit {
-        Unit::Minute | Unit::Hour => date,
         Unit::Day => plus_days(date, -i64::from(count)),
         Unit::Week | Unit::Weekend => plus_days(date, -7 * i64::from(count)),
         Unit::Month => held(date.checked_sub_months(Months::new(count)), false),
@@ -88,7 +83,7 @@ pub(super) fn back(date: NaiveDate, count: u32, unit: Unit) -> NaiveDate {
 pub(super) fn containing(date: NaiveDate, unit: Unit) -> Span {
     let monday = plus_days(date, -i64::from(date.weekday().num_days_from_monday()));
     match unit {
-        Unit::Minute | Unit::Hour | Unit::Day => Span::day(date),
+        Unit::Day => Span::day(date),
         Unit::Week => Span::days(monday, plus_days(monday, 7)),
         Unit::Weekend => Span::days(plus_days(monday, 5), plus_days(monday, 7)),
         Unit::Month => months(date.year(), date.month(), 1),

@@ -7,7 +7,7 @@ use crate::english::{
     times::{
         calendar::{self, Span, months, plus_days},
         grammar::{Found, Reader},
-        names::{Month, Sure},
+        names::Month,
         phrases::{Days, Fit, Meaning},
         words::Gap,
     },
@@ -16,17 +16,10 @@ use crate::english::{
 /// As in `phrases`.
 const DATES: &[(&str, Meaning)] = &[
     ("the? D of? M Y?", |reader, fit| reader.day_month(fit)),
-    ("the D", |reader, fit| reader.day_alone(fit)),
     ("M the? D Y?", |reader, fit| reader.month_day(fit)),
     ("the? early|mid|late? M Y", |reader, fit| reader.month_of_year(fit)),
     ("the? early|mid|late? M", |reader, fit| reader.month(fit)),
-    ("the? S Y", |_, fit| {
-        let (year, first) = (fit.year?, fit.season?);
-        // The winter of a year may be the one that it began with.
-        let before = (first == 12).then(|| months(year - 1, first, 3));
-        let spans = before.into_iter().chain([months(year, first, 3)]).collect();
-        Some(Found { end: fit.end, spans, is_yearless: false })
-    }),
+    ("the? S Y", |_, fit| fit.one(months(fit.year?, fit.season?, 3))),
     ("the? S", |reader, fit| reader.season(fit)),
 ];
 
@@ -45,23 +38,18 @@ impl Reader<'_> {
         (year - YEARS..=year).rev().filter_map(of_year).find(|span| span.from <= self.now)
     }
 
-    /// `5 March`, `the 5th of March 2023`.
-    fn day_month(self, fit: &Fit<'_>) -> Option<Found> {
-        let (month, is_ordinal) = (fit.month?, fit.days?.is_ordinal);
-        let is_doubtful = matches!(month.sure, Sure::Verb | Sure::Short) && !self.words.is_capital(month.at);
-        let is_told = is_ordinal && (month.sure == Sure::Short || self.words.before(month.at) == "of");
-        if is_doubtful && fit.year.is_none() && !is_told { None } else { self.days_in(fit) }
-    }
-
-    /// `March 5`, `March 5th, 2023`, `March 5-7`.
+    /// `March 5`, `March 5th, 2023`, `March 5-7`; not `March 20 people came`.
     fn month_day(self, fit: &Fit<'_>) -> Option<Found> {
-        let is_verb = fit.month?.sure == Sure::Verb && !self.words.is_capital(fit.at);
-        let is_doubtful = is_verb || fit.has_the || self.words.is_noun(fit.end);
-        if is_doubtful && fit.year.is_none() && !fit.days?.is_ordinal { None } else { self.days_in(fit) }
+        let is_doubtful = fit.has_the || self.words.is_noun(fit.end);
+        if is_doubtful && fit.year.is_none() && !fit.days?.is_ordinal { None } else { self.day_month(fit) }
     }
 
-    fn days_in(self, fit: &Fit<'_>) -> Option<Found> {
-        let (month, days) = (fit.month?.number, fit.days?);
+    /// `5 March`, `the 5th of March 2023`; not `5 may be enough`.
+    fn day_month(self, fit: &Fit<'_>) -> Option<Found> {
+        let (Month { number: month, is_sure, at }, days) = (fit.month?, fit.days?);
+        if !is_sure && !self.words.is_capital(at) && fit.year.is_none() && !days.is_ordinal {
+            return None;
+        }
         let of_year = |year| {
             let (first, last) =
                 (calendar::date(year, month, days.first)?, calendar::date(year, month, days.last)?);
@@ -100,24 +88,19 @@ impl Reader<'_> {
     /// `March 2023`, `March of last year`; not `may 2000 people come`, `she may last year-round`.
     fn month_of_year(self, fit: &Fit<'_>) -> Option<Found> {
         let month = fit.month?;
-        let is_month = !month.is_verb()
+        let is_month = month.is_sure
             || self.words.is_capital(month.at)
             || !fit.lead.is_empty()
             || self.words.next(fit.end).is_empty();
-        is_month.then(|| Found::one(fit.end, months(fit.year.unwrap_or_default(), month.number, 1)))
+        fit.one(months(fit.year.filter(|_| is_month)?, month.number, 1))
     }
 
     /// `in March`: a name that needs nothing else, or stands behind such a word as leads to times.
     fn month(self, fit: &Fit<'_>) -> Option<Found> {
-        let Month { number, sure, at } = fit.month?;
-        let is_close = fit.is_led_by("in since during between");
-        let is_led = is_close || fit.is_led_by("until before after of");
-        let is_month = match sure {
-            Sure::Alone => true,
-            Sure::Led => is_led,
-            Sure::Verb => is_led && (is_close || self.words.is_capital(at)),
-            Sure::Short => is_close,
-        };
+        let Month { number, is_sure, at } = fit.month?;
+        let is_month = is_sure
+            || fit.is_led_by("in since during between")
+            || (self.words.is_capital(at) && fit.is_led_by("before after of"));
         let begun = || self.last_begun(|year| Some(months(year, number, 1)));
         is_month.then(|| Found::yearless(fit.end, begun()))
     }
@@ -143,19 +126,7 @@ impl Reader<'_> {
         let (first, last) = (year(first)?, year(last)?);
         let is_led = is_in("in since during before after until of between from around", lead);
         let span = Span { from: months(first, 1, 12).from, until: months(last, 1, 12).until };
-        (first <= last && is_led && !self.words.is_noun(at + 1)).then(|| Found::one(at + 1, span))
-    }
-
-    /// `on the 5th`: the last one. Not `on the 5th floor`.
-    fn day_alone(self, fit: &Fit<'_>) -> Option<Found> {
-        let days = fit.days.filter(|days| days.is_ordinal && days.first == days.last)?;
-        let is_led = fit.is_led_by("on since before after between");
-        if !is_led || self.words.is_noun(fit.end) || self.words.next(fit.end) == "of" {
-            return None;
-        }
-        let months = (0..3).map(|back| calendar::back(self.today(), back, calendar::Unit::Month));
-        let mut dates = months.filter_map(|month| calendar::date(month.year(), month.month(), days.first));
-        fit.one(Span::day(dates.find(|date| *date <= self.today())?))
+        (first <= last && is_led && !self.words.is_noun(at + 1)).then(|| Found::of(at + 1, [span]))
     }
 
     /// `2023-03-05`, `2023-03`, `5.3.2023`, and `5/3/2023`, which may be two days.
@@ -177,11 +148,11 @@ impl Reader<'_> {
             calendar::date(year, digits(month, 1, 2)?, digits(day, 1, 2)?).map(Span::day)
         };
         let mut spans: Vec<Span> = match parts[..] {
-            // With points the day comes first.
-            [first, second, third] if day.contains('.') => date(third, second, first).into_iter().collect(),
-            [first, second, third] if first.len() == 4 => date(first, second, third).into_iter().collect(),
             [first, second, third] => {
-                [date(third, second, first), date(third, first, second)].into_iter().flatten().collect()
+                // With points the day comes first.
+                let american = if day.contains('.') { None } else { date(third, first, second) };
+                let readings = [date(first, second, third), date(third, second, first), american];
+                readings.into_iter().flatten().collect()
             }
             [first, second] if day.contains('-') => {
                 let month = digits(second, 2, 2).filter(|month| (1..=12).contains(month))?;
@@ -190,12 +161,12 @@ impl Reader<'_> {
             _ => Vec::new(),
         };
         spans.dedup();
-        (!spans.is_empty()).then_some(Found { end, spans, is_yearless: false })
+        (!spans.is_empty()).then(|| Found::of(end, spans))
     }
 }
 
 /// A number of so many digits.
-fn digits(text: &str, fewest: usize, most: usize) -> Option<u32> {
+pub(super) fn digits(text: &str, fewest: usize, most: usize) -> Option<u32> {
     let is_number = (fewest..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
     text.parse().ok().filter(|_| is_number)
 }

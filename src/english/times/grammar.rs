@@ -22,17 +22,13 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn one(end: usize, span: Span) -> Self {
-        Self { end, spans: vec![span], is_yearless: false }
-    }
-
-    /// What was understood and is no time to look in.
-    pub(super) fn nothing(end: usize) -> Self {
-        Self { end, spans: Vec::new(), is_yearless: false }
+    /// With no span it was understood, and is no time to look in.
+    pub(super) fn of(end: usize, spans: impl IntoIterator<Item = Span>) -> Self {
+        Self { end, spans: spans.into_iter().collect(), is_yearless: false }
     }
 
     pub(super) fn yearless(end: usize, span: Option<Span>) -> Self {
-        Self { end, spans: span.into_iter().collect(), is_yearless: true }
+        Self { is_yearless: true, ..Self::of(end, span) }
     }
 }
 
@@ -54,10 +50,7 @@ impl Reader<'_> {
 
     /// The expression that begins here.
     pub(super) fn read(self, at: usize) -> Option<Found> {
-        let (lead, behind) = match self.lower(at) {
-            "prior" if self.words.next(at + 1) == "to" => ("before", at + 2),
-            lead => (lead, at + 1),
-        };
+        let (lead, behind) = (self.lower(at), at + 1);
         match lead {
             "between" => return self.pair(behind, "and"),
             "from" => {
@@ -76,7 +69,7 @@ impl Reader<'_> {
             "after" => found.opened(|point| (point.until, self.tomorrow())),
             "before" => found.opened(|point| (calendar::beginning(), point.from)),
             // Up to when something is to be done, or went on: not when it was said.
-            "by" | "until" | "till" => Found::nothing(found.end),
+            "by" | "until" | "till" => Found::of(found.end, None),
             _ => found,
         })
     }
@@ -92,20 +85,16 @@ impl Reader<'_> {
         if !is_in(joints, self.words.next(first.end)) {
             return None;
         }
-        let mut second = self.point(first.end + 1, "between")?;
+        let second = self.point(first.end + 1, "between")?;
         let mut start = first.spans.first().copied();
-        if let (true, Some(start)) = (second.is_yearless && !first.is_yearless, start) {
-            // `between March 2022 and May`: the first May behind it.
-            let within_a_year = plus(start.from, TimeDelta::days(364)).min(self.now);
-            second = Reader { now: within_a_year, ..self }.point(first.end + 1, "between")?;
-        } else if let (true, Some(end)) = (first.is_yearless, second.spans.last()) {
+        if let (true, Some(end)) = (first.is_yearless, second.spans.last()) {
             // `between March and May 2022`, `between November and February`.
             let at_the_end = Reader { now: plus(end.until, -TimeDelta::milliseconds(1)), ..self };
             start = at_the_end.point(at, "between")?.spans.first().copied();
         }
         let span =
             start.zip(second.spans.last()).map(|(start, end)| Span { from: start.from, until: end.until });
-        Some(Found { end: second.end, spans: span.into_iter().collect(), is_yearless: false })
+        Some(Found::of(second.end, span))
     }
 
     /// A time without what leads up to it; `lead` is the word before it that was read already.

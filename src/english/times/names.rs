@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use chrono::Weekday;
 
-use crate::english::lists::{List, list};
+use crate::english::lists::{List, is_in, list};
 
 /// In English; a week begins here.
 pub(crate) const WEEKDAYS: [&str; 7] =
@@ -30,28 +30,10 @@ pub(crate) fn month_in_any_language(folded: &str) -> Option<u32> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Month {
     pub(super) number: u32,
-    pub(super) sure: Sure,
+    /// Not `Jan`, nor `June`, who may be a person, nor the verb `may`.
+    pub(super) is_sure: bool,
     /// Where it stands.
     pub(super) at: usize,
-}
-
-impl Month {
-    pub(super) fn is_verb(self) -> bool {
-        self.sure == Sure::Verb
-    }
-}
-
-/// How sure the name of a month is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sure {
-    /// `January`
-    Alone,
-    /// `June` may be a person: with a day, a year, or behind `in`.
-    Led,
-    /// `may` and `march` are verbs as well.
-    Verb,
-    /// `Jan`
-    Short,
 }
 
 /// Also of `mid-March`.
@@ -60,13 +42,8 @@ pub(super) fn month_named(word: &str, at: usize) -> Option<Month> {
     let is_short = word.len() == 3 || word == "sept";
     let named = |name: &str| name == word || (is_short && name.starts_with(word));
     let (number, name) = (1..).zip(MONTHS).find(|(_, name)| named(name))?;
-    let sure = match name {
-        _ if name != word => Sure::Short,
-        "march" | "may" => Sure::Verb,
-        "april" | "june" | "august" => Sure::Led,
-        _ => Sure::Alone,
-    };
-    Some(Month { number, sure, at })
+    let is_sure = name == word && !is_in("march april may june august", name);
+    Some(Month { number, is_sure, at })
 }
 
 /// Short or whole.
@@ -80,22 +57,14 @@ pub(super) fn weekday(word: &str) -> Option<Weekday> {
 
 /// The hours of a day that it lies between.
 pub(super) fn part_of_day(word: &str) -> Option<(i64, i64)> {
-    match word {
-        "morning" => Some((0, 12)),
-        "afternoon" => Some((12, 18)),
-        "evening" => Some((17, 24)),
-        "night" => Some((17, 30)),
-        _ => None,
-    }
+    const PARTS: [(&str, (i64, i64)); 4] =
+        [("morning", (0, 12)), ("afternoon", (12, 18)), ("evening", (17, 24)), ("night", (17, 30))];
+    PARTS.iter().find(|(name, _)| *name == word).map(|(_, hours)| *hours)
 }
 
 /// The month that it begins in, in the northern half of the world.
 pub(super) fn season(word: &str) -> Option<u32> {
-    match word {
-        "spring" => Some(3),
-        "summer" => Some(6),
-        "autumn" | "fall" => Some(9),
-        "winter" => Some(12),
-        _ => None,
-    }
+    const SEASONS: [(&str, u32); 5] =
+        [("spring", 3), ("summer", 6), ("autumn", 9), ("fall", 9), ("winter", 12)];
+    SEASONS.iter().find(|(name, _)| *name == word).map(|(_, month)| *month)
 }

@@ -4,13 +4,14 @@
 //! is filled in: `N` a count, `U` a unit, `W` a weekday, `P` a part of the day, `M` a month, `S` a season, `D` a day of a
 //! month or a range of them, `Y` the year of what stands before, `A` a day by its date.
 
-use chrono::{Datelike, NaiveDate, TimeDelta, Weekday};
+use chrono::{Datelike, NaiveDate, Weekday};
 
 use crate::english::{
     lists::is_in,
     numbers,
     times::{
-        calendar::{Span, Unit, back, containing, months, plus, plus_days, weekday_before},
+        calendar::{Span, Unit, back, containing, months, plus_days, weekday_before},
+        dates::digits,
         grammar::{Found, Reader},
         names::{Month, month_named, part_of_day, season, weekday},
     },
@@ -53,12 +54,12 @@ pub(super) struct Days {
 #[expect(clippy::unnecessary_wraps, reason = "as meanings return it")]
 impl Fit<'_> {
     pub(super) fn one(&self, span: Span) -> Option<Found> {
-        Some(Found::one(self.end, span))
+        Some(Found::of(self.end, [span]))
     }
 
     /// Understood, and no time to look in.
     fn nothing(&self) -> Option<Found> {
-        Some(Found::nothing(self.end))
+        Some(Found::of(self.end, None))
     }
 
     /// The named part of this day, or all of it.
@@ -89,10 +90,10 @@ const PHRASES: &[(&str, Meaning)] = &[
     ("the? next|coming|upcoming|following|every|each U|W|M|S", |_, fit| fit.nothing()),
     ("recently|lately", |reader, fit| reader.rolling(fit, 1, Unit::Month)),
     ("recent U", |reader, fit| reader.rolling(fit, if fit.unit? == Unit::Day { 10 } else { 4 }, fit.unit?)),
-    ("the other day|night|evening|morning", |reader, fit| reader.lately(fit, 14)),
-    ("the other week", |reader, fit| reader.lately(fit, 35)),
+    ("the other day|night|evening|morning", |reader, fit| {
+        fit.one(Span::days(plus_days(reader.today(), -14), reader.today()))
+    }),
     ("the U before last", |reader, fit| fit.one(reader.period(2, fit.unit?))),
-    ("the week of A", |_, fit| fit.one(containing(fit.date?.first_day(), Unit::Week))),
     ("the weekend", |reader, fit| reader.weekend(fit)),
     ("this|last week on|in? W P?", |reader, fit| fit.one(fit.of_day(reader.in_week(fit)))),
     ("W of? this|last week", |reader, fit| fit.one(fit.of_day(reader.in_week(fit)))),
@@ -110,30 +111,13 @@ const PHRASES: &[(&str, Meaning)] = &[
         if date > today { fit.nothing() } else { fit.one(fit.of_day(date)) }
     }),
     ("the? this|last|past|previous M|S", |reader, fit| reader.last_named(fit)),
-    ("last? christmas|xmas eve Y?", |reader, fit| reader.holiday(fit, 12, 24, 1)),
-    ("last? christmas|xmas day Y?", |reader, fit| reader.holiday(fit, 12, 25, 1)),
-    ("last? christmas|xmas Y?", |reader, fit| reader.holiday(fit, 12, 24, 3)),
-    ("last? halloween Y?", |reader, fit| reader.holiday(fit, 10, 31, 1)),
-    ("last? new year eve Y?", |reader, fit| reader.holiday(fit, 12, 31, 1)),
-    ("last? new year day Y?", |reader, fit| reader.holiday(fit, 1, 1, 1)),
-    ("last? valentine day Y?", |reader, fit| reader.holiday(fit, 2, 14, 1)),
-    ("N U ago|back", |reader, fit| fit.one(reader.around(fit.count, fit.unit?, fit.unit?))),
-    ("N U or two ago|back", |reader, fit| {
-        fit.one(reader.around((fit.count.0, fit.count.1.max(2)), fit.unit?, fit.unit?))
-    }),
-    ("half a year ago|back", |reader, fit| fit.one(reader.around((6, 6), Unit::Month, Unit::Month))),
-    ("a fortnight ago|back", |reader, fit| fit.one(reader.around((2, 2), Unit::Week, Unit::Week))),
-    // `weeks ago`, without a number.
-    ("U ago|back", |reader, fit| {
-        let unit = fit.unit.filter(|_| reader.lower(fit.at).ends_with('s'))?;
-        fit.one(reader.around((2, 10), unit, unit))
-    }),
+    ("N U ago|back", |reader, fit| fit.one(reader.around(fit.count, fit.unit?))),
     ("W A", |reader, fit| fit.one(fit.date.filter(|_| reader.is_weekday(fit))?)),
     ("W P?", |reader, fit| {
         let names_more = fit.lead.is_empty() && reader.words.is_capital(fit.at + 1);
         let is_day = reader.is_weekday(fit) && (!names_more || reader.words.next(fit.at + 1).is_empty());
         let date = weekday_before(reader.today(), fit.weekday.filter(|_| is_day)?);
-        Some(Found { is_yearless: true, ..Found::one(fit.end, fit.of_day(date)) })
+        Some(Found::yearless(fit.end, Some(fit.of_day(date))))
     }),
 ];
 
@@ -197,7 +181,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// The word behind a number, and the least and the most that it is: `3`, `three`, `2-3`, `two or three`, `a couple of`.
+    /// The word behind a number, and the least and the most that it is: `3`, `three`, `2-3`, `a couple of`.
     fn count(self, at: usize) -> Option<(usize, (u32, u32))> {
         let at = at + usize::from(matches!(self.lower(at), "a" | "an"));
         let word = self.lower(at);
@@ -209,12 +193,7 @@ impl Reader<'_> {
             _ => {
                 let range = || word.split_once(['-', '–']).and_then(|(a, b)| Some((number(a)?, number(b)?)));
                 let one = number(word).map(|number| (number, number));
-                let (least, most) = one.or_else(range).filter(|(least, most)| least <= most)?;
-                let or = if self.words.next(at + 1) == "or" { number(self.words.next(at + 2)) } else { None };
-                Some(match or.filter(|or| *or > most) {
-                    Some(or) => (at + 3, (least, or)),
-                    None => (at + 1, (least, most)),
-                })
+                Some((at + 1, one.or_else(range).filter(|(least, most)| least <= most)?))
             }
         }
     }
@@ -230,23 +209,13 @@ impl Reader<'_> {
 
     /// Up to the end of today, for so many units.
     fn rolling(self, fit: &Fit<'_>, count: u32, unit: Unit) -> Option<Found> {
-        let from = match unit {
-            Unit::Minute => plus(self.now, -TimeDelta::minutes(count.into())),
-            Unit::Hour => plus(self.now, -TimeDelta::hours(count.into())),
-            _ => Span::day(back(self.today(), count, unit)).from,
-        };
-        fit.one(Span { from, until: self.tomorrow() })
-    }
-
-    /// So many days before today.
-    fn lately(self, fit: &Fit<'_>, days: i64) -> Option<Found> {
-        fit.one(Span::days(plus_days(self.today(), -days), self.today()))
+        fit.one(Span::days(back(self.today(), count, unit), plus_days(self.today(), 1)))
     }
 
     fn weekend(self, fit: &Fit<'_>) -> Option<Found> {
         let this = self.period(0, Unit::Weekend);
         let begun = if this.from <= self.now { this } else { self.period(1, Unit::Weekend) };
-        fit.is_led_by("on at over during since before after").then(|| Found::one(fit.end, begun))
+        fit.is_led_by("on at over during since before after").then(|| Found::of(fit.end, [begun]))
     }
 
     /// The weekday in the week so many back.
@@ -263,8 +232,7 @@ impl Reader<'_> {
             // `the last week of March`
             _ if self.words.next(fit.end) == "of" => fit.nothing(),
             // `the last day`, `the past night`: of what?
-            Unit::Minute | Unit::Day => None,
-            Unit::Hour if !is_rolling => None,
+            Unit::Day => None,
             _ if is_rolling && unit != Unit::Weekend => self.rolling(fit, 1, unit),
             _ => fit.one(self.period(fit.back, unit)),
         }
@@ -273,8 +241,8 @@ impl Reader<'_> {
     /// `last March`, `this summer`.
     fn last_named(self, fit: &Fit<'_>) -> Option<Found> {
         // `the last march` was one of many people.
-        let is_one_of_many = fit.has_the || matches!(self.words.before(fit.at), "the" | "my" | "our");
-        if is_one_of_many && fit.month.is_some_and(|month| month.is_verb()) {
+        let is_one_of_many = fit.has_the || is_in("the my our", self.words.before(fit.at));
+        if is_one_of_many && fit.month.is_some_and(|month| !month.is_sure) {
             return None;
         }
         let year = self.today().year();
@@ -286,57 +254,30 @@ impl Reader<'_> {
         } else {
             latest.find(|span| span.until <= self.now)
         };
-        Some(Found { end: fit.end, spans: span.into_iter().collect(), is_yearless: false })
+        Some(Found::of(fit.end, span))
     }
 
-    /// `at Christmas`, `last Halloween`, `on New Year's Eve 2022`.
-    fn holiday(self, fit: &Fit<'_>, month: u32, day: u32, days: i64) -> Option<Found> {
-        let of_year = |year| {
-            let first = NaiveDate::from_ymd_opt(year, month, day)?;
-            Some(Span::days(first, plus_days(first, days)))
-        };
-        if let Some(year) = fit.year {
-            return fit.one(of_year(year)?);
-        }
-        let is_led = fit.back == 1 || fit.is_led_by("at on over around during since before after between");
-        if !is_led || self.words.is_noun(fit.end) {
-            return None;
-        }
-        let span = self.last_begun(of_year).filter(|span| fit.back == 0 || span.until <= self.now);
-        Some(Found::yearless(fit.end, span))
-    }
-
-    /// From the most to the least units ago, and half of `width` around; a guessed number of days by one more.
-    fn around(self, (least, most): (u32, u32), width: Unit, unit: Unit) -> Span {
-        let ago = |minutes: u32, more: i64| plus(self.now, -TimeDelta::minutes(i64::from(minutes) + more));
-        match unit {
-            Unit::Minute => Span { from: ago(most, 10), until: ago(least.max(10), -10) },
-            Unit::Hour => Span { from: ago(most * 60, 45), until: ago(least * 60, -45) },
-            _ => {
-                let half = width.half_days() + i64::from(least != most && unit == Unit::Day);
-                let first = plus_days(back(self.today(), most, unit), -half);
-                Span::days(first, plus_days(back(self.today(), least, unit), half + 1))
-            }
-        }
+    /// From the most to the least units ago, and half a unit around; a guessed number of days by one more.
+    fn around(self, (least, most): (u32, u32), unit: Unit) -> Span {
+        let half = unit.half_days() + i64::from(least != most && unit == Unit::Day);
+        let first = plus_days(back(self.today(), most, unit), -half);
+        Span::days(first, plus_days(back(self.today(), least, unit), half + 1))
     }
 
     /// Whether the weekday at the start of the fit is one: not in `Black Friday`, nor `the Sunday Times`.
     fn is_weekday(self, fit: &Fit<'_>) -> bool {
         const PROPER: &str =
             "black good ash palm casual freaky super easter cyber ruby blue bloody manic happy man the a";
-        let is_led = fit.is_led_by("on since before after from between until");
-        let is_short = !self.lower(fit.at).ends_with("day");
-        if is_led {
-            !is_short || self.words.is_capital(fit.at)
+        let is_long = self.lower(fit.at).ends_with("day");
+        if fit.is_led_by("on since before after from between until") {
+            is_long || self.words.is_capital(fit.at)
         } else {
-            !is_short && !is_in(PROPER, self.words.before(fit.at))
+            is_long && !is_in(PROPER, self.words.before(fit.at))
         }
     }
 }
 
 /// A number in digits or words, up to 9,999.
 fn number(word: &str) -> Option<u32> {
-    let is_short = word.len() <= 4 && word.bytes().all(|b| b.is_ascii_digit());
-    let digits = word.parse().ok().filter(|_| is_short);
-    digits.or_else(|| numbers::cardinal(word)).filter(|&number| number > 0)
+    digits(word, 1, 4).or_else(|| numbers::cardinal(word)).filter(|&number| number > 0)
 }

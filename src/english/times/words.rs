@@ -27,8 +27,6 @@ pub(super) enum Gap {
     Comma,
     /// `/` without blanks.
     Slash,
-    /// `-` or a longer dash, with or without blanks.
-    Dash,
     /// Anything else, and the start of the text.
     Break,
 }
@@ -67,7 +65,6 @@ fn gap(between: &str) -> Gap {
         "" => Gap::Blank,
         "," => Gap::Comma,
         "/" if between == "/" => Gap::Slash,
-        "-" | "–" | "—" => Gap::Dash,
         _ => Gap::Break,
     }
 }
