@@ -47,7 +47,7 @@ pub(super) fn title(words: Words<'_, '_>, first: usize) -> Option<Read> {
         end = title_end(end + 1).filter(|&what| words.is(last, OF) && what > end + 1)?;
     }
     // `I'm Sarah Cook`
-    let is_surname = at == start && end == start + 2 && words.person(start, 2) == Some(end);
+    let is_surname = first == start && end == start + 2 && words.person(start, 2) == Some(end);
     let is_none = is_surname
         || (start..last).any(|at| NOT_JOBS.contains(words.lower(at)) || words.lower(at).starts_with("ex-"))
         || words.is(end, "at") && words.is(end + 1, "heart night");
