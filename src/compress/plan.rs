@@ -70,12 +70,9 @@ pub(crate) fn plan(
     verdicts: &Verdicts,
     rules: Rules,
 ) -> Vec<Option<Plan>> {
-    let mut plans = Vec::with_capacity(turns.len());
-    for turn in turns {
-        plans.push(plan_one(turn, previous, verdicts, rules));
-        previous = turn.snapshot_id;
-    }
-    plans
+    let plan =
+        |turn: &Turn| plan_one(turn, std::mem::replace(&mut previous, turn.snapshot_id), verdicts, rules);
+    turns.iter().map(plan).collect()
 }
 
 fn plan_one(turn: &Turn, previous: Option<SnapshotId>, verdicts: &Verdicts, rules: Rules) -> Option<Plan> {

@@ -85,12 +85,9 @@ impl Block {
 
 /// What ends the block that this line begins, if it is one of code or of formulas.
 fn skipped_block(line: &str) -> Option<&'static str> {
-    for (start, end) in [("```", "```"), ("~~~", "~~~"), ("\\[", "\\]"), ("$$", "$$")] {
-        if let Some(rest) = line.strip_prefix(start) {
-            return (!rest.contains(end)).then_some(end);
-        }
-    }
-    None
+    const BLOCKS: [(&str, &str); 4] = [("```", "```"), ("~~~", "~~~"), ("\\[", "\\]"), ("$$", "$$")];
+    let (rest, end) = BLOCKS.iter().find_map(|(start, end)| Some((line.strip_prefix(start)?, *end)))?;
+    (!rest.contains(end)).then_some(end)
 }
 
 /// What a line is, and its text without the mark that says so; `None` for code, tables, rules and blank lines.
@@ -135,11 +132,7 @@ fn is_code(line: &str) -> bool {
     /// Of a line's characters, every eighth is a sign in code, hardly one in prose.
     const SIGNS_IN: usize = 8;
     const FEWEST_SIGNS: usize = 3;
-    if line.ends_with(['{', '}', ';'])
-        || line.ends_with("=>")
-        || line.ends_with("/>")
-        || line.starts_with("</")
-    {
+    if line.starts_with("</") || ["{", "}", ";", "=>", "/>"].iter().any(|end| line.ends_with(end)) {
         return true;
     }
     if line.contains("://") {

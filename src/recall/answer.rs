@@ -117,15 +117,6 @@ pub enum RecalledItem {
     Anchor(Box<Anchor>),
 }
 
-impl RecalledItem {
-    pub(crate) fn into_turn(self) -> Option<Turn> {
-        match self {
-            Self::Turn(turn) => Some(*turn),
-            Self::Summary { .. } | Self::Anchor(_) => None,
-        }
-    }
-}
-
 impl Recalled {
     /// The turn, if it is one.
     pub fn turn(&self) -> Option<&Turn> {

@@ -66,8 +66,11 @@ pub(crate) fn requests<'t>(
         first_gets: Some(NEWEST_GETS_TOKENS),
         ..request(config.shares.hot, in_section(Section::RecentTurns, session.hot.turns().rev()))
     };
-    let anchors = recalled.anchors.iter().filter_map(anchor_candidate).collect();
-    let anchors = Request { most_tokens: anchor_tokens, ..request(anchor_tokens, anchors) };
+    let anchors = recalled.anchors.iter().filter_map(|recalled| match &recalled.item {
+        RecalledItem::Anchor(anchor) => Some(Candidate::new(Item::Anchor(anchor), Section::WhoTheUserIs)),
+        _ => None,
+    });
+    let anchors = Request { most_tokens: anchor_tokens, ..request(anchor_tokens, anchors.collect()) };
     let units = unit_candidates(recalled, session.id);
     [hot, request(config.shares.warm, warm), anchors, request(config.shares.cold - anchor_tokens, units)]
 }
@@ -99,13 +102,6 @@ pub(crate) fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> V
 /// Turns as candidates for one section.
 fn in_section<'t>(section: Section, turns: impl IntoIterator<Item = &'t Turn>) -> Vec<Candidate<'t>> {
     turns.into_iter().map(|turn| Candidate::new(Item::Turn(turn), section)).collect()
-}
-
-fn anchor_candidate(recalled: &Recalled) -> Option<Candidate<'_>> {
-    match &recalled.item {
-        RecalledItem::Anchor(anchor) => Some(Candidate::new(Item::Anchor(anchor), Section::WhoTheUserIs)),
-        _ => None,
-    }
 }
 
 /// Tells what fits too badly to be shown.

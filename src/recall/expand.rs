@@ -75,13 +75,8 @@ pub(crate) fn text_to_embed(query: &Query, message: &str, last_turns: &[&Turn]) 
         return own;
     }
     // A turn that was a follow-up itself says little; then the one before it comes first.
-    let last: Vec<String> = last_turns
-        .iter()
-        .rev()
-        .take(TURNS)
-        .map(|turn| cut(&turn.said.user_message, BEFORE_BYTES))
-        .filter(|said| !said.is_empty())
-        .collect();
+    let last = last_turns.iter().rev().take(TURNS).map(|turn| cut(&turn.said.user_message, BEFORE_BYTES));
+    let last: Vec<String> = last.filter(|said| !said.is_empty()).collect();
     let says_topic = |said: &&String| !keywords(&[said]).is_empty();
     match last.iter().find(says_topic).or(last.first()) {
         Some(before) => format!("{before} {own}"),

@@ -21,24 +21,18 @@ static SPEAKING: List = list!("speaking");
 /// Words behind which a noun stands.
 static BEFORE_NOUNS: List = list!("before_nouns");
 
-/// What pronouns so far may stand for.
-#[derive(Clone, Copy, Debug, Default)]
-struct Antecedents {
-    has_person: bool,
-    has_thing: bool,
-}
-
 /// Whether a pronoun stands where nothing before it says whom or what it means.
 pub(super) fn has_open_pronoun(reading: &Reading<'_>) -> bool {
-    let mut known = Antecedents::default();
+    // Whom and what pronouns so far may stand for.
+    let (mut has_person, mut has_thing) = (false, false);
     for part in reading.parts() {
         let expletives = EXPLETIVES.all(part.sentence);
         let pointing = POINTING.all(part.sentence);
-        let is_open = |at: usize, known: Antecedents| match part.lower(at) {
+        let is_open = |at: usize, has_person: bool, has_thing: bool| match part.lower(at) {
             _ if part.is_time(at) => false,
-            "he" | "she" | "him" | "her" | "his" | "hers" => !known.has_person,
-            "they" | "them" | "their" | "theirs" => !known.has_person && !known.has_thing,
-            _ if known.has_thing => false,
+            "he" | "she" | "him" | "her" | "his" | "hers" => !has_person,
+            "they" | "them" | "their" | "theirs" => !has_person && !has_thing,
+            _ if has_thing => false,
             "its" => true,
             "it" => expletives.iter().all(|place| place.start != at),
             "this" | "that" | "these" | "those" | "one" | "ones" => {
@@ -52,21 +46,20 @@ pub(super) fn has_open_pronoun(reading: &Reading<'_>) -> bool {
         let mut is_noun_place = false;
         let mut at = 0;
         while at < part.tokens.len() {
-            if is_open(at, known) {
+            if is_open(at, has_person, has_thing) {
                 return true;
             }
             let word = part.lower(at);
             let end = name_end(part, at);
             if end > at {
                 let is_person = SPEAKING.contains(part.lower(end)) && !is_noun_place;
-                known = Antecedents { has_person: true, has_thing: known.has_thing || !is_person };
+                (has_person, has_thing) = (true, has_thing || !is_person);
                 (at, is_noun_place) = (end, true);
                 continue;
             }
-            known.has_person |= is_in("someone somebody anyone everyone everybody people person who", word);
+            has_person |= is_in("someone somebody anyone everyone everybody people person who", word);
             if part.is_content(at) && (is_noun_place || begins_with_noun(part, at)) {
-                known = Antecedents { has_person: true, has_thing: true };
-                is_noun_place = true;
+                (has_person, has_thing, is_noun_place) = (true, true, true);
             } else if BEFORE_NOUNS.contains(word) {
                 is_noun_place = true;
             } else if part.is_end(at) || part.is_stop(at) {

@@ -118,11 +118,6 @@ pub(super) fn plus(at: DateTime<Utc>, delta: TimeDelta) -> DateTime<Utc> {
     instant::clamped(at.checked_add_signed(delta).unwrap_or(end))
 }
 
-/// The first instant of all.
-pub(super) fn beginning() -> DateTime<Utc> {
-    instant::clamped(DateTime::<Utc>::MIN_UTC)
-}
-
 /// A date held inside the calendar; one that fell out of it is its end, or its start.
 fn held(date: Option<NaiveDate>, at_end: bool) -> NaiveDate {
     let [first, last] =

@@ -2,12 +2,15 @@
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
-use crate::english::{
-    lists::is_in,
-    times::{
-        calendar::{self, Span, plus},
-        words::Words,
+use crate::{
+    english::{
+        lists::is_in,
+        times::{
+            calendar::{Span, plus},
+            words::Words,
+        },
     },
+    model::instant,
 };
 
 /// An expression that was read.
@@ -29,6 +32,13 @@ impl Found {
 
     pub(super) fn yearless(end: usize, span: Option<Span>) -> Self {
         Self { is_yearless: true, ..Self::of(end, span) }
+    }
+
+    fn opened(mut self, bounds: impl Fn(Span) -> (DateTime<Utc>, DateTime<Utc>)) -> Self {
+        for span in &mut self.spans {
+            (span.from, span.until) = bounds(*span);
+        }
+        self
     }
 }
 
@@ -67,7 +77,7 @@ impl Reader<'_> {
         Some(match lead {
             "since" => found.opened(|point| (point.from, self.tomorrow())),
             "after" => found.opened(|point| (point.until, self.tomorrow())),
-            "before" => found.opened(|point| (calendar::beginning(), point.from)),
+            "before" => found.opened(|point| (instant::clamped(DateTime::<Utc>::MIN_UTC), point.from)),
             // Up to when something is to be done, or went on: not when it was said.
             "by" | "until" | "till" => Found::of(found.end, None),
             _ => found,
@@ -103,14 +113,5 @@ impl Reader<'_> {
         const AHEAD: &str = "next every each coming upcoming following any for per";
         let is_ahead = lead.is_empty() && is_in(AHEAD, self.words.before(at));
         if is_ahead { None } else { self.time(at, lead) }
-    }
-}
-
-impl Found {
-    fn opened(mut self, bounds: impl Fn(Span) -> (DateTime<Utc>, DateTime<Utc>)) -> Self {
-        for span in &mut self.spans {
-            (span.from, span.until) = bounds(*span);
-        }
-        self
     }
 }

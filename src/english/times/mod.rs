@@ -24,7 +24,7 @@ use crate::{
     english::{
         lists::{List, list},
         stop_words::is_stop_word,
-        times::{grammar::Reader, words::Words},
+        times::{calendar::Span, grammar::Reader, words::Words},
     },
     model::instant,
     text::words::MAX_QUERY_BYTES,
@@ -70,11 +70,7 @@ pub(crate) fn find(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
         if let (Some(first), Some(last)) = (words.get(at), words.get(end - 1)) {
             let text = first.start..last.end;
             let spans = read.spans.into_iter().filter(|span| span.from < span.until && span.from <= now);
-            found.extend(spans.map(|span| TimeSpan {
-                from: span.from,
-                until: span.until,
-                text: text.clone(),
-            }));
+            found.extend(spans.map(|Span { from, until }| TimeSpan { from, until, text: text.clone() }));
         }
         at = end;
     }

@@ -48,11 +48,7 @@ pub(super) fn month_named(word: &str, at: usize) -> Option<Month> {
 
 /// Short or whole.
 pub(super) fn weekday(word: &str) -> Option<Weekday> {
-    match word {
-        "tues" => Some(Weekday::Tue),
-        "thur" | "thurs" => Some(Weekday::Thu),
-        word => word.parse().ok(),
-    }
+    if is_in("tues thur thurs", word) { word[..3].parse().ok() } else { word.parse().ok() }
 }
 
 /// The hours of a day that it lies between.

@@ -31,6 +31,9 @@ pub(super) enum Gap {
     Break,
 }
 
+/// Words for times are short, in bytes; of data the start is enough.
+const LONGEST: usize = 64;
+
 pub(super) fn words(text: &str) -> Vec<Word> {
     let mut found: Vec<Word> = Vec::new();
     let mut last_end = 0;
@@ -40,7 +43,7 @@ pub(super) fn words(text: &str) -> Vec<Word> {
         let is_measured = text[last_end..].starts_with(['%', '€', '$', '£', '°'])
             || text[..term.at].ends_with(['€', '$', '£', '#', '~']);
         found.push(Word {
-            lower: lower(term.text),
+            lower: without_possessive(&term.text[..term.text.floor_char_boundary(LONGEST)]).to_lowercase(),
             start: term.at,
             end: last_end,
             is_number: term.kind == TermKind::Number,
@@ -50,13 +53,6 @@ pub(super) fn words(text: &str) -> Vec<Word> {
         });
     });
     found
-}
-
-fn lower(part: &str) -> String {
-    /// Words for times are short; of data the start is enough.
-    const LONGEST: usize = 64;
-    let part = &part[..part.floor_char_boundary(LONGEST)];
-    without_possessive(part).to_lowercase()
 }
 
 fn gap(between: &str) -> Gap {
