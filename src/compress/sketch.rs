@@ -1,7 +1,12 @@
 //! The built-in summary of one turn: a title, which is the first sentence that says something, and topic keywords.
 
 use crate::{
-    english::{dull_words::is_dull, fillers::without_fillers, keywords::keywords, sentences::sentences},
+    english::{
+        dull_words::is_dull,
+        fillers::{is_own, refuses, without_fillers},
+        keywords::keywords,
+        sentences::sentences,
+    },
     model::{
         summary::MAX_SUMMARY_TOKENS,
         turn::{Origin, Said},
@@ -79,17 +84,19 @@ fn first_telling(text: &str) -> Option<String> {
     /// What nobody said by here is no greeting any more.
     const LOOKED_AT: usize = 12 * 1_024;
     const ENOUGH: usize = 3;
-    let mut first = None;
+    let (mut first, mut refusal) = (None, String::new());
     for sentence in sentences(&text[..text.floor_char_boundary(LOOKED_AT)]) {
         let line = quotable(sentence.text);
         let line = without_fillers(&line);
         let words = topic_words(line);
-        if words >= ENOUGH || (words > 0 && line.ends_with([':', '：'])) {
-            return Some(line.to_owned());
+        let title = || format!("{refusal}{line}");
+        if words >= ENOUGH || (words > 0 && (line.ends_with([':', '：']) || is_own(line))) {
+            return Some(title());
         }
         if words > 0 && first.is_none() {
-            first = Some(line.to_owned());
+            first = Some(title());
         }
+        refusal = if refuses(line) { format!("{line} ") } else { String::new() };
     }
     first
 }
@@ -102,9 +109,18 @@ fn first_line(text: &str) -> Option<String> {
     lines.find(|line| !line.is_empty())
 }
 
-/// One line that cannot end its quotation.
+/// One line that cannot end its quotation; addresses, keys and other data in it are left out.
 fn quotable(text: &str) -> String {
-    plain(text).replace('"', "'")
+    /// Longer "words" are data.
+    const LONGEST_WORD: usize = 60;
+    let line = plain(text).replace('"', "'");
+    let is_data = |word: &str| word.len() > LONGEST_WORD && word.is_ascii();
+    if !line.split(' ').any(is_data) {
+        return line;
+    }
+    let shown =
+        line.split(' ').map(|word| if is_data(word) { ELLIPSIS } else { word }).collect::<Vec<_>>().join(" ");
+    if shown.contains(char::is_alphanumeric) { shown } else { String::new() }
 }
 
 fn topic_words(line: &str) -> usize {
@@ -145,6 +161,23 @@ mod tests {
     #[track_caller]
     fn check(said: &NewTurn, expected: &str) {
         assert_eq!(sketch(&said.said, TOKENIZER).summary_text, expected);
+    }
+
+    #[test]
+    fn a_title_keeps_what_matters_most() {
+        check(
+            &NewTurn::new("I have cancer. Yesterday the neighbours painted their garden fence.", ""),
+            "User said \"I have cancer.\"",
+        );
+        check(
+            &NewTurn::new("Don't. Delete the staging cluster only after the backup.", ""),
+            "User said \"Don't. Delete the staging cluster only after the backup.\"",
+        );
+        let address = format!("https://files.example/{}", "a1".repeat(300));
+        check(
+            &NewTurn::new(format!("{address} please summarise this rainfall report"), ""),
+            "User said \"... please summarise this rainfall report\".",
+        );
     }
 
     #[test]
@@ -207,7 +240,7 @@ mod tests {
     fn code_data_and_endless_words_are_named_as_such() {
         check(&NewTurn::new("```rust\n\nfn main() {}\n```", ""), "User said \"fn main() {}\".");
         check(&NewTurn::new("x".repeat(1 << 20), ""), "User said something that cannot be quoted.");
-        check(&NewTurn::new("a", "y".repeat(1 << 20)), "Assistant said something that cannot be quoted.");
+        check(&NewTurn::new("a", "y".repeat(1 << 20)), "User said \"a\".");
         check(&NewTurn::new("🎉🎉", ""), "User said \"🎉🎉\".");
         check(&NewTurn::new("?!", ""), "User said \"?!\"");
         check(&NewTurn::new(" \n", ""), "User said something that cannot be quoted.");

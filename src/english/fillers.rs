@@ -1,6 +1,6 @@
 //! What people say before they say something: greetings, thanks, and whom they speak to.
 
-use crate::english::lists::{List, list};
+use crate::english::lists::{List, is_in, list};
 
 static FILLERS: List = list!("fillers");
 static ADDRESSING: List = list!("addressing");
@@ -12,6 +12,21 @@ const MOST_OPENINGS: usize = 4;
 const LONGEST: usize = 24;
 
 const MARKS: [char; 5] = [',', '!', '.', '?', ':'];
+
+/// Whether a sentence tells of its author: `I have cancer.`
+pub(crate) fn is_own(sentence: &str) -> bool {
+    is_first_word_in("i i'm i've my we we're we've our", sentence)
+}
+
+/// Whether a sentence only says no, so that what follows is not to be read without it: `Don't. Delete it tomorrow.`
+pub(crate) fn refuses(sentence: &str) -> bool {
+    sentence.split(' ').count() <= 2 && is_first_word_in("no nope don't stop never wait not", sentence)
+}
+
+fn is_first_word_in(list: &str, sentence: &str) -> bool {
+    let first = sentence.split(' ').next().unwrap_or_default().to_lowercase().replace('\u{2019}', "'");
+    is_in(list, first.trim_end_matches(MARKS))
+}
 
 /// What is left of a sentence without `Wow,`, `Hey Caroline!` or `Sure thing,` at its start, and without the name
 /// at its end that it is addressed to; empty if that was all.

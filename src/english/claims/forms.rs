@@ -54,7 +54,7 @@ mod tests {
     fn every_line_is_a_form() {
         assert_eq!(FORMS.0.len(), LINES.lines().count());
         for form in &FORMS.0 {
-            assert!(["", "ends", "since", "until"].contains(&form.manner), "{}", form.pattern);
+            assert!(["", "ends", "mine", "since", "until"].contains(&form.manner), "{}", form.pattern);
         }
     }
 }

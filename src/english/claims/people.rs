@@ -6,6 +6,7 @@ use crate::english::{
     stop_words::is_stop_word,
 };
 
+static BEHIND_NAMES: List = list!("behind_names");
 static NOT_MINE: List = list!("not_mine");
 
 /// Those who are named behind a relation, which is the form's last word.
@@ -32,9 +33,8 @@ pub(super) fn relatives(words: Words<'_, '_>, at: usize) -> Option<Read> {
         return None;
     }
     // `my brother Windows laptop`, `my husband Says no`
-    const BEHIND: &str = "and or who is was are were has had have will would can 's just turned turns is loves likes lives works goes got said says thinks called came comes wants needs started starts passed died keeps ate bit went gave made told fell wrote ran plays to in at with for on as so a";
     let is_verb = |word: &str| word.ends_with('s') || word.ends_with("ed");
-    if !(words.ends_or_is(end, BEHIND) || is_verb(words.lower(end)))
+    if !(words.is_end(end) || BEHIND_NAMES.contains(words.lower(end)) || is_verb(words.lower(end)))
         || names.iter().any(|name| TOOLS.contains(&name.to_lowercase()))
     {
         return None;

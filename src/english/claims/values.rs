@@ -32,7 +32,10 @@ pub(super) fn reader(kind: &str) -> Option<Reader> {
         "place" => place,
         "known_place" => known_place,
         "employer" => employer,
+        "firm" => firm,
         "job" => jobs::title,
+        "ailment" => ailment,
+        "aid" => aid,
         "taught" => taught,
         "retired" => retired,
         "field" => field,
@@ -105,19 +108,22 @@ fn is_age(years: u32) -> bool {
     (10..=105).contains(&years)
 }
 
-/// `34`, `forty-two`: not `20 minutes`, `100%`, `30 next week`.
+/// `34`, `forty-two`, `forty two`: not `20 minutes`, `100%`, `30 next week`.
 fn age(words: Words<'_, '_>, at: usize) -> Option<Read> {
     let token = words.token(at)?;
     let years: u32 = token.lower.parse().ok().or_else(|| numbers::cardinal(&token.lower))?;
     let is_percent = words.statement.text[token.end()..].starts_with('%');
-    let behind = words.skip_adverbs(at + 1);
+    let ones =
+        numbers::small(words.lower(at + 1)).filter(|ones| years.is_multiple_of(10) && (1..10).contains(ones));
+    let last = at + usize::from(ones.is_some());
+    let behind = words.skip_adverbs(last + 1);
     let says_years = words.is(behind, "years yrs year") && words.is(behind + 1, "old young of");
     let ends = says_years
         || words.ends_or_is(behind, "and today yesterday last this but so from living yo y.o")
             && !words.is(behind, ": / \"");
     (is_age(years) && !is_percent && ends).then(|| Read {
-        values: vec![words.slice(at, at + 1)],
-        end: if says_years { behind + 2 } else { at + 1 },
+        values: vec![words.slice(at, last + 1)],
+        end: if says_years { behind + 2 } else { last + 1 },
     })
 }
 
@@ -154,11 +160,16 @@ fn known_place(words: Words<'_, '_>, at: usize) -> Option<Read> {
     place(words, at).filter(|_| words.known_place(at).is_some())
 }
 
-/// `Acme`, `the Dutch tax office`, `St Vincent's`.
+/// Where one works, joins or leaves: a tool is none (`I joined Slack`).
 fn employer(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    firm(words, at).filter(|_| !TOOLS.contains(words.lower(words.skip(at, "the"))))
+}
+
+/// `Acme`, `the Dutch tax office`, `St Vincent's`.
+fn firm(words: Words<'_, '_>, at: usize) -> Option<Read> {
     let start = words.skip(at, "the");
     let mut end = words.capitals(start, 5)?;
-    if TOOLS.contains(words.lower(start)) || (start..=end).any(|at| NOT_EMPLOYERS.contains(words.lower(at))) {
+    if (start..=end).any(|at| NOT_EMPLOYERS.contains(words.lower(at))) {
         return None;
     }
     end = words.skip(end, "'s");
@@ -209,6 +220,27 @@ fn condition(words: Words<'_, '_>, at: usize) -> Option<Read> {
     }
     let last = (at + 1..at + 3).find(|&at| words.is(at, "allergy intolerance intolerant"))?;
     ALLERGENS.contains(words.lower(last - 1)).then(|| words.read(at, last + 1))
+}
+
+/// What one has or is, of a closed list: `type 2 diabetes`, `hard of hearing`.
+fn ailment(words: Words<'_, '_>, from: usize) -> Option<Read> {
+    const ENDS: &str = "and so but since because which disease or at for from";
+    listed(words, from, |at| {
+        let start = words.skip(at, "severe mild bad chronic both");
+        let noun = if words.is(start, "type") { start + 2 } else { start };
+        if words.is(noun, "hard") && words.is(noun + 1, "of") && words.is(noun + 2, "hearing") {
+            return Some((noun, noun + 3));
+        }
+        // `I'm a Cancer`
+        let is_sign = words.is(noun, "cancer ms") && words.is(noun - 1, "a an am");
+        let is_one = is_of("condition", words.lower(noun)) && words.ends_or_is(noun + 1, ENDS) && !is_sign;
+        is_one.then_some((start, noun + 1))
+    })
+}
+
+fn aid(words: Words<'_, '_>, at: usize) -> Option<Read> {
+    (words.is(at, "wheelchair pacemaker cane crutches inhaler") && words.is_whole(at + 1))
+        .then(|| words.read(at, at + 1))
 }
 
 fn languages(words: Words<'_, '_>, from: usize) -> Option<Read> {

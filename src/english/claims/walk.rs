@@ -307,7 +307,12 @@ impl<'s, 'a> Walk<'s, 'a> {
         let words = self.words;
         let rest = read.end..words.statement.tokens.len();
         let lasts = match form.manner {
-            "since" => rest.into_iter().any(|at| words.is(at, "since for now")),
+            "since" => rest.into_iter().any(|at| words.is(at, "since for now all always")),
+            // `As a nurse, I want to see the reports` is a user story.
+            "mine" => {
+                let is_story = words.is(read.end + 2, "want need can should would expect will");
+                words.is(read.end, ",") && words.is_mine(read.end + 1) && !is_story
+            }
             "until" => !words.any_of(rest, &OVER),
             _ => true,
         };

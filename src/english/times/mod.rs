@@ -30,7 +30,9 @@ use crate::{
     text::words::MAX_QUERY_BYTES,
 };
 
-pub(crate) use names::{MONTHS, WEEKDAYS, month_in_any_language};
+pub(crate) use names::month_in_any_language;
+#[cfg(test)]
+pub(crate) use names::{MONTHS, WEEKDAYS};
 
 /// A time that a query names.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use chrono::Weekday;
 use crate::english::lists::{List, is_in, list};
 
 /// In English; a week begins here.
+#[cfg(test)]
 pub(crate) const WEEKDAYS: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 #[rustfmt::skip]
