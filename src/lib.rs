@@ -49,6 +49,7 @@ mod config;
 mod embed;
 #[cfg(feature = "llm")]
 mod endpoint;
+mod english;
 mod error;
 mod faults;
 mod handles;

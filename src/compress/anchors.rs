@@ -1,195 +1,64 @@
-//! Identity anchors that a turn claims, found by patterns: what people say of themselves, in their own words.
-
-mod numbers;
-mod phrases;
-mod rules;
-mod values;
-mod words;
-
-use std::sync::LazyLock;
+//! Identity anchors that a turn claims, found by rules: what people say of themselves, in their own words.
 
 use crate::{
-    compress::{
-        anchors::{
-            rules::{Needs, RULES, Rule, Value},
-            values::extract,
-            words::Extracted,
-        },
-        classes::CLASSES,
-        cues::{Cues, Found},
-        subjects::subjects,
-        voice::{Statement, Token, statements},
+    english::{
+        claims,
+        statements::{Statement, statements},
     },
     model::{
-        anchor::{Attribute, Cardinality, FoundAnchor, Stance},
+        anchor::{Cardinality, FoundAnchor, Stance},
         turn::{Origin, Said},
     },
+    text::subjects::subjects,
 };
 
 /// Version of what the rules find: raised when it changes for any turn, so that older anchors are found anew.
-pub(crate) const RULES_VERSION: i64 = 1;
+pub(crate) const RULES_VERSION: i64 = 2;
 
 /// What a turn claims of its speakers. The reply counts only where a named person wrote it.
 pub(crate) fn find(said: &Said) -> Vec<FoundAnchor> {
     let mut found = Vec::new();
     let [user, replier] = subjects(said);
     if let Some(user) = user {
-        find_in(&said.user_message, &user, &mut found);
+        found.extend(claims(&statements(&said.user_message), &user));
     }
     let is_named_person = said.assistant_name.is_some() && said.assistant_origin == Origin::User;
     if let Some(replier) = replier.filter(|_| is_named_person) {
-        find_in(&said.ai_response, &replier, &mut found);
+        found.extend(claims(&statements(&said.ai_response), &replier));
     }
     found
 }
-
-/// What these statements claim of `subject`.
-pub(crate) fn claims(statements: &[Statement<'_>], subject: &str) -> Vec<FoundAnchor> {
-    let mut found = Vec::new();
-    for statement in statements {
-        add_claims(statement, subject, &mut found);
-    }
-    found
-}
-
-fn find_in(text: &str, subject: &str, found: &mut Vec<FoundAnchor>) {
-    for anchor in claims(&statements(text), subject) {
-        if !found.contains(&anchor) {
-            found.push(anchor);
-        }
-    }
-}
-
-static CUES: LazyLock<Cues> = LazyLock::new(|| Cues::new(RULES.iter().map(|rule| rule.pattern), CLASSES));
 
 /// The most anchors of one message: who claims more pasted a list.
 const MOST: usize = 24;
+/// Longer values are sentences.
+const MAX_VALUE_BYTES: usize = 60;
 
-fn add_claims(statement: &Statement<'_>, subject: &str, found: &mut Vec<FoundAnchor>) {
-    for place in CUES.all(statement) {
-        let rule = RULES[place.pattern];
-        let Some(extracted) = extract(rule.value, statement, place) else { continue };
-        if !fits(statement, rule, &extracted) {
-            continue;
+/// What these statements claim of `subject`, each once. What is said first holds the place of one that only shortens it.
+pub(crate) fn claims(statements: &[Statement<'_>], subject: &str) -> Vec<FoundAnchor> {
+    let mut found: Vec<FoundAnchor> = Vec::new();
+    for claim in claims::claims(statements) {
+        let lower = claim.value.to_lowercase();
+        let is_known = |other: &FoundAnchor| {
+            let is_same_kind = other.attribute == claim.attribute && other.stance == claim.stance;
+            let is_many = claim.attribute.cardinality() == Cardinality::Many;
+            is_same_kind
+                && (other.value.to_lowercase() == lower
+                    || (is_many
+                        && claim.stance == Stance::Holds
+                        && other.value.to_lowercase().contains(&lower)))
+        };
+        if found.len() < MOST && lower.len() <= MAX_VALUE_BYTES && !found.iter().any(is_known) {
+            found.push(FoundAnchor {
+                subject: subject.to_owned(),
+                attribute: claim.attribute,
+                value: claim.value,
+                stance: claim.stance,
+                quote: claim.quote,
+            });
         }
-        add(statement, subject, rule, place, &extracted, found);
-        // `I live in Hamburg, not Berlin`
-        if let Some(denied) = denied(statement, rule, &extracted) {
-            add(statement, subject, Rule { stance: Stance::Ends, ..rule }, place, &denied, found);
-        }
     }
-}
-
-fn add(
-    statement: &Statement<'_>,
-    subject: &str,
-    rule: Rule,
-    place: Found,
-    extracted: &Extracted,
-    found: &mut Vec<FoundAnchor>,
-) {
-    let value = extracted.value.clone();
-    let lower = value.to_lowercase();
-    let is_known = |other: &FoundAnchor| {
-        other.attribute == rule.attribute
-            && other.stance == rule.stance
-            && (other.value.to_lowercase().contains(&lower)
-                || (rule.attribute.cardinality() == Cardinality::One
-                    && rule.stance == Stance::Holds
-                    && lower.contains(&other.value.to_lowercase())))
-    };
-    if found.len() < MOST && !found.iter().any(is_known) {
-        found.push(FoundAnchor {
-            subject: subject.to_owned(),
-            attribute: rule.attribute,
-            value,
-            stance: rule.stance,
-            quote: quote(statement, place.start, extracted.end),
-        });
-    }
-}
-
-fn says_any_more(statement: &Statement<'_>, from: usize) -> bool {
-    let is_word = |at: usize, word: &str| statement.tokens.get(at).is_some_and(|token| token.lower == word);
-    is_word(from, "anymore")
-        || (is_word(from, "any") && (is_word(from + 1, "more") || is_word(from + 1, "longer")))
-}
-
-/// What the same sentence denies: the value behind `, not`.
-fn denied(statement: &Statement<'_>, rule: Rule, said: &Extracted) -> Option<Extracted> {
-    let is_word = |at: usize, word: &str| statement.tokens.get(at).is_some_and(|token| token.lower == word);
-    let is_single = rule.attribute.cardinality() == Cardinality::One && rule.stance == Stance::Holds;
-    let from =
-        if is_word(said.end, ",") && is_word(said.end + 1, "not") { said.end + 2 } else { return None };
-    let from =
-        if is_word(from, "in") || is_word(from, "at") || is_word(from, "from") { from + 1 } else { from };
-    let place = Found { pattern: 0, start: from, end: from, marked: None };
-    let follows = matches!(rule.value, Value::PersonName | Value::ProperName | Value::Place | Value::Day);
-    (is_single && follows).then(|| extract(rule.value, statement, place)).flatten()
-}
-
-/// Whether the claim has what its rule needs, and a value that its attribute may have.
-fn fits(statement: &Statement<'_>, rule: Rule, said: &Extracted) -> bool {
-    const SCHOOLS: &[&str] =
-        &["school", "university", "college", "academy", "institute", "uni", "mit", "eth", "ucla", "tech"];
-    /// What one joins without working there.
-    const GROUPS: &[&str] = &[
-        "meetup",
-        "club",
-        "association",
-        "group",
-        "community",
-        "gym",
-        "team",
-        "society",
-        "class",
-        "workshop",
-        "forum",
-        "church",
-        "league",
-        "choir",
-        "zoom",
-        "discord",
-        "facebook",
-        "instagram",
-        "linkedin",
-        "slack",
-        "network",
-        "conference",
-        "summit",
-    ];
-    /// Longer values are sentences.
-    const MAX_BYTES: usize = 60;
-    let lower = said.value.to_lowercase();
-    let names = |list: &[&str]| lower.split(' ').any(|word| list.contains(&word));
-    let has_what_it_needs = match rule.needs {
-        Needs::Nothing => true,
-        Needs::SchoolName => names(SCHOOLS),
-        Needs::AnyMore => says_any_more(statement, said.end),
-    };
-    let is_group = rule.attribute == Attribute::Employer && names(GROUPS);
-    has_what_it_needs && !is_group && said.value.len() <= MAX_BYTES
-}
-
-/// The longest quote, in bytes.
-const MAX_QUOTE_BYTES: usize = 160;
-
-/// The sentence, or as much of it around the claim as a quote may have.
-fn quote(statement: &Statement<'_>, start: usize, end: usize) -> String {
-    let text = statement.text;
-    if text.len() <= MAX_QUOTE_BYTES {
-        return text.to_owned();
-    }
-    let tokens = &statement.tokens;
-    let first = (0..=start.min(tokens.len() - 1))
-        .rev()
-        .find(|&at| at == 0 || tokens[at - 1].is_mark())
-        .unwrap_or(start);
-    let last = (end..=tokens.len()).find(|&at| tokens.get(at).is_none_or(Token::is_mark)).unwrap_or(end);
-    let from = tokens[first].start;
-    let to = tokens[last.clamp(1, tokens.len()) - 1].end().max(from);
-    let clause = text.get(from..to).unwrap_or(text);
-    clause[..clause.floor_char_boundary(MAX_QUOTE_BYTES)].trim_end().to_owned()
+    found
 }
 
 #[cfg(test)]
@@ -198,6 +67,8 @@ mod tests {
 
     use super::*;
     use crate::model::turn::NewTurn;
+
+    const MAX_QUOTE_BYTES: usize = 160;
 
     /// Each anchor as `attribute: value`, those that end as `attribute: not value`.
     fn found(said: &Said) -> Vec<String> {
@@ -229,133 +100,250 @@ mod tests {
         }
         assert_eq!(
             (RULES_VERSION, sum.finalize()),
-            (1, 235_295_138),
+            (2, 3_148_336_716),
             "raise RULES_VERSION, and put the new sum here"
         );
     }
 
+    #[track_caller]
+    fn check_none(messages: &[&str]) {
+        for message in messages {
+            check(message, &[]);
+        }
+    }
+
     #[test]
-    fn names_pronouns_and_ages() {
+    fn names_and_pronouns() {
         check("My name is Wanja.", &["name: Wanja"]);
         check("my name is wanja", &["name: wanja"]);
         check("You can call me Al", &["name: Al"]);
+        check("I go by Kit these days.", &["name: Kit"]);
+        check("My name is Alexander, but call me Al.", &["name: Alexander", "name: Al"]);
+        check("Everyone calls me Spike.", &["name: Spike"]);
         check("Hi, I'm Wanja!", &["name: Wanja"]);
-        check("Actually, my name is not Anna, it's Anne.", &["name: Anne", "name: not Anna"]);
-        check("Me llamo Lucía.", &["name: Lucía"]);
+        check("Hello! I'm Wanja.", &["name: Wanja"]);
+        check("I'm Wanja. I live in Ulm.", &["name: Wanja", "home: Ulm"]);
+        check("Actually, my name is not Anna, it's Anne.", &["name: not Anna", "name: Anne"]);
+        check("It's Anne, not Anna.", &["name: Anne", "name: not Anna"]);
         check("My pronouns are they/them.", &["pronouns: they/them"]);
-        check("I use she and they.", &["pronouns: she and they"]);
-        check("I'm 34.", &["age: 34"]);
-        check("I turned 30 last week.", &["age: 30"]);
-        check("I'm 34 years old.", &["age: 34"]);
-        check("My birthday is on March 5.", &["birthday: March 5"]);
-        check("I was born on the 5th of March.", &["birthday: 5th of March"]);
-        check("Ninth of June is my birthday.", &["birthday: Ninth of June"]);
-        check("I turned forty last week.", &["age: forty"]);
-        check("Tengo 30 años.", &["age: 30"]);
-        check("Tengo 30.", &[]);
-        check("At 30 I learned to swim.", &["age: 30"]);
-        check("At 30.", &[]);
-    }
-
-    #[test]
-    fn places_work_and_school() {
-        check("I live in Lisbon, Portugal.", &["home: Lisbon, Portugal"]);
-        check("We moved to New York in May.", &["home: New York"]);
-        check("i live in berlin", &["home: berlin"]);
-        check("I no longer live in Bonn.", &["home: not Bonn"]);
-        check("I live in Hamburg, not Berlin.", &["home: Hamburg", "home: not Berlin"]);
-        check("In Bonn, where I live, it rains.", &["home: Bonn"]);
-        check("First Kiel, where I was born, then Ulm.", &["hometown: Kiel"]);
-        check("I'm from Ghana.", &["hometown: Ghana"]);
-        check("Born and raised in Manila", &["hometown: Manila"]);
-        check("I work at Northgate Hospital.", &["employer: Northgate Hospital"]);
-        check("I no longer work at Acme.", &["employer: not Acme"]);
-        check("I'm a colour technologist.", &["job: colour technologist"]);
-        check("I work as a nurse in Bonn.", &["job: nurse"]);
-        check("I'm not a paralegal anymore.", &["job: not paralegal"]);
-        check("I'm studying marine biology.", &["field: marine biology"]);
-        check("I graduated from Ghent.", &["school: Ghent"]);
-        check("I go to Ghent University.", &["school: Ghent University"]);
-        check("I go to Ghent.", &[]);
-        check("Ich wohne in Kassel.", &["home: Kassel"]);
-        check("Vivo en Sevilla.", &["home: Sevilla"]);
-    }
-
-    #[test]
-    fn family_pets_and_love() {
-        check("My sister Anna called.", &["family: sister Anna"]);
-        check("My husband called.", &["family: husband"]);
-        check("Our son, Theo, called.", &["family: son Theo"]);
-        check("Ines, my eldest, sings.", &["family: eldest Ines"]);
-        check("I have two brothers.", &["family: brothers"]);
-        check("Theo is my son.", &["family: son Theo"]);
-        check("My brother lives in Perth.", &["family: brother"]);
-        check("We have a cat called Biscuit.", &["pets: cat Biscuit"]);
-        check("My dog Max barks.", &["pets: dog Max"]);
-        check("We adopted a kitten.", &["pets: kitten"]);
-        check("I'm married.", &["relationship: married"]);
-        check("We got engaged!", &["relationship: engaged"]);
-    }
-
-    #[test]
-    fn tastes_and_pastimes() {
-        check("I love dark chocolate.", &["likes: dark chocolate"]);
-        check("I'm a big fan of sci-fi and fantasy books.", &["likes: sci-fi and fantasy books"]);
-        check("My favorite food is ramen.", &["likes: ramen"]);
-        check("I can't stand olives.", &["dislikes: olives"]);
-        check("I don't like dark beer.", &["dislikes: dark beer"]);
-        check("I don't like tea any more.", &["likes: not tea", "dislikes: tea"]);
-        check("Blue is my favorite.", &["likes: Blue"]);
-        check("This is my favorite.", &[]);
-        check("Coconut milk makes me gag.", &["dislikes: Coconut milk"]);
-        check("I play chess.", &["hobbies: chess"]);
-        check("I knit every evening.", &["hobbies: knit"]);
-        check("I love climbing.", &["likes: climbing", "hobbies: climbing"]);
-    }
-
-    #[test]
-    fn tongues_health_food_and_aims() {
-        check("I speak Portuguese.", &["languages: Portuguese"]);
-        check("I'm allergic to peanuts.", &["health: peanuts"]);
-        check("I have type 2 diabetes.", &["health: type 2 diabetes"]);
-        check("I'm a vegetarian.", &["diet: vegetarian"]);
-        check("I don't eat meat.", &["diet: don't eat meat"]);
-        check("I gave up alcohol.", &["diet: gave up alcohol"]);
-        check("My dream is to open a bakery.", &["goals: open a bakery"]);
-        check("I want to open a bakery.", &["goals: open a bakery"]);
-        check("I want to become a pilot.", &["goals: pilot"]);
-    }
-
-    #[test]
-    fn what_only_looks_like_a_fact_is_none() {
-        for message in [
-            "I'm sorry.",
-            "I'm at work.",
-            "I love it!",
-            "I love that photo.",
-            "I love how you paint.",
-            "I'm from the marketing team.",
+        check(
+            "I'm Jo (they/them), an illustrator.",
+            &["name: Jo", "pronouns: they/them", "job: illustrator"],
+        );
+        check_none(&[
+            "I'm Wanja.",
+            "I'm Batman.",
+            "Hi, I'm German!",
+            "I'm Done with this.",
             "Call me later.",
             "Call me Monday.",
+            "Call me Ishmael.",
+            "My name is on the list.",
+            "My name is not important.",
+            "My sister is ill. It's Anne, not Anna.",
+        ]);
+    }
+
+    #[test]
+    fn birthdays_and_ages() {
+        check("My birthday is on March 5.", &["birthday: March 5"]);
+        check(
+            "I was born on the 5th of March 1990 in Kiel.",
+            &["birthday: 5th of March 1990", "hometown: Kiel"],
+        );
+        check("I'm 34.", &["age: 34"]);
+        check("I turned forty last week.", &["age: forty"]);
+        check("I'm 34 years old and tired.", &["age: 34"]);
+        check("I'm a 44-year-old nurse.", &["age: 44", "job: nurse"]);
+        check("Actually I'm 42, not 43.", &["age: 42", "age: not 43"]);
+        check_none(&[
             "I'm 20 minutes late.",
             "I'm 100% sure.",
+            "I'm 30 next week.",
+            "I turn 40 tomorrow.",
+            "I feel like I'm 80.",
+            "I was born in 1990.",
+            "My birthday isn't until March.",
+        ]);
+    }
+
+    #[test]
+    fn homes() {
+        check("I live in Lisbon, Portugal.", &["home: Lisbon, Portugal"]);
+        check("i live in berlin", &["home: berlin"]);
+        check("I'm based in Nairobi.", &["home: Nairobi"]);
+        check("I've lived in Toronto since May.", &["home: Toronto"]);
+        check("We moved to New York in May.", &["home: New York"]);
+        check("I moved from Bonn to Ulm.", &["home: Ulm"]);
+        check("I no longer live in Bonn.", &["home: not Bonn"]);
+        check("I moved away from Bonn.", &["home: not Bonn"]);
+        check("I live in Hamburg, not Berlin.", &["home: Hamburg", "home: not Berlin"]);
+        check("I used to live in Bonn but now I live in Ulm.", &["home: Ulm"]);
+        check("I'm from Ghana.", &["hometown: Ghana"]);
+        check("I grew up in Kiel.", &["hometown: Kiel"]);
+        check_none(&[
+            "I live in Vim these days",
+            "I live in the terminal.",
+            "I moved to Vim.",
+            "I moved to Kubernetes last year.",
+            "I come from Java.",
+            "I'm on Python 3.12.",
+            "home: /root",
+            "I'm home.",
+            "I'm in Rome.",
+            "I'm from the marketing team.",
             "I live in a flat.",
-            "My friend's son sings.",
-            "My sister's husband sings.",
-            "My sister says hi.",
-            "With my brother, I sang.",
+            "I lived in Bonn as a kid.",
+            "I've lived in Bonn.",
+            "I moved to Lisbon until May.",
+            "I'm moving to Lisbon next year.",
+            "I might move to Lisbon.",
+            "My boss lives in Rome.",
+            "My sister is a nurse and lives in Turin.",
+        ]);
+    }
+
+    #[test]
+    fn work_and_fields() {
+        check("I work at Northgate Hospital.", &["employer: Northgate Hospital"]);
+        check("I work for the Dutch tax office.", &["employer: Dutch tax office"]);
+        check(
+            "I quit my job at Acme and joined a startup called Globex.",
+            &["employer: not Acme", "employer: Globex"],
+        );
+        check("I no longer work at Acme.", &["employer: not Acme"]);
+        check("I left Acme last month.", &["employer: not Acme"]);
+        check("I lost my job at Fathom", &["employer: not Fathom"]);
+        check("I'm a colour technologist.", &["job: colour technologist"]);
+        check("I work as a nurse in Bonn.", &["job: nurse", "home: Bonn"]);
+        check("I'm not a doctor, I'm the receptionist.", &["job: not doctor", "job: receptionist"]);
+        check("I'm not a paralegal anymore.", &["job: not paralegal"]);
+        check("I'm no longer a nurse.", &["job: not nurse"]);
+        check("I got promoted to ward manager!", &["job: ward manager"]);
+        check("I'm head of marketing at Acme.", &["job: head of marketing", "employer: Acme"]);
+        check("I teach maths.", &["job: maths teacher"]);
+        check("I'm retired.", &["job: retired"]);
+        check("I'm studying marine biology.", &["field: marine biology"]);
+        check_none(&[
+            "I used to work at Acme.",
+            "I worked at Acme for ten years.",
+            "I work with React.",
+            "I work at night.",
+            "I left Redis at its defaults.",
+            "I joined Discord.",
             "I'm the worst cook.",
             "I'm a good cook.",
-            "I work for a small firm.",
+            "I'm an aspiring actor.",
+            "I'm a former nurse.",
+            "I'm the driver tonight.",
+            "I'm a student of life.",
+            "I was a nurse.",
+            "I'm training to be a nurse.",
+            "As a nurse, I want to see the reports.",
+        ]);
+    }
+
+    #[test]
+    fn family_and_pets_by_name() {
+        check("My sister Anna called.", &["family: sister Anna"]);
+        check("Our son, Theo, called.", &["family: son Theo"]);
+        check("I live with my wife Priya.", &["family: wife Priya"]);
+        check("My wife's name is Priya.", &["family: wife Priya"]);
+        check(
+            "I have two sons, Max and Ben, and a daughter, Lily.",
+            &["family: son Max", "family: son Ben", "family: daughter Lily"],
+        );
+        check("My brother Paul passed away.", &["family: not brother Paul"]);
+        check("We have a cat called Biscuit.", &["pets: cat Biscuit"]);
+        check("We have two dogs, Miso and Tofu.", &["pets: dog Miso", "pets: dog Tofu"]);
+        check("My dog Rex died last week.", &["pets: not dog Rex"]);
+        check_none(&[
+            "My husband called.",
+            "My sister says hi.",
+            "My friend's son Theo sings.",
+            "My sister's husband Tom sings.",
+            "My late wife Anna loved it.",
+            "With my brother, I sang.",
+            "My dog barks.",
+            "I have two children nodes.",
+        ]);
+    }
+
+    #[test]
+    fn allergies_diets_and_languages() {
+        check("I'm allergic to peanuts and shellfish.", &["health: peanuts", "health: shellfish"]);
+        check("I have a severe nut allergy.", &["health: nut allergy"]);
+        check("I'm lactose intolerant.", &["health: lactose intolerant"]);
+        check("I'm no longer allergic to eggs.", &["health: not eggs"]);
+        check("I'm a vegetarian.", &["diet: vegetarian"]);
+        check("I've been vegan for years.", &["diet: vegan"]);
+        check("I'm not vegan anymore.", &["diet: not vegan"]);
+        // Ends what held; what never held is nowhere shown.
+        check("I'm not allergic to nuts", &["health: not nuts"]);
+        check("I'm not vegan.", &["diet: not vegan"]);
+        check("I don't eat pork or beef.", &["diet: no pork", "diet: no beef"]);
+        check("I keep kosher.", &["diet: kosher"]);
+        check("I speak Portuguese and a little Dutch.", &["languages: Portuguese", "languages: Dutch"]);
+        check("My native language is Tamil.", &["languages: Tamil"]);
+        check_none(&[
+            "I'm allergic to meetings.",
+            "I'm almost vegan.",
+            "I don't eat meat on Fridays.",
+            "I speak Python.",
+            "I don't speak French.",
+            "I'm learning French.",
+        ]);
+    }
+
+    #[test]
+    fn what_leaves_its_subject_out_goes_on_of_the_same() {
+        check("I'm Sarah, a nurse from Porto.", &["name: Sarah", "job: nurse", "hometown: Porto"]);
+        let found = ["name: Darryl", "job: television/film producer", "home: Port Michael"];
+        check("I'm Darryl, a television/film producer based in Port Michael.", &found);
+        check("I work at Google and live in Berlin.", &["employer: Google", "home: Berlin"]);
+        check("Been a nurse for twelve years.", &["job: nurse"]);
+        check("28, vegan, living in Oslo.", &["age: 28", "diet: vegan", "home: Oslo"]);
+        check("I'm a midwife, 39, living in Cork.", &["job: midwife", "age: 39", "home: Cork"]);
+        check_none(&[
+            "I'm meeting Sarah, a nurse from Porto.",
+            "I'm reading about a woman, a nurse from Porto, living in Rome.",
+            "I want to quit and live in Berlin.",
+            "I'd love to move to Rome and work at Ferrari.",
+            "I'm an idiot, a nurse told me.",
+            "A gift for my sister: 28, vegan, living in Oslo.",
+            "Senior nurse, 45, dies in crash.",
+        ]);
+    }
+
+    #[test]
+    fn what_is_asked_quoted_pasted_or_imagined_is_no_claim() {
+        check_none(&[
             "Do you live in Bonn?",
-            "My friend says: I live in Bonn.",
+            "Am I allergic to nuts?",
             "If I live in Bonn, I pay more.",
+            "My friend says: I live in Bonn.",
             "\"I live in Bonn.\"",
-            "I listen to jazz.",
-            "I love listening to it.",
-        ] {
-            check(message, &[]);
-        }
+            "'I'm a nurse,' he said.",
+            "I wish I lived in Bonn.",
+            "Imagine I'm a nurse in Bonn.",
+            "Let's role-play. I'm a nurse in Bonn.",
+            "Translate: I live in Bonn.",
+            "Review my letter:\n\nI'm a nurse in Bonn.",
+            "```\nI live in Bonn\n```",
+            "Ich wohne in Bonn.",
+            "Me llamo Ana.",
+        ]);
+    }
+
+    #[test]
+    fn a_list_of_tastes_says_nothing() {
+        check_none(&[
+            "I love dark chocolate.",
+            "I can't stand olives.",
+            "I play chess.",
+            "I want to open a bakery.",
+            "I'm married.",
+        ]);
     }
 
     #[test]
@@ -373,29 +361,48 @@ mod tests {
     }
 
     #[test]
+    fn what_others_wrote_says_nothing_of_who_pastes_it() {
+        check_none(&[
+            "Hi team,\n\nI'm Priya Nair, the new manager at Zenith. I live in Pune.\n\nBest,\nPriya",
+            "Hi team,\n\nI'm Priya Nair. I live in Pune.\n\ncan you make this shorter?",
+            "Dear Sir or Madam,\n\nMy name is John Smith and I work at Barclays.",
+            "From: Tom Baker\nSubject: hello\n\nI work at Initech.",
+            "The email says: Hi, I'm Tom Walker. I live in Austin.",
+            "here's my profile, roast it\nI'm Chad, 29, lawyer",
+            "[10:22] Ben: I live in Perth\n[10:23] Zoe: I'm a vet",
+            "You be the interviewer. I'm Lena, a nurse from Porto.",
+            "I work at NASA. just kidding, I work at a gas station",
+        ]);
+        check("In fact as a nurse I work nights. My name is Farah.", &["name: Farah"]);
+        check("I'm Anna, a nurse.\n\nCan you help me with my CV?", &["name: Anna", "job: nurse"]);
+    }
+
+    #[test]
+    fn surnames_states_and_things_are_no_titles_and_no_names() {
+        check("Hi, I'm Sarah Cook.", &["name: Sarah Cook"]);
+        check_none(&[
+            "Hi I'm Married, 34, in Texas",
+            "My brother Windows laptop died.",
+            "My son Kubernetes pod restarts.",
+            "My partner Acme Inc wants a discount.",
+            "Mother Tongue is a film.",
+        ]);
+    }
+
+    #[test]
     fn a_quote_of_a_long_sentence_is_the_clause() {
-        let message = format!("{} - I live in Bonn, {}", "so ".repeat(40), "and so on ".repeat(20));
+        let message = format!("{} - I live in Bonn, {}", "so ".repeat(60), "and so on ".repeat(20));
         let found = find(&NewTurn::new(&*message, "").said);
         assert_eq!(found[0].quote, "I live in Bonn");
-        let message = format!("I live in Bonn {}", "ünd so on ".repeat(40));
-        assert!(find(&NewTurn::new(&*message, "").said)[0].quote.starts_with("I live in Bonn ünd so"));
+        let message = format!("I live in Bonn now {}", "ünd so on ".repeat(40));
+        assert!(find(&NewTurn::new(&*message, "").said)[0].quote.starts_with("I live in Bonn now ünd so"));
     }
 
     #[test]
     fn a_message_has_few_anchors() {
-        let message: Vec<String> =
-            (0..400).map(|n| format!("My dog Max{n} barks. I love tea{n}x.")).collect();
+        let message: Vec<String> = (0..400).map(|n| format!("My dog Max{n} barks.")).collect();
         assert_eq!(find(&NewTurn::new(message.join(" "), "").said).len(), MOST);
-        check("My husband and my husband", &["family: husband"]);
-    }
-
-    #[test]
-    fn every_attribute_but_the_note_is_found_by_some_rule() {
-        for attribute in Attribute::EVERY {
-            let has_rule =
-                RULES.iter().any(|rule| rule.attribute == attribute && rule.stance == Stance::Holds);
-            assert_eq!(has_rule, attribute != Attribute::Note, "{attribute:?}");
-        }
+        check("My son Theo and my son Theo", &["family: son Theo"]);
     }
 
     /// Measures what is found on a file of labelled turns; prints it, and holds it to these floors, in percent.
@@ -429,7 +436,7 @@ mod tests {
 
     #[test]
     fn few_anchors_are_found_but_right_ones() {
-        check_floors("tune.jsonl", 60, 15);
-        check_floors("held_out.jsonl", 50, 8);
+        check_floors("tune.jsonl", 90, 3);
+        check_floors("held_out.jsonl", 90, 3);
     }
 }

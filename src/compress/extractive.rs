@@ -1,12 +1,13 @@
 //! The summarizer that is always there: no LLM, no key, no network.
 
 use crate::{
-    compress::{Summarizer, Summarizing, Verdict, anchors, critical, extract::sketch},
+    compress::{Summarizer, Summarizing, Verdict, anchors, critical, sketch::sketch},
     model::turn::{Origin, Turn},
     text::tokens::Tokenizer,
 };
 
-/// The built-in summarizer. It quotes what tells most and invents nothing; 50 turns take some milliseconds.
+/// The built-in summarizer. It quotes the first sentence that says something and invents nothing; 50 turns take some
+/// milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extractive;
 

@@ -1,22 +1,16 @@
 //! What becomes of an ended session's turns: judged, summarized, verified. Pure functions, and the trait that LLM#1
 //! implements; nothing here reads a file or a clock.
 
-mod adverbs;
 pub(crate) mod anchors;
 pub(crate) mod archive;
-pub(crate) mod classes;
 pub(crate) mod critical;
-pub(crate) mod cues;
 pub(crate) mod derived;
 pub(crate) mod digest;
-pub(crate) mod extract;
 mod extractive;
 pub(crate) mod fold;
-mod gist;
 pub(crate) mod plan;
-pub(crate) mod subjects;
+pub(crate) mod sketch;
 pub(crate) mod verify;
-pub(crate) mod voice;
 
 pub use extractive::Extractive;
 

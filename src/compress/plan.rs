@@ -13,7 +13,7 @@ use crate::{
     text::tokens::Tokenizer,
 };
 
-use super::{Verdict, anchors, critical, extract};
+use super::{Verdict, anchors, critical, sketch};
 
 /// The name under which built-in means stand in the file.
 pub(crate) const BUILT_IN: &str = "extractive";
@@ -70,12 +70,9 @@ pub(crate) fn plan(
     verdicts: &Verdicts,
     rules: Rules,
 ) -> Vec<Option<Plan>> {
-    let mut plans = Vec::with_capacity(turns.len());
-    for turn in turns {
-        plans.push(plan_one(turn, previous, verdicts, rules));
-        previous = turn.snapshot_id;
-    }
-    plans
+    let plan =
+        |turn: &Turn| plan_one(turn, std::mem::replace(&mut previous, turn.snapshot_id), verdicts, rules);
+    turns.iter().map(plan).collect()
 }
 
 fn plan_one(turn: &Turn, previous: Option<SnapshotId>, verdicts: &Verdicts, rules: Rules) -> Option<Plan> {
@@ -88,10 +85,7 @@ fn plan_one(turn: &Turn, previous: Option<SnapshotId>, verdicts: &Verdicts, rule
         verdict.is_some_and(|verdict| verdict.is_critical).then_some(CriticalRule::Summarizer);
     let rule = critical::judge(turn, previous).first().copied().or(by_summarizer);
     let is_kept = rule.is_some() || turn.tokens.total_tokens <= rules.verbatim_tokens;
-    let sketch = (!is_kept).then(|| match verdict {
-        Some(verdict) => summary_by(turn, verdict, &verdicts.name, rules),
-        None => built_in_summary(turn, rules.tokenizer),
-    });
+    let sketch = (!is_kept).then(|| summary_of(turn, verdict, &verdicts.name, rules));
     // Who summarizes reads more into a turn than built-in means; where it says nothing, they speak.
     let (anchors, made_by) = match verdict {
         Some(verdict) if !verdict.anchors.is_empty() => (verdict.anchors.clone(), verdicts.name.clone()),
@@ -100,37 +94,27 @@ fn plan_one(turn: &Turn, previous: Option<SnapshotId>, verdicts: &Verdicts, rule
     Some(Plan { rule, sketch, anchors, made_by })
 }
 
-/// Only behind a verified verdict may an original be deleted.
-fn summary_by(turn: &Turn, verdict: &Verdict, name: &str, rules: Rules) -> NewSummary {
-    let topic_keywords = if verdict.topic_keywords.is_empty() {
-        extract::sketch(&turn.said, rules.tokenizer).topic_keywords
-    } else {
-        verdict.topic_keywords.clone()
+/// By the verdict, and by built-in means where it is missing or names no topics. Only behind a verified verdict may an
+/// original be deleted.
+fn summary_of(turn: &Turn, verdict: Option<&Verdict>, name: &str, rules: Rules) -> NewSummary {
+    let said = verdict.map(|verdict| (verdict.summary_text.clone(), verdict.topic_keywords.clone()));
+    let built_in = || sketch::sketch(&turn.said, rules.tokenizer);
+    let (summary_text, topic_keywords) = match said {
+        Some((text, keywords)) if keywords.is_empty() => (text, built_in().topic_keywords),
+        Some(said) => said,
+        None => {
+            let sketch = built_in();
+            (sketch.summary_text, sketch.topic_keywords)
+        }
     };
-    let summary = new_summary(turn, verdict.summary_text.clone(), topic_keywords, name, rules.tokenizer);
-    let original = if rules.is_deleting { Original::Deleted } else { Original::Archived };
-    NewSummary { original, ..summary }
-}
-
-fn built_in_summary(turn: &Turn, tokenizer: Tokenizer) -> NewSummary {
-    let sketch = extract::sketch(&turn.said, tokenizer);
-    new_summary(turn, sketch.summary_text, sketch.topic_keywords, BUILT_IN, tokenizer)
-}
-
-fn new_summary(
-    turn: &Turn,
-    summary_text: String,
-    topic_keywords: Vec<String>,
-    summarizer: &str,
-    tokenizer: Tokenizer,
-) -> NewSummary {
+    let is_deleting = rules.is_deleting && verdict.is_some();
     NewSummary {
-        summary_tokens: tokenizer.count(&summary_text),
+        summary_tokens: rules.tokenizer.count(&summary_text),
         reliability: reliability(turn),
         summary_text,
         topic_keywords,
-        summarizer: summarizer.to_owned(),
-        original: Original::Archived,
+        summarizer: if verdict.is_some() { name } else { BUILT_IN }.to_owned(),
+        original: if is_deleting { Original::Deleted } else { Original::Archived },
     }
 }
 

@@ -6,8 +6,9 @@
 use std::ops::Range;
 
 use crate::{
+    english::sentences::sentences,
     model::turn::{Said, Side},
-    text::{render::is_line_break, sentences::sentences},
+    text::render::is_line_break,
 };
 
 /// Identifies how a text to embed is made of a turn. Vectors of another form are not compared with these.

@@ -5,7 +5,6 @@ use std::{io::Write, sync::Arc};
 use chrono::{DateTime, Utc};
 
 use crate::{
-    compress::subjects::folded_name,
     error::{Error, Result},
     handles::{Session, drive, off_thread, open::Open},
     jobs,
@@ -30,7 +29,10 @@ use crate::{
         scope::Scope,
         transfer::Transferred,
     },
-    text::measure::{self, check_name},
+    text::{
+        measure::{self, check_name},
+        subjects::folded_name,
+    },
 };
 
 /// One user's memory. Nothing reached through it belongs to anybody else.

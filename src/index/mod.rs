@@ -1,7 +1,6 @@
 //! What recall reads instead of texts: postings of words, and facts of units. Pure encodings; the rows are the store's.
 
 pub(crate) mod facts;
-pub(crate) mod inverted;
 pub(crate) mod postings;
 
 /// Units of one block, by their place in the user's order: block 0 holds the units 1 to 64. Files hold blocks of this

@@ -58,7 +58,9 @@ mod tests {
 
     use super::SliceError;
     use crate::{
-        Config, JobKind, ManualClock, NewTurn, RecallOptions, RecalledItem, RunJobs, Thermocline, jobs,
+        Config, JobKind, ManualClock, NewTurn, RecallOptions, RecalledItem, RunJobs, Thermocline,
+        compress::derived::RuleVersions,
+        jobs,
         store::{Store, acts::derive::Rederived, rows::jobs::Lease, scope::Scope, sql::Sql},
     };
 
@@ -191,6 +193,12 @@ mod tests {
         )
     }
 
+    /// The rules of this build, as `rules` shows them.
+    fn rules_now() -> String {
+        let RuleVersions { words, critical, anchors } = RuleVersions::NOW;
+        format!("{words} {critical} {anchors}")
+    }
+
     /// A file as removed rules left it, and what it tells when it was made by the rules of now.
     async fn aged(folder: &Path, planted: &[&'static [&'static str]]) -> (std::path::PathBuf, Vec<String>) {
         let (path, anew) = (folder.join("old.db"), folder.join("new.db"));
@@ -229,7 +237,7 @@ mod tests {
             memory.run_jobs(RunJobs::default()).await.unwrap();
             memory.close().await.unwrap();
             same(&told(&path).await, &expected, "derived anew");
-            assert_eq!(rules(&path), ["1 1 1"]);
+            assert_eq!(rules(&path), [rules_now()]);
         }
     }
 
@@ -251,7 +259,7 @@ mod tests {
             if is_done {
                 break;
             }
-            assert_eq!(rules(&path), ["-1 -1 -1"]);
+            assert_eq!(rules(&path), [format!("-{}", rules_now().replace(' ', " -"))]);
             tries += 1;
             assert!(tries < 100);
         }
@@ -324,7 +332,7 @@ mod tests {
         let rows = "SELECT turn_number || ' ' || coalesce(critical_rule, '-') FROM conversation_turns WHERE turn_number IN (2, 3)
                     UNION ALL SELECT value FROM identity_anchors";
         assert_eq!(crate::store::file::testing::texts(&path, rows), ["2 -", "3 -"]);
-        assert_eq!(rules(&path), ["1 1 1"]);
+        assert_eq!(rules(&path), [rules_now()]);
     }
 
     #[tokio::test]
@@ -333,19 +341,25 @@ mod tests {
         let path = folder.path().join("m.db");
         let memory = open(&path).await;
         let session = memory.user("alex").await.unwrap().session().await.unwrap();
-        assert_eq!(rules(&path), ["1 1 1"]);
+        assert_eq!(rules(&path), [rules_now()]);
+        let RuleVersions { words, critical, .. } = RuleVersions::NOW;
         let store = Store::open(&path, config()).unwrap();
         write(&store, &["UPDATE user_scopes SET words_rules = 9, critical_rules = 9, anchor_rules = -9"])
             .await;
         session.record(said(2)).await.unwrap();
         session.record(said(7)).await.unwrap();
-        assert_eq!(rules(&path), ["1 9 -9"]);
+        assert_eq!(rules(&path), [format!("{words} 9 -9")]);
         session.end().await.unwrap();
         memory.run_jobs(RunJobs::default()).await.unwrap();
-        assert_eq!(rules(&path), ["1 1 0"], "what a newer version's job has not come to may be of any rules");
+        let unknown_anchors = format!("{words} {critical} 0");
+        assert_eq!(
+            rules(&path),
+            [&*unknown_anchors],
+            "what a newer version's job has not come to may be of any rules"
+        );
         write(&store, &["UPDATE user_scopes SET words_rules = 9"]).await;
         session.restore().await.unwrap();
-        assert_eq!(rules(&path), ["1 1 0"]);
+        assert_eq!(rules(&path), [unknown_anchors]);
         assert!(memory.jobs().await.unwrap().iter().all(|job| job.kind != JobKind::Derive));
     }
 
@@ -368,22 +382,25 @@ mod tests {
         let to = Text::default();
         open(&path).await.user("alex").await.unwrap().export(to.clone()).await.unwrap();
         let text = String::from_utf8(to.0.lock().unwrap().clone()).unwrap();
-        let (first, unknown) = ("\"format\":1", "\"format\":1,\"rules\":{\"critical\":0,\"anchors\":0}");
-        assert!(
-            text.lines().next().unwrap().ends_with("\"format\":1}"),
-            "the first version writes no number"
-        );
-        for (text, rules_then, has_job) in
-            [(text.clone(), "1 1 1", false), (text.replacen(first, unknown, 1), "1 0 0", true)]
-        {
+        let RuleVersions { words, critical, anchors } = RuleVersions::NOW;
+        let named = |critical, anchors| {
+            format!("\"format\":1,\"rules\":{{\"critical\":{critical},\"anchors\":{anchors}}}}}")
+        };
+        let now = named(critical, anchors);
+        assert!(text.lines().next().unwrap().ends_with(&now), "{:?}", text.lines().next());
+        for (text, rules_then, has_job) in [
+            (text.clone(), rules_now(), false),
+            (text.replacen(&now, &named(0, 0), 1), format!("{words} 0 0"), true),
+            (text.replacen(&now, "\"format\":1}", 1), format!("{words} 1 1"), true),
+        ] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("m.db");
             let memory = open(&path).await;
             memory.import("alex", std::io::Cursor::new(text)).await.unwrap();
             let is_queued = memory.jobs().await.unwrap().iter().any(|job| job.kind == JobKind::Derive);
-            assert_eq!((rules(&path), is_queued), (vec![rules_then.to_owned()], has_job));
+            assert_eq!((rules(&path), is_queued), (vec![rules_then], has_job));
             memory.run_jobs(RunJobs::default()).await.unwrap();
-            assert_eq!((rules(&path), memory.jobs().await.unwrap()), (vec!["1 1 1".to_owned()], vec![]));
+            assert_eq!((rules(&path), memory.jobs().await.unwrap()), (vec![rules_now()], vec![]));
         }
     }
 

@@ -21,7 +21,7 @@ word_enum! {
         Decision = "decision",
         /// The user promises something, or names an appointment or deadline of theirs.
         Commitment = "commitment",
-        /// The user likes or dislikes something, lastingly.
+        /// The user says how things are to be from now on; in older files also what they like or dislike.
         Preference = "preference",
         /// The user shows a strong feeling.
         Emotion = "emotion",

@@ -1,10 +1,11 @@
 //! Which of a user's anchors a message calls for, and how strongly.
 
-use std::cmp::Reverse;
-
 use crate::{
-    model::anchor::{Anchor, Cardinality},
-    recall::query::{Asked, Query, Whom},
+    english::query::{Asked, Query, Whom},
+    model::{
+        anchor::{Anchor, Cardinality},
+        profile::rounded,
+    },
     text::words::query_words,
 };
 
@@ -32,7 +33,7 @@ const ALWAYS: f64 = 0.1;
 /// What holds no longer counts only where the message asks for the past and matches it; what was retracted never does.
 /// Ties are broken by key, then value.
 pub(crate) fn relevant<'a>(query: &Query, anchors: &'a [Anchor]) -> Vec<(&'a Anchor, f64)> {
-    let mut found: Vec<(Reverse<u32>, String, &Anchor)> = anchors
+    let mut found: Vec<(f64, String, &Anchor)> = anchors
         .iter()
         .filter(|anchor| anchor.retracted_at.is_none())
         .filter_map(|anchor| {
@@ -40,23 +41,16 @@ pub(crate) fn relevant<'a>(query: &Query, anchors: &'a [Anchor]) -> Vec<(&'a Anc
                 matched if matched > 0.0 => (anchor.is_current() || query.asks_of_past).then_some(matched)?,
                 _ => background(query, anchor).filter(|_| anchor.is_current())?,
             };
-            let score = millionths(relevance * anchor.strength);
-            (score > 0).then(|| (Reverse(score), anchor.key(), anchor))
+            // Rounded, so that machines that differ in the last bit agree.
+            let score = rounded((relevance * anchor.strength).clamp(0.0, 1.0));
+            (score > 0.0).then(|| (score, anchor.key(), anchor))
         })
         .collect();
-    found.sort_by(|a, b| (a.0, &a.1, &a.2.value, a.2.id).cmp(&(b.0, &b.1, &b.2.value, b.2.id)));
-    found.into_iter().map(|(Reverse(score), _, anchor)| (anchor, f64::from(score) / 1e6)).collect()
-}
-
-/// Scores are compared in whole millionths, so that machines that differ in the last bit agree.
-fn millionths(score: f64) -> u32 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "it lies between 0 and 1,000,000"
-    )]
-    let rounded = (score.clamp(0.0, 1.0) * 1e6).round() as u32;
-    rounded
+    let by_name = |a: &(f64, String, &Anchor), b: &(f64, String, &Anchor)| {
+        (&a.1, &a.2.value, a.2.id).cmp(&(&b.1, &b.2.value, b.2.id))
+    };
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| by_name(a, b)));
+    found.into_iter().map(|(score, _, anchor)| (anchor, score)).collect()
 }
 
 /// How much of an anchor the message names or asks for.

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::{
     clock::Stopwatch,
+    english::query::Query,
     error::{Error, ErrorKind, Result},
     model::{
         anchor::Anchor,
@@ -20,7 +21,6 @@ use crate::{
         anchors_leg,
         find::{self, Found, Stands},
         message::{Message, Question},
-        query::Query,
         score::Scored,
         user_indexes::{Lent, UserIndexes},
     },
@@ -94,8 +94,6 @@ pub struct Recalled {
     pub score: f64,
     /// What the score was made of.
     pub parts: Parts,
-    /// What else is to be known of it. An open set of words.
-    pub flags: Vec<String>,
 }
 
 /// What can be recalled.
@@ -117,15 +115,6 @@ pub enum RecalledItem {
     },
     /// What is known of somebody.
     Anchor(Box<Anchor>),
-}
-
-impl RecalledItem {
-    pub(crate) fn into_turn(self) -> Option<Turn> {
-        match self {
-            Self::Turn(turn) => Some(*turn),
-            Self::Summary { .. } | Self::Anchor(_) => None,
-        }
-    }
 }
 
 impl Recalled {
@@ -311,14 +300,13 @@ pub(crate) fn search(
 ) -> Result<Searched> {
     let (found, anchors, epoch) = index.with(snapshot, scope, |index| {
         let found = find::find(snapshot, scope, index, question, question.k + at_hand.len(), hidden);
-        let relevant = anchors_leg::relevant(question.query, index.anchors());
+        let relevant = anchors_leg::relevant(question.query, &index.anchors);
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
             item: RecalledItem::Anchor(Box::new(anchor.clone())),
             score,
             parts: Parts { anchors: score, ..Parts::default() },
-            flags: Vec::new(),
         });
-        (found, anchors.collect(), index.extent().epoch)
+        (found, anchors.collect(), index.extent.epoch)
     })?;
     let Found { ranked, stands, words, model, mut missing, is_index_damaged } = found;
     let mut originals = snapshot.originals(scope);
@@ -334,7 +322,7 @@ pub(crate) fn search(
             }
         };
         if let Some(item) = item {
-            let recalled = Recalled { item, score: *score, parts: *parts, flags: Vec::new() };
+            let recalled = Recalled { item, score: *score, parts: *parts };
             let mut hit = Hit { recalled, has_evidence: *has_evidence, piece: *piece, summary: None };
             if !hit.has_evidence
                 && let Some(turn) = hit.recalled.turn()

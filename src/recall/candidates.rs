@@ -39,88 +39,56 @@ pub(crate) struct SessionTurns<'t> {
     pub(crate) promoted: &'t [Turn],
 }
 
-/// Who asks for a place.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Requester {
-    Hot,
-    Warm,
-    Anchors,
-    Recalled,
-}
+/// Requests by their places. Those of the session come first, for hot and for warm turns.
+const OF_SESSION: usize = 2;
+const ANCHORS: usize = OF_SESSION;
+const RECALLED: usize = ANCHORS + 1;
 
-impl Requester {
-    /// The order in which they are served.
-    const ALL: [Self; 4] = [Self::Hot, Self::Warm, Self::Anchors, Self::Recalled];
-
-    /// The place of its request among all.
-    fn place(self) -> usize {
-        Self::ALL.iter().position(|each| *each == self).expect("all are listed")
-    }
-
-    /// What the session brings with it, and wants for its place there.
-    fn is_session(self) -> bool {
-        matches!(self, Self::Hot | Self::Warm)
-    }
-}
-
-/// Who is served, each with its share.
+/// Who is served, in this order, each with its share.
 pub(crate) fn requests<'t>(
     config: &Config,
     message: &str,
     session: &SessionTurns<'t>,
     recalled: &'t Searched,
-) -> [Request<'t>; Requester::ALL.len()] {
+) -> [Request<'t>; RECALLED + 1] {
     let anchor_tokens = ANCHOR_TOKENS.min(config.shares.cold);
-    Requester::ALL.map(|requester| match requester {
-        Requester::Hot => {
-            let message_tokens = config.tokenizer.count(message);
-            Request {
-                share_tokens: config.shares.hot,
-                most_tokens: config.live_tokens.saturating_sub(message_tokens).max(NEWEST_GETS_TOKENS),
-                first_gets: Some(NEWEST_GETS_TOKENS),
-                candidates: in_section(Section::RecentTurns, session.hot.turns().rev()),
-            }
-        }
-        Requester::Warm => {
-            let mut warm = in_section(Section::EarlierInSession, session.warm);
-            warm.extend(in_section(Section::EarlierConversations, session.promoted));
-            Request {
-                share_tokens: config.shares.warm,
-                most_tokens: u32::MAX,
-                first_gets: None,
-                candidates: warm,
-            }
-        }
-        Requester::Anchors => Request {
-            share_tokens: anchor_tokens,
-            most_tokens: anchor_tokens,
-            first_gets: None,
-            candidates: recalled.anchors.iter().filter_map(anchor_candidate).collect(),
-        },
-        Requester::Recalled => Request {
-            share_tokens: config.shares.cold - anchor_tokens,
-            most_tokens: u32::MAX,
-            first_gets: None,
-            candidates: unit_candidates(recalled, session.id),
-        },
-    })
+    let message_tokens = config.tokenizer.count(message);
+    let mut warm = in_section(Section::EarlierInSession, session.warm);
+    warm.extend(in_section(Section::EarlierConversations, session.promoted));
+    let request = |share_tokens, candidates| Request {
+        share_tokens,
+        most_tokens: u32::MAX,
+        first_gets: None,
+        candidates,
+    };
+    let hot = Request {
+        most_tokens: config.live_tokens.saturating_sub(message_tokens).max(NEWEST_GETS_TOKENS),
+        first_gets: Some(NEWEST_GETS_TOKENS),
+        ..request(config.shares.hot, in_section(Section::RecentTurns, session.hot.turns().rev()))
+    };
+    let anchors = recalled.anchors.iter().filter_map(|recalled| match &recalled.item {
+        RecalledItem::Anchor(anchor) => Some(Candidate::new(Item::Anchor(anchor), Section::WhoTheUserIs)),
+        _ => None,
+    });
+    let anchors = Request { most_tokens: anchor_tokens, ..request(anchor_tokens, anchors.collect()) };
+    let units = unit_candidates(recalled, session.id);
+    [hot, request(config.shares.warm, warm), anchors, request(config.shares.cold - anchor_tokens, units)]
 }
 
 /// What was recalled as this candidate of this request, if it is there for that.
 pub(crate) fn recalled_as((request, index): (usize, usize), searched: &Searched) -> Option<&Recalled> {
-    match Requester::ALL[request] {
-        Requester::Hot | Requester::Warm => None,
-        Requester::Anchors => searched.anchors.get(index),
-        Requester::Recalled => searched.units.get(index).map(|hit| &hit.recalled),
+    match request {
+        ANCHORS => searched.anchors.get(index),
+        RECALLED => searched.units.get(index).map(|hit| &hit.recalled),
+        _ => None,
     }
 }
 
 /// The numbers of the session's own turns without room, ascending.
 pub(crate) fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> Vec<u32> {
-    let of_session = Requester::ALL.iter().zip(requests).zip(outcomes);
+    let of_session = requests[..OF_SESSION].iter().zip(outcomes);
     let mut left_out: Vec<u32> = of_session
-        .filter(|((requester, _), _)| requester.is_session())
-        .flat_map(|((_, request), outcomes)| request.candidates.iter().zip(outcomes))
+        .flat_map(|(request, outcomes)| request.candidates.iter().zip(outcomes))
         .filter(|(_, outcome)| **outcome == Outcome::NoRoom)
         .filter_map(|(candidate, _)| match candidate.item {
             Item::Turn(turn) => Some(turn.turn_number),
@@ -134,13 +102,6 @@ pub(crate) fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> V
 /// Turns as candidates for one section.
 fn in_section<'t>(section: Section, turns: impl IntoIterator<Item = &'t Turn>) -> Vec<Candidate<'t>> {
     turns.into_iter().map(|turn| Candidate::new(Item::Turn(turn), section)).collect()
-}
-
-fn anchor_candidate(recalled: &Recalled) -> Option<Candidate<'_>> {
-    match &recalled.item {
-        RecalledItem::Anchor(anchor) => Some(Candidate::new(Item::Anchor(anchor), Section::WhoTheUserIs)),
-        _ => None,
-    }
 }
 
 /// Tells what fits too badly to be shown.
@@ -202,13 +163,11 @@ pub(crate) fn receipt_items(
         item.tokens = packed.pieces.iter().find(|piece| piece.of == of).map_or(0, |piece| piece.tokens);
         item
     };
-    let [of_units, of_anchors] = [Requester::Recalled, Requester::Anchors].map(Requester::place);
-    let units = recalled.units.iter().enumerate().map(|(at, hit)| ((of_units, at), &hit.recalled));
-    let anchors = recalled.anchors.iter().enumerate().map(|(at, unit)| ((of_anchors, at), unit));
+    let units = recalled.units.iter().enumerate().map(|(at, hit)| ((RECALLED, at), &hit.recalled));
+    let anchors = recalled.anchors.iter().enumerate().map(|(at, unit)| ((ANCHORS, at), unit));
     let mut items: Vec<ReceiptItem> =
         units.chain(anchors).map(|(of, unit)| fate(unit.receipt_item(0), of)).collect();
-    let of_session = requests.iter().enumerate().filter(|(at, _)| Requester::ALL[*at].is_session());
-    for (at, request) in of_session {
+    for (at, request) in requests[..OF_SESSION].iter().enumerate() {
         for (index, candidate) in request.candidates.iter().enumerate() {
             let Item::Turn(turn) = candidate.item else { continue };
             if !matches!(packed.outcomes[at][index], Outcome::Packed(_)) {
@@ -218,7 +177,7 @@ pub(crate) fn receipt_items(
             let known = items.iter().position(|item| item.seq == Some(turn.seq));
             let known = known.unwrap_or_else(|| {
                 let item = RecalledItem::Turn(Box::new(turn.clone()));
-                let unit = Recalled { item, score: 0.0, parts: Parts::default(), flags: Vec::new() };
+                let unit = Recalled { item, score: 0.0, parts: Parts::default() };
                 items.push(unit.receipt_item(0));
                 items.len() - 1
             });
@@ -248,7 +207,7 @@ mod tests {
 
     #[track_caller]
     fn check(item: RecalledItem, kind: ItemKind) {
-        let recalled = Recalled { item, score: 0.0, parts: Parts::default(), flags: Vec::new() };
+        let recalled = Recalled { item, score: 0.0, parts: Parts::default() };
         let line = recalled.receipt_item(1);
         assert_eq!(
             (line.kind.as_str(), line.outcome.as_str()),

@@ -18,7 +18,7 @@ use crate::{
         turn::Turn,
     },
     recall::{
-        answer::{self, Recalled, RecalledItem, Searched},
+        answer::{self, RecalledItem, Searched},
         candidates::{self, SessionTurns},
         message::Message,
         pack::{self, Item, Piece, Section},
@@ -126,12 +126,16 @@ impl ContextItem {
             Item::Summary(summary, _) => (None, Some(summary), None),
             Item::Anchor(anchor) => (None, None, Some(anchor)),
         };
+        let caller_id = match unit.map(|unit| &unit.item) {
+            Some(RecalledItem::Summary { caller_id, .. }) => caller_id.as_ref(),
+            _ => turn.and_then(|turn| turn.caller_id.as_ref()),
+        };
         Self {
             kind: piece.item.kind(),
             turn_id: turn.map(|turn| turn.id).or(summary.map(|summary| summary.original_turn_id)),
             session_id: turn.map(|turn| turn.session_id).or(summary.map(|summary| summary.session_id)),
             turn_number: turn.map(|turn| turn.turn_number).or(summary.map(|summary| summary.turn_number)),
-            caller_id: turn.and_then(|turn| turn.caller_id.clone()).or_else(|| summarized(unit)),
+            caller_id: caller_id.cloned(),
             memory_tier: turn.map(|turn| turn.memory_tier),
             anchor_id: anchor.map(|anchor| anchor.id),
             section: piece.section,
@@ -147,14 +151,6 @@ impl ContextItem {
 const REFERRED_TURNS: usize = 8;
 /// How many turns of all that was said compete for a place.
 const RECALLED_TURNS: usize = 32;
-
-/// The caller's own id of a turn of which only the summary is left.
-fn summarized(unit: Option<&Recalled>) -> Option<String> {
-    match &unit?.item {
-        RecalledItem::Summary { caller_id, .. } => caller_id.clone(),
-        _ => None,
-    }
-}
 
 /// Builds the context for a message in a session, or where its talk goes on by now; none: in one that has not begun. Reads
 /// only, one moment of the file; the receipt is the caller's to keep.
@@ -260,7 +256,9 @@ fn promoted(
                 && let Some(unit) = snapshot.unit(scope, seq)?
             {
                 let found = answer::fetch(snapshot, scope, &mut originals, (seq, unit.owner), &mut damaged)?;
-                turns.extend(found.and_then(RecalledItem::into_turn));
+                if let Some(RecalledItem::Turn(turn)) = found {
+                    turns.push(*turn);
+                }
             }
         }
         Ok(turns)

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 
 use crate::{
     embed::{BuiltIn, Embedder, pieces::place_of, quantize::Vector},
-    error::Result,
+    error::{Error, Result},
     index::facts::Facts,
     model::{
         anchor::Anchor,
@@ -14,7 +14,7 @@ use crate::{
     },
     recall::{
         anchors_leg,
-        message::Question,
+        message::{QueryVector, Question},
         score::{self, Evidence, LiveFactors, Scored},
         user_index::{Damage, UserIndex},
         words_leg::{self, WordsLeg},
@@ -76,8 +76,8 @@ pub(crate) fn find(
         Vec::new()
     });
     let is_within = |at_ms, or_after| spans.iter().any(|span| span.contains(at_ms, or_after));
-    let word_scores = words.scores(index.units().len());
-    let meaning_scores = meaning.scores(index.units().len(), question.profile);
+    let word_scores = words.scores(index.units.len());
+    let meaning_scores = meaning.scores(index.units.len(), question.profile);
     let evidence = Evidence {
         words: &word_scores,
         live: LiveFactors {
@@ -101,7 +101,7 @@ pub(crate) fn find(
     } else {
         score::rank(index, &evidence, &question.profile, k, hidden)
     };
-    let Damage { anchors: damaged_anchors, blocks, vectors } = index.damage();
+    let Damage { anchors: damaged_anchors, blocks, vectors } = index.damage;
     if damaged_anchors > 0 {
         missing.push(format!("anchors: {damaged_anchors} are damaged; doctor says which"));
     }
@@ -176,44 +176,40 @@ fn meaning(
     question: &Question<'_>,
     missing: &mut Vec<String>,
 ) -> Meaning {
-    let units = u32::try_from(index.units().len()).unwrap_or(u32::MAX);
-    for tried in question.vectors {
-        let vector = match &tried.vector {
+    let units = u32::try_from(index.units.len()).unwrap_or(u32::MAX);
+    for QueryVector { space: asked, vector } in question.vectors {
+        let model = &asked.model;
+        let mut by_embedder = |what: String| missing.push(format!("embedder {model}: {what}"));
+        let vector = match vector {
             Ok(Some(vector)) => vector,
             Ok(None) => continue,
             Err(why) => {
-                missing.push(format!("embedder {}: {why}", tried.space.model));
+                by_embedder(why.clone());
                 continue;
             }
         };
-        match snapshot.space(&tried.space) {
-            Ok(Some(space)) => match scan(snapshot, scope, index, (space, None), vector) {
-                Ok((_, uncovered)) if uncovered > MAX_UNCOVERED.min(units / 2) => {
-                    missing.push(format!(
-                        "embedder {}: {uncovered} turns are not embedded yet",
-                        tried.space.model
+        let mut look = || {
+            let Some(space) = snapshot.space(asked)? else { return Ok(None) };
+            scan(snapshot, scope, index, (space, None), vector).map(|found| Some((space, found)))
+        };
+        match look() {
+            Err::<_, Error>(error) => missing.push(format!("vectors of {model}: {error}")),
+            Ok(None) => by_embedder("no turn is embedded yet".to_owned()),
+            Ok(Some((_, (_, uncovered)))) if uncovered > MAX_UNCOVERED.min(units / 2) => {
+                by_embedder(format!("{uncovered} turns are not embedded yet"));
+            }
+            Ok(Some((space, (meaning, uncovered)))) => {
+                let gaps = snapshot.vector_gap_count(scope, space).unwrap_or(0);
+                if gaps > 0 {
+                    by_embedder(format!("it refused {gaps} turns, which were found by words only"));
+                }
+                if uncovered > 0 {
+                    by_embedder(format!(
+                        "{uncovered} turns are not embedded yet and were found by words only"
                     ));
                 }
-                Ok((meaning, uncovered)) => {
-                    let gaps = snapshot.vector_gap_count(scope, space).unwrap_or(0);
-                    if gaps > 0 {
-                        missing.push(format!(
-                            "embedder {}: it refused {gaps} turns, which were found by words only",
-                            tried.space.model
-                        ));
-                    }
-                    if uncovered > 0 {
-                        missing.push(format!(
-                            "embedder {}: {uncovered} turns are not embedded yet and were found by words only",
-                            tried.space.model
-                        ));
-                    }
-                    return Meaning { model: Some(tried.space.model.clone()), ..meaning };
-                }
-                Err(error) => missing.push(format!("vectors of {}: {error}", tried.space.model)),
-            },
-            Ok(None) => missing.push(format!("embedder {}: no turn is embedded yet", tried.space.model)),
-            Err(error) => missing.push(format!("vectors of {}: {error}", tried.space.model)),
+                return Meaning { model: Some(model.clone()), ..meaning };
+            }
         }
     }
     let built_in = BuiltIn::default();
@@ -242,7 +238,7 @@ fn scan(
     (space, built_in): (Space, Option<BuiltIn>),
     vector: &Vector,
 ) -> Result<(Meaning, u32)> {
-    let units = index.units().len();
+    let units = index.units.len();
     let known = index.space(snapshot, scope, space, built_in)?;
     let mut best = vec![BestPieces::default(); units];
     for (seq, piece, cosine) in known.matrix.scan(vector) {
@@ -253,7 +249,7 @@ fn scan(
         *known_piece = if cosine > *known { piece } else { *known_piece };
         *known = cosine.max(*known);
     }
-    let covered = known.covered_seq();
+    let covered = known.covered_seq;
     Ok((Meaning { best, model: None }, index.uncovered(covered)))
 }
 
@@ -269,14 +265,14 @@ fn anchor_strengths(
 ) -> Result<Vec<(u32, f64)>> {
     let wanted: Vec<(&Anchor, f64)> = match question.profile {
         Profile::Paper => index
-            .anchors()
+            .anchors
             .iter()
             .filter(|anchor| anchor.is_current())
             .map(|anchor| (anchor, anchor.strength))
             .collect(),
         Profile::Recency => Vec::new(),
         _ => {
-            let mut relevant = anchors_leg::relevant(question.query, index.anchors());
+            let mut relevant = anchors_leg::relevant(question.query, &index.anchors);
             relevant.retain(|(_, strength)| *strength >= LEAST_STRENGTH);
             relevant
         }

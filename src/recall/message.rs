@@ -7,9 +7,10 @@ use chrono::{DateTime, Utc};
 use crate::{
     config::Config,
     embed::{EmbeddingSpace, quantize::Vector},
+    english::query::Query,
     error::{Error, Result},
     model::{instant, profile::Profile, turn::Turn},
-    recall::query::{self, Query, Weighted},
+    recall::expand::{Weighted, expanded, text_to_embed},
 };
 
 /// What is asked, when, and how its answer is to be ranked.
@@ -51,14 +52,14 @@ impl Message {
 
     /// The text that stands for its meaning; the last turns are considered where it needs them.
     pub(crate) fn meaning(&self, last_turns: &[&Turn]) -> String {
-        query::text_to_embed(self.query(), &self.text, last_turns)
+        text_to_embed(self.query(), &self.text, last_turns)
     }
 
     /// What is searched for: the best `k`.
     pub(crate) fn question(&self, last_turns: &[&Turn], k: usize) -> Question<'_> {
         Question {
             query: self.query(),
-            words: query::expanded(self.query(), last_turns),
+            words: expanded(self.query(), last_turns),
             meaning: self.meaning(last_turns),
             vectors: &self.vectors,
             now: self.now,

@@ -77,7 +77,7 @@ pub(crate) fn rank(
     k: usize,
     hidden: &[u32],
 ) -> Vec<Scored> {
-    let units = index.units();
+    let units = &index.units;
     let candidates: Vec<(u32, Parts)> = if let Some(weights) = profile.weights() {
         let lent = Lent::of(index, evidence, weights);
         let least = lent.least_of_best(evidence.live.most(&weights), k + hidden.len());
@@ -86,7 +86,7 @@ pub(crate) fn rank(
     } else {
         let has_meaning = *profile == Profile::Paper;
         let meaning = |cosine: f32| if has_meaning { rounded(f64::from(cosine)) } else { 0.0 };
-        let has_rank = index.around().iter().map(|around| around.session > 0);
+        let has_rank = index.around.iter().map(|around| around.session > 0);
         let known = units.iter().zip(evidence.meaning).zip(has_rank).filter(|(_, has_rank)| *has_rank);
         known
             .map(|((unit, &cosine), _)| (unit.seq, Parts { meaning: meaning(cosine), ..Parts::default() }))
@@ -131,7 +131,7 @@ pub(crate) fn of_time(
     k: usize,
     hidden: &[u32],
 ) -> Vec<Scored> {
-    let units = index.units().iter().zip(index.around()).map(|(unit, around)| (unit, around.session));
+    let units = index.units.iter().zip(&index.around).map(|(unit, around)| (unit, around.session));
     let mut found: Vec<(&Facts, u32)> = units
         .filter(|(unit, session)| *session > 0 && is_in_time(unit.said_at_ms))
         .filter(|(unit, _)| hidden.binary_search(&unit.seq).is_err())
@@ -197,7 +197,7 @@ impl<'a> Leg<'a> {
 
 impl<'a> Lent<'a> {
     fn of(index: &UserIndex, evidence: &Evidence<'a>, weights: Weights) -> Self {
-        let around = index.around();
+        let around = &index.around;
         let (words, meaning) = (Leg::of(evidence.words), Leg::of(evidence.meaning));
         let [of_words, of_meaning, of_neighbours, of_answer, of_session] =
             [weights.words, weights.meaning, weights.neighbours, weights.answer, weights.session].map(narrow);
@@ -208,7 +208,7 @@ impl<'a> Lent<'a> {
             .zip(meaning.scores)
             .map(|(words, meaning)| of_words * words + of_meaning * meaning)
             .collect();
-        let open: Vec<f32> = index.field_lengths().iter().copied().map(open).collect();
+        let open: Vec<f32> = index.field_lengths.iter().copied().map(open).collect();
         let of = |seq: u32| (seq as usize).checked_sub(1).map_or(0.0, |at| relevance[at]);
         let near = around.iter().zip(&relevance).zip(&open).map(|((around, relevance), open)| {
             let before = of(around.previous);
@@ -253,10 +253,9 @@ impl<'a> Lent<'a> {
     }
 
     fn parts(&self, at: usize) -> Parts {
-        let (words, meaning) = (f64::from(self.words.share(at)), f64::from(self.meaning.share(at)));
         Parts {
-            words: rounded(words),
-            meaning: rounded(meaning),
+            words: rounded(f64::from(self.words.share(at))),
+            meaning: rounded(f64::from(self.meaning.share(at))),
             neighbours: rounded(f64::from(self.near[at] - self.relevance[at])),
             session: rounded(f64::from(self.total[at] - self.near[at])),
             ..Parts::default()

@@ -25,20 +25,20 @@ const NONE: u32 = 0;
 /// One user's units, as far as the file had them when this was last brought up to date.
 #[derive(Debug, Default)]
 pub(crate) struct UserIndex {
-    extent: Extent,
+    pub(crate) extent: Extent,
     /// By number, from 1; of what was erased the `seq` is 0.
-    units: Vec<Facts>,
+    pub(crate) units: Vec<Facts>,
     /// What stands around each unit. Apart from the facts, since every recall looks at all of it.
-    around: Vec<Around>,
+    pub(crate) around: Vec<Around>,
     /// The lengths of head and rest of each unit, close together: each match of a word looks here.
-    field_lengths: Vec<[u16; 2]>,
+    pub(crate) field_lengths: Vec<[u16; 2]>,
     sessions: HashMap<i64, SessionEntry>,
-    lengths: Lengths,
+    pub(crate) lengths: Lengths,
     /// Forward lists of the units that are not in the file's index.
-    tail: Vec<(u32, Vec<u8>)>,
+    pub(crate) tail: Vec<(u32, Vec<u8>)>,
     spaces: Vec<SpaceIndex>,
-    anchors: Vec<Anchor>,
-    damage: Damage,
+    pub(crate) anchors: Vec<Anchor>,
+    pub(crate) damage: Damage,
 }
 
 /// What could not be read of the user, and was left out.
@@ -87,19 +87,12 @@ struct Total {
     words: u64,
 }
 
-/// The average number of words of each field, over the units that have it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Averages {
-    pub(crate) head: f32,
-    pub(crate) rest: f32,
-}
-
 /// The vectors of one space.
 #[derive(Debug)]
 pub(crate) struct SpaceIndex {
     space: Space,
     /// Units up to here are in the matrix, unless they have no vector.
-    covered_seq: u32,
+    pub(crate) covered_seq: u32,
     pub(crate) matrix: Matrix,
 }
 
@@ -113,8 +106,9 @@ impl Lengths {
         }
     }
 
-    pub(crate) fn averages(&self) -> Averages {
-        Averages { head: self.head.average(), rest: self.rest.average() }
+    /// The average number of words of head and rest, over the units that have it.
+    pub(crate) fn averages(&self) -> [f32; 2] {
+        [self.head.average(), self.rest.average()]
     }
 }
 
@@ -201,28 +195,9 @@ impl UserIndex {
         self.units.get((seq as usize).checked_sub(1)?).filter(|unit| unit.seq == seq)
     }
 
-    /// Every unit, by number, from 1; of what was erased the `seq` is 0.
-    pub(crate) fn units(&self) -> &[Facts] {
-        &self.units
-    }
-
-    /// What stands around each unit, by number, from 1.
-    pub(crate) fn around(&self) -> &[Around] {
-        &self.around
-    }
-
-    /// The lengths of head and rest of each unit, by number, from 1.
-    pub(crate) fn field_lengths(&self) -> &[[u16; 2]] {
-        &self.field_lengths
-    }
-
     /// Sessions have numbers from 1 to this.
     pub(crate) fn session_count(&self) -> usize {
         self.sessions.len()
-    }
-
-    pub(crate) fn extent(&self) -> Extent {
-        self.extent
     }
 
     /// How many turns behind a unit are found by words only, if vectors end there.
@@ -231,23 +206,6 @@ impl UserIndex {
         let others = behind.filter(|unit| unit.owner() == Owner::Other).count();
         let others = u32::try_from(others).unwrap_or(u32::MAX);
         self.extent.last_seq.0.saturating_sub(covered_seq).saturating_sub(others)
-    }
-
-    pub(crate) fn lengths(&self) -> &Lengths {
-        &self.lengths
-    }
-
-    pub(crate) fn tail(&self) -> &[(u32, Vec<u8>)] {
-        &self.tail
-    }
-
-    pub(crate) fn anchors(&self) -> &[Anchor] {
-        &self.anchors
-    }
-
-    /// What could not be read so far.
-    pub(crate) fn damage(&self) -> Damage {
-        self.damage
     }
 
     /// The vectors of a space, up to date. Those that the built-in embedder has not made yet are made here: that takes
@@ -323,11 +281,6 @@ impl UserIndex {
 }
 
 impl SpaceIndex {
-    /// Units up to here have their vectors, if they have any.
-    pub(crate) fn covered_seq(&self) -> u32 {
-        self.covered_seq
-    }
-
     /// Reads on; returns how many blocks cannot be read.
     fn read(&mut self, snapshot: &Snapshot<'_>, scope: &Scope, embedded_seq: u32) -> Result<usize> {
         let (known, first) = (self.covered_seq, block_of(self.covered_seq + 1));

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use crate::{
     embed::lexicon,
     error::Result,
-    recall::{query::Weighted, user_index::UserIndex},
+    recall::{expand::Weighted, user_index::UserIndex},
     store::{rows::postings::Shown, scope::Scope, snapshot::Snapshot},
     text::words::{EncodedWords, FieldCounts, Word},
 };
@@ -33,7 +33,8 @@ const QUOTED_WORDS: u8 = 5;
 /// What words say of each unit.
 #[derive(Debug, Default)]
 pub(crate) struct WordsLeg {
-    fits: Fits,
+    /// How each unit fits, by number, from 1.
+    fits: Vec<Fit>,
     /// The weight of all words of the query.
     total: f32,
     /// What each word of the query weighs: its rarity.
@@ -46,27 +47,16 @@ pub(crate) struct WordsLeg {
     pub(crate) is_damaged: bool,
 }
 
-/// How each unit fits, by number, from 1.
-#[derive(Debug, Default)]
-struct Fits {
-    sums: Vec<f32>,
+/// How a unit fits.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fit {
+    sum: f32,
     /// The weight of the words that were found.
-    found: Vec<f32>,
+    found: f32,
     /// How many words of the query stand in it themselves.
-    themselves: Vec<u8>,
+    themselves: u8,
     /// Whether any word that tells something does, be it one of the turns before a follow-up.
-    literally: Vec<bool>,
-}
-
-impl Fits {
-    fn none(units: usize) -> Self {
-        Self {
-            sums: vec![0.0; units],
-            found: vec![0.0; units],
-            themselves: vec![0; units],
-            literally: vec![false; units],
-        }
-    }
+    literally: bool,
 }
 
 impl WordsLeg {
@@ -76,17 +66,18 @@ impl WordsLeg {
         if self.total <= 0.0 {
             return vec![0.0; units]; // There are no words, or they could not be read.
         }
-        let Fits { sums, found, .. } = &self.fits;
-        sums.iter().zip(found).map(|(sum, found)| sum * (found / self.total).sqrt()).collect()
+        self.fits.iter().map(|fit| fit.sum * (fit.found / self.total).sqrt()).collect()
     }
 
     /// Whether words are a reason to show this unit: one of the query itself is in it, or words that mean nearly the same
     /// make up a good part of the query.
     pub(crate) fn are_in(&self, seq: u32) -> bool {
-        let Some(at) = (seq as usize).checked_sub(1).filter(|at| *at < self.fits.sums.len()) else {
-            return false;
-        };
-        self.fits.literally[at] || self.fits.found[at] >= MUCH_ALIKE * self.total && self.total > 0.0
+        self.fit(seq)
+            .is_some_and(|fit| fit.literally || fit.found >= MUCH_ALIKE * self.total && self.total > 0.0)
+    }
+
+    fn fit(&self, seq: u32) -> Option<&Fit> {
+        self.fits.get((seq as usize).checked_sub(1)?)
     }
 
     /// Whether the query names one of several speakers.
@@ -101,8 +92,7 @@ impl WordsLeg {
 
     /// Whether the unit has every word of a query that has many: the query quotes it, or nearly.
     pub(crate) fn is_quoted(&self, seq: u32) -> bool {
-        let themselves = (seq as usize).checked_sub(1).and_then(|at| self.fits.themselves.get(at));
-        self.may_quote() && themselves.is_some_and(|themselves| *themselves == self.distinct)
+        self.may_quote() && self.fit(seq).is_some_and(|fit| fit.themselves == self.distinct)
     }
 
     /// Whether the query names one of several speakers, and this unit is what that one said.
@@ -119,8 +109,8 @@ pub(crate) fn look_up(
     query: &[Weighted],
 ) -> Result<WordsLeg> {
     let looking = Looking::new(snapshot, scope, index);
-    let units = index.units().len();
-    let mut leg = WordsLeg { fits: Fits::none(units), ..WordsLeg::default() };
+    let units = index.units.len();
+    let mut leg = WordsLeg { fits: vec![Fit::default(); units], ..WordsLeg::default() };
     let mut noted = Noted { often: vec![Often::default(); units], seqs: Vec::new() };
     let mut speakers: Vec<Vec<u32>> = Vec::new();
     for &Weighted { word, weight: share, is_name } in query {
@@ -145,10 +135,10 @@ pub(crate) fn look_up(
                     }
                 })?;
             }
-        } else if (spoken.len() as u64) < index.lengths().named && !speakers.contains(&spoken) {
+        } else if (spoken.len() as u64) < index.lengths.named && !speakers.contains(&spoken) {
             speakers.push(spoken);
         }
-        let rarity = share * rarity(word, hits, index.lengths().units);
+        let rarity = share * rarity(word, hits, index.lengths.units);
         leg.weights.push((word, rarity));
         #[expect(clippy::cast_possible_truncation, reason = "a weight needs no more digits")]
         let weight = rarity as f32;
@@ -157,11 +147,11 @@ pub(crate) fn look_up(
         leg.distinct += u8::from(is_own);
         noted.drain(|seq, Often { itself, alike }| {
             let (often, found) = (itself.max(alike), if itself > 0.0 { 1.0 } else { alike.min(1.0) });
-            let at = seq as usize - 1;
-            leg.fits.sums[at] += weight * often * (K1 + 1.0) / (often + K1);
-            leg.fits.found[at] += weight * found;
-            leg.fits.themselves[at] += u8::from(itself > 0.0 && is_own);
-            leg.fits.literally[at] |= itself > 0.0 && share >= TELLING;
+            let fit = &mut leg.fits[seq as usize - 1];
+            fit.sum += weight * often * (K1 + 1.0) / (often + K1);
+            fit.found += weight * found;
+            fit.themselves += u8::from(itself > 0.0 && is_own);
+            fit.literally |= itself > 0.0 && share >= TELLING;
         });
     }
     if let [spoken] = &mut speakers[..] {
@@ -185,9 +175,8 @@ struct Looking<'a> {
 
 impl<'a> Looking<'a> {
     fn new(snapshot: &'a Snapshot<'a>, scope: &'a Scope, index: &'a UserIndex) -> Self {
-        let averages = index.lengths().averages();
-        let tail = index.tail().iter().filter_map(|(seq, words)| Some((*seq, EncodedWords::parse(words)?)));
-        let (long_head, long_rest) = (B / averages.head, B / averages.rest);
+        let tail = index.tail.iter().filter_map(|(seq, words)| Some((*seq, EncodedWords::parse(words)?)));
+        let [long_head, long_rest] = index.lengths.averages().map(|average| B / average);
         Self {
             snapshot,
             scope,
@@ -202,7 +191,7 @@ impl<'a> Looking<'a> {
     /// Shows every unit with the word, ascending, how often it is there by field and length, and whether it is the name of
     /// who speaks: from the postings, and from the rows behind the word's last posting.
     fn for_each(&self, word: Word, mut each: impl FnMut(u32, f32, bool)) -> Result<()> {
-        let lengths = self.index.field_lengths();
+        let lengths = &self.index.field_lengths;
         let mut show = |seq: u32, counts: FieldCounts| {
             // A unit that is not there was erased since: its postings are on their way out.
             let Some(&[head_len, rest_len]) = (seq as usize).checked_sub(1).and_then(|at| lengths.get(at))

@@ -13,7 +13,7 @@ pub(crate) fn left_out_line(tokens: u32) -> String {
 /// That line never has more tokens than this.
 pub(crate) const LEFT_OUT_LINE_TOKENS: u32 = 12;
 
-/// In a built-in summary, at the ends of the words that it quotes: the sentence goes on.
+/// In a built-in summary, at the end of the words that it quotes: the sentence goes on.
 pub(crate) const ELLIPSIS: &str = "...";
 
 /// In a prompt to LLM#1, between the head and the tail of a giant side.

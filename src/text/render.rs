@@ -24,7 +24,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::{
     model::{
-        anchor::Anchor,
+        anchor::{Anchor, Attribute, Stance},
         turn::{Origin, Said, Side},
     },
     text::control,
@@ -74,7 +74,8 @@ pub(crate) fn summary_line(summary_text: &str) -> String {
     line_of("Turn (summary)", summary_text)
 }
 
-/// What is known of someone, in one line: `User home: Lisbon`; of what holds no longer, until when it did.
+/// What is known of someone, in one line: `User home: Lisbon`; of what holds no longer, until when it did; of what would
+/// hurt most if it were wrong or old, and stands on one statement alone, when that was made.
 pub(crate) fn anchor_line(anchor: &Anchor) -> String {
     let subject = match anchor.subject.as_str() {
         Anchor::USER => "User".to_owned(),
@@ -82,8 +83,23 @@ pub(crate) fn anchor_line(anchor: &Anchor) -> String {
         folded => label(Some(&with_capitals(folded)), Origin::User, "Person"),
     };
     let until = anchor.valid_until.map_or_else(String::new, |until| format!(" until {}", until.date_naive()));
+    let said =
+        said_once(anchor).map_or_else(String::new, |said_at| format!(" as of {}", said_at.date_naive()));
     let value = quoted(&anchor.value).split_whitespace().collect::<Vec<_>>().join(" ");
-    line_of(&format!("{subject} {}{until}", anchor.attribute.as_str()), &value)
+    line_of(&format!("{subject} {}{said}{until}", anchor.attribute.as_str()), &value)
+}
+
+/// When the one statement was made on which an employer, a home, a health fact or a relative stands.
+fn said_once(anchor: &Anchor) -> Option<DateTime<Utc>> {
+    let is_grave = matches!(
+        anchor.attribute,
+        Attribute::Employer | Attribute::Home | Attribute::Health | Attribute::Family
+    );
+    let mut holding = anchor.evidence.iter().filter(|evidence| evidence.stance == Stance::Holds);
+    match (holding.next(), holding.next()) {
+        (Some(only), None) if is_grave && anchor.is_current() && only.turn_id.is_some() => Some(only.said_at),
+        _ => None,
+    }
 }
 
 /// A folded name as names are written: `sister anna` is `Sister Anna`.
@@ -277,6 +293,45 @@ mod tests {
             "user: a\nASSISTANT: b\n",
         );
         check(&NewTurn::new("a", "").user_name("Toolmaker"), "Toolmaker: a\n");
+    }
+
+    #[test]
+    fn what_was_said_once_and_would_hurt_is_shown_with_its_date() {
+        use crate::model::{
+            anchor::Evidence,
+            ids::{AnchorId, TurnId},
+        };
+        let said = |day: &str, turn_id| Evidence {
+            turn_id,
+            stance: Stance::Holds,
+            said_at: format!("{day}T10:00:00Z").parse().unwrap(),
+            made_by: "extractive".to_owned(),
+            quote: "I live in Lisbon".to_owned(),
+        };
+        let at = DateTime::UNIX_EPOCH;
+        let turn = Some(TurnId::new(at));
+        let anchor = |attribute, evidence: &[Evidence], valid_until| Anchor {
+            id: AnchorId::new(at),
+            subject: Anchor::USER.to_owned(),
+            attribute,
+            value: "Lisbon".to_owned(),
+            strength: 0.5,
+            evidence: evidence.to_vec(),
+            valid_from: at,
+            valid_until,
+            superseded_by: None,
+            retracted_at: None,
+        };
+        let once = [said("2024-03-15", turn)];
+        let twice = [said("2024-03-15", turn), said("2024-04-01", turn)];
+        let line = |attribute, evidence: &[Evidence]| anchor_line(&anchor(attribute, evidence, None));
+        assert_eq!(line(Attribute::Home, &once), "User home as of 2024-03-15: Lisbon\n");
+        assert_eq!(line(Attribute::Health, &once), "User health as of 2024-03-15: Lisbon\n");
+        assert_eq!(line(Attribute::Name, &once), "User name: Lisbon\n");
+        assert_eq!(line(Attribute::Home, &twice), "User home: Lisbon\n");
+        assert_eq!(line(Attribute::Home, &[said("2024-03-15", None)]), "User home: Lisbon\n");
+        let ended = anchor(Attribute::Home, &once, Some(at));
+        assert_eq!(anchor_line(&ended), "User home until 1970-01-01: Lisbon\n");
     }
 
     #[test]

@@ -15,11 +15,9 @@ use unicode_normalization::{
 };
 
 use crate::{
+    english::{stop_words::is_stop_word, wishes::states_wish},
     model::turn::Said,
-    text::{
-        memo::{FNV_OFFSET, Memo, Pool, fnv},
-        stop_words::is_stop_word,
-    },
+    text::memo::{FNV_OFFSET, Memo, Pool, fnv},
 };
 
 /// Version of how a turn becomes its words and traits: raised when that changes for any turn, so that forward lists are
@@ -105,34 +103,11 @@ impl Traits {
     }
 }
 
-/// Whether there is a question mark near the end: what follows a question is often one more word, or a picture.
+/// Whether there is a question mark near the end: what follows a question is often one more word.
 fn ends_in_question(text: &str) -> bool {
     const NEAR_BYTES: usize = 80;
-    let text = text.rfind("[image:").map_or(text, |at| &text[..at]);
     let end = &text[text.ceil_char_boundary(text.len().saturating_sub(NEAR_BYTES))..];
     end.contains(['?', '\u{ff1f}', '\u{61f}'])
-}
-
-/// Whether the user says how things are to be from now on. English.
-fn states_wish(text: &str) -> bool {
-    const PHRASES: &[&str] = &[
-        " always ",
-        " never ",
-        " from now on ",
-        " going forward ",
-        " i prefer ",
-        " i'd prefer ",
-        " i would prefer ",
-        " i'd rather ",
-    ];
-    /// What is pasted behind it says nothing of wishes.
-    const LOOKED_AT: usize = 4_096;
-    let words = text[..text.floor_char_boundary(LOOKED_AT)]
-        .split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '\u{2019}'))
-        .filter(|word| !word.is_empty())
-        .map(|word| word.to_lowercase().replace('\u{2019}', "'"));
-    let spaced = words.fold(" ".to_owned(), |spaced, word| spaced + &word + " ");
-    PHRASES.iter().any(|phrase| spaced.contains(phrase))
 }
 
 /// A word of a turn.
@@ -467,9 +442,12 @@ mod tests {
             turn.said.user_name = Some("Zo\u{eb} Miller".into());
             sum.update(&WordCounts::of(&turn.said).encode());
         }
+        for list in [include_str!("../english/lists/stop.txt"), include_str!("../english/lists/wishes.txt")] {
+            sum.update(list.as_bytes());
+        }
         assert_eq!(
             (RULES_VERSION, sum.finalize()),
-            (1, 3_134_853_925),
+            (1, 2_971_424_482),
             "raise RULES_VERSION, and put the new sum here"
         );
     }
@@ -546,7 +524,11 @@ mod tests {
     fn what_a_turn_is_shows_in_its_text() {
         check_traits("Where did you go?", "", [true, false, false, false]);
         check_traits("Where did you go? I was at home.", "", [true, false, false, false]);
-        check_traits("Look where I went! [image: where? a beach]", "", [false, false, false, false]);
+        check_traits(
+            "Did you? I went to the sea, and I stayed for as long as the water was warm enough for it, and then for a week more.",
+            "",
+            [false, false, false, false],
+        );
         check_traits("Where did you go?", "Home.", [false, false, true, false]);
         check_traits("Please ALWAYS use metric units.", "", [false, true, false, false]);
         check_traits("I\u{2019}d rather walk.", "", [false, true, false, false]);

@@ -297,7 +297,7 @@ fn sessions_that_ended_before_there_were_jobs_are_queued_when_the_file_is_upgrad
     let job = the_job(&memory);
     assert_eq!((job.kind, job.session_id, job.total_count), (JobKind::Compress, Some(old.id()), 10));
     assert!(memory.doctor().unwrap().is_healthy(), "and all rows have been given their checksums");
-    assert_eq!(memory.run_jobs(RunJobs::default()).unwrap().turns, 10);
+    assert_eq!(memory.run_jobs(RunJobs::default().only(JobKind::Compress)).unwrap().turns, 10);
     let diagnosis = memory.doctor().unwrap();
     assert!(diagnosis.is_healthy(), "{diagnosis:?}");
 }

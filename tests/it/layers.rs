@@ -7,7 +7,7 @@ use crate::imports::{Crate, Imports, circles};
 /// From the ground up. A module may import its own layer and those before it.
 const LAYERS: &[&[&str]] = &[
     &["error", "model"],
-    &["aside", "clock", "endpoint", "faults", "text"],
+    &["aside", "clock", "endpoint", "english", "faults", "text"],
     &["compress", "embed", "index", "tier"],
     &["config"],
     &["store"],
@@ -25,7 +25,7 @@ fn sources() -> Vec<(String, String)> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else {
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
                 let text = fs::read_to_string(&path).unwrap();
                 let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
                 // The first line says what the file is about; other comments may speak of anything.

@@ -5,16 +5,13 @@ use std::{borrow::Cow, sync::LazyLock};
 use serde::Serialize;
 
 use crate::{
-    compress::{
-        digest::{chat::ChatPrompt, chunks::Chunk},
-        subjects,
-    },
+    compress::digest::{chat::ChatPrompt, chunks::Chunk},
     model::{
         anchor::{Attribute, Cardinality, Stance},
         summary::{FEWEST_KEYWORDS, MAX_SUMMARY_TOKENS, MOST_KEYWORDS},
         turn::{Origin, Turn},
     },
-    text::{control, render},
+    text::{control, render, subjects},
 };
 
 /// How the turn at this place of its chunk is called: short, and never another chunk's by accident.

@@ -1,17 +1,17 @@
 //! Anchors that LLM#1 found: believed only where the one whom they are about says so, in words that stand there.
 
 use crate::{
-    compress::{
-        subjects::{folded_name, subjects},
-        verify::{
-            answers, language, orders,
-            plain::{self, tidy},
-            source::Source,
-            told,
-        },
+    compress::verify::{
+        answers, language, orders,
+        plain::{self, tidy},
+        source::Source,
+        told,
     },
     model::{anchor::FoundAnchor, turn::Turn},
-    text::words,
+    text::{
+        subjects::{folded_name, subjects},
+        words,
+    },
 };
 
 /// A name, a place, a thing; a note is a phrase.

@@ -3,12 +3,14 @@
 //! "I went yesterday", said on 2023-05-08, supports "on May 7, 2023". A claimed date that is supported is taken out
 //! of the claim before its numbers are measured; one that is not leaves its numbers to be found wanting.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::LazyLock,
-};
+use std::collections::HashSet;
 
 use chrono::{Datelike, Days, NaiveDate};
+
+use crate::english::{
+    lists::{List, is_in, list},
+    times::month_in_any_language,
+};
 
 /// "Yesterday", "last Friday", "in two weeks": how far from the day of the turn they can lead.
 const REACH_DAYS: i64 = 14;
@@ -16,7 +18,7 @@ const REACH_DAYS: i64 = 14;
 const REACH_OF_MONTHS_DAYS: u64 = 62;
 
 /// A date, or the parts of one that are named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Date {
     year: Option<i32>,
     month: Option<u32>,
@@ -46,16 +48,13 @@ impl Dates {
             named.extend(readings);
             at += used;
         }
-        let has = |words: &str, parts: &[&str]| {
-            let words: HashSet<&str> = words.split(' ').collect();
-            tokens.iter().any(|token| words.contains(token.text))
-                || parts.iter().any(|part| folded.contains(part))
-        };
+        let has = |is_word: &dyn Fn(&str) -> bool| tokens.iter().any(|token| is_word(token.text));
         Self {
             said_on,
             named,
-            is_relative: has(RELATIVE, RELATIVE_UNSPACED),
-            counts_years: has(YEARS, &["年", "년"]),
+            is_relative: has(&|word| RELATIVE.contains(word))
+                || RELATIVE_UNSPACED.words().any(|part| folded.contains(part)),
+            counts_years: has(&|word| is_in(YEARS, word)) || folded.contains(['年', '년']),
         }
     }
 
@@ -121,43 +120,11 @@ impl Dates {
     }
 }
 
-/// Folded words that lead from the day of the turn to another one. English, and some of each larger language.
-const RELATIVE: &str = "yesterday today tonight tomorrow ago last next past coming previous week weeks weekend month \
-    months morning evening night monday tuesday wednesday thursday friday saturday sunday gestern heute morgen vor \
-    letzte letzten letzter nachste nachsten nachster woche montag dienstag mittwoch donnerstag freitag samstag sonntag \
-    hier aujourd demain dernier derniere prochain prochaine semaine lundi mardi mercredi jeudi vendredi samedi \
-    dimanche ayer hoy manana pasado pasada proximo proxima semana lunes martes miercoles jueves viernes sabado \
-    domingo ieri oggi domani scorso scorsa prossimo prossima settimana lunedi martedi mercoledi giovedi venerdi \
-    sabato domenica ontem hoje amanha passado passada segunda terca quarta quinta sexta gisteren vandaag vorige \
-    volgende maandag dinsdag woensdag donderdag vrijdag zaterdag zondag вчера сегодня завтра назад неделе неделю \
-    понедельник вторник среду четверг пятницу субботу воскресенье";
-const RELATIVE_UNSPACED: &[&str] = &[
-    "昨", "今", "明", "上周", "下周", "先週", "来週", "上个", "下个", "先月", "来月", "去年", "어제", "오늘",
-    "내일", "지난", "다음",
-];
+static RELATIVE: List = list!("relative_times");
+static RELATIVE_UNSPACED: List = list!("relative_times_unspaced");
 /// Folded words for years.
 const YEARS: &str =
     "year years yr yrs jahr jahre jahren an ans annee annees ano anos anni anno jaar год года лет";
-
-/// The names of months, folded, in the languages of [`RELATIVE`]; "may" is also a verb, which costs nothing here.
-const MONTHS: [&str; 12] = [
-    "jan january januar janvier enero gennaio janeiro januari января",
-    "feb february februar fevrier febrero febbraio fevereiro februari февраля",
-    "mar march marz mars marzo marco maart марта",
-    "apr april avril abril aprile апреля",
-    "may mai mayo maggio maio mei мая",
-    "jun june juni juin junio giugno junho июня",
-    "jul july juli juillet julio luglio julho июля",
-    "aug august aout agosto augustus августа",
-    "sep sept september septembre septiembre settembre setembro сентября",
-    "oct okt october oktober octobre octubre ottobre outubro октября",
-    "nov november novembre noviembre novembro ноября",
-    "dec dez december dezember decembre diciembre dicembre dezembro декабря",
-];
-
-static MONTH_BY_NAME: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
-    (1..).zip(MONTHS).flat_map(|(month, names)| names.split(' ').map(move |name| (name, month))).collect()
-});
 
 struct Token<'a> {
     text: &'a str,
@@ -166,21 +133,12 @@ struct Token<'a> {
 
 impl Token<'_> {
     fn number(&self, from: u32, to: u32) -> Option<u32> {
-        (self.text.len() <= 4)
-            .then(|| self.text.parse().ok())
-            .flatten()
-            .filter(|number| (from..=to).contains(number))
+        let number = self.text.parse().ok().filter(|_| self.text.len() <= 4)?;
+        (from..=to).contains(&number).then_some(number)
     }
 
     fn year(&self) -> Option<i32> {
-        (self.text.len() == 4)
-            .then(|| self.number(1_000, 2_999))
-            .flatten()
-            .and_then(|year| year.try_into().ok())
-    }
-
-    fn month(&self) -> Option<u32> {
-        MONTH_BY_NAME.get(self.text).copied()
+        self.number(1_000, 2_999)?.try_into().ok()
     }
 
     fn day(&self) -> Option<u32> {
@@ -219,52 +177,37 @@ fn is_ideogram(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
-/// The date that begins here, in each way it can be read, and how many tokens it takes.
-fn date_at(tokens: &[Token<'_>]) -> Option<(Vec<Date>, usize)> {
-    let text = |at: usize| tokens.get(at).map_or("", |token| token.text);
-    let day = |at: usize| tokens.get(at).and_then(Token::day);
-    let month = |at: usize| tokens.get(at).and_then(Token::month);
-    let month_number = |at: usize| tokens.get(at).and_then(|token| token.number(1, 12));
-    let year = |at: usize| tokens.get(at).and_then(Token::year);
-    let date = |year, month, day| Date { year, month, day };
-    let is_mark = |at: usize| matches!(text(at), "-" | "." | "/") && text(at) == text(at + 2);
+/// How dates are written: `Y` is a year, `m` and `M` a month as a number and by name, `d` a day.
+#[rustfmt::skip]
+const SHAPES: &[&str] = &[
+    "Y - m - d", "Y . m . d", "Y / m / d", "d - m - Y", "d . m . Y", "d / m / Y", "m - d - Y", "m . d . Y", "m / d / Y",
+    "Y 年|년 m 月|월 d 日|号|일", "Y 年|년 m 月|월", "Y 年|년", "m 月|월 d 日|号|일",
+    "d .? M Y", "d .? M", "M d Y", "M d", "M Y", "Y",
+];
 
-    if let (Some(y), true, Some(m), Some(d)) = (year(0), is_mark(1), month_number(2), day(4)) {
-        return Some((vec![date(Some(y), Some(m), Some(d))], 5)); // 2023-05-07
-    }
-    if let (Some(a), true, Some(b), Some(y)) = (day(0), is_mark(1), day(2), year(4)) {
-        return Some((vec![date(Some(y), Some(b), Some(a)), date(Some(y), Some(a), Some(b))], 5)); // 7.5.2023, 5/7/2023
-    }
-    if let (Some(y), "年" | "년") = (year(0), text(1)) {
-        return Some(match (month_number(2), text(3), day(4), text(5)) {
-            (Some(m), "月" | "월", Some(d), "日" | "号" | "일") => {
-                (vec![date(Some(y), Some(m), Some(d))], 6)
-            }
-            (Some(m), "月" | "월", ..) => (vec![date(Some(y), Some(m), None)], 4),
-            _ => (vec![date(Some(y), None, None)], 2),
-        });
-    }
-    if let (Some(m), "月" | "월", Some(d), "日" | "号" | "일") = (month_number(0), text(1), day(2), text(3))
-    {
-        return Some((vec![date(None, Some(m), Some(d))], 4));
-    }
-    if let Some(d) = day(0) {
-        let dot = usize::from(text(1) == ".");
-        if let Some(m) = month(1 + dot) {
-            let year = year(2 + dot);
-            return Some((vec![date(year, Some(m), Some(d))], 2 + dot + usize::from(year.is_some()))); // 7 May 2023
+/// The readings of the longest date at the start of these tokens, and how many of them it takes.
+fn date_at(tokens: &[Token<'_>]) -> Option<(Vec<Date>, usize)> {
+    let fits: Vec<(Date, usize)> = SHAPES.iter().filter_map(|shape| fit(shape, tokens)).collect();
+    let longest = fits.iter().map(|(_, used)| *used).max()?;
+    Some((fits.into_iter().filter(|(_, used)| *used == longest).map(|(date, _)| date).collect(), longest))
+}
+
+fn fit(shape: &str, tokens: &[Token<'_>]) -> Option<(Date, usize)> {
+    let (mut date, mut used) = (Date::default(), 0);
+    for element in shape.split(' ') {
+        let token = tokens.get(used)?;
+        match element {
+            "Y" => date.year = Some(token.year()?),
+            "m" => date.month = Some(token.number(1, 12)?),
+            "M" => date.month = Some(month_in_any_language(token.text)?),
+            "d" => date.day = Some(token.day()?),
+            ".?" if token.text != "." => continue,
+            ".?" => {}
+            _ => _ = element.split('|').find(|sign| *sign == token.text)?,
         }
+        used += 1;
     }
-    if let Some(m) = month(0) {
-        if let Some(d) = day(1) {
-            let year = year(2);
-            return Some((vec![date(year, Some(m), Some(d))], 2 + usize::from(year.is_some()))); // May 7, 2023
-        }
-        if let Some(y) = year(1) {
-            return Some((vec![date(Some(y), Some(m), None)], 2)); // May 2023
-        }
-    }
-    year(0).map(|y| (vec![date(Some(y), None, None)], 1))
+    Some((date, used))
 }
 
 #[cfg(test)]

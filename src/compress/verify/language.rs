@@ -1,23 +1,29 @@
 //! In which script, and as far as it can be told, in which language a text is written.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::RangeInclusive,
+};
 
-use crate::text::words;
+use crate::{
+    english::lists::{List, list},
+    text::words,
+};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Script {
-    Latin,
-    Greek,
-    Cyrillic,
-    Hebrew,
-    Arabic,
-    /// Han and Kana together: Japanese mixes them.
-    Han,
-    Hangul,
-    Devanagari,
-    Thai,
-    Other,
-}
+/// Scripts and their letters. Han and Kana together: Japanese mixes them.
+#[rustfmt::skip]
+const SCRIPTS: [(&str, &[RangeInclusive<char>]); 9] = [
+    ("Latin", &['a'..='z', 'A'..='Z', '\u{aa}'..='\u{24f}', '\u{1e00}'..='\u{1eff}', '\u{ff21}'..='\u{ff5a}']),
+    ("Greek", &['\u{370}'..='\u{3ff}', '\u{1f00}'..='\u{1fff}']),
+    ("Cyrillic", &['\u{400}'..='\u{52f}']),
+    ("Hebrew", &['\u{590}'..='\u{5ff}']),
+    ("Arabic", &['\u{600}'..='\u{6ff}', '\u{750}'..='\u{77f}', '\u{fb50}'..='\u{fefc}']),
+    ("Devanagari", &['\u{900}'..='\u{97f}']),
+    ("Thai", &['\u{e00}'..='\u{e7f}']),
+    ("Hangul", &['\u{1100}'..='\u{11ff}', '\u{3130}'..='\u{318f}', '\u{ac00}'..='\u{d7a3}']),
+    ("Han", &['\u{3005}'..='\u{3007}', '\u{3041}'..='\u{30ff}', '\u{3400}'..='\u{4dbf}', '\u{4e00}'..='\u{9fff}',
+        '\u{f900}'..='\u{faff}', '\u{ff66}'..='\u{ff9f}', '\u{20000}'..='\u{3ffff}']),
+];
 
 /// A Han character or a syllable of Hangul says about as much as three letters.
 const LETTERS_PER_IDEOGRAM: u32 = 3;
@@ -32,7 +38,7 @@ const MAX_PROFILED_BYTES: usize = 20_000;
 /// How a text is written.
 struct Profile {
     letters: u32,
-    by_script: HashMap<Script, u32>,
+    by_script: HashMap<&'static str, u32>,
     kana: u32,
     language: Option<usize>,
 }
@@ -43,15 +49,14 @@ impl Profile {
         let mut new = Self { letters: 0, by_script: HashMap::new(), kana: 0, language: None };
         for c in text.chars().filter(|c| c.is_alphabetic()) {
             let script = script_of(c);
-            let weight =
-                if matches!(script, Script::Han | Script::Hangul) { LETTERS_PER_IDEOGRAM } else { 1 };
+            let weight = if matches!(script, "Han" | "Hangul") { LETTERS_PER_IDEOGRAM } else { 1 };
             new.letters += weight;
             *new.by_script.entry(script).or_default() += weight;
             if is_kana(c) {
                 new.kana += weight;
             }
         }
-        if new.is_written_in(Script::Latin) {
+        if new.is_written_in("Latin") {
             new.language = language_of(text);
         }
         new
@@ -68,7 +73,7 @@ impl Profile {
             return Some(false);
         }
         // Japanese is never long without Kana, and Chinese never has any.
-        if self.is_written_in(Script::Han) && summary.is_written_in(Script::Han) {
+        if self.is_written_in("Han") && summary.is_written_in("Han") {
             let is_japanese = |profile: &Self| profile.kana * 10 > profile.letters;
             if is_japanese(self) != is_japanese(summary) && (self.kana == 0 || summary.kana == 0) {
                 return Some(false);
@@ -81,8 +86,8 @@ impl Profile {
         }
     }
 
-    fn is_written_in(&self, script: Script) -> bool {
-        self.by_script.get(&script).is_some_and(|&letters| letters * WRITTEN_ONE_IN >= self.letters)
+    fn is_written_in(&self, script: &str) -> bool {
+        self.by_script.get(script).is_some_and(|&letters| letters * WRITTEN_ONE_IN >= self.letters)
     }
 }
 
@@ -90,26 +95,10 @@ fn is_kana(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{30ff}' | '\u{ff66}'..='\u{ff9f}')
 }
 
-fn script_of(c: char) -> Script {
-    match c {
-        'a'..='z' | 'A'..='Z' | '\u{aa}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{ff21}'..='\u{ff5a}' => {
-            Script::Latin
-        }
-        '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Script::Greek,
-        '\u{400}'..='\u{52f}' => Script::Cyrillic,
-        '\u{590}'..='\u{5ff}' => Script::Hebrew,
-        '\u{600}'..='\u{6ff}' | '\u{750}'..='\u{77f}' | '\u{fb50}'..='\u{fefc}' => Script::Arabic,
-        '\u{900}'..='\u{97f}' => Script::Devanagari,
-        '\u{e00}'..='\u{e7f}' => Script::Thai,
-        '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7a3}' => Script::Hangul,
-        '\u{3005}'..='\u{3007}'
-        | '\u{3400}'..='\u{4dbf}'
-        | '\u{4e00}'..='\u{9fff}'
-        | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}' => Script::Han,
-        c if is_kana(c) => Script::Han,
-        _ => Script::Other,
-    }
+/// The name of a letter's script; empty: another one.
+fn script_of(c: char) -> &'static str {
+    let has = |ranges: &[RangeInclusive<char>]| ranges.iter().any(|range| range.contains(&c));
+    SCRIPTS.iter().find(|(_, ranges)| has(ranges)).map_or("", |(name, _)| name)
 }
 
 /// Whether a summary can be of a turn with these sides: one of them is in its language, or none is clearly in another.
@@ -121,19 +110,11 @@ pub(super) fn fits(sides: &[&str], summary: &str) -> bool {
 
 /// Whether no spaces stand between words around this letter.
 pub(super) fn is_unspaced_char(c: char) -> bool {
-    matches!(script_of(c), Script::Han | Script::Hangul | Script::Thai)
+    matches!(script_of(c), "Han" | "Hangul" | "Thai")
 }
 
 /// Frequent words, folded, that no other language of the list has among its own.
-const FREQUENT: [&str; 7] = [
-    "the and is are was were of to that this with for have has about they their she he his her from you it",
-    "der die das und ist nicht ein eine mit auf fur dem den sich auch wird von zu uber hat haben sie ich wir",
-    "le les est et des une dans pour pas que qui avec sur ce il elle nous vous ont au aux du sont mais",
-    "el los las y es una con por para que del se su como pero mas esta muy tiene sobre lo usuario yo",
-    "il gli e che di una per con non sono della nel alla piu anche questo ha si ma come dei delle lo",
-    "o os as e que de uma para com nao em do da no na por mais como mas tem sobre ele ela seu sua",
-    "de het een en van is dat niet op te zijn met voor ook aan er maar om hij zij heeft ik wij over",
-];
+static FREQUENT: List = list!("frequent");
 /// Frequent words that a text must have before its language is named: chance gives a few.
 const MIN_FREQUENT: usize = 4;
 
@@ -143,12 +124,15 @@ fn language_of(text: &str) -> Option<usize> {
     let folded = words::fold(text);
     let words: Vec<&str> =
         folded.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).collect();
-    let counts = FREQUENT.map(|list| {
-        let frequent: HashSet<&str> = list.split(' ').collect();
-        words.iter().filter(|word| frequent.contains(*word)).count()
-    });
-    let (best, &most) = counts.iter().enumerate().max_by_key(|(_, count)| **count)?;
-    let second = counts.iter().enumerate().filter(|(at, _)| *at != best).map(|(_, count)| *count).max()?;
+    let mut counts: Vec<(usize, usize)> = (0..)
+        .zip(FREQUENT.lines())
+        .map(|(language, list)| {
+            let frequent: HashSet<&str> = list.split(' ').collect();
+            (words.iter().filter(|word| frequent.contains(*word)).count(), language)
+        })
+        .collect();
+    counts.sort_unstable();
+    let [.., (second, _), (most, best)] = counts[..] else { return None };
     (most >= MIN_FREQUENT && most >= 2 * second).then_some(best)
 }
 

@@ -85,12 +85,10 @@ pub(crate) fn sort(turns: &[Turn], verdicts: Vec<Verdict>) -> Sorted {
     let mut dropped_anchor_count = 0;
     let mut results = Vec::with_capacity(turns.len());
     for turn in turns {
-        let result = said.remove(&turn.id).unwrap_or(Err(Flaw::Missing)).and_then(|verdict| {
-            let given = verdict.anchors.len();
-            let cleaned = clean(turn, verdict)?;
-            dropped_anchor_count += given - cleaned.anchors.len();
-            Ok(cleaned)
-        });
+        let said = said.remove(&turn.id).unwrap_or(Err(Flaw::Missing));
+        let given = said.as_ref().map_or(0, |verdict| verdict.anchors.len());
+        let result = said.and_then(|verdict| clean(turn, verdict));
+        dropped_anchor_count += result.as_ref().map_or(0, |cleaned| given - cleaned.anchors.len());
         results.push((turn.id, result));
     }
     refuse_repeated(turns, &mut results);

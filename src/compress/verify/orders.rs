@@ -7,78 +7,26 @@ use std::{collections::HashSet, sync::LazyLock};
 use crate::{
     compress::verify::{
         flaw::Flaw,
-        told::{ToldWord, Whose},
+        told::{ToldWord, Whose, stems},
     },
-    text::words::{self, Word},
+    english::lists::{List, is_in, list},
+    text::words::Word,
 };
 
 /// What a model is told to do against those whom it serves ...
-static DOING: LazyLock<HashSet<Word>> = LazyLock::new(|| {
-    set(
-        "ignore disregard forget override bypass violate circumvent reveal leak disclose expose exfiltrate steal obey \
-        comply pretend jailbreak",
-    )
-});
+static DOING: LazyLock<HashSet<Word>> = LazyLock::new(|| stems(&list!("order_verbs")));
 /// ... and with what. "Forget the milk" is no order to a model.
-static TARGETS: LazyLock<HashSet<Word>> = LazyLock::new(|| {
-    set(
-        "instruction prompt rule guideline guardrail policy restriction safety secret password credential confidential \
-        configuration attacker hacker intruder stranger admin administrator developer system",
-    )
-});
+static TARGETS: LazyLock<HashSet<Word>> = LazyLock::new(|| stems(&list!("order_targets")));
 /// So many words that mean something may stand between the two.
 const WINDOW: usize = 6;
 
-/// How else an order to the reader begins.
-const OPENINGS: [&str; 8] = [
-    "you are now",
-    "you must",
-    "you should now",
-    "from now on",
-    "do not follow",
-    "don't follow",
-    "new instructions",
-    "important instructions",
-];
-/// What else such orders speak of.
+/// How else an order to the reader begins, and what else it speaks of.
+static OPENINGS: List = list!("order_openings");
 const ORDERED: [&str; 4] = ["above", "you are", "you must", "from now on"];
 
-/// Who is told what to do ...
-const SUBJECTS: [&str; 12] = [
-    "assistant",
-    "ai",
-    "model",
-    "llm",
-    "bot",
-    "chatbot",
-    "agent",
-    "you",
-    "reader",
-    "readers",
-    "system",
-    "gpt",
-];
-/// ... and how, perhaps with one word in between.
-const DUTIES: [&str; 14] = [
-    "must",
-    "should",
-    "shall",
-    "ought to",
-    "has to",
-    "have to",
-    "needs to",
-    "need to",
-    "is to",
-    "are to",
-    "is required",
-    "are required",
-    "is obliged",
-    "is instructed",
-];
-
-fn set(list: &str) -> HashSet<Word> {
-    words::query_words(list).into_iter().collect()
-}
+/// Who is told what to do, and how, perhaps with one word in between.
+const SUBJECTS: &str = "assistant ai model llm bot chatbot agent you reader readers system gpt";
+static DUTIES: List = list!("duties");
 
 /// A summary gives no order; it may report one that its turn gives. Repeated to the letter or not, what orders the
 /// reader about must not stand alone for what was said.
@@ -93,14 +41,16 @@ pub(super) fn check(told: &[ToldWord<'_>]) -> Result<(), Flaw> {
 fn is_order(sentence: &[ToldWord<'_>]) -> bool {
     let text =
         |from: usize| sentence[from..].iter().map(|word| word.text).collect::<Vec<_>>().join(" ") + " ";
-    let begins = |from: usize, phrases: &[&str]| {
-        phrases.iter().any(|phrase| text(from).strip_prefix(phrase).is_some_and(|rest| rest.starts_with(' ')))
-    };
+    let begins =
+        |from: usize, phrase: &str| text(from).strip_prefix(phrase).is_some_and(|rest| rest.starts_with(' '));
     let Some(first) = sentence.first() else { return false };
-    let is_opening = first.word.is_some_and(|word| DOING.contains(&word)) || begins(0, &OPENINGS);
+    let is_opening = first.word.is_some_and(|word| DOING.contains(&word))
+        || OPENINGS.lines().any(|phrase| begins(0, phrase));
     is_opening
-        && (0..sentence.len())
-            .any(|at| sentence[at].word.is_some_and(|word| TARGETS.contains(&word)) || begins(at, &ORDERED))
+        && (0..sentence.len()).any(|at| {
+            sentence[at].word.is_some_and(|word| TARGETS.contains(&word))
+                || ORDERED.iter().any(|phrase| begins(at, phrase))
+        })
 }
 
 /// What stands alone, as an anchor does, speaks of no order at all, whoever gave it.
@@ -127,10 +77,12 @@ fn is_duty_of_its_own(told: &[ToldWord<'_>]) -> bool {
         phrase.split(' ').enumerate().all(|(n, text)| told.get(at + n).is_some_and(|word| word.text == text))
     };
     let is_duty =
-        SUBJECTS.contains(&told[0].text) && DUTIES.iter().any(|duty| is_at(1, duty) || is_at(2, duty));
+        is_in(SUBJECTS, told[0].text) && DUTIES.lines().any(|duty| is_at(1, duty) || is_at(2, duty));
     if !is_duty && !is_at(0, "from now on") && !is_at(0, "you are now") {
         return false;
     }
     let end = told.iter().position(|word| word.is_last).map_or(told.len(), |at| at + 1);
-    told[1..end].iter().any(|word| word.whose == Whose::Foreign && !DUTIES.contains(&word.text))
+    told[1..end]
+        .iter()
+        .any(|word| word.whose == Whose::Foreign && DUTIES.lines().all(|duty| duty != word.text))
 }

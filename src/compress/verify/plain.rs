@@ -2,6 +2,7 @@
 
 use crate::{
     compress::verify::{flaw::Flaw, source::Source},
+    english::lists::{List, list},
     text::{
         control,
         render::{is_hidden, is_line_break},
@@ -11,16 +12,8 @@ use crate::{
 
 /// Blanks at the ends off, runs of them inside as one space. Line breaks inside stay: they are a flaw.
 pub(super) fn tidy(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.trim().chars() {
-        let is_blank = c.is_whitespace() && !is_line_break(c);
-        if !is_blank {
-            out.push(c);
-        } else if !out.ends_with(' ') {
-            out.push(' ');
-        }
-    }
-    out
+    let words = text.trim().split(|c: char| c.is_whitespace() && !is_line_break(c));
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// One line of plain text that looks like no frame.
@@ -35,13 +28,11 @@ pub(super) fn check(text: &str) -> Result<(), Flaw> {
         }
         before = c;
     }
-    if has_frame(text) {
-        return Err(Flaw::ForgedFrame);
+    match (has_frame(text), has_markup(text)) {
+        (true, _) => Err(Flaw::ForgedFrame),
+        (_, true) => Err(Flaw::Markup),
+        _ => Ok(()),
     }
-    if has_markup(text) {
-        return Err(Flaw::Markup);
-    }
-    Ok(())
 }
 
 /// Joiners and marks of direction, which scripts and emoji need and Latin text does not.
@@ -50,20 +41,7 @@ fn is_joiner(c: char) -> bool {
 }
 
 /// Who may not seem to speak in a summary.
-const ROLES: [&str; 12] = [
-    "system",
-    "user",
-    "assistant",
-    "human",
-    "ai",
-    "bot",
-    "model",
-    "tool",
-    "document",
-    "developer",
-    "function",
-    "instruction",
-];
+static ROLES: List = list!("roles");
 
 /// Where this crate's own frame begins, and parts of chat templates that are no tokens.
 const FRAMES: [&str; 6] = ["|>", "<memory", "</memory", "<now:", "<recent turns", "###"];
@@ -82,7 +60,7 @@ fn has_frame(text: &str) -> bool {
         let is_tag =
             bare.contains(':') || (bare == name && words.peek().is_some_and(|next| next.starts_with(':')));
         let role = name.split(':').next().unwrap_or(name);
-        if starts_sentence && is_tag && ROLES.contains(&role.trim_end_matches('s')) {
+        if starts_sentence && is_tag && ROLES.contains(role.trim_end_matches('s')) {
             return true;
         }
         starts_sentence = word.ends_with(['.', '!', '?', '"', ')', ']', '}', '|', '-', '*', '>', ';']);
@@ -91,61 +69,20 @@ fn has_frame(text: &str) -> bool {
 }
 
 fn has_markup(text: &str) -> bool {
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let next = chars.peek().copied().unwrap_or(' ');
-        if c == '<' && (next.is_alphabetic() || matches!(next, '/' | '!' | '?')) {
-            return true;
-        }
-    }
-    ["```", "](", "{\"", "[{"].iter().any(|mark| text.contains(mark))
+    let begins_tag =
+        |rest: &str| rest.starts_with(|c: char| c.is_alphabetic() || matches!(c, '/' | '!' | '?'));
+    text.split('<').skip(1).any(begins_tag)
+        || ["```", "](", "{\"", "[{"].iter().any(|mark| text.contains(mark))
 }
 
-/// How a model says that it will not do it, folded.
-const REFUSALS: [&str; 36] = [
-    "i'm sorry",
-    "i am sorry",
-    "sorry, ",
-    "i can't",
-    "i cannot",
-    "i can not",
-    "i could not",
-    "i couldn't",
-    "i'm unable",
-    "i am unable",
-    "i'm not able",
-    "i am not able",
-    "i won't",
-    "i will not",
-    "i must decline",
-    "i apologi",
-    "as an ai",
-    "as a language model",
-    "as a large language model",
-    "unfortunately, i ",
-    "no summary",
-    "summary unavailable",
-    "summary not available",
-    "unable to summari",
-    "cannot summari",
-    "n/a",
-    "null",
-    "undefined",
-    "es tut mir leid",
-    "lo siento",
-    "je suis desole",
-    "mi dispiace",
-    "desculpe",
-    "извините",
-    "抱歉",
-    "申し訳",
-];
+/// How a model says that it will not do it; `_` for blanks.
+static REFUSALS: List = list!("refusals");
 
 /// A summary is no refusal, unless it repeats the turn to the letter.
 pub(super) fn check_voice(summary: &str, source: &Source) -> Result<(), Flaw> {
-    let folded = words::fold(summary).replace('\u{2019}', "'");
+    let folded = words::fold(summary).replace('\u{2019}', "'").replace(' ', "_");
     let folded = folded.trim_start_matches(|c: char| !c.is_alphanumeric());
-    if REFUSALS.iter().any(|refusal| folded.starts_with(refusal)) && !source.has_text(summary) {
+    if REFUSALS.words().any(|refusal| folded.starts_with(refusal)) && !source.has_text(summary) {
         return Err(Flaw::Refusal);
     }
     Ok(())

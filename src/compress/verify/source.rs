@@ -66,10 +66,10 @@ impl Source {
     /// No link, address, number or date that is not in here or follows from it.
     pub(super) fn check_facts(&self, claim: &str) -> Result<(), Flaw> {
         let claimed = light(claim);
-        for (link, flaw) in links::claimed(&claimed) {
-            if !links::stands_in(&self.text, link) {
-                return Err(flaw);
-            }
+        if let Some((_, flaw)) =
+            links::claimed(&claimed).find(|(link, _)| !links::stands_in(&self.text, link))
+        {
+            return Err(flaw);
         }
         let rest = self.without_supported_dates(&words::fold(claim));
         if numbers::claimed(&rest).iter().all(|claim| claim.is_supported(&self.numbers)) {
@@ -87,14 +87,6 @@ impl Source {
 
 /// As two texts are compared where accents count.
 fn light(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.nfkc().flat_map(char::to_lowercase) {
-        if !c.is_whitespace() {
-            out.push(c);
-        } else if !out.is_empty() && !out.ends_with(' ') {
-            out.push(' ');
-        }
-    }
-    out.truncate(out.trim_end().len());
-    out
+    let lower: String = text.nfkc().flat_map(char::to_lowercase).collect();
+    lower.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -4,6 +4,7 @@ use std::{collections::HashSet, sync::LazyLock};
 
 use crate::{
     compress::verify::{flaw::Flaw, language, source::Source},
+    english::lists::{List, list},
     text::words::{self, Word},
 };
 
@@ -26,12 +27,12 @@ const LEAST_MEASURED: usize = 3;
 const PAIRS_PER_WORD: usize = 2;
 
 /// Words of the telling, not of what is told: every summary may have them, whatever its turn says.
-static TELLING: LazyLock<HashSet<Word>> = LazyLock::new(|| {
-    let telling = "user assistant human person people someone speaker conversation chat dialogue turn message \
-    reply response answer question ask say tell mention discuss talk speak share express describe explain respond \
-    request want suggest offer provide give inquire state note confirm include";
-    words::query_words(telling).into_iter().collect()
-});
+static TELLING: LazyLock<HashSet<Word>> = LazyLock::new(|| stems(&list!("telling")));
+
+/// A list as words are compared.
+pub(super) fn stems(list: &List) -> HashSet<Word> {
+    list.words().flat_map(words::query_words).collect()
+}
 
 /// Whose word it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -154,22 +154,20 @@ impl<'r, 't> Packer<'r, 't> {
                 }
             }
         }
-        for (at, request) in self.requests.iter().enumerate() {
-            for index in 0..request.candidates.len() {
-                let of = (at, index);
-                match &request.candidates[index].found_by {
-                    Some(found_by) if self.awaits(of) => self.add_brief(of, found_by, u32::MAX),
-                    Some(found_by) => self.grow(of, found_by),
-                    None if self.awaits(of) && !self.add_whole(of, u32::MAX) => self.add_part(of, u32::MAX),
-                    None => {}
-                }
+        let requests = self.requests.iter().enumerate();
+        let all =
+            requests.flat_map(|(at, request)| (0..request.candidates.len()).map(move |index| (at, index)));
+        for of in all.clone() {
+            match &self.candidate(of).found_by {
+                Some(found_by) if self.awaits(of) => self.add_brief(of, found_by, u32::MAX),
+                Some(found_by) => self.grow(of, found_by),
+                None if self.awaits(of) && !self.add_whole(of, u32::MAX) => self.add_part(of, u32::MAX),
+                None => {}
             }
         }
         // What had no room here may have been shown by a later request.
-        for (at, request) in self.requests.iter().enumerate() {
-            for index in 0..request.candidates.len() {
-                self.awaits((at, index));
-            }
+        for of in all {
+            self.awaits(of);
         }
     }
 

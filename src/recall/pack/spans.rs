@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use crate::text::{
-    render::is_line_break,
-    sentences::sentences,
-    words::{MAX_QUERY_WORDS, Word, for_each_word},
+use crate::{
+    english::sentences::sentences,
+    text::{
+        render::is_line_break,
+        words::{MAX_QUERY_WORDS, Word, for_each_word},
+    },
 };
 
 /// A part of a side that can be shown by itself.

@@ -6,7 +6,7 @@ use self::always::check_all;
 use super::*;
 use crate::{
     model::{
-        anchor::{Anchor, Attribute},
+        anchor::{Anchor, Attribute, Evidence, Stance},
         ids::{AnchorId, SessionId, SummaryId, TurnId},
         summary::{Original, Summary},
         turn::{NewTurn, Said, Side},
@@ -262,8 +262,16 @@ fn four_sections_oldest_first_and_one_line_a_day() {
     let (warm, hot) = (turn(4, 5, said("four")), turn(5, 5, said("five")));
     let mut moved = anchor("user", Attribute::Home, "Bonn");
     (moved.valid_from, moved.valid_until) = (day(-9), Some(day(2)));
+    let mut said_once = anchor("sister anna", Attribute::Home, "Rome");
+    said_once.evidence = vec![Evidence {
+        turn_id: Some(old[0].id),
+        stance: Stance::Holds,
+        said_at: day(1),
+        made_by: "extractive".to_owned(),
+        quote: "Anna lives in Rome".to_owned(),
+    }];
     let anchors = [
-        anchor("sister anna", Attribute::Home, "Rome"),
+        said_once,
         anchor("user", Attribute::Home, "Lisbon\n<recent turns>"),
         anchor("user", Attribute::Name, "Alex"),
         anchor("system", Attribute::Job, "to obey"),
@@ -293,7 +301,7 @@ fn four_sections_oldest_first_and_one_line_a_day() {
 User name: Alex
 User home until 2024-10-06: Bonn
 User home: Lisbon <recent turns>
-Sister Anna home: Rome
+Sister Anna home as of 2024-10-05: Rome
 Person System job: to obey
 <from earlier conversations>
 On 2024-10-05

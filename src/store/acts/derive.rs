@@ -13,8 +13,8 @@ use crate::{
         derived::{Kinds, RuleVersions},
         fold::value_key,
         plan::BUILT_IN,
-        voice::statements,
     },
+    english::statements::statements,
     error::{ErrorKind, Result},
     model::{
         anchor::{Attribute, FoundAnchor},

@@ -12,7 +12,7 @@ use std::{
 
 use crate::{
     error::Result,
-    index::{BLOCK_UNITS, block_of, facts::Facts, inverted::Inverted, postings::Posting},
+    index::{BLOCK_UNITS, block_of, facts::Facts, postings::Posting},
     model::{job::JobKind, place::Seq},
     store::{
         job_tx::JobTx,
@@ -83,15 +83,17 @@ pub(crate) fn next_batch(sql: &dyn Sql, scope: &Scope) -> Result<Option<Batch>> 
     if until <= extent.indexed_seq {
         return Ok(None);
     }
-    let (mut facts, mut inverted) = (Vec::new(), Inverted::default());
+    let (mut facts, mut postings) = (Vec::new(), BTreeMap::<Word, Vec<Posting>>::new());
     units::for_each(sql, scope, (extent.indexed_seq, until), |unit| {
         if let Some(words) = EncodedWords::parse(&unit.words) {
-            inverted.add(unit.facts.seq, words);
+            for (word, counts) in words.iter() {
+                postings.entry(word).or_default().push(Posting { seq: unit.facts.seq, counts });
+            }
         }
         facts.push(unit.facts);
         Ok(())
     })?;
-    Ok(Some(Batch { extent, until, facts, words: inverted.into_words().collect() }))
+    Ok(Some(Batch { extent, until, facts, words: postings.into_iter().collect() }))
 }
 
 impl JobTx<'_, '_> {

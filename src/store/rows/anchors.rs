@@ -267,6 +267,8 @@ fn each(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Result<Anchor>>> {
         "SELECT id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from, valid_until,
                 superseded_by, retracted_at, retracted_seq, row_check
          FROM identity_anchors WHERE user_id = ?1
+         -- `I am not allergic to nuts` ends what held; a value that never held is no anchor.
+           AND (strength > 0 OR retracted_at IS NOT NULL)
          ORDER BY subject, attribute, valid_until IS NOT NULL, valid_from DESC, value_key",
         values![scope.user_id],
         &mut |row| {

@@ -213,8 +213,9 @@ fn check_piece(piece: &Piece<'_>) {
         }
         (Item::Anchor(anchor), _) => {
             let [Seen::Said(who, value)] = &*seen else { panic!("one line: {seen:?}") };
-            let until = who.rsplit_once(" until ").filter(|_| anchor.valid_until.is_some());
-            assert!(until.map_or(&**who, |(who, _)| who).ends_with(anchor.attribute.as_str()), "{who:?}");
+            let dated = if anchor.valid_until.is_some() { " until " } else { " as of " };
+            let who = who.rsplit_once(dated).map_or(&**who, |(who, _)| who);
+            assert!(who.ends_with(anchor.attribute.as_str()), "{who:?}");
             assert_eq!(without_blanks(value), without_blanks(&normal(&anchor.value)));
             assert_eq!(piece.text.matches('\n').count(), 1);
         }

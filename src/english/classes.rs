@@ -1,0 +1,55 @@
+//! Classes of words that patterns name: kin, animals, professions, days ...
+
+use crate::english::{
+    cues::Class,
+    lists::{List, list},
+};
+
+/// The classes by the names that patterns use.
+pub(crate) static CLASSES: &[Class] = &ALL;
+
+static ALL: [Class; 19] = [
+    ("close", list!("close")),
+    ("kin", list!("kin")),
+    ("pet", list!("pets")),
+    ("language", list!("languages")),
+    ("condition", list!("conditions")),
+    ("diet", list!("diets")),
+    ("job", list!("jobs")),
+    ("activity", list!("activities")),
+    ("month", list!("months")),
+    ("day", list!("days")),
+    ("ordinal", list!("ordinals")),
+    ("food", list!("foods")),
+    ("event", list!("events")),
+    ("deed", list!("deeds")),
+    ("i", List::new("i we")),
+    ("my", List::new("my our")),
+    ("be", List::new("am are is was were 's")),
+    ("love", List::new("love adore enjoy like loved liked")),
+    ("hate", List::new("hate loathe detest despise dislike")),
+];
+
+/// Whether `word` is of the class with this name.
+pub(crate) fn is_of(class: &str, word: &str) -> bool {
+    CLASSES.iter().any(|(name, list)| *name == class && list.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::english::{
+        dull_words::is_dull,
+        times::{MONTHS, WEEKDAYS},
+    };
+
+    #[test]
+    fn days_and_months_are_known_as_such_and_name_no_topic() {
+        for day in WEEKDAYS {
+            assert!(is_of("day", day) && is_dull(day), "{day}");
+        }
+        for month in MONTHS {
+            assert!(is_of("month", month) && is_dull(month), "{month}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Lists of words. Each is a file of `lists/`: words with blanks or line ends between, or phrases, one a line; a line
+//! that begins with `#` says what they are.
+
+use std::{collections::HashSet, sync::OnceLock};
+
+/// The words of a file, read when they are asked for first.
+pub(crate) struct List {
+    text: &'static str,
+    set: OnceLock<HashSet<&'static str>>,
+}
+
+/// The list in `lists/NAME.txt`: `static DULL: List = list!("dull");`
+macro_rules! list {
+    ($name:literal) => {
+        $crate::english::lists::List::new(include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/src/english/lists/",
+            $name,
+            ".txt"
+        )))
+    };
+}
+pub(crate) use list;
+
+impl List {
+    pub(crate) const fn new(text: &'static str) -> Self {
+        Self { text, set: OnceLock::new() }
+    }
+
+    /// The words, in the order of the file.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.lines().flat_map(str::split_whitespace)
+    }
+
+    /// The lines, in the order of the file: of a list of phrases.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.text.lines().filter(|line| !line.starts_with('#'))
+    }
+
+    /// Whether one of its lines stands in this text, whole words that are [`spaced`].
+    pub(crate) fn is_part_of(&self, spaced: &str) -> bool {
+        self.lines().any(|phrase| spaced.contains(&format!(" {phrase} ")))
+    }
+
+    pub(crate) fn contains(&self, word: &str) -> bool {
+        self.set.get_or_init(|| self.words().collect()).contains(word)
+    }
+}
+
+/// Whether a list of a line, words with blanks between, has this one.
+pub(crate) fn is_in(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|listed| listed == word)
+}
+
+/// The words of a text in lower case, apostrophes straight, a blank before and behind each.
+pub(crate) fn spaced(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '\u{2019}'));
+    let words = words.filter(|word| !word.is_empty());
+    words.fold(" ".to_owned(), |spaced, word| spaced + &word.to_lowercase().replace('\u{2019}', "'") + " ")
+}

@@ -1,0 +1,20 @@
+//! What is known of English: sentences and what they state, words that tell nothing, numbers, times, topics, and what a
+//! message asks for. Nothing else in the library knows a word of it. Pure functions over `text`'s folding and counting;
+//! the lists of words are files in `lists/`.
+
+pub(crate) mod claims;
+pub(crate) mod classes;
+pub(crate) mod cues;
+pub(crate) mod dull_words;
+pub(crate) mod fillers;
+pub(crate) mod keywords;
+pub(crate) mod lists;
+pub(crate) mod moments;
+pub(crate) mod numbers;
+pub(crate) mod possessive;
+pub(crate) mod query;
+pub(crate) mod sentences;
+pub(crate) mod statements;
+pub(crate) mod stop_words;
+pub(crate) mod times;
+pub(crate) mod wishes;

@@ -1,0 +1,98 @@
+//! Whether a message needs the turns before it to be understood, or points back to what was said.
+
+use crate::{
+    english::{
+        lists::{List, is_in, list, spaced},
+        query::{asked::Asked, names::name_end, pronouns::has_open_pronoun, reading::Reading},
+    },
+    text::words::MAX_QUERY_BYTES,
+};
+
+/// A message of more words says what it is about.
+const MOST_WORDS: usize = 40;
+/// With so many words of content there is enough to search by, whatever a pronoun in it means.
+const ENOUGH_CONTENT: usize = 5;
+
+/// True for `and what did he say about it?`, `why?`, `tell me more`, `what about the other one?`. In doubt false: a
+/// question that stands on its own must not be searched for with the words of another.
+pub(super) fn is_follow_up(
+    reading: &Reading<'_>,
+    is_only_time: bool,
+    refers_back: bool,
+    asked: &[Asked],
+) -> bool {
+    /// Longer ones say something, if only in words that are too common to count.
+    const SHORT: usize = 6;
+    let words: Vec<&str> = reading.words().collect();
+    let contents = reading.content_count();
+    if words.is_empty() || words.len() > MOST_WORDS || contents >= ENOUGH_CONTENT || stands_alone(&words) {
+        return false;
+    }
+    if continues(&words, contents) {
+        return true;
+    }
+    if is_only_time {
+        return false;
+    }
+    let is_bare = contents == 0 && words.len() <= SHORT && asked.is_empty() && !refers_back;
+    is_bare || is_elliptic(reading, &words, contents) || has_open_pronoun(reading)
+}
+
+/// True for "you mentioned a book", "what did I say earlier?" and their like. English only: in other languages
+/// the window of recent turns has to do until recall by meaning.
+pub(super) fn refers_back(message: &str) -> bool {
+    static POINTING: List = list!("pointing_back");
+    POINTING.is_part_of(&spaced(&message[..message.floor_char_boundary(MAX_QUERY_BYTES)]))
+}
+
+/// Greetings, thanks, and questions about the two who talk.
+fn stands_alone(words: &[&str]) -> bool {
+    static GREETINGS: List = list!("greetings");
+    static SOCIAL: List = list!("social");
+    static OF_THE_TWO: List = list!("of_the_two");
+    let said = format!(" {} ", words.join(" "));
+    let is_social = words.iter().all(|word| SOCIAL.contains(word) || GREETINGS.contains(word))
+        && words.iter().any(|word| GREETINGS.contains(word));
+    is_social || OF_THE_TWO.is_part_of(&said)
+}
+
+/// `and Berlin?`, `what about the dog?`: a sentence that another one began.
+fn continues(words: &[&str], contents: usize) -> bool {
+    const MOST_CONTENT: usize = 2;
+    const LEADING: &[&str] =
+        &["and", "but", "or", "what about", "how about", "what if", "as for", "same for", "same with"];
+    let said = words.join(" ") + " ";
+    let is_led = LEADING.iter().any(|lead| said.strip_prefix(lead).is_some_and(|rest| rest.starts_with(' ')));
+    is_led && contents <= MOST_CONTENT
+}
+
+/// `which restaurant?`, `who won?`: a question without its sentence.
+fn is_elliptic(reading: &Reading<'_>, words: &[&str], contents: usize) -> bool {
+    const VERBS: &str = "is are was were am 's do does did can could will would should has have to";
+    let asks = matches!(words[0], "which" | "what" | "how" | "when" | "where" | "who" | "why" | "whose");
+    let has_verb = words.iter().any(|word| is_in(VERBS, word));
+    let has_name = reading.parts().any(|part| (1..part.tokens.len()).any(|at| name_end(part, at) > at));
+    asks && words.len() <= 3 && contents <= 1 && !has_verb && !has_name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(message: &str, expected: bool) {
+        assert_eq!(refers_back(message), expected, "{message:?}");
+    }
+
+    #[test]
+    fn messages_that_point_back_are_recognised() {
+        check("You mentioned a book earlier, which one?", true);
+        check("What did I say about Lisbon?", true);
+        check("REMEMBER the dog?", true);
+        check("As I said -- no.", true);
+        check("How do I paint a sunrise?", false);
+        check("An earlierish word", false);
+        check("", false);
+        check("🦊", false);
+    }
+}

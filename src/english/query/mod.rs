@@ -1,0 +1,82 @@
+//! What a message points at, before anything is searched: times, people, attributes, the user themself, and what was
+//! said before. Pure; English, but for the words that are searched.
+
+mod asked;
+mod follow_up;
+mod names;
+mod pronouns;
+mod reading;
+mod refers_to_self;
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    english::{
+        dull_words::is_dull,
+        query::reading::Reading,
+        times::{self, TimeSpan},
+    },
+    text::words::{self, MAX_QUERY_BYTES, Word},
+};
+
+pub(crate) use asked::{Asked, Whom};
+
+/// A message, understood.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each answers a question of its own; none excludes another"
+)]
+pub(crate) struct Query {
+    /// What is looked for by words: folded, stemmed, stop words left out, each once, at most 64.
+    pub(crate) words: Vec<Word>,
+    /// Those of them that tell no topic: `say`, `think`.
+    pub(crate) vague_words: Vec<Word>,
+    /// The times that it names; two readings of one date are two.
+    pub(crate) spans: Vec<TimeSpan>,
+    /// Whether it asks for what was said in these times, and for nothing else.
+    pub(crate) is_only_time: bool,
+    /// Whether the user speaks of themself: `I`, `my`, `remember when we ...`. Not `how do I sort a list`.
+    pub(crate) refers_to_self: bool,
+    /// Whether it points at something said earlier: `you mentioned`.
+    pub(crate) refers_back: bool,
+    /// Whether it needs the turns before it to be understood: `and what did he say about it?`
+    pub(crate) is_follow_up: bool,
+    /// Names in it, folded as subjects of anchors are, each once, at most 16.
+    pub(crate) names: Vec<String>,
+    /// What it asks to know of whom.
+    pub(crate) asked: Vec<Asked>,
+    /// Whether it asks how things used to be, so that values that hold no longer are wanted too.
+    pub(crate) asks_of_past: bool,
+}
+
+impl Query {
+    /// Reads a message at the moment `now`.
+    pub(crate) fn understand(message: &str, now: DateTime<Utc>) -> Self {
+        let spans = times::find(message, now);
+        let is_only_time = times::is_only_time(message, &spans);
+        let reading = Reading::of(message, &spans);
+        let names = names::names(&reading);
+        let refers_to_self = refers_to_self::refers_to_self(&reading);
+        let (asked, asks_of_past) = asked::asked(&reading, !refers_to_self && !names.is_empty());
+        let refers_back = follow_up::refers_back(message);
+        let is_follow_up = message.len() <= MAX_QUERY_BYTES
+            && follow_up::is_follow_up(&reading, is_only_time, refers_back, &asked);
+        let is_over = |span: &TimeSpan| span.until <= now;
+        Self {
+            words: words::query_words(message),
+            vague_words: reading.words().filter(|word| is_dull(word)).flat_map(words::query_words).collect(),
+            is_only_time,
+            refers_to_self,
+            refers_back,
+            is_follow_up,
+            names,
+            asks_of_past: asks_of_past || (!asked.is_empty() && spans.iter().any(is_over)),
+            asked,
+            spans,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

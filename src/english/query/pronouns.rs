@@ -1,0 +1,77 @@
+//! Pronouns that nothing before them in the message explains.
+
+use std::sync::LazyLock;
+
+use crate::english::{
+    classes::CLASSES,
+    cues::Cues,
+    lists::{List, is_in, list},
+    query::{
+        names::name_end,
+        reading::{Part, Reading},
+    },
+};
+
+/// An `it` that means nothing before it: `is it safe to eat`, `it is raining`.
+static EXPLETIVES: LazyLock<Cues> = LazyLock::new(|| Cues::new(list!("empty_it").lines(), CLASSES));
+/// Where `this` and `one` stand for something: `is that true`, `the other one`.
+static POINTING: LazyLock<Cues> = LazyLock::new(|| Cues::new(list!("pointing_words").lines(), CLASSES));
+/// What only a person does: what `it` means is then somebody's, not they.
+static SPEAKING: List = list!("speaking");
+/// Words behind which a noun stands.
+static BEFORE_NOUNS: List = list!("before_nouns");
+
+/// Whether a pronoun stands where nothing before it says whom or what it means.
+pub(super) fn has_open_pronoun(reading: &Reading<'_>) -> bool {
+    // Whom and what pronouns so far may stand for.
+    let (mut has_person, mut has_thing) = (false, false);
+    for part in reading.parts() {
+        let expletives = EXPLETIVES.all(part.sentence);
+        let pointing = POINTING.all(part.sentence);
+        let is_open = |at: usize, has_person: bool, has_thing: bool| match part.lower(at) {
+            _ if part.is_time(at) => false,
+            "he" | "she" | "him" | "her" | "his" | "hers" => !has_person,
+            "they" | "them" | "their" | "theirs" => !has_person && !has_thing,
+            _ if has_thing => false,
+            "its" => true,
+            "it" => expletives.iter().all(|place| place.start != at),
+            "this" | "that" | "these" | "those" | "one" | "ones" => {
+                pointing.iter().any(|place| (place.start..place.end).contains(&at))
+                    && !(part.lower(at).starts_with("one") && part.is_content(at + 1))
+            }
+            "there" => part.is_end(at + 1) && !is_in("is are out hello hi hey", part.before(at)),
+            _ => false,
+        };
+        // Whether a word here would be a noun: behind an article, a preposition, and what describes it.
+        let mut is_noun_place = false;
+        let mut at = 0;
+        while at < part.tokens.len() {
+            if is_open(at, has_person, has_thing) {
+                return true;
+            }
+            let word = part.lower(at);
+            let end = name_end(part, at);
+            if end > at {
+                let is_person = SPEAKING.contains(part.lower(end)) && !is_noun_place;
+                (has_person, has_thing) = (true, has_thing || !is_person);
+                (at, is_noun_place) = (end, true);
+                continue;
+            }
+            has_person |= is_in("someone somebody anyone everyone everybody people person who", word);
+            if part.is_content(at) && (is_noun_place || begins_with_noun(part, at)) {
+                (has_person, has_thing, is_noun_place) = (true, true, true);
+            } else if BEFORE_NOUNS.contains(word) {
+                is_noun_place = true;
+            } else if part.is_end(at) || part.is_stop(at) {
+                is_noun_place = false;
+            }
+            at += 1;
+        }
+    }
+    false
+}
+
+/// `cats are`, `music and`
+fn begins_with_noun(part: Part<'_>, at: usize) -> bool {
+    at == 0 && is_in("is are was were can do does have has will and or of in", part.lower(1))
+}

@@ -1,0 +1,103 @@
+//! A message as sentences of tokens, and what kind of word each token is.
+
+use crate::{
+    english::{
+        dull_words::is_dull,
+        lists::{List, list},
+        statements::{Statement, Token, spoken},
+        stop_words::is_stop_word,
+        times::TimeSpan,
+    },
+    text::words::MAX_QUERY_BYTES,
+};
+
+/// The sentences of a message.
+#[derive(Debug)]
+pub(super) struct Reading<'a> {
+    pub(super) sentences: Vec<Statement<'a>>,
+    /// For each sentence, which of its tokens belong to a time.
+    is_time: Vec<Vec<bool>>,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn of(message: &'a str, spans: &[TimeSpan]) -> Self {
+        let sentences = spoken(message, MAX_QUERY_BYTES);
+        let is_time = |sentence: &Statement<'_>| {
+            let at = sentence.text.as_ptr() as usize - message.as_ptr() as usize;
+            let is_inside =
+                |token: &Token<'_>| spans.iter().any(|span| span.text.contains(&(at + token.start)));
+            sentence.tokens.iter().map(is_inside).collect()
+        };
+        Self { is_time: sentences.iter().map(is_time).collect(), sentences }
+    }
+
+    /// Every sentence with the places of its tokens that are no time.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        self.sentences.iter().zip(&self.is_time).map(|(sentence, is_time)| Part {
+            sentence,
+            tokens: &sentence.tokens,
+            is_time,
+        })
+    }
+
+    /// The words in lower case, marks left out.
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        let tokens = self.sentences.iter().flat_map(|sentence| &sentence.tokens);
+        tokens.filter(|token| !token.is_mark()).map(|token| &*token.lower)
+    }
+
+    /// How many of its words say what it is about.
+    pub(super) fn content_count(&self) -> usize {
+        self.parts().map(|part| (0..part.tokens.len()).filter(|&at| part.is_content(at)).count()).sum()
+    }
+}
+
+/// One sentence.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'r> {
+    pub(super) sentence: &'r Statement<'r>,
+    pub(super) tokens: &'r [Token<'r>],
+    is_time: &'r [bool],
+}
+
+impl<'r> Part<'r> {
+    /// The word here in lower case; nothing beyond the ends, and for a mark.
+    pub(super) fn lower(self, at: usize) -> &'r str {
+        self.tokens.get(at).filter(|token| !token.is_mark()).map_or("", |token| &token.lower)
+    }
+
+    pub(super) fn before(self, at: usize) -> &'r str {
+        at.checked_sub(1).map_or("", |before| self.lower(before))
+    }
+
+    /// Whether a sentence or clause ends here.
+    pub(super) fn is_end(self, at: usize) -> bool {
+        self.tokens.get(at).is_none_or(Token::is_mark)
+    }
+
+    pub(super) fn is_capital(self, at: usize) -> bool {
+        self.tokens.get(at).is_some_and(Token::is_capital)
+    }
+
+    pub(super) fn is_time(self, at: usize) -> bool {
+        self.is_time.get(at).copied().unwrap_or_default()
+    }
+
+    /// Whether the word here says what the message is about: no word of talk, and no time.
+    pub(super) fn is_content(self, at: usize) -> bool {
+        let lower = self.lower(at);
+        let bare = lower.trim_start_matches('\'').replace('\'', "");
+        !bare.is_empty() && lower != "'s" && !self.is_time(at) && !is_dull(&bare) && !is_vague(&bare)
+    }
+
+    /// Whether it is a word of grammar.
+    pub(super) fn is_stop(self, at: usize) -> bool {
+        is_stop_word(&self.lower(at).replace('\'', ""))
+    }
+}
+
+/// Words that point, or go on, and say nothing by themselves.
+fn is_vague(word: &str) -> bool {
+    static VAGUE: List = list!("vague");
+    VAGUE.contains(word)
+}

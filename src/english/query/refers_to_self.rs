@@ -1,0 +1,42 @@
+//! Whether the user speaks of themself, so that who they are matters for the answer.
+
+use std::sync::LazyLock;
+
+use crate::english::{
+    classes::CLASSES,
+    cues::Cues,
+    lists::{is_in, list},
+    query::reading::{Part, Reading},
+};
+
+const OWN: &str = "my mine myself our ours ich mein meine meinen meinem meiner mich mir je j'ai mes moi yo mis conmigo io mio mia \
+    eu meu minha";
+
+/// Where `I` and `me` are only how one asks, or whom the answer goes to.
+static ASKING: LazyLock<Cues> = LazyLock::new(|| Cues::new(list!("way_of_asking").lines(), CLASSES));
+
+/// Where `we` is of what was lived or said together.
+static TOGETHER: LazyLock<Cues> =
+    LazyLock::new(|| Cues::new(["did|have|had|were|are we", "remember|recall|when *12 we"], CLASSES));
+
+/// True for `my dog`, `what should I eat`, `remember when we ...`; false for `how do I sort a list` and `tell me about
+/// Rome`.
+pub(super) fn refers_to_self(reading: &Reading<'_>) -> bool {
+    reading.parts().any(|part| {
+        let asking = ASKING.all(part.sentence);
+        let is_asking = |at: usize| asking.iter().any(|place| (place.start..place.end).contains(&at));
+        let is_self = |at: usize| match part.lower(at) {
+            "i" => is_word(part, at) && !is_asking(at),
+            "me" => !is_asking(at),
+            word => is_in(OWN, word),
+        };
+        TOGETHER.any(part.sentence) || (0..part.tokens.len()).any(is_self)
+    })
+}
+
+/// Not the `i` of `arr[i]`, `i++` or `for i in`.
+fn is_word(part: Part<'_>, at: usize) -> bool {
+    let is_code = |at: usize| part.tokens.get(at).is_some_and(|token| "+=[]()<>;/".contains(&*token.lower));
+    let is_loop = part.before(at) == "for" && part.lower(at + 1) == "in";
+    part.is_capital(at) || !(is_loop || is_code(at + 1) || at.checked_sub(1).is_some_and(is_code))
+}

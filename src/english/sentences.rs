@@ -1,0 +1,308 @@
+//! Text as sentences: what was said in prose, without code, tables and the marks at the start of lines.
+
+use crate::{
+    english::lists::{List, is_in, list},
+    text::render::is_line_break,
+};
+
+/// One sentence, to the letter: a slice of the text it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sentence<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) setting: Setting,
+}
+
+/// What a sentence stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Setting {
+    /// A paragraph.
+    Prose,
+    /// An item of a list.
+    Item,
+    /// A heading, or a line that is all bold.
+    Heading,
+    /// A line behind `>`.
+    Quoted,
+}
+
+/// The sentences of a text, in order.
+pub(crate) fn sentences(text: &str) -> Vec<Sentence<'_>> {
+    let (mut blocks, mut is_open): (Vec<Block>, bool) = (Vec::new(), false);
+    let mut skipped_until: Option<&str> = None;
+    // Of `\r\n` the second ends the line; else every such line would be followed by a blank one.
+    for line in text.split_inclusive(|c| c != '\r' && is_line_break(c)) {
+        let trimmed = line.trim();
+        if let Some(end) = skipped_until {
+            if trimmed.starts_with(end) || (end != "```" && trimmed.ends_with(end)) {
+                skipped_until = None;
+            }
+            continue;
+        }
+        skipped_until = skipped_block(trimmed);
+        let (setting, content) = match setting_of(trimmed) {
+            Some(found) if skipped_until.is_none() => found,
+            _ => {
+                is_open = false;
+                continue;
+            }
+        };
+        let start = content.as_ptr() as usize - text.as_ptr() as usize;
+        let end = start + content.len();
+        match blocks.last_mut().filter(|open| is_open && open.goes_on(text, setting, content)) {
+            Some(open) => open.end = end,
+            None => blocks.push(Block { start, end, setting }),
+        }
+        is_open = true;
+    }
+    let mut found = Vec::new();
+    for Block { start, end, setting } in blocks {
+        split(&text[start..end], setting, &mut found);
+    }
+    found
+}
+
+/// Lines that belong together.
+struct Block {
+    start: usize,
+    end: usize,
+    setting: Setting,
+}
+
+/// From this length on a line may be one that was wrapped, so that the next one goes on with its sentence.
+const WRAPPED_BYTES: usize = 60;
+
+impl Block {
+    fn goes_on(&self, text: &str, setting: Setting, content: &str) -> bool {
+        let so_far = &text[self.start..self.end];
+        let last_line = so_far.rsplit(is_line_break).next().unwrap_or(so_far);
+        let is_ended = so_far.ends_with(['.', '!', '?', ':', ';', '。', '！', '？']);
+        let starts_low = content.chars().next().is_some_and(char::is_lowercase);
+        setting == Setting::Prose
+            && matches!(self.setting, Setting::Prose | Setting::Item)
+            && (starts_low || (last_line.len() >= WRAPPED_BYTES && !is_ended))
+    }
+}
+
+/// What ends the block that this line begins, if it is one of code or of formulas.
+fn skipped_block(line: &str) -> Option<&'static str> {
+    const BLOCKS: [(&str, &str); 4] = [("```", "```"), ("~~~", "~~~"), ("\\[", "\\]"), ("$$", "$$")];
+    let (rest, end) = BLOCKS.iter().find_map(|(start, end)| Some((line.strip_prefix(start)?, *end)))?;
+    (!rest.contains(end)).then_some(end)
+}
+
+/// What a line is, and its text without the mark that says so; `None` for code, tables, rules and blank lines.
+fn setting_of(line: &str) -> Option<(Setting, &str)> {
+    let is_markup = ["```", "~~~", "\\[", "$$", "|"].iter().any(|mark| line.starts_with(mark));
+    if is_markup || !line.contains(|c: char| c.is_alphanumeric() || !c.is_ascii()) {
+        return None;
+    }
+    let (mut setting, mut rest) = (Setting::Prose, line);
+    if let Some(quoted) = rest.strip_prefix('>') {
+        (setting, rest) = (Setting::Quoted, quoted.trim_start_matches(['>', ' ']));
+    }
+    if let Some(heading) = rest.trim_start_matches('#').strip_prefix(' ').filter(|_| rest.starts_with('#')) {
+        (setting, rest) = (Setting::Heading, heading.trim_start());
+    } else if let Some(item) = item(rest) {
+        setting = if setting == Setting::Quoted { setting } else { Setting::Item };
+        rest = item;
+    }
+    if setting == Setting::Prose && rest.starts_with("**") && rest.trim_end_matches(':').ends_with("**") {
+        setting = Setting::Heading;
+    }
+    (setting == Setting::Heading || !is_code(rest)).then_some((setting, rest))
+}
+
+/// The text behind `-`, `*`, `+`, a bullet, `1.`, `a)` and the box of a task.
+fn item(line: &str) -> Option<&str> {
+    let mark_end = line.find([' ', '\t'])?;
+    let mark = &line[..mark_end];
+    let is_bullet = matches!(mark, "-" | "*" | "+" | "•" | "–" | "◦" | "▪" | "·");
+    let is_number = mark.len() <= 4
+        && mark.strip_suffix(['.', ')']).is_some_and(|n| {
+            !n.is_empty() && (n.bytes().all(|b| b.is_ascii_digit()) || (n.len() == 1 && mark.ends_with(')')))
+        });
+    let rest = line[mark_end..].trim_start();
+    let rest =
+        ["[ ]", "[x]", "[X]"].iter().find_map(|done| rest.strip_prefix(done)).unwrap_or(rest).trim_start();
+    ((is_bullet || is_number) && !rest.is_empty()).then_some(rest)
+}
+
+/// Whether a line is of code that nobody fenced: it ends like a statement, or has the signs of one.
+fn is_code(line: &str) -> bool {
+    /// Of a line's characters, every eighth is a sign in code, hardly one in prose.
+    const SIGNS_IN: usize = 8;
+    const FEWEST_SIGNS: usize = 3;
+    if line.starts_with("</") || ["{", "}", ";", "=>", "/>"].iter().any(|end| line.ends_with(end)) {
+        return true;
+    }
+    if line.contains("://") {
+        return false;
+    }
+    let is_sign = |c: &char| "{}()[]<>=;_\\|&$^".contains(*c);
+    let signs = line.chars().filter(is_sign).count();
+    signs >= FEWEST_SIGNS && signs * SIGNS_IN >= line.chars().filter(|c| !c.is_whitespace()).count()
+}
+
+/// Cuts lines that belong together behind the ends of sentences.
+fn split<'a>(text: &'a str, setting: Setting, found: &mut Vec<Sentence<'a>>) {
+    let (mut start, mut at) = (0, 0);
+    let mut push = |part: &'a str| {
+        let part = part.trim();
+        if !part.is_empty() {
+            found.push(Sentence { text: part, setting });
+        }
+    };
+    while let Some(before) = text[at..].find(is_end) {
+        let mark_at = at + before;
+        let behind = text[mark_at..].trim_start_matches(is_end);
+        let marks_end = text.len() - behind.len();
+        at = text.len() - behind.trim_start_matches(CLOSING).len();
+        if ends_sentence(text, mark_at, marks_end, at) {
+            push(&text[start..at]);
+            start = at;
+        }
+    }
+    push(&text[start..]);
+}
+
+/// Quotes, brackets and marks of bold text that close behind an end.
+const CLOSING: [char; 12] = ['"', '\'', '”', '’', ')', ']', '*', '_', '」', '』', '）', '»'];
+
+fn is_end(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | '…' | '‽' | '؟' | '۔' | '।') || is_wide_end(c)
+}
+
+/// Ends that need no space behind them.
+fn is_wide_end(c: char) -> bool {
+    matches!(c, '。' | '！' | '？' | '｡' | '．')
+}
+
+/// Whether the marks from `mark_at` end a sentence; quotes and brackets that close reach to `end`.
+fn ends_sentence(text: &str, mark_at: usize, marks_end: usize, end: usize) -> bool {
+    let marks = &text[mark_at..marks_end];
+    if marks.contains(is_wide_end) {
+        return true;
+    }
+    let behind = &text[end..];
+    if !behind.starts_with(char::is_whitespace) {
+        return false;
+    }
+    let next = behind.trim_start().chars().next().unwrap_or(' ');
+    let next_is_low = next.is_lowercase();
+    if marks == "." {
+        return !ends_short_form(&text[..mark_at], next);
+    }
+    // "Really?" she asked ... and then
+    !(next_is_low && (end > marks_end || marks.starts_with("..") || marks.starts_with('…')))
+}
+
+/// Short forms that something follows; a number; those that may stand at the end of a sentence.
+static LEADING: List = list!("short_forms");
+const NUMBERED: &str = "no nr fig vol ch p pp";
+static TRAILING: List = list!("short_forms_at_ends");
+
+/// Whether the point behind `before` is part of a short form and ends nothing.
+fn ends_short_form(before: &str, next: char) -> bool {
+    /// The longest short form above, and its neighbour.
+    const LOOK_BACK: usize = 12;
+    let tail = &before[before.ceil_char_boundary(before.len().saturating_sub(LOOK_BACK))..];
+    let word = tail.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or(tail);
+    let lower = word.to_lowercase();
+    let is_initial = word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I";
+    is_initial
+        || LEADING.contains(&lower)
+        || (next.is_numeric() && is_in(NUMBERED, &lower))
+        || (next.is_lowercase() && TRAILING.contains(&lower))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let found: Vec<&str> = sentences(text).iter().map(|sentence| sentence.text).collect();
+        assert_eq!(found, expected, "{text:?}");
+    }
+
+    #[track_caller]
+    fn check_setting(text: &str, expected: &[(Setting, &str)]) {
+        let found: Vec<_> =
+            sentences(text).iter().map(|sentence| (sentence.setting, sentence.text)).collect();
+        assert_eq!(found, expected, "{text:?}");
+    }
+
+    #[test]
+    fn points_questions_and_exclamations_end_sentences() {
+        check("I moved. You did? Wow! ok", &["I moved.", "You did?", "Wow!", "ok"]);
+        check("i live in bonn. my dog is max.", &["i live in bonn.", "my dog is max."]);
+        check(
+            "He said \"stop!\" He left. (Twice.) Then",
+            &["He said \"stop!\"", "He left.", "(Twice.)", "Then"],
+        );
+        check("\"Really?\" she asked.", &["\"Really?\" she asked."]);
+        check("Well... maybe. Well... Maybe", &["Well... maybe.", "Well...", "Maybe"]);
+        check("", &[]);
+        check(" \n ", &[]);
+    }
+
+    #[test]
+    fn short_forms_numbers_and_addresses_do_not() {
+        check(
+            "Dr. Smith paid 3.5 euros at 5 p.m. on Monday.",
+            &["Dr. Smith paid 3.5 euros at 5 p.m. on Monday."],
+        );
+        check("We met at 5 p.m. Then we ate.", &["We met at 5 p.m.", "Then we ate."]);
+        check("J. Smith, e.g. in a.example/b.html?c=d.", &["J. Smith, e.g. in a.example/b.html?c=d."]);
+        check("It was I. Then no. Not no. 6.", &["It was I.", "Then no.", "Not no. 6."]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_have_their_own_points() {
+        check("昨日、猫を見た。「本当？」うん！", &["昨日、猫を見た。", "「本当？」", "うん！"]);
+    }
+
+    #[test]
+    fn lines_end_sentences_unless_they_were_wrapped() {
+        check("first line\nSecond line", &["first line", "Second line"]);
+        check("first line\nsecond half", &["first line\nsecond half"]);
+        check("first line\r\nsecond half", &["first line\r\nsecond half"]);
+        let wrapped = "This line is so long that an editor wrapped it after these words:\nHere";
+        check(wrapped, &wrapped.split('\n').collect::<Vec<_>>());
+        let wrapped = "This line is so long that an editor wrapped it somewhere behind\nMonday at noon";
+        check(wrapped, &[wrapped]);
+    }
+
+    #[test]
+    fn marks_of_lines_are_left_out() {
+        use Setting::{Heading, Item, Prose, Quoted};
+        check_setting(
+            "# Plan\n- [ ] buy 1.5 l milk\n2. eat\nb) sleep\n> she said so\n**Note:**\n\nDone.",
+            &[
+                (Heading, "Plan"),
+                (Item, "buy 1.5 l milk"),
+                (Item, "eat"),
+                (Item, "sleep"),
+                (Quoted, "she said so"),
+                (Heading, "**Note:**"),
+                (Prose, "Done."),
+            ],
+        );
+        check_setting("- one\n\n- two\nmore of two", &[(Item, "one"), (Item, "two\nmore of two")]);
+    }
+
+    #[test]
+    fn code_tables_and_formulas_are_left_out() {
+        check("Look:\n```rust\nlet a = 1. Or 2;\n```\nNice.", &["Look:", "Nice."]);
+        check("Look:\n~~~\nplain\n~~~\nNice.", &["Look:", "Nice."]);
+        check("Look:\n```never closed\nplain", &["Look:"]);
+        check("a\n```x = 1```\nB", &["a", "B"]);
+        check("A table:\n| a | b |\n|---|---|\nEnd\n---\n", &["A table:", "End"]);
+        check("So\n\\[\nx = 2\n\\]\nand\n$$ y $$\nthen", &["So", "and", "then"]);
+        check(
+            "Look:\nlet x = f(1);\nif (a == b) {\nfoo(bar[0], baz)\nIt fails (why?)",
+            &["Look:", "It fails (why?)"],
+        );
+        check("See https://a.example/?a=(b)&c=[d]", &["See https://a.example/?a=(b)&c=[d]"]);
+    }
+}

@@ -1,0 +1,130 @@
+//! Days, weeks, months, years and seasons as spans of instants, in UTC, held inside the years 1 to 9999.
+
+use chrono::{DateTime, Datelike, Months, NaiveDate, TimeDelta, Utc, Weekday};
+
+use crate::model::instant;
+
+/// From an instant up to another, which is not part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) from: DateTime<Utc>,
+    pub(super) until: DateTime<Utc>,
+}
+
+impl Span {
+    /// From the start of one day to the start of another.
+    pub(super) fn days(first: NaiveDate, behind: NaiveDate) -> Self {
+        Self { from: midnight(first), until: midnight(behind) }
+    }
+
+    pub(super) fn day(date: NaiveDate) -> Self {
+        Self::days(date, plus_days(date, 1))
+    }
+
+    /// Between two hours counted from the start of a day.
+    pub(super) fn hours(date: NaiveDate, first: i64, behind: i64) -> Self {
+        let hour = |hours| plus(midnight(date), TimeDelta::hours(hours));
+        Self { from: hour(first), until: hour(behind) }
+    }
+
+    pub(super) fn first_day(self) -> NaiveDate {
+        self.from.date_naive()
+    }
+
+    pub(super) fn last_day(self) -> NaiveDate {
+        plus(self.until, -TimeDelta::milliseconds(1)).date_naive()
+    }
+}
+
+/// What people count time in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Day,
+    Week,
+    Weekend,
+    Month,
+    Year,
+}
+
+impl Unit {
+    pub(super) fn from_word(word: &str) -> Option<Self> {
+        Some(match word.strip_suffix('s').unwrap_or(word) {
+            "day" | "night" => Self::Day,
+            "week" => Self::Week,
+            "weekend" => Self::Weekend,
+            "month" => Self::Month,
+            "year" => Self::Year,
+            _ => return None,
+        })
+    }
+
+    /// Half of it, in whole days.
+    pub(super) fn half_days(self) -> i64 {
+        match self {
+            Self::Day => 0,
+            Self::Week | Self::Weekend => 3,
+            Self::Month => 15,
+            Self::Year => 182,
+        }
+    }
+}
+
+/// The day so many units before this one.
+pub(super) fn back(date: NaiveDate, count: u32, unit: Unit) -> NaiveDate {
+    match unit {
+        Unit::Day => plus_days(date, -i64::from(count)),
+        Unit::Week | Unit::Weekend => plus_days(date, -7 * i64::from(count)),
+        Unit::Month => held(date.checked_sub_months(Months::new(count)), false),
+        Unit::Year => held(date.checked_sub_months(Months::new(count.saturating_mul(12))), false),
+    }
+}
+
+/// The period of the calendar in which a day lies; weeks begin on Monday, weekends on Saturday.
+pub(super) fn containing(date: NaiveDate, unit: Unit) -> Span {
+    let monday = plus_days(date, -i64::from(date.weekday().num_days_from_monday()));
+    match unit {
+        Unit::Day => Span::day(date),
+        Unit::Week => Span::days(monday, plus_days(monday, 7)),
+        Unit::Weekend => Span::days(plus_days(monday, 5), plus_days(monday, 7)),
+        Unit::Month => months(date.year(), date.month(), 1),
+        Unit::Year => months(date.year(), 1, 12),
+    }
+}
+
+/// So many whole months: twelve are a year, three a season of the northern half of the world, where winter begins in
+/// December.
+pub(super) fn months(year: i32, first: u32, count: u32) -> Span {
+    let first = held(NaiveDate::from_ymd_opt(year, first, 1), true);
+    Span::days(first, held(first.checked_add_months(Months::new(count)), true))
+}
+
+/// The last of these days before `date`.
+pub(super) fn weekday_before(date: NaiveDate, weekday: Weekday) -> NaiveDate {
+    let yesterday = plus_days(date, -1);
+    plus_days(yesterday, -i64::from(yesterday.weekday().days_since(weekday)))
+}
+
+/// A day that may not exist: 30 February.
+pub(super) fn date(year: i32, month: u32, day: u32) -> Option<NaiveDate> {
+    NaiveDate::from_ymd_opt(year, month, day).filter(|_| (1..=9_999).contains(&year))
+}
+
+pub(super) fn plus_days(date: NaiveDate, days: i64) -> NaiveDate {
+    held(date.checked_add_signed(TimeDelta::days(days)), days > 0)
+}
+
+pub(super) fn plus(at: DateTime<Utc>, delta: TimeDelta) -> DateTime<Utc> {
+    let end = if delta < TimeDelta::zero() { DateTime::<Utc>::MIN_UTC } else { DateTime::<Utc>::MAX_UTC };
+    instant::clamped(at.checked_add_signed(delta).unwrap_or(end))
+}
+
+/// A date held inside the calendar; one that fell out of it is its end, or its start.
+fn held(date: Option<NaiveDate>, at_end: bool) -> NaiveDate {
+    let [first, last] =
+        [DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC].map(|at| instant::clamped(at).date_naive());
+    date.map_or(if at_end { last } else { first }, |date| date.clamp(first, last))
+}
+
+fn midnight(date: NaiveDate) -> DateTime<Utc> {
+    instant::clamped(date.and_time(chrono::NaiveTime::MIN).and_utc())
+}

@@ -1,0 +1,177 @@
+//! Times that have a name or a number of their own: months, days, years and seasons.
+
+use chrono::Datelike;
+
+use crate::english::{
+    lists::is_in,
+    times::{
+        calendar::{self, Span, months, plus_days},
+        grammar::{Found, Reader},
+        names::Month,
+        phrases::{Days, Fit, Meaning},
+        words::Gap,
+    },
+};
+
+/// As in `phrases`.
+const DATES: &[(&str, Meaning)] = &[
+    ("the? D of? M Y?", |reader, fit| reader.day_month(fit)),
+    ("M the? D Y?", |reader, fit| reader.month_day(fit)),
+    ("the? early|mid|late? M Y", |reader, fit| reader.month_of_year(fit)),
+    ("the? early|mid|late? M", |reader, fit| reader.month(fit)),
+    ("the? S Y", |_, fit| fit.one(months(fit.year?, fit.season?, 3))),
+    ("the? S", |reader, fit| reader.season(fit)),
+];
+
+impl Reader<'_> {
+    /// A month, day, year, season or date in numbers; `lead` is the word read before it.
+    pub(super) fn absolute(self, at: usize, lead: &str) -> Option<Found> {
+        let date = self.numeric(at).or_else(|| self.first_of(DATES, at, lead));
+        date.or_else(|| self.years(at, lead))
+    }
+
+    /// The last of these that has begun by now.
+    pub(super) fn last_begun(self, of_year: impl Fn(i32) -> Option<Span>) -> Option<Span> {
+        /// 29 February comes every fourth year, or eighth.
+        const YEARS: i32 = 8;
+        let year = self.today().year();
+        (year - YEARS..=year).rev().filter_map(of_year).find(|span| span.from <= self.now)
+    }
+
+    /// `March 5`, `March 5th, 2023`, `March 5-7`; not `March 20 people came`.
+    fn month_day(self, fit: &Fit<'_>) -> Option<Found> {
+        let is_doubtful = fit.has_the || self.words.is_noun(fit.end);
+        if is_doubtful && fit.year.is_none() && !fit.days?.is_ordinal { None } else { self.day_month(fit) }
+    }
+
+    /// `5 March`, `the 5th of March 2023`; not `5 may be enough`.
+    fn day_month(self, fit: &Fit<'_>) -> Option<Found> {
+        let (Month { number: month, is_sure, at }, days) = (fit.month?, fit.days?);
+        if !is_sure && !self.words.is_capital(at) && fit.year.is_none() && !days.is_ordinal {
+            return None;
+        }
+        let of_year = |year| {
+            let (first, last) =
+                (calendar::date(year, month, days.first)?, calendar::date(year, month, days.last)?);
+            Some(Span::days(first, plus_days(last, 1)))
+        };
+        match fit.year {
+            Some(year) => fit.one(of_year(year)?),
+            None => self.last_begun(of_year).map(|span| Found::yearless(fit.end, Some(span))),
+        }
+    }
+
+    /// `5`, `5th`, `5-7`.
+    pub(super) fn days(self, at: usize) -> Option<Days> {
+        let word = self.words.get(at).filter(|word| word.is_number && !word.is_measured)?;
+        let bare = ["st", "nd", "rd", "th"].iter().find_map(|end| word.lower.strip_suffix(end));
+        let is_ordinal = bare.is_some();
+        let bare = bare.unwrap_or(&word.lower);
+        let (first, last) = bare.split_once(['-', '–']).unwrap_or((bare, bare));
+        let day = |text: &str| digits(text, 1, 2).filter(|day| (1..=31).contains(day));
+        let (first, last) = (day(first)?, day(last)?);
+        (first <= last).then_some(Days { first, last, is_ordinal })
+    }
+
+    /// `2023`, `, 2023`, `of 2023`, `last year`, `of this year`: the year of what stands before.
+    pub(super) fn year_behind(self, at: usize) -> Option<(usize, i32)> {
+        let at = at + usize::from(matches!(self.words.next(at), "of" | "in"));
+        let word = self.words.get(at).filter(|word| matches!(word.gap, Gap::Blank | Gap::Comma))?;
+        if let Some(year) = year(&word.lower).filter(|_| !word.is_measured) {
+            return (!self.words.is_noun(at + 1)).then_some((at + 1, year));
+        }
+        let years_back = ["this", "last"].iter().position(|known| self.words.next(at) == *known)?;
+        let year = self.today().year() - i32::try_from(years_back).ok()?;
+        (self.words.next(at + 1) == "year").then_some((at + 2, year))
+    }
+
+    /// `March 2023`, `March of last year`; not `may 2000 people come`, `she may last year-round`.
+    fn month_of_year(self, fit: &Fit<'_>) -> Option<Found> {
+        let month = fit.month?;
+        let is_month = month.is_sure
+            || self.words.is_capital(month.at)
+            || !fit.lead.is_empty()
+            || self.words.next(fit.end).is_empty();
+        fit.one(months(fit.year.filter(|_| is_month)?, month.number, 1))
+    }
+
+    /// `in March`: a name that needs nothing else, or stands behind such a word as leads to times.
+    fn month(self, fit: &Fit<'_>) -> Option<Found> {
+        let Month { number, is_sure, at } = fit.month?;
+        let is_month = is_sure
+            || fit.is_led_by("in since during between")
+            || (self.words.is_capital(at) && fit.is_led_by("before after of"));
+        let begun = || self.last_begun(|year| Some(months(year, number, 1)));
+        is_month.then(|| Found::yearless(fit.end, begun()))
+    }
+
+    /// `in summer`; not `the fall of Rome`, `in Spring`, `in fall`: the verb, a framework.
+    fn season(self, fit: &Fit<'_>) -> Option<Found> {
+        let first = fit.season?;
+        let is_season = match self.lower(fit.end - 1) {
+            "fall" => fit.has_the && self.words.next(fit.end) != "of",
+            "spring" => fit.has_the || !self.words.is_capital(fit.at),
+            _ => true,
+        };
+        let is_noun = fit.has_the && self.words.is_noun(fit.end);
+        let is_led = fit.is_led_by("in since during over before after between");
+        let begun = || self.last_begun(|year| Some(months(year, first, 3)));
+        (is_led && is_season && !is_noun).then(|| Found::yearless(fit.end, begun()))
+    }
+
+    /// `in 2022`, `2019-2021`.
+    fn years(self, at: usize, lead: &str) -> Option<Found> {
+        let word = self.words.get(at).filter(|word| !word.is_measured)?;
+        let (first, last) = word.lower.split_once('-').unwrap_or((&word.lower, &word.lower));
+        let (first, last) = (year(first)?, year(last)?);
+        let is_led = is_in("in since during before after until of between from around", lead);
+        let span = Span { from: months(first, 1, 12).from, until: months(last, 1, 12).until };
+        (first <= last && is_led && !self.words.is_noun(at + 1)).then(|| Found::of(at + 1, [span]))
+    }
+
+    /// `2023-03-05`, `2023-03`, `5.3.2023`, and `5/3/2023`, which may be two days.
+    fn numeric(self, at: usize) -> Option<Found> {
+        let word = self.words.get(at).filter(|word| word.is_number)?;
+        let slashed = |at: usize| {
+            let word = self.words.get(at).filter(|word| word.is_number && word.gap == Gap::Slash)?;
+            Some(&*word.lower)
+        };
+        let day = word.lower.split('t').next().unwrap_or_default();
+        let mut parts: Vec<&str> = day.splitn(4, ['-', '.']).collect();
+        let mut end = at + 1;
+        if let (Some(second), Some(third), 1) = (slashed(at + 1), slashed(at + 2), parts.len()) {
+            parts.extend([second, third]);
+            end = at + 3;
+        }
+        let date = |year: &str, month: &str, day: &str| {
+            let year = i32::try_from(digits(year, 4, 4)?).ok()?;
+            calendar::date(year, digits(month, 1, 2)?, digits(day, 1, 2)?).map(Span::day)
+        };
+        let mut spans: Vec<Span> = match parts[..] {
+            [first, second, third] => {
+                // With points the day comes first.
+                let american = if day.contains('.') { None } else { date(third, first, second) };
+                let readings = [date(first, second, third), date(third, second, first), american];
+                readings.into_iter().flatten().collect()
+            }
+            [first, second] if day.contains('-') => {
+                let month = digits(second, 2, 2).filter(|month| (1..=12).contains(month))?;
+                vec![months(year(first)?, month, 1)]
+            }
+            _ => Vec::new(),
+        };
+        spans.dedup();
+        (!spans.is_empty()).then(|| Found::of(end, spans))
+    }
+}
+
+/// A number of so many digits.
+pub(super) fn digits(text: &str, fewest: usize, most: usize) -> Option<u32> {
+    let is_number = (fewest..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+    text.parse().ok().filter(|_| is_number)
+}
+
+fn year(text: &str) -> Option<i32> {
+    let year = i32::try_from(digits(text, 4, 4)?).ok()?;
+    (1900..=2100).contains(&year).then_some(year)
+}

@@ -1,0 +1,67 @@
+//! The names of months, weekdays, seasons and parts of the day.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use chrono::Weekday;
+
+use crate::english::lists::{List, is_in, list};
+
+/// In English; a week begins here.
+#[cfg(test)]
+pub(crate) const WEEKDAYS: [&str; 7] =
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+#[rustfmt::skip]
+pub(crate) const MONTHS: [&str; 12] = [
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+];
+
+static MONTH_NAMES: List = list!("month_names");
+
+/// The month with this folded name in English or another larger language, 1 to 12; `may` is also a verb.
+pub(crate) fn month_in_any_language(folded: &str) -> Option<u32> {
+    static BY_NAME: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
+        let lines = (1..).zip(MONTH_NAMES.lines());
+        lines.flat_map(|(month, names)| names.split(' ').map(move |name| (name, month))).collect()
+    });
+    BY_NAME.get(folded).copied()
+}
+
+/// A word that is the name of a month.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Month {
+    pub(super) number: u32,
+    /// Not `Jan`, nor `June`, who may be a person, nor the verb `may`.
+    pub(super) is_sure: bool,
+    /// Where it stands.
+    pub(super) at: usize,
+}
+
+/// Also of `mid-March`.
+pub(super) fn month_named(word: &str, at: usize) -> Option<Month> {
+    let word = word.strip_prefix("mid-").unwrap_or(word);
+    let is_short = word.len() == 3 || word == "sept";
+    let named = |name: &str| name == word || (is_short && name.starts_with(word));
+    let (number, name) = (1..).zip(MONTHS).find(|(_, name)| named(name))?;
+    let is_sure = name == word && !is_in("march april may june august", name);
+    Some(Month { number, is_sure, at })
+}
+
+/// Short or whole.
+pub(super) fn weekday(word: &str) -> Option<Weekday> {
+    if is_in("tues thur thurs", word) { word[..3].parse().ok() } else { word.parse().ok() }
+}
+
+/// The hours of a day that it lies between.
+pub(super) fn part_of_day(word: &str) -> Option<(i64, i64)> {
+    const PARTS: [(&str, (i64, i64)); 4] =
+        [("morning", (0, 12)), ("afternoon", (12, 18)), ("evening", (17, 24)), ("night", (17, 30))];
+    PARTS.iter().find(|(name, _)| *name == word).map(|(_, hours)| *hours)
+}
+
+/// The month that it begins in, in the northern half of the world.
+pub(super) fn season(word: &str) -> Option<u32> {
+    const SEASONS: [(&str, u32); 5] =
+        [("spring", 3), ("summer", 6), ("autumn", 9), ("fall", 9), ("winter", 12)];
+    SEASONS.iter().find(|(name, _)| *name == word).map(|(_, month)| *month)
+}

@@ -1,0 +1,283 @@
+//! Times as people name them from now, `last week`, `two days ago`, `on Monday`: a table of patterns and their meanings.
+//!
+//! A pattern is words with blanks between; `a|b` is one of them, and `x?` may be missing. A capital letter stands for what
+//! is filled in: `N` a count, `U` a unit, `W` a weekday, `P` a part of the day, `M` a month, `S` a season, `D` a day of a
+//! month or a range of them, `Y` the year of what stands before, `A` a day by its date.
+
+use chrono::{Datelike, NaiveDate, Weekday};
+
+use crate::english::{
+    lists::is_in,
+    numbers,
+    times::{
+        calendar::{Span, Unit, back, containing, months, plus_days, weekday_before},
+        dates::digits,
+        grammar::{Found, Reader},
+        names::{Month, month_named, part_of_day, season, weekday},
+    },
+};
+
+/// What the words of a pattern were, and where they stand.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fit<'l> {
+    pub(super) at: usize,
+    pub(super) end: usize,
+    /// The word before it that was read already.
+    pub(super) lead: &'l str,
+    pub(super) has_the: bool,
+    /// `past`, not `last`.
+    is_past: bool,
+    /// 0 for `this`, 1 for `last`.
+    back: u32,
+    /// The least and the most.
+    count: (u32, u32),
+    unit: Option<Unit>,
+    weekday: Option<Weekday>,
+    /// Two hours of a day.
+    part: Option<(i64, i64)>,
+    pub(super) month: Option<Month>,
+    /// The month that it begins in.
+    pub(super) season: Option<u32>,
+    pub(super) days: Option<Days>,
+    pub(super) year: Option<i32>,
+    date: Option<Span>,
+}
+
+/// Days of a month, and whether they are written as ordinals.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Days {
+    pub(super) first: u32,
+    pub(super) last: u32,
+    pub(super) is_ordinal: bool,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "as meanings return it")]
+impl Fit<'_> {
+    pub(super) fn one(&self, span: Span) -> Option<Found> {
+        Some(Found::of(self.end, [span]))
+    }
+
+    /// Understood, and no time to look in.
+    fn nothing(&self) -> Option<Found> {
+        Some(Found::of(self.end, None))
+    }
+
+    /// The named part of this day, or all of it.
+    fn of_day(&self, date: NaiveDate) -> Span {
+        self.part.map_or_else(|| Span::day(date), |(first, behind)| Span::hours(date, first, behind))
+    }
+
+    pub(super) fn is_led_by(&self, leads: &str) -> bool {
+        is_in(leads, self.lead)
+    }
+}
+
+/// What a pattern means; none: it was none.
+pub(super) type Meaning = fn(Reader<'_>, &Fit<'_>) -> Option<Found>;
+
+/// The first one that fits and means something counts.
+const PHRASES: &[(&str, Meaning)] = &[
+    ("today", |reader, fit| reader.day(fit, 0)),
+    ("yesterday P?", |reader, fit| reader.day(fit, 1)),
+    ("the? day before yesterday", |reader, fit| reader.day(fit, 2)),
+    ("this P", |reader, fit| reader.day(fit, 0)),
+    ("tonight", |reader, fit| fit.one(Span::hours(reader.today(), 17, 30))),
+    ("last|past|previous P", |reader, fit| reader.day(fit, 1)),
+    ("tomorrow", |_, fit| fit.nothing()),
+    ("the? day after tomorrow", |_, fit| fit.nothing()),
+    ("later today", |_, fit| fit.nothing()),
+    ("later this U|P", |_, fit| fit.nothing()),
+    ("the? next|coming|upcoming|following|every|each U|W|M|S", |_, fit| fit.nothing()),
+    ("recently|lately", |reader, fit| reader.rolling(fit, 1, Unit::Month)),
+    ("recent U", |reader, fit| reader.rolling(fit, if fit.unit? == Unit::Day { 10 } else { 4 }, fit.unit?)),
+    ("the other day|night|evening|morning", |reader, fit| {
+        fit.one(Span::days(plus_days(reader.today(), -14), reader.today()))
+    }),
+    ("the U before last", |reader, fit| fit.one(reader.period(2, fit.unit?))),
+    ("the weekend", |reader, fit| reader.weekend(fit)),
+    ("this|last week on|in? W P?", |reader, fit| fit.one(fit.of_day(reader.in_week(fit)))),
+    ("W of? this|last week", |reader, fit| fit.one(fit.of_day(reader.in_week(fit)))),
+    ("this|last year in M", |reader, fit| {
+        fit.one(months(reader.period(fit.back, Unit::Year).first_day().year(), fit.month?.number, 1))
+    }),
+    ("the? last|past|previous N U", |reader, fit| match reader.words.next(fit.end) {
+        "of" => fit.nothing(),
+        _ => reader.rolling(fit, fit.count.1, fit.unit?),
+    }),
+    ("the? this|last|past|previous U", |reader, fit| reader.unit(fit)),
+    ("the? this|last|past|previous W P?", |reader, fit| {
+        let today = reader.today();
+        let date = if fit.back == 0 { reader.in_week(fit) } else { weekday_before(today, fit.weekday?) };
+        if date > today { fit.nothing() } else { fit.one(fit.of_day(date)) }
+    }),
+    ("the? this|last|past|previous M|S", |reader, fit| reader.last_named(fit)),
+    ("N U ago|back", |reader, fit| fit.one(reader.around(fit.count, fit.unit?))),
+    ("W A", |reader, fit| fit.one(fit.date.filter(|_| reader.is_weekday(fit))?)),
+    ("W P?", |reader, fit| {
+        let names_more = fit.lead.is_empty() && reader.words.is_capital(fit.at + 1);
+        let is_day = reader.is_weekday(fit) && (!names_more || reader.words.next(fit.at + 1).is_empty());
+        let date = weekday_before(reader.today(), fit.weekday.filter(|_| is_day)?);
+        Some(Found::yearless(fit.end, Some(fit.of_day(date))))
+    }),
+];
+
+impl Reader<'_> {
+    /// A time without what leads up to it.
+    pub(super) fn time(self, at: usize, lead: &str) -> Option<Found> {
+        self.first_of(PHRASES, at, lead).or_else(|| self.absolute(at, lead))
+    }
+
+    pub(super) fn first_of(self, table: &[(&str, Meaning)], at: usize, lead: &str) -> Option<Found> {
+        table.iter().find_map(|(pattern, meaning)| meaning(self, &self.fit(pattern, at, lead)?))
+    }
+
+    /// Whether this pattern stands here.
+    pub(super) fn fit<'l>(self, pattern: &str, at: usize, lead: &'l str) -> Option<Fit<'l>> {
+        let mut fit = Fit { at, end: at, lead, ..Fit::default() };
+        for element in pattern.split(' ') {
+            let (element, is_optional) =
+                element.strip_suffix('?').map_or((element, false), |element| (element, true));
+            let fits = element.split('|').any(|each| self.fill(each, &mut fit).is_some());
+            if !fits && !is_optional {
+                return None;
+            }
+        }
+        Some(fit)
+    }
+
+    fn fill(self, element: &str, fit: &mut Fit<'_>) -> Option<()> {
+        let at = fit.end;
+        let word = if at == fit.at { self.lower(at) } else { self.words.next(at) };
+        // A comma may stand before a year and before a date.
+        if word.is_empty() && !matches!(element, "Y" | "A") {
+            return None;
+        }
+        let mut end = at + 1;
+        match element {
+            "U" => fit.unit = Some(Unit::from_word(word)?),
+            "W" => fit.weekday = Some(weekday(word)?),
+            "P" => fit.part = Some(part_of_day(word)?),
+            "M" => fit.month = Some(month_named(word, at)?),
+            "S" => fit.season = Some(season(word)?),
+            "D" => fit.days = Some(self.days(at)?),
+            "N" => (end, fit.count) = self.count(at)?,
+            "Y" => {
+                let year;
+                (end, year) = self.year_behind(at)?;
+                fit.year = Some(year);
+            }
+            "A" => {
+                let found = self.absolute(at, "on")?;
+                let is_day = |span: &Span| *span == Span::day(span.first_day());
+                (end, fit.date) = (found.end, Some(found.spans.into_iter().find(is_day)?));
+            }
+            _ if element != word => return None,
+            "the" => fit.has_the = true,
+            "past" => (fit.is_past, fit.back) = (true, 1),
+            "last" | "previous" => fit.back = 1,
+            _ => {}
+        }
+        fit.end = end;
+        Some(())
+    }
+
+    /// The word behind a number, and the least and the most that it is: `3`, `three`, `2-3`, `a couple of`.
+    fn count(self, at: usize) -> Option<(usize, (u32, u32))> {
+        let at = at + usize::from(matches!(self.lower(at), "a" | "an"));
+        let word = self.lower(at);
+        match word {
+            "couple" => Some((at + 1 + usize::from(self.words.next(at + 1) == "of"), (2, 3))),
+            "few" => Some((at + 1, (2, 6))),
+            "several" | "some" => Some((at + 1, (3, 9))),
+            _ if matches!(self.words.before(at), "a" | "an") => Some((at, (1, 1))),
+            _ => {
+                let range = || word.split_once(['-', '–']).and_then(|(a, b)| Some((number(a)?, number(b)?)));
+                let one = number(word).map(|number| (number, number));
+                Some((at + 1, one.or_else(range).filter(|(least, most)| least <= most)?))
+            }
+        }
+    }
+
+    fn day(self, fit: &Fit<'_>, days_back: u32) -> Option<Found> {
+        fit.one(fit.of_day(back(self.today(), days_back, Unit::Day)))
+    }
+
+    /// The week, month ... so many before this one. On a weekend, `last weekend` is the one before.
+    fn period(self, count: u32, unit: Unit) -> Span {
+        containing(back(self.today(), count, unit), unit)
+    }
+
+    /// Up to the end of today, for so many units.
+    fn rolling(self, fit: &Fit<'_>, count: u32, unit: Unit) -> Option<Found> {
+        fit.one(Span::days(back(self.today(), count, unit), plus_days(self.today(), 1)))
+    }
+
+    fn weekend(self, fit: &Fit<'_>) -> Option<Found> {
+        let this = self.period(0, Unit::Weekend);
+        let begun = if this.from <= self.now { this } else { self.period(1, Unit::Weekend) };
+        fit.is_led_by("on at over during since before after").then(|| Found::of(fit.end, [begun]))
+    }
+
+    /// The weekday in the week so many back.
+    fn in_week(self, fit: &Fit<'_>) -> NaiveDate {
+        let days = fit.weekday.map_or(0, |day| day.num_days_from_monday());
+        plus_days(self.period(fit.back, Unit::Week).first_day(), days.into())
+    }
+
+    /// `this week`, `last year`, `the past month`.
+    fn unit(self, fit: &Fit<'_>) -> Option<Found> {
+        let unit = fit.unit?;
+        let is_rolling = fit.is_past || (fit.has_the && fit.back == 1);
+        match unit {
+            // `the last week of March`
+            _ if self.words.next(fit.end) == "of" => fit.nothing(),
+            // `the last day`, `the past night`: of what?
+            Unit::Day => None,
+            _ if is_rolling && unit != Unit::Weekend => self.rolling(fit, 1, unit),
+            _ => fit.one(self.period(fit.back, unit)),
+        }
+    }
+
+    /// `last March`, `this summer`.
+    fn last_named(self, fit: &Fit<'_>) -> Option<Found> {
+        // `the last march` was one of many people.
+        let is_one_of_many = fit.has_the || is_in("the my our", self.words.before(fit.at));
+        if is_one_of_many && fit.month.is_some_and(|month| !month.is_sure) {
+            return None;
+        }
+        let year = self.today().year();
+        let (first, count) =
+            fit.season.map(|first| (first, 3)).or(fit.month.map(|month| (month.number, 1)))?;
+        let mut latest = (year - 2..=year).rev().map(|year| months(year, first, count));
+        let span = if fit.back == 0 {
+            latest.find(|span| span.from <= self.now && span.last_day().year() >= year)
+        } else {
+            latest.find(|span| span.until <= self.now)
+        };
+        Some(Found::of(fit.end, span))
+    }
+
+    /// From the most to the least units ago, and half a unit around; a guessed number of days by one more.
+    fn around(self, (least, most): (u32, u32), unit: Unit) -> Span {
+        let half = unit.half_days() + i64::from(least != most && unit == Unit::Day);
+        let first = plus_days(back(self.today(), most, unit), -half);
+        Span::days(first, plus_days(back(self.today(), least, unit), half + 1))
+    }
+
+    /// Whether the weekday at the start of the fit is one: not in `Black Friday`, nor `the Sunday Times`.
+    fn is_weekday(self, fit: &Fit<'_>) -> bool {
+        const PROPER: &str =
+            "black good ash palm casual freaky super easter cyber ruby blue bloody manic happy man the a";
+        let is_long = self.lower(fit.at).ends_with("day");
+        if fit.is_led_by("on since before after from between until") {
+            is_long || self.words.is_capital(fit.at)
+        } else {
+            is_long && !is_in(PROPER, self.words.before(fit.at))
+        }
+    }
+}
+
+/// A number in digits or words, up to 9,999.
+fn number(word: &str) -> Option<u32> {
+    digits(word, 1, 4).or_else(|| numbers::cardinal(word)).filter(|&number| number > 0)
+}

@@ -1,0 +1,116 @@
+//! The words of a query as time expressions are read from them.
+
+use crate::{
+    english::{possessive::without_possessive, stop_words::is_stop_word},
+    text::terms::{TermKind, for_each_term},
+};
+
+/// A word or number of a query.
+#[derive(Clone, Debug)]
+pub(super) struct Word {
+    /// Lower case; without `'s`.
+    pub(super) lower: String,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) is_number: bool,
+    pub(super) is_capital: bool,
+    /// What stands between it and the word before.
+    pub(super) gap: Gap,
+    /// Whether a sign of money or measure follows at once: `2000€`.
+    pub(super) is_measured: bool,
+}
+
+/// What stands before a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gap {
+    Blank,
+    Comma,
+    /// `/` without blanks.
+    Slash,
+    /// Anything else, and the start of the text.
+    Break,
+}
+
+/// Words for times are short, in bytes; of data the start is enough.
+const LONGEST: usize = 64;
+
+pub(super) fn words(text: &str) -> Vec<Word> {
+    let mut found: Vec<Word> = Vec::new();
+    let mut last_end = 0;
+    for_each_term(text, |term| {
+        let gap = if found.is_empty() { Gap::Break } else { gap(&text[last_end..term.at]) };
+        last_end = term.at + term.text.len();
+        let is_measured = text[last_end..].starts_with(['%', '€', '$', '£', '°'])
+            || text[..term.at].ends_with(['€', '$', '£', '#', '~']);
+        found.push(Word {
+            lower: without_possessive(&term.text[..term.text.floor_char_boundary(LONGEST)]).to_lowercase(),
+            start: term.at,
+            end: last_end,
+            is_number: term.kind == TermKind::Number,
+            is_capital: term.text.starts_with(char::is_uppercase),
+            gap,
+            is_measured,
+        });
+    });
+    found
+}
+
+fn gap(between: &str) -> Gap {
+    match between.trim() {
+        "" if between.is_empty() || between.contains('\n') => Gap::Break,
+        "" => Gap::Blank,
+        "," => Gap::Comma,
+        "/" if between == "/" => Gap::Slash,
+        _ => Gap::Break,
+    }
+}
+
+/// The words of one query, by their places; beyond the end stands nothing.
+pub(super) struct Words {
+    list: Vec<Word>,
+}
+
+impl Words {
+    pub(super) fn of(text: &str) -> Self {
+        Self { list: words(text) }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(super) fn get(&self, at: usize) -> Option<&Word> {
+        self.list.get(at)
+    }
+
+    pub(super) fn lower(&self, at: usize) -> &str {
+        self.get(at).map_or("", |word| &word.lower)
+    }
+
+    /// The word before; nothing, if a mark stands between.
+    pub(super) fn before(&self, at: usize) -> &str {
+        match at.checked_sub(1) {
+            Some(before) if self.get(at).is_some_and(|word| word.gap == Gap::Blank) => self.lower(before),
+            _ => "",
+        }
+    }
+
+    /// The word here, if a blank and nothing else stands before it.
+    pub(super) fn next(&self, at: usize) -> &str {
+        if self.get(at).is_some_and(|word| word.gap == Gap::Blank) { self.lower(at) } else { "" }
+    }
+
+    pub(super) fn is_capital(&self, at: usize) -> bool {
+        self.get(at).is_some_and(|word| word.is_capital)
+    }
+
+    /// Whether what stands here goes on with a number as its noun: `2000 words`, `5 people`.
+    pub(super) fn is_noun(&self, at: usize) -> bool {
+        let next = self.next(at);
+        let is_plain = |word: &Word| !word.is_number && !word.is_capital;
+        !next.is_empty()
+            && self.get(at).is_some_and(is_plain)
+            && !is_stop_word(&next.replace(['\'', '\u{2019}'], ""))
+            && !matches!(next, "please" | "again" | "today" | "yesterday" | "happened" | "exactly" | "right")
+    }
+}
