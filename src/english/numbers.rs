@@ -13,6 +13,12 @@ fn place_in(list: &str, word: &str) -> Option<u32> {
     (0..).zip(list.split(' ')).find(|(_, name)| *name == word).map(|(number, _)| number)
 }
 
+/// A number of so many digits.
+pub(crate) fn digits(text: &str, fewest: usize, most: usize) -> Option<u32> {
+    let is_number = (fewest..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+    text.parse().ok().filter(|_| is_number)
+}
+
 /// Zero to nineteen, in lower case.
 pub(crate) fn small(word: &str) -> Option<u32> {
     place_in(ONES, word)

@@ -4,6 +4,7 @@ use chrono::Datelike;
 
 use crate::english::{
     lists::is_in,
+    numbers::digits,
     times::{
         calendar::{self, Span, months, plus_days},
         grammar::{Found, Reader},
@@ -163,12 +164,6 @@ impl Reader<'_> {
         spans.dedup();
         (!spans.is_empty()).then(|| Found::of(end, spans))
     }
-}
-
-/// A number of so many digits.
-pub(super) fn digits(text: &str, fewest: usize, most: usize) -> Option<u32> {
-    let is_number = (fewest..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
-    text.parse().ok().filter(|_| is_number)
 }
 
 fn year(text: &str) -> Option<i32> {

@@ -8,10 +8,9 @@ use chrono::{Datelike, NaiveDate, Weekday};
 
 use crate::english::{
     lists::is_in,
-    numbers,
+    numbers::{self, digits},
     times::{
         calendar::{Span, Unit, back, containing, months, plus_days, weekday_before},
-        dates::digits,
         grammar::{Found, Reader},
         names::{Month, month_named, part_of_day, season, weekday},
     },
