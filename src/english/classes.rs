@@ -8,7 +8,7 @@ use crate::english::{
 /// The classes by the names that patterns use.
 pub(crate) static CLASSES: &[Class] = &ALL;
 
-static ALL: [Class; 19] = [
+static ALL: [Class; 14] = [
     ("close", list!("close")),
     ("kin", list!("kin")),
     ("pet", list!("pets")),
@@ -16,18 +16,13 @@ static ALL: [Class; 19] = [
     ("condition", list!("conditions")),
     ("diet", list!("diets")),
     ("job", list!("jobs")),
-    ("activity", list!("activities")),
     ("month", list!("months")),
     ("day", list!("days")),
     ("ordinal", list!("ordinals")),
     ("food", list!("foods")),
     ("event", list!("events")),
-    ("deed", list!("deeds")),
     ("i", List::new("i we")),
     ("my", List::new("my our")),
-    ("be", List::new("am are is was were 's")),
-    ("love", List::new("love adore enjoy like loved liked")),
-    ("hate", List::new("hate loathe detest despise dislike")),
 ];
 
 /// Whether `word` is of the class with this name.

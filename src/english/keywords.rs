@@ -6,7 +6,7 @@ use crate::{
     english::{
         dull_words::is_dull,
         fillers::without_fillers,
-        possessive::without_possessive,
+        lists::without_possessive,
         sentences::{Sentence, Setting, sentences},
         stop_words::is_stop_word,
     },

@@ -52,6 +52,11 @@ pub(crate) fn is_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|listed| listed == word)
 }
 
+/// `Anna` of `Anna's`.
+pub(crate) fn without_possessive(word: &str) -> &str {
+    word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s")).unwrap_or(word)
+}
+
 /// The words of a text in lower case, apostrophes straight, a blank before and behind each.
 pub(crate) fn spaced(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '\u{2019}'));

@@ -11,7 +11,6 @@ pub(crate) mod keywords;
 pub(crate) mod lists;
 pub(crate) mod moments;
 pub(crate) mod numbers;
-pub(crate) mod possessive;
 pub(crate) mod query;
 pub(crate) mod sentences;
 pub(crate) mod statements;

@@ -8,9 +8,8 @@ use crate::{
     english::{
         classes::is_of,
         dull_words::is_dull,
-        lists::{List, list},
+        lists::{List, list, without_possessive},
         numbers::small,
-        possessive::without_possessive,
         stop_words::is_stop_word,
     },
     model::anchor::{Attribute, Cardinality, FoundAnchor, Stance},

@@ -4,8 +4,7 @@ use crate::{
     english::{
         classes::is_of,
         dull_words::is_dull,
-        lists::is_in,
-        possessive::without_possessive,
+        lists::{is_in, without_possessive},
         query::reading::{Part, Reading},
         stop_words::is_stop_word,
     },

@@ -1,7 +1,7 @@
 //! The words of a query as time expressions are read from them.
 
 use crate::{
-    english::{possessive::without_possessive, stop_words::is_stop_word},
+    english::{lists::without_possessive, stop_words::is_stop_word},
     text::terms::{TermKind, for_each_term},
 };
 
