@@ -1,14 +1,14 @@
 //! Which turns are kept verbatim for ever, and by which rules: what a person says of themself, and marks of the backend.
 
 use crate::{
-    compress::anchors::claims,
     english::{moments::moments, statements::statements},
     model::{
-        anchor::Anchor,
+        anchor::FoundAnchor,
         critical::CriticalRule,
         ids::SnapshotId,
-        turn::{Origin, Turn},
+        turn::{Said, Turn},
     },
+    text::subjects::subjects,
 };
 
 /// Version of what the rules judge: raised when it changes for any turn, so that kept turns are judged anew.
@@ -16,8 +16,8 @@ pub(crate) const RULES_VERSION: i64 = 2;
 
 /// The rules that make this turn critical, in the order of [`CriticalRule`]; none if it is not.
 ///
-/// `before` is the backend's state at the turn before it in its session.
-pub(crate) fn judge(turn: &Turn, before: Option<SnapshotId>) -> Vec<CriticalRule> {
+/// `before` is the backend's state at the turn before it in its session, `found` what rules find that the turn claims.
+pub(crate) fn judge(turn: &Turn, before: Option<SnapshotId>, found: &[FoundAnchor]) -> Vec<CriticalRule> {
     let mut rules = Vec::new();
     if turn.is_identity_critical && turn.critical_rule == Some(CriticalRule::Caller) {
         rules.push(CriticalRule::Caller);
@@ -28,10 +28,7 @@ pub(crate) fn judge(turn: &Turn, before: Option<SnapshotId>) -> Vec<CriticalRule
     if turn.turn_number == 1 {
         rules.push(CriticalRule::FirstTurn);
     }
-    // What tools, documents and assistants write is nothing about the user.
-    if turn.said.user_origin == Origin::User {
-        rules.extend(by_text(&turn.said.user_message));
-    }
+    rules.extend(by_text(&turn.said, found));
     rules.sort_unstable();
     rules
 }
@@ -42,15 +39,11 @@ fn changes_stage(turn: &Turn, before: Option<SnapshotId>) -> bool {
     matches!((before, turn.snapshot_id), (Some(before), Some(now)) if before != now)
 }
 
-/// The rules that a message fulfils by what it says, in the order of [`CriticalRule`].
-pub(crate) fn by_text(message: &str) -> Vec<CriticalRule> {
-    let statements = statements(message);
-    let mut rules: Vec<CriticalRule> = moments(&statements).collect();
-    if !claims(&statements, Anchor::USER).is_empty() {
-        rules.push(CriticalRule::PersonalFact);
-    }
-    rules.sort_unstable();
-    rules
+/// The rules that a turn fulfils by what its user says. What tools, documents and assistants write is nothing about them.
+pub(crate) fn by_text(said: &Said, found: &[FoundAnchor]) -> Vec<CriticalRule> {
+    let [Some(user), _] = subjects(said) else { return Vec::new() };
+    let claims = found.iter().any(|anchor| anchor.subject == user).then_some(CriticalRule::PersonalFact);
+    moments(&statements(&said.user_message)).chain(claims).collect()
 }
 
 #[cfg(test)]
@@ -58,6 +51,15 @@ mod tests {
     use std::{collections::BTreeMap, fs};
 
     use super::*;
+    use crate::{compress::anchors::find, model::turn::Origin};
+
+    fn judge(turn: &Turn, before: Option<SnapshotId>) -> Vec<CriticalRule> {
+        super::judge(turn, before, &find(&turn.said))
+    }
+
+    fn by_text(message: &str) -> Vec<CriticalRule> {
+        judge(&turn(2, message), None)
+    }
     use crate::model::ids::SnapshotId;
 
     #[test]

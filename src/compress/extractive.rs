@@ -2,7 +2,7 @@
 
 use crate::{
     compress::{Summarizer, Summarizing, Verdict, anchors, critical, sketch::sketch},
-    model::turn::{Origin, Turn},
+    model::turn::Turn,
     text::tokens::Tokenizer,
 };
 
@@ -29,13 +29,14 @@ impl Summarizer for Extractive {
 fn verdict(turn: &Turn) -> Verdict {
     let said = &turn.said;
     let sketch = sketch(said, tokenizer_of(turn));
-    let is_critical = said.user_origin == Origin::User && !critical::by_text(&said.user_message).is_empty();
+    let anchors = anchors::find(said);
+    let is_critical = !critical::by_text(said, &anchors).is_empty();
     Verdict {
         turn_id: turn.id,
         is_critical,
         summary_text: sketch.summary_text,
         topic_keywords: sketch.topic_keywords,
-        anchors: anchors::find(said),
+        anchors,
     }
 }
 
@@ -70,7 +71,7 @@ mod tests {
     async fn what_users_tell_of_themselves_is_critical_and_an_anchor() {
         let told = Turn::sample(2, "My sister Anna lives with us.", 5);
         let mut pasted = told.clone();
-        pasted.said.user_origin = Origin::Document;
+        pasted.said.user_origin = crate::Origin::Document;
         let verdicts = Extractive.summarize(&[told, pasted]).await.unwrap();
         assert!(verdicts[0].is_critical && !verdicts[1].is_critical);
         let values: Vec<_> = verdicts[0].anchors.iter().map(|anchor| anchor.value.as_str()).collect();

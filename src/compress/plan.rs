@@ -83,13 +83,14 @@ fn plan_one(turn: &Turn, previous: Option<SnapshotId>, verdicts: &Verdicts, rule
     // A summarizer adds to the rules, and takes nothing away.
     let by_summarizer =
         verdict.is_some_and(|verdict| verdict.is_critical).then_some(CriticalRule::Summarizer);
-    let rule = critical::judge(turn, previous).first().copied().or(by_summarizer);
+    let found = anchors::find(&turn.said);
+    let rule = critical::judge(turn, previous, &found).first().copied().or(by_summarizer);
     let is_kept = rule.is_some() || turn.tokens.total_tokens <= rules.verbatim_tokens;
     let sketch = (!is_kept).then(|| summary_of(turn, verdict, &verdicts.name, rules));
     // Who summarizes reads more into a turn than built-in means; where it says nothing, they speak.
     let (anchors, made_by) = match verdict {
         Some(verdict) if !verdict.anchors.is_empty() => (verdict.anchors.clone(), verdicts.name.clone()),
-        _ => (anchors::find(&turn.said), BUILT_IN.to_owned()),
+        _ => (found, BUILT_IN.to_owned()),
     };
     Some(Plan { rule, sketch, anchors, made_by })
 }

@@ -394,6 +394,7 @@ fn judged(sql: &dyn Sql, scope: &Scope, place: Place, turn: &Turn) -> Result<Opt
         None => None,
     };
     let by_summarizer = turn.critical_rule.filter(|rule| *rule == CriticalRule::Summarizer);
-    let rule = critical::judge(turn, before).first().copied().or(by_summarizer);
+    let rule =
+        critical::judge(turn, before, &anchor_rules::find(&turn.said)).first().copied().or(by_summarizer);
     Ok((rule != turn.critical_rule).then_some(rule))
 }
