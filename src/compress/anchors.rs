@@ -15,12 +15,13 @@ use crate::{
 /// Version of what the rules find: raised when it changes for any turn, so that older anchors are found anew.
 pub(crate) const RULES_VERSION: i64 = 2;
 
-/// What a turn claims of its speakers. The reply counts only where a named person wrote it.
-pub(crate) fn find(said: &Said) -> Vec<FoundAnchor> {
+/// What a turn claims of its speakers; `heard` are the statements of the user's side. The reply counts only where a named
+/// person wrote it.
+pub(crate) fn find(said: &Said, heard: &[Statement<'_>]) -> Vec<FoundAnchor> {
     let mut found = Vec::new();
     let [user, replier] = subjects(said);
     if let Some(user) = user {
-        found.extend(claims(&statements(&said.user_message), &user));
+        found.extend(claims(heard, &user));
     }
     let is_named_person = said.assistant_name.is_some() && said.assistant_origin == Origin::User;
     if let Some(replier) = replier.filter(|_| is_named_person) {
@@ -69,6 +70,10 @@ mod tests {
     use crate::model::turn::NewTurn;
 
     const MAX_QUOTE_BYTES: usize = 160;
+
+    fn find(said: &Said) -> Vec<FoundAnchor> {
+        super::find(said, &statements(&said.user_message))
+    }
 
     /// Each anchor as `attribute: value`, those that end as `attribute: not value`.
     fn found(said: &Said) -> Vec<String> {

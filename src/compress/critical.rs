@@ -1,7 +1,7 @@
 //! Which turns are kept verbatim for ever, and by which rules: what a person says of themself, and marks of the backend.
 
 use crate::{
-    english::{moments::moments, statements::statements},
+    english::{moments::moments, statements::Statement},
     model::{
         anchor::FoundAnchor,
         critical::CriticalRule,
@@ -16,8 +16,14 @@ pub(crate) const RULES_VERSION: i64 = 2;
 
 /// The rules that make this turn critical, in the order of [`CriticalRule`]; none if it is not.
 ///
-/// `before` is the backend's state at the turn before it in its session, `found` what rules find that the turn claims.
-pub(crate) fn judge(turn: &Turn, before: Option<SnapshotId>, found: &[FoundAnchor]) -> Vec<CriticalRule> {
+/// `before` is the backend's state at the turn before it in its session, `heard` the statements of the user's side, `found`
+/// what rules find that the turn claims.
+pub(crate) fn judge(
+    turn: &Turn,
+    before: Option<SnapshotId>,
+    heard: &[Statement<'_>],
+    found: &[FoundAnchor],
+) -> Vec<CriticalRule> {
     let mut rules = Vec::new();
     if turn.is_identity_critical && turn.critical_rule == Some(CriticalRule::Caller) {
         rules.push(CriticalRule::Caller);
@@ -28,7 +34,7 @@ pub(crate) fn judge(turn: &Turn, before: Option<SnapshotId>, found: &[FoundAncho
     if turn.turn_number == 1 {
         rules.push(CriticalRule::FirstTurn);
     }
-    rules.extend(by_text(&turn.said, found));
+    rules.extend(by_text(&turn.said, heard, found));
     rules.sort_unstable();
     rules
 }
@@ -40,10 +46,10 @@ fn changes_stage(turn: &Turn, before: Option<SnapshotId>) -> bool {
 }
 
 /// The rules that a turn fulfils by what its user says. What tools, documents and assistants write is nothing about them.
-pub(crate) fn by_text(said: &Said, found: &[FoundAnchor]) -> Vec<CriticalRule> {
+pub(crate) fn by_text(said: &Said, heard: &[Statement<'_>], found: &[FoundAnchor]) -> Vec<CriticalRule> {
     let [Some(user), _] = subjects(said) else { return Vec::new() };
     let claims = found.iter().any(|anchor| anchor.subject == user).then_some(CriticalRule::PersonalFact);
-    moments(&statements(&said.user_message)).chain(claims).collect()
+    moments(heard).chain(claims).collect()
 }
 
 #[cfg(test)]
@@ -51,10 +57,11 @@ mod tests {
     use std::{collections::BTreeMap, fs};
 
     use super::*;
-    use crate::{compress::anchors::find, model::turn::Origin};
+    use crate::{compress::anchors::find, english::statements::statements, model::turn::Origin};
 
     fn judge(turn: &Turn, before: Option<SnapshotId>) -> Vec<CriticalRule> {
-        super::judge(turn, before, &find(&turn.said))
+        let heard = statements(&turn.said.user_message);
+        super::judge(turn, before, &heard, &find(&turn.said, &heard))
     }
 
     fn by_text(message: &str) -> Vec<CriticalRule> {

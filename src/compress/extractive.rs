@@ -2,6 +2,7 @@
 
 use crate::{
     compress::{Summarizer, Summarizing, Verdict, anchors, critical, sketch::sketch},
+    english::statements::statements,
     model::turn::Turn,
     text::tokens::Tokenizer,
 };
@@ -29,8 +30,9 @@ impl Summarizer for Extractive {
 fn verdict(turn: &Turn) -> Verdict {
     let said = &turn.said;
     let sketch = sketch(said, tokenizer_of(turn));
-    let anchors = anchors::find(said);
-    let is_critical = !critical::by_text(said, &anchors).is_empty();
+    let heard = statements(&said.user_message);
+    let anchors = anchors::find(said, &heard);
+    let is_critical = !critical::by_text(said, &heard, &anchors).is_empty();
     Verdict {
         turn_id: turn.id,
         is_critical,

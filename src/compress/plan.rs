@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::{
+    english::statements::statements,
     model::{
         anchor::FoundAnchor,
         critical::CriticalRule,
@@ -83,8 +84,9 @@ fn plan_one(turn: &Turn, previous: Option<SnapshotId>, verdicts: &Verdicts, rule
     // A summarizer adds to the rules, and takes nothing away.
     let by_summarizer =
         verdict.is_some_and(|verdict| verdict.is_critical).then_some(CriticalRule::Summarizer);
-    let found = anchors::find(&turn.said);
-    let rule = critical::judge(turn, previous, &found).first().copied().or(by_summarizer);
+    let heard = statements(&turn.said.user_message);
+    let found = anchors::find(&turn.said, &heard);
+    let rule = critical::judge(turn, previous, &heard, &found).first().copied().or(by_summarizer);
     let is_kept = rule.is_some() || turn.tokens.total_tokens <= rules.verbatim_tokens;
     let sketch = (!is_kept).then(|| summary_of(turn, verdict, &verdicts.name, rules));
     // Who summarizes reads more into a turn than built-in means; where it says nothing, they speak.

@@ -39,7 +39,12 @@ impl List {
 
     /// Whether one of its lines stands in this text, whole words that are [`spaced`].
     pub(crate) fn is_part_of(&self, spaced: &str) -> bool {
-        self.lines().any(|phrase| spaced.contains(&format!(" {phrase} ")))
+        let stands = |phrase: &str| {
+            let is_whole =
+                |at: usize| spaced[..at].ends_with(' ') && spaced[at + phrase.len()..].starts_with(' ');
+            spaced.match_indices(phrase).any(|(at, _)| is_whole(at))
+        };
+        self.lines().any(stands)
     }
 
     pub(crate) fn contains(&self, word: &str) -> bool {

@@ -19,7 +19,7 @@ pub(super) struct Form {
     pub(super) attribute: Attribute,
     pub(super) kind: &'static str,
     pub(super) read: Reader,
-    /// `ends`, `since`, `until`, or nothing.
+    /// `ends`, `mine`, `since`, `until`, or nothing.
     pub(super) manner: &'static str,
 }
 

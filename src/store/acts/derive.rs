@@ -14,7 +14,7 @@ use crate::{
         fold::value_key,
         plan::BUILT_IN,
     },
-    english::statements::statements,
+    english::statements::{Statement, statements},
     error::{ErrorKind, Result},
     model::{
         anchor::{Attribute, FoundAnchor},
@@ -327,10 +327,15 @@ fn of_turn(
     let is_cold = turn.memory_tier == MemoryTier::Cold;
     let words = if stale.words { Some(WordCounts::of(&turn.said).encode()) } else { None };
     let words = words.filter(|words| *words != unit.words).map(|words| (unit.words, words));
-    let rule = if stale.critical && is_cold { judged(sql, scope, place, turn)? } else { None };
+    let (mut heard, mut found) = (Vec::new(), Vec::new());
+    if stale.anchors || stale.critical && is_cold {
+        heard = statements(&turn.said.user_message);
+        found = anchor_rules::find(&turn.said, &heard);
+    }
+    let rule =
+        if stale.critical && is_cold { judged(sql, scope, place, turn, (&heard, &found))? } else { None };
     let anchors = if stale.anchors {
         let stated = anchors::stated_by(sql, scope, turn.id)?;
-        let mut found = anchor_rules::find(&turn.said);
         if !is_cold || stated.iter().any(|stated| stated.made_by != BUILT_IN) {
             // What is not compressed is heard then; where a summarizer spoke, rules add nothing.
             let by_rules = stated.iter().filter(|stated| stated.made_by == BUILT_IN);
@@ -388,13 +393,18 @@ fn new_anchors(
 /// Why a turn that is kept verbatim is critical by now, if that is not what its row says. What the summarizer said of it
 /// nobody says again: it holds where no rule does.
 #[expect(clippy::option_option, reason = "none: nothing is new; none in it: no rule keeps it any more")]
-fn judged(sql: &dyn Sql, scope: &Scope, place: Place, turn: &Turn) -> Result<Option<Option<CriticalRule>>> {
+fn judged(
+    sql: &dyn Sql,
+    scope: &Scope,
+    place: Place,
+    turn: &Turn,
+    (heard, found): (&[Statement<'_>], &[FoundAnchor]),
+) -> Result<Option<Option<CriticalRule>>> {
     let before = match turn.snapshot_id {
         Some(_) => originals::snapshot(sql, scope, place.session.turn(place.turn_number.saturating_sub(1)))?,
         None => None,
     };
     let by_summarizer = turn.critical_rule.filter(|rule| *rule == CriticalRule::Summarizer);
-    let rule =
-        critical::judge(turn, before, &anchor_rules::find(&turn.said)).first().copied().or(by_summarizer);
+    let rule = critical::judge(turn, before, heard, found).first().copied().or(by_summarizer);
     Ok((rule != turn.critical_rule).then_some(rule))
 }
