@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn documents_name_every_word() {
         check_names("sql/jobs.sql", &words(&JobKind::EVERY));
-        check_names("src/bin/thermocline/cli.rs", &words(&JobKind::EVERY));
+        check_names("crates/thermocline-cli/src/cli.rs", &words(&JobKind::EVERY));
         check_names("sql/why_critical.sql", &words(&CriticalRule::EVERY));
         check_names("sql/why_it_moved.sql", &words(&MoveReason::EVERY));
         check_names("sql/why_recalled.sql", &words(&ItemKind::EVERY));

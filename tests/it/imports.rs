@@ -31,9 +31,9 @@ struct Use {
 }
 
 impl Crate {
-    /// The library, or the binary.
-    pub fn of_sources(root: &str) -> Self {
-        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    /// The crate whose sources lie in this folder of the repository.
+    pub fn of_sources(folder: &str, root: &str) -> Self {
+        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let sources = Self::new(root, |path| fs::read_to_string(src.join(path)).ok());
         assert!(sources.0.len() > 30, "the sources are found");
         sources

@@ -2,8 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(unreachable_pub, missing_docs, reason = "nothing outside sees a test")]
 
-#[cfg(feature = "cli")]
-mod shell;
 mod support;
 
 mod dump;
@@ -18,20 +16,6 @@ mod anchors;
 #[cfg(feature = "llm")]
 mod chat_backend;
 mod children;
-#[cfg(feature = "cli")]
-mod cli;
-#[cfg(feature = "cli")]
-mod cli_anchor;
-#[cfg(feature = "cli")]
-mod cli_cold;
-#[cfg(feature = "cli")]
-mod cli_erase;
-#[cfg(feature = "cli")]
-mod cli_recall;
-#[cfg(feature = "cli")]
-mod cli_replay;
-#[cfg(feature = "cli")]
-mod cli_transfer;
 mod compression;
 mod context;
 mod crash;

@@ -11,7 +11,6 @@ use chrono::{DateTime, Utc};
 use clap::{Args, ValueEnum};
 use thermocline::{Profile, Weights};
 
-#[cfg(feature = "llm")]
 use crate::provider_args::TalkerArgs;
 use crate::{
     args::{UserArg, instant},
@@ -146,7 +145,6 @@ pub(crate) struct ChatArgs {
     #[arg(long, value_name = "N")]
     pub(crate) budget_tokens: Option<u32>,
 
-    #[cfg(feature = "llm")]
     #[command(flatten)]
     pub(crate) llm: TalkerArgs,
 

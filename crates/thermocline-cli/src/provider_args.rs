@@ -1,13 +1,11 @@
 //! What verbs take that name an LLM or an embedder, and what the help says of it.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
-#[cfg(feature = "local")]
 use std::path::PathBuf;
 
 use clap::Args;
 
 /// LLM#1, if sessions are to be summarized by one.
-#[cfg(feature = "llm")]
 #[derive(Debug, Args)]
 #[expect(clippy::struct_field_names, reason = "they name the options")]
 #[command(next_help_heading = "LLM#1 (without it, built-in means summarize)")]
@@ -30,7 +28,6 @@ pub(crate) struct LlmArgs {
 }
 
 /// LLM#2, if somebody is to reply.
-#[cfg(feature = "llm")]
 #[derive(Debug, Args)]
 #[expect(clippy::struct_field_names, reason = "they name the options")]
 #[command(next_help_heading = "LLM#2 (without it, what it would be sent is shown)")]
@@ -51,31 +48,26 @@ pub(crate) struct TalkerArgs {
 /// What turns text into vectors, beside the built-in embedder. Its vectors are made by jobs run; until then recall goes
 /// by words and by the built-in one.
 #[derive(Args, Debug)]
-#[cfg_attr(feature = "llm", expect(clippy::struct_field_names, reason = "they name the options"))]
+#[expect(clippy::struct_field_names, reason = "they name the options")]
 #[command(next_help_heading = "Embedder (without it, the built-in one)")]
 pub(crate) struct EmbedderArgs {
     /// Where it answers, in the manner of OpenAI's embeddings: http://localhost:11434/v1
-    #[cfg(feature = "llm")]
     #[arg(long, value_name = "URL", env = "THERMOCLINE_EMBED_URL", requires = "embed_model")]
     pub(crate) embed_url: Option<String>,
 
     /// Its name there.
-    #[cfg(feature = "llm")]
     #[arg(long, value_name = "NAME", env = "THERMOCLINE_EMBED_MODEL")]
     pub(crate) embed_model: Option<String>,
 
     /// How many numbers its vectors have [default: it is asked].
-    #[cfg(feature = "llm")]
     #[arg(long, value_name = "N", env = "THERMOCLINE_EMBED_DIMS")]
     pub(crate) embed_dims: Option<u32>,
 
     /// The name of the environment variable that holds its key.
-    #[cfg(feature = "llm")]
     #[arg(long, value_name = "VARIABLE", default_value = "THERMOCLINE_EMBED_KEY")]
     pub(crate) embed_key_var: String,
 
     /// The folder of a sentence transformer, as model hubs have them (model.safetensors, config.json, vocab.txt).
-    #[cfg(feature = "local")]
     #[arg(long, value_name = "DIR", env = "THERMOCLINE_EMBED_DIR")]
     pub(crate) embed_dir: Option<PathBuf>,
 }

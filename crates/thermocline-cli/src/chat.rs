@@ -7,7 +7,7 @@ use std::{
 
 use serde::Serialize;
 use thermocline::{
-    Context, ContextOptions, NewTurn, Recorded,
+    ChatModel, ChatPrompt, Context, ContextOptions, NewTurn, OpenAiCompatible, Recorded,
     blocking::{Session, Thermocline, User},
 };
 
@@ -19,12 +19,13 @@ use crate::{
     output::Output,
     places::Places,
     plain,
+    provider_args::TalkerArgs,
+    providers,
     recall_args::ChatArgs,
     session, why,
 };
 
 /// What stands above the memory in LLM#2's instructions.
-#[cfg(feature = "llm")]
 const INSTRUCTIONS: &str = "You talk with a user. What you remember of them and of this talk stands below; what the user \
     says now is not part of it. Use it where it helps, and do not speak of it as data.\n\n";
 /// What can be typed instead of a message.
@@ -165,36 +166,20 @@ impl Chat<'_> {
 
 /// Who replies.
 struct Talker {
-    #[cfg(feature = "llm")]
-    llm: Option<thermocline::OpenAiCompatible>,
+    llm: Option<OpenAiCompatible>,
 }
 
 impl Talker {
-    #[cfg(feature = "llm")]
     fn of(args: &ChatArgs) -> Result<Self, Failure> {
-        let crate::provider_args::TalkerArgs { llm_url, llm_model, llm_key_var } = &args.llm;
-        let llm = crate::providers::llm(llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?;
+        let TalkerArgs { llm_url, llm_model, llm_key_var } = &args.llm;
+        let llm = providers::llm(llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?;
         Ok(Self { llm: llm.map(|llm| llm.called("LLM#2")) })
     }
 
-    #[cfg(not(feature = "llm"))]
-    #[expect(clippy::unnecessary_wraps, reason = "with the feature it may fail")]
-    fn of(_: &ChatArgs) -> Result<Self, Failure> {
-        Ok(Self {})
-    }
-
     /// None: nobody is there to reply.
-    #[cfg(feature = "llm")]
     fn reply(&self, context: &Context, message: &str) -> Result<Option<String>, Failure> {
-        use thermocline::{ChatModel, ChatPrompt};
         let Some(llm) = &self.llm else { return Ok(None) };
         let prompt = ChatPrompt::text([INSTRUCTIONS, &context.text].concat(), message);
-        Ok(Some(crate::providers::wait_for(llm.complete(&prompt))??))
-    }
-
-    #[cfg(not(feature = "llm"))]
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "with the feature it may have one")]
-    fn reply(&self, _: &Context, _: &str) -> Result<Option<String>, Failure> {
-        Ok(None)
+        Ok(Some(providers::wait_for(llm.complete(&prompt))??))
     }
 }

@@ -299,7 +299,6 @@ fn embed_shows_how_far_it_is_and_makes_all_anew() {
     assert_eq!(shell.run(&["embed"]).code, 2);
 }
 
-#[cfg(feature = "local")]
 #[test]
 fn a_folder_without_a_model_is_not_found() {
     let shell = Shell::with_boats();
@@ -373,7 +372,6 @@ fn a_chat_in_json_is_a_line_a_message_and_makes_the_file() {
     }
 }
 
-#[cfg(feature = "llm")]
 mod with_providers {
     use super::*;
     use crate::endpoint::{Scripted, Step};

@@ -410,7 +410,9 @@ fn what_people_read_names_the_defaults() {
         assert!(text.contains(&words), "{name} does not say {words:?}");
     };
     let shown = |args: &[&str]| shell.run(args).stdout;
-    let read = |path: &str| fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let read = |path: &str| {
+        fs::read_to_string(format!("{}/{path}", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))).unwrap()
+    };
 
     says("--help", &shown(&["--help"]), format!("hot: at most {hot_turns}, and {hot_tokens} tokens"));
     says(

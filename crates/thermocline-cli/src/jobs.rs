@@ -1,19 +1,14 @@
 //! `thermocline jobs`: the work that waits in the file, and doing it.
 
-#[cfg(feature = "llm")]
-use std::sync::Arc;
-use std::{collections::HashMap, fmt::Write as _, path::Path};
+use std::{collections::HashMap, fmt::Write as _, path::Path, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use indicatif::HumanCount;
 use serde::Serialize;
 use thermocline::{
-    Clock, JobInfo, JobState, JobsReport, Originals, RunJobs, SystemClock, UserId,
+    Clock, JobInfo, JobState, JobsReport, LlmSummarizer, Originals, RunJobs, Summarizer, SystemClock, UserId,
     blocking::{Thermocline, User},
 };
-
-#[cfg(feature = "llm")]
-use thermocline::{LlmSummarizer, Summarizer};
 
 use crate::{
     args::{JobsRetryArgs, JobsRunArgs},
@@ -21,17 +16,13 @@ use crate::{
     exit::Failure,
     find,
     output::Output,
-    plain, session,
+    plain,
+    provider_args::LlmArgs,
+    providers, session,
 };
-#[cfg(feature = "llm")]
-use crate::{provider_args::LlmArgs, providers};
 
-#[cfg(feature = "llm")]
 const NEEDS_LLM: &str = "originals are deleted behind an LLM's summaries only, and no LLM is named; \
      add --llm-url and --llm-model, or leave --originals out";
-#[cfg(not(feature = "llm"))]
-const NEEDS_LLM: &str = "originals are deleted behind an LLM's summaries only, and this binary was built without the \
-     feature llm; leave --originals out";
 
 /// A job, and how the command line names its session.
 #[derive(Debug, Serialize)]
@@ -71,15 +62,11 @@ pub(crate) fn list(db: &Path, out: &Output) -> Result<(), Failure> {
 pub(crate) fn run(db: &Path, args: &JobsRunArgs, out: &Output) -> Result<(), Failure> {
     let mut config = args.embedder.config()?;
     config.originals = args.originals.into();
-    #[cfg(feature = "llm")]
-    {
-        let LlmArgs { llm_url, llm_model, llm_window, llm_key_var } = &args.llm;
-        config.summarizer =
-            providers::llm(llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?.map(|llm| {
-                let summarizer = LlmSummarizer::new(Arc::new(llm)).window_tokens(*llm_window);
-                Arc::new(summarizer) as Arc<dyn Summarizer>
-            });
-    }
+    let LlmArgs { llm_url, llm_model, llm_window, llm_key_var } = &args.llm;
+    config.summarizer = providers::llm(llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?.map(|llm| {
+        let summarizer = LlmSummarizer::new(Arc::new(llm)).window_tokens(*llm_window);
+        Arc::new(summarizer) as Arc<dyn Summarizer>
+    });
     if config.originals == Originals::Delete && config.summarizer.is_none() {
         return Err(Failure::refused(NEEDS_LLM));
     }

@@ -8,9 +8,7 @@ use clap::{Args, ValueEnum};
 use clap_complete::Shell;
 use thermocline::Originals;
 
-use crate::provider_args::EmbedderArgs;
-#[cfg(feature = "llm")]
-use crate::provider_args::LlmArgs;
+use crate::provider_args::{EmbedderArgs, LlmArgs};
 
 /// Whose memory a verb reads or writes.
 #[derive(Args, Debug)]
@@ -138,7 +136,6 @@ pub(crate) struct JobsRunArgs {
     #[arg(long, value_enum, default_value_t = OriginalsArg::Archive, value_name = "WHAT")]
     pub(crate) originals: OriginalsArg,
 
-    #[cfg(feature = "llm")]
     #[command(flatten)]
     pub(crate) llm: LlmArgs,
 

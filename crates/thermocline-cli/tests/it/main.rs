@@ -1,0 +1,24 @@
+//! What the command promises, one module per behaviour.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(unreachable_pub, missing_docs, reason = "nothing outside sees a test")]
+
+mod shell;
+
+#[path = "../../../../tests/it/dump.rs"]
+#[allow(dead_code, reason = "the library's tests need more of it")]
+mod dump;
+/// The library's own endpoint that does what a test says.
+#[path = "../../../../src/endpoint/scripted.rs"]
+#[allow(dead_code, reason = "the library's own tests need more of it")]
+mod endpoint;
+#[path = "../../../../tests/it/scripted.rs"]
+#[allow(dead_code, reason = "the library's tests need more of it")]
+mod scripted;
+
+mod anchor;
+mod cli;
+mod cold;
+mod erase;
+mod recall;
+mod replay;
+mod transfer;
