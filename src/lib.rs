@@ -57,6 +57,7 @@ mod index;
 mod jobs;
 mod model;
 mod recall;
+mod rerank;
 mod store;
 mod text;
 mod tier;
@@ -74,7 +75,7 @@ pub use crate::{
         digest::{ChatModel, ChatPrompt, Completing, LlmSummarizer},
     },
     config::{Config, Durability, Originals, Shares},
-    embed::{BuiltIn, Embedder, Embedding, EmbeddingSpace},
+    embed::{BuiltIn, Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace},
     error::{Error, ErrorKind, Result},
     faults::{Faults, Moment},
     handles::{Session, Thermocline, User, blocking},
@@ -97,6 +98,7 @@ pub use crate::{
         pack::{Outcome, Section},
         search::Found,
     },
+    rerank::{Reranker, Reranking},
     store::{
         acts::erase::Erased,
         checks::{

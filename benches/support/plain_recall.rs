@@ -11,7 +11,7 @@ use std::{
 };
 
 use rusqlite::{Connection, Transaction, params};
-use thermocline::{BuiltIn, Embedder};
+use thermocline::{BuiltIn, Embedder, EmbeddingPurpose};
 
 use super::{
     corpus::Corpus,
@@ -133,7 +133,7 @@ impl PlainRecall {
 
 /// The vector of a text, a byte for each number.
 pub async fn embedded(text: &str) -> Vec<u8> {
-    let vectors = BuiltIn::default().embed(&[text.to_owned()]).await.unwrap();
+    let vectors = BuiltIn::default().embed(&[text.to_owned()], EmbeddingPurpose::Document).await.unwrap();
     let largest = vectors[0].iter().fold(f32::MIN_POSITIVE, |largest, number| largest.max(number.abs()));
     vectors[0].iter().map(|number| ((number / largest * 127.0).round() as i8).cast_unsigned()).collect()
 }

@@ -5,7 +5,9 @@
 
 use std::{borrow::Cow, fmt, sync::OnceLock};
 
-use crate::embed::{Embedder, Embedding, EmbeddingSpace, quantize::Vector, wordpiece::Vocabulary};
+use crate::embed::{
+    Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, quantize::Vector, wordpiece::Vocabulary,
+};
 
 /// Rows and dims as u32, a scale for each row as f32, then the rows, a byte a number; all little-endian.
 static TABLE: &[u8] = include_bytes!("../../assets/built_in/table.bin");
@@ -71,7 +73,7 @@ impl Embedder for BuiltIn {
         EmbeddingSpace { model: Self::MODEL.to_owned(), revision: "1".to_owned(), dims: 256 }
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String]) -> Embedding<'a> {
+    fn embed<'a>(&'a self, texts: &'a [String], _: EmbeddingPurpose) -> Embedding<'a> {
         Box::pin(async move { Ok(texts.iter().map(|text| self.mean(text).to_vec()).collect()) })
     }
 }
@@ -175,7 +177,7 @@ mod tests {
     async fn the_trait_gives_the_same_vectors() {
         let embedder = BuiltIn::default();
         let texts = ["A red fox.", "", "I moved."].map(String::from);
-        let vectors = embedder.embed(&texts).await.unwrap();
+        let vectors = embedder.embed(&texts, EmbeddingPurpose::Document).await.unwrap();
         assert_eq!(vectors.len(), texts.len());
         for (text, floats) in texts.iter().zip(&vectors) {
             assert_eq!(floats.len(), embedder.space().dims as usize);

@@ -49,7 +49,7 @@ pub(crate) const REQUEST_TIMEOUT_MS: u64 = 60_000;
 /// are recorded without their vectors, which are made up for later, and recall goes on by words.
 ///
 /// ```
-/// use thermocline::{Embedder, Embedding, EmbeddingSpace};
+/// use thermocline::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace};
 ///
 /// /// Bridges to whatever client the backend already has.
 /// #[derive(Debug)]
@@ -60,7 +60,7 @@ pub(crate) const REQUEST_TIMEOUT_MS: u64 = 60_000;
 ///         EmbeddingSpace { model: "own-model".into(), revision: "1".into(), dims: 2 }
 ///     }
 ///
-///     fn embed<'a>(&'a self, texts: &'a [String]) -> Embedding<'a> {
+///     fn embed<'a>(&'a self, texts: &'a [String], _: EmbeddingPurpose) -> Embedding<'a> {
 ///         Box::pin(async move { Ok(texts.iter().map(|text| own_model(text)).collect()) })
 ///     }
 /// }
@@ -73,16 +73,27 @@ pub trait Embedder: Send + Sync + fmt::Debug {
 
     /// One vector of `dims` numbers for each of these texts, in their order. A vector of zeros says that there is
     /// nothing in the text that the model knows; it matches nothing. Texts are at most about 1,300 bytes, but for a
-    /// query, which is what a user wrote.
+    /// query, which is what a user wrote. Models that were trained on questions and passages want a prefix for each
+    /// `purpose`; others give the same vectors for both.
     ///
     /// It must not block the thread for long. It fails with [`Error::provider`](crate::Error::provider) for what may
     /// pass, and with [`Error::provider_refused`](crate::Error::provider_refused) for what will not. Its future may be
     /// dropped at any time.
-    fn embed<'a>(&'a self, texts: &'a [String]) -> Embedding<'a>;
+    fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a>;
 }
 
 /// The future of an [`Embedder`]'s answer.
 pub type Embedding<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vec<f32>>>> + Send + 'a>>;
+
+/// What texts are embedded for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EmbeddingPurpose {
+    /// To look for what answers it: one text, what a user asks.
+    Query,
+    /// To be found: parts of turns and their summaries.
+    Document,
+}
 
 /// Names a space of vectors: only vectors of equal spaces are compared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -117,13 +128,18 @@ impl EmbeddingSpace {
 
 /// Asks an embedder for a vector of each text, of its own size; an answer that takes longer than `limit` is none, and a
 /// panic is an error.
-pub(crate) async fn ask(embedder: &dyn Embedder, texts: &[String], limit: Duration) -> Result<Vec<Vec<f32>>> {
+pub(crate) async fn ask(
+    embedder: &dyn Embedder,
+    texts: &[String],
+    purpose: EmbeddingPurpose,
+    limit: Duration,
+) -> Result<Vec<Vec<f32>>> {
     if texts.is_empty() {
         return Ok(Vec::new());
     }
     let mut asked = None;
     let answer = poll_fn(|cx| {
-        let ask = || asked.get_or_insert_with(|| embedder.embed(texts)).as_mut().poll(cx);
+        let ask = || asked.get_or_insert_with(|| embedder.embed(texts, purpose)).as_mut().poll(cx);
         let panicked = |_| Poll::Ready(Err(Error::provider("it panicked")));
         panic::catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(panicked)
     });

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     aside::aside,
-    embed::{Embedder, Embedding, EmbeddingSpace, MAX_DIMS, REQUEST_TIMEOUT_MS},
+    embed::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, MAX_DIMS, REQUEST_TIMEOUT_MS},
     endpoint::Endpoint,
     error::{Error, Result},
 };
@@ -161,7 +161,7 @@ impl Embedder for OpenAiEmbedder {
         EmbeddingSpace { model: self.model.clone(), revision: self.revision.clone(), dims: self.dims }
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String]) -> Embedding<'a> {
+    fn embed<'a>(&'a self, texts: &'a [String], _: EmbeddingPurpose) -> Embedding<'a> {
         let (own, texts) = (self.clone(), texts.to_vec());
         Box::pin(aside("thermocline-embed", move || own.vectors(&texts)))
     }
@@ -227,7 +227,7 @@ mod tests {
         let embedder = embedder(&endpoint);
         let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let result = runtime.block_on(embedder.embed(&texts));
+        let result = runtime.block_on(embedder.embed(&texts, EmbeddingPurpose::Document));
         if let Err(error) = &result {
             let shown = format!("{error} {error:?}");
             assert!(!shown.contains("secret") && !shown.contains("pottery"), "{shown}");

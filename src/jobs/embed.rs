@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::{
-    embed::{self, BuiltIn, Embedder, EmbeddingSpace, quantize::Vector},
+    embed::{self, BuiltIn, Embedder, EmbeddingPurpose, EmbeddingSpace, quantize::Vector},
     error::{Error, ErrorKind, Result},
     index::BLOCK_UNITS,
     jobs::job::{Ended, Job},
@@ -179,20 +179,24 @@ async fn write(job: &Job<'_, '_>, embedder: &dyn Embedder, space: Space, batch: 
 
 /// The vector of each text, or why the embedder refuses it.
 async fn embed_each(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<Result<Vec<f32>>>> {
-    match embed::ask(embedder, texts, BATCH_TIMEOUT).await {
+    match ask(embedder, texts).await {
         Ok(vectors) => return Ok(vectors.into_iter().map(Ok).collect()),
         Err(error) if error.kind() != ErrorKind::ProviderRefused => return Err(error),
         Err(_) => {}
     }
     // Is it the key, or one of the texts?
-    embed::ask(embedder, &["A text.".to_owned()], BATCH_TIMEOUT).await?;
+    ask(embedder, &["A text.".to_owned()]).await?;
     let mut answers = Vec::with_capacity(texts.len());
     for text in texts {
-        answers.push(match embed::ask(embedder, std::slice::from_ref(text), BATCH_TIMEOUT).await {
+        answers.push(match ask(embedder, std::slice::from_ref(text)).await {
             Ok(vectors) => Ok(vectors.into_iter().flatten().collect()),
             Err(error) if error.kind() == ErrorKind::ProviderRefused => Err(error),
             Err(error) => return Err(error),
         });
     }
     Ok(answers)
+}
+
+async fn ask(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+    embed::ask(embedder, texts, EmbeddingPurpose::Document, BATCH_TIMEOUT).await
 }

@@ -6,7 +6,7 @@ use std::{collections::HashMap, sync::Mutex, time::Duration};
 use crate::{
     clock::Stopwatch,
     config::Config,
-    embed::{self, SILENT_REST, quantize::Vector},
+    embed::{self, EmbeddingPurpose, SILENT_REST, quantize::Vector},
     model::turn::Turn,
     recall::message::{Message, QueryVector},
     tier::hot::HotTier,
@@ -47,7 +47,7 @@ pub(crate) async fn ask(
             Err(why)
         } else {
             let watch = Stopwatch::start();
-            let vectors = embed::ask(embedder.as_ref(), &texts, limit).await;
+            let vectors = embed::ask(embedder.as_ref(), &texts, EmbeddingPurpose::Query, limit).await;
             vectors.map(|vectors| Vector::of(&vectors[0])).map_err(|error| {
                 let why = error.to_string();
                 if watch.elapsed() >= limit {

@@ -8,8 +8,8 @@ use std::{
 use chrono::TimeDelta;
 
 use crate::{
-    Config, ContextOptions, Embedder, Embedding, EmbeddingSpace, ManualClock, NewTurn, Profile,
-    RecallOptions, RunJobs, Session, Thermocline, User,
+    Config, ContextOptions, Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, ManualClock, NewTurn,
+    Profile, RecallOptions, RunJobs, Session, Thermocline, User,
     error::Result,
     model::{ids::TurnId, place::Owner},
     store::{
@@ -34,7 +34,7 @@ impl Embedder for Lamps {
         EmbeddingSpace { model: "lamps".into(), revision: String::new(), dims: 2 }
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String]) -> Embedding<'a> {
+    fn embed<'a>(&'a self, texts: &'a [String], _: EmbeddingPurpose) -> Embedding<'a> {
         let of = |text: &String| if text.contains("lamp") { vec![1.0, 0.2] } else { vec![0.1, 1.0] };
         Box::pin(async move { Ok(texts.iter().map(of).collect()) })
     }

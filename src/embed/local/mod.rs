@@ -17,7 +17,7 @@ use self::{
 };
 use crate::{
     aside::aside,
-    embed::{Embedder, Embedding, EmbeddingSpace, wordpiece::Vocabulary},
+    embed::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, wordpiece::Vocabulary},
     error::{Error, ErrorKind, Result},
 };
 
@@ -104,7 +104,7 @@ impl Embedder for LocalEmbedder {
         self.0.space.clone()
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String]) -> Embedding<'a> {
+    fn embed<'a>(&'a self, texts: &'a [String], _: EmbeddingPurpose) -> Embedding<'a> {
         let (model, texts) = (Arc::clone(&self.0), texts.to_vec());
         Box::pin(aside("thermocline-embed", move || Ok(model.vectors(&texts))))
     }

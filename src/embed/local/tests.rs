@@ -93,7 +93,7 @@ fn write_pooling(folder: &TempDir, cls: bool, mean: bool) {
 fn embed(embedder: &LocalEmbedder, texts: &[&str]) -> Vec<Vec<f32>> {
     let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(embedder.embed(&texts)).unwrap()
+    runtime.block_on(embedder.embed(&texts, EmbeddingPurpose::Document)).unwrap()
 }
 
 /// The vector of a text, of length 1, as numpy computes it.

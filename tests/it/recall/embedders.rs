@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use thermocline::{Embedder, Embedding, EmbeddingSpace, Result};
+use thermocline::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, Result};
 
 type Answer = dyn Fn(usize, &[String]) -> Option<Result<Vec<Vec<f32>>>> + Send + Sync;
 
@@ -82,7 +82,7 @@ impl Embedder for ScriptedEmbedder {
         self.space.clone()
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String]) -> Embedding<'a> {
+    fn embed<'a>(&'a self, texts: &'a [String], _: EmbeddingPurpose) -> Embedding<'a> {
         let call = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
         self.asked.lock().unwrap().extend_from_slice(texts);
         let answer = (self.answer)(call, texts);

@@ -13,8 +13,8 @@ use std::{
 
 use chrono::TimeDelta;
 use thermocline::{
-    Clock, Config, ContextOptions, Embedder, Embedding, EmbeddingSpace, JobProgress, JobState, ManualClock,
-    NewTurn, RecallOptions, RunJobs,
+    Clock, Config, ContextOptions, Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, JobProgress,
+    JobState, ManualClock, NewTurn, RecallOptions, RunJobs,
     blocking::{Thermocline, User},
 };
 
@@ -229,7 +229,7 @@ impl Embedder for AnswersWhenHeld {
         self.inner.space()
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String]) -> Embedding<'a> {
+    fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a> {
         /// Looks at the file, until a third of the lease is over.
         const MOST_LOOKS: usize = 20_000;
         Box::pin(async move {
@@ -241,7 +241,7 @@ impl Embedder for AnswersWhenHeld {
             self.clock.advance(TimeDelta::milliseconds(20));
             for _ in 0..MOST_LOOKS {
                 if held_until() > before {
-                    return self.inner.embed(texts).await;
+                    return self.inner.embed(texts, purpose).await;
                 }
                 tokio::task::yield_now().await;
             }
