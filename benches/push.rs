@@ -23,7 +23,7 @@ use thermocline::{Config, HotLimits, HotTier, Thermocline, Turn};
 /// By default.
 fn limits() -> HotLimits {
     let config = Config::default();
-    HotLimits { turns: config.hot_turns, tokens: config.hot_tokens }
+    HotLimits::new(config.hot_turns, config.hot_tokens)
 }
 
 /// One push takes less than reading the clock: so many are timed together.

@@ -114,6 +114,7 @@ pub struct Config {
 
 /// What an acknowledgement promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Durability {
     /// The turn is on the disk: it survives a crash, a kill and a power loss (`synchronous=FULL`).
     Full,
@@ -125,6 +126,7 @@ pub enum Durability {
 
 /// What becomes of the originals of summarized turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Originals {
     /// They are kept, compressed, and can be read and restored to the byte.
     Archive,
@@ -140,6 +142,7 @@ pub enum Originals {
 /// Tokens of each tier in a context, served in this order: a smaller budget is felt by the last. What a tier leaves
 /// unused flows on to the next, and what is left of the whole budget is offered again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Shares {
     /// Recent turns. Default 1,500.
     pub hot: u32,
@@ -150,6 +153,27 @@ pub struct Shares {
 }
 
 impl Shares {
+    /// Tokens of recent turns.
+    #[must_use]
+    pub fn hot(mut self, tokens: u32) -> Self {
+        self.hot = tokens;
+        self
+    }
+
+    /// Tokens of earlier turns of the session.
+    #[must_use]
+    pub fn warm(mut self, tokens: u32) -> Self {
+        self.warm = tokens;
+        self
+    }
+
+    /// Tokens of what is recalled from earlier conversations, and of what is known.
+    #[must_use]
+    pub fn cold(mut self, tokens: u32) -> Self {
+        self.cold = tokens;
+        self
+    }
+
     /// The sum of the three: the budget of a context that names none. By default 4,400.
     pub fn total(self) -> u32 {
         self.hot.saturating_add(self.warm).saturating_add(self.cold)
@@ -158,6 +182,12 @@ impl Shares {
 
 /// What is hot by default. The hot share of a context is as large, so that it shows what is hot.
 const HOT_TOKENS: u32 = 1_500;
+
+impl Default for Shares {
+    fn default() -> Self {
+        Self { hot: HOT_TOKENS, warm: 2_000, cold: 900 }
+    }
+}
 
 impl Default for Config {
     fn default() -> Self {
@@ -168,7 +198,7 @@ impl Default for Config {
             hot_tokens: HOT_TOKENS,
             warm_turns: 50,
             warm_tokens: 15_000,
-            shares: Shares { hot: HOT_TOKENS, warm: 2_000, cold: 900 },
+            shares: Shares::default(),
             live_tokens: 2_000,
             session_timeout_ms: 24 * 60 * 60 * 1_000,
             max_side_bytes: 1 << 20,

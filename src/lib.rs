@@ -41,6 +41,8 @@
 //! It is not a vector database, not an agent framework and not an LLM: it works with no LLM, no key, no network
 //! and no server.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(any(feature = "llm", feature = "local"))]
 mod aside;
 mod clock;
@@ -68,6 +70,10 @@ pub use crate::compress::digest::OpenAiCompatible;
 pub use crate::embed::LocalEmbedder;
 #[cfg(feature = "llm")]
 pub use crate::embed::OpenAiEmbedder;
+// What times and ids are in the public surface.
+pub use chrono;
+pub use uuid;
+
 pub use crate::{
     clock::{Clock, ManualClock, SystemClock},
     compress::{
@@ -86,7 +92,7 @@ pub use crate::{
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         job::{JobInfo, JobKind, JobState},
         profile::{Parts, Profile, Weights},
-        receipt::{ItemKind, PackedAs, Receipt, ReceiptItem, Understood},
+        receipt::{ItemKind, ItemOutcome, PackedAs, Receipt, ReceiptItem, Understood},
         session::{EndReason, SessionInfo},
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason, Transition},
@@ -95,7 +101,7 @@ pub use crate::{
     recall::{
         answer::{Recall, RecallOptions, Recalled, RecalledItem},
         context::{Context, ContextItem, ContextOptions},
-        pack::{Outcome, Section},
+        pack::Section,
         search::Found,
     },
     rerank::{Reranker, Reranking},

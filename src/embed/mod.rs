@@ -57,7 +57,7 @@ pub(crate) const REQUEST_TIMEOUT_MS: u64 = 60_000;
 ///
 /// impl Embedder for OwnClient {
 ///     fn space(&self) -> EmbeddingSpace {
-///         EmbeddingSpace { model: "own-model".into(), revision: "1".into(), dims: 2 }
+///         EmbeddingSpace::new("own-model", "1", 2)
 ///     }
 ///
 ///     fn embed<'a>(&'a self, texts: &'a [String], _: EmbeddingPurpose) -> Embedding<'a> {
@@ -97,6 +97,7 @@ pub enum EmbeddingPurpose {
 
 /// Names a space of vectors: only vectors of equal spaces are compared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct EmbeddingSpace {
     /// The model's name, `all-minilm-l6-v2` say. At most 100 bytes.
     pub model: String,
@@ -107,6 +108,11 @@ pub struct EmbeddingSpace {
 }
 
 impl EmbeddingSpace {
+    /// The space of a model's vectors. Its limits are checked where it is used.
+    pub fn new(model: impl Into<String>, revision: impl Into<String>, dims: u32) -> Self {
+        Self { model: model.into(), revision: revision.into(), dims }
+    }
+
     /// Refuses a space outside of its limits.
     pub(crate) fn check(&self) -> Result<()> {
         const MAX_NAME_BYTES: usize = 100;

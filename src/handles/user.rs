@@ -9,7 +9,7 @@ use crate::{
     handles::{Session, drive, off_thread, open::Open},
     jobs,
     model::{
-        anchor::{Anchor, Attribute, FoundAnchor, Stance},
+        anchor::{Anchor, Attribute, FoundAnchor},
         ids::{AnchorId, ReceiptId, SessionId, TurnId, UserId},
         instant,
         profile::Profile,
@@ -221,7 +221,7 @@ impl User {
         for (what, text) in [("anchor's subject", &subject), ("anchor's value", &value)] {
             check_name(what, Some(text))?;
         }
-        let found = FoundAnchor { subject, attribute, value, stance: Stance::Holds, quote: String::new() };
+        let found = FoundAnchor::new(subject, attribute, value, "");
         let scope = self.scope;
         self.store.write(move |tx| tx.set_anchor(&scope, &found)).await
     }

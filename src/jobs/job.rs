@@ -29,6 +29,7 @@ pub(super) type ProgressFn = Box<dyn FnMut(&JobProgress) + Send>;
 
 /// How far a run of jobs is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct JobProgress {
     /// Jobs that were due when the run began or came since.
     pub jobs_due: u64,

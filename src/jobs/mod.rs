@@ -76,6 +76,7 @@ impl RunJobs {
 
 /// What a run of jobs did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct JobsReport {
     /// Sessions that silence had ended, and this run noticed.
     pub ended_sessions: u64,

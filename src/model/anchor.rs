@@ -11,6 +11,7 @@ use crate::model::{
 
 /// An identity fact: `user.name` is Alex. Folded from the evidence of turns, never edited in place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Anchor {
     /// Its id.
     pub id: AnchorId,
@@ -52,6 +53,7 @@ impl Anchor {
 
 /// One source of an anchor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Evidence {
     /// The turn; none: set by hand.
     pub turn_id: Option<TurnId>,
@@ -68,6 +70,7 @@ pub struct Evidence {
 /// Whether an attribute has one value at a time, or many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Cardinality {
     /// A new value supersedes the old one.
     One,
@@ -81,7 +84,6 @@ macro_rules! attributes {
         word_enum! {
             /// What an anchor says of its subject: a closed list.
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-            #[non_exhaustive]
             pub enum Attribute {
                 $($(#[$doc])* $name = $word,)*
             }
@@ -157,8 +159,9 @@ word_enum! {
     pub(crate) fn from_word;
 }
 
-/// A claim that was found in one turn.
+/// A claim that was found in one turn: what a [`Summarizer`](crate::Summarizer) answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct FoundAnchor {
     /// Whom it is about: `user`, `assistant`, or a folded name.
     pub subject: String,
@@ -170,4 +173,24 @@ pub struct FoundAnchor {
     pub stance: Stance,
     /// The words in the turn that prove it, to the letter.
     pub quote: String,
+}
+
+impl FoundAnchor {
+    /// This attribute of `subject` has this value, as these words of the turn say.
+    pub fn new(
+        subject: impl Into<String>,
+        attribute: Attribute,
+        value: impl Into<String>,
+        quote: impl Into<String>,
+    ) -> Self {
+        let (subject, value, quote) = (subject.into(), value.into(), quote.into());
+        Self { subject, attribute, value, stance: Stance::Holds, quote }
+    }
+
+    /// The words say that it is so no longer.
+    #[must_use]
+    pub fn ends(mut self) -> Self {
+        self.stance = Stance::Ends;
+        self
+    }
 }

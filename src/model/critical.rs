@@ -7,7 +7,6 @@ use crate::model::word_enum::word_enum;
 word_enum! {
     /// The rule that made a turn critical. Where several hold, the first of this list is the one on record.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-    #[non_exhaustive]
     pub enum CriticalRule {
         /// The caller marked it.
         Caller = "caller",

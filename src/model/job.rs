@@ -11,7 +11,6 @@ use crate::model::{
 word_enum! {
     /// What a job does.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[non_exhaustive]
     pub enum JobKind {
         /// Compresses an ended session.
         Compress = "compress",
@@ -83,6 +82,7 @@ pub(crate) fn wait_after(attempts: u32, job_no: i64) -> TimeDelta {
 
 /// A job as it stands in the file. Contains nothing of what anybody said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct JobInfo {
     /// Its number, for `jobs retry`.
     pub job_no: i64,

@@ -16,7 +16,6 @@ use crate::model::{
 word_enum! {
     /// What something in a context is.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-    #[non_exhaustive]
     pub enum ItemKind {
         /// A turn, or a part of it, or its summary in its place.
         Turn = "turn",
@@ -31,7 +30,6 @@ word_enum! {
 word_enum! {
     /// How much of something is in the context.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-    #[non_exhaustive]
     pub enum PackedAs {
         /// All of it.
         Whole = "whole",
@@ -47,8 +45,8 @@ word_enum! {
 
 word_enum! {
     /// What became of something that was considered.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-    pub(crate) enum ItemOutcome {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+    pub enum ItemOutcome {
         /// A recall by itself found it.
         Recalled = "recalled",
         /// It is in the context.
@@ -65,12 +63,10 @@ word_enum! {
     pub(crate) fn from_word;
 }
 
-/// The word of [`ItemOutcome::Promoted`].
-pub(crate) const PROMOTED: &str = ItemOutcome::Promoted.as_str();
-
 /// The stored record of one recall. Its ranks can be worked out again: the score of a turn or summary is
 /// [`Parts::score`] of its parts, that of an anchor is its strength.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Receipt {
     /// Its id.
     pub id: ReceiptId,
@@ -104,6 +100,7 @@ pub struct Receipt {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[non_exhaustive]
 pub struct Understood {
     /// How many words were looked for.
     pub words: usize,
@@ -123,11 +120,12 @@ pub struct Understood {
 
 /// Something that a recall considered.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ReceiptItem {
     /// Its rank, from 1.
     pub rank: u32,
-    /// The word of its [`ItemKind`].
-    pub kind: String,
+    /// What it is.
+    pub kind: ItemKind,
     /// Its place in the user's order of recording; none: an anchor.
     pub seq: Option<i64>,
     /// The turn's id, or the anchor's.
@@ -138,11 +136,10 @@ pub struct ReceiptItem {
     pub score: f64,
     /// What the score was made of.
     pub parts: Parts,
-    /// The word of [`PackedAs`]; none: it is not in the context.
-    pub packed_as: Option<String>,
-    /// What became of it: `recalled`, `packed`, `promoted` (shown since it was of use earlier in the session),
-    /// `already_shown`, `no_room` or `below_floor`.
-    pub outcome: String,
+    /// How much of it is in the context; none: it is not there.
+    pub packed_as: Option<PackedAs>,
+    /// What became of it.
+    pub outcome: ItemOutcome,
     /// Its tokens in the context.
     pub tokens: u32,
 }
@@ -225,7 +222,7 @@ impl ReceiptItem {
         let parts = self.parts.explain();
         let found = if self.is_anchor() {
             format!("{:.3}: how strongly it is called for", self.score)
-        } else if self.outcome == PROMOTED {
+        } else if self.outcome == ItemOutcome::Promoted {
             "it was of use earlier in this session".to_owned()
         } else if !parts.is_empty() {
             format!("{:.3} by {parts}", self.score)
@@ -241,18 +238,18 @@ impl ReceiptItem {
         match self.seq {
             Some(seq) => {
                 let tier = self.memory_tier.map_or("nowhere", MemoryTier::as_str);
-                format!("{} {seq} ({tier})", self.kind)
+                format!("{} {seq} ({tier})", self.kind.as_str())
             }
-            None => format!("{} {}", self.kind, self.owner_id),
+            None => format!("{} {}", self.kind.as_str(), self.owner_id),
         }
     }
 
     fn is_anchor(&self) -> bool {
-        ItemKind::from_word(&self.kind) == Some(ItemKind::Anchor)
+        self.kind == ItemKind::Anchor
     }
 
     fn fate(&self) -> String {
-        if let Some(packed_as) = self.packed_as.as_deref().and_then(PackedAs::from_word) {
+        if let Some(packed_as) = self.packed_as {
             let how = match packed_as {
                 PackedAs::Whole => "whole",
                 PackedAs::UserHalf => "without the reply",
@@ -261,15 +258,15 @@ impl ReceiptItem {
             };
             return format!("shown {how}, {} tokens", self.tokens);
         }
-        let fate = match ItemOutcome::from_word(&self.outcome) {
-            Some(ItemOutcome::Recalled) => "found",
-            Some(ItemOutcome::AlreadyShown) => "left out, for it is shown already",
-            Some(ItemOutcome::NoRoom) => "left out, for there was no room",
-            Some(ItemOutcome::BelowFloor) if self.parts.words == 0.0 && !self.is_anchor() => {
+        let fate = match self.outcome {
+            ItemOutcome::Recalled => "found",
+            ItemOutcome::AlreadyShown => "left out, for it is shown already",
+            ItemOutcome::NoRoom => "left out, for there was no room",
+            ItemOutcome::BelowFloor if self.parts.words == 0.0 && !self.is_anchor() => {
                 "left out, for it has no word of what was asked, and its meaning is not near"
             }
-            Some(ItemOutcome::BelowFloor) => "left out, for it fits too badly",
-            Some(ItemOutcome::Packed | ItemOutcome::Promoted) | None => &self.outcome,
+            ItemOutcome::BelowFloor => "left out, for it fits too badly",
+            ItemOutcome::Packed | ItemOutcome::Promoted => self.outcome.as_str(),
         };
         fate.to_owned()
     }

@@ -7,6 +7,7 @@ use crate::model::{ids::SessionId, tier::MemoryTier, word_enum::word_enum};
 
 /// What the file knows of one session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SessionInfo {
     /// Its id.
     pub id: SessionId,

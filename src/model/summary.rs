@@ -16,6 +16,7 @@ pub(crate) const MOST_KEYWORDS: usize = 8;
 
 /// One sentence and topic keywords that stand for one turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// Its id.
     pub id: SummaryId,

@@ -25,7 +25,6 @@ word_enum! {
 word_enum! {
     /// Why a turn moved.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[non_exhaustive]
     pub enum MoveReason {
         /// The hot tier had too many turns.
         TurnLimit = "turn_limit",
@@ -47,6 +46,7 @@ word_enum! {
 
 /// One move of one turn between tiers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Transition {
     /// The turn's session.
     pub session_id: SessionId,

@@ -43,6 +43,7 @@ impl Origin {
 
 /// What was said, and by whom: the part of a turn that never changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Said {
     /// The user's message. May be empty if the assistant spoke first.
     pub user_message: String,
@@ -184,6 +185,7 @@ impl NewTurn {
 
 /// Token counts of one turn, exact by the tokenizer they name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TokenCounts {
     /// Of the user's message as it was said.
     pub user_message_tokens: u32,
@@ -199,6 +201,7 @@ pub struct TokenCounts {
 
 /// A recorded turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Turn {
     /// Its id.
     pub id: TurnId,
@@ -264,6 +267,7 @@ impl Turn {
 
 /// What [`record`](crate::Session::record) did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Recorded {
     /// The turn's id.
     pub turn_id: TurnId,
@@ -284,6 +288,7 @@ pub struct Recorded {
 /// Whether a record wrote anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum RecordOutcome {
     /// The turn is new.
     New,

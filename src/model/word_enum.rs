@@ -2,7 +2,7 @@
 
 /// Declares an enum from its variants and their words: `Compress = "compress"`.
 ///
-/// The word is what the file, JSON and the command line show. `EVERY` lists the variants as they are declared.
+/// Words may be added: the enum is `#[non_exhaustive]`. The word is what the file, JSON and the command line show. `EVERY` lists the variants as they are declared.
 macro_rules! word_enum {
     (
         $(#[$meta:meta])*
@@ -12,6 +12,7 @@ macro_rules! word_enum {
         $reads:vis fn from_word;
     ) => {
         $(#[$meta])*
+        #[non_exhaustive]
         $shown enum $name {
             $($(#[$doc])* #[serde(rename = $word)] $variant,)*
         }

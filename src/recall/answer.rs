@@ -12,7 +12,7 @@ use crate::{
         ids::{ReceiptId, SessionId},
         place::{Owner, Seq},
         profile::{Parts, Profile},
-        receipt::{Receipt, ReceiptItem, Understood},
+        receipt::{ItemKind, ItemOutcome, Receipt, ReceiptItem, Understood},
         summary::Summary,
         tier::MemoryTier,
         turn::Turn,
@@ -75,6 +75,7 @@ impl RecallOptions {
 
 /// What was recalled.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Recall {
     /// The best first.
     pub items: Vec<Recalled>,
@@ -86,6 +87,7 @@ pub struct Recall {
 
 /// Something recalled, and why it stands where it stands.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Recalled {
     /// What it is.
     #[serde(flatten)]
@@ -156,20 +158,20 @@ impl Recalled {
     /// Its line in a receipt.
     pub(crate) fn receipt_item(&self, rank: u32) -> ReceiptItem {
         let (kind, owner_id) = match &self.item {
-            RecalledItem::Turn(turn) => ("turn", turn.id.as_uuid()),
-            RecalledItem::Summary { summary, .. } => ("summary", summary.original_turn_id.as_uuid()),
-            RecalledItem::Anchor(anchor) => ("anchor", anchor.id.as_uuid()),
+            RecalledItem::Turn(turn) => (ItemKind::Turn, turn.id.as_uuid()),
+            RecalledItem::Summary { summary, .. } => (ItemKind::Summary, summary.original_turn_id.as_uuid()),
+            RecalledItem::Anchor(anchor) => (ItemKind::Anchor, anchor.id.as_uuid()),
         };
         ReceiptItem {
             rank,
-            kind: kind.to_owned(),
+            kind,
             seq: self.seq(),
             owner_id: *owner_id,
             memory_tier: self.memory_tier(),
             score: self.score,
             parts: self.parts,
             packed_as: None,
-            outcome: "recalled".to_owned(),
+            outcome: ItemOutcome::Recalled,
             tokens: 0,
         }
     }

@@ -8,7 +8,7 @@ use crate::{
     model::{
         ids::SessionId,
         profile::Parts,
-        receipt::{PROMOTED, ReceiptItem},
+        receipt::{ItemOutcome, ReceiptItem},
         turn::Turn,
     },
     recall::{
@@ -156,9 +156,9 @@ pub(crate) fn receipt_items(
 ) -> Vec<ReceiptItem> {
     let fate = |mut item: ReceiptItem, of: (usize, usize)| {
         let outcome = packed.outcomes[of.0][of.1];
-        outcome.as_str().clone_into(&mut item.outcome);
+        item.outcome = outcome.of_item();
         if let Outcome::Packed(packed_as) = outcome {
-            item.packed_as = Some(packed_as.as_str().to_owned());
+            item.packed_as = Some(packed_as);
         }
         item.tokens = packed.pieces.iter().find(|piece| piece.of == of).map_or(0, |piece| piece.tokens);
         item
@@ -183,7 +183,7 @@ pub(crate) fn receipt_items(
             });
             items[known] = fate(items[known].clone(), (at, index));
             if candidate.section == Section::EarlierConversations {
-                PROMOTED.clone_into(&mut items[known].outcome);
+                items[known].outcome = ItemOutcome::Promoted;
             }
         }
     }
@@ -201,7 +201,7 @@ mod tests {
     use crate::model::{
         anchor::{Anchor, Attribute},
         ids::{AnchorId, SummaryId},
-        receipt::{ItemKind, ItemOutcome},
+        receipt::ItemKind,
         summary::{Original, Summary},
     };
 
@@ -209,10 +209,7 @@ mod tests {
     fn check(item: RecalledItem, kind: ItemKind) {
         let recalled = Recalled { item, score: 0.0, parts: Parts::default() };
         let line = recalled.receipt_item(1);
-        assert_eq!(
-            (line.kind.as_str(), line.outcome.as_str()),
-            (kind.as_str(), ItemOutcome::Recalled.as_str())
-        );
+        assert_eq!((line.kind, line.outcome), (kind, ItemOutcome::Recalled));
         assert_eq!(serde_json::to_value(&recalled).unwrap()["kind"], kind.as_str());
     }
 

@@ -72,6 +72,7 @@ impl ContextOptions {
 
 /// What LLM#2 is handed: one string, and the parts it was made of.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Context {
     /// The rendered context; empty if there is nothing to show, or no room for it.
     pub text: String,
@@ -91,6 +92,7 @@ pub struct Context {
 
 /// One thing in a context.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ContextItem {
     /// What it is.
     pub kind: ItemKind,

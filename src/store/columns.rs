@@ -9,6 +9,7 @@ use crate::{
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         job::{JobKind, JobState},
         place::{Place, Seq, SessionNo, UnitKind, UserNo},
+        receipt::{ItemKind, ItemOutcome, PackedAs},
         session::EndReason,
         summary::Original,
         tier::{MemoryTier, MoveReason},
@@ -62,7 +63,10 @@ word_value!(
     JobKind,
     JobState,
     Original,
-    UnitKind
+    UnitKind,
+    ItemKind,
+    ItemOutcome,
+    PackedAs
 );
 
 macro_rules! number_value {

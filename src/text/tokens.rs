@@ -32,6 +32,7 @@ macro_rules! tokenizers {
     ($($(#[$doc:meta])* $tokenizer:ident = $name:literal, $rules:expr, $load:path;)*) => {
         /// A tokenizer of `OpenAI`'s models. Text that looks like a special token is counted as the text it is.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum Tokenizer {
             $($(#[$doc])* $tokenizer,)*
         }

@@ -22,6 +22,7 @@ pub struct HotTier {
 
 /// What the hot tier may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HotLimits {
     /// Turns; at least 1.
     pub turns: usize,
@@ -29,11 +30,19 @@ pub struct HotLimits {
     pub tokens: u32,
 }
 
+impl HotLimits {
+    /// At most so many turns of together so many tokens.
+    pub fn new(turns: usize, tokens: u32) -> Self {
+        Self { turns, tokens }
+    }
+}
+
 /// Room is made at once for no more turns than this: several times the usual limit.
 const MAX_RESERVED_TURNS: usize = 64;
 
 /// A turn that had to leave, and why.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Evicted {
     /// The turn; it is warm now.
     pub turn: Arc<Turn>,

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use thermocline::{
-    Attribute, ErrorKind, FoundAnchor, NewTurn, Origin, RunJobs, Stance, Turn, Verdict,
+    Attribute, ErrorKind, FoundAnchor, NewTurn, Origin, RunJobs, Turn, Verdict,
     blocking::{Session, Thermocline, User},
 };
 
@@ -154,13 +154,9 @@ fn what_was_said_before_a_retraction_and_compressed_after_it_does_not_count() {
 fn gullible(turn: &Turn) -> Verdict {
     let said = &turn.said;
     let claims = [&said.user_message, &said.ai_response].into_iter().flat_map(|text| {
-        ["user", "assistant", "mira"].into_iter().map(|subject| FoundAnchor {
-            subject: subject.to_owned(),
-            attribute: Attribute::Note,
-            value: text.trim_end_matches('.').to_owned(),
-            stance: Stance::Holds,
-            quote: text.clone(),
-        })
+        ["user", "assistant", "mira"]
+            .into_iter()
+            .map(move |subject| FoundAnchor::new(subject, Attribute::Note, text.trim_end_matches('.'), text))
     });
     claims.filter(|claim| !claim.quote.is_empty()).fold(first_words(turn), Verdict::anchor)
 }

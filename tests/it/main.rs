@@ -29,6 +29,7 @@ mod layers;
 mod lost;
 mod model;
 mod opening;
+mod parity;
 mod portable_sql;
 mod recall;
 mod recording;

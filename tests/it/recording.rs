@@ -110,7 +110,10 @@ fn the_same_id_again_gives_the_first_result_and_writes_nothing() {
     let before = session.info().unwrap();
     fixture.clock.advance(TimeDelta::days(30));
     let again = session.record(turn(1).caller_id("a")).unwrap();
-    assert_eq!(again, Recorded { outcome: RecordOutcome::Known, ..first });
+    assert_eq!(again.outcome, RecordOutcome::Known);
+    let mut expected = first;
+    expected.outcome = RecordOutcome::Known;
+    assert_eq!(again, expected);
     assert_eq!(session.info().unwrap(), before, "not even a silence is noticed");
 }
 

@@ -8,9 +8,7 @@ use std::{
     },
 };
 
-use thermocline::{
-    Attribute, Error, FoundAnchor, Result, SessionId, Stance, Summarizer, Summarizing, Turn, Verdict,
-};
+use thermocline::{Attribute, Error, FoundAnchor, Result, SessionId, Summarizer, Summarizing, Turn, Verdict};
 
 type Answer = dyn Fn(usize, &[Turn]) -> Result<Vec<Verdict>> + Send + Sync;
 
@@ -74,12 +72,10 @@ pub fn stated_anchors(turn: &Turn) -> Vec<FoundAnchor> {
 fn stated(subject: &str, sentence: &str) -> Option<FoundAnchor> {
     let (before, value) = sentence.trim_end_matches('.').split_once(" is ")?;
     let attribute = Attribute::from_word(before.rsplit(' ').next()?)?;
-    let (stance, value) = match value.strip_prefix("no longer ") {
-        Some(value) => (Stance::Ends, value),
-        None => (Stance::Holds, value),
-    };
-    let (value, quote) = (value.to_owned(), sentence.to_owned());
-    Some(FoundAnchor { subject: subject.to_owned(), attribute, value, stance, quote })
+    Some(match value.strip_prefix("no longer ") {
+        Some(value) => FoundAnchor::new(subject, attribute, value, sentence).ends(),
+        None => FoundAnchor::new(subject, attribute, value, sentence),
+    })
 }
 
 /// A true sentence, and every anchor that is said outright.

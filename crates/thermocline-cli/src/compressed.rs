@@ -70,7 +70,7 @@ pub(crate) fn summaries(db: &Path, args: &SessionArgs, out: &Output) -> Result<(
             MemoryTier::Warm => {
                 "no turn of this session is summarized yet; thermocline jobs list says what waits"
             }
-            MemoryTier::Hot => "no turn is summarized while its session is open",
+            _ => "no turn is summarized while its session is open",
         });
         return Ok(());
     }

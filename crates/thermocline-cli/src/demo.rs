@@ -219,7 +219,7 @@ fn home(user: &User, info: &thermocline::SessionInfo) -> Result<Home, Failure> {
         let amount = match turn.memory_tier {
             MemoryTier::Hot => &mut home.hot,
             MemoryTier::Warm => &mut home.warm,
-            MemoryTier::Cold => &mut home.cold,
+            _ => &mut home.cold,
         };
         amount.turns += 1;
         amount.tokens += turn.tokens.total_tokens;

@@ -27,7 +27,7 @@ pub(crate) fn run(db: &Path, out: &Output) -> Result<(), Failure> {
         memory.doctor()?
     };
     let healthy = diagnosis.is_healthy();
-    let Diagnosis { checks, settings } = diagnosis;
+    let Diagnosis { checks, settings, .. } = diagnosis;
     let failed = checks.iter().filter(|check| check.problems > 0).count();
     let report = Report { healthy, checks, settings: settings.into_iter().collect() };
     out.answer(&report, text)?;

@@ -66,19 +66,7 @@ fn erase(target: &Target) -> Result<Erased, Failure> {
     };
     let mut all = Erased::default();
     for session in sessions {
-        let one = session.erase()?;
-        all = Erased {
-            sessions: all.sessions + one.sessions,
-            turns: all.turns + one.turns,
-            archived_turns: all.archived_turns + one.archived_turns,
-            summaries: all.summaries + one.summaries,
-            anchors: all.anchors + one.anchors,
-            derivations: all.derivations + one.derivations,
-            transitions: all.transitions + one.transitions,
-            jobs: all.jobs + one.jobs,
-            // The last one empties the log of all of them.
-            is_pending: one.is_pending,
-        };
+        all = all.and(session.erase()?);
     }
     Ok(all)
 }

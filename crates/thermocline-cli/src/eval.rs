@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use thermocline::{
     Config, Context, ContextOptions, PackedAs, Profile, Recall, RecallOptions, RecalledItem, SessionId,
-    Shares, TurnId, blocking::User,
+    TurnId, blocking::User,
 };
 
 use crate::{
@@ -73,7 +73,7 @@ pub(crate) fn run(db: &Path, args: &EvalArgs, out: &Output) -> Result<(), Failur
     let profiles = profiles(args)?;
     let mut config = args.embedder.config()?;
     config.receipts = 0;
-    config.shares = Shares { hot: 0, warm: 0, ..config.shares };
+    config.shares = config.shares.hot(0).warm(0);
     let memory = find::memory_with(db, config)?;
     let user = find::user(&memory, &args.user)?;
     let (questions, unknown) = Known::of(&user)?.questions(lines, args.now)?;

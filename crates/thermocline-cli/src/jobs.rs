@@ -186,7 +186,7 @@ fn next_run(job: &JobInfo, now: DateTime<Utc>) -> String {
         JobState::Queued if job.next_run_at <= now => "due".to_owned(),
         JobState::Running if job.next_run_at <= now => "due, was cut off".to_owned(),
         JobState::Queued => job.next_run_at.format("%Y-%m-%d %H:%M").to_string(),
-        JobState::Running => "now".to_owned(),
+        _ => "now".to_owned(),
     }
 }
 

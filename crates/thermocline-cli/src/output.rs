@@ -157,7 +157,7 @@ pub(crate) struct JobsShown {
 
 impl JobsShown {
     pub(crate) fn at(&mut self, progress: &JobProgress) {
-        let JobProgress { jobs_due, jobs_ended, turns } = *progress;
+        let JobProgress { jobs_due, jobs_ended, turns, .. } = *progress;
         self.bar.set_length(jobs_due);
         self.bar.set_position(jobs_ended);
         self.bar.set_message(format!("{} turns", HumanCount(turns)));

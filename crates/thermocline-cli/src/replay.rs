@@ -136,7 +136,7 @@ impl Replay {
         };
         match recorded.outcome {
             RecordOutcome::New => self.turns_new += 1,
-            RecordOutcome::Known => self.turns_known += 1,
+            _ => self.turns_known += 1,
         }
         self.current = Some(Current { key: line.session.clone(), session });
         Ok(())

@@ -86,7 +86,7 @@ pub(crate) fn explained(user: &User, receipt: &Receipt) -> Result<String, Failur
 
 fn described(places: &mut Places<'_>, item: &ReceiptItem) -> Result<String, Failure> {
     let tier = item.memory_tier.map_or("", |tier| tier.as_str());
-    let (head, words) = if item.kind == ItemKind::Anchor.as_str() {
+    let (head, words) = if item.kind == ItemKind::Anchor {
         let anchor = places.anchor(AnchorId::from_uuid(item.owner_id))?;
         ("anchor".to_owned(), anchor.unwrap_or_else(|| "gone by now".to_owned()))
     } else {
@@ -96,7 +96,7 @@ fn described(places: &mut Places<'_>, item: &ReceiptItem) -> Result<String, Fail
                 let id = place.caller_id.map(|id| format!(", {id}")).unwrap_or_default();
                 (format!("{on}  {}{id}, {tier}", place.name), place.words)
             }
-            None => (format!("{} {}", item.kind, item.owner_id), "gone by now".to_owned()),
+            None => (format!("{} {}", item.kind.as_str(), item.owner_id), "gone by now".to_owned()),
         }
     };
     Ok(format!("{:>3}. {head}\n     {}\n     {words}\n", item.rank, plain::line(&item.explain(), usize::MAX)))
@@ -105,11 +105,8 @@ fn described(places: &mut Places<'_>, item: &ReceiptItem) -> Result<String, Fail
 /// The proof that the receipt holds all that decided: its scores, worked out again from their parts.
 fn worked_out(receipt: &Receipt) -> String {
     // What is there for its place in the session has no score; an anchor's is not made of parts.
-    let scored: Vec<&ReceiptItem> = receipt
-        .items
-        .iter()
-        .filter(|item| item.kind != ItemKind::Anchor.as_str() && item.score != 0.0)
-        .collect();
+    let scored: Vec<&ReceiptItem> =
+        receipt.items.iter().filter(|item| item.kind != ItemKind::Anchor && item.score != 0.0).collect();
     let is_off = |item: &&&ReceiptItem| (item.parts.score(&receipt.profile) - item.score).abs() > 2e-6;
     match (scored.len(), scored.iter().filter(is_off).count()) {
         (0, _) => String::new(),

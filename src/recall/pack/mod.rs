@@ -28,7 +28,7 @@ mod spans;
 use extract::Extract;
 pub(crate) use item::{Candidate, Focus, FoundBy, Item};
 use item::{Key, counted_within, summary_piece};
-pub use outcome::Outcome;
+pub(crate) use outcome::Outcome;
 use part::part_of;
 pub use section::Section;
 

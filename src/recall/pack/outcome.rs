@@ -1,14 +1,10 @@
 //! What becomes of what competes for a place in a context.
 
-use serde::Serialize;
-
 use crate::model::receipt::{ItemOutcome, PackedAs};
 
 /// What became of a candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Outcome {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
     /// It is in the context, in this form.
     Packed(PackedAs),
     /// It is in the context already, by another request.
@@ -20,14 +16,13 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The word in a receipt.
-    pub fn as_str(self) -> &'static str {
+    /// As a receipt says it.
+    pub(crate) fn of_item(self) -> ItemOutcome {
         match self {
             Self::Packed(_) => ItemOutcome::Packed,
             Self::AlreadyShown => ItemOutcome::AlreadyShown,
             Self::NoRoom => ItemOutcome::NoRoom,
             Self::BelowFloor => ItemOutcome::BelowFloor,
         }
-        .as_str()
     }
 }

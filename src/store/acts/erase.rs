@@ -32,6 +32,7 @@ const SLICE_OF_RECALLS: u32 = 32 * SLICE;
 
 /// What was erased, in rows. Counts only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Erased {
     /// Sessions.
     pub sessions: u64,
@@ -68,8 +69,9 @@ impl Erased {
         }
     }
 
-    /// Adds what another slice erased.
-    pub(crate) fn and(mut self, slice: Self) -> Self {
+    /// Adds what was erased after it. Whether old bytes are left is as the later one says: it empties the log of both.
+    #[must_use]
+    pub fn and(mut self, slice: Self) -> Self {
         self.sessions += slice.sessions;
         self.turns += slice.turns;
         self.archived_turns += slice.archived_turns;
@@ -78,6 +80,7 @@ impl Erased {
         self.derivations += slice.derivations;
         self.transitions += slice.transitions;
         self.jobs += slice.jobs;
+        self.is_pending = slice.is_pending;
         self
     }
 }

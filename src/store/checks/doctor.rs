@@ -21,6 +21,7 @@ use crate::{
 
 /// What doctor found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Diagnosis {
     /// Every check that was made, in order.
     pub checks: Vec<Check>,

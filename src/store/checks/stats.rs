@@ -10,6 +10,7 @@ use crate::{
 
 /// How much is in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Stats {
     /// Users with a memory here.
     pub users: u64,
@@ -44,6 +45,7 @@ pub struct Stats {
 
 /// The turns of one tier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct TierStats {
     /// The tier.
     pub tier: MemoryTier,
@@ -57,6 +59,7 @@ pub struct TierStats {
 
 /// What compression made of ended sessions; turns kept verbatim are among the turns of the cold tier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ColdStats {
     /// Summaries.
     pub summaries: u64,
@@ -74,6 +77,7 @@ pub struct ColdStats {
 
 /// What recall reads instead of texts, and its receipts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RecallStats {
     /// Rows of postings: in which turns a word stands. A common word has several.
     pub postings: u64,
@@ -93,6 +97,7 @@ pub struct RecallStats {
 
 /// How often something was in a context that answered a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct UseCount {
     /// `profile` (contexts ranked by it), `tier` (items from it), `rule` (turns kept verbatim by it) or `packed_as` (items
     /// shown in this form).

@@ -14,7 +14,7 @@ use crate::{
         ids::ReceiptId,
         place::{Place, Seq, SessionNo},
         profile::{Parts, Profile, Weights},
-        receipt::{PROMOTED, Receipt, ReceiptItem},
+        receipt::{ItemOutcome, PackedAs, Receipt, ReceiptItem},
         tier::MemoryTier,
     },
     store::{
@@ -202,7 +202,7 @@ pub(crate) struct Shown {
     /// Where its turn is; `None`: that cannot be read.
     pub(crate) place: Option<Place>,
     pub(crate) memory_tier: Option<MemoryTier>,
-    pub(crate) packed_as: String,
+    pub(crate) packed_as: PackedAs,
     /// Why the turn was kept verbatim.
     pub(crate) rule: Option<CriticalRule>,
 }
@@ -217,7 +217,7 @@ pub(crate) fn shown(sql: &dyn Sql, scope: &Scope, receipt_no: i64) -> Result<Vec
          WHERE i.receipt_no = ?1 AND i.user_no = ?2 AND i.packed_as IS NOT NULL AND i.outcome <> ?4
            AND (i.unit_seq IS NULL OR u.seq IS NOT NULL)
          ORDER BY i.rank",
-        values![receipt_no, scope.user_no, scope.user_id, PROMOTED],
+        values![receipt_no, scope.user_no, scope.user_id, ItemOutcome::Promoted],
         |row| {
             Ok(Shown {
                 seq: row.get(0)?,

@@ -25,6 +25,7 @@ const FORMAT: u32 = 1;
 
 /// How much was exported or imported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Transferred {
     /// Sessions.
     pub sessions: u64,

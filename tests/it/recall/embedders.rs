@@ -27,7 +27,7 @@ impl ScriptedEmbedder {
         (model, revision, dims): (&str, &str, u32),
         answer: impl Fn(usize, &[String]) -> Option<Result<Vec<Vec<f32>>>> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        let space = EmbeddingSpace { model: model.to_owned(), revision: revision.to_owned(), dims };
+        let space = EmbeddingSpace::new(model, revision, dims);
         let (calls, asked) = (AtomicUsize::new(0), Mutex::default());
         Arc::new(Self { space, answer: Box::new(answer), calls, asked })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use thermocline::{ContextOptions, ErrorKind, Receipt, RunJobs, Section};
+use thermocline::{ContextOptions, ErrorKind, ItemKind, ItemOutcome, Receipt, RunJobs, Section};
 
 use super::{QUESTIONS, asked_at, options, tell, tell_all};
 use crate::{dump::ask, support::Fixture};
@@ -12,7 +12,7 @@ use crate::{dump::ask, support::Fixture};
 fn check_ranks(receipt: &Receipt) {
     for (rank, item) in (1..).zip(&receipt.items) {
         assert_eq!(item.rank, rank);
-        if item.kind != "anchor" && item.outcome == "recalled" {
+        if item.kind != ItemKind::Anchor && item.outcome == ItemOutcome::Recalled {
             assert!((item.parts.score(&receipt.profile) - item.score).abs() < 1e-12, "{item:?}");
         }
     }
@@ -73,17 +73,21 @@ fn a_contexts_receipt_names_what_became_of_each() {
         assert_eq!(packed.len(), context.items.len(), "each in its place, once");
         for item in &context.items {
             let [line] = of(*item.turn_id.unwrap().as_uuid())[..] else { panic!("{item:?}") };
-            assert_eq!((line.outcome.as_str(), line.tokens), ("packed", item.tokens));
+            assert_eq!((line.outcome, line.tokens), (ItemOutcome::Packed, item.tokens));
             // What is shown for its place may fit as well.
             assert!(item.score.is_none_or(|score| (score - line.score).abs() < 1e-9));
         }
         for item in receipt.items.iter().filter(|item| item.packed_as.is_none()) {
             assert_eq!(item.tokens, 0);
-            assert!(["no_room", "below_floor", "already_shown"].contains(&item.outcome.as_str()), "{item:?}");
+            assert!(
+                [ItemOutcome::NoRoom, ItemOutcome::BelowFloor, ItemOutcome::AlreadyShown]
+                    .contains(&item.outcome),
+                "{item:?}"
+            );
         }
-        outcomes.extend(receipt.items.into_iter().map(|item| item.outcome));
+        outcomes.extend(receipt.items.into_iter().map(|item| item.outcome.as_str()));
     }
-    assert_eq!(outcomes.iter().map(String::as_str).collect::<Vec<_>>(), ["below_floor", "no_room", "packed"]);
+    assert_eq!(outcomes.into_iter().collect::<Vec<_>>(), ["below_floor", "no_room", "packed"]);
     // What hot and warm show is no candidate for the recalled part.
     let context = session
         .context(

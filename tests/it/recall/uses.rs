@@ -1,7 +1,7 @@
 //! Use: a turn that names the context it answers counts what that showed, once, and keeps cold turns at hand.
 
 use thermocline::{
-    ContextOptions, MemoryTier, MoveReason, NewTurn, RunJobs, Section, Transition,
+    ContextOptions, ItemOutcome, MemoryTier, MoveReason, NewTurn, RunJobs, Section, Transition,
     blocking::{Session, Thermocline, User},
 };
 
@@ -105,7 +105,7 @@ fn what_a_context_showed_is_counted_once_and_cold_turns_are_warm_until_the_sessi
     let receipt = alex.receipt(other.receipt).unwrap();
     let item =
         receipt.items.iter().find(|item| item.owner_id == *at_hand.turn_id.unwrap().as_uuid()).unwrap();
-    assert_eq!(item.outcome, "promoted");
+    assert_eq!(item.outcome, ItemOutcome::Promoted);
     assert!(item.explain().ends_with("it was of use earlier in this session"), "{}", item.explain());
     session.record(NewTurn::new("Thank you!", "").answering(other.receipt)).unwrap();
     assert!(hits(&fixture).contains(&("s33".to_owned(), 1)), "{:?}", hits(&fixture));

@@ -1,0 +1,40 @@
+//! The blocking handles are the async ones: the same methods, arguments and answers, each waiting.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+/// The public methods of a handle as its file declares them: `user(&self, name: &str) -> Result<User>`.
+fn methods(file: &str, handle: &str) -> BTreeSet<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/handles").join(file);
+    let source = fs::read_to_string(path).unwrap();
+    let start = format!("\nimpl {handle} {{\n");
+    let blocks = source.split(&start).skip(1).map(|block| block.split("\n}\n").next().unwrap());
+    blocks.flat_map(|block| block.split("\n    pub ").skip(1).filter_map(signature)).collect()
+}
+
+/// A declaration without what is only async in it; none for what is no method.
+fn signature(declared: &str) -> Option<String> {
+    let declared = declared.strip_prefix("async ").unwrap_or(declared).strip_prefix("fn ")?;
+    let head = declared.split(" {\n").next()?;
+    let words = head.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Broken over lines or not, with paths or without.
+    Some(words.replace("( ", "(").replace(", )", ")").replace("crate::", ""))
+}
+
+#[track_caller]
+fn check(handle: &str, file: &str) {
+    let (wanted, found) = (methods(file, handle), methods("blocking.rs", handle));
+    assert!(wanted.len() > 10, "{handle} has methods: {wanted:#?}");
+    let missing: Vec<_> = wanted.difference(&found).collect();
+    let own: Vec<_> = found.difference(&wanted).collect();
+    assert!(
+        missing.is_empty() && own.is_empty(),
+        "{handle}: async only {missing:#?}, blocking only {own:#?}"
+    );
+}
+
+#[test]
+fn blocking_has_every_method_of_the_async_handles() {
+    check("Thermocline", "thermocline.rs");
+    check("User", "user.rs");
+    check("Session", "session.rs");
+}
