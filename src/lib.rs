@@ -46,6 +46,7 @@ mod aside;
 mod clock;
 mod compress;
 mod config;
+mod cooldown;
 mod embed;
 #[cfg(feature = "llm")]
 mod endpoint;

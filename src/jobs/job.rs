@@ -22,8 +22,6 @@ use crate::{
 const SHARE_BESIDE_OTHERS: u32 = 20;
 /// It does not rest longer than this: a slice may have waited for another process's lock.
 const LONGEST_REST: Duration = Duration::from_millis(250);
-/// For so long after a summarizer has failed it is not asked again: ten thousand sessions need not find out each.
-pub(super) const SUMMARIZER_REST: Duration = Duration::from_mins(1);
 
 pub(super) type ProgressFn = Box<dyn FnMut(&JobProgress) + Send>;
 
@@ -57,13 +55,11 @@ pub(crate) struct Run<'a> {
     pub(super) stop: watch::Receiver<bool>,
     tell: Option<ProgressFn>,
     pub(super) progress: JobProgress,
-    /// Since the summarizer failed last.
-    pub(super) summarizer_failed: Option<Stopwatch>,
 }
 
 impl<'a> Run<'a> {
     pub(super) fn new(store: &'a Store, stop: watch::Receiver<bool>, tell: Option<ProgressFn>) -> Self {
-        Self { store, stop, tell, progress: JobProgress::default(), summarizer_failed: None }
+        Self { store, stop, tell, progress: JobProgress::default() }
     }
 
     /// Rests after a slice that took so long, if others wrote meanwhile: they find the writer free.

@@ -7,6 +7,7 @@ mod erase;
 mod index;
 mod job;
 mod mend;
+mod provider;
 mod worker;
 
 use std::sync::Arc;

@@ -28,6 +28,7 @@ use tokio::sync::Notify;
 
 use crate::{
     config::Config,
+    cooldown::Cooldowns,
     error::Result,
     model::ids::SessionId,
     store::{
@@ -60,6 +61,7 @@ use crate::{
 pub(crate) struct Store {
     file: Arc<DbFile>,
     config: Arc<Config>,
+    cooldowns: Cooldowns,
     readers: Readers,
     watch: Watch,
     live: Arc<Live>,
@@ -82,6 +84,7 @@ impl Store {
         let live = Arc::new(Live::new(&config));
         let watch = Watch::new(Arc::clone(&file), Arc::clone(&config.clock))?;
         let readers = Readers::new(Arc::clone(&file), &config)?;
+        let cooldowns = Cooldowns::of(config.embedders.len());
         let work = Arc::new(Notify::new());
         let writer = Writer::start(
             Arc::clone(&file),
@@ -90,7 +93,17 @@ impl Store {
             Arc::clone(&live),
             Arc::clone(&work),
         )?;
-        Ok(Self { file, config, readers, watch, live, work, foreground: AtomicU64::new(0), writer })
+        Ok(Self {
+            file,
+            config,
+            cooldowns,
+            readers,
+            watch,
+            live,
+            work,
+            foreground: AtomicU64::new(0),
+            writer,
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -99,6 +112,11 @@ impl Store {
 
     pub(crate) fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// Which providers rest after a failure.
+    pub(crate) fn cooldowns(&self) -> &Cooldowns {
+        &self.cooldowns
     }
 
     /// One moment of the file, to be read with a deadline.
