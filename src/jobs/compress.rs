@@ -36,7 +36,7 @@ use crate::{
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// Compresses what is left of the session.
-pub(super) async fn compress(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
+pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
     let Some(session_id) = job.lease.session_id else { return job.finish().await };
     let (store, scope) = (job.store(), job.scope);
     let Some(session) = store.snapshot()?.find_session(&scope, session_id)? else {
@@ -153,7 +153,7 @@ fn what_is_wrong(sorted: &Sorted) -> Option<String> {
 }
 
 /// Swaps the turns of a chunk, slice by slice. False: told to stop.
-async fn swap_all(job: &mut Job<'_, '_>, session: &SessionRow, mut fates: Vec<Fate>) -> Result<bool> {
+async fn swap_all(job: &Job<'_, '_>, session: &SessionRow, mut fates: Vec<Fate>) -> Result<bool> {
     let sizes: Vec<usize> = fates.iter().map(|fate| fate.turn.text_bytes()).collect();
     for slice in plan::slices(&sizes) {
         if job.run.is_stopped() {

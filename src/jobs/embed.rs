@@ -98,7 +98,7 @@ impl<'a> Maker<'a> {
 }
 
 /// Embeds until nothing is left. The built-in embedder comes first: it never fails.
-pub(super) async fn embed(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
+pub(super) async fn embed(job: &Job<'_, '_>) -> SliceResult<Ended> {
     let (store, scope) = (job.store(), job.scope);
     let own = store.config().embedders.iter().zip(&store.cooldowns().embedders);
     let mut makers = vec![Maker::BuiltIn(BuiltIn::default())];
@@ -129,13 +129,13 @@ pub(super) async fn embed(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
 
 /// Makes what the built-in embedder has not made yet, as part of another job: what a talk was about is asked for in the next
 /// one, and recall need not make it then.
-pub(super) async fn catch_up(job: &mut Job<'_, '_>) -> SliceResult<()> {
+pub(super) async fn catch_up(job: &Job<'_, '_>) -> SliceResult<()> {
     in_space(job, &Maker::BuiltIn(BuiltIn::default()), false).await.map(drop)
 }
 
 /// Embeds what one space lacks, and returns it. Nothing: the run was told to stop. `counts`: these units are what the
 /// job is there for, and its progress; those of gaps have counted before.
-async fn in_space(job: &mut Job<'_, '_>, maker: &Maker<'_>, counts: bool) -> SliceResult<Option<Space>> {
+async fn in_space(job: &Job<'_, '_>, maker: &Maker<'_>, counts: bool) -> SliceResult<Option<Space>> {
     let wanted = maker.space();
     wanted.check()?;
     let (store, scope) = (job.store(), job.scope);
@@ -146,11 +146,11 @@ async fn in_space(job: &mut Job<'_, '_>, maker: &Maker<'_>, counts: bool) -> Sli
         }
         let Some(batch) = next_batch(store, &scope, space)? else { break };
         let units = batch.until - batch.after;
-        if !write(job, maker, space, Batch { counts, ..batch }).await? {
-            return Ok(None);
-        }
-        if counts {
-            job.run.advance(units as usize);
+        match write(job, maker, space, Batch { counts, ..batch }).await {
+            Ok(true) if counts => job.run.advance(units as usize),
+            Ok(true) | Err(SliceError::Changed) => {} // What has changed is read again.
+            Ok(false) => return Ok(None),
+            Err(error) => return Err(error),
         }
     }
     let gaps = store.snapshot()?.vector_gaps(&scope, space, MAX_TRIES)?;
@@ -159,8 +159,10 @@ async fn in_space(job: &mut Job<'_, '_>, maker: &Maker<'_>, counts: bool) -> Sli
             return Ok(None);
         }
         let batch = gap(&store.snapshot()?, &scope, seq)?;
-        if !write(job, maker, space, batch).await? {
-            return Ok(None);
+        match write(job, maker, space, batch).await {
+            Ok(true) | Err(SliceError::Changed) => {} // What has changed is a gap still.
+            Ok(false) => return Ok(None),
+            Err(error) => return Err(error),
         }
     }
     if !gaps.is_empty() {

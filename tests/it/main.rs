@@ -30,6 +30,7 @@ mod lost;
 mod model;
 mod opening;
 mod portable_sql;
+mod providers;
 mod recall;
 mod recording;
 mod sessions;
