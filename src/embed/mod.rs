@@ -77,7 +77,8 @@ pub trait Embedder: Send + Sync + fmt::Debug {
     /// query, which is what a user wrote. Models that were trained on questions and passages want a prefix for each
     /// `purpose`; others give the same vectors for both.
     ///
-    /// It must not block the thread for long. It fails with [`Error::provider`](crate::Error::provider) for what may
+    /// It must not block the thread for long: a query drives it on the thread of whoever asks. Jobs drive it on a thread of
+    /// its own, for up to [`Config::embed_timeout_ms`](crate::Config::embed_timeout_ms). It fails with [`Error::provider`](crate::Error::provider) for what may
     /// pass, and with [`Error::provider_refused`](crate::Error::provider_refused) for what will not. Its future may be
     /// dropped at any time.
     fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a>;
