@@ -1,8 +1,8 @@
 //! What blocks runs aside, on a thread of its own, so that the thread of the caller goes on.
 
-use std::thread;
+use std::{future::Future, io, thread, time::Duration};
 
-use tokio::sync::oneshot;
+use tokio::{runtime::Handle, sync::oneshot};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -13,12 +13,59 @@ pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let (reply, answer) = oneshot::channel();
-    thread::Builder::new()
-        .name(name.to_owned())
-        // A caller who no longer waits wants no answer.
-        .spawn(move || drop(reply.send(work())))
-        .map_err(|error| Error::caused(ErrorKind::Provider, format!("no thread for {name}"), error))?;
+    // A caller who no longer waits wants no answer.
+    spawn(name, move || drop(reply.send(work()))).map_err(|error| no_thread(name, error))?;
     answer.await.unwrap_or_else(|_| Err(Error::provider(format!("the thread {name} ended"))))
+}
+
+/// What came of asking somebody else's code.
+#[derive(Debug)]
+pub(crate) enum Answer<T> {
+    Given(Result<T>),
+    /// There was none in time.
+    Late,
+    Panicked,
+}
+
+/// Drives the future that `asking` makes on a thread of this name for up to `limit`, with the timers and the IO of the
+/// caller's runtime: whether it never resolves or blocks its thread, the caller goes on.
+///
+/// When nobody waits any more, the future is dropped. One that blocks its thread keeps it until it lets go.
+pub(crate) async fn ask<T: Send + 'static, F: Future<Output = Result<T>>>(
+    name: &'static str,
+    limit: Duration,
+    asking: impl FnOnce() -> F + Send + 'static,
+) -> Answer<T> {
+    let runtime = Handle::current();
+    let (mut reply, answer) = oneshot::channel();
+    let drive = move || {
+        let given = runtime.block_on(async {
+            tokio::select! {
+                biased; // First of all: where the runtime ends too, its timers panic.
+                () = reply.closed() => None,
+                given = async { asking().await } => Some(given),
+            }
+        });
+        if let Some(given) = given {
+            drop(reply.send(given));
+        }
+    };
+    if let Err(error) = spawn(name, drive) {
+        return Answer::Given(Err(no_thread(name, error)));
+    }
+    match tokio::time::timeout(limit, answer).await {
+        Ok(Ok(given)) => Answer::Given(given),
+        Ok(Err(_)) => Answer::Panicked,
+        Err(_) => Answer::Late,
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
+}
+
+fn no_thread(name: &str, error: io::Error) -> Error {
+    Error::caused(ErrorKind::Provider, format!("no thread for {name}"), error)
 }
 
 #[cfg(test)]
@@ -30,5 +77,44 @@ mod tests {
         assert_eq!(aside("thermocline-test", || Ok(7)).await.unwrap(), 7);
         let error = aside("thermocline-test", || -> Result<()> { panic!("as it should") }).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Provider);
+    }
+
+    const LONG: Duration = Duration::from_mins(10);
+    const SHORT: Duration = Duration::from_millis(5);
+
+    #[tokio::test]
+    async fn who_is_asked_has_the_timers_of_the_callers_runtime() {
+        let asking = || async {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            tokio::spawn(async { Ok(7) }).await.unwrap()
+        };
+        assert!(matches!(ask("thermocline-test", LONG, asking).await, Answer::Given(Ok(7))));
+    }
+
+    #[tokio::test]
+    async fn who_panics_or_blocks_the_thread_is_no_trouble_of_the_caller() {
+        let panics = || async { panic!("as it should") };
+        assert!(matches!(ask::<(), _>("thermocline-test", LONG, panics).await, Answer::Panicked));
+        let (let_go, holds) = std::sync::mpsc::channel::<()>();
+        let (ends, has_ended) = oneshot::channel();
+        let blocks = move || async move {
+            let _ends: oneshot::Sender<()> = ends;
+            let _ = holds.recv();
+            Ok(())
+        };
+        assert!(matches!(ask("thermocline-test", SHORT, blocks).await, Answer::Late));
+        drop(let_go);
+        assert!(has_ended.await.is_err(), "its thread ends when it lets go");
+    }
+
+    #[tokio::test]
+    async fn a_future_that_nobody_waits_for_any_more_is_dropped() {
+        let (held, is_dropped) = oneshot::channel::<()>();
+        let never = move || async move {
+            let _held = held;
+            std::future::pending::<Result<()>>().await
+        };
+        assert!(matches!(ask("thermocline-test", SHORT, never).await, Answer::Late));
+        assert!(is_dropped.await.is_err());
     }
 }

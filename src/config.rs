@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     clock::{Clock, SystemClock},
     compress::Summarizer,
-    embed::{Embedder, QUERY_TIMEOUT_MS},
+    embed::{Embedder, JOB_TIMEOUT_MS, QUERY_TIMEOUT_MS},
     error::{Error, Result},
     faults::Faults,
     model::{profile::Profile, tier::MAX_HOT_TURNS},
@@ -76,8 +76,9 @@ pub struct Config {
     pub summarizer: Option<Arc<dyn Summarizer>>,
     /// Tries with the summarizer before built-in means take over for what it did not do. Default 3, limits 1 to 20.
     pub summarizer_tries: u32,
-    /// How long the summarizer may take for a chunk of at most 16 turns, its own tries included. Milliseconds, default
-    /// 600,000, at least 1.
+    /// How long the summarizer may take for a chunk of at most 16 turns, its own tries included. When it takes longer, the
+    /// job is tried again later, or on its last try done by the built-in summarizer, and the summarizer is not asked for
+    /// a minute; jobs that do not need it go on. Milliseconds, default 600,000, at least 1.
     pub summarizer_timeout_ms: u64,
     /// What becomes of the originals of summarized turns. Default: [`Originals::Archive`].
     pub originals: Originals,
@@ -95,8 +96,12 @@ pub struct Config {
     /// different models are never compared; what a model has not embedded yet is found by words and by the next one.
     /// Default: none but the built-in one.
     pub embedders: Vec<Arc<dyn Embedder>>,
-    /// How long an embedder may take for a query before the next one is asked. One that takes longer is not asked again for
-    /// 10 seconds. Milliseconds, default 2,000, at least 1.
+    /// How long an embedder may take for a query before the next one is asked; behind the last stands the built-in one. One
+    /// that takes longer is not asked again by a query for 10 seconds. Milliseconds, default 2,000, at least 1.
+    pub query_embed_timeout_ms: u64,
+    /// How long an embedder may take for about 64 texts of one user that a job has it embed. When it takes longer, the job
+    /// is tried again later, and no job asks this embedder for a minute; other embedders, the built-in one and jobs that
+    /// need none go on. Milliseconds, default 120,000, at least 1.
     pub embed_timeout_ms: u64,
     /// How recalled turns are ranked. Default: [`Profile::Default`].
     pub profile: Profile,
@@ -221,7 +226,8 @@ impl Default for Config {
             worker_interval_ms: 60_000,
             lease_ms: 60_000,
             embedders: Vec::new(),
-            embed_timeout_ms: QUERY_TIMEOUT_MS,
+            query_embed_timeout_ms: QUERY_TIMEOUT_MS,
+            embed_timeout_ms: JOB_TIMEOUT_MS,
             profile: Profile::Default,
             recall_bytes: 256 << 20,
             receipts: 1_000,
@@ -233,7 +239,7 @@ impl Default for Config {
 
 impl Config {
     /// The knobs that have limits, each with its value, the least and the most.
-    fn knobs(&self) -> [(&'static str, u64, u64, u64); 20] {
+    fn knobs(&self) -> [(&'static str, u64, u64, u64); 21] {
         const MILLION: u64 = 1_000_000;
         [
             ("hot_turns", self.hot_turns as u64, 1, MAX_HOT_TURNS),
@@ -254,6 +260,7 @@ impl Config {
             ("summarizer_timeout_ms", self.summarizer_timeout_ms, 1, u64::MAX),
             ("worker_interval_ms", self.worker_interval_ms, 1, u64::MAX),
             ("lease_ms", self.lease_ms, 1_000, u64::MAX),
+            ("query_embed_timeout_ms", self.query_embed_timeout_ms, 1, u64::MAX),
             ("embed_timeout_ms", self.embed_timeout_ms, 1, u64::MAX),
             ("receipts", self.receipts.into(), 0, 100_000),
         ]
@@ -283,7 +290,7 @@ mod tests {
     use super::*;
     use crate::{
         compress::digest::{DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS},
-        embed::SILENT_REST,
+        cooldown::{JOB_REST, QUERY_REST},
     };
 
     /// What the documentation of each field says from its default on.
@@ -334,14 +341,18 @@ mod tests {
     }
 
     #[test]
-    fn a_query_waits_less_than_a_request_may_take_and_a_silent_embedder_rests_as_long_as_is_said() {
+    fn a_query_waits_less_than_a_request_may_take_a_job_longer_and_who_is_silent_rests_as_long_as_is_said() {
         let config = Config::default();
-        assert!(config.embed_timeout_ms < SILENT_REST.as_millis().try_into().unwrap());
+        assert!(u128::from(config.query_embed_timeout_ms) < QUERY_REST.as_millis());
         #[cfg(feature = "llm")]
-        assert!(config.embed_timeout_ms < crate::embed::REQUEST_TIMEOUT_MS);
+        {
+            assert!(config.query_embed_timeout_ms < crate::embed::REQUEST_TIMEOUT_MS);
+            assert!(config.embed_timeout_ms > crate::embed::REQUEST_TIMEOUT_MS);
+        }
         let source = include_str!("config.rs").replace("///", " ");
         let words = source.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.contains(&format!("is not asked again for {} seconds.", SILENT_REST.as_secs())));
+        assert!(words.contains(&format!("by a query for {} seconds.", QUERY_REST.as_secs())));
+        assert_eq!(JOB_REST.as_secs(), 60, "a minute, as is said");
     }
 
     #[test]

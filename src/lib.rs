@@ -48,6 +48,7 @@ mod aside;
 mod clock;
 mod compress;
 mod config;
+mod cooldown;
 mod embed;
 #[cfg(feature = "llm")]
 mod endpoint;

@@ -50,8 +50,9 @@ pub trait Summarizer: Send + Sync + fmt::Debug {
     /// Its name, as summaries will carry it: `gpt-4o-mini`, say. At most 100 bytes.
     fn name(&self) -> &str;
 
-    /// One verdict for each of these turns, at most 16, which are of one session and in its order. It must not block
-    /// the thread: that is the worker's, which meanwhile keeps the job.
+    /// One verdict for each of these turns, at most 16, which are of one session and in its order. Jobs drive its
+    /// future on a thread of its own, for up to [`Config::summarizer_timeout_ms`](crate::Config::summarizer_timeout_ms);
+    /// it may be dropped at any time. One that blocks for longer keeps that thread until it returns.
     fn summarize<'a>(&'a self, turns: &'a [Turn]) -> Summarizing<'a>;
 }
 

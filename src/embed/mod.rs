@@ -36,8 +36,9 @@ pub(crate) const MAX_DIMS: u32 = 16_384;
 
 /// How long a query waits for an embedder before the next one is asked, by default: somebody waits for it.
 pub(crate) const QUERY_TIMEOUT_MS: u64 = 2_000;
-/// One that did not answer a query in that time is not asked again for so long.
-pub(crate) const SILENT_REST: Duration = Duration::from_secs(10);
+/// How long a job waits for an embedder by default. The slowest that work take a fraction of it: a local model on a slow
+/// CPU needs 3 s for 64 texts (48 ms each), and one that has to be loaded first up to 60 s.
+pub(crate) const JOB_TIMEOUT_MS: u64 = 120_000;
 /// How long one request to a provider may take, by default: a local model may have to be loaded first. A query does not
 /// wait for it to the end, turns that are embedded in the background do.
 #[cfg(feature = "llm")]
@@ -76,7 +77,8 @@ pub trait Embedder: Send + Sync + fmt::Debug {
     /// query, which is what a user wrote. Models that were trained on questions and passages want a prefix for each
     /// `purpose`; others give the same vectors for both.
     ///
-    /// It must not block the thread for long. It fails with [`Error::provider`](crate::Error::provider) for what may
+    /// It must not block the thread for long: a query drives it on the thread of whoever asks. Jobs drive it on a thread of
+    /// its own, for up to [`Config::embed_timeout_ms`](crate::Config::embed_timeout_ms). It fails with [`Error::provider`](crate::Error::provider) for what may
     /// pass, and with [`Error::provider_refused`](crate::Error::provider_refused) for what will not. Its future may be
     /// dropped at any time.
     fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a>;
@@ -132,8 +134,8 @@ impl EmbeddingSpace {
     }
 }
 
-/// Asks an embedder for a vector of each text, of its own size; an answer that takes longer than `limit` is none, and a
-/// panic is an error.
+/// Asks an embedder for a vector of each text, of its own size, on the caller's task; an answer that takes longer than
+/// `limit` is none, and a panic is an error.
 pub(crate) async fn ask(
     embedder: &dyn Embedder,
     texts: &[String],
@@ -150,10 +152,14 @@ pub(crate) async fn ask(
         panic::catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(panicked)
     });
     let answer = tokio::time::timeout(limit, answer).await;
-    let late = |_| Error::provider(format!("no answer within {} ms", limit.as_millis()));
-    let vectors = answer.map_err(late)??;
-    let dims = embedder.space().dims as usize;
-    if vectors.len() != texts.len() || vectors.iter().any(|vector| vector.len() != dims) {
+    let late = |_| Error::provider(format!("it gave no answer within {} ms", limit.as_millis()));
+    checked(answer.map_err(late)??, &embedder.space(), texts.len())
+}
+
+/// Refuses an answer that has not one vector of this space for each of so many texts.
+pub(crate) fn checked(vectors: Vec<Vec<f32>>, space: &EmbeddingSpace, texts: usize) -> Result<Vec<Vec<f32>>> {
+    let dims = space.dims as usize;
+    if vectors.len() != texts || vectors.iter().any(|vector| vector.len() != dims) {
         return Err(Error::provider("it did not give one vector of its own size for each text"));
     }
     if vectors.iter().flatten().any(|number| !number.is_finite()) {

@@ -2,13 +2,7 @@
 
 use std::{ops::Deref, path::Path, sync::Arc};
 
-use crate::{
-    config::Config,
-    error::Result,
-    jobs::Worker,
-    recall::{embedders::Silent, user_indexes::UserIndexes},
-    store::Store,
-};
+use crate::{config::Config, error::Result, jobs::Worker, recall::user_indexes::UserIndexes, store::Store};
 
 /// The last handle to go stops the worker and then closes the file.
 #[derive(Debug)]
@@ -18,7 +12,6 @@ pub(super) struct Open {
     store: Arc<Store>,
     /// What recall keeps in memory.
     pub(super) indexes: UserIndexes,
-    pub(super) silent: Silent,
 }
 
 impl Open {
@@ -31,7 +24,7 @@ impl Open {
         }
         store.queue_stale_rules();
         let worker = if has_worker { Some(Worker::start(Arc::clone(&store))?) } else { None };
-        Ok(Self { worker, store, indexes: UserIndexes::new(recall_bytes), silent: Silent::default() })
+        Ok(Self { worker, store, indexes: UserIndexes::new(recall_bytes) })
     }
 
     /// Ends the worker, then the writer. Blocks.

@@ -125,7 +125,7 @@ impl Session {
         let mut message = Message::new(config, message.to_owned(), options.now, options.profile)?;
         if !config.embedders.is_empty() {
             let hot = self.hot().await.ok();
-            message.vectors = embedders::ask(config, &self.store.silent, &message, hot.as_deref()).await;
+            message.vectors = embedders::ask(config, self.store.cooldowns(), &message, hot.as_deref()).await;
         }
         let (open, scope, id) = (Arc::clone(&self.store), self.scope, self.id());
         let (context, session) = off_thread(move || {

@@ -193,8 +193,9 @@ impl Thermocline {
     }
 
     /// Queues a job that was given up, or waits for another try, to run now; without a number, all of them. Returns
-    /// how many.
+    /// how many. A summarizer or an embedder that rests after a failure is asked again at once.
     pub async fn retry_jobs(&self, job_no: Option<i64>) -> Result<u64> {
+        self.store.cooldowns().end_for_jobs();
         self.store.write(move |tx| tx.retry_jobs(job_no)).await
     }
 

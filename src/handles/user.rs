@@ -278,7 +278,7 @@ impl User {
         let config = self.store.config();
         let mut message = Message::new(config, text.to_owned(), now, profile)?;
         if !config.embedders.is_empty() {
-            message.vectors = embedders::ask(config, &self.store.silent, &message, None).await;
+            message.vectors = embedders::ask(config, self.store.cooldowns(), &message, None).await;
         }
         Ok(message)
     }

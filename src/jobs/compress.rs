@@ -6,17 +6,17 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use crate::{
-    clock::Stopwatch,
     compress::{
         Summarizer, Verdict, archive,
         plan::{self, CHUNK_TURNS, Rules, Verdicts},
         verify::{self, Sorted},
     },
     config::Originals,
-    error::{Error, Result},
+    error::{ErrorKind, Result},
     jobs::{
         embed,
-        job::{Ended, Job, SUMMARIZER_REST},
+        job::{Ended, Job},
+        provider::Provider,
     },
     model::{
         ids::{SnapshotId, TurnId},
@@ -36,7 +36,7 @@ use crate::{
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// Compresses what is left of the session.
-pub(super) async fn compress(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
+pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
     let Some(session_id) = job.lease.session_id else { return job.finish().await };
     let (store, scope) = (job.store(), job.scope);
     let Some(session) = store.snapshot()?.find_session(&scope, session_id)? else {
@@ -117,33 +117,21 @@ fn read_chunk(
 
 /// Asks LLM#1, holding the job meanwhile, and measures what it says. `None`: told to stop.
 async fn ask(
-    job: &mut Job<'_, '_>,
+    job: &Job<'_, '_>,
     summarizer: &Arc<dyn Summarizer>,
     turns: &Arc<Vec<Turn>>,
 ) -> SliceResult<Option<Sorted>> {
-    if job.run.summarizer_failed.is_some_and(|since| since.elapsed() < SUMMARIZER_REST) {
-        return Err(Error::provider("the summarizer failed a moment ago").into());
-    }
-    let config = job.store().config();
-    let (asked, of) = (Arc::clone(summarizer), Arc::clone(turns));
-    // A task of its own: its panic is an error here.
-    let mut asking = tokio::spawn(async move { asked.summarize(&of).await });
+    let (config, cooldown) = (job.store().config(), &job.store().cooldowns().summarizer);
     let limit = Duration::from_millis(config.summarizer_timeout_ms);
-    let answer = job.holding(tokio::time::timeout(limit, &mut asking)).await;
-    asking.abort(); // Nobody waits for it any more, if it has not answered.
-    let Some(answer) = answer? else { return Ok(None) };
-    let Ok(answer) = answer else {
-        job.run.summarizer_failed = Some(Stopwatch::start());
-        return Err(Error::provider("the summarizer took too long").into());
-    };
-    let verdicts = match answer {
-        Ok(Ok(verdicts)) => verdicts,
-        Ok(Err(error)) => {
-            job.run.summarizer_failed = Some(Stopwatch::start());
-            return Err(error.into());
+    let provider = Provider { who: "the summarizer", limit, cooldown, clock: &*config.clock };
+    let (asked, of) = (Arc::clone(summarizer), Arc::clone(turns));
+    let answer = provider.ask(move || async move { asked.summarize(&of).await });
+    let Some(answer) = job.holding(answer).await? else { return Ok(None) };
+    let verdicts = answer.inspect_err(|error| {
+        if error.kind() == ErrorKind::ProviderRefused {
+            provider.rest(error); // It is about the key or the model: no one text is refused.
         }
-        Err(_) => return Err(Error::provider("the summarizer panicked").into()),
-    };
+    })?;
     Ok(Some(verify::sort(turns, verdicts)))
 }
 
@@ -165,7 +153,7 @@ fn what_is_wrong(sorted: &Sorted) -> Option<String> {
 }
 
 /// Swaps the turns of a chunk, slice by slice. False: told to stop.
-async fn swap_all(job: &mut Job<'_, '_>, session: &SessionRow, mut fates: Vec<Fate>) -> Result<bool> {
+async fn swap_all(job: &Job<'_, '_>, session: &SessionRow, mut fates: Vec<Fate>) -> Result<bool> {
     let sizes: Vec<usize> = fates.iter().map(|fate| fate.turn.text_bytes()).collect();
     for slice in plan::slices(&sizes) {
         if job.run.is_stopped() {

@@ -8,7 +8,7 @@ use crate::{
 /// How often it is begun anew at once, while an older version records.
 const BEGINNINGS: u32 = 3;
 
-pub(super) async fn derive(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
+pub(super) async fn derive(job: &Job<'_, '_>) -> SliceResult<Ended> {
     let (store, scope) = (job.store(), job.scope);
     let mut damaged = Vec::new();
     for _ in 0..BEGINNINGS {
@@ -61,6 +61,7 @@ mod tests {
         Config, JobKind, ManualClock, NewTurn, RecallOptions, RecalledItem, RunJobs, Thermocline,
         compress::derived::RuleVersions,
         jobs,
+        model::job::JobKinds,
         store::{Store, acts::derive::Rederived, rows::jobs::Lease, scope::Scope, sql::Sql},
     };
 
@@ -272,8 +273,8 @@ mod tests {
 
     /// Begins by hand, and reads the first units.
     async fn first(store: &Store) -> (Arc<Lease>, Scope, Rederived) {
-        store.queue_stale_rules();
-        let lease = store.write(|tx| tx.take_job(Some(JobKind::Derive))).await.unwrap().unwrap();
+        store.write(|tx| tx.queue_stale_rules()).await.unwrap();
+        let lease = store.take_job(&JobKinds::only(Some(JobKind::Derive))).await.unwrap().unwrap();
         let (lease, scope) = (Arc::new(lease.clone()), lease.scope.unwrap());
         let begun = store.write_slice(Arc::clone(&lease), move |tx| tx.begin_deriving(&scope)).await.unwrap();
         let first = store.snapshot().unwrap().next_rederived(&scope, begun).unwrap().unwrap();

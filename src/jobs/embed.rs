@@ -1,12 +1,16 @@
 //! Makes the vectors that one user's units lack, in every space that is configured, batch by batch.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
+    cooldown::Cooldown,
     embed::{self, BuiltIn, Embedder, EmbeddingPurpose, EmbeddingSpace, quantize::Vector},
     error::{Error, ErrorKind, Result},
     index::BLOCK_UNITS,
-    jobs::job::{Ended, Job},
+    jobs::{
+        job::{Ended, Job},
+        provider::Provider,
+    },
     model::place::{Owner, Seq},
     store::{
         Store,
@@ -24,27 +28,93 @@ const BATCH_TEXTS: usize = 64;
 const BATCH_UNITS: u32 = BLOCK_UNITS;
 /// A text that an embedder refuses is tried so often, in later runs too.
 const MAX_TRIES: u32 = 3;
-/// How long an embedder may take for a batch.
-const BATCH_TIMEOUT: Duration = Duration::from_mins(10);
+
+/// Who makes the vectors of a space.
+enum Maker<'a> {
+    BuiltIn(BuiltIn),
+    Own(&'a Arc<dyn Embedder>, Provider<'a>),
+}
+
+impl<'a> Maker<'a> {
+    fn own(store: &'a Store, embedder: &'a Arc<dyn Embedder>, cooldown: &'a Cooldown) -> Self {
+        let config = store.config();
+        let limit = Duration::from_millis(config.embed_timeout_ms);
+        Self::Own(embedder, Provider { who: "it", limit, cooldown, clock: &*config.clock })
+    }
+
+    fn space(&self) -> EmbeddingSpace {
+        match self {
+            Self::BuiltIn(built_in) => built_in.space(),
+            Self::Own(embedder, _) => embedder.space(),
+        }
+    }
+
+    /// A vector of each text.
+    async fn vectors(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+        let (embedder, provider) = match self {
+            Self::BuiltIn(built_in) => return built_in.embed(texts, EmbeddingPurpose::Document).await,
+            Self::Own(..) if texts.is_empty() => return Ok(Vec::new()),
+            Self::Own(embedder, provider) => (embedder, provider),
+        };
+        let (asked, texts) = (Arc::clone(embedder), texts.to_vec());
+        let asking = move || async move {
+            let vectors = asked.embed(&texts, EmbeddingPurpose::Document).await?;
+            embed::checked(vectors, &asked.space(), texts.len())
+        };
+        provider.ask(asking).await
+    }
+
+    /// The vector of each text, or why the embedder refuses it.
+    async fn vectors_or_refusals(&self, texts: &[String]) -> Result<Vec<Result<Vec<f32>>>> {
+        match self.vectors(texts).await {
+            Ok(vectors) => return Ok(vectors.into_iter().map(Ok).collect()),
+            Err(error) if error.kind() != ErrorKind::ProviderRefused => return Err(error),
+            Err(_) => {}
+        }
+        self.check_key().await?;
+        let mut answers = Vec::with_capacity(texts.len());
+        for text in texts {
+            answers.push(match self.vectors(std::slice::from_ref(text)).await {
+                Ok(vectors) => Ok(vectors.into_iter().flatten().collect()),
+                Err(error) if error.kind() == ErrorKind::ProviderRefused => Err(error),
+                Err(error) => return Err(error),
+            });
+        }
+        Ok(answers)
+    }
+
+    /// Asks for what nobody refuses who has the right key. If even that is refused, no text is to blame.
+    async fn check_key(&self) -> Result<()> {
+        let refused = match (self.vectors(&["A text.".to_owned()]).await, self) {
+            (Ok(_), _) => return Ok(()),
+            (Err(error), Self::BuiltIn(_)) => error,
+            (Err(error), Self::Own(_, provider)) => {
+                provider.rest(&error);
+                error
+            }
+        };
+        Err(refused)
+    }
+}
 
 /// Embeds until nothing is left. The built-in embedder comes first: it never fails.
-pub(super) async fn embed(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
-    let scope = job.scope;
-    let built_in = BuiltIn::default();
-    let embedders = job.store().config().embedders.clone();
-    let all = || std::iter::once(&built_in as &dyn Embedder).chain(embedders.iter().map(AsRef::as_ref));
+pub(super) async fn embed(job: &Job<'_, '_>) -> SliceResult<Ended> {
+    let (store, scope) = (job.store(), job.scope);
+    let own = store.config().embedders.iter().zip(&store.cooldowns().embedders);
+    let mut makers = vec![Maker::BuiltIn(BuiltIn::default())];
+    makers.extend(own.map(|(embedder, cooldown)| Maker::own(store, embedder, cooldown)));
     loop {
-        let wanted: Vec<EmbeddingSpace> = all().map(Embedder::space).collect();
+        let wanted: Vec<EmbeddingSpace> = makers.iter().map(Maker::space).collect();
         job.slice(move |tx| tx.expect_embedding(&scope, &wanted)).await?;
         let (mut trouble, mut spaces) = (None, Vec::new());
-        for embedder in all() {
-            match in_space(job, embedder, true).await {
+        for maker in &makers {
+            match in_space(job, maker, true).await {
                 Ok(Some(space)) => spaces.push(space),
                 Ok(None) => return Ok(Ended::Stopped),
                 Err(SliceError::Lost) => return Err(SliceError::Lost),
                 Err(error) => {
                     let error = Error::from(error);
-                    trouble = Some(format!("embedder {}: {error}", embedder.space().model));
+                    trouble = Some(format!("embedder {}: {error}", maker.space().model));
                 }
             }
         }
@@ -59,18 +129,14 @@ pub(super) async fn embed(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
 
 /// Makes what the built-in embedder has not made yet, as part of another job: what a talk was about is asked for in the next
 /// one, and recall need not make it then.
-pub(super) async fn catch_up(job: &mut Job<'_, '_>) -> SliceResult<()> {
-    in_space(job, &BuiltIn::default(), false).await.map(drop)
+pub(super) async fn catch_up(job: &Job<'_, '_>) -> SliceResult<()> {
+    in_space(job, &Maker::BuiltIn(BuiltIn::default()), false).await.map(drop)
 }
 
 /// Embeds what one space lacks, and returns it. Nothing: the run was told to stop. `counts`: these units are what the
 /// job is there for, and its progress; those of gaps have counted before.
-async fn in_space(
-    job: &mut Job<'_, '_>,
-    embedder: &dyn Embedder,
-    counts: bool,
-) -> SliceResult<Option<Space>> {
-    let wanted = embedder.space();
+async fn in_space(job: &Job<'_, '_>, maker: &Maker<'_>, counts: bool) -> SliceResult<Option<Space>> {
+    let wanted = maker.space();
     wanted.check()?;
     let (store, scope) = (job.store(), job.scope);
     let space = job.slice(move |tx| tx.open_space(&wanted)).await?;
@@ -80,11 +146,11 @@ async fn in_space(
         }
         let Some(batch) = next_batch(store, &scope, space)? else { break };
         let units = batch.until - batch.after;
-        if !write(job, embedder, space, Batch { counts, ..batch }).await? {
-            return Ok(None);
-        }
-        if counts {
-            job.run.advance(units as usize);
+        match write(job, maker, space, Batch { counts, ..batch }).await {
+            Ok(true) if counts => job.run.advance(units as usize),
+            Ok(true) | Err(SliceError::Changed) => {} // What has changed is read again.
+            Ok(false) => return Ok(None),
+            Err(error) => return Err(error),
         }
     }
     let gaps = store.snapshot()?.vector_gaps(&scope, space, MAX_TRIES)?;
@@ -93,8 +159,10 @@ async fn in_space(
             return Ok(None);
         }
         let batch = gap(&store.snapshot()?, &scope, seq)?;
-        if !write(job, embedder, space, batch).await? {
-            return Ok(None);
+        match write(job, maker, space, batch).await {
+            Ok(true) | Err(SliceError::Changed) => {} // What has changed is a gap still.
+            Ok(false) => return Ok(None),
+            Err(error) => return Err(error),
         }
     }
     if !gaps.is_empty() {
@@ -156,9 +224,9 @@ fn pieces_of(
 
 /// Embeds a batch and writes its vectors. What the embedder refuses, while it takes other texts, is noted as a gap.
 /// False: told to stop, and nothing was written.
-async fn write(job: &Job<'_, '_>, embedder: &dyn Embedder, space: Space, batch: Batch) -> SliceResult<bool> {
+async fn write(job: &Job<'_, '_>, maker: &Maker<'_>, space: Space, batch: Batch) -> SliceResult<bool> {
     let Batch { epoch, after, until, places, texts, is_gap, counts } = batch;
-    let Some(answers) = job.holding(embed_each(embedder, &texts)).await? else { return Ok(false) };
+    let Some(answers) = job.holding(maker.vectors_or_refusals(&texts)).await? else { return Ok(false) };
     let (mut vectors, mut refused) = (Vec::new(), Vec::new());
     for ((seq, piece), answer) in places.into_iter().zip(answers?) {
         match answer {
@@ -175,28 +243,4 @@ async fn write(job: &Job<'_, '_>, embedder: &dyn Embedder, space: Space, batch: 
     let (scope, found) = (job.scope, Embedded { epoch, after, until, vectors, refused, is_gap, counts });
     job.slice(move |tx| tx.add_vectors(&scope, space, &found)).await?;
     Ok(true)
-}
-
-/// The vector of each text, or why the embedder refuses it.
-async fn embed_each(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<Result<Vec<f32>>>> {
-    match ask(embedder, texts).await {
-        Ok(vectors) => return Ok(vectors.into_iter().map(Ok).collect()),
-        Err(error) if error.kind() != ErrorKind::ProviderRefused => return Err(error),
-        Err(_) => {}
-    }
-    // Is it the key, or one of the texts?
-    ask(embedder, &["A text.".to_owned()]).await?;
-    let mut answers = Vec::with_capacity(texts.len());
-    for text in texts {
-        answers.push(match ask(embedder, std::slice::from_ref(text)).await {
-            Ok(vectors) => Ok(vectors.into_iter().flatten().collect()),
-            Err(error) if error.kind() == ErrorKind::ProviderRefused => Err(error),
-            Err(error) => return Err(error),
-        });
-    }
-    Ok(answers)
-}
-
-async fn ask(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<Vec<f32>>> {
-    embed::ask(embedder, texts, EmbeddingPurpose::Document, BATCH_TIMEOUT).await
 }

@@ -27,14 +27,14 @@ pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId
     let (begun, lease) = store.write(move |tx| tx.begin_erase(&scope, session)).await?;
     // Nobody stops this run but its caller's runtime.
     let (_stop, stopped) = watch::channel(false);
-    let mut run = Run::new(store, stopped, None);
-    let erased = go_on(&mut Job { run: &mut run, lease: Arc::new(lease), scope }).await?;
+    let run = Run::new(store, stopped);
+    let erased = go_on(&Job { run: &run, lease: Arc::new(lease), scope }).await?;
     let is_pending = !scrub(store).await?;
     Ok(Erased { is_pending, ..begun.and(erased) })
 }
 
 /// Erases what is left of the job's work.
-pub(super) async fn go_on(job: &mut Job<'_, '_>) -> SliceResult<Erased> {
+pub(super) async fn go_on(job: &Job<'_, '_>) -> SliceResult<Erased> {
     let (mut erased, scope) = (Erased::default(), job.scope);
     loop {
         let (slice, is_last) = job.slice(move |tx| tx.erase_slice(&scope)).await?;
@@ -99,8 +99,8 @@ mod tests {
         let scope = store.write(move |tx| tx.add_user(&key)).await.unwrap();
         let (_, lease) = store.write(move |tx| tx.begin_erase(&scope, None)).await.unwrap();
         let (_stop, stopped) = watch::channel(false);
-        let run = &mut Run::new(store, stopped, None);
-        go_on(&mut Job { run, lease: Arc::new(lease), scope }).await.unwrap();
+        let run = &Run::new(store, stopped);
+        go_on(&Job { run, lease: Arc::new(lease), scope }).await.unwrap();
     }
 
     fn is_owed(store: &Store) -> bool {

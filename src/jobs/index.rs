@@ -3,15 +3,21 @@
 use std::sync::Arc;
 
 use crate::{
-    jobs::job::{Ended, Job},
-    store::{acts::index::Batch, slice_error::SliceResult},
+    jobs::{
+        embed,
+        job::{Ended, Job},
+    },
+    store::{
+        acts::index::Batch,
+        slice_error::{SliceError, SliceResult},
+    },
 };
 
 /// Words of one slice: it holds the writer about 3 ms.
 const SLICE_WORDS: usize = 192;
 
 /// Flushes whole blocks until none is left.
-pub(super) async fn index(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
+pub(super) async fn index(job: &Job<'_, '_>) -> SliceResult<Ended> {
     let (store, scope) = (job.store(), job.scope);
     let mut may_be_more = store.snapshot()?.is_index_begun_anew(&scope)?;
     while may_be_more {
@@ -33,6 +39,12 @@ pub(super) async fn index(job: &mut Job<'_, '_>) -> SliceResult<Ended> {
             return Ok(Ended::Stopped);
         }
         job.run.advance(units);
+    }
+    // A job that asks the caller's embedders would make them too, and may have to wait for those.
+    if !store.config().embedders.is_empty()
+        && let Err(SliceError::Lost) = embed::catch_up(job).await
+    {
+        return Err(SliceError::Lost);
     }
     job.finish().await
 }

@@ -1,6 +1,12 @@
 //! A run of jobs, and a job that it works on.
 
-use std::{future::Future, pin::pin, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    future::Future,
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -8,7 +14,11 @@ use tokio::sync::watch;
 
 use crate::{
     clock::Stopwatch,
-    model::instant,
+    error::Result,
+    model::{
+        instant,
+        job::{JobKind, JobKinds},
+    },
     store::{
         Store,
         job_tx::JobTx,
@@ -22,10 +32,46 @@ use crate::{
 const SHARE_BESIDE_OTHERS: u32 = 20;
 /// It does not rest longer than this: a slice may have waited for another process's lock.
 const LONGEST_REST: Duration = Duration::from_millis(250);
-/// For so long after a summarizer has failed it is not asked again: ten thousand sessions need not find out each.
-pub(super) const SUMMARIZER_REST: Duration = Duration::from_mins(1);
 
-pub(super) type ProgressFn = Box<dyn FnMut(&JobProgress) + Send>;
+type ProgressFn = Box<dyn FnMut(&JobProgress) + Send>;
+
+/// How to run jobs: all that are due, unless said otherwise.
+#[derive(Default)]
+#[must_use]
+pub struct RunJobs {
+    max_jobs: Option<u64>,
+    only: Option<JobKind>,
+    on_progress: Option<ProgressFn>,
+}
+
+impl fmt::Debug for RunJobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunJobs")
+            .field("max_jobs", &self.max_jobs)
+            .field("only", &self.only)
+            .finish_non_exhaustive()
+    }
+}
+
+impl RunJobs {
+    /// Stops after so many jobs.
+    pub fn max_jobs(mut self, jobs: u64) -> Self {
+        self.max_jobs = Some(jobs);
+        self
+    }
+
+    /// Runs jobs of this kind, and leaves the others to wait; ends no session.
+    pub fn only(mut self, kind: JobKind) -> Self {
+        self.only = Some(kind);
+        self
+    }
+
+    /// Calls `tell` after every slice of work.
+    pub fn on_progress(mut self, tell: impl FnMut(&JobProgress) + Send + 'static) -> Self {
+        self.on_progress = Some(Box::new(tell));
+        self
+    }
+}
 
 /// How far a run of jobs is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -36,6 +82,22 @@ pub struct JobProgress {
     /// Jobs ended, one way or the other.
     pub jobs_ended: u64,
     /// Turns compressed, erased, indexed or embedded; one that has several jobs counts for each.
+    pub turns: u64,
+}
+
+/// What a run of jobs did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct JobsReport {
+    /// Sessions that silence had ended, and this run noticed.
+    pub ended_sessions: u64,
+    /// Jobs done.
+    pub done: u64,
+    /// Jobs to be tried again later.
+    pub later: u64,
+    /// Jobs given up; their rows say why.
+    pub failed: u64,
+    /// Turns compressed or erased.
     pub turns: u64,
 }
 
@@ -51,20 +113,77 @@ pub(crate) enum Ended {
     Stopped,
 }
 
-/// One run of jobs.
+/// One run of jobs, shared by those that it works on at the same time.
 pub(crate) struct Run<'a> {
     pub(crate) store: &'a Store,
     /// Becomes true when the run is to stop.
-    pub(super) stop: watch::Receiver<bool>,
+    stop: watch::Receiver<bool>,
+    max_jobs: Option<u64>,
+    pub(super) only: Option<JobKind>,
+    tally: Mutex<Tally>,
+}
+
+/// What a run has done, and whom it tells.
+#[derive(Default)]
+struct Tally {
     tell: Option<ProgressFn>,
-    pub(super) progress: JobProgress,
-    /// Since the summarizer failed last.
-    pub(super) summarizer_failed: Option<Stopwatch>,
+    progress: JobProgress,
+    /// Jobs that it works on, or has.
+    begun: u64,
+    report: JobsReport,
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(store: &'a Store, stop: watch::Receiver<bool>, tell: Option<ProgressFn>) -> Self {
-        Self { store, stop, tell, progress: JobProgress::default(), summarizer_failed: None }
+    pub(super) fn new(store: &'a Store, stop: watch::Receiver<bool>) -> Self {
+        Self::with(store, stop, RunJobs::default())
+    }
+
+    pub(super) fn with(store: &'a Store, stop: watch::Receiver<bool>, options: RunJobs) -> Self {
+        let RunJobs { max_jobs, only, on_progress: tell } = options;
+        Self { store, stop, max_jobs, only, tally: Mutex::new(Tally { tell, ..Tally::default() }) }
+    }
+
+    fn tally(&self) -> MutexGuard<'_, Tally> {
+        self.tally.lock().expect("a panic while it is held ends the run")
+    }
+
+    /// Counts a job that is about to be taken. False: the run may begin no more.
+    ///
+    /// Those that are due are counted when as many have begun as were counted: counting 100,000 before each of them would
+    /// take longer than the work. They are counted for whoever is told alone.
+    pub(super) fn begin_job(&self) -> Result<bool> {
+        let mut tally = self.tally();
+        if self.max_jobs.is_some_and(|max| tally.begun >= max) {
+            return Ok(false);
+        }
+        if tally.tell.is_some() && tally.begun >= tally.progress.jobs_due {
+            tally.progress.jobs_due =
+                tally.begun + self.store.snapshot()?.due_jobs(&JobKinds::only(self.only))?.0;
+        }
+        tally.begun += 1;
+        Ok(true)
+    }
+
+    /// Takes back that a job was begun: it could not be taken.
+    pub(super) fn leave_job(&self) {
+        self.tally().begun -= 1;
+    }
+
+    /// How many jobs it has begun.
+    pub(super) fn begun(&self) -> u64 {
+        self.tally().begun
+    }
+
+    /// Counts a job that has ended.
+    pub(super) fn end_job(&self, count: impl FnOnce(&mut JobsReport)) {
+        let mut tally = self.tally();
+        tally.progress.jobs_ended += 1;
+        count(&mut tally.report);
+    }
+
+    pub(super) fn report(&self) -> JobsReport {
+        let tally = self.tally();
+        JobsReport { turns: tally.progress.turns, ..tally.report }
     }
 
     /// Rests after a slice that took so long, if others wrote meanwhile: they find the writer free.
@@ -79,10 +198,11 @@ impl<'a> Run<'a> {
     }
 
     /// Counts turns that are done, and tells whoever wants to know.
-    pub(crate) fn advance(&mut self, turns: usize) {
-        self.progress.turns += turns as u64;
-        if let Some(tell) = &mut self.tell {
-            tell(&self.progress);
+    pub(crate) fn advance(&self, turns: usize) {
+        let Tally { tell, progress, .. } = &mut *self.tally();
+        progress.turns += turns as u64;
+        if let Some(tell) = tell {
+            tell(progress);
         }
     }
 
@@ -101,7 +221,7 @@ impl<'a> Run<'a> {
 
 /// A job of a user's, held by this run. Whatever it writes holds the job's lease first, in the same transaction.
 pub(crate) struct Job<'j, 's> {
-    pub(crate) run: &'j mut Run<'s>,
+    pub(crate) run: &'j Run<'s>,
     pub(crate) lease: Arc<Lease>,
     pub(crate) scope: Scope,
 }

@@ -11,12 +11,12 @@ use tokio::sync::watch;
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    jobs::{self, RunJobs, job},
+    jobs,
     store::Store,
 };
 
-/// The shortest time between two runs: a job that is due at once when it was given back does not spin.
-const SHORTEST_REST: Duration = Duration::from_millis(50);
+/// Between a panic and the next run.
+const REST: Duration = Duration::from_millis(50);
 
 /// The running worker. Dropping it tells it to stop and waits, for a bounded time, until it has.
 #[derive(Debug)]
@@ -40,9 +40,9 @@ impl Worker {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 let Ok(runtime) = runtime else { return };
                 // A panic leaves a lease that runs out, and a try that counts; the other jobs go on.
-                let mut work = || runtime.block_on(work(&store, stopped.clone()));
+                let mut work = || runtime.block_on(jobs::serve(&store, stopped.clone()));
                 while panic::catch_unwind(AssertUnwindSafe(&mut work)).is_err() {
-                    thread::sleep(SHORTEST_REST);
+                    thread::sleep(REST);
                 }
             })
             .map_err(|error| Error::caused(ErrorKind::Io, "the worker thread could not be started", error))?;
@@ -65,26 +65,4 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-async fn work(store: &Store, mut stop: watch::Receiver<bool>) {
-    while !*stop.borrow() {
-        // What fails is on the job's row, or will fail again where somebody looks: nobody listens here.
-        let _ = jobs::run(store, RunJobs::default(), stop.clone()).await;
-        let rest = rest(store).max(SHORTEST_REST);
-        tokio::select! {
-            () = store.work_queued() => {}
-            () = tokio::time::sleep(rest) => {}
-            _ = stop.wait_for(|stop| *stop) => {}
-        }
-    }
-}
-
-/// Until the next job is due, or the next look for silent sessions.
-fn rest(store: &Store) -> Duration {
-    let interval = Duration::from_millis(store.config().worker_interval_ms);
-    let now = job::now(store);
-    let due = store.snapshot().and_then(|snapshot| snapshot.due_jobs(None));
-    let later = due.ok().and_then(|(_, later)| later);
-    later.and_then(|later| (later - now).to_std().ok()).map_or(interval, |wait| wait.min(interval))
 }

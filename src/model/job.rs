@@ -51,6 +51,31 @@ impl JobKind {
     }
 }
 
+/// Some kinds of jobs, as a statement looks for one among them.
+#[derive(Clone, Debug)]
+pub(crate) struct JobKinds(String);
+
+impl JobKinds {
+    /// These.
+    pub(crate) fn of(kinds: impl IntoIterator<Item = JobKind>) -> Self {
+        Self(kinds.into_iter().fold(" ".to_owned(), |all, kind| all + kind.as_str() + " "))
+    }
+
+    /// This one, or all.
+    pub(crate) fn only(only: Option<JobKind>) -> Self {
+        only.map_or_else(|| Self::of(JobKind::EVERY), |kind| Self::of([kind]))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.trim().is_empty()
+    }
+
+    /// Each word between blanks: ` compress embed `.
+    pub(crate) fn as_words(&self) -> &str {
+        &self.0
+    }
+}
+
 word_enum! {
     /// Where a job stands. One that is done is gone from the list.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -24,12 +24,13 @@ use std::{
     },
 };
 
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
 use crate::{
     config::Config,
+    cooldown::Cooldowns,
     error::Result,
-    model::ids::SessionId,
+    model::{ids::SessionId, job::JobKinds},
     store::{
         acts::receipts::NewReceipt,
         checks::{doctor, stats},
@@ -60,11 +61,12 @@ use crate::{
 pub(crate) struct Store {
     file: Arc<DbFile>,
     config: Arc<Config>,
+    cooldowns: Cooldowns,
     readers: Readers,
     watch: Watch,
     live: Arc<Live>,
-    /// Told when a job was queued.
-    work: Arc<Notify>,
+    /// Changes when a job is queued.
+    work: watch::Sender<()>,
     /// Writes that somebody waited for, so far.
     foreground: AtomicU64,
     // Dropped last: the last connection that may write removes the files beside the database.
@@ -82,15 +84,21 @@ impl Store {
         let live = Arc::new(Live::new(&config));
         let watch = Watch::new(Arc::clone(&file), Arc::clone(&config.clock))?;
         let readers = Readers::new(Arc::clone(&file), &config)?;
-        let work = Arc::new(Notify::new());
-        let writer = Writer::start(
-            Arc::clone(&file),
-            conn,
-            Arc::clone(&config),
-            Arc::clone(&live),
-            Arc::clone(&work),
-        )?;
-        Ok(Self { file, config, readers, watch, live, work, foreground: AtomicU64::new(0), writer })
+        let cooldowns = Cooldowns::of(config.embedders.len());
+        let work = watch::Sender::new(());
+        let writer =
+            Writer::start(Arc::clone(&file), conn, Arc::clone(&config), Arc::clone(&live), work.clone())?;
+        Ok(Self {
+            file,
+            config,
+            cooldowns,
+            readers,
+            watch,
+            live,
+            work,
+            foreground: AtomicU64::new(0),
+            writer,
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -99,6 +107,11 @@ impl Store {
 
     pub(crate) fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// Which providers rest after a failure.
+    pub(crate) fn cooldowns(&self) -> &Cooldowns {
+        &self.cooldowns
     }
 
     /// One moment of the file, to be read with a deadline.
@@ -160,6 +173,18 @@ impl Store {
         Ok(self.write_background(move |tx| Ok(work(&mut JobTx::hold(tx, &lease)?)?)).await?)
     }
 
+    /// Takes the next job of these kinds that is due. Where there is none, nothing is written.
+    pub(crate) async fn take_job(&self, kinds: &JobKinds) -> Result<Option<Lease>> {
+        loop {
+            let next = self.snapshot()?.next_job(kinds)?;
+            let Some(found) = next else { return Ok(None) };
+            let taken = self.write_background(move |tx| tx.take_job(found)).await?;
+            if taken.is_some() {
+                return Ok(taken);
+            }
+        }
+    }
+
     /// Queues work that nobody waits for. What finds the queue full is left undone.
     pub(crate) fn try_post(&self, work: impl FnOnce(&mut WriteTx<'_>) -> Result<()> + Send + 'static) {
         self.writer.try_post(work);
@@ -177,9 +202,9 @@ impl Store {
         self.foreground.load(Ordering::Relaxed)
     }
 
-    /// Returns when a job was queued by this process; at once if that was since the last call.
-    pub(crate) async fn work_queued(&self) {
-        self.work.notified().await;
+    /// Changes whenever a job is queued by this process.
+    pub(crate) fn work_queued(&self) -> watch::Receiver<()> {
+        self.work.subscribe()
     }
 
     /// The scrub that is owed, and the pages in which erased rows may have left copies; `None` if none is owed.

@@ -14,7 +14,7 @@ use crate::{
     model::{
         anchor::Anchor,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, TurnId},
-        job::{JobInfo, JobKind},
+        job::{JobInfo, JobKinds},
         place::{Place, Seq, SessionNo},
         receipt::Receipt,
         summary::Summary,
@@ -34,7 +34,8 @@ use crate::{
         rows::{
             anchors,
             embedding::{self, EmbeddingStatus},
-            jobs, originals,
+            jobs::{self, Found},
+            originals,
             postings::{self, Shown},
             receipts,
             sessions::{self, SessionRow},
@@ -398,9 +399,14 @@ impl<'s> Snapshot<'s> {
         self.ask(jobs::list)
     }
 
-    /// How many jobs, of one kind only if that is said, are due by now, and when the next of the others is.
-    pub(crate) fn due_jobs(&self, only: Option<JobKind>) -> Result<(u64, Option<DateTime<Utc>>)> {
-        self.ask(|sql| jobs::due(sql, sql.lease_clock()?, self.of.config.lease_ms, only))
+    /// The next job of these kinds that is due.
+    pub(crate) fn next_job(&self, kinds: &JobKinds) -> Result<Option<Found>> {
+        self.ask(|sql| jobs::next_due(sql, (sql.lease_clock()?, self.of.config.lease_ms), kinds))
+    }
+
+    /// How many jobs of these kinds are due by now, and when the next of the others is.
+    pub(crate) fn due_jobs(&self, kinds: &JobKinds) -> Result<(u64, Option<DateTime<Utc>>)> {
+        self.ask(|sql| jobs::due(sql, (sql.lease_clock()?, self.of.config.lease_ms), kinds))
     }
 
     fn recounted(&self, turn: Turn) -> Turn {

@@ -31,6 +31,7 @@ mod model;
 mod opening;
 mod parity;
 mod portable_sql;
+mod providers;
 mod recall;
 mod recording;
 mod sessions;

@@ -8,7 +8,7 @@ use crate::{
     },
     store::{
         job_tx::JobTx,
-        rows::jobs::{self, Lease, LeaseTime, NewJob, Owed, Unfinished},
+        rows::jobs::{self, Found, Lease, LeaseTime, NewJob, Owed, Unfinished},
         scope::Scope,
         slice_error::SliceResult,
         sql::missing,
@@ -46,19 +46,14 @@ impl WriteTx<'_> {
         Ok(())
     }
 
-    /// Takes the next job that is due: one whose holder is gone, else the one that has waited longest.
-    pub(crate) fn take_job(&mut self, only: Option<JobKind>) -> Result<Option<Lease>> {
-        let time = lease_time(self)?;
-        for state in ["running", "queued"] {
-            while let Some(found) = jobs::first_due(self.sql, state, time, only)? {
-                if found.attempts() >= MAX_ATTEMPTS && found.kind().may_be_given_up() {
-                    jobs::give_up(self.sql, &found)?;
-                } else if let Some(lease) = jobs::take(self.sql, found, time)? {
-                    return Ok(Some(lease));
-                }
-            }
+    /// Takes a job that was found, or gives it up if every try so far was cut short. `None`: that, or somebody else has
+    /// taken or ended it since.
+    pub(crate) fn take_job(&mut self, found: Found) -> Result<Option<Lease>> {
+        if found.attempts() >= MAX_ATTEMPTS && found.kind().may_be_given_up() {
+            jobs::give_up(self.sql, &found)?;
+            return Ok(None);
         }
-        Ok(None)
+        jobs::take(self.sql, found, lease_time(self)?)
     }
 
     /// Gives a job back for another try, or gives it up.
@@ -115,6 +110,7 @@ mod tests {
     use super::*;
     use crate::{
         Config, ManualClock,
+        model::job::JobKinds,
         store::{Store, scope::UserKey, slice_error::SliceError},
     };
 
@@ -130,7 +126,8 @@ mod tests {
         let config = Config { clock: Arc::clone(&clock) as _, ..Config::default() };
         let lease_ms = config.lease_ms;
         let store = Store::open(&folder.path().join("m.db"), config).unwrap();
-        let take = || store.write(|tx| tx.take_job(None));
+        let all = JobKinds::only(None);
+        let take = || store.take_job(&all);
         let scope = store
             .write(|tx| {
                 let scope = tx.add_user(&UserKey::Name("alex".into()))?;
@@ -154,27 +151,28 @@ mod tests {
     async fn one_job_is_tried_again_at_once_or_all_that_wait() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("m.db"), Config::default()).unwrap();
-        let jobs = store
-            .write(|tx| {
-                for name in ["alex", "blake", "charlie"] {
-                    let scope = tx.add_user(&UserKey::Name(name.into()))?;
-                    tx.queue_mending(&scope)?;
-                }
-                let mut taken = Vec::new();
-                while let Some(lease) = tx.take_job(None)? {
-                    let next_run_at = (taken.len() != 1).then(|| tx.now() + TimeDelta::minutes(1));
-                    tx.give_back(&lease, &Unfinished { next_run_at, reason: None, interrupted: false })?;
-                    taken.push(lease.job_no);
-                }
-                Ok(taken)
-            })
-            .await
-            .unwrap();
+        let (all, mut jobs) = (JobKinds::only(None), Vec::new());
+        for name in ["alex", "blake", "charlie"] {
+            let queue = |tx: &mut WriteTx<'_>| {
+                let scope = tx.add_user(&UserKey::Name(name.into()))?;
+                tx.queue_mending(&scope)
+            };
+            store.write(queue).await.unwrap();
+        }
+        while let Some(lease) = store.take_job(&all).await.unwrap() {
+            let (job_no, is_given_up) = (lease.job_no, jobs.len() == 1);
+            let give_back = move |tx: &mut WriteTx<'_>| {
+                let next_run_at = (!is_given_up).then(|| tx.now() + TimeDelta::minutes(1));
+                tx.give_back(&lease, &Unfinished { next_run_at, reason: None, interrupted: false })
+            };
+            store.write(give_back).await.unwrap();
+            jobs.push(job_no);
+        }
         let retry = |job_no| store.write(move |tx| tx.retry_jobs(job_no));
         assert_eq!(jobs.len(), 3);
         assert_eq!(retry(Some(jobs[0])).await.unwrap(), 1);
         assert_eq!(retry(Some(jobs[0])).await.unwrap(), 0, "it is due");
         assert_eq!(retry(None).await.unwrap(), 2);
-        assert_eq!(store.snapshot().unwrap().due_jobs(None).unwrap().0, 3);
+        assert_eq!(store.snapshot().unwrap().due_jobs(&all).unwrap().0, 3);
     }
 }

@@ -198,6 +198,7 @@ mod tests {
         model::{
             anchor::{Attribute, FoundAnchor, Stance},
             critical::CriticalRule,
+            job::JobKinds,
             turn::NewTurn,
         },
         store::{Store, rows::jobs::Lease, scope::UserKey},
@@ -289,7 +290,7 @@ mod tests {
         let path = folder.path().join("memory.db");
         prepare(&path).await;
         let store = Store::open(&path, Config::default()).unwrap();
-        let lease = store.write(|tx| tx.take_job(None)).await.unwrap().unwrap();
+        let lease = store.take_job(&JobKinds::only(None)).await.unwrap().unwrap();
         let mut with_another = whole(&store, &lease);
         with_another.fates[3].turn.id = with_another.fates[0].turn.id;
         let with_a_cold_one = whole(&store, &lease);
@@ -321,7 +322,7 @@ mod tests {
             ..Config::default()
         };
         let store = Store::open(Path::new(path), config).unwrap();
-        let lease = store.write(|tx| tx.take_job(None)).await.unwrap().unwrap();
+        let lease = store.take_job(&JobKinds::only(None)).await.unwrap().unwrap();
         let swap = whole(&store, &lease);
         is_swapping.store(true, Ordering::SeqCst);
         run(&store, &lease, swap).await.unwrap();

@@ -10,9 +10,9 @@ use std::{
 
 use rusqlite::Connection;
 use tokio::sync::{
-    Notify, OwnedSemaphorePermit, Semaphore,
+    OwnedSemaphorePermit, Semaphore,
     mpsc::{self, error::TrySendError},
-    oneshot,
+    oneshot, watch,
 };
 
 use crate::{
@@ -91,7 +91,7 @@ impl Writer {
         conn: Connection,
         config: Arc<Config>,
         live: Arc<Live>,
-        work: Arc<Notify>,
+        work: watch::Sender<()>,
     ) -> Result<Self> {
         let (queue, orders) = mpsc::channel(config.queue_len);
         let (alive, ended) = std_mpsc::channel();

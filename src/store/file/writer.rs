@@ -7,7 +7,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
     clock::Deadline,
@@ -64,7 +64,7 @@ pub(super) struct WriterThread {
     config: Arc<Config>,
     live: Arc<Live>,
     /// Told when a job was queued.
-    work: Arc<Notify>,
+    work: watch::Sender<()>,
     log: Growth,
     /// The data version when the file was last seen in its place: while it stays, nobody else has committed.
     seen: i64,
@@ -76,7 +76,7 @@ impl WriterThread {
         conn: Connection,
         config: Arc<Config>,
         live: Arc<Live>,
-        work: Arc<Notify>,
+        work: watch::Sender<()>,
     ) -> Result<Self> {
         let mut thread = Self { file, conn: None, config, live, work, log: Growth::default(), seen: 0 };
         thread.adopt(conn)?;
@@ -197,7 +197,7 @@ impl WriterThread {
         self.file.check()?; // A commit into a file that nobody will find does not count.
         self.seen = seen;
         if has_work {
-            self.work.notify_one();
+            self.work.send_replace(());
         }
         for (session, state) in staged {
             match state {

@@ -10,7 +10,7 @@ use crate::{
     model::{
         ids::{SessionId, UserId},
         instant,
-        job::{JobInfo, JobKind, LONGEST_WAIT_MS},
+        job::{JobInfo, JobKind, JobKinds, LONGEST_WAIT_MS},
         place::UserNo,
     },
     store::{
@@ -131,32 +131,22 @@ macro_rules! find {
     };
 }
 
-/// The first job in this state that is due, of one kind only if that is said.
-pub(crate) fn first_due(
-    sql: &dyn Sql,
-    state: &str,
-    time: LeaseTime,
-    only: Option<JobKind>,
-) -> Result<Option<Found>> {
-    let (now, beyond) = (time.0, beyond(time));
-    match only {
-        None => sql.one(
+/// The next job of these kinds that is due: one whose holder is gone, else the first in the order in which they run.
+pub(crate) fn next_due(sql: &dyn Sql, time: LeaseTime, kinds: &JobKinds) -> Result<Option<Found>> {
+    for state in ["running", "queued"] {
+        let found = sql.one(
             find!(
-                "j.state = ?1 AND (j.next_run_at <= ?2 OR j.next_run_at > ?3)
+                "j.state = ?1 AND (j.next_run_at <= ?2 OR j.next_run_at > ?3) AND ?4 LIKE '% ' || j.kind || ' %'
                  ORDER BY j.priority DESC, j.next_run_at, j.job_no LIMIT 1"
             ),
-            values![state, now, beyond],
+            values![state, time.0, beyond(time), kinds.as_words()],
             read_found,
-        ),
-        Some(kind) => sql.one(
-            find!(
-                "j.state = ?1 AND (j.next_run_at <= ?2 OR j.next_run_at > ?3) AND j.kind = ?4
-                 ORDER BY j.priority DESC, j.next_run_at, j.job_no LIMIT 1"
-            ),
-            values![state, now, beyond, kind],
-            read_found,
-        ),
+        )?;
+        if found.is_some() {
+            return Ok(found);
+        }
     }
+    Ok(None)
 }
 
 /// The job of a kind on a user, or on one of its sessions.
@@ -392,29 +382,15 @@ pub(crate) fn list(sql: &dyn Sql) -> Result<Vec<JobInfo>> {
     )
 }
 
-macro_rules! count_due {
-    ($and:literal) => {
-        concat!(
-            "SELECT (SELECT count(*) FROM jobs
-                     WHERE state <> 'failed' AND (next_run_at <= ?1 OR next_run_at > ?2)",
-            $and,
-            "), (SELECT min(next_run_at) FROM jobs WHERE state <> 'failed' AND next_run_at > ?1)"
-        )
-    };
-}
-
-/// How many jobs, of one kind only if that is said, are due at this instant, and when the next of the others is.
-pub(crate) fn due(
-    sql: &dyn Sql,
-    now: DateTime<Utc>,
-    lease_ms: u64,
-    only: Option<JobKind>,
-) -> Result<(u64, Option<DateTime<Utc>>)> {
-    let beyond = beyond((now, lease_ms));
-    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let found = match only {
-        None => sql.one(count_due!(""), values![now, beyond], read)?,
-        Some(kind) => sql.one(count_due!(" AND kind = ?3"), values![now, beyond, kind], read)?,
-    };
+/// How many jobs of these kinds are due, and when the next of the others is.
+pub(crate) fn due(sql: &dyn Sql, time: LeaseTime, kinds: &JobKinds) -> Result<(u64, Option<DateTime<Utc>>)> {
+    let found = sql.one(
+        "SELECT (SELECT count(*) FROM jobs WHERE state <> 'failed' AND (next_run_at <= ?1 OR next_run_at > ?2)
+                                           AND ?3 LIKE '% ' || kind || ' %'),
+                (SELECT min(next_run_at) FROM jobs WHERE state <> 'failed' AND next_run_at > ?1
+                                                     AND ?3 LIKE '% ' || kind || ' %')",
+        values![time.0, beyond(time), kinds.as_words()],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
     found.ok_or_else(missing)
 }

@@ -83,7 +83,7 @@ fn an_embedder_that_fails_is_named_and_the_built_in_one_answers() {
             }
         });
         fixture.config.embedders = vec![embedder.clone()];
-        fixture.config.embed_timeout_ms = 5;
+        fixture.config.query_embed_timeout_ms = 5;
         let alex = told(&fixture);
         fixture.open().run_jobs(RunJobs::default()).unwrap();
         let (recall, _) = ask_both(&alex);

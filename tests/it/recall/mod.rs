@@ -3,7 +3,7 @@
 
 mod context;
 mod degradation;
-mod embedders;
+pub mod embedders;
 mod erasing;
 mod fuzz;
 mod isolation;

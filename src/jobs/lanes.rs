@@ -1,0 +1,146 @@
+//! Lanes: jobs that wait for different things do not wait for each other.
+//!
+//! Each lane works on one job at a time, beside the others on the same thread. A provider that hangs holds up its own
+//! lane, for as long as its knob says.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::{
+    config::Config,
+    error::Result,
+    jobs::{
+        job::{Run, now},
+        one,
+    },
+    model::job::{JobKind, JobKinds},
+    store::{Store, rows::jobs::Lease},
+};
+
+/// The shortest time between two looks: a job that is due and cannot be taken does not make a lane spin.
+const SHORTEST_REST: Duration = Duration::from_millis(50);
+
+/// What a lane's jobs wait for beside the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// Nothing.
+    File,
+    /// LLM#1.
+    Summarizer,
+    /// The caller's embedders.
+    Embedders,
+}
+
+impl Lane {
+    fn of(kind: JobKind, config: &Config) -> Self {
+        match kind {
+            JobKind::Compress if config.summarizer.is_some() => Self::Summarizer,
+            JobKind::Embed if !config.embedders.is_empty() => Self::Embedders,
+            _ => Self::File,
+        }
+    }
+
+    /// The kinds of its jobs, or the one among them that is asked for.
+    fn kinds(self, config: &Config, only: Option<JobKind>) -> JobKinds {
+        let is_asked_for = |kind: &JobKind| only.is_none_or(|only| only == *kind);
+        let every = JobKind::EVERY.into_iter().filter(is_asked_for);
+        JobKinds::of(every.filter(|kind| Self::of(*kind, config) == self))
+    }
+}
+
+/// When a lane that finds no job ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Until {
+    /// When no other lane works either: what one ends may queue work for another.
+    AllAreIdle,
+    /// When the run is told to stop.
+    Stopped,
+}
+
+/// Works on the jobs of all lanes.
+pub(super) async fn work(run: &Run<'_>, until: Until) -> Result<()> {
+    let busy = &watch::Sender::new(3);
+    let lane = |lane: Lane| {
+        let config = run.store.config();
+        let (kinds, queued) = (lane.kinds(config, run.only), run.store.work_queued());
+        LaneRun { run, kinds, queued, busy, until }.work()
+    };
+    let (file, summarizer, embedders) =
+        tokio::join!(lane(Lane::File), lane(Lane::Summarizer), lane(Lane::Embedders));
+    file.and(summarizer).and(embedders)
+}
+
+/// One lane of a run.
+struct LaneRun<'r, 's> {
+    run: &'r Run<'s>,
+    kinds: JobKinds,
+    /// Changes when a job is queued.
+    queued: watch::Receiver<()>,
+    /// How many lanes are not idle.
+    busy: &'r watch::Sender<u32>,
+    until: Until,
+}
+
+impl LaneRun<'_, '_> {
+    async fn work(mut self) -> Result<()> {
+        let worked = self.work_off().await;
+        self.busy.send_modify(|busy| *busy -= 1);
+        worked
+    }
+
+    async fn work_off(&mut self) -> Result<()> {
+        while !self.run.is_stopped() && !self.kinds.is_empty() {
+            match self.take().await {
+                Ok(Some(lease)) => {
+                    one(self.run, lease).await;
+                    self.run.advance(0);
+                    continue;
+                }
+                Err(error) if self.until == Until::AllAreIdle => return Err(error),
+                Ok(None) | Err(_) => {} // What fails here will fail again where somebody looks.
+            }
+            if !self.idle().await {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the next job that is due, if the run may begin another one.
+    async fn take(&self) -> Result<Option<Lease>> {
+        if !self.run.begin_job()? {
+            return Ok(None);
+        }
+        let taken = self.run.store.take_job(&self.kinds).await;
+        if !matches!(taken, Ok(Some(_))) {
+            self.run.leave_job();
+        }
+        taken
+    }
+
+    /// Waits until there may be a job. False: the lane ends.
+    async fn idle(&mut self) -> bool {
+        self.busy.send_modify(|busy| *busy -= 1);
+        let mut busy = self.busy.subscribe();
+        let (store, until) = (self.run.store, self.until);
+        let goes_on = tokio::select! {
+            biased;
+            () = self.run.stopped() => false,
+            Ok(()) = self.queued.changed() => true,
+            _ = busy.wait_for(|busy| *busy == 0), if until == Until::AllAreIdle => false,
+            () = async { tokio::time::sleep(until_due(store, &self.kinds)).await } => true,
+        };
+        self.busy.send_modify(|busy| *busy += 1);
+        goes_on
+    }
+}
+
+/// Until the next job of these kinds is due, or another process may have queued one.
+fn until_due(store: &Store, kinds: &JobKinds) -> Duration {
+    let interval = Duration::from_millis(store.config().worker_interval_ms);
+    let due = store.snapshot().and_then(|snapshot| snapshot.due_jobs(kinds));
+    let later = due.ok().and_then(|(_, later)| later);
+    let wait = later.and_then(|later| (later - now(store)).to_std().ok()).unwrap_or(interval);
+    wait.min(interval).max(SHORTEST_REST)
+}

@@ -1,0 +1,53 @@
+//! Ends the sessions that silence has ended.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+
+use crate::{
+    error::Result,
+    jobs::job::{Run, now, timed},
+    model::{instant, place::SessionNo},
+    store::write_tx::WriteTx,
+};
+
+/// Sessions that silence has ended, ended together.
+const SILENT_AT_ONCE: u32 = 64;
+
+/// Looks for them now and then, until the run is told to stop.
+pub(super) async fn watch(run: &Run<'_>) {
+    let interval = Duration::from_millis(run.store.config().worker_interval_ms);
+    while !run.is_stopped() {
+        // What fails here will fail again where somebody looks.
+        let _ = end_silent(run).await;
+        tokio::select! {
+            () = run.stopped() => {}
+            () = tokio::time::sleep(interval) => {}
+        }
+    }
+}
+
+/// Ends them, and returns how many they are.
+pub(super) async fn end_silent(run: &Run<'_>) -> Result<u64> {
+    let store = run.store;
+    let timeout = i64::try_from(store.config().session_timeout_ms).ok().and_then(TimeDelta::try_milliseconds);
+    let Some(cutoff) = timeout.and_then(|timeout| now(store).checked_sub_signed(timeout)) else {
+        return Ok(0);
+    };
+    let (mut ended, mut after) = (0, SessionNo::default());
+    while !run.is_stopped() {
+        let silent = store.snapshot()?.silent_sessions(instant::clamped(cutoff), after, SILENT_AT_ONCE)?;
+        let Some((last, _, _)) = silent.last() else { break };
+        after = *last;
+        for (_, scope, session) in silent {
+            // One that cannot be read keeps neither the others from ending nor jobs from running; doctor finds it.
+            let before = store.foreground_writes();
+            let end = move |tx: &mut WriteTx<'_>| timed(|| tx.end_if_silent(&scope, session));
+            if let Ok((is_ended, took)) = store.write_background(end).await {
+                ended += u64::from(is_ended);
+                run.rest(took, before).await;
+            }
+        }
+    }
+    Ok(ended)
+}
