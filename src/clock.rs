@@ -70,11 +70,6 @@ impl Stopwatch {
     pub(crate) fn elapsed(self) -> Duration {
         self.0.elapsed()
     }
-
-    /// In microseconds.
-    pub(crate) fn elapsed_us(self) -> u64 {
-        u64::try_from(self.elapsed().as_micros()).unwrap_or(u64::MAX)
-    }
 }
 
 /// A point in monotonic time after which work is given up.
@@ -82,10 +77,11 @@ impl Stopwatch {
 pub(crate) struct Deadline(Instant);
 
 impl Deadline {
-    pub(crate) fn after_ms(ms: u64) -> Self {
+    /// A span that is too long for the clock counts as a year.
+    pub(crate) fn after(span: Duration) -> Self {
         #[expect(clippy::disallowed_methods, reason = "deadlines are monotonic, and start here only")]
         let now = Instant::now();
-        Self(now + Duration::from_millis(ms))
+        Self(now.checked_add(span).unwrap_or(now + Duration::from_hours(24 * 365)))
     }
 
     pub(crate) fn has_passed(self) -> bool {

@@ -1,11 +1,11 @@
 //! Every knob, with its unit, default and limit.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
     clock::{Clock, SystemClock},
     compress::Summarizer,
-    embed::{Embedder, JOB_TIMEOUT_MS, QUERY_TIMEOUT_MS},
+    embed::{Embedder, JOB_TIMEOUT, QUERY_TIMEOUT},
     error::{Error, Result},
     faults::Faults,
     model::{profile::Profile, tier::MAX_HOT_TURNS},
@@ -43,8 +43,8 @@ pub struct Config {
     /// Tokens that the hot section of a context and the current message may take together. Narrows the
     /// section, moves no turn. Default 2,000, limits 200 to 1,000,000.
     pub live_tokens: u32,
-    /// Silence that ends a session, in milliseconds of the system clock. Default 86,400,000 (24 h), at least 1.
-    pub session_timeout_ms: u64,
+    /// Silence that ends a session, by the system clock. Default 24 hours, at least 1 ms.
+    pub session_timeout: Duration,
     /// Size of one side of a turn in bytes of UTF-8. Default 1 MiB, limits 1 byte to 10 MiB.
     pub max_side_bytes: usize,
     /// Commands that may wait for the writer; more make their callers wait. Default 1,024, limits 1 to 65,536.
@@ -53,13 +53,13 @@ pub struct Config {
     /// turn that is larger may wait alone.
     pub queue_bytes: usize,
     /// How long a command waits in all, for room in the queue and for another process's lock, before
-    /// [`ErrorKind::Busy`](crate::ErrorKind::Busy). Milliseconds, default 30,000; 0 does not wait.
-    pub record_timeout_ms: u64,
-    /// How long a read may run before [`ErrorKind::TimedOut`](crate::ErrorKind::TimedOut). Milliseconds, default
-    /// 5,000, at least 1.
-    pub read_timeout_ms: u64,
-    /// How long dropping the last handle waits for the writer. Milliseconds, default 10,000; 0 does not wait.
-    pub close_timeout_ms: u64,
+    /// [`ErrorKind::Busy`](crate::ErrorKind::Busy). Default 30 seconds; zero does not wait.
+    pub record_timeout: Duration,
+    /// How long a read may run before [`ErrorKind::TimedOut`](crate::ErrorKind::TimedOut). Default 5 seconds,
+    /// at least 1 ms.
+    pub read_timeout: Duration,
+    /// How long dropping the last handle waits for the writer. Default 10 seconds; zero does not wait.
+    pub close_timeout: Duration,
     /// Sessions whose hot tier is kept in memory; the least recently used leaves. Default 1,000, at least 1.
     pub live_sessions: usize,
     /// Bytes of text that these hot tiers may hold together. Default 16 MiB, at least 1.
@@ -78,8 +78,8 @@ pub struct Config {
     pub summarizer_tries: u32,
     /// How long the summarizer may take for a chunk of at most 16 turns, its own tries included. When it takes longer, the
     /// job is tried again later, or on its last try done by the built-in summarizer, and the summarizer is not asked for
-    /// a minute; jobs that do not need it go on. Milliseconds, default 600,000, at least 1.
-    pub summarizer_timeout_ms: u64,
+    /// a minute; jobs that do not need it go on. Default 10 minutes, at least 1 ms.
+    pub summarizer_timeout: Duration,
     /// What becomes of the originals of summarized turns. Default: [`Originals::Archive`].
     pub originals: Originals,
     /// Turns of at most so many tokens stay verbatim, for they are their own summary. Default 60.
@@ -87,22 +87,22 @@ pub struct Config {
     /// Whether a thread of the library runs jobs. Default: true. Without it, call
     /// [`run_jobs`](crate::Thermocline::run_jobs) now and then.
     pub worker: bool,
-    /// How often that thread looks for sessions that silence has ended. Milliseconds, default 60,000, at least 1.
-    pub worker_interval_ms: u64,
+    /// How often that thread looks for sessions that silence has ended. Default 1 minute, at least 1 ms.
+    pub worker_interval: Duration,
     /// How long a job belongs to the process that took it before another may take it up; renewed while the work goes
-    /// on. Milliseconds of the system clock, default 60,000, at least 1,000.
-    pub lease_ms: u64,
+    /// on. By the system clock; default 1 minute, at least 1 second.
+    pub lease: Duration,
     /// What turns text into vectors, the first that answers counting; behind them stands the built-in one. Vectors of
     /// different models are never compared; what a model has not embedded yet is found by words and by the next one.
     /// Default: none but the built-in one.
     pub embedders: Vec<Arc<dyn Embedder>>,
     /// How long an embedder may take for a query before the next one is asked; behind the last stands the built-in one. One
-    /// that takes longer is not asked again by a query for 10 seconds. Milliseconds, default 2,000, at least 1.
-    pub query_embed_timeout_ms: u64,
+    /// that takes longer is not asked again by a query for 10 seconds. Default 2 seconds, at least 1 ms.
+    pub query_embed_timeout: Duration,
     /// How long an embedder may take for about 64 texts of one user that a job has it embed. When it takes longer, the job
     /// is tried again later, and no job asks this embedder for a minute; other embedders, the built-in one and jobs that
-    /// need none go on. Milliseconds, default 120,000, at least 1.
-    pub embed_timeout_ms: u64,
+    /// need none go on. Default 2 minutes, at least 1 ms.
+    pub embed_timeout: Duration,
     /// How recalled turns are ranked. Default: [`Profile::Default`].
     pub profile: Profile,
     /// Bytes that recall may keep in memory of all users together: about 0.6 KB a chat-sized turn. The user who asked
@@ -205,13 +205,13 @@ impl Default for Config {
             warm_tokens: 15_000,
             shares: Shares::default(),
             live_tokens: 2_000,
-            session_timeout_ms: 24 * 60 * 60 * 1_000,
+            session_timeout: Duration::from_hours(24),
             max_side_bytes: 1 << 20,
             queue_len: 1_024,
             queue_bytes: 64 << 20,
-            record_timeout_ms: 30_000,
-            read_timeout_ms: 5_000,
-            close_timeout_ms: 10_000,
+            record_timeout: Duration::from_secs(30),
+            read_timeout: Duration::from_secs(5),
+            close_timeout: Duration::from_secs(10),
             live_sessions: 1_000,
             live_bytes: 16 << 20,
             readers: 4,
@@ -219,15 +219,15 @@ impl Default for Config {
             must_exist: false,
             summarizer: None,
             summarizer_tries: 3,
-            summarizer_timeout_ms: 600_000,
+            summarizer_timeout: Duration::from_mins(10),
             originals: Originals::Archive,
             verbatim_tokens: 60,
             worker: true,
-            worker_interval_ms: 60_000,
-            lease_ms: 60_000,
+            worker_interval: Duration::from_mins(1),
+            lease: Duration::from_mins(1),
             embedders: Vec::new(),
-            query_embed_timeout_ms: QUERY_TIMEOUT_MS,
-            embed_timeout_ms: JOB_TIMEOUT_MS,
+            query_embed_timeout: QUERY_TIMEOUT,
+            embed_timeout: JOB_TIMEOUT,
             profile: Profile::Default,
             recall_bytes: 256 << 20,
             receipts: 1_000,
@@ -238,8 +238,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The knobs that have limits, each with its value, the least and the most.
-    fn knobs(&self) -> [(&'static str, u64, u64, u64); 21] {
+    /// The numbers that have limits, each with its value, the least and the most.
+    fn knobs(&self) -> [(&'static str, u64, u64, u64); 14] {
         const MILLION: u64 = 1_000_000;
         [
             ("hot_turns", self.hot_turns as u64, 1, MAX_HOT_TURNS),
@@ -248,21 +248,28 @@ impl Config {
             ("warm_tokens", self.warm_tokens.into(), 1, MILLION),
             ("shares", self.shares.total().into(), 1, MILLION),
             ("live_tokens", self.live_tokens.into(), 200, MILLION),
-            ("session_timeout_ms", self.session_timeout_ms, 1, i64::MAX as u64),
             ("max_side_bytes", self.max_side_bytes as u64, 1, 10 << 20),
             ("queue_len", self.queue_len as u64, 1, 65_536),
             ("queue_bytes", self.queue_bytes as u64, 1, u64::MAX),
-            ("read_timeout_ms", self.read_timeout_ms, 1, u64::MAX),
             ("live_sessions", self.live_sessions as u64, 1, u64::MAX),
             ("live_bytes", self.live_bytes as u64, 1, u64::MAX),
             ("readers", self.readers.into(), 1, 64),
             ("summarizer_tries", self.summarizer_tries.into(), 1, 20),
-            ("summarizer_timeout_ms", self.summarizer_timeout_ms, 1, u64::MAX),
-            ("worker_interval_ms", self.worker_interval_ms, 1, u64::MAX),
-            ("lease_ms", self.lease_ms, 1_000, u64::MAX),
-            ("query_embed_timeout_ms", self.query_embed_timeout_ms, 1, u64::MAX),
-            ("embed_timeout_ms", self.embed_timeout_ms, 1, u64::MAX),
             ("receipts", self.receipts.into(), 0, 100_000),
+        ]
+    }
+
+    /// The spans of time that have a least.
+    fn spans(&self) -> [(&'static str, Duration, Duration); 7] {
+        const MS: Duration = Duration::from_millis(1);
+        [
+            ("session_timeout", self.session_timeout, MS),
+            ("read_timeout", self.read_timeout, MS),
+            ("summarizer_timeout", self.summarizer_timeout, MS),
+            ("worker_interval", self.worker_interval, MS),
+            ("lease", self.lease, Duration::from_secs(1)),
+            ("query_embed_timeout", self.query_embed_timeout, MS),
+            ("embed_timeout", self.embed_timeout, MS),
         ]
     }
 
@@ -271,6 +278,11 @@ impl Config {
         for (name, value, least, most) in self.knobs() {
             if value < least || value > most {
                 return Err(Error::invalid(format!("{name} is {value}; it must be from {least} to {most}")));
+            }
+        }
+        for (name, span, least) in self.spans() {
+            if span < least {
+                return Err(Error::invalid(format!("{name} is {span:?}; it must be at least {least:?}")));
             }
         }
         if self.originals == Originals::Delete && self.summarizer.is_none() {
@@ -289,7 +301,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        compress::digest::{DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS},
+        compress::digest::{DEFAULT_RETRIES, DEFAULT_TIMEOUT},
         cooldown::{JOB_REST, QUERY_REST},
     };
 
@@ -313,12 +325,15 @@ mod tests {
         found
     }
 
-    /// The number behind these words: `1,500`, `1 byte`, `16 MiB`.
+    /// The number behind these words: `1,500`, `1 byte`, `16 MiB`; of a span of time its milliseconds: `24 hours`, `86400s`.
     fn number_behind(words: &str, text: &str) -> Option<u64> {
         let (_, rest) = text.split_once(words)?;
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != ',')?;
         let number: u64 = rest[..end].replace(',', "").parse().ok()?;
-        Some(if rest[end..].starts_with(" MiB") { number << 20 } else { number })
+        let units =
+            [(" MiB", 1 << 20), (" hour", 3_600_000), (" minute", 60_000), (" second", 1_000), ("s", 1_000)];
+        let unit = units.into_iter().find(|(unit, _)| rest[end..].starts_with(unit));
+        Some(number * unit.map_or(1, |(_, factor)| factor))
     }
 
     #[test]
@@ -335,19 +350,26 @@ mod tests {
                 ["limits ", "from ", "at least "].iter().find_map(|words| number_behind(words, text));
             let most_said = [" to ", "at most "].iter().find_map(|words| number_behind(words, text));
             assert_eq!(least_said.unwrap_or(0), least, "{knob}: {text}");
-            // More than this many milliseconds are no span of time; nobody comes near.
-            assert_eq!(most_said, Some(most).filter(|most| *most < i64::MAX as u64), "{knob}: {text}");
+            assert_eq!(most_said, Some(most).filter(|most| *most < u64::MAX), "{knob}: {text}");
+        }
+        for (knob, _, least) in config.spans() {
+            let text = &said[knob];
+            assert_eq!(
+                number_behind("at least ", text).map(Duration::from_millis),
+                Some(least),
+                "{knob}: {text}"
+            );
         }
     }
 
     #[test]
     fn a_query_waits_less_than_a_request_may_take_a_job_longer_and_who_is_silent_rests_as_long_as_is_said() {
         let config = Config::default();
-        assert!(u128::from(config.query_embed_timeout_ms) < QUERY_REST.as_millis());
+        assert!(config.query_embed_timeout < QUERY_REST);
         #[cfg(feature = "llm")]
         {
-            assert!(config.query_embed_timeout_ms < crate::embed::REQUEST_TIMEOUT_MS);
-            assert!(config.embed_timeout_ms > crate::embed::REQUEST_TIMEOUT_MS);
+            assert!(config.query_embed_timeout < crate::embed::REQUEST_TIMEOUT);
+            assert!(config.embed_timeout > crate::embed::REQUEST_TIMEOUT);
         }
         let source = include_str!("config.rs").replace("///", " ");
         let words = source.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -357,7 +379,7 @@ mod tests {
 
     #[test]
     fn a_summarizer_has_time_for_every_try_of_a_prompt_and_of_its_repair() {
-        let tries = 2 * (1 + u64::from(DEFAULT_RETRIES));
-        assert!(tries * DEFAULT_TIMEOUT_MS < Config::default().summarizer_timeout_ms);
+        let tries = 2 * (1 + DEFAULT_RETRIES);
+        assert!(DEFAULT_TIMEOUT * tries < Config::default().summarizer_timeout);
     }
 }

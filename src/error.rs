@@ -34,7 +34,7 @@ pub enum ErrorKind {
     NotFound,
     /// The queue or the file stayed occupied past its timeout. Nothing was written: try again.
     Busy,
-    /// A read passed its deadline and was stopped. Try again, or raise `read_timeout_ms`.
+    /// A read passed its deadline and was stopped. Try again, or raise `read_timeout`.
     TimedOut,
     /// The disk or the operating system failed. A turn may or may not be in the file: record it again with the
     /// same caller's id. Or the file was deleted or replaced while it was open: then every call says so, until it is

@@ -43,7 +43,6 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(any(feature = "llm", feature = "local"))]
 mod aside;
 mod clock;
 mod compress;

@@ -51,7 +51,7 @@ pub trait Summarizer: Send + Sync + fmt::Debug {
     fn name(&self) -> &str;
 
     /// One verdict for each of these turns, at most 16, which are of one session and in its order. Jobs drive its
-    /// future on a thread of its own, for up to [`Config::summarizer_timeout_ms`](crate::Config::summarizer_timeout_ms);
+    /// future on a thread of its own, for up to [`Config::summarizer_timeout`](crate::Config::summarizer_timeout);
     /// it may be dropped at any time. One that blocks for longer keeps that thread until it returns.
     fn summarize<'a>(&'a self, turns: &'a [Turn]) -> Summarizing<'a>;
 }

@@ -35,14 +35,14 @@ use crate::error::{Error, Result};
 pub(crate) const MAX_DIMS: u32 = 16_384;
 
 /// How long a query waits for an embedder before the next one is asked, by default: somebody waits for it.
-pub(crate) const QUERY_TIMEOUT_MS: u64 = 2_000;
+pub(crate) const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a job waits for an embedder by default. The slowest that work take a fraction of it: a local model on a slow
 /// CPU needs 3 s for 64 texts (48 ms each), and one that has to be loaded first up to 60 s.
-pub(crate) const JOB_TIMEOUT_MS: u64 = 120_000;
+pub(crate) const JOB_TIMEOUT: Duration = Duration::from_mins(2);
 /// How long one request to a provider may take, by default: a local model may have to be loaded first. A query does not
 /// wait for it to the end, turns that are embedded in the background do.
 #[cfg(feature = "llm")]
-pub(crate) const REQUEST_TIMEOUT_MS: u64 = 60_000;
+pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Turns texts into vectors, so that what means the same lies in the same direction.
 ///
@@ -78,7 +78,7 @@ pub trait Embedder: Send + Sync + fmt::Debug {
     /// `purpose`; others give the same vectors for both.
     ///
     /// It must not block the thread for long: a query drives it on the thread of whoever asks. Jobs drive it on a thread of
-    /// its own, for up to [`Config::embed_timeout_ms`](crate::Config::embed_timeout_ms). It fails with [`Error::provider`](crate::Error::provider) for what may
+    /// its own, for up to [`Config::embed_timeout`](crate::Config::embed_timeout). It fails with [`Error::provider`](crate::Error::provider) for what may
     /// pass, and with [`Error::provider_refused`](crate::Error::provider_refused) for what will not. Its future may be
     /// dropped at any time.
     fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a>;

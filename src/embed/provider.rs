@@ -1,13 +1,13 @@
 //! Every endpoint that speaks `OpenAI`'s embeddings: `OpenAI` itself, Ollama, vLLM, LM Studio and others.
 
-use std::ops::Range;
+use std::{ops::Range, time::Duration};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
     aside::aside,
-    embed::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, MAX_DIMS, REQUEST_TIMEOUT_MS},
+    embed::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, MAX_DIMS, REQUEST_TIMEOUT},
     endpoint::Endpoint,
     error::{Error, Result},
 };
@@ -57,7 +57,7 @@ impl OpenAiEmbedder {
             return Err(Error::invalid(format!("a vector has from 1 to {MAX_DIMS} numbers, not {dims}")));
         }
         Ok(Self {
-            endpoint: Endpoint::new("the embedder", base_url, REQUEST_TIMEOUT_MS)?,
+            endpoint: Endpoint::new("the embedder", base_url, REQUEST_TIMEOUT)?,
             model: model.into(),
             revision: String::new(),
             dims,
@@ -94,11 +94,11 @@ impl OpenAiEmbedder {
         self
     }
 
-    /// How long one request of at most 64 texts may take in all, in milliseconds. Default 60,000, at least 1 (0 counts
-    /// as 1).
+    /// How long one request of at most 64 texts may take in all. Default 1 minute, at least 1 ms (less counts as
+    /// 1 ms).
     #[must_use]
-    pub fn timeout_ms(mut self, ms: u64) -> Self {
-        self.endpoint.set_timeout_ms(ms);
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.endpoint.set_timeout(timeout);
         self
     }
 
@@ -206,14 +206,14 @@ mod tests {
     };
 
     /// Long enough for a loaded machine, and never waited for.
-    const PATIENT_MS: u64 = 30_000;
+    const PATIENT: Duration = Duration::from_secs(30);
 
     fn ok(data: &Value) -> Step {
         Step::Answer(200, json!({ "data": data }).to_string())
     }
 
     fn embedder(endpoint: &Scripted) -> OpenAiEmbedder {
-        OpenAiEmbedder::new(&endpoint.url, "m", 2).unwrap().api_key("sk-secret").timeout_ms(PATIENT_MS)
+        OpenAiEmbedder::new(&endpoint.url, "m", 2).unwrap().api_key("sk-secret").timeout(PATIENT)
     }
 
     /// What comes of embedding these texts, after which every step was taken; and the bodies of the requests.

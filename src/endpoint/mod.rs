@@ -25,7 +25,7 @@ pub(crate) struct Endpoint {
     /// Whether it is this machine.
     is_local: bool,
     api_key: Option<Arc<str>>,
-    timeout_ms: u64,
+    timeout: Duration,
 }
 
 /// Why there is no answer, and the status if there was one.
@@ -43,7 +43,7 @@ impl From<Error> for Refused {
 impl Endpoint {
     /// Fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for what is no `http` or `https` address,
     /// or has a user, password, query or fragment in it: keys do not belong there.
-    pub(crate) fn new(who: &'static str, base_url: impl Into<String>, timeout_ms: u64) -> Result<Self> {
+    pub(crate) fn new(who: &'static str, base_url: impl Into<String>, timeout: Duration) -> Result<Self> {
         let base_url = base_url.into().trim_end_matches('/').to_owned();
         let rest = base_url.strip_prefix("https://").or_else(|| base_url.strip_prefix("http://"));
         let is_plain =
@@ -54,7 +54,7 @@ impl Endpoint {
                 "the base url of {who} must be http:// or https://, a host and a path, and nothing else"
             )));
         };
-        Ok(Self { who, is_local: is_local(host), base_url, api_key: None, timeout_ms })
+        Ok(Self { who, is_local: is_local(host), base_url, api_key: None, timeout })
     }
 
     /// As errors say it.
@@ -72,9 +72,9 @@ impl Endpoint {
         self.api_key = Some(key.into());
     }
 
-    /// How long one request may take in all; 0 counts as 1.
-    pub(crate) fn set_timeout_ms(&mut self, ms: u64) {
-        self.timeout_ms = ms.max(1);
+    /// How long one request may take in all; less than 1 ms counts as 1 ms.
+    pub(crate) fn set_timeout(&mut self, timeout: Duration) {
+        self.timeout = timeout.max(Duration::from_millis(1));
     }
 
     /// Sends this to a path below the address, `/embeddings` say, and reads at most `max_bytes` of the answer. Blocks.
@@ -108,7 +108,7 @@ impl Endpoint {
 
     fn agent(&self) -> Agent {
         let config = Agent::config_builder()
-            .timeout_global(Some(Duration::from_millis(self.timeout_ms)))
+            .timeout_global(Some(self.timeout))
             .http_status_as_error(false)
             .max_redirects(0)
             .user_agent(concat!("thermocline/", env!("CARGO_PKG_VERSION")));
@@ -164,7 +164,7 @@ impl fmt::Debug for Endpoint {
         f.debug_struct("Endpoint")
             .field("base_url", &self.base_url)
             .field("api_key", &self.api_key.as_ref().map(|_| "..."))
-            .field("timeout_ms", &self.timeout_ms)
+            .field("timeout", &self.timeout)
             .finish_non_exhaustive()
     }
 }
@@ -177,7 +177,7 @@ mod tests {
     use crate::error::ErrorKind;
 
     fn endpoint(base_url: &str) -> Result<Endpoint> {
-        let mut endpoint = Endpoint::new("LLM#1", base_url, 1)?;
+        let mut endpoint = Endpoint::new("LLM#1", base_url, Duration::ZERO)?;
         endpoint.set_api_key("sk-secret".to_owned());
         Ok(endpoint)
     }

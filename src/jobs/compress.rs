@@ -3,7 +3,7 @@
 //! Judging, summarizing and packing happen outside of any transaction; a swap only moves rows. What the summarizer
 //! gives no good verdict for stays as it is and is tried again later; after a few tries the built-in summarizer takes over.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc};
 
 use crate::{
     compress::{
@@ -122,7 +122,7 @@ async fn ask(
     turns: &Arc<Vec<Turn>>,
 ) -> SliceResult<Option<Sorted>> {
     let (config, cooldown) = (job.store().config(), &job.store().cooldowns().summarizer);
-    let limit = Duration::from_millis(config.summarizer_timeout_ms);
+    let limit = config.summarizer_timeout;
     let provider = Provider { who: "the summarizer", limit, cooldown, clock: &*config.clock };
     let (asked, of) = (Arc::clone(summarizer), Arc::clone(turns));
     let answer = provider.ask(move || async move { asked.summarize(&of).await });

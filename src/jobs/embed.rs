@@ -1,6 +1,6 @@
 //! Makes the vectors that one user's units lack, in every space that is configured, batch by batch.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use crate::{
     cooldown::Cooldown,
@@ -38,7 +38,7 @@ enum Maker<'a> {
 impl<'a> Maker<'a> {
     fn own(store: &'a Store, embedder: &'a Arc<dyn Embedder>, cooldown: &'a Cooldown) -> Self {
         let config = store.config();
-        let limit = Duration::from_millis(config.embed_timeout_ms);
+        let limit = config.embed_timeout;
         Self::Own(embedder, Provider { who: "it", limit, cooldown, clock: &*config.clock })
     }
 

@@ -248,7 +248,7 @@ impl<'s> Job<'_, 's> {
     /// what it says holds the job again.
     pub(crate) async fn holding<T>(&self, answer: impl Future<Output = T>) -> SliceResult<Option<T>> {
         let mut answer = pin!(answer);
-        let renewal = Duration::from_millis(self.store().config().lease_ms / 3);
+        let renewal = self.store().config().lease / 3;
         loop {
             tokio::select! {
                 biased;

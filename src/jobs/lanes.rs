@@ -138,7 +138,7 @@ impl LaneRun<'_, '_> {
 
 /// Until the next job of these kinds is due, or another process may have queued one.
 fn until_due(store: &Store, kinds: &JobKinds) -> Duration {
-    let interval = Duration::from_millis(store.config().worker_interval_ms);
+    let interval = store.config().worker_interval;
     let due = store.snapshot().and_then(|snapshot| snapshot.due_jobs(kinds));
     let later = due.ok().and_then(|(_, later)| later);
     let wait = later.and_then(|later| (later - now(store)).to_std().ok()).unwrap_or(interval);

@@ -1,7 +1,5 @@
 //! Ends the sessions that silence has ended.
 
-use std::time::Duration;
-
 use chrono::TimeDelta;
 
 use crate::{
@@ -16,7 +14,7 @@ const SILENT_AT_ONCE: u32 = 64;
 
 /// Looks for them now and then, until the run is told to stop.
 pub(super) async fn watch(run: &Run<'_>) {
-    let interval = Duration::from_millis(run.store.config().worker_interval_ms);
+    let interval = run.store.config().worker_interval;
     while !run.is_stopped() {
         // What fails here will fail again where somebody looks.
         let _ = end_silent(run).await;
@@ -30,7 +28,7 @@ pub(super) async fn watch(run: &Run<'_>) {
 /// Ends them, and returns how many they are.
 pub(super) async fn end_silent(run: &Run<'_>) -> Result<u64> {
     let store = run.store;
-    let timeout = i64::try_from(store.config().session_timeout_ms).ok().and_then(TimeDelta::try_milliseconds);
+    let timeout = TimeDelta::from_std(store.config().session_timeout).ok();
     let Some(cutoff) = timeout.and_then(|timeout| now(store).checked_sub_signed(timeout)) else {
         return Ok(0);
     };

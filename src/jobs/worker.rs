@@ -32,7 +32,7 @@ impl Worker {
     pub(crate) fn start(store: Arc<Store>) -> Result<Self> {
         let (stop, stopped) = watch::channel(false);
         let (alive, ended) = mpsc::channel();
-        let timeout = Duration::from_millis(store.config().close_timeout_ms);
+        let timeout = store.config().close_timeout;
         let thread = thread::Builder::new()
             .name("thermocline-worker".into())
             .spawn(move || {

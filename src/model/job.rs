@@ -1,5 +1,7 @@
 //! Jobs: work that outlives a process.
 
+use std::time::Duration;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -93,16 +95,17 @@ word_enum! {
 /// Tries without any progress before a job is given up: with the waits between them about a day.
 pub(crate) const MAX_ATTEMPTS: u32 = 30;
 /// The wait before a second try; doubled for each further one.
-const FIRST_WAIT_MS: u64 = 60_000;
+const FIRST_WAIT: Duration = Duration::from_mins(1);
 /// The longest wait between tries, but for the spread.
-pub(crate) const LONGEST_WAIT_MS: u64 = 3_600_000;
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
 /// How long to wait after so many tries: 1, 2, 4 ... minutes, at most an hour, up to a tenth more for each job another,
 /// so that what failed together does not come back together.
 pub(crate) fn wait_after(attempts: u32, job_no: i64) -> TimeDelta {
     let doublings = attempts.saturating_sub(1).min(16);
-    let wait_ms = (FIRST_WAIT_MS << doublings).min(LONGEST_WAIT_MS).cast_signed();
-    TimeDelta::milliseconds(wait_ms + wait_ms / 10 * (job_no % 8) / 8)
+    let wait = (FIRST_WAIT * (1 << doublings)).min(LONGEST_WAIT);
+    let eighths = u32::try_from(job_no.rem_euclid(8)).expect("it is below 8");
+    TimeDelta::from_std(wait + wait / 10 * eighths / 8).expect("it is little more than an hour")
 }
 
 /// A job as it stands in the file. Contains nothing of what anybody said.

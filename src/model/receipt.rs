@@ -1,9 +1,9 @@
 //! Receipts: what a recall considered, how it ranked and what became of each.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::model::{
@@ -88,12 +88,17 @@ pub struct Receipt {
     pub budget_tokens: Option<u32>,
     /// Tokens that it had.
     pub tokens: Option<u32>,
-    /// Microseconds that finding and packing took.
-    pub took_us: u64,
+    /// What finding and packing took; in JSON `took_us`, whole microseconds.
+    #[serde(rename = "took_us", serialize_with = "as_us")]
+    pub took: Duration,
     /// When a turn was recorded that it answered; none: nobody said so.
     pub used_at: Option<DateTime<Utc>>,
     /// What was considered, best first.
     pub items: Vec<ReceiptItem>,
+}
+
+fn as_us<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
 }
 
 /// What a query was taken for.
@@ -172,7 +177,7 @@ impl Receipt {
             let considered = self.items.len();
             let _ = writeln!(text, "Considered {considered}, showed {packed}: {tokens} of {budget} tokens.");
         }
-        let took_ms = f64::from(u32::try_from(self.took_us).unwrap_or(u32::MAX)) / 1e3;
+        let took_ms = self.took.as_secs_f64() * 1e3;
         let _ = write!(text, "Took {took_ms:.1} ms.");
         if let Some(at) = self.used_at {
             let _ = write!(

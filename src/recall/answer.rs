@@ -1,5 +1,7 @@
 //! The answer to a query: what was recalled, in order, each with the parts of its score.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
@@ -201,7 +203,7 @@ pub(crate) fn recall(
     }
     let best = || searched.all(&message.profile).take(k);
     let receipt = Receipt {
-        took_us: watch.elapsed_us(),
+        took: watch.elapsed(),
         items: (1..).zip(best()).map(|(rank, recalled)| recalled.receipt_item(rank)).collect(),
         ..searched.receipt(message, None, &searched.missing)
     };
@@ -271,7 +273,7 @@ impl Searched {
             missing: missing.to_vec(),
             budget_tokens: None,
             tokens: None,
-            took_us: 0,
+            took: Duration::ZERO,
             used_at: None,
             items: Vec::new(),
         }

@@ -217,7 +217,7 @@ pub(crate) fn build(
     let receipt = Receipt {
         budget_tokens: Some(budget_tokens),
         tokens: Some(packed.tokens),
-        took_us: watch.elapsed_us(),
+        took: watch.elapsed(),
         items: candidates::receipt_items(&requests, &packed, &recalled),
         ..recalled.receipt(message, session, &missing)
     };

@@ -1,8 +1,6 @@
 //! Asks the caller's embedders what a query means. The built-in one needs no asking: it never fails and takes
 //! microseconds.
 
-use std::time::Duration;
-
 use crate::{
     clock::Stopwatch,
     config::Config,
@@ -25,7 +23,7 @@ pub(crate) async fn ask(
     let last_turns: Vec<&Turn> = hot.into_iter().flat_map(HotTier::turns).collect();
     let texts = [message.meaning(&last_turns)];
     let mut asked = Vec::new();
-    let limit = Duration::from_millis(config.query_embed_timeout_ms);
+    let limit = config.query_embed_timeout;
     for (embedder, cooldown) in config.embedders.iter().zip(&cooldowns.queries) {
         let vector = if let Some(why) = cooldown.why(config.clock.now()) {
             Err(why)

@@ -126,7 +126,8 @@ mod tests {
     #[tokio::test]
     async fn who_waits_for_an_index_keeps_no_connection_from_others() {
         let folder = tempfile::tempdir().unwrap();
-        let config = Config { readers: 2, read_timeout_ms: 3_000, ..Config::default() };
+        let config =
+            Config { readers: 2, read_timeout: std::time::Duration::from_secs(3), ..Config::default() };
         let store = Store::open(&folder.path().join("memory.db"), config).unwrap();
         let key = UserKey::Name("alex".to_owned());
         let scope = store.write(move |tx| tx.add_user(&key)).await.unwrap();

@@ -20,7 +20,7 @@ impl<'t, 'a> JobTx<'t, 'a> {
         if let Some(scope) = lease.scope {
             tx.sql.lock_user(scope.user_no)?;
         }
-        jobs::hold(tx.sql, lease, (tx.sql.lease_clock()?, tx.config.lease_ms))?;
+        jobs::hold(tx.sql, lease, (tx.sql.lease_clock()?, tx.config.lease))?;
         Ok(Self { tx, lease })
     }
 

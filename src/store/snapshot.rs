@@ -401,12 +401,12 @@ impl<'s> Snapshot<'s> {
 
     /// The next job of these kinds that is due.
     pub(crate) fn next_job(&self, kinds: &JobKinds) -> Result<Option<Found>> {
-        self.ask(|sql| jobs::next_due(sql, (sql.lease_clock()?, self.of.config.lease_ms), kinds))
+        self.ask(|sql| jobs::next_due(sql, (sql.lease_clock()?, self.of.config.lease), kinds))
     }
 
     /// How many jobs of these kinds are due by now, and when the next of the others is.
     pub(crate) fn due_jobs(&self, kinds: &JobKinds) -> Result<(u64, Option<DateTime<Utc>>)> {
-        self.ask(|sql| jobs::due(sql, (sql.lease_clock()?, self.of.config.lease_ms), kinds))
+        self.ask(|sql| jobs::due(sql, (sql.lease_clock()?, self.of.config.lease), kinds))
     }
 
     fn recounted(&self, turn: Turn) -> Turn {

@@ -1,5 +1,7 @@
 //! Work that outlives a process: queued with what it follows from, held by one, tried again, never lost.
 
+use std::time::Duration;
+
 use std::sync::{
     Arc, Mutex,
     mpsc::{Receiver, Sender, channel},
@@ -135,7 +137,7 @@ impl Summarizer for Waits {
 fn two_openings_of_a_file_never_work_on_the_same_job_and_who_lost_it_writes_nothing() {
     let mut fixture = Fixture::new();
     fixture.config.summarizer = Some(Scripted::each(first_words));
-    fixture.config.lease_ms = 60 * 60 * 1_000; // Nobody renews it while this test runs.
+    fixture.config.lease = Duration::from_hours(1); // Nobody renews it while this test runs.
     let other = fixture.open();
     let session = ended(&other, "chat", 40);
     let undisturbed = fixture.copy();

@@ -10,6 +10,7 @@ use std::{
         mpsc::{Receiver, Sender, channel},
     },
     thread,
+    time::Duration,
 };
 
 use chrono::TimeDelta;
@@ -267,7 +268,7 @@ fn check_embedder_rests(why: &str, answer: fn() -> Option<Result<Vec<Vec<f32>>>>
     let mut fixture = Fixture::new();
     let embedder = ScriptedEmbedder::new(SPACE, move |_, _| answer());
     fixture.config.embedders = vec![embedder.clone()];
-    fixture.config.embed_timeout_ms = 20;
+    fixture.config.embed_timeout = Duration::from_millis(20);
     let queue = |memory: &Thermocline, user: &str| {
         memory.user(user).unwrap().session().unwrap().record(turn(1)).unwrap();
     };
@@ -285,7 +286,7 @@ fn check_summarizer_rests(why: &str, is_silent: bool) {
     let mut fixture = Fixture::new();
     let (asked, is_asked) = channel();
     fixture.config.summarizer = Some(Arc::new(Unable { is_silent, asked }));
-    fixture.config.summarizer_timeout_ms = 20;
+    fixture.config.summarizer_timeout = Duration::from_millis(20);
     let calls = Cell::new(0);
     let calls = || {
         calls.set(calls.get() + is_asked.try_iter().count());
@@ -329,7 +330,7 @@ fn an_embedder_that_rests_keeps_no_other_from_being_asked() {
     let silent = ScriptedEmbedder::new(SPACE, |_, _| None);
     let works = ScriptedEmbedder::working(("other", "r1", 8));
     fixture.config.embedders = vec![silent.clone(), works.clone()];
-    fixture.config.embed_timeout_ms = 20;
+    fixture.config.embed_timeout = Duration::from_millis(20);
     let memory = fixture.open();
     for user in ["alex", "blake"] {
         memory.user(user).unwrap().session().unwrap().record(turn(1)).unwrap();

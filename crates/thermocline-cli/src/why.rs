@@ -50,7 +50,7 @@ fn list(user: &User, n: u32, out: &Output) -> Result<(), Failure> {
                 receipt.asked_at.format("%Y-%m-%d %H:%M"),
                 if receipt.budget_tokens.is_some() { "context" } else { "recall" },
                 if receipt.used_at.is_some() { "yes" } else { "" },
-                f64::from(u32::try_from(receipt.took_us).unwrap_or(u32::MAX)) / 1e3,
+                receipt.took.as_secs_f64() * 1e3,
                 plain::line(&receipt.query, 60),
             );
         }

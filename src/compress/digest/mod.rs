@@ -33,7 +33,7 @@ const DEFAULT_WINDOW_TOKENS: u32 = 8_000;
 const MIN_WINDOW_TOKENS: u32 = 3_000;
 /// For one call, of the summarizer as of the endpoint. A model on a CPU needs most of it for a full window; a hosted one a
 /// tenth.
-pub(crate) const DEFAULT_TIMEOUT_MS: u64 = 60_000;
+pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 /// With the waits below, an outage of a few seconds is ridden out; a longer one is for the next run of the job.
 pub(crate) const DEFAULT_RETRIES: u32 = 2;
 /// More would keep a job waiting for hours.
@@ -76,7 +76,7 @@ pub struct LlmSummarizer {
     model: Arc<dyn ChatModel>,
     name: String,
     window_tokens: u32,
-    timeout_ms: u64,
+    timeout: Duration,
     retries: u32,
     first_wait_ms: u64,
 }
@@ -90,7 +90,7 @@ impl LlmSummarizer {
             model,
             name,
             window_tokens: DEFAULT_WINDOW_TOKENS,
-            timeout_ms: DEFAULT_TIMEOUT_MS,
+            timeout: DEFAULT_TIMEOUT,
             retries: DEFAULT_RETRIES,
             first_wait_ms: FIRST_WAIT_MS,
         }
@@ -104,10 +104,10 @@ impl LlmSummarizer {
         self
     }
 
-    /// How long one call may take, in milliseconds. Default 60,000, at least 1 (0 counts as 1).
+    /// How long one call may take. Default 1 minute, at least 1 ms (less counts as 1 ms).
     #[must_use]
-    pub fn timeout_ms(mut self, ms: u64) -> Self {
-        self.timeout_ms = ms.max(1);
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout.max(Duration::from_millis(1));
         self
     }
 
@@ -164,13 +164,13 @@ impl LlmSummarizer {
 
     /// One answer; a call that fails for now is tried again.
     async fn ask(&self, prompt: &ChatPrompt, chunk: &Chunk<'_>) -> Result<String> {
-        let timeout = Duration::from_millis(self.timeout_ms);
+        let timeout = self.timeout;
         let mut attempt = 0;
         loop {
             let failure = match tokio::time::timeout(timeout, self.model.complete(prompt)).await {
                 Ok(Ok(answer)) => return Ok(answer),
                 Ok(Err(failure)) => failure,
-                Err(_) => Error::provider(format!("LLM#1 did not answer within {} ms", self.timeout_ms)),
+                Err(_) => Error::provider(format!("LLM#1 did not answer within {timeout:?}")),
             };
             let may_pass =
                 matches!(failure.kind(), ErrorKind::Provider | ErrorKind::TimedOut | ErrorKind::Busy);

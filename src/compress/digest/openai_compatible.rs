@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use serde::Deserialize;
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use crate::{
     aside::aside,
     compress::digest::{
-        DEFAULT_TIMEOUT_MS,
+        DEFAULT_TIMEOUT,
         chat::{ChatModel, ChatPrompt, Completing},
     },
     endpoint::{Endpoint, Refused},
@@ -67,7 +68,7 @@ impl OpenAiCompatible {
     /// Fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for what is no `http` or `https` address, or has a user, password, query
     /// or fragment in it: keys do not belong there.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Result<Self> {
-        let endpoint = Endpoint::new("LLM#1", base_url, DEFAULT_TIMEOUT_MS)?;
+        let endpoint = Endpoint::new("LLM#1", base_url, DEFAULT_TIMEOUT)?;
         Ok(Self { endpoint, model: model.into(), json_mode: Arc::default() })
     }
 
@@ -86,11 +87,11 @@ impl OpenAiCompatible {
         self
     }
 
-    /// How long one request may take in all, in milliseconds. Default 60,000, at least 1 (0 counts as 1). The
+    /// How long one request may take in all. Default 1 minute, at least 1 ms (less counts as 1 ms). The
     /// summarizer has a timeout of its own; this one also ends the connection of a caller who no longer waits.
     #[must_use]
-    pub fn timeout_ms(mut self, ms: u64) -> Self {
-        self.endpoint.set_timeout_ms(ms);
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.endpoint.set_timeout(timeout);
         self
     }
 

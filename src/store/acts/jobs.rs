@@ -98,7 +98,7 @@ pub(crate) fn take_of(tx: &WriteTx<'_>, which: (JobKind, &Scope, Option<SessionI
 }
 
 fn lease_time(tx: &WriteTx<'_>) -> Result<LeaseTime> {
-    Ok((tx.sql.lease_clock()?, tx.config.lease_ms))
+    Ok((tx.sql.lease_clock()?, tx.config.lease))
 }
 
 #[cfg(test)]
@@ -124,7 +124,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::new("2026-03-01T12:00:00Z".parse().unwrap()));
         let config = Config { clock: Arc::clone(&clock) as _, ..Config::default() };
-        let lease_ms = config.lease_ms;
+        let lease = config.lease;
         let store = Store::open(&folder.path().join("m.db"), config).unwrap();
         let all = JobKinds::only(None);
         let take = || store.take_job(&all);
@@ -138,7 +138,7 @@ mod tests {
             .unwrap();
         let slow = take().await.unwrap().unwrap();
         assert!(slice(&store, &slow).await.is_ok() && take().await.unwrap().is_none());
-        clock.advance(TimeDelta::milliseconds(i64::try_from(lease_ms).unwrap() + 1));
+        clock.advance(TimeDelta::from_std(lease).unwrap() + TimeDelta::milliseconds(1));
         let quick = take().await.unwrap().unwrap();
         assert_eq!((quick.job_no, quick.attempts, quick.scope), (slow.job_no, 2, Some(scope)));
         assert!(matches!(slice(&store, &slow).await, Err(SliceError::Lost)));

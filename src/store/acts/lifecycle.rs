@@ -25,7 +25,7 @@ use crate::{
 
 /// Whether silence has ended the session, though nobody noticed yet. An empty one waits for its first turn.
 pub(crate) fn is_silent(session: &SessionInfo, config: &Config, now: DateTime<Utc>) -> bool {
-    let timeout = i64::try_from(config.session_timeout_ms).ok().and_then(TimeDelta::try_milliseconds);
+    let timeout = TimeDelta::from_std(config.session_timeout).ok();
     let silence = now.signed_duration_since(session.last_active_at);
     session.ended_at.is_none() && session.turn_count > 0 && timeout.is_some_and(|timeout| silence >= timeout)
 }

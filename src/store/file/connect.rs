@@ -18,7 +18,7 @@ const READER_CACHE_KIB: i32 = 1_024;
 
 /// How long SQLite itself waits for another process's lock before the writer looks at its deadlines.
 pub(crate) fn writers_patience(config: &Config) -> Duration {
-    Duration::from_millis(config.record_timeout_ms.min(BUSY_TIMEOUT_MS.into()))
+    config.record_timeout.min(Duration::from_millis(BUSY_TIMEOUT_MS.into()))
 }
 
 /// The one connection that writes.

@@ -13,7 +13,7 @@ impl From<SqlError> for Error {
                 (ErrorKind::Busy, "another process keeps the file locked; try again")
             }
             Some(ErrorCode::OperationInterrupted) => {
-                (ErrorKind::TimedOut, "the read passed its deadline; try again or raise read_timeout_ms")
+                (ErrorKind::TimedOut, "the read passed its deadline; try again or raise read_timeout")
             }
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 (ErrorKind::Corrupt, "the file is damaged or is not an SQLite database; restore a backup")

@@ -32,7 +32,7 @@ pub(crate) const APPLICATION_ID: i32 = 0x5468_436c;
 const OLDEST_SQLITE: i32 = 3_051_003;
 
 /// How long opening waits for other processes that open the same file.
-const OPEN_TIMEOUT_MS: u64 = 20_000;
+const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Makes the file ready and gives it back with the writer's connection.
 pub(crate) fn open(path: &Path, config: &Config) -> Result<(DbFile, Connection)> {
@@ -42,7 +42,7 @@ pub(crate) fn open(path: &Path, config: &Config) -> Result<(DbFile, Connection)>
         create(&path)?;
     }
     let path = resolved(path, config)?;
-    let deadline = Deadline::after_ms(OPEN_TIMEOUT_MS);
+    let deadline = Deadline::after(OPEN_TIMEOUT);
     loop {
         match prepare(&path, config) {
             // Another process is opening the same file: changing to WAL does not wait by itself.

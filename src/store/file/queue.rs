@@ -81,8 +81,8 @@ pub(crate) struct Writer {
     /// Kibibytes of text that may still be queued.
     room: Arc<Semaphore>,
     queue_kib: u32,
-    timeout_ms: u64,
-    close_timeout_ms: u64,
+    timeout: Duration,
+    close_timeout: Duration,
 }
 
 impl Writer {
@@ -95,7 +95,7 @@ impl Writer {
     ) -> Result<Self> {
         let (queue, orders) = mpsc::channel(config.queue_len);
         let (alive, ended) = std_mpsc::channel();
-        let (timeout_ms, close_timeout_ms) = (config.record_timeout_ms, config.close_timeout_ms);
+        let (timeout, close_timeout) = (config.record_timeout, config.close_timeout);
         let queue_kib = u32::try_from(config.queue_bytes / 1_024).unwrap_or(u32::MAX).max(1);
         let thread = thread::Builder::new()
             .name("thermocline-writer".into())
@@ -111,8 +111,8 @@ impl Writer {
             ended: Mutex::new(ended),
             room: Arc::new(Semaphore::new(queue_kib as usize)),
             queue_kib,
-            timeout_ms,
-            close_timeout_ms,
+            timeout,
+            close_timeout,
         })
     }
 
@@ -125,7 +125,7 @@ impl Writer {
         work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (sender, receiver) = oneshot::channel();
-        let deadline = Deadline::after_ms(self.timeout_ms);
+        let deadline = Deadline::after(self.timeout);
         let room = self.room_for(bytes, deadline).await?;
         let command = Waiting { work: Some(work), done: None, failed: None, sender, deadline, _room: room };
         self.send(Order::Run(Box::new(command)), deadline).await?;
@@ -135,7 +135,7 @@ impl Writer {
     /// Queues `work` if there is room, and waits for nothing.
     pub(crate) fn try_post(&self, work: impl FnOnce(&mut WriteTx<'_>) -> Result<()> + Send + 'static) {
         let (sender, _) = oneshot::channel();
-        let deadline = Deadline::after_ms(self.timeout_ms);
+        let deadline = Deadline::after(self.timeout);
         let command = Waiting { work: Some(work), done: None, failed: None, sender, deadline, _room: None };
         if let Some(queue) = &*self.queue.lock().expect("no one panics while holding the queue") {
             let _ = queue.try_send(Order::Run(Box::new(command)));
@@ -145,7 +145,7 @@ impl Writer {
     /// Empties the write-ahead log and overwrites the gaps of these pages, or says that some reader holds the log.
     pub(crate) async fn scrub(&self, owed: Owed, pages: Vec<u32>) -> Result<bool> {
         let (sender, receiver) = oneshot::channel();
-        self.send(Order::Scrub(Scrub { owed, pages, sender }), Deadline::after_ms(self.timeout_ms)).await?;
+        self.send(Order::Scrub(Scrub { owed, pages, sender }), Deadline::after(self.timeout)).await?;
         receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
 
@@ -208,7 +208,7 @@ impl Drop for Writer {
         if let Ok(queue) = self.queue.get_mut() {
             queue.take();
         }
-        let wait = Duration::from_millis(self.close_timeout_ms);
+        let wait = self.close_timeout;
         let ended = self.ended.get_mut().map(|ended| ended.recv_timeout(wait));
         if matches!(ended, Ok(Err(std_mpsc::RecvTimeoutError::Disconnected))) {
             let _ = self.close(); // At once now; a panic was told to those who waited.
@@ -233,7 +233,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_queued_is_bounded_in_bytes_too() {
         let mut config = Config::default();
-        (config.queue_bytes, config.record_timeout_ms) = (1 << 20, 0);
+        (config.queue_bytes, config.record_timeout) = (1 << 20, Duration::ZERO);
         let (_folder, store) = store(config).await;
         let (go_on, held) = hold(&store).await;
         let large = |n: u32| {
@@ -253,7 +253,7 @@ mod tests {
     #[tokio::test]
     async fn a_full_queue_makes_callers_wait_and_then_says_so() {
         let mut config = Config::default();
-        (config.queue_len, config.record_timeout_ms) = (2, 0);
+        (config.queue_len, config.record_timeout) = (2, Duration::ZERO);
         let (_folder, store) = store(config).await;
         let (go_on, held) = hold(&store).await;
         let queued = [write(&store, 1), write(&store, 2)];

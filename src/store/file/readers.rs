@@ -25,7 +25,7 @@ const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// How long the first connection may take to open.
-const OPENING_TIMEOUT_MS: u64 = 20_000;
+const OPENING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The pool tries again to open what could not be opened, at most so long after.
 const LONGEST_RETRY: Duration = Duration::from_secs(1);
@@ -37,7 +37,7 @@ pub(crate) struct Readers {
     // Dropped after the pool.
     _closed: AllClosed,
     refused: Arc<Mutex<Option<Error>>>,
-    read_timeout_ms: u64,
+    read_timeout: Duration,
 }
 
 /// Dropping it waits, for a bounded time, until the pool and all its connections are gone. The pool opens them on
@@ -82,7 +82,7 @@ impl Readers {
             .with_flags(connect::READ_ONLY)
             .with_init(|conn| connect::prepare_reader(conn));
         let (alive, ended) = mpsc::channel();
-        let timeout = Duration::from_millis(config.close_timeout_ms);
+        let timeout = config.close_timeout;
         let closed = AllClosed { ended: Mutex::new(ended), timeout };
         let refused = Arc::default();
         let opener = Opener { file: Arc::clone(&file), manager, refused: Arc::clone(&refused), alive };
@@ -97,15 +97,15 @@ impl Readers {
             .connection_timeout(2 * LONGEST_RETRY) // It waits half of this between tries.
             .error_handler(Box::new(NopErrorHandler))
             .build_unchecked(opener);
-        let readers = Self { file, pool, _closed: closed, refused, read_timeout_ms: config.read_timeout_ms };
-        readers.take(Deadline::after_ms(OPENING_TIMEOUT_MS))?; // What makes it impossible is said when the file is opened.
+        let readers = Self { file, pool, _closed: closed, refused, read_timeout: config.read_timeout };
+        readers.take(Deadline::after(OPENING_TIMEOUT))?; // What makes it impossible is said when the file is opened.
         Ok(readers)
     }
 
     /// Begins to read on one snapshot of the file; past the deadline whatever is read then is stopped.
     pub(crate) fn begin(&self) -> Result<Reading> {
         self.file.noticed()?;
-        let deadline = Deadline::after_ms(self.read_timeout_ms);
+        let deadline = Deadline::after(self.read_timeout);
         let reader = self.take(deadline)?;
         reader.conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || deadline.has_passed()))?;
         Reading::begin(Held::Pooled(reader))
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn a_read_past_its_deadline_is_stopped_and_the_next_one_is_served() {
         let (_folder, mut readers) = readers();
-        readers.read_timeout_ms = 1;
+        readers.read_timeout = Duration::from_millis(1);
         // As good as for ever; the bound lets the test fail, not hang, if nobody stops it.
         let endless = "WITH RECURSIVE up(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up LIMIT 100000000)
                        SELECT count(*) FROM up";
@@ -285,7 +285,7 @@ mod tests {
             let error = readers.read(|conn| number(conn, endless)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::TimedOut);
         }
-        readers.read_timeout_ms = 60_000;
+        readers.read_timeout = Duration::from_mins(1);
         assert_eq!(readers.read(|conn| number(conn, "SELECT n FROM notes")).unwrap(), 7);
     }
 
@@ -311,7 +311,7 @@ mod tests {
         let (file, _writer) = open::open(&folder.path().join("r.db"), &Config::default()).unwrap();
         let config = Config { readers: 1, ..Config::default() };
         let mut readers = Readers::new(Arc::new(file), &config).unwrap();
-        readers.read_timeout_ms = 20;
+        readers.read_timeout = Duration::from_millis(20);
         let nested = readers.read(|_| Ok(readers.read(|_| Ok(())).unwrap_err())).unwrap();
         assert_eq!(nested.kind(), ErrorKind::TimedOut);
         readers.read(|_| Ok(())).unwrap();

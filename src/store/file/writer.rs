@@ -338,7 +338,7 @@ mod tests {
 
     #[tokio::test]
     async fn another_processes_lock_is_waited_for_no_longer_than_configured() {
-        let config = Config { record_timeout_ms: 1, ..Config::default() };
+        let config = Config { record_timeout: std::time::Duration::from_millis(1), ..Config::default() };
         let (_folder, store) = store(config).await;
         let other = connect::writer(store.path(), &Config::default()).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();

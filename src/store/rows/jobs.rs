@@ -3,6 +3,8 @@
 //! Whoever takes a job raises its fence and holds it until the lease ends. Every write of its work first holds the
 //! job again, in the same transaction, by that fence: of two who think that they have it, one writes.
 
+use std::time::Duration;
+
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
@@ -10,7 +12,7 @@ use crate::{
     model::{
         ids::{SessionId, UserId},
         instant,
-        job::{JobInfo, JobKind, JobKinds, LONGEST_WAIT_MS},
+        job::{JobInfo, JobKind, JobKinds, LONGEST_WAIT},
         place::UserNo,
     },
     store::{
@@ -20,21 +22,21 @@ use crate::{
     },
 };
 
-/// The present, and how long a lease is from now on, in milliseconds.
-pub(crate) type LeaseTime = (DateTime<Utc>, u64);
+/// The present, and how long a lease is from now on.
+pub(crate) type LeaseTime = (DateTime<Utc>, Duration);
 
 /// When a lease ends that begins now.
-fn lease_end((now, lease_ms): LeaseTime) -> DateTime<Utc> {
-    after_ms(now, lease_ms)
+fn lease_end((now, lease): LeaseTime) -> DateTime<Utc> {
+    after(now, lease)
 }
 
 /// Nobody set a time further ahead than this: the clock stood there and came back, and the job is due.
-fn beyond((now, lease_ms): LeaseTime) -> DateTime<Utc> {
-    after_ms(now, lease_ms.max(LONGEST_WAIT_MS + LONGEST_WAIT_MS / 10))
+fn beyond((now, lease): LeaseTime) -> DateTime<Utc> {
+    after(now, lease.max(LONGEST_WAIT + LONGEST_WAIT / 10))
 }
 
-fn after_ms(now: DateTime<Utc>, ms: u64) -> DateTime<Utc> {
-    let delta = i64::try_from(ms).ok().and_then(TimeDelta::try_milliseconds).unwrap_or(TimeDelta::MAX);
+fn after(now: DateTime<Utc>, span: Duration) -> DateTime<Utc> {
+    let delta = TimeDelta::from_std(span).unwrap_or(TimeDelta::MAX);
     instant::clamped(now.checked_add_signed(delta).unwrap_or(DateTime::<Utc>::MAX_UTC))
 }
 

@@ -1,7 +1,7 @@
 //! Rows of `recall_receipts` with their items: what recalls considered; of `unit_uses`, `use_counts` and `promotions`: what
 //! came of them.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -47,7 +47,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, receipt: &Receipt) -> Result<
             json(&receipt.missing)?,
             receipt.budget_tokens,
             receipt.tokens,
-            receipt.took_us,
+            u64::try_from(receipt.took.as_micros()).unwrap_or(u64::MAX),
         ],
         |row| row.get(0),
     )?;
@@ -146,7 +146,7 @@ fn read(row: &Row<'_>) -> Result<Receipt> {
         missing: row.json(10)?,
         budget_tokens: row.get(11)?,
         tokens: row.get(12)?,
-        took_us: row.get(13)?,
+        took: Duration::from_micros(row.get(13)?),
         used_at: row.get(14)?,
         items: Vec::new(),
     })

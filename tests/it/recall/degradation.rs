@@ -1,5 +1,7 @@
 //! Whatever fails, the answer comes from what is left, and says what was missing.
 
+use std::time::Duration;
+
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
@@ -83,7 +85,7 @@ fn an_embedder_that_fails_is_named_and_the_built_in_one_answers() {
             }
         });
         fixture.config.embedders = vec![embedder.clone()];
-        fixture.config.query_embed_timeout_ms = 5;
+        fixture.config.query_embed_timeout = Duration::from_millis(5);
         let alex = told(&fixture);
         fixture.open().run_jobs(RunJobs::default()).unwrap();
         let (recall, _) = ask_both(&alex);

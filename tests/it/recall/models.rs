@@ -9,6 +9,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
         mpsc::channel,
     },
+    time::Duration,
 };
 
 use chrono::TimeDelta;
@@ -253,7 +254,7 @@ impl Embedder for AnswersWhenHeld {
 #[test]
 fn a_job_is_held_while_an_embedder_takes_longer_than_a_lease() {
     let mut fixture = told(ScriptedEmbedder::working(("a", "r1", 32)));
-    fixture.config.lease_ms = 1_000; // The least there is.
+    fixture.config.lease = Duration::from_secs(1); // The least there is.
     let inner = ScriptedEmbedder::working(("b", "r1", 32));
     let clock = Arc::clone(&fixture.clock);
     fixture.config.embedders = vec![Arc::new(AnswersWhenHeld { path: fixture.path(), clock, inner })];

@@ -400,9 +400,8 @@ fn grouped(number: usize) -> String {
 
 #[test]
 fn what_people_read_names_the_defaults() {
-    let Config {
-        hot_turns, hot_tokens, warm_turns, warm_tokens, shares, tokenizer, session_timeout_ms, ..
-    } = Config::default();
+    let Config { hot_turns, hot_tokens, warm_turns, warm_tokens, shares, tokenizer, session_timeout, .. } =
+        Config::default();
     let (hot_tokens, warm_tokens) = (grouped(hot_tokens as usize), grouped(warm_tokens as usize));
     let shell = Shell::new();
     let says = |name: &str, text: &str, words: String| {
@@ -431,7 +430,7 @@ fn what_people_read_names_the_defaults() {
     let budget = format!("[default: {}]", shares.total());
     says("context", &shown(&["context", "--help"]), format!("counted by {} {budget}", tokenizer.as_str()));
     says("chat", &shown(&["chat", "--help"]), budget);
-    let hours = session_timeout_ms / 3_600_000;
+    let hours = session_timeout.as_secs() / 3_600;
     says("session end", &shown(&["session", "end", "--help"]), format!("after {hours} hours of silence"));
     says("eval", &shown(&["eval", "--help"]), format!("a cold part of {} tokens", shares.cold));
 }

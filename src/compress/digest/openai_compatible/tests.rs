@@ -1,6 +1,6 @@
 //! The client against a scripted endpoint on this machine.
 
-use std::net::TcpListener;
+use std::{net::TcpListener, time::Duration};
 
 use super::*;
 use crate::{
@@ -24,23 +24,22 @@ fn prompt() -> ChatPrompt {
 }
 
 /// Long enough for a loaded machine where an answer comes, and never waited for.
-const PATIENT_MS: u64 = 30_000;
+const PATIENT: Duration = Duration::from_secs(30);
 
 /// What comes of one call, after which every step was taken; and the requests.
 #[track_caller]
 fn check(steps: Vec<Step>, expected: std::result::Result<&str, ErrorKind>) -> Vec<String> {
-    check_within(PATIENT_MS, steps, expected)
+    check_within(PATIENT, steps, expected)
 }
 
 #[track_caller]
 fn check_within(
-    timeout_ms: u64,
+    timeout: Duration,
     steps: Vec<Step>,
     expected: std::result::Result<&str, ErrorKind>,
 ) -> Vec<String> {
     let endpoint = Scripted::new(steps);
-    let model =
-        OpenAiCompatible::new(&endpoint.url, "m").unwrap().api_key("sk-secret").timeout_ms(timeout_ms);
+    let model = OpenAiCompatible::new(&endpoint.url, "m").unwrap().api_key("sk-secret").timeout(timeout);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let result = runtime.block_on(model.complete(&prompt()));
     if let Err(error) = &result {
@@ -114,7 +113,7 @@ fn bodies_that_are_no_completion_are_failures() {
 fn an_endless_answer_is_cut() {
     for head in ["HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n", "HTTP/1.1 200 OK\r\nx: "] {
         let endpoint = Scripted::new(vec![Step::Endless(head)]);
-        let model = OpenAiCompatible::new(&endpoint.url, "m").unwrap().timeout_ms(PATIENT_MS);
+        let model = OpenAiCompatible::new(&endpoint.url, "m").unwrap().timeout(PATIENT);
         let error = model.ask(&prompt()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Provider);
         assert!(!error.to_string().contains("in time"), "by its size, not by the timeout: {error}");
@@ -126,13 +125,13 @@ fn an_endless_answer_is_cut() {
 fn a_closed_connection_is_a_failure() {
     check(vec![Step::Close], Err(ErrorKind::Provider));
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let model = OpenAiCompatible::new(format!("http://{nobody}/v1"), "m").unwrap().timeout_ms(PATIENT_MS);
+    let model = OpenAiCompatible::new(format!("http://{nobody}/v1"), "m").unwrap().timeout(PATIENT);
     assert_eq!(model.ask(&prompt()).unwrap_err().kind(), ErrorKind::Provider);
 }
 
 #[test]
 fn a_silent_endpoint_is_cut_by_the_timeout() {
-    check_within(50, vec![Step::Silence], Err(ErrorKind::Provider));
+    check_within(Duration::from_millis(50), vec![Step::Silence], Err(ErrorKind::Provider));
 }
 
 #[test]
@@ -140,7 +139,7 @@ fn a_summarizer_rides_out_an_overload() {
     use crate::compress::{Summarizer, digest::LlmSummarizer};
     let endpoint =
         Scripted::new(vec![status(500), ok("{\"turns\":[{\"id\":\"t1\",\"summary\":\"Saw a red fox.\"}]}")]);
-    let model = OpenAiCompatible::new(&endpoint.url, "m").unwrap().timeout_ms(PATIENT_MS);
+    let model = OpenAiCompatible::new(&endpoint.url, "m").unwrap().timeout(PATIENT);
     let turn = crate::model::turn::Turn::sample(1, "I saw a red fox in the wood.", 10);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let verdicts = runtime.block_on(async {
@@ -178,7 +177,7 @@ fn a_key_is_not_shown() {
     let model = OpenAiCompatible::new("https://host", "m").unwrap().api_key("sk-secret");
     assert_eq!(
         format!("{model:?}"),
-        r#"OpenAiCompatible { endpoint: Endpoint { base_url: "https://host", api_key: Some("..."), timeout_ms: 60000, .. }, model: "m", .. }"#
+        r#"OpenAiCompatible { endpoint: Endpoint { base_url: "https://host", api_key: Some("..."), timeout: 60s, .. }, model: "m", .. }"#
     );
     let broken = OpenAiCompatible::new("http://127.0.0.1:9", "m").unwrap().api_key("sk-secret\nx: y");
     let error = broken.ask(&prompt()).unwrap_err();
