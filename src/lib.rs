@@ -41,7 +41,6 @@
 //! It is not a vector database, not an agent framework and not an LLM: it works with no LLM, no key, no network
 //! and no server.
 
-#[cfg(any(feature = "llm", feature = "local"))]
 mod aside;
 mod clock;
 mod compress;
