@@ -73,6 +73,7 @@ fn no_thread(name: &str, error: io::Error) -> Error {
 mod tests {
     use super::*;
 
+    #[cfg(any(feature = "llm", feature = "local"))]
     #[tokio::test]
     async fn a_panic_aside_is_a_failure_here() {
         assert_eq!(aside("thermocline-test", || Ok(7)).await.unwrap(), 7);

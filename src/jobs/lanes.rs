@@ -11,8 +11,8 @@ use crate::{
     config::Config,
     error::Result,
     jobs::{
+        attempt::attempt,
         job::{Run, now},
-        one,
     },
     model::job::{JobKind, JobKinds},
     store::{Store, rows::jobs::Lease},
@@ -93,7 +93,7 @@ impl LaneRun<'_, '_> {
         while !self.run.is_stopped() && !self.kinds.is_empty() {
             match self.take().await {
                 Ok(Some(lease)) => {
-                    one(self.run, lease).await;
+                    attempt(self.run, lease).await;
                     self.run.advance(0);
                     continue;
                 }
