@@ -55,6 +55,8 @@ mod faults;
 mod handles;
 mod index;
 mod jobs;
+#[cfg(feature = "local")]
+mod local;
 mod model;
 mod recall;
 mod rerank;
@@ -64,10 +66,10 @@ mod tier;
 
 #[cfg(feature = "llm")]
 pub use crate::compress::digest::OpenAiCompatible;
-#[cfg(feature = "local")]
-pub use crate::embed::LocalEmbedder;
 #[cfg(feature = "llm")]
 pub use crate::embed::OpenAiEmbedder;
+#[cfg(feature = "local")]
+pub use crate::local::{LocalEmbedder, LocalReranker};
 pub use crate::{
     clock::{Clock, ManualClock, SystemClock},
     compress::{
