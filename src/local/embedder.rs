@@ -17,7 +17,9 @@ use super::{
 };
 use crate::{
     aside::aside,
-    embed::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, prefixes::Prefixes},
+    embed::{
+        Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, prefixes::Prefixes, wordpiece::Normalization,
+    },
     error::{Error, ErrorKind, Result},
 };
 
@@ -143,8 +145,8 @@ impl Model {
         hash.update(tensors.bytes());
         let tokens = Tokens::read(own, shape.vocab_size, &mut hash)?;
         let head = modules.head(shape.hidden_size, &mut hash)?;
-        if let Some(normalization) = tokens.own_normalization() {
-            hash.update(format!("{normalization:?}"));
+        if let Some(Normalization { lower, strip_accents, space_ideographs }) = tokens.own_normalization() {
+            hash.update([lower, strip_accents, space_ideographs].map(u8::from));
         }
         let length = Length::read(own)?;
         let max_tokens = length.max_tokens(shape.positions());
