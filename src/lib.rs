@@ -57,6 +57,8 @@ mod faults;
 mod handles;
 mod index;
 mod jobs;
+#[cfg(feature = "local")]
+mod local;
 mod model;
 mod recall;
 mod rerank;
@@ -66,10 +68,10 @@ mod tier;
 
 #[cfg(feature = "llm")]
 pub use crate::compress::digest::OpenAiCompatible;
-#[cfg(feature = "local")]
-pub use crate::embed::LocalEmbedder;
 #[cfg(feature = "llm")]
 pub use crate::embed::OpenAiEmbedder;
+#[cfg(feature = "local")]
+pub use crate::local::{LocalEmbedder, LocalReranker};
 // What times and ids are in the public surface.
 pub use chrono;
 pub use uuid;

@@ -6,7 +6,9 @@
 use std::{borrow::Cow, fmt, sync::OnceLock};
 
 use crate::embed::{
-    Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, quantize::Vector, wordpiece::Vocabulary,
+    Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace,
+    quantize::Vector,
+    wordpiece::{Normalization, Vocabulary},
 };
 
 /// Rows and dims as u32, a scale for each row as f32, then the rows, a byte a number; all little-endian.
@@ -90,7 +92,7 @@ impl fmt::Debug for BuiltIn {
 /// Read once for each process, in about 4 ms: by the first text that is embedded.
 fn vocabulary() -> &'static Vocabulary {
     static VOCABULARY: OnceLock<Vocabulary> = OnceLock::new();
-    VOCABULARY.get_or_init(|| Vocabulary::new(TOKENS.lines().map(Cow::Borrowed)))
+    VOCABULARY.get_or_init(|| Vocabulary::new(TOKENS.lines().map(Cow::Borrowed), Normalization::UNCASED))
 }
 
 #[cfg(test)]

@@ -3,18 +3,16 @@
 
 mod built_in;
 pub(crate) mod lexicon;
-#[cfg(feature = "local")]
-mod local;
 pub(crate) mod matrix;
 pub(crate) mod pieces;
+#[cfg(any(feature = "llm", feature = "local"))]
+pub(crate) mod prefixes;
 #[cfg(feature = "llm")]
 mod provider;
 pub(crate) mod quantize;
-mod wordpiece;
+pub(crate) mod wordpiece;
 
 pub use built_in::BuiltIn;
-#[cfg(feature = "local")]
-pub use local::LocalEmbedder;
 #[cfg(feature = "llm")]
 pub use provider::OpenAiEmbedder;
 

@@ -1,13 +1,15 @@
 //! Every endpoint that speaks `OpenAI`'s embeddings: `OpenAI` itself, Ollama, vLLM, LM Studio and others.
 
-use std::{ops::Range, time::Duration};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
     aside::aside,
-    embed::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, MAX_DIMS, REQUEST_TIMEOUT},
+    embed::{
+        Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, MAX_DIMS, REQUEST_TIMEOUT, prefixes::Prefixes,
+    },
     endpoint::Endpoint,
     error::{Error, Result},
 };
@@ -44,6 +46,7 @@ pub struct OpenAiEmbedder {
     revision: String,
     dims: u32,
     is_shortened: bool,
+    prefixes: Prefixes,
 }
 
 impl OpenAiEmbedder {
@@ -62,6 +65,7 @@ impl OpenAiEmbedder {
             revision: String::new(),
             dims,
             is_shortened: false,
+            prefixes: Prefixes::default(),
         })
     }
 
@@ -118,14 +122,29 @@ impl OpenAiEmbedder {
         self
     }
 
-    /// A vector for each text. Blocks.
-    fn vectors(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+    /// What stands before each query, `"search_query: "` for nomic-embed-text say. Default: nothing.
+    #[must_use]
+    pub fn query_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefixes.query = prefix.into();
+        self
+    }
+
+    /// What stands before each text that is to be found, `"search_document: "` for nomic-embed-text say. Default:
+    /// nothing. Another prefix means that all vectors are made anew.
+    #[must_use]
+    pub fn document_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefixes.document = prefix.into();
+        self
+    }
+
+    /// A vector for each text, with this before it. Blocks.
+    fn vectors(&self, prefix: &str, texts: &[String]) -> Result<Vec<Vec<f32>>> {
         let mut vectors = vec![vec![0.0; self.dims as usize]; texts.len()];
         // Providers refuse empty texts, and there is nothing in them.
         let wanted: Vec<usize> = (0..texts.len()).filter(|&at| !texts[at].trim().is_empty()).collect();
         for batch in wanted.chunks(BATCH_TEXTS) {
             let texts: Vec<String> =
-                batch.iter().map(|&at| texts[at][start(&texts[at])].to_owned()).collect();
+                batch.iter().map(|&at| start(format!("{prefix}{}", texts[at]))).collect();
             for (&at, vector) in batch.iter().zip(self.ask(&texts)?) {
                 if vector.len() != self.dims as usize {
                     let found = vector.len();
@@ -158,18 +177,20 @@ impl OpenAiEmbedder {
 
 impl Embedder for OpenAiEmbedder {
     fn space(&self) -> EmbeddingSpace {
-        EmbeddingSpace { model: self.model.clone(), revision: self.revision.clone(), dims: self.dims }
+        let revision = self.prefixes.revision(&self.revision);
+        EmbeddingSpace { model: self.model.clone(), revision, dims: self.dims }
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String], _: EmbeddingPurpose) -> Embedding<'a> {
+    fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a> {
         let (own, texts) = (self.clone(), texts.to_vec());
-        Box::pin(aside("thermocline-embed", move || own.vectors(&texts)))
+        Box::pin(aside("thermocline-embed", move || own.vectors(own.prefixes.of(purpose), &texts)))
     }
 }
 
 /// What is sent of a text.
-fn start(text: &str) -> Range<usize> {
-    0..text.floor_char_boundary(MAX_TEXT_BYTES)
+fn start(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
+    text
 }
 
 /// The vectors of an answer, in the order of the texts. Anything else in it is none of our business.
@@ -333,6 +354,27 @@ mod tests {
         let embedder = OpenAiEmbedder::new("https://host/v1", "m", 256).unwrap();
         assert_eq!(embedder.body(&[]).get("dimensions"), None);
         assert_eq!(embedder.shortened().body(&[])["dimensions"], 256);
+    }
+
+    #[test]
+    fn a_prefix_stands_before_each_text_of_its_purpose() {
+        let data = || ok(&json!([{ "index": 0, "embedding": [1, 1] }]));
+        let endpoint = Scripted::new(vec![data(), data()]);
+        let embedder = embedder(&endpoint).query_prefix("q: ").document_prefix("d: ");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for purpose in [EmbeddingPurpose::Query, EmbeddingPurpose::Document] {
+            let vectors = runtime.block_on(embedder.embed(&["a".into(), " ".into()], purpose)).unwrap();
+            assert_eq!(vectors, [[1.0, 1.0], [0.0, 0.0]]);
+        }
+        let requests = endpoint.thread.join().unwrap();
+        assert!(requests[0].contains(r#"["q: a"]"#) && requests[1].contains(r#"["d: a"]"#), "{requests:?}");
+    }
+
+    #[test]
+    fn another_prefix_of_documents_is_another_space() {
+        let embedder = || OpenAiEmbedder::new("https://host", "m", 2).unwrap().revision("7");
+        assert_eq!(embedder().query_prefix("q: ").space(), embedder().space());
+        assert_ne!(embedder().document_prefix("d: ").space(), embedder().space());
     }
 
     #[test]

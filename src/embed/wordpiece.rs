@@ -1,4 +1,4 @@
-//! Text as tokens of BERT's uncased vocabulary: normalized, split into words, each word into the longest known pieces.
+//! Text as tokens of BERT's vocabularies: normalized, split into words, each word into the longest known pieces.
 //!
 //! To the letter what the models' own tokenizer does, since their vectors are those of its tokens: Devlin et al. 2018,
 //! `BasicTokenizer` and `WordpieceTokenizer`. Linear in the text, whatever it holds.
@@ -13,9 +13,24 @@ const MAX_WORD_CHARS: usize = 100;
 /// What a piece that does not begin a word begins with in a vocabulary.
 const CONTINUES: &str = "##";
 
+/// What a vocabulary's model was trained to have done to a text first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Normalization {
+    pub(crate) lower: bool,
+    pub(crate) strip_accents: bool,
+    /// Whether each Chinese character is a word.
+    pub(crate) space_ideographs: bool,
+}
+
+impl Normalization {
+    /// That of uncased models.
+    pub(crate) const UNCASED: Self = Self { lower: true, strip_accents: true, space_ideographs: true };
+}
+
 /// A vocabulary: its tokens, by their places in the list.
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
+    normalization: Normalization,
     starts: HashMap<Cow<'static, str>, u32>,
     continuations: HashMap<Cow<'static, str>, u32>,
     /// Of the longest piece, its bytes: no longer one is looked for.
@@ -23,8 +38,11 @@ pub(crate) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The vocabulary of these tokens, in their order.
-    pub(crate) fn new(tokens: impl IntoIterator<Item = Cow<'static, str>>) -> Self {
+    /// The vocabulary of these tokens, in their order, for texts that are first normalized like this.
+    pub(crate) fn new(
+        tokens: impl IntoIterator<Item = Cow<'static, str>>,
+        normalization: Normalization,
+    ) -> Self {
         let (mut starts, mut continuations) = (HashMap::new(), HashMap::new());
         let mut longest = 0;
         for (id, token) in (0..).zip(tokens) {
@@ -39,7 +57,7 @@ impl Vocabulary {
             longest = longest.max(piece.len());
             map.insert(piece, id);
         }
-        Self { starts, continuations, longest }
+        Self { normalization, starts, continuations, longest }
     }
 
     /// The place of a token that begins a word, or stands alone.
@@ -51,7 +69,7 @@ impl Vocabulary {
     /// Calls `each` with every token of the text, in order; `None` for a word that is not in the vocabulary.
     pub(crate) fn tokens(&self, text: &str, mut each: impl FnMut(Option<u32>)) {
         let mut ids = Vec::new();
-        for_each_word(&normalized(text), |word| {
+        for_each_word(&normalized(text, self.normalization), |word| {
             ids.clear();
             if !self.word_pieces(word, &mut ids) {
                 return each(None);
@@ -89,21 +107,23 @@ impl Vocabulary {
     }
 }
 
-/// Without control characters and accents, in lower case, with space around ideographs.
-fn normalized(text: &str) -> String {
+/// Without control characters; without accents, in lower case, with space around ideographs, if so it is.
+fn normalized(text: &str, how: Normalization) -> String {
     if text.is_ascii() {
         let kept = text.chars().filter(|c| !c.is_ascii_control() || matches!(c, '\t' | '\n' | '\r'));
-        return kept.map(|c| c.to_ascii_lowercase()).collect();
+        return if how.lower { kept.map(|c| c.to_ascii_lowercase()).collect() } else { kept.collect() };
     }
     let spaced = text.chars().filter(|&c| !is_control(c)).flat_map(|c| {
-        let space = is_ideograph(c).then_some(' ');
+        let space = (how.space_ideographs && is_ideograph(c)).then_some(' ');
         [space, Some(c), space].into_iter().flatten()
     });
-    spaced
-        .nfd()
-        .filter(|c| c.is_ascii() || c.general_category() != GeneralCategory::NonspacingMark)
-        .flat_map(char::to_lowercase)
-        .collect()
+    let text: String = if how.strip_accents {
+        let is_accent = |c: char| !c.is_ascii() && c.general_category() == GeneralCategory::NonspacingMark;
+        spaced.nfd().filter(|&c| !is_accent(c)).collect()
+    } else {
+        spaced.collect()
+    };
+    if how.lower { text.chars().flat_map(char::to_lowercase).collect() } else { text }
 }
 
 /// Words are what stands between white space; each punctuation mark is a word of its own.
@@ -160,15 +180,20 @@ mod tests {
         "\u{3b1}", "é", "a", "##a",
     ];
 
-    fn vocabulary() -> Vocabulary {
-        Vocabulary::new(TOKENS.map(Cow::Borrowed))
+    fn vocabulary(normalization: Normalization) -> Vocabulary {
+        Vocabulary::new(TOKENS.map(Cow::Borrowed), normalization)
+    }
+
+    #[track_caller]
+    fn check_with(normalization: Normalization, text: &str, expected: &str) {
+        let mut found = Vec::new();
+        vocabulary(normalization).tokens(text, |id| found.push(id.map_or("?", |id| TOKENS[id as usize])));
+        assert_eq!(found.join(" "), expected, "{text:?}");
     }
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        let mut found = Vec::new();
-        vocabulary().tokens(text, |id| found.push(id.map_or("?", |id| TOKENS[id as usize])));
-        assert_eq!(found.join(" "), expected, "{text:?}");
+        check_with(Normalization::UNCASED, text, expected);
     }
 
     #[test]
@@ -186,6 +211,16 @@ mod tests {
         check("Café CAFE\u{301}", "cafe cafe");
         check("ca\u{200b}fe c\0afe caf\u{fffd}e ca\u{ad}fe ca\u{85}fe", "cafe cafe cafe cafe cafe");
         check("\u{391} \u{3b1}\u{301}", "\u{3b1} \u{3b1}");
+    }
+
+    #[test]
+    fn case_accents_and_ideographs_stay_where_the_model_tells_them_apart() {
+        let uncased = Normalization::UNCASED;
+        check_with(Normalization { lower: false, ..uncased }, "run RUN É é", "run ? ? ?");
+        let cased = Normalization { lower: false, strip_accents: false, ..uncased };
+        check_with(cased, "run Run é É cafe\0", "run ? é ? cafe");
+        check_with(Normalization { strip_accents: false, ..uncased }, "É RUN", "é run");
+        check_with(Normalization { space_ideographs: false, ..uncased }, "中国 中", "? 中");
     }
 
     #[test]
@@ -209,7 +244,7 @@ mod tests {
         #[test]
         fn any_text_has_tokens_in_bounds(text in any::<String>()) {
             let mut count = 0;
-            vocabulary().tokens(&text, |id| {
+            vocabulary(Normalization::UNCASED).tokens(&text, |id| {
                 count += 1;
                 assert!(id.is_none_or(|id| (id as usize) < TOKENS.len()));
             });

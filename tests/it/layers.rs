@@ -9,7 +9,7 @@ const LAYERS: &[&[&str]] = &[
     &["error", "model"],
     &["aside", "clock", "cooldown", "endpoint", "english", "faults", "rerank", "text"],
     &["compress", "embed", "index", "tier"],
-    &["config"],
+    &["config", "local"],
     &["store"],
     &["jobs", "recall"],
     &["handles"],

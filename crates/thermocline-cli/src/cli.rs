@@ -357,7 +357,7 @@ pub(crate) enum JobsVerb {
     /// interrupted at any time: what is done is done, the rest waits. Other programs may use the file meanwhile.
     #[command(after_help = "Examples:\n  thermocline jobs run\n  thermocline jobs run --max 100\n  \
                             thermocline jobs run --originals delete --llm-url http://localhost:11434/v1 --llm-model qwen3:8b")]
-    Run(JobsRunArgs),
+    Run(Box<JobsRunArgs>),
 
     /// Make jobs due that were given up or put off.
     #[command(after_help = "Examples:\n  thermocline jobs retry\n  thermocline jobs retry 17")]

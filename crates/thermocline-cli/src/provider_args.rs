@@ -67,7 +67,17 @@ pub(crate) struct EmbedderArgs {
     #[arg(long, value_name = "VARIABLE", default_value = "THERMOCLINE_EMBED_KEY")]
     pub(crate) embed_key_var: String,
 
-    /// The folder of a sentence transformer, as model hubs have them (model.safetensors, config.json, vocab.txt).
+    /// The folder of a sentence transformer, as model hubs have them (model.safetensors, config.json, vocab.txt or
+    /// tokenizer.json).
     #[arg(long, value_name = "DIR", env = "THERMOCLINE_EMBED_DIR")]
     pub(crate) embed_dir: Option<PathBuf>,
+
+    /// What stands before each query, "query: " for E5 say [default: what the folder says, or nothing].
+    #[arg(long, value_name = "TEXT", env = "THERMOCLINE_EMBED_QUERY_PREFIX")]
+    pub(crate) embed_query_prefix: Option<String>,
+
+    /// What stands before each text that is to be found, "passage: " for E5 say [default: what the folder says, or
+    /// nothing]. With another one all vectors are made anew.
+    #[arg(long, value_name = "TEXT", env = "THERMOCLINE_EMBED_DOCUMENT_PREFIX")]
+    pub(crate) embed_document_prefix: Option<String>,
 }

@@ -21,17 +21,27 @@ impl EmbedderArgs {
 
     fn local(&self) -> Result<Option<Arc<dyn Embedder>>, Failure> {
         let Some(folder) = &self.embed_dir else { return Ok(None) };
-        Ok(Some(Arc::new(LocalEmbedder::open(folder)?)))
+        let mut embedder = LocalEmbedder::open(folder)?;
+        if let Some(prefix) = &self.embed_query_prefix {
+            embedder = embedder.query_prefix(prefix);
+        }
+        if let Some(prefix) = &self.embed_document_prefix {
+            embedder = embedder.document_prefix(prefix);
+        }
+        Ok(Some(Arc::new(embedder)))
     }
 
     fn remote(&self) -> Result<Option<Arc<dyn Embedder>>, Failure> {
         let (Some(url), Some(model)) = (&self.embed_url, &self.embed_model) else { return Ok(None) };
         let key = key_in(&self.embed_key_var);
-        Ok(Some(Arc::new(match (self.embed_dims, key) {
+        let embedder = match (self.embed_dims, key) {
             (Some(dims), Some(key)) => OpenAiEmbedder::new(url, model, dims)?.api_key(key),
             (Some(dims), None) => OpenAiEmbedder::new(url, model, dims)?,
             (None, key) => wait_for(OpenAiEmbedder::discover(url, model, key))??,
-        })))
+        };
+        let [query, document] = [&self.embed_query_prefix, &self.embed_document_prefix]
+            .map(|prefix| prefix.as_deref().unwrap_or_default());
+        Ok(Some(Arc::new(embedder.query_prefix(query).document_prefix(document))))
     }
 }
 

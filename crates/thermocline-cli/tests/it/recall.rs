@@ -309,6 +309,22 @@ fn a_folder_without_a_model_is_not_found() {
 }
 
 #[test]
+fn a_model_of_a_folder_makes_vectors_with_what_stands_before_documents() {
+    let shell = Shell::with_boats();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/models/bert-cls");
+    let embedder = ["embed", "rebuild", "--embed-dir", folder];
+    for prefix in [&[][..], &["--embed-document-prefix", "the fox: "]] {
+        let run = shell.run(&[&embedder, prefix].concat());
+        assert_eq!(run.code, 0, "{}", run.stderr);
+    }
+    let status = shell.run(&["--json", "embed", "status"]).json();
+    let of_folder: Vec<_> =
+        status.as_array().unwrap().iter().filter(|of| of["model"] == "bert-2x8").collect();
+    assert_eq!(of_folder.len(), 2, "two spaces: {status}");
+    assert!(of_folder.iter().all(|of| of["embedded"] == 5), "{status}");
+}
+
+#[test]
 fn a_chat_shows_what_is_recalled_and_records_each_message() {
     let shell = Shell::with_boats();
     let typed = "Where does my boat lie?\n\n/why\n/context\n/sing\n/quit\nNobody hears this.\n";
@@ -407,10 +423,12 @@ mod with_providers {
         let shell = Shell::with_boats();
         let endpoint = Scripted::new(vec![Step::Answer(500, String::new())]);
         let embedder = ["--embed-url", &endpoint.url, "--embed-model", "m", "--embed-dims", "3"];
-        let run = shell.alex(&[&["recall", "my boat"], &embedder[..]].concat());
+        let prefix = ["--embed-query-prefix", "q: "];
+        let run = shell.alex(&[&["recall", "my boat"], &embedder[..], &prefix].concat());
         assert_eq!(run.code, 0, "{}", run.stderr);
         assert!(run.stdout.contains("Petrel") && run.stderr.contains("missing: "), "{run:?}");
-        endpoint.thread.join().unwrap();
+        let requests = endpoint.thread.join().unwrap();
+        assert!(requests[0].contains(r#"["q: my boat"]"#), "{requests:?}");
         // Its vectors are to be made: a job waits.
         let jobs = shell.run(&["--json", "jobs", "list"]).json();
         assert_eq!(jobs[0]["kind"], "embed", "{jobs}");
@@ -427,9 +445,10 @@ mod with_providers {
         // One text to learn how long its vectors are, then each side of five turns.
         let endpoint = Scripted::new(vec![answer(1), answer(10)]);
         let embedder = ["embed", "rebuild", "--embed-url", &endpoint.url, "--embed-model", "m"];
-        let run = shell.run(&embedder);
+        let run = shell.run(&[&embedder[..], &["--embed-document-prefix", "d: "]].concat());
         let requests = endpoint.thread.join().unwrap();
         assert_eq!(run.code, 0, "{} {}", run.stderr, requests[1]);
+        assert!(requests[1].contains(r#""d: "#), "{requests:?}");
         let status = shell.run(&["--json", "embed", "status"]).json();
         let of_m = status.as_array().unwrap().iter().find(|of| of["model"] == "m").unwrap();
         assert_eq!(

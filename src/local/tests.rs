@@ -1,12 +1,18 @@
 //! A tiny model that the tests write, against numpy; and a real one, if there is one.
 
-use std::{fs, iter, path::PathBuf};
+mod references;
+
+use std::{collections::HashMap, fs, iter, path::PathBuf};
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::*;
-use crate::embed::quantize::Vector;
+use crate::{
+    embed::{Embedder, EmbeddingPurpose, quantize::Vector},
+    error::ErrorKind,
+};
 
 const TOKENS: [&str; 12] =
     ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "red", "fox", "ran", "##ning", "home", ",", "."];
@@ -91,9 +97,13 @@ fn write_pooling(folder: &TempDir, cls: bool, mean: bool) {
 }
 
 fn embed(embedder: &LocalEmbedder, texts: &[&str]) -> Vec<Vec<f32>> {
+    embed_for(embedder, texts, EmbeddingPurpose::Document)
+}
+
+fn embed_for(embedder: &LocalEmbedder, texts: &[&str], purpose: EmbeddingPurpose) -> Vec<Vec<f32>> {
     let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(embedder.embed(&texts, EmbeddingPurpose::Document)).unwrap()
+    runtime.block_on(embedder.embed(&texts, purpose)).unwrap()
 }
 
 /// The vector of a text, of length 1, as numpy computes it.
@@ -188,6 +198,45 @@ fn a_space_is_named_after_what_its_vectors_depend_on() {
     let other = folder();
     write(&other, "vocab.txt", TOKENS.join("\n").replace("fox", "owl"));
     assert_ne!(space(&other), space(&folder()));
+    let mut spaces = vec![space(&folder())];
+    for (file, contents) in [
+        ("tokenizer_config.json", r#"{"do_lower_case":false}"#),
+        ("sentence_bert_config.json", r#"{"max_seq_length":8}"#),
+        ("sentence_bert_config.json", r#"{"max_seq_length":256,"do_lower_case":true}"#),
+        ("config_sentence_transformers.json", r#"{"prompts":{"document":"the "}}"#),
+    ] {
+        let changed = folder();
+        write(&changed, file, contents);
+        assert!(!spaces.contains(&space(&changed)), "{file}: {contents}");
+        spaces.push(space(&changed));
+    }
+}
+
+#[test]
+fn a_space_stays_what_it_was_where_the_vectors_do() {
+    // As the first version hashed: under these names vectors are stored.
+    let first = |pooling: u8| {
+        let mut hash = Sha256::new_with_prefix(weights());
+        hash.update(TOKENS.map(|token| format!("{token}\0")).concat());
+        hash.update([pooling]);
+        format!("{:x}", hash.finalize())[..16].to_owned()
+    };
+    let space = |folder: &TempDir| LocalEmbedder::open(folder).unwrap().space().revision;
+    let mean = folder();
+    assert_eq!(space(&mean), first(0));
+    let cls = folder();
+    write_pooling(&cls, true, false);
+    assert_eq!(space(&cls), first(1));
+    write(&mean, "sentence_bert_config.json", r#"{"max_seq_length":256,"do_lower_case":false}"#);
+    write(&mean, "tokenizer_config.json", r#"{"do_lower_case":true,"strip_accents":null}"#);
+    write(&mean, "config_sentence_transformers.json", r#"{"prompts":{"query":"the "}}"#);
+    let modules = ["Transformer", "Pooling", "Normalize"].map(|kind| {
+        json!({ "type": format!("sentence_transformers.models.{kind}"),
+            "path": if kind == "Pooling" { "1_Pooling" } else { "" } })
+    });
+    write(&mean, "modules.json", json!(modules).to_string());
+    write_pooling(&mean, false, true);
+    assert_eq!(space(&mean), first(0));
 }
 
 #[test]
@@ -199,7 +248,7 @@ fn what_is_no_such_model_is_refused_with_the_reason() {
         check_refused(remove, NotFound, said);
     }
     for (field, value, said) in [
-        ("model_type", json!("t5"), "no BERT"),
+        ("model_type", json!("modernbert"), "\"modernbert\""),
         ("hidden_act", json!("relu"), "gelu"),
         ("position_embedding_type", json!("relative_key"), "positions"),
         ("num_attention_heads", json!(3), "impossible"),
@@ -213,11 +262,21 @@ fn what_is_no_such_model_is_refused_with_the_reason() {
         config[field] = value;
         check_refused(|folder| write(folder, "config.json", config.to_string()), Unsupported, said);
     }
-    let cased = r#"{"do_lower_case":false}"#;
-    check_refused(|folder| write(folder, "tokenizer_config.json", cased), Unsupported, "cased");
     check_refused(|folder| write(folder, "vocab.txt", "a\nb"), Unsupported, "[CLS]");
     check_refused(|folder| write(folder, "vocab.txt", [0xff]), Corrupt, "vocab.txt");
     check_refused(|folder| write_pooling(folder, false, false), Unsupported, "pools");
+    for (file, contents, said) in [
+        ("modules.json", r#"[{"type":"a.Transformer","path":""},{"type":"a.CNN","path":"1"}]"#, "CNN"),
+        ("modules.json", r#"[{"type":"a.StaticEmbedding","path":""}]"#, "StaticEmbedding"),
+        ("config_sentence_transformers.json", r#"{"default_prompt_name":"absent"}"#, "absent"),
+    ] {
+        check_refused(|folder| write(folder, file, contents), Unsupported, said);
+    }
+    let max = |folder: &TempDir| {
+        write_pooling(folder, false, false);
+        write(folder, "1_Pooling/config.json", r#"{"pooling_mode_max_tokens":true}"#);
+    };
+    check_refused(max, Unsupported, "max_tokens");
     let cut = &weights()[..4_000];
     check_refused(|folder| write(folder, "model.safetensors", cut), Corrupt, "model.safetensors");
 }

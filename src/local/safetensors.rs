@@ -4,10 +4,11 @@ use std::{collections::HashMap, path::Path};
 
 use serde::Deserialize;
 
-use crate::{
-    embed::local::files::unreadable,
-    error::{Error, ErrorKind, Result},
+use super::{
+    arithmetic::{LayerNorm, Linear},
+    files::unreadable,
 };
+use crate::error::{Error, ErrorKind, Result};
 
 /// The format's own limit for its head.
 const MAX_HEAD_BYTES: u64 = 100 << 20;
@@ -29,8 +30,10 @@ struct Place {
 }
 
 impl Tensors {
-    pub(super) fn read(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|error| unreadable("model.safetensors", error))?;
+    /// Reads the folder's model.safetensors.
+    pub(super) fn read(folder: &Path) -> Result<Self> {
+        const FILE: &str = "model.safetensors";
+        let bytes = std::fs::read(folder.join(FILE)).map_err(|error| unreadable(FILE, error))?;
         Self::parse(bytes)
     }
 
@@ -54,8 +57,26 @@ impl Tensors {
         &self.bytes
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.places.contains_key(name)
+    /// `prefix`, if the tensor of this name has it before its name here.
+    pub(super) fn prefix(&self, prefix: &'static str, name: &str) -> &'static str {
+        if self.places.contains_key(&format!("{prefix}{name}")) { prefix } else { "" }
+    }
+
+    /// The lengths of the tensor of this name, if there is one.
+    pub(super) fn shape(&self, name: &str) -> Option<&[usize]> {
+        self.places.get(name).map(|place| &*place.shape)
+    }
+
+    /// The weights and biases of this name.
+    pub(super) fn linear(&self, name: &str, outputs: usize, inputs: usize) -> Result<Linear> {
+        let weights = self.floats(&format!("{name}.weight"), &[outputs, inputs])?;
+        Ok(Linear::new(&weights, &self.floats(&format!("{name}.bias"), &[outputs])?))
+    }
+
+    /// The normalization of this name.
+    pub(super) fn norm(&self, name: &str, size: usize, epsilon: f32) -> Result<LayerNorm> {
+        let [weights, bias] = ["weight", "bias"].map(|part| self.floats(&format!("{name}.{part}"), &[size]));
+        Ok(LayerNorm { weights: weights?, bias: bias?, epsilon })
     }
 
     /// The numbers of the tensor of this name, which must be of this shape.

@@ -158,6 +158,13 @@ pub(super) fn gelu(numbers: &mut [f32]) {
     }
 }
 
+/// The hyperbolic tangent of each number. For heads, which see few.
+pub(super) fn tanh(numbers: &mut [f32]) {
+    for number in numbers {
+        *number = libm::tanhf(*number);
+    }
+}
+
 /// The error function, to 5e-7: a rational approximation on -4..=4, outside of which it is 1 to all digits. The
 /// coefficients are those of Eigen and XLA.
 #[inline(always)]

@@ -3,23 +3,29 @@
 use std::{fs, io, path::Path};
 
 use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
 
 use crate::error::{Error, ErrorKind, Result};
 
 /// Reads a JSON file of the folder.
-pub(super) fn json<T: DeserializeOwned>(folder: &Path, file: &'static str) -> Result<T> {
+pub(super) fn json<T: DeserializeOwned>(folder: &Path, file: &str) -> Result<T> {
     serde_json::from_str(&text(folder, file)?).map_err(|error| {
-        Error::caused(ErrorKind::Unsupported, format!("{file} lacks what a BERT model's has"), error)
+        Error::caused(ErrorKind::Unsupported, format!("{file} lacks what such a model's has"), error)
     })
 }
 
+/// Reads a JSON file that the folder may lack.
+pub(super) fn json_if_any<T: DeserializeOwned>(folder: &Path, file: &str) -> Result<Option<T>> {
+    if folder.join(file).exists() { json(folder, file).map(Some) } else { Ok(None) }
+}
+
 /// Reads a text file of the folder.
-pub(super) fn text(folder: &Path, file: &'static str) -> Result<String> {
+pub(super) fn text(folder: &Path, file: &str) -> Result<String> {
     fs::read_to_string(folder.join(file)).map_err(|error| unreadable(file, error))
 }
 
 /// Why a file of the folder cannot be read.
-pub(super) fn unreadable(file: &'static str, error: io::Error) -> Error {
+pub(super) fn unreadable(file: &str, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::NotFound => {
             Error::caused(ErrorKind::NotFound, format!("the model's folder has no {file}"), error)
@@ -27,4 +33,12 @@ pub(super) fn unreadable(file: &'static str, error: io::Error) -> Error {
         io::ErrorKind::InvalidData => Error::caused(ErrorKind::Corrupt, format!("{file} is no text"), error),
         _ => Error::caused(ErrorKind::Io, format!("{file} of the model cannot be read"), error),
     }
+}
+
+/// Names what was read: the start of a hash over it.
+pub(super) fn revision(hash: Sha256) -> String {
+    const SHOWN: usize = 16;
+    let mut revision = format!("{:x}", hash.finalize());
+    revision.truncate(SHOWN);
+    revision
 }

@@ -1,0 +1,48 @@
+//! What models that were trained on questions and passages want before each text.
+
+use sha2::{Digest, Sha256};
+
+use super::EmbeddingPurpose;
+
+/// What stands before texts of each purpose; mostly nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Prefixes {
+    pub(crate) query: String,
+    pub(crate) document: String,
+}
+
+impl Prefixes {
+    pub(crate) fn of(&self, purpose: EmbeddingPurpose) -> &str {
+        match purpose {
+            EmbeddingPurpose::Query => &self.query,
+            EmbeddingPurpose::Document => &self.document,
+        }
+    }
+
+    /// The revision of a model whose stored vectors are made with these: they depend on what stood before documents,
+    /// and not on what stands before queries.
+    pub(crate) fn revision(&self, model: &str) -> String {
+        const SHOWN: usize = 16;
+        if self.document.is_empty() {
+            return model.to_owned();
+        }
+        let hash = format!("{:x}", Sha256::digest(&self.document));
+        format!("{model}+{}", &hash[..SHOWN])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_revision_tells_what_stands_before_documents_and_not_what_stands_before_queries() {
+        let revision = |query: &str, document: &str| {
+            Prefixes { query: query.into(), document: document.into() }.revision("7")
+        };
+        assert_eq!(revision("", ""), "7");
+        assert_eq!(revision("query: ", ""), "7");
+        assert_eq!(revision("query: ", "a"), revision("", "a"));
+        assert!(revision("", "a").starts_with("7+") && revision("", "a") != revision("", "b"));
+    }
+}

@@ -1,0 +1,214 @@
+//! Sentence transformers: a text's vector, out of those of its tokens.
+
+use std::{fmt, path::Path, sync::Arc};
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use super::{
+    files::{json_if_any, revision},
+    inputs::Input,
+    modules::{Head, Modules},
+    prompts::prompts,
+    safetensors::Tensors,
+    shape::Shape,
+    tokens::Tokens,
+    transformer::Transformer,
+};
+use crate::{
+    aside::aside,
+    embed::{
+        Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, prefixes::Prefixes, wordpiece::Normalization,
+    },
+    error::{Error, ErrorKind, Result},
+};
+
+/// Of a text, with the special ones, where the folder says nothing. The pieces of turns are hardly longer.
+const MAX_TOKENS: usize = 256;
+/// Never more, whatever the folder says: the time for a long query grows with the square of its length.
+const MOST_TOKENS: usize = 1_024;
+/// Two special tokens, and one of the text.
+const FEWEST_TOKENS: usize = 3;
+
+/// A sentence transformer read from a folder. Feature `local`; it brings no dependencies, and needs no network.
+///
+/// ```no_run
+/// use thermocline::LocalEmbedder;
+///
+/// # fn run() -> thermocline::Result<()> {
+/// let embedder = LocalEmbedder::open("models/all-MiniLM-L6-v2")?;
+/// // A model that wants a word before each text, in a folder that does not say so:
+/// let embedder = LocalEmbedder::open("models/e5-small-v2")?.query_prefix("query: ").document_prefix("passage: ");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The folder is what model hubs have, as it is: `config.json`, `model.safetensors`, and `vocab.txt` or
+/// `tokenizer.json`; and, where there are any, `tokenizer_config.json`, `modules.json` with the folders that it names,
+/// `sentence_bert_config.json` and `config_sentence_transformers.json`. What is read:
+///
+/// | | |
+/// |---|---|
+/// | model types | `bert` (all-MiniLM, BGE, E5, GTE, Arctic and others of that form), `distilbert`, `roberta`, `xlm-roberta`, `camembert`; gelu, absolute positions |
+/// | weights | 32-bit floats, or 16-bit ones of either kind, in one file |
+/// | vocabularies | `WordPiece`, cased or not; with the feature `multilingual` Unigram and BPE as well (multilingual E5, paraphrase-multilingual-MiniLM, BGE-M3) |
+/// | pooling | mean, `[CLS]`, last token |
+/// | behind it | `Dense` (tanh, identity), `Normalize` |
+/// | prompts | `query`; `document`, `passage` or `corpus`; the default one |
+/// | length of texts | `max_seq_length`, at most 1,024 tokens and as many as the model has positions; 256 where the folder says nothing |
+///
+/// Anything else is refused by its name: implement [`Embedder`] for it.
+///
+/// It computes on one thread of its own, in 32-bit floats, and gives the same numbers on every machine.
+#[derive(Clone)]
+pub struct LocalEmbedder {
+    model: Arc<Model>,
+    prefixes: Prefixes,
+}
+
+struct Model {
+    /// Of vectors of texts with nothing before them.
+    space: EmbeddingSpace,
+    tokens: Tokens,
+    max_tokens: usize,
+    /// Whether texts are put in lower case before anything else.
+    is_lowered: bool,
+    transformer: Transformer,
+    head: Head,
+}
+
+impl LocalEmbedder {
+    /// Reads the model in this folder. Blocks, for a few tenths of a second with a model of 90 MB, and takes about as
+    /// much memory as its file, twice as much while it reads.
+    ///
+    /// Fails with [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where a file is missing,
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for a model of another kind, and
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for a damaged file.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
+        let folder = folder.as_ref();
+        let prefixes = prompts(folder)?;
+        Ok(Self { model: Arc::new(Model::read(folder)?), prefixes })
+    }
+
+    /// What stands before each query, `"query: "` for E5 say. Default: the folder's prompt for queries, mostly none.
+    #[must_use]
+    pub fn query_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefixes.query = prefix.into();
+        self
+    }
+
+    /// What stands before each text that is to be found, `"passage: "` for E5 say. Default: the folder's prompt for
+    /// documents, mostly none. Another prefix means that all vectors are made anew.
+    #[must_use]
+    pub fn document_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefixes.document = prefix.into();
+        self
+    }
+}
+
+impl Embedder for LocalEmbedder {
+    fn space(&self) -> EmbeddingSpace {
+        let space = self.model.space.clone();
+        EmbeddingSpace { revision: self.prefixes.revision(&space.revision), ..space }
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a> {
+        let (model, texts) = (Arc::clone(&self.model), texts.to_vec());
+        let prefix = self.prefixes.of(purpose).to_owned();
+        Box::pin(aside("thermocline-embed", move || model.vectors(&prefix, &texts)))
+    }
+}
+
+impl fmt::Debug for LocalEmbedder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LocalEmbedder").field(&self.space()).finish()
+    }
+}
+
+impl Model {
+    fn read(folder: &Path) -> Result<Self> {
+        let listed = Modules::read(folder)?;
+        let is_listed = listed.is_some();
+        let modules = listed.unwrap_or_else(|| Modules::unlisted(folder));
+        let own = &modules.transformer;
+        let shape = Shape::read(own)?;
+        if shape.is_classifier() && !is_listed {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "config.json describes a classifier, which gives no vectors: LocalReranker reads those with one class",
+            ));
+        }
+        let tensors = Tensors::read(own)?;
+        // Identifies the model whatever its folder is called: over all that its vectors depend on. What older models
+        // do not have goes in only if it is there, since their vectors are stored under the hash without it.
+        let mut hash = Sha256::new();
+        hash.update(tensors.bytes());
+        let tokens = Tokens::read(own, shape.vocab_size, &mut hash)?;
+        let head = modules.head(shape.hidden_size, &mut hash)?;
+        if let Some(Normalization { lower, strip_accents, space_ideographs }) = tokens.own_normalization() {
+            hash.update([lower, strip_accents, space_ideographs].map(u8::from));
+        }
+        let length = Length::read(own)?;
+        let max_tokens = length.max_tokens(shape.positions());
+        if max_tokens != MAX_TOKENS.min(shape.positions()) {
+            hash.update(format!("max_tokens {max_tokens}"));
+        }
+        if length.do_lower_case {
+            hash.update("do_lower_case");
+        }
+        let space = EmbeddingSpace {
+            model: shape.name(),
+            revision: revision(hash),
+            dims: u32::try_from(head.dims()).expect("it was checked against the most that a vector may have"),
+        };
+        let transformer = Transformer::new(&shape, &tensors)?;
+        Ok(Self { space, tokens, max_tokens, is_lowered: length.do_lower_case, transformer, head })
+    }
+
+    fn vectors(&self, prefix: &str, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+        let inputs = texts.iter().map(|text| self.input(prefix, text)).collect::<Result<Vec<_>>>()?;
+        Ok(self.transformer.each(&inputs, |rows| self.head.vector(rows)))
+    }
+
+    /// A text's tokens; none for one that has none, whatever stands before it.
+    fn input(&self, prefix: &str, text: &str) -> Result<Input> {
+        if prefix.is_empty() {
+            return self.tokenized(text);
+        }
+        if self.tokenized(text)?.ids.is_empty() {
+            return Ok(Input::default());
+        }
+        self.tokenized(&format!("{prefix}{text}"))
+    }
+
+    fn tokenized(&self, text: &str) -> Result<Input> {
+        if self.is_lowered {
+            return self.tokens.text(&text.to_lowercase(), self.max_tokens);
+        }
+        self.tokens.text(text, self.max_tokens)
+    }
+}
+
+/// What a sentence transformer's own settings say of the texts that it was trained with.
+#[derive(Default, Deserialize)]
+struct Length {
+    max_seq_length: Option<usize>,
+    #[serde(default)]
+    do_lower_case: bool,
+}
+
+impl Length {
+    fn read(folder: &Path) -> Result<Self> {
+        for kind in ["bert", "roberta", "distilbert", "camembert", "xlm-roberta"] {
+            if let Some(length) = json_if_any(folder, &format!("sentence_{kind}_config.json"))? {
+                return Ok(length);
+            }
+        }
+        Ok(Self::default())
+    }
+
+    fn max_tokens(&self, positions: usize) -> usize {
+        let asked = self.max_seq_length.unwrap_or(MAX_TOKENS);
+        asked.clamp(FEWEST_TOKENS, MOST_TOKENS).min(positions)
+    }
+}
