@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Runs `work` on a thread of this name, which nobody waits for when a runtime ends. It needs no runtime. `work` goes on
 /// to its end even if the future is dropped.
-#[cfg(any(feature = "llm", feature = "local", test))]
+#[cfg(any(feature = "llm", feature = "local"))]
 pub(crate) async fn aside<T: Send + 'static>(
     name: &'static str,
     work: impl FnOnce() -> Result<T> + Send + 'static,
