@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 /// An embedder that did not answer a query in time rests this long: every recall would wait for it.
 pub(crate) const QUERY_REST: Duration = Duration::from_secs(10);
@@ -19,8 +19,19 @@ pub(crate) const JOB_REST: Duration = Duration::from_mins(1);
 #[derive(Debug)]
 pub(crate) struct Cooldown {
     rest: Duration,
-    failed: Mutex<Option<(DateTime<Utc>, String)>>,
+    failed: Mutex<Option<Failed>>,
 }
+
+#[derive(Clone, Debug)]
+struct Failed {
+    /// Since when it has failed without an answer in between.
+    since: DateTime<Utc>,
+    last: DateTime<Utc>,
+    why: String,
+}
+
+/// A provider that has failed for so long is out of order: whoever waited for it until now goes on without it.
+const OUTAGE: TimeDelta = TimeDelta::minutes(10);
 
 impl Cooldown {
     fn of(rest: Duration) -> Self {
@@ -29,23 +40,33 @@ impl Cooldown {
 
     /// Begins the rest: the provider failed now, for this reason.
     pub(crate) fn begin(&self, now: DateTime<Utc>, why: &str) {
-        *self.failed() = Some((now, why.to_owned()));
+        let mut failed = self.failed();
+        let since = failed.as_ref().map_or(now, |failed| failed.since);
+        *failed = Some(Failed { since, last: now, why: why.to_owned() });
+    }
+
+    /// Until when the provider rests, and why, if that costs nobody a try: it may be one job's texts that it fails on.
+    pub(crate) fn waits_until(&self, now: DateTime<Utc>) -> Option<(DateTime<Utc>, String)> {
+        let why = self.why(now)?;
+        let failed = self.failed().clone()?;
+        let until = failed.last + TimeDelta::from_std(self.rest).ok()?;
+        (failed.last - failed.since < OUTAGE).then_some((until, why))
     }
 
     /// Why the provider is not to be asked now; `None` if it may be.
     pub(crate) fn why(&self, now: DateTime<Utc>) -> Option<String> {
         let failed = self.failed();
-        let (since, why) = failed.as_ref()?;
-        let rested = (now - *since).to_std().ok()?;
-        (rested < self.rest).then(|| why.clone())
+        let failed = failed.as_ref()?;
+        let rested = (now - failed.last).to_std().ok()?;
+        (rested < self.rest).then(|| failed.why.clone())
     }
 
-    /// Ends the rest before its time.
-    fn end(&self) {
+    /// Ends the rest: the provider has answered, or is to be asked before its time.
+    pub(crate) fn end(&self) {
         *self.failed() = None;
     }
 
-    fn failed(&self) -> MutexGuard<'_, Option<(DateTime<Utc>, String)>> {
+    fn failed(&self) -> MutexGuard<'_, Option<Failed>> {
         self.failed.lock().expect("no one panics while holding it")
     }
 }
@@ -78,8 +99,6 @@ impl Cooldowns {
 
 #[cfg(test)]
 mod tests {
-    use chrono::TimeDelta;
-
     use super::*;
 
     #[test]
@@ -94,5 +113,20 @@ mod tests {
         }
         cooldown.end();
         assert_eq!(cooldown.why(now), None);
+    }
+
+    #[test]
+    fn waiting_for_a_provider_that_has_failed_for_long_is_over() {
+        let now: DateTime<Utc> = "2026-03-01T12:00:00Z".parse().unwrap();
+        let cooldown = Cooldown::of(JOB_REST);
+        for minute in 0..12 {
+            let now = now + TimeDelta::minutes(minute);
+            cooldown.begin(now, "no answer");
+            let until = cooldown.waits_until(now + TimeDelta::seconds(1)).map(|(until, _)| until);
+            assert_eq!(until, (minute < 10).then_some(now + TimeDelta::minutes(1)), "minute {minute}");
+        }
+        cooldown.end();
+        cooldown.begin(now, "no answer");
+        assert!(cooldown.waits_until(now).is_some(), "it had answered in between");
     }
 }

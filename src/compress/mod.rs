@@ -8,6 +8,7 @@ pub(crate) mod derived;
 pub(crate) mod digest;
 mod extractive;
 pub(crate) mod fold;
+pub(crate) mod known;
 pub(crate) mod plan;
 pub(crate) mod sketch;
 pub(crate) mod verify;
@@ -47,7 +48,8 @@ use crate::{
 /// }
 /// ```
 pub trait Summarizer: Send + Sync + fmt::Debug {
-    /// Its name, as summaries will carry it: `gpt-4o-mini`, say. At most 100 bytes.
+    /// Its name, as summaries will carry it: `gpt-4o-mini`, say. At most 100 bytes; it is asked for once, when the file
+    /// is opened.
     fn name(&self) -> &str;
 
     /// One verdict for each of these turns, at most 16, which are of one session and in its order. Jobs drive its

@@ -2,6 +2,7 @@
 //! kept and compared. Nothing here reads the database or a clock.
 
 mod built_in;
+pub(crate) mod known;
 pub(crate) mod lexicon;
 pub(crate) mod matrix;
 pub(crate) mod pieces;
@@ -67,7 +68,7 @@ pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 /// ```
 pub trait Embedder: Send + Sync + fmt::Debug {
     /// The space that its vectors lie in. Vectors of different spaces are never compared: those of an earlier one are
-    /// made anew in the background.
+    /// made anew in the background. It is asked for once, when the file is opened.
     fn space(&self) -> EmbeddingSpace;
 
     /// One vector of `dims` numbers for each of these texts, in their order. A vector of zeros says that there is

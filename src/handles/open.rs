@@ -2,7 +2,12 @@
 
 use std::{ops::Deref, path::Path, sync::Arc};
 
-use crate::{config::Config, error::Result, jobs::Worker, recall::user_indexes::UserIndexes, store::Store};
+use tokio::sync::watch;
+
+use crate::{
+    compress, config::Config, embed, error::Result, jobs::Worker, recall::user_indexes::UserIndexes,
+    store::Store,
+};
 
 /// The last handle to go stops the worker and then closes the file.
 #[derive(Debug)]
@@ -10,12 +15,18 @@ pub(super) struct Open {
     // Dropped first: it writes.
     worker: Option<Worker>,
     store: Arc<Store>,
+    /// Becomes true when the file is closed: runs of jobs stop.
+    closing: watch::Sender<bool>,
     /// What recall keeps in memory.
     pub(super) indexes: UserIndexes,
 }
 
 impl Open {
-    pub(super) fn file(path: &Path, config: Config) -> Result<Self> {
+    pub(super) fn file(path: &Path, mut config: Config) -> Result<Self> {
+        // Whatever these names say later: jobs, queries and rows go by what they say now.
+        config.embedders =
+            config.embedders.into_iter().map(embed::known::Known::of).collect::<Result<_>>()?;
+        config.summarizer = config.summarizer.map(compress::known::Known::of).transpose()?;
         let (has_worker, recall_bytes) = (config.worker, config.recall_bytes);
         let has_embedders = !config.embedders.is_empty();
         let store = Arc::new(Store::open(path, config)?);
@@ -24,7 +35,19 @@ impl Open {
         }
         store.queue_stale_rules();
         let worker = if has_worker { Some(Worker::start(Arc::clone(&store))?) } else { None };
-        Ok(Self { worker, store, indexes: UserIndexes::new(recall_bytes) })
+        let closing = watch::Sender::new(false);
+        Ok(Self { worker, store, closing, indexes: UserIndexes::new(recall_bytes) })
+    }
+
+    /// Changes when the file is closed.
+    pub(super) fn closing(&self) -> watch::Receiver<bool> {
+        self.closing.subscribe()
+    }
+
+    /// Tells runs of jobs to stop, and returns when they have, or their time is over.
+    pub(super) async fn stop_runs(&self) {
+        self.closing.send_replace(true);
+        let _ = tokio::time::timeout(self.config().close_timeout, self.closing.closed()).await;
     }
 
     /// Ends the worker, then the writer. Blocks.

@@ -147,12 +147,12 @@ impl Thermocline {
 
     /// Runs the jobs that are due, until none is: for callers with a scheduler of their own, and before a look at what
     /// compression made. Ends what silence has ended first. The library's own worker may run beside it, here or in
-    /// another process: no two of them work on the same job.
+    /// another process: no two of them work on the same job. [`close`](Self::close) ends it: a job at hand is given back.
     pub async fn run_jobs(&self, options: RunJobs) -> Result<JobsReport> {
         let store = Arc::clone(&self.store);
         drive(move || async move {
-            let (_stop, never) = tokio::sync::watch::channel(false);
-            jobs::run(&store, options, never).await
+            let stop = store.closing();
+            jobs::run(&store, options, stop).await
         })
         .await
     }
@@ -199,9 +199,10 @@ impl Thermocline {
         self.store.write(move |tx| tx.retry_jobs(job_no)).await
     }
 
-    /// Waits until everything queued is durable, tidies the file, and ends the worker and the writer. All clones are closed
-    /// with it: what they write afterwards fails with [`ErrorKind::Closed`](crate::ErrorKind::Closed).
+    /// Ends runs of jobs, waits until everything queued is durable, tidies the file, and ends the worker and the writer.
+    /// All clones are closed with it: what they write afterwards fails with [`ErrorKind::Closed`](crate::ErrorKind::Closed).
     pub async fn close(&self) -> Result<()> {
+        self.store.stop_runs().await;
         let store = Arc::clone(&self.store);
         off_thread(move || store.close()).await
     }

@@ -24,9 +24,11 @@ pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
     let lease = Arc::new(lease);
     let ended = work(run, &lease).await;
     let is_given_up = matches!(ended, Ok(Ended::GivenUp(_)));
+    let waits_until = if let Ok(Ended::Waits(until, _)) = &ended { Some(*until) } else { None };
     let (reason, interrupted) = match ended {
         Ok(Ended::Done) => return run.end_job(|report| report.done += 1),
         Ok(Ended::Later(reason) | Ended::GivenUp(reason)) => (Some(reason), false),
+        Ok(Ended::Waits(_, reason)) => (Some(reason), true),
         Ok(Ended::Stopped) => (None, true),
         Err(error) => {
             let error = Error::from(error);
@@ -42,7 +44,7 @@ pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
         is_given_up || lease.attempts >= MAX_ATTEMPTS && !interrupted && lease.kind.may_be_given_up();
     let next_run_at = match (is_last, interrupted) {
         (true, _) => None,
-        (_, true) => Some(now(run.store)),
+        (_, true) => Some(waits_until.map_or_else(|| now(run.store), instant::clamped)),
         _ => Some(instant::clamped(now(run.store) + wait_after(lease.attempts, lease.job_no))),
     };
     run.end_job(|report| *(if is_last { &mut report.failed } else { &mut report.later }) += 1);

@@ -63,10 +63,13 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
         let turns = Arc::new(turns);
         let mut verdicts = Verdicts::default();
         if let Some(summarizer) = config.summarizer.as_ref().filter(|_| asks) {
+            if let Some((until, why)) = store.cooldowns().summarizer.waits_until(config.clock.now()) {
+                return Ok(Ended::Waits(until, why));
+            }
             match ask(job, summarizer, &turns).await {
                 Ok(Some(sorted)) => {
                     trouble = what_is_wrong(&sorted).or(trouble);
-                    verdicts = Verdicts { name: name_of(summarizer.as_ref()), by_turn: good(sorted) };
+                    verdicts = Verdicts { name: summarizer.name().to_owned(), by_turn: good(sorted) };
                 }
                 Ok(None) => return Ok(Ended::Stopped),
                 Err(SliceError::Failed(error)) if is_built_in => {
@@ -129,7 +132,7 @@ async fn ask(
     let Some(answer) = job.holding(answer).await? else { return Ok(None) };
     let verdicts = answer.inspect_err(|error| {
         if error.kind() == ErrorKind::ProviderRefused {
-            provider.rest(error); // It is about the key or the model: no one text is refused.
+            provider.rest(error); // It is mostly about the key or the model.
         }
     })?;
     Ok(Some(verify::sort(turns, verdicts)))
@@ -137,12 +140,6 @@ async fn ask(
 
 fn good(sorted: Sorted) -> HashMap<TurnId, Verdict> {
     sorted.turns.into_iter().filter_map(|(id, verdict)| Some((id, verdict.ok()?))).collect()
-}
-
-/// Its name, no longer than the trait promises.
-fn name_of(summarizer: &dyn Summarizer) -> String {
-    let name = summarizer.name();
-    name[..name.floor_char_boundary(100)].to_owned()
 }
 
 /// Says how many turns have no good verdict, and what is wrong with the first; nothing of what they say.

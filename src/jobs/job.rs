@@ -107,6 +107,8 @@ pub(crate) enum Ended {
     Done,
     /// It is to be tried again, for this reason.
     Later(String),
+    /// It has to wait for a provider that rests until then, for this reason, and has had no try.
+    Waits(DateTime<Utc>, String),
     /// Another try would do no more, for this reason.
     GivenUp(String),
     /// The run was told to stop.

@@ -32,7 +32,12 @@ impl Provider<'_> {
         let who = self.who;
         let failed = match aside::ask("thermocline-ask", self.limit, asking).await {
             Answer::Given(Err(error)) if error.kind() != ErrorKind::ProviderRefused => error,
-            Answer::Given(answer) => return answer,
+            Answer::Given(answer) => {
+                if answer.is_ok() {
+                    self.cooldown.end();
+                }
+                return answer;
+            }
             Answer::Late => {
                 Error::provider(format!("{who} gave no answer within {} ms", self.limit.as_millis()))
             }

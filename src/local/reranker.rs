@@ -140,7 +140,9 @@ impl Classifier {
 
     /// The score, by the vectors of a pair's tokens.
     fn score(&self, rows: &[f32]) -> f32 {
-        let mut pooled = self.dense.apply(&rows[..self.size]);
+        // An empty query and an empty text may have no token at all.
+        let Some(first) = rows.get(..self.size) else { return f32::MIN };
+        let mut pooled = self.dense.apply(first);
         if self.is_tanh {
             tanh(&mut pooled);
         } else {

@@ -21,6 +21,9 @@ use crate::{
     error::{Error, ErrorKind, Result},
 };
 
+/// A short text has no more tokens than this, special ones included: fewer than any model has room for.
+const MOST_ADDED: usize = 16;
+
 #[derive(Debug)]
 pub(super) enum Tokens {
     WordPieces(WordPieces),
@@ -36,11 +39,17 @@ impl Tokens {
             None => Self::WordPieces(WordPieces::read(folder, hash)?),
             Some(kind) => Self::read_other(folder, &kind, hash)?,
         };
-        if tokens.count() > vocab_size {
+        // Special tokens are named by their ids, which stand in the vocabulary or do not.
+        let added = [tokens.text("a", MOST_ADDED)?, tokens.pair("a", "a", MOST_ADDED)?];
+        let highest = added.iter().flat_map(|input| &input.ids).max().map_or(0, |id| *id as usize + 1);
+        if tokens.count().max(highest) > vocab_size {
             return Err(Error::new(
                 ErrorKind::Unsupported,
                 "the vocabulary has more tokens than config.json says",
             ));
+        }
+        if added.iter().any(|input| input.ids.len() > MOST_ADDED) {
+            return Err(Error::new(ErrorKind::Unsupported, "tokenizer.json adds too many tokens to a text"));
         }
         Ok(tokens)
     }
@@ -50,7 +59,7 @@ impl Tokens {
         Err(Error::new(
             ErrorKind::Unsupported,
             format!(
-                "tokenizer.json has no WordPiece vocabulary but {kind}, which needs the feature multilingual"
+                "tokenizer.json has no WordPiece vocabulary but {kind}, which needs the feature multilingual; build with it"
             ),
         ))
     }
@@ -113,7 +122,7 @@ impl Tokens {
                     return Ok(Input::default());
                 }
                 cut(&mut tokens, max.saturating_sub(special(tokenizer, false)));
-                finished(tokenizer, tokens, None)
+                finished(tokenizer, tokens, None, max)
             }
         }
     }
@@ -130,7 +139,7 @@ impl Tokens {
                 let (query_len, text_len) = shares(room, query.len(), text.len());
                 cut(&mut query, query_len);
                 cut(&mut text, text_len);
-                finished(tokenizer, query, Some(text))
+                finished(tokenizer, query, Some(text), max)
             }
         }
     }
@@ -157,11 +166,13 @@ fn cut(tokens: &mut Encoding, most: usize) {
 
 /// With the special tokens.
 #[cfg(feature = "multilingual")]
-fn finished(tokenizer: &Tokenizer, first: Encoding, second: Option<Encoding>) -> Result<Input> {
+fn finished(tokenizer: &Tokenizer, first: Encoding, second: Option<Encoding>, max: usize) -> Result<Input> {
     let tokens = tokenizer.post_process(first, second, true).map_err(|_| failed())?;
     let kinds = tokens.get_type_ids();
     let second = kinds.iter().position(|&kind| kind != 0).unwrap_or(kinds.len());
-    Ok(Input { ids: tokens.get_ids().to_vec(), second })
+    let mut ids = tokens.get_ids().to_vec();
+    ids.truncate(max); // What is added may be more than the tokenizer says.
+    Ok(Input { second: second.min(ids.len()), ids })
 }
 
 #[cfg(feature = "multilingual")]

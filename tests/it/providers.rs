@@ -16,14 +16,14 @@ use std::{
 use chrono::TimeDelta;
 use thermocline::{
     Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, Error, JobInfo, JobKind, JobProgress, JobState,
-    JobsReport, Result, RunJobs, Summarizer, Summarizing, Turn, blocking::Thermocline,
+    JobsReport, NewTurn, Result, RunJobs, Summarizer, Summarizing, Turn, blocking::Thermocline,
 };
 
 use crate::{
     dump::ask,
     recall::embedders::ScriptedEmbedder,
     scripted::{Scripted, first_words},
-    support::{Cut, Fixture, long_turn, turn},
+    support::{Cut, Fixture, long_texts, long_turn, turn},
 };
 
 const SPACE: (&str, &str, u32) = ("own-model", "r1", 8);
@@ -398,4 +398,88 @@ fn a_run_with_providers_begins_no_more_jobs_than_it_is_told_keeps_to_its_kind_an
     assert!(told.iter().all(|progress| progress.jobs_ended <= progress.jobs_due), "{told:?}");
     let last = told.last().unwrap();
     assert_eq!((last.jobs_due, last.jobs_ended), (report.done, report.done));
+}
+
+#[test]
+fn a_session_that_the_summarizer_cannot_take_costs_the_others_no_try() {
+    let mut fixture = Fixture::new();
+    // As a provider's filter does.
+    let filters = Scripted::new(|_, turns| {
+        if turns[0].said.user_message.starts_with("poison") {
+            return Err(Error::provider_refused("refused by a filter"));
+        }
+        Ok(turns.iter().map(first_words).collect())
+    });
+    fixture.config.summarizer = Some(filters);
+    let memory = fixture.open();
+    let poison = memory.user("poison").unwrap().session().unwrap();
+    for n in 1..=6 {
+        poison.record(NewTurn::new(format!("poison {n}"), long_texts(n).1)).unwrap();
+    }
+    poison.end().unwrap();
+    let others = ["alex", "blake", "charlie", "drew"];
+    others.iter().for_each(|user| end_a_session(&memory, user));
+    for _ in 0..30 {
+        run(&memory);
+        fixture.clock.advance(TimeDelta::seconds(30));
+    }
+    for user in others {
+        let session = memory.user(user).unwrap().find_session("ended").unwrap().unwrap();
+        let summaries = session.summaries().unwrap();
+        assert!(!summaries.is_empty());
+        assert!(summaries.iter().all(|summary| summary.summarizer == "scripted"), "{user}: {summaries:?}");
+    }
+    assert!(poison.summaries().unwrap().iter().all(|summary| summary.summarizer == "extractive"));
+}
+
+#[test]
+fn closing_the_file_ends_a_run_that_waits_for_a_provider() {
+    let mut fixture = Fixture::new();
+    let (gated, is_asked, _let_go) = Gated::new(Hangs::Pending);
+    fixture.config.summarizer = Some(gated);
+    let memory = fixture.open();
+    end_a_session(&memory, "alex");
+    let runs = memory.clone();
+    let running = thread::spawn(move || runs.run_jobs(RunJobs::default()));
+    is_asked.recv().unwrap();
+    memory.close().unwrap();
+    assert_eq!(running.join().unwrap().unwrap().done, 0, "nobody has let the summarizer go");
+    fixture.config.summarizer = None;
+    assert_eq!(run(&fixture.open()).done, 1, "the job was given back");
+}
+
+/// Names nothing.
+#[derive(Debug)]
+struct Nameless;
+
+impl Embedder for Nameless {
+    fn space(&self) -> EmbeddingSpace {
+        panic!("on purpose")
+    }
+
+    fn embed<'a>(&'a self, _: &'a [String], _: EmbeddingPurpose) -> Embedding<'a> {
+        panic!("on purpose")
+    }
+}
+
+impl Summarizer for Nameless {
+    fn name(&self) -> &str {
+        panic!("on purpose")
+    }
+
+    fn summarize<'a>(&'a self, _: &'a [Turn]) -> Summarizing<'a> {
+        panic!("on purpose")
+    }
+}
+
+#[test]
+fn a_provider_that_panics_over_its_name_is_refused_when_the_file_is_opened() {
+    let mut fixture = Fixture::new();
+    fixture.config.embedders = vec![Arc::new(Nameless)];
+    let opened =
+        |fixture: &Fixture| Thermocline::open_with(fixture.path(), fixture.config.clone()).unwrap_err();
+    assert!(opened(&fixture).to_string().contains("an embedder panicked"));
+    fixture.config.embedders.clear();
+    fixture.config.summarizer = Some(Arc::new(Nameless));
+    assert!(opened(&fixture).to_string().contains("the summarizer panicked"));
 }

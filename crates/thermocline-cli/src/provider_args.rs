@@ -73,11 +73,11 @@ pub(crate) struct EmbedderArgs {
     pub(crate) embed_dir: Option<PathBuf>,
 
     /// What stands before each query, "query: " for E5 say [default: what the folder says, or nothing].
-    #[arg(long, value_name = "TEXT", env = "THERMOCLINE_EMBED_QUERY_PREFIX")]
+    #[arg(long, value_name = "TEXT", env = "THERMOCLINE_EMBED_QUERY_PREFIX", allow_hyphen_values = true)]
     pub(crate) embed_query_prefix: Option<String>,
 
     /// What stands before each text that is to be found, "passage: " for E5 say [default: what the folder says, or
     /// nothing]. With another one all vectors are made anew.
-    #[arg(long, value_name = "TEXT", env = "THERMOCLINE_EMBED_DOCUMENT_PREFIX")]
+    #[arg(long, value_name = "TEXT", env = "THERMOCLINE_EMBED_DOCUMENT_PREFIX", allow_hyphen_values = true)]
     pub(crate) embed_document_prefix: Option<String>,
 }

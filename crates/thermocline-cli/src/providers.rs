@@ -16,6 +16,12 @@ impl EmbedderArgs {
         let mut config = find::verb_config();
         config.embedders.extend(self.local()?);
         config.embedders.extend(self.remote()?);
+        let has_prefix = self.embed_query_prefix.is_some() || self.embed_document_prefix.is_some();
+        if has_prefix && config.embedders.is_empty() {
+            return Err(Failure::refused(
+                "a prefix is for the texts of an embedder; add --embed-dir, or --embed-url and --embed-model",
+            ));
+        }
         Ok(config)
     }
 

@@ -1,0 +1,40 @@
+//! A summarizer whose name is known: asked once, when the file is opened.
+
+use std::{
+    panic::{self, AssertUnwindSafe},
+    sync::Arc,
+};
+
+use crate::{
+    compress::{Summarizer, Summarizing},
+    error::{Error, Result},
+    model::turn::Turn,
+};
+
+/// Has the name that its summarizer had at first, cut to what the trait promises.
+#[derive(Debug)]
+pub(crate) struct Known {
+    name: String,
+    summarizer: Arc<dyn Summarizer>,
+}
+
+impl Known {
+    /// Asks for the name; a panic is an error.
+    pub(crate) fn of(summarizer: Arc<dyn Summarizer>) -> Result<Arc<dyn Summarizer>> {
+        const MAX_NAME_BYTES: usize = 100;
+        let mut name = panic::catch_unwind(AssertUnwindSafe(|| summarizer.name().to_owned()))
+            .map_err(|_| Error::provider_refused("the summarizer panicked when it was asked for its name"))?;
+        name.truncate(name.floor_char_boundary(MAX_NAME_BYTES));
+        Ok(Arc::new(Self { name, summarizer }))
+    }
+}
+
+impl Summarizer for Known {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn summarize<'a>(&'a self, turns: &'a [Turn]) -> Summarizing<'a> {
+        self.summarizer.summarize(turns)
+    }
+}

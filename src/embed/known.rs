@@ -1,0 +1,37 @@
+//! An embedder whose space is known: asked once, when the file is opened.
+
+use std::{
+    panic::{self, AssertUnwindSafe},
+    sync::Arc,
+};
+
+use crate::{
+    embed::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace},
+    error::{Error, Result},
+};
+
+/// Gives the space that its embedder named at first, whatever that would say now.
+#[derive(Debug)]
+pub(crate) struct Known {
+    space: EmbeddingSpace,
+    embedder: Arc<dyn Embedder>,
+}
+
+impl Known {
+    /// Asks for the space; a panic is an error.
+    pub(crate) fn of(embedder: Arc<dyn Embedder>) -> Result<Arc<dyn Embedder>> {
+        let space = panic::catch_unwind(AssertUnwindSafe(|| embedder.space()))
+            .map_err(|_| Error::provider_refused("an embedder panicked when it was asked for its space"))?;
+        Ok(Arc::new(Self { space, embedder }))
+    }
+}
+
+impl Embedder for Known {
+    fn space(&self) -> EmbeddingSpace {
+        self.space.clone()
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a> {
+        self.embedder.embed(texts, purpose)
+    }
+}
