@@ -102,7 +102,15 @@ impl Writer {
                 self.name(text);
             } else {
                 let word = self.vocabulary.drawn(length, self.rng.unit());
+                // Long turns have headings and lists, so many words stand in them capitalised, or between marks.
+                let marks = if length == Length::Long { self.rng.below(24) } else { 24 };
+                let start = text.len() + usize::from(marks == 0) * 2;
+                text.push_str(if marks == 0 { "**" } else { "" });
                 text.push_str(word);
+                if marks < 4 {
+                    text[start..=start].make_ascii_uppercase();
+                }
+                text.push_str(if marks == 0 { "**" } else { "" });
             }
         }
         text[start..=start].make_ascii_uppercase();
