@@ -21,7 +21,7 @@ use thermocline::{Config, Durability, RunJobs, Session, Thermocline};
 use super::{Length, folder, is_test, runtime, scratch, table::thousands, text::Writer};
 
 /// Raised whenever a file would come out otherwise, so that no old one is used.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// A file is made for one schema: that of an unreleased version may still change.
 const SCHEMA: [&str; 3] = [
@@ -81,6 +81,19 @@ impl Corpus {
     /// A file with one session of so many turns.
     pub fn one_session(turns: usize, length: Length) -> Self {
         Self::made(Part::one_session(turns), 1, length)
+    }
+
+    /// A file with (at least) so many users, each with 250 turns.
+    pub fn of_users(users: usize, length: Length) -> Self {
+        let part = if is_test() { Part::of_test() } else { Part { sessions_of_user: 5, ..Part::of_bench() } };
+        Self::made(part, users.div_ceil(part.users), length)
+    }
+
+    /// The last session of each user.
+    pub fn last_sessions(&self) -> impl Iterator<Item = usize> + use<> {
+        let (part, copies) = (self.part, self.turns / self.part.turns());
+        let last = part.users * (part.sessions_of_user - 1);
+        (0..copies).flat_map(move |copy| (0..part.users).map(move |n| copy * part.sessions() + last + n))
     }
 
     /// How many sessions there are.

@@ -21,6 +21,8 @@ pub mod table;
 pub mod text;
 pub mod transcripts;
 pub mod user;
+pub mod vocabulary;
+pub mod words;
 
 use std::{
     env,

@@ -26,6 +26,8 @@ pub enum Target {
 pub struct Report {
     name: &'static str,
     text: String,
+    /// Sentences for below the table that is being made.
+    kept: Vec<String>,
     /// The machine's load when the benchmark began, where it can be asked: beside another build no row means much.
     load: Option<String>,
 }
@@ -44,7 +46,7 @@ const COLUMNS: [&str; 8] = [
 impl Report {
     /// The report that is kept as `<name>.md`.
     pub fn new(name: &'static str) -> Self {
-        Self { name, text: String::new(), load: fs::read_to_string("/proc/loadavg").ok() }
+        Self { name, text: String::new(), kept: Vec::new(), load: fs::read_to_string("/proc/loadavg").ok() }
     }
 
     /// The table of most benchmarks.
@@ -56,6 +58,7 @@ impl Report {
 
     /// Starts a table.
     pub fn head(&mut self, columns: &[&str]) {
+        self.print_notes();
         let separator = if self.text.is_empty() { "" } else { "\n" };
         self.print(&format!("{separator}| {} |\n|{}\n", columns.join(" | "), "---|".repeat(columns.len())));
     }
@@ -89,6 +92,17 @@ impl Report {
         self.print(&format!("\n{sentence}\n"));
     }
 
+    /// A sentence for below the table, when it has all its rows.
+    pub fn keep_note(&mut self, sentence: String) {
+        self.kept.push(sentence);
+    }
+
+    fn print_notes(&mut self) {
+        for sentence in std::mem::take(&mut self.kept) {
+            self.note(&sentence);
+        }
+    }
+
     #[allow(clippy::print_stdout, reason = "a benchmark's report")]
     fn print(&mut self, text: &str) {
         // A test's figures mean nothing: they are neither shown nor kept.
@@ -100,6 +114,7 @@ impl Report {
 
     /// Keeps the report.
     pub fn save(mut self) {
+        self.print_notes();
         if let Some(load) = self.load.as_deref().and_then(|load| load.split(' ').next()) {
             let sentence = format!("The machine's load was {load} when this began.");
             self.note(&sentence);
@@ -110,7 +125,7 @@ impl Report {
     }
 }
 
-fn verdict(measured: &Measured, target: Target) -> &'static str {
+pub fn verdict(measured: &Measured, target: Target) -> &'static str {
     let (median, p95) = match target {
         Target::Under(most) => (measured.ours.median() < most, measured.ours.percentile(95) < most),
         Target::Ratio(most) => {

@@ -1,7 +1,10 @@
 //! Real talks, where there are some: `THERMOCLINE_BENCH_TRANSCRIPTS` names a folder of `*.turns.jsonl` files, as
 //! `thermocline replay` reads them.
 
-use std::{env, fs, path::PathBuf};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 use serde_json::Value;
 use thermocline::NewTurn;
@@ -11,16 +14,23 @@ pub type Talk = Vec<Vec<NewTurn>>;
 
 /// Every transcript by its name; none if the variable is not set, or this is only a test.
 pub fn talks() -> Vec<(String, Talk)> {
+    by_name(talk)
+}
+
+/// The same, but only what was said: both sides of each turn.
+pub fn said() -> Vec<(String, Vec<(String, String)>)> {
+    by_name(|path| lines(path).iter().map(|line| (text(line, "user"), text(line, "assistant"))).collect())
+}
+
+fn by_name<T>(read: impl Fn(&Path) -> T) -> Vec<(String, T)> {
     let Some(folder) = env::var_os("THERMOCLINE_BENCH_TRANSCRIPTS").filter(|_| !super::is_test()) else {
         return Vec::new();
     };
     let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.to_str().is_some_and(|path| path.ends_with(".turns.jsonl")));
     paths.sort();
-    paths
-        .iter()
-        .map(|path| (path.file_name().unwrap().to_str().unwrap().replace(".turns.jsonl", ""), talk(path)))
-        .collect()
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().replace(".turns.jsonl", "");
+    paths.iter().map(|path| (name(path), read(path))).collect()
 }
 
 /// The first turns of each transcript, whatever session they are of.
@@ -34,11 +44,18 @@ pub fn bytes(turns: &[NewTurn]) -> usize {
     turns.iter().map(NewTurn::text_bytes).sum()
 }
 
-fn talk(path: &PathBuf) -> Talk {
+fn lines(path: &Path) -> Vec<Value> {
+    fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn text(line: &Value, key: &str) -> String {
+    line[key].as_str().unwrap_or_default().to_owned()
+}
+
+fn talk(path: &Path) -> Talk {
     let mut talk: Vec<(String, Vec<NewTurn>)> = Vec::new();
-    for line in fs::read_to_string(path).unwrap().lines() {
-        let line: Value = serde_json::from_str(line).unwrap();
-        let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+    for line in lines(path) {
+        let text = |key: &str| text(&line, key);
         let mut turn = NewTurn::new(text("user"), text("assistant")).said_at(text("at").parse().unwrap());
         if let Some(name) = line["user_name"].as_str() {
             turn = turn.user_name(name);

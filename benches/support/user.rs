@@ -130,7 +130,8 @@ fn make(path: &Path, turns: usize, length: Length, strangers: usize) {
                 session.end_at(said_at(n - 1)).await.unwrap();
                 session = user.session_named(&session_key(n)).await.unwrap();
             }
-            session.record(writer.turn(length).said_at(said_at(n))).await.unwrap();
+            let turn = writer.turn(length).caller_id(format!("turn-{n}")).said_at(said_at(n));
+            session.record(turn).await.unwrap();
         }
         let recorded = start.elapsed();
         let report = memory.run_jobs(RunJobs::default()).await.unwrap();
