@@ -418,7 +418,9 @@ fn a_session_that_the_summarizer_cannot_take_costs_the_others_no_try() {
     }
     poison.end().unwrap();
     let others = ["alex", "blake", "charlie", "drew"];
-    others.iter().for_each(|user| end_a_session(&memory, user));
+    for user in others {
+        end_a_session(&memory, user);
+    }
     for _ in 0..30 {
         run(&memory);
         fixture.clock.advance(TimeDelta::seconds(30));
