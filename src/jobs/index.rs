@@ -34,11 +34,13 @@ pub(super) async fn index(job: &Job<'_, '_>) -> SliceResult<Ended> {
             return Ok(Ended::Stopped);
         }
         let units = batch.units();
-        // An error: something was erased meanwhile, or the job is lost; which one, the next try finds out.
-        if !flush(job, batch).await? {
-            return Ok(Ended::Stopped);
+        match flush(job, batch).await {
+            Ok(true) => job.run.advance(units),
+            Ok(false) => return Ok(Ended::Stopped),
+            // A session of the user's was compressed or erased meanwhile: it is read again.
+            Err(SliceError::Changed) => {}
+            Err(error) => return Err(error),
         }
-        job.run.advance(units);
     }
     // A job that asks the caller's embedders would make them too, and may have to wait for those.
     if !store.config().embedders.is_empty()
