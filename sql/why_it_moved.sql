@@ -6,8 +6,7 @@
 --   from_tier, to_tier   where the turns were, and where they went
 --   reason               turn_limit: the hot tier had too many turns; token_budget: it had too many tokens;
 --                        session_end: the session ended, by call or by silence; compression: the ended session was
---                        compressed; restoration: that was undone; recall: a recalled turn was of use in a
---                        session; recall_end: that session ended
+--                        compressed; restoration: that was undone
 --   moves, sessions      how many moves, in how many sessions
 --   first, last          the first and the last of them by the system clock, UTC
 .mode box

@@ -37,6 +37,17 @@ pub(crate) fn sketch(said: &Said, tokenizer: Tokenizer) -> Sketch {
     }
 }
 
+/// Whether it says something: more than greetings, thanks and the like.
+pub(crate) fn tells(said: &Said) -> bool {
+    const ENOUGH: usize = 2;
+    let tells = |text: &str| {
+        sentences(text)
+            .iter()
+            .any(|sentence| topic_words(without_fillers(&quotable(sentence.text))) >= ENOUGH)
+    };
+    tells(&said.user_message) || tells(&said.ai_response)
+}
+
 /// A longer title is cut, in words.
 const MOST_WORDS: usize = 25;
 /// No title is longer, in bytes: so many words of no language are.

@@ -120,6 +120,7 @@ impl Thermocline {
 
     /// How much is in the file: counts only, of all users together.
     pub async fn stats(&self) -> Result<Stats> {
+        self.store.flush().await?; // What was of use is counted.
         let store = Arc::clone(&self.store);
         off_thread(move || store.stats()).await
     }

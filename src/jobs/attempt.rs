@@ -7,7 +7,7 @@ use crate::{
     jobs::{
         compress, derive, embed, erase, index,
         job::{Ended, Job, Run, now},
-        mend,
+        mend, prune,
     },
     model::{
         instant,
@@ -70,6 +70,7 @@ async fn work(run: &Run<'_>, lease: &Arc<Lease>) -> SliceResult<Ended> {
         JobKind::Index => index::index(job).await,
         JobKind::Embed => embed::embed(job).await,
         JobKind::Mend => mend::mend(job).await,
+        JobKind::Prune => prune::prune(job).await,
         JobKind::Derive => derive::derive(job).await,
         JobKind::Scrub => unreachable!("it is no user's"),
     }

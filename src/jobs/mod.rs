@@ -10,6 +10,7 @@ mod job;
 mod lanes;
 mod mend;
 mod provider;
+mod prune;
 mod silence;
 mod worker;
 
@@ -26,6 +27,7 @@ use crate::{
 /// Ends what silence has ended, then runs jobs until none is due.
 pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<bool>) -> Result<JobsReport> {
     let run = Run::with(store, stop, options);
+    store.flush().await?; // What was of use is counted before anything is moved.
     if !store.config().embedders.is_empty() || store.snapshot()?.has_stale_rules()? {
         // What opening the file has queued for a model, or for rules, that are new to it.
         store.write_background(|_| Ok(())).await?;

@@ -28,6 +28,8 @@ word_enum! {
         Mend = "mend",
         /// Derives anew what older rules derived of a user's turns: words, why turns are kept verbatim, anchors.
         Derive = "derive",
+        /// Takes out rows of a user's that older versions kept for ever, and this one does not keep.
+        Prune = "prune",
     }
     pub(crate) fn from_word;
 }
@@ -39,7 +41,7 @@ impl JobKind {
             Self::Erase | Self::Scrub => 1,
             Self::Compress => 0,
             Self::Index | Self::Embed | Self::Mend => -1,
-            Self::Derive => -2,
+            Self::Derive | Self::Prune => -2,
         }
     }
 
@@ -48,7 +50,13 @@ impl JobKind {
     pub(crate) fn may_be_given_up(self) -> bool {
         match self {
             Self::Compress => true,
-            Self::Erase | Self::Scrub | Self::Index | Self::Embed | Self::Mend | Self::Derive => false,
+            Self::Erase
+            | Self::Scrub
+            | Self::Index
+            | Self::Embed
+            | Self::Mend
+            | Self::Derive
+            | Self::Prune => false,
         }
     }
 }

@@ -13,9 +13,12 @@ use crate::model::{
     word_enum::word_enum,
 };
 
+/// Cold turns that a session has at hand for its answers used them, at most: the newest of use.
+pub(crate) const MOST_PROMOTED: usize = 8;
+
 word_enum! {
     /// What something in a context is.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     pub enum ItemKind {
         /// A turn, or a part of it, or its summary in its place.
         Turn = "turn",
@@ -29,7 +32,7 @@ word_enum! {
 
 word_enum! {
     /// How much of something is in the context.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     pub enum PackedAs {
         /// All of it.
         Whole = "whole",
@@ -45,7 +48,7 @@ word_enum! {
 
 word_enum! {
     /// What became of something that was considered.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     pub enum ItemOutcome {
         /// A recall by itself found it.
         Recalled = "recalled",

@@ -36,10 +36,6 @@ word_enum! {
         Compression = "compression",
         /// The session was restored: its compression was undone.
         Restoration = "restoration",
-        /// A recalled turn was of use: it is warm in the session that used it, until that ends.
-        Recall = "recall",
-        /// The session that had used it ended.
-        RecallEnd = "recall_end",
     }
     pub(crate) fn from_word;
 }

@@ -28,7 +28,7 @@ use crate::{
     },
     store::{
         Store,
-        acts::receipts::NewReceipt,
+        behind::NewReceipt,
         scope::Scope,
         snapshot::{Originals, Snapshot},
     },
@@ -209,7 +209,7 @@ pub(crate) fn recall(
     };
     let items = best().cloned().collect();
     let recall = Recall { items, missing: searched.missing, receipt: receipt.id };
-    Ok((recall, NewReceipt { receipt, epoch: searched.epoch }))
+    Ok((recall, NewReceipt { receipt, at_hand: Vec::new(), epoch: searched.epoch }))
 }
 
 /// A unit that was found.

@@ -3,12 +3,15 @@
 use std::collections::HashSet;
 
 use crate::{
+    compress::sketch,
     config::Config,
     embed::pieces::pieces,
     model::{
         ids::SessionId,
+        place::Seq,
         profile::Parts,
-        receipt::{ItemOutcome, ReceiptItem},
+        receipt::{ItemOutcome, MOST_PROMOTED, ReceiptItem},
+        tier::MemoryTier,
         turn::Turn,
     },
     recall::{
@@ -146,6 +149,22 @@ fn focus(hit: &Hit) -> Option<Focus> {
     let turn = hit.recalled.turn()?;
     let piece = pieces(&turn.said).into_iter().find(|piece| piece.number == number)?;
     Some(Focus { side: piece.side, bytes: piece.range })
+}
+
+/// What is to be at hand in this session once the context was of use: cold turns of others that it shows, the best first,
+/// for what they say and not for what stands around them.
+pub(crate) fn at_hand(packed: &Packed<'_>, recalled: &Searched, session: Option<SessionId>) -> Vec<Seq> {
+    let shown = recalled.units.iter().zip(&packed.outcomes[RECALLED]);
+    let told = shown.filter_map(|(hit, outcome)| {
+        let turn = hit.recalled.turn()?;
+        let is_wanted = matches!(outcome, Outcome::Packed(_))
+            && hit.has_evidence
+            && turn.memory_tier == MemoryTier::Cold
+            && Some(turn.session_id) != session
+            && sketch::tells(&turn.said);
+        is_wanted.then(|| Seq::of(turn.seq).ok()).flatten()
+    });
+    told.take(MOST_PROMOTED).collect()
 }
 
 /// Everything that was considered, in the order of the ranks: what was recalled first, then what the session has.

@@ -25,9 +25,7 @@ use crate::{
         search,
         user_indexes::UserIndexes,
     },
-    store::{
-        Store, acts::receipts::NewReceipt, rows::sessions::SessionRow, scope::Scope, snapshot::Snapshot,
-    },
+    store::{Store, behind::NewReceipt, rows::sessions::SessionRow, scope::Scope, snapshot::Snapshot},
     text::render,
     tier::{
         hot::{HotLimits, HotTier},
@@ -221,6 +219,7 @@ pub(crate) fn build(
         items: candidates::receipt_items(&requests, &packed, &recalled),
         ..recalled.receipt(message, session, &missing)
     };
+    let at_hand = candidates::at_hand(&packed, &recalled, session);
     let items = packed.pieces.iter().map(|piece| ContextItem::of(piece, &recalled)).collect();
     let context = Context {
         text: packed.text,
@@ -231,7 +230,7 @@ pub(crate) fn build(
         missing,
         receipt: receipt.id,
     };
-    Ok((context, NewReceipt { receipt, epoch: recalled.epoch }))
+    Ok((context, NewReceipt { receipt, at_hand, epoch: recalled.epoch }))
 }
 
 /// Turns that are warm in the session since they were of use in it, and that nobody else asks for.
@@ -243,8 +242,6 @@ fn promoted(
     recalled: &Searched,
     missing: &mut Vec<String>,
 ) -> Vec<Turn> {
-    /// They are the last to be served; more would find no room.
-    const MOST: u32 = 16;
     let is_below_floor = candidates::below_floor(recalled);
     let is_asked_for = |seq: Seq| {
         recalled.units.iter().any(|hit| hit.recalled.seq() == Some(seq.into()) && !is_below_floor(hit))
@@ -252,7 +249,7 @@ fn promoted(
     let mut damaged = Vec::new();
     let mut read = || {
         let (mut turns, mut originals) = (Vec::new(), snapshot.originals(scope));
-        for seq in snapshot.promoted(scope, session, MOST)? {
+        for seq in snapshot.promoted(scope, session)? {
             if !shown.contains(&seq.into())
                 && !is_asked_for(seq)
                 && let Some(unit) = snapshot.unit(scope, seq)?

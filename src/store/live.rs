@@ -76,6 +76,15 @@ impl Live {
         self.lock().put(session, Entry { hot, version, seen_at });
     }
 
+    /// Nothing that is in memory has changed between these moments.
+    pub(crate) fn renew(&self, before: Mark, now: Mark) {
+        for (_, entry) in &mut self.lock().entries {
+            if entry.seen_at == Some(before) {
+                entry.seen_at = Some(now);
+            }
+        }
+    }
+
     pub(crate) fn forget(&self, session: SessionId) {
         self.lock().pop(session);
     }
@@ -183,6 +192,18 @@ mod tests {
         check(&live, &[a, b, c], &[false, true, true]);
         live.forget_all();
         check(&live, &[b, c], &[false, false]);
+    }
+
+    #[test]
+    fn an_entry_is_believed_at_a_moment_up_to_which_nothing_has_changed() {
+        let live = live(100, 100);
+        let [a, b] = put(&live, [1, 1]);
+        live.put(b, hot(1), VERSION, None);
+        live.renew(Mark::sample(1), Mark::sample(2));
+        assert!(matches!(live.look(a, Mark::sample(2)), Look::Fresh(_)));
+        assert!(matches!(live.look(b, Mark::sample(2)), Look::Unsure { .. }), "it was not seen before");
+        live.renew(Mark::sample(1), Mark::sample(3));
+        assert!(matches!(live.look(a, Mark::sample(3)), Look::Unsure { .. }), "something changed between");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The only code that speaks to SQLite: opening, migrations, the writer, the readers, and the statements.
 
 pub(crate) mod acts;
+pub(crate) mod behind;
 pub(crate) mod checks;
 pub(crate) mod columns;
 pub(crate) mod file;
@@ -32,7 +33,7 @@ use crate::{
     error::Result,
     model::{ids::SessionId, job::JobKinds},
     store::{
-        acts::receipts::NewReceipt,
+        behind::{Behind, NewReceipt},
         checks::{doctor, stats},
         file::{
             backup,
@@ -63,7 +64,7 @@ pub(crate) struct Store {
     config: Arc<Config>,
     cooldowns: Cooldowns,
     readers: Readers,
-    watch: Watch,
+    watch: Arc<Watch>,
     live: Arc<Live>,
     /// Changes when a job is queued.
     work: watch::Sender<()>,
@@ -82,12 +83,12 @@ impl Store {
         config.tokenizer.preload();
         let config = Arc::new(config);
         let live = Arc::new(Live::new(&config));
-        let watch = Watch::new(Arc::clone(&file), Arc::clone(&config.clock))?;
+        let watch = Arc::new(Watch::new(Arc::clone(&file), Arc::clone(&config.clock))?);
         let readers = Readers::new(Arc::clone(&file), &config)?;
         let cooldowns = Cooldowns::of(config.embedders.len());
         let work = watch::Sender::new(());
-        let writer =
-            Writer::start(Arc::clone(&file), conn, Arc::clone(&config), Arc::clone(&live), work.clone())?;
+        let shared = (Arc::clone(&live), Arc::downgrade(&watch));
+        let writer = Writer::start(Arc::clone(&file), conn, Arc::clone(&config), shared, work.clone())?;
         Ok(Self {
             file,
             config,
@@ -156,6 +157,11 @@ impl Store {
         self.told(self.writer.write_sized(bytes, work).await)
     }
 
+    /// Returns once what was posted behind so far is in the file: receipts, and what was of use.
+    pub(crate) async fn flush(&self) -> Result<()> {
+        self.told(self.writer.flush().await)
+    }
+
     /// The same for what nobody waits for.
     pub(crate) async fn write_background<T: Send + 'static>(
         &self,
@@ -193,7 +199,7 @@ impl Store {
     /// Writes a receipt behind the answer, if receipts are kept: nobody waits for it.
     pub(crate) fn keep_receipt(&self, scope: Scope, receipt: NewReceipt) {
         if self.config.receipts > 0 {
-            self.try_post(move |tx| tx.keep_receipt(&scope, &receipt));
+            self.writer.post_behind(Behind::Receipt(scope, Box::new(receipt)));
         }
     }
 

@@ -278,8 +278,8 @@ impl<'s> Snapshot<'s> {
     }
 
     /// The units that are warm in a session for they were of use in it, the newest of use first.
-    pub(crate) fn promoted(&self, scope: &Scope, session: &SessionRow, limit: u32) -> Result<Vec<Seq>> {
-        self.ask(|sql| receipts::promoted(sql, scope, session.session_no, limit))
+    pub(crate) fn promoted(&self, scope: &Scope, session: &SessionRow) -> Result<Vec<Seq>> {
+        self.ask(|sql| receipts::promoted(sql, scope, session.session_no))
     }
 
     // Units, and the index of them.

@@ -10,6 +10,7 @@ use crate::{
     model::{ids::SessionId, instant},
     store::{
         acts::reload,
+        behind::Behind,
         live::Live,
         rows::{
             sessions::{SessionRow, Version},
@@ -32,6 +33,8 @@ pub(crate) struct WriteTx<'a> {
     pub(crate) staged: &'a mut Staged,
     /// A job was queued: whoever runs them is told once this is committed.
     pub(crate) has_work: bool,
+    /// What follows from this and may wait: it is written behind the acknowledgement.
+    pub(crate) behind: Vec<Behind>,
 }
 
 impl WriteTx<'_> {

@@ -51,7 +51,6 @@ const SUMMARIES_READ: &str = "every summary can be read";
 const FAR: &str = "nobody is indexed or embedded farther than turns are recorded";
 const OF_USE: &str = "what waits to be embedded again, and what was of use, is a turn of its user";
 const PROMOTED: &str = "what is warm for its use is so in an open session of its user";
-const RECEIPTS: &str = "a receipt and its items belong to the same user";
 const INDEXED_WORDS: &str = "the index has the words of every turn that is indexed, and no others";
 const INDEXED_FACTS: &str = "the index knows where, when and how long every indexed turn is";
 const VECTORS: &str = "every vector belongs to a turn of its user";
@@ -182,8 +181,6 @@ const BREAKS: &[(&str, &[&str])] = &[
         "INSERT INTO promotions SELECT 2, session_no, 1, '', x'' FROM conversation_sessions WHERE caller_id = 'one'",
         &[PROMOTED],
     ),
-    ("UPDATE recall_receipt_items SET user_no = 2", &[RECEIPTS]),
-    ("UPDATE recall_receipts SET user_no = 2", &[RECEIPTS]),
     ("DELETE FROM postings WHERE word = (SELECT max(word) FROM postings)", &[INDEXED_WORDS]),
     (
         "UPDATE postings SET data = zeroblob(1) WHERE word = (SELECT max(word) FROM postings)",

@@ -292,13 +292,29 @@ fn sessions_that_ended_before_there_were_jobs_are_queued_when_the_file_is_upgrad
         ))
         .unwrap();
     }
+    // Promotions stood among the moves then.
+    conn.execute_batch(
+        "INSERT INTO memory_tier_transitions
+           (user_no, session_no, turn_number, move_number, from_tier, to_tier, reason, moved_at)
+         SELECT user_no, session_no, turn_number, 7, 'cold', 'warm', 'recall', moved_at FROM memory_tier_transitions",
+    )
+    .unwrap();
     let id: i32 = ask(&fixture.path(), "SELECT application_id FROM pragma_application_id");
     conn.execute_batch(&format!("DETACH new; PRAGMA application_id = {id}")).unwrap();
     drop(conn);
 
     let memory = Thermocline::open_with(&path, fixture.config.clone()).unwrap();
-    let job = the_job(&memory);
-    assert_eq!((job.kind, job.session_id, job.total_count), (JobKind::Compress, Some(old.id()), 10));
+    let promotions = "SELECT count(*) FROM memory_tier_transitions WHERE reason = 'recall'";
+    assert!(ask::<u32>(&path, promotions) > 0);
+    let moves = memory.user("alex").unwrap().session_by_id(old.id()).unwrap().transitions().unwrap();
+    assert!(moves.iter().all(|moved| moved.move_number < 7), "they are shown no longer");
+    assert_eq!(memory.run_jobs(RunJobs::default().only(JobKind::Prune)).unwrap().done, 1);
+    assert_eq!(ask::<u32>(&path, promotions), 0);
+    let jobs = memory.jobs().unwrap();
+    let [job] = &jobs.iter().filter(|job| job.kind == JobKind::Compress).collect::<Vec<_>>()[..] else {
+        panic!("{jobs:?}")
+    };
+    assert_eq!((job.session_id, job.total_count), (Some(old.id()), 10));
     assert!(memory.doctor().unwrap().is_healthy(), "and all rows have been given their checksums");
     assert_eq!(memory.run_jobs(RunJobs::default().only(JobKind::Compress)).unwrap().turns, 10);
     let diagnosis = memory.doctor().unwrap();

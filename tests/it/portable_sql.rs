@@ -383,7 +383,7 @@ fn every_statement_can_be_prepared() {
 #[test]
 fn every_statement_about_a_users_rows_names_the_user() {
     // Jobs belong to the file: whoever runs them is no user.
-    const TABLES: [&str; 19] = [
+    const TABLES: [&str; 18] = [
         "conversation_sessions",
         "conversation_turns",
         "recall_units",
@@ -399,7 +399,6 @@ fn every_statement_about_a_users_rows_names_the_user() {
         "vector_blocks",
         "vector_gaps",
         "recall_receipts",
-        "recall_receipt_items",
         "unit_uses",
         "use_counts",
         "promotions",

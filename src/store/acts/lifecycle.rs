@@ -12,8 +12,8 @@ use crate::{
         tier::{MemoryTier, MoveReason},
     },
     store::{
-        acts::receipts,
         rows::{
+            receipts,
             sessions::{self, SessionRow},
             turns, users,
         },
@@ -141,7 +141,7 @@ impl WriteTx<'_> {
         for turn_number in turns::hot_numbers(self.sql, scope, session.info.id)? {
             turns::leave_hot(self.sql, scope, session_no.turn(turn_number), MoveReason::SessionEnd, now)?;
         }
-        receipts::end_promotions(self, scope, session_no)?;
+        receipts::remove_promotions(self.sql, scope, session_no)?;
         sessions::set_ended(self.sql, scope, session_no, reason, ended_at)?;
         if session.info.turn_count > 0 {
             self.enqueue(scope, JobKind::Compress, Some(session.info.id), session.info.turn_count)?;

@@ -8,6 +8,7 @@ pub(crate) mod index;
 pub(crate) mod jobs;
 pub(crate) mod lifecycle;
 pub(crate) mod mend;
+pub(crate) mod prune;
 pub(crate) mod receipts;
 pub(crate) mod record;
 pub(crate) mod reload;

@@ -1,96 +1,126 @@
-//! Receipts: keeping them, counting what was of use, and what is warm in a session for it was of use there.
+//! Receipts: keeping them, counting what was of use, and what is at hand in a session for it was of use there. All of it
+//! behind the acknowledgement, many at once: a crash may lose some, and counts none twice.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::{
     error::Result,
     model::{
-        ids::ReceiptId,
-        place::SessionNo,
-        receipt::Receipt,
-        tier::{MemoryTier, MoveReason},
+        ids::{ReceiptId, SessionId},
+        place::{Seq, UserNo},
     },
     store::{
+        behind::{Behind, NewReceipt},
         rows::{
             jobs,
-            receipts::{self, Shown, Used},
-            sessions::SessionRow,
-            turns,
+            receipts::{self, Used},
+            sessions,
         },
         scope::Scope,
         write_tx::WriteTx,
     },
 };
 
-/// A receipt to be kept, and the user's epoch at the recall.
-#[derive(Debug)]
-pub(crate) struct NewReceipt {
-    pub(crate) receipt: Receipt,
-    pub(crate) epoch: i64,
+/// How often things were of use to one user.
+struct Tally {
+    scope: Scope,
+    /// By units.
+    units: BTreeMap<i64, u32>,
+    /// By an aspect and a name under it: `tier` and `cold`.
+    names: BTreeMap<(&'static str, String), u32>,
 }
 
 impl WriteTx<'_> {
-    /// Writes a receipt, and lets the oldest of the user go. Nothing if the user is gone or being erased, or if anything
-    /// of it was erased since: that must not come back in a receipt, and a query may repeat it.
-    pub(crate) fn keep_receipt(&mut self, scope: &Scope, new: &NewReceipt) -> Result<()> {
-        let NewReceipt { receipt, epoch } = new;
+    /// Writes all of it.
+    pub(crate) fn write_behind(&mut self, entries: &[Behind]) -> Result<()> {
+        let (mut tallies, mut kept) = (BTreeMap::new(), BTreeMap::new());
+        for entry in entries {
+            match entry {
+                Behind::Receipt(scope, new) => {
+                    if self.keep_receipt(scope, new)? {
+                        kept.insert(scope.user_no, *scope);
+                    }
+                }
+                Behind::Use(scope, session, id) => self.use_receipt(&mut tallies, scope, *session, *id)?,
+            }
+        }
+        for scope in kept.values() {
+            receipts::prune(self.sql, scope, self.config.receipts)?;
+        }
+        tallies.values().try_for_each(|tally| self.count(tally))
+    }
+
+    /// Writes a receipt. Nothing if the user is gone or being erased, or if anything of it was erased since: that must not
+    /// come back in a receipt, and a query may repeat it.
+    fn keep_receipt(&mut self, scope: &Scope, new: &NewReceipt) -> Result<bool> {
+        let NewReceipt { receipt, at_hand, epoch } = new;
         let user = self.sql.lock_user(scope.user_no)?;
         let is_as_it_was = user.is_some_and(|row| row.user_id == scope.user_id && row.epoch == *epoch);
         if !is_as_it_was || jobs::is_erasing(self.sql, scope, None)? {
+            return Ok(false);
+        }
+        receipts::insert(self.sql, scope, receipt, at_hand)?;
+        Ok(true)
+    }
+
+    /// What the receipt's context showed was of use: counted once. A receipt that is gone counts nothing.
+    fn use_receipt(
+        &mut self,
+        tallies: &mut BTreeMap<UserNo, Tally>,
+        scope: &Scope,
+        session: SessionId,
+        id: ReceiptId,
+    ) -> Result<()> {
+        if self.sql.lock_user(scope.user_no)?.is_none_or(|row| row.user_id != scope.user_id) {
             return Ok(());
         }
-        receipts::insert(self.sql, scope, receipt)?;
-        receipts::prune(self.sql, scope, self.config.receipts)
-    }
-}
-
-/// A turn says what it answers: what the receipt's context showed was of use. Counts it once; cold turns become warm in
-/// the session until that ends. A receipt that is gone counts nothing.
-pub(crate) fn count_use(tx: &WriteTx<'_>, scope: &Scope, session: &SessionRow, id: ReceiptId) -> Result<()> {
-    let now = tx.now();
-    let Some(Used { receipt_no, profile }) = receipts::set_used(tx.sql, scope, id, now)? else {
-        return Ok(());
-    };
-    let shown = receipts::shown(tx.sql, scope, receipt_no)?;
-    let mut counts: BTreeMap<(&str, &str), u32> = BTreeMap::from([(("profile", profile.as_str()), 1)]);
-    for shown in &shown {
-        let tier = shown.memory_tier.map(|tier| ("tier", tier.as_str()));
-        let rule = shown.rule.map(|rule| ("rule", rule.as_str()));
-        for counted in [Some(("packed_as", shown.packed_as.as_str())), tier, rule].into_iter().flatten() {
-            *counts.entry(counted).or_default() += 1;
+        let now = self.now();
+        let Some(Used { profile, shown, at_hand }) = receipts::set_used(self.sql, scope, id, now)? else {
+            return Ok(());
+        };
+        let empty = || Tally { scope: *scope, units: BTreeMap::new(), names: BTreeMap::new() };
+        let tally = tallies.entry(scope.user_no).or_insert_with(empty);
+        let mut count = |aspect, name: &str| *tally.names.entry((aspect, name.to_owned())).or_default() += 1;
+        count("profile", &profile);
+        for shown in &shown {
+            // An anchor is no unit; what was erased since counts nothing.
+            let rule = match shown.seq.map(|seq| receipts::unit_rule(self.sql, scope, seq)).transpose()? {
+                Some(None) => continue,
+                Some(Some(rule)) => rule,
+                None => None,
+            };
+            count("packed_as", shown.packed_as.as_str());
+            if let Some(tier) = shown.memory_tier {
+                count("tier", tier.as_str());
+            }
+            if let Some(rule) = rule {
+                count("rule", rule.as_str());
+            }
+            if let Some(seq) = shown.seq {
+                *tally.units.entry(seq).or_default() += 1;
+            }
         }
-        if let Some(seq) = shown.seq {
-            receipts::count_unit(tx.sql, scope, seq, now)?;
-        }
+        self.promote(scope, session, &at_hand)
     }
-    for (counted, hits) in counts {
-        receipts::count(tx.sql, scope, counted, hits)?;
-    }
-    promote(tx, scope, session.session_no, &shown)
-}
 
-/// Makes what was cold warm in the session that used it.
-fn promote(tx: &WriteTx<'_>, scope: &Scope, session_no: SessionNo, shown: &[Shown]) -> Result<()> {
-    let cold = shown.iter().filter(|shown| shown.memory_tier == Some(MemoryTier::Cold));
-    let cold: Vec<_> = cold.filter_map(|shown| shown.seq.zip(shown.place)).collect();
-    if cold.is_empty() {
-        return Ok(());
-    }
-    let now = tx.now();
-    let mut known = BTreeSet::from_iter(receipts::promoted(tx.sql, scope, session_no, u32::MAX)?);
-    for (seq, place) in cold {
-        if known.insert(seq) {
-            receipts::promote(tx.sql, scope, session_no, seq, now)?;
-            turns::record_move(tx.sql, scope, place, ("cold", "warm"), MoveReason::Recall, now)?;
+    /// Has these units at hand in the session, if it is still open.
+    fn promote(&mut self, scope: &Scope, session: SessionId, at_hand: &[Seq]) -> Result<()> {
+        let open =
+            sessions::by_id(self.sql, scope, session)?.filter(|session| session.info.end_reason.is_none());
+        let Some(session) = open.filter(|_| !at_hand.is_empty()) else { return Ok(()) };
+        for seq in at_hand {
+            receipts::promote(self.sql, scope, session.session_no, *seq, self.now())?;
         }
+        receipts::prune_promotions(self.sql, scope, session.session_no)
     }
-    Ok(())
-}
 
-/// The session ends: what was warm in it for its use is cold again.
-pub(crate) fn end_promotions(tx: &WriteTx<'_>, scope: &Scope, session_no: SessionNo) -> Result<()> {
-    for place in receipts::promoted_places(tx.sql, scope, session_no)? {
-        turns::record_move(tx.sql, scope, place, ("warm", "cold"), MoveReason::RecallEnd, tx.now())?;
+    fn count(&mut self, tally: &Tally) -> Result<()> {
+        for (seq, hits) in &tally.units {
+            receipts::count_unit(self.sql, &tally.scope, *seq, *hits, self.now())?;
+        }
+        for ((aspect, name), hits) in &tally.names {
+            receipts::count(self.sql, &tally.scope, (aspect, name), *hits)?;
+        }
+        Ok(())
     }
-    receipts::remove_promotions(tx.sql, scope, session_no)
 }

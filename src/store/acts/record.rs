@@ -15,7 +15,8 @@ use crate::{
         turn::{RecordOutcome, Recorded},
     },
     store::{
-        acts::{index, lifecycle, receipts},
+        acts::{index, lifecycle},
+        behind::Behind,
         rows::{
             sessions::{self, SessionRow},
             turns, users,
@@ -65,7 +66,7 @@ impl WriteTx<'_> {
 
         let turn_id = turn.id;
         if let Some(receipt) = answering {
-            receipts::count_use(self, scope, &session, receipt)?;
+            self.behind.push(Behind::Use(*scope, id, receipt));
         }
         index::queue_if_due(self, scope, seq)?;
         let mut evicted = Vec::new();

@@ -89,8 +89,6 @@ pub struct RecallStats {
     pub vector_bytes: u64,
     /// Receipts.
     pub receipts: u64,
-    /// What they considered.
-    pub receipt_items: u64,
     /// Bytes of both, but for ids and numbers.
     pub receipt_bytes: u64,
 }
@@ -131,7 +129,6 @@ pub(crate) fn stats(sql: &dyn Sql, file: FileFacts) -> Result<Stats> {
             vectors: one(stats::VECTORS)?,
             vector_bytes: one(stats::VECTOR_BYTES)?,
             receipts: one(stats::RECEIPTS)?,
-            receipt_items: one(stats::RECEIPT_ITEMS)?,
             receipt_bytes: one(stats::RECEIPT_BYTES)?,
         },
         uses: sql.list(stats::USES, &[], |row| {

@@ -2,6 +2,7 @@
 //! named only here, and SQL that only SQLite takes stands only here.
 
 pub(crate) mod backup;
+mod behind;
 pub(crate) mod connect;
 pub(crate) mod db_file;
 pub(crate) mod errors;

@@ -3,7 +3,7 @@
 //! The queue is bounded by commands and by bytes of text. A caller that finds it full waits until its deadline.
 
 use std::{
-    sync::{Arc, Mutex, mpsc as std_mpsc},
+    sync::{Arc, Mutex, Weak, mpsc as std_mpsc},
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -20,8 +20,10 @@ use crate::{
     config::Config,
     error::{Error, ErrorKind, Result},
     store::{
+        behind::Behind,
         file::{
             db_file::DbFile,
+            watch::Watch,
             writer::{Command, Order, Scrub, WriterThread},
         },
         live::Live,
@@ -90,7 +92,7 @@ impl Writer {
         file: Arc<DbFile>,
         conn: Connection,
         config: Arc<Config>,
-        live: Arc<Live>,
+        shared: (Arc<Live>, Weak<Watch>),
         work: watch::Sender<()>,
     ) -> Result<Self> {
         let (queue, orders) = mpsc::channel(config.queue_len);
@@ -102,7 +104,7 @@ impl Writer {
             .spawn(move || {
                 let _alive: std_mpsc::Sender<()> = alive; // Dropped last.
                 // A panic drops the queue: those who wait, and all who come later, hear of it.
-                WriterThread::new(file, conn, config, live, work)?.run(orders)
+                WriterThread::new(file, conn, config, shared, work)?.run(orders)
             })
             .map_err(|error| Error::caused(ErrorKind::Io, "the writer thread could not be started", error))?;
         Ok(Self {
@@ -127,7 +129,8 @@ impl Writer {
         let (sender, receiver) = oneshot::channel();
         let deadline = Deadline::after(self.timeout);
         let room = self.room_for(bytes, deadline).await?;
-        let command = Waiting { work: Some(work), done: None, failed: None, sender, deadline, _room: room };
+        let work = Some(work);
+        let command = Waiting { work, done: None, failed: None, sender, deadline, _room: room };
         self.send(Order::Run(Box::new(command)), deadline).await?;
         receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
@@ -137,8 +140,24 @@ impl Writer {
         let (sender, _) = oneshot::channel();
         let deadline = Deadline::after(self.timeout);
         let command = Waiting { work: Some(work), done: None, failed: None, sender, deadline, _room: None };
+        self.try_send(Order::Run(Box::new(command)));
+    }
+
+    /// Returns once what was posted behind so far is in the file, or is lost.
+    pub(crate) async fn flush(&self) -> Result<()> {
+        let (sender, receiver) = oneshot::channel();
+        self.send(Order::Flush(sender), Deadline::after(self.timeout)).await?;
+        receiver.await.map_err(|_| poisoned())
+    }
+
+    /// Queues something to be written behind what is acknowledged, if there is room.
+    pub(crate) fn post_behind(&self, entry: Behind) {
+        self.try_send(Order::Behind(entry));
+    }
+
+    fn try_send(&self, order: Order) {
         if let Some(queue) = &*self.queue.lock().expect("no one panics while holding the queue") {
-            let _ = queue.try_send(Order::Run(Box::new(command)));
+            let _ = queue.try_send(order);
         }
     }
 

@@ -4,7 +4,11 @@
 //! one sync is shared by all who wait. Each command has a savepoint, so that a refused one fails alone. After any
 //! failure of the disk the connection is dropped and opened anew.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -15,13 +19,16 @@ use crate::{
     error::{Error, ErrorKind, Result},
     faults::Moment,
     store::{
+        behind::Behind,
         file::{
+            behind::{Next, WrittenLater},
             connect,
             db_file::DbFile,
             errors::poisons_connection,
             log::{self, Growth},
             scrub,
             sqlite::Sqlite,
+            watch::{Mark, Watch},
         },
         live::Live,
         rows::jobs::Owed,
@@ -31,6 +38,9 @@ use crate::{
 
 /// The most commands of one transaction: what 32 busy sessions queue up during a slow sync, eight times over.
 const MAX_BATCH: usize = 256;
+
+/// How long what is written behind waits for another process's lock: those who record wait for it meanwhile.
+const PATIENCE_BEHIND: Duration = Duration::from_secs(1);
 
 /// Something to do inside the writer's transaction, and somebody who waits for it.
 pub(super) trait Command: Send {
@@ -46,6 +56,10 @@ pub(super) trait Command: Send {
 pub(super) enum Order {
     /// Something to do in a transaction, with others.
     Run(Box<dyn Command>),
+    /// Something to write behind what is acknowledged.
+    Behind(Behind),
+    /// Write now what waits, and say so.
+    Flush(oneshot::Sender<()>),
     Scrub(Scrub),
 }
 
@@ -63,9 +77,12 @@ pub(super) struct WriterThread {
     conn: Option<Connection>,
     config: Arc<Config>,
     live: Arc<Live>,
+    /// Not held: its connection goes before the last one that may write, which tidies the file.
+    watch: Weak<Watch>,
     /// Told when a job was queued.
     work: watch::Sender<()>,
     log: Growth,
+    later: WrittenLater,
     /// The data version when the file was last seen in its place: while it stays, nobody else has committed.
     seen: i64,
 }
@@ -75,35 +92,53 @@ impl WriterThread {
         file: Arc<DbFile>,
         conn: Connection,
         config: Arc<Config>,
-        live: Arc<Live>,
+        (live, watch): (Arc<Live>, Weak<Watch>),
         work: watch::Sender<()>,
     ) -> Result<Self> {
-        let mut thread = Self { file, conn: None, config, live, work, log: Growth::default(), seen: 0 };
+        let (log, later) = (Growth::default(), WrittenLater::default());
+        let mut thread = Self { file, conn: None, config, live, watch, work, log, later, seen: 0 };
         thread.adopt(conn)?;
         Ok(thread)
     }
 
     /// Serves until no sender is left and everything sent is done.
     pub(super) fn run(mut self, mut orders: mpsc::Receiver<Order>) -> Result<()> {
-        while let Some(first) = orders.blocking_recv() {
-            let (mut batch, mut next) = (Vec::new(), Some(first));
-            let mut scrub = None;
+        loop {
+            let first = match self.later.next_order(&mut orders) {
+                Next::Order(first) => first,
+                Next::Due => {
+                    self.write_behind();
+                    continue;
+                }
+                Next::Closed => break,
+            };
+            let (mut batch, mut next): (Vec<Box<dyn Command>>, _) = (Vec::new(), Some(first));
+            let (mut scrub, mut flush) = (None, None);
             while let Some(order) = next {
                 match order {
                     Order::Run(command) => batch.push(command),
+                    Order::Behind(entry) => self.later.add([entry]),
+                    Order::Flush(sender) => flush = Some(sender),
                     Order::Scrub(order) => scrub = Some(order),
                 }
-                let is_full = batch.len() == MAX_BATCH || scrub.is_some();
+                let is_full = batch.len() == MAX_BATCH || scrub.is_some() || flush.is_some();
                 next = if is_full { None } else { orders.try_recv().ok() };
             }
             if !batch.is_empty() {
                 self.run_batch(batch);
+            }
+            if scrub.is_some() || flush.is_some() || self.later.is_due() {
+                self.write_behind();
+            }
+            if let Some(sender) = flush {
+                let _ = sender.send(()); // The caller may have gone.
             }
             match scrub {
                 Some(Scrub { owed, pages, sender }) => drop(sender.send(self.scrub(owed, &pages))), // The caller may have gone.
                 None => self.checkpoint_if_due(),
             }
         }
+        self.write_behind();
         self.let_go()
     }
 
@@ -132,6 +167,34 @@ impl WriterThread {
         is_done
     }
 
+    /// Writes what waits, in one transaction of its own. What fails is lost, as by a crash: receipts and counts of use.
+    fn write_behind(&mut self) {
+        let entries = self.later.take();
+        if !entries.is_empty() {
+            let before = self.conn.as_ref().and_then(|_| Some((self.mark()?, self.seen)));
+            self.run_batch(vec![Box::new(entries)]);
+            if let Some(before) = before {
+                self.renew(before);
+            }
+        }
+    }
+
+    /// As it is seen now by who only looks; nothing while the file is being closed.
+    fn mark(&self) -> Option<Mark> {
+        self.watch.upgrade()?.mark().ok()
+    }
+
+    /// What was written since `mark` changed no hot tier: if nobody else has committed since our last commit before, which
+    /// had seen the version `seen`, what is in memory still holds.
+    fn renew(&self, (mark, seen): (Mark, i64)) {
+        let Some(now) = self.mark() else { return };
+        // Asked last: of a commit that this connection has not seen by now, the mark says nothing either.
+        let version = self.conn.as_ref().and_then(|conn| connect::data_version(conn).ok());
+        if self.seen == seen && version == Some(seen) {
+            self.live.renew(mark, now);
+        }
+    }
+
     /// Runs commands in one transaction and answers all of them.
     fn run_batch(&mut self, mut batch: Vec<Box<dyn Command>>) {
         let mut failed = None;
@@ -156,7 +219,7 @@ impl WriterThread {
 
     /// Once this returns, either everything is on the disk or nothing is. `failed` becomes the command that made all fail.
     fn commit(&mut self, batch: &mut [Box<dyn Command>], failed: &mut Option<usize>) -> Result<()> {
-        let mut has_work = false;
+        let (mut has_work, mut behind) = (false, Vec::new());
         self.connect()?;
         let conn = self.conn.as_ref().expect("it was just opened");
         let tx = begin(conn, batch[0].deadline())?;
@@ -174,9 +237,13 @@ impl WriterThread {
                 live: &self.live,
                 staged: &mut staged,
                 has_work: false,
+                behind: Vec::new(),
             };
             match command.run(act) {
-                Ok(()) => has_work |= act.has_work,
+                Ok(()) => {
+                    has_work |= act.has_work;
+                    behind.append(&mut act.behind);
+                }
                 Err(error) if poisons_connection(&error) => {
                     *failed = Some(at);
                     return Err(error);
@@ -196,6 +263,7 @@ impl WriterThread {
         self.config.faults.meet(Moment::After, "COMMIT")?;
         self.file.check()?; // A commit into a file that nobody will find does not count.
         self.seen = seen;
+        self.later.add(behind);
         if has_work {
             self.work.send_replace(());
         }
@@ -259,6 +327,18 @@ impl WriterThread {
             Durability::Full => Ok(()),
             Durability::Relaxed => tidied,
         }
+    }
+}
+
+impl Command for Vec<Behind> {
+    fn run(&mut self, tx: &mut WriteTx<'_>) -> Result<()> {
+        tx.write_behind(self)
+    }
+
+    fn reply(self: Box<Self>, _: Option<&Error>) {}
+
+    fn deadline(&self) -> Deadline {
+        Deadline::after(PATIENCE_BEHIND)
     }
 }
 

@@ -136,7 +136,7 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
            (SELECT m.to_tier FROM memory_tier_transitions AS m
             WHERE m.user_no = (SELECT user_no FROM user_scopes WHERE user_id = t.user_id)
               AND m.session_no = t.turn_key >> 24 AND m.turn_number = t.turn_number
-              -- A promotion leaves the turn where it is.
+              -- Of older versions: a promotion leaves the turn where it is.
               AND m.reason NOT IN ('recall', 'recall_end')
             ORDER BY m.move_number DESC LIMIT 1)",
     ),
@@ -167,11 +167,6 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
         "SELECT count(*) FROM promotions AS p WHERE NOT EXISTS
            (SELECT 1 FROM conversation_sessions AS s JOIN user_scopes AS u ON u.user_id = s.user_id
             WHERE u.user_no = p.user_no AND s.session_no = p.session_no AND s.ended_at IS NULL)",
-    ),
-    (
-        "a receipt and its items belong to the same user",
-        "SELECT count(*) FROM recall_receipt_items AS i LEFT JOIN recall_receipts AS r
-           ON r.receipt_no = i.receipt_no AND r.user_no = i.user_no WHERE r.receipt_no IS NULL",
     ),
 ];
 

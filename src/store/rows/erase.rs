@@ -138,14 +138,6 @@ pub(crate) const USER_TABLES: &[Table] = &[
         )],
     ),
     Table::new(
-        "recall_receipt_items",
-        User::No,
-        "DELETE FROM recall_receipt_items WHERE user_no = ?1 AND (receipt_no, rank) IN
-           (SELECT i.receipt_no, i.rank FROM recall_receipts AS r
-            JOIN recall_receipt_items AS i ON i.receipt_no = r.receipt_no WHERE r.user_no = ?1 LIMIT ?2)",
-        &[AllRows],
-    ),
-    Table::new(
         "recall_receipts",
         User::No,
         "DELETE FROM recall_receipts WHERE receipt_no IN

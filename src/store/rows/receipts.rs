@@ -1,10 +1,10 @@
-//! Rows of `recall_receipts` with their items: what recalls considered; of `unit_uses`, `use_counts` and `promotions`: what
+//! Rows of `recall_receipts`: what recalls considered; of `unit_uses`, `use_counts` and `promotions`: what
 //! came of them.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::{
@@ -12,9 +12,9 @@ use crate::{
     model::{
         critical::CriticalRule,
         ids::ReceiptId,
-        place::{Place, Seq, SessionNo},
+        place::{Seq, SessionNo},
         profile::{Parts, Profile, Weights},
-        receipt::{ItemOutcome, PackedAs, Receipt, ReceiptItem},
+        receipt::{ItemKind, ItemOutcome, MOST_PROMOTED, PackedAs, Receipt, ReceiptItem},
         tier::MemoryTier,
     },
     store::{
@@ -24,16 +24,16 @@ use crate::{
     },
 };
 
-/// Writes a receipt with its items.
-pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, receipt: &Receipt) -> Result<()> {
-    let receipt_no: Option<i64> = sql.one(
+/// Writes a receipt, with the units that are to be at hand once its context was of use.
+pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, receipt: &Receipt, at_hand: &[Seq]) -> Result<()> {
+    let items: Vec<KeptItem> = receipt.items.iter().map(KeptItem::of).collect();
+    sql.put(
         "INSERT INTO recall_receipts
-           (user_no, session_no, id, asked_at, now, query, profile, weights, understood, missing, budget_tokens, tokens,
-            took_us)
-         SELECT u.user_no, s.session_no, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13
+           (user_no, session_no, id, asked_at, now, query, profile, weights, understood, missing, items, at_hand,
+            budget_tokens, tokens, took_us)
+         SELECT u.user_no, s.session_no, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15
          FROM user_scopes AS u LEFT JOIN conversation_sessions AS s ON s.id = ?2 AND s.user_id = u.user_id
-         WHERE u.user_no = ?1
-         RETURNING receipt_no",
+         WHERE u.user_no = ?1",
         values![
             scope.user_no,
             receipt.session_id,
@@ -45,42 +45,98 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, receipt: &Receipt) -> Result<
             json(&receipt.profile.weights())?,
             json(&receipt.understood)?,
             json(&receipt.missing)?,
+            json(&items)?,
+            json(&at_hand.iter().map(|seq| seq.0).collect::<Vec<_>>())?,
             receipt.budget_tokens,
             receipt.tokens,
             u64::try_from(receipt.took.as_micros()).unwrap_or(u64::MAX),
         ],
-        |row| row.get(0),
-    )?;
-    let receipt_no = receipt_no.ok_or_else(missing)?;
-    for item in &receipt.items {
-        sql.put(
-            "INSERT INTO recall_receipt_items
-               (receipt_no, rank, user_no, kind, unit_seq, owner_id, memory_tier, score, parts, packed_as, outcome,
-                tokens)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-            values![
-                receipt_no,
-                item.rank,
-                scope.user_no,
-                item.kind,
-                item.seq,
-                item.owner_id.as_bytes(),
-                item.memory_tier,
-                item.score,
-                json(&shares(&item.parts))?,
-                item.packed_as,
-                item.outcome,
-                item.tokens,
-            ],
-            Expect::Any,
-        )?;
-    }
-    Ok(())
+        Expect::One(missing),
+    )
 }
 
-/// The parts that have a share in the score: most have none, and a receipt has many items.
-fn shares(parts: &Parts) -> BTreeMap<&'static str, f64> {
-    parts.named().into_iter().filter(|(_, share)| *share != 0.0).collect()
+/// An item as the row keeps it; its rank is its place. What most items have is left out.
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptItem {
+    #[serde(default = "a_turn", skip_serializing_if = "is_a_turn")]
+    kind: ItemKind,
+    /// The unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seq: Option<i64>,
+    /// The anchor, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    anchor: Option<Uuid>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    memory_tier: Option<MemoryTier>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    score: f64,
+    #[serde(default, skip_serializing_if = "has_none", serialize_with = "shares")]
+    parts: Parts,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    packed_as: Option<PackedAs>,
+    #[serde(default = "is_packed", skip_serializing_if = "was_packed")]
+    outcome: ItemOutcome,
+    #[serde(default, skip_serializing_if = "is_no_token")]
+    tokens: u32,
+}
+
+fn a_turn() -> ItemKind {
+    ItemKind::Turn
+}
+
+fn is_packed() -> ItemOutcome {
+    ItemOutcome::Packed
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_a_turn(kind: &ItemKind) -> bool {
+    *kind == a_turn()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn was_packed(outcome: &ItemOutcome) -> bool {
+    *outcome == is_packed()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_no_token(tokens: &u32) -> bool {
+    *tokens == 0
+}
+
+fn has_none(parts: &Parts) -> bool {
+    *parts == Parts::default()
+}
+
+/// The parts that have a share in the score: most have none.
+fn shares<S: Serializer>(parts: &Parts, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    let shares = parts.named().into_iter().filter(|(_, share)| *share != 0.0);
+    serializer.collect_map(shares.map(|(name, share)| (name, rounded(share))))
+}
+
+/// To seven places: enough to work a score out again, and half as long.
+fn rounded(number: f64) -> f64 {
+    (number * 1e7).round() / 1e7
+}
+
+impl KeptItem {
+    fn of(item: &ReceiptItem) -> Self {
+        Self {
+            kind: item.kind,
+            seq: item.seq,
+            anchor: item.seq.is_none().then_some(item.owner_id),
+            memory_tier: item.memory_tier,
+            score: rounded(item.score),
+            parts: item.parts,
+            packed_as: item.packed_as,
+            outcome: item.outcome,
+            tokens: item.tokens,
+        }
+    }
 }
 
 /// Keeps the newest receipts of a user.
@@ -98,21 +154,55 @@ macro_rules! select {
     ($which:literal) => {
         concat!(
             "SELECT r.receipt_no, r.id, r.user_no, r.session_no, r.asked_at, r.now, r.query, r.profile, r.weights,
-                    r.understood, r.missing, r.budget_tokens, r.tokens, r.took_us, r.used_at, r.row_check, s.id
+                    r.understood, r.missing, r.items, r.at_hand, r.budget_tokens, r.tokens, r.took_us, r.used_at,
+                    r.row_check, s.id
              FROM recall_receipts AS r LEFT JOIN conversation_sessions AS s ON s.session_no = r.session_no
              WHERE r.user_no = ?1 ",
             $which
         )
     };
 }
-const CHECKED_COLUMNS: usize = 15;
+const CHECKED_COLUMNS: usize = 17;
 
 /// A receipt by its id.
 pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReceiptId) -> Result<Option<Receipt>> {
-    let found =
-        sql.one(select!("AND r.id = ?2"), values![scope.user_no, id], |row| Ok((row.get(0)?, read(row)?)))?;
-    let Some((receipt_no, receipt)) = found else { return Ok(None) };
-    Ok(Some(Receipt { items: items(sql, scope, receipt_no)?, ..receipt }))
+    let found = sql.one(select!("AND r.id = ?2"), values![scope.user_no, id], |row| {
+        Ok((read(row)?, row.json::<Vec<KeptItem>>(11)?))
+    })?;
+    let Some((receipt, kept)) = found else { return Ok(None) };
+    let mut items = Vec::with_capacity(kept.len());
+    for (rank, item) in (1..).zip(kept) {
+        let owner_id = match (item.anchor, item.seq) {
+            (Some(anchor), _) => Some(anchor),
+            (None, Some(seq)) => owner_of(sql, scope, seq)?,
+            (None, None) => None,
+        };
+        // What was erased since is no longer named.
+        let Some(owner_id) = owner_id else { continue };
+        let KeptItem { kind, seq, memory_tier, score, parts, packed_as, outcome, tokens, .. } = item;
+        items.push(ReceiptItem {
+            rank,
+            kind,
+            seq,
+            owner_id,
+            memory_tier,
+            score,
+            parts,
+            packed_as,
+            outcome,
+            tokens,
+        });
+    }
+    Ok(Some(Receipt { items, ..receipt }))
+}
+
+/// The turn's id.
+fn owner_of(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<Uuid>> {
+    sql.one(
+        "SELECT owner_id FROM recall_units WHERE user_no = ?1 AND seq = ?2",
+        values![scope.user_no, seq],
+        |row| Ok(Uuid::from_bytes(row.get(0)?)),
+    )
 }
 
 /// The newest receipts of a user, newest first, without their items.
@@ -137,47 +227,36 @@ fn read(row: &Row<'_>) -> Result<Receipt> {
     };
     Ok(Receipt {
         id,
-        session_id: row.get(16)?,
+        session_id: row.get(18)?,
         asked_at: row.get(4)?,
         now: row.get(5)?,
         query: row.get(6)?,
         profile,
         understood: row.json(9)?,
         missing: row.json(10)?,
-        budget_tokens: row.get(11)?,
-        tokens: row.get(12)?,
-        took: Duration::from_micros(row.get(13)?),
-        used_at: row.get(14)?,
+        budget_tokens: row.get(13)?,
+        tokens: row.get(14)?,
+        took: Duration::from_micros(row.get(15)?),
+        used_at: row.get(16)?,
         items: Vec::new(),
     })
 }
 
-fn items(sql: &dyn Sql, scope: &Scope, receipt_no: i64) -> Result<Vec<ReceiptItem>> {
-    sql.list(
-        "SELECT rank, kind, unit_seq, owner_id, memory_tier, score, parts, packed_as, outcome, tokens
-         FROM recall_receipt_items WHERE receipt_no = ?1 AND user_no = ?2 ORDER BY rank",
-        values![receipt_no, scope.user_no],
-        |row| {
-            Ok(ReceiptItem {
-                rank: row.get(0)?,
-                kind: row.get(1)?,
-                seq: row.get(2)?,
-                owner_id: Uuid::from_bytes(row.get(3)?),
-                memory_tier: row.get(4)?,
-                score: row.get(5)?,
-                parts: row.json(6)?,
-                packed_as: row.get(7)?,
-                outcome: row.get(8)?,
-                tokens: row.get(9)?,
-            })
-        },
-    )
+/// What a receipt says when its context is of use.
+pub(crate) struct Used {
+    pub(crate) profile: String,
+    /// What it showed, but for what it showed only since it had been of use before.
+    pub(crate) shown: Vec<Shown>,
+    /// Units to be promoted.
+    pub(crate) at_hand: Vec<Seq>,
 }
 
-/// A receipt whose context a turn answers.
-pub(crate) struct Used {
-    pub(crate) receipt_no: i64,
-    pub(crate) profile: String,
+/// Something that a context showed.
+pub(crate) struct Shown {
+    /// The unit; `None`: an anchor.
+    pub(crate) seq: Option<i64>,
+    pub(crate) memory_tier: Option<MemoryTier>,
+    pub(crate) packed_as: PackedAs,
 }
 
 /// Says that a receipt's context was of use. `None`: it was said before, or the receipt is gone.
@@ -189,57 +268,45 @@ pub(crate) fn set_used(
 ) -> Result<Option<Used>> {
     sql.one(
         "UPDATE recall_receipts SET used_at = ?3 WHERE id = ?2 AND user_no = ?1 AND used_at IS NULL
-         RETURNING receipt_no, profile",
+         RETURNING profile, items, at_hand",
         values![scope.user_no, id, now],
-        |row| Ok(Used { receipt_no: row.get(0)?, profile: row.get(1)? }),
-    )
-}
-
-/// Something that a context showed, but for what it showed only since it had been of use before.
-pub(crate) struct Shown {
-    /// The unit; `None`: an anchor.
-    pub(crate) seq: Option<Seq>,
-    /// Where its turn is; `None`: that cannot be read.
-    pub(crate) place: Option<Place>,
-    pub(crate) memory_tier: Option<MemoryTier>,
-    pub(crate) packed_as: PackedAs,
-    /// Why the turn was kept verbatim.
-    pub(crate) rule: Option<CriticalRule>,
-}
-
-pub(crate) fn shown(sql: &dyn Sql, scope: &Scope, receipt_no: i64) -> Result<Vec<Shown>> {
-    sql.list(
-        "SELECT i.unit_seq, u.session_no, u.turn_number, i.memory_tier, i.packed_as, t.critical_rule
-         FROM recall_receipt_items AS i
-         LEFT JOIN recall_units AS u ON u.user_no = i.user_no AND u.seq = i.unit_seq
-         LEFT JOIN conversation_turns AS t
-           ON t.turn_key = (u.session_no << 24 | u.turn_number) AND t.user_id = ?3
-         WHERE i.receipt_no = ?1 AND i.user_no = ?2 AND i.packed_as IS NOT NULL AND i.outcome <> ?4
-           AND (i.unit_seq IS NULL OR u.seq IS NOT NULL)
-         ORDER BY i.rank",
-        values![receipt_no, scope.user_no, scope.user_id, ItemOutcome::Promoted],
         |row| {
-            Ok(Shown {
-                seq: row.get(0)?,
-                place: row
-                    .get::<SessionNo>(1)
-                    .ok()
-                    .zip(row.get(2).ok())
-                    .map(|(session, number)| session.turn(number)),
-                memory_tier: row.get(3)?,
-                packed_as: row.get(4)?,
-                rule: row.get(5)?,
-            })
+            let kept = row.json::<Vec<KeptItem>>(1)?.into_iter();
+            let shown = kept.filter(|item| item.outcome != ItemOutcome::Promoted).filter_map(|item| {
+                let KeptItem { seq, memory_tier, packed_as, .. } = item;
+                Some(Shown { seq, memory_tier, packed_as: packed_as? })
+            });
+            let at_hand = row.json::<Vec<u32>>(2)?.into_iter().map(Seq).collect();
+            Ok(Used { profile: row.get(0)?, shown: shown.collect(), at_hand })
         },
     )
 }
 
-/// Counts a unit that was of use.
-pub(crate) fn count_unit(sql: &dyn Sql, scope: &Scope, seq: Seq, now: DateTime<Utc>) -> Result<()> {
+/// Whether the unit is there, and why its turn is kept verbatim.
+#[expect(clippy::option_option, reason = "no unit, or one that no rule has kept")]
+pub(crate) fn unit_rule(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<Option<CriticalRule>>> {
+    sql.one(
+        "SELECT t.critical_rule FROM recall_units AS u
+         LEFT JOIN conversation_turns AS t
+           ON t.turn_key = (u.session_no << 24 | u.turn_number) AND t.user_id = ?3
+         WHERE u.user_no = ?1 AND u.seq = ?2",
+        values![scope.user_no, seq, scope.user_id],
+        |row| row.get(0),
+    )
+}
+
+/// Counts how often a unit was of use.
+pub(crate) fn count_unit(
+    sql: &dyn Sql,
+    scope: &Scope,
+    seq: i64,
+    hits: u32,
+    now: DateTime<Utc>,
+) -> Result<()> {
     sql.put(
-        "INSERT INTO unit_uses (user_no, seq, hits, last_hit) VALUES (?1, ?2, 1, ?3)
-         ON CONFLICT (user_no, seq) DO UPDATE SET hits = unit_uses.hits + 1, last_hit = excluded.last_hit",
-        values![scope.user_no, seq, now],
+        "INSERT INTO unit_uses (user_no, seq, hits, last_hit) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (user_no, seq) DO UPDATE SET hits = unit_uses.hits + excluded.hits, last_hit = excluded.last_hit",
+        values![scope.user_no, seq, hits, now],
         Expect::Any,
     )
 }
@@ -254,7 +321,7 @@ pub(crate) fn count(sql: &dyn Sql, scope: &Scope, (aspect, name): (&str, &str), 
     )
 }
 
-/// Makes a unit warm in a session that used it.
+/// Makes a unit warm in a session that used it: the newest of use there.
 pub(crate) fn promote(
     sql: &dyn Sql,
     scope: &Scope,
@@ -264,30 +331,29 @@ pub(crate) fn promote(
 ) -> Result<()> {
     sql.put(
         "INSERT INTO promotions (user_no, session_no, seq, promoted_at) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (user_no, session_no, seq) DO NOTHING",
+         ON CONFLICT (user_no, session_no, seq) DO UPDATE SET promoted_at = excluded.promoted_at",
         values![scope.user_no, session_no, seq, now],
         Expect::Any,
     )
 }
 
-/// The turns that are warm in a session for they were of use in it, the newest of use first.
-pub(crate) fn promoted(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<Vec<Seq>> {
-    sql.list(
-        "SELECT seq FROM promotions WHERE user_no = ?1 AND session_no = ?2
-         ORDER BY promoted_at DESC, seq DESC LIMIT ?3",
-        values![scope.user_no, session_no, limit],
-        |row| row.get(0),
+/// Lets all but the newest of use go.
+pub(crate) fn prune_promotions(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<()> {
+    sql.put(
+        "DELETE FROM promotions WHERE user_no = ?1 AND session_no = ?2 AND seq NOT IN
+           (SELECT seq FROM promotions WHERE user_no = ?1 AND session_no = ?2
+            ORDER BY promoted_at DESC, seq DESC LIMIT ?3)",
+        values![scope.user_no, session_no, MOST_PROMOTED as u64],
+        Expect::Any,
     )
 }
 
-/// The same, with the places of their turns.
-pub(crate) fn promoted_places(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<Vec<Place>> {
+/// The turns that are warm in a session for they were of use in it, the newest of use first.
+pub(crate) fn promoted(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<Vec<Seq>> {
     sql.list(
-        "SELECT u.session_no, u.turn_number
-         FROM promotions AS p JOIN recall_units AS u ON u.user_no = p.user_no AND u.seq = p.seq
-         WHERE p.user_no = ?1 AND p.session_no = ?2 AND u.kind = 'turn' ORDER BY p.seq",
+        "SELECT seq FROM promotions WHERE user_no = ?1 AND session_no = ?2 ORDER BY promoted_at DESC, seq DESC",
         values![scope.user_no, session_no],
-        |row| Ok(Place { session: row.get(0)?, turn_number: row.get(1)? }),
+        |row| row.get(0),
     )
 }
 

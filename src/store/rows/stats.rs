@@ -31,12 +31,9 @@ pub(crate) const VECTORS: &str =
 pub(crate) const VECTOR_BYTES: &str =
     "SELECT CAST(coalesce(sum(octet_length(body)), 0) AS BIGINT) FROM vector_blocks";
 pub(crate) const RECEIPTS: &str = "SELECT count(*) FROM recall_receipts";
-pub(crate) const RECEIPT_ITEMS: &str = "SELECT count(*) FROM recall_receipt_items";
 pub(crate) const RECEIPT_BYTES: &str =
-    "SELECT CAST((SELECT coalesce(sum(octet_length(query) + octet_length(weights) + octet_length(understood)
-                                      + octet_length(missing)), 0) FROM recall_receipts)
-               + (SELECT coalesce(sum(octet_length(parts) + octet_length(outcome)), 0)
-                  FROM recall_receipt_items) AS BIGINT)";
+    "SELECT CAST(coalesce(sum(octet_length(query) + octet_length(weights) + octet_length(understood)
+                              + octet_length(missing) + octet_length(items)), 0) AS BIGINT) FROM recall_receipts";
 
 pub(crate) const JOBS_WAITING: &str = "SELECT count(*) FROM jobs WHERE state <> 'failed'";
 pub(crate) const JOBS_FAILED: &str = "SELECT count(*) FROM jobs WHERE state = 'failed'";

@@ -104,6 +104,25 @@ pub(crate) fn leave_hot(
     )
 }
 
+/// Takes out the moves of the next session behind `after` that were none: older versions wrote promotions there. The
+/// session, if there was one.
+pub(crate) fn prune_moves(sql: &dyn Sql, scope: &Scope, after: SessionNo) -> Result<Option<SessionNo>> {
+    let next: Option<SessionNo> = sql.one(
+        "SELECT session_no FROM memory_tier_transitions
+         WHERE user_no = ?1 AND session_no > ?2 AND reason IN ('recall', 'recall_end') ORDER BY session_no LIMIT 1",
+        values![scope.user_no, after],
+        |row| row.get(0),
+    )?;
+    let Some(session_no) = next else { return Ok(None) };
+    sql.put(
+        "DELETE FROM memory_tier_transitions
+         WHERE user_no = ?1 AND session_no = ?2 AND reason IN ('recall', 'recall_end')",
+        values![scope.user_no, session_no],
+        Expect::Any,
+    )?;
+    Ok(Some(session_no))
+}
+
 /// Records that a turn moved: the next of its moves.
 pub(crate) fn record_move(
     sql: &dyn Sql,
@@ -352,7 +371,8 @@ pub(crate) fn transitions(
     let (session_id, session_no) = session;
     sql.list(
         "SELECT turn_number, move_number, from_tier, to_tier, reason, moved_at FROM memory_tier_transitions
-         WHERE user_no = ?1 AND session_no = ?2 ORDER BY turn_number, move_number",
+         WHERE user_no = ?1 AND session_no = ?2 AND reason NOT IN ('recall', 'recall_end')
+         ORDER BY turn_number, move_number",
         values![scope.user_no, session_no],
         |row| {
             Ok(Transition {

@@ -77,7 +77,7 @@ fn another_users_receipts_are_not_found_and_count_nothing() {
     assert_eq!(blake.receipts(10).unwrap(), []);
     blake.session().unwrap().record(story(1).answering(context.receipt)).unwrap();
     assert_eq!(alex.receipt(context.receipt).unwrap().used_at, None);
-    assert_eq!(super::uses::counts(&fixture), Vec::<String>::new());
+    assert_eq!(super::uses::counts(&memory, &fixture), Vec::<String>::new());
 }
 
 #[test]

@@ -290,12 +290,13 @@ fn an_embedder_is_asked_for_what_is_looked_for_by_words_dates_and_turns_before_i
     let fixture = told(embedder.clone());
     let mut fixture = fixture.copy();
     fixture.config.embedders = vec![embedder.clone()];
-    let session = fixture.alex().session_named("porto").unwrap();
+    let alex = fixture.alex();
+    let session = alex.session_named("porto").unwrap();
     session.record(NewTurn::new("The Riverside in Porto was a fine place.", "It was.")).unwrap();
     // One word that means anything: it is understood by the turn before it.
     let now = ContextOptions::default().now(super::asked_at());
     let context = session.context("What about the hotel on 14 July 2023?", now).unwrap();
-    let receipt = fixture.alex().receipt(context.receipt).unwrap();
+    let receipt = alex.receipt(context.receipt).unwrap();
     assert!(receipt.understood.is_follow_up);
     let asked = embedder.asked().pop().unwrap();
     assert!(asked.contains("hotel") && asked.contains("Riverside"), "{asked}");

@@ -13,7 +13,7 @@ fn check_ranks(receipt: &Receipt) {
     for (rank, item) in (1..).zip(&receipt.items) {
         assert_eq!(item.rank, rank);
         if item.kind != ItemKind::Anchor && item.outcome == ItemOutcome::Recalled {
-            assert!((item.parts.score(&receipt.profile) - item.score).abs() < 1e-12, "{item:?}");
+            assert!((item.parts.score(&receipt.profile) - item.score).abs() < 2e-6, "{item:?}");
         }
     }
 }
@@ -34,7 +34,10 @@ fn a_recalls_receipt_names_what_was_recalled_and_its_ranks_can_be_worked_out_aga
         assert!(receipt.items.is_sorted_by(|a, b| a.score >= b.score));
         assert_eq!(receipt.items.len().min(12), recall.items.len(), "{query:?}");
         for (item, recalled) in receipt.items.iter().zip(&recall.items) {
-            assert_eq!((item.score, item.parts), (recalled.score, recalled.parts));
+            assert!((item.score - recalled.score).abs() < 1e-7, "{item:?}");
+            for ((name, kept), (_, part)) in item.parts.named().into_iter().zip(recalled.parts.named()) {
+                assert!((kept - part).abs() < 1e-7, "{name} {kept} {part}");
+            }
             assert_eq!(item.owner_id, *recalled.turn().unwrap().id.as_uuid());
             assert_eq!(item.memory_tier, recalled.memory_tier());
         }
@@ -75,7 +78,7 @@ fn a_contexts_receipt_names_what_became_of_each() {
             let [line] = of(*item.turn_id.unwrap().as_uuid())[..] else { panic!("{item:?}") };
             assert_eq!((line.outcome, line.tokens), (ItemOutcome::Packed, item.tokens));
             // What is shown for its place may fit as well.
-            assert!(item.score.is_none_or(|score| (score - line.score).abs() < 1e-9));
+            assert!(item.score.is_none_or(|score| (score - line.score).abs() < 1e-7));
         }
         for item in receipt.items.iter().filter(|item| item.packed_as.is_none()) {
             assert_eq!(item.tokens, 0);
@@ -121,7 +124,7 @@ fn only_the_newest_receipts_are_kept() {
         assert_eq!(kept, if n < 4 { Err(ErrorKind::NotFound) } else { Ok(5) }, "{n}");
     }
     assert_eq!(blake.receipt(other).unwrap().query, "violin", "another user's stay");
-    let items = "SELECT count(*) FROM recall_receipt_items";
+    let items = "SELECT count(*) FROM v_receipt_items";
     assert_eq!(ask::<u32>(&fixture.path(), items), 4 * 5);
 }
 

@@ -1,0 +1,73 @@
+//! What waits to be written behind the acknowledgement: many entries share a transaction, and nobody waits for it.
+
+use std::time::Duration;
+
+use tokio::{
+    runtime::{Builder, Runtime},
+    sync::mpsc,
+};
+
+use crate::{clock::Deadline, store::behind::Behind};
+
+/// More do not wait: a transaction of them holds up a record for less than a millisecond.
+const MOST: usize = 16;
+/// They wait no longer: what a kill loses is this young.
+const LONGEST: Duration = Duration::from_millis(100);
+
+/// The waiting entries, in the order in which they came.
+#[derive(Debug, Default)]
+pub(super) struct WrittenLater {
+    entries: Vec<Behind>,
+    /// Of the oldest.
+    deadline: Option<Deadline>,
+    /// Waits for an order until the deadline. `None` until it is needed.
+    runtime: Option<Runtime>,
+}
+
+impl WrittenLater {
+    pub(super) fn add(&mut self, entries: impl IntoIterator<Item = Behind>) {
+        self.entries.extend(entries);
+        if !self.entries.is_empty() && self.deadline.is_none() {
+            self.deadline = Some(Deadline::after(LONGEST));
+        }
+    }
+
+    pub(super) fn is_due(&self) -> bool {
+        self.entries.len() >= MOST || self.deadline.is_some_and(Deadline::has_passed)
+    }
+
+    pub(super) fn take(&mut self) -> Vec<Behind> {
+        self.deadline = None;
+        std::mem::take(&mut self.entries)
+    }
+
+    /// Waits for the next order, while entries wait no longer than until they are due.
+    pub(super) fn next_order<O>(&mut self, orders: &mut mpsc::Receiver<O>) -> Next<O> {
+        let Some(deadline) = self.deadline else {
+            return orders.blocking_recv().map_or(Next::Closed, Next::Order);
+        };
+        let runtime = match self.runtime.take() {
+            Some(runtime) => runtime,
+            None => match Builder::new_current_thread().enable_time().build() {
+                Ok(runtime) => runtime,
+                Err(_) => return Next::Due,
+            },
+        };
+        let received =
+            runtime.block_on(async { tokio::time::timeout(deadline.remaining(), orders.recv()).await });
+        self.runtime = Some(runtime);
+        match received {
+            Ok(order) => order.map_or(Next::Closed, Next::Order),
+            Err(_) => Next::Due,
+        }
+    }
+}
+
+/// What the writer does next.
+pub(super) enum Next<O> {
+    Order(O),
+    /// What waits is due.
+    Due,
+    /// No sender is left.
+    Closed,
+}
