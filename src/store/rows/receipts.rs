@@ -68,15 +68,15 @@ struct KeptItem {
     anchor: Option<Uuid>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     memory_tier: Option<MemoryTier>,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     score: f64,
-    #[serde(default, skip_serializing_if = "has_none", serialize_with = "shares")]
+    #[serde(default, skip_serializing_if = "is_default", serialize_with = "shares")]
     parts: Parts,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     packed_as: Option<PackedAs>,
     #[serde(default = "is_packed", skip_serializing_if = "was_packed")]
     outcome: ItemOutcome,
-    #[serde(default, skip_serializing_if = "is_no_token")]
+    #[serde(default, skip_serializing_if = "is_default")]
     tokens: u32,
 }
 
@@ -98,18 +98,8 @@ fn was_packed(outcome: &ItemOutcome) -> bool {
     *outcome == is_packed()
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_zero(number: &f64) -> bool {
-    *number == 0.0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_no_token(tokens: &u32) -> bool {
-    *tokens == 0
-}
-
-fn has_none(parts: &Parts) -> bool {
-    *parts == Parts::default()
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// The parts that have a share in the score: most have none.
