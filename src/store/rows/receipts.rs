@@ -311,7 +311,7 @@ pub(crate) fn count(sql: &dyn Sql, scope: &Scope, (aspect, name): (&str, &str), 
     )
 }
 
-/// Makes a unit warm in a session that used it: the newest of use there.
+/// Makes a unit warm in a session that used it: the newest of use there. Not one that was erased since.
 pub(crate) fn promote(
     sql: &dyn Sql,
     scope: &Scope,
@@ -320,7 +320,8 @@ pub(crate) fn promote(
     now: DateTime<Utc>,
 ) -> Result<()> {
     sql.put(
-        "INSERT INTO promotions (user_no, session_no, seq, promoted_at) VALUES (?1, ?2, ?3, ?4)
+        "INSERT INTO promotions (user_no, session_no, seq, promoted_at)
+         SELECT user_no, ?2, seq, ?4 FROM recall_units WHERE user_no = ?1 AND seq = ?3
          ON CONFLICT (user_no, session_no, seq) DO UPDATE SET promoted_at = excluded.promoted_at",
         values![scope.user_no, session_no, seq, now],
         Expect::Any,
