@@ -86,14 +86,15 @@ pub(crate) fn pack<'t>(
     last_line: &str,
     tokenizer: Tokenizer,
 ) -> Packed<'t> {
-    let frame_tokens = tokenizer.count(PREAMBLE) + tokenizer.count(last_line);
+    let ends_tokens = tokenizer.count(PREAMBLE) + tokenizer.count(last_line);
     let outcome_of = |candidate: &Candidate<'_>| {
         if candidate.is_below_floor { Outcome::BelowFloor } else { Outcome::NoRoom }
     };
     let mut packer = Packer {
         requests,
         tokenizer,
-        room: budget_tokens.saturating_sub(frame_tokens),
+        ends_tokens,
+        room: budget_tokens.saturating_sub(ends_tokens),
         date_tokens: tokenizer.count(&render::date_line(NaiveDate::default())),
         title_tokens: Section::ALL.map(|section| tokenizer.count(section.title())),
         sections: Section::ALL.map(|_| Vec::new()),
@@ -107,12 +108,14 @@ pub(crate) fn pack<'t>(
         extracts: HashMap::new(),
     };
     packer.fill();
-    packer.finish(budget_tokens, last_line)
+    packer.finish(last_line)
 }
 
 struct Packer<'r, 't> {
     requests: &'r [Request<'t>],
     tokenizer: Tokenizer,
+    /// Of the first and the last line.
+    ends_tokens: u32,
     /// Tokens for all sections together.
     room: u32,
     /// Tokens of the line above the turns of a day: any day, since its digits make as many tokens.
@@ -305,20 +308,13 @@ impl<'r, 't> Packer<'r, 't> {
         pieces.insert(place, Piece { item, section, packed_as, text, tokens, of });
     }
 
-    fn finish(self, budget_tokens: u32, last_line: &str) -> Packed<'t> {
-        let mut outcomes = self.outcomes;
-        let mut pieces: Vec<Piece<'t>> = self.sections.into_iter().flatten().collect();
-        loop {
-            let text = written(&pieces, last_line);
-            let tokens = self.tokenizer.count(&text);
-            if tokens <= budget_tokens {
-                return Packed { text, tokens, pieces, outcomes };
-            }
-            // The sums are exact, so this is never reached; if they are ever not, the budget still holds.
-            debug_assert!(false, "{tokens} tokens in a budget of {budget_tokens}");
-            let (request, index) = pieces.remove(0).of;
-            outcomes[request][index] = Outcome::NoRoom;
-        }
+    fn finish(self, last_line: &str) -> Packed<'t> {
+        let pieces: Vec<Piece<'t>> = self.sections.into_iter().flatten().collect();
+        let text = written(&pieces, last_line);
+        let tokens = if text.is_empty() { 0 } else { self.ends_tokens + self.tokens };
+        // Pieces and lines of the frame may be added up (tests of `text::tokens`).
+        debug_assert_eq!(tokens, self.tokenizer.count(&text), "the sum is the tokenizer's own count");
+        Packed { text, tokens, pieces, outcomes: self.outcomes }
     }
 }
 
