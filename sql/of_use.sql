@@ -2,7 +2,7 @@
 --
 --   sqlite3 -readonly memory.db < sql/of_use.sql
 --
--- Counted whenever a turn was recorded that answered with a context: what the context showed was of use. All users
+-- Counted whenever a turn was recorded that answered with a context: what the context recalled and showed. All users
 -- together, the most frequent first.
 --   aspect    tier: where it was; rule: why it was kept verbatim; profile: how the context was ranked; packed_as: how
 --             much of it was shown

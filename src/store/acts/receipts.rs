@@ -8,6 +8,7 @@ use crate::{
     model::{
         ids::{ReceiptId, SessionId},
         place::{Seq, UserNo},
+        receipt::MOST_PROMOTED,
     },
     store::{
         behind::{Behind, NewReceipt},
@@ -28,6 +29,14 @@ struct Tally {
     units: BTreeMap<i64, u32>,
     /// By an aspect and a name under it: `tier` and `cold`.
     names: BTreeMap<(&'static str, String), u32>,
+    /// What is to be at hand in a session, the newest of use last.
+    at_hand: BTreeMap<SessionId, Vec<Seq>>,
+}
+
+impl Tally {
+    fn of(scope: Scope) -> Self {
+        Self { scope, units: BTreeMap::new(), names: BTreeMap::new(), at_hand: BTreeMap::new() }
+    }
 }
 
 impl WriteTx<'_> {
@@ -78,8 +87,7 @@ impl WriteTx<'_> {
         let Some(Used { profile, shown, at_hand }) = receipts::set_used(self.sql, scope, id, now)? else {
             return Ok(());
         };
-        let empty = || Tally { scope: *scope, units: BTreeMap::new(), names: BTreeMap::new() };
-        let tally = tallies.entry(scope.user_no).or_insert_with(empty);
+        let tally = tallies.entry(scope.user_no).or_insert_with(|| Tally::of(*scope));
         let mut count = |aspect, name: &str| *tally.names.entry((aspect, name.to_owned())).or_default() += 1;
         count("profile", &profile);
         for shown in &shown {
@@ -100,7 +108,8 @@ impl WriteTx<'_> {
                 *tally.units.entry(seq).or_default() += 1;
             }
         }
-        self.promote(scope, session, &at_hand)
+        tally.at_hand.entry(session).or_default().extend(at_hand);
+        Ok(())
     }
 
     /// Has these units at hand in the session, if it is still open.
@@ -108,8 +117,12 @@ impl WriteTx<'_> {
         let open =
             sessions::by_id(self.sql, scope, session)?.filter(|session| session.info.end_reason.is_none());
         let Some(session) = open.filter(|_| !at_hand.is_empty()) else { return Ok(()) };
-        for seq in at_hand {
-            receipts::promote(self.sql, scope, session.session_no, *seq, self.now())?;
+        let mut newest: Vec<Seq> = Vec::with_capacity(MOST_PROMOTED);
+        for &seq in at_hand.iter().rev() {
+            if newest.len() < MOST_PROMOTED && !newest.contains(&seq) {
+                newest.push(seq);
+                receipts::promote(self.sql, scope, session.session_no, seq, self.now())?;
+            }
         }
         receipts::prune_promotions(self.sql, scope, session.session_no)
     }
@@ -121,6 +134,7 @@ impl WriteTx<'_> {
         for ((aspect, name), hits) in &tally.names {
             receipts::count(self.sql, &tally.scope, (aspect, name), *hits)?;
         }
-        Ok(())
+        let mut sessions = tally.at_hand.iter();
+        sessions.try_for_each(|(session, at_hand)| self.promote(&tally.scope, *session, at_hand))
     }
 }

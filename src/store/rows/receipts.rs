@@ -235,7 +235,8 @@ fn read(row: &Row<'_>) -> Result<Receipt> {
 /// What a receipt says when its context is of use.
 pub(crate) struct Used {
     pub(crate) profile: String,
-    /// What it showed, but for what it showed only since it had been of use before.
+    /// What it showed of what it recalled: what was shown for its place in the session, or since it had been of use there
+    /// before, says nothing of its use.
     pub(crate) shown: Vec<Shown>,
     /// Units to be promoted.
     pub(crate) at_hand: Vec<Seq>,
@@ -262,7 +263,8 @@ pub(crate) fn set_used(
         values![scope.user_no, id, now],
         |row| {
             let kept = row.json::<Vec<KeptItem>>(1)?.into_iter();
-            let shown = kept.filter(|item| item.outcome != ItemOutcome::Promoted).filter_map(|item| {
+            let recalled = kept.filter(|item| item.score > 0.0 && item.outcome != ItemOutcome::Promoted);
+            let shown = recalled.filter_map(|item| {
                 let KeptItem { seq, memory_tier, packed_as, .. } = item;
                 Some(Shown { seq, memory_tier, packed_as: packed_as? })
             });
