@@ -8,7 +8,7 @@
 --   frames, turns         in how many compressed pieces, how many turns
 --   raw_bytes             before they were compressed: a line of JSON for each turn
 --   bytes                 after
---   percent               of the bytes before; the words by which archived turns are found are not counted
+--   percent               of the bytes before
 .mode box
 
 WITH of_session AS (

@@ -134,16 +134,17 @@ mod tests {
         "UPDATE conversation_turns SET is_identity_critical = 0, critical_rule = NULL WHERE turn_number = 2",
         "UPDATE conversation_turns SET is_identity_critical = 1, critical_rule = 'emotion' WHERE turn_number = 3",
     ];
-    /// A few turns have the words of others.
-    const FEW_WORDS: &[&str] = &[
-        "UPDATE archived_turns SET words = (SELECT b.words FROM archived_turns AS b WHERE b.seq = 100)
-         WHERE seq IN (20, 77, 140)",
-        "UPDATE conversation_turns SET words = (SELECT b.words FROM archived_turns AS b WHERE b.seq = 100)
-         WHERE turn_number = 3",
-    ];
-    const MANY_WORDS: &[&str] =
-        &["UPDATE archived_turns SET words = (SELECT b.words FROM archived_turns AS b WHERE b.seq = 100)
-        WHERE seq < 100"];
+    /// Many turns say what only one said.
+    const MANY_ANCHORS: &[&str] = &["INSERT INTO derivations
+           (user_id, product_kind, product_id, source_kind, source_id, stance, seq, said_at, made_by, value, quote)
+         SELECT user_id, 'anchor', x'11111111111111111111111111111111', 'turn', original_turn_id, 'holds', seq,
+                timestamp, 'extractive', 'nuts', 'nuts'
+         FROM conversation_summaries WHERE turn_number > 9"];
+    /// A turn has the words of another, in its row and in the index.
+    const WORDS: &[&str] = &["UPDATE conversation_turns
+         SET words = (SELECT b.words FROM conversation_turns AS b WHERE b.turn_number = 2) WHERE turn_number = 3"];
+    /// The index lacks words of many turns.
+    const OLD_INDEX: &[&str] = &["DELETE FROM postings WHERE word % 3 = 0"];
     const OLD: &[&str] = &["UPDATE user_scopes SET words_rules = 0, critical_rules = 0, anchor_rules = 0"];
 
     /// What can be told of the memory, but for ids that are drawn.
@@ -214,6 +215,7 @@ mod tests {
             write(&store, statements).await;
         }
         work(&store).await;
+        write(&store, OLD_INDEX).await;
         write(&store, OLD).await;
         store.close().unwrap();
         (path, expected)
@@ -227,7 +229,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_removed_rules_derived_is_as_the_rules_of_now_have_it() {
-        for words in [&[] as &[&str], FEW_WORDS, MANY_WORDS] {
+        for words in [&[] as &[&str], WORDS] {
             let folder = tempfile::tempdir().unwrap();
             let (path, expected) = aged(folder.path(), &[ANCHORS, CRITICAL, words]).await;
             let memory = open(&path).await;
@@ -245,7 +247,7 @@ mod tests {
     #[tokio::test]
     async fn cut_short_after_each_slice_it_goes_on_where_it_was() {
         let folder = tempfile::tempdir().unwrap();
-        let (path, expected) = aged(folder.path(), &[ANCHORS, CRITICAL, MANY_WORDS]).await;
+        let (path, expected) = aged(folder.path(), &[ANCHORS, MANY_ANCHORS, CRITICAL]).await;
         let mut tries = 0;
         loop {
             let store = Store::open(&path, config()).unwrap();
@@ -285,7 +287,7 @@ mod tests {
     async fn what_is_erased_meanwhile_does_not_come_back() {
         for all in [false, true] {
             let folder = tempfile::tempdir().unwrap();
-            let (path, _) = aged(folder.path(), &[ANCHORS, CRITICAL, FEW_WORDS]).await;
+            let (path, _) = aged(folder.path(), &[ANCHORS, CRITICAL, WORDS]).await;
             let store = Store::open(&path, config()).unwrap();
             let (lease, scope, first) = first(&store).await;
             let session = store.snapshot().unwrap().sessions(&scope).unwrap()[0].info.id;
@@ -304,9 +306,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_restored_before_keeps_the_words_that_the_index_has() {
+    async fn what_is_restored_before_is_found_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
-        let (path, _) = aged(folder.path(), &[FEW_WORDS]).await;
+        let (path, _) = aged(folder.path(), &[WORDS]).await;
         let memory = open(&path).await;
         let user = memory.user("alex").await.unwrap();
         let id = user.sessions().await.unwrap()[0].id;
@@ -411,7 +413,7 @@ mod tests {
     #[expect(clippy::print_stderr, reason = "the figures are what one runs it for")]
     async fn how_long_it_takes() {
         for (name, planted) in
-            [("nothing changes", &[] as &[&[&str]]), ("anchors", &[ANCHORS]), ("words", &[MANY_WORDS])]
+            [("nothing changes", &[] as &[&[&str]]), ("anchors", &[ANCHORS]), ("words", &[WORDS])]
         {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("m.db");

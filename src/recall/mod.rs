@@ -11,6 +11,7 @@ pub(crate) mod message;
 pub(crate) mod pack;
 pub(crate) mod score;
 pub(crate) mod search;
+mod tail;
 pub(crate) mod user_index;
 pub(crate) mod user_indexes;
 mod words_leg;

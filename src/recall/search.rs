@@ -33,8 +33,8 @@ pub(crate) fn in_session(
     }
     let before = before.unwrap_or(session.info.turn_count + 1);
     let mut ranking = Ranking::new(&query);
-    snapshot.words_of_session(scope, session, before, |turn_number, words| {
-        ranking.see(turn_number, words);
+    snapshot.words_of_session(scope, session, before, &query, |turn_number, len, counts| {
+        ranking.see(turn_number, len, counts);
     })?;
     let (mut found, mut originals) = (Vec::new(), snapshot.originals(scope));
     for (turn_number, score) in ranking.best(k) {

@@ -9,9 +9,11 @@ use crate::{
     error::Result,
     index::{block_of, facts::Facts},
     model::{anchor::Anchor, place::Owner},
+    recall::tail::Tail,
     store::{
         rows::{
-            units::{Extent, Unit},
+            unit_texts::Unit,
+            units::Extent,
             vectors::{self, Space},
         },
         scope::Scope,
@@ -34,8 +36,8 @@ pub(crate) struct UserIndex {
     pub(crate) field_lengths: Vec<[u16; 2]>,
     sessions: HashMap<i64, SessionEntry>,
     pub(crate) lengths: Lengths,
-    /// Forward lists of the units that are not in the file's index.
-    pub(crate) tail: Vec<(u32, Vec<u8>)>,
+    /// The words of the units that are not in the file's index.
+    pub(crate) tail: Tail,
     spaces: Vec<SpaceIndex>,
     pub(crate) anchors: Vec<Anchor>,
     pub(crate) damage: Damage,
@@ -153,12 +155,12 @@ impl UserIndex {
         if extent.last_seq > known {
             snapshot.units(scope, (known, extent.last_seq), |Unit { facts, words }| {
                 self.place(facts);
-                self.tail.push((facts.seq, words));
+                self.tail.push(facts.seq, &words);
                 Ok(())
             })?;
         }
         if extent.indexed_seq > self.extent.indexed_seq {
-            self.tail.retain(|(seq, _)| *seq > extent.indexed_seq.0);
+            self.tail.forget(extent.indexed_seq.0);
         }
         self.extent = extent;
         Ok(())
@@ -270,11 +272,10 @@ impl UserIndex {
     pub(crate) fn bytes(&self) -> usize {
         /// Of an anchor with its values and evidence.
         const ANCHOR_BYTES: usize = 512;
-        let tail: usize = self.tail.iter().map(|(_, words)| words.capacity() + 32).sum();
         let matrices: usize = self.spaces.iter().map(|space| space.matrix.len_bytes()).sum();
         self.units.capacity() * (size_of::<Facts>() + size_of::<Around>() + size_of::<[u16; 2]>())
             + self.sessions.capacity() * size_of::<(i64, SessionEntry)>()
-            + tail
+            + self.tail.bytes()
             + matrices
             + self.anchors.len() * ANCHOR_BYTES
     }

@@ -10,8 +10,12 @@ use crate::{
     embed::lexicon,
     error::Result,
     recall::{expand::Weighted, user_index::UserIndex},
-    store::{rows::postings::Shown, scope::Scope, snapshot::Snapshot},
-    text::words::{EncodedWords, FieldCounts, Word},
+    store::{
+        rows::postings::Shown,
+        scope::Scope,
+        snapshot::{Postings, Snapshot},
+    },
+    text::words::{FieldCounts, Word},
 };
 
 /// How soon more of the same word stops counting.
@@ -108,7 +112,11 @@ pub(crate) fn look_up(
     index: &UserIndex,
     query: &[Weighted],
 ) -> Result<WordsLeg> {
-    let looking = Looking::new(snapshot, scope, index);
+    snapshot.postings(scope, |postings| look_up_in(postings, index, query))
+}
+
+fn look_up_in(postings: &Postings<'_>, index: &UserIndex, query: &[Weighted]) -> Result<WordsLeg> {
+    let looking = Looking::new(postings, index);
     let units = index.units.len();
     let mut leg = WordsLeg { fits: vec![Fit::default(); units], ..WordsLeg::default() };
     let mut noted = Noted { often: vec![Often::default(); units], seqs: Vec::new() };
@@ -163,29 +171,18 @@ pub(crate) fn look_up(
 }
 
 struct Looking<'a> {
-    snapshot: &'a Snapshot<'a>,
-    scope: &'a Scope,
+    postings: &'a Postings<'a>,
     index: &'a UserIndex,
     /// What a word more in a field takes off a match in it.
     long_head: f32,
     long_rest: f32,
-    tail: Vec<(u32, EncodedWords<'a>)>,
     is_damaged: Cell<bool>,
 }
 
 impl<'a> Looking<'a> {
-    fn new(snapshot: &'a Snapshot<'a>, scope: &'a Scope, index: &'a UserIndex) -> Self {
-        let tail = index.tail.iter().filter_map(|(seq, words)| Some((*seq, EncodedWords::parse(words)?)));
+    fn new(postings: &'a Postings<'a>, index: &'a UserIndex) -> Self {
         let [long_head, long_rest] = index.lengths.averages().map(|average| B / average);
-        Self {
-            snapshot,
-            scope,
-            index,
-            long_head,
-            long_rest,
-            tail: tail.collect(),
-            is_damaged: Cell::new(false),
-        }
+        Self { postings, index, long_head, long_rest, is_damaged: Cell::new(false) }
     }
 
     /// Shows every unit with the word, ascending, how often it is there by field and length, and whether it is the name of
@@ -207,12 +204,10 @@ impl<'a> Looking<'a> {
             }
             each(seq, often, counts.name);
         };
-        let Shown { last, is_damaged } = self.snapshot.postings(self.scope, word, &mut show)?;
+        let Shown { last, is_damaged } = self.postings.for_each(word, &mut show)?;
         self.is_damaged.set(self.is_damaged.get() || is_damaged);
-        for (seq, words) in self.tail.iter().filter(|(seq, _)| *seq > last) {
-            if let Some(counts) = words.field_counts(word) {
-                show(*seq, counts);
-            }
+        for &(seq, counts) in self.index.tail.with_word(word, last) {
+            show(seq, counts);
         }
         Ok(())
     }

@@ -37,12 +37,13 @@ use crate::{
             jobs::{self, Found},
             originals,
             postings::{self, Shown},
-            receipts,
+            receipts, session_words,
             sessions::{self, SessionRow},
             summaries,
             turns::{self, Read},
-            unit_blocks, unit_texts,
-            units::{self, Extent, KnownUnit, NamedUnit, Unit},
+            unit_blocks,
+            unit_texts::{self, Unit},
+            units::{self, Extent, KnownUnit, NamedUnit},
             users,
             vectors::{self, Block, Space},
         },
@@ -51,7 +52,7 @@ use crate::{
     },
     text::{
         measure::ContentHash,
-        words::{EncodedWords, FieldCounts, Word},
+        words::{FieldCounts, Word},
     },
     tier::hot::HotTier,
 };
@@ -182,15 +183,16 @@ impl<'s> Snapshot<'s> {
             .map(|read| self.recounted_all(read))
     }
 
-    /// Shows the words of every turn of a session before `before` to `each`, by the turn's number; the archive's too.
+    /// Shows each turn of a session before `before` by its number: how many words it has, and how often each of the query's.
     pub(crate) fn words_of_session(
         &self,
         scope: &Scope,
         session: &SessionRow,
         before: u32,
-        each: impl FnMut(u32, EncodedWords<'_>),
+        query: &[Word],
+        each: impl FnMut(u32, u32, &[u8]),
     ) -> Result<()> {
-        self.ask(|sql| originals::for_each_words(sql, scope, session.session_no, before, each))
+        self.ask(|sql| session_words::for_each(sql, scope, (session.session_no, before), query, each))
     }
 
     /// Reads originals, one after the other: what is recalled together often lies together.
@@ -305,7 +307,7 @@ impl<'s> Snapshot<'s> {
         range: (Seq, Seq),
         each: impl FnMut(Unit) -> Result<()>,
     ) -> Result<()> {
-        self.ask(|sql| units::for_each(sql, scope, range, each))
+        self.ask(|sql| unit_texts::Reader::new(sql, scope).for_each(range, each))
     }
 
     /// Shows the facts of every indexed unit, ascending; those of a damaged block are read from the rows. Returns how
@@ -314,14 +316,13 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| unit_blocks::for_each_facts(sql, scope, each))
     }
 
-    /// Shows every posting of a word that can be read, ascending.
-    pub(crate) fn postings(
+    /// Reads the postings of many words as one question: whether the file is still ours costs as much as a rare word.
+    pub(crate) fn postings<T>(
         &self,
         scope: &Scope,
-        word: Word,
-        each: impl FnMut(u32, FieldCounts),
-    ) -> Result<Shown> {
-        self.ask(|sql| postings::for_each(sql, scope, word, each))
+        read: impl FnOnce(&Postings<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.ask(|sql| read(&Postings { sql, scope }))
     }
 
     /// The next whole blocks that are not in the index; `None`: there is none.
@@ -415,6 +416,19 @@ impl<'s> Snapshot<'s> {
 
     fn recounted_all(&self, read: Read) -> Read {
         Read { turns: read.turns.into_iter().map(|turn| self.recounted(turn)).collect(), ..read }
+    }
+}
+
+/// Postings of a user's, read from one snapshot.
+pub(crate) struct Postings<'p> {
+    sql: &'p dyn Sql,
+    scope: &'p Scope,
+}
+
+impl Postings<'_> {
+    /// Shows every posting of a word that can be read, ascending.
+    pub(crate) fn for_each(&self, word: Word, each: impl FnMut(u32, FieldCounts)) -> Result<Shown> {
+        postings::for_each(self.sql, self.scope, word, each)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::text::words::{EncodedWords, Word};
+use crate::text::words::Word;
 
 /// Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", usual values.
 const K1: f64 = 1.2;
@@ -28,17 +28,14 @@ impl<'q, K: Ord + Copy> Ranking<'q, K> {
         Self { query, hits: Vec::new(), counts: Vec::new(), seen_count: 0, total_len: 0 }
     }
 
-    /// Counts the query's words in one text.
-    pub(crate) fn see(&mut self, key: K, words: EncodedWords<'_>) {
+    /// Takes one text: how many words it has, and how often each of the query's.
+    pub(crate) fn see(&mut self, key: K, len: u32, counts: &[u8]) {
+        debug_assert_eq!(counts.len(), self.query.len(), "one count for each word of the query");
         self.seen_count += 1;
-        self.total_len += u64::from(words.len());
-        let start = self.counts.len();
-        let count = |&word: &Word| u8::try_from(words.count(word)).unwrap_or(u8::MAX);
-        self.counts.extend(self.query.iter().map(count));
-        if self.counts[start..].iter().any(|&count| count > 0) {
-            self.hits.push((key, words.len()));
-        } else {
-            self.counts.truncate(start);
+        self.total_len += u64::from(len);
+        if counts.iter().any(|&count| count > 0) {
+            self.hits.push((key, len));
+            self.counts.extend_from_slice(counts);
         }
     }
 
@@ -94,7 +91,7 @@ fn round(score: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::words::{WordCounts, query_words};
+    use crate::text::words::{EncodedWords, WordCounts, query_words};
 
     #[track_caller]
     fn check(texts: &[&str], query: &str, expected: &[usize]) {
@@ -108,7 +105,9 @@ mod tests {
         let query_words = query_words(query);
         let mut ranking = Ranking::new(&query_words);
         for (i, words) in encoded.iter().enumerate() {
-            ranking.see(i, EncodedWords::parse(words).unwrap());
+            let words = EncodedWords::parse(words).unwrap();
+            let counts = query_words.iter().map(|word| u8::try_from(words.count(*word)).unwrap_or(u8::MAX));
+            ranking.see(i, words.len(), &counts.collect::<Vec<_>>());
         }
         ranking.best(k).into_iter().map(|(key, _)| key).collect()
     }

@@ -1,7 +1,7 @@
 //! The words of a text: folded, stemmed, hashed and counted.
 //!
-//! A turn's words are written with it as one small BLOB, the forward list, and every search by words reads
-//! those. Query strings pass through the same functions and become numbers: no text ever reaches SQL.
+//! A turn's words are written with it as one small BLOB, the forward list, and the index is made of
+//! these. Query strings pass through the same functions and become numbers: no text ever reaches SQL.
 //!
 //! Folding: Unicode NFKC, lower case, Latin, Greek and Cyrillic accents off. A word is a run of letters, digits
 //! and marks; an apostrophe inside it is dropped (`don't` is `dont`); `+` and `#` stay behind one or two letters
@@ -51,7 +51,8 @@ pub(crate) struct FieldCounts {
 }
 
 impl FieldCounts {
-    fn total(self) -> u32 {
+    /// How often the word stands there, all fields together.
+    pub(crate) fn total(self) -> u32 {
         u32::from(self.name) + u32::from(self.head) + u32::from(self.rest)
     }
 

@@ -431,7 +431,8 @@ fn a_damaged_block_is_read_from_the_rows_and_made_anew() {
 fn what_is_damaged_is_erased_with_all_that_leads_to_it() {
     for damage in [
         "UPDATE conversation_turns SET words = zeroblob(40) WHERE turn_key < 33554432",
-        "UPDATE archived_turns SET words = zeroblob(40) WHERE turn_key < 33554432",
+        "UPDATE archived_turns SET position = position + 1 WHERE turn_key < 33554432",
+        "UPDATE archived_frames SET body = zeroblob(40) WHERE frame_no = 1",
         "UPDATE postings SET data = x'80'",
         "UPDATE unit_blocks SET body = x'80'",
         "UPDATE vector_blocks SET body = x'80'",

@@ -32,16 +32,14 @@ use crate::{
         rows::{
             all_users,
             anchors::{self, Source, Stated},
-            jobs as job_rows, originals, summaries, turns,
-            units::{self, Unit},
-            users,
+            jobs as job_rows, originals, summaries, turns, units, users,
         },
         scope::Scope,
         slice_error::{SliceError, SliceResult},
         sql::{Sql, UserRow},
         write_tx::WriteTx,
     },
-    text::words::{EncodedWords, WordCounts},
+    text::words::WordCounts,
 };
 
 /// Units that one slice changes at most.
@@ -49,8 +47,6 @@ const SLICE_UNITS: usize = 16;
 /// Units, and bytes of text, that are read for a slice.
 const READ_UNITS: u32 = 256;
 const READ_BYTES: usize = 1 << 20;
-/// Postings that one slice changes at most. Where more are to be changed, the index is made anew, which costs less.
-const SLICE_POSTINGS: usize = 192;
 
 /// A job that has begun: what it derives anew, and behind which unit it goes on.
 #[derive(Clone, Copy, Debug)]
@@ -81,18 +77,15 @@ pub(crate) struct Rederived {
     changed: Vec<Changed>,
     /// What cannot be read of them, and stays as it is.
     pub(crate) damaged: Vec<String>,
-    /// Nobody knows under which words a unit stands in the index.
-    is_index_stale: bool,
 }
 
 /// A unit, and what is new of it.
 #[derive(Debug)]
 struct Changed {
-    seq: u32,
     place: Place,
     turn_id: TurnId,
-    /// Its words, as they are and as they are to be.
-    words: Option<(Vec<u8>, Vec<u8>)>,
+    /// The words that its row is to have.
+    words: Option<Vec<u8>>,
     /// Why it is kept verbatim.
     #[expect(clippy::option_option, reason = "none: nothing is new; none in it: no rule keeps it any more")]
     rule: Option<Option<CriticalRule>>,
@@ -147,9 +140,11 @@ impl JobTx<'_, '_> {
         if user.epoch != new.epoch {
             return Err(SliceError::Changed);
         }
-        self.write_words(scope, new, user.indexed_seq.0)?;
         let mut folds = BTreeSet::new();
         for unit in &new.changed {
+            if let Some(words) = &unit.words {
+                units::set_words(self.tx.sql, scope, (unit.place, unit.turn_id), words)?;
+            }
             if let Some(rule) = unit.rule {
                 turns::judge_anew(self.tx.sql, scope, (unit.place, unit.turn_id), rule)?;
             }
@@ -161,46 +156,20 @@ impl JobTx<'_, '_> {
         Ok(job_rows::set_done(self.tx.sql, self.lease, new.until, new.last_seq)?)
     }
 
-    /// Says that all is of this build's rules; `None`: more came in, or an older build wrote meanwhile.
+    /// Says that all is of this build's rules; `None`: more came in, or an older build wrote meanwhile. The index is made
+    /// anew if its words are others now: which ones it has of an archived turn nobody knows.
     pub(crate) fn end_deriving(&mut self, scope: &Scope, begun: Begun) -> SliceResult<Option<RuleVersions>> {
         let user = self.lock(scope)?;
         let has_more = user.last_seq.0 > begun.after && begun.stale != Kinds::default();
         if has_more || user.rules != begun.rules {
             return Ok(None);
         }
+        if begun.stale.words && user.indexed_seq > Seq::default() {
+            index::begin_anew(self.tx, scope)?;
+        }
         let rules = begun.rules.ended();
         users::set_rules(self.tx.sql, scope, rules)?;
         Ok(Some(rules))
-    }
-
-    /// Writes words, and brings the index along.
-    fn write_words(&mut self, scope: &Scope, new: &Rederived, indexed_seq: u32) -> Result<()> {
-        let (sql, mut postings, mut is_index_stale) = (self.tx.sql, 0, new.is_index_stale);
-        let mut parsed = Vec::new();
-        for unit in &new.changed {
-            let Some((old, words)) = &unit.words else { continue };
-            units::set_words(sql, scope, (unit.place, unit.turn_id), words)?;
-            match (EncodedWords::parse(old), EncodedWords::parse(words)) {
-                (Some(old), Some(words)) => {
-                    postings += index::differences(old, words);
-                    parsed.push((unit.seq, old, words));
-                }
-                _ => is_index_stale = true, // They were damaged.
-            }
-        }
-        if parsed.is_empty() && !is_index_stale {
-            return Ok(());
-        }
-        if is_index_stale || postings > SLICE_POSTINGS {
-            if indexed_seq > 0 {
-                index::begin_anew(self.tx, scope)?;
-            }
-        } else if indexed_seq > 0 {
-            for (seq, old, words) in parsed {
-                index::replace(sql, scope, seq, (old, words))?;
-            }
-        }
-        users::raise_epoch(sql, scope) // Whoever has the words as they were reads anew.
     }
 
     /// Takes away what the rules do not find in a turn any more, states what they find, and notes on its summary what it
@@ -267,40 +236,30 @@ pub(crate) fn next(sql: &dyn Sql, scope: &Scope, begun: Begun) -> Result<Option<
         return Ok(None);
     }
     let until = extent.last_seq.0.min(begun.after + READ_UNITS);
-    let mut found = Vec::new();
-    units::for_each(sql, scope, (Seq(begun.after), Seq(until)), |unit| {
-        found.push(unit);
-        Ok(())
-    })?;
     let mut new = Rederived {
         epoch: extent.epoch,
         last_seq: extent.last_seq.0,
         until,
         changed: Vec::new(),
         damaged: Vec::new(),
-        is_index_stale: false,
     };
     let (mut reader, mut bytes) = (originals::Reader::new(sql, scope), 0);
-    for unit in found {
+    for (unit, words) in units::list(sql, scope, (Seq(begun.after), Seq(until)))? {
         if new.changed.len() >= SLICE_UNITS || bytes >= READ_BYTES {
-            new.until = unit.facts.seq - 1;
+            new.until = unit.seq - 1;
             break;
         }
-        let Some(place) = unit.facts.owner().place() else { continue };
+        let Some(place) = unit.owner.place() else { continue };
         let changed = match reader.by_number(place) {
             Ok(Some(turn)) => {
                 bytes += turn.text_bytes();
-                of_turn(sql, scope, begun.stale, (unit, place), &turn)
+                of_turn(sql, scope, begun.stale, (unit.seq, place, words), &turn)
             }
-            Ok(None) => {
-                // Its words are worked out whenever they are read, and nobody knows which ones the index has.
-                new.is_index_stale |= begun.stale.words && unit.facts.seq <= extent.indexed_seq.0;
-                match summaries::at(sql, scope, place) {
-                    Ok(Some(summary)) => of_summary(sql, scope, begun.stale, (&unit, place), &summary),
-                    Ok(None) => continue,
-                    Err(error) => Err(error),
-                }
-            }
+            Ok(None) => match summaries::at(sql, scope, place) {
+                Ok(Some(summary)) => of_summary(sql, scope, begun.stale, (unit.seq, place), &summary),
+                Ok(None) => continue,
+                Err(error) => Err(error),
+            },
             Err(error) => Err(error),
         };
         match changed {
@@ -316,17 +275,19 @@ fn named(Place { session, turn_number }: Place) -> String {
     format!("turn {turn_number} of session number {}", session.0)
 }
 
-/// What is new of a turn whose text is there.
+/// What is new of a turn whose text is there, and that has these words in its row.
 fn of_turn(
     sql: &dyn Sql,
     scope: &Scope,
     stale: Kinds,
-    (unit, place): (Unit, Place),
+    (seq, place, words): (u32, Place, Option<Vec<u8>>),
     turn: &Turn,
 ) -> Result<Option<Changed>> {
     let is_cold = turn.memory_tier == MemoryTier::Cold;
-    let words = if stale.words { Some(WordCounts::of(&turn.said).encode()) } else { None };
-    let words = words.filter(|words| *words != unit.words).map(|words| (unit.words, words));
+    let words = words.filter(|_| stale.words).and_then(|old| {
+        let words = WordCounts::of(&turn.said).encode();
+        (words != old).then_some(words)
+    });
     let (mut heard, mut found) = (Vec::new(), Vec::new());
     if stale.anchors || stale.critical && is_cold {
         heard = statements(&turn.said.user_message);
@@ -342,11 +303,11 @@ fn of_turn(
             let known: BTreeSet<Key> = by_rules.map(|stated| key_of(&stated.found)).collect();
             found.retain(|found| known.contains(&key_of(found)));
         }
-        new_anchors(&stated, found, (Seq(unit.facts.seq), turn.timestamp))
+        new_anchors(&stated, found, (Seq(seq), turn.timestamp))
     } else {
         None
     };
-    Ok(changed(Changed { seq: unit.facts.seq, place, turn_id: turn.id, words, rule, anchors }))
+    Ok(changed(Changed { place, turn_id: turn.id, words, rule, anchors }))
 }
 
 /// The same where a summary is left: what was found in quotes that do not say it any more goes.
@@ -354,10 +315,10 @@ fn of_summary(
     sql: &dyn Sql,
     scope: &Scope,
     stale: Kinds,
-    (unit, place): (&Unit, Place),
+    (seq, place): (u32, Place),
     summary: &Summary,
 ) -> Result<Option<Changed>> {
-    let (turn_id, seq) = (summary.original_turn_id, unit.facts.seq);
+    let turn_id = summary.original_turn_id;
     let mut anchors = None;
     if stale.anchors {
         let stated = anchors::stated_by(sql, scope, turn_id)?;
@@ -369,7 +330,7 @@ fn of_summary(
         let found = by_rules.filter(says_so).cloned().collect();
         anchors = new_anchors(&stated, found, (Seq(seq), summary.timestamp));
     }
-    Ok(changed(Changed { seq, place, turn_id, words: None, rule: None, anchors }))
+    Ok(changed(Changed { place, turn_id, words: None, rule: None, anchors }))
 }
 
 fn changed(unit: Changed) -> Option<Changed> {

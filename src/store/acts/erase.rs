@@ -8,6 +8,7 @@
 use serde::Serialize;
 
 use crate::{
+    compress::derived::RuleVersions,
     error::{ErrorKind, Result},
     model::{ids::SessionId, job::JobKind},
     store::{
@@ -17,7 +18,7 @@ use crate::{
             anchors,
             erase::{self, Doomed, OfSession, USER_TABLES},
             jobs::{self as job_rows, Lease},
-            sessions, unit_texts, units, users, vectors,
+            sessions, unit_texts, users, vectors,
         },
         scope::Scope,
         slice_error::SliceResult,
@@ -199,10 +200,13 @@ impl JobTx<'_, '_> {
 /// Takes turns out of the words and the vectors.
 fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[Doomed]) -> Result<()> {
     let sql = tx.sql;
-    let (mut gone, mut is_sound) = (Vec::with_capacity(turns.len()), true);
+    // Of older rules nobody knows the words.
+    let mut is_sound = tx.lock(scope)?.rules.words == RuleVersions::NOW.words;
+    let (mut gone, mut texts) = (Vec::with_capacity(turns.len()), unit_texts::Reader::new(sql, scope));
     for turn in turns {
-        is_sound &= unit_texts::is_sound(sql, scope, turn.place)?;
-        gone.push((turn.seq.0, units::words_at(sql, scope, turn.place)?.unwrap_or_default()));
+        let words = texts.sound_words_at(turn.place)?;
+        is_sound &= words.is_some();
+        gone.push((turn.seq.0, words.unwrap_or_default()));
     }
     match index::forget(sql, scope, &gone) {
         Ok(()) if is_sound => {}

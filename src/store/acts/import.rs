@@ -291,8 +291,7 @@ impl Writing<'_, '_> {
             let frame = archive::pack(&turns)?;
             let frame_no = originals::insert_frame(self.tx.sql, &self.scope, session.info.id, &frame)?;
             for (position, turn) in turns.into_iter().enumerate() {
-                let words = WordCounts::of(&turn.said).encode();
-                let turn = (session.session_no, turn, words.as_slice());
+                let turn = (session.session_no, turn);
                 transfer::insert_archived(self.tx.sql, &self.scope, turn, (frame_no, position))?;
             }
         }

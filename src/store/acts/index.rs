@@ -17,7 +17,7 @@ use crate::{
     store::{
         job_tx::JobTx,
         rows::{
-            jobs as job_rows, postings, unit_blocks,
+            jobs as job_rows, postings, unit_blocks, unit_texts,
             units::{self, Extent},
             users,
         },
@@ -84,7 +84,7 @@ pub(crate) fn next_batch(sql: &dyn Sql, scope: &Scope) -> Result<Option<Batch>> 
         return Ok(None);
     }
     let (mut facts, mut postings) = (Vec::new(), BTreeMap::<Word, Vec<Posting>>::new());
-    units::for_each(sql, scope, (extent.indexed_seq, until), |unit| {
+    unit_texts::Reader::new(sql, scope).for_each((extent.indexed_seq, until), |unit| {
         if let Some(words) = EncodedWords::parse(&unit.words) {
             for (word, counts) in words.iter() {
                 postings.entry(word).or_default().push(Posting { seq: unit.facts.seq, counts });
@@ -174,14 +174,6 @@ pub(crate) fn forget(sql: &dyn Sql, scope: &Scope, gone: &[(u32, Vec<u8>)]) -> R
         }
     }
     Ok(())
-}
-
-/// How many postings of a unit differ.
-pub(crate) fn differences(old: EncodedWords<'_>, new: EncodedWords<'_>) -> usize {
-    let differ = |one: EncodedWords<'_>, other: EncodedWords<'_>| {
-        one.iter().filter(|(word, counts)| other.field_counts(*word) != Some(*counts)).count()
-    };
-    differ(old, new).max(differ(new, old))
 }
 
 /// Replaces the words of a unit by others, as far as they differ.

@@ -75,11 +75,8 @@ impl WriteTx<'_> {
 
     fn put_back(&self, scope: &Scope, session_no: SessionNo, unpacked: &Unpacked) -> Result<u32> {
         let now = self.now();
-        let archived = originals::words_of_frame(self.sql, scope, unpacked.frame_no)?;
         originals::remove_frame(self.sql, scope, unpacked.frame_no)?;
         for (turn, words) in &unpacked.turns {
-            // As they are in the index: older rules may have derived them.
-            let words = archived.get(&turn.turn_number).unwrap_or(words);
             let place = session_no.turn(turn.turn_number);
             turns::insert_warm(self.sql, scope, session_no, turn, words)?;
             turns::record_move(self.sql, scope, place, ("cold", "warm"), MoveReason::Restoration, now)?;

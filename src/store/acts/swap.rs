@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use crate::{
     compress::{
         archive::Frame,
-        derived::Kinds,
+        derived::{Kinds, RuleVersions},
         plan::{NewSummary, Plan},
     },
     error::Result,
@@ -130,13 +130,13 @@ impl JobTx<'_, '_> {
     ) -> Result<()> {
         let sql = self.tx.sql;
         let Seq(seq) = Seq::of(turn.seq)?;
-        // As they are in the index: older rules may have derived them.
         let old = units::words_at(sql, scope, place)?.unwrap_or_default();
         let keywords = serde_json::to_string(&summary.topic_keywords).unwrap_or_default();
         let new = units::words_of_summary(&summary.summary_text, &keywords);
+        let has_its_words = self.tx.lock(scope)?.rules.words == RuleVersions::NOW.words;
         match (EncodedWords::parse(&old), EncodedWords::parse(&new)) {
-            (Some(old), Some(new)) => index::replace(sql, scope, seq, (old, new))?,
-            // They are damaged, and nobody knows under which words the turn stands in the index.
+            (Some(old), Some(new)) if has_its_words => index::replace(sql, scope, seq, (old, new))?,
+            // They are damaged or of older rules, and nobody knows under which words the turn stands in the index.
             _ => index::drop_all(self.tx, scope)?,
         }
         vectors::forget(sql, scope, &BTreeSet::from([seq]))?;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::{
+    compress::derived::RuleVersions,
     error::Result,
     index::{
         facts::{self, Facts},
@@ -10,7 +11,7 @@ use crate::{
     },
     model::place::Seq,
     store::{
-        rows::{checks, units, vectors},
+        rows::{checks, unit_texts, units, users, vectors},
         scope::Scope,
         sql::Sql,
     },
@@ -46,10 +47,15 @@ fn of_user(sql: &dyn Sql, scope: &Scope, found: &mut IndexProblems) -> Result<()
     let mut posted = Posted::read(sql, scope, extent.indexed_seq.0, &mut found.words)?;
     let mut blocks = facts_of(sql, scope, &mut found.facts)?;
     let live = checks::seqs(sql, scope)?;
+    if users::rules(sql, scope)?.words != RuleVersions::NOW.words {
+        // Older rules made it of the words, and a job makes it anew.
+        return vectors_of(sql, scope, &live, &mut found.vectors);
+    }
+    let mut texts = unit_texts::Reader::new(sql, scope);
     for &seq in &live {
         let facts = blocks.remove(&seq);
         // One by one: a unit that cannot be read, which is a problem of another check, hides no other.
-        let compared = units::for_each(sql, scope, (Seq(seq - 1), Seq(seq)), |unit| {
+        let compared = texts.for_each((Seq(seq - 1), Seq(seq)), |unit| {
             if let Some(words) = EncodedWords::parse(&unit.words) {
                 posted.take(seq, words, &mut found.words);
             }

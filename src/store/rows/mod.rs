@@ -10,6 +10,7 @@ pub(crate) mod originals;
 pub(crate) mod postings;
 pub(crate) mod receipts;
 pub(crate) mod row_check;
+pub(crate) mod session_words;
 pub(crate) mod sessions;
 pub(crate) mod stats;
 pub(crate) mod summaries;

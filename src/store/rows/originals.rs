@@ -1,6 +1,6 @@
 //! A turn's original, wherever it is: a row of `conversation_turns`, or a line in a frame of the archive.
 
-use std::{collections::BTreeMap, num::NonZero};
+use std::num::NonZero;
 
 use lru::LruCache;
 
@@ -9,19 +9,16 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         ids::{SessionId, SnapshotId, TurnId},
-        place::{Place, SessionNo},
+        place::{Place, Seq, SessionNo},
         tier::MemoryTier,
         turn::Turn,
     },
     store::{
         rows::{row_check, turns},
         scope::Scope,
-        sql::{Expect, Flow, Row, Sql, Value, bytes, missing, values},
+        sql::{Expect, Row, Sql, Value, bytes, missing, values},
     },
-    text::{
-        measure::{self, ContentHash},
-        words::EncodedWords,
-    },
+    text::measure::{self, ContentHash},
 };
 
 /// Frames that a reader keeps: of chat-sized turns some 100 KB, of the longest a gigabyte.
@@ -29,7 +26,7 @@ const MAX_FRAMES: NonZero<usize> = NonZero::new(32).expect("it is not zero");
 
 /// How many columns of a frame, and of a turn's place in it, their checksums cover.
 const CHECKED_FRAME_COLUMNS: usize = 6;
-const CHECKED_ARCHIVED_COLUMNS: usize = 8;
+const CHECKED_ARCHIVED_COLUMNS: usize = 7;
 
 /// Reads originals. Of the frames it is asked for it keeps the lines: what is recalled together often lies together.
 pub(crate) struct Reader<'s> {
@@ -77,12 +74,17 @@ impl<'s> Reader<'s> {
 
     /// One turn by its place in its session.
     pub(crate) fn by_number(&mut self, place: Place) -> Result<Option<Turn>> {
-        let Scope { user_no, user_id } = self.scope;
-        let mut found = turns::by_number(self.sql, &self.scope, place)?;
-        if found.is_none() {
-            found = self.archived(archived!("a.turn_key = ?1"), values![place, user_no, user_id])?;
+        match turns::by_number(self.sql, &self.scope, place)? {
+            Some(turn) if turn.turn_number != place.turn_number => Err(turns::damaged(place)),
+            None => self.archived_at(place),
+            found => Ok(found),
         }
-        match found {
+    }
+
+    /// The same, of a turn that has no row.
+    pub(crate) fn archived_at(&mut self, place: Place) -> Result<Option<Turn>> {
+        let Scope { user_no, user_id } = self.scope;
+        match self.archived(archived!("a.turn_key = ?1"), values![place, user_no, user_id])? {
             Some(turn) if turn.turn_number != place.turn_number => Err(turns::damaged(place)),
             found => Ok(found),
         }
@@ -159,28 +161,6 @@ pub(crate) fn checked(mut turn: Turn, hash: &ContentHash) -> Result<Turn> {
     Ok(turn)
 }
 
-/// Shows the words of every turn of a session before `before` to `each`, by the turn's place; the archive's too.
-pub(crate) fn for_each_words(
-    sql: &dyn Sql,
-    scope: &Scope,
-    session_no: SessionNo,
-    before: u32,
-    mut each: impl FnMut(u32, EncodedWords<'_>),
-) -> Result<()> {
-    turns::for_each_words(sql, scope, session_no, before, &mut each)?;
-    sql.query(
-        "SELECT turn_key, words FROM archived_turns
-         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_no = ?3 ORDER BY turn_key",
-        values![session_no.start(), session_no.turn(before), scope.user_no],
-        &mut |row| {
-            if let Some(words) = bytes(row.value(1)?).and_then(EncodedWords::parse) {
-                each(row.get::<Place>(0)?.turn_number, words);
-            }
-            Ok(Flow::Next)
-        },
-    )
-}
-
 /// The backend's state at a turn, wherever the turn is; `None` if there was none, or no such turn.
 pub(crate) fn snapshot(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<SnapshotId>> {
     let found = sql.one(
@@ -201,7 +181,7 @@ pub(crate) fn insert_frame(sql: &dyn Sql, scope: &Scope, session: SessionId, fra
     )
 }
 
-/// Notes where in the archive a turn is, with the words of its row, which is still there.
+/// Notes where in the archive a turn is whose row is still there.
 pub(crate) fn insert_archived(
     sql: &dyn Sql,
     scope: &Scope,
@@ -209,29 +189,38 @@ pub(crate) fn insert_archived(
     (frame_no, position): (i64, usize),
 ) -> Result<()> {
     sql.put(
-        "INSERT INTO archived_turns (turn_key, turn_id, user_no, frame_no, position, turn_number, seq, words)
-         SELECT turn_key, id, ?3, ?4, ?5, turn_number, seq, words FROM conversation_turns
+        "INSERT INTO archived_turns (turn_key, turn_id, user_no, frame_no, position, turn_number, seq)
+         SELECT turn_key, id, ?3, ?4, ?5, turn_number, seq FROM conversation_turns
          WHERE turn_key = ?1 AND user_id = ?2",
         values![place, scope.user_id, scope.user_no, frame_no, position],
         Expect::One(missing),
     )
 }
 
-/// The words of the turns of a frame, by their numbers; those that are damaged are left out.
-pub(crate) fn words_of_frame(sql: &dyn Sql, scope: &Scope, frame_no: i64) -> Result<BTreeMap<u32, Vec<u8>>> {
-    let mut found = BTreeMap::new();
-    sql.query(
-        "SELECT turn_key, turn_id, user_no, frame_no, position, turn_number, seq, words, row_check
-         FROM archived_turns WHERE frame_no = ?1 AND user_no = ?2",
-        values![frame_no, scope.user_no],
-        &mut |row| {
-            if row_check::holds(row, CHECKED_ARCHIVED_COLUMNS)? {
-                found.insert(row.get(5)?, row.get(7)?);
-            }
-            Ok(Flow::Next)
-        },
+/// The turns of a session before `before` that are in the archive: where each stands, ascending.
+pub(crate) fn archived_in(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    before: u32,
+) -> Result<Vec<(Seq, Place)>> {
+    sql.list(
+        "SELECT seq, turn_key FROM archived_turns
+         WHERE turn_key >= ?1 AND turn_key < ?2 AND user_no = ?3 ORDER BY seq",
+        values![session_no.start(), session_no.turn(before), scope.user_no],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
+/// Whether a turn's place in the archive is what was written; true if it has none.
+pub(crate) fn is_place_sound(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<bool> {
+    let is_sound = sql.one(
+        "SELECT turn_key, turn_id, user_no, frame_no, position, turn_number, seq, row_check
+         FROM archived_turns WHERE turn_key = ?1 AND user_no = ?2",
+        values![place, scope.user_no],
+        |row| row_check::holds(row, CHECKED_ARCHIVED_COLUMNS),
     )?;
-    Ok(found)
+    Ok(is_sound.unwrap_or(true))
 }
 
 /// The oldest frame of a session, with its number.

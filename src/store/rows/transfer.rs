@@ -257,12 +257,12 @@ pub(crate) fn insert_derivation(sql: &dyn Sql, scope: &Scope, derivation: &Deriv
 pub(crate) fn insert_archived(
     sql: &dyn Sql,
     scope: &Scope,
-    (session_no, turn, words): (SessionNo, &Turn, &[u8]),
+    (session_no, turn): (SessionNo, &Turn),
     (frame_no, position): (i64, usize),
 ) -> Result<()> {
     sql.put(
-        "INSERT INTO archived_turns (turn_key, turn_id, user_no, frame_no, position, turn_number, seq, words)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO archived_turns (turn_key, turn_id, user_no, frame_no, position, turn_number, seq)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         values![
             session_no.turn(turn.turn_number),
             turn.id,
@@ -271,7 +271,6 @@ pub(crate) fn insert_archived(
             position,
             turn.turn_number,
             turn.seq,
-            words,
         ],
         Expect::Any,
     )

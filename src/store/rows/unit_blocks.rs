@@ -9,7 +9,7 @@ use crate::{
     },
     model::place::Seq,
     store::{
-        rows::{row_check, units},
+        rows::{row_check, unit_texts},
         scope::Scope,
         sql::{Expect, Flow, Sql, bytes, values},
     },
@@ -48,15 +48,11 @@ pub(crate) fn for_each_facts(sql: &dyn Sql, scope: &Scope, mut each: impl FnMut(
         match block {
             Ok(facts) => facts.into_iter().for_each(&mut each),
             Err(block) => {
-                units::for_each(
-                    sql,
-                    scope,
-                    (Seq(last_of(block) - BLOCK_UNITS), Seq(last_of(block))),
-                    |unit| {
-                        each(unit.facts);
-                        Ok(())
-                    },
-                )?;
+                let range = (Seq(last_of(block) - BLOCK_UNITS), Seq(last_of(block)));
+                unit_texts::Reader::new(sql, scope).for_each(range, |unit| {
+                    each(unit.facts);
+                    Ok(())
+                })?;
             }
         }
     }

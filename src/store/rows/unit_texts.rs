@@ -1,39 +1,105 @@
-//! What a unit says, read wherever that is: in its turn's row, in the archive, or in a summary.
+//! What units say, read wherever that is: in a turn's row, in the archive, or in a summary.
 
 use crate::{
     embed::pieces::{Piece, pieces},
     error::{ErrorKind, Result},
+    index::facts::Facts,
     model::{
-        place::Place,
+        place::{Owner, Place, Seq},
         turn::{NewTurn, Turn},
     },
     store::{
-        rows::{originals, row_check, summaries, turns, units},
+        rows::{originals, summaries, turns, units},
         scope::Scope,
-        sql::{Sql, values},
+        sql::Sql,
     },
-    text::words::WordCounts,
+    text::words::{EncodedWords, WordCounts},
 };
 
-/// Whether what has the words of one turn, wherever that is, is what was written.
-pub(crate) fn is_sound(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<bool> {
-    let archived = sql.one(
-        "SELECT turn_key, turn_id, user_no, frame_no, position, turn_number, seq, words, row_check
-         FROM archived_turns WHERE turn_key = ?1 AND user_no = ?2",
-        values![place, scope.user_no],
-        |row| row_check::holds(row, 8),
-    )?;
-    // The checksum of a turn's row leaves its words out.
-    let has_its_words = |turn: Option<Turn>| match turn {
-        Some(turn) => Ok(units::words_at(sql, scope, place)? == Some(WordCounts::of(&turn.said).encode())),
-        None => Ok(true),
-    };
-    let of_turn = turns::by_number(sql, scope, place).and_then(has_its_words);
-    match of_turn.and_then(|is_sound| summaries::at(sql, scope, place).map(|_| is_sound)) {
-        Ok(is_sound) => Ok(is_sound && archived != Some(false)),
-        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(false),
-        Err(error) => Err(error),
+/// Units that are read at once.
+const READ_AT_ONCE: u32 = 256;
+
+/// A unit with its words.
+#[derive(Clone, Debug)]
+pub(crate) struct Unit {
+    pub(crate) facts: Facts,
+    /// The encoded forward list; empty: what has them is damaged, or the unit is no turn.
+    pub(crate) words: Vec<u8>,
+}
+
+/// Reads units. An archived turn's words are worked out from its text; the index has them as well, so that few need them.
+pub(crate) struct Reader<'s> {
+    sql: &'s dyn Sql,
+    scope: Scope,
+    originals: originals::Reader<'s>,
+}
+
+impl<'s> Reader<'s> {
+    pub(crate) fn new(sql: &'s dyn Sql, scope: &Scope) -> Self {
+        Self { sql, scope: *scope, originals: originals::Reader::new(sql, scope) }
     }
+
+    /// Shows the units after `after` up to `until`, in their order.
+    pub(crate) fn for_each(
+        &mut self,
+        (after, until): (Seq, Seq),
+        mut each: impl FnMut(Unit) -> Result<()>,
+    ) -> Result<()> {
+        let mut known = after;
+        while known < until {
+            let next = Seq(known.0.saturating_add(READ_AT_ONCE).min(until.0));
+            for (unit, words) in units::list(self.sql, &self.scope, (known, next))? {
+                let words = match (words, unit.owner) {
+                    (Some(words), _) => words,
+                    (None, Owner::Turn(place)) => self.archived_or_none(place)?,
+                    (None, Owner::Other) => Vec::new(),
+                };
+                let facts = Facts::new(unit.seq, unit.owner, unit.said_at_ms);
+                let facts = EncodedWords::parse(&words).map_or(facts, |words| facts.with_words(words));
+                each(Unit { facts, words })?;
+            }
+            known = next;
+        }
+        Ok(())
+    }
+
+    /// The words of one turn, wherever it is; `None`: it is nowhere.
+    pub(crate) fn words_at(&mut self, place: Place) -> Result<Option<Vec<u8>>> {
+        match units::words_at(self.sql, &self.scope, place)? {
+            Some(words) => Ok(Some(words)),
+            None => Ok(self.originals.archived_at(place)?.map(|turn| words_of(&turn))),
+        }
+    }
+
+    /// The words of an archived turn; none of what is damaged.
+    fn archived_or_none(&mut self, place: Place) -> Result<Vec<u8>> {
+        match self.originals.archived_at(place) {
+            Err(error) if error.kind() == ErrorKind::Corrupt => Ok(Vec::new()),
+            turn => Ok(turn?.map_or_else(Vec::new, |turn| words_of(&turn))),
+        }
+    }
+
+    /// The words of one turn, if what has them is what was written; `None`: it is damaged.
+    pub(crate) fn sound_words_at(&mut self, place: Place) -> Result<Option<Vec<u8>>> {
+        let (sql, scope) = (self.sql, self.scope);
+        let mut look = || -> Result<Option<Vec<u8>>> {
+            let words = self.words_at(place)?.unwrap_or_default();
+            // The checksum of a turn's row leaves its words out.
+            let has_its_words = |turn: Turn| words == words_of(&turn);
+            let is_sound = turns::by_number(sql, &scope, place)?.is_none_or(has_its_words)
+                && originals::is_place_sound(sql, &scope, place)?;
+            summaries::at(sql, &scope, place)?; // An error if it is damaged.
+            Ok(is_sound.then_some(words))
+        };
+        match look() {
+            Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),
+            words => words,
+        }
+    }
+}
+
+fn words_of(turn: &Turn) -> Vec<u8> {
+    WordCounts::of(&turn.said).encode()
 }
 
 /// What is embedded of a turn: its pieces, or, where its original was deleted, its summary.

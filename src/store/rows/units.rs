@@ -1,10 +1,9 @@
-//! Rows of `recall_units`: a user's units in their order, what they are, and the words by which they are found.
+//! Rows of `recall_units`: a user's units in their order, what they are, and the words that rows have of them.
 
 use chrono::{DateTime, Utc};
 
 use crate::{
     error::Result,
-    index::facts::Facts,
     model::{
         ids::{SessionId, TurnId},
         place::{Owner, Place, Seq, UnitKind},
@@ -12,12 +11,9 @@ use crate::{
     store::{
         rows::users,
         scope::Scope,
-        sql::{Expect, Flow, Row, Sql, ToColumn, Value, missing, values},
+        sql::{Expect, Row, Sql, ToColumn, Value, missing, values},
     },
-    text::{
-        measure::ContentHash,
-        words::{EncodedWords, WordCounts},
-    },
+    text::{measure::ContentHash, words::WordCounts},
 };
 
 /// How far a user's units are, and how far they are indexed.
@@ -33,12 +29,12 @@ pub(crate) struct Extent {
     pub(crate) anchor_version: i64,
 }
 
-/// A unit with its words.
-#[derive(Clone, Debug)]
-pub(crate) struct Unit {
-    pub(crate) facts: Facts,
-    /// The encoded forward list.
-    pub(crate) words: Vec<u8>,
+/// A unit as its row has it, without its words.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bare {
+    pub(crate) seq: u32,
+    pub(crate) owner: Owner,
+    pub(crate) said_at_ms: i64,
 }
 
 /// How far the user's units are; nothing: the user is gone.
@@ -147,47 +143,42 @@ pub(crate) fn insert(
     )
 }
 
-/// Shows the units after `after` up to `until`, in their order, with their words wherever they are: in the turn's row,
-/// in the archive, or, where the original was deleted, those of the summary. What is no turn has none.
-pub(crate) fn for_each(
+/// The units after `after` up to `until`, in their order, each with the words of its turn's row, or, where the original was
+/// deleted, of its summary; `None`: the turn is archived, or no turn.
+pub(crate) fn list(
     sql: &dyn Sql,
     scope: &Scope,
     (after, until): (Seq, Seq),
-    mut each: impl FnMut(Unit) -> Result<()>,
-) -> Result<()> {
-    sql.query(
-        "SELECT coalesce(t.words, a.words), m.summary_text, m.topic_keywords,
-                r.seq, r.said_at, r.kind, r.session_no, r.turn_number
+) -> Result<Vec<(Bare, Option<Vec<u8>>)>> {
+    sql.list(
+        "SELECT t.words, m.summary_text, m.topic_keywords, r.seq, r.said_at, r.kind, r.session_no, r.turn_number
          FROM recall_units AS r
          LEFT JOIN conversation_turns AS t ON t.turn_key = (r.session_no << 24 | r.turn_number) AND t.user_id = ?4
-         LEFT JOIN archived_turns AS a ON a.turn_key = (r.session_no << 24 | r.turn_number) AND a.user_no = ?1
          LEFT JOIN conversation_summaries AS m ON m.turn_key = (r.session_no << 24 | r.turn_number)
            AND m.user_id = ?4 AND m.original = 'deleted'
          WHERE r.user_no = ?1 AND r.seq > ?2 AND r.seq <= ?3 ORDER BY r.seq",
         values![scope.user_no, after, until, scope.user_id],
-        &mut |row| each(read(row)?).map(|()| Flow::Next),
+        |row| Ok((read(row)?, words_in(row)?)),
     )
 }
 
-fn read(row: &Row<'_>) -> Result<Unit> {
-    let words = words_in(row)?;
+fn read(row: &Row<'_>) -> Result<Bare> {
     // A unit that is damaged is found by what is left of it; doctor finds the damage.
     let owner = owner(row, 5).unwrap_or(Owner::Turn(Place::default()));
     let said_at_ms = row.get(4).map_or(0, |at: DateTime<Utc>| at.timestamp_millis());
-    let facts = Facts::new(row.get(3)?, owner, said_at_ms);
-    let facts = EncodedWords::parse(&words).map_or(facts, |words| facts.with_words(words));
-    Ok(Unit { facts, words })
+    Ok(Bare { seq: row.get(3)?, owner, said_at_ms })
 }
 
 /// The words of a row that begins with them: the turn's own, else those of the summary in its place.
-fn words_in(row: &Row<'_>) -> Result<Vec<u8>> {
+fn words_in(row: &Row<'_>) -> Result<Option<Vec<u8>>> {
     match row.get(0) {
-        Ok(Some(words)) => return Ok(words),
+        Ok(Some(words)) => return Ok(Some(words)),
         Ok(None) => {}
-        Err(_) => return Ok(Vec::new()), // It is damaged.
+        Err(_) => return Ok(Some(Vec::new())), // It is damaged.
     }
-    let (summary, keywords): (Option<String>, Option<String>) = (row.get(1)?, row.get(2)?);
-    Ok(words_of_summary(&summary.unwrap_or_default(), &keywords.unwrap_or_default()))
+    let summary: Option<String> = row.get(1)?;
+    let keywords: Option<String> = row.get(2)?;
+    Ok(summary.map(|summary| words_of_summary(&summary, &keywords.unwrap_or_default())))
 }
 
 /// The words by which a turn is found whose original was deleted: its summary's, and its keywords, which stand there as
@@ -196,36 +187,29 @@ pub(crate) fn words_of_summary(summary_text: &str, topic_keywords: &str) -> Vec<
     WordCounts::of_text(&format!("{summary_text}\n{topic_keywords}")).encode()
 }
 
-/// The words of one turn, from wherever it is; `None`: it is nowhere.
+/// The words of a turn's row, or of the summary of one whose original was deleted; `None`: it is archived, or nowhere.
 pub(crate) fn words_at(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<Vec<u8>>> {
-    sql.one(
+    let found = sql.one(
         "SELECT words, NULL AS summary_text, NULL AS topic_keywords FROM conversation_turns
          WHERE turn_key = ?1 AND user_id = ?2
-         UNION ALL SELECT words, NULL, NULL FROM archived_turns WHERE turn_key = ?1 AND user_no = ?3
          UNION ALL SELECT NULL, summary_text, topic_keywords FROM conversation_summaries
          WHERE turn_key = ?1 AND user_id = ?2 AND original = 'deleted'",
-        values![place, scope.user_id, scope.user_no],
+        values![place, scope.user_id],
         words_in,
-    )
+    )?;
+    Ok(found.flatten())
 }
 
-/// Writes the words of a turn, in its row or in the archive.
+/// Writes the words of a turn's row.
 pub(crate) fn set_words(
     sql: &dyn Sql,
     scope: &Scope,
     (place, id): (Place, TurnId),
     words: &[u8],
 ) -> Result<()> {
-    let in_row = sql.change(
+    sql.put(
         "UPDATE conversation_turns SET words = ?4 WHERE turn_key = ?1 AND user_id = ?2 AND id = ?3",
         values![place, scope.user_id, id, words],
-    )?;
-    if in_row > 0 {
-        return Ok(());
-    }
-    sql.put(
-        "UPDATE archived_turns SET words = ?4 WHERE turn_key = ?1 AND user_no = ?2 AND turn_id = ?3",
-        values![place, scope.user_no, id, words],
         Expect::Any,
     )
 }
