@@ -262,3 +262,27 @@ impl Session {
         off_thread(move || read(&store.snapshot()?, &scope)).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Config, ContextOptions, NewTurn, Thermocline};
+
+    #[tokio::test]
+    async fn neither_a_context_nor_its_receipt_nor_its_use_voids_the_hot_tier_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { worker: false, ..Config::default() };
+        let memory = Thermocline::open_with(folder.path().join("m.db"), config).await.unwrap();
+        let session = memory.user("alex").await.unwrap().session().await.unwrap();
+        session.record(NewTurn::new("A lamp.", "")).await.unwrap();
+        for _ in 0..3 {
+            let context = session.context("Which lamp?", ContextOptions::default()).await.unwrap();
+            assert!(session.store.is_hot_fresh(session.id()), "a context writes nothing");
+            session.store.flush().await.unwrap();
+            assert!(session.store.is_hot_fresh(session.id()), "its receipt is written");
+            session.record(NewTurn::new("That one.", "").answering(context.receipt)).await.unwrap();
+            session.hot().await.unwrap();
+            session.store.flush().await.unwrap();
+            assert!(session.store.is_hot_fresh(session.id()), "its use is counted");
+        }
+    }
+}

@@ -166,7 +166,7 @@ pub(crate) fn build(
     let budget_tokens = budget_tokens.unwrap_or(config.shares.total());
     let waiting = indexes.of(scope);
     let index = waiting.wait();
-    let snapshot = store.snapshot()?;
+    let snapshot = store.marked_snapshot()?;
     let session = session.map(|session| snapshot.latest_session(scope, session)).transpose()?;
     let mut missing = Vec::new();
     let no_hot = || Arc::new(HotTier::new(HotLimits { turns: config.hot_turns, tokens: config.hot_tokens }));

@@ -120,6 +120,12 @@ impl Store {
         self.told(self.readers.begin()).map(|reading| Snapshot::new(self.source(), reading))
     }
 
+    /// The same behind a look at whether anybody has committed: a hot tier that it finds to hold is believed until then.
+    pub(crate) fn marked_snapshot(&self) -> Result<Snapshot<'_>> {
+        let mark = self.watch.mark()?;
+        Ok(self.snapshot()?.marked(mark))
+    }
+
     /// The same on a connection of its own and without a deadline: for looking at all of something.
     pub(crate) fn snapshot_at_leisure(&self) -> Result<Snapshot<'_>> {
         self.told(Reading::at_leisure(&self.file)).map(|reading| Snapshot::new(self.source(), reading))
@@ -264,6 +270,12 @@ impl Store {
 
     pub(crate) fn backup(&self, to: &Path) -> Result<u64> {
         self.told(self.file.opening(|path| backup::backup(path, to)))
+    }
+
+    /// Whether the hot tier in memory would be believed now, without reading a row.
+    #[cfg(test)]
+    pub(crate) fn is_hot_fresh(&self, session: SessionId) -> bool {
+        matches!(self.live.look(session, self.watch.mark().unwrap()), Look::Fresh(_))
     }
 
     /// The hot tier from memory, if it still holds. Asks the file for a row at most, so that async code may call it.

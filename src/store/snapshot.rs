@@ -29,7 +29,7 @@ use crate::{
             record, reload,
             restore::{self, Unpacked},
         },
-        file::{db_file::DbFile, readers::Reading, sqlite::Sqlite},
+        file::{db_file::DbFile, readers::Reading, sqlite::Sqlite, watch::Mark},
         live::Live,
         rows::{
             anchors,
@@ -61,6 +61,8 @@ use crate::{
 pub(crate) struct Snapshot<'s> {
     of: Source<'s>,
     sql: Sqlite<'s, Reading>,
+    /// When somebody last looked whether anybody has committed, before this moment.
+    mark: Option<Mark>,
 }
 
 /// What a snapshot is taken of.
@@ -80,7 +82,12 @@ pub(super) trait Hearer {
 
 impl<'s> Snapshot<'s> {
     pub(super) fn new(of: Source<'s>, reading: Reading) -> Self {
-        Self { of, sql: Sqlite::held_by(reading, &*of.config.clock) }
+        Self { of, sql: Sqlite::held_by(reading, &*of.config.clock), mark: None }
+    }
+
+    /// The same, behind a look that gave this mark.
+    pub(super) fn marked(self, mark: Mark) -> Self {
+        Self { mark: Some(mark), ..self }
     }
 
     /// Every question goes through here: a failure is heard of, and no answer counts if the file is not ours any more.
@@ -148,13 +155,12 @@ impl<'s> Snapshot<'s> {
     /// The session's hot tier: as it is cached if the row says that this still holds, else from the rows.
     pub(crate) fn hot(&self, scope: &Scope, session: &SessionRow) -> Result<Arc<HotTier>> {
         let (id, version) = (session.info.id, session.version());
-        if let Some((hot, known)) = self.of.live.known(id)
-            && known == version
-        {
-            return Ok(hot);
-        }
-        let hot = Arc::new(self.ask(|sql| reload::hot(sql, scope, id, self.of.config))?);
-        self.of.live.put(id, Arc::clone(&hot), version, None);
+        let hot = match self.of.live.known(id) {
+            Some((hot, known)) if known == version && self.mark.is_none() => return Ok(hot),
+            Some((hot, known)) if known == version => hot,
+            _ => Arc::new(self.ask(|sql| reload::hot(sql, scope, id, self.of.config))?),
+        };
+        self.of.live.put(id, Arc::clone(&hot), version, self.mark);
         Ok(hot)
     }
 
