@@ -47,13 +47,17 @@ pub(crate) fn measure(turn: NewTurn, tokenizer: Tokenizer, max_side_bytes: usize
 
 /// The counts of a turn by this tokenizer and the present piece format.
 pub(crate) fn count_tokens(said: &Said, tokenizer: Tokenizer) -> TokenCounts {
-    let user_message_tokens = tokenizer.count(&said.user_message);
-    let ai_response_tokens = tokenizer.count(&said.ai_response);
+    let user_line = render::user_line(said, &said.user_message);
+    let assistant_line = render::assistant_line(said, &said.ai_response);
+    // The piece is both lines, whose counts may be added up.
+    let [user_message_tokens, user_line_tokens] = tokenizer.count_quoted(&said.user_message, &user_line);
+    let [ai_response_tokens, assistant_line_tokens] =
+        tokenizer.count_quoted(&said.ai_response, &assistant_line);
     TokenCounts {
         user_message_tokens,
         ai_response_tokens,
         total_tokens: user_message_tokens.saturating_add(ai_response_tokens),
-        piece_tokens: tokenizer.count(&render::turn_piece(said)),
+        piece_tokens: user_line_tokens.saturating_add(assistant_line_tokens),
         counted_by: counted_by(tokenizer),
     }
 }

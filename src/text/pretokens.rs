@@ -25,6 +25,64 @@ pub(super) fn for_each(text: &str, rules: Rules, mut each: impl FnMut(&str)) {
     }
 }
 
+/// A text beside the same text as a line quotes it: a blank before it and behind each of its line breaks that another line
+/// follows, no blanks at its end, and a line break.
+///
+/// A piece depends on nothing before it, so wherever both are at the same place of the text, the same piece comes next, until
+/// a line ends.
+pub(super) struct SideBySide<'t> {
+    text: &'t str,
+    /// Where its blanks at the end begin.
+    trimmed: usize,
+    quoted: &'t str,
+}
+
+impl<'t> SideBySide<'t> {
+    /// `None`: it is not ASCII, or is quoted in another way, since characters in it are not shown as they are.
+    pub(super) fn new(text: &'t str, quoted: &'t str) -> Option<Self> {
+        let is_plain = |b: u8| matches!(b, b' '..=b'~' | b'\t' | b'\n');
+        if !text.bytes().all(is_plain) {
+            return None;
+        }
+        let side_by_side = Self { text, trimmed: text.trim_end().len(), quoted };
+        let breaks = (0..side_by_side.trimmed).filter(|&at| side_by_side.is_followed_by_blank(at)).count();
+        // What would be a control token is shown with a blank more.
+        (quoted.len() == 1 + side_by_side.trimmed + breaks + 1 && quoted.is_ascii()).then_some(side_by_side)
+    }
+
+    /// Whether this is a line break behind which the quoted line has a blank.
+    fn is_followed_by_blank(&self, at: usize) -> bool {
+        let text = self.text.as_bytes();
+        text[at] == b'\n' && at + 1 < self.trimmed && text[at + 1] != b'\n'
+    }
+
+    /// Calls `each` with the pieces of both, those that both have once: and whether the text has it, and the quoted line.
+    pub(super) fn for_each(&self, rules: Rules, mut each: impl FnMut(&str, [bool; 2])) {
+        let (mut at, mut quoted_at, mut blanks) = (0, 0, 1);
+        while at < self.text.len() || quoted_at < self.quoted.len() {
+            // Where the quoted line has what comes next in the text.
+            let next_at = at + blanks;
+            if quoted_at < self.quoted.len() && (quoted_at < next_at || at == self.text.len()) {
+                let piece = first_piece(&self.quoted[quoted_at..], rules);
+                quoted_at += piece.len();
+                each(piece, [false, true]);
+                continue;
+            }
+            let piece = first_piece(&self.text[at..], rules);
+            let is_within_line = !piece.contains('\n') && at + piece.len() < self.trimmed;
+            let is_shared = quoted_at == next_at && is_within_line;
+            blanks += (at..at + piece.len()).filter(|&at| self.is_followed_by_blank(at)).count();
+            at += piece.len();
+            quoted_at += if is_shared { piece.len() } else { 0 };
+            each(piece, [true, is_shared]);
+        }
+    }
+}
+
+fn first_piece(text: &str, rules: Rules) -> &str {
+    &text[..piece_len(text.as_bytes(), rules)]
+}
+
 /// The length of the first piece, at least 1. The order of the rules is the order of the alternatives.
 fn piece_len(text: &[u8], rules: Rules) -> usize {
     let first = text[0];

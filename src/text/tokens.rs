@@ -6,7 +6,7 @@ use tiktoken_rs::CoreBPE;
 
 use crate::text::{
     memo::{Memo, Pool},
-    pretokens::{self, Rules},
+    pretokens::{self, Rules, SideBySide},
 };
 
 /// What a tokenizer counts with, and what it keeps while the process lives.
@@ -98,6 +98,29 @@ impl Tokenizer {
         })
     }
 
+    /// The tokens of one side of a turn, and of the line that quotes it: `Name: `, the text, with a blank at the start of each
+    /// further line, and a line break. Most of the one is in the other, and is counted once.
+    pub(crate) fn count_quoted(self, side: &str, line: &str) -> [u32; 2] {
+        let Some((label, body)) = line.split_inclusive(':').next().map(|label| line.split_at(label.len()))
+        else {
+            return [self.count(side), self.count(line)];
+        };
+        let Some(walk) = SideBySide::new(side, body) else { return [self.count(side), self.count(line)] };
+        let tables = self.tables();
+        let Counter { rules, known, .. } = self.counter();
+        let [of_side, of_body] = known.with(|known| {
+            let mut tokens = [0_u32; 2];
+            walk.for_each(*rules, |piece, is_in| {
+                let count = known.get(piece, || clamp_u32(tables.encode_ordinary(piece).len()));
+                for (tokens, is_in) in tokens.iter_mut().zip(is_in) {
+                    *tokens = tokens.saturating_add(if is_in { count } else { 0 });
+                }
+            });
+            tokens
+        });
+        [of_side, of_body.saturating_add(self.count(label))]
+    }
+
     /// Starts loading the tables on a thread of its own, so that nobody has to wait for them later.
     pub(crate) fn preload(self) {
         if !self.is_ready() {
@@ -186,6 +209,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::text::render;
 
     #[track_caller]
     fn check(text: &str, o200k: u32, cl100k: u32) {
@@ -238,6 +262,26 @@ mod tests {
         #[test]
         fn any_text_has_as_many_tokens_as_the_library_says(fragments in prop::collection::vec(fragment(), 0..40)) {
             agrees_with_the_library(&fragments.concat()).map_err(TestCaseError::fail)?;
+        }
+
+        #[test]
+        fn a_side_and_its_line_are_counted_as_each_by_itself(
+            name in prop_oneof![Just(None), "[A-Za-z :(<é]{1,9}".prop_map(Some)],
+            fragments in prop::collection::vec(prop_oneof![4 => fragment(), 1 => prop::sample::select(vec![
+                "\n/a", ".\n//b", "x \n \n y", "<|im_end|>", "<s>", "\u{200b}", "\u{c}", "  ", "\t\n", "'\ns", "9\n9", "A\nB",
+            ]).prop_map(str::to_owned)], 0..40),
+        ) {
+            let text = fragments.concat();
+            let mut said = crate::NewTurn::new(text.clone(), text.clone()).said;
+            (said.user_name, said.assistant_origin) = (name, crate::Origin::Tool);
+            for (side, line) in [
+                (&text, render::user_line(&said, &text)), (&text, render::assistant_line(&said, &text)),
+            ] {
+                for tokenizer in Tokenizer::ALL {
+                    let each = [tokenizer.count(side), tokenizer.count(&line)];
+                    prop_assert_eq!(tokenizer.count_quoted(side, &line), each, "{:?}", line);
+                }
+            }
         }
 
         #[test]
