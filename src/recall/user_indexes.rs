@@ -14,8 +14,15 @@ use crate::{
 /// Indexes of users, by their numbers in the file.
 #[derive(Debug)]
 pub(crate) struct UserIndexes {
-    cache: Mutex<LruCache<UserNo, Slot>>,
+    cache: Mutex<Cache>,
     max_bytes: usize,
+}
+
+#[derive(Debug)]
+struct Cache {
+    slots: LruCache<UserNo, Slot>,
+    /// Of all slots together.
+    bytes: usize,
 }
 
 /// Its bytes as they were when it was last used: to ask the index itself one would have to wait for whoever uses it.
@@ -27,35 +34,38 @@ struct Slot {
 
 impl UserIndexes {
     pub(crate) fn new(max_bytes: usize) -> Self {
-        Self { cache: Mutex::new(LruCache::unbounded()), max_bytes }
+        Self { cache: Mutex::new(Cache { slots: LruCache::unbounded(), bytes: 0 }), max_bytes }
     }
 
     /// The user's index, to be waited for.
     pub(crate) fn of(&self, scope: &Scope) -> Waiting<'_> {
-        let slot =
-            self.lock().get_or_insert(scope.user_no, || Slot { index: Arc::default(), bytes: 0 }).clone();
+        let empty = || Slot { index: Arc::default(), bytes: 0 };
+        let slot = self.lock().slots.get_or_insert(scope.user_no, empty).clone();
         Waiting { indexes: self, user_no: scope.user_no, index: slot.index }
     }
 
     /// Forgets what is known of a user.
     pub(crate) fn forget(&self, scope: &Scope) {
-        self.lock().pop(&scope.user_no);
+        let mut cache = self.lock();
+        let gone = cache.slots.pop(&scope.user_no);
+        cache.bytes -= gone.map_or(0, |slot| slot.bytes);
     }
 
     fn make_room(&self, user_no: UserNo, bytes: usize) {
         let mut cache = self.lock();
-        if let Some(slot) = cache.peek_mut(&user_no) {
-            slot.bytes = bytes;
+        // Who was forgotten, or pushed out, while the index was in use holds nothing here.
+        if let Some(slot) = cache.slots.peek_mut(&user_no) {
+            let before = std::mem::replace(&mut slot.bytes, bytes);
+            cache.bytes = cache.bytes - before + bytes;
         }
-        let mut held: usize = cache.iter().map(|(_, slot)| slot.bytes).sum();
-        while held > self.max_bytes
-            && let Some((_, gone)) = cache.pop_lru()
+        while cache.bytes > self.max_bytes
+            && let Some((_, gone)) = cache.slots.pop_lru()
         {
-            held -= gone.bytes;
+            cache.bytes -= gone.bytes;
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, LruCache<UserNo, Slot>> {
+    fn lock(&self) -> MutexGuard<'_, Cache> {
         self.cache.lock().expect("no one panics while holding the cache")
     }
 }
@@ -117,11 +127,45 @@ impl Lent<'_> {
 mod tests {
     use std::{sync::Barrier, thread};
 
+    use chrono::DateTime;
+
     use super::*;
     use crate::{
         config::Config,
+        model::ids::UserId,
         store::{Store, scope::UserKey},
     };
+
+    #[test]
+    fn the_bytes_are_those_of_the_users_who_are_there() {
+        let indexes = UserIndexes::new(10);
+        let user = |n| Scope { user_no: UserNo(n), user_id: UserId::new(DateTime::UNIX_EPOCH) };
+        let [a, b, c] = [1, 2, 3].map(user);
+        let check = |users: &[&Scope], bytes: usize| {
+            let cache = indexes.lock();
+            assert!(users.iter().all(|user| cache.slots.contains(&user.user_no)));
+            let held: usize = cache.slots.iter().map(|(_, slot)| slot.bytes).sum();
+            assert_eq!((cache.slots.len(), cache.bytes, held), (users.len(), bytes, bytes));
+        };
+        let used = |user: &Scope, bytes| indexes.make_room(user.user_no, bytes);
+        indexes.of(&a);
+        indexes.of(&b);
+        check(&[&a, &b], 0);
+        used(&a, 4);
+        used(&b, 5);
+        used(&a, 3);
+        check(&[&a, &b], 8);
+        indexes.of(&c);
+        indexes.of(&a);
+        used(&c, 6);
+        check(&[&a, &c], 9);
+        indexes.forget(&a);
+        used(&a, 4);
+        used(&b, 9);
+        check(&[&c], 6);
+        used(&c, 11);
+        check(&[], 0);
+    }
 
     #[tokio::test]
     async fn who_waits_for_an_index_keeps_no_connection_from_others() {
