@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeSeq as _};
 use uuid::Uuid;
 
 use crate::{
@@ -55,78 +55,115 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, receipt: &Receipt, at_hand: &
     )
 }
 
-/// An item as the row keeps it; its rank is its place. What most items have is left out.
-#[derive(Debug, Serialize, Deserialize)]
+/// An item as the row keeps it: a JSON array of these, which ends where there is no more to say. Its rank is its place.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
 struct KeptItem {
-    #[serde(default = "a_turn", skip_serializing_if = "is_a_turn")]
-    kind: ItemKind,
     /// The unit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     seq: Option<i64>,
-    /// The anchor, if it is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    anchor: Option<Uuid>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    memory_tier: Option<MemoryTier>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    score: f64,
-    #[serde(default, skip_serializing_if = "is_default", serialize_with = "shares")]
-    parts: Parts,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    packed_as: Option<PackedAs>,
-    #[serde(default = "is_packed", skip_serializing_if = "was_packed")]
-    outcome: ItemOutcome,
-    #[serde(default, skip_serializing_if = "is_default")]
+    /// In the context.
     tokens: u32,
+    score: f64,
+    /// An array as well, in the order of [`Parts::named`].
+    parts: Parts,
+    unusual: Unusual,
 }
 
-fn a_turn() -> ItemKind {
-    ItemKind::Turn
+/// What is otherwise than [`Usual`].
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Unusual {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<ItemKind>,
+    /// The anchor, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    anchor: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_tier: Option<MemoryTier>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    packed_as: Option<PackedAs>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<ItemOutcome>,
 }
 
-fn is_packed() -> ItemOutcome {
-    ItemOutcome::Packed
+/// What goes without saying of an item: it is a turn, and of those that have tokens in the context all is shown.
+struct Usual {
+    memory_tier: MemoryTier,
+    packed_as: Option<PackedAs>,
+    outcome: ItemOutcome,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_a_turn(kind: &ItemKind) -> bool {
-    *kind == a_turn()
+impl Usual {
+    /// What has a score was found in cold storage, what has none is shown for its place in the session.
+    fn of(tokens: u32, score: f64) -> Self {
+        let memory_tier = if score > 0.0 { MemoryTier::Cold } else { MemoryTier::Warm };
+        let (packed_as, outcome) = match tokens {
+            0 => (None, ItemOutcome::BelowFloor),
+            _ => (Some(PackedAs::Whole), ItemOutcome::Packed),
+        };
+        Self { memory_tier, packed_as, outcome }
+    }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn was_packed(outcome: &ItemOutcome) -> bool {
-    *outcome == is_packed()
+impl KeptItem {
+    fn of(item: &ReceiptItem) -> Self {
+        let score = rounded(item.score);
+        let usual = Usual::of(item.tokens, score);
+        let unusual = Unusual {
+            kind: (item.kind != ItemKind::Turn).then_some(item.kind),
+            anchor: item.seq.is_none().then_some(item.owner_id),
+            memory_tier: item.memory_tier.filter(|&tier| tier != usual.memory_tier),
+            packed_as: item.packed_as.filter(|&packed_as| Some(packed_as) != usual.packed_as),
+            outcome: (item.outcome != usual.outcome).then_some(item.outcome),
+        };
+        Self { seq: item.seq, tokens: item.tokens, score, parts: item.parts, unusual }
+    }
+
+    fn kind(&self) -> ItemKind {
+        self.unusual.kind.unwrap_or(ItemKind::Turn)
+    }
+
+    /// Anchors have none.
+    fn memory_tier(&self) -> Option<MemoryTier> {
+        self.seq.map(|_| self.unusual.memory_tier.unwrap_or(self.usual().memory_tier))
+    }
+
+    fn packed_as(&self) -> Option<PackedAs> {
+        self.unusual.packed_as.or(self.usual().packed_as)
+    }
+
+    fn outcome(&self) -> ItemOutcome {
+        self.unusual.outcome.unwrap_or(self.usual().outcome)
+    }
+
+    fn usual(&self) -> Usual {
+        Usual::of(self.tokens, self.score)
+    }
 }
 
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
-/// The parts that have a share in the score: most have none.
-fn shares<S: Serializer>(parts: &Parts, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    let shares = parts.named().into_iter().filter(|(_, share)| *share != 0.0);
-    serializer.collect_map(shares.map(|(name, share)| (name, rounded(share))))
+impl Serialize for KeptItem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let parts = self.parts.named().map(|(_, part)| rounded(part));
+        let parts = &parts[..parts.iter().rposition(|part| *part != 0.0).map_or(0, |last| last + 1)];
+        let is_unusual = self.unusual != Unusual::default();
+        let has_score = is_unusual || self.score != 0.0 || !parts.is_empty();
+        let mut array = serializer.serialize_seq(None)?;
+        array.serialize_element(&self.seq)?;
+        array.serialize_element(&self.tokens)?;
+        if has_score {
+            array.serialize_element(&self.score)?;
+            array.serialize_element(parts)?;
+        }
+        if is_unusual {
+            array.serialize_element(&self.unusual)?;
+        }
+        array.end()
+    }
 }
 
 /// To seven places: enough to work a score out again, and half as long.
 fn rounded(number: f64) -> f64 {
     (number * 1e7).round() / 1e7
-}
-
-impl KeptItem {
-    fn of(item: &ReceiptItem) -> Self {
-        Self {
-            kind: item.kind,
-            seq: item.seq,
-            anchor: item.seq.is_none().then_some(item.owner_id),
-            memory_tier: item.memory_tier,
-            score: rounded(item.score),
-            parts: item.parts,
-            packed_as: item.packed_as,
-            outcome: item.outcome,
-            tokens: item.tokens,
-        }
-    }
 }
 
 /// Keeps the newest receipts of a user.
@@ -162,25 +199,24 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReceiptId) -> Result<Optio
     let Some((receipt, kept)) = found else { return Ok(None) };
     let mut items = Vec::with_capacity(kept.len());
     for (rank, item) in (1..).zip(kept) {
-        let owner_id = match (item.anchor, item.seq) {
+        let owner_id = match (item.unusual.anchor, item.seq) {
             (Some(anchor), _) => Some(anchor),
             (None, Some(seq)) => owner_of(sql, scope, seq)?,
             (None, None) => None,
         };
         // What was erased since is no longer named.
         let Some(owner_id) = owner_id else { continue };
-        let KeptItem { kind, seq, memory_tier, score, parts, packed_as, outcome, tokens, .. } = item;
         items.push(ReceiptItem {
             rank,
-            kind,
-            seq,
+            kind: item.kind(),
+            seq: item.seq,
             owner_id,
-            memory_tier,
-            score,
-            parts,
-            packed_as,
-            outcome,
-            tokens,
+            memory_tier: item.memory_tier(),
+            score: item.score,
+            parts: item.parts,
+            packed_as: item.packed_as(),
+            outcome: item.outcome(),
+            tokens: item.tokens,
         });
     }
     Ok(Some(Receipt { items, ..receipt }))
@@ -263,10 +299,10 @@ pub(crate) fn set_used(
         values![scope.user_no, id, now],
         |row| {
             let kept = row.json::<Vec<KeptItem>>(1)?.into_iter();
-            let recalled = kept.filter(|item| item.score > 0.0 && item.outcome != ItemOutcome::Promoted);
+            let recalled = kept.filter(|item| item.score > 0.0 && item.outcome() != ItemOutcome::Promoted);
             let shown = recalled.filter_map(|item| {
-                let KeptItem { seq, memory_tier, packed_as, .. } = item;
-                Some(Shown { seq, memory_tier, packed_as: packed_as? })
+                let (seq, memory_tier) = (item.seq, item.memory_tier());
+                Some(Shown { seq, memory_tier, packed_as: item.packed_as()? })
             });
             let at_hand = row.json::<Vec<u32>>(2)?.into_iter().map(Seq).collect();
             Ok(Used { profile: row.get(0)?, shown: shown.collect(), at_hand })

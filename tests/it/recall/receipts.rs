@@ -1,6 +1,9 @@
 //! A receipt says what a recall considered, how it ranked and what became of it, and is gone when it is old.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use thermocline::{ContextOptions, ErrorKind, ItemKind, ItemOutcome, Receipt, RunJobs, Section};
 
@@ -18,6 +21,31 @@ fn check_ranks(receipt: &Receipt) {
     }
 }
 
+/// The views show what the receipt says.
+#[track_caller]
+fn check_view(path: &Path, receipt: &Receipt) {
+    let newest = "receipt_no = (SELECT max(receipt_no) FROM v_receipts)";
+    for (rank, item) in (1..).zip(&receipt.items) {
+        let ask_column = |column: &str| -> String {
+            let column = format!("coalesce(CAST({column} AS TEXT), '-')");
+            ask(path, &format!("SELECT {column} FROM v_receipt_items WHERE {newest} AND rank = {rank}"))
+        };
+        let or_none = |word: Option<&'static str>| word.unwrap_or("-").to_owned();
+        assert_eq!(ask_column("kind"), item.kind.as_str());
+        assert_eq!(ask_column("memory_tier"), or_none(item.memory_tier.map(|tier| tier.as_str())));
+        assert_eq!(ask_column("packed_as"), or_none(item.packed_as.map(|packed_as| packed_as.as_str())));
+        assert_eq!(ask_column("outcome"), item.outcome.as_str());
+        assert_eq!(ask_column("tokens"), item.tokens.to_string());
+        assert_eq!(ask_column("score").parse(), Ok(item.score));
+        let parts: BTreeMap<String, f64> = serde_json::from_str(&ask_column("parts")).unwrap();
+        let shares = item.parts.named().into_iter().filter(|(_, part)| *part != 0.0);
+        assert_eq!(parts, shares.map(|(name, part)| (name.to_owned(), part)).collect());
+    }
+    let packed = receipt.items.iter().filter(|item| item.packed_as.is_some()).count();
+    let counts = format!("SELECT items || ' ' || packed FROM v_receipts WHERE {newest}");
+    assert_eq!(ask::<String>(path, &counts), format!("{} {packed}", receipt.items.len()));
+}
+
 #[test]
 fn a_recalls_receipt_names_what_was_recalled_and_its_ranks_can_be_worked_out_again() {
     let fixture = Fixture::new();
@@ -31,6 +59,7 @@ fn a_recalls_receipt_names_what_was_recalled_and_its_ranks_can_be_worked_out_aga
         assert_eq!((receipt.id, receipt.query.as_str()), (recall.receipt, *query));
         assert_eq!((receipt.now, receipt.session_id, receipt.used_at), (asked_at(), None, None));
         check_ranks(&receipt);
+        check_view(&fixture.path(), &receipt);
         assert!(receipt.items.is_sorted_by(|a, b| a.score >= b.score));
         assert_eq!(receipt.items.len().min(12), recall.items.len(), "{query:?}");
         for (item, recalled) in receipt.items.iter().zip(&recall.items) {
@@ -88,6 +117,7 @@ fn a_contexts_receipt_names_what_became_of_each() {
                 "{item:?}"
             );
         }
+        check_view(&fixture.path(), &receipt);
         outcomes.extend(receipt.items.into_iter().map(|item| item.outcome.as_str()));
     }
     assert_eq!(outcomes.into_iter().collect::<Vec<_>>(), ["below_floor", "no_room", "packed"]);
