@@ -147,23 +147,23 @@ mod tests {
             let held: usize = cache.slots.iter().map(|(_, slot)| slot.bytes).sum();
             assert_eq!((cache.slots.len(), cache.bytes, held), (users.len(), bytes, bytes));
         };
-        let used = |user: &Scope, bytes| indexes.make_room(user.user_no, bytes);
+        let put = |user: &Scope, bytes| indexes.make_room(user.user_no, bytes);
         indexes.of(&a);
         indexes.of(&b);
         check(&[&a, &b], 0);
-        used(&a, 4);
-        used(&b, 5);
-        used(&a, 3);
+        put(&a, 4);
+        put(&b, 5);
+        put(&a, 3);
         check(&[&a, &b], 8);
         indexes.of(&c);
         indexes.of(&a);
-        used(&c, 6);
+        put(&c, 6);
         check(&[&a, &c], 9);
         indexes.forget(&a);
-        used(&a, 4);
-        used(&b, 9);
+        put(&a, 4);
+        put(&b, 9);
         check(&[&c], 6);
-        used(&c, 11);
+        put(&c, 11);
         check(&[], 0);
     }
 

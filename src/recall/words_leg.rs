@@ -31,6 +31,9 @@ const PRIOR_TURNS: f64 = 200.0;
 const TELLING: f64 = 0.25;
 /// Words that only mean nearly the same are a reason to show a turn if they make up so much of the query's weight.
 const MUCH_ALIKE: f32 = 0.25;
+/// So many words of the query, the least common in English, have synonyms looked for: of a long message those tell most,
+/// and each synonym is one more list to read.
+const WITH_SYNONYMS: usize = 16;
 /// A query with fewer words is no quotation.
 const QUOTED_WORDS: u8 = 5;
 
@@ -121,6 +124,7 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, query: &[Weighted]) ->
     let mut leg = WordsLeg { fits: vec![Fit::default(); units], ..WordsLeg::default() };
     let mut noted = Noted { often: vec![Often::default(); units], seqs: Vec::new() };
     let mut speakers: Vec<Vec<u32>> = Vec::new();
+    let too_common = too_common(query);
     for &Weighted { word, weight: share, is_name } in query {
         let (mut hits, mut spoken) = (0, Vec::new());
         looking.for_each(word, |seq, often, is_name| {
@@ -132,7 +136,8 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, query: &[Weighted]) ->
         })?;
         // A name stands for nobody else; who speaks in every turn is nobody in particular.
         if spoken.is_empty() {
-            let synonyms = lexicon::synonyms(word).filter(|_| !is_name);
+            let has_synonyms = !is_name && lexicon::commonness(word) < too_common;
+            let synonyms = lexicon::synonyms(word).filter(|_| has_synonyms);
             for (synonym, cosine) in synonyms {
                 #[expect(clippy::cast_possible_truncation, reason = "it was one of 256 values")]
                 let likeness = (cosine * cosine) as f32;
@@ -243,6 +248,13 @@ impl Noted {
             each(seq, std::mem::take(&mut self.often[seq as usize - 1]));
         }
     }
+}
+
+/// From which commonness on a word of the query has no synonyms looked for.
+fn too_common(query: &[Weighted]) -> f64 {
+    let mut commonness: Vec<f64> = query.iter().map(|weighted| lexicon::commonness(weighted.word)).collect();
+    commonness.sort_by(f64::total_cmp);
+    commonness.get(WITH_SYNONYMS).copied().unwrap_or(f64::INFINITY)
 }
 
 /// The idf of BM25, never negative, with [`PRIOR_TURNS`] turns of general English added to the user's.
