@@ -182,7 +182,6 @@ impl Session {
 
     async fn end_session(&self, at: Option<DateTime<Utc>>) -> Result<SessionInfo> {
         let (scope, id) = (self.scope, self.id());
-        self.store.flush().await?; // What was of use in it is at hand, and goes with its end.
         let info = self.store.write(move |tx| tx.end_session(&scope, id, at)).await?;
         self.go_on_in(info.id);
         Ok(info)
