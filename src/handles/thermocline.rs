@@ -58,8 +58,8 @@ impl Thermocline {
         self.store.path()
     }
 
-    /// Returns once the tokenizer's tables are loaded. Opening never waits for them; the first record of a
-    /// process may, once (0.1-0.9 s).
+    /// Returns once the tokenizer's tables are loaded (0.1-0.9 s). Nothing loads them before a session is asked for, and
+    /// then it goes on behind; the first record or context of a process may wait for them, once.
     pub async fn ready(&self) -> Result<()> {
         let tokenizer = self.store.config().tokenizer;
         off_thread(move || {

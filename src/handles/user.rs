@@ -284,6 +284,8 @@ impl User {
     }
 
     fn handle(&self, id: SessionId) -> Session {
+        // Who talks counts tokens soon.
+        self.store.config().tokenizer.preload();
         Session::new(Arc::clone(&self.store), self.scope, id)
     }
 }

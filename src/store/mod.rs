@@ -80,7 +80,6 @@ impl Store {
         config.validate()?;
         let (file, conn) = open::open(path, &config)?;
         let file = Arc::new(file);
-        config.tokenizer.preload();
         let config = Arc::new(config);
         let live = Arc::new(Live::new(&config));
         let watch = Arc::new(Watch::new(Arc::clone(&file), Arc::clone(&config.clock))?);
