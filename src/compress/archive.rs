@@ -51,18 +51,18 @@ impl Unpacker {
         let mut lines = Vec::new();
         lines.try_reserve_exact(raw_bytes).map_err(|error| cannot("read", error))?;
         self.0.decompress_to_buffer(body, &mut lines).map_err(|error| cannot("read", error))?;
-        Ok(Lines(lines))
+        String::from_utf8(lines).map(Lines).map_err(|error| cannot("read", error.utf8_error()))
     }
 }
 
 /// A frame that was taken apart: its lines, each a turn, of which few may be wanted.
 #[derive(Debug)]
-pub(crate) struct Lines(Vec<u8>);
+pub(crate) struct Lines(String);
 
 impl Lines {
     /// The turn on one line.
     pub(crate) fn turn(&self, position: usize) -> Result<Turn> {
-        let line = self.0.split(|&byte| byte == b'\n').nth(position).filter(|line| !line.is_empty());
+        let line = self.0.split('\n').nth(position).filter(|line| !line.is_empty());
         parse(line.ok_or_else(|| Error::new(ErrorKind::Corrupt, "a frame of the archive is too short"))?)
     }
 }
@@ -70,12 +70,12 @@ impl Lines {
 /// Every turn of a frame, in order.
 pub(crate) fn unpack(body: &[u8]) -> Result<Vec<Turn>> {
     let Lines(lines) = Unpacker::new()?.lines(body)?;
-    lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(parse).collect()
+    lines.split('\n').filter(|line| !line.is_empty()).map(parse).collect()
 }
 
-fn parse(line: &[u8]) -> Result<Turn> {
+fn parse(line: &str) -> Result<Turn> {
     // serde_json quotes what it stumbles over; only the place is passed on.
-    serde_json::from_slice(line).map_err(|error| cannot("read", format!("at column {}", error.column())))
+    serde_json::from_str(line).map_err(|error| cannot("read", format!("at column {}", error.column())))
 }
 
 fn cannot(what: &str, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {

@@ -136,7 +136,7 @@ pub(crate) const CHUNK_TURNS: usize = 16;
 /// 1 ms (benchmark `compress`). A chunk is cut into slices, so more than its turns ([`CHUNK_TURNS`]) change nothing.
 const SLICE_TURNS: usize = 16;
 const _: () = assert!(SLICE_TURNS <= CHUNK_TURNS, "a slice is a part of a chunk");
-const SLICE_BYTES: usize = 64 << 10;
+const SLICE_BYTES: usize = 24 << 10;
 
 /// Turns in groups that one swap takes: in order, bounded by turns and bytes. A group of one may be larger.
 pub(crate) fn slices(sizes: &[usize]) -> Vec<std::ops::Range<usize>> {

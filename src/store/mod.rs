@@ -228,6 +228,11 @@ impl Store {
         self.told(self.writer.scrub(owed, pages).await)
     }
 
+    /// Gives some free pages back to the file system. True: more are to go.
+    pub(crate) async fn shrink(&self) -> Result<bool> {
+        self.told(self.writer.shrink().await)
+    }
+
     /// Forgets all hot tiers.
     pub(crate) fn forget_all(&self) {
         self.live.forget_all();

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use crate::{
     config::{Config, Durability},
     error::{Error, ErrorKind, Result},
-    store::file::row_check,
+    store::file::{row_check, shrink},
 };
 
 /// How long a connection waits for another process's lock before it reports it.
@@ -42,6 +42,7 @@ pub(crate) fn writer_before_migration(path: &Path, config: &Config) -> Result<Co
         return Err(Error::new(ErrorKind::ReadOnly, format!("{} cannot be written", path.display())));
     }
     conn.set_transaction_behavior(rusqlite::TransactionBehavior::Immediate);
+    shrink::prepare(&conn)?; // Before the file has its first page.
     let mode: String = conn.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         return Err(Error::new(

@@ -1,4 +1,4 @@
-//! The SQLite file: opened, migrated, written by one thread, read by a pool, scrubbed, copied. rusqlite is
+//! The SQLite file: opened, migrated, written by one thread, read by a pool, scrubbed, shrunk, copied. rusqlite is
 //! named only here, and SQL that only SQLite takes stands only here.
 
 pub(crate) mod backup;
@@ -14,6 +14,7 @@ pub(crate) mod queue;
 pub(crate) mod readers;
 pub(crate) mod row_check;
 pub(crate) mod scrub;
+mod shrink;
 pub(crate) mod sqlite;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -168,6 +168,13 @@ impl Writer {
         receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
 
+    /// Gives some free pages back to the file system. True: more are to go.
+    pub(crate) async fn shrink(&self) -> Result<bool> {
+        let (sender, receiver) = oneshot::channel();
+        self.send(Order::Shrink(sender), Deadline::after(self.timeout)).await?;
+        receiver.await.unwrap_or_else(|_| Err(poisoned()))
+    }
+
     /// Waits until the bytes that are queued leave room for so many more. Small commands need none.
     async fn room_for(&self, bytes: usize, deadline: Deadline) -> Result<Option<OwnedSemaphorePermit>> {
         let kib = u32::try_from(bytes / 1_024).unwrap_or(u32::MAX).min(self.queue_kib);

@@ -26,7 +26,7 @@ use crate::{
             db_file::DbFile,
             errors::poisons_connection,
             log::{self, Growth},
-            scrub,
+            scrub, shrink,
             sqlite::Sqlite,
             watch::{Mark, Watch},
         },
@@ -61,6 +61,8 @@ pub(super) enum Order {
     /// Write now what waits, and say so.
     Flush(oneshot::Sender<()>),
     Scrub(Scrub),
+    /// Give some free pages back. The answer is whether there are more.
+    Shrink(oneshot::Sender<Result<bool>>),
 }
 
 /// Empty the write-ahead log, between transactions, and then overwrite the gaps of these pages. The answer is whether
@@ -113,15 +115,17 @@ impl WriterThread {
                 Next::Closed => break,
             };
             let (mut batch, mut next): (Vec<Box<dyn Command>>, _) = (Vec::new(), Some(first));
-            let (mut scrub, mut flush) = (None, None);
+            let (mut scrub, mut flush, mut shrink) = (None, None, None);
             while let Some(order) = next {
                 match order {
                     Order::Run(command) => batch.push(command),
                     Order::Behind(entry) => self.later.add([entry]),
                     Order::Flush(sender) => flush = Some(sender),
                     Order::Scrub(order) => scrub = Some(order),
+                    Order::Shrink(sender) => shrink = Some(sender),
                 }
-                let is_full = batch.len() == MAX_BATCH || scrub.is_some() || flush.is_some();
+                let is_full =
+                    batch.len() == MAX_BATCH || scrub.is_some() || flush.is_some() || shrink.is_some();
                 next = if is_full { None } else { orders.try_recv().ok() };
             }
             if !batch.is_empty() {
@@ -132,6 +136,9 @@ impl WriterThread {
             }
             if let Some(sender) = flush {
                 let _ = sender.send(()); // The caller may have gone.
+            }
+            if let Some(sender) = shrink {
+                let _ = sender.send(self.shrink()); // The caller may have gone.
             }
             match scrub {
                 Some(Scrub { owed, pages, sender }) => drop(sender.send(self.scrub(owed, &pages))), // The caller may have gone.
@@ -165,6 +172,30 @@ impl WriterThread {
             self.conn = None; // It may keep pages as they were, and would write them back.
         }
         is_done
+    }
+
+    /// Gives some free pages back. True: more are to go.
+    fn shrink(&mut self) -> Result<bool> {
+        self.connect()?;
+        let conn = self.conn.as_ref().expect("it was just opened");
+        let shrunk = self.shrink_some(conn);
+        let shrunk = self.unless_lost(shrunk.and_then(|has_more| self.file.check().map(|()| has_more)));
+        if shrunk.as_ref().is_err_and(poisons_connection) {
+            self.conn = None;
+            self.live.forget_all();
+        }
+        shrunk
+    }
+
+    fn shrink_some(&self, conn: &Connection) -> Result<bool> {
+        if shrink::spare_pages(conn)? == 0 {
+            return Ok(false); // Without anybody's lock.
+        }
+        let tx = begin(conn, Deadline::after(PATIENCE_BEHIND))?;
+        let has_more = shrink::shrink(&tx)?;
+        self.config.faults.meet(Moment::Before, "COMMIT")?;
+        tx.commit()?;
+        Ok(has_more)
     }
 
     /// Writes what waits, in one transaction of its own. What fails is lost, as by a crash: receipts and counts of use.

@@ -1,0 +1,135 @@
+//! Giving free pages back to the file system: behind the compression of old talks nearly half of a file may be free.
+//!
+//! SQLite moves pages from the end of the file into free ones and cuts it off (`incremental_vacuum`), in files that were
+//! made so: those that we made ourselves, not a backend's own. A moved page takes along what lies in its gaps, so nothing
+//! is moved while a scrub is owed, which goes by the numbers of pages.
+
+use rusqlite::Connection;
+
+use crate::{
+    clock::SystemClock,
+    error::Result,
+    store::{file::sqlite::Sqlite, rows::jobs},
+};
+
+/// Of the file's pages, one of so many may be free: room for what comes, so that pages are moved seldom.
+const FREE_SHARE: u64 = 8;
+/// So many may be free in any file: 1 MiB.
+const FREE_PAGES: u64 = 256;
+/// Pages of one transaction: 1 MiB to write, about 3 ms.
+const SLICE_PAGES: u64 = 256;
+/// What `PRAGMA auto_vacuum` says of files whose pages may be moved.
+const INCREMENTAL: u64 = 2;
+
+/// Has an empty file made so that its pages may be moved.
+pub(super) fn prepare(conn: &Connection) -> Result<()> {
+    if ask(conn, "page_count")? == 0 {
+        conn.pragma_update(None, "auto_vacuum", INCREMENTAL)?;
+    }
+    Ok(())
+}
+
+/// How many pages are to go. Zero while a scrub is owed.
+pub(super) fn spare_pages(conn: &Connection) -> Result<u64> {
+    let may_stay = (ask(conn, "page_count")? / FREE_SHARE).max(FREE_PAGES);
+    let spare = ask(conn, "freelist_count")?.saturating_sub(may_stay);
+    let is_allowed = spare > 0
+        && ask(conn, "auto_vacuum")? == INCREMENTAL
+        && jobs::owed_scrub(&Sqlite::new(conn, &SystemClock))?.is_none();
+    Ok(if is_allowed { spare } else { 0 })
+}
+
+/// Cuts off some pages, as part of a transaction. True: more are to go.
+pub(super) fn shrink(conn: &Connection) -> Result<bool> {
+    let spare = spare_pages(conn)?;
+    if spare > 0 {
+        let mut stmt = conn.prepare(&format!("PRAGMA incremental_vacuum({})", spare.min(SLICE_PAGES)))?;
+        let mut each_page = stmt.query([])?;
+        while each_page.next()?.is_some() {}
+    }
+    Ok(spare > SLICE_PAGES)
+}
+
+fn ask(conn: &Connection, pragma: &str) -> Result<u64> {
+    Ok(conn.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get(0))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::file::connect;
+
+    /// A file of which 3,000 pages were filled and are free now.
+    fn with_free_pages(prepare: &str) -> (tempfile::TempDir, Connection) {
+        let folder = tempfile::tempdir().unwrap();
+        #[expect(clippy::disallowed_methods, reason = "a file that is none of ours")]
+        let conn = Connection::open(folder.path().join("m.db")).unwrap();
+        conn.execute_batch(prepare).unwrap();
+        conn.execute_batch(
+            "CREATE TABLE jobs(job_no, fence, kind); CREATE TABLE kept(x); CREATE TABLE gone(x);
+             WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT 3000)
+             INSERT INTO gone SELECT zeroblob(4000) FROM n;
+             WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT 3000)
+             INSERT INTO kept SELECT zeroblob(4000) FROM n;
+             DELETE FROM gone;",
+        )
+        .unwrap();
+        (folder, conn)
+    }
+
+    fn pages(conn: &Connection) -> [u64; 2] {
+        ["page_count", "freelist_count"].map(|pragma| ask(conn, pragma).unwrap())
+    }
+
+    #[test]
+    fn free_pages_go_some_at_a_time_until_few_are_left() {
+        let (_folder, conn) = with_free_pages("PRAGMA auto_vacuum = INCREMENTAL");
+        let [before, _] = pages(&conn);
+        let mut slices = 1;
+        while shrink(&conn).unwrap() {
+            slices += 1;
+        }
+        let [after, free] = pages(&conn);
+        assert!(after < before - 2_000 && free > FREE_PAGES && free <= after / FREE_SHARE + SLICE_PAGES);
+        assert_eq!(slices, (before - after).div_ceil(SLICE_PAGES));
+        let (rows, sound): (u64, String) = conn
+            .query_row("SELECT count(*), (SELECT * FROM pragma_integrity_check) FROM kept", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .unwrap();
+        assert_eq!((rows, sound.as_str()), (3_000, "ok"));
+    }
+
+    #[test]
+    fn nothing_moves_in_a_file_that_somebody_else_made_or_while_a_scrub_is_owed() {
+        let (_folder, conn) = with_free_pages("");
+        let before = pages(&conn);
+        assert!(!shrink(&conn).unwrap());
+        assert_eq!(pages(&conn), before);
+
+        let (_folder, conn) = with_free_pages("PRAGMA auto_vacuum = INCREMENTAL");
+        conn.execute_batch("INSERT INTO jobs VALUES (1, 1, 'scrub')").unwrap();
+        let before = pages(&conn);
+        assert!(!shrink(&conn).unwrap());
+        assert_eq!(pages(&conn), before);
+        conn.execute_batch("DELETE FROM jobs").unwrap();
+        assert!(shrink(&conn).unwrap());
+    }
+
+    #[tokio::test]
+    async fn what_compression_leaves_free_goes_back_to_the_file_system() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        let config = crate::Config { worker: false, ..crate::Config::default() };
+        let memory = crate::Thermocline::open_with(&path, config).await.unwrap();
+        let session = memory.user("alex").await.unwrap().session().await.unwrap();
+        for n in 0..300 {
+            let reply = format!("Of {n} there is this to say. ").repeat(500);
+            session.record(crate::NewTurn::new(format!("Tell me of {n}."), reply)).await.unwrap();
+        }
+        session.end().await.unwrap();
+        memory.run_jobs(crate::RunJobs::default()).await.unwrap();
+        let [all, free] = pages(&connect::reader(&path).unwrap());
+        assert!(free <= FREE_PAGES.max(all / FREE_SHARE), "{free} of {all}");
+    }
+}
