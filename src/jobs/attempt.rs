@@ -26,10 +26,7 @@ pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
     let is_given_up = matches!(ended, Ok(Ended::GivenUp(_)));
     let waits_until = if let Ok(Ended::Waits(until, _)) = &ended { Some(*until) } else { None };
     let (reason, interrupted) = match ended {
-        Ok(Ended::Done) => {
-            shrink(run).await;
-            return run.end_job(|report| report.done += 1);
-        }
+        Ok(Ended::Done) => return run.end_job(|report| report.done += 1),
         Ok(Ended::Later(reason) | Ended::GivenUp(reason)) => (Some(reason), false),
         Ok(Ended::Waits(_, reason)) => (Some(reason), true),
         Ok(Ended::Stopped) => (None, true),
@@ -54,11 +51,6 @@ pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
     let unfinished = Unfinished { next_run_at, reason, interrupted };
     // If this fails too, the lease runs out and the job is taken up again.
     let _ = run.store.write_background(move |tx| tx.give_back(&lease, &unfinished)).await;
-}
-
-/// Gives back the pages that the job has left free, some at a time. What fails is tried again behind the next job.
-async fn shrink(run: &Run<'_>) {
-    while !run.is_stopped() && matches!(run.store.shrink().await, Ok(true)) {}
 }
 
 async fn work(run: &Run<'_>, lease: &Arc<Lease>) -> SliceResult<Ended> {

@@ -90,13 +90,16 @@ impl LaneRun<'_, '_> {
     }
 
     async fn work_off(&mut self) -> Result<()> {
+        let mut has_worked = false;
         while !self.run.is_stopped() && !self.kinds.is_empty() {
             match self.take().await {
                 Ok(Some(lease)) => {
                     attempt(self.run, lease).await;
                     self.run.advance(0);
+                    has_worked = true;
                     continue;
                 }
+                Ok(None) if std::mem::take(&mut has_worked) => self.shrink().await,
                 Err(error) if self.until == Until::AllAreIdle => return Err(error),
                 Ok(None) | Err(_) => {} // What fails here will fail again where somebody looks.
             }
@@ -117,6 +120,12 @@ impl LaneRun<'_, '_> {
             self.run.leave_job();
         }
         taken
+    }
+
+    /// Gives back what the jobs have left free, some pages at a time: behind the last of them, since what moves lies where it
+    /// is read more slowly from a disk. What fails is tried again behind the next job.
+    async fn shrink(&self) {
+        while !self.run.is_stopped() && matches!(self.run.store.shrink().await, Ok(true)) {}
     }
 
     /// Waits until there may be a job. False: the lane ends.

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Of the file's pages, one of so many may be free: room for what comes, so that pages are moved seldom.
-const FREE_SHARE: u64 = 8;
+const FREE_SHARE: u64 = 16;
 /// So many may be free in any file: 1 MiB.
 const FREE_PAGES: u64 = 256;
 /// Pages of one transaction: 1 MiB to write, about 3 ms.
