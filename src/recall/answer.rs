@@ -148,15 +148,6 @@ impl Recalled {
         }
     }
 
-    /// Its session, and its number there; anchors have none.
-    pub(crate) fn place(&self) -> Option<(SessionId, u32)> {
-        match &self.item {
-            RecalledItem::Turn(turn) => Some((turn.session_id, turn.turn_number)),
-            RecalledItem::Summary { summary, .. } => Some((summary.session_id, summary.turn_number)),
-            RecalledItem::Anchor(_) => None,
-        }
-    }
-
     /// Its line in a receipt.
     pub(crate) fn receipt_item(&self, rank: u32) -> ReceiptItem {
         let (kind, owner_id) = match &self.item {
@@ -196,7 +187,7 @@ pub(crate) fn recall(
     let waiting = indexes.of(scope);
     let index = waiting.wait();
     let snapshot = store.snapshot()?;
-    let searched = search(&snapshot, index, scope, &question, (&[], &[]))?;
+    let searched = search(&snapshot, index, scope, &question, Wanted::All, (&[], &[]))?;
     drop(snapshot);
     if searched.is_index_damaged {
         store.mend(scope);
@@ -218,6 +209,8 @@ pub(crate) struct Hit {
     pub(crate) recalled: Recalled,
     /// Whether it fits by itself, not only for what stands around it.
     pub(crate) has_evidence: bool,
+    /// Whether it fits too badly for a context.
+    pub(crate) is_below_floor: bool,
     /// The piece that matched best by meaning, and its cosine.
     pub(crate) piece: Option<(u8, f32)>,
     /// Of a turn in which itself nothing matched: what stands for it.
@@ -229,6 +222,8 @@ pub(crate) struct Hit {
 pub(crate) struct Searched {
     /// Turns and summaries, best first.
     pub(crate) units: Vec<Hit>,
+    /// What fits too badly to be read, best first, as lines of a receipt.
+    pub(crate) unread: Vec<ReceiptItem>,
     /// Anchors that the query calls for, best first.
     pub(crate) anchors: Vec<Recalled>,
     /// What each word of the query weighs.
@@ -293,13 +288,22 @@ impl Searched {
     }
 }
 
-/// Finds what fits among the units that may be shown, and reads it: the best `question.k`, and besides them what fits as
-/// well of the turns `at_hand`.
+/// What of all that was found is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    All,
+    /// What may be shown in a context.
+    AboveFloor,
+}
+
+/// Finds what fits among the units that may be shown, and reads what is wanted of it: the best `question.k`, and besides them
+/// what fits as well of the turns `at_hand`.
 pub(crate) fn search(
     snapshot: &Snapshot<'_>,
     index: Lent<'_>,
     scope: &Scope,
     question: &Question<'_>,
+    wanted: Wanted,
     (hidden, at_hand): (&[u32], &[Turn]),
 ) -> Result<Searched> {
     let (found, anchors, epoch) = index.with(snapshot, scope, |index| {
@@ -314,20 +318,29 @@ pub(crate) fn search(
     })?;
     let Found { ranked, stands, words, model, mut missing, is_index_damaged } = found;
     let mut originals = snapshot.originals(scope);
-    let (mut units, mut from_file) = (Vec::with_capacity(ranked.len()), 0);
-    for (Scored { seq, score, parts }, Stands { owner, piece, has_evidence }) in ranked.iter().zip(&stands) {
-        let item = match at_hand.iter().find(|turn| turn.seq == i64::from(*seq)) {
+    let (mut units, mut unread, mut from_file) = (Vec::with_capacity(ranked.len()), Vec::new(), 0);
+    for (&Scored { seq, score, parts }, &Stands { owner, piece, has_evidence, is_below_floor }) in
+        ranked.iter().zip(&stands)
+    {
+        let item = match at_hand.iter().find(|turn| turn.seq == i64::from(seq)) {
             Some(turn) => Some(RecalledItem::Turn(Box::new(turn.clone()))),
             None if from_file == question.k => break,
+            None if is_below_floor && wanted == Wanted::AboveFloor => {
+                if let Some(line) = snapshot.unread_line(scope, Seq(seq))? {
+                    unread.push(ReceiptItem { score, parts, ..line });
+                    from_file += 1;
+                }
+                None
+            }
             None => {
-                let fetched = fetch(snapshot, scope, &mut originals, (Seq(*seq), *owner), &mut missing)?;
+                let fetched = fetch(snapshot, scope, &mut originals, (Seq(seq), owner), &mut missing)?;
                 from_file += usize::from(fetched.is_some());
                 fetched
             }
         };
         if let Some(item) = item {
-            let recalled = Recalled { item, score: *score, parts: *parts };
-            let mut hit = Hit { recalled, has_evidence: *has_evidence, piece: *piece, summary: None };
+            let recalled = Recalled { item, score, parts };
+            let mut hit = Hit { recalled, has_evidence, is_below_floor, piece, summary: None };
             if !hit.has_evidence
                 && let Some(turn) = hit.recalled.turn()
             {
@@ -336,7 +349,7 @@ pub(crate) fn search(
             units.push(hit);
         }
     }
-    Ok(Searched { units, anchors, words, missing, model, epoch, is_index_damaged })
+    Ok(Searched { units, unread, anchors, words, missing, model, epoch, is_index_damaged })
 }
 
 /// A unit as it is kept: its turn, else the summary in its place; nothing of what is no turn. What is damaged is named in

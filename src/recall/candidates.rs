@@ -1,7 +1,5 @@
 //! Who competes for a place in a context: the session's turns by their places, and what was recalled by its rank.
 
-use std::collections::HashSet;
-
 use crate::{
     compress::sketch,
     config::Config,
@@ -25,12 +23,6 @@ use crate::{
 const NEWEST_GETS_TOKENS: u32 = 200;
 /// Of the cold share, what may say who the user is.
 const ANCHOR_TOKENS: u32 = 150;
-/// What fits worse than this share of the best is not shown.
-const FLOOR: f64 = 0.2;
-
-/// A turn that fits by nothing of its own is shown if a turn beside it fits by itself, and lends it so much.
-const BESIDE: f64 = 0.1;
-
 /// What a session brings with it.
 pub(crate) struct SessionTurns<'t> {
     /// None: it has not begun.
@@ -107,25 +99,8 @@ fn in_section<'t>(section: Section, turns: impl IntoIterator<Item = &'t Turn>) -
     turns.into_iter().map(|turn| Candidate::new(Item::Turn(turn), section)).collect()
 }
 
-/// Tells what fits too badly to be shown.
-pub(crate) fn below_floor(recalled: &Searched) -> impl Fn(&Hit) -> bool + use<> {
-    let best = recalled.units.first().map_or(0.0, |hit| hit.recalled.score);
-    // Every query has a best answer; what it is best at may be nothing.
-    let evident: HashSet<(SessionId, u32)> =
-        recalled.units.iter().filter(|hit| hit.has_evidence).filter_map(|hit| hit.recalled.place()).collect();
-    move |hit| {
-        let is_beside = |(session, number): (SessionId, u32)| {
-            [number.wrapping_sub(1), number + 1].iter().any(|&number| evident.contains(&(session, number)))
-        };
-        let stands = hit.has_evidence
-            || (hit.recalled.parts.neighbours >= BESIDE && hit.recalled.place().is_some_and(is_beside));
-        !stands || hit.recalled.score < FLOOR * best
-    }
-}
-
 /// What was recalled, the best first.
 fn unit_candidates(recalled: &Searched, session: Option<SessionId>) -> Vec<Candidate<'_>> {
-    let is_below_floor = below_floor(recalled);
     let candidates = recalled.units.iter().filter_map(|hit| {
         let (item, of) = match &hit.recalled.item {
             RecalledItem::Turn(turn) => (Item::Turn(turn), turn.session_id),
@@ -137,7 +112,7 @@ fn unit_candidates(recalled: &Searched, session: Option<SessionId>) -> Vec<Candi
         let candidate = Candidate::new(item, section)
             .found_by(&recalled.words, focus(hit))
             .summary(hit.summary.as_ref())
-            .below_floor(is_below_floor(hit));
+            .below_floor(hit.is_below_floor);
         Some(candidate)
     });
     candidates.collect()
@@ -184,8 +159,10 @@ pub(crate) fn receipt_items(
     };
     let units = recalled.units.iter().enumerate().map(|(at, hit)| ((RECALLED, at), &hit.recalled));
     let anchors = recalled.anchors.iter().enumerate().map(|(at, unit)| ((ANCHORS, at), unit));
-    let mut items: Vec<ReceiptItem> =
-        units.chain(anchors).map(|(of, unit)| fate(unit.receipt_item(0), of)).collect();
+    let mut items: Vec<ReceiptItem> = units.map(|(of, unit)| fate(unit.receipt_item(0), of)).collect();
+    items.extend(recalled.unread.iter().cloned());
+    items.sort_by(|a, b| b.score.total_cmp(&a.score)); // Stable: equals keep their order.
+    items.extend(anchors.map(|(of, unit)| fate(unit.receipt_item(0), of)));
     for (at, request) in requests[..OF_SESSION].iter().enumerate() {
         for (index, candidate) in request.candidates.iter().enumerate() {
             let Item::Turn(turn) = candidate.item else { continue };

@@ -1,5 +1,7 @@
 //! Finds what fits a query among all that a user ever said: each kind of evidence by itself, then the ranks.
 
+use std::collections::HashSet;
+
 use chrono::TimeDelta;
 
 use crate::{
@@ -8,7 +10,7 @@ use crate::{
     index::facts::Facts,
     model::{
         anchor::Anchor,
-        place::Owner,
+        place::{Owner, Place},
         profile::{Profile, rounded},
         turn::Side,
     },
@@ -53,6 +55,33 @@ pub(crate) struct Stands {
     pub(crate) piece: Option<(u8, f32)>,
     /// Whether it fits by itself, not only for what stands around it.
     pub(crate) has_evidence: bool,
+    /// Whether it fits too badly for a context: every query has a best answer, and what it is best at may be nothing.
+    pub(crate) is_below_floor: bool,
+}
+
+/// What fits worse than this share of the best is not shown.
+const FLOOR: f64 = 0.2;
+/// A turn that fits by nothing of its own is shown if a turn beside it fits by itself, and lends it so much.
+const BESIDE: f64 = 0.1;
+
+/// Tells what is below the floor.
+fn set_floor(ranked: &[Scored], stands: &mut [Stands]) {
+    let best = ranked.first().map_or(0.0, |unit| unit.score);
+    let evident: HashSet<Place> = stands
+        .iter()
+        .filter(|stands| stands.has_evidence)
+        .filter_map(|stands| stands.owner.place())
+        .collect();
+    let is_beside = |Place { session, turn_number }: Place| {
+        [turn_number.wrapping_sub(1), turn_number + 1]
+            .iter()
+            .any(|&beside| evident.contains(&session.turn(beside)))
+    };
+    for (unit, stands) in ranked.iter().zip(stands) {
+        let fits = stands.has_evidence
+            || (unit.parts.neighbours >= BESIDE && stands.owner.place().is_some_and(is_beside));
+        stands.is_below_floor = !fits || unit.score < FLOOR * best;
+    }
 }
 
 /// Ranks the user's units, but for `hidden` ones (ascending), and gives the best `k`.
@@ -119,9 +148,11 @@ pub(crate) fn find(
             has_evidence: words.are_in(unit.seq)
                 || unit.parts.only_time > 0.0
                 || piece.is_some_and(|(_, cosine)| cosine >= near),
+            is_below_floor: false,
         }
     };
-    let stands = ranked.iter().map(stands).collect();
+    let mut stands: Vec<Stands> = ranked.iter().map(stands).collect();
+    set_floor(&ranked, &mut stands);
     Found { ranked, stands, words: words.weights, model: meaning.model, missing, is_index_damaged }
 }
 

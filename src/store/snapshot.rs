@@ -16,7 +16,7 @@ use crate::{
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, TurnId},
         job::{JobInfo, JobKinds},
         place::{Place, Seq, SessionNo},
-        receipt::Receipt,
+        receipt::{Receipt, ReceiptItem},
         summary::Summary,
         tier::Transition,
         turn::{Recorded, Turn},
@@ -300,6 +300,11 @@ impl<'s> Snapshot<'s> {
     /// What a unit stands for, and what its caller calls it.
     pub(crate) fn unit(&self, scope: &Scope, seq: Seq) -> Result<Option<NamedUnit>> {
         self.ask(|sql| turns::unit_by_seq(sql, scope, seq))
+    }
+
+    /// What a receipt says of a unit that nobody has read; nothing of what is no turn.
+    pub(crate) fn unread_line(&self, scope: &Scope, seq: Seq) -> Result<Option<ReceiptItem>> {
+        self.ask(|sql| receipts::unread_line(sql, scope, seq))
     }
 
     pub(crate) fn unit_by_caller_id(&self, scope: &Scope, caller_id: &str) -> Result<Option<KnownUnit>> {

@@ -231,6 +231,36 @@ fn owner_of(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<Uuid>> {
     )
 }
 
+/// The line of a turn that fits too badly to be read: what it is and where it is now; its score is the caller's to say.
+pub(crate) fn unread_line(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option<ReceiptItem>> {
+    sql.one(
+        "SELECT u.owner_id, t.memory_tier, EXISTS
+           (SELECT 1 FROM archived_turns AS a
+            WHERE a.turn_key = (u.session_no << 24 | u.turn_number) AND a.user_no = u.user_no)
+         FROM recall_units AS u
+         LEFT JOIN conversation_turns AS t
+           ON t.turn_key = (u.session_no << 24 | u.turn_number) AND t.user_id = ?3
+         WHERE u.user_no = ?1 AND u.seq = ?2 AND u.turn_number IS NOT NULL",
+        values![scope.user_no, seq, scope.user_id],
+        |row| {
+            let (tier, is_archived): (Option<MemoryTier>, bool) = (row.get(1)?, row.get(2)?);
+            let is_there = tier.is_some() || is_archived;
+            Ok(ReceiptItem {
+                rank: 0,
+                kind: if is_there { ItemKind::Turn } else { ItemKind::Summary },
+                seq: Some(seq.into()),
+                owner_id: Uuid::from_bytes(row.get(0)?),
+                memory_tier: Some(tier.unwrap_or(MemoryTier::Cold)),
+                score: 0.0,
+                parts: Parts::default(),
+                packed_as: None,
+                outcome: ItemOutcome::BelowFloor,
+                tokens: 0,
+            })
+        },
+    )
+}
+
 /// The newest receipts of a user, newest first, without their items.
 pub(crate) fn newest(sql: &dyn Sql, scope: &Scope, limit: u32) -> Result<Vec<Receipt>> {
     sql.list(select!("ORDER BY r.receipt_no DESC LIMIT ?2"), values![scope.user_no, limit], read)
