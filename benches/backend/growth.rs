@@ -21,14 +21,14 @@ const SESSION: usize = 50;
 /// Receipts of a user that are kept: behind these, growth is what turns leave.
 const RECEIPTS: usize = 1_000;
 
-/// How many contexts to answer: `THERMOCLINE_BENCH_ANSWERED`, default 10,000; of long turns a fifth.
+/// How many contexts to answer: `THERMOCLINE_BENCH_ANSWERED`, default 10,000; of long turns three in ten.
 fn answered(length: Length) -> usize {
     if is_test() {
         return 12;
     }
     let all =
         env::var("THERMOCLINE_BENCH_ANSWERED").map_or(10_000, |n| n.parse().expect("a number of contexts"));
-    if length == Length::Short { all } else { all / 5 }
+    if length == Length::Short { all } else { all / 10 * 3 }
 }
 
 /// One user whose every turn answers a context. Sessions of 50 turns end, and jobs do their work each 20 sessions, not

@@ -30,7 +30,6 @@ pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId
     let run = Run::new(store, stopped);
     let erased = go_on(&Job { run: &run, lease: Arc::new(lease), scope }).await?;
     let is_pending = !scrub(store).await?;
-    while matches!(store.shrink().await, Ok(true)) {} // What fails is tried again behind the next job.
     Ok(Erased { is_pending, ..begun.and(erased) })
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use crate::{
+    clock::Stopwatch,
     config::Config,
     error::Result,
     jobs::{
@@ -122,10 +123,17 @@ impl LaneRun<'_, '_> {
         taken
     }
 
-    /// Gives back what the jobs have left free, some pages at a time: behind the last of them, since what moves lies where it
-    /// is read more slowly from a disk. What fails is tried again behind the next job.
+    /// Gives back what the jobs have left free, some pages at a time, and rests between them as slices of jobs do. Only when
+    /// no job is left, for pages that have moved are read more slowly from a disk. What fails is tried again behind the next
+    /// job.
     async fn shrink(&self) {
-        while !self.run.is_stopped() && matches!(self.run.store.shrink().await, Ok(true)) {}
+        while !self.run.is_stopped() {
+            let (before, watch) = (self.run.store.foreground_writes(), Stopwatch::start());
+            if !matches!(self.run.store.shrink().await, Ok(true)) {
+                return;
+            }
+            self.run.rest(watch.elapsed(), before).await;
+        }
     }
 
     /// Waits until there may be a job. False: the lane ends.

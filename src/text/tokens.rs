@@ -1,6 +1,12 @@
 //! Token counts: exact, and named after the tokenizer that made them.
 
-use std::{sync::OnceLock, thread};
+use std::{
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
 
 use tiktoken_rs::CoreBPE;
 
@@ -17,13 +23,22 @@ struct Counter {
     rules: Rules,
     load: fn() -> CoreBPE,
     tables: OnceLock<CoreBPE>,
+    /// Somebody has asked for them ahead.
+    is_preloaded: AtomicBool,
     /// The counts of pieces met of late.
     known: Pool<Memo<u32>>,
 }
 
 impl Counter {
     const fn new(name: &'static str, rules: Rules, load: fn() -> CoreBPE) -> Self {
-        Self { name, rules, load, tables: OnceLock::new(), known: Pool::new(Memo::new) }
+        Self {
+            name,
+            rules,
+            load,
+            tables: OnceLock::new(),
+            is_preloaded: AtomicBool::new(false),
+            known: Pool::new(Memo::new),
+        }
     }
 }
 
@@ -78,19 +93,15 @@ impl Tokenizer {
     pub fn count(self, text: &str) -> u32 {
         let tables = self.tables();
         let Counter { rules, known, .. } = self.counter();
-        let counted_by_library = |text: &str| -> u32 {
-            let tokens: usize = parts(text).map(|part| tables.encode_ordinary(part).len()).sum();
-            clamp_u32(tokens)
-        };
         known.with(|known| {
             let mut tokens = 0_u32;
             for block in blocks(text) {
                 if !block.is_ascii() {
-                    tokens = tokens.saturating_add(counted_by_library(block));
+                    tokens = tokens.saturating_add(counted_by_library(tables, block));
                     continue;
                 }
                 pretokens::for_each(block, *rules, |piece| {
-                    let count = known.get(piece, || counted_by_library(piece));
+                    let count = known.get(piece, || counted_by_library(tables, piece));
                     tokens = tokens.saturating_add(count);
                 });
             }
@@ -111,7 +122,7 @@ impl Tokenizer {
         let [of_side, of_body] = known.with(|known| {
             let mut tokens = [0_u32; 2];
             walk.for_each(*rules, |piece, is_in| {
-                let count = known.get(piece, || clamp_u32(tables.encode_ordinary(piece).len()));
+                let count = known.get(piece, || counted_by_library(tables, piece));
                 for (tokens, is_in) in tokens.iter_mut().zip(is_in) {
                     *tokens = tokens.saturating_add(if is_in { count } else { 0 });
                 }
@@ -121,9 +132,9 @@ impl Tokenizer {
         [of_side, of_body.saturating_add(self.count(label))]
     }
 
-    /// Starts loading the tables on a thread of its own, so that nobody has to wait for them later.
+    /// Starts loading the tables on a thread of its own, once, so that nobody has to wait for them later.
     pub(crate) fn preload(self) {
-        if !self.is_ready() {
+        if !self.counter().is_preloaded.swap(true, Ordering::Relaxed) {
             // Without a thread the first count loads them: later, and as right.
             let _ = thread::Builder::new().name("thermocline-tokens".into()).spawn(move || {
                 self.tables();
@@ -140,6 +151,10 @@ impl Tokenizer {
         let counter = self.counter();
         counter.tables.get_or_init(counter.load)
     }
+}
+
+fn counted_by_library(tables: &CoreBPE, text: &str) -> u32 {
+    clamp_u32(parts(text).map(|part| tables.encode_ordinary(part).len()).sum())
 }
 
 /// Cuts text where it turns from ASCII into something else and back: behind a line break and before a letter,
@@ -255,6 +270,16 @@ mod tests {
             2 => "[ -~\n\r\t]{0,12}",
             1 => ".{0,6}",
         ]
+    }
+
+    #[test]
+    fn a_long_run_of_blanks_is_counted_in_a_side_and_in_its_line_as_by_itself() {
+        for blanks in [600_000, 1_000_001] {
+            let side = format!("a{}b", " ".repeat(blanks));
+            let line = render::user_line(&crate::NewTurn::new(side.clone(), "").said, &side);
+            let each = [Tokenizer::O200kBase.count(&side), Tokenizer::O200kBase.count(&line)];
+            assert_eq!(Tokenizer::O200kBase.count_quoted(&side, &line), each);
+        }
     }
 
     proptest! {

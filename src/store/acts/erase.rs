@@ -200,8 +200,9 @@ impl JobTx<'_, '_> {
 /// Takes turns out of the words and the vectors.
 fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[Doomed]) -> Result<()> {
     let sql = tx.sql;
-    // Of older rules nobody knows the words.
-    let mut is_sound = tx.lock(scope)?.rules.words == RuleVersions::NOW.words;
+    // Of older rules, as an index that is to be made anew may still be, nobody knows the words.
+    let mut is_sound =
+        tx.lock(scope)?.rules.words == RuleVersions::NOW.words && !index::is_begun_anew(sql, scope)?;
     let (mut gone, mut texts) = (Vec::with_capacity(turns.len()), unit_texts::Reader::new(sql, scope));
     for turn in turns {
         let words = texts.sound_words_at(turn.place)?;

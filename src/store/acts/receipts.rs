@@ -29,8 +29,8 @@ struct Tally {
     units: BTreeMap<i64, u32>,
     /// By an aspect and a name under it: `tier` and `cold`.
     names: BTreeMap<(&'static str, String), u32>,
-    /// What is to be at hand in a session, the newest of use last.
-    at_hand: BTreeMap<SessionId, Vec<Seq>>,
+    /// What is to be at hand in a session, by contexts, the newest of use last; of each the best first.
+    at_hand: BTreeMap<SessionId, Vec<Vec<Seq>>>,
 }
 
 impl Tally {
@@ -108,17 +108,19 @@ impl WriteTx<'_> {
                 *tally.units.entry(seq).or_default() += 1;
             }
         }
-        tally.at_hand.entry(session).or_default().extend(at_hand);
+        tally.at_hand.entry(session).or_default().push(at_hand);
         Ok(())
     }
 
     /// Has these units at hand in the session, if it is still open.
-    fn promote(&mut self, scope: &Scope, session: SessionId, at_hand: &[Seq]) -> Result<()> {
+    fn promote(&mut self, scope: &Scope, session: SessionId, at_hand: &[Vec<Seq>]) -> Result<()> {
         let open =
             sessions::by_id(self.sql, scope, session)?.filter(|session| session.info.end_reason.is_none());
-        let Some(session) = open.filter(|_| !at_hand.is_empty()) else { return Ok(()) };
+        let Some(session) = open.filter(|_| at_hand.iter().any(|of_one| !of_one.is_empty())) else {
+            return Ok(());
+        };
         let mut newest: Vec<Seq> = Vec::with_capacity(MOST_PROMOTED);
-        for &seq in at_hand.iter().rev() {
+        for &seq in at_hand.iter().rev().flatten() {
             if newest.len() < MOST_PROMOTED && !newest.contains(&seq) {
                 newest.push(seq);
                 receipts::promote(self.sql, scope, session.session_no, seq, self.now())?;

@@ -1,8 +1,8 @@
 //! Giving free pages back to the file system: behind the compression of old talks nearly half of a file may be free.
 //!
 //! SQLite moves pages from the end of the file into free ones and cuts it off (`incremental_vacuum`), in files that were
-//! made so: those that we made ourselves, not a backend's own. A moved page takes along what lies in its gaps, so nothing
-//! is moved while a scrub is owed, which goes by the numbers of pages.
+//! made so: those that were empty when we first opened them. A moved page takes along what lies in its gaps, and what is cut
+//! off is not overwritten, so nothing is moved while an erase is under way or its scrub is owed.
 
 use rusqlite::Connection;
 
@@ -16,7 +16,7 @@ use crate::{
 const FREE_SHARE: u64 = 16;
 /// So many may be free in any file: 1 MiB.
 const FREE_PAGES: u64 = 256;
-/// Pages of one transaction: 1 MiB to write, about 3 ms.
+/// Pages of one transaction: 1 MiB to write, a few milliseconds.
 const SLICE_PAGES: u64 = 256;
 /// What `PRAGMA auto_vacuum` says of files whose pages may be moved.
 const INCREMENTAL: u64 = 2;
@@ -29,13 +29,13 @@ pub(super) fn prepare(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// How many pages are to go. Zero while a scrub is owed.
+/// How many pages are to go. Zero while an erase is under way.
 pub(super) fn spare_pages(conn: &Connection) -> Result<u64> {
     let may_stay = (ask(conn, "page_count")? / FREE_SHARE).max(FREE_PAGES);
     let spare = ask(conn, "freelist_count")?.saturating_sub(may_stay);
     let is_allowed = spare > 0
         && ask(conn, "auto_vacuum")? == INCREMENTAL
-        && jobs::owed_scrub(&Sqlite::new(conn, &SystemClock))?.is_none();
+        && !jobs::is_anything_erased(&Sqlite::new(conn, &SystemClock))?;
     Ok(if is_allowed { spare } else { 0 })
 }
 
@@ -101,18 +101,20 @@ mod tests {
     }
 
     #[test]
-    fn nothing_moves_in_a_file_that_somebody_else_made_or_while_a_scrub_is_owed() {
+    fn nothing_moves_in_a_file_that_somebody_else_made_or_while_something_is_erased() {
         let (_folder, conn) = with_free_pages("");
         let before = pages(&conn);
         assert!(!shrink(&conn).unwrap());
         assert_eq!(pages(&conn), before);
 
         let (_folder, conn) = with_free_pages("PRAGMA auto_vacuum = INCREMENTAL");
-        conn.execute_batch("INSERT INTO jobs VALUES (1, 1, 'scrub')").unwrap();
-        let before = pages(&conn);
-        assert!(!shrink(&conn).unwrap());
-        assert_eq!(pages(&conn), before);
-        conn.execute_batch("DELETE FROM jobs").unwrap();
+        for kind in ["scrub", "erase"] {
+            conn.execute("INSERT INTO jobs VALUES (1, 1, ?1)", [kind]).unwrap();
+            let before = pages(&conn);
+            assert!(!shrink(&conn).unwrap());
+            assert_eq!(pages(&conn), before);
+            conn.execute_batch("DELETE FROM jobs").unwrap();
+        }
         assert!(shrink(&conn).unwrap());
     }
 

@@ -272,6 +272,11 @@ pub(crate) fn owed_scrub(sql: &dyn Sql) -> Result<Option<Owed>> {
     })
 }
 
+/// Whether an erase is under way, or its scrub is owed.
+pub(crate) fn is_anything_erased(sql: &dyn Sql) -> Result<bool> {
+    sql.scalar("SELECT EXISTS (SELECT 1 FROM jobs WHERE kind IN ('erase', 'scrub'))", values![])
+}
+
 /// Counts pages that are overwritten, on the job for it; by that other connections see that the file has changed.
 /// False: the job is gone, since somebody else has scrubbed the file meanwhile, and nothing was written.
 pub(crate) fn count_scrubbed(sql: &dyn Sql, owed: Owed, pages: usize) -> Result<bool> {

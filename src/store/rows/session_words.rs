@@ -1,5 +1,5 @@
 //! How often the turns of one session have the words of a query: by their rows, and of archived ones by the index, or, as
-//! long as that does not have them, by their texts.
+//! long as that does not have them or is damaged, by their texts.
 
 use crate::{
     error::{ErrorKind, Result},
@@ -32,23 +32,26 @@ pub(crate) fn for_each(
 
     let mut indexed = originals::archived_in(sql, scope, session_no, before)?;
     let indexed_seq = units::extent(sql, scope)?.indexed_seq;
-    let behind = indexed.split_off(indexed.partition_point(|(seq, _)| *seq <= indexed_seq));
+    let mut by_text = indexed.split_off(indexed.partition_point(|(seq, _)| *seq <= indexed_seq));
+    let mut counts = vec![0; indexed.len() * query.len()];
+    for (at, word) in query.iter().enumerate().filter(|_| !indexed.is_empty()) {
+        let shown = postings::for_each(sql, scope, *word, |seq, often| {
+            if let Ok(unit) = indexed.binary_search_by_key(&seq, |(seq, _)| seq.0) {
+                counts[unit * query.len() + at] = clamped(often.total());
+            }
+        })?;
+        if shown.is_damaged {
+            by_text.splice(0..0, std::mem::take(&mut indexed));
+            break;
+        }
+    }
     let mut texts = unit_texts::Reader::new(sql, scope);
-    for (seq, place) in behind {
+    for (seq, place) in by_text {
         texts.for_each((Seq(seq.0 - 1), seq), |unit| {
             if let Some(words) = EncodedWords::parse(&unit.words) {
                 show(place.turn_number, words);
             }
             Ok(())
-        })?;
-    }
-
-    let mut counts = vec![0; indexed.len() * query.len()];
-    for (at, word) in query.iter().enumerate() {
-        postings::for_each(sql, scope, *word, |seq, often| {
-            if let Ok(unit) = indexed.binary_search_by_key(&seq, |(seq, _)| seq.0) {
-                counts[unit * query.len() + at] = clamped(often.total());
-            }
         })?;
     }
     let mut counts = counts.chunks_exact(query.len().max(1));
