@@ -169,8 +169,8 @@ impl NewTurn {
         self
     }
 
-    /// Says which context the reply was made with, by its receipt: what that recalled and showed was of use. It is counted, and cold
-    /// turns among it stay at hand until the session ends. A receipt that is gone by now counts nothing.
+    /// Says which context the reply was made with, by its receipt: what that recalled and showed was of use. It is counted,
+    /// and cold turns among it stay at hand until the session ends. A receipt that is gone by now counts nothing.
     #[must_use]
     pub fn answering(mut self, receipt: ReceiptId) -> Self {
         self.answering = Some(receipt);

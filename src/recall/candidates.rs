@@ -23,6 +23,7 @@ use crate::{
 const NEWEST_GETS_TOKENS: u32 = 200;
 /// Of the cold share, what may say who the user is.
 const ANCHOR_TOKENS: u32 = 150;
+
 /// What a session brings with it.
 pub(crate) struct SessionTurns<'t> {
     /// None: it has not begun.

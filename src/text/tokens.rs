@@ -112,10 +112,7 @@ impl Tokenizer {
     /// The tokens of one side of a turn, and of the line that quotes it: `Name: `, the text, with a blank at the start of each
     /// further line, and a line break. Most of the one is in the other, and is counted once.
     pub(crate) fn count_quoted(self, side: &str, line: &str) -> [u32; 2] {
-        let Some((label, body)) = line.split_inclusive(':').next().map(|label| line.split_at(label.len()))
-        else {
-            return [self.count(side), self.count(line)];
-        };
+        let (label, body) = line.split_at(line.find(':').map_or(0, |at| at + 1));
         let Some(walk) = SideBySide::new(side, body) else { return [self.count(side), self.count(line)] };
         let tables = self.tables();
         let Counter { rules, known, .. } = self.counter();

@@ -164,11 +164,10 @@ impl JobTx<'_, '_> {
         if has_more || user.rules != begun.rules {
             return Ok(None);
         }
-        if begun.stale.words {
-            users::raise_epoch(self.tx.sql, scope)?; // Whoever has the words that are not indexed reads anew.
-            if user.indexed_seq > Seq::default() {
-                index::begin_anew(self.tx, scope)?;
-            }
+        if begun.stale.words && user.indexed_seq > Seq::default() {
+            index::begin_anew(self.tx, scope)?;
+        } else if begun.stale.words {
+            users::raise_epoch(self.tx.sql, scope)?; // Whoever has the words, which are not indexed, reads anew.
         }
         let rules = begun.rules.ended();
         users::set_rules(self.tx.sql, scope, rules)?;

@@ -8,7 +8,6 @@
 use serde::Serialize;
 
 use crate::{
-    compress::derived::RuleVersions,
     error::{ErrorKind, Result},
     model::{ids::SessionId, job::JobKind},
     store::{
@@ -200,9 +199,7 @@ impl JobTx<'_, '_> {
 /// Takes turns out of the words and the vectors.
 fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[Doomed]) -> Result<()> {
     let sql = tx.sql;
-    // Of older rules, as an index that is to be made anew may still be, nobody knows the words.
-    let mut is_sound =
-        tx.lock(scope)?.rules.words == RuleVersions::NOW.words && !index::is_begun_anew(sql, scope)?;
+    let mut is_sound = index::has_known_words(tx, scope)?;
     let (mut gone, mut texts) = (Vec::with_capacity(turns.len()), unit_texts::Reader::new(sql, scope));
     for turn in turns {
         let words = texts.sound_words_at(turn.place)?;

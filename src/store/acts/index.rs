@@ -11,6 +11,7 @@ use std::{
 };
 
 use crate::{
+    compress::derived::RuleVersions,
     error::Result,
     index::{BLOCK_UNITS, block_of, facts::Facts, postings::Posting},
     model::{job::JobKind, place::Seq},
@@ -155,6 +156,12 @@ pub(crate) fn drop_all(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
 /// Whether nothing of the user is indexed, and yet there are postings.
 pub(crate) fn is_begun_anew(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     Ok(units::extent(sql, scope)?.indexed_seq == Seq::default() && postings::are_there(sql, scope)?)
+}
+
+/// Whether turns stand in the index under the words that this build finds in them: nobody knows the words of older rules, as
+/// an index that is to be made anew may still have.
+pub(crate) fn has_known_words(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<bool> {
+    Ok(tx.lock(scope)?.rules.words == RuleVersions::NOW.words && !is_begun_anew(tx.sql, scope)?)
 }
 
 /// Takes units that are erased out of the index: each with its words.

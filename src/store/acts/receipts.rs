@@ -108,7 +108,9 @@ impl WriteTx<'_> {
                 *tally.units.entry(seq).or_default() += 1;
             }
         }
-        tally.at_hand.entry(session).or_default().push(at_hand);
+        if !at_hand.is_empty() {
+            tally.at_hand.entry(session).or_default().push(at_hand);
+        }
         Ok(())
     }
 
@@ -116,9 +118,7 @@ impl WriteTx<'_> {
     fn promote(&mut self, scope: &Scope, session: SessionId, at_hand: &[Vec<Seq>]) -> Result<()> {
         let open =
             sessions::by_id(self.sql, scope, session)?.filter(|session| session.info.end_reason.is_none());
-        let Some(session) = open.filter(|_| at_hand.iter().any(|of_one| !of_one.is_empty())) else {
-            return Ok(());
-        };
+        let Some(session) = open else { return Ok(()) };
         let mut newest: Vec<Seq> = Vec::with_capacity(MOST_PROMOTED);
         for &seq in at_hand.iter().rev().flatten() {
             if newest.len() < MOST_PROMOTED && !newest.contains(&seq) {

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use crate::{
     compress::{
         archive::Frame,
-        derived::{Kinds, RuleVersions},
+        derived::Kinds,
         plan::{NewSummary, Plan},
     },
     error::Result,
@@ -133,8 +133,7 @@ impl JobTx<'_, '_> {
         let old = units::words_at(sql, scope, place)?.unwrap_or_default();
         let keywords = serde_json::to_string(&summary.topic_keywords).unwrap_or_default();
         let new = units::words_of_summary(&summary.summary_text, &keywords);
-        let has_its_words =
-            self.tx.lock(scope)?.rules.words == RuleVersions::NOW.words && !index::is_begun_anew(sql, scope)?;
+        let has_its_words = index::has_known_words(self.tx, scope)?;
         match (EncodedWords::parse(&old), EncodedWords::parse(&new)) {
             (Some(old), Some(new)) if has_its_words => index::replace(sql, scope, seq, (old, new))?,
             // They are damaged or of older rules, and nobody knows under which words the turn stands in the index.

@@ -56,7 +56,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, receipt: &Receipt, at_hand: &
 }
 
 /// An item as the row keeps it: a JSON array of these, which ends where there is no more to say. Its rank is its place.
-#[derive(Debug, Default, PartialEq, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct KeptItem {
     /// The unit.
