@@ -428,6 +428,20 @@ fn a_damaged_block_is_read_from_the_rows_and_made_anew() {
 }
 
 #[test]
+fn a_search_in_a_session_reads_texts_where_postings_are_damaged() {
+    let told = told();
+    let found = || -> Vec<(u32, f64)> {
+        let session = told.alex().find_session("s0").unwrap().unwrap();
+        let found = session.search(QUESTION, 50).unwrap();
+        found.into_iter().map(|found| (found.turn.turn_number, found.score)).collect()
+    };
+    let before = found();
+    assert!(before.len() >= 20, "{before:?}");
+    meddle(&told.path(), "UPDATE postings SET data = x'80'");
+    assert_eq!(found(), before);
+}
+
+#[test]
 fn what_is_damaged_is_erased_with_all_that_leads_to_it() {
     for damage in [
         "UPDATE conversation_turns SET words = zeroblob(40) WHERE turn_key < 33554432",
