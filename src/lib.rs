@@ -98,7 +98,9 @@ pub use crate::{
         session::{EndReason, SessionInfo},
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason, Transition},
-        turn::{NewTurn, Origin, RecordOutcome, Recorded, Said, TokenCounts, Turn},
+        turn::{
+            NewTurn, Origin, RecordOutcome, Recorded, ReplacedTurn, Reply, Said, TokenCounts, Turn, TurnState,
+        },
     },
     recall::{
         answer::{Recall, RecallOptions, Recalled, RecalledItem},

@@ -31,8 +31,12 @@ pub(crate) fn pack(turns: &[&Turn]) -> Result<Frame> {
         serde_json::to_writer(&mut lines, turn).map_err(|error| cannot("written", error))?;
         lines.push(b'\n');
     }
-    let body = zstd::bulk::compress(&lines, LEVEL).map_err(|error| cannot("written", error))?;
-    Ok(Frame { body, raw_bytes: lines.len(), turn_count: turns.len() })
+    frame(&lines, turns.len())
+}
+
+fn frame(lines: &[u8], turn_count: usize) -> Result<Frame> {
+    let body = zstd::bulk::compress(lines, LEVEL).map_err(|error| cannot("written", error))?;
+    Ok(Frame { body, raw_bytes: lines.len(), turn_count })
 }
 
 /// Takes frames apart. One serves for many: its tables take longer to make than a small frame takes.
@@ -64,6 +68,22 @@ impl Lines {
     pub(crate) fn turn(&self, position: usize) -> Result<Turn> {
         let line = self.0.split('\n').nth(position).filter(|line| !line.is_empty());
         parse(line.ok_or_else(|| Error::new(ErrorKind::Corrupt, "a frame of the archive is too short"))?)
+    }
+}
+
+impl Lines {
+    /// The frame without one of its lines, the others to the byte as they were; `None`: it has no other.
+    pub(crate) fn without(&self, position: usize) -> Result<Option<Frame>> {
+        let lines: Vec<&str> = self.0.split_inclusive('\n').collect();
+        let kept = lines.iter().enumerate().filter(|(at, _)| *at != position);
+        let kept: String = kept.map(|(_, line)| *line).collect();
+        match lines.len() {
+            count if position >= count => {
+                Err(Error::new(ErrorKind::Corrupt, "a frame of the archive is too short"))
+            }
+            1 => Ok(None),
+            count => frame(kept.as_bytes(), count - 1).map(Some),
+        }
     }
 }
 
@@ -100,6 +120,24 @@ mod tests {
         let lines = Unpacker::new().unwrap().lines(&frame.body).unwrap();
         assert_eq!(lines.turn(2).unwrap(), turns[2]);
         assert_eq!(lines.turn(3).unwrap_err().kind(), ErrorKind::Corrupt);
+    }
+
+    #[test]
+    fn a_frame_without_one_of_its_turns_has_the_others_to_the_byte() {
+        let turns = ["one", "two", "three"].map(|text| Turn::sample(1, text, 1));
+        let lines = |frame: &Frame| Unpacker::new().unwrap().lines(&frame.body).unwrap();
+        let whole = lines(&pack(&turns.iter().collect::<Vec<_>>()).unwrap());
+        let rest = lines(&whole.without(1).unwrap().unwrap());
+        let expected: Vec<&str> = whole
+            .0
+            .split_inclusive('\n')
+            .enumerate()
+            .filter(|(at, _)| *at != 1)
+            .map(|(_, line)| line)
+            .collect();
+        assert_eq!(rest.0, expected.concat());
+        assert!(whole.without(3).is_err());
+        assert!(lines(&pack(&[&turns[0]]).unwrap()).without(0).unwrap().is_none());
     }
 
     #[test]

@@ -26,8 +26,9 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, Error, ErrorKind, Found, HotTier,
-    JobInfo, JobsReport, NewTurn, Recall, RecallOptions, Receipt, ReceiptId, Recorded, Result, RunJobs,
-    SessionId, SessionInfo, Summary, Transferred, Transition, Turn, TurnId, UserId, WarmTier,
+    JobInfo, JobsReport, NewTurn, Recall, RecallOptions, Receipt, ReceiptId, Recorded, ReplacedTurn, Reply,
+    Result, RunJobs, SessionId, SessionInfo, Summary, Transferred, Transition, Turn, TurnId, UserId,
+    WarmTier,
 };
 
 /// See [`Thermocline`](crate::Thermocline).
@@ -264,6 +265,11 @@ impl User {
         self.runtime.block_on(self.inner.export(to))
     }
 
+    /// See [`User::erase_turn`](crate::User::erase_turn).
+    pub fn erase_turn(&self, turn: TurnId) -> Result<Erased> {
+        self.runtime.block_on(self.inner.erase_turn(turn))
+    }
+
     /// See [`User::erase`](crate::User::erase).
     pub fn erase(&self) -> Result<Erased> {
         self.runtime.block_on(self.inner.erase())
@@ -288,6 +294,21 @@ impl Session {
     /// See [`Session::record`](crate::Session::record).
     pub fn record(&self, turn: NewTurn) -> Result<Recorded> {
         self.runtime.block_on(self.inner.record(turn))
+    }
+
+    /// See [`Session::record_message`](crate::Session::record_message).
+    pub fn record_message(&self, turn: NewTurn) -> Result<Recorded> {
+        self.runtime.block_on(self.inner.record_message(turn))
+    }
+
+    /// See [`Session::complete`](crate::Session::complete).
+    pub fn complete(&self, turn: TurnId, reply: Reply) -> Result<Recorded> {
+        self.runtime.block_on(self.inner.complete(turn, reply))
+    }
+
+    /// See [`Session::replaced_at`](crate::Session::replaced_at).
+    pub fn replaced_at(&self, turn_number: u32) -> Result<Vec<ReplacedTurn>> {
+        self.runtime.block_on(self.inner.replaced_at(turn_number))
     }
 
     /// See [`Session::hot`](crate::Session::hot).

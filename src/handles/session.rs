@@ -6,16 +6,16 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     config::Config,
-    error::Result,
+    error::{Error, ErrorKind, Result},
     handles::{drive, off_thread, open::Open},
     jobs,
     model::{
-        ids::{SessionId, UserId},
+        ids::{SessionId, TurnId, UserId},
         instant,
         session::SessionInfo,
         summary::Summary,
         tier::Transition,
-        turn::{NewTurn, RecordOutcome, Recorded, Turn},
+        turn::{NewTurn, RecordOutcome, Recorded, ReplacedTurn, Reply, Turn, TurnState},
     },
     recall::{
         context::{self, Context, ContextOptions},
@@ -24,7 +24,7 @@ use crate::{
         search::{self, Found},
     },
     store::{acts::erase::Erased, rows::sessions::SessionRow, scope::Scope, snapshot::Snapshot},
-    text::measure::{self, check_name},
+    text::measure::{self, MeasuredTurn, check_name},
     tier::{hot::HotTier, warm::WarmTier},
 };
 
@@ -68,19 +68,71 @@ impl Session {
     /// Dropping the future does not take the turn back: it may be recorded. Errors: `InvalidInput`, `Conflict`,
     /// `SessionEnded`, `Busy` (nothing written); `Io` (record again, with the same caller's id).
     pub async fn record(&self, turn: NewTurn) -> Result<Recorded> {
-        let config = self.store.config();
-        let (tokenizer, max_side_bytes) = (config.tokenizer, config.max_side_bytes);
-        let bytes = turn.text_bytes();
-        let is_quick = tokenizer.is_ready() && bytes <= INLINE_BYTES;
-        let measure = move || measure::measure(turn, tokenizer, max_side_bytes);
-        let measured = if is_quick { measure() } else { off_thread(measure).await }?;
-
+        let (bytes, measured) = self.measure(turn).await?;
         let (scope, id) = (self.scope, self.id());
         let recorded = self.store.write_sized(bytes, move |tx| tx.record(&scope, id, measured)).await?;
         if recorded.outcome == RecordOutcome::New {
             self.go_on_in(recorded.session_id);
         }
         Ok(recorded)
+    }
+
+    /// Records a message whose reply is to come, and returns when it is durable. The message is hot and shown at once; it is
+    /// recalled, and compressed with its session, once [`complete`](Self::complete) has given it its reply. The next record,
+    /// and the end of the session by call or by silence, complete it without one. `turn` has no reply; a
+    /// [`caller_id`](NewTurn::caller_id) makes a repeated call give the first result, also when the reply has come.
+    ///
+    /// Errors: as [`record`](Self::record); `InvalidInput` for a turn with a reply or without a message.
+    pub async fn record_message(&self, turn: NewTurn) -> Result<Recorded> {
+        if !turn.said.ai_response.is_empty() || turn.said.user_message.is_empty() {
+            return Err(Error::invalid("a message that waits for its reply has a text, and no reply yet"));
+        }
+        let (bytes, measured) = self.measure(turn).await?;
+        let (scope, id) = (self.scope, self.id());
+        let recorded =
+            self.store.write_sized(bytes, move |tx| tx.record_message(&scope, id, measured)).await?;
+        if recorded.outcome == RecordOutcome::New {
+            self.go_on_in(recorded.session_id);
+        }
+        Ok(recorded)
+    }
+
+    /// Gives a message its reply, and returns when both are durable as one turn. The same reply again gives the first
+    /// result.
+    ///
+    /// Errors: `Conflict` if the turn has another reply, was completed without one, or was replaced; `NotFound`;
+    /// `InvalidInput` for an empty reply; and those of [`record`](Self::record).
+    pub async fn complete(&self, turn: TurnId, reply: Reply) -> Result<Recorded> {
+        if reply.text().is_empty() {
+            return Err(Error::invalid(
+                "the reply is empty; a message that is to have none is complete with the next record",
+            ));
+        }
+        loop {
+            let found = self.read(move |snapshot, scope| snapshot.turn_by_id(scope, turn)).await?;
+            let message = match found.ok_or_else(|| Error::not_found("this user has no such turn"))? {
+                message if message.state == TurnState::Incomplete => message,
+                known if known.state == TurnState::Complete && known.said.ai_response == reply.text() => {
+                    return Ok(Recorded::known(&known));
+                }
+                known => return Err(not_waiting(known.state)),
+            };
+            let (bytes, measured) = self.measure(reply.clone().to(message)).await?;
+            let scope = self.scope;
+            // `None`: somebody else has completed or replaced it meanwhile.
+            if let Some(recorded) =
+                self.store.write_sized(bytes, move |tx| tx.complete(&scope, turn, measured)).await?
+            {
+                return Ok(recorded);
+            }
+        }
+    }
+
+    /// The turns that stood at a place of this session before, oldest first: each was replaced by another there, or set aside
+    /// with a turn before it.
+    pub async fn replaced_at(&self, turn_number: u32) -> Result<Vec<ReplacedTurn>> {
+        let id = self.id();
+        self.read(move |snapshot, scope| snapshot.replaced_at(scope, id, turn_number)).await
     }
 
     /// The last turns: at most [`Config::hot_turns`](crate::Config::hot_turns) of them, within
@@ -146,7 +198,10 @@ impl Session {
         let id = self.id();
         self.read(move |snapshot, scope| {
             let session = snapshot.session(scope, id)?;
-            snapshot.originals(scope).turn_at(session.place(turn_number))
+            match snapshot.originals(scope).turn_at(session.place(turn_number))? {
+                None => Ok(snapshot.incomplete(scope, id)?.filter(|turn| turn.turn_number == turn_number)),
+                found => Ok(found),
+            }
         })
         .await
     }
@@ -233,6 +288,17 @@ impl Session {
         .await
     }
 
+    /// Refuses a turn that breaks a bound; measures any other. And its bytes of text.
+    async fn measure(&self, turn: NewTurn) -> Result<(usize, MeasuredTurn)> {
+        let config = self.store.config();
+        let (tokenizer, max_side_bytes) = (config.tokenizer, config.max_side_bytes);
+        let bytes = turn.text_bytes();
+        let is_quick = tokenizer.is_ready() && bytes <= INLINE_BYTES;
+        let measure = move || measure::measure(turn, tokenizer, max_side_bytes);
+        let measured = if is_quick { measure() } else { off_thread(measure).await }?;
+        Ok((bytes, measured))
+    }
+
     /// Reads where the talk goes on by now, and moves the handle there.
     async fn read_latest<T: Send + 'static>(
         &self,
@@ -260,6 +326,14 @@ impl Session {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || read(&store.snapshot()?, &scope)).await
     }
+}
+
+fn not_waiting(state: TurnState) -> Error {
+    let why = match state {
+        TurnState::Replaced => "the message was replaced; its reply belongs to no turn",
+        _ => "the turn is complete, with another reply or without one; record another turn",
+    };
+    Error::new(ErrorKind::Conflict, why)
 }
 
 #[cfg(test)]

@@ -259,6 +259,22 @@ impl User {
         .await
     }
 
+    /// Erases one turn out of the bytes of the file and its log, wherever it is: its row or its line in the archive (the frame
+    /// is packed anew), its summary, words, vectors and evidence, what it had replaced, and all of the user's receipts, for a
+    /// query may repeat it. Its neighbours stay as they are, and its number in its session is not given again while turns
+    /// stand behind it. What erasing cannot reach is said at [`erase`](Self::erase).
+    ///
+    /// Errors: `NotFound`; `Corrupt` if its frame is damaged: then the whole session can be erased.
+    pub async fn erase_turn(&self, turn: TurnId) -> Result<Erased> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        drive(move || async move {
+            let erased = jobs::erase_turn(&store, scope, turn).await;
+            store.indexes.forget(&scope);
+            erased
+        })
+        .await
+    }
+
     /// The result of an earlier [`record`](Session::record) of this turn, by its caller's id, in whatever session
     /// and wherever the turn is now: a look that writes nothing. The same id with other text is a `Conflict`.
     pub async fn find_recorded(&self, turn: &NewTurn) -> Result<Option<Recorded>> {

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use crate::{
     error::Result,
     jobs::job::{Ended, Job, Run},
-    model::ids::SessionId,
+    model::ids::{SessionId, TurnId},
     store::{
         Store,
         acts::erase::Erased,
@@ -31,6 +31,19 @@ pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId
     let erased = go_on(&Job { run: &run, lease: Arc::new(lease), scope }).await?;
     let is_pending = !scrub(store).await?;
     Ok(Erased { is_pending, ..begun.and(erased) })
+}
+
+/// Erases one turn, while the caller waits.
+pub(crate) async fn erase_turn(store: &Store, scope: Scope, id: TurnId) -> Result<Erased> {
+    let erased = loop {
+        // Outside of the transaction: a frame takes as long to pack as some turns take to record.
+        let repacked = store.snapshot()?.repacked_without(&scope, id)?;
+        if let Some(erased) = store.write(move |tx| tx.erase_turn(&scope, id, repacked)).await? {
+            break erased;
+        }
+    };
+    let is_pending = !scrub(store).await?;
+    Ok(Erased { is_pending, ..erased })
 }
 
 /// Erases what is left of the job's work.

@@ -17,7 +17,10 @@ mod worker;
 use tokio::sync::watch;
 
 pub use self::job::{JobProgress, JobsReport, RunJobs};
-pub(crate) use self::{erase::erase, worker::Worker};
+pub(crate) use self::{
+    erase::{erase, erase_turn},
+    worker::Worker,
+};
 use crate::{
     error::Result,
     jobs::{job::Run, lanes::Until},

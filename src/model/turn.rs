@@ -41,6 +41,27 @@ impl Origin {
     }
 }
 
+/// Whether a turn is part of the memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum TurnState {
+    /// It is.
+    #[default]
+    Complete,
+    /// Its reply has not come yet: it is durable, hot and shown, and is not recalled.
+    Incomplete,
+    /// Another turn took its place, or that of a turn before it. It is kept, and neither shown nor recalled.
+    Replaced,
+}
+
+impl TurnState {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_complete(&self) -> bool {
+        *self == Self::Complete
+    }
+}
+
 /// What was said, and by whom: the part of a turn that never changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -90,9 +111,23 @@ pub struct NewTurn {
     pub(crate) snapshot_id: Option<SnapshotId>,
     pub(crate) critical: bool,
     pub(crate) answering: Option<ReceiptId>,
+    pub(crate) replacing: Option<TurnId>,
 }
 
 impl NewTurn {
+    /// What was to be recorded of a turn that is known already.
+    pub(crate) fn of(turn: Turn) -> Self {
+        Self {
+            said: turn.said,
+            caller_id: turn.caller_id,
+            said_at: Some(turn.timestamp),
+            snapshot_id: turn.snapshot_id,
+            critical: turn.is_identity_critical,
+            answering: None,
+            replacing: None,
+        }
+    }
+
     /// A user message and the reply to it; the reply may be empty.
     pub fn new(user_message: impl Into<String>, ai_response: impl Into<String>) -> Self {
         Self {
@@ -109,6 +144,7 @@ impl NewTurn {
             snapshot_id: None,
             critical: false,
             answering: None,
+            replacing: None,
         }
     }
 
@@ -177,9 +213,78 @@ impl NewTurn {
         self
     }
 
+    /// Puts this turn in the place of another one of the same session, which must be open: a reply that was made again, or
+    /// a message that was edited. That turn and all behind it in the session are set aside: they leave the index and the
+    /// anchors, are not shown, and are kept ([`Session::replaced_at`](crate::Session::replaced_at)).
+    #[must_use]
+    pub fn replacing(mut self, turn: TurnId) -> Self {
+        self.replacing = Some(turn);
+        self
+    }
+
     /// Bytes of both sides together.
     pub fn text_bytes(&self) -> usize {
         self.said.user_message.len() + self.said.ai_response.len()
+    }
+}
+
+/// A reply to a message that was recorded before it ([`Session::complete`](crate::Session::complete)).
+///
+/// ```
+/// use thermocline::Reply;
+/// let reply = Reply::new("Nice to meet you, Alex.").assistant_name("Iris");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Reply {
+    text: String,
+    assistant_name: Option<String>,
+    assistant_origin: Option<Origin>,
+    answering: Option<ReceiptId>,
+}
+
+impl Reply {
+    /// The reply's text. It may be as much as had arrived when the answer was cut short, but not empty: a message that
+    /// is to have no reply is complete with the next record, or when its session ends.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), assistant_name: None, assistant_origin: None, answering: None }
+    }
+
+    /// The speaker's name, at most 256 bytes. Default: the one that was given with the message.
+    #[must_use]
+    pub fn assistant_name(mut self, name: impl Into<String>) -> Self {
+        self.assistant_name = Some(name.into());
+        self
+    }
+
+    /// Where the reply comes from. Default: as it was given with the message.
+    #[must_use]
+    pub fn assistant_origin(mut self, origin: Origin) -> Self {
+        self.assistant_origin = Some(origin);
+        self
+    }
+
+    /// Says which context the reply was made with, as [`NewTurn::answering`] does.
+    #[must_use]
+    pub fn answering(mut self, receipt: ReceiptId) -> Self {
+        self.answering = Some(receipt);
+        self
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The turn that the message is with this reply.
+    pub(crate) fn to(self, message: Turn) -> NewTurn {
+        let message = NewTurn::of(message);
+        let Said { assistant_name, assistant_origin, .. } = &message.said;
+        let said = Said {
+            assistant_name: self.assistant_name.or_else(|| assistant_name.clone()),
+            assistant_origin: self.assistant_origin.unwrap_or(*assistant_origin),
+            ai_response: self.text,
+            ..message.said
+        };
+        NewTurn { said, answering: self.answering, ..message }
     }
 }
 
@@ -209,7 +314,7 @@ pub struct Turn {
     pub session_id: SessionId,
     /// Its place in the session, from 1.
     pub turn_number: u32,
-    /// Its place in the user's order of recording, from 1. Grows for ever; erasing leaves gaps.
+    /// Its place in the user's order of recording, from 1. Grows for ever; erasing leaves gaps. 0 while it is incomplete.
     pub seq: i64,
     /// The caller's own id for it.
     pub caller_id: Option<String>,
@@ -217,6 +322,9 @@ pub struct Turn {
     pub timestamp: DateTime<Utc>,
     /// Where it lives.
     pub memory_tier: MemoryTier,
+    /// Whether it is part of the memory.
+    #[serde(default, skip_serializing_if = "TurnState::is_complete")]
+    pub state: TurnState,
     /// Whether it is kept verbatim for ever.
     pub is_identity_critical: bool,
     /// Why it is.
@@ -250,6 +358,7 @@ impl Turn {
             caller_id: None,
             timestamp: DateTime::UNIX_EPOCH,
             memory_tier: MemoryTier::Hot,
+            state: TurnState::Complete,
             is_identity_critical: false,
             critical_rule: None,
             snapshot_id: None,
@@ -265,6 +374,18 @@ impl Turn {
     }
 }
 
+/// A turn that was set aside, and what took its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ReplacedTurn {
+    /// The turn as it was.
+    pub turn: Turn,
+    /// The turn that replaced it, or a turn before it.
+    pub replaced_by: TurnId,
+    /// When, by the system clock.
+    pub replaced_at: DateTime<Utc>,
+}
+
 /// What [`record`](crate::Session::record) did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -275,7 +396,7 @@ pub struct Recorded {
     pub session_id: SessionId,
     /// The turn's place in that session, from 1.
     pub turn_number: u32,
-    /// The turn's place in the user's order of recording.
+    /// The turn's place in the user's order of recording; 0 while it is incomplete.
     pub seq: i64,
     /// Whether this call wrote it, or an earlier one with the same caller's id.
     pub outcome: RecordOutcome,
@@ -283,6 +404,21 @@ pub struct Recorded {
     pub evicted: Vec<u32>,
     /// The session that had ended by silence, if this call started its successor.
     pub continues: Option<SessionId>,
+}
+
+impl Recorded {
+    /// What an earlier call did.
+    pub(crate) fn known(turn: &Turn) -> Self {
+        Self {
+            turn_id: turn.id,
+            session_id: turn.session_id,
+            turn_number: turn.turn_number,
+            seq: turn.seq,
+            outcome: RecordOutcome::Known,
+            evicted: Vec::new(),
+            continues: None,
+        }
+    }
 }
 
 /// Whether a record wrote anything.

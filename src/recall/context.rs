@@ -25,7 +25,10 @@ use crate::{
         search,
         user_indexes::UserIndexes,
     },
-    store::{Store, behind::NewReceipt, rows::sessions::SessionRow, scope::Scope, snapshot::Snapshot},
+    store::{
+        Store, acts::lifecycle, behind::NewReceipt, rows::sessions::SessionRow, scope::Scope,
+        snapshot::Snapshot,
+    },
     text::render,
     tier::{
         hot::{HotLimits, HotTier},
@@ -168,6 +171,7 @@ pub(crate) fn build(
     let index = waiting.wait();
     let snapshot = store.marked_snapshot()?;
     let session = session.map(|session| snapshot.latest_session(scope, session)).transpose()?;
+    session.as_ref().map_or(Ok(()), |session| lifecycle::check_can_go_on(&session.info))?;
     let mut missing = Vec::new();
     let no_hot = || Arc::new(HotTier::new(HotLimits { turns: config.hot_turns, tokens: config.hot_tokens }));
     let hot = match session.as_ref().map(|session| snapshot.hot(scope, session)) {
@@ -184,7 +188,7 @@ pub(crate) fn build(
         None => Vec::new(),
     };
 
-    let last_turns: Vec<&Turn> = hot.turns().collect();
+    let last_turns = hot.before(&message.text);
     let question = message.question(&last_turns, RECALLED_TURNS);
     // Hot turns come first and are shown. Of the warm ones many may have no room: what fits is recalled among them too.
     let mut hidden: Vec<u32> =

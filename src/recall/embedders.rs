@@ -6,7 +6,6 @@ use crate::{
     config::Config,
     cooldown::Cooldowns,
     embed::{self, EmbeddingPurpose, quantize::Vector},
-    model::turn::Turn,
     recall::message::{Message, QueryVector},
     tier::hot::HotTier,
 };
@@ -20,7 +19,7 @@ pub(crate) async fn ask(
     message: &Message,
     hot: Option<&HotTier>,
 ) -> Vec<QueryVector> {
-    let last_turns: Vec<&Turn> = hot.into_iter().flat_map(HotTier::turns).collect();
+    let last_turns = hot.map_or_else(Vec::new, |hot| hot.before(&message.text));
     let texts = [message.meaning(&last_turns)];
     let mut asked = Vec::new();
     let limit = config.query_embed_timeout;

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use crate::{model::turn::Turn, tier::hot::HotLimits};
 
-    const VERSION: Version = Version { epoch: 0, turn_count: 1, is_open: true };
+    const VERSION: Version = Version { epoch: 0, turn_count: 1, incomplete_turn: None, is_open: true };
 
     fn live(max_sessions: usize, max_bytes: usize) -> Live {
         let mut config = Config::default();

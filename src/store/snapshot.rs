@@ -19,11 +19,12 @@ use crate::{
         receipt::{Receipt, ReceiptItem},
         summary::Summary,
         tier::Transition,
-        turn::{Recorded, Turn},
+        turn::{Recorded, ReplacedTurn, Turn},
     },
     store::{
         acts::{
             derive::{self, Begun, Rederived},
+            erase_turn::{self, Repacked},
             index::{self, Batch},
             mend::{self, Damage},
             record, reload,
@@ -32,7 +33,7 @@ use crate::{
         file::{db_file::DbFile, readers::Reading, sqlite::Sqlite, watch::Mark},
         live::Live,
         rows::{
-            anchors,
+            anchors, aside,
             embedding::{self, EmbeddingStatus},
             jobs::{self, Found},
             originals,
@@ -206,12 +207,22 @@ impl<'s> Snapshot<'s> {
         Originals { snapshot: self, scope: *scope, reader: originals::Reader::new(&self.sql, scope) }
     }
 
+    /// One turn by its id, whether it is part of the memory or not.
     pub(crate) fn turn_by_id(&self, scope: &Scope, id: TurnId) -> Result<Option<Turn>> {
-        Ok(self.ask(|sql| originals::by_id(sql, scope, id))?.map(|turn| self.recounted(turn)))
+        let found = match self.ask(|sql| originals::by_id(sql, scope, id))? {
+            None => self.ask(|sql| aside::by_id(sql, scope, id))?.map(|aside| aside.turn),
+            found => found,
+        };
+        Ok(found.map(|turn| self.recounted(turn)))
     }
 
+    /// The same by the caller's own id.
     pub(crate) fn turn_by_caller_id(&self, scope: &Scope, caller_id: &str) -> Result<Option<Turn>> {
-        Ok(self.ask(|sql| originals::by_caller_id(sql, scope, caller_id))?.map(|turn| self.recounted(turn)))
+        let found = match self.ask(|sql| originals::by_caller_id(sql, scope, caller_id))? {
+            None => self.ask(|sql| aside::by_caller_id(sql, scope, caller_id))?.map(|aside| aside.turn),
+            found => found,
+        };
+        Ok(found.map(|turn| self.recounted(turn)))
     }
 
     /// The result of an earlier record with the same caller's id; the same id with other text is a conflict.
@@ -237,6 +248,27 @@ impl<'s> Snapshot<'s> {
         number: u32,
     ) -> Result<Option<SnapshotId>> {
         self.ask(|sql| originals::snapshot(sql, scope, session.place(number)))
+    }
+
+    /// The turn's frame in the archive without it; `None`: the turn is not in the archive.
+    pub(crate) fn repacked_without(&self, scope: &Scope, id: TurnId) -> Result<Option<Repacked>> {
+        self.ask(|sql| erase_turn::repack(sql, scope, id))
+    }
+
+    /// The message of a session that waits for its reply.
+    pub(crate) fn incomplete(&self, scope: &Scope, session: SessionId) -> Result<Option<Turn>> {
+        let found = self.ask(|sql| aside::incomplete(sql, scope, session))?;
+        Ok(found.map(|aside| self.recounted(aside.turn)))
+    }
+
+    /// What stood at a place of a session before, oldest first.
+    pub(crate) fn replaced_at(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+        turn_number: u32,
+    ) -> Result<Vec<ReplacedTurn>> {
+        self.ask(|sql| aside::replaced_at(sql, scope, session, turn_number))
     }
 
     /// What the next slice of a session's restoration puts back.

@@ -2,7 +2,10 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use crate::model::{tier::MoveReason, turn::Turn};
+use crate::model::{
+    tier::MoveReason,
+    turn::{Turn, TurnState},
+};
 
 /// The last turns of one session, oldest first: a cache of its rows with `memory_tier = 'hot'`.
 ///
@@ -92,9 +95,22 @@ impl HotTier {
         evicted
     }
 
+    /// Takes out the newest turn if it waits for its reply: it is to come back with one.
+    pub(crate) fn take_incomplete(&mut self) {
+        if let Some(turn) = self.turns.pop_back_if(|turn| turn.state == TurnState::Incomplete) {
+            self.total_tokens = self.total_tokens.saturating_sub(turn.tokens.total_tokens);
+        }
+    }
+
     /// The turns, oldest first.
     pub fn turns(&self) -> impl DoubleEndedIterator<Item = &Turn> + ExactSizeIterator {
         self.turns.iter().map(Arc::as_ref)
+    }
+
+    /// The turns that a message comes behind, oldest first: not the message itself, if it was recorded before its reply.
+    pub(crate) fn before(&self, message: &str) -> Vec<&Turn> {
+        let is_it = |turn: &&Turn| turn.state == TurnState::Incomplete && turn.said.user_message == message;
+        self.turns().filter(|turn| !is_it(turn)).collect()
     }
 
     /// How many there are.

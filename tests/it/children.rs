@@ -70,6 +70,7 @@ fn child() {
         ["record", path, name] => crate::crash::child_records_until_killed(path, name),
         ["record_200", path, name] => crate::crash::child_records_200(path, name),
         ["record_on_full_disk", path] => crate::crash::child_records_on_a_full_disk(path),
+        ["change_turns", path, seed] => crate::one_turn::child_changes_turns_until_killed(path, seed),
         ["compress", path, now] => crate::swap_kill::child_compresses(path, now),
         ["embed", path, now] => crate::recall::child_embeds(path, now),
         ["recall", path, now, name, query] => crate::recall::child_recalls(path, now, name, query),

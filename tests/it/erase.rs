@@ -37,27 +37,27 @@ fn canary(n: usize) -> String {
 
 /// Gives canaries one after the other.
 #[derive(Default)]
-struct Words(usize);
+pub struct Words(pub usize);
 
 impl Words {
-    fn next(&mut self) -> String {
+    pub fn next(&mut self) -> String {
         self.0 += 1;
         canary(self.0 - 1)
     }
 
     /// One that looks like a name.
-    fn name(&mut self) -> String {
+    pub fn name(&mut self) -> String {
         let word = self.next();
         word[..1].to_uppercase() + &word[1..]
     }
 
-    fn some(&mut self, count: usize) -> String {
+    pub fn some(&mut self, count: usize) -> String {
         (0..count).map(|_| self.next()).collect::<Vec<_>>().join(" ")
     }
 }
 
 /// Which of the first canaries stand in the bytes of the file, its log and its index.
-fn found(path: &Path, canaries: usize) -> BTreeSet<usize> {
+pub fn found(path: &Path, canaries: usize) -> BTreeSet<usize> {
     found_in(&["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", path.display())), canaries)
 }
 
@@ -103,7 +103,7 @@ fn frames(bytes: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// A true sentence with the turn's first words, keywords that are its first words, and its anchors.
-fn tells(turn: &Turn) -> Verdict {
+pub fn tells(turn: &Turn) -> Verdict {
     let words: Vec<&str> = turn.said.user_message.split_whitespace().take(6).collect();
     let verdict =
         Verdict::summary(turn.id, format!("The user said {}", words.join(" "))).topic_keywords(words);

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use proptest::prelude::*;
-use thermocline::{Durability, ErrorKind, RecordOutcome, blocking::Session};
+use thermocline::{Durability, ErrorKind, RecordOutcome, Reply, blocking::Session};
 
 use crate::support::{Fixture, hot, turn_of, warm};
 
@@ -12,6 +12,12 @@ enum Step {
     Record(usize),
     /// Records an earlier turn again.
     Repeat(usize),
+    /// Records a message of so many tokens, whose reply is to come.
+    Message(usize),
+    /// Gives the message that waits a reply of so many tokens.
+    Complete(usize),
+    /// Replaces one of the last turns, that many before the newest, by one of so many tokens.
+    Replace(usize, usize),
     End,
     New,
     /// Nothing is said for so many hours.
@@ -28,6 +34,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         12 => prop_oneof![1_usize..60, 1_usize..800, 1_490_usize..1_510, 3_000_usize..3_010].prop_map(Step::Record),
         2 => (0_usize..40).prop_map(Step::Repeat),
+        4 => (1_usize..800).prop_map(Step::Message),
+        4 => (1_usize..800).prop_map(Step::Complete),
+        3 => (0_usize..9, 1_usize..800).prop_map(|(back, size)| Step::Replace(back, size)),
         1 => Just(Step::End),
         1 => Just(Step::New),
         2 => (-30_i64..50).prop_map(Step::Silence),
@@ -42,34 +51,63 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 #[derive(Clone, Debug, Default)]
 struct Expected {
     sizes: Vec<u32>,
+    /// How many of these are not hot any more.
+    evicted: usize,
+    /// The message that waits for its reply.
+    waiting: Option<u32>,
     ended: bool,
 }
 
 impl Expected {
-    /// How many of the newest turns are hot, by the rule as the papers state it.
-    fn hot_len(&self) -> usize {
-        let mut hot: Vec<u32> = Vec::new();
-        for &size in &self.sizes {
-            hot.push(size);
-            while hot.len() > 1 && (hot.len() > 5 || hot.iter().sum::<u32>() > 1_500) {
-                hot.remove(0);
-            }
+    /// A turn or a message comes; the rule as the papers state it says which others leave.
+    fn push(&mut self, size: usize, waits: bool) {
+        self.settle();
+        let size = u32::try_from(size).unwrap();
+        if waits {
+            self.waiting = Some(size)
+        } else {
+            self.sizes.push(size)
         }
-        if self.ended { 0 } else { hot.len() }
+        self.evict();
+    }
+
+    fn evict(&mut self) {
+        loop {
+            let hot: Vec<u32> = self.sizes[self.evicted..].iter().chain(&self.waiting).copied().collect();
+            if hot.len() <= 1 || (hot.len() <= 5 && hot.iter().sum::<u32>() <= 1_500) {
+                return;
+            }
+            self.evicted += 1;
+        }
+    }
+
+    fn settle(&mut self) {
+        self.sizes.extend(self.waiting.take());
+    }
+
+    fn is_empty(&self) -> bool {
+        self.sizes.is_empty() && self.waiting.is_none()
+    }
+
+    fn end(&mut self) {
+        self.settle();
+        (self.ended, self.evicted) = (true, self.sizes.len());
     }
 
     #[track_caller]
     fn check(&self, session: &Session) {
         let count = self.sizes.len();
-        let first_hot = count - self.hot_len();
+        let (first_hot, waiting) = (self.evicted, usize::from(self.waiting.is_some()));
         let places =
             |range: std::ops::Range<usize>| range.map(|n| u32::try_from(n + 1).unwrap()).collect::<Vec<_>>();
-        assert_eq!(hot(session), places(first_hot..count));
-        assert_eq!(session.hot().unwrap().total_tokens(), self.sizes[first_hot..].iter().sum::<u32>());
+        assert_eq!(hot(session), places(first_hot..count + waiting));
+        let tokens: u32 = self.sizes[first_hot..].iter().chain(&self.waiting).sum();
+        assert_eq!(session.hot().unwrap().total_tokens(), tokens);
         let warm = warm(session);
         assert_eq!(warm, places(first_hot - warm.len()..first_hot), "no gap between warm and hot");
         let info = session.info().unwrap();
         assert_eq!((info.turn_count as usize, info.ended_at.is_some()), (count, self.ended));
+        assert_eq!(info.incomplete_turn.is_some(), self.waiting.is_some());
         assert_eq!(info.total_tokens, self.sizes.iter().map(|&size| u64::from(size)).sum::<u64>());
         assert_eq!(
             session.transitions().unwrap().len(),
@@ -93,22 +131,53 @@ proptest! {
         let mut recorded: Vec<(usize, thermocline::Recorded)> = Vec::new();
         for step in steps {
             match step {
-                Step::Record(size) => {
-                    let id = recorded.len();
-                    let outcome = session.record(turn_of(size).caller_id(id.to_string()));
+                Step::Record(size) | Step::Message(size) => {
+                    let (id, waits) = (recorded.len(), matches!(step, Step::Message(_)));
+                    let outcome = match step {
+                        Step::Message(_) => session.record_message(turn_of(size)),
+                        _ => session.record(turn_of(size).caller_id(id.to_string())),
+                    };
                     if expected.ended {
                         prop_assert_eq!(outcome.unwrap_err().kind(), ErrorKind::SessionEnded);
                         continue;
                     }
                     let outcome = outcome.unwrap();
-                    let is_silent = silence >= TimeDelta::hours(24) && !expected.sizes.is_empty();
+                    let is_silent = silence >= TimeDelta::hours(24) && !expected.is_empty();
                     prop_assert_eq!(outcome.continues.is_some(), is_silent);
                     if is_silent {
                         expected = Expected::default();
                         other = fixture.alex().session_by_id(session.id()).unwrap();
                     }
-                    expected.sizes.push(u32::try_from(size).unwrap());
-                    recorded.push((size, outcome));
+                    expected.push(size, waits);
+                    if !waits {
+                        recorded.push((size, outcome));
+                    }
+                    silence = TimeDelta::zero();
+                }
+                Step::Complete(size) => {
+                    let Some(waiting) = session.info().unwrap().incomplete_turn else { continue };
+                    let reply = "y".to_owned() + &" y".repeat(size - 1);
+                    session.complete(waiting, Reply::new(reply)).unwrap();
+                    expected.waiting = expected.waiting.map(|message| message + u32::try_from(size).unwrap());
+                    expected.settle();
+                    expected.evict();
+                    silence = TimeDelta::zero();
+                }
+                Step::Replace(back, size) => {
+                    let place = expected.sizes.len().saturating_sub(back + 1);
+                    let number = u32::try_from(place + 1).unwrap();
+                    let Some(turn) = session.turn(number).unwrap() else { continue };
+                    let outcome = session.record(turn_of(size).replacing(turn.id));
+                    let is_silent = silence >= TimeDelta::hours(24);
+                    if expected.ended || is_silent {
+                        let why = if expected.ended { ErrorKind::SessionEnded } else { ErrorKind::InvalidInput };
+                        prop_assert_eq!(outcome.unwrap_err().kind(), why);
+                        continue;
+                    }
+                    prop_assert_eq!(outcome.unwrap().turn_number, number);
+                    (expected.waiting, expected.evicted) = (None, expected.evicted.min(place));
+                    expected.sizes.truncate(place);
+                    expected.push(size, false);
                     silence = TimeDelta::zero();
                 }
                 Step::Repeat(n) if !recorded.is_empty() => {
@@ -120,7 +189,7 @@ proptest! {
                 Step::Repeat(_) => {}
                 Step::End => {
                     session.end().unwrap();
-                    expected.ended = true;
+                    expected.end();
                 }
                 Step::New => {
                     session = fixture.alex().new_session().unwrap();

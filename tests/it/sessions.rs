@@ -1,7 +1,7 @@
 //! How sessions start, resume, end, and go on.
 
 use chrono::TimeDelta;
-use thermocline::{EndReason, ErrorKind, MemoryTier, MoveReason, RecordOutcome};
+use thermocline::{ContextOptions, EndReason, ErrorKind, MemoryTier, MoveReason, RecordOutcome};
 
 use crate::support::{Fixture, hot, turn, warm};
 
@@ -137,7 +137,54 @@ fn a_talk_goes_on_in_one_successor_whichever_handle_records() {
     here.record(turn(4)).unwrap();
     assert_eq!(here.info().unwrap().part, 3);
     here.end().unwrap();
-    assert_eq!(there.record(turn(5)).unwrap_err().kind(), ErrorKind::SessionEnded);
+    assert_eq!(there.record(turn(5)).unwrap().continues, Some(here.id()));
+    assert_eq!(there.info().unwrap().part, 4);
+}
+
+#[test]
+fn a_talk_with_a_key_goes_on_though_a_call_had_ended_it() {
+    let fixture = Fixture::new();
+    let alex = fixture.alex();
+    let session = alex.session_named("chat").unwrap();
+    session.set_project(Some("boat")).unwrap();
+    session.record(turn(1)).unwrap();
+    let ended = session.end().unwrap().id;
+    let again = alex.session_named("chat").unwrap();
+    // A context before the first record of the next part is no error, and starts nothing.
+    assert!(again.context("And then?", ContextOptions::default()).unwrap().text.contains("question 1"));
+    assert_eq!(alex.sessions().unwrap().len(), 1);
+    let recorded = again.record(turn(2)).unwrap();
+    assert_eq!((recorded.continues, recorded.turn_number), (Some(ended), 1));
+    assert_eq!(session.record(turn(3)).unwrap().turn_number, 2, "the old handle follows");
+    let info = again.info().unwrap();
+    assert_eq!((info.part, info.project.as_deref(), session.id()), (2, Some("boat"), again.id()));
+    let diagnosis = fixture.open().doctor().unwrap();
+    assert!(diagnosis.is_healthy(), "{diagnosis:?}");
+}
+
+#[test]
+fn a_talk_that_is_over_says_so_before_an_answer_is_paid_for() {
+    let fixture = Fixture::new();
+    let session = fixture.session();
+    session.record(turn(1)).unwrap();
+    session.end().unwrap();
+    let error = session.context("And then?", ContextOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::SessionEnded);
+    assert_eq!(session.record(turn(2)).unwrap_err().kind(), ErrorKind::SessionEnded);
+}
+
+#[test]
+fn the_handle_of_an_erased_session_fails_and_starts_no_other_part() {
+    let fixture = Fixture::new();
+    let alex = fixture.alex();
+    let session = alex.session_named("chat").unwrap();
+    session.record(turn(1)).unwrap();
+    session.end().unwrap();
+    let old = alex.session_by_id(session.id()).unwrap();
+    session.erase().unwrap();
+    assert_eq!(old.record(turn(2)).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(old.context("And?", ContextOptions::default()).unwrap_err().kind(), ErrorKind::NotFound);
+    assert!(alex.sessions().unwrap().is_empty());
 }
 
 #[test]
@@ -250,10 +297,10 @@ fn asking_for_a_silent_session_by_its_key_ends_it() {
 #[test]
 fn what_is_ended_by_call_takes_no_more_turns_though_silence_ended_it_first() {
     let fixture = Fixture::new();
-    let session = fixture.alex().session_named("chat").unwrap();
+    let session = fixture.session();
     session.record(turn(1)).unwrap();
     fixture.clock.advance(TimeDelta::days(2));
-    fixture.alex().session_named("chat").unwrap();
+    fixture.alex().session().unwrap();
     assert_eq!(session.end().unwrap().end_reason, Some(EndReason::Call));
     assert_eq!(session.record(turn(2)).unwrap_err().kind(), ErrorKind::SessionEnded);
 }

@@ -15,7 +15,7 @@ use crate::{
         job_tx::JobTx,
         rows::{
             anchors,
-            erase::{self, Doomed, OfSession, USER_TABLES},
+            erase::{self, Doomed, USER_TABLES},
             jobs::{self as job_rows, Lease},
             sessions, unit_texts, users, vectors,
         },
@@ -152,9 +152,7 @@ impl JobTx<'_, '_> {
         let (sql, mut erased) = (self.tx.sql, Erased::default());
         if let Some(row) = sessions::by_id(sql, scope, session)? {
             for table in USER_TABLES {
-                if table.of_session.contains(&OfSession::AllRows)
-                    && erase::slice(sql, scope, table, SLICE_OF_RECALLS)?.0 > 0
-                {
+                if table.goes_whole() && erase::slice(sql, scope, table, SLICE_OF_RECALLS)?.0 > 0 {
                     return Ok((erased, false));
                 }
             }
@@ -197,7 +195,7 @@ impl JobTx<'_, '_> {
 }
 
 /// Takes turns out of the words and the vectors.
-fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[Doomed]) -> Result<()> {
+pub(super) fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[Doomed]) -> Result<()> {
     let sql = tx.sql;
     let mut is_sound = index::has_known_words(tx, scope)?;
     let (mut gone, mut texts) = (Vec::with_capacity(turns.len()), unit_texts::Reader::new(sql, scope));
@@ -215,7 +213,7 @@ fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[Doomed]) -> Result<()> 
     vectors::forget(sql, scope, &gone.iter().map(|(seq, _)| *seq).collect())
 }
 
-fn erase_turn(tx: &WriteTx<'_>, scope: &Scope, turn: &Doomed, erased: &mut Erased) -> Result<()> {
+pub(super) fn erase_turn(tx: &WriteTx<'_>, scope: &Scope, turn: &Doomed, erased: &mut Erased) -> Result<()> {
     let gone = anchors::withdraw(tx.sql, scope, turn.turn_id)?;
     erased.derivations += gone.derivations;
     erased.anchors += anchors::refold(tx.sql, scope, &gone.folds)?;

@@ -22,19 +22,20 @@ use crate::{
         session::SessionInfo,
         summary::Original,
         tier::{MemoryTier, Transition},
-        turn::Turn,
+        turn::{Said, Turn},
     },
     store::{
         acts::index,
         rows::{
             anchors::{self, Fold},
+            aside::{self, Aside},
             originals, sessions, summaries,
             transfer::{self, AnchorRow, DerivationRow},
             turn_row, turns, units, users,
         },
         scope::{Scope, UserKey},
         sql::Sql,
-        transfer::{AnchorLine, DeletedTurn, DerivationLine, Line, Transferred, import::Import},
+        transfer::{AnchorLine, AsideLine, DeletedTurn, DerivationLine, Line, Transferred, import::Import},
         write_tx::WriteTx,
     },
     text::{
@@ -75,11 +76,12 @@ impl WriteTx<'_> {
 /// Ids are unique in a file, over all of its users.
 fn expect_unowned(sql: &dyn Sql, lines: &[Line]) -> Result<()> {
     let (mut sessions, mut turns, mut anchors) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut summaries, mut summarized) = (Vec::new(), Vec::new());
+    let (mut summaries, mut summarized, mut beside) = (Vec::new(), Vec::new(), Vec::new());
     for line in lines {
         match line {
             Line::Session(session) => sessions.push(session.id),
             Line::Turn(turn) => turns.push(turn.id),
+            Line::Aside(aside) => beside.push(aside.turn.id),
             Line::Summary { summary, .. } => {
                 summaries.push(summary.id);
                 summarized.push(summary.original_turn_id);
@@ -98,6 +100,7 @@ fn expect_unowned(sql: &dyn Sql, lines: &[Line]) -> Result<()> {
         || transfer::is_any_owned(sql, transfer::OWNER_OF_TURN, &turns)?
         || transfer::is_any_owned(sql, transfer::OWNER_OF_SUMMARY, &summaries)?
         || transfer::is_any_owned(sql, transfer::OWNER_OF_SUMMARY_OF_TURN, &summarized)?
+        || transfer::is_any_owned(sql, transfer::OWNER_OF_TURN_ASIDE, &beside)?
         || transfer::is_any_owned(sql, transfer::OWNER_OF_ANCHOR, &anchors)?
     {
         return Err(Error::new(
@@ -136,6 +139,12 @@ impl Writing<'_, '_> {
             Line::Turn(turn) => self.turn(turn),
             Line::Archived(turn) => self.archived(turn),
             Line::Deleted(turn) => self.deleted(&turn),
+            Line::Aside(AsideLine { replaced_by, replaced_at, turn }) => {
+                let Said { user_message, ai_response, .. } = &turn.said;
+                let content_hash = measure::content_hash(user_message, ai_response);
+                let replaced = replaced_by.zip(replaced_at);
+                aside::insert(self.tx.sql, &self.scope, &Aside { turn, content_hash, replaced })
+            }
             Line::Summary { snapshot_id, summary } => {
                 let (seq, original) = self.seq(Some(summary.original_turn_id))?;
                 let session_no = self.session_no(summary.session_id)?;

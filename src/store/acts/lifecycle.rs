@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     config::Config,
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     model::{
         ids::SessionId,
         job::JobKind,
@@ -27,10 +27,19 @@ use crate::{
 pub(crate) fn is_silent(session: &SessionInfo, config: &Config, now: DateTime<Utc>) -> bool {
     let timeout = TimeDelta::from_std(config.session_timeout).ok();
     let silence = now.signed_duration_since(session.last_active_at);
-    session.ended_at.is_none() && session.turn_count > 0 && timeout.is_some_and(|timeout| silence >= timeout)
+    let is_empty = session.turn_count == 0 && session.incomplete_turn.is_none();
+    session.ended_at.is_none() && !is_empty && timeout.is_some_and(|timeout| silence >= timeout)
 }
 
-/// Starts the session in which a talk goes on that silence had ended: under the same key, the next part.
+/// Refuses a session whose talk is over: it has no key under which it could go on.
+pub(crate) fn check_can_go_on(session: &SessionInfo) -> Result<()> {
+    if session.can_go_on() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::SessionEnded, "the session was ended and never reopens; start another one"))
+}
+
+/// Starts the session in which a talk goes on that had ended: under the same key, the next part.
 pub(crate) fn start_successor(
     sql: &dyn Sql,
     scope: &Scope,
@@ -132,6 +141,14 @@ impl WriteTx<'_> {
         ended_at: Option<DateTime<Utc>>,
     ) -> Result<()> {
         let now = self.now();
+        let settled;
+        let session = match session.info.incomplete_turn {
+            Some(_) => {
+                settled = self.settle_ended(scope, session.clone())?;
+                &settled
+            }
+            None => session,
+        };
         let session_no = session.session_no;
         let ended_at = match (ended_at, reason) {
             (Some(at), _) => at,

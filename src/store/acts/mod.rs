@@ -3,6 +3,7 @@
 pub(crate) mod anchors;
 pub(crate) mod derive;
 pub(crate) mod erase;
+pub(crate) mod erase_turn;
 pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod jobs;
@@ -12,6 +13,7 @@ pub(crate) mod prune;
 pub(crate) mod receipts;
 pub(crate) mod record;
 pub(crate) mod reload;
+pub(crate) mod replace;
 pub(crate) mod restore;
 pub(crate) mod swap;
 pub(crate) mod vectors;

@@ -8,25 +8,43 @@ use crate::{
     compress::derived::Kinds,
     error::{Error, ErrorKind, Result},
     model::{
-        ids::SessionId,
+        critical::CriticalRule,
+        ids::{SessionId, TurnId},
         instant,
-        place::MAX_TURN_NUMBER,
+        place::{MAX_TURN_NUMBER, Owner, Seq},
         session::EndReason,
-        turn::{RecordOutcome, Recorded},
+        tier::MemoryTier,
+        turn::{NewTurn, RecordOutcome, Recorded, TokenCounts, Turn, TurnState},
     },
     store::{
         acts::{index, lifecycle},
         behind::Behind,
         rows::{
+            aside::{self, Aside},
+            jobs, originals,
             sessions::{self, SessionRow},
-            turns, users,
+            turn_row, turns, units, users,
         },
         scope::Scope,
-        sql::Sql,
+        sql::{Sql, UserRow},
         write_tx::WriteTx,
     },
-    text::measure::{ContentHash, MeasuredTurn},
+    text::{
+        measure::{ContentHash, MeasuredTurn},
+        words::WordCounts,
+    },
+    tier::hot::{Evicted, HotTier},
 };
+
+/// A session that takes a turn, as this transaction has left it so far.
+pub(super) struct Taking {
+    user: UserRow,
+    pub(super) session: SessionRow,
+    /// The session that had ended, if this one is its successor.
+    continues: Option<SessionId>,
+    pub(super) hot: HotTier,
+    evicted: Vec<u32>,
+}
 
 impl WriteTx<'_> {
     /// Writes the turn, and in the same transaction all that follows from it: its place, the evictions, the session's
@@ -37,58 +55,195 @@ impl WriteTx<'_> {
         session: SessionId,
         measured: MeasuredTurn,
     ) -> Result<Recorded> {
-        let user = self.lock(scope)?;
+        self.lock(scope)?;
         if let Some(caller_id) = &measured.turn.caller_id
             && let Some(known) = find(self.sql, scope, caller_id, measured.content_hash)?
         {
             return Ok(known);
         }
+        let id = TurnId::new(self.now());
+        let mut taking = self.begin(scope, session, (id, measured.turn.replacing))?;
+        let (number, seq) = self.write_turn(scope, &mut taking, id, measured)?;
+        Ok(self.finish(taking, (id, number, seq)))
+    }
+
+    /// Writes a message whose reply is to come: it is hot, and has no unit until it is complete.
+    pub(crate) fn record_message(
+        &mut self,
+        scope: &Scope,
+        session: SessionId,
+        measured: MeasuredTurn,
+    ) -> Result<Recorded> {
+        self.lock(scope)?;
+        if let Some(caller_id) = &measured.turn.caller_id
+            && let Some(known) = find_message(self.sql, scope, caller_id, &measured)?
+        {
+            return Ok(known);
+        }
         let now = self.now();
-        let (mut session, continues) = self.session_to_write(scope, session, now)?;
-        if let Some(snapshot) = measured.turn.snapshot_id {
+        let id = TurnId::new(now);
+        let mut taking = self.begin(scope, session, (id, measured.turn.replacing))?;
+        let said_at = measured.turn.said_at.map_or(Ok(now), instant::checked)?;
+        let info = &mut taking.session.info;
+        let (session_id, turn_number) = (info.id, next_number(info.turn_count)?);
+        (info.incomplete_turn, info.last_active_at) = (Some(id), now);
+        let MeasuredTurn { turn, tokens, content_hash, .. } = measured;
+        let place = (session_id, turn_number, Seq::default());
+        let turn = Turn { state: TurnState::Incomplete, ..turn_of(id, place, turn, tokens, said_at) };
+        aside::insert(self.sql, scope, &Aside { turn: turn.clone(), content_hash, replaced: None })?;
+        sessions::set_counts(self.sql, scope, &taking.session)?;
+        self.push_hot(scope, &mut taking, turn)?;
+        Ok(self.finish(taking, (id, turn_number, Seq::default())))
+    }
+
+    /// Gives a message its reply, and with it its unit. `None`: it does not wait for one any more.
+    pub(crate) fn complete(
+        &mut self,
+        scope: &Scope,
+        id: TurnId,
+        measured: MeasuredTurn,
+    ) -> Result<Option<Recorded>> {
+        let user = self.lock(scope)?;
+        let waiting = aside::by_id(self.sql, scope, id)?.filter(|aside| aside.replaced.is_none());
+        let Some(Aside { turn, .. }) = waiting else { return Ok(None) };
+        let session = sessions::existing(self.sql, scope, turn.session_id)?;
+        let mut taking = self.take(scope, user, session)?;
+        let (number, seq) = self.complete_waiting(scope, &mut taking, id, measured)?;
+        Ok(Some(self.finish(taking, (id, number, seq))))
+    }
+
+    /// Finds or starts the session that takes a turn, and makes room for it: what it replaces is set aside; a message
+    /// that still waits for its reply gets none.
+    fn begin(
+        &mut self,
+        scope: &Scope,
+        session: SessionId,
+        (id, replacing): (TurnId, Option<TurnId>),
+    ) -> Result<Taking> {
+        let (mut session, continues) = self.session_to_write(scope, session, self.now())?;
+        if let Some(replaced) = replacing {
+            session = self.set_aside(scope, session, (replaced, id))?;
+        }
+        let user = self.lock(scope)?;
+        let waiting = session.info.incomplete_turn;
+        let mut taking = Taking { continues, ..self.take(scope, user, session)? };
+        if waiting.is_some() {
+            self.settle(scope, &mut taking)?;
+        }
+        Ok(taking)
+    }
+
+    fn take(&self, scope: &Scope, user: UserRow, session: SessionRow) -> Result<Taking> {
+        let hot = self.hot(scope, &session)?;
+        Ok(Taking { user, session, continues: None, hot, evicted: Vec::new() })
+    }
+
+    /// Makes the message of a session that waits for its reply a turn without one: none will come. One that is damaged
+    /// stays aside.
+    fn settle(&mut self, scope: &Scope, taking: &mut Taking) -> Result<()> {
+        let Some(id) = taking.session.info.incomplete_turn else { return Ok(()) };
+        match aside::incomplete(self.sql, scope, taking.session.info.id) {
+            Ok(Some(Aside { turn, content_hash, .. })) => {
+                let words = WordCounts::of(&turn.said).encode();
+                let (tokens, turn) = (turn.tokens.clone(), NewTurn::of(turn));
+                let measured = MeasuredTurn { turn, tokens, words, content_hash };
+                self.complete_waiting(scope, taking, id, measured).map(drop)
+            }
+            Ok(None) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                taking.session.info.incomplete_turn = None;
+                taking.hot.take_incomplete();
+                aside::set_replaced(self.sql, scope, id, (id, self.now()))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same in a session that ends.
+    pub(super) fn settle_ended(&mut self, scope: &Scope, session: SessionRow) -> Result<SessionRow> {
+        let user = self.lock(scope)?;
+        let mut taking = self.take(scope, user, session)?;
+        self.settle(scope, &mut taking)?;
+        Ok(taking.session)
+    }
+
+    fn complete_waiting(
+        &mut self,
+        scope: &Scope,
+        taking: &mut Taking,
+        id: TurnId,
+        measured: MeasuredTurn,
+    ) -> Result<(u32, Seq)> {
+        taking.session.info.incomplete_turn = None;
+        taking.hot.take_incomplete();
+        // First: the caller's id is unique in both tables together.
+        aside::remove(self.sql, scope, id)?;
+        self.write_turn(scope, taking, id, measured)
+    }
+
+    /// Writes a turn with its unit, as the newest of its session.
+    fn write_turn(
+        &mut self,
+        scope: &Scope,
+        taking: &mut Taking,
+        id: TurnId,
+        measured: MeasuredTurn,
+    ) -> Result<(u32, Seq)> {
+        let now = self.now();
+        let MeasuredTurn { turn, tokens, words, content_hash } = measured;
+        if let Some(snapshot) = turn.snapshot_id {
             users::add_snapshot(self.sql, snapshot, now)?;
         }
+        let said_at = turn.said_at.map_or(Ok(now), instant::checked)?;
+        let session = &mut taking.session;
+        let (session_id, turn_number) = (session.info.id, next_number(session.info.turn_count)?);
+        session.count(tokens.total_tokens, said_at, now);
+        let seq = taking.user.last_seq.next()?;
+        taking.user.last_seq = seq;
 
-        let mut hot = self.hot(scope, &session)?;
-        let said_at = measured.turn.said_at.map_or(Ok(now), instant::checked)?;
-        session.count(measured.tokens.total_tokens, said_at, now);
-        let (id, session_no, turn_number) = (session.info.id, session.session_no, session.info.turn_count);
-        if turn_number > MAX_TURN_NUMBER {
-            return Err(Error::invalid("the session is full; start another one"));
-        }
-        let seq = user.last_seq.next()?;
-        let answering = measured.turn.answering;
-        let numbers = (turn_number, seq);
-        let turn = turns::insert(self.sql, scope, (id, session_no), numbers, measured, (said_at, now))?;
+        let answering = turn.answering;
+        let turn = turn_of(id, (session_id, turn_number, seq), turn, tokens, said_at);
+        let unit = (id, turn.caller_id.as_deref(), content_hash, said_at);
+        units::insert(self.sql, scope, seq, Owner::Turn(session.place(turn_number)), unit)?;
+        turn_row::insert(self.sql, scope, session.session_no, &turn, &words)?;
         users::set_last_seq(self.sql, scope, seq)?;
-        self.note_rules(scope, &user, Kinds::WORDS)?;
-        sessions::set_counts(self.sql, scope, &session)?;
-
-        let turn_id = turn.id;
+        self.note_rules(scope, &taking.user, Kinds::WORDS)?;
+        sessions::set_counts(self.sql, scope, session)?;
         if let Some(receipt) = answering {
-            self.behind.push(Behind::Use(*scope, id, receipt));
+            self.behind.push(Behind::Use(*scope, session_id, receipt));
         }
         index::queue_if_due(self, scope, seq)?;
-        let mut evicted = Vec::new();
-        for gone in hot.push(Arc::new(turn)) {
-            let number = gone.turn.turn_number;
-            turns::leave_hot(self.sql, scope, session_no.turn(number), gone.reason, now)
-                .inspect_err(|_| self.live.forget(id))?;
-            evicted.push(number);
+        self.push_hot(scope, taking, turn)?;
+        Ok((turn_number, seq))
+    }
+
+    fn push_hot(&mut self, scope: &Scope, taking: &mut Taking, turn: Turn) -> Result<()> {
+        let (session, now) = (&taking.session, self.now());
+        for Evicted { turn, reason } in taking.hot.push(Arc::new(turn)) {
+            let number = turn.turn_number;
+            turns::leave_hot(self.sql, scope, session.place(number), reason, now)
+                .inspect_err(|_| self.live.forget(session.info.id))?;
+            taking.evicted.push(number);
         }
-        self.staged.insert(id, Some((Arc::new(hot), session.version())));
-        Ok(Recorded {
+        Ok(())
+    }
+
+    fn finish(&mut self, taking: Taking, (turn_id, turn_number, seq): (TurnId, u32, Seq)) -> Recorded {
+        let Taking { session, continues, hot, evicted, .. } = taking;
+        let session_id = session.info.id;
+        self.staged.insert(session_id, Some((Arc::new(hot), session.version())));
+        Recorded {
             turn_id,
-            session_id: id,
+            session_id,
             turn_number,
             seq: seq.into(),
             outcome: RecordOutcome::New,
             evicted,
             continues,
-        })
+        }
     }
 
-    /// The session that takes the turn: the one asked for, or, where silence ended that, its successor.
+    /// The session that takes the turn: the one asked for, or, where that has ended and its talk can go on, its successor.
     fn session_to_write(
         &mut self,
         scope: &Scope,
@@ -97,12 +252,7 @@ impl WriteTx<'_> {
     ) -> Result<(SessionRow, Option<SessionId>)> {
         let session = sessions::existing(self.sql, scope, asked)?;
         let mut session = sessions::latest(self.sql, scope, session)?;
-        if session.info.end_reason == Some(EndReason::Call) {
-            return Err(Error::new(
-                ErrorKind::SessionEnded,
-                "the session was ended and never reopens; start another one",
-            ));
-        }
+        lifecycle::check_can_go_on(&session.info)?;
         if lifecycle::is_silent(&session.info, self.config, now) {
             self.end(scope, &session, EndReason::Silence, None)?;
             session.info.end_reason = Some(EndReason::Silence);
@@ -110,8 +260,43 @@ impl WriteTx<'_> {
         if session.info.end_reason.is_none() {
             return Ok((session, None));
         }
+        if jobs::is_erasing(self.sql, scope, Some(session.info.id))? {
+            return Err(sessions::no_session());
+        }
         let successor = lifecycle::start_successor(self.sql, scope, &session, now)?;
         Ok((successor, Some(session.info.id)))
+    }
+}
+
+fn next_number(turn_count: u32) -> Result<u32> {
+    let next = turn_count + 1;
+    if next > MAX_TURN_NUMBER {
+        return Err(Error::invalid("the session is full; start another one"));
+    }
+    Ok(next)
+}
+
+fn turn_of(
+    id: TurnId,
+    (session_id, turn_number, seq): (SessionId, u32, Seq),
+    turn: NewTurn,
+    tokens: TokenCounts,
+    said_at: DateTime<Utc>,
+) -> Turn {
+    Turn {
+        id,
+        session_id,
+        turn_number,
+        seq: seq.into(),
+        caller_id: turn.caller_id,
+        timestamp: said_at,
+        memory_tier: MemoryTier::Hot,
+        state: TurnState::Complete,
+        is_identity_critical: turn.critical,
+        critical_rule: turn.critical.then_some(CriticalRule::Caller),
+        snapshot_id: turn.snapshot_id,
+        tokens,
+        said: turn.said,
     }
 }
 
@@ -122,20 +307,51 @@ pub(crate) fn find(
     caller_id: &str,
     content_hash: ContentHash,
 ) -> Result<Option<Recorded>> {
-    let Some(unit) = turns::unit_by_caller_id(sql, scope, caller_id)? else { return Ok(None) };
-    if unit.content_hash != content_hash {
-        return Err(Error::new(
-            ErrorKind::Conflict,
-            "a turn with this caller's id and other text is already recorded; use another id",
-        ));
+    if let Some(unit) = units::unit_by_caller_id(sql, scope, caller_id)? {
+        let known = known((unit.turn_id, unit.session_id, unit.turn_number), unit.seq.into());
+        return if unit.content_hash == content_hash { Ok(Some(known)) } else { Err(other_text()) };
     }
-    Ok(Some(Recorded {
-        turn_id: unit.turn_id,
-        session_id: unit.session_id,
-        turn_number: unit.turn_number,
-        seq: unit.seq.into(),
-        outcome: RecordOutcome::Known,
-        evicted: Vec::new(),
-        continues: None,
-    }))
+    match aside::by_caller_id(sql, scope, caller_id)? {
+        None => Ok(None),
+        Some(aside) if aside.content_hash == content_hash => Ok(Some(Recorded::known(&aside.turn))),
+        Some(aside) if aside.replaced.is_none() => Err(Error::new(
+            ErrorKind::Conflict,
+            "a message with this caller's id waits for its reply; complete it, or use another id",
+        )),
+        Some(_) => Err(other_text()),
+    }
+}
+
+/// The same of a message, whatever has been replied to it since.
+fn find_message(
+    sql: &dyn Sql,
+    scope: &Scope,
+    caller_id: &str,
+    measured: &MeasuredTurn,
+) -> Result<Option<Recorded>> {
+    let message = &measured.turn.said.user_message;
+    if let Some(unit) = units::unit_by_caller_id(sql, scope, caller_id)? {
+        // Where the original was deleted, nobody knows what it said.
+        let turn = originals::by_id(sql, scope, unit.turn_id)?;
+        let known = known((unit.turn_id, unit.session_id, unit.turn_number), unit.seq.into());
+        let is_it = turn.is_none_or(|turn| turn.said.user_message == *message);
+        return if is_it { Ok(Some(known)) } else { Err(other_text()) };
+    }
+    match aside::by_caller_id(sql, scope, caller_id)? {
+        None => Ok(None),
+        Some(aside) if aside.turn.said.user_message == *message => Ok(Some(Recorded::known(&aside.turn))),
+        Some(_) => Err(other_text()),
+    }
+}
+
+fn known((turn_id, session_id, turn_number): (TurnId, SessionId, u32), seq: i64) -> Recorded {
+    let (outcome, evicted, continues) = (RecordOutcome::Known, Vec::new(), None);
+    Recorded { turn_id, session_id, turn_number, seq, outcome, evicted, continues }
+}
+
+fn other_text() -> Error {
+    Error::new(
+        ErrorKind::Conflict,
+        "a turn with this caller's id and other text is already recorded; use another id",
+    )
 }

@@ -2,19 +2,31 @@
 
 use crate::{
     config::Config,
-    error::Result,
+    error::{ErrorKind, Result},
     model::{ids::SessionId, turn::Turn},
-    store::{rows::turns, scope::Scope, sql::Sql},
+    store::{
+        rows::{aside, sessions, turns},
+        scope::Scope,
+        sql::Sql,
+    },
     text::measure,
     tier::hot::{HotLimits, HotTier},
 };
 
-/// A session's hot tier as its rows say.
+/// A session's hot tier as its rows say: its hot turns, and the message that waits for its reply.
 pub(crate) fn hot(conn: &dyn Sql, scope: &Scope, session: SessionId, config: &Config) -> Result<HotTier> {
     let limits = HotLimits { turns: config.hot_turns, tokens: config.hot_tokens };
     let found = turns::hot(conn, scope, session)?;
-    let turns = found.turns.into_iter().map(|turn| recounted(turn, config));
-    Ok(HotTier::from_rows(limits, turns, found.damaged))
+    let mut damaged = found.damaged;
+    let waiting = match aside::incomplete(conn, scope, session) {
+        Err(error) if error.kind() == ErrorKind::Corrupt => {
+            damaged.push(sessions::existing(conn, scope, session)?.info.turn_count + 1);
+            None
+        }
+        waiting => waiting?.map(|waiting| waiting.turn),
+    };
+    let turns = found.turns.into_iter().chain(waiting).map(|turn| recounted(turn, config));
+    Ok(HotTier::from_rows(limits, turns, damaged))
 }
 
 /// A turn that another tokenizer counted, or an earlier piece format, is counted again; its row stays.

@@ -27,6 +27,10 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "embedding_spaces",
     "identity_anchors",
     "idx_archived_frame",
+    "idx_aside_caller",
+    "idx_aside_incomplete",
+    "idx_aside_session",
+    "idx_aside_user",
     "idx_derivations_source",
     "idx_frames_session",
     "idx_frames_user",
@@ -52,6 +56,7 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "recall_units",
     "thermocline_schema_history",
     "thermocline_settings",
+    "turns_aside",
     "unit_blocks",
     "unit_uses",
     "use_counts",
@@ -69,6 +74,7 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "v_tiers",
     "v_transitions",
     "v_turns",
+    "v_turns_aside",
     "v_users",
     "vector_blocks",
     "vector_gaps",
@@ -76,7 +82,7 @@ pub(crate) const OUR_NAMES: &[&str] = &[
 
 /// The newest version that this build knows: the last of `migrations/`. Not asked of refinery, which compiles a
 /// regular expression for it, in every process that opens a file (1.3 ms).
-pub(crate) const LATEST: i64 = 10;
+pub(crate) const LATEST: i64 = 11;
 
 /// The file's version. `None` if our tables are not in it. We read it ourselves, since refinery's own check costs a
 /// millisecond at every opening.

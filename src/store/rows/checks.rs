@@ -25,6 +25,7 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
         "SELECT (SELECT count(*) FROM conversation_sessions WHERE user_id NOT IN (SELECT user_id FROM user_scopes))
               + (SELECT count(*) FROM conversation_turns WHERE user_id NOT IN (SELECT user_id FROM user_scopes))
               + (SELECT count(*) FROM conversation_summaries WHERE user_id NOT IN (SELECT user_id FROM user_scopes))
+              + (SELECT count(*) FROM turns_aside WHERE user_id NOT IN (SELECT user_id FROM user_scopes))
               + (SELECT count(*) FROM archived_frames WHERE user_id NOT IN (SELECT user_id FROM user_scopes))
               + (SELECT count(*) FROM identity_anchors WHERE user_id NOT IN (SELECT user_id FROM user_scopes))",
     ),
@@ -34,12 +35,12 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
          WHERE s.user_id <> t.user_id OR t.turn_key <> (s.session_no << 24 | t.turn_number)",
     ),
     (
-        "a session's turn_count counts the turns recorded in it",
+        "a session's turn_count counts the turns recorded in it, and those erased one by one",
         "SELECT count(*) FROM conversation_sessions AS s LEFT JOIN
            (SELECT session_no, count(*) AS n, max(turn_number) AS last FROM recall_units
             WHERE kind = 'turn' GROUP BY session_no) AS r
            ON r.session_no = s.session_no
-         WHERE s.turn_count <> coalesce(r.n, 0) OR s.turn_count <> coalesce(r.last, 0)",
+         WHERE s.turn_count <> coalesce(r.n, 0) + coalesce(s.erased_turns, 0) OR s.turn_count < coalesce(r.last, 0)",
     ),
     (
         "every recorded turn is in one place: a row, the archive, or deleted with a summary in its place",
@@ -122,7 +123,21 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
         "the newest turn of an open session is hot, and no turn of an ended one",
         "SELECT count(*) FROM conversation_sessions AS s JOIN conversation_turns AS t
            ON t.session_id = s.id AND t.turn_number = s.turn_count
-         WHERE (t.memory_tier = 'hot') <> (s.ended_at IS NULL)",
+         WHERE (t.memory_tier = 'hot') <> (s.ended_at IS NULL)
+           -- One that waits for its reply is newer.
+           AND NOT (s.ended_at IS NULL AND EXISTS
+             (SELECT 1 FROM turns_aside AS a WHERE a.session_id = s.id AND a.replaced_by IS NULL))",
+    ),
+    (
+        "a turn that waits for its reply is the newest of an open session",
+        "SELECT count(*) FROM turns_aside AS a JOIN conversation_sessions AS s ON s.id = a.session_id
+         WHERE a.user_id <> s.user_id
+            OR (a.replaced_by IS NULL AND (s.ended_at IS NOT NULL OR a.turn_number <> s.turn_count + 1))",
+    ),
+    (
+        "no turn that was set aside is part of the memory, nor is its caller's id used there",
+        "SELECT count(*) FROM turns_aside AS a JOIN user_scopes AS u ON u.user_id = a.user_id
+         JOIN recall_units AS r ON r.user_no = u.user_no AND (r.owner_id = a.id OR r.caller_id = a.caller_id)",
     ),
     (
         // As many as `MAX_HOT_TURNS`.
@@ -141,9 +156,9 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
             ORDER BY m.move_number DESC LIMIT 1)",
     ),
     (
-        "a session that silence ended may have a successor: a later session of its user",
+        "an ended session whose talk can go on may have a successor: a later session of its user",
         "SELECT count(*) FROM conversation_sessions AS s WHERE s.successor_id IS NOT NULL
-           AND (s.end_reason IS DISTINCT FROM 'silence' OR NOT EXISTS
+           AND (s.ended_at IS NULL OR (s.end_reason = 'call' AND s.caller_id IS NULL) OR NOT EXISTS
              (SELECT 1 FROM conversation_sessions AS later WHERE later.id = s.successor_id
               AND later.user_id = s.user_id AND later.session_no > s.session_no))",
     ),

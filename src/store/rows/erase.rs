@@ -3,7 +3,7 @@
 use crate::{
     error::Result,
     model::{
-        ids::TurnId,
+        ids::{SessionId, TurnId},
         place::{Place, Seq, SessionNo, UnitKind},
     },
     store::{
@@ -24,7 +24,7 @@ pub(crate) struct Table {
     /// How many of its rows count as one: they are small, and many.
     rows_as_one: u32,
     /// How what a session has in it goes when the session is erased.
-    pub(crate) of_session: &'static [OfSession],
+    of_session: &'static [OfSession],
 }
 
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ enum User {
 
 /// How something of a session goes when the session is erased.
 #[derive(PartialEq, Eq)]
-pub(crate) enum OfSession {
+enum OfSession {
     /// With its turn: deletes by the turn's key, `?2`.
     ByTurnKey(&'static str),
     /// With its turn: deletes by the turn's place, its session's number `?2` and its own `?3`.
@@ -68,6 +68,11 @@ impl Table {
     /// The user itself, and the job that erases it.
     const fn last(name: &'static str, of_session: &'static [OfSession]) -> Self {
         Self { name, user: User::Id, slice: None, has_units: false, rows_as_one: 1, of_session }
+    }
+
+    /// Whether all of the user's rows go with any turn that is erased.
+    pub(crate) fn goes_whole(&self) -> bool {
+        self.of_session.contains(&AllRows)
     }
 
     fn user_of<'s>(&self, scope: &'s Scope) -> Value<'s> {
@@ -127,6 +132,16 @@ pub(crate) const USER_TABLES: &[Table] = &[
         "DELETE FROM conversation_turns WHERE turn_key IN
            (SELECT turn_key FROM conversation_turns WHERE user_id = ?1 LIMIT ?2)",
         &[ByTurnKey("DELETE FROM conversation_turns WHERE user_id = ?1 AND turn_key = ?2")],
+    ),
+    Table::new(
+        "turns_aside",
+        User::Id,
+        "DELETE FROM turns_aside WHERE id IN (SELECT id FROM turns_aside WHERE user_id = ?1 LIMIT ?2)",
+        &[BySession(
+            "DELETE FROM turns_aside WHERE id IN
+               (SELECT a.id FROM conversation_sessions AS s JOIN turns_aside AS a ON a.session_id = s.id
+                WHERE s.user_id = ?1 AND s.session_no = ?2 LIMIT ?3)",
+        )],
     ),
     Table::new(
         "memory_tier_transitions",
@@ -251,6 +266,27 @@ pub(crate) struct Doomed {
     pub(crate) turn_id: TurnId,
     pub(crate) place: Place,
     pub(crate) seq: Seq,
+}
+
+/// One turn to erase, with its session and what it counts there.
+pub(crate) struct DoomedTurn {
+    pub(crate) doomed: Doomed,
+    pub(crate) session_id: SessionId,
+    pub(crate) total_tokens: u32,
+}
+
+/// A turn that has a unit, by its id: a row, in the archive, or only a summary.
+pub(crate) fn one_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<DoomedTurn>> {
+    sql.one(
+        "SELECT id, turn_key, seq, session_id, total_tokens FROM conversation_turns WHERE id = ?1 AND user_id = ?2
+         UNION ALL SELECT original_turn_id, turn_key, seq, session_id, original_tokens
+         FROM conversation_summaries WHERE original_turn_id = ?1 AND user_id = ?2",
+        values![id, scope.user_id],
+        |row| {
+            let doomed = Doomed { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? };
+            Ok(DoomedTurn { doomed, session_id: row.get(3)?, total_tokens: row.get(4)? })
+        },
+    )
 }
 
 /// Some turns of a session: rows, in the archive, or only summaries.

@@ -110,7 +110,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn lines(&mut self, frame_no: i64) -> Result<&Lines> {
+    /// The lines of a frame.
+    pub(crate) fn lines(&mut self, frame_no: i64) -> Result<&Lines> {
         self.frames.try_get_or_insert(frame_no, || {
             let unpacker = match &mut self.unpacker {
                 Some(unpacker) => unpacker,
@@ -194,6 +195,26 @@ pub(crate) fn insert_archived(
          WHERE turn_key = ?1 AND user_id = ?2",
         values![place, scope.user_id, scope.user_no, frame_no, position],
         Expect::One(missing),
+    )
+}
+
+/// Where in the archive a turn is: its frame, and the line there.
+pub(crate) fn archived_at(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<(i64, usize)>> {
+    sql.one(
+        "SELECT frame_no, position FROM archived_turns WHERE turn_id = ?1 AND user_no = ?2",
+        values![id, scope.user_no],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
+/// Says of the turns of a frame that they are in another one, which lacks one of its lines.
+pub(crate) fn move_lines(sql: &dyn Sql, scope: &Scope, (from, without): (i64, usize), to: i64) -> Result<()> {
+    sql.put(
+        "UPDATE archived_turns
+         SET frame_no = ?4, position = CASE WHEN position > ?3 THEN position - 1 ELSE position END
+         WHERE frame_no = ?1 AND user_no = ?2",
+        values![from, scope.user_no, without, to],
+        Expect::Any,
     )
 }
 

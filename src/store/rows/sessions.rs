@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{
-        ids::SessionId,
+        ids::{SessionId, TurnId},
         place::{Place, SessionNo},
         session::{EndReason, SessionInfo},
         tier::MemoryTier,
@@ -46,7 +46,8 @@ impl SessionRow {
     /// What a hot tier read now is to be remembered with.
     pub(crate) fn version(&self) -> Version {
         let is_open = self.info.ended_at.is_none();
-        Version { epoch: self.epoch, turn_count: self.info.turn_count, is_open }
+        let SessionInfo { turn_count, incomplete_turn, .. } = self.info;
+        Version { epoch: self.epoch, turn_count, incomplete_turn, is_open }
     }
 }
 
@@ -55,7 +56,9 @@ macro_rules! columns {
     () => {
         "session_no, id, caller_id, part, project, started_at, ended_at, end_reason, successor_id, turn_count, \
          total_tokens, memory_tier, last_active_at, \
-         (SELECT u.epoch FROM user_scopes AS u WHERE u.user_id = conversation_sessions.user_id) AS epoch"
+         (SELECT u.epoch FROM user_scopes AS u WHERE u.user_id = conversation_sessions.user_id) AS epoch, \
+         erased_turns, (SELECT a.id FROM turns_aside AS a \
+                        WHERE a.session_id = conversation_sessions.id AND a.replaced_by IS NULL) AS incomplete_turn"
     };
 }
 
@@ -72,6 +75,8 @@ fn read(row: &Row<'_>) -> Result<SessionRow> {
             end_reason: row.get(7)?,
             successor_id: row.get(8)?,
             turn_count: row.get(9)?,
+            erased_turns: row.get::<Option<u32>>(14)?.unwrap_or(0),
+            incomplete_turn: row.get(15)?,
             total_tokens: row.get(10)?,
             memory_tier: row.get(11)?,
             last_active_at: row.get(12)?,
@@ -168,8 +173,8 @@ pub(crate) fn insert_imported(sql: &dyn Sql, scope: &Scope, session: &SessionInf
     sql.scalar(
         "INSERT INTO conversation_sessions
            (id, user_id, caller_id, part, project, started_at, ended_at, end_reason, successor_id, turn_count,
-            total_tokens, memory_tier, last_active_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) RETURNING session_no",
+            total_tokens, memory_tier, last_active_at, erased_turns)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) RETURNING session_no",
         values![
             session.id,
             scope.user_id,
@@ -184,6 +189,7 @@ pub(crate) fn insert_imported(sql: &dyn Sql, scope: &Scope, session: &SessionInf
             session.total_tokens,
             session.memory_tier,
             session.last_active_at,
+            (session.erased_turns > 0).then_some(session.erased_turns),
         ],
     )
 }
@@ -200,6 +206,23 @@ pub(crate) fn set_counts(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> 
          SET turn_count = ?3, total_tokens = ?4, started_at = ?5, last_active_at = ?6
          WHERE session_no = ?1 AND user_id = ?2",
         values![session.session_no, scope.user_id, turn_count, total_tokens, started_at, last_active_at],
+        Expect::One(missing),
+    )
+}
+
+/// Writes what is left of its counts when turns were taken out of it.
+pub(crate) fn set_left(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Result<()> {
+    let SessionInfo { turn_count, total_tokens, erased_turns, .. } = session.info;
+    sql.put(
+        "UPDATE conversation_sessions SET turn_count = ?3, total_tokens = ?4, erased_turns = ?5
+         WHERE session_no = ?1 AND user_id = ?2",
+        values![
+            session.session_no,
+            scope.user_id,
+            turn_count,
+            total_tokens,
+            (erased_turns > 0).then_some(erased_turns)
+        ],
         Expect::One(missing),
     )
 }
@@ -244,7 +267,8 @@ pub(crate) fn silent(
     sql.list(
         "SELECT s.session_no, s.user_id, u.user_no, s.id
          FROM conversation_sessions AS s JOIN user_scopes AS u ON u.user_id = s.user_id
-         WHERE s.ended_at IS NULL AND s.turn_count > 0 AND s.last_active_at <= ?1 AND s.session_no > ?2
+         WHERE s.ended_at IS NULL AND s.last_active_at <= ?1 AND s.session_no > ?2
+           AND (s.turn_count > 0 OR EXISTS (SELECT 1 FROM turns_aside AS a WHERE a.session_id = s.id))
          ORDER BY s.session_no LIMIT ?3",
         values![cutoff, after, limit],
         |row| Ok((row.get(0)?, Scope { user_id: row.get(1)?, user_no: row.get(2)? }, row.get(3)?)),
@@ -323,17 +347,27 @@ pub(crate) fn set_project(sql: &dyn Sql, scope: &Scope, id: SessionId, project: 
 pub(crate) struct Version {
     pub(crate) epoch: i64,
     pub(crate) turn_count: u32,
+    /// The message that waits for its reply.
+    pub(crate) incomplete_turn: Option<TurnId>,
     pub(crate) is_open: bool,
 }
 
 /// The session's version; `None` if there is no such session.
 pub(crate) fn version(sql: &dyn Sql, scope: &Scope, id: SessionId) -> Result<Option<Version>> {
     sql.one(
-        "SELECT u.epoch, s.turn_count, s.ended_at IS NULL
+        "SELECT u.epoch, s.turn_count, s.ended_at IS NULL,
+                (SELECT a.id FROM turns_aside AS a WHERE a.session_id = s.id AND a.replaced_by IS NULL) AS incomplete_turn
          FROM conversation_sessions AS s JOIN user_scopes AS u ON u.user_id = s.user_id
          WHERE s.id = ?1 AND s.user_id = ?2",
         values![id, scope.user_id],
-        |row| Ok(Version { epoch: row.get(0)?, turn_count: row.get(1)?, is_open: row.get(2)? }),
+        |row| {
+            Ok(Version {
+                epoch: row.get(0)?,
+                turn_count: row.get(1)?,
+                is_open: row.get(2)?,
+                incomplete_turn: row.get(3)?,
+            })
+        },
     )
 }
 

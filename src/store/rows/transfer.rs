@@ -23,13 +23,19 @@ const PAGE: usize = 1_000;
 
 /// By table, what the checksum of a row covers, in the table's order, then the checksum. Turns and summaries are left
 /// out: they are checked wherever they are read.
-const OF_USER_ID: [(&str, &str, usize); 3] = [
+const OF_USER_ID: [(&str, &str, usize); 4] = [
     (
         "conversation_sessions",
         "SELECT session_no, id, user_id, caller_id, part, project, started_at, ended_at, end_reason, successor_id,
-                turn_count, total_tokens, memory_tier, last_active_at, row_check
+                turn_count, total_tokens, memory_tier, last_active_at, erased_turns, row_check
          FROM conversation_sessions WHERE user_id = ?1",
-        14,
+        15,
+    ),
+    (
+        "turns_aside",
+        "SELECT id, user_id, session_id, turn_number, caller_id, content_hash, replaced_by, replaced_at, turn, row_check
+         FROM turns_aside WHERE user_id = ?1",
+        9,
     ),
     (
         "identity_anchors",
@@ -190,6 +196,7 @@ pub(crate) fn derivations(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Derivation
 /// Whose rows have an id. Ids are unique in a file, over all of its users.
 pub(crate) const OWNER_OF_SESSION: &str = "SELECT user_id FROM conversation_sessions WHERE id = ?1";
 pub(crate) const OWNER_OF_TURN: &str = "SELECT user_id FROM conversation_turns WHERE id = ?1";
+pub(crate) const OWNER_OF_TURN_ASIDE: &str = "SELECT user_id FROM turns_aside WHERE id = ?1";
 pub(crate) const OWNER_OF_SUMMARY: &str = "SELECT user_id FROM conversation_summaries WHERE id = ?1";
 pub(crate) const OWNER_OF_SUMMARY_OF_TURN: &str =
     "SELECT user_id FROM conversation_summaries WHERE original_turn_id = ?1";

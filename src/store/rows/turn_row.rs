@@ -6,7 +6,7 @@ use crate::{
     model::{
         place::{Place, SessionNo},
         tier::MemoryTier,
-        turn::{Said, TokenCounts, Turn},
+        turn::{Said, TokenCounts, Turn, TurnState},
     },
     store::{
         rows::row_check,
@@ -44,6 +44,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Turn> {
         caller_id: get(&values, 4)?,
         timestamp: get(&values, 5)?,
         memory_tier: get(&values, 6)?,
+        state: TurnState::Complete,
         is_identity_critical: get(&values, 12)?,
         critical_rule: get(&values, 13)?,
         snapshot_id: get(&values, CHECKED_COLUMNS + 1)?,

@@ -7,56 +7,22 @@ use crate::{
     model::{
         critical::CriticalRule,
         ids::{SessionId, TurnId},
-        place::{Owner, Place, Seq, SessionNo},
+        place::{Place, SessionNo},
         tier::{MemoryTier, MoveReason, Transition},
         turn::Turn,
     },
     store::{
-        rows::{
-            turn_row::{self, read, turn_columns},
-            units,
-        },
+        rows::turn_row::{self, read, turn_columns},
         scope::Scope,
         sql::{Expect, Flow, Sql, ToColumn, Value, bytes, missing, values},
     },
-    text::{measure::MeasuredTurn, words::EncodedWords},
+    text::words::EncodedWords,
 };
 
 pub(crate) use crate::store::rows::{
     turn_row::{Read, damaged},
     units::{unit_by_caller_id, unit_by_seq},
 };
-
-/// Writes a turn as the newest of its session and of its user, hot, with the unit that stands for it.
-pub(crate) fn insert(
-    sql: &dyn Sql,
-    scope: &Scope,
-    session: (SessionId, SessionNo),
-    (turn_number, seq): (u32, Seq),
-    measured: MeasuredTurn,
-    (said_at, now): (DateTime<Utc>, DateTime<Utc>),
-) -> Result<Turn> {
-    let (session_id, session_no) = session;
-    let MeasuredTurn { turn, tokens, words, content_hash } = measured;
-    let turn = Turn {
-        id: TurnId::new(now),
-        session_id,
-        turn_number,
-        seq: seq.into(),
-        caller_id: turn.caller_id,
-        timestamp: said_at,
-        memory_tier: MemoryTier::Hot,
-        is_identity_critical: turn.critical,
-        critical_rule: turn.critical.then_some(CriticalRule::Caller),
-        snapshot_id: turn.snapshot_id,
-        tokens,
-        said: turn.said,
-    };
-    let unit = (turn.id, turn.caller_id.as_deref(), content_hash, said_at);
-    units::insert(sql, scope, seq, Owner::Turn(session_no.turn(turn_number)), unit)?;
-    turn_row::insert(sql, scope, session_no, &turn, &words)?;
-    Ok(turn)
-}
 
 /// Writes a turn that has its unit already, warm: out of the archive.
 pub(crate) fn insert_warm(
@@ -327,6 +293,27 @@ pub(crate) fn for_each_words(
             }
             Ok(Flow::Next)
         },
+    )
+}
+
+/// The turns of a session from a place on, in their order. A damaged one is an error.
+pub(crate) fn from(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, first: u32) -> Result<Vec<Turn>> {
+    sql.list(
+        concat!(
+            "SELECT ",
+            turn_columns!(),
+            " FROM conversation_turns WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key"
+        ),
+        values![session_no.turn(first), session_no.end(), scope.user_id],
+        read,
+    )
+}
+
+/// How many turns of a session have a row.
+pub(crate) fn count(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<u32> {
+    sql.scalar(
+        "SELECT count(*) FROM conversation_turns WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3",
+        values![session_no.start(), session_no.end(), scope.user_id],
     )
 }
 

@@ -15,12 +15,12 @@ use crate::{
         anchor::{Attribute, Stance},
         ids::{AnchorId, SessionId, SummaryId, TurnId},
         instant,
-        session::{EndReason, SessionInfo},
+        session::SessionInfo,
         summary::{Original, Summary},
         tier::{MAX_HOT_TURNS, MemoryTier, Transition},
-        turn::{NewTurn, Turn},
+        turn::{NewTurn, Turn, TurnState},
     },
-    store::transfer::{AnchorLine, DeletedTurn, DerivationLine, FORMAT, Line, Transferred},
+    store::transfer::{AnchorLine, AsideLine, DeletedTurn, DerivationLine, FORMAT, Line, Transferred},
     text::measure::{self, MAX_NAME_BYTES, check_name},
 };
 
@@ -45,7 +45,18 @@ pub(super) fn check_line(line: &Line, number: usize, max_side_bytes: usize) -> R
         (Line::Memory { .. }, _) => wrong("a second export begins here"),
         (_, 1) => wrong("this is not an export of a memory"),
         (Line::Session(session), _) => check_session(session),
+        (Line::Turn(turn) | Line::Archived(turn), _) if turn.state != TurnState::Complete => {
+            wrong("a turn that is part of the memory is not complete")
+        }
         (Line::Turn(turn) | Line::Archived(turn), _) => check_turn(turn, max_side_bytes),
+        (Line::Aside(aside), _) => {
+            check_times([aside.replaced_at])?;
+            let is_replaced = aside.turn.state == TurnState::Replaced;
+            if [aside.replaced_by.is_some(), aside.replaced_at.is_some()] != [is_replaced; 2] {
+                return wrong("a turn beside the memory waits for its reply, or was replaced");
+            }
+            check_turn(&aside.turn, max_side_bytes)
+        }
         (Line::Deleted(turn), _) => {
             check_name("turn's caller id", turn.caller_id.as_deref())?;
             check_times([Some(turn.timestamp)])
@@ -85,15 +96,7 @@ fn check_session(session: &SessionInfo) -> Result<()> {
 }
 
 fn check_turn(turn: &Turn, max_side_bytes: usize) -> Result<()> {
-    let new = NewTurn {
-        said: turn.said.clone(),
-        caller_id: turn.caller_id.clone(),
-        said_at: Some(turn.timestamp),
-        snapshot_id: None,
-        critical: false,
-        answering: None,
-    };
-    new.check(max_side_bytes)?;
+    NewTurn::of(turn.clone()).check(max_side_bytes)?;
     if !measure::has_its_counts(turn) {
         return wrong("the token counts of a turn are not those of its text");
     }
@@ -138,6 +141,8 @@ struct Seen<'a> {
     turns: HashMap<u32, (MemoryTier, MemoryTier)>,
     tokens: u64,
     has_summaries: bool,
+    /// The message that waits for its reply.
+    waiting: Option<TurnId>,
 }
 
 /// Checks all lines together; the last one counted them.
@@ -173,7 +178,14 @@ impl<'a> Whole<'a> {
             Line::Session(info) => {
                 self.found.sessions += 1;
                 let place = self.sessions.len();
-                let seen = Seen { info, place, turns: HashMap::new(), tokens: 0, has_summaries: false };
+                let seen = Seen {
+                    info,
+                    place,
+                    turns: HashMap::new(),
+                    tokens: 0,
+                    has_summaries: false,
+                    waiting: None,
+                };
                 let key = info.caller_id.as_deref().map(|key| (key, info.part));
                 if self.sessions.insert(info.id, seen).is_some()
                     || key.is_some_and(|key| !self.session_keys.insert(key))
@@ -195,6 +207,7 @@ impl<'a> Whole<'a> {
                 self.caller_id(caller_id.as_deref())?;
                 self.without_row((*id, *session_id, *turn_number), Original::Deleted)
             }
+            Line::Aside(aside) => self.aside(aside),
             Line::Summary { summary, .. } => self.summary(summary),
             Line::Anchor(anchor) => {
                 self.found.anchors += 1;
@@ -235,6 +248,21 @@ impl<'a> Whole<'a> {
         let is_free = seen.turns.insert(number, (tier, MemoryTier::Hot)).is_none();
         if !is_new || !is_free || number == 0 || number > seen.info.turn_count {
             return wrong("a turn stands in the file twice, or outside of its session");
+        }
+        Ok(())
+    }
+
+    fn aside(&mut self, AsideLine { replaced_by, turn, .. }: &'a AsideLine) -> Result<()> {
+        self.found.aside += 1;
+        self.caller_id(turn.caller_id.as_deref())?;
+        let is_new = self.turns.insert(turn.id);
+        let seen = self.session(turn.session_id)?;
+        let waits = replaced_by.is_none();
+        if waits {
+            seen.waiting = Some(turn.id);
+        }
+        if !is_new || turn.turn_number == 0 || waits && turn.turn_number != seen.info.turn_count + 1 {
+            return wrong("a turn beside the memory stands in the file twice, or where it cannot");
         }
         Ok(())
     }
@@ -307,11 +335,12 @@ impl<'a> Whole<'a> {
         Ok(())
     }
 
-    /// A successor is a later session of this file, of one that silence ended.
+    /// A successor is a later session of this file, of one that has ended and whose talk can go on.
     fn leads_on(&self, seen: &Seen<'_>) -> bool {
         seen.info.successor_id.is_none_or(|id| {
             let successor = self.sessions.get(&id);
-            seen.info.end_reason == Some(EndReason::Silence)
+            seen.info.end_reason.is_some()
+                && seen.info.can_go_on()
                 && successor.is_some_and(|successor| successor.place > seen.place)
         })
     }
@@ -320,21 +349,28 @@ impl<'a> Whole<'a> {
 impl Seen<'_> {
     /// Whether this is all of the session, each turn in a tier where it may be.
     fn is_sound(&self) -> bool {
-        let count = u64::from(self.info.turn_count);
+        let count = u64::from(self.info.turn_count.saturating_sub(self.info.erased_turns));
         let in_tier = |tier| self.turns.values().filter(move |(is, _)| *is == tier).count() as u64;
         let hot = in_tier(MemoryTier::Hot);
-        let is_whole = self.turns.len() as u64 == count && self.tokens == self.info.total_tokens;
+        let is_whole = self.turns.len() as u64 == count
+            && self.tokens == self.info.total_tokens
+            && self.waiting == self.info.incomplete_turn
+            && (self.waiting.is_none() || self.info.ended_at.is_none());
         let moved_there = self.turns.values().all(|(is, moved)| is == moved);
         let tiers_fit = match self.info.memory_tier {
             MemoryTier::Hot => {
-                let first = self.info.turn_count.saturating_sub(u32::try_from(hot).unwrap_or(u32::MAX));
-                let is_newest =
-                    self.turns.iter().all(|(&number, (is, _))| (*is == MemoryTier::Hot) == (number > first));
+                let numbers = |is_hot: bool| {
+                    let of = self.turns.iter().filter(move |(_, (is, _))| (*is == MemoryTier::Hot) == is_hot);
+                    of.map(|(number, _)| *number)
+                };
+                let is_newest = numbers(false).max() < numbers(true).min() || hot == 0;
+                let may_be_none = count == 0 || self.waiting.is_some() || self.info.erased_turns > 0;
                 self.info.ended_at.is_none()
                     && !self.has_summaries
                     && in_tier(MemoryTier::Cold) == 0
                     && is_newest
-                    && (count == 0 || (1..=MAX_HOT_TURNS).contains(&hot))
+                    && hot <= MAX_HOT_TURNS
+                    && (hot > 0 || may_be_none)
             }
             MemoryTier::Warm => self.info.ended_at.is_some() && hot == 0,
             MemoryTier::Cold => self.info.ended_at.is_some() && in_tier(MemoryTier::Cold) == count,

@@ -7,13 +7,16 @@ use crate::{
     model::{place::Seq, turn::Turn},
     store::{
         rows::{
+            aside::{self, Aside},
             originals, sessions, summaries,
             transfer::{self, UnitOfTurn},
             turns, users,
         },
         scope::Scope,
         sql::Sql,
-        transfer::{AnchorLine, DeletedTurn, DerivationLine, DerivedBy, FORMAT, Line, Transferred},
+        transfer::{
+            AnchorLine, AsideLine, DeletedTurn, DerivationLine, DerivedBy, FORMAT, Line, Transferred,
+        },
     },
 };
 
@@ -32,6 +35,15 @@ pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Tra
         out.line(&Line::Session(session.info))?;
     }
     turn_lines(sql, scope, &mut out)?;
+    for session in sessions::list(sql, scope)?.into_iter().rev() {
+        aside::each_of_session(sql, scope, session.info.id, &mut |Aside { turn, replaced, .. }| {
+            out.counts.aside += 1;
+            let (replaced_by, replaced_at) = replaced.unzip();
+            // The place that it had among the user's turns is nobody's any more.
+            let turn = Turn { seq: 0, ..turn };
+            out.line(&Line::Aside(AsideLine { replaced_by, replaced_at, turn }))
+        })?;
+    }
     summary_lines(sql, scope, &mut out)?;
     anchor_lines(sql, scope, &mut out)?;
     derivation_lines(sql, scope, &mut out)?;

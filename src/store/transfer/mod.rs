@@ -21,7 +21,7 @@ use crate::model::{
 };
 
 /// Raised when a line changes its meaning.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// How much was exported or imported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +39,9 @@ pub struct Transferred {
     pub derivations: u64,
     /// Moves between tiers.
     pub transitions: u64,
+    /// Turns beside the memory: a message that waits for its reply, and turns that others replaced.
+    #[serde(default)]
+    pub aside: u64,
 }
 
 /// By which rules was derived what is not worked out again: why turns are kept verbatim, and anchors.
@@ -71,6 +74,8 @@ pub(in crate::store) enum Line {
     Archived(Turn),
     /// A turn whose original was deleted: what its unit knows.
     Deleted(DeletedTurn),
+    /// A turn that waits for its reply, or that another one replaced.
+    Aside(AsideLine),
     Summary {
         snapshot_id: Option<SnapshotId>,
         #[serde(flatten)]
@@ -81,6 +86,15 @@ pub(in crate::store) enum Line {
     Transition(Transition),
     /// The last: a file without it was cut short.
     End(Transferred),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::store) struct AsideLine {
+    /// None: it waits for its reply.
+    pub(in crate::store) replaced_by: Option<TurnId>,
+    pub(in crate::store) replaced_at: Option<DateTime<Utc>>,
+    #[serde(flatten)]
+    pub(in crate::store) turn: Turn,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -1,0 +1,107 @@
+//! Erasing one turn: a row, a line of the archive, or what is left where the original was deleted, with all that is made of
+//! it and all that it had replaced. One transaction, with the scrub that it owes: cut short, it is done or was never begun.
+
+use crate::{
+    compress::archive::Frame,
+    error::{Error, Result},
+    model::ids::TurnId,
+    store::{
+        acts::erase::{self, Erased},
+        rows::{
+            aside,
+            erase::{self as erase_rows, DoomedTurn, USER_TABLES},
+            jobs, originals, sessions, users,
+        },
+        scope::Scope,
+        sql::Sql,
+        write_tx::WriteTx,
+    },
+};
+
+/// A frame of the archive without one of its turns, packed anew outside of any transaction.
+#[derive(Debug)]
+pub(crate) struct Repacked {
+    /// Where the turn was: the frame's number, and its line.
+    was_at: (i64, usize),
+    /// `None`: it was the only one.
+    frame: Option<Frame>,
+}
+
+/// The turn's frame without it; `None`: the turn is not in the archive.
+pub(crate) fn repack(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<Repacked>> {
+    let Some((frame_no, position)) = originals::archived_at(sql, scope, id)? else { return Ok(None) };
+    let frame = originals::Reader::new(sql, scope).lines(frame_no)?.without(position)?;
+    Ok(Some(Repacked { was_at: (frame_no, position), frame }))
+}
+
+impl WriteTx<'_> {
+    /// Does it. `None`: the turn has moved since its frame was packed.
+    pub(crate) fn erase_turn(
+        &mut self,
+        scope: &Scope,
+        id: TurnId,
+        repacked: Option<Repacked>,
+    ) -> Result<Option<Erased>> {
+        self.lock(scope)?;
+        if jobs::is_erasing(self.sql, scope, None)? {
+            return Err(users::gone());
+        }
+        if originals::archived_at(self.sql, scope, id)? != repacked.as_ref().map(|frame| frame.was_at) {
+            return Ok(None);
+        }
+        let mut erased = Erased::default();
+        let found = erase_rows::one_turn(self.sql, scope, id)?;
+        let aside = aside::session_of(self.sql, scope, id)?;
+        let Some(session_id) = found.as_ref().map(|turn| turn.session_id).or(aside) else {
+            return Err(Error::not_found("this user has no such turn"));
+        };
+        // A query may repeat what was said.
+        for table in USER_TABLES.iter().filter(|table| table.goes_whole()) {
+            while erase_rows::slice(self.sql, scope, table, u32::MAX)?.0 > 0 {}
+        }
+        // Whatever was read of it, by whomever, is void.
+        users::raise_epoch(self.sql, scope)?;
+        self.staged.insert(session_id, None);
+        self.live.forget(session_id);
+        match &found {
+            Some(turn) => self.erase_one(scope, turn, repacked, &mut erased)?,
+            None => aside::remove(self.sql, scope, id)?,
+        }
+        self.erase_replaced_by(scope, id)?;
+        erased.turns = 1;
+        self.enqueue_scrub()?;
+        Ok(Some(erased))
+    }
+
+    fn erase_one(
+        &mut self,
+        scope: &Scope,
+        turn: &DoomedTurn,
+        repacked: Option<Repacked>,
+        erased: &mut Erased,
+    ) -> Result<()> {
+        erase::unindex(self, scope, std::slice::from_ref(&turn.doomed))?;
+        erase::erase_turn(self, scope, &turn.doomed, erased)?;
+        if let Some(Repacked { was_at: (frame_no, position), frame }) = repacked {
+            // Under another number: who has the old frame in hand, to restore it, finds that it is gone.
+            if let Some(frame) = &frame {
+                let new = originals::insert_frame(self.sql, scope, turn.session_id, frame)?;
+                originals::move_lines(self.sql, scope, (frame_no, position), new)?;
+            }
+            originals::remove_frame(self.sql, scope, frame_no)?;
+        }
+        let mut session = sessions::existing(self.sql, scope, turn.session_id)?;
+        session.info.total_tokens = session.info.total_tokens.saturating_sub(turn.total_tokens.into());
+        session.info.erased_turns += 1;
+        sessions::set_left(self.sql, scope, &session)
+    }
+
+    /// What the turn had replaced, and what that had.
+    fn erase_replaced_by(&self, scope: &Scope, id: TurnId) -> Result<()> {
+        let mut replacing = vec![id];
+        while let Some(id) = replacing.pop() {
+            replacing.extend(aside::remove_replaced_by(self.sql, scope, id)?);
+        }
+        Ok(())
+    }
+}

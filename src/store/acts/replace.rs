@@ -1,0 +1,92 @@
+//! Replacing a turn: it, and what stands behind it in its session, are set aside. They leave everything that is made of
+//! turns, as if they were erased, and are kept in a table of their own.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::{
+        ids::TurnId,
+        place::Seq,
+        turn::{Turn, TurnState},
+    },
+    store::{
+        acts::erase,
+        rows::{
+            anchors,
+            aside::{self, Aside},
+            erase::{self as erase_rows, Doomed, USER_TABLES},
+            sessions::{self, SessionRow},
+            turns, units, users,
+        },
+        scope::Scope,
+        write_tx::WriteTx,
+    },
+};
+
+impl WriteTx<'_> {
+    /// Sets aside a turn of an open session and all behind it, for `by` is to stand there. The session as it is then.
+    pub(super) fn set_aside(
+        &mut self,
+        scope: &Scope,
+        mut session: SessionRow,
+        (replaced, by): (TurnId, TurnId),
+    ) -> Result<SessionRow> {
+        let (sql, now, id) = (self.sql, self.now(), session.info.id);
+        let first = self.place_in(scope, &session, replaced)?;
+        if let Some(waiting) = session.info.incomplete_turn {
+            aside::set_replaced(sql, scope, waiting, (by, now))?;
+        }
+        let gone = turns::from(sql, scope, session.session_no, first)?;
+        let seqs = gone.iter().map(|turn| Seq::of(turn.seq)).collect::<Result<Vec<_>>>()?;
+        let hashes = units::content_hashes(sql, scope, seqs.iter().copied().map(Ok))?;
+        let doomed = |(turn, seq): (&Turn, &Seq)| Doomed {
+            turn_id: turn.id,
+            place: session.place(turn.turn_number),
+            seq: *seq,
+        };
+        let doomed: Vec<Doomed> = gone.iter().zip(&seqs).map(doomed).collect();
+        erase::unindex(self, scope, &doomed)?;
+        let mut folds = BTreeSet::new();
+        for ((turn, content_hash), doomed) in gone.into_iter().zip(hashes).zip(&doomed) {
+            folds.extend(anchors::withdraw(sql, scope, turn.id)?.folds);
+            for table in USER_TABLES {
+                erase_rows::of_turn(sql, scope, table, doomed)?;
+            }
+            session.info.total_tokens =
+                session.info.total_tokens.saturating_sub(turn.tokens.total_tokens.into());
+            let turn = Turn { state: TurnState::Replaced, ..turn };
+            aside::insert(sql, scope, &Aside { turn, content_hash, replaced: Some((by, now)) })?;
+        }
+        anchors::refold(sql, scope, &folds)?;
+        session.info.turn_count = first - 1;
+        session.info.erased_turns = session.info.turn_count - turns::count(sql, scope, session.session_no)?;
+        sessions::set_left(sql, scope, &session)?;
+        // Whatever was read of them is void: hot tiers, indexes, what jobs have prepared.
+        users::raise_epoch(sql, scope)?;
+        self.staged.insert(id, None);
+        self.live.forget(id);
+        sessions::existing(sql, scope, id)
+    }
+
+    /// The place of a turn that may be replaced.
+    fn place_in(&self, scope: &Scope, session: &SessionRow, turn: TurnId) -> Result<u32> {
+        let id = session.info.id;
+        let found = match turns::by_id(self.sql, scope, turn)? {
+            Some(turn) => Some(turn),
+            None => match aside::by_id(self.sql, scope, turn)? {
+                Some(aside) if aside.replaced.is_some() => {
+                    return Err(Error::new(
+                        ErrorKind::Conflict,
+                        "this turn was replaced already; replace the one that stands in its place",
+                    ));
+                }
+                aside => aside.map(|aside| aside.turn),
+            },
+        };
+        match found {
+            Some(turn) if turn.session_id == id => Ok(turn.turn_number),
+            _ => Err(Error::invalid("only a turn of the same, open session can be replaced")),
+        }
+    }
+}
