@@ -83,6 +83,10 @@ fn doctor_sees_one_changed_bit_in_any_column_of_any_table() {
     {
         let alex = fixture.alex();
         let session = alex.session_named("one").unwrap();
+        let [erased, replaced] =
+            [8, 9].map(|n| session.record(turn(n).caller_id(n.to_string())).unwrap().turn_id);
+        alex.erase_turn(erased).unwrap();
+        session.record(turn(10).replacing(replaced)).unwrap();
         let context = session.context("What of the lamp and the kettle?", ContextOptions::default()).unwrap();
         session.record(turn(7).answering(context.receipt)).unwrap();
     }

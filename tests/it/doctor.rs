@@ -25,7 +25,8 @@ const ERASES: &str = "no erase is unfinished (running the jobs finishes it)";
 const REFERENCES: &str = "references between tables lead somewhere";
 const USERS: &str = "every user's rows belong to a user of this file";
 const SAME_USER: &str = "a turn and its session belong to the same user";
-const TURN_COUNT: &str = "a session's turn_count counts the turns recorded in it";
+const TURN_COUNT: &str =
+    "a session's turn_count counts the turns recorded in it, and those erased one by one";
 const PLACE: &str =
     "every recorded turn is in one place: a row, the archive, or deleted with a summary in its place";
 const SAME_TURN: &str = "what stands in a turn's place is that turn";
@@ -40,7 +41,11 @@ const HOT_NEWEST: &str = "the hot turns of a session are its newest";
 const NEWEST_HOT: &str = "the newest turn of an open session is hot, and no turn of an ended one";
 const HOT_LIMIT: &str = "a session has at most 50 hot turns";
 const LAST_MOVE: &str = "every turn outside of hot has a record of its last move";
-const SUCCESSOR: &str = "a session that silence ended may have a successor: a later session of its user";
+const WAITS: &str = "a turn that waits for its reply is the newest of an open session";
+const NO_PART: &str = "no turn that was set aside is part of the memory, nor is its caller's id used there";
+const ASIDE_READ: &str = "every turn beside the memory can be read, and is the one that was recorded";
+const SUCCESSOR: &str =
+    "an ended session whose talk can go on may have a successor: a later session of its user";
 const SESSIONS_READ: &str = "every session can be read";
 const TURNS_READ: &str = "every turn can be read";
 const TEXTS: &str = "every text is the one that was recorded";
@@ -95,9 +100,16 @@ const BREAKS: &[(&str, &[&str])] = &[
         &[SUCCESSOR],
     ),
     (
-        "UPDATE conversation_sessions SET end_reason = 'call' WHERE caller_id = 'silent' AND part = 1",
+        "UPDATE conversation_sessions SET end_reason = 'call', caller_id = NULL
+         WHERE caller_id = 'silent' AND part = 1",
         &[SUCCESSOR],
     ),
+    ("UPDATE conversation_sessions SET erased_turns = 1 WHERE caller_id = 'one'", &[TURN_COUNT]),
+    ("UPDATE turns_aside SET user_id = {nobody} WHERE replaced_by IS NOT NULL", &[USERS, WAITS]),
+    ("UPDATE turns_aside SET turn_number = 9 WHERE replaced_by IS NULL", &[WAITS]),
+    ("UPDATE turns_aside SET caller_id = 'first' WHERE replaced_by IS NOT NULL", &[NO_PART]),
+    ("UPDATE turns_aside SET content_hash = zeroblob(16) WHERE replaced_by IS NULL", &[ASIDE_READ]),
+    ("UPDATE turns_aside SET turn = '{}'", &[ASIDE_READ]),
     (
         "UPDATE conversation_sessions SET last_active_at = 'yesterday' WHERE caller_id = 'one'",
         &[SESSIONS_READ],
@@ -247,6 +259,9 @@ pub fn seed() -> Fixture {
     named("ended").record(turn(1)).unwrap();
     named("ended").end().unwrap();
     named("empty");
+    let replaced = named("waiting").record(turn(1).caller_id("replaced")).unwrap().turn_id;
+    named("waiting").record(turn(2).replacing(replaced)).unwrap();
+    named("waiting").record_message(NewTurn::new("And then?", "")).unwrap();
     user.set_anchor("user", Attribute::Name, "Bo").unwrap();
     memory.user("mira").unwrap().session().unwrap().record(turn(1)).unwrap();
     user.recall("question", RecallOptions::default()).unwrap();

@@ -101,6 +101,10 @@ fn seed(fixture: &mut Fixture) -> (Thermocline, User) {
     let open = user.session_named("open").unwrap();
     (1..=9).for_each(|n| drop(open.record(turn(n).caller_id(format!("open/{n}"))).unwrap()));
     user.session_named("empty").unwrap();
+    let waiting = user.session_named("waiting").unwrap();
+    let first = waiting.record(turn(1).caller_id("waiting/1")).unwrap().turn_id;
+    waiting.record(turn(2).replacing(first)).unwrap();
+    waiting.record_message(NewTurn::new("And then?", "").caller_id("waiting/2")).unwrap();
     (memory, user)
 }
 
@@ -231,7 +235,14 @@ fn a_file_that_contradicts_itself_changes_nothing() {
     let memory = target.open();
     let nowhere = json!("00000000-0000-7000-8000-000000000000");
     let wrong = [
-        ("memory", "format", json!(2)),
+        ("memory", "format", json!(3)),
+        ("aside", "replaced_by", json!(null)),
+        ("aside", "replaced_at", json!("yesterday")),
+        ("aside", "state", json!("incomplete")),
+        ("aside", "turn_number", json!(0)),
+        ("aside", "session_id", nowhere.clone()),
+        ("aside", "user_message", json!("")),
+        ("aside", "caller_id", json!("open/1")),
         ("end", "turns", json!(1)),
         ("end", "transitions", json!(1)),
         ("turn", "total_tokens", json!(1)),

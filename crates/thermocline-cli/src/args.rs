@@ -117,9 +117,13 @@ pub(crate) struct EraseArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// Erase only this session: its id, or a key, which means all parts of a talk that went on after silence.
+    /// Erase only this session: its id, or a key, which means all parts of a talk that went on under it.
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
+
+    /// Erase only this turn: its id, its caller's id, or SESSION/NUMBER.
+    #[arg(long, value_name = "TURN", conflicts_with = "session")]
+    pub(crate) turn: Option<String>,
 
     /// Do not ask.
     #[arg(long)]

@@ -196,10 +196,11 @@ pub(crate) enum Verb {
     #[command(subcommand, after_help = "Examples:\n  thermocline jobs list\n  thermocline jobs run")]
     Jobs(JobsVerb),
 
-    /// Erase a session, or all of a user: out of the rows and out of the bytes of the file.
+    /// Erase a turn, a session, or all of a user: out of the rows and out of the bytes of the file.
     ///
     /// Turns wherever they are, their words, summaries, moves and jobs go; of a user also the anchors and the name.
-    /// Anchors that an erased session shares with others are made anew from those. It cannot be undone. Asks first,
+    /// Anchors that an erased turn or session shares with others are made anew from those; with a turn goes what it had
+    /// replaced. It cannot be undone. Asks first,
     /// unless --yes is given; where nobody sits at a terminal, it only says what would go, and exits with 3.
     ///
     /// Cut short by a crash, it is finished by jobs run. Exits with 6 if the log of the file still holds old bytes,
@@ -208,6 +209,7 @@ pub(crate) enum Verb {
     /// What it cannot reach: backups and exports that were made before, what other processes hold in memory until
     /// their next look at the file, and copies that the disk or its file system keeps below the file.
     #[command(after_help = "Examples:\n  thermocline erase --user alex --session s1\n  \
+                            thermocline erase --user alex --turn s1/3\n  \
                             thermocline erase --user alex --yes")]
     Erase(EraseArgs),
 

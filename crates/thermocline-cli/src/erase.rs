@@ -1,10 +1,10 @@
-//! `thermocline erase`: takes a session, or all of a user, out of the bytes of the file.
+//! `thermocline erase`: takes a turn, a session, or all of a user, out of the bytes of the file.
 
 use std::{fmt::Write as _, path::Path};
 
 use indicatif::HumanCount;
 use thermocline::{
-    Erased, SessionId,
+    Erased, SessionId, TurnId,
     blocking::{Session, User},
 };
 
@@ -14,21 +14,27 @@ use crate::{
     exit::{Exit, Failure},
     find,
     output::Output,
+    turn,
 };
 
 /// What is to be erased.
 enum Target {
     User(User),
-    /// One session, or all the parts of a talk that went on after silence under the same key.
+    /// One session, or all the parts of a talk that went on under the same key.
     Sessions(Vec<Session>),
+    Turn(User, TurnId),
 }
 
 pub(crate) fn run(db: &Path, args: &EraseArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let user = find::user(&memory, &args.user)?;
-    let target = match &args.session {
-        None => Target::User(user),
-        Some(key_or_id) => Target::Sessions(sessions(&user, key_or_id)?),
+    let target = match (&args.session, &args.turn) {
+        (Some(key_or_id), _) => Target::Sessions(sessions(&user, key_or_id)?),
+        (None, Some(name)) => {
+            let id = turn::id(&user, name)?;
+            Target::Turn(user, id)
+        }
+        (None, None) => Target::User(user),
     };
     if !args.yes {
         confirm(&target, out)?;
@@ -62,6 +68,7 @@ fn sessions(user: &User, key_or_id: &str) -> Result<Vec<Session>, Failure> {
 fn erase(target: &Target) -> Result<Erased, Failure> {
     let sessions = match target {
         Target::User(user) => return Ok(user.erase()?),
+        Target::Turn(user, id) => return Ok(user.erase_turn(*id)?),
         Target::Sessions(sessions) => sessions,
     };
     let mut all = Erased::default();
@@ -95,6 +102,7 @@ fn what(target: &Target) -> Result<String, Failure> {
                 counted(anchors, "anchor")
             ))
         }
+        Target::Turn(..) => Ok("1 turn, what it had replaced, and what only it says of anchors".to_owned()),
         Target::Sessions(sessions) => {
             let (mut turns, mut summaries) = (0, 0);
             for session in sessions {

@@ -119,7 +119,11 @@ pub(crate) fn about(info: &SessionInfo) -> String {
     }
     let _ = writeln!(text, "tier     {}", info.memory_tier.as_str());
     let (turns, tokens) = (HumanCount(info.turn_count.into()), HumanCount(info.total_tokens));
-    text + &format!("turns    {turns}, {tokens} tokens\n")
+    let _ = writeln!(text, "turns    {turns}, {tokens} tokens");
+    if info.incomplete_turn.is_some() {
+        text += "         one more waits for its reply\n";
+    }
+    text
 }
 
 fn shown(shown: &Shown) -> String {

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::Path};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use thermocline::{MemoryTier, Origin, SessionId, Summary, Turn, TurnId, blocking::User};
+use thermocline::{MemoryTier, Origin, SessionId, Summary, Turn, TurnId, TurnState, blocking::User};
 
 use crate::{args::TurnShowArgs, exit::Failure, find, output::Output, plain};
 
@@ -68,6 +68,14 @@ pub(crate) fn show(db: &Path, args: &TurnShowArgs, out: &Output) -> Result<(), F
     let memory = find::memory(db)?;
     let user = find::user(&memory, &args.user)?;
     out.answer(&shown(&user, &args.turn)?, text)
+}
+
+/// The id of the turn that goes by this name, also if only its summary is left of it.
+pub(crate) fn id(user: &User, name: &str) -> Result<TurnId, Failure> {
+    Ok(match shown(user, name)?.turn {
+        Found::Whole(turn) => turn.id,
+        Found::Deleted(trace) => trace.id,
+    })
 }
 
 /// By its id, by its caller's id, or by its session and place: the first of them that is there.
@@ -149,7 +157,7 @@ fn whole(turn: &Turn, original: Original) -> String {
          caller id  {}\n\
          session    {}, turn {}\n\
          said       {}\n\
-         tier       {}{}{}\n\
+         tier       {}{}{}{}\n\
          tokens     {} = {} + {} ({}; {} in a context)\n",
         turn.id,
         turn.caller_id.as_deref().map_or_else(|| "none".to_owned(), |id| plain::line(id, usize::MAX)),
@@ -159,6 +167,7 @@ fn whole(turn: &Turn, original: Original) -> String {
         turn.memory_tier.as_str(),
         if original == Original::Archived { ", in the archive" } else { "" },
         critical(turn),
+        state(turn),
         turn.tokens.total_tokens,
         turn.tokens.user_message_tokens,
         turn.tokens.ai_response_tokens,
@@ -175,6 +184,15 @@ fn whole(turn: &Turn, original: Original) -> String {
         }
     }
     text
+}
+
+/// What keeps it from being part of the memory.
+fn state(turn: &Turn) -> &'static str {
+    match turn.state {
+        TurnState::Incomplete => ", its reply is to come",
+        TurnState::Replaced => ", replaced by another turn",
+        _ => "",
+    }
 }
 
 /// Whether and why it is kept verbatim for ever.

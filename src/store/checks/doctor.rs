@@ -10,7 +10,10 @@ use crate::{
         acts::{derive, mend},
         checks::index_checks,
         file::facts::Soundness,
-        rows::{checks, sessions, summaries},
+        rows::{
+            aside::{self, Aside},
+            checks, sessions, summaries,
+        },
         sql::Sql,
     },
     text::{
@@ -76,6 +79,10 @@ pub(crate) fn diagnose(sql: &dyn Sql, file: Soundness) -> Diagnosis {
     checks.push(check(
         "every archived turn can be read, and is the one that was recorded",
         archive_problems(sql).unwrap_or(1),
+    ));
+    checks.push(check(
+        "every turn beside the memory can be read, and is the one that was recorded",
+        problems_aside(sql).unwrap_or(1),
     ));
     checks.push(check("every summary can be read", unreadable_summaries(sql).unwrap_or(1)));
     checks.extend(index_checks(sql));
@@ -194,6 +201,18 @@ fn archive_problems(sql: &dyn Sql) -> Result<u64> {
         let found = checks::places_in_frame(sql, frame_no)?.iter().filter(|place| is_found(place)).count();
         problems += turn_count.saturating_sub(found as u64);
     }
+    Ok(problems)
+}
+
+/// Messages that wait for their replies, and turns that others replaced.
+fn problems_aside(sql: &dyn Sql) -> Result<u64> {
+    let mut problems = 0;
+    aside::each_of_all(sql, &mut |aside| {
+        let is_it = aside.is_ok_and(|Aside { turn, content_hash, .. }| {
+            measure::content_hash(&turn.said.user_message, &turn.said.ai_response) == content_hash
+        });
+        problems += u64::from(!is_it);
+    })?;
     Ok(problems)
 }
 

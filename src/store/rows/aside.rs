@@ -196,3 +196,12 @@ pub(crate) fn remove_replaced_by(sql: &dyn Sql, scope: &Scope, by: TurnId) -> Re
         |row| row.get(0),
     )
 }
+
+/// Shows every turn of all users, as far as it can be read: for doctor.
+pub(crate) fn each_of_all(sql: &dyn Sql, each: &mut dyn FnMut(Result<Aside>)) -> Result<()> {
+    const ALL: &str = concat!("SELECT ", columns!(), " FROM turns_aside");
+    sql.query(ALL, &[], &mut |row| {
+        each(read(row));
+        Ok(Flow::Next)
+    })
+}

@@ -399,6 +399,7 @@ mod tests {
         let asked = user.session_named("asked").await.unwrap();
         let context = asked.context("What of my okapi?", ContextOptions::default()).await.unwrap();
         asked.record(NewTurn::new("An okapi.", "Yes.").answering(context.receipt)).await.unwrap();
+        asked.record_message(NewTurn::new("And its hay?", "")).await.unwrap();
         memory.close().await.unwrap();
     }
 

@@ -41,6 +41,23 @@ fn without_yes_and_without_a_terminal_nothing_goes_but_the_counts_are_told() {
 }
 
 #[test]
+fn an_erased_turn_is_out_of_the_bytes_and_its_neighbours_stay() {
+    let shell = Shell::with_talk();
+    assert!(shell.holds("I planted row 3"));
+    let turn = ["erase", "--user", "alex", "--turn", "s1/3"];
+    let asked = shell.run(&turn);
+    assert_eq!(asked.code, 3);
+    assert!(asked.stderr.contains("it would erase 1 turn"), "{}", asked.stderr);
+    let run = shell.run(&[&turn[..], &["--yes"]].concat());
+    assert_eq!((run.code, &*run.stderr), (0, ""), "{}", run.stdout);
+    assert!(!shell.holds("I planted row 3"));
+    assert!(shell.holds("I planted row 2") && shell.holds("I planted row 4"));
+    assert_eq!(shell.run(&[&turn[..], &["--yes"]].concat()).code, 4);
+    assert_eq!(shell.run(&["session", "show", "--user", "alex", "s1"]).code, 0);
+    assert_eq!(shell.run(&["doctor"]).code, 0);
+}
+
+#[test]
 fn an_erased_session_is_out_of_the_bytes_and_others_stay() {
     let shell = Shell::with_talk();
     assert!(shell.holds("I planted row 3"));
