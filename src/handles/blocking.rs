@@ -351,6 +351,16 @@ impl Session {
         self.runtime.block_on(self.inner.set_project(project))
     }
 
+    /// See [`Session::set_title`](crate::Session::set_title).
+    pub fn set_title(&self, title: Option<&str>) -> Result<()> {
+        self.runtime.block_on(self.inner.set_title(title))
+    }
+
+    /// See [`Session::set_metadata`](crate::Session::set_metadata).
+    pub fn set_metadata(&self, metadata: Option<serde_json::Value>) -> Result<()> {
+        self.runtime.block_on(self.inner.set_metadata(metadata))
+    }
+
     /// See [`Session::end`](crate::Session::end).
     pub fn end(&self) -> Result<SessionInfo> {
         self.runtime.block_on(self.inner.end())

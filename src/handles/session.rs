@@ -11,7 +11,7 @@ use crate::{
     jobs,
     model::{
         ids::{SessionId, TurnId, UserId},
-        instant,
+        instant, metadata,
         session::SessionInfo,
         summary::Summary,
         tier::Transition,
@@ -36,7 +36,7 @@ const INLINE_BYTES: usize = 8_192;
 ///
 /// A session that silence has ended goes on in a successor with the next record, of whichever handle or process.
 /// Recording, lifecycle, hot, warm, search and context follow the talk there, and the handle with them; `info`,
-/// `turn`, `transitions` and `set_project` are about the session that [`id`](Self::id) names.
+/// `turn`, `turns`, `turns_before`, `transitions`, `set_project`, `set_title` and `set_metadata` are about the session that [`id`](Self::id) names.
 #[derive(Clone, Debug)]
 pub struct Session {
     store: Arc<Open>,
@@ -225,6 +225,23 @@ impl Session {
         self.store.write(move |tx| tx.set_project(&scope, id, project.as_deref())).await
     }
 
+    /// Gives the session a title for lists (1 to 256 bytes), or none. A talk that goes on after silence keeps it. No LLM is
+    /// shown it.
+    pub async fn set_title(&self, title: Option<&str>) -> Result<()> {
+        check_name("session's title", title)?;
+        let (scope, id, title) = (self.scope, self.id(), title.map(str::to_owned));
+        self.store.write(move |tx| tx.set_title(&scope, id, title.as_deref())).await
+    }
+
+    /// Keeps a JSON object of the caller's beside the session, in the place of the one before, or none: at most 16 KiB as
+    /// JSON, nested at most 64 levels deep. It is exported and erased with the session, and neither searched nor shown
+    /// to an LLM. A talk that goes on after silence keeps it.
+    pub async fn set_metadata(&self, metadata: Option<serde_json::Value>) -> Result<()> {
+        metadata.as_ref().map_or(Ok(()), metadata::check)?;
+        let (scope, id, text) = (self.scope, self.id(), metadata.map(|metadata| metadata.to_string()));
+        self.store.write(move |tx| tx.set_metadata(&scope, id, text.as_deref())).await
+    }
+
     /// Ends the session; its hot turns become warm. It never reopens. Ending it again changes nothing.
     pub async fn end(&self) -> Result<SessionInfo> {
         self.end_session(None).await
@@ -296,7 +313,7 @@ impl Session {
         let is_quick = tokenizer.is_ready() && bytes <= INLINE_BYTES;
         let measure = move || measure::measure(turn, tokenizer, max_side_bytes);
         let measured = if is_quick { measure() } else { off_thread(measure).await }?;
-        Ok((bytes, measured))
+        Ok((bytes + metadata::bytes(measured.turn.metadata.as_ref()), measured))
     }
 
     /// Reads where the talk goes on by now, and moves the handle there.

@@ -4,6 +4,7 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use rusqlite::{Connection, OpenFlags, types::Value};
+use serde_json::json;
 use thermocline::{
     Attribute, Context, ContextOptions, ErrorKind, JobKind, RecallOptions, RecalledItem, RunJobs,
     blocking::{Thermocline, User},
@@ -84,7 +85,9 @@ fn doctor_sees_one_changed_bit_in_any_column_of_any_table() {
         let alex = fixture.alex();
         let session = alex.session_named("one").unwrap();
         let context = session.context("What of the lamp and the kettle?", ContextOptions::default()).unwrap();
-        session.record(turn(7).answering(context.receipt)).unwrap();
+        session.record(turn(7).answering(context.receipt).metadata(json!({ "a": 1 }))).unwrap();
+        session.set_title(Some("a title")).unwrap();
+        session.set_metadata(Some(json!({ "a": 1 }))).unwrap();
     }
     rewrite(
         &fixture.path(),
@@ -133,6 +136,12 @@ fn doctor_sees_one_changed_bit_in_any_column_of_any_table() {
         columns.map(|(table, _)| table.clone()).collect()
     };
     assert_eq!(tables(&mut flipped.iter()), tables(&mut columns.iter()), "a bit of each table was changed");
+    for column in
+        ["conversation_turns.metadata", "conversation_sessions.metadata", "conversation_sessions.title"]
+    {
+        let column = column.split_once('.').map(|(table, column)| (table.to_owned(), column.to_owned()));
+        assert!(column.is_some_and(|column| flipped.contains(&column)));
+    }
     assert!(flipped.len() > 150, "{} columns", flipped.len());
 }
 

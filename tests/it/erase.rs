@@ -8,6 +8,7 @@ use std::{
 };
 
 use chrono::TimeDelta;
+use serde_json::json;
 use thermocline::{
     Attribute, Config, ContextOptions, ErrorKind, JobKind, ManualClock, NewTurn, Originals, RunJobs, Turn,
     Verdict,
@@ -118,6 +119,7 @@ fn fill(session: &Session, other: &Session, words: &mut Words, turns: usize) {
         let said = NewTurn::new(said, words.some(2)).caller_id(words.next());
         let said = if n % 3 == 0 { said.assistant_name(words.next()) } else { said };
         let said = if n % 7 == 0 { said.critical() } else { said };
+        let said = if n % 5 == 0 { said.metadata(json!({ words.next(): [words.next()] })) } else { said };
         session.record(said).unwrap();
         let words = "The bridge is old and the lamp beside it is new. ".repeat(3 + n % 9);
         other.record(NewTurn::new(format!("{n} {words}"), "Among my likes is tea.")).unwrap();
@@ -138,6 +140,12 @@ fn seed(fixture: &mut Fixture, words: &mut Words) -> String {
             let other = blake.session_named(&key.to_string()).unwrap();
             let session = user.session_named(&words.next()).unwrap();
             session.set_project(Some(&words.next())).unwrap();
+            session.set_title(Some(&words.next())).unwrap();
+            session.set_title(Some(&words.next())).unwrap(); // The first one is not to be seen any more, either.
+            let long = "The old lamp. ".repeat(500);
+            session
+                .set_metadata(Some(json!({ words.next(): [words.some(20), long, words.some(4)] })))
+                .unwrap();
             fill(&session, &other, words, turns);
             session.end().unwrap();
             other.end().unwrap();

@@ -59,7 +59,9 @@ fn seed(fixture: &mut Fixture) -> (Thermocline, User) {
         let memory = fixture.open();
         let session = memory.user("alex").unwrap().session_named(key).unwrap();
         session.set_project(Some("project \u{2028} 🦊")).unwrap();
-        session.record(turn(1)).unwrap();
+        session.set_title(Some("title \u{2028} 🦊")).unwrap();
+        session.set_metadata(Some(json!({ "number": 0.1 + 0.2, "ключ": [null, "🦊"] }))).unwrap();
+        session.record(turn(1).metadata(json!({}))).unwrap();
         for n in 2..=9 {
             let (user, reply) = crate::support::long_texts(n);
             let name = ["Alex", "Бо", "José"][n % 3];
@@ -67,6 +69,7 @@ fn seed(fixture: &mut Fixture) -> (Thermocline, User) {
             let said =
                 said.caller_id(format!("{key}/{n}")).snapshot(SnapshotId::from_uuid(Uuid::from_u128(7)));
             let said = if n % 5 == 0 { said.critical() } else { said };
+            let said = said.metadata(json!({ "n": n, "in": [1.0 / 3.0, "\0"] }));
             session.record(if n % 4 == 0 { said.assistant_origin(Origin::Tool) } else { said }).unwrap();
             fixture.clock.advance(TimeDelta::seconds(7));
         }
@@ -251,6 +254,10 @@ fn a_file_that_contradicts_itself_changes_nothing() {
         ("session", "turn_count", json!(99)),
         ("session", "caller_id", json!("")),
         ("session", "project", json!("\u{0}")),
+        ("session", "title", json!("")),
+        ("session", "metadata", json!([1])),
+        ("turn", "metadata", json!({ "a": "x".repeat(16 << 10) })),
+        ("archived", "metadata", json!(7)),
         ("summary", "original_turn_id", nowhere.clone()),
         ("summary", "session_id", nowhere.clone()),
         ("summary", "reliability", json!(7)),

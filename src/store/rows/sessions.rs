@@ -58,7 +58,8 @@ macro_rules! columns {
          total_tokens, memory_tier, last_active_at, \
          (SELECT u.epoch FROM user_scopes AS u WHERE u.user_id = conversation_sessions.user_id) AS epoch, \
          erased_turns, (SELECT a.id FROM turns_aside AS a \
-                        WHERE a.session_id = conversation_sessions.id AND a.replaced_by IS NULL) AS incomplete_turn"
+                        WHERE a.session_id = conversation_sessions.id AND a.replaced_by IS NULL) AS incomplete_turn, \
+         title, metadata"
     };
 }
 
@@ -80,6 +81,8 @@ fn read(row: &Row<'_>) -> Result<SessionRow> {
             total_tokens: row.get(10)?,
             memory_tier: row.get(11)?,
             last_active_at: row.get(12)?,
+            title: row.get(16)?,
+            metadata: row.get(17)?,
         },
         epoch: row.get(13)?,
     })
@@ -173,8 +176,8 @@ pub(crate) fn insert_imported(sql: &dyn Sql, scope: &Scope, session: &SessionInf
     sql.scalar(
         "INSERT INTO conversation_sessions
            (id, user_id, caller_id, part, project, started_at, ended_at, end_reason, successor_id, turn_count,
-            total_tokens, memory_tier, last_active_at, erased_turns)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) RETURNING session_no",
+            total_tokens, memory_tier, last_active_at, erased_turns, title, metadata)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) RETURNING session_no",
         values![
             session.id,
             scope.user_id,
@@ -190,6 +193,8 @@ pub(crate) fn insert_imported(sql: &dyn Sql, scope: &Scope, session: &SessionInf
             session.memory_tier,
             session.last_active_at,
             (session.erased_turns > 0).then_some(session.erased_turns),
+            session.title,
+            session.metadata.as_ref().map(ToString::to_string),
         ],
     )
 }
@@ -338,6 +343,43 @@ pub(crate) fn set_project(sql: &dyn Sql, scope: &Scope, id: SessionId, project: 
     sql.put(
         "UPDATE conversation_sessions SET project = ?3 WHERE id = ?1 AND user_id = ?2",
         values![id, scope.user_id, project],
+        Expect::One(no_session),
+    )
+}
+
+/// Gives a successor the title and the metadata of the session that it goes on from.
+pub(crate) fn hand_on(sql: &dyn Sql, scope: &Scope, from: &SessionRow, to: &mut SessionRow) -> Result<()> {
+    let SessionInfo { title, metadata, .. } = &from.info;
+    if title.is_none() && metadata.is_none() {
+        return Ok(());
+    }
+    (to.info.title, to.info.metadata) = (title.clone(), metadata.clone());
+    sql.put(
+        "UPDATE conversation_sessions SET title = ?3, metadata = ?4 WHERE session_no = ?1 AND user_id = ?2",
+        values![to.session_no, scope.user_id, title, metadata.as_ref().map(ToString::to_string)],
+        Expect::One(missing),
+    )
+}
+
+/// Gives a session, which must be there, a title.
+pub(crate) fn set_title(sql: &dyn Sql, scope: &Scope, id: SessionId, title: Option<&str>) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_sessions SET title = ?3 WHERE id = ?1 AND user_id = ?2",
+        values![id, scope.user_id, title],
+        Expect::One(no_session),
+    )
+}
+
+/// Keeps the caller's JSON beside a session, which must be there.
+pub(crate) fn set_metadata(
+    sql: &dyn Sql,
+    scope: &Scope,
+    id: SessionId,
+    metadata: Option<&str>,
+) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_sessions SET metadata = ?3 WHERE id = ?1 AND user_id = ?2",
+        values![id, scope.user_id, metadata],
         Expect::One(no_session),
     )
 }
