@@ -10,8 +10,10 @@ use crate::{
     handles::{drive, off_thread, open::Open},
     jobs,
     model::{
+        history::{Part, PastTurn},
         ids::{SessionId, TurnId, UserId},
         instant, metadata,
+        page::checked_limit,
         session::SessionInfo,
         summary::Summary,
         tier::Transition,
@@ -36,7 +38,8 @@ const INLINE_BYTES: usize = 8_192;
 ///
 /// A session that silence has ended goes on in a successor with the next record, of whichever handle or process.
 /// Recording, lifecycle, hot, warm, search and context follow the talk there, and the handle with them; `info`,
-/// `turn`, `turns`, `turns_before`, `transitions`, `set_project`, `set_title` and `set_metadata` are about the session that [`id`](Self::id) names.
+/// `turn`, `turns`, `turns_before`, `transitions`, `set_project`, `set_title` and `set_metadata` are about the session that
+/// [`id`](Self::id) names.
 #[derive(Clone, Debug)]
 pub struct Session {
     store: Arc<Open>,
@@ -204,6 +207,25 @@ impl Session {
             }
         })
         .await
+    }
+
+    /// A page of the session's history, wherever its turns live: at most `limit` turns (1 to 1,000) behind the number
+    /// `after`, the last one seen; `None`: from the beginning. Ascending. Over an index, and each frame of the archive is
+    /// read once: benchmark `pages`.
+    pub async fn turns(&self, after: Option<u32>, limit: u32) -> Result<Vec<PastTurn>> {
+        self.page(Part::After(after.unwrap_or(0)), limit).await
+    }
+
+    /// A page of the session's history from its end, as programs for chats show it first and then go back: the last
+    /// `limit` turns (1 to 1,000) before the number `before`, the first one seen; `None`: up to the newest. Ascending, too.
+    pub async fn turns_before(&self, before: Option<u32>, limit: u32) -> Result<Vec<PastTurn>> {
+        self.page(Part::Before(before.unwrap_or(u32::MAX)), limit).await
+    }
+
+    async fn page(&self, part: Part, limit: u32) -> Result<Vec<PastTurn>> {
+        let (id, limit) = (self.id(), checked_limit(limit)?);
+        self.read(move |snapshot, scope| snapshot.history(scope, &snapshot.session(scope, id)?, part, limit))
+            .await
     }
 
     /// What the file knows of the session.

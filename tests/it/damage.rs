@@ -204,7 +204,8 @@ fn a_damaged_turn_is_an_error_that_names_it_and_the_talk_goes_on_without_it() {
     memory.run_jobs(RunJobs::default()).unwrap();
     let warm = "SELECT group_concat(turn_number) FROM conversation_turns WHERE memory_tier = 'warm'";
     assert_eq!(ask::<String>(&fixture.path(), warm), "2,7");
-    let job = memory.jobs().unwrap().into_iter().find(|job| job.kind == JobKind::Compress).unwrap();
+    let job =
+        memory.jobs(None, 1_000).unwrap().into_iter().find(|job| job.kind == JobKind::Compress).unwrap();
     assert!(job.last_error.unwrap().contains("turn 2 is damaged"));
     // And what nobody can read can be erased.
     session.erase().unwrap();
@@ -242,7 +243,7 @@ fn told() -> Fixture {
         alex.set_anchor("user", Attribute::Likes, value).unwrap();
     }
     memory.run_jobs(RunJobs::default()).unwrap();
-    assert_eq!(memory.jobs().unwrap(), []);
+    assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
     memory.close().unwrap();
     fixture
 }
@@ -310,7 +311,7 @@ fn one_damaged_thing_costs_that_thing_and_no_recall() {
             let damaged = memory.doctor().unwrap();
             assert!(!damaged.is_healthy(), "{table}");
             memory.run_jobs(RunJobs::default()).unwrap();
-            assert_eq!(memory.jobs().unwrap(), [], "{table}");
+            assert_eq!(memory.jobs(None, 1_000).unwrap(), [], "{table}");
             let failed: Vec<_> =
                 memory.doctor().unwrap().checks.into_iter().filter(|check| check.problems > 0).collect();
             assert_eq!(failed.is_empty(), is_mended, "{table}: {failed:?}");
@@ -427,7 +428,7 @@ fn a_damaged_block_is_read_from_the_rows_and_made_anew() {
     assert_eq!(texts, before, "the same in the same order");
     assert_eq!(missing.len(), 1, "{missing:?}");
     let kinds = |memory: &Thermocline| -> Vec<JobKind> {
-        memory.jobs().unwrap().iter().map(|job| job.kind).collect()
+        memory.jobs(None, 1_000).unwrap().iter().map(|job| job.kind).collect()
     };
     alex.receipts(1).unwrap(); // What was queued before is in the file now.
     assert_eq!(kinds(&memory), [JobKind::Mend]);

@@ -32,6 +32,7 @@ mod metadata;
 mod model;
 mod one_turn;
 mod opening;
+mod pages;
 mod parity;
 mod portable_sql;
 mod providers;

@@ -91,7 +91,7 @@ fn seed(fixture: &mut Fixture) -> (Thermocline, User) {
     {
         user.set_anchor("user", attribute, value).unwrap();
     }
-    let ada = user.anchors().unwrap().into_iter().find(|anchor| anchor.value == "Ada").unwrap();
+    let ada = user.anchors(None, 1_000).unwrap().into_iter().find(|anchor| anchor.value == "Ada").unwrap();
     user.retract_anchor(ada.id).unwrap();
     user.set_anchor("Sister Anna", Attribute::Home, "Lisbon").unwrap();
 
@@ -140,7 +140,7 @@ fn an_imported_memory_goes_on_as_the_old_one_would() {
     import(&memory, "blake", &export(&user)).unwrap();
     let blake = memory.user("blake").unwrap();
 
-    assert_eq!(blake.anchors().unwrap(), user.anchors().unwrap());
+    assert_eq!(blake.anchors(None, 1_000).unwrap(), user.anchors(None, 1_000).unwrap());
     let open = blake.session_named("open").unwrap();
     assert_eq!(crate::support::hot(&open), [5, 6, 7, 8, 9]);
     assert_eq!(open.record(turn(3).caller_id("open/3")).unwrap().outcome, RecordOutcome::Known);
@@ -417,8 +417,8 @@ fn whatever_a_file_says_it_is_refused_or_the_memory_is_sound() {
                 }
                 let user = memory.user("blake").unwrap();
                 if !memory.doctor().unwrap().is_healthy()
-                    || user.sessions().is_err()
-                    || user.anchors().is_err()
+                    || user.sessions(None, 1_000).is_err()
+                    || user.anchors(None, 1_000).is_err()
                 {
                     unsound.push(format!("{} {field}: {old} -> {new}", lines[at]["line"]));
                 }

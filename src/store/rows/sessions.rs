@@ -6,6 +6,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         ids::{SessionId, TurnId},
+        page,
         place::{Place, SessionNo},
         session::{EndReason, SessionInfo},
         tier::MemoryTier,
@@ -30,6 +31,11 @@ impl SessionRow {
     /// The place of one of its turns.
     pub(crate) fn place(&self, turn_number: u32) -> Place {
         self.session_no.turn(turn_number)
+    }
+
+    /// Where the message stands that waits for its reply: behind all turns.
+    pub(crate) fn waiting(&self) -> Option<Place> {
+        self.info.incomplete_turn.map(|_| self.place(self.info.turn_count + 1))
     }
 
     /// Counts one more turn. The first one says when the session started.
@@ -128,7 +134,29 @@ pub(crate) fn open_unnamed(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionRo
     )
 }
 
-/// A user's sessions, newest first.
+/// A user's sessions that started before one of them, newest first; `None`: from the newest on.
+pub(crate) fn page(
+    sql: &dyn Sql,
+    scope: &Scope,
+    after: Option<SessionId>,
+    limit: u32,
+) -> Result<Vec<SessionRow>> {
+    let before = match after {
+        Some(id) => by_id(sql, scope, id)?.ok_or_else(|| page::nothing_there("session"))?.session_no,
+        None => SessionNo(i64::MAX),
+    };
+    sql.list(
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM conversation_sessions WHERE user_id = ?1 AND session_no < ?2 ORDER BY session_no DESC LIMIT ?3"
+        ),
+        values![scope.user_id, before, limit],
+        read,
+    )
+}
+
+/// All of a user's sessions, newest first.
 pub(crate) fn list(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionRow>> {
     sql.list(
         concat!(
