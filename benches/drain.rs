@@ -106,7 +106,7 @@ fn drain(name: &str, talks: &[Talk], wanted: usize, originals: Originals, report
     let rest = runtime.block_on(memory.run_jobs(RunJobs::default())).unwrap();
     let seconds_of_all = start.elapsed().as_secs_f64();
     assert_eq!((rest.failed, rest.later), (0, 0), "{rest:?}");
-    assert_eq!(runtime.block_on(memory.jobs()).unwrap().len(), 0, "the queue drains");
+    assert_eq!(runtime.block_on(memory.jobs(None, 1_000)).unwrap().len(), 0, "the queue drains");
     let stats = runtime.block_on(memory.stats()).unwrap();
     let verbatim: u64 = stats.tiers.iter().map(|tier| tier.text_bytes).sum();
     let (summarized, in_place) = (before - verbatim, stats.cold.summary_bytes);

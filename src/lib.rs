@@ -91,6 +91,7 @@ pub use crate::{
     model::{
         anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
         critical::CriticalRule,
+        history::PastTurn,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         job::{JobInfo, JobKind, JobState},
         profile::{Parts, Profile, Weights},
@@ -101,6 +102,7 @@ pub use crate::{
         turn::{
             NewTurn, Origin, RecordOutcome, Recorded, ReplacedTurn, Reply, Said, TokenCounts, Turn, TurnState,
         },
+        user::UserInfo,
     },
     recall::{
         answer::{Recall, RecallOptions, Recalled, RecalledItem},

@@ -26,9 +26,9 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, Error, ErrorKind, Found, HotTier,
-    JobInfo, JobsReport, NewTurn, Recall, RecallOptions, Receipt, ReceiptId, Recorded, ReplacedTurn, Reply,
-    Result, RunJobs, SessionId, SessionInfo, Summary, Transferred, Transition, Turn, TurnId, UserId,
-    WarmTier,
+    JobInfo, JobsReport, NewTurn, PastTurn, Recall, RecallOptions, Receipt, ReceiptId, Recorded,
+    ReplacedTurn, Reply, Result, RunJobs, SessionId, SessionInfo, Summary, Transferred, Transition, Turn,
+    TurnId, UserId, UserInfo, WarmTier,
 };
 
 /// See [`Thermocline`](crate::Thermocline).
@@ -144,8 +144,13 @@ impl Thermocline {
     }
 
     /// See [`Thermocline::jobs`](crate::Thermocline::jobs).
-    pub fn jobs(&self) -> Result<Vec<JobInfo>> {
-        self.runtime.block_on(self.inner.jobs())
+    pub fn jobs(&self, after: Option<i64>, limit: u32) -> Result<Vec<JobInfo>> {
+        self.runtime.block_on(self.inner.jobs(after, limit))
+    }
+
+    /// See [`Thermocline::users`](crate::Thermocline::users).
+    pub fn users(&self, after: Option<UserId>, limit: u32) -> Result<Vec<UserInfo>> {
+        self.runtime.block_on(self.inner.users(after, limit))
     }
 
     /// See [`Thermocline::retry_jobs`](crate::Thermocline::retry_jobs).
@@ -196,8 +201,8 @@ impl User {
     }
 
     /// See [`User::sessions`](crate::User::sessions).
-    pub fn sessions(&self) -> Result<Vec<SessionInfo>> {
-        self.runtime.block_on(self.inner.sessions())
+    pub fn sessions(&self, after: Option<SessionId>, limit: u32) -> Result<Vec<SessionInfo>> {
+        self.runtime.block_on(self.inner.sessions(after, limit))
     }
 
     /// See [`User::turn`](crate::User::turn).
@@ -246,8 +251,8 @@ impl User {
     }
 
     /// See [`User::anchors`](crate::User::anchors).
-    pub fn anchors(&self) -> Result<Vec<Anchor>> {
-        self.runtime.block_on(self.inner.anchors())
+    pub fn anchors(&self, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
+        self.runtime.block_on(self.inner.anchors(after, limit))
     }
 
     /// See [`User::set_anchor`](crate::User::set_anchor).
@@ -336,6 +341,16 @@ impl Session {
         self.runtime.block_on(self.inner.turn(turn_number))
     }
 
+    /// See [`Session::turns`](crate::Session::turns).
+    pub fn turns(&self, after: Option<u32>, limit: u32) -> Result<Vec<PastTurn>> {
+        self.runtime.block_on(self.inner.turns(after, limit))
+    }
+
+    /// See [`Session::turns_before`](crate::Session::turns_before).
+    pub fn turns_before(&self, before: Option<u32>, limit: u32) -> Result<Vec<PastTurn>> {
+        self.runtime.block_on(self.inner.turns_before(before, limit))
+    }
+
     /// See [`Session::info`](crate::Session::info).
     pub fn info(&self) -> Result<SessionInfo> {
         self.runtime.block_on(self.inner.info())
@@ -349,6 +364,16 @@ impl Session {
     /// See [`Session::set_project`](crate::Session::set_project).
     pub fn set_project(&self, project: Option<&str>) -> Result<()> {
         self.runtime.block_on(self.inner.set_project(project))
+    }
+
+    /// See [`Session::set_title`](crate::Session::set_title).
+    pub fn set_title(&self, title: Option<&str>) -> Result<()> {
+        self.runtime.block_on(self.inner.set_title(title))
+    }
+
+    /// See [`Session::set_metadata`](crate::Session::set_metadata).
+    pub fn set_metadata(&self, metadata: Option<serde_json::Value>) -> Result<()> {
+        self.runtime.block_on(self.inner.set_metadata(metadata))
     }
 
     /// See [`Session::end`](crate::Session::end).

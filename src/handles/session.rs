@@ -10,8 +10,10 @@ use crate::{
     handles::{drive, off_thread, open::Open},
     jobs,
     model::{
+        history::{Part, PastTurn},
         ids::{SessionId, TurnId, UserId},
-        instant,
+        instant, metadata,
+        page::checked_limit,
         session::SessionInfo,
         summary::Summary,
         tier::Transition,
@@ -36,7 +38,8 @@ const INLINE_BYTES: usize = 8_192;
 ///
 /// A session that silence has ended goes on in a successor with the next record, of whichever handle or process.
 /// Recording, lifecycle, hot, warm, search and context follow the talk there, and the handle with them; `info`,
-/// `turn`, `transitions` and `set_project` are about the session that [`id`](Self::id) names.
+/// `turn`, `turns`, `turns_before`, `transitions`, `set_project`, `set_title` and `set_metadata` are about the session that
+/// [`id`](Self::id) names.
 #[derive(Clone, Debug)]
 pub struct Session {
     store: Arc<Open>,
@@ -206,6 +209,25 @@ impl Session {
         .await
     }
 
+    /// A page of the session's history, wherever its turns live: at most `limit` turns (1 to 1,000) behind the number
+    /// `after`, the last one seen; `None`: from the beginning. Ascending. Over an index, and each frame of the archive is
+    /// read once: benchmark `pages`.
+    pub async fn turns(&self, after: Option<u32>, limit: u32) -> Result<Vec<PastTurn>> {
+        self.page(Part::After(after.unwrap_or(0)), limit).await
+    }
+
+    /// A page of the session's history from its end, as programs for chats show it first and then go back: the last
+    /// `limit` turns (1 to 1,000) before the number `before`, the first one seen; `None`: up to the newest. Ascending, too.
+    pub async fn turns_before(&self, before: Option<u32>, limit: u32) -> Result<Vec<PastTurn>> {
+        self.page(Part::Before(before.unwrap_or(u32::MAX)), limit).await
+    }
+
+    async fn page(&self, part: Part, limit: u32) -> Result<Vec<PastTurn>> {
+        let (id, limit) = (self.id(), checked_limit(limit)?);
+        self.read(move |snapshot, scope| snapshot.history(scope, &snapshot.session(scope, id)?, part, limit))
+            .await
+    }
+
     /// What the file knows of the session.
     pub async fn info(&self) -> Result<SessionInfo> {
         let id = self.id();
@@ -223,6 +245,23 @@ impl Session {
         check_name("project", project)?;
         let (scope, id, project) = (self.scope, self.id(), project.map(str::to_owned));
         self.store.write(move |tx| tx.set_project(&scope, id, project.as_deref())).await
+    }
+
+    /// Gives the session a title for lists (1 to 256 bytes), or none. A talk that goes on after silence keeps it. No LLM is
+    /// shown it.
+    pub async fn set_title(&self, title: Option<&str>) -> Result<()> {
+        check_name("session's title", title)?;
+        let (scope, id, title) = (self.scope, self.id(), title.map(str::to_owned));
+        self.store.write(move |tx| tx.set_title(&scope, id, title.as_deref())).await
+    }
+
+    /// Keeps a JSON object of the caller's beside the session, in the place of the one before, or none: at most 16 KiB as
+    /// JSON, nested at most 64 levels deep. It is exported and erased with the session, and neither searched nor shown
+    /// to an LLM. A talk that goes on after silence keeps it.
+    pub async fn set_metadata(&self, metadata: Option<serde_json::Value>) -> Result<()> {
+        metadata.as_ref().map_or(Ok(()), metadata::check)?;
+        let (scope, id, text) = (self.scope, self.id(), metadata.map(|metadata| metadata.to_string()));
+        self.store.write(move |tx| tx.set_metadata(&scope, id, text.as_deref())).await
     }
 
     /// Ends the session; its hot turns become warm. It never reopens. Ending it again changes nothing.
@@ -296,7 +335,7 @@ impl Session {
         let is_quick = tokenizer.is_ready() && bytes <= INLINE_BYTES;
         let measure = move || measure::measure(turn, tokenizer, max_side_bytes);
         let measured = if is_quick { measure() } else { off_thread(measure).await }?;
-        Ok((bytes, measured))
+        Ok((bytes + metadata::bytes(measured.turn.metadata.as_ref()), measured))
     }
 
     /// Reads where the talk goes on by now, and moves the handle there.

@@ -8,7 +8,7 @@ use crate::{
     error::Result,
     handles::{User, drive, off_thread, open::Open},
     jobs::{self, JobsReport, RunJobs},
-    model::{ids::UserId, job::JobInfo},
+    model::{ids::UserId, job::JobInfo, page::checked_limit, user::UserInfo},
     store::{
         checks::{doctor::Diagnosis, stats::Stats},
         rows::embedding::EmbeddingStatus,
@@ -186,11 +186,24 @@ impl Thermocline {
         off_thread(move || store.snapshot()?.embedding_status()).await
     }
 
-    /// The jobs of the whole file, in the order in which they will run; those that were given up last. They name
-    /// users and sessions by their ids, and contain nothing of what was said.
-    pub async fn jobs(&self) -> Result<Vec<JobInfo>> {
+    /// A page of the jobs of the whole file, in the order in which they were queued: at most `limit` of them (1 to
+    /// 1,000) behind the number `after`, the last one seen; `None`: from the first on. They name users and sessions by their
+    /// ids, and contain nothing of what was said.
+    pub async fn jobs(&self, after: Option<i64>, limit: u32) -> Result<Vec<JobInfo>> {
+        let (after, limit) = (after.unwrap_or(0), checked_limit(limit)?);
         let store = Arc::clone(&self.store);
-        off_thread(move || store.snapshot()?.jobs()).await
+        off_thread(move || store.snapshot()?.jobs(after, limit)).await
+    }
+
+    /// A page of the users of the file, in the order in which they were added: at most `limit` of them (1 to 1,000)
+    /// behind `after`, the last one seen; `None`: from the first on. Ids, names and counts, nothing of what was said. Who
+    /// has more sessions takes longer to count: benchmark `pages`.
+    ///
+    /// Errors: `InvalidInput`, and `NotFound` if `after` was erased meanwhile.
+    pub async fn users(&self, after: Option<UserId>, limit: u32) -> Result<Vec<UserInfo>> {
+        let limit = checked_limit(limit)?;
+        let store = Arc::clone(&self.store);
+        off_thread(move || store.snapshot()?.users(after, limit)).await
     }
 
     /// Queues a job that was given up, or waits for another try, to run now; without a number, all of them. Returns

@@ -12,6 +12,7 @@ use crate::{
         anchor::{Anchor, Attribute, FoundAnchor},
         ids::{AnchorId, ReceiptId, SessionId, TurnId, UserId},
         instant,
+        page::checked_limit,
         profile::Profile,
         receipt::Receipt,
         session::SessionInfo,
@@ -116,10 +117,14 @@ impl User {
         Ok(self.handle(found.info.id))
     }
 
-    /// All sessions of the user, newest first.
-    pub async fn sessions(&self) -> Result<Vec<SessionInfo>> {
+    /// A page of the user's sessions, newest first: at most `limit` of them (1 to 1,000) that started before `after`, the
+    /// last one seen; `None`: from the newest on. Over an index: benchmark `pages`.
+    ///
+    /// Errors: `InvalidInput`, and `NotFound` if `after` was erased meanwhile.
+    pub async fn sessions(&self, after: Option<SessionId>, limit: u32) -> Result<Vec<SessionInfo>> {
+        let limit = checked_limit(limit)?;
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        let rows = off_thread(move || store.snapshot()?.sessions(&scope)).await?;
+        let rows = off_thread(move || store.snapshot()?.sessions(&scope, after, limit)).await?;
         Ok(rows.into_iter().map(|session| session.info).collect())
     }
 
@@ -207,11 +212,15 @@ impl User {
         off_thread(move || store.snapshot()?.newest_receipts(&scope, limit)).await
     }
 
-    /// Who the user is, and those who speak in the user's sessions: every anchor, by subject and attribute, what holds
-    /// before what held.
-    pub async fn anchors(&self) -> Result<Vec<Anchor>> {
+    /// Who the user is, and those who speak in the user's sessions: a page of the anchors, with what held and what was
+    /// retracted, by subject, attribute and value. At most `limit` of them (1 to 1,000) behind `after`, the last one seen;
+    /// `None`: from the first on.
+    ///
+    /// Errors: `InvalidInput`, and `NotFound` if `after` was erased meanwhile.
+    pub async fn anchors(&self, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
+        let limit = checked_limit(limit)?;
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        off_thread(move || store.snapshot()?.anchors(&scope)).await
+        off_thread(move || store.snapshot()?.anchors(&scope, after, limit)).await
     }
 
     /// Sets an anchor by hand. Under an attribute with one value it supersedes what held; what was retracted counts

@@ -151,7 +151,7 @@ fn what_is_wrong(sorted: &Sorted) -> Option<String> {
 
 /// Swaps the turns of a chunk, slice by slice. False: told to stop.
 async fn swap_all(job: &Job<'_, '_>, session: &SessionRow, mut fates: Vec<Fate>) -> Result<bool> {
-    let sizes: Vec<usize> = fates.iter().map(|fate| fate.turn.text_bytes()).collect();
+    let sizes: Vec<usize> = fates.iter().map(|fate| fate.turn.kept_bytes()).collect();
     for slice in plan::slices(&sizes) {
         if job.run.is_stopped() {
             return Ok(false);

@@ -165,10 +165,10 @@ mod tests {
                 told.push(format!("{query} {what} {:?}", item.score));
             }
         }
-        for anchor in user.anchors().await.unwrap() {
+        for anchor in user.anchors(None, 1_000).await.unwrap() {
             told.push(format!("{} {} {:?}", anchor.key(), anchor.value, anchor.evidence));
         }
-        let session = user.sessions().await.unwrap().pop().unwrap();
+        let session = user.sessions(None, 1_000).await.unwrap().pop().unwrap();
         let session = user.session_by_id(session.id).await.unwrap();
         for n in 1..=u32::try_from(TURNS).unwrap() {
             let turn = session.turn(n).await.unwrap().unwrap();
@@ -183,7 +183,7 @@ mod tests {
                 .map(|summary| format!("{} {}", summary.turn_number, summary.identity_anchor_ids.len())),
         );
         assert!(memory.doctor().await.unwrap().is_healthy(), "{:?}", memory.doctor().await);
-        assert_eq!(memory.jobs().await.unwrap(), []);
+        assert_eq!(memory.jobs(None, 1_000).await.unwrap(), []);
         told
     }
 
@@ -235,7 +235,7 @@ mod tests {
             let memory = open(&path).await;
             let kinds = |jobs: Vec<crate::JobInfo>| jobs.iter().map(|job| job.kind).collect::<Vec<_>>();
             memory.run_jobs(RunJobs::default().max_jobs(0)).await.unwrap(); // What opening queued is there.
-            assert_eq!(kinds(memory.jobs().await.unwrap()), [JobKind::Derive]);
+            assert_eq!(kinds(memory.jobs(None, 1_000).await.unwrap()), [JobKind::Derive]);
             assert!(memory.doctor().await.unwrap().is_healthy(), "what is old is not damaged");
             memory.run_jobs(RunJobs::default()).await.unwrap();
             memory.close().await.unwrap();
@@ -290,7 +290,7 @@ mod tests {
             let (path, _) = aged(folder.path(), &[ANCHORS, CRITICAL, WORDS]).await;
             let store = Store::open(&path, config()).unwrap();
             let (lease, scope, first) = first(&store).await;
-            let session = store.snapshot().unwrap().sessions(&scope).unwrap()[0].info.id;
+            let session = store.snapshot().unwrap().sessions(&scope, None, 1_000).unwrap()[0].info.id;
             jobs::erase(&store, scope, (!all).then_some(session)).await.unwrap();
             let wrote = store.write_slice(lease, move |tx| tx.rederive(&scope, &first)).await;
             match wrote {
@@ -311,7 +311,7 @@ mod tests {
         let (path, _) = aged(folder.path(), &[WORDS]).await;
         let memory = open(&path).await;
         let user = memory.user("alex").await.unwrap();
-        let id = user.sessions().await.unwrap()[0].id;
+        let id = user.sessions(None, 1_000).await.unwrap()[0].id;
         user.session_by_id(id).await.unwrap().restore().await.unwrap();
         memory.run_jobs(RunJobs::default()).await.unwrap();
         assert!(memory.doctor().await.unwrap().is_healthy());
@@ -327,7 +327,7 @@ mod tests {
         write(&store, &["UPDATE conversation_turns SET row_check = x'01020304' WHERE turn_number = 2"]).await;
         store.queue_stale_rules();
         work(&store).await;
-        let left = store.snapshot().unwrap().jobs().unwrap();
+        let left = store.snapshot().unwrap().jobs(0, 1_000).unwrap();
         let reason = left[0].last_error.clone().unwrap();
         assert_eq!((left.len(), left[0].kind, left[0].state), (1, JobKind::Derive, crate::JobState::Failed));
         assert!(reason.starts_with("turn 2 of session number"), "{reason}");
@@ -363,7 +363,7 @@ mod tests {
         write(&store, &["UPDATE user_scopes SET words_rules = 9"]).await;
         session.restore().await.unwrap();
         assert_eq!(rules(&path), [unknown_anchors]);
-        assert!(memory.jobs().await.unwrap().iter().all(|job| job.kind != JobKind::Derive));
+        assert!(memory.jobs(None, 1_000).await.unwrap().iter().all(|job| job.kind != JobKind::Derive));
     }
 
     #[tokio::test]
@@ -400,10 +400,11 @@ mod tests {
             let path = folder.path().join("m.db");
             let memory = open(&path).await;
             memory.import("alex", std::io::Cursor::new(text)).await.unwrap();
-            let is_queued = memory.jobs().await.unwrap().iter().any(|job| job.kind == JobKind::Derive);
+            let is_queued =
+                memory.jobs(None, 1_000).await.unwrap().iter().any(|job| job.kind == JobKind::Derive);
             assert_eq!((rules(&path), is_queued), (vec![rules_then], has_job));
             memory.run_jobs(RunJobs::default()).await.unwrap();
-            assert_eq!((rules(&path), memory.jobs().await.unwrap()), (vec![rules_now()], vec![]));
+            assert_eq!((rules(&path), memory.jobs(None, 1_000).await.unwrap()), (vec![rules_now()], vec![]));
         }
     }
 

@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn is_owed(store: &Store) -> bool {
-        store.snapshot().unwrap().jobs().unwrap().iter().any(|job| job.kind == JobKind::Scrub)
+        store.snapshot().unwrap().jobs(0, 1_000).unwrap().iter().any(|job| job.kind == JobKind::Scrub)
     }
 
     #[tokio::test]

@@ -2,9 +2,12 @@
 
 pub(crate) mod anchor;
 pub(crate) mod critical;
+pub(crate) mod history;
 pub(crate) mod ids;
 pub(crate) mod instant;
 pub(crate) mod job;
+pub(crate) mod metadata;
+pub(crate) mod page;
 pub(crate) mod place;
 pub(crate) mod profile;
 pub(crate) mod receipt;
@@ -12,4 +15,5 @@ pub(crate) mod session;
 pub(crate) mod summary;
 pub(crate) mod tier;
 pub(crate) mod turn;
+pub(crate) mod user;
 pub(crate) mod word_enum;

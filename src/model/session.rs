@@ -19,6 +19,8 @@ pub struct SessionInfo {
     pub caller_id: Option<String>,
     /// 1, or 2, 3 ... where the talk went on after it had ended, under the same key.
     pub part: u32,
+    /// How the caller shows it in a list.
+    pub title: Option<String>,
     /// What the caller files it under.
     pub project: Option<String>,
     /// When its first turn was said; until then, when it was made.
@@ -43,6 +45,9 @@ pub struct SessionInfo {
     pub memory_tier: MemoryTier,
     /// The system clock at its last record.
     pub last_active_at: DateTime<Utc>,
+    /// What the caller keeps beside it; none: nothing. See [`Session::set_metadata`](crate::Session::set_metadata).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<serde_json::Value>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{
     critical::CriticalRule,
     ids::{ReceiptId, SessionId, SnapshotId, TurnId},
+    metadata,
     tier::MemoryTier,
     word_enum::word_enum,
 };
@@ -112,6 +113,7 @@ pub struct NewTurn {
     pub(crate) critical: bool,
     pub(crate) answering: Option<ReceiptId>,
     pub(crate) replacing: Option<TurnId>,
+    pub(crate) metadata: Option<serde_json::Value>,
 }
 
 impl NewTurn {
@@ -125,6 +127,7 @@ impl NewTurn {
             critical: turn.is_identity_critical,
             answering: None,
             replacing: None,
+            metadata: turn.metadata,
         }
     }
 
@@ -145,6 +148,7 @@ impl NewTurn {
             critical: false,
             answering: None,
             replacing: None,
+            metadata: None,
         }
     }
 
@@ -219,6 +223,15 @@ impl NewTurn {
     #[must_use]
     pub fn replacing(mut self, turn: TurnId) -> Self {
         self.replacing = Some(turn);
+        self
+    }
+
+    /// What the caller keeps beside the turn: a JSON object, at most 16 KiB as JSON, nested at most 64 levels deep. It comes
+    /// back with the turn as [`Turn::metadata`], wherever that lives, is exported and erased with it, and is neither
+    /// searched nor shown to an LLM. A repeated record leaves the first one's as it was.
+    #[must_use]
+    pub fn metadata(mut self, metadata: serde_json::Value) -> Self {
+        self.metadata = Some(metadata);
         self
     }
 
@@ -337,12 +350,20 @@ pub struct Turn {
     /// What was said, and by whom.
     #[serde(flatten)]
     pub said: Said,
+    /// What the caller keeps beside it; none: nothing. See [`NewTurn::metadata`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<serde_json::Value>,
 }
 
 impl Turn {
     /// Bytes of both sides together.
     pub fn text_bytes(&self) -> usize {
         self.said.user_message.len() + self.said.ai_response.len()
+    }
+
+    /// The same with its metadata: what it takes in a row or a frame.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        self.text_bytes() + metadata::bytes(self.metadata.as_ref())
     }
 }
 
@@ -370,6 +391,7 @@ impl Turn {
                 counted_by: "o200k_base/2".to_owned(),
             },
             said: NewTurn::new(text, "").said,
+            metadata: None,
         }
     }
 }

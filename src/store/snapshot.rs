@@ -13,13 +13,15 @@ use crate::{
     index::facts::Facts,
     model::{
         anchor::Anchor,
-        ids::{AnchorId, ReceiptId, SessionId, SnapshotId, TurnId},
+        history::{Part, PastTurn},
+        ids::{AnchorId, ReceiptId, SessionId, SnapshotId, TurnId, UserId},
         job::{JobInfo, JobKinds},
         place::{Place, Seq, SessionNo},
         receipt::{Receipt, ReceiptItem},
         summary::Summary,
         tier::Transition,
         turn::{Recorded, ReplacedTurn, Turn},
+        user::UserInfo,
     },
     store::{
         acts::{
@@ -33,8 +35,9 @@ use crate::{
         file::{db_file::DbFile, readers::Reading, sqlite::Sqlite, watch::Mark},
         live::Live,
         rows::{
-            anchors, aside,
+            all_users, anchors, aside,
             embedding::{self, EmbeddingStatus},
+            history,
             jobs::{self, Found},
             originals,
             postings::{self, Shown},
@@ -136,9 +139,19 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| sessions::open_unnamed(sql, scope))
     }
 
-    /// A user's sessions, newest first.
-    pub(crate) fn sessions(&self, scope: &Scope) -> Result<Vec<SessionRow>> {
-        self.ask(|sql| sessions::list(sql, scope))
+    /// A page of a user's sessions, newest first.
+    pub(crate) fn sessions(
+        &self,
+        scope: &Scope,
+        after: Option<SessionId>,
+        limit: u32,
+    ) -> Result<Vec<SessionRow>> {
+        self.ask(|sql| sessions::page(sql, scope, after, limit))
+    }
+
+    /// A page of all users, in the order in which they were added.
+    pub(crate) fn users(&self, after: Option<UserId>, limit: u32) -> Result<Vec<UserInfo>> {
+        self.ask(|sql| all_users::page(sql, after, limit))
     }
 
     /// Open sessions behind a place that have been silent since before `cutoff`, with the users they belong to.
@@ -235,6 +248,22 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| record::find(sql, scope, caller_id, hash))
     }
 
+    /// A page of a session's history, ascending, counted by the tokenizer in use.
+    pub(crate) fn history(
+        &self,
+        scope: &Scope,
+        session: &SessionRow,
+        part: Part,
+        limit: u32,
+    ) -> Result<Vec<PastTurn>> {
+        let page = self.ask(|sql| history::page(sql, scope, session, part, limit))?;
+        let recounted = |past| match past {
+            PastTurn::Turn(turn) => PastTurn::Turn(Box::new(self.recounted(*turn))),
+            past => past,
+        };
+        Ok(page.into_iter().map(recounted).collect())
+    }
+
     /// Every move of a session's turns, in the turns' order and each turn's own.
     pub(crate) fn transitions(&self, scope: &Scope, session: &SessionRow) -> Result<Vec<Transition>> {
         self.ask(|sql| turns::transitions(sql, scope, (session.info.id, session.session_no)))
@@ -293,12 +322,12 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| summaries::of_session(sql, scope, session))
     }
 
-    /// Every anchor of the user, by subject and attribute, the newest value first.
-    pub(crate) fn anchors(&self, scope: &Scope) -> Result<Vec<Anchor>> {
-        self.ask(|sql| anchors::list(sql, scope))
+    /// A page of the user's anchors, by subject, attribute and value.
+    pub(crate) fn anchors(&self, scope: &Scope, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
+        self.ask(|sql| anchors::page(sql, scope, after, limit))
     }
 
-    /// The same, but for those that are damaged, themselves or their evidence; and how many those are.
+    /// Every anchor, but for those that are damaged, themselves or their evidence; and how many those are.
     pub(crate) fn sound_anchors(&self, scope: &Scope) -> Result<(Vec<Anchor>, usize)> {
         self.ask(|sql| anchors::sound(sql, scope))
     }
@@ -438,9 +467,9 @@ impl<'s> Snapshot<'s> {
 
     // Jobs.
 
-    /// All jobs, in the order in which they will run.
-    pub(crate) fn jobs(&self) -> Result<Vec<JobInfo>> {
-        self.ask(jobs::list)
+    /// A page of all jobs, in the order of their numbers.
+    pub(crate) fn jobs(&self, after: i64, limit: u32) -> Result<Vec<JobInfo>> {
+        self.ask(|sql| jobs::page(sql, after, limit))
     }
 
     /// The next job of these kinds that is due.

@@ -320,6 +320,13 @@ impl FromColumn for String {
     }
 }
 
+/// A column of JSON, which is written as text.
+impl FromColumn for serde_json::Value {
+    fn from_column(value: Value<'_>) -> Option<Self> {
+        serde_json::from_str(text(value)?).ok()
+    }
+}
+
 impl ToColumn for [u8] {
     fn to_column(&self) -> Value<'_> {
         Value::Bytes(self)

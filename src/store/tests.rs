@@ -94,7 +94,7 @@ impl Life {
 
     async fn run_jobs(&mut self, memory: &Thermocline) {
         let report = memory.run_jobs(RunJobs::default()).await.unwrap();
-        self.tell("jobs", (report.failed, report.later, memory.jobs().await.unwrap().len()));
+        self.tell("jobs", (report.failed, report.later, memory.jobs(None, 1_000).await.unwrap().len()));
     }
 
     /// Everything that a reader may ask.

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     error::{Error, Result},
     model::{
-        instant,
+        instant, metadata,
         turn::{NewTurn, Said, TokenCounts, Turn},
     },
     text::{
@@ -115,6 +115,7 @@ impl NewTurn {
         check_name("user name", said.user_name.as_deref())?;
         check_name("assistant name", said.assistant_name.as_deref())?;
         check_name("turn's caller id", self.caller_id.as_deref())?;
+        self.metadata.as_ref().map_or(Ok(()), metadata::check)?;
         self.said_at.map_or(Ok(()), |at| instant::checked(at).map(drop))
     }
 }

@@ -138,9 +138,9 @@ impl HotTier {
         self.turns.front().map(|turn| turn.turn_number)
     }
 
-    /// Bytes of text held: what the cache of live sessions is bounded by.
+    /// Bytes of text and metadata held: what the cache of live sessions is bounded by.
     pub(crate) fn text_bytes(&self) -> usize {
-        self.turns().map(|turn| turn.said.user_message.len() + turn.said.ai_response.len()).sum()
+        self.turns().map(Turn::kept_bytes).sum()
     }
 }
 

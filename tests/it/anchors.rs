@@ -36,7 +36,7 @@ fn shown(user: &User) -> Vec<String> {
         let mark = if anchor.is_current() { "" } else { "- " };
         format!("{mark}{} {} {}", anchor.key(), anchor.value, anchor.strength)
     };
-    user.anchors().unwrap().into_iter().map(show).collect()
+    user.anchors(None, 1_000).unwrap().into_iter().map(show).collect()
 }
 
 #[track_caller]
@@ -84,13 +84,13 @@ fn a_turn_that_is_compressed_twice_is_one_source() {
     let mut fixture = Fixture::new();
     let (memory, user) = memory(&mut fixture);
     let session = say(&memory, &user, &["Among likes is tea.", "The home is Oslo."]);
-    let before = user.anchors().unwrap();
+    let before = user.anchors(None, 1_000).unwrap();
     for _ in 0..3 {
         session.restore().unwrap();
-        assert_eq!(user.anchors().unwrap(), before, "restoring takes nothing away");
+        assert_eq!(user.anchors(None, 1_000).unwrap(), before, "restoring takes nothing away");
         session.compress().unwrap();
         memory.run_jobs(RunJobs::default()).unwrap();
-        assert_eq!(user.anchors().unwrap(), before);
+        assert_eq!(user.anchors(None, 1_000).unwrap(), before);
     }
 }
 
@@ -102,7 +102,7 @@ fn what_is_set_by_hand_supersedes_and_taking_it_back_undoes_it() {
     fixture.clock.advance(TimeDelta::days(1));
     let bergen = user.set_anchor("user", Attribute::Home, "Bergen").unwrap();
     assert_eq!(shown(&user), ["user.home Bergen 0.5", "- user.home Oslo 0.5"]);
-    let anchors = user.anchors().unwrap();
+    let anchors = user.anchors(None, 1_000).unwrap();
     assert_eq!(
         (anchors[1].superseded_by, anchors[1].valid_until),
         (Some(bergen), Some(anchors[0].valid_from))
@@ -110,15 +110,15 @@ fn what_is_set_by_hand_supersedes_and_taking_it_back_undoes_it() {
     assert_eq!((anchors[0].evidence[0].turn_id, anchors[0].evidence[0].made_by.as_str()), (None, "caller"));
 
     user.retract_anchor(bergen).unwrap();
-    assert_eq!(shown(&user), ["user.home Oslo 0.5", "- user.home Bergen 0"]);
-    assert_eq!(user.anchors().unwrap()[0].superseded_by, None);
+    assert_eq!(shown(&user), ["- user.home Bergen 0", "user.home Oslo 0.5"]);
+    assert_eq!(user.anchors(None, 1_000).unwrap()[1].superseded_by, None);
     assert_eq!(
         user.set_anchor("user", Attribute::Home, " bergen ").unwrap(),
         bergen,
         "two spellings are one value"
     );
-    assert_eq!(user.anchors().unwrap()[0].id, bergen);
-    assert!(user.anchors().unwrap()[0].is_current());
+    assert_eq!(user.anchors(None, 1_000).unwrap()[0].id, bergen);
+    assert!(user.anchors(None, 1_000).unwrap()[0].is_current());
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn what_was_taken_back_does_not_come_back_by_compressing_again_but_by_being_said
     let mut fixture = Fixture::new();
     let (memory, user) = memory(&mut fixture);
     let session = say(&memory, &user, &["Among likes is tea."]);
-    user.retract_anchor(user.anchors().unwrap()[0].id).unwrap();
+    user.retract_anchor(user.anchors(None, 1_000).unwrap()[0].id).unwrap();
     assert_eq!(shown(&user), ["- user.likes tea 0"]);
     session.restore().unwrap();
     session.compress().unwrap();
@@ -134,7 +134,11 @@ fn what_was_taken_back_does_not_come_back_by_compressing_again_but_by_being_said
     assert_eq!(shown(&user), ["- user.likes tea 0"]);
     say(&memory, &user, &["Now likes is tea."]);
     assert_eq!(shown(&user), ["user.likes tea 0.5"]);
-    assert_eq!(user.anchors().unwrap()[0].evidence.len(), 2, "what it was taken back from stays on record");
+    assert_eq!(
+        user.anchors(None, 1_000).unwrap()[0].evidence.len(),
+        2,
+        "what it was taken back from stays on record"
+    );
 }
 
 #[test]
@@ -187,7 +191,7 @@ fn the_evidence_of_every_anchor_can_be_read_and_stands_in_its_turn() {
     let (memory, user) = memory(&mut fixture);
     let long = format!("The home is Oslo. {}", "The lamp stands beside the old bridge. ".repeat(12));
     let session = say(&memory, &user, &["Hello.", &long, "Among likes is tea.", "The home is Bergen."]);
-    let anchors = user.anchors().unwrap();
+    let anchors = user.anchors(None, 1_000).unwrap();
     assert_eq!(anchors.len(), 3);
     for anchor in anchors {
         for evidence in &anchor.evidence {
@@ -197,7 +201,7 @@ fn the_evidence_of_every_anchor_can_be_read_and_stands_in_its_turn() {
             assert_eq!((evidence.made_by.as_str(), evidence.said_at), ("scripted", turn.timestamp));
         }
     }
-    let oslo = user.anchors().unwrap().into_iter().find(|anchor| anchor.value == "Oslo").unwrap();
+    let oslo = user.anchors(None, 1_000).unwrap().into_iter().find(|anchor| anchor.value == "Oslo").unwrap();
     let summary = session.summaries().unwrap().into_iter().next().unwrap();
     assert_eq!(
         (summary.turn_number, summary.identity_anchor_ids),
@@ -217,5 +221,5 @@ fn what_is_no_anchor_is_refused() {
     user.session().unwrap().record(turn(1)).unwrap();
     let stranger = thermocline::AnchorId::from_uuid(uuid::Uuid::from_u128(7));
     assert_eq!(user.retract_anchor(stranger).unwrap_err().kind(), ErrorKind::NotFound);
-    assert_eq!(user.anchors().unwrap(), []);
+    assert_eq!(user.anchors(None, 1_000).unwrap(), []);
 }

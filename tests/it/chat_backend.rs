@@ -58,7 +58,7 @@ fn a_backend_talks_remembers_and_lets_llm_1_keep_the_memory() {
     assert_ne!(asked(&requests[3])["response_format"], Value::Null, "verdicts are JSON");
 
     let memory = Thermocline::open(&path).unwrap();
-    let sessions = memory.user("alex").unwrap().sessions().unwrap();
+    let sessions = memory.user("alex").unwrap().sessions(None, 1_000).unwrap();
     assert_eq!((sessions[0].turn_count, sessions[0].memory_tier.as_str()), (2, "cold"));
     assert!(memory.stats().unwrap().uses.iter().any(|of| of.aspect == "profile"), "use is counted");
 }

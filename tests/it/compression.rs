@@ -62,7 +62,7 @@ fn an_ended_session_is_compressed_and_every_turn_can_still_be_read() {
         session.end().unwrap();
         let report = memory.run_jobs(RunJobs::default()).unwrap();
         assert_eq!((report.done, report.turns), (1, 40));
-        assert_eq!(memory.jobs().unwrap(), []);
+        assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
         assert_eq!(session.info().unwrap().memory_tier, MemoryTier::Cold);
         let summaries = session.summaries().unwrap();
         assert_eq!(summaries.len(), 34, "those of more than 60 tokens");
@@ -237,7 +237,7 @@ fn check_a_week(what: &str, summarizer: &Arc<Scripted>, by_it: usize) {
         "{what}: {}",
         summarizer.calls()
     );
-    assert_eq!(memory.jobs().unwrap(), [], "{what}");
+    assert_eq!(memory.jobs(None, 1_000).unwrap(), [], "{what}");
     assert_eq!(session.info().unwrap().memory_tier, MemoryTier::Cold, "{what}");
     let summaries = session.summaries().unwrap();
     let by_summarizer = summaries.iter().filter(|summary| summary.summarizer == "scripted").count();
@@ -292,7 +292,7 @@ fn nothing_is_deleted_while_the_summarizer_is_down_and_later_it_is_asked_again()
         memory.run_jobs(RunJobs::default()).unwrap();
         fixture.clock.advance(TimeDelta::hours(1));
     }
-    assert_eq!(memory.jobs().unwrap(), []);
+    assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
     let summaries = session.summaries().unwrap();
     let is_safe = |summary: &Summary| summary.original == Original::Archived;
     assert!(summaries.len() == 19 && summaries.iter().all(is_safe), "all but the first, which is critical");
@@ -321,7 +321,7 @@ fn of_one_slice_only_what_the_summarizer_summarized_is_deleted() {
     fixture.config.summarizer_tries = 1;
     let (memory, session) = ended(&fixture, 15);
     memory.run_jobs(RunJobs::default()).unwrap();
-    assert_eq!(memory.jobs().unwrap(), []);
+    assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
     for summary in session.summaries().unwrap() {
         let n = summary.turn_number;
         let (by, original) =
@@ -347,7 +347,7 @@ fn what_a_summarizer_leaves_out_stays_warm_and_found_until_it_is_done_later() {
         let (memory, session) = ended(&fixture, 40);
         let report = memory.run_jobs(RunJobs::default()).unwrap();
         assert_eq!((report.done, report.later, report.turns), (0, 1, 20));
-        assert_eq!(memory.jobs().unwrap()[0].done_count, 20);
+        assert_eq!(memory.jobs(None, 1_000).unwrap()[0].done_count, 20);
         assert_eq!(session.summaries().unwrap().len(), 20);
         assert_eq!(session.turn(7).unwrap().unwrap().memory_tier, MemoryTier::Warm);
         assert_eq!(session.turn(8).unwrap().unwrap().memory_tier, MemoryTier::Cold);
@@ -358,7 +358,7 @@ fn what_a_summarizer_leaves_out_stays_warm_and_found_until_it_is_done_later() {
             fixture.clock.advance(TimeDelta::hours(2));
             memory.run_jobs(RunJobs::default()).unwrap();
         }
-        assert_eq!(memory.jobs().unwrap(), []);
+        assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
         let odd = |summary: &&Summary| summary.turn_number % 2 == 1;
         let summaries = session.summaries().unwrap();
         let by: Vec<&str> = summaries.iter().filter(odd).map(|summary| summary.summarizer.as_str()).collect();

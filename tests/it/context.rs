@@ -85,7 +85,7 @@ fn reading_writes_nothing_but_receipts() {
     session.turn(1).unwrap();
     session.info().unwrap();
     session.transitions().unwrap();
-    alex.sessions().unwrap();
+    alex.sessions(None, 1_000).unwrap();
     alex.turn_by_caller_id("1").unwrap();
     assert!(alex.find_session("no such session").unwrap().is_none());
     assert!(memory.find_user("nobody").unwrap().is_none());

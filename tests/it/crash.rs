@@ -48,7 +48,7 @@ fn tiers_agree(memory: &Thermocline, path: &Path) {
         .unwrap();
     let Config { hot_turns, hot_tokens, .. } = Config::default();
     let user = memory.user("alex").unwrap();
-    for info in user.sessions().unwrap() {
+    for info in user.sessions(None, 1_000).unwrap() {
         let session = user.session_by_id(info.id).unwrap();
         let rows = in_file.query_map([info.id.as_uuid().as_bytes()], |row| row.get(0)).unwrap();
         let rows: Vec<u32> = rows.map(Result::unwrap).collect();
@@ -120,7 +120,7 @@ fn eight_processes_record_into_one_file_and_none_sees_an_error() {
         assert_eq!(child.lines(), ["done"]);
     }
     let memory = fixture.open();
-    let sessions = memory.user("alex").unwrap().sessions().unwrap();
+    let sessions = memory.user("alex").unwrap().sessions(None, 1_000).unwrap();
     assert_eq!(sessions.iter().map(|session| session.turn_count).collect::<Vec<_>>(), [200; 8]);
     let diagnosis = memory.doctor().unwrap();
     assert!(diagnosis.is_healthy(), "{diagnosis:?}");

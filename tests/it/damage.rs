@@ -4,6 +4,7 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use rusqlite::{Connection, OpenFlags, types::Value};
+use serde_json::json;
 use thermocline::{
     Attribute, Context, ContextOptions, ErrorKind, JobKind, RecallOptions, RecalledItem, RunJobs,
     blocking::{Thermocline, User},
@@ -88,7 +89,9 @@ fn doctor_sees_one_changed_bit_in_any_column_of_any_table() {
         alex.erase_turn(erased).unwrap();
         session.record(turn(10).replacing(replaced)).unwrap();
         let context = session.context("What of the lamp and the kettle?", ContextOptions::default()).unwrap();
-        session.record(turn(7).answering(context.receipt)).unwrap();
+        session.record(turn(7).answering(context.receipt).metadata(json!({ "a": 1 }))).unwrap();
+        session.set_title(Some("a title")).unwrap();
+        session.set_metadata(Some(json!({ "a": 1 }))).unwrap();
     }
     rewrite(
         &fixture.path(),
@@ -137,6 +140,12 @@ fn doctor_sees_one_changed_bit_in_any_column_of_any_table() {
         columns.map(|(table, _)| table.clone()).collect()
     };
     assert_eq!(tables(&mut flipped.iter()), tables(&mut columns.iter()), "a bit of each table was changed");
+    for column in
+        ["conversation_turns.metadata", "conversation_sessions.metadata", "conversation_sessions.title"]
+    {
+        let column = column.split_once('.').map(|(table, column)| (table.to_owned(), column.to_owned()));
+        assert!(column.is_some_and(|column| flipped.contains(&column)));
+    }
     assert!(flipped.len() > 150, "{} columns", flipped.len());
 }
 
@@ -199,7 +208,8 @@ fn a_damaged_turn_is_an_error_that_names_it_and_the_talk_goes_on_without_it() {
     memory.run_jobs(RunJobs::default()).unwrap();
     let warm = "SELECT group_concat(turn_number) FROM conversation_turns WHERE memory_tier = 'warm'";
     assert_eq!(ask::<String>(&fixture.path(), warm), "2,7");
-    let job = memory.jobs().unwrap().into_iter().find(|job| job.kind == JobKind::Compress).unwrap();
+    let job =
+        memory.jobs(None, 1_000).unwrap().into_iter().find(|job| job.kind == JobKind::Compress).unwrap();
     assert!(job.last_error.unwrap().contains("turn 2 is damaged"));
     // And what nobody can read can be erased.
     session.erase().unwrap();
@@ -237,7 +247,7 @@ fn told() -> Fixture {
         alex.set_anchor("user", Attribute::Likes, value).unwrap();
     }
     memory.run_jobs(RunJobs::default()).unwrap();
-    assert_eq!(memory.jobs().unwrap(), []);
+    assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
     memory.close().unwrap();
     fixture
 }
@@ -305,7 +315,7 @@ fn one_damaged_thing_costs_that_thing_and_no_recall() {
             let damaged = memory.doctor().unwrap();
             assert!(!damaged.is_healthy(), "{table}");
             memory.run_jobs(RunJobs::default()).unwrap();
-            assert_eq!(memory.jobs().unwrap(), [], "{table}");
+            assert_eq!(memory.jobs(None, 1_000).unwrap(), [], "{table}");
             let failed: Vec<_> =
                 memory.doctor().unwrap().checks.into_iter().filter(|check| check.problems > 0).collect();
             assert_eq!(failed.is_empty(), is_mended, "{table}: {failed:?}");
@@ -422,7 +432,7 @@ fn a_damaged_block_is_read_from_the_rows_and_made_anew() {
     assert_eq!(texts, before, "the same in the same order");
     assert_eq!(missing.len(), 1, "{missing:?}");
     let kinds = |memory: &Thermocline| -> Vec<JobKind> {
-        memory.jobs().unwrap().iter().map(|job| job.kind).collect()
+        memory.jobs(None, 1_000).unwrap().iter().map(|job| job.kind).collect()
     };
     alex.receipts(1).unwrap(); // What was queued before is in the file now.
     assert_eq!(kinds(&memory), [JobKind::Mend]);

@@ -8,6 +8,7 @@ use std::{
 };
 
 use chrono::TimeDelta;
+use serde_json::json;
 use thermocline::{
     Attribute, Config, ContextOptions, ErrorKind, JobKind, ManualClock, NewTurn, Originals, RunJobs, Turn,
     Verdict,
@@ -118,6 +119,7 @@ fn fill(session: &Session, other: &Session, words: &mut Words, turns: usize) {
         let said = NewTurn::new(said, words.some(2)).caller_id(words.next());
         let said = if n % 3 == 0 { said.assistant_name(words.next()) } else { said };
         let said = if n % 7 == 0 { said.critical() } else { said };
+        let said = if n % 5 == 0 { said.metadata(json!({ words.next(): [words.next()] })) } else { said };
         session.record(said).unwrap();
         let words = "The bridge is old and the lamp beside it is new. ".repeat(3 + n % 9);
         other.record(NewTurn::new(format!("{n} {words}"), "Among my likes is tea.")).unwrap();
@@ -138,6 +140,12 @@ fn seed(fixture: &mut Fixture, words: &mut Words) -> String {
             let other = blake.session_named(&key.to_string()).unwrap();
             let session = user.session_named(&words.next()).unwrap();
             session.set_project(Some(&words.next())).unwrap();
+            session.set_title(Some(&words.next())).unwrap();
+            session.set_title(Some(&words.next())).unwrap(); // The first one is not to be seen any more, either.
+            let long = "The old lamp. ".repeat(500);
+            session
+                .set_metadata(Some(json!({ words.next(): [words.some(20), long, words.some(4)] })))
+                .unwrap();
             fill(&session, &other, words, turns);
             session.end().unwrap();
             other.end().unwrap();
@@ -185,7 +193,7 @@ fn of_a_thousand_words_of_an_erased_user_none_is_left() {
     assert_same(&dump_of_user(&fixture.path(), "blake"), &blake, "another user");
     let diagnosis = memory.doctor().unwrap();
     assert!(diagnosis.is_healthy(), "{diagnosis:?}");
-    assert!(memory.jobs().unwrap().iter().all(|job| job.user_id != Some(user.id())));
+    assert!(memory.jobs(None, 1_000).unwrap().iter().all(|job| job.user_id != Some(user.id())));
 }
 
 #[test]
@@ -217,7 +225,7 @@ fn alex(fixture: &mut Fixture) -> (Thermocline, User, [Session; 3]) {
 
 /// Every anchor as `key value strength`, with a `-` before what does not hold.
 fn anchors(user: &User) -> Vec<String> {
-    let shown = user.anchors().unwrap().into_iter().map(|anchor| {
+    let shown = user.anchors(None, 1_000).unwrap().into_iter().map(|anchor| {
         let mark = if anchor.is_current() { "" } else { "- " };
         format!("{mark}{} {} {}", anchor.key(), anchor.value, anchor.strength)
     });
@@ -228,11 +236,11 @@ fn anchors(user: &User) -> Vec<String> {
 fn an_erased_sessions_anchors_are_folded_anew_from_what_remains() {
     let mut fixture = Fixture::new();
     let (memory, user, [_, second, _]) = alex(&mut fixture);
-    assert_eq!(anchors(&user), ["user.likes tea 0.75", "user.name Bo 0.5", "- user.name Alex 0.5"]);
+    assert_eq!(anchors(&user), ["user.likes tea 0.75", "- user.name Alex 0.5", "user.name Bo 0.5"]);
     let erased = second.erase().unwrap();
     assert_eq!((erased.sessions, erased.turns, erased.anchors, erased.derivations), (1, 2, 1, 2));
     assert_eq!(anchors(&user), ["user.likes tea 0.5", "user.name Alex 0.5"]);
-    assert_eq!(user.sessions().unwrap().len(), 2);
+    assert_eq!(user.sessions(None, 1_000).unwrap().len(), 2);
     assert!(memory.doctor().unwrap().is_healthy());
 }
 
@@ -243,7 +251,7 @@ fn handles_of_what_was_erased_find_nothing_in_any_process() {
     let elsewhere = fixture.open();
     let there = elsewhere.user("alex").unwrap();
     let cached = there.session_by_id(open.id()).unwrap();
-    assert_eq!((cached.hot().unwrap().len(), there.anchors().unwrap().len()), (2, 3));
+    assert_eq!((cached.hot().unwrap().len(), there.anchors(None, 1_000).unwrap().len()), (2, 3));
     let turn = open.turn(1).unwrap().unwrap().id;
     user.erase().unwrap();
     for (user, session) in [(&user, &open), (&there, &cached)] {
@@ -268,8 +276,8 @@ fn handles_of_what_was_erased_find_nothing_in_any_process() {
         for (what, kind) in refused {
             assert_eq!(kind, Some(ErrorKind::NotFound), "{what}");
         }
-        assert_eq!(user.sessions().unwrap(), []);
-        assert_eq!(user.anchors().unwrap(), []);
+        assert_eq!(user.sessions(None, 1_000).unwrap(), []);
+        assert_eq!(user.anchors(None, 1_000).unwrap(), []);
         assert!(user.summary(turn).unwrap().is_none());
     }
 }
@@ -300,7 +308,7 @@ fn the_same_name_can_begin_anew_and_sees_nothing_of_before() {
     assert!(memory.find_user("alex").unwrap().is_none());
     let anew = memory.user("alex").unwrap();
     assert_ne!(anew.id(), user.id());
-    assert_eq!((anew.sessions().unwrap().len(), anew.anchors().unwrap().len()), (0, 0));
+    assert_eq!((anew.sessions(None, 1_000).unwrap().len(), anew.anchors(None, 1_000).unwrap().len()), (0, 0));
     let session = anew.session_named("open").unwrap();
     let recorded = session.record(long_turn(1).caller_id("open 2")).unwrap();
     assert_eq!((recorded.turn_number, recorded.outcome), (1, thermocline::RecordOutcome::New));
@@ -342,7 +350,7 @@ fn while_somebody_reads_the_log_waits_and_a_job_empties_it_afterwards() {
     let erased = memory.user(&name).unwrap().erase().unwrap();
     assert!(erased.is_pending, "somebody still reads the old rows");
     let is_scrub = |memory: &Thermocline| {
-        let jobs = memory.jobs().unwrap();
+        let jobs = memory.jobs(None, 1_000).unwrap();
         jobs.iter().any(|job| job.kind == JobKind::Scrub)
     };
     assert!(is_scrub(&memory));
@@ -442,5 +450,5 @@ fn an_erase_that_gets_on_is_never_given_up_however_often_it_is_cut_short() {
     }
     cut.mend();
     memory.run_jobs(RunJobs::default()).unwrap();
-    assert!(memory.find_user("alex").unwrap().is_none(), "{:?}", memory.jobs().unwrap());
+    assert!(memory.find_user("alex").unwrap().is_none(), "{:?}", memory.jobs(None, 1_000).unwrap());
 }

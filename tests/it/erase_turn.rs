@@ -72,7 +72,7 @@ fn of_a_thousand_words_of_an_erased_turn_none_is_left_and_its_neighbours_are_to_
             seen.len()
         );
         let others = |user: &User| -> Vec<_> {
-            let sessions = user.sessions().unwrap().into_iter();
+            let sessions = user.sessions(None, 1_000).unwrap().into_iter();
             let all = sessions.flat_map(|info| {
                 let session = user.session_by_id(info.id).unwrap();
                 (1..=info.turn_count)

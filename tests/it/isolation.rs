@@ -20,7 +20,7 @@ fn another_users_sessions_and_turns_are_not_found_even_with_their_ids() {
     assert_eq!(blake.turn(recorded.turn_id).unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(blake.turn_by_caller_id("t1").unwrap_err().kind(), ErrorKind::NotFound);
     assert!(blake.find_session("chat").unwrap().is_none());
-    assert!(blake.sessions().unwrap().is_empty());
+    assert!(blake.sessions(None, 1_000).unwrap().is_empty());
 }
 
 #[test]
@@ -40,6 +40,26 @@ fn users_may_use_the_same_keys_ids_and_words() {
         let context = session.context("remember the canary? equal", ContextOptions::default()).unwrap();
         assert!(context.text.contains(&format!("canary{name} 1")) && !context.text.contains(other));
     }
+}
+
+#[test]
+fn only_jobs_and_users_are_asked_without_a_user_and_neither_says_what_was_said() {
+    let fixture = Fixture::new();
+    let memory = fixture.open();
+    let alex = memory.user("alex").unwrap();
+    let session = alex.session_named("canarykey").unwrap();
+    session.set_title(Some("canarytitle")).unwrap();
+    session.set_project(Some("canaryproject")).unwrap();
+    session.set_metadata(Some(serde_json::json!({ "canarykey": "canaryvalue" }))).unwrap();
+    let said = NewTurn::new("canarymessage", "canaryreply").user_name("canaryname").caller_id("canaryid");
+    session.record(said.metadata(serde_json::json!({ "canarykey": "canaryvalue" }))).unwrap();
+    alex.set_anchor("canarysubject", Attribute::Likes, "canaryvalue").unwrap();
+    session.end().unwrap();
+    let (jobs, users) = (memory.jobs(None, 1_000).unwrap(), memory.users(None, 1_000).unwrap());
+    assert_eq!((jobs.len(), jobs[0].session_id, users.len()), (1, Some(session.id()), 1));
+    let shown = serde_json::to_string(&(&jobs, &users)).unwrap();
+    assert!(shown.contains("alex") && !shown.contains("canary"), "{shown}");
+    assert!(!format!("{jobs:?}{users:?}").contains("canary"));
 }
 
 #[test]
@@ -75,7 +95,7 @@ fn compressing_anchors_exporting_restoring_and_erasing_touch_one_user_alone() {
     assert!(alex.summary(summary.original_turn_id).unwrap().is_some());
     assert!(blake.summary(summary.original_turn_id).unwrap().is_none());
     assert_eq!(blake.turn(summary.original_turn_id).unwrap_err().kind(), ErrorKind::NotFound);
-    let anchors = alex.anchors().unwrap();
+    let anchors = alex.anchors(None, 1_000).unwrap();
     assert_eq!((anchors.len(), anchors[0].value.as_str()), (1, "canaryalex"));
     assert_eq!(blake.retract_anchor(anchors[0].id).unwrap_err().kind(), ErrorKind::NotFound);
     assert!(other.search("canaryalex", 9).unwrap().is_empty());

@@ -32,7 +32,7 @@ fn ended(memory: &Thermocline, key: &str, turns: usize) -> Session {
 }
 
 fn the_job(memory: &Thermocline) -> JobInfo {
-    let jobs = memory.jobs().unwrap();
+    let jobs = memory.jobs(None, 1_000).unwrap();
     assert_eq!(jobs.len(), 1, "{jobs:?}");
     jobs.into_iter().next().unwrap()
 }
@@ -64,7 +64,7 @@ fn a_session_without_turns_queues_nothing() {
     let fixture = Fixture::new();
     let memory = fixture.open();
     memory.user("alex").unwrap().session().unwrap().end().unwrap();
-    assert_eq!(memory.jobs().unwrap(), []);
+    assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn running_jobs_notices_silence_that_nobody_else_has_noticed() {
     let report = memory.run_jobs(RunJobs::default()).unwrap();
     assert_eq!((report.ended_sessions, report.done, report.turns), (1, 1, 1));
     assert_eq!(session.info().unwrap().memory_tier, MemoryTier::Cold);
-    assert_eq!(memory.jobs().unwrap(), []);
+    assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
 }
 
 #[test]
@@ -91,7 +91,11 @@ fn a_run_does_all_that_is_due_or_as_many_as_it_was_told_and_says_how_far_it_is()
         ended(&memory, &turns.to_string(), turns);
     }
     let report = memory.run_jobs(RunJobs::default().max_jobs(1)).unwrap();
-    assert_eq!((report.done, report.turns, memory.jobs().unwrap().len()), (1, 10, 2), "the oldest first");
+    assert_eq!(
+        (report.done, report.turns, memory.jobs(None, 1_000).unwrap().len()),
+        (1, 10, 2),
+        "the oldest first"
+    );
 
     let told = Arc::new(Mutex::new(Vec::new()));
     let tell = Arc::clone(&told);
@@ -310,7 +314,7 @@ fn sessions_that_ended_before_there_were_jobs_are_queued_when_the_file_is_upgrad
     assert!(moves.iter().all(|moved| moved.move_number < 7), "they are shown no longer");
     assert_eq!(memory.run_jobs(RunJobs::default().only(JobKind::Prune)).unwrap().done, 1);
     assert_eq!(ask::<u32>(&path, promotions), 0);
-    let jobs = memory.jobs().unwrap();
+    let jobs = memory.jobs(None, 1_000).unwrap();
     let [job] = &jobs.iter().filter(|job| job.kind == JobKind::Compress).collect::<Vec<_>>()[..] else {
         panic!("{jobs:?}")
     };
@@ -333,7 +337,7 @@ fn the_worker_compresses_what_ends_and_stops_with_the_last_handle() {
     is_asked.recv().unwrap(); // Woken by the end of the session.
     go_on.send(()).unwrap();
     let mut looks = (0..1_000_000).map(|_| std::thread::yield_now());
-    while !memory.jobs().unwrap().is_empty() {
+    while !memory.jobs(None, 1_000).unwrap().is_empty() {
         looks.next().expect("it ends");
     }
     assert_eq!(session.info().unwrap().memory_tier, MemoryTier::Cold);

@@ -74,6 +74,20 @@ fn statements() -> Vec<Statement> {
     found
 }
 
+/// The statements that read pages, and what stands on them.
+pub fn statements_of_pages() -> Vec<String> {
+    let is_of_page = |Statement { file, sql }: &Statement| match file.as_str() {
+        "history.rs" => true,
+        "summaries.rs" => sql.contains("LIMIT"),
+        "sessions.rs" => sql.contains("session_no < ?2"),
+        "anchors.rs" => sql.contains("LIMIT"),
+        "jobs.rs" => sql.contains("job_no > ?1 ORDER BY"),
+        "all_users.rs" => sql.contains("user_no > ?1") || sql.contains("count(*)"),
+        _ => false,
+    };
+    statements().into_iter().filter(is_of_page).map(|statement| statement.sql).collect()
+}
+
 /// The lists of columns that a file gives a name to.
 fn lists(code: &str) -> HashMap<String, String> {
     let mut found = HashMap::new();

@@ -119,7 +119,7 @@ fn erase_in_part(fixture: &Fixture, memory: &Thermocline, cut: &Cut, user: &str)
 
 /// What jobs there are, and where they stand.
 fn kinds(memory: &Thermocline) -> Vec<(JobKind, JobState)> {
-    memory.jobs().unwrap().iter().map(|job| (job.kind, job.state)).collect()
+    memory.jobs(None, 1_000).unwrap().iter().map(|job| (job.kind, job.state)).collect()
 }
 
 /// Looks until the jobs are as wanted.
@@ -132,7 +132,7 @@ fn until(memory: &Thermocline, what: &str, is_so: impl Fn(&[(JobKind, JobState)]
         }
         thread::yield_now();
     }
-    panic!("{what}: {:?}", memory.jobs().unwrap());
+    panic!("{what}: {:?}", memory.jobs(None, 1_000).unwrap());
 }
 
 fn run(memory: &Thermocline) -> JobsReport {
@@ -180,7 +180,7 @@ fn while_an_embedder_hangs_the_jobs_of_all_others_that_need_none_are_done_in_the
         open.send(()).unwrap();
         let report = running.join().unwrap();
         assert_eq!((report.later, report.failed), (0, 0), "{hangs:?}");
-        assert_eq!(memory.jobs().unwrap(), [], "{hangs:?}: what the others queued is done too");
+        assert_eq!(memory.jobs(None, 1_000).unwrap(), [], "{hangs:?}: what the others queued is done too");
     }
 }
 
@@ -210,7 +210,7 @@ fn while_a_summarizer_hangs_the_jobs_of_all_others_that_need_none_are_done_in_th
         open.send(()).unwrap();
         let report = running.join().unwrap();
         assert_eq!((report.later, report.failed), (0, 0), "{hangs:?}");
-        assert_eq!(memory.jobs().unwrap(), [], "{hangs:?}");
+        assert_eq!(memory.jobs(None, 1_000).unwrap(), [], "{hangs:?}");
     }
 }
 
@@ -229,7 +229,7 @@ fn the_worker_goes_on_while_an_embedder_blocks_its_thread_and_ends_in_time() {
     });
     memory.close().unwrap(); // It does not wait for the thread.
     fixture.config.worker = false;
-    let jobs = fixture.open().jobs().unwrap();
+    let jobs = fixture.open().jobs(None, 1_000).unwrap();
     let is_given_back = |job: &JobInfo| (job.state, job.attempts) == (JobState::Queued, 0);
     assert!(jobs.len() == 2 && jobs.iter().all(is_given_back), "{jobs:?}");
     drop(open);
@@ -249,7 +249,7 @@ fn check_rests(
     queue(&memory, "alex");
     queue(&memory, "blake");
     assert_eq!((later(), calls()), (2, 1), "{why}: the second does not wait again");
-    for job in memory.jobs().unwrap().iter().filter(|job| job.kind == kind) {
+    for job in memory.jobs(None, 1_000).unwrap().iter().filter(|job| job.kind == kind) {
         assert_eq!(job.last_error.as_deref(), Some(why));
     }
     fixture.clock.advance(TimeDelta::seconds(59));
@@ -358,13 +358,13 @@ fn a_panic_of_a_provider_is_a_failure_of_its_job_alone() {
     end_a_session(&memory, "alex");
     end_a_session(&memory, "blake");
     assert_eq!(run(&memory).later, 2);
-    let mut jobs = memory.jobs().unwrap();
+    let mut jobs = memory.jobs(None, 1_000).unwrap();
     jobs.sort_by_key(|job| job.job_no);
     let why: Vec<_> = jobs.iter().map(|job| job.last_error.as_deref().unwrap()).collect();
     assert_eq!(why, ["embedder own-model: it panicked", "the summarizer panicked"]);
     assert_eq!(jobs[0].user_id, jobs[1].user_id, "blake's are done");
     memory.retry_jobs(None).unwrap();
-    assert_eq!((run(&memory).later, memory.jobs().unwrap()), (0, Vec::new()));
+    assert_eq!((run(&memory).later, memory.jobs(None, 1_000).unwrap()), (0, Vec::new()));
 }
 
 #[test]
@@ -380,7 +380,7 @@ fn a_run_with_providers_begins_no_more_jobs_than_it_is_told_keeps_to_its_kind_an
     let of = |kind| kinds(&memory).iter().filter(|job| job.0 == kind).count();
     assert_eq!((of(JobKind::Compress), of(JobKind::Embed)), (4, 4));
     assert_eq!(memory.run_jobs(RunJobs::default().max_jobs(3)).unwrap().done, 3);
-    assert_eq!(memory.jobs().unwrap().len(), 5);
+    assert_eq!(memory.jobs(None, 1_000).unwrap().len(), 5);
     let left = of(JobKind::Compress);
     assert_eq!(memory.run_jobs(RunJobs::default().only(JobKind::Embed)).unwrap().done, 5 - left as u64);
     assert_eq!((of(JobKind::Compress), of(JobKind::Embed)), (left, 0));
@@ -392,7 +392,7 @@ fn a_run_with_providers_begins_no_more_jobs_than_it_is_told_keeps_to_its_kind_an
     let tell = Arc::clone(&told);
     let on_progress = move |progress: &JobProgress| tell.lock().unwrap().push(*progress);
     let report = memory.run_jobs(RunJobs::default().on_progress(on_progress)).unwrap();
-    assert_eq!(memory.jobs().unwrap(), []);
+    assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
     let told = told.lock().unwrap();
     assert!(told.is_sorted_by_key(|progress| (progress.jobs_ended, progress.turns)));
     assert!(told.iter().all(|progress| progress.jobs_ended <= progress.jobs_due), "{told:?}");

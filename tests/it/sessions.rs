@@ -152,7 +152,7 @@ fn a_talk_with_a_key_goes_on_though_a_call_had_ended_it() {
     let again = alex.session_named("chat").unwrap();
     // A context before the first record of the next part is no error, and starts nothing.
     assert!(again.context("And then?", ContextOptions::default()).unwrap().text.contains("question 1"));
-    assert_eq!(alex.sessions().unwrap().len(), 1);
+    assert_eq!(alex.sessions(None, 1_000).unwrap().len(), 1);
     let recorded = again.record(turn(2)).unwrap();
     assert_eq!((recorded.continues, recorded.turn_number), (Some(ended), 1));
     assert_eq!(session.record(turn(3)).unwrap().turn_number, 2, "the old handle follows");
@@ -184,7 +184,7 @@ fn the_handle_of_an_erased_session_fails_and_starts_no_other_part() {
     session.erase().unwrap();
     assert_eq!(old.record(turn(2)).unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(old.context("And?", ContextOptions::default()).unwrap_err().kind(), ErrorKind::NotFound);
-    assert!(alex.sessions().unwrap().is_empty());
+    assert!(alex.sessions(None, 1_000).unwrap().is_empty());
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn killed_at_random_moments_no_turn_is_lost_and_the_end_is_the_same() {
     fixture.clock.advance(TimeDelta::minutes(10));
     let memory = fixture.open();
     memory.run_jobs(RunJobs::default()).unwrap();
-    assert_eq!(memory.jobs().unwrap(), []);
+    assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
     check_sound(&fixture, sessions * MANY, true);
     assert_same(
         &dump_without(&path, DRAWN),
@@ -160,7 +160,7 @@ fn whichever_statement_fails_no_turn_is_lost_and_the_next_try_ends_the_same() {
         cut.mend();
         fixture.clock.advance(TimeDelta::minutes(10)); // The wait before the second try is over, and a lease.
         memory.run_jobs(RunJobs::default()).unwrap();
-        assert_eq!(memory.jobs().unwrap(), [], "{statement}");
+        assert_eq!(memory.jobs(None, 1_000).unwrap(), [], "{statement}");
         assert_same(&dump_without(&path, DRAWN), &undisturbed, &statement);
     }
 }

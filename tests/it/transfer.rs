@@ -59,7 +59,9 @@ fn seed(fixture: &mut Fixture) -> (Thermocline, User) {
         let memory = fixture.open();
         let session = memory.user("alex").unwrap().session_named(key).unwrap();
         session.set_project(Some("project \u{2028} 🦊")).unwrap();
-        session.record(turn(1)).unwrap();
+        session.set_title(Some("title \u{2028} 🦊")).unwrap();
+        session.set_metadata(Some(json!({ "number": 0.1 + 0.2, "ключ": [null, "🦊"] }))).unwrap();
+        session.record(turn(1).metadata(json!({}))).unwrap();
         for n in 2..=9 {
             let (user, reply) = crate::support::long_texts(n);
             let name = ["Alex", "Бо", "José"][n % 3];
@@ -67,6 +69,7 @@ fn seed(fixture: &mut Fixture) -> (Thermocline, User) {
             let said =
                 said.caller_id(format!("{key}/{n}")).snapshot(SnapshotId::from_uuid(Uuid::from_u128(7)));
             let said = if n % 5 == 0 { said.critical() } else { said };
+            let said = said.metadata(json!({ "n": n, "in": [1.0 / 3.0, "\0"] }));
             session.record(if n % 4 == 0 { said.assistant_origin(Origin::Tool) } else { said }).unwrap();
             fixture.clock.advance(TimeDelta::seconds(7));
         }
@@ -88,7 +91,7 @@ fn seed(fixture: &mut Fixture) -> (Thermocline, User) {
     {
         user.set_anchor("user", attribute, value).unwrap();
     }
-    let ada = user.anchors().unwrap().into_iter().find(|anchor| anchor.value == "Ada").unwrap();
+    let ada = user.anchors(None, 1_000).unwrap().into_iter().find(|anchor| anchor.value == "Ada").unwrap();
     user.retract_anchor(ada.id).unwrap();
     user.set_anchor("Sister Anna", Attribute::Home, "Lisbon").unwrap();
 
@@ -141,7 +144,7 @@ fn an_imported_memory_goes_on_as_the_old_one_would() {
     import(&memory, "blake", &export(&user)).unwrap();
     let blake = memory.user("blake").unwrap();
 
-    assert_eq!(blake.anchors().unwrap(), user.anchors().unwrap());
+    assert_eq!(blake.anchors(None, 1_000).unwrap(), user.anchors(None, 1_000).unwrap());
     let open = blake.session_named("open").unwrap();
     assert_eq!(crate::support::hot(&open), [5, 6, 7, 8, 9]);
     assert_eq!(open.record(turn(3).caller_id("open/3")).unwrap().outcome, RecordOutcome::Known);
@@ -262,6 +265,10 @@ fn a_file_that_contradicts_itself_changes_nothing() {
         ("session", "turn_count", json!(99)),
         ("session", "caller_id", json!("")),
         ("session", "project", json!("\u{0}")),
+        ("session", "title", json!("")),
+        ("session", "metadata", json!([1])),
+        ("turn", "metadata", json!({ "a": "x".repeat(16 << 10) })),
+        ("archived", "metadata", json!(7)),
         ("summary", "original_turn_id", nowhere.clone()),
         ("summary", "session_id", nowhere.clone()),
         ("summary", "reliability", json!(7)),
@@ -421,8 +428,8 @@ fn whatever_a_file_says_it_is_refused_or_the_memory_is_sound() {
                 }
                 let user = memory.user("blake").unwrap();
                 if !memory.doctor().unwrap().is_healthy()
-                    || user.sessions().is_err()
-                    || user.anchors().is_err()
+                    || user.sessions(None, 1_000).is_err()
+                    || user.anchors(None, 1_000).is_err()
                 {
                     unsound.push(format!("{} {field}: {old} -> {new}", lines[at]["line"]));
                 }

@@ -11,7 +11,7 @@ use crate::{
     exit::Failure,
     find,
     output::Output,
-    plain, session,
+    pages, plain, session,
 };
 
 /// An anchor, its key and how it stands, in the words of `v_anchors`.
@@ -38,12 +38,13 @@ enum Named<'a> {
 
 pub(crate) fn list(db: &Path, args: &AnchorListArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
-    let mut anchors = find::user(&memory, &args.user)?.anchors()?;
+    let mut anchors = pages::anchors_after(&find::user(&memory, &args.user)?, args.after)?;
     if let Some(subject) = &args.subject {
         let subject = folded(subject);
         anchors.retain(|anchor| anchor.subject == subject);
     }
     anchors.retain(|anchor| args.all || anchor.is_current());
+    anchors.truncate(args.limit.limit.map_or(usize::MAX, |limit| limit as usize));
     if anchors.is_empty() && !out.is_json() {
         out.talk(if args.all {
             "no anchor is known"
@@ -114,7 +115,9 @@ fn matching(user: &User, name: &str) -> Result<Vec<Anchor>, Failure> {
                 && value.is_none_or(|value| folded(&anchor.value) == folded(value))
         }
     };
-    Ok(user.anchors()?.into_iter().filter(is_meant).collect())
+    let mut anchors: Vec<Anchor> = pages::anchors(user)?.into_iter().filter(is_meant).collect();
+    anchors.sort_by_key(|anchor| (!anchor.is_current(), std::cmp::Reverse(anchor.valid_from)));
+    Ok(anchors)
 }
 
 fn named(name: &str) -> Result<Named<'_>, Failure> {
@@ -176,7 +179,7 @@ fn state(anchor: &Anchor) -> &'static str {
 }
 
 fn changed(user: &User, id: AnchorId) -> Result<Changed, Failure> {
-    let anchors = user.anchors()?;
+    let anchors = pages::anchors(user)?;
     let anchor = anchors.iter().find(|anchor| anchor.id == id).cloned().ok_or_else(no_anchor)?;
     let is_current = |other: &&Anchor| {
         other.is_current() && (&other.subject, other.attribute) == (&anchor.subject, anchor.attribute)

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use clap::{Args, ValueEnum};
 use clap_complete::Shell;
-use thermocline::Originals;
+use thermocline::{AnchorId, Originals};
 
 use crate::provider_args::{EmbedderArgs, LlmArgs};
 
@@ -32,10 +32,67 @@ pub(crate) struct ReplayArgs {
     pub(crate) end: bool,
 }
 
+/// How much of a list a verb shows.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct LimitArg {
+    /// Show so many at most [default: all].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: Option<u32>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct UserListArgs {
+    #[command(flatten)]
+    pub(crate) limit: LimitArg,
+
+    /// Begin behind this user.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) after: Option<String>,
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct SessionListArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
+
+    #[command(flatten)]
+    pub(crate) limit: LimitArg,
+
+    /// Begin behind this session: its id, or its key, which means the last part of a talk that went on.
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) after: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SessionTurnsArgs {
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+
+    /// Show so many turns at most, 1 to 1,000.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) limit: u32,
+
+    /// Begin behind the turn with this number.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "before")]
+    pub(crate) after: Option<u32>,
+
+    /// Show the last turns before the one with this number.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) before: Option<u32>,
+
+    /// Show the newest turns.
+    #[arg(long, conflicts_with_all = ["after", "before"])]
+    pub(crate) last: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct JobsListArgs {
+    #[command(flatten)]
+    pub(crate) limit: LimitArg,
+
+    /// Begin behind the job with this number.
+    #[arg(long, value_name = "JOB_NO")]
+    pub(crate) after: Option<i64>,
 }
 
 #[derive(Args, Debug)]
@@ -78,6 +135,13 @@ pub(crate) struct AnchorListArgs {
     /// Only anchors about this subject: user, assistant, or a name.
     #[arg(long, value_name = "SUBJECT")]
     pub(crate) subject: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) limit: LimitArg,
+
+    /// Begin behind the anchor with this id.
+    #[arg(long, value_name = "ID")]
+    pub(crate) after: Option<AnchorId>,
 }
 
 #[derive(Args, Debug)]

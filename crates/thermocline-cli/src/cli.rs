@@ -8,8 +8,8 @@ use clap::{Parser, Subcommand};
 use crate::{
     args::{
         AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs,
-        EraseArgs, ExportArgs, ImportArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs,
-        SessionListArgs, SessionShowArgs, TurnShowArgs,
+        EraseArgs, ExportArgs, ImportArgs, JobsListArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs,
+        SessionListArgs, SessionShowArgs, SessionTurnsArgs, TurnShowArgs, UserListArgs,
     },
     exit::EXIT_CODES,
     recall_args::{ChatArgs, ContextArgs, EmbedArgs, EvalArgs, RecallArgs, WhyArgs},
@@ -168,7 +168,11 @@ pub(crate) enum Verb {
     #[command(subcommand, after_help = "Examples:\n  thermocline embed status\n  thermocline embed rebuild")]
     Embed(EmbedVerb),
 
-    /// List, show, end, restore or compress sessions.
+    /// List the users of the file.
+    #[command(subcommand, after_help = "Example:\n  thermocline user list")]
+    User(UserVerb),
+
+    /// List, show, read, end, restore or compress sessions.
     #[command(subcommand, after_help = "Example:\n  thermocline session list --user alex")]
     Session(SessionVerb),
 
@@ -267,9 +271,9 @@ pub(crate) enum Verb {
 pub(crate) enum SessionVerb {
     /// List a user's sessions, newest first.
     ///
-    /// Times are UTC, tokens those of the texts as they were said.
+    /// Times are UTC, tokens those of the texts as they were said. Page by page: --limit 50, then --after with the last one.
     #[command(after_help = "Examples:\n  thermocline session list --user alex\n  \
-                            thermocline --json session list --user alex")]
+                            thermocline --json session list --user alex --limit 50 --after s1")]
     List(SessionListArgs),
 
     /// Show a session: its turns by tier, oldest first, and why they moved.
@@ -281,6 +285,14 @@ pub(crate) enum SessionVerb {
     #[command(after_help = "Examples:\n  thermocline session show --user alex s1\n  \
                             thermocline session show --user alex --last 20 s1")]
     Show(SessionShowArgs),
+
+    /// Read what was said in a session, oldest first, wherever its turns live.
+    ///
+    /// 50 turns from the beginning, unless --limit, --after, --before or --last say otherwise. A turn whose original was
+    /// deleted is its summary; one that is damaged is named. With --json, kind is turn, summary or damaged.
+    #[command(after_help = "Examples:\n  thermocline session turns --user alex s1 --after 50\n  \
+                            thermocline session turns --user alex s1 --last --limit 10")]
+    Turns(SessionTurnsArgs),
 
     /// End a session now: its hot turns become warm, and it never reopens.
     ///
@@ -310,8 +322,19 @@ pub(crate) enum SessionVerb {
 }
 
 #[derive(Debug, Subcommand)]
+pub(crate) enum UserVerb {
+    /// List all users, in the order in which they were added: id, how much there is of each, name.
+    ///
+    /// turns: all that were ever recorded; tokens: theirs, as they were said. A name is shown as - if only the id is
+    /// known. Nothing of what anybody said.
+    #[command(after_help = "Examples:\n  thermocline user list\n  \
+                            thermocline --json user list --limit 100 --after alex")]
+    List(UserListArgs),
+}
+
+#[derive(Debug, Subcommand)]
 pub(crate) enum AnchorVerb {
-    /// List a user's anchors that hold, by key.
+    /// List a user's anchors that hold, by subject, attribute and value.
     ///
     /// strength is 1 - 0.5^n for n turns that say so; since: when it was first said, and not ended since.
     #[command(after_help = "Examples:\n  thermocline anchor list --user alex\n  \
@@ -340,15 +363,17 @@ pub(crate) enum AnchorVerb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum JobsVerb {
-    /// List the jobs of all users, in the order in which they will run; those given up come last.
+    /// List the jobs of all users, in the order in which they were queued.
     ///
     /// A job that is done is gone from the list. compress: a session has ended. erase: an erase was cut short.
     /// scrub: the file or its log still holds bytes of what was erased. index, embed: words and vectors of new turns are
     /// to go where recall reads them. mend: a damaged index or damaged vectors are to be made anew. derive: what older
     /// rules derived of turns is to be derived anew. prune: what older versions kept for ever is to go. Each with the turns it has done, its tries, when it runs next (UTC),
     /// and why its last try failed. Users are shown by their ids, which --user takes too.
-    #[command(after_help = "Examples:\n  thermocline jobs list\n  thermocline --json jobs list")]
-    List,
+    #[command(
+        after_help = "Examples:\n  thermocline jobs list\n  thermocline --json jobs list --limit 100 --after 17"
+    )]
+    List(JobsListArgs),
 
     /// Run the jobs that are due, until none is.
     ///

@@ -24,7 +24,7 @@ use crate::{
     exit::{Exit, Failure},
     find,
     output::Output,
-    plain, session,
+    pages, plain, session,
     transcript::{Line, Transcript},
 };
 
@@ -125,7 +125,7 @@ fn temporary_file() -> Result<PathBuf, Failure> {
 
 fn check_is_new(memory: &Thermocline) -> Result<(), Failure> {
     match memory.find_user(USER)? {
-        Some(user) if !user.sessions()?.is_empty() => Err(Failure::refused(format!(
+        Some(user) if !user.sessions(None, 1)?.is_empty() => Err(Failure::refused(format!(
             "the user {USER} already has sessions in this file; name another one, or none for a temporary one"
         ))),
         _ => Ok(()),
@@ -154,7 +154,7 @@ impl Telling<'_> {
         }
         self.clock.advance(TimeDelta::minutes(10));
         let sessions =
-            user.sessions()?.iter().rev().map(|info| home(&user, info)).collect::<Result<_, _>>()?;
+            pages::sessions(&user)?.iter().rev().map(|info| home(&user, info)).collect::<Result<_, _>>()?;
         let options = ContextOptions::default().budget_tokens(BUDGET_TOKENS);
         let context = find::newest_session(&user)?.context(MESSAGE, options)?;
         Ok(Told { file, user: USER, turns, sessions, message: MESSAGE, context })

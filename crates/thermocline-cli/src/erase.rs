@@ -14,7 +14,7 @@ use crate::{
     exit::{Exit, Failure},
     find,
     output::Output,
-    turn,
+    pages, turn,
 };
 
 /// What is to be erased.
@@ -56,7 +56,7 @@ pub(crate) fn run(db: &Path, args: &EraseArgs, out: &Output) -> Result<(), Failu
 
 /// The sessions with this key, oldest part last, or the one with this id.
 fn sessions(user: &User, key_or_id: &str) -> Result<Vec<Session>, Failure> {
-    let mut infos = user.sessions()?;
+    let mut infos = pages::sessions(user)?;
     infos.retain(|info| info.caller_id.as_deref() == Some(key_or_id));
     if infos.is_empty() {
         return Ok(vec![find::session(user, key_or_id)?]);
@@ -92,9 +92,9 @@ fn confirm(target: &Target, out: &Output) -> Result<(), Failure> {
 fn what(target: &Target) -> Result<String, Failure> {
     match target {
         Target::User(user) => {
-            let sessions = user.sessions()?;
+            let sessions = pages::sessions(user)?;
             let turns: u64 = sessions.iter().map(|info| u64::from(info.turn_count)).sum();
-            let anchors = user.anchors()?.len();
+            let anchors = pages::anchors(user)?.len();
             Ok(format!(
                 "all of this user: {}, {}, {}",
                 counted(sessions.len(), "session"),

@@ -20,7 +20,7 @@ use crate::{
     find, input,
     measure::{self, Means, Measured},
     output::Output,
-    plain,
+    pages, plain,
     recall_args::{self, EvalArgs},
     session,
 };
@@ -122,7 +122,8 @@ struct Known<'u> {
 
 impl<'u> Known<'u> {
     fn of(user: &'u User) -> Result<Self, Failure> {
-        let sessions = user.sessions()?.into_iter().map(|info| (info.id, session::name(&info))).collect();
+        let sessions =
+            pages::sessions(user)?.into_iter().map(|info| (info.id, session::name(&info))).collect();
         Ok(Self { user, sessions, turns: HashMap::new() })
     }
 
@@ -185,7 +186,8 @@ struct Asking<'u> {
 impl<'u> Asking<'u> {
     /// Asks once before anything is measured, so that the user's index is in memory.
     fn new(user: &'u User, first: &Question) -> Result<Self, Failure> {
-        let sessions = user.sessions()?.into_iter().map(|info| (info.id, session::name(&info))).collect();
+        let sessions =
+            pages::sessions(user)?.into_iter().map(|info| (info.id, session::name(&info))).collect();
         let probe = user.context(&first.query, ContextOptions::default().profile(Profile::Recency))?;
         let mut frame = probe.text.split_inclusive('\n');
         let (above, below) = (frame.next().unwrap_or_default(), frame.next_back().unwrap_or_default());

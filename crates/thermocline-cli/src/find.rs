@@ -82,7 +82,7 @@ pub(crate) fn found<T>(wanted: thermocline::Result<T>) -> Result<Option<T>, Fail
 
 /// The session that started last.
 pub(crate) fn newest_session(user: &User) -> Result<Session, Failure> {
-    match user.sessions()?.first() {
+    match user.sessions(None, 1)?.first() {
         Some(info) => Ok(user.session_by_id(info.id)?),
         None => Err(Failure::not_found("this user has no session yet")),
     }

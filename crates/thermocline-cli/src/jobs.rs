@@ -11,12 +11,12 @@ use thermocline::{
 };
 
 use crate::{
-    args::{JobsRetryArgs, JobsRunArgs},
+    args::{JobsListArgs, JobsRetryArgs, JobsRunArgs},
     counts::counted,
     exit::Failure,
     find,
     output::Output,
-    plain,
+    pages, plain,
     provider_args::LlmArgs,
     providers, session,
 };
@@ -49,9 +49,9 @@ struct Retried {
     queued: u64,
 }
 
-pub(crate) fn list(db: &Path, out: &Output) -> Result<(), Failure> {
+pub(crate) fn list(db: &Path, args: &JobsListArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
-    let jobs = Names::new(&memory).listed(memory.jobs()?)?;
+    let jobs = Names::new(&memory).listed(pages::jobs_after(&memory, args.after, args.limit)?)?;
     if jobs.is_empty() && !out.is_json() {
         out.talk("no job waits");
         return Ok(());
@@ -79,7 +79,7 @@ pub(crate) fn run(db: &Path, args: &JobsRunArgs, out: &Output) -> Result<(), Fai
     let jobs_per_second = if seconds > 0.0 { count(report.done) / seconds } else { 0.0 };
     out.answer(&Ran { report, seconds, jobs_per_second }, ran)?;
     if !out.is_json() {
-        for line in left(&memory.jobs()?) {
+        for line in left(&pages::jobs(&memory)?) {
             out.talk(&line);
         }
     }
@@ -106,7 +106,7 @@ pub(crate) fn retry(db: &Path, args: &JobsRetryArgs, out: &Output) -> Result<(),
     let queued = memory.retry_jobs(args.job_no)?;
     if let Some(number) = args.job_no
         && queued == 0
-        && !memory.jobs()?.iter().any(|job| job.job_no == number)
+        && !pages::jobs(&memory)?.iter().any(|job| job.job_no == number)
     {
         return Err(Failure::not_found("there is no job with that number; jobs list shows them"));
     }
@@ -150,7 +150,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// A table of jobs, in the order in which they will run.
+/// A table of jobs, in the order in which they were queued.
 fn listed(jobs: &[Listed], now: DateTime<Utc>) -> String {
     let mut text = format!(
         "{:>5}  {:<8}  {:<7}  {:>13}  {:>5}  {:<16}  {:<36}  session\n",

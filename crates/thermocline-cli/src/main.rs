@@ -16,10 +16,12 @@ mod erase;
 mod eval;
 mod exit;
 mod find;
+mod history;
 mod input;
 mod jobs;
 mod measure;
 mod output;
+mod pages;
 mod places;
 mod plain;
 mod provider_args;
@@ -32,6 +34,7 @@ mod stats;
 mod transcript;
 mod transfer;
 mod turn;
+mod users;
 mod why;
 
 use std::process::ExitCode;
@@ -39,7 +42,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::{
-    cli::{AnchorVerb, Cli, EmbedVerb, JobsVerb, SessionVerb, TurnVerb, Verb},
+    cli::{AnchorVerb, Cli, EmbedVerb, JobsVerb, SessionVerb, TurnVerb, UserVerb, Verb},
     exit::{Exit, Failure},
     output::Output,
 };
@@ -70,6 +73,7 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         Verb::Embed(EmbedVerb::Status) => embed::status(&db, out),
         Verb::Session(SessionVerb::List(args)) => session::list(&db, args, out),
         Verb::Session(SessionVerb::Show(args)) => session::show(&db, args, out),
+        Verb::Session(SessionVerb::Turns(args)) => history::run(&db, args, out),
         Verb::Session(SessionVerb::End(args)) => session::end(&db, args, out),
         Verb::Session(SessionVerb::Summaries(args)) => compressed::summaries(&db, args, out),
         Verb::Session(SessionVerb::Restore(args)) => compressed::restore(&db, args, out),
@@ -80,7 +84,8 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         Verb::Anchor(AnchorVerb::Set(args)) => anchor::set(&db, args, out),
         Verb::Anchor(AnchorVerb::Retract(args)) => anchor::retract(&db, args, out),
         Verb::Erase(args) => erase::run(&db, args, out),
-        Verb::Jobs(JobsVerb::List) => jobs::list(&db, out),
+        Verb::User(UserVerb::List(args)) => users::list(&db, args, out),
+        Verb::Jobs(JobsVerb::List(args)) => jobs::list(&db, args, out),
         Verb::Jobs(JobsVerb::Run(args)) => jobs::run(&db, args, out),
         Verb::Jobs(JobsVerb::Retry(args)) => jobs::retry(&db, args, out),
         Verb::Stats => stats::run(&db, out),

@@ -7,7 +7,7 @@ use thermocline::{
     Anchor, AnchorId, Context, ContextItem, ErrorKind, Said, Section, SessionId, TurnId, blocking::User,
 };
 
-use crate::{exit::Failure, plain, session, turn};
+use crate::{exit::Failure, pages, plain, session, turn};
 
 /// How much of what was said is shown of a turn.
 const SHOWN_CHARS: usize = 88;
@@ -32,7 +32,7 @@ pub(crate) struct Place {
 
 impl<'u> Places<'u> {
     pub(crate) fn of(user: &'u User) -> Result<Self, Failure> {
-        let sessions = user.sessions()?.into_iter().map(|info| (info.id, session::name(&info)));
+        let sessions = pages::sessions(user)?.into_iter().map(|info| (info.id, session::name(&info)));
         Ok(Self { user, sessions: sessions.collect(), anchors: None })
     }
 
@@ -70,7 +70,8 @@ impl<'u> Places<'u> {
     /// `user.home: Lisbon`; none: the anchor is gone.
     pub(crate) fn anchor(&mut self, id: AnchorId) -> Result<Option<String>, Failure> {
         if self.anchors.is_none() {
-            self.anchors = Some(self.user.anchors()?.into_iter().map(|anchor| (anchor.id, anchor)).collect());
+            self.anchors =
+                Some(pages::anchors(self.user)?.into_iter().map(|anchor| (anchor.id, anchor)).collect());
         }
         Ok(self.anchors.as_ref().and_then(|all| all.get(&id)).map(anchor_line))
     }

@@ -20,7 +20,7 @@ use crate::{
     exit::{Exit, Failure},
     find,
     output::{Output, Progress},
-    stats,
+    pages, stats,
     transcript::{Line, Transcript},
 };
 
@@ -191,7 +191,7 @@ impl Replay {
             self.end_current()?;
         }
         let (turns_new, turns_known) = (self.turns_new, self.turns_known);
-        let to_compress = memory.jobs()?.iter().filter(|job| job.kind == JobKind::Compress).count();
+        let to_compress = pages::jobs(memory)?.iter().filter(|job| job.kind == JobKind::Compress).count();
         Ok(Summary { turns_new, turns_known, sessions, tiers: memory.stats()?.tiers, to_compress })
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     exit::Failure,
     find,
     output::Output,
-    plain, turn,
+    pages, plain, turn,
 };
 
 /// A session, its turns and their moves.
@@ -32,9 +32,15 @@ struct Shown {
 
 pub(crate) fn list(db: &Path, args: &SessionListArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
-    let sessions = find::user(&memory, &args.user)?.sessions()?;
+    let user = find::user(&memory, &args.user)?;
+    let after = args.after.as_deref().map(|name| find::session(&user, name)).transpose()?;
+    let sessions = pages::sessions_after(&user, after.map(|session| session.id()), args.limit)?;
     if sessions.is_empty() && !out.is_json() {
-        out.talk("this user has no session yet");
+        out.talk(if args.after.is_some() {
+            "no older session is there"
+        } else {
+            "this user has no session yet"
+        });
         return Ok(());
     }
     out.answer(&sessions, |sessions| listed(sessions))
@@ -86,15 +92,17 @@ fn listed(sessions: &[SessionInfo]) -> String {
         "session", "started", "state", "tier", "turns", "tokens"
     );
     for info in sessions {
+        let title = info.title.as_deref().map(|title| format!("  {}", plain::line(title, WIDEST)));
         let _ = writeln!(
             text,
-            "{:<width$}  {:<16}  {:<16}  {:<4}  {:>6}  {:>9}",
+            "{:<width$}  {:<16}  {:<16}  {:<4}  {:>6}  {:>9}{}",
             name(info),
             info.started_at.format("%Y-%m-%d %H:%M").to_string(),
             state(info),
             info.memory_tier.as_str(),
             HumanCount(info.turn_count.into()).to_string(),
-            HumanCount(info.total_tokens).to_string()
+            HumanCount(info.total_tokens).to_string(),
+            title.unwrap_or_default()
         );
     }
     text
@@ -104,6 +112,9 @@ pub(crate) fn about(info: &SessionInfo) -> String {
     let mut text = format!("session  {}\n", name(info));
     if info.caller_id.is_some() {
         let _ = writeln!(text, "id       {}", info.id);
+    }
+    if let Some(title) = &info.title {
+        let _ = writeln!(text, "title    {}", plain::line(title, usize::MAX));
     }
     if let Some(project) = &info.project {
         let _ = writeln!(text, "project  {}", plain::line(project, usize::MAX));
@@ -122,6 +133,9 @@ pub(crate) fn about(info: &SessionInfo) -> String {
     let _ = writeln!(text, "turns    {turns}, {tokens} tokens");
     if info.incomplete_turn.is_some() {
         text += "         one more waits for its reply\n";
+    }
+    if let Some(metadata) = &info.metadata {
+        let _ = writeln!(text, "metadata {}", plain::line(&metadata.to_string(), usize::MAX));
     }
     text
 }

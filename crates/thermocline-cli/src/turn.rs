@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::Path};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use thermocline::{MemoryTier, Origin, SessionId, Summary, Turn, TurnId, TurnState, blocking::User};
+use thermocline::{MemoryTier, Origin, Said, SessionId, Summary, Turn, TurnId, TurnState, blocking::User};
 
 use crate::{args::TurnShowArgs, exit::Failure, find, output::Output, plain};
 
@@ -174,7 +174,15 @@ fn whole(turn: &Turn, original: Original) -> String {
         plain::line(&turn.tokens.counted_by, 40),
         turn.tokens.piece_tokens,
     );
-    let said = &turn.said;
+    if let Some(metadata) = &turn.metadata {
+        let _ = writeln!(text, "metadata   {}", plain::line(&metadata.to_string(), usize::MAX));
+    }
+    text + &sides(&turn.said)
+}
+
+/// What each side said, whole.
+pub(crate) fn sides(said: &Said) -> String {
+    let mut text = String::new();
     for (side, message) in [
         (speaker(said.user_name.as_deref(), said.user_origin), &said.user_message),
         (speaker(said.assistant_name.as_deref(), said.assistant_origin), &said.ai_response),

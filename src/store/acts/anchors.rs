@@ -73,7 +73,7 @@ mod tests {
         crate::jobs::erase(&store, scope, Some(session)).await.unwrap();
         let second = store.write(move |tx| tx.set_anchor(&scope, &home("Basel"))).await.unwrap();
         let holds = || {
-            let anchors = store.snapshot().unwrap().anchors(&scope).unwrap();
+            let anchors = store.snapshot().unwrap().anchors(&scope, None, 1_000).unwrap();
             anchors.into_iter().filter(Anchor::is_current).map(|anchor| anchor.id).collect::<Vec<_>>()
         };
         assert_eq!(holds(), [second]);

@@ -294,7 +294,7 @@ impl Writing<'_, '_> {
     }
 
     fn pack(&self, session: &Imported) -> Result<()> {
-        let sizes: Vec<usize> = session.unpacked.iter().map(Turn::text_bytes).collect();
+        let sizes: Vec<usize> = session.unpacked.iter().map(Turn::kept_bytes).collect();
         for slice in plan::slices(&sizes) {
             let turns: Vec<&Turn> = session.unpacked[slice].iter().collect();
             let frame = archive::pack(&turns)?;

@@ -47,7 +47,8 @@ pub(crate) fn start_successor(
     now: DateTime<Utc>,
 ) -> Result<SessionRow> {
     let key = (ended.info.caller_id.as_deref(), ended.info.part.saturating_add(1));
-    let successor = sessions::insert(sql, scope, key, ended.info.project.as_deref(), now)?;
+    let mut successor = sessions::insert(sql, scope, key, ended.info.project.as_deref(), now)?;
+    sessions::hand_on(sql, scope, ended, &mut successor)?;
     sessions::set_successor(sql, scope, ended.session_no, successor.info.id)?;
     Ok(successor)
 }
@@ -176,6 +177,23 @@ impl WriteTx<'_> {
     ) -> Result<()> {
         self.lock(scope)?;
         sessions::set_project(self.sql, scope, session, project)
+    }
+
+    /// Gives a session a title, or none.
+    pub(crate) fn set_title(&mut self, scope: &Scope, session: SessionId, title: Option<&str>) -> Result<()> {
+        self.lock(scope)?;
+        sessions::set_title(self.sql, scope, session, title)
+    }
+
+    /// Keeps the caller's JSON beside a session, or none.
+    pub(crate) fn set_metadata(
+        &mut self,
+        scope: &Scope,
+        session: SessionId,
+        metadata: Option<&str>,
+    ) -> Result<()> {
+        self.lock(scope)?;
+        sessions::set_metadata(self.sql, scope, session, metadata)
     }
 
     /// Queues the compression of an ended session that was restored; of any other it changes nothing.

@@ -297,6 +297,7 @@ fn turn_of(
         snapshot_id: turn.snapshot_id,
         tokens,
         said: turn.said,
+        metadata: turn.metadata,
     }
 }
 

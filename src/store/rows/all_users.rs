@@ -3,11 +3,48 @@
 use crate::{
     compress::derived::RuleVersions,
     error::Result,
+    model::{ids::UserId, page, place::UserNo, user::UserInfo},
     store::{
-        scope::Scope,
-        sql::{Sql, Value, values},
+        rows::users::{self, USERS},
+        scope::{Scope, UserKey},
+        sql::{Sql, ToColumn, Value, missing, values},
     },
 };
+
+/// At most so many users that were added after one of them, in that order, with how much there is of each; `None`: from
+/// the first on.
+pub(crate) fn page(sql: &dyn Sql, after: Option<UserId>, limit: u32) -> Result<Vec<UserInfo>> {
+    let after = match after {
+        Some(id) => users::find(sql, &UserKey::Id(id))?.ok_or_else(|| page::nothing_there("user"))?.user_no,
+        None => UserNo::default(),
+    };
+    let ids: Vec<UserId> = sql.list(
+        "SELECT user_id FROM user_scopes WHERE user_no > ?1 ORDER BY user_no LIMIT ?2",
+        values![after, limit],
+        |row| row.get(0),
+    )?;
+    let sets: Vec<_> = ids.iter().map(|id| vec![id.to_column()]).collect();
+    let mut found = vec![None; ids.len()];
+    sql.query_many(
+        "SELECT count(*), CAST(coalesce(sum(turn_count), 0) AS BIGINT), CAST(coalesce(sum(total_tokens), 0) AS BIGINT)
+         FROM conversation_sessions WHERE user_id = ?1",
+        &sets,
+        &mut |at, row| {
+            let (session_count, turn_count, total_tokens) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            found[at] = Some(UserInfo { id: ids[at], name: None, session_count, turn_count, total_tokens });
+            Ok(())
+        },
+    )?;
+    let mut infos = found.into_iter().map(|info| info.ok_or_else(missing)).collect::<Result<Vec<_>>>()?;
+    // In a backend's own table a name is none of ours.
+    if !users::is_backends(sql, USERS)? {
+        sql.query_many("SELECT name FROM users WHERE id = ?1", &sets, &mut |at, row| {
+            infos[at].name = row.get(0)?;
+            Ok(())
+        })?;
+    }
+    Ok(infos)
+}
 
 /// Every user.
 pub(crate) fn list(sql: &dyn Sql) -> Result<Vec<Scope>> {

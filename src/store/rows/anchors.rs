@@ -12,6 +12,7 @@ use crate::{
     model::{
         anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
         ids::{AnchorId, TurnId},
+        page,
         place::Seq,
     },
     store::{
@@ -243,12 +244,45 @@ fn statements(sql: &dyn Sql, folds: &[Vec<Value<'_>>]) -> Result<Vec<Vec<Stateme
     Ok(found)
 }
 
-/// Every anchor of the user, by subject and attribute, the newest value first.
-pub(crate) fn list(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Anchor>> {
-    each(sql, scope)?.into_iter().collect()
+/// At most so many anchors of the user behind one of them, by subject, attribute and folded value; `None`: from the first
+/// on.
+pub(crate) fn page(sql: &dyn Sql, scope: &Scope, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
+    let key =
+        |id| sql.one(KEY, values![id, scope.user_id], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]));
+    let [subject, attribute, value_key]: [String; 3] = match after {
+        Some(id) => key(id)?.ok_or_else(|| page::nothing_there("anchor"))?,
+        None => Default::default(),
+    };
+    let anchors = sql.list(
+        "SELECT id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from, valid_until,
+                superseded_by, retracted_at, retracted_seq, row_check
+         FROM identity_anchors WHERE user_id = ?1 AND (subject, attribute, value_key) > (?2, ?3, ?4)
+           AND (strength > 0 OR retracted_at IS NOT NULL)
+         ORDER BY subject, attribute, value_key LIMIT ?5",
+        values![scope.user_id, subject, attribute, value_key, limit],
+        read,
+    )?;
+    let mut evidence = HashMap::new();
+    let sets: Vec<_> =
+        anchors.iter().map(|anchor| vec![scope.user_id.to_column(), anchor.id.to_column()]).collect();
+    sql.query_many(
+        concat!(
+            "SELECT ",
+            derivation!(),
+            " FROM derivations AS d WHERE d.user_id = ?1 AND d.product_id = ?2
+             ORDER BY d.seq, d.source_kind = 'caller', d.said_at, d.source_id, d.stance"
+        ),
+        &sets,
+        &mut |_, row| {
+            hear(&mut evidence, row);
+            Ok(())
+        },
+    )?;
+    anchors.into_iter().map(|anchor| with_evidence(anchor, &mut evidence)).collect()
 }
 
-/// The same, but for those that are damaged, themselves or their evidence; and how many those are.
+/// Every anchor of the user, by subject and attribute, what holds before what held; but for those that are damaged,
+/// themselves or their evidence; and how many those are.
 pub(crate) fn sound(sql: &dyn Sql, scope: &Scope) -> Result<(Vec<Anchor>, usize)> {
     let (mut anchors, mut damaged) = (Vec::new(), 0);
     for anchor in each(sql, scope)? {
@@ -277,11 +311,27 @@ fn each(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Result<Anchor>>> {
         },
     )?;
     let mut evidence = evidence(sql, scope)?;
-    let mut with_evidence = |anchor: Anchor| {
-        let evidence = evidence.remove(&anchor.id).transpose()?.unwrap_or_default();
-        Ok(Anchor { evidence, ..anchor })
-    };
-    Ok(anchors.into_iter().map(|anchor: Result<Anchor>| anchor.and_then(&mut with_evidence)).collect())
+    let mut whole = |anchor| with_evidence(anchor, &mut evidence);
+    Ok(anchors.into_iter().map(|anchor: Result<Anchor>| anchor.and_then(&mut whole)).collect())
+}
+
+/// What anchors came from, in the order in which it was heard.
+type Heard = HashMap<AnchorId, Result<Vec<Evidence>>>;
+
+fn with_evidence(anchor: Anchor, heard: &mut Heard) -> Result<Anchor> {
+    let evidence = heard.remove(&anchor.id).transpose()?.unwrap_or_default();
+    Ok(Anchor { evidence, ..anchor })
+}
+
+fn hear(heard: &mut Heard, row: &Row<'_>) {
+    // Of an anchor that nobody can name it is not.
+    let Ok(anchor) = row.get(2) else { return };
+    let known = heard.entry(anchor).or_insert_with(|| Ok(Vec::new()));
+    match (&mut *known, read_evidence(row)) {
+        (Ok(known), Ok(evidence)) => known.push(evidence),
+        (Ok(_), Err(error)) => *known = Err(error),
+        (Err(_), _) => {}
+    }
 }
 
 fn damaged(row: &Row<'_>, column: usize) -> Result<Error> {
@@ -307,9 +357,9 @@ fn read(row: &Row<'_>) -> Result<Anchor> {
     })
 }
 
-/// What every anchor of the user came from, in the order in which it was heard.
-fn evidence(sql: &dyn Sql, scope: &Scope) -> Result<HashMap<AnchorId, Result<Vec<Evidence>>>> {
-    let mut found: HashMap<AnchorId, Result<Vec<Evidence>>> = HashMap::new();
+/// What every anchor of the user came from.
+fn evidence(sql: &dyn Sql, scope: &Scope) -> Result<Heard> {
+    let mut found = Heard::new();
     sql.query(
         concat!(
             "SELECT ",
@@ -319,15 +369,7 @@ fn evidence(sql: &dyn Sql, scope: &Scope) -> Result<HashMap<AnchorId, Result<Vec
         ),
         values![scope.user_id],
         &mut |row| {
-            // Of an anchor that nobody can name it is not.
-            if let Ok(anchor) = row.get(2) {
-                let known = found.entry(anchor).or_insert_with(|| Ok(Vec::new()));
-                match (&mut *known, read_evidence(row)) {
-                    (Ok(known), Ok(evidence)) => known.push(evidence),
-                    (Ok(_), Err(error)) => *known = Err(error),
-                    (Err(_), _) => {}
-                }
-            }
+            hear(&mut found, row);
             Ok(Flow::Next)
         },
     )?;
@@ -360,12 +402,11 @@ pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, anchor: AnchorId) -> Result<
 
 /// What an anchor is folded with; `None`: the user has no such anchor.
 pub(crate) fn fold_of(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Option<Fold>> {
-    sql.one(
-        "SELECT subject, attribute, value_key FROM identity_anchors WHERE id = ?1 AND user_id = ?2",
-        values![id, scope.user_id],
-        read_fold,
-    )
+    sql.one(KEY, values![id, scope.user_id], read_fold)
 }
+
+/// What names a value of an attribute of a subject.
+const KEY: &str = "SELECT subject, attribute, value_key FROM identity_anchors WHERE id = ?1 AND user_id = ?2";
 
 /// Says when, and up to which unit, a person took an anchor back; `None`: not, or not any more.
 pub(crate) fn set_retracted(

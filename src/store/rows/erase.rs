@@ -418,7 +418,7 @@ mod tests {
             assert!(rows(&store, &scope, table) > 0, "{} is filled", table.name);
         }
 
-        let sessions = store.snapshot().unwrap().sessions(&scope).unwrap();
+        let sessions = store.snapshot().unwrap().sessions(&scope, None, 1_000).unwrap();
         let [asked, told] = &sessions[..] else { panic!("{sessions:?}") };
         crate::jobs::erase(&store, scope, Some(asked.info.id)).await.unwrap();
         let promotions = USER_TABLES.iter().find(|table| table.name == "promotions").unwrap();

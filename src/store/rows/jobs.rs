@@ -366,12 +366,12 @@ pub(crate) fn remove(
     }
 }
 
-/// All jobs, in the order in which they will run. They name users and sessions by their ids alone.
-pub(crate) fn list(sql: &dyn Sql) -> Result<Vec<JobInfo>> {
+/// Jobs behind a number, in the order of their numbers. They name users and sessions by their ids alone.
+pub(crate) fn page(sql: &dyn Sql, after: i64, limit: u32) -> Result<Vec<JobInfo>> {
     sql.list(
         "SELECT job_no, kind, state, user_id, subject_id, attempts, next_run_at, done_count, total_count, last_error
-         FROM jobs ORDER BY state = 'failed', priority DESC, next_run_at, job_no",
-        values![],
+         FROM jobs WHERE job_no > ?1 ORDER BY job_no LIMIT ?2",
+        values![after, limit],
         |row| {
             Ok(JobInfo {
                 job_no: row.get(0)?,

@@ -6,6 +6,7 @@ pub(crate) mod aside;
 pub(crate) mod checks;
 pub(crate) mod embedding;
 pub(crate) mod erase;
+pub(crate) mod history;
 pub(crate) mod jobs;
 pub(crate) mod originals;
 pub(crate) mod postings;

@@ -6,6 +6,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         ids::{SessionId, TurnId},
+        page,
         place::{Place, SessionNo},
         session::{EndReason, SessionInfo},
         tier::MemoryTier,
@@ -30,6 +31,11 @@ impl SessionRow {
     /// The place of one of its turns.
     pub(crate) fn place(&self, turn_number: u32) -> Place {
         self.session_no.turn(turn_number)
+    }
+
+    /// Where the message stands that waits for its reply: behind all turns.
+    pub(crate) fn waiting(&self) -> Option<Place> {
+        self.info.incomplete_turn.map(|_| self.place(self.info.turn_count + 1))
     }
 
     /// Counts one more turn. The first one says when the session started.
@@ -58,7 +64,8 @@ macro_rules! columns {
          total_tokens, memory_tier, last_active_at, \
          (SELECT u.epoch FROM user_scopes AS u WHERE u.user_id = conversation_sessions.user_id) AS epoch, \
          erased_turns, (SELECT a.id FROM turns_aside AS a \
-                        WHERE a.session_id = conversation_sessions.id AND a.replaced_by IS NULL) AS incomplete_turn"
+                        WHERE a.session_id = conversation_sessions.id AND a.replaced_by IS NULL) AS incomplete_turn, \
+         title, metadata"
     };
 }
 
@@ -80,6 +87,8 @@ fn read(row: &Row<'_>) -> Result<SessionRow> {
             total_tokens: row.get(10)?,
             memory_tier: row.get(11)?,
             last_active_at: row.get(12)?,
+            title: row.get(16)?,
+            metadata: row.get(17)?,
         },
         epoch: row.get(13)?,
     })
@@ -125,7 +134,29 @@ pub(crate) fn open_unnamed(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionRo
     )
 }
 
-/// A user's sessions, newest first.
+/// A user's sessions that started before one of them, newest first; `None`: from the newest on.
+pub(crate) fn page(
+    sql: &dyn Sql,
+    scope: &Scope,
+    after: Option<SessionId>,
+    limit: u32,
+) -> Result<Vec<SessionRow>> {
+    let before = match after {
+        Some(id) => by_id(sql, scope, id)?.ok_or_else(|| page::nothing_there("session"))?.session_no,
+        None => SessionNo(i64::MAX),
+    };
+    sql.list(
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM conversation_sessions WHERE user_id = ?1 AND session_no < ?2 ORDER BY session_no DESC LIMIT ?3"
+        ),
+        values![scope.user_id, before, limit],
+        read,
+    )
+}
+
+/// All of a user's sessions, newest first.
 pub(crate) fn list(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionRow>> {
     sql.list(
         concat!(
@@ -173,8 +204,8 @@ pub(crate) fn insert_imported(sql: &dyn Sql, scope: &Scope, session: &SessionInf
     sql.scalar(
         "INSERT INTO conversation_sessions
            (id, user_id, caller_id, part, project, started_at, ended_at, end_reason, successor_id, turn_count,
-            total_tokens, memory_tier, last_active_at, erased_turns)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) RETURNING session_no",
+            total_tokens, memory_tier, last_active_at, erased_turns, title, metadata)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) RETURNING session_no",
         values![
             session.id,
             scope.user_id,
@@ -190,6 +221,8 @@ pub(crate) fn insert_imported(sql: &dyn Sql, scope: &Scope, session: &SessionInf
             session.memory_tier,
             session.last_active_at,
             (session.erased_turns > 0).then_some(session.erased_turns),
+            session.title,
+            session.metadata.as_ref().map(ToString::to_string),
         ],
     )
 }
@@ -338,6 +371,43 @@ pub(crate) fn set_project(sql: &dyn Sql, scope: &Scope, id: SessionId, project: 
     sql.put(
         "UPDATE conversation_sessions SET project = ?3 WHERE id = ?1 AND user_id = ?2",
         values![id, scope.user_id, project],
+        Expect::One(no_session),
+    )
+}
+
+/// Gives a successor the title and the metadata of the session that it goes on from.
+pub(crate) fn hand_on(sql: &dyn Sql, scope: &Scope, from: &SessionRow, to: &mut SessionRow) -> Result<()> {
+    let SessionInfo { title, metadata, .. } = &from.info;
+    if title.is_none() && metadata.is_none() {
+        return Ok(());
+    }
+    (to.info.title, to.info.metadata) = (title.clone(), metadata.clone());
+    sql.put(
+        "UPDATE conversation_sessions SET title = ?3, metadata = ?4 WHERE session_no = ?1 AND user_id = ?2",
+        values![to.session_no, scope.user_id, title, metadata.as_ref().map(ToString::to_string)],
+        Expect::One(missing),
+    )
+}
+
+/// Gives a session, which must be there, a title.
+pub(crate) fn set_title(sql: &dyn Sql, scope: &Scope, id: SessionId, title: Option<&str>) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_sessions SET title = ?3 WHERE id = ?1 AND user_id = ?2",
+        values![id, scope.user_id, title],
+        Expect::One(no_session),
+    )
+}
+
+/// Keeps the caller's JSON beside a session, which must be there.
+pub(crate) fn set_metadata(
+    sql: &dyn Sql,
+    scope: &Scope,
+    id: SessionId,
+    metadata: Option<&str>,
+) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_sessions SET metadata = ?3 WHERE id = ?1 AND user_id = ?2",
+        values![id, scope.user_id, metadata],
         Expect::One(no_session),
     )
 }

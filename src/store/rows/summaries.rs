@@ -3,6 +3,7 @@
 use crate::{
     error::Result,
     model::{
+        history::Part,
         ids::{AnchorId, SessionId, SnapshotId, TurnId},
         place::{Place, Seq, SessionNo},
         summary::Summary,
@@ -142,6 +143,37 @@ pub(crate) fn of_session(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Re
         read,
     )
 }
+
+/// At most so many summaries of a part of a session, as far as each can be read, with their places and the callers' ids of
+/// their turns.
+pub(crate) fn between(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session: SessionNo,
+    part: Part,
+    limit: u32,
+) -> Result<Vec<(Place, Result<Summary>, Option<String>)>> {
+    let statement = match part {
+        Part::After(_) => OLDEST,
+        Part::Before(_) => NEWEST,
+    };
+    let (after, before) = part.bounds(session);
+    let params = values![after, before, scope.user_id, scope.user_no, limit];
+    sql.list(statement, params, |row| Ok((row.get(0)?, read(row), row.get(CHECKED_COLUMNS + 1)?)))
+}
+
+const OLDEST: &str = concat!(
+    "SELECT ",
+    columns!(),
+    ", (SELECT r.caller_id FROM recall_units AS r WHERE r.user_no = ?4 AND r.seq = conversation_summaries.seq)
+     FROM conversation_summaries WHERE turn_key > ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key LIMIT ?5"
+);
+const NEWEST: &str = concat!(
+    "SELECT ",
+    columns!(),
+    ", (SELECT r.caller_id FROM recall_units AS r WHERE r.user_no = ?4 AND r.seq = conversation_summaries.seq)
+     FROM conversation_summaries WHERE turn_key > ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key DESC LIMIT ?5"
+);
 
 /// Shows every summary of the file, as far as it can be read: for doctor.
 pub(crate) fn each_of_all(sql: &dyn Sql, each: &mut dyn FnMut(Result<Summary>)) -> Result<()> {

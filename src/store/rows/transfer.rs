@@ -27,9 +27,10 @@ const OF_USER_ID: [(&str, &str, usize); 4] = [
     (
         "conversation_sessions",
         "SELECT session_no, id, user_id, caller_id, part, project, started_at, ended_at, end_reason, successor_id,
-                turn_count, total_tokens, memory_tier, last_active_at, erased_turns, row_check
+                turn_count, total_tokens, memory_tier, last_active_at, erased_turns, title, metadata,
+                row_check
          FROM conversation_sessions WHERE user_id = ?1",
-        15,
+        17,
     ),
     (
         "turns_aside",

@@ -20,13 +20,14 @@ macro_rules! turn_columns {
     () => {
         "id, session_id, turn_number, seq, caller_id, timestamp, memory_tier, user_message_tokens, \
          ai_response_tokens, total_tokens, piece_tokens, counted_by, is_identity_critical, critical_rule, user_name, \
-         assistant_name, user_origin, assistant_origin, user_message, ai_response, row_check, snapshot_id, turn_key"
+         assistant_name, user_origin, assistant_origin, user_message, ai_response, metadata, row_check, snapshot_id, \
+         turn_key"
     };
 }
 pub(crate) use turn_columns;
 
 /// How many of them the checksum covers.
-const CHECKED_COLUMNS: usize = 20;
+const CHECKED_COLUMNS: usize = 21;
 /// Where the key is.
 pub(crate) const TURN_KEY: usize = CHECKED_COLUMNS + 2;
 
@@ -63,6 +64,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Turn> {
             user_message: get(&values, 18)?,
             ai_response: get(&values, 19)?,
         },
+        metadata: get(&values, 20)?,
     })
 }
 
@@ -86,9 +88,9 @@ pub(crate) fn insert(
            (turn_key, id, user_id, session_id, turn_number, seq, caller_id, timestamp, memory_tier,
             user_message_tokens, ai_response_tokens, total_tokens, piece_tokens, counted_by, snapshot_id,
             is_identity_critical, critical_rule, user_name, assistant_name, user_origin, assistant_origin, words,
-            user_message, ai_response, tier_pad)
+            user_message, ai_response, metadata, tier_pad)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-                 ?22, ?23, ?24, ?25)",
+                 ?22, ?23, ?24, ?25, ?26)",
         values![
             session_no.turn(turn.turn_number),
             turn.id,
@@ -114,6 +116,7 @@ pub(crate) fn insert(
             words,
             turn.said.user_message,
             turn.said.ai_response,
+            turn.metadata.as_ref().map(ToString::to_string),
             pad,
         ],
         Expect::Any,

@@ -199,10 +199,10 @@ fn id_of(sql: &dyn Sql, name: &str) -> Result<Option<UserId>> {
 }
 
 /// The settings that say of a table whether it was there before us.
-const USERS: &str = "users_table";
+pub(super) const USERS: &str = "users_table";
 const STATE_SNAPSHOTS: &str = "state_snapshots_table";
 
 /// Whether a table was there before us: then its rows are the backend's alone.
-fn is_backends(sql: &dyn Sql, setting: &str) -> Result<bool> {
+pub(super) fn is_backends(sql: &dyn Sql, setting: &str) -> Result<bool> {
     sql.scalar("SELECT value = 'backend' FROM thermocline_settings WHERE key = ?1", values![setting])
 }

@@ -14,7 +14,7 @@ use crate::{
     model::{
         anchor::{Attribute, Stance},
         ids::{AnchorId, SessionId, SummaryId, TurnId},
-        instant,
+        instant, metadata,
         session::SessionInfo,
         summary::{Original, Summary},
         tier::{MAX_HOT_TURNS, MemoryTier, Transition},
@@ -88,6 +88,8 @@ fn check_text(what: &str, text: &str, max_bytes: usize) -> Result<()> {
 fn check_session(session: &SessionInfo) -> Result<()> {
     check_name("session's key", session.caller_id.as_deref())?;
     check_name("project", session.project.as_deref())?;
+    check_name("session's title", session.title.as_deref())?;
+    session.metadata.as_ref().map_or(Ok(()), metadata::check)?;
     check_times([Some(session.started_at), session.ended_at, Some(session.last_active_at)])?;
     if !(1..=MAX_PART).contains(&session.part) || session.ended_at.is_some() != session.end_reason.is_some() {
         return wrong("a session's part or end makes no sense");

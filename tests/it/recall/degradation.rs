@@ -215,14 +215,14 @@ fn an_embedder_that_refuses_everything_is_tried_for_ever_and_stands_in_nobodys_w
     }
     assert!(embedder.calls() >= 40, "{}", embedder.calls());
     assert_eq!(gaps(&fixture), Vec::<u32>::new(), "no text is to blame");
-    let job = memory.jobs().unwrap().remove(0);
+    let job = memory.jobs(None, 1_000).unwrap().remove(0);
     assert!(job.last_error.unwrap().contains("the key is wrong"));
     check_found_without(&alex, "the key is wrong");
 
     refuses.store(false, Ordering::SeqCst);
     fixture.clock.advance(TimeDelta::hours(2));
     memory.run_jobs(RunJobs::default()).unwrap();
-    assert_eq!(memory.jobs().unwrap(), []);
+    assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
     let (recall, _) = ask_both(&alex);
     assert_eq!((ids(&recall)[0].as_str(), recall.missing.len()), ("s18", 0), "{:?}", recall.missing);
 }
@@ -311,7 +311,7 @@ fn with_a_summarizer_that_fails_a_session_is_compressed_and_its_turns_are_recall
         fixture.clock.advance(TimeDelta::hours(2));
     }
     assert!(summarizer.calls() > 0);
-    assert_eq!(memory.jobs().unwrap(), []);
+    assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
     let tier = |key: &str| alex.find_session(key).unwrap().unwrap().info().unwrap().memory_tier;
     assert_eq!(tier("talk 0"), thermocline::MemoryTier::Cold);
     assert!(!alex.find_session("talk 0").unwrap().unwrap().summaries().unwrap().is_empty());

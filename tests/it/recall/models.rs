@@ -116,7 +116,7 @@ fn while_vectors_are_made_anew_every_recall_in_between_is_as_before() {
     let alex = memory.user("alex").unwrap();
     memory.rebuild_vectors().unwrap();
     let mut steps = 0;
-    while !memory.jobs().unwrap().is_empty() {
+    while !memory.jobs(None, 1_000).unwrap().is_empty() {
         fixture.clock.advance(TimeDelta::hours(2));
         memory.run_jobs(RunJobs::default()).unwrap();
         assert_eq!(model(&alex).1[0], "s18", "step {steps}");
@@ -261,7 +261,7 @@ fn a_job_is_held_while_an_embedder_takes_longer_than_a_lease() {
     let memory = fixture.open();
     let report = memory.run_jobs(RunJobs::default()).unwrap();
     assert_eq!((report.done, report.later), (1, 0));
-    assert_eq!(memory.jobs().unwrap(), []);
+    assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn a_worker_that_is_stopped_while_an_embedder_is_asked_leaves_the_job_to_the_nex
     let with_worker = fixture.open();
     is_asked.recv().unwrap();
     with_worker.close().unwrap();
-    let jobs = memory.jobs().unwrap();
+    let jobs = memory.jobs(None, 1_000).unwrap();
     assert_eq!(jobs.len(), 1, "{jobs:?}");
     assert_eq!((jobs[0].state, jobs[0].attempts), (JobState::Queued, 0), "being stopped is no failed try");
 }
@@ -355,7 +355,7 @@ fn killed_while_vectors_are_made_anew_nothing_is_lost_and_the_end_is_the_same() 
     fixture.clock.advance(TimeDelta::minutes(10));
     let memory = fixture.open();
     memory.run_jobs(RunJobs::default()).unwrap();
-    assert_eq!(memory.jobs().unwrap(), []);
+    assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
     assert_eq!(super::answers(&memory.user("alex").unwrap()), expected);
     undisturbed.open().rebuild_vectors().unwrap();
     undisturbed.open().run_jobs(RunJobs::default()).unwrap();

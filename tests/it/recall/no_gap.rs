@@ -126,7 +126,7 @@ fn a_deleted_original_is_recalled_by_its_summary_and_no_more_by_its_own_words() 
         }
         let diagnosis = memory.doctor().unwrap();
         assert!(diagnosis.is_healthy(), "{diagnosis:?}");
-        assert_eq!(memory.jobs().unwrap(), [], "nothing is left to be done");
+        assert_eq!(memory.jobs(None, 1_000).unwrap(), [], "nothing is left to be done");
         let gaps = "SELECT count(*) FROM vector_gaps";
         assert_eq!(crate::dump::ask::<u32>(&fixture.path(), gaps), 0, "indexed first: {indexed_first}");
     }

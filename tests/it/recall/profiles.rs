@@ -33,7 +33,7 @@ fn told() -> (Fixture, User) {
     session.end().unwrap();
     tell_all(&alex, 150);
     memory.run_jobs(RunJobs::default()).unwrap();
-    assert_eq!(alex.anchors().unwrap().len(), 2);
+    assert_eq!(alex.anchors(None, 1_000).unwrap().len(), 2);
     (fixture, alex)
 }
 

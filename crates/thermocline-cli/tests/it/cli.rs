@@ -16,6 +16,8 @@ const READING: &[&[&str]] = &[
     &["embed", "status"],
     &["session", "list", "--user", "alex"],
     &["session", "show", "--user", "alex", "s1"],
+    &["session", "turns", "--user", "alex", "s1"],
+    &["user", "list"],
     &["session", "summaries", "--user", "alex", "s1"],
     &["turn", "show", "--user", "alex", "s1/1"],
     &["anchor", "list", "--user", "alex", "--all"],

@@ -19,6 +19,7 @@ mod anchor;
 mod cli;
 mod cold;
 mod erase;
+mod lists;
 mod recall;
 mod replay;
 mod transfer;

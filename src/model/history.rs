@@ -1,0 +1,70 @@
+//! A session as it is read page by page.
+
+use serde::Serialize;
+
+use crate::model::{
+    place::{MAX_TURN_NUMBER, Place, SessionNo},
+    summary::Summary,
+    turn::Turn,
+};
+
+/// One turn of a session's history, as far as there is anything left of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PastTurn {
+    /// The turn as it was said, wherever it lives.
+    Turn(Box<Turn>),
+    /// What stands for a turn whose original was deleted.
+    Summary {
+        /// The summary.
+        #[serde(flatten)]
+        summary: Box<Summary>,
+        /// The caller's own id for the turn.
+        caller_id: Option<String>,
+    },
+    /// The turn is damaged: it is not what was recorded. `doctor` says where; a backup has it.
+    Damaged {
+        /// Its place in the session, from 1.
+        turn_number: u32,
+    },
+}
+
+impl PastTurn {
+    /// Its place in the session, from 1: what the next page begins behind.
+    pub fn turn_number(&self) -> u32 {
+        match self {
+            Self::Turn(turn) => turn.turn_number,
+            Self::Summary { summary, .. } => summary.turn_number,
+            Self::Damaged { turn_number } => *turn_number,
+        }
+    }
+
+    /// The turn, if it is there as it was said.
+    pub fn turn(&self) -> Option<&Turn> {
+        match self {
+            Self::Turn(turn) => Some(turn),
+            _ => None,
+        }
+    }
+}
+
+/// Which end of a session's history a page is taken from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    /// The first turns behind this one.
+    After(u32),
+    /// The last turns before this one.
+    Before(u32),
+}
+
+impl Part {
+    /// The places that it lies between.
+    pub(crate) fn bounds(self, session: SessionNo) -> (Place, Place) {
+        match self {
+            Self::After(number) => (session.turn(number.min(MAX_TURN_NUMBER)), session.end()),
+            Self::Before(number) if number > MAX_TURN_NUMBER => (session.start(), session.end()),
+            Self::Before(number) => (session.start(), session.turn(number)),
+        }
+    }
+}

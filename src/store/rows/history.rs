@@ -1,0 +1,201 @@
+//! A page of a session's history: rows of `conversation_turns`, and in the place of those that have left, the archive or
+//! a summary.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    error::{ErrorKind, Result},
+    model::{
+        history::{Part, PastTurn},
+        place::Place,
+        summary::{Original, Summary},
+        turn::Turn,
+    },
+    store::{
+        rows::{
+            aside,
+            originals::Reader,
+            sessions::SessionRow,
+            summaries,
+            turn_row::{self, TURN_KEY, turn_columns},
+        },
+        scope::Scope,
+        sql::{Flow, Sql, values},
+    },
+};
+
+/// A turn that a page may have.
+enum Entry {
+    Row(PastTurn),
+    /// Its row is gone; a summary stands for it.
+    Gone(Result<Summary>, Option<String>),
+}
+
+/// At most so many turns of a session, ascending.
+///
+/// Every turn without a row has a summary, so the rows and the summaries of the range are all that there is; only what
+/// is on the page is read out of the archive. A session's frames hold its turns in order, so each is unpacked once.
+pub(crate) fn page(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session: &SessionRow,
+    part: Part,
+    limit: u32,
+) -> Result<Vec<PastTurn>> {
+    let (id, waiting, session) = (session.info.id, session.waiting(), session.session_no);
+    let mut found = BTreeMap::new();
+    for (place, summary, caller_id) in summaries::between(sql, scope, session, part, limit)? {
+        found.insert(place.turn_number, Entry::Gone(summary, caller_id));
+    }
+    let statement = match part {
+        Part::After(_) => OLDEST,
+        Part::Before(_) => NEWEST,
+    };
+    let (after, before) = part.bounds(session);
+    sql.query(statement, values![after, before, scope.user_id, limit], &mut |row| {
+        let place: Place = row.get(TURN_KEY)?;
+        found.insert(place.turn_number, Entry::Row(past(place, turn_row::read(row).map(Some))?));
+        Ok(Flow::Next)
+    })?;
+    // A message that waits for its reply has no row among the turns yet.
+    if let Some(place) = waiting.filter(|place| (after..before).contains(place) && *place != after) {
+        let turn = aside::incomplete(sql, scope, id).map(|waiting| waiting.map(|aside| aside.turn));
+        found.insert(place.turn_number, Entry::Row(past(place, turn)?));
+    }
+    let beyond = found.len().saturating_sub(usize::try_from(limit).unwrap_or(usize::MAX));
+    let left_out = match part {
+        Part::After(_) => 0,
+        Part::Before(_) => beyond,
+    };
+    let mut reader = Reader::new(sql, scope);
+    let on_page = found.into_iter().skip(left_out).take(limit as usize);
+    on_page.map(|(number, entry)| read(&mut reader, session.turn(number), entry)).collect()
+}
+
+const OLDEST: &str = concat!(
+    "SELECT ",
+    turn_columns!(),
+    " FROM conversation_turns WHERE turn_key > ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key LIMIT ?4"
+);
+const NEWEST: &str = concat!(
+    "SELECT ",
+    turn_columns!(),
+    " FROM conversation_turns WHERE turn_key > ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key DESC LIMIT ?4"
+);
+
+fn read(reader: &mut Reader<'_>, place: Place, entry: Entry) -> Result<PastTurn> {
+    match entry {
+        Entry::Row(turn) => Ok(turn),
+        Entry::Gone(Ok(summary), caller_id) if summary.original == Original::Deleted => {
+            Ok(PastTurn::Summary { summary: Box::new(summary), caller_id })
+        }
+        // A damaged summary says nothing of its turn, which may well be sound.
+        Entry::Gone(..) => past(place, reader.archived_at(place)),
+    }
+}
+
+/// What was read at a place. What is not what was recorded is named.
+fn past(place: Place, turn: Result<Option<Turn>>) -> Result<PastTurn> {
+    match turn {
+        Ok(Some(turn)) if turn.turn_number == place.turn_number => Ok(PastTurn::Turn(Box::new(turn))),
+        Err(error) if error.kind() != ErrorKind::Corrupt => Err(error),
+        _ => Ok(PastTurn::Damaged { turn_number: place.turn_number }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use chrono::{DateTime, Utc};
+
+    use super::*;
+    use crate::{
+        Config, NewTurn, RunJobs, Thermocline,
+        model::place::UserNo,
+        store::{
+            Store,
+            scope::UserKey,
+            sql::{Expect, Row, UserRow, Value},
+        },
+    };
+
+    /// Counts the frames that are read.
+    struct Counting<'s> {
+        sql: &'s dyn Sql,
+        frames: Cell<usize>,
+    }
+
+    impl Sql for Counting<'_> {
+        fn query(
+            &self,
+            sql: &'static str,
+            params: &[Value<'_>],
+            each: &mut dyn FnMut(&Row<'_>) -> Result<Flow>,
+        ) -> Result<()> {
+            if sql.contains("FROM archived_frames WHERE frame_no = ?1") {
+                self.frames.set(self.frames.get() + 1);
+            }
+            self.sql.query(sql, params, each)
+        }
+
+        fn query_many(
+            &self,
+            sql: &'static str,
+            sets: &[Vec<Value<'_>>],
+            each: &mut dyn FnMut(usize, &Row<'_>) -> Result<()>,
+        ) -> Result<()> {
+            self.sql.query_many(sql, sets, each)
+        }
+
+        fn put(&self, sql: &'static str, params: &[Value<'_>], expect: Expect) -> Result<()> {
+            self.sql.put(sql, params, expect)
+        }
+
+        fn change(&self, sql: &'static str, params: &[Value<'_>]) -> Result<u64> {
+            self.sql.change(sql, params)
+        }
+
+        fn lock_user(&self, user_no: UserNo) -> Result<Option<UserRow>> {
+            self.sql.lock_user(user_no)
+        }
+
+        fn lease_clock(&self) -> Result<DateTime<Utc>> {
+            self.sql.lease_clock()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_page_reads_each_frame_once_and_none_for_what_is_not_on_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        let config = Config { worker: false, ..Config::default() };
+        let memory = Thermocline::open_with(&path, config.clone()).await.unwrap();
+        let session = memory.user("alex").await.unwrap().session().await.unwrap();
+        for n in 0..700 {
+            let text = format!("The lamp number {n} stands beside the old bridge. ").repeat(3);
+            session.record(NewTurn::new(&text, &text)).await.unwrap();
+        }
+        session.end().await.unwrap();
+        memory.run_jobs(RunJobs::default()).await.unwrap();
+        memory.close().await.unwrap();
+
+        let store = Store::open(&path, config).unwrap();
+        let snapshot = store.snapshot().unwrap();
+        let scope = snapshot.user(&UserKey::Name("alex".into())).unwrap().unwrap();
+        let session = snapshot.session(&scope, session.id()).unwrap();
+        let frames_of = |part, limit| {
+            snapshot.look(|sql| {
+                let sql = Counting { sql, frames: Cell::new(0) };
+                let page = page(&sql, &scope, &session, part, limit)?;
+                Ok((page.len(), sql.frames.get()))
+            })
+        };
+        let all: usize =
+            snapshot.look(|sql| sql.scalar("SELECT count(*) FROM archived_frames", &[])).unwrap();
+        assert!(all > 40, "more than a reader keeps: {all}");
+        assert_eq!(frames_of(Part::After(0), 1_000).unwrap(), (700, all));
+        let (turns, frames) = frames_of(Part::Before(u32::MAX), 50).unwrap();
+        assert!(turns == 50 && frames <= 5, "{frames} frames for a page of {turns}");
+    }
+}
