@@ -91,6 +91,7 @@ pub use crate::{
     model::{
         anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
         critical::CriticalRule,
+        filter::Filter,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         job::{JobInfo, JobKind, JobState},
         profile::{Parts, Profile, Weights},
@@ -104,7 +105,8 @@ pub use crate::{
     },
     recall::{
         answer::{Recall, RecallOptions, Recalled, RecalledItem},
-        context::{Context, ContextItem, ContextOptions},
+        context::{Context, ContextItem},
+        context_options::ContextOptions,
         pack::Section,
         search::Found,
     },

@@ -2,6 +2,7 @@
 
 pub(crate) mod anchor;
 pub(crate) mod critical;
+pub(crate) mod filter;
 pub(crate) mod ids;
 pub(crate) mod instant;
 pub(crate) mod job;

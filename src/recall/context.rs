@@ -2,7 +2,6 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::{
@@ -11,8 +10,8 @@ use crate::{
     error::{ErrorKind, Result},
     model::{
         ids::{AnchorId, ReceiptId, SessionId, TurnId},
-        place::Seq,
-        profile::{Parts, Profile},
+        place::{Owner, Seq},
+        profile::Parts,
         receipt::{ItemKind, PackedAs, Receipt},
         tier::MemoryTier,
         turn::Turn,
@@ -20,9 +19,11 @@ use crate::{
     recall::{
         answer::{self, RecalledItem, Searched, Wanted},
         candidates::{self, SessionTurns},
+        context_options::{ContextOptions, Shows},
         message::Message,
         pack::{self, Item, Piece, Section},
         search,
+        sieve::Sieve,
         user_indexes::UserIndexes,
     },
     store::{
@@ -35,41 +36,6 @@ use crate::{
         warm::{WarmTier, Window},
     },
 };
-
-/// How a context is to be.
-#[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
-pub struct ContextOptions {
-    /// Tokens of the final string at most. Default: the sum of [`Config::shares`](crate::Config::shares).
-    pub budget_tokens: Option<u32>,
-    /// The moment of asking, which the context shows so that its dates mean something. Default: the clock's.
-    pub now: Option<DateTime<Utc>>,
-    /// How recalled turns are ranked. Default: [`Config::profile`](crate::Config::profile).
-    pub profile: Option<Profile>,
-}
-
-impl ContextOptions {
-    /// A context of at most so many tokens.
-    #[must_use]
-    pub fn budget_tokens(mut self, tokens: u32) -> Self {
-        self.budget_tokens = Some(tokens);
-        self
-    }
-
-    /// Recalled turns ranked by this profile.
-    #[must_use]
-    pub fn profile(mut self, profile: Profile) -> Self {
-        self.profile = Some(profile);
-        self
-    }
-
-    /// A context as of this moment.
-    #[must_use]
-    pub fn now(mut self, now: DateTime<Utc>) -> Self {
-        self.now = Some(now);
-        self
-    }
-}
 
 /// What LLM#2 is handed: one string, and the parts it was made of.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -163,10 +129,10 @@ pub(crate) fn build(
     scope: &Scope,
     session: Option<SessionId>,
     message: &Message,
-    budget_tokens: Option<u32>,
+    options: &ContextOptions,
 ) -> Result<(Context, NewReceipt)> {
     let (config, watch) = (store.config(), Stopwatch::start());
-    let budget_tokens = budget_tokens.unwrap_or(config.shares.total());
+    let budget_tokens = options.budget_tokens.unwrap_or(config.shares.total());
     let waiting = indexes.of(scope);
     let index = waiting.wait();
     let snapshot = store.marked_snapshot()?;
@@ -183,28 +149,38 @@ pub(crate) fn build(
         Some(hot) => hot?,
     };
     missing.extend(hot.damaged().iter().map(|number| damaged_turn("hot tier", *number)));
+    let shows = Shows::of(options, session.as_ref());
     let warm = match &session {
-        Some(session) => wanted_warm(&snapshot, config, scope, session, &hot, message, &mut missing),
-        None => Vec::new(),
+        Some(session) if shows.earlier_in_session => {
+            wanted_warm(&snapshot, config, scope, session, &hot, message, &mut missing)
+        }
+        _ => Vec::new(),
     };
 
     let last_turns = hot.before(&message.text);
     let question = message.question(&last_turns, RECALLED_TURNS);
     // Hot turns come first and are shown. Of the warm ones many may have no room: what fits is recalled among them too.
-    let mut hidden: Vec<u32> =
-        hot.turns().map(|turn| Seq::of(turn.seq).map(|seq| seq.0)).collect::<Result<_>>()?;
-    hidden.sort_unstable();
-    let recalled = answer::search(&snapshot, index, scope, &question, Wanted::AboveFloor, (&hidden, &warm));
-    let recalled = recalled.unwrap_or_else(|error| {
+    let hidden = hot.turns().map(|turn| Seq::of(turn.seq)).collect::<Result<_>>()?;
+    let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing);
+    let sieve = sieve.map(|sieve| shows.narrowed(sieve, session.as_ref()).hiding(hidden));
+    let recalled = sieve.as_ref().map_err(Clone::clone).and_then(|sieve| {
+        answer::search(&snapshot, index, scope, &question, Wanted::AboveFloor, (sieve, &warm))
+    });
+    let mut recalled = recalled.unwrap_or_else(|error| {
         missing.push(format!("recall: {error}"));
         let epoch = snapshot.extent(scope).map_or(0, |extent| extent.epoch);
         Searched { epoch, ..Searched::default() }
     });
     missing.extend(recalled.missing.iter().cloned());
+    if !shows.who_the_user_is {
+        recalled.anchors.clear();
+    }
     let shown: HashSet<i64> = hot.turns().chain(&warm).map(|turn| turn.seq).collect();
-    let promoted = match &session {
-        Some(session) => promoted(&snapshot, scope, session, &shown, &recalled, &mut missing),
-        None => Vec::new(),
+    let promoted = match (&session, &sieve) {
+        (Some(session), Ok(sieve)) => {
+            promoted(&snapshot, scope, session, (&shown, sieve), &recalled, &mut missing)
+        }
+        _ => Vec::new(),
     };
     drop(snapshot);
     if recalled.is_index_damaged {
@@ -212,17 +188,19 @@ pub(crate) fn build(
     }
 
     let session = session.map(|session| session.info.id);
+    let hot = if shows.recent_turns { last_turns } else { Vec::new() };
     let session_turns = SessionTurns { id: session, hot: &hot, warm: &warm, promoted: &promoted };
     let requests = candidates::requests(config, &message.text, &session_turns, &recalled);
     let packed = pack::pack(&requests, budget_tokens, &render::now_line(message.now), config.tokenizer);
     let left_out = candidates::left_out(&requests, &packed.outcomes);
-    let receipt = Receipt {
+    let mut receipt = Receipt {
         budget_tokens: Some(budget_tokens),
         tokens: Some(packed.tokens),
         took: watch.elapsed(),
         items: candidates::receipt_items(&requests, &packed, &recalled),
         ..recalled.receipt(message, session, &missing)
     };
+    receipt.understood.without = options.without.iter().map(|section| section.as_str().to_owned()).collect();
     let at_hand = candidates::at_hand(&packed, &recalled, session);
     let items = packed.pieces.iter().map(|piece| ContextItem::of(piece, &recalled)).collect();
     let context = Context {
@@ -237,12 +215,12 @@ pub(crate) fn build(
     Ok((context, NewReceipt { receipt, at_hand, epoch: recalled.epoch }))
 }
 
-/// Turns that are warm in the session since they were of use in it, and that nobody else asks for.
+/// Turns that are warm in the session since they were of use in it, that pass the sieve, and that nobody else asks for.
 fn promoted(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
     session: &SessionRow,
-    shown: &HashSet<i64>,
+    (shown, sieve): (&HashSet<i64>, &Sieve),
     recalled: &Searched,
     missing: &mut Vec<String>,
 ) -> Vec<Turn> {
@@ -256,9 +234,12 @@ fn promoted(
             if !shown.contains(&seq.into())
                 && !is_asked_for(seq)
                 && let Some(unit) = snapshot.unit(scope, seq)?
+                && let Owner::Turn(place) = unit.owner
             {
                 let found = answer::fetch(snapshot, scope, &mut originals, (seq, unit.owner), &mut damaged)?;
-                if let Some(RecalledItem::Turn(turn)) = found {
+                if let Some(RecalledItem::Turn(turn)) = found
+                    && sieve.passes(place.session, turn.timestamp.timestamp_millis())
+                {
                     turns.push(*turn);
                 }
             }
@@ -337,7 +318,7 @@ mod tests {
     use super::*;
     use crate::{
         config::Config,
-        model::turn::NewTurn,
+        model::{filter::Filter, turn::NewTurn},
         store::{scope::UserKey, sql::Expect},
         text::measure,
     };
@@ -355,8 +336,10 @@ mod tests {
             store.write(move |tx| tx.record(&scope, session, turn)).await.unwrap();
         }
         let indexes = UserIndexes::new(1 << 20);
-        let message = Message::new(store.config(), "earlier?".to_owned(), None, None).unwrap();
-        let build = || build(&store, &indexes, &scope, Some(session), &message, None).unwrap().0;
+        let message =
+            Message::new(store.config(), "earlier?".to_owned(), None, None, Filter::default()).unwrap();
+        let options = ContextOptions::default();
+        let build = || build(&store, &indexes, &scope, Some(session), &message, &options).unwrap().0;
         assert_eq!((build().items.len(), build().missing.len()), (9, 0));
 
         // The hot tier is in memory; what the warm tier is read from is gone.
