@@ -90,6 +90,7 @@ pub use crate::{
     jobs::{JobProgress, JobsReport, RunJobs},
     model::{
         anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
+        chat::{ChatMessage, ChatRole},
         critical::CriticalRule,
         filter::Filter,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},

@@ -1,6 +1,7 @@
 //! Plain data: what a turn, a session and a tier are. Knows nothing of files, clocks or tokenizers.
 
 pub(crate) mod anchor;
+pub(crate) mod chat;
 pub(crate) mod critical;
 pub(crate) mod filter;
 pub(crate) mod ids;

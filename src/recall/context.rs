@@ -9,6 +9,7 @@ use crate::{
     config::Config,
     error::{ErrorKind, Result},
     model::{
+        chat::{ChatMessage, ChatRole},
         ids::{AnchorId, ReceiptId, SessionId, TurnId},
         place::{Owner, Seq},
         profile::Parts,
@@ -37,13 +38,20 @@ use crate::{
     },
 };
 
-/// What LLM#2 is handed: one string, and the parts it was made of.
+/// What LLM#2 is handed: one string, or messages, and the parts it was made of.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Context {
-    /// The rendered context; empty if there is nothing to show, or no room for it.
+    /// The rendered context; empty if there is nothing to show, or no room for it. [For messages](ContextOptions::for_messages)
+    /// the recent turns do not stand here, but for what was not said in the talk and is only quoted.
     pub text: String,
-    /// Its tokens, by the configured tokenizer's own count of `text`.
+    /// [For messages](ContextOptions::for_messages): the recent turns, oldest first. Else empty, for `text` has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recent: Vec<ChatMessage>,
+    #[serde(skip)]
+    block_bytes: usize,
+    /// Its tokens, by the configured tokenizer's own count of `text`; for messages, of all contents, and
+    /// [`ChatMessage::FRAME_TOKENS`] for each message.
     pub tokens: u32,
     /// What `tokens` never exceeds.
     pub budget_tokens: u32,
@@ -55,6 +63,57 @@ pub struct Context {
     pub missing: Vec<String>,
     /// Its receipt: to be named by the turn that the context answers ([`NewTurn::answering`](crate::NewTurn::answering)).
     pub receipt: ReceiptId,
+}
+
+impl Context {
+    /// The context as a chat API takes it: a system message with `text`, if there is any, then `recent`. The user's new
+    /// message comes behind them, and is the caller's to send.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> thermocline::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a folder");
+    /// use thermocline::{ChatMessage, ChatRole, ContextOptions, NewTurn, Thermocline};
+    ///
+    /// let memory = Thermocline::open(folder.path().join("memory.db")).await?;
+    /// let session = memory.user("alex").await?.session().await?;
+    /// session.record(NewTurn::new("I moved to Lisbon.", "How do you like it?")).await?;
+    ///
+    /// let context = session.context("It is warm!", ContextOptions::default().for_messages()).await?;
+    /// let mut messages = vec![ChatMessage::new(ChatRole::System, "You are a helpful companion.")];
+    /// messages.extend(context.messages());
+    /// messages.push(ChatMessage::new(ChatRole::User, "It is warm!"));
+    /// assert_eq!(messages[1], ChatMessage::new(ChatRole::User, "I moved to Lisbon."));
+    /// assert_eq!(messages[2], ChatMessage::new(ChatRole::Assistant, "How do you like it?"));
+    /// # memory.close().await
+    /// # }
+    /// ```
+    ///
+    /// The text of a message is as it was said, but for control tokens and for what hides or reorders text, as everywhere in
+    /// a context; names of speakers are not shown. A side of a turn that a tool, a document or the backend said
+    /// ([`Origin`](crate::Origin)) is never a message: `text` quotes it below `<turn 7>`, and in its place among the messages
+    /// stands `<turn 7: User (document), quoted in the memory>`. An empty side is no message.
+    ///
+    /// Of a context that was not asked [`for_messages`](ContextOptions::for_messages) it is one message with all of the text,
+    /// whose frame `tokens` does not count.
+    pub fn messages(&self) -> Vec<ChatMessage> {
+        let text = Some(&self.text).filter(|text| !text.is_empty());
+        let system = text.map(|text| ChatMessage::new(ChatRole::System, text));
+        system.into_iter().chain(self.recent.iter().cloned()).collect()
+    }
+
+    /// The beginning of `text`, with all that is known and recalled: everything before the recent turns and the last line,
+    /// which says what time it is. Empty, if nothing is known or recalled.
+    ///
+    /// For prompt caches: the same things, each shown in the same form, are the same bytes. Nothing in the block depends on
+    /// the time, on ids, on scores or on their order: it goes by sections, and in a section by days and the order of
+    /// recording. [For messages](ContextOptions::for_messages) what the recent turns take does not change it either: so the
+    /// same message, asked again, at another time or after a turn was recorded, has the same block, as long as the same is
+    /// recalled in the same form. A turn that leaves hot comes in as the last of the block, as the newest of its session;
+    /// without room it takes that of others.
+    pub fn block(&self) -> &str {
+        &self.text[..self.block_bytes]
+    }
 }
 
 /// One thing in a context.
@@ -191,7 +250,13 @@ pub(crate) fn build(
     let hot = if shows.recent_turns { last_turns } else { Vec::new() };
     let session_turns = SessionTurns { id: session, hot: &hot, warm: &warm, promoted: &promoted };
     let requests = candidates::requests(config, &message.text, &session_turns, &recalled);
-    let packed = pack::pack(&requests, budget_tokens, &render::now_line(message.now), config.tokenizer);
+    let (last_line, tokenizer) = (render::now_line(message.now), config.tokenizer);
+    let packed = if options.for_messages {
+        let keeps_room = shows.recent_turns && session.is_some();
+        pack::pack_messages(&requests, budget_tokens, keeps_room, &last_line, tokenizer)
+    } else {
+        pack::pack(&requests, budget_tokens, &last_line, tokenizer)
+    };
     let left_out = candidates::left_out(&requests, &packed.outcomes);
     let mut receipt = Receipt {
         budget_tokens: Some(budget_tokens),
@@ -205,6 +270,8 @@ pub(crate) fn build(
     let items = packed.pieces.iter().map(|piece| ContextItem::of(piece, &recalled)).collect();
     let context = Context {
         text: packed.text,
+        recent: packed.recent,
+        block_bytes: packed.block_bytes,
         tokens: packed.tokens,
         budget_tokens,
         items,

@@ -12,7 +12,8 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ContextOptions {
-    /// Tokens of the final string at most. Default: the sum of [`Config::shares`](crate::Config::shares).
+    /// Tokens at most: of the final string, or of all [messages](crate::Context::messages) together. Default: the sum of
+    /// [`Config::shares`](crate::Config::shares).
     pub budget_tokens: Option<u32>,
     /// The moment of asking, which the context shows so that its dates mean something. Default: the clock's.
     pub now: Option<DateTime<Utc>>,
@@ -22,9 +23,23 @@ pub struct ContextOptions {
     pub filter: Filter,
     /// Sections that are left out. Default: none.
     pub without: Vec<Section>,
+    /// Whether the recent turns are to be messages, not a part of the text. Default: no.
+    pub for_messages: bool,
 }
 
 impl ContextOptions {
+    /// A context for a chat API: [`Context::messages`](crate::Context::messages) has the recent turns as the messages they were, and the budget is for
+    /// all messages together, with [`ChatMessage::FRAME_TOKENS`](crate::ChatMessage::FRAME_TOKENS) for each.
+    ///
+    /// Packed otherwise than a string: the recent turns have their share ([`Shares::hot`](crate::Shares::hot), at most half of
+    /// the budget) whether they need it or not, and what the block leaves, so that the block does not depend on them. They
+    /// are shown without a gap, from the newest back to the first that has no room, which is cut.
+    #[must_use]
+    pub fn for_messages(mut self) -> Self {
+        self.for_messages = true;
+        self
+    }
+
     /// A context without this section, which the caller sends by other means or does not want; may be said of several. What
     /// would stand there is neither shown nor recalled: without [`Section::RecentTurns`] no hot turn comes in as recalled,
     /// without [`Section::EarlierInSession`] no turn of the session that is not hot, without
