@@ -72,6 +72,17 @@ pub(crate) fn session(user: &User, key_or_id: &str) -> Result<Session, Failure> 
     }
 }
 
+/// The sessions with this key, oldest part last, or the one with this id.
+pub(crate) fn parts(user: &User, key_or_id: &str) -> Result<Vec<Session>, Failure> {
+    let mut infos = user.sessions()?;
+    infos.retain(|info| info.caller_id.as_deref() == Some(key_or_id));
+    if infos.is_empty() {
+        return Ok(vec![session(user, key_or_id)?]);
+    }
+    let ids: Vec<SessionId> = infos.iter().map(|info| info.id).collect();
+    ids.into_iter().map(|id| Ok(user.session_by_id(id)?)).collect()
+}
+
 /// What may be missing.
 pub(crate) fn found<T>(wanted: thermocline::Result<T>) -> Result<Option<T>, Failure> {
     match wanted {
