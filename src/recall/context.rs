@@ -67,7 +67,7 @@ pub struct Context {
 
 impl Context {
     /// The context as a chat API takes it: a system message with `text`, if there is any, then `recent`. The user's new
-    /// message comes behind them, and is the caller's to send.
+    /// message comes behind them and is the caller's to send, also if it was recorded already and waits for its reply.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -208,9 +208,9 @@ pub(crate) fn build(
         Some(hot) => hot?,
     };
     missing.extend(hot.damaged().iter().map(|number| damaged_turn("hot tier", *number)));
-    let shows = Shows::of(options, session.as_ref());
+    let sections = Shows::of(options, session.as_ref());
     let warm = match &session {
-        Some(session) if shows.earlier_in_session => {
+        Some(session) if sections.earlier_in_session => {
             wanted_warm(&snapshot, config, scope, session, &hot, message, &mut missing)
         }
         _ => Vec::new(),
@@ -221,7 +221,7 @@ pub(crate) fn build(
     // Hot turns come first and are shown. Of the warm ones many may have no room: what fits is recalled among them too.
     let hidden = hot.turns().map(|turn| Seq::of(turn.seq)).collect::<Result<_>>()?;
     let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing);
-    let sieve = sieve.map(|sieve| shows.narrowed(sieve, session.as_ref()).hiding(hidden));
+    let sieve = sieve.map(|sieve| sections.narrowed(sieve, session.as_ref()).hiding(hidden));
     let recalled = sieve.as_ref().map_err(Clone::clone).and_then(|sieve| {
         answer::search(&snapshot, index, scope, &question, Wanted::AboveFloor, (sieve, &warm))
     });
@@ -231,7 +231,7 @@ pub(crate) fn build(
         Searched { epoch, ..Searched::default() }
     });
     missing.extend(recalled.missing.iter().cloned());
-    if !shows.who_the_user_is {
+    if !sections.who_the_user_is {
         recalled.anchors.clear();
     }
     let shown: HashSet<i64> = hot.turns().chain(&warm).map(|turn| turn.seq).collect();
@@ -247,12 +247,16 @@ pub(crate) fn build(
     }
 
     let session = session.map(|session| session.info.id);
-    let hot = if shows.recent_turns { last_turns } else { Vec::new() };
+    let hot = match (sections.recent_turns, options.for_messages) {
+        (false, _) => Vec::new(),
+        (true, true) => last_turns,
+        (true, false) => hot.turns().collect(),
+    };
     let session_turns = SessionTurns { id: session, hot: &hot, warm: &warm, promoted: &promoted };
     let requests = candidates::requests(config, &message.text, &session_turns, &recalled);
     let (last_line, tokenizer) = (render::now_line(message.now), config.tokenizer);
     let packed = if options.for_messages {
-        let keeps_room = shows.recent_turns && session.is_some();
+        let keeps_room = sections.recent_turns && session.is_some();
         pack::pack_messages(&requests, budget_tokens, keeps_room, &last_line, tokenizer)
     } else {
         pack::pack(&requests, budget_tokens, &last_line, tokenizer)

@@ -90,6 +90,23 @@ fn what_is_known_is_one_system_message_and_recent_turns_are_what_they_were() {
 }
 
 #[test]
+fn a_message_that_waits_for_its_reply_is_the_callers_to_send() {
+    let fixture = Fixture::new();
+    let session = fixture.session();
+    session.record(turn(1)).unwrap();
+    session.record_message(NewTurn::new("How is the tide?", "")).unwrap();
+    let user = |context: &Context| -> Vec<String> {
+        let said = context.recent.iter().filter(|message| message.role == ChatRole::User);
+        said.map(|message| message.content.clone()).collect()
+    };
+    assert_eq!(user(&session.context("How is the tide?", messages()).unwrap()), ["question 1"]);
+    // Asked for something else, it is what was said last.
+    let other = session.context("tides, ebb and flow", messages()).unwrap();
+    assert_eq!(user(&other), ["question 1", "How is the tide?"]);
+    check_budget(&other);
+}
+
+#[test]
 fn pasted_text_has_no_voice_in_the_conversation() {
     let fixture = Fixture::new();
     let alex = fixture.alex();
@@ -300,7 +317,7 @@ fn with_everything_left_out_a_context_is_empty() {
 fn a_session_that_is_left_out_is_neither_shown_nor_recalled_nor_at_hand() {
     let fixture = Fixture::new();
     let (alex, session) = told(&fixture);
-    let told_33 = alex.session_named("talk 1").unwrap().id();
+    let told_33 = alex.find_session("talk 1").unwrap().unwrap().id();
     let question = "number 33 on the list";
     let shows = |context: &Context| contents(context).concat_all().contains("number 33 on");
     let context = session.context(question, messages()).unwrap();

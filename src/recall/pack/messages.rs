@@ -38,9 +38,9 @@ pub(crate) fn pack_messages<'t>(
     let newest = &requests[0];
     let kept = if keeps_room { kept_for(newest, budget_tokens) } else { 0 };
     let room = budget_tokens.saturating_sub(kept).saturating_sub(ChatMessage::FRAME_TOKENS);
-    let mut packer = Packer::new(requests, room, last_line, tokenizer);
-    packer.fill(1);
-    let mut packed = packer.finish(last_line);
+    let mut block = Packer::new(requests, room, last_line, tokenizer);
+    block.fill(1);
+    let mut packed = block.finish(last_line);
     if !packed.text.is_empty() {
         packed.tokens += ChatMessage::FRAME_TOKENS;
     }

@@ -20,7 +20,8 @@ fn told(fixture: &Fixture) -> (User, Vec<Session>) {
     for (talk, first) in [(4, 100), (5, 125)] {
         tell(&alex.session_named(&format!("talk {talk}")).unwrap(), first..first + 25);
     }
-    let talks: Vec<Session> = (0..6).map(|n| alex.session_named(&format!("talk {n}")).unwrap()).collect();
+    let talk = |n: usize| alex.find_session(&format!("talk {n}")).unwrap().unwrap();
+    let talks: Vec<Session> = (0..6).map(talk).collect();
     for talk in [1, 4] {
         talks[talk].set_project(Some("boat")).unwrap();
     }
