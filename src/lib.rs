@@ -90,7 +90,9 @@ pub use crate::{
     jobs::{JobProgress, JobsReport, RunJobs},
     model::{
         anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
+        chat::{ChatMessage, ChatRole},
         critical::CriticalRule,
+        filter::Filter,
         history::PastTurn,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         job::{JobInfo, JobKind, JobState},
@@ -106,7 +108,8 @@ pub use crate::{
     },
     recall::{
         answer::{Recall, RecallOptions, Recalled, RecalledItem},
-        context::{Context, ContextItem, ContextOptions},
+        context::{Context, ContextItem},
+        context_options::ContextOptions,
         pack::Section,
         search::Found,
     },

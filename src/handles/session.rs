@@ -20,7 +20,8 @@ use crate::{
         turn::{NewTurn, RecordOutcome, Recorded, ReplacedTurn, Reply, Turn, TurnState},
     },
     recall::{
-        context::{self, Context, ContextOptions},
+        context::{self, Context},
+        context_options::ContextOptions,
         embedders,
         message::Message,
         search::{self, Found},
@@ -177,16 +178,16 @@ impl Session {
     /// of all other talks. The same file, message and options give the same string.
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         let config = self.store.config();
-        let mut message = Message::new(config, message.to_owned(), options.now, options.profile)?;
+        let filter = options.filter.clone();
+        let mut message = Message::new(config, message.to_owned(), options.now, options.profile, filter)?;
         if !config.embedders.is_empty() {
             let hot = self.hot().await.ok();
             message.vectors = embedders::ask(config, self.store.cooldowns(), &message, hot.as_deref()).await;
         }
         let (open, scope, id) = (Arc::clone(&self.store), self.scope, self.id());
         let (context, session) = off_thread(move || {
-            let budget = options.budget_tokens;
             let (context, receipt) =
-                context::build(&open, &open.indexes, &scope, Some(id), &message, budget)?;
+                context::build(&open, &open.indexes, &scope, Some(id), &message, &options)?;
             let session = receipt.receipt.session_id;
             open.keep_receipt(scope, receipt);
             Ok((context, session))

@@ -10,6 +10,7 @@ use crate::{
     jobs,
     model::{
         anchor::{Anchor, Attribute, FoundAnchor},
+        filter::Filter,
         ids::{AnchorId, ReceiptId, SessionId, TurnId, UserId},
         instant,
         page::checked_limit,
@@ -21,7 +22,8 @@ use crate::{
     },
     recall::{
         answer::{self, Recall, RecallOptions},
-        context::{self, Context, ContextOptions},
+        context::{self, Context},
+        context_options::ContextOptions,
         embedders,
         message::Message,
     },
@@ -165,7 +167,7 @@ impl User {
     ///
     /// Errors: `InvalidInput` for options outside their limits, `TimedOut`.
     pub async fn recall(&self, query: &str, options: RecallOptions) -> Result<Recall> {
-        let message = self.message(query, options.now, options.profile).await?;
+        let message = self.message(query, options.now, options.profile, options.filter).await?;
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || {
             let (recall, receipt) = answer::recall(&store, &store.indexes, &scope, &message, options.k)?;
@@ -178,11 +180,11 @@ impl User {
     /// What LLM#2 is to be handed with the first message of a session that has not begun: who the user is, and what is
     /// recalled. Starts no session. [`Session::context`] is for all others.
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
-        let message = self.message(message, options.now, options.profile).await?;
+        let message = self.message(message, options.now, options.profile, options.filter.clone()).await?;
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || {
-            let budget = options.budget_tokens;
-            let (context, receipt) = context::build(&store, &store.indexes, &scope, None, &message, budget)?;
+            let (context, receipt) =
+                context::build(&store, &store.indexes, &scope, None, &message, &options)?;
             store.keep_receipt(scope, receipt);
             Ok(context)
         })
@@ -299,9 +301,10 @@ impl User {
         text: &str,
         now: Option<DateTime<Utc>>,
         profile: Option<Profile>,
+        filter: Filter,
     ) -> Result<Message> {
         let config = self.store.config();
-        let mut message = Message::new(config, text.to_owned(), now, profile)?;
+        let mut message = Message::new(config, text.to_owned(), now, profile, filter)?;
         if !config.embedders.is_empty() {
             message.vectors = embedders::ask(config, self.store.cooldowns(), &message, None).await;
         }

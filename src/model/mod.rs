@@ -1,7 +1,9 @@
 //! Plain data: what a turn, a session and a tier are. Knows nothing of files, clocks or tokenizers.
 
 pub(crate) mod anchor;
+pub(crate) mod chat;
 pub(crate) mod critical;
+pub(crate) mod filter;
 pub(crate) mod history;
 pub(crate) mod ids;
 pub(crate) mod instant;

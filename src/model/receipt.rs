@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::model::{
+    filter::Filter,
     ids::{ReceiptId, SessionId},
     profile::{Parts, Profile},
     tier::MemoryTier,
@@ -124,6 +125,12 @@ pub struct Understood {
     pub is_follow_up: bool,
     /// The model whose vectors were compared; none: words alone.
     pub model: Option<String>,
+    /// What might answer it.
+    #[serde(skip_serializing_if = "Filter::is_open")]
+    pub filter: Filter,
+    /// Sections of the context that the caller left out, by their names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<String>,
 }
 
 /// Something that a recall considered.
@@ -172,6 +179,12 @@ impl Receipt {
         let _ = writeln!(text, "Asked {asked_at}, as of {}.", self.now.format("%Y-%m-%d %H:%M UTC"));
         let _ = writeln!(text, "{}", self.understood.explain());
         let _ = writeln!(text, "{}", explain_profile(&self.profile));
+        if !self.understood.filter.is_open() {
+            let _ = writeln!(text, "Filtered: {}.", self.understood.filter.explain());
+        }
+        if !self.understood.without.is_empty() {
+            let _ = writeln!(text, "Left out on request: {}.", self.understood.without.join(", "));
+        }
         for missing in &self.missing {
             let _ = writeln!(text, "Done without: {missing}.");
         }

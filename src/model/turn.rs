@@ -30,6 +30,14 @@ word_enum! {
 }
 
 impl Origin {
+    /// Whether it is pasted, returned or put in, not said in the conversation.
+    pub(crate) fn is_foreign(self) -> bool {
+        match self {
+            Self::User | Self::Assistant => false,
+            Self::Tool | Self::Document | Self::System => true,
+        }
+    }
+
     /// How far text from here is to be trusted, from 0 to 1. What a person says is the source of every fact about
     /// them; a reply was made from it; pasted text may say anything.
     pub fn reliability(self) -> f64 {

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::{
     clock::Stopwatch,
-    english::query::Query,
     error::{Error, ErrorKind, Result},
     model::{
         anchor::Anchor,
+        filter::Filter,
         ids::{ReceiptId, SessionId},
         place::{Owner, Seq},
         profile::{Parts, Profile},
@@ -24,6 +24,7 @@ use crate::{
         find::{self, Found, Stands},
         message::{Message, Question},
         score::Scored,
+        sieve::Sieve,
         user_indexes::{Lent, UserIndexes},
     },
     store::{
@@ -41,7 +42,7 @@ const DEFAULT_K: usize = 10;
 const MAX_K: usize = 1_000;
 
 /// How to recall.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RecallOptions {
     /// How many at most, from 1 to 1,000. Default 10.
@@ -50,6 +51,8 @@ pub struct RecallOptions {
     pub profile: Option<Profile>,
     /// The moment of asking, from which ages and "last week" are measured. Default: the clock's.
     pub now: Option<DateTime<Utc>>,
+    /// What may be recalled. Default: everything that the user ever said.
+    pub filter: Filter,
 }
 
 impl RecallOptions {
@@ -64,6 +67,13 @@ impl RecallOptions {
     #[must_use]
     pub fn profile(mut self, profile: Profile) -> Self {
         self.profile = Some(profile);
+        self
+    }
+
+    /// Only what passes this filter.
+    #[must_use]
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.filter = filter;
         self
     }
 
@@ -187,8 +197,14 @@ pub(crate) fn recall(
     let waiting = indexes.of(scope);
     let index = waiting.wait();
     let snapshot = store.snapshot()?;
-    let searched = search(&snapshot, index, scope, &question, Wanted::All, (&[], &[]))?;
+    let mut missing = Vec::new();
+    let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing)?;
+    let mut searched = search(&snapshot, index, scope, &question, Wanted::All, (&sieve, &[]))?;
     drop(snapshot);
+    searched.missing.append(&mut missing);
+    if !message.filter.is_open() {
+        searched.anchors.clear(); // They are of no session, and of no time.
+    }
     if searched.is_index_damaged {
         store.mend(scope);
     }
@@ -264,7 +280,7 @@ impl Searched {
             now: message.now,
             query: message.text[..message.text.floor_char_boundary(MOST_BYTES)].to_owned(),
             profile: message.profile,
-            understood: self.understood(message.query()),
+            understood: self.understood(message),
             missing: missing.to_vec(),
             budget_tokens: None,
             tokens: None,
@@ -274,7 +290,8 @@ impl Searched {
         }
     }
 
-    fn understood(&self, query: &Query) -> Understood {
+    fn understood(&self, message: &Message) -> Understood {
+        let query = message.query();
         let day = |at: DateTime<Utc>| at.format("%Y-%m-%d").to_string();
         Understood {
             words: self.words.len(),
@@ -284,6 +301,8 @@ impl Searched {
             refers_back: query.refers_back,
             is_follow_up: query.is_follow_up,
             model: self.model.clone(),
+            filter: message.filter.clone(),
+            without: Vec::new(),
         }
     }
 }
@@ -296,7 +315,7 @@ pub(crate) enum Wanted {
     AboveFloor,
 }
 
-/// Finds what fits among the units that may be shown, and reads what is wanted of it: the best `question.k`, and besides them
+/// Finds what fits among the units that pass the sieve, and reads what is wanted of it: the best `question.k`, and besides them
 /// what fits as well of the turns `at_hand`.
 pub(crate) fn search(
     snapshot: &Snapshot<'_>,
@@ -304,10 +323,10 @@ pub(crate) fn search(
     scope: &Scope,
     question: &Question<'_>,
     wanted: Wanted,
-    (hidden, at_hand): (&[u32], &[Turn]),
+    (sieve, at_hand): (&Sieve, &[Turn]),
 ) -> Result<Searched> {
     let (found, anchors, epoch) = index.with(snapshot, scope, |index| {
-        let found = find::find(snapshot, scope, index, question, question.k + at_hand.len(), hidden);
+        let found = find::find(snapshot, scope, index, question, question.k + at_hand.len(), sieve);
         let relevant = anchors_leg::relevant(question.query, &index.anchors);
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
             item: RecalledItem::Anchor(Box::new(anchor.clone())),

@@ -16,7 +16,6 @@ use crate::{
         answer::{Hit, Recalled, RecalledItem, Searched},
         pack::{Candidate, Focus, Item, Outcome, Packed, Request, Section},
     },
-    tier::hot::HotTier,
 };
 
 /// The newest turn enters with at least this many tokens.
@@ -28,7 +27,8 @@ const ANCHOR_TOKENS: u32 = 150;
 pub(crate) struct SessionTurns<'t> {
     /// None: it has not begun.
     pub(crate) id: Option<SessionId>,
-    pub(crate) hot: &'t HotTier,
+    /// Oldest first.
+    pub(crate) hot: &'t [&'t Turn],
     /// The most wanted first.
     pub(crate) warm: &'t [Turn],
     /// Of other sessions, and of use in this one.
@@ -60,7 +60,7 @@ pub(crate) fn requests<'t>(
     let hot = Request {
         most_tokens: config.live_tokens.saturating_sub(message_tokens).max(NEWEST_GETS_TOKENS),
         first_gets: Some(NEWEST_GETS_TOKENS),
-        ..request(config.shares.hot, in_section(Section::RecentTurns, session.hot.turns().rev()))
+        ..request(config.shares.hot, in_section(Section::RecentTurns, session.hot.iter().rev().copied()))
     };
     let anchors = recalled.anchors.iter().filter_map(|recalled| match &recalled.item {
         RecalledItem::Anchor(anchor) => Some(Candidate::new(Item::Anchor(anchor), Section::WhoTheUserIs)),

@@ -2,7 +2,6 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::{
@@ -10,9 +9,10 @@ use crate::{
     config::Config,
     error::{ErrorKind, Result},
     model::{
+        chat::{ChatMessage, ChatRole},
         ids::{AnchorId, ReceiptId, SessionId, TurnId},
-        place::Seq,
-        profile::{Parts, Profile},
+        place::{Owner, Seq},
+        profile::Parts,
         receipt::{ItemKind, PackedAs, Receipt},
         tier::MemoryTier,
         turn::Turn,
@@ -20,9 +20,11 @@ use crate::{
     recall::{
         answer::{self, RecalledItem, Searched, Wanted},
         candidates::{self, SessionTurns},
+        context_options::{ContextOptions, Shows},
         message::Message,
         pack::{self, Item, Piece, Section},
         search,
+        sieve::Sieve,
         user_indexes::UserIndexes,
     },
     store::{
@@ -36,48 +38,20 @@ use crate::{
     },
 };
 
-/// How a context is to be.
-#[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
-pub struct ContextOptions {
-    /// Tokens of the final string at most. Default: the sum of [`Config::shares`](crate::Config::shares).
-    pub budget_tokens: Option<u32>,
-    /// The moment of asking, which the context shows so that its dates mean something. Default: the clock's.
-    pub now: Option<DateTime<Utc>>,
-    /// How recalled turns are ranked. Default: [`Config::profile`](crate::Config::profile).
-    pub profile: Option<Profile>,
-}
-
-impl ContextOptions {
-    /// A context of at most so many tokens.
-    #[must_use]
-    pub fn budget_tokens(mut self, tokens: u32) -> Self {
-        self.budget_tokens = Some(tokens);
-        self
-    }
-
-    /// Recalled turns ranked by this profile.
-    #[must_use]
-    pub fn profile(mut self, profile: Profile) -> Self {
-        self.profile = Some(profile);
-        self
-    }
-
-    /// A context as of this moment.
-    #[must_use]
-    pub fn now(mut self, now: DateTime<Utc>) -> Self {
-        self.now = Some(now);
-        self
-    }
-}
-
-/// What LLM#2 is handed: one string, and the parts it was made of.
+/// What LLM#2 is handed: one string, or messages, and the parts it was made of.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Context {
-    /// The rendered context; empty if there is nothing to show, or no room for it.
+    /// The rendered context; empty if there is nothing to show, or no room for it. [For messages](ContextOptions::for_messages)
+    /// the recent turns do not stand here, but for what was not said in the talk and is only quoted.
     pub text: String,
-    /// Its tokens, by the configured tokenizer's own count of `text`.
+    /// [For messages](ContextOptions::for_messages): the recent turns, oldest first. Else empty, for `text` has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recent: Vec<ChatMessage>,
+    #[serde(skip)]
+    block_bytes: usize,
+    /// Its tokens, by the configured tokenizer's own count of `text`; for messages, of all contents, and
+    /// [`ChatMessage::FRAME_TOKENS`] for each message.
     pub tokens: u32,
     /// What `tokens` never exceeds.
     pub budget_tokens: u32,
@@ -89,6 +63,57 @@ pub struct Context {
     pub missing: Vec<String>,
     /// Its receipt: to be named by the turn that the context answers ([`NewTurn::answering`](crate::NewTurn::answering)).
     pub receipt: ReceiptId,
+}
+
+impl Context {
+    /// The context as a chat API takes it: a system message with `text`, if there is any, then `recent`. The user's new
+    /// message comes behind them and is the caller's to send, also if it was recorded already and waits for its reply.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> thermocline::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a folder");
+    /// use thermocline::{ChatMessage, ChatRole, ContextOptions, NewTurn, Thermocline};
+    ///
+    /// let memory = Thermocline::open(folder.path().join("memory.db")).await?;
+    /// let session = memory.user("alex").await?.session().await?;
+    /// session.record(NewTurn::new("I moved to Lisbon.", "How do you like it?")).await?;
+    ///
+    /// let context = session.context("It is warm!", ContextOptions::default().for_messages()).await?;
+    /// let mut messages = vec![ChatMessage::new(ChatRole::System, "You are a helpful companion.")];
+    /// messages.extend(context.messages());
+    /// messages.push(ChatMessage::new(ChatRole::User, "It is warm!"));
+    /// assert_eq!(messages[1], ChatMessage::new(ChatRole::User, "I moved to Lisbon."));
+    /// assert_eq!(messages[2], ChatMessage::new(ChatRole::Assistant, "How do you like it?"));
+    /// # memory.close().await
+    /// # }
+    /// ```
+    ///
+    /// The text of a message is as it was said, but for control tokens and for what hides or reorders text, as everywhere in
+    /// a context; names of speakers are not shown. A side of a turn that a tool, a document or the backend said
+    /// ([`Origin`](crate::Origin)) is never a message: `text` quotes it below `<turn 7>`, and in its place among the messages
+    /// stands `<turn 7: User (document), quoted in the memory>`. An empty side is no message.
+    ///
+    /// Of a context that was not asked [`for_messages`](ContextOptions::for_messages) it is one message with all of the text,
+    /// whose frame `tokens` does not count.
+    pub fn messages(&self) -> Vec<ChatMessage> {
+        let text = Some(&self.text).filter(|text| !text.is_empty());
+        let system = text.map(|text| ChatMessage::new(ChatRole::System, text));
+        system.into_iter().chain(self.recent.iter().cloned()).collect()
+    }
+
+    /// The beginning of `text`, with all that is known and recalled: everything before the recent turns and the last line,
+    /// which says what time it is. Empty, if nothing is known or recalled.
+    ///
+    /// For prompt caches: the same things, each shown in the same form, are the same bytes. Nothing in the block depends on
+    /// the time, on ids, on scores or on their order: it goes by sections, and in a section by days and the order of
+    /// recording. [For messages](ContextOptions::for_messages) what the recent turns take does not change it either: so the
+    /// same message, asked again, at another time or after a turn was recorded, has the same block, as long as the same is
+    /// recalled in the same form. A turn that leaves hot comes in as the last of the block, as the newest of its session;
+    /// without room it takes that of others.
+    pub fn block(&self) -> &str {
+        &self.text[..self.block_bytes]
+    }
 }
 
 /// One thing in a context.
@@ -163,10 +188,10 @@ pub(crate) fn build(
     scope: &Scope,
     session: Option<SessionId>,
     message: &Message,
-    budget_tokens: Option<u32>,
+    options: &ContextOptions,
 ) -> Result<(Context, NewReceipt)> {
     let (config, watch) = (store.config(), Stopwatch::start());
-    let budget_tokens = budget_tokens.unwrap_or(config.shares.total());
+    let budget_tokens = options.budget_tokens.unwrap_or(config.shares.total());
     let waiting = indexes.of(scope);
     let index = waiting.wait();
     let snapshot = store.marked_snapshot()?;
@@ -183,28 +208,38 @@ pub(crate) fn build(
         Some(hot) => hot?,
     };
     missing.extend(hot.damaged().iter().map(|number| damaged_turn("hot tier", *number)));
+    let sections = Shows::of(options, session.as_ref());
     let warm = match &session {
-        Some(session) => wanted_warm(&snapshot, config, scope, session, &hot, message, &mut missing),
-        None => Vec::new(),
+        Some(session) if sections.earlier_in_session => {
+            wanted_warm(&snapshot, config, scope, session, &hot, message, &mut missing)
+        }
+        _ => Vec::new(),
     };
 
     let last_turns = hot.before(&message.text);
     let question = message.question(&last_turns, RECALLED_TURNS);
     // Hot turns come first and are shown. Of the warm ones many may have no room: what fits is recalled among them too.
-    let mut hidden: Vec<u32> =
-        hot.turns().map(|turn| Seq::of(turn.seq).map(|seq| seq.0)).collect::<Result<_>>()?;
-    hidden.sort_unstable();
-    let recalled = answer::search(&snapshot, index, scope, &question, Wanted::AboveFloor, (&hidden, &warm));
-    let recalled = recalled.unwrap_or_else(|error| {
+    let hidden = hot.turns().map(|turn| Seq::of(turn.seq)).collect::<Result<_>>()?;
+    let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing);
+    let sieve = sieve.map(|sieve| sections.narrowed(sieve, session.as_ref()).hiding(hidden));
+    let recalled = sieve.as_ref().map_err(Clone::clone).and_then(|sieve| {
+        answer::search(&snapshot, index, scope, &question, Wanted::AboveFloor, (sieve, &warm))
+    });
+    let mut recalled = recalled.unwrap_or_else(|error| {
         missing.push(format!("recall: {error}"));
         let epoch = snapshot.extent(scope).map_or(0, |extent| extent.epoch);
         Searched { epoch, ..Searched::default() }
     });
     missing.extend(recalled.missing.iter().cloned());
+    if !sections.who_the_user_is {
+        recalled.anchors.clear();
+    }
     let shown: HashSet<i64> = hot.turns().chain(&warm).map(|turn| turn.seq).collect();
-    let promoted = match &session {
-        Some(session) => promoted(&snapshot, scope, session, &shown, &recalled, &mut missing),
-        None => Vec::new(),
+    let promoted = match (&session, &sieve) {
+        (Some(session), Ok(sieve)) => {
+            promoted(&snapshot, scope, session, (&shown, sieve), &recalled, &mut missing)
+        }
+        _ => Vec::new(),
     };
     drop(snapshot);
     if recalled.is_index_damaged {
@@ -212,21 +247,35 @@ pub(crate) fn build(
     }
 
     let session = session.map(|session| session.info.id);
+    let hot = match (sections.recent_turns, options.for_messages) {
+        (false, _) => Vec::new(),
+        (true, true) => last_turns,
+        (true, false) => hot.turns().collect(),
+    };
     let session_turns = SessionTurns { id: session, hot: &hot, warm: &warm, promoted: &promoted };
     let requests = candidates::requests(config, &message.text, &session_turns, &recalled);
-    let packed = pack::pack(&requests, budget_tokens, &render::now_line(message.now), config.tokenizer);
+    let (last_line, tokenizer) = (render::now_line(message.now), config.tokenizer);
+    let packed = if options.for_messages {
+        let keeps_room = sections.recent_turns && session.is_some();
+        pack::pack_messages(&requests, budget_tokens, keeps_room, &last_line, tokenizer)
+    } else {
+        pack::pack(&requests, budget_tokens, &last_line, tokenizer)
+    };
     let left_out = candidates::left_out(&requests, &packed.outcomes);
-    let receipt = Receipt {
+    let mut receipt = Receipt {
         budget_tokens: Some(budget_tokens),
         tokens: Some(packed.tokens),
         took: watch.elapsed(),
         items: candidates::receipt_items(&requests, &packed, &recalled),
         ..recalled.receipt(message, session, &missing)
     };
+    receipt.understood.without = options.without.iter().map(|section| section.as_str().to_owned()).collect();
     let at_hand = candidates::at_hand(&packed, &recalled, session);
     let items = packed.pieces.iter().map(|piece| ContextItem::of(piece, &recalled)).collect();
     let context = Context {
         text: packed.text,
+        recent: packed.recent,
+        block_bytes: packed.block_bytes,
         tokens: packed.tokens,
         budget_tokens,
         items,
@@ -237,12 +286,12 @@ pub(crate) fn build(
     Ok((context, NewReceipt { receipt, at_hand, epoch: recalled.epoch }))
 }
 
-/// Turns that are warm in the session since they were of use in it, and that nobody else asks for.
+/// Turns that are warm in the session since they were of use in it, that pass the sieve, and that nobody else asks for.
 fn promoted(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
     session: &SessionRow,
-    shown: &HashSet<i64>,
+    (shown, sieve): (&HashSet<i64>, &Sieve),
     recalled: &Searched,
     missing: &mut Vec<String>,
 ) -> Vec<Turn> {
@@ -256,9 +305,12 @@ fn promoted(
             if !shown.contains(&seq.into())
                 && !is_asked_for(seq)
                 && let Some(unit) = snapshot.unit(scope, seq)?
+                && let Owner::Turn(place) = unit.owner
             {
                 let found = answer::fetch(snapshot, scope, &mut originals, (seq, unit.owner), &mut damaged)?;
-                if let Some(RecalledItem::Turn(turn)) = found {
+                if let Some(RecalledItem::Turn(turn)) = found
+                    && sieve.passes(place.session, turn.timestamp.timestamp_millis())
+                {
                     turns.push(*turn);
                 }
             }
@@ -337,7 +389,7 @@ mod tests {
     use super::*;
     use crate::{
         config::Config,
-        model::turn::NewTurn,
+        model::{filter::Filter, turn::NewTurn},
         store::{scope::UserKey, sql::Expect},
         text::measure,
     };
@@ -355,8 +407,10 @@ mod tests {
             store.write(move |tx| tx.record(&scope, session, turn)).await.unwrap();
         }
         let indexes = UserIndexes::new(1 << 20);
-        let message = Message::new(store.config(), "earlier?".to_owned(), None, None).unwrap();
-        let build = || build(&store, &indexes, &scope, Some(session), &message, None).unwrap().0;
+        let message =
+            Message::new(store.config(), "earlier?".to_owned(), None, None, Filter::default()).unwrap();
+        let options = ContextOptions::default();
+        let build = || build(&store, &indexes, &scope, Some(session), &message, &options).unwrap().0;
         assert_eq!((build().items.len(), build().missing.len()), (9, 0));
 
         // The hot tier is in memory; what the warm tier is read from is gone.

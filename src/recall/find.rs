@@ -18,6 +18,7 @@ use crate::{
         anchors_leg,
         message::{QueryVector, Question},
         score::{self, Evidence, LiveFactors, Scored},
+        sieve::Sieve,
         user_index::{Damage, UserIndex},
         words_leg::{self, WordsLeg},
     },
@@ -84,14 +85,14 @@ fn set_floor(ranked: &[Scored], stands: &mut [Stands]) {
     }
 }
 
-/// Ranks the user's units, but for `hidden` ones (ascending), and gives the best `k`.
+/// Ranks the user's units, and gives the best `k` of those that pass the sieve.
 pub(crate) fn find(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
     index: &mut UserIndex,
     question: &Question<'_>,
     k: usize,
-    hidden: &[u32],
+    sieve: &Sieve,
 ) -> Found {
     let mut missing = Vec::new();
     let words = words_leg::look_up(snapshot, scope, index, &question.words).unwrap_or_else(|error| {
@@ -125,10 +126,11 @@ pub(crate) fn find(
         in_time: &|at_ms| is_within(at_ms, TOLD_WITHIN),
         now_ms: question.now.timestamp_millis(),
     };
+    let passing = sieve.passing(index);
     let ranked = if question.query.is_only_time && question.profile.weights().is_some() {
-        score::of_time(index, &|at_ms| is_within(at_ms, TimeDelta::zero()), k, hidden)
+        score::of_time(index, &|at_ms| is_within(at_ms, TimeDelta::zero()), k, &passing)
     } else {
-        score::rank(index, &evidence, &question.profile, k, hidden)
+        score::rank(index, &evidence, &question.profile, k, &passing)
     };
     let Damage { anchors: damaged_anchors, blocks, vectors } = index.damage;
     if damaged_anchors > 0 {

@@ -9,8 +9,11 @@ use crate::{
     embed::{EmbeddingSpace, quantize::Vector},
     english::query::Query,
     error::{Error, Result},
-    model::{instant, profile::Profile, turn::Turn},
-    recall::expand::{Weighted, expanded, text_to_embed},
+    model::{filter::Filter, instant, profile::Profile, turn::Turn},
+    recall::{
+        expand::{Weighted, expanded, text_to_embed},
+        sieve,
+    },
 };
 
 /// What is asked, when, and how its answer is to be ranked.
@@ -21,18 +24,22 @@ pub(crate) struct Message {
     /// The moment from which ages and "last week" are measured.
     pub(crate) now: DateTime<Utc>,
     pub(crate) profile: Profile,
+    /// What may answer it.
+    pub(crate) filter: Filter,
     /// What it means in the spaces of embedders that are not built in, as far as they were asked.
     pub(crate) vectors: Vec<QueryVector>,
     query: OnceLock<Query>,
 }
 
 impl Message {
-    /// Refuses what is longer than a side of a turn may be, an impossible moment, or a profile out of bounds.
+    /// Refuses what is longer than a side of a turn may be, an impossible moment, a profile out of bounds, or a filter that
+    /// cannot be meant.
     pub(crate) fn new(
         config: &Config,
         text: String,
         now: Option<DateTime<Utc>>,
         profile: Option<Profile>,
+        filter: Filter,
     ) -> Result<Self> {
         let (len, most) = (text.len(), config.max_side_bytes);
         if len > most {
@@ -42,7 +49,8 @@ impl Message {
         let now = instant::checked(now.unwrap_or(asked_at))?;
         let profile = profile.unwrap_or(config.profile);
         profile.check()?;
-        Ok(Self { text, asked_at, now, profile, vectors: Vec::new(), query: OnceLock::new() })
+        sieve::check(&filter)?;
+        Ok(Self { text, asked_at, now, profile, filter, vectors: Vec::new(), query: OnceLock::new() })
     }
 
     /// What it points at.

@@ -69,32 +69,31 @@ pub(crate) struct Scored {
     pub(crate) parts: Parts,
 }
 
-/// The best `k` units but for `hidden` ones (ascending), best first. Units without any evidence are left out.
+/// The best `k` units of those that `passing` has, best first. Units without any evidence are left out. What does not pass
+/// counts for those around it as if it did.
 pub(crate) fn rank(
     index: &UserIndex,
     evidence: &Evidence<'_>,
     profile: &Profile,
     k: usize,
-    hidden: &[u32],
+    passing: &[bool],
 ) -> Vec<Scored> {
     let units = &index.units;
     let candidates: Vec<(u32, Parts)> = if let Some(weights) = profile.weights() {
-        let lent = Lent::of(index, evidence, weights);
-        let least = lent.least_of_best(evidence.live.most(&weights), k + hidden.len());
+        let lent = Lent::of(index, evidence, weights, passing);
+        let least = lent.least_of_best(evidence.live.most(&weights), k);
         let is_worth = |at: &usize| lent.total[*at] > 0.0 && lent.total[*at] >= least;
         (0..units.len()).filter(is_worth).map(|at| (units[at].seq, lent.parts(at))).collect()
     } else {
         let has_meaning = *profile == Profile::Paper;
         let meaning = |cosine: f32| if has_meaning { rounded(f64::from(cosine)) } else { 0.0 };
-        let has_rank = index.around.iter().map(|around| around.session > 0);
-        let known = units.iter().zip(evidence.meaning).zip(has_rank).filter(|(_, has_rank)| *has_rank);
+        let known = units.iter().zip(evidence.meaning).zip(passing).filter(|(_, passes)| **passes);
         known
             .map(|((unit, &cosine), _)| (unit.seq, Parts { meaning: meaning(cosine), ..Parts::default() }))
             .collect()
     };
     let mut ranked: Vec<Scored> = candidates
         .into_iter()
-        .filter(|(seq, _)| hidden.binary_search(seq).is_err())
         .filter_map(|(seq, parts)| {
             let facts = index.unit(seq)?;
             let parts = match profile.weights() {
@@ -129,12 +128,12 @@ pub(crate) fn of_time(
     index: &UserIndex,
     is_in_time: &dyn Fn(i64) -> bool,
     k: usize,
-    hidden: &[u32],
+    passing: &[bool],
 ) -> Vec<Scored> {
-    let units = index.units.iter().zip(&index.around).map(|(unit, around)| (unit, around.session));
+    let units = index.units.iter().zip(&index.around).zip(passing).filter(|(_, passes)| **passes);
     let mut found: Vec<(&Facts, u32)> = units
-        .filter(|(unit, session)| *session > 0 && is_in_time(unit.said_at_ms))
-        .filter(|(unit, _)| hidden.binary_search(&unit.seq).is_err())
+        .map(|((unit, around), _)| (unit, around.session))
+        .filter(|(unit, _)| is_in_time(unit.said_at_ms))
         .collect();
     let mut newest_of = vec![i64::MIN; index.session_count() + 1];
     for (unit, session) in &found {
@@ -164,7 +163,8 @@ fn with_factors(parts: Parts, evidence: &Evidence<'_>, facts: &Facts) -> Parts {
 struct Lent<'a> {
     words: Leg<'a>,
     meaning: Leg<'a>,
-    /// What it has by itself; with what its neighbours lend; with what its session lends, too.
+    /// What it has by itself; with what its neighbours lend; with what its session lends, too, and 0 where it may not be
+    /// recalled.
     relevance: Vec<f32>,
     near: Vec<f32>,
     total: Vec<f32>,
@@ -196,7 +196,7 @@ impl<'a> Leg<'a> {
 }
 
 impl<'a> Lent<'a> {
-    fn of(index: &UserIndex, evidence: &Evidence<'a>, weights: Weights) -> Self {
+    fn of(index: &UserIndex, evidence: &Evidence<'a>, weights: Weights, passing: &[bool]) -> Self {
         let around = &index.around;
         let (words, meaning) = (Leg::of(evidence.words), Leg::of(evidence.meaning));
         let [of_words, of_meaning, of_neighbours, of_answer, of_session] =
@@ -221,14 +221,14 @@ impl<'a> Lent<'a> {
             let best = &mut best_of_session[around.session as usize];
             *best = best.max(*near);
         }
-        let total = around.iter().zip(&near).zip(&open).map(|((around, near), open)| {
-            let has_no_rank = around.session == 0;
-            if has_no_rank {
-                0.0
-            } else {
-                near + open * of_session * best_of_session[around.session as usize]
-            }
-        });
+        let total =
+            around.iter().zip(&near).zip(&open).zip(passing).map(|(((around, near), open), passes)| {
+                if *passes {
+                    near + open * of_session * best_of_session[around.session as usize]
+                } else {
+                    0.0
+                }
+            });
         Self { words, meaning, total: total.collect(), relevance, near }
     }
 

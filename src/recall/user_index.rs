@@ -8,7 +8,10 @@ use crate::{
     embed::{BuiltIn, matrix::Matrix},
     error::Result,
     index::{block_of, facts::Facts},
-    model::{anchor::Anchor, place::Owner},
+    model::{
+        anchor::Anchor,
+        place::{Owner, SessionNo},
+    },
     recall::tail::Tail,
     store::{
         rows::{
@@ -195,6 +198,11 @@ impl UserIndex {
     /// A unit by its number; `None`: it was erased, or never was.
     pub(crate) fn unit(&self, seq: u32) -> Option<&Facts> {
         self.units.get((seq as usize).checked_sub(1)?).filter(|unit| unit.seq == seq)
+    }
+
+    /// A session's number among the user's, as [`Around`] has it.
+    pub(crate) fn session_number(&self, session: SessionNo) -> Option<usize> {
+        self.sessions.get(&session.0).map(|entry| entry.number as usize)
     }
 
     /// Sessions have numbers from 1 to this.

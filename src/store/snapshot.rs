@@ -154,6 +154,11 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| all_users::page(sql, after, limit))
     }
 
+    /// The user's sessions that are filed under a project.
+    pub(crate) fn sessions_of_project(&self, scope: &Scope, project: &str) -> Result<Vec<SessionNo>> {
+        self.ask(|sql| sessions::of_project(sql, scope, project))
+    }
+
     /// Open sessions behind a place that have been silent since before `cutoff`, with the users they belong to.
     pub(crate) fn silent_sessions(
         &self,

@@ -63,6 +63,30 @@ pub(crate) fn side_line(said: &Said, side: Side, text: &str) -> String {
     }
 }
 
+/// One side, or a part of it, as a message of its own: as it was said, but for control tokens and for what hides or reorders
+/// text.
+pub(crate) fn spoken(text: &str) -> Cow<'_, str> {
+    let text = control::harmless(text);
+    if !text.contains(is_hidden) {
+        return text;
+    }
+    Cow::Owned(text.chars().map(|c| if is_hidden(c) { char::REPLACEMENT_CHARACTER } else { c }).collect())
+}
+
+/// Stands above a side that is quoted here and has its place among messages.
+pub(crate) fn turn_line(turn_number: u32) -> String {
+    format!("<turn {turn_number}>\n")
+}
+
+/// Stands among messages for a side that is quoted, and names the line above it there.
+pub(crate) fn stand_in(said: &Said, side: Side, turn_number: u32) -> String {
+    let who = match side {
+        Side::User => label(said.user_name.as_deref(), said.user_origin, "User"),
+        Side::Reply => label(said.assistant_name.as_deref(), said.assistant_origin, "Assistant"),
+    };
+    format!("<turn {turn_number}: {}, quoted in the memory>", control::harmless(&who))
+}
+
 /// More of a side whose line stands above, behind a [`GAP`](crate::text::cuts::GAP).
 pub(crate) fn further_line(text: &str) -> String {
     format!(" {}\n", quoted(text))
@@ -147,10 +171,7 @@ pub(crate) fn label(name: Option<&str>, origin: Origin, role: &str) -> String {
         Some(first) if first.is_alphabetic() && !is_other_role(&name, role) => name,
         Some(_) => format!("{role} {name}"),
     };
-    match origin {
-        Origin::User | Origin::Assistant => name,
-        Origin::Tool | Origin::Document | Origin::System => format!("{name} ({})", origin.as_str()),
-    }
+    if origin.is_foreign() { format!("{name} ({})", origin.as_str()) } else { name }
 }
 
 /// Whether this name is the word of a role, but not of this one. Letters and digits are compared, since joiners

@@ -28,6 +28,7 @@ mod isolation;
 mod jobs;
 mod layers;
 mod lost;
+mod messages;
 mod metadata;
 mod model;
 mod one_turn;

@@ -100,7 +100,9 @@ pub(crate) enum Verb {
     /// recalled. Leaves a receipt, which why explains; nothing else is written.
     #[command(after_help = "Examples:\n  \
         thermocline context --user alex \"You mentioned a knot earlier, what was it?\"\n  \
-        thermocline context --user alex --session s1 --budget-tokens 800 --now 2026-06-01 \"And then?\"")]
+        thermocline context --user alex --session s1 --budget-tokens 800 --now 2026-06-01 \"And then?\"\n  \
+        thermocline context --user alex --messages \"And then?\"\n  \
+        thermocline context --user alex --without recent-turns --since 2026-01-01 \"And then?\"")]
     Context(ContextArgs),
 
     /// Print what fits a query among all that a user ever said, and why.
@@ -113,6 +115,7 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  \
         thermocline recall --user alex \"What is my sister's name?\"\n  \
         thermocline recall --user alex --profile paper -k 5 --now 2026-06-01 \"the boat\"\n  \
+        thermocline recall --user alex --project boat --since 2026-01-01 --until 2026-07-01 \"the berth\"\n  \
         thermocline recall --user alex --weight words=0.9 --weight meaning=0.1 \"the boat\"\n  \
         thermocline recall --user alex --batch queries.jsonl")]
     Recall(RecallArgs),

@@ -23,8 +23,11 @@ pub(crate) fn run(db: &Path, args: &ContextArgs, out: &Output) -> Result<(), Fai
         None => find::newest_session(&user)?,
     };
     let mut options = ContextOptions::default().profile(args.ranking.profile()?);
+    options = options.filter(args.filter.filter(&user)?);
     options.budget_tokens = args.budget_tokens;
     options.now = args.now;
+    options.without = args.without.iter().map(|&section| section.into()).collect();
+    options.for_messages = args.messages;
     let context = session.context(&args.message, options)?;
     if !out.is_json() {
         out.talk(&about(&context));
@@ -33,6 +36,9 @@ pub(crate) fn run(db: &Path, args: &ContextArgs, out: &Output) -> Result<(), Fai
         }
         let name = plain::line(&args.user.user, 60);
         out.talk(&format!("receipt {0}: thermocline why --user {name} {0}", context.receipt));
+    }
+    if args.messages {
+        return Output::new(true).answer(&context.messages(), |_| String::new());
     }
     out.answer(&context, |context| context.text.clone())
 }

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::Path};
 
 use indicatif::HumanCount;
 use thermocline::{
-    Erased, SessionId, TurnId,
+    Erased, TurnId,
     blocking::{Session, User},
 };
 
@@ -29,7 +29,7 @@ pub(crate) fn run(db: &Path, args: &EraseArgs, out: &Output) -> Result<(), Failu
     let memory = find::memory(db)?;
     let user = find::user(&memory, &args.user)?;
     let target = match (&args.session, &args.turn) {
-        (Some(key_or_id), _) => Target::Sessions(sessions(&user, key_or_id)?),
+        (Some(key_or_id), _) => Target::Sessions(find::parts(&user, key_or_id)?),
         (None, Some(name)) => {
             let id = turn::id(&user, name)?;
             Target::Turn(user, id)
@@ -52,17 +52,6 @@ pub(crate) fn run(db: &Path, args: &EraseArgs, out: &Output) -> Result<(), Failu
         "all rows are erased, but the write-ahead log still holds old bytes, since somebody reads the file; \
          end the programs that do, then run: thermocline jobs run",
     ))
-}
-
-/// The sessions with this key, oldest part last, or the one with this id.
-fn sessions(user: &User, key_or_id: &str) -> Result<Vec<Session>, Failure> {
-    let mut infos = pages::sessions(user)?;
-    infos.retain(|info| info.caller_id.as_deref() == Some(key_or_id));
-    if infos.is_empty() {
-        return Ok(vec![find::session(user, key_or_id)?]);
-    }
-    let ids: Vec<SessionId> = infos.iter().map(|info| info.id).collect();
-    ids.into_iter().map(|id| Ok(user.session_by_id(id)?)).collect()
 }
 
 fn erase(target: &Target) -> Result<Erased, Failure> {

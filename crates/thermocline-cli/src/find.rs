@@ -7,7 +7,7 @@ use thermocline::{
     blocking::{Session, Thermocline, User},
 };
 
-use crate::{args::UserArg, exit::Failure, plain};
+use crate::{args::UserArg, exit::Failure, pages, plain};
 
 /// How every verb opens the file: jobs run when `jobs run` says so, not beside a look.
 pub(crate) fn verb_config() -> Config {
@@ -70,6 +70,17 @@ pub(crate) fn session(user: &User, key_or_id: &str) -> Result<Session, Failure> 
         Some(session) => Ok(session),
         None => session_by_id(user, key_or_id),
     }
+}
+
+/// The sessions with this key, oldest part last, or the one with this id.
+pub(crate) fn parts(user: &User, key_or_id: &str) -> Result<Vec<Session>, Failure> {
+    let mut infos = pages::sessions(user)?;
+    infos.retain(|info| info.caller_id.as_deref() == Some(key_or_id));
+    if infos.is_empty() {
+        return Ok(vec![session(user, key_or_id)?]);
+    }
+    let ids: Vec<SessionId> = infos.iter().map(|info| info.id).collect();
+    ids.into_iter().map(|id| Ok(user.session_by_id(id)?)).collect()
 }
 
 /// What may be missing.

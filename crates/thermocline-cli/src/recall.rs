@@ -28,6 +28,7 @@ pub(crate) fn run(db: &Path, args: &RecallArgs, out: &Output) -> Result<(), Fail
     let user = find::user(&memory, &args.user)?;
     let places = Places::of(&user)?;
     let mut options = RecallOptions::default().k(args.k).profile(args.ranking.profile()?);
+    options.filter = args.filter.filter(&user)?;
     options.now = args.now;
     if let Some(query) = &args.query {
         let answer = ask(&user, &places, query, options)?;
@@ -38,7 +39,8 @@ pub(crate) fn run(db: &Path, args: &RecallArgs, out: &Output) -> Result<(), Fail
     }
     let Some(file) = &args.batch else { return Err(Failure::refused("there is no query")) };
     for (number, asked) in input::json_lines::<Asked>(file, FORM)? {
-        let answer = asked.options(options).and_then(|options| ask(&user, &places, &asked.query, options));
+        let answer =
+            asked.options(options.clone()).and_then(|options| ask(&user, &places, &asked.query, options));
         let mut answer = answer.map_err(|failure| failure.within(&format!("line {number}: "), ""))?;
         answer.receipt = None;
         answer.items.iter_mut().for_each(|item| item.lines.clear());

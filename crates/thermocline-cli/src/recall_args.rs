@@ -9,12 +9,16 @@ use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 use clap::{Args, ValueEnum};
-use thermocline::{Profile, Weights};
+use thermocline::{
+    Filter, Profile, Section, SessionId, Weights,
+    blocking::{Session, User},
+};
 
 use crate::provider_args::TalkerArgs;
 use crate::{
     args::{UserArg, instant},
     exit::Failure,
+    find,
     provider_args::EmbedderArgs,
 };
 
@@ -41,11 +45,88 @@ pub(crate) struct ContextArgs {
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub(crate) now: Option<DateTime<Utc>>,
 
+    /// Print the context as messages, as chat APIs take them: a JSON list of {"role":"...","content":"..."}. First a system
+    /// message with what is known and recalled, then the recent turns as the messages they were. The budget is for all
+    /// together, with 5 tokens for each message.
+    #[arg(long)]
+    pub(crate) messages: bool,
+
+    /// Leave this section out: what would stand there is neither shown nor recalled. May be given several times.
+    #[arg(long, value_enum, value_name = "SECTION")]
+    pub(crate) without: Vec<SectionArg>,
+
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+
     #[command(flatten)]
     pub(crate) ranking: RankingArgs,
 
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SectionArg {
+    WhoTheUserIs,
+    EarlierConversations,
+    EarlierInSession,
+    RecentTurns,
+}
+
+impl From<SectionArg> for Section {
+    fn from(arg: SectionArg) -> Self {
+        match arg {
+            SectionArg::WhoTheUserIs => Self::WhoTheUserIs,
+            SectionArg::EarlierConversations => Self::EarlierConversations,
+            SectionArg::EarlierInSession => Self::EarlierInSession,
+            SectionArg::RecentTurns => Self::RecentTurns,
+        }
+    }
+}
+
+/// What may be recalled.
+#[derive(Args, Debug)]
+pub(crate) struct FilterArgs {
+    /// Recall only what was said in sessions that are filed under this project.
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+
+    /// Recall only what was said in this session: its id, or a key, which means all parts of a talk that went on after
+    /// silence. May be given several times.
+    #[arg(long = "only-session", value_name = "SESSION")]
+    pub(crate) only_sessions: Vec<String>,
+
+    /// Recall nothing of this session, by its id or key; of a context's own session nothing is shown. May be given several
+    /// times.
+    #[arg(long = "without-session", value_name = "SESSION")]
+    pub(crate) without_sessions: Vec<String>,
+
+    /// Recall only what was said then or later: RFC 3339, or a date for its midnight in UTC.
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    pub(crate) since: Option<DateTime<Utc>>,
+
+    /// Recall only what was said before then.
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    pub(crate) until: Option<DateTime<Utc>>,
+}
+
+impl FilterArgs {
+    /// The filter that is meant; sessions that are named must be there.
+    pub(crate) fn filter(&self, user: &User) -> Result<Filter, Failure> {
+        let ids = |named: &[String]| -> Result<Vec<SessionId>, Failure> {
+            let mut ids = Vec::new();
+            for key_or_id in named {
+                ids.extend(find::parts(user, key_or_id)?.iter().map(Session::id));
+            }
+            Ok(ids)
+        };
+        let mut filter = Filter::default();
+        filter.project.clone_from(&self.project);
+        filter.sessions = if self.only_sessions.is_empty() { None } else { Some(ids(&self.only_sessions)?) };
+        filter.without_sessions = ids(&self.without_sessions)?;
+        (filter.since, filter.until) = (self.since, self.until);
+        Ok(filter)
+    }
 }
 
 #[derive(Args, Debug)]
@@ -65,6 +146,9 @@ pub(crate) struct RecallArgs {
     /// How many at most, from 1 to 1000.
     #[arg(short, value_name = "N", default_value_t = 10)]
     pub(crate) k: usize,
+
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
 
     #[command(flatten)]
     pub(crate) ranking: RankingArgs,
@@ -209,6 +293,14 @@ pub(crate) fn custom(given: &[String]) -> Result<Profile, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sections_are_named_as_in_receipts() {
+        for arg in SectionArg::value_variants() {
+            let name = arg.to_possible_value().unwrap();
+            assert_eq!(name.get_name().replace('-', "_"), Section::from(*arg).as_str());
+        }
+    }
 
     #[test]
     fn profiles_are_named_as_in_receipts() {

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use chrono::NaiveDate;
 
 use crate::{
-    model::{receipt::PackedAs, turn::Turn},
+    model::{chat::ChatMessage, receipt::PackedAs, turn::Turn},
     text::{
         cuts::LEFT_OUT_LINE_TOKENS,
         render::{self, PREAMBLE},
@@ -20,6 +20,7 @@ use crate::{
 
 mod extract;
 mod item;
+mod messages;
 mod outcome;
 mod part;
 mod section;
@@ -28,6 +29,7 @@ mod spans;
 use extract::Extract;
 pub(crate) use item::{Candidate, Focus, FoundBy, Item};
 use item::{Key, counted_within, summary_piece};
+pub(crate) use messages::pack_messages;
 pub(crate) use outcome::Outcome;
 use part::part_of;
 pub use section::Section;
@@ -58,6 +60,10 @@ pub(crate) struct Piece<'t> {
 /// A packed context.
 pub(crate) struct Packed<'t> {
     pub(crate) text: String,
+    /// How much of the text stands before the recent turns and the last line, if that is more than its first line.
+    pub(crate) block_bytes: usize,
+    /// The recent turns as messages, oldest first, if that was asked for.
+    pub(crate) recent: Vec<ChatMessage>,
     pub(crate) tokens: u32,
     /// In the order of the text.
     pub(crate) pieces: Vec<Piece<'t>>,
@@ -86,28 +92,8 @@ pub(crate) fn pack<'t>(
     last_line: &str,
     tokenizer: Tokenizer,
 ) -> Packed<'t> {
-    let ends_tokens = tokenizer.count(PREAMBLE) + tokenizer.count(last_line);
-    let outcome_of = |candidate: &Candidate<'_>| {
-        if candidate.is_below_floor { Outcome::BelowFloor } else { Outcome::NoRoom }
-    };
-    let mut packer = Packer {
-        requests,
-        tokenizer,
-        ends_tokens,
-        room: budget_tokens.saturating_sub(ends_tokens),
-        date_tokens: tokenizer.count(&render::date_line(NaiveDate::default())),
-        title_tokens: Section::ALL.map(|section| tokenizer.count(section.title())),
-        sections: Section::ALL.map(|_| Vec::new()),
-        tokens: 0,
-        tokens_of: vec![0; requests.len()],
-        shown: HashSet::new(),
-        outcomes: requests
-            .iter()
-            .map(|request| request.candidates.iter().map(outcome_of).collect())
-            .collect(),
-        extracts: HashMap::new(),
-    };
-    packer.fill();
+    let mut packer = Packer::new(requests, budget_tokens, last_line, tokenizer);
+    packer.fill(0);
     packer.finish(last_line)
 }
 
@@ -134,9 +120,34 @@ struct Packer<'r, 't> {
 }
 
 impl<'r, 't> Packer<'r, 't> {
-    fn fill(&mut self) {
+    fn new(requests: &'r [Request<'t>], budget_tokens: u32, last_line: &str, tokenizer: Tokenizer) -> Self {
+        let ends_tokens = tokenizer.count(PREAMBLE) + tokenizer.count(last_line);
+        let outcome_of = |candidate: &Candidate<'_>| {
+            if candidate.is_below_floor { Outcome::BelowFloor } else { Outcome::NoRoom }
+        };
+        Self {
+            requests,
+            tokenizer,
+            ends_tokens,
+            room: budget_tokens.saturating_sub(ends_tokens),
+            date_tokens: tokenizer.count(&render::date_line(NaiveDate::default())),
+            title_tokens: Section::ALL.map(|section| tokenizer.count(section.title())),
+            sections: Section::ALL.map(|_| Vec::new()),
+            tokens: 0,
+            tokens_of: vec![0; requests.len()],
+            shown: HashSet::new(),
+            outcomes: requests
+                .iter()
+                .map(|request| request.candidates.iter().map(outcome_of).collect())
+                .collect(),
+            extracts: HashMap::new(),
+        }
+    }
+
+    /// Serves the requests from this one on.
+    fn fill(&mut self, first: usize) {
         let mut shares = 0_u32;
-        for (at, request) in self.requests.iter().enumerate() {
+        for (at, request) in self.requests.iter().enumerate().skip(first) {
             shares = shares.saturating_add(request.share_tokens);
             let mut limit = shares;
             if let (Some(least), Some(first)) = (request.first_gets, request.candidates.first()) {
@@ -157,7 +168,7 @@ impl<'r, 't> Packer<'r, 't> {
                 }
             }
         }
-        let requests = self.requests.iter().enumerate();
+        let requests = self.requests.iter().enumerate().skip(first);
         let all =
             requests.flat_map(|(at, request)| (0..request.candidates.len()).map(move |index| (at, index)));
         for of in all.clone() {
@@ -310,11 +321,11 @@ impl<'r, 't> Packer<'r, 't> {
 
     fn finish(self, last_line: &str) -> Packed<'t> {
         let pieces: Vec<Piece<'t>> = self.sections.into_iter().flatten().collect();
-        let text = written(&pieces, last_line);
+        let (text, block_bytes) = written(&pieces, last_line);
         let tokens = if text.is_empty() { 0 } else { self.ends_tokens + self.tokens };
         // Pieces and lines of the frame may be added up (tests of `text::tokens`).
         debug_assert_eq!(tokens, self.tokenizer.count(&text), "the sum is the tokenizer's own count");
-        Packed { text, tokens, pieces, outcomes: self.outcomes }
+        Packed { text, block_bytes, recent: Vec::new(), tokens, pieces, outcomes: self.outcomes }
     }
 }
 
@@ -337,9 +348,9 @@ fn dates_between(above: Option<NaiveDate>, below: Option<NaiveDate>) -> u32 {
     u32::from(below.is_some() && above != below)
 }
 
-/// The final string: frame, titles, dates, pieces.
-fn written(pieces: &[Piece<'_>], last_line: &str) -> String {
-    let mut text = String::new();
+/// The final string: frame, titles, dates, pieces; and how much of it stands before the recent turns.
+fn written(pieces: &[Piece<'_>], last_line: &str) -> (String, usize) {
+    let (mut text, mut block_bytes) = (String::new(), 0);
     let mut above: Option<(Section, Option<NaiveDate>)> = None;
     for piece in pieces {
         let here = (piece.section, piece.item.said_on());
@@ -353,12 +364,15 @@ fn written(pieces: &[Piece<'_>], last_line: &str) -> String {
             text.push_str(&render::date_line(on));
         }
         text.push_str(&piece.text);
+        if piece.section != Section::RecentTurns {
+            block_bytes = text.len();
+        }
         above = Some(here);
     }
     if above.is_some() {
         text.push_str(last_line);
     }
-    text
+    (text, block_bytes)
 }
 
 #[cfg(test)]

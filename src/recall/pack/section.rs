@@ -21,6 +21,16 @@ impl Section {
     pub(super) const ALL: [Self; 4] =
         [Self::WhoTheUserIs, Self::EarlierConversations, Self::EarlierInSession, Self::RecentTurns];
 
+    /// Its name: `who_the_user_is`, `earlier_conversations`, `earlier_in_session`, `recent_turns`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::WhoTheUserIs => "who_the_user_is",
+            Self::EarlierConversations => "earlier_conversations",
+            Self::EarlierInSession => "earlier_in_session",
+            Self::RecentTurns => "recent_turns",
+        }
+    }
+
     /// The line above the section.
     pub(super) fn title(self) -> &'static str {
         match self {

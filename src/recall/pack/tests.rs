@@ -9,7 +9,7 @@ use crate::{
         anchor::{Anchor, Attribute, Evidence, Stance},
         ids::{AnchorId, SessionId, SummaryId, TurnId},
         summary::{Original, Summary},
-        turn::{NewTurn, Said, Side},
+        turn::{NewTurn, Origin, Said, Side},
     },
     text::{
         measure,
@@ -18,6 +18,7 @@ use crate::{
 };
 
 mod always;
+mod messages;
 
 const TOKENIZER: Tokenizer = Tokenizer::O200kBase;
 const LAST_LINE: &str = "<now: 2026-03-01 12:00 UTC>\n";

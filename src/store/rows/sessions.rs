@@ -169,6 +169,15 @@ pub(crate) fn list(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionRow>> {
     )
 }
 
+/// The user's sessions that are filed under a project.
+pub(crate) fn of_project(sql: &dyn Sql, scope: &Scope, project: &str) -> Result<Vec<SessionNo>> {
+    sql.list(
+        "SELECT session_no FROM conversation_sessions WHERE user_id = ?1 AND project = ?2",
+        values![scope.user_id, project],
+        |row| row.get(0),
+    )
+}
+
 /// The session in which a talk goes on by now: this one, or the last of its successors.
 pub(crate) fn latest(sql: &dyn Sql, scope: &Scope, mut session: SessionRow) -> Result<SessionRow> {
     while let Some(id) = session.info.successor_id {

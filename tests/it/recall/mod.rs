@@ -5,6 +5,7 @@ mod context;
 mod degradation;
 pub mod embedders;
 mod erasing;
+mod filters;
 mod fuzz;
 mod isolation;
 mod models;

@@ -63,7 +63,7 @@ fn what_a_context_showed_is_counted_once_and_cold_turns_are_warm_until_the_sessi
     let (fixture, memory, alex, session) = told();
     let options = ContextOptions::default().now(asked_at());
     // So few that all of them are at hand afterwards.
-    let context = session.context("number 33 on the list", options.budget_tokens(500)).unwrap();
+    let context = session.context("number 33 on the list", options.clone().budget_tokens(500)).unwrap();
     let shown: Vec<String> = context.items.iter().filter_map(|item| item.caller_id.clone()).collect();
     assert!(shown.contains(&"s33".to_owned()) && shown.contains(&"hello".to_owned()), "{shown:?}");
     assert_eq!((counts(&memory, &fixture), hits(&fixture)), (vec![], vec![]), "asking counts nothing");
@@ -104,7 +104,7 @@ fn what_a_context_showed_is_counted_once_and_cold_turns_are_warm_until_the_sessi
     let diagnosis = memory.doctor().unwrap();
     assert!(diagnosis.is_healthy(), "{diagnosis:?}");
     // It is at hand, whatever is asked.
-    let other = session.context("Thank you!", options).unwrap();
+    let other = session.context("Thank you!", options.clone()).unwrap();
     let at_hand = other.items.iter().find(|item| item.caller_id.as_deref() == Some("s33")).unwrap();
     assert_eq!(at_hand.section, Section::EarlierConversations);
     // For what it was, which counts no second time.

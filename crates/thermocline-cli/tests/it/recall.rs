@@ -135,6 +135,70 @@ fn a_batch_answers_each_query_with_a_line_of_its_own() {
 }
 
 #[test]
+fn a_recall_finds_what_passes_its_filter() {
+    let shell = Shell::with_boats();
+    shell.change("UPDATE conversation_sessions SET project = 'boat' WHERE caller_id = 'spring'");
+    let found = |args: &[&str]| -> Vec<String> {
+        let answer = shell.alex(&[&["--json", "recall", "boat rope"], args].concat()).json();
+        let mut ids: Vec<String> =
+            answer["items"].as_array().unwrap().iter().map(|item| item["turn"].to_string()).collect();
+        ids.sort();
+        ids
+    };
+    let (spring, summer) = (["\"m1\"", "\"m2\"", "\"m3\""], ["\"m4\"", "\"m5\""]);
+    assert_eq!(found(&["--project", "boat"]), spring);
+    assert_eq!(found(&["--only-session", "summer"]), summer);
+    assert_eq!(found(&["--without-session", "spring"]), summer);
+    assert_eq!(
+        found(&["--since", "2026-03-01T12:02:00Z", "--until", "2026-03-01T12:31:00Z"]),
+        ["\"m2\"", "\"m3\"", "\"m4\""]
+    );
+    assert_eq!(found(&["--project", "boat", "--only-session", "summer"]), [""; 0]);
+    shell.shows(&["why", "last"], &["Filtered: only the project \"boat\"; only 1 session.\n"]);
+    let nobody = shell.alex(&["recall", "rope", "--project", "shed"]);
+    assert_eq!((nobody.code, nobody.stdout.starts_with("Nothing fits.")), (0, true));
+    assert!(nobody.stderr.contains("no session of the user is filed under its project"), "{}", nobody.stderr);
+    for (args, code) in [
+        (&["--project", ""][..], 3),
+        (&["--since", "2026-03-02", "--until", "2026-03-01"], 3),
+        (&["--since", "soon"], 2),
+        (&["--only-session", "winter"], 4),
+    ] {
+        let run = shell.alex(&[&["recall", "rope"], args].concat());
+        assert_eq!((run.code, run.stdout.as_str()), (code, ""), "{args:?} {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_context_is_printed_as_messages_and_without_what_is_sent_by_other_means() {
+    let shell = Shell::with_boats();
+    let lines = line("now", "n1", 50, "Hello again.", "Hello!") + &line("now", "n2", 51, "I am back.", "");
+    assert_eq!(shell.replay(&lines).code, 0);
+    let question = "Which rope was it for the boat?";
+    let messages = |args: &[&str]| -> Vec<(String, String)> {
+        let list = shell.alex(&[&["context", "--messages", question], args].concat()).json();
+        let text = |of: &Value| of.as_str().unwrap().to_owned();
+        list.as_array().unwrap().iter().map(|of| (text(&of["role"]), text(&of["content"]))).collect()
+    };
+    let said = |role: &str, content: &str| (role.to_owned(), content.to_owned());
+    let all = messages(&[]);
+    assert!(all[0].0 == "system" && all[0].1.contains("What rope should I buy"), "{all:?}");
+    let recent = [said("user", "Hello again."), said("assistant", "Hello!"), said("user", "I am back.")];
+    assert_eq!(all[1..], recent);
+    assert_eq!(messages(&["--without", "recent-turns"]).len(), 1);
+    assert_eq!(messages(&["--without", "earlier-conversations", "--without", "who-the-user-is"]), recent);
+    let without = messages(&["--without-session", "summer"]);
+    assert!(without[0].1.contains("Petrel") && !without[0].1.contains("rope"), "{without:?}");
+    let only = messages(&["--only-session", "summer", "--without", "who-the-user-is"]);
+    assert!(!only[0].1.contains("Petrel") && only[0].1.contains("rope"), "{only:?}");
+
+    shell
+        .shows(&["why", "last"], &["Filtered: only 1 session.\n", "Left out on request: who_the_user_is.\n"]);
+    let refused = shell.alex(&["context", "x", "--without", "weather"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_and_the_line_is_named() {
     let shell = Shell::with_boats();
     for (args, code) in [

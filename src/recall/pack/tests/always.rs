@@ -3,13 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{
-    model::turn::Origin,
-    text::{
-        control,
-        cuts::GAP,
-        render::{is_hidden, is_line_break, label},
-    },
+use crate::text::{
+    control,
+    cuts::GAP,
+    render::{is_hidden, is_line_break, label},
 };
 
 /// Text as it can be read back out of a context.
@@ -260,7 +257,7 @@ fn any_name() -> impl Strategy<Value = Option<String>> {
     prop::sample::select(names).prop_map(|name| name.map(str::to_owned))
 }
 
-fn any_said() -> impl Strategy<Value = Said> {
+pub(super) fn any_said() -> impl Strategy<Value = Said> {
     let origins = prop::sample::select(vec![Origin::User, Origin::Tool, Origin::Document]);
     (any_text(), any_text(), any_name(), any_name(), origins).prop_map(
         |(user, reply, user_name, assistant_name, origin)| {

@@ -1,0 +1,142 @@
+//! What a search may bring up: a filter as sessions and times of one user's, and what is hidden since it is shown anyway.
+
+use std::collections::HashSet;
+
+use crate::{
+    error::{Error, Result},
+    model::{
+        filter::Filter,
+        instant,
+        place::{Seq, SessionNo},
+    },
+    recall::user_index::UserIndex,
+    store::{scope::Scope, snapshot::Snapshot},
+    text::measure::check_name,
+};
+
+/// Which units may be recalled. By default all.
+#[derive(Debug)]
+pub(crate) struct Sieve {
+    /// None: all but `without`.
+    only: Option<HashSet<SessionNo>>,
+    without: HashSet<SessionNo>,
+    /// From the first of these milliseconds up to the second, which is outside.
+    time_ms: Option<(i64, i64)>,
+    hidden: Vec<Seq>,
+}
+
+/// Refuses a filter that cannot be meant.
+pub(crate) fn check(filter: &Filter) -> Result<()> {
+    check_name("filter's project", filter.project.as_deref())?;
+    for at in [filter.since, filter.until].into_iter().flatten() {
+        instant::checked(at)?;
+    }
+    match time_ms(filter) {
+        Some((since, until)) if since >= until => {
+            Err(Error::invalid("the filter's time ends before it begins: since must be before until"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn time_ms(filter: &Filter) -> Option<(i64, i64)> {
+    let since = filter.since.map_or(i64::MIN, |at| at.timestamp_millis());
+    let until = filter.until.map_or(i64::MAX, |at| at.timestamp_millis());
+    (filter.since.is_some() || filter.until.is_some()).then_some((since, until))
+}
+
+impl Sieve {
+    /// Looks up what a filter names. What is not there is named in `missing`.
+    pub(crate) fn of(
+        snapshot: &Snapshot<'_>,
+        scope: &Scope,
+        filter: &Filter,
+        missing: &mut Vec<String>,
+    ) -> Result<Self> {
+        let mut unknown = 0;
+        let mut numbers = |ids: &[_]| -> Result<HashSet<SessionNo>> {
+            let mut found = HashSet::with_capacity(ids.len());
+            for &id in ids {
+                match snapshot.find_session(scope, id)? {
+                    Some(session) => _ = found.insert(session.session_no),
+                    None => unknown += 1,
+                }
+            }
+            Ok(found)
+        };
+        let mut only = filter.sessions.as_deref().map(&mut numbers).transpose()?;
+        let without = numbers(&filter.without_sessions)?;
+        if unknown > 0 {
+            missing.push(format!("filter: the user does not have {unknown} of the sessions that it names"));
+        }
+        if let Some(project) = &filter.project {
+            let filed = snapshot.sessions_of_project(scope, project)?;
+            if filed.is_empty() {
+                missing.push("filter: no session of the user is filed under its project".to_owned());
+            }
+            only = Some(match only {
+                Some(only) => filed.into_iter().filter(|session| only.contains(session)).collect(),
+                None => filed.into_iter().collect(),
+            });
+        }
+        Ok(Self { only, without, time_ms: time_ms(filter), hidden: Vec::new() })
+    }
+
+    /// Without these units, which are shown anyway.
+    pub(crate) fn hiding(self, hidden: Vec<Seq>) -> Self {
+        Self { hidden, ..self }
+    }
+
+    /// Without any other session; none: without all.
+    pub(crate) fn only_of(mut self, session: Option<SessionNo>) -> Self {
+        self.only = Some(session.into_iter().filter(|session| self.has(*session)).collect());
+        self
+    }
+
+    /// Without this session.
+    pub(crate) fn without(mut self, session: SessionNo) -> Self {
+        self.without.insert(session);
+        self
+    }
+
+    /// Whether what was said in this session then may be recalled.
+    pub(crate) fn passes(&self, session: SessionNo, said_at_ms: i64) -> bool {
+        self.has(session) && self.is_in_time(said_at_ms)
+    }
+
+    fn has(&self, session: SessionNo) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(&session)) && !self.without.contains(&session)
+    }
+
+    fn is_in_time(&self, said_at_ms: i64) -> bool {
+        self.time_ms.is_none_or(|(since, until)| (since..until).contains(&said_at_ms))
+    }
+
+    /// For each unit, by number, from 1, whether it may be recalled. What was erased, or is no turn, may not.
+    pub(crate) fn passing(&self, index: &UserIndex) -> Vec<bool> {
+        let mut of_session = vec![self.only.is_none(); index.session_count() + 1];
+        of_session[0] = false;
+        let named = |sessions: &HashSet<SessionNo>| -> Vec<usize> {
+            sessions.iter().filter_map(|session| index.session_number(*session)).collect()
+        };
+        for session in self.only.as_ref().map(named).unwrap_or_default() {
+            of_session[session] = true;
+        }
+        for session in named(&self.without) {
+            of_session[session] = false;
+        }
+        let mut passing: Vec<bool> =
+            index.around.iter().map(|around| of_session[around.session as usize]).collect();
+        if self.time_ms.is_some() {
+            for (passes, unit) in passing.iter_mut().zip(&index.units) {
+                *passes &= self.is_in_time(unit.said_at_ms);
+            }
+        }
+        for seq in &self.hidden {
+            if let Some(passes) = (seq.0 as usize).checked_sub(1).and_then(|at| passing.get_mut(at)) {
+                *passes = false;
+            }
+        }
+        passing
+    }
+}
