@@ -34,6 +34,7 @@ mod opening;
 mod parity;
 mod portable_sql;
 mod providers;
+mod read_only;
 mod recall;
 mod recording;
 mod sessions;
