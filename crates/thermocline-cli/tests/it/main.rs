@@ -19,6 +19,8 @@ mod anchor;
 mod cli;
 mod cold;
 mod erase;
+mod looking;
+mod openai;
 mod recall;
 mod replay;
 mod transfer;
