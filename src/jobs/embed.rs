@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
+
 use crate::{
     cooldown::Cooldown,
     embed::{self, BuiltIn, Embedder, EmbeddingPurpose, EmbeddingSpace, quantize::Vector},
     error::{Error, ErrorKind, Result},
+    event::ProviderRole,
     index::BLOCK_UNITS,
     jobs::{
-        job::{Ended, Job},
+        job::{Ended, Job, now},
         provider::Provider,
     },
     model::place::{Owner, Seq},
@@ -39,13 +42,30 @@ impl<'a> Maker<'a> {
     fn own(store: &'a Store, embedder: &'a Arc<dyn Embedder>, cooldown: &'a Cooldown) -> Self {
         let config = store.config();
         let limit = config.embed_timeout;
-        Self::Own(embedder, Provider { who: "it", limit, cooldown, clock: &*config.clock })
+        let provider = Provider {
+            who: "it",
+            role: ProviderRole::Embedder,
+            name: embedder.space().model,
+            on_event: &config.on_event,
+            limit,
+            cooldown,
+            clock: &*config.clock,
+        };
+        Self::Own(embedder, provider)
     }
 
     fn space(&self) -> EmbeddingSpace {
         match self {
             Self::BuiltIn(built_in) => built_in.space(),
             Self::Own(embedder, _) => embedder.space(),
+        }
+    }
+
+    /// Until when work is to wait for it, if it is to.
+    fn waits_until(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        match self {
+            Self::BuiltIn(_) => None,
+            Self::Own(_, provider) => provider.cooldown.waits_until(now).map(|(until, _)| until),
         }
     }
 
@@ -87,11 +107,12 @@ impl<'a> Maker<'a> {
     async fn check_key(&self) -> Result<()> {
         let refused = match (self.vectors(&["A text.".to_owned()]).await, self) {
             (Ok(_), _) => return Ok(()),
-            (Err(error), Self::BuiltIn(_)) => error,
-            (Err(error), Self::Own(_, provider)) => {
+            (Err(error), Self::Own(_, provider)) if error.kind() == ErrorKind::ProviderRefused => {
+                let error = Error::provider_misconfigured(error.to_string());
                 provider.rest(&error);
                 error
             }
+            (Err(error), _) => error,
         };
         Err(refused)
     }
@@ -114,12 +135,15 @@ pub(super) async fn embed(job: &Job<'_, '_>) -> SliceResult<Ended> {
                 Err(SliceError::Lost) => return Err(SliceError::Lost),
                 Err(error) => {
                     let error = Error::from(error);
-                    trouble = Some(format!("embedder {}: {error}", maker.space().model));
+                    let why = Error::new(error.kind(), format!("embedder {}: {error}", maker.space().model));
+                    trouble = Some((maker.waits_until(now(store)), why));
                 }
             }
         }
-        if let Some(why) = trouble {
-            return Ok(Ended::Later(why));
+        match trouble {
+            Some((Some(until), why)) if why.is_misconfiguration() => return Ok(Ended::Waits(until, why)),
+            Some((_, why)) => return Ok(Ended::Later(why)),
+            None => {}
         }
         if job.slice(move |tx| tx.finish_embedding(&scope, &spaces)).await? {
             return Ok(Ended::Done);
@@ -147,7 +171,7 @@ async fn in_space(job: &Job<'_, '_>, maker: &Maker<'_>, counts: bool) -> SliceRe
         let Some(batch) = next_batch(store, &scope, space)? else { break };
         let units = batch.until - batch.after;
         match write(job, maker, space, Batch { counts, ..batch }).await {
-            Ok(true) if counts => job.run.advance(units as usize),
+            Ok(true) if counts => job.advance(units as usize),
             Ok(true) | Err(SliceError::Changed) => {} // What has changed is read again.
             Ok(false) => return Ok(None),
             Err(error) => return Err(error),
