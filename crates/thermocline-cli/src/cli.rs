@@ -8,8 +8,9 @@ use clap::{Parser, Subcommand};
 use crate::{
     args::{
         AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs,
-        EraseArgs, ExportArgs, ImportArgs, JobsListArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs,
-        SessionListArgs, SessionShowArgs, SessionTurnsArgs, TurnShowArgs, UserListArgs,
+        CompressAgainArgs, EraseArgs, ExportArgs, ImportArgs, JobsListArgs, JobsRetryArgs, JobsRunArgs,
+        ReplayArgs, SessionArgs, SessionListArgs, SessionShowArgs, SessionTurnsArgs, TurnShowArgs,
+        UserListArgs,
     },
     exit::EXIT_CODES,
     recall_args::{ChatArgs, ContextArgs, EmbedArgs, EvalArgs, RecallArgs, WhyArgs},
@@ -385,6 +386,16 @@ pub(crate) enum JobsVerb {
     #[command(after_help = "Examples:\n  thermocline jobs run\n  thermocline jobs run --max 100\n  \
                             thermocline jobs run --originals delete --llm-url http://localhost:11434/v1 --llm-model qwen3:8b")]
     Run(Box<JobsRunArgs>),
+
+    /// Have an LLM do again what the built-in summarizer did, because the LLM was down or none was named.
+    ///
+    /// Restores the sessions in which the built-in summarizer wrote a summary, and compresses them by the LLM that is named:
+    /// a session of the user, or all. Other sessions are left alone. It may be interrupted at any time: nothing is lost,
+    /// jobs run goes on with what is queued, and the same command with the rest.
+    #[command(after_help = "Examples:\n  \
+        thermocline jobs compress-again --user alex --llm-url http://localhost:11434/v1 --llm-model qwen3:8b\n  \
+        thermocline jobs compress-again --user alex --session s1")]
+    CompressAgain(CompressAgainArgs),
 
     /// Make jobs due that were given up or put off.
     #[command(after_help = "Examples:\n  thermocline jobs retry\n  thermocline jobs retry 17")]
