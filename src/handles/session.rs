@@ -98,6 +98,10 @@ impl Session {
     ///
     /// Errors: as [`record`](Self::record); `InvalidInput` for a turn with a reply or without a message.
     pub async fn record_message(&self, turn: NewTurn) -> Result<Recorded> {
+        in_span("record_message", self.ids(), self.record_only_message(turn)).await
+    }
+
+    async fn record_only_message(&self, turn: NewTurn) -> Result<Recorded> {
         if !turn.said.ai_response.is_empty() || turn.said.user_message.is_empty() {
             return Err(Error::invalid("a message that waits for its reply has a text, and no reply yet"));
         }
@@ -117,6 +121,10 @@ impl Session {
     /// Errors: `Conflict` if the turn has another reply, was completed without one, or was replaced; `NotFound`;
     /// `InvalidInput` for an empty reply; and those of [`record`](Self::record).
     pub async fn complete(&self, turn: TurnId, reply: Reply) -> Result<Recorded> {
+        in_span("complete", self.ids(), self.give_reply(turn, reply)).await
+    }
+
+    async fn give_reply(&self, turn: TurnId, reply: Reply) -> Result<Recorded> {
         if reply.text().is_empty() {
             return Err(Error::invalid(
                 "the reply is empty; a message that is to have none is complete with the next record",

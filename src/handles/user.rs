@@ -305,12 +305,12 @@ impl User {
     /// Errors: `NotFound`; `Corrupt` if its frame is damaged: then the whole session can be erased.
     pub async fn erase_turn(&self, turn: TurnId) -> Result<Erased> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        drive(move || async move {
+        let erasing = drive(move || async move {
             let erased = jobs::erase_turn(&store, scope, turn).await;
             store.indexes.forget(&scope);
             erased
-        })
-        .await
+        });
+        in_span("erase_turn", (self.id(), None), erasing).await
     }
 
     /// The result of an earlier [`record`](Session::record) of this turn, by its caller's id, in whatever session

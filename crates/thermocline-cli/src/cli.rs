@@ -304,7 +304,7 @@ pub(crate) enum SessionVerb {
     /// Show the summaries that stand for the turns of a compressed session.
     ///
     /// Each with the place of its turn, when that was said (UTC), who wrote the summary ("extractive": the built-in
-    /// means), and its topics. turn show has the original, if it was not deleted.
+    /// means; "extractive-fallback": the same, since the LLM failed), and its topics. turn show has the original, if it was not deleted.
     #[command(after_help = "Example:\n  thermocline session summaries --user alex s1")]
     Summaries(SessionArgs),
 
