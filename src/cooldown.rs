@@ -57,7 +57,7 @@ impl Cooldown {
     pub(crate) fn waits_until(&self, now: DateTime<Utc>) -> Option<(DateTime<Utc>, Error)> {
         let why = self.why(now)?;
         if why.is_misconfiguration() {
-            return Some((now + FOR_CONFIGURATION, why));
+            return Some((until_configured(now), why));
         }
         let failed = self.failed().clone()?;
         let until = failed.last + TimeDelta::from_std(self.rest).ok()?;
@@ -106,6 +106,11 @@ impl Cooldowns {
         self.summarizer.end();
         self.embedders.iter().for_each(Cooldown::end);
     }
+}
+
+/// Until when work waits for another configuration of a provider.
+pub(crate) fn until_configured(now: DateTime<Utc>) -> DateTime<Utc> {
+    now + FOR_CONFIGURATION
 }
 
 #[cfg(test)]

@@ -12,11 +12,12 @@ use crate::{
         verify::{self, Sorted},
     },
     config::Originals,
+    cooldown::until_configured,
     error::{Error, ErrorKind, Result},
     event::ProviderRole,
     jobs::{
         embed,
-        job::{Ended, Job},
+        job::{Ended, Job, now},
         provider::Provider,
     },
     model::{
@@ -78,11 +79,9 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
                 }
                 Ok(None) => return Ok(Ended::Stopped),
                 Err(SliceError::Failed(error)) => {
-                    if error.is_misconfiguration()
-                        && let Some((until, why)) =
-                            store.cooldowns().summarizer.waits_until(config.clock.now())
-                    {
-                        return Ok(Ended::Waits(until, why)); // It is no reason to go on without the summarizer.
+                    if error.is_misconfiguration() {
+                        // It is no reason to go on without the summarizer.
+                        return Ok(Ended::Waits(until_configured(now(store)), error));
                     }
                     if built_in.is_none() {
                         return Ok(Ended::Later(error));

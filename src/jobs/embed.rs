@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
-
 use crate::{
-    cooldown::Cooldown,
+    cooldown::{Cooldown, until_configured},
     embed::{self, BuiltIn, Embedder, EmbeddingPurpose, EmbeddingSpace, quantize::Vector},
     error::{Error, ErrorKind, Result},
     event::ProviderRole,
@@ -58,14 +56,6 @@ impl<'a> Maker<'a> {
         match self {
             Self::BuiltIn(built_in) => built_in.space(),
             Self::Own(embedder, _) => embedder.space(),
-        }
-    }
-
-    /// Until when work is to wait for it, if it is to.
-    fn waits_until(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-        match self {
-            Self::BuiltIn(_) => None,
-            Self::Own(_, provider) => provider.cooldown.waits_until(now).map(|(until, _)| until),
         }
     }
 
@@ -136,13 +126,15 @@ pub(super) async fn embed(job: &Job<'_, '_>) -> SliceResult<Ended> {
                 Err(error) => {
                     let error = Error::from(error);
                     let why = Error::new(error.kind(), format!("embedder {}: {error}", maker.space().model));
-                    trouble = Some((maker.waits_until(now(store)), why));
+                    trouble = Some(why);
                 }
             }
         }
         match trouble {
-            Some((Some(until), why)) if why.is_misconfiguration() => return Ok(Ended::Waits(until, why)),
-            Some((_, why)) => return Ok(Ended::Later(why)),
+            Some(why) if why.is_misconfiguration() => {
+                return Ok(Ended::Waits(until_configured(now(store)), why));
+            }
+            Some(why) => return Ok(Ended::Later(why)),
             None => {}
         }
         if job.slice(move |tx| tx.finish_embedding(&scope, &spaces)).await? {
