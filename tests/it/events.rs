@@ -79,7 +79,7 @@ fn run(memory: &Thermocline) -> JobsReport {
 }
 
 fn compressions(memory: &Thermocline) -> Vec<JobInfo> {
-    let mut jobs = memory.jobs().unwrap();
+    let mut jobs = memory.jobs(None, 1_000).unwrap();
     jobs.retain(|job| job.kind == JobKind::Compress);
     jobs
 }
@@ -256,7 +256,7 @@ fn check_embedder_waits(failure: fn() -> Error, calls_of_a_job: usize) {
     for tries in 1..=5 {
         assert_eq!(memory.run_jobs(RunJobs::default()).unwrap().later, 1);
         assert_eq!(embedder.calls(), tries * calls_of_a_job);
-        let job = memory.jobs().unwrap().remove(0);
+        let job = memory.jobs(None, 1_000).unwrap().remove(0);
         assert_eq!((job.kind, job.attempts), (JobKind::Embed, 0));
         assert!(job.waits_for_configuration(), "{job:?}");
         let waits = |event: &Event| word(event) == "waits ProviderMisconfigured";
