@@ -7,7 +7,8 @@
 --   user_no                          whose it is (users_by_size.sql says who that is)
 --   session_no, session, turn_number the turn; session is the caller's key, empty if it has none
 --   original                         archived: the turn is in the archive; deleted: this is what is left of it
---   summarizer                       who wrote it: extractive (built in) or the name of LLM#1
+--   summarizer                       who wrote it: the name of LLM#1; extractive (built in), or extractive-fallback
+--                                    (built in, since LLM#1 failed or gave no usable answer)
 --   tokens                           of the summary
 --   summary, topics                  the first of its words, and what the turn is about
 .mode box

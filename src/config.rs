@@ -7,6 +7,7 @@ use crate::{
     compress::Summarizer,
     embed::{Embedder, JOB_TIMEOUT, QUERY_TIMEOUT},
     error::{Error, Result},
+    event::OnEvent,
     faults::Faults,
     model::{profile::Profile, tier::MAX_HOT_TURNS},
     text::tokens::Tokenizer,
@@ -80,7 +81,8 @@ pub struct Config {
     pub read_only: bool,
     /// LLM#1: what summarizes the turns of ended sessions. Default: none, and built-in means do it.
     pub summarizer: Option<Arc<dyn Summarizer>>,
-    /// Tries with the summarizer before built-in means take over for what it did not do. Default 3, limits 1 to 20.
+    /// Tries with the summarizer before the built-in one takes over for what it did not do. Default 3, limits 1 to 20. What
+    /// it refuses by its configuration, a wrong key say, is no try: the job waits.
     pub summarizer_tries: u32,
     /// How long the summarizer may take for a chunk of at most 16 turns, its own tries included. When it takes longer, the
     /// job is tried again later, or on its last try done by the built-in summarizer, and the summarizer is not asked for
@@ -116,6 +118,8 @@ pub struct Config {
     pub recall_bytes: usize,
     /// Receipts kept of each user, the newest. Default 1,000, at most 100,000; 0: none, and use is not counted.
     pub receipts: u32,
+    /// Who hears of what happens behind the calls: jobs, providers that fail, the file. Default: nobody.
+    pub on_event: OnEvent,
     /// Where the time comes from. Default: [`SystemClock`].
     pub clock: Arc<dyn Clock>,
     /// For tests of what happens when a statement fails.
@@ -145,8 +149,8 @@ pub enum Originals {
     /// caller's id stay: the one mode in which a bad summary can lose what was said. Refused without a summarizer.
     ///
     /// What the built-in summarizer has to do, because the caller's failed or gave no usable answer, is archived, as
-    /// by [`Archive`](Self::Archive): an outage deletes nothing. [`Session::restore`](crate::Session::restore) and then
-    /// [`Session::compress`](crate::Session::compress) ask the summarizer about those turns again.
+    /// by [`Archive`](Self::Archive): an outage deletes nothing.
+    /// [`Session::compress_again`](crate::Session::compress_again) has the summarizer asked about those turns again.
     Delete,
 }
 
@@ -238,6 +242,7 @@ impl Default for Config {
             profile: Profile::Default,
             recall_bytes: 256 << 20,
             receipts: 1_000,
+            on_event: OnEvent::default(),
             clock: Arc::new(SystemClock),
             faults: Faults::default(),
         }

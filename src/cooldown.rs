@@ -7,6 +7,8 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::error::Error;
+
 /// An embedder that did not answer a query in time rests this long: every recall would wait for it.
 pub(crate) const QUERY_REST: Duration = Duration::from_secs(10);
 /// A provider that failed a job rests this long: the jobs of ten thousand users need not each find out. It also bounds
@@ -27,11 +29,14 @@ struct Failed {
     /// Since when it has failed without an answer in between.
     since: DateTime<Utc>,
     last: DateTime<Utc>,
-    why: String,
+    why: Error,
 }
 
 /// A provider that has failed for so long is out of order: whoever waited for it until now goes on without it.
 const OUTAGE: TimeDelta = TimeDelta::minutes(10);
+/// Work waits so long for another configuration before it asks again: an account may have been paid meanwhile. Longer than
+/// the rest, so that ten thousand jobs that wait are not taken and given back every minute.
+const FOR_CONFIGURATION: TimeDelta = TimeDelta::minutes(10);
 
 impl Cooldown {
     fn of(rest: Duration) -> Self {
@@ -39,22 +44,28 @@ impl Cooldown {
     }
 
     /// Begins the rest: the provider failed now, for this reason.
-    pub(crate) fn begin(&self, now: DateTime<Utc>, why: &str) {
+    pub(crate) fn begin(&self, now: DateTime<Utc>, why: &Error) {
         let mut failed = self.failed();
-        let since = failed.as_ref().map_or(now, |failed| failed.since);
-        *failed = Some(Failed { since, last: now, why: why.to_owned() });
+        // While its configuration was wrong, nobody knows whether it was out of order.
+        let before = failed.as_ref().filter(|failed| !failed.why.is_misconfiguration());
+        let since = before.map_or(now, |failed| failed.since);
+        *failed = Some(Failed { since, last: now, why: why.clone() });
     }
 
-    /// Until when the provider rests, and why, if that costs nobody a try: it may be one job's texts that it fails on.
-    pub(crate) fn waits_until(&self, now: DateTime<Utc>) -> Option<(DateTime<Utc>, String)> {
+    /// Until when work is to wait for the provider, and why, if that costs nobody a try: it may be one job's texts that it
+    /// fails on, or its configuration.
+    pub(crate) fn waits_until(&self, now: DateTime<Utc>) -> Option<(DateTime<Utc>, Error)> {
         let why = self.why(now)?;
+        if why.is_misconfiguration() {
+            return Some((until_configured(now), why));
+        }
         let failed = self.failed().clone()?;
         let until = failed.last + TimeDelta::from_std(self.rest).ok()?;
         (failed.last - failed.since < OUTAGE).then_some((until, why))
     }
 
     /// Why the provider is not to be asked now; `None` if it may be.
-    pub(crate) fn why(&self, now: DateTime<Utc>) -> Option<String> {
+    pub(crate) fn why(&self, now: DateTime<Utc>) -> Option<Error> {
         let failed = self.failed();
         let failed = failed.as_ref()?;
         let rested = (now - failed.last).to_std().ok()?;
@@ -97,22 +108,31 @@ impl Cooldowns {
     }
 }
 
+/// Until when work waits for another configuration of a provider.
+pub(crate) fn until_configured(now: DateTime<Utc>) -> DateTime<Utc> {
+    now + FOR_CONFIGURATION
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn no_answer() -> Error {
+        Error::provider("no answer")
+    }
 
     #[test]
     fn a_provider_that_failed_rests_for_its_time_unless_the_clock_is_put_back() {
         let now: DateTime<Utc> = "2026-03-01T12:00:00Z".parse().unwrap();
         let cooldown = Cooldown::of(Duration::from_secs(10));
-        assert_eq!(cooldown.why(now), None);
-        cooldown.begin(now, "no answer");
+        assert!(cooldown.why(now).is_none());
+        cooldown.begin(now, &no_answer());
         for (seconds, expected) in [(0, Some("no answer")), (9, Some("no answer")), (10, None), (-1, None)] {
             let why = cooldown.why(now + TimeDelta::seconds(seconds));
-            assert_eq!(why.as_deref(), expected, "after {seconds} s");
+            assert_eq!(why.map(|why| why.to_string()).as_deref(), expected, "after {seconds} s");
         }
         cooldown.end();
-        assert_eq!(cooldown.why(now), None);
+        assert!(cooldown.why(now).is_none());
     }
 
     #[test]
@@ -121,12 +141,27 @@ mod tests {
         let cooldown = Cooldown::of(JOB_REST);
         for minute in 0..12 {
             let now = now + TimeDelta::minutes(minute);
-            cooldown.begin(now, "no answer");
+            cooldown.begin(now, &no_answer());
             let until = cooldown.waits_until(now + TimeDelta::seconds(1)).map(|(until, _)| until);
             assert_eq!(until, (minute < 10).then_some(now + TimeDelta::minutes(1)), "minute {minute}");
         }
         cooldown.end();
-        cooldown.begin(now, "no answer");
+        cooldown.begin(now, &no_answer());
         assert!(cooldown.waits_until(now).is_some(), "it had answered in between");
+    }
+
+    #[test]
+    fn waiting_for_another_configuration_is_never_over_and_is_no_outage() {
+        let now: DateTime<Utc> = "2026-03-01T12:00:00Z".parse().unwrap();
+        let cooldown = Cooldown::of(JOB_REST);
+        for hour in 0..48 {
+            let now = now + TimeDelta::hours(hour);
+            cooldown.begin(now, &Error::provider_misconfigured("wrong key"));
+            let until = cooldown.waits_until(now).map(|(until, _)| until);
+            assert_eq!(until, Some(now + FOR_CONFIGURATION), "hour {hour}");
+        }
+        let now = now + TimeDelta::hours(48);
+        cooldown.begin(now, &no_answer());
+        assert!(cooldown.waits_until(now).is_some(), "an outage begins now");
     }
 }

@@ -59,9 +59,12 @@ pub enum ErrorKind {
     /// LLM#1 or another provider failed, for now (network, overload, an answer that does not hold). Work goes on
     /// without it, and it is asked again later.
     Provider,
-    /// LLM#1 or another provider refuses for good: a wrong key, an unknown model, an impossible request. Work goes on
-    /// without it: mend its configuration.
+    /// LLM#1 or another provider refuses for good what it is asked: a filter, a text that is too long. Work goes on
+    /// without it.
     ProviderRefused,
+    /// LLM#1 or another provider refuses whatever it is asked, as it is configured: a wrong key, an unknown model, an
+    /// account without credit. Work that needs it waits: mend its configuration.
+    ProviderMisconfigured,
 }
 
 impl Error {
@@ -92,14 +95,26 @@ impl Error {
         Self::new(ErrorKind::Provider, one_line(&message.into()))
     }
 
-    /// Like [`provider`](Self::provider), for a failure that asking again will not mend: a wrong key, an unknown model.
+    /// Like [`provider`](Self::provider), for a failure that asking for the same again will not mend: a filter refuses
+    /// it, or it is too long. After a few tries work goes on without the provider.
     pub fn provider_refused(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::ProviderRefused, one_line(&message.into()))
+    }
+
+    /// Like [`provider`](Self::provider), for a failure that only another configuration mends: a wrong key, an unknown
+    /// model. Jobs that need the provider wait, and no try counts.
+    pub fn provider_misconfigured(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::ProviderMisconfigured, one_line(&message.into()))
     }
 
     /// What the caller can do.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
+    }
+
+    /// Whether only another configuration of a provider mends it.
+    pub(crate) fn is_misconfiguration(&self) -> bool {
+        self.kind() == ErrorKind::ProviderMisconfigured
     }
 }
 

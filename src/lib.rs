@@ -53,6 +53,7 @@ mod embed;
 mod endpoint;
 mod english;
 mod error;
+mod event;
 mod faults;
 mod handles;
 mod index;
@@ -85,6 +86,7 @@ pub use crate::{
     config::{Config, Durability, Originals, Shares},
     embed::{BuiltIn, Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace},
     error::{Error, ErrorKind, Result},
+    event::{Event, JobRef, OnEvent, ProviderRole},
     faults::{Faults, Moment},
     handles::{Session, Thermocline, User, blocking},
     jobs::{JobProgress, JobsReport, RunJobs},
@@ -118,7 +120,7 @@ pub use crate::{
         acts::erase::Erased,
         checks::{
             doctor::{Check, Diagnosis},
-            stats::{ColdStats, RecallStats, Stats, TierStats, UseCount},
+            stats::{ColdStats, RecallStats, Stats, SummarizerStats, TierStats, UseCount},
         },
         rows::embedding::EmbeddingStatus,
         transfer::Transferred,

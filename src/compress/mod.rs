@@ -55,6 +55,10 @@ pub trait Summarizer: Send + Sync + fmt::Debug {
     /// One verdict for each of these turns, at most 16, which are of one session and in its order. Jobs drive its
     /// future on a thread of its own, for up to [`Config::summarizer_timeout`](crate::Config::summarizer_timeout);
     /// it may be dropped at any time. One that blocks for longer keeps that thread until it returns.
+    ///
+    /// It fails with [`Error::provider`](crate::Error::provider) for what may pass, with
+    /// [`Error::provider_refused`](crate::Error::provider_refused) for turns that it will never take, and with
+    /// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) where it takes none: then the job waits.
     fn summarize<'a>(&'a self, turns: &'a [Turn]) -> Summarizing<'a>;
 }
 

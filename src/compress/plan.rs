@@ -8,7 +8,7 @@ use crate::{
         anchor::FoundAnchor,
         critical::CriticalRule,
         ids::{SnapshotId, TurnId},
-        summary::Original,
+        summary::{BUILT_IN, Original},
         turn::Turn,
     },
     text::tokens::Tokenizer,
@@ -16,17 +16,14 @@ use crate::{
 
 use super::{Verdict, anchors, critical, sketch};
 
-/// The name under which built-in means stand in the file.
-pub(crate) const BUILT_IN: &str = "extractive";
-
 /// What stays the same for all turns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// Turns of at most so many tokens stay verbatim.
     pub(crate) verbatim_tokens: u32,
     pub(crate) tokenizer: Tokenizer,
-    /// Whether built-in means do what the summarizer did not; else such a turn waits.
-    pub(crate) is_built_in: bool,
+    /// The name under which the built-in summarizer does what the configured one did not; none: such a turn waits.
+    pub(crate) built_in: Option<&'static str>,
     /// Whether an original leaves behind a summary by the summarizer; else it is archived.
     pub(crate) is_deleting: bool,
 }
@@ -78,7 +75,7 @@ pub(crate) fn plan(
 
 fn plan_one(turn: &Turn, previous: Option<SnapshotId>, verdicts: &Verdicts, rules: Rules) -> Option<Plan> {
     let verdict = verdicts.by_turn.get(&turn.id);
-    if verdict.is_none() && !rules.is_built_in {
+    if verdict.is_none() && rules.built_in.is_none() {
         return None;
     }
     // A summarizer adds to the rules, and takes nothing away.
@@ -116,7 +113,7 @@ fn summary_of(turn: &Turn, verdict: Option<&Verdict>, name: &str, rules: Rules) 
         reliability: reliability(turn),
         summary_text,
         topic_keywords,
-        summarizer: if verdict.is_some() { name } else { BUILT_IN }.to_owned(),
+        summarizer: if verdict.is_some() { name } else { rules.built_in.unwrap_or(BUILT_IN) }.to_owned(),
         original: if is_deleting { Original::Deleted } else { Original::Archived },
     }
 }

@@ -86,7 +86,7 @@ impl OpenAiEmbedder {
         found.dims = u32::try_from(dims).unwrap_or(0);
         match found.dims {
             1..=MAX_DIMS => Ok(found),
-            dims => Err(Error::provider_refused(format!("the embedder's vectors have {dims} numbers"))),
+            dims => Err(Error::provider_misconfigured(format!("the embedder's vectors have {dims} numbers"))),
         }
     }
 
@@ -148,7 +148,7 @@ impl OpenAiEmbedder {
             for (&at, vector) in batch.iter().zip(self.ask(&texts)?) {
                 if vector.len() != self.dims as usize {
                     let found = vector.len();
-                    return Err(Error::provider_refused(format!(
+                    return Err(Error::provider_misconfigured(format!(
                         "the embedder's vectors have {found} numbers, not {}",
                         self.dims
                     )));
@@ -315,14 +315,15 @@ mod tests {
             check(&["a", "b"], vec![ok(&data)], Err(ErrorKind::Provider));
         }
         let wrong_length = json!([{ "embedding": [1, 1, 1] }]);
-        check(&["a"], vec![ok(&wrong_length)], Err(ErrorKind::ProviderRefused));
+        check(&["a"], vec![ok(&wrong_length)], Err(ErrorKind::ProviderMisconfigured));
     }
 
     #[test]
     fn a_failure_that_may_pass_is_told_from_one_that_will_not() {
         check(&["pottery"], vec![status(503)], Err(ErrorKind::Provider));
-        check(&["pottery"], vec![status(401)], Err(ErrorKind::ProviderRefused));
-        check(&["pottery"], vec![status(301)], Err(ErrorKind::ProviderRefused));
+        check(&["pottery"], vec![status(413)], Err(ErrorKind::ProviderRefused));
+        check(&["pottery"], vec![status(401)], Err(ErrorKind::ProviderMisconfigured));
+        check(&["pottery"], vec![status(301)], Err(ErrorKind::ProviderMisconfigured));
         check(&["pottery"], vec![Step::Close], Err(ErrorKind::Provider));
         // By its size, not by the timeout.
         check(
@@ -344,7 +345,7 @@ mod tests {
             EmbeddingSpace { model: "m".into(), revision: "7".into(), dims: 3 }
         );
         let error = OpenAiEmbedder::discover(&endpoint.url, "m", None).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::ProviderRefused);
+        assert_eq!(error.kind(), ErrorKind::ProviderMisconfigured);
         let requests = endpoint.thread.join().unwrap();
         assert!(requests[0].to_lowercase().contains("\r\nauthorization: bearer sk-secret"));
     }

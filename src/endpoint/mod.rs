@@ -3,6 +3,7 @@
 //! The only code of this crate that opens a connection, and only to the address that the caller names: redirects are
 //! refused, so that neither key nor text goes elsewhere. A key leaves this machine encrypted, or not at all.
 
+mod refusal;
 #[cfg(test)]
 pub(crate) mod scripted;
 
@@ -14,7 +15,13 @@ use ureq::{
     http::{StatusCode, Uri},
 };
 
-use crate::error::{Error, Result};
+use crate::{
+    endpoint::refusal::Refusal,
+    error::{Error, Result},
+};
+
+/// Of the body of a refusal so much is read, to tell what is refused.
+const MAX_REFUSAL_BYTES: u64 = 64 << 10;
 
 /// A provider's endpoint. Neither its errors nor its `Debug` show the key.
 #[derive(Clone)]
@@ -86,7 +93,7 @@ impl Endpoint {
         max_bytes: u64,
     ) -> std::result::Result<Vec<u8>, Refused> {
         if self.api_key.is_some() && !self.is_local && !self.base_url.starts_with("https://") {
-            return Err(Refused::from(Error::provider_refused(format!(
+            return Err(Refused::from(Error::provider_misconfigured(format!(
                 "the key of {} would leave this machine unencrypted; use an https:// address, or no key",
                 self.who
             ))));
@@ -99,8 +106,10 @@ impl Endpoint {
         let mut response = request.send(body.to_string()).map_err(|error| self.transport(&error))?;
         let status = response.status();
         if status != StatusCode::OK {
-            // The body may repeat the key or the text: it is not shown.
-            return Err(Refused { status: Some(status.as_u16()), error: self.status_error(status) });
+            // The body may repeat the key or the text: it is looked at, and not shown.
+            let body = response.body_mut().with_config().limit(MAX_REFUSAL_BYTES).read_to_vec();
+            let error = self.refused(status, &body.unwrap_or_default());
+            return Err(Refused { status: Some(status.as_u16()), error });
         }
         let body = response.body_mut().with_config().limit(max_bytes).read_to_vec();
         body.map_err(|error| self.transport(&error))
@@ -116,14 +125,17 @@ impl Endpoint {
         config.build().into()
     }
 
-    /// What may pass, and what will not.
-    fn status_error(&self, status: StatusCode) -> Error {
+    /// What a status other than 200 says, with the body that came with it.
+    fn refused(&self, status: StatusCode, body: &[u8]) -> Error {
         let message = format!("the endpoint of {} answered with status {}", self.who, status.as_u16());
-        match status.as_u16() {
-            408 | 409 | 425 | 429 | 500..=599 => Error::provider(message),
-            401 | 403 => Error::provider_refused(message + ": is the key right?"),
-            404 => Error::provider_refused(message + ": are the address and the model right?"),
-            _ => Error::provider_refused(message),
+        match Refusal::of(status.as_u16(), body) {
+            Refusal::ForNow => Error::provider(message),
+            Refusal::OfText => Error::provider_refused(message),
+            Refusal::OfKey => Error::provider_misconfigured(message + ": is the key right?"),
+            Refusal::OfAccount => Error::provider_misconfigured(message + ": has the account credit?"),
+            Refusal::OfModel => {
+                Error::provider_misconfigured(message + ": are the address and the model right?")
+            }
         }
     }
 
@@ -138,11 +150,11 @@ impl Endpoint {
                 Error::provider(format!("the answer of {who} is larger than {limit} bytes"))
             }
             E::Io(error) => Error::provider(format!("the connection to {who} failed ({})", error.kind())),
-            E::BadUri(_) | E::Http(_) => Error::provider_refused(format!(
+            E::BadUri(_) | E::Http(_) => Error::provider_misconfigured(format!(
                 "the address or key of {who} has characters that a request cannot have"
             )),
             E::TooManyRedirects | E::RedirectFailed => {
-                Error::provider_refused(format!("the endpoint of {who} redirects elsewhere"))
+                Error::provider_misconfigured(format!("the endpoint of {who} redirects elsewhere"))
             }
             E::Tls(_) | E::Rustls(_) => Error::provider(format!("the TLS connection to {who} failed")),
             _ => Error::provider(format!("the request to {who} failed")),
@@ -246,7 +258,7 @@ mod tests {
                 .post("/embeddings", &json!({}), 1)
                 .map_err(|refused| refused.error);
             let error = refused.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::ProviderRefused, "{base_url}");
+            assert_eq!(error.kind(), ErrorKind::ProviderMisconfigured, "{base_url}");
             assert!(!format!("{error} {error:?}").contains("secret"), "{error}");
         }
     }

@@ -280,6 +280,11 @@ impl User {
         self.runtime.block_on(self.inner.erase_turn(turn))
     }
 
+    /// See [`User::compress_again`](crate::User::compress_again).
+    pub fn compress_again(&self) -> Result<u64> {
+        self.runtime.block_on(self.inner.compress_again())
+    }
+
     /// See [`User::erase`](crate::User::erase).
     pub fn erase(&self) -> Result<Erased> {
         self.runtime.block_on(self.inner.erase())
@@ -404,6 +409,11 @@ impl Session {
     /// See [`Session::compress`](crate::Session::compress).
     pub fn compress(&self) -> Result<()> {
         self.runtime.block_on(self.inner.compress())
+    }
+
+    /// See [`Session::compress_again`](crate::Session::compress_again).
+    pub fn compress_again(&self) -> Result<u64> {
+        self.runtime.block_on(self.inner.compress_again())
     }
 
     /// See [`Session::erase`](crate::Session::erase).

@@ -5,7 +5,13 @@ use std::{ops::Deref, path::Path, sync::Arc};
 use tokio::sync::watch;
 
 use crate::{
-    compress, config::Config, embed, error::Result, jobs::Worker, recall::user_indexes::UserIndexes,
+    compress,
+    config::Config,
+    embed,
+    error::Result,
+    jobs::Worker,
+    model::job::{JobKind, JobKinds},
+    recall::user_indexes::UserIndexes,
     store::Store,
 };
 
@@ -34,6 +40,10 @@ impl Open {
             store.try_post(|tx| tx.queue_stale_spaces());
         }
         store.queue_stale_rules();
+        // What waited for another configuration may have waited for this one.
+        let has_summarizer = store.config().summarizer.is_some();
+        let asked = [(JobKind::Compress, has_summarizer), (JobKind::Embed, has_embedders)];
+        store.retry_misconfigured(JobKinds::of(asked.into_iter().filter(|of| of.1).map(|of| of.0)));
         let worker =
             if has_worker && !is_read_only { Some(Worker::start(Arc::clone(&store))?) } else { None };
         let closing = watch::Sender::new(false);

@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex};
 use chrono::{DateTime, Utc};
 
 use crate::{
+    compress::{Extractive, Summarizer},
     config::Config,
     error::{Error, ErrorKind, Result},
+    event::in_span,
     handles::{drive, off_thread, open::Open},
     jobs,
     model::{
@@ -63,6 +65,11 @@ impl Session {
         self.scope.user_id
     }
 
+    /// As spans name it.
+    fn ids(&self) -> (UserId, Option<SessionId>) {
+        (self.scope.user_id, Some(self.id()))
+    }
+
     /// Records a turn, and returns when it is durable: it survives a kill or a power loss at any later instant
     /// (see [`Durability`](crate::Durability)).
     ///
@@ -72,6 +79,10 @@ impl Session {
     /// Dropping the future does not take the turn back: it may be recorded. Errors: `InvalidInput`, `Conflict`,
     /// `SessionEnded`, `Busy` (nothing written); `Io` (record again, with the same caller's id).
     pub async fn record(&self, turn: NewTurn) -> Result<Recorded> {
+        in_span("record", self.ids(), self.record_turn(turn)).await
+    }
+
+    async fn record_turn(&self, turn: NewTurn) -> Result<Recorded> {
         let (bytes, measured) = self.measure(turn).await?;
         let (scope, id) = (self.scope, self.id());
         let recorded = self.store.write_sized(bytes, move |tx| tx.record(&scope, id, measured)).await?;
@@ -88,6 +99,10 @@ impl Session {
     ///
     /// Errors: as [`record`](Self::record); `InvalidInput` for a turn with a reply or without a message.
     pub async fn record_message(&self, turn: NewTurn) -> Result<Recorded> {
+        in_span("record_message", self.ids(), self.record_only_message(turn)).await
+    }
+
+    async fn record_only_message(&self, turn: NewTurn) -> Result<Recorded> {
         if !turn.said.ai_response.is_empty() || turn.said.user_message.is_empty() {
             return Err(Error::invalid("a message that waits for its reply has a text, and no reply yet"));
         }
@@ -107,6 +122,10 @@ impl Session {
     /// Errors: `Conflict` if the turn has another reply, was completed without one, or was replaced; `NotFound`;
     /// `InvalidInput` for an empty reply; and those of [`record`](Self::record).
     pub async fn complete(&self, turn: TurnId, reply: Reply) -> Result<Recorded> {
+        in_span("complete", self.ids(), self.give_reply(turn, reply)).await
+    }
+
+    async fn give_reply(&self, turn: TurnId, reply: Reply) -> Result<Recorded> {
         if reply.text().is_empty() {
             return Err(Error::invalid(
                 "the reply is empty; a message that is to have none is complete with the next record",
@@ -177,6 +196,10 @@ impl Session {
     /// The newest turns come first, then what the message refers back to and the newest warm turns, then what is recalled
     /// of all other talks. The same file, message and options give the same string.
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
+        in_span("context", self.ids(), self.build_context(message, options)).await
+    }
+
+    async fn build_context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         let config = self.store.config();
         let filter = options.filter.clone();
         let mut message = Message::new(config, message.to_owned(), options.now, options.profile, filter)?;
@@ -277,7 +300,8 @@ impl Session {
 
     async fn end_session(&self, at: Option<DateTime<Utc>>) -> Result<SessionInfo> {
         let (scope, id) = (self.scope, self.id());
-        let info = self.store.write(move |tx| tx.end_session(&scope, id, at)).await?;
+        let ending = self.store.write(move |tx| tx.end_session(&scope, id, at));
+        let info = in_span("end", self.ids(), ending).await?;
         self.go_on_in(info.id);
         Ok(info)
     }
@@ -314,10 +338,43 @@ impl Session {
         self.store.write(move |tx| tx.queue_compression(&scope, id)).await
     }
 
+    /// Has [`Config::summarizer`](crate::Config::summarizer) asked about a session again of which the built-in summarizer
+    /// did a part, because the configured one failed or there was none: restores the session and queues its compression.
+    /// Returns how many turns came back; 0, and nothing changes, where the built-in summarizer did nothing. Cut short, it
+    /// loses nothing, and may be called again. Anchors stay.
+    ///
+    /// Errors: `InvalidInput` without a configured summarizer, and for an open session.
+    pub async fn compress_again(&self) -> Result<u64> {
+        in_span("compress_again", self.ids(), self.restore_to_compress()).await
+    }
+
+    async fn restore_to_compress(&self) -> Result<u64> {
+        let (scope, id) = (self.scope, self.id());
+        check_summarizer(self.store.config())?;
+        if self.info().await?.ended_at.is_none() {
+            return Err(Error::invalid("the session is open; it is compressed once it has ended"));
+        }
+        let mut restored = 0;
+        if !self.summaries().await?.iter().any(Summary::is_built_in) {
+            return Ok(restored);
+        }
+        loop {
+            let unpacked = self.read(move |snapshot, scope| snapshot.unpack(scope, id)).await?;
+            match self.store.write(move |tx| tx.restore_slice_to_compress(&scope, id, unpacked)).await? {
+                0 => return Ok(restored),
+                turns => restored += u64::from(turns),
+            }
+        }
+    }
+
     /// Erases the session that [`id`](Self::id) names: its turns, wherever they are, with their words, summaries,
     /// moves and jobs, out of the bytes of the file and its log. Anchors lose what it said and are folded anew from the
     /// rest. What erasing cannot reach is said at [`User::erase`](crate::User::erase).
     pub async fn erase(&self) -> Result<Erased> {
+        in_span("erase", self.ids(), self.erase_session()).await
+    }
+
+    async fn erase_session(&self) -> Result<Erased> {
         let (store, scope, id) = (Arc::clone(&self.store), self.scope, self.id());
         drive(move || async move {
             let erased = jobs::erase(&store, scope, Some(id)).await;
@@ -374,6 +431,16 @@ fn not_waiting(state: TurnState) -> Error {
         _ => "the turn is complete, with another reply or without one; record another turn",
     };
     Error::new(ErrorKind::Conflict, why)
+}
+
+/// Refuses to have compressed again what the built-in summarizer would do again.
+pub(super) fn check_summarizer(config: &Config) -> Result<()> {
+    let is_own = |summarizer: &&Arc<dyn Summarizer>| summarizer.name() != Extractive::NAME;
+    config.summarizer.as_ref().filter(is_own).map(drop).ok_or_else(|| {
+        Error::invalid(
+            "there is no summarizer but the built-in one, which would do the same again; set Config::summarizer",
+        )
+    })
 }
 
 #[cfg(test)]

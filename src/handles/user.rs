@@ -6,7 +6,8 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     error::{Error, Result},
-    handles::{Session, drive, off_thread, open::Open},
+    event::in_span,
+    handles::{Session, drive, off_thread, open::Open, session},
     jobs,
     model::{
         anchor::{Anchor, Attribute, FoundAnchor},
@@ -167,6 +168,10 @@ impl User {
     ///
     /// Errors: `InvalidInput` for options outside their limits, `TimedOut`.
     pub async fn recall(&self, query: &str, options: RecallOptions) -> Result<Recall> {
+        in_span("recall", (self.id(), None), self.find(query, options)).await
+    }
+
+    async fn find(&self, query: &str, options: RecallOptions) -> Result<Recall> {
         let message = self.message(query, options.now, options.profile, options.filter).await?;
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || {
@@ -180,6 +185,10 @@ impl User {
     /// What LLM#2 is to be handed with the first message of a session that has not begun: who the user is, and what is
     /// recalled. Starts no session. [`Session::context`] is for all others.
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
+        in_span("context", (self.id(), None), self.build_context(message, options)).await
+    }
+
+    async fn build_context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         let message = self.message(message, options.now, options.profile, options.filter.clone()).await?;
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || {
@@ -252,6 +261,22 @@ impl User {
         off_thread(move || store.export(&scope, to)).await
     }
 
+    /// [`Session::compress_again`] for every session of the user in which the built-in summarizer did a part. Returns how
+    /// many sessions are queued. Cut short, it loses nothing, and goes on with the rest when it is called again.
+    ///
+    /// Errors: `InvalidInput` without a configured summarizer.
+    pub async fn compress_again(&self) -> Result<u64> {
+        session::check_summarizer(self.store.config())?;
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        let sessions = off_thread(move || store.snapshot()?.built_in_sessions(&scope)).await?;
+        let mut queued = 0;
+        for id in sessions {
+            queued +=
+                u64::from(Session::new(Arc::clone(&self.store), self.scope, id).compress_again().await? > 0);
+        }
+        Ok(queued)
+    }
+
     /// Erases all of the user: sessions, turns, archive, words, summaries, anchors, jobs, the user's name; out of the
     /// bytes of the file and its log, not only out of sight. Cut short, it is finished by whoever runs jobs next.
     ///
@@ -260,6 +285,10 @@ impl User {
     /// (Litestream and its like) sees the rows go, but never the overwriting of what they left between other rows, which
     /// is no part of the log: make it anew. A backend's own `users` row stays.
     pub async fn erase(&self) -> Result<Erased> {
+        in_span("erase", (self.id(), None), self.erase_user()).await
+    }
+
+    async fn erase_user(&self) -> Result<Erased> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         drive(move || async move {
             let erased = jobs::erase(&store, scope, None).await;
@@ -278,12 +307,12 @@ impl User {
     /// Errors: `NotFound`; `Corrupt` if its frame is damaged: then the whole session can be erased.
     pub async fn erase_turn(&self, turn: TurnId) -> Result<Erased> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        drive(move || async move {
+        let erasing = drive(move || async move {
             let erased = jobs::erase_turn(&store, scope, turn).await;
             store.indexes.forget(&scope);
             erased
-        })
-        .await
+        });
+        in_span("erase_turn", (self.id(), None), erasing).await
     }
 
     /// The result of an earlier [`record`](Session::record) of this turn, by its caller's id, in whatever session

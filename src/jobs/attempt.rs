@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use crate::{
     error::{Error, ErrorKind},
+    event::{Event, in_job_span},
     jobs::{
         compress, derive, embed, erase, index,
-        job::{Ended, Job, Run, now},
+        job::{Ended, Job, Run, Worked, job_ref, now},
         mend, prune,
     },
     model::{
         instant,
-        job::{JobKind, MAX_ATTEMPTS, wait_after},
+        job::{FOR_CONFIGURATION, JobKind, MAX_ATTEMPTS, wait_after},
     },
     store::{
         rows::jobs::{Lease, Unfinished},
@@ -21,15 +22,24 @@ use crate::{
 
 /// Works on one job. What fails is on its row; this process goes on with the next.
 pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
-    let lease = Arc::new(lease);
-    let ended = work(run, &lease).await;
-    let is_given_up = matches!(ended, Ok(Ended::GivenUp(_)));
-    let waits_until = if let Ok(Ended::Waits(until, _)) = &ended { Some(*until) } else { None };
-    let (reason, interrupted) = match ended {
-        Ok(Ended::Done) => return run.end_job(|report| report.done += 1),
-        Ok(Ended::Later(reason) | Ended::GivenUp(reason)) => (Some(reason), false),
-        Ok(Ended::Waits(_, reason)) => (Some(reason), true),
-        Ok(Ended::Stopped) => (None, true),
+    let (lease, worked) = (Arc::new(lease), &Worked::default());
+    let job = job_ref(&lease);
+    let emit = |event| run.store.config().on_event.emit(&event);
+    emit(Event::JobStarted { job });
+    let ended = in_job_span(&job, Box::pin(work(run, &lease, worked))).await;
+    if worked.fallbacks() > 0 {
+        emit(Event::JobFellBack { job, summaries: worked.fallbacks() });
+    }
+    // What is left undone, and why, if the job is to be tried again; and until when it waits without having had a try.
+    let (why, is_given_up, waits_until) = match ended {
+        Ok(Ended::Done) => {
+            run.end_job(worked, |report| report.done += 1);
+            return emit(Event::JobDone { job, turns: worked.turns() });
+        }
+        Ok(Ended::Later(why)) => (Some(why), false, None),
+        Ok(Ended::GivenUp(why)) => (Some(why), true, None),
+        Ok(Ended::Waits(until, why)) => (Some(why), false, Some(until)),
+        Ok(Ended::Stopped) => (None, false, Some(now(run.store))),
         Err(error) => {
             let error = Error::from(error);
             if let Some(scope) = lease.scope
@@ -37,23 +47,29 @@ pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
             {
                 run.store.mend(&scope); // Perhaps it is the index, and the next try finds it mended.
             }
-            (Some(error.to_string()), false)
+            (Some(error), false, None)
         }
     };
+    let interrupted = waits_until.is_some();
     let is_last =
         is_given_up || lease.attempts >= MAX_ATTEMPTS && !interrupted && lease.kind.may_be_given_up();
-    let next_run_at = match (is_last, interrupted) {
-        (true, _) => None,
-        (_, true) => Some(waits_until.map_or_else(|| now(run.store), instant::clamped)),
-        _ => Some(instant::clamped(now(run.store) + wait_after(lease.attempts, lease.job_no))),
-    };
-    run.end_job(|report| *(if is_last { &mut report.failed } else { &mut report.later }) += 1);
+    let until = waits_until.unwrap_or_else(|| now(run.store) + wait_after(lease.attempts, lease.job_no));
+    let until = instant::clamped(until);
+    run.end_job(worked, |report| *(if is_last { &mut report.failed } else { &mut report.later }) += 1);
+    let (next_run_at, reason) = ((!is_last).then_some(until), why.as_ref().map(reason));
     let unfinished = Unfinished { next_run_at, reason, interrupted };
     // If this fails too, the lease runs out and the job is taken up again.
     let _ = run.store.write_background(move |tx| tx.give_back(&lease, &unfinished)).await;
+    let why = why.map_or(ErrorKind::Closed, |why| why.kind());
+    emit(if is_last { Event::JobFailed { job, why } } else { Event::JobWaiting { job, until, why } });
 }
 
-async fn work(run: &Run<'_>, lease: &Arc<Lease>) -> SliceResult<Ended> {
+/// As the job's row says it.
+fn reason(why: &Error) -> String {
+    if why.is_misconfiguration() { format!("{FOR_CONFIGURATION}{why}") } else { why.to_string() }
+}
+
+async fn work(run: &Run<'_>, lease: &Arc<Lease>, worked: &Worked) -> SliceResult<Ended> {
     let lease = Arc::clone(lease);
     if lease.kind == JobKind::Scrub {
         return erase::scrub_as_job(run, lease).await;
@@ -63,7 +79,7 @@ async fn work(run: &Run<'_>, lease: &Arc<Lease>) -> SliceResult<Ended> {
         run.store.write_slice(lease, |tx| tx.finish()).await?;
         return Ok(Ended::Done);
     };
-    let job = &Job { run, lease, scope };
+    let job = &Job { run, lease, scope, worked };
     match job.lease.kind {
         JobKind::Compress => compress::compress(job).await,
         JobKind::Erase => erase::go_on(job).await.map(|_| Ended::Done),

@@ -12,15 +12,17 @@ use crate::{
         verify::{self, Sorted},
     },
     config::Originals,
-    error::{ErrorKind, Result},
+    cooldown::until_configured,
+    error::{Error, ErrorKind, Result},
+    event::ProviderRole,
     jobs::{
         embed,
-        job::{Ended, Job},
+        job::{Ended, Job, now},
         provider::Provider,
     },
     model::{
         ids::{SnapshotId, TurnId},
-        summary::Original,
+        summary::{BUILT_IN, FALLBACK, Original},
         turn::Turn,
     },
     store::{
@@ -44,19 +46,23 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
     };
     let config = store.config();
     // On the last try the built-in summarizer does what the caller's does not.
-    let is_built_in = config.summarizer.is_none() || job.lease.attempts >= config.summarizer_tries;
+    let built_in = match config.summarizer {
+        None => Some(BUILT_IN),
+        Some(_) => (job.lease.attempts >= config.summarizer_tries).then_some(FALLBACK),
+    };
     let mut asks = job.lease.attempts <= config.summarizer_tries;
     let rules = Rules {
         verbatim_tokens: config.verbatim_tokens,
         tokenizer: config.tokenizer,
-        is_built_in,
+        built_in,
         is_deleting: config.originals == Originals::Delete,
     };
     let (mut after, mut trouble) = (0, None);
     loop {
         let (Read { turns, damaged }, previous) = read_chunk(store, &scope, &session, after)?;
         if let Some(number) = damaged.first() {
-            trouble = Some(format!("turn {number} is damaged and stays as it is; doctor lists all damage"));
+            let why = format!("turn {number} is damaged and stays as it is; doctor lists all damage");
+            trouble = Some(Error::new(ErrorKind::Corrupt, why));
         }
         let Some(last) = turns.last() else { break };
         after = last.turn_number;
@@ -72,10 +78,16 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
                     verdicts = Verdicts { name: summarizer.name().to_owned(), by_turn: good(sorted) };
                 }
                 Ok(None) => return Ok(Ended::Stopped),
-                Err(SliceError::Failed(error)) if is_built_in => {
-                    (asks, trouble) = (false, Some(error.to_string()));
+                Err(SliceError::Failed(error)) => {
+                    if error.is_misconfiguration() {
+                        // It is no reason to go on without the summarizer.
+                        return Ok(Ended::Waits(until_configured(now(store)), error));
+                    }
+                    if built_in.is_none() {
+                        return Ok(Ended::Later(error));
+                    }
+                    (asks, trouble) = (false, Some(error));
                 }
-                Err(SliceError::Failed(error)) => return Ok(Ended::Later(error.to_string())),
                 Err(error) => return Err(error),
             }
         }
@@ -94,7 +106,8 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
         return Err(SliceError::Lost);
     }
     let is_done = job.slice(move |tx| tx.finish_compression(&scope, session_id)).await?;
-    Ok(if is_done { Ended::Done } else { Ended::Later(trouble.unwrap_or_else(|| "turns are left".into())) })
+    let left = || Error::new(ErrorKind::Conflict, "turns are left");
+    Ok(if is_done { Ended::Done } else { Ended::Later(trouble.unwrap_or_else(left)) })
 }
 
 /// The next turns, and the backend's state before the first of them.
@@ -126,13 +139,21 @@ async fn ask(
 ) -> SliceResult<Option<Sorted>> {
     let (config, cooldown) = (job.store().config(), &job.store().cooldowns().summarizer);
     let limit = config.summarizer_timeout;
-    let provider = Provider { who: "the summarizer", limit, cooldown, clock: &*config.clock };
+    let provider = Provider {
+        who: "the summarizer",
+        role: ProviderRole::Summarizer,
+        name: summarizer.name().to_owned(),
+        on_event: &config.on_event,
+        limit,
+        cooldown,
+        clock: &*config.clock,
+    };
     let (asked, of) = (Arc::clone(summarizer), Arc::clone(turns));
     let answer = provider.ask(move || async move { asked.summarize(&of).await });
     let Some(answer) = job.holding(answer).await? else { return Ok(None) };
     let verdicts = answer.inspect_err(|error| {
         if error.kind() == ErrorKind::ProviderRefused {
-            provider.rest(error); // It is mostly about the key or the model.
+            provider.rest(error); // It may be about more than these turns, whatever it is called.
         }
     })?;
     Ok(Some(verify::sort(turns, verdicts)))
@@ -143,10 +164,10 @@ fn good(sorted: Sorted) -> HashMap<TurnId, Verdict> {
 }
 
 /// Says how many turns have no good verdict, and what is wrong with the first; nothing of what they say.
-fn what_is_wrong(sorted: &Sorted) -> Option<String> {
+fn what_is_wrong(sorted: &Sorted) -> Option<Error> {
     let (_, flaw) = sorted.flawed().next()?;
     let (bad, all) = (sorted.flawed().count(), sorted.turns.len());
-    Some(format!("the summarizer gave no usable verdict for {bad} of {all} turns: {flaw}"))
+    Some(Error::provider(format!("the summarizer gave no usable verdict for {bad} of {all} turns: {flaw}")))
 }
 
 /// Swaps the turns of a chunk, slice by slice. False: told to stop.
@@ -163,8 +184,12 @@ async fn swap_all(job: &Job<'_, '_>, session: &SessionRow, mut fates: Vec<Fate>)
         let frame = if archived.is_empty() { None } else { Some(archive::pack(&archived)?) };
         let swap = Swap { session: (session.info.id, session.session_no), fates, frame };
         let scope = job.scope;
+        let summarizers: Vec<String> = swap.fates.iter().filter_map(Fate::summarizer).collect();
         job.slice(move |tx| tx.swap_slice(&scope, &swap)).await?;
-        job.run.advance(count);
+        for by in &summarizers {
+            job.worked.count_summary(by);
+        }
+        job.advance(count);
     }
     Ok(true)
 }

@@ -1,6 +1,7 @@
 //! Derives anew what older rules derived of one user's turns, in the order of recording.
 
 use crate::{
+    error::{Error, ErrorKind},
     jobs::job::{Ended, Job},
     store::slice_error::{SliceError, SliceResult},
 };
@@ -14,7 +15,10 @@ pub(super) async fn derive(job: &Job<'_, '_>) -> SliceResult<Ended> {
     for _ in 0..BEGINNINGS {
         let mut begun = job.slice(move |tx| tx.begin_deriving(&scope)).await?;
         if begun.awaits_newer() {
-            return Ok(Ended::Later("a newer version has begun this and will go on with it".into()));
+            return Ok(Ended::Later(Error::new(
+                ErrorKind::NewerSchema,
+                "a newer version has begun this and will go on with it",
+            )));
         }
         loop {
             // No snapshot is held while a slice is written.
@@ -32,7 +36,7 @@ pub(super) async fn derive(job: &Job<'_, '_>) -> SliceResult<Ended> {
             }
             begun = begun.up_to(until);
             damaged.extend(found);
-            job.run.advance(count as usize);
+            job.advance(count as usize);
         }
         if job.slice(move |tx| tx.end_deriving(&scope, begun)).await?.is_none() {
             damaged.clear(); // An older version derived something meanwhile: it is begun anew.
@@ -41,13 +45,17 @@ pub(super) async fn derive(job: &Job<'_, '_>) -> SliceResult<Ended> {
         // All is of these rules now, but for what cannot be read.
         return match damaged.first() {
             None => job.finish().await,
-            Some(first) => Ok(Ended::GivenUp(format!(
-                "{first} is damaged and stays as older rules left it, one of {} turns; doctor lists all damage",
-                damaged.len()
+            Some(first) => Ok(Ended::GivenUp(Error::new(
+                ErrorKind::Corrupt,
+                format!(
+                    "{first} is damaged and stays as older rules left it, one of {} turns; doctor lists all damage",
+                    damaged.len()
+                ),
             ))),
         };
     }
-    Ok(Ended::Later("an older version goes on recording; it is derived anew later".into()))
+    let why = "an older version goes on recording; it is derived anew later";
+    Ok(Ended::Later(Error::new(ErrorKind::Busy, why)))
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use crate::{
-    cooldown::Cooldown,
+    cooldown::{Cooldown, until_configured},
     embed::{self, BuiltIn, Embedder, EmbeddingPurpose, EmbeddingSpace, quantize::Vector},
     error::{Error, ErrorKind, Result},
+    event::ProviderRole,
     index::BLOCK_UNITS,
     jobs::{
-        job::{Ended, Job},
+        job::{Ended, Job, now},
         provider::Provider,
     },
     model::place::{Owner, Seq},
@@ -39,7 +40,16 @@ impl<'a> Maker<'a> {
     fn own(store: &'a Store, embedder: &'a Arc<dyn Embedder>, cooldown: &'a Cooldown) -> Self {
         let config = store.config();
         let limit = config.embed_timeout;
-        Self::Own(embedder, Provider { who: "it", limit, cooldown, clock: &*config.clock })
+        let provider = Provider {
+            who: "it",
+            role: ProviderRole::Embedder,
+            name: embedder.space().model,
+            on_event: &config.on_event,
+            limit,
+            cooldown,
+            clock: &*config.clock,
+        };
+        Self::Own(embedder, provider)
     }
 
     fn space(&self) -> EmbeddingSpace {
@@ -87,11 +97,12 @@ impl<'a> Maker<'a> {
     async fn check_key(&self) -> Result<()> {
         let refused = match (self.vectors(&["A text.".to_owned()]).await, self) {
             (Ok(_), _) => return Ok(()),
-            (Err(error), Self::BuiltIn(_)) => error,
-            (Err(error), Self::Own(_, provider)) => {
+            (Err(error), Self::Own(_, provider)) if error.kind() == ErrorKind::ProviderRefused => {
+                let error = Error::provider_misconfigured(error.to_string());
                 provider.rest(&error);
                 error
             }
+            (Err(error), _) => error,
         };
         Err(refused)
     }
@@ -114,12 +125,17 @@ pub(super) async fn embed(job: &Job<'_, '_>) -> SliceResult<Ended> {
                 Err(SliceError::Lost) => return Err(SliceError::Lost),
                 Err(error) => {
                     let error = Error::from(error);
-                    trouble = Some(format!("embedder {}: {error}", maker.space().model));
+                    let why = Error::new(error.kind(), format!("embedder {}: {error}", maker.space().model));
+                    trouble = Some(why);
                 }
             }
         }
-        if let Some(why) = trouble {
-            return Ok(Ended::Later(why));
+        match trouble {
+            Some(why) if why.is_misconfiguration() => {
+                return Ok(Ended::Waits(until_configured(now(store)), why));
+            }
+            Some(why) => return Ok(Ended::Later(why)),
+            None => {}
         }
         if job.slice(move |tx| tx.finish_embedding(&scope, &spaces)).await? {
             return Ok(Ended::Done);
@@ -147,7 +163,7 @@ async fn in_space(job: &Job<'_, '_>, maker: &Maker<'_>, counts: bool) -> SliceRe
         let Some(batch) = next_batch(store, &scope, space)? else { break };
         let units = batch.until - batch.after;
         match write(job, maker, space, Batch { counts, ..batch }).await {
-            Ok(true) if counts => job.run.advance(units as usize),
+            Ok(true) if counts => job.advance(units as usize),
             Ok(true) | Err(SliceError::Changed) => {} // What has changed is read again.
             Ok(false) => return Ok(None),
             Err(error) => return Err(error),

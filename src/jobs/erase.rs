@@ -5,8 +5,9 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
 
 use crate::{
-    error::Result,
-    jobs::job::{Ended, Job, Run},
+    error::{Error, ErrorKind, Result},
+    event::Event,
+    jobs::job::{Ended, Job, Run, Worked},
     model::ids::{SessionId, TurnId},
     store::{
         Store,
@@ -28,7 +29,8 @@ pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId
     // Nobody stops this run but its caller's runtime.
     let (_stop, stopped) = watch::channel(false);
     let run = Run::new(store, stopped);
-    let erased = go_on(&Job { run: &run, lease: Arc::new(lease), scope }).await?;
+    let (lease, worked) = (Arc::new(lease), &Worked::default());
+    let erased = go_on(&Job { run: &run, lease, scope, worked }).await?;
     let is_pending = !scrub(store).await?;
     Ok(Erased { is_pending, ..begun.and(erased) })
 }
@@ -52,7 +54,7 @@ pub(super) async fn go_on(job: &Job<'_, '_>) -> SliceResult<Erased> {
     loop {
         let (slice, is_last) = job.slice(move |tx| tx.erase_slice(&scope)).await?;
         erased = erased.and(slice);
-        job.run.advance(usize::try_from(slice.turns).unwrap_or(usize::MAX));
+        job.advance(usize::try_from(slice.turns).unwrap_or(usize::MAX));
         if is_last {
             job.store().forget_all();
             return Ok(erased);
@@ -66,7 +68,7 @@ pub(super) async fn scrub_as_job(run: &Run<'_>, lease: Arc<Lease>) -> SliceResul
     Ok(if scrub(run.store).await? {
         Ended::Done
     } else {
-        Ended::Later("a reader holds the write-ahead log".to_owned())
+        Ended::Later(Error::new(ErrorKind::Busy, "a reader holds the write-ahead log"))
     })
 }
 
@@ -83,6 +85,7 @@ async fn scrub(store: &Store) -> Result<bool> {
 async fn scrub_listed(store: &Store, owed: Owed, pages: &[u32]) -> Result<bool> {
     for slice in pages.chunks(scrub::SLICE_PAGES) {
         if !scrub_slice(store, owed, slice).await? {
+            store.config().on_event.emit(&Event::ScrubPending);
             return Ok(false);
         }
     }
@@ -113,7 +116,7 @@ mod tests {
         let (_, lease) = store.write(move |tx| tx.begin_erase(&scope, None)).await.unwrap();
         let (_stop, stopped) = watch::channel(false);
         let run = &Run::new(store, stopped);
-        go_on(&Job { run, lease: Arc::new(lease), scope }).await.unwrap();
+        go_on(&Job { run, lease: Arc::new(lease), scope, worked: &Worked::default() }).await.unwrap();
     }
 
     fn is_owed(store: &Store) -> bool {

@@ -35,7 +35,7 @@ pub(super) async fn index(job: &Job<'_, '_>) -> SliceResult<Ended> {
         }
         let units = batch.units();
         match flush(job, batch).await {
-            Ok(true) => job.run.advance(units),
+            Ok(true) => job.advance(units),
             Ok(false) => return Ok(Ended::Stopped),
             // A session of the user's was compressed or erased meanwhile: it is read again.
             Err(SliceError::Changed) => {}

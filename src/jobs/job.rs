@@ -1,6 +1,7 @@
 //! A run of jobs, and a job that it works on.
 
 use std::{
+    cell::Cell,
     fmt,
     future::Future,
     ops::AddAssign,
@@ -15,10 +16,12 @@ use tokio::sync::watch;
 
 use crate::{
     clock::Stopwatch,
-    error::Result,
+    error::{Error, Result},
+    event::JobRef,
     model::{
         instant,
         job::{JobKind, JobKinds},
+        summary::{BUILT_IN, FALLBACK},
     },
     store::{
         Store,
@@ -100,12 +103,52 @@ pub struct JobsReport {
     pub failed: u64,
     /// Turns compressed or erased.
     pub turns: u64,
+    /// Summaries by the configured summarizer.
+    pub summaries: u64,
+    /// Summaries by the built-in summarizer.
+    pub built_in_summaries: u64,
+    /// Of these, summaries that the configured summarizer was to write and did not:
+    /// [`Session::compress_again`](crate::Session::compress_again) has it asked again.
+    pub fallbacks: u64,
+}
+
+/// What one try at a job has done.
+#[derive(Debug, Default)]
+pub(crate) struct Worked {
+    turns: Cell<u64>,
+    /// By the configured summarizer.
+    summaries: Cell<u64>,
+    built_in_summaries: Cell<u64>,
+    fallbacks: Cell<u64>,
+}
+
+impl Worked {
+    pub(super) fn turns(&self) -> u64 {
+        self.turns.get()
+    }
+
+    pub(super) fn fallbacks(&self) -> u64 {
+        self.fallbacks.get()
+    }
+
+    /// Counts a summary, by who stands in it.
+    pub(super) fn count_summary(&self, by: &str) {
+        let count = |cell: &Cell<u64>| cell.set(cell.get() + 1);
+        match by {
+            BUILT_IN => count(&self.built_in_summaries),
+            FALLBACK => [&self.built_in_summaries, &self.fallbacks].into_iter().for_each(count),
+            _ => count(&self.summaries),
+        }
+    }
 }
 
 /// What two runs did, one after the other.
 impl AddAssign for JobsReport {
     fn add_assign(&mut self, other: Self) {
-        let Self { ended_sessions, done, later, failed, turns } = other;
+        let Self { ended_sessions, done, later, failed, turns, .. } = other;
+        self.summaries += other.summaries;
+        self.built_in_summaries += other.built_in_summaries;
+        self.fallbacks += other.fallbacks;
         self.ended_sessions += ended_sessions;
         self.done += done;
         self.later += later;
@@ -119,11 +162,11 @@ impl AddAssign for JobsReport {
 pub(crate) enum Ended {
     Done,
     /// It is to be tried again, for this reason.
-    Later(String),
-    /// It has to wait for a provider that rests until then, for this reason, and has had no try.
-    Waits(DateTime<Utc>, String),
+    Later(Error),
+    /// It has to wait for a provider until then, for this reason, and has had no try.
+    Waits(DateTime<Utc>, Error),
     /// Another try would do no more, for this reason.
-    GivenUp(String),
+    GivenUp(Error),
     /// The run was told to stop.
     Stopped,
 }
@@ -189,11 +232,15 @@ impl<'a> Run<'a> {
         self.tally().begun
     }
 
-    /// Counts a job that has ended.
-    pub(super) fn end_job(&self, count: impl FnOnce(&mut JobsReport)) {
+    /// Counts a job that has ended, and what this try has done.
+    pub(super) fn end_job(&self, worked: &Worked, count: impl FnOnce(&mut JobsReport)) {
         let mut tally = self.tally();
         tally.progress.jobs_ended += 1;
-        count(&mut tally.report);
+        let report = &mut tally.report;
+        report.summaries += worked.summaries.get();
+        report.built_in_summaries += worked.built_in_summaries.get();
+        report.fallbacks += worked.fallbacks.get();
+        count(report);
     }
 
     pub(super) fn report(&self) -> JobsReport {
@@ -239,11 +286,18 @@ pub(crate) struct Job<'j, 's> {
     pub(crate) run: &'j Run<'s>,
     pub(crate) lease: Arc<Lease>,
     pub(crate) scope: Scope,
+    pub(crate) worked: &'j Worked,
 }
 
 impl<'s> Job<'_, 's> {
     pub(crate) fn store(&self) -> &'s Store {
         self.run.store
+    }
+
+    /// Counts turns that are done, and tells whoever wants to know.
+    pub(crate) fn advance(&self, turns: usize) {
+        self.worked.turns.set(self.worked.turns.get() + turns as u64);
+        self.run.advance(turns);
     }
 
     /// Writes a slice. If others write too, waits a while afterwards, so that they find the writer free.
@@ -284,6 +338,12 @@ impl<'s> Job<'_, 's> {
         self.slice(|tx| tx.finish()).await?;
         Ok(Ended::Done)
     }
+}
+
+/// A job, as events name it.
+pub(super) fn job_ref(lease: &Lease) -> JobRef {
+    let &Lease { job_no, kind, scope, session_id, attempts: attempt, .. } = lease;
+    JobRef { job_no, kind, user_id: scope.map(|scope| scope.user_id), session_id, attempt }
 }
 
 /// Does it, and says how long that took.

@@ -7,12 +7,17 @@ use crate::{
     clock::Clock,
     cooldown::Cooldown,
     error::{Error, ErrorKind, Result},
+    event::{Event, OnEvent, ProviderRole},
 };
 
 /// How a provider is asked.
 pub(super) struct Provider<'a> {
     /// As messages name it.
     pub(super) who: &'static str,
+    /// As events name it.
+    pub(super) role: ProviderRole,
+    pub(super) name: String,
+    pub(super) on_event: &'a OnEvent,
     /// How long it may take.
     pub(super) limit: Duration,
     pub(super) cooldown: &'a Cooldown,
@@ -27,28 +32,34 @@ impl Provider<'_> {
         asking: impl FnOnce() -> F + Send + 'static,
     ) -> Result<T> {
         if let Some(why) = self.cooldown.why(self.clock.now()) {
-            return Err(Error::provider(why));
+            return Err(if why.is_misconfiguration() { why } else { Error::provider(why.to_string()) });
         }
         let who = self.who;
-        let failed = match aside::ask("thermocline-ask", self.limit, asking).await {
-            Answer::Given(Err(error)) if error.kind() != ErrorKind::ProviderRefused => error,
-            Answer::Given(answer) => {
-                if answer.is_ok() {
-                    self.cooldown.end();
-                }
-                return answer;
+        let (failed, rests) = match aside::ask("thermocline-ask", self.limit, asking).await {
+            Answer::Given(Ok(answer)) => {
+                self.cooldown.end();
+                return Ok(answer);
+            }
+            Answer::Given(Err(error)) => {
+                let is_of_text = error.kind() == ErrorKind::ProviderRefused;
+                (error, !is_of_text)
             }
             Answer::Late => {
-                Error::provider(format!("{who} gave no answer within {} ms", self.limit.as_millis()))
+                let late = format!("{who} gave no answer within {} ms", self.limit.as_millis());
+                (Error::provider(late), true)
             }
-            Answer::Panicked => return Err(Error::provider(format!("{who} panicked"))),
+            Answer::Panicked => (Error::provider(format!("{who} panicked")), false),
         };
-        self.rest(&failed);
+        if rests {
+            self.rest(&failed);
+        }
+        let (provider, name, why) = (self.role, self.name.clone(), failed.kind());
+        self.on_event.emit(&Event::ProviderFailed { provider, name, why });
         Err(failed)
     }
 
     /// Has it rest, because of this.
     pub(super) fn rest(&self, failed: &Error) {
-        self.cooldown.begin(self.clock.now(), &failed.to_string());
+        self.cooldown.begin(self.clock.now(), failed);
     }
 }

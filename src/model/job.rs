@@ -107,6 +107,9 @@ const FIRST_WAIT: Duration = Duration::from_mins(1);
 /// The longest wait between tries, but for the spread.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
+/// How the reason of a job begins that waits for another configuration of a provider; by this it is known again.
+pub(crate) const FOR_CONFIGURATION: &str = "waits for another configuration: ";
+
 /// How long to wait after so many tries: 1, 2, 4 ... minutes, at most an hour, up to a tenth more for each job another,
 /// so that what failed together does not come back together.
 pub(crate) fn wait_after(attempts: u32, job_no: i64) -> TimeDelta {
@@ -140,4 +143,13 @@ pub struct JobInfo {
     pub total_count: u32,
     /// Why the last try failed.
     pub last_error: Option<String>,
+}
+
+impl JobInfo {
+    /// Whether it waits for another configuration of LLM#1 or of an embedder. It goes on at once when the file is opened
+    /// with a summarizer or an embedder, or when it is retried, and looks by itself every 10 minutes. No try counts.
+    pub fn waits_for_configuration(&self) -> bool {
+        let is_marked = self.last_error.as_ref().is_some_and(|why| why.starts_with(FOR_CONFIGURATION));
+        self.state == JobState::Queued && is_marked
+    }
 }

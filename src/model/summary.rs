@@ -8,6 +8,10 @@ use crate::model::{
     word_enum::word_enum,
 };
 
+/// The name under which the built-in summarizer stands in the file.
+pub(crate) const BUILT_IN: &str = "extractive";
+/// The same, of a summary that the configured summarizer was to write and did not.
+pub(crate) const FALLBACK: &str = "extractive-fallback";
 /// Tokens of a summary's sentence at most, as the papers have it.
 pub(crate) const MAX_SUMMARY_TOKENS: u32 = 50;
 /// The papers' bounds for topic keywords. Of a very short turn there are fewer.
@@ -34,7 +38,8 @@ pub struct Summary {
     pub identity_anchor_ids: Vec<AnchorId>,
     /// When the turn was said.
     pub timestamp: DateTime<Utc>,
-    /// Who wrote it: `extractive` (built in) or the summarizer's name.
+    /// Who wrote it: the summarizer's name; `extractive`, the built-in one; or `extractive-fallback`, the built-in one since
+    /// the configured one did not.
     pub summarizer: String,
     /// The least [`Origin::reliability`](crate::Origin::reliability) of the turn's sides, from 0 to 1.
     pub reliability: f64,
@@ -44,6 +49,18 @@ pub struct Summary {
     pub original: Original,
     /// The turn's `total_tokens`.
     pub original_tokens: u32,
+}
+
+impl Summary {
+    /// Whether the built-in summarizer wrote it, for whatever reason.
+    pub fn is_built_in(&self) -> bool {
+        [BUILT_IN, FALLBACK].contains(&self.summarizer.as_str())
+    }
+
+    /// Whether the built-in summarizer wrote it since the configured one failed or gave no usable answer.
+    pub fn is_fallback(&self) -> bool {
+        self.summarizer == FALLBACK
+    }
 }
 
 word_enum! {

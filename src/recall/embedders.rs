@@ -6,6 +6,7 @@ use crate::{
     config::Config,
     cooldown::Cooldowns,
     embed::{self, EmbeddingPurpose, quantize::Vector},
+    event::{Event, ProviderRole},
     recall::message::{Message, QueryVector},
     tier::hot::HotTier,
 };
@@ -25,16 +26,17 @@ pub(crate) async fn ask(
     let limit = config.query_embed_timeout;
     for (embedder, cooldown) in config.embedders.iter().zip(&cooldowns.queries) {
         let vector = if let Some(why) = cooldown.why(config.clock.now()) {
-            Err(why)
+            Err(why.to_string())
         } else {
             let watch = Stopwatch::start();
             let vectors = embed::ask(embedder.as_ref(), &texts, EmbeddingPurpose::Query, limit).await;
             vectors.map(|vectors| Vector::of(&vectors[0])).map_err(|error| {
-                let why = error.to_string();
-                if watch.elapsed() >= limit {
-                    cooldown.begin(config.clock.now(), &why);
+                if error.is_misconfiguration() || watch.elapsed() >= limit {
+                    cooldown.begin(config.clock.now(), &error);
                 }
-                why
+                let (provider, name) = (ProviderRole::Embedder, embedder.space().model);
+                config.on_event.emit(&Event::ProviderFailed { provider, name, why: error.kind() });
+                error.to_string()
             })
         };
         let is_answered = vector.is_ok();

@@ -150,6 +150,15 @@ impl Store {
         }
     }
 
+    /// Has the jobs of these kinds tried at once that wait for another configuration of a provider; without any nothing is
+    /// written.
+    pub(crate) fn retry_misconfigured(&self, kinds: JobKinds) {
+        // If this cannot be read, they are tried when their time has come.
+        if let Ok(true) = self.snapshot().and_then(|snapshot| snapshot.has_misconfigured(&kinds)) {
+            self.try_post(move |tx| tx.retry_misconfigured(&kinds).map(drop));
+        }
+    }
+
     /// Queues `work` for the writer and waits until it is durable.
     pub(crate) async fn write<T: Send + 'static>(
         &self,

@@ -322,6 +322,11 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| summaries::at(sql, scope, place))
     }
 
+    /// The sessions of the user in which the built-in summarizer wrote a summary, the oldest first.
+    pub(crate) fn built_in_sessions(&self, scope: &Scope) -> Result<Vec<SessionId>> {
+        self.ask(|sql| summaries::built_in_sessions(sql, scope))
+    }
+
     /// The summaries of a session, in its order.
     pub(crate) fn summaries(&self, scope: &Scope, session: SessionId) -> Result<Vec<Summary>> {
         self.ask(|sql| summaries::of_session(sql, scope, session))
@@ -480,6 +485,11 @@ impl<'s> Snapshot<'s> {
     /// The next job of these kinds that is due.
     pub(crate) fn next_job(&self, kinds: &JobKinds) -> Result<Option<Found>> {
         self.ask(|sql| jobs::next_due(sql, (sql.lease_clock()?, self.of.config.lease), kinds))
+    }
+
+    /// Whether jobs of these kinds wait for another configuration of a provider.
+    pub(crate) fn has_misconfigured(&self, kinds: &JobKinds) -> Result<bool> {
+        self.ask(|sql| Ok(!jobs::waiting_for_configuration(sql, sql.lease_clock()?, kinds)?.is_empty()))
     }
 
     /// How many jobs of these kinds are due by now, and when the next of the others is.

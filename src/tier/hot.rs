@@ -97,7 +97,8 @@ impl HotTier {
 
     /// Takes out the newest turn if it waits for its reply: it is to come back with one.
     pub(crate) fn take_incomplete(&mut self) {
-        if let Some(turn) = self.turns.pop_back_if(|turn| turn.state == TurnState::Incomplete) {
+        let waits = self.turns.back().is_some_and(|turn| turn.state == TurnState::Incomplete);
+        if waits && let Some(turn) = self.turns.pop_back() {
             self.total_tokens = self.total_tokens.saturating_sub(turn.tokens.total_tokens);
         }
     }

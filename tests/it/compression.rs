@@ -324,8 +324,11 @@ fn of_one_slice_only_what_the_summarizer_summarized_is_deleted() {
     assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
     for summary in session.summaries().unwrap() {
         let n = summary.turn_number;
-        let (by, original) =
-            if n % 3 == 0 { ("extractive", Original::Archived) } else { ("scripted", Original::Deleted) };
+        let (by, original) = if n % 3 == 0 {
+            ("extractive-fallback", Original::Archived)
+        } else {
+            ("scripted", Original::Deleted)
+        };
         assert_eq!((&*summary.summarizer, summary.original), (by, original), "turn {n}");
         assert_eq!(session.turn(n).unwrap().is_some(), n % 3 == 0, "turn {n}");
     }
@@ -362,7 +365,7 @@ fn what_a_summarizer_leaves_out_stays_warm_and_found_until_it_is_done_later() {
         let odd = |summary: &&Summary| summary.turn_number % 2 == 1;
         let summaries = session.summaries().unwrap();
         let by: Vec<&str> = summaries.iter().filter(odd).map(|summary| summary.summarizer.as_str()).collect();
-        let expected = if answers_later { "scripted" } else { "extractive" };
+        let expected = if answers_later { "scripted" } else { "extractive-fallback" };
         assert_eq!(by, [expected; 19], "all but the first, which is critical");
         check_all_there(&session, 40);
     }

@@ -12,6 +12,7 @@ mod dump;
 mod endpoint;
 mod scripted;
 
+mod again;
 mod anchors;
 #[cfg(feature = "llm")]
 mod chat_backend;
@@ -23,6 +24,7 @@ mod damage;
 mod doctor;
 mod erase;
 mod erase_turn;
+mod events;
 mod imports;
 mod isolation;
 mod jobs;
@@ -43,4 +45,6 @@ mod recording;
 mod sessions;
 mod sql;
 mod swap_kill;
+#[cfg(feature = "tracing")]
+mod traced;
 mod transfer;

@@ -255,6 +255,19 @@ impl From<OriginalsArg> for Originals {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct CompressAgainArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// The key or id of one session [default: all of the user's].
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) llm: LlmArgs,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct JobsRetryArgs {
     /// The job's number, as jobs list shows it [default: all jobs that were put off or given up].
     #[arg(value_name = "JOB_NO")]

@@ -8,8 +8,9 @@ use clap::{Parser, Subcommand};
 use crate::{
     args::{
         AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs,
-        EraseArgs, ExportArgs, HelpArgs, ImportArgs, JobsListArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs,
-        SessionArgs, SessionListArgs, SessionShowArgs, SessionTurnsArgs, TurnShowArgs, UserListArgs,
+        CompressAgainArgs, EraseArgs, ExportArgs, HelpArgs, ImportArgs, JobsListArgs, JobsRetryArgs,
+        JobsRunArgs, ReplayArgs, SessionArgs, SessionListArgs, SessionShowArgs, SessionTurnsArgs,
+        TurnShowArgs, UserListArgs,
     },
     exit::EXIT_CODES,
     find::Db,
@@ -326,7 +327,7 @@ pub(crate) enum SessionVerb {
     /// Show the summaries that stand for the turns of a compressed session.
     ///
     /// Each with the place of its turn, when that was said (UTC), who wrote the summary ("extractive": the built-in
-    /// means), and its topics. turn show has the original, if it was not deleted.
+    /// means; "extractive-fallback": the same, since the LLM failed), and its topics. turn show has the original, if it was not deleted.
     #[command(after_help = "Example:\n  thermocline session summaries --user alex s1")]
     Summaries(SessionArgs),
 
@@ -411,6 +412,16 @@ pub(crate) enum JobsVerb {
                             thermocline jobs run --originals delete --llm-url http://localhost:11434/v1 --llm-model qwen3:8b"
     )]
     Run(Box<JobsRunArgs>),
+
+    /// Have an LLM do again what the built-in summarizer did, because the LLM was down or none was named.
+    ///
+    /// Restores the sessions in which the built-in summarizer wrote a summary, and compresses them by the LLM that is named:
+    /// a session of the user, or all. Other sessions are left alone. It may be interrupted at any time: nothing is lost,
+    /// jobs run goes on with what is queued, and the same command with the rest.
+    #[command(after_help = "Examples:\n  \
+        thermocline jobs compress-again --user alex --llm-url http://localhost:11434/v1 --llm-model qwen3:8b\n  \
+        thermocline jobs compress-again --user alex --session s1")]
+    CompressAgain(CompressAgainArgs),
 
     /// Make jobs due that were given up or put off.
     #[command(after_help = "Examples:\n  thermocline jobs retry\n  thermocline jobs retry 17")]

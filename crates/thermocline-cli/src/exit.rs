@@ -40,7 +40,8 @@ impl Exit {
             ErrorKind::InvalidInput
             | ErrorKind::Conflict
             | ErrorKind::SessionEnded
-            | ErrorKind::ProviderRefused => Self::Refused,
+            | ErrorKind::ProviderRefused
+            | ErrorKind::ProviderMisconfigured => Self::Refused,
             ErrorKind::NotFound => Self::NotFound,
             ErrorKind::Io
             | ErrorKind::ReadOnly
@@ -202,7 +203,7 @@ mod tests {
         check(&[Kind::Io, Kind::ReadOnly, Kind::Corrupt, Kind::ForeignFile], Exit::FileUnusable);
         check(&[Kind::NewerSchema, Kind::Unsupported], Exit::FileUnusable);
         check(&[Kind::Busy, Kind::TimedOut, Kind::Provider], Exit::TryAgain);
-        check(&[Kind::ProviderRefused], Exit::Refused);
+        check(&[Kind::ProviderRefused, Kind::ProviderMisconfigured], Exit::Refused);
     }
 
     #[test]

@@ -1,13 +1,12 @@
 //! `thermocline jobs`: the work that waits in the file, and doing it.
 
-use std::{collections::HashMap, fmt::Write as _, sync::Arc, thread, time::Duration};
+use std::{collections::HashMap, fmt::Write as _, thread, time::Duration};
 
 use chrono::{DateTime, Utc};
 use indicatif::HumanCount;
 use serde::Serialize;
 use thermocline::{
-    Clock, JobInfo, JobKind, JobState, JobsReport, LlmSummarizer, Originals, RunJobs, Summarizer,
-    SystemClock, UserId,
+    Clock, JobInfo, JobKind, JobState, JobsReport, Originals, RunJobs, SystemClock, UserId,
     blocking::{Thermocline, User},
 };
 
@@ -17,9 +16,7 @@ use crate::{
     exit::Failure,
     find::{self, Db},
     output::Output,
-    pages, plain,
-    provider_args::LlmArgs,
-    providers, session,
+    pages, plain, providers, session,
 };
 
 const NEEDS_LLM: &str = "originals are deleted behind LLM#1's summaries only, and no LLM#1 is named; \
@@ -74,12 +71,7 @@ pub(crate) fn list(db: &Db, args: &JobsListArgs, out: &Output) -> Result<(), Fai
 pub(crate) fn run(db: &Db, args: &JobsRunArgs, out: &Output) -> Result<(), Failure> {
     let mut config = args.embedder.config()?;
     config.originals = args.originals.into();
-    let LlmArgs { llm_url, llm_model, llm_window, llm_key_var } = &args.llm;
-    config.summarizer =
-        providers::llm("LLM#1", llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?.map(|llm| {
-            let summarizer = LlmSummarizer::new(Arc::new(llm)).window_tokens(*llm_window);
-            Arc::new(summarizer) as Arc<dyn Summarizer>
-        });
+    config.summarizer = providers::summarizer(&args.llm)?;
     if config.originals == Originals::Delete && config.summarizer.is_none() {
         return Err(Failure::refused(NEEDS_LLM));
     }
@@ -88,9 +80,15 @@ pub(crate) fn run(db: &Db, args: &JobsRunArgs, out: &Output) -> Result<(), Failu
     let jobs_per_second = if seconds > 0.0 { count(report.done) / seconds } else { 0.0 };
     out.answer(&Ran { report, seconds, jobs_per_second, held }, ran)?;
     if !out.is_json() {
-        for line in left(&pages::jobs(&memory)?) {
-            out.talk(&line);
-        }
+        tell_left(&memory, out)?;
+    }
+    Ok(())
+}
+
+/// Says what a run leaves behind, and what to do about it.
+pub(crate) fn tell_left(memory: &Thermocline, out: &Output) -> Result<(), Failure> {
+    for line in left(&pages::jobs(memory)?) {
+        out.talk(&line);
     }
     Ok(())
 }
@@ -260,8 +258,24 @@ fn ran(ran: &Ran) -> String {
     ] {
         let _ = writeln!(text, "{what:<26} {:>9}", HumanCount(number).to_string());
     }
+    text += &summaries(report);
     let _ = writeln!(text, "{:<26} {seconds:>9.1}, {jobs_per_second:.1} jobs/s", "seconds");
     text + &held
+}
+
+/// Who wrote the summaries of a run, if there are any.
+pub(crate) fn summaries(report: &JobsReport) -> String {
+    let mut text = String::new();
+    for (what, number) in [
+        ("summaries by the LLM", report.summaries),
+        ("by the built-in summarizer", report.built_in_summaries),
+        ("of them, the LLM failing", report.fallbacks),
+    ] {
+        if number > 0 {
+            let _ = writeln!(text, "{what:<26} {:>9}", HumanCount(number).to_string());
+        }
+    }
+    text
 }
 
 /// What a run leaves behind, and what to do about it.
@@ -269,10 +283,15 @@ fn left(jobs: &[JobInfo]) -> Vec<String> {
     let count = |state| jobs.iter().filter(|job| job.state == state).count();
     let waiting = count(JobState::Queued) + count(JobState::Running);
     let failed = count(JobState::Failed);
+    let misconfigured = jobs.iter().filter(|job| job.waits_for_configuration()).count();
     let mut lines = Vec::new();
     if waiting > 0 {
         let jobs = counted(waiting, "job");
         lines.push(format!("not done yet: {jobs}; thermocline jobs list says when and why"));
+    }
+    if misconfigured > 0 {
+        let jobs = counted(misconfigured, "job");
+        lines.push(format!("waiting for another configuration of the LLM or embedder: {jobs}"));
     }
     if failed > 0 {
         let jobs = counted(failed, "job");

@@ -1,5 +1,6 @@
 //! The `thermocline` command: one verb a file, all over the library's blocking handles.
 
+mod again;
 mod anchor;
 mod args;
 mod backup;
@@ -114,6 +115,7 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         Verb::User(UserVerb::List(args)) => users::list(&db, args, out),
         Verb::Jobs(JobsVerb::List(args)) => jobs::list(&db, args, out),
         Verb::Jobs(JobsVerb::Run(args)) => jobs::run(&db, args, out),
+        Verb::Jobs(JobsVerb::CompressAgain(args)) => again::run(&db, args, out),
         Verb::Jobs(JobsVerb::Retry(args)) => jobs::retry(&db, args, out),
         Verb::Stats => stats::run(&db, out),
         Verb::Doctor => doctor::run(&db, out),

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use thermocline::{Config, Embedder, LocalEmbedder, OpenAiCompatible, OpenAiEmbedder};
+use thermocline::{
+    Config, Embedder, LlmSummarizer, LocalEmbedder, OpenAiCompatible, OpenAiEmbedder, Summarizer,
+};
 
 use crate::{
     exit::{Exit, Failure},
     find,
-    provider_args::EmbedderArgs,
+    provider_args::{EmbedderArgs, LlmArgs},
 };
 
 impl EmbedderArgs {
@@ -65,6 +67,13 @@ pub(crate) fn llm(
         Some(key) => llm.api_key(key),
         None => llm,
     }))
+}
+
+/// LLM#1 as a verb names it, if it names one.
+pub(crate) fn summarizer(args: &LlmArgs) -> Result<Option<Arc<dyn Summarizer>>, Failure> {
+    let LlmArgs { llm_url, llm_model, llm_window, llm_key_var } = args;
+    let llm = llm("LLM#1", llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?;
+    Ok(llm.map(|llm| Arc::new(LlmSummarizer::new(Arc::new(llm)).window_tokens(*llm_window)) as _))
 }
 
 fn key_in(variable: &str) -> Option<String> {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use indicatif::{HumanBytes, HumanCount};
-use thermocline::{Stats, TierStats, UseCount};
+use thermocline::{Stats, SummarizerStats, TierStats, UseCount};
 
 use crate::{
     exit::Failure,
@@ -88,6 +88,14 @@ fn cold(stats: &Stats) -> String {
             HumanBytes(cold.archive_bytes),
             HumanBytes(cold.archive_raw_bytes)
         );
+        let by = |of: &SummarizerStats| {
+            format!("{} {}", plain::line(&of.summarizer, 40), HumanCount(of.summaries))
+        };
+        let by: Vec<String> = stats.summarizers.iter().map(by).collect();
+        let _ = writeln!(text, "  by           {}", by.join(", "));
+        if cold.fallbacks > 0 {
+            text += "               extractive-fallback: the LLM failed; jobs compress-again asks it again\n";
+        }
     }
     if cold.anchors > 0 {
         let _ = writeln!(text, "anchors        {}", HumanCount(cold.anchors));

@@ -7,8 +7,9 @@ use crate::error::Result;
 /// A chat model that answers one prompt: all that LLM#1 needs of a provider.
 ///
 /// It fails with [`Error::provider`](crate::Error::provider) for what may pass (network, overload), which is tried
-/// again, and with [`Error::provider_refused`](crate::Error::provider_refused) for what will not (a wrong key, an
-/// unknown model). Nothing that it answers is believed unseen. Its future may be dropped at any time.
+/// again; with [`Error::provider_refused`](crate::Error::provider_refused) for what will not (a filter); and with
+/// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) for what only another configuration mends (a
+/// wrong key, an unknown model). Nothing that it answers is believed unseen. Its future may be dropped at any time.
 pub trait ChatModel: Send + Sync + fmt::Debug {
     /// The model's name, as summaries will carry it: `gpt-4o-mini`, say. Its first 100 bytes count.
     fn name(&self) -> &str;

@@ -110,7 +110,11 @@ impl OpenAiCompatible {
         for (at, &mode) in JSON_MODES.iter().enumerate().skip(known) {
             match self.request(prompt, mode) {
                 // "Bad request" may mean that the form is unknown here; nobody says so in the same words.
-                Err(Refused { status: Some(400 | 415 | 422 | 501), error }) => failure = Some(error),
+                Err(Refused { status: Some(400 | 415 | 422 | 501), error })
+                    if !error.is_misconfiguration() =>
+                {
+                    failure = Some(error);
+                }
                 Err(refused) => return Err(refused.error),
                 Ok(answer) => {
                     self.json_mode.store(at, Ordering::Relaxed);

@@ -4,7 +4,8 @@ use crate::{
     error::Result,
     model::{
         ids::SessionId,
-        job::{JobKind, MAX_ATTEMPTS},
+        job::{JobKind, JobKinds, MAX_ATTEMPTS},
+        place::UserNo,
     },
     store::{
         job_tx::JobTx,
@@ -63,12 +64,22 @@ impl WriteTx<'_> {
 
     /// Queues failed jobs again, and those that wait for another try: one, or all. Returns how many.
     pub(crate) fn retry_jobs(&mut self, job_no: Option<i64>) -> Result<u64> {
-        let (now, mut queued) = (self.now(), 0);
         let all = match job_no {
             Some(job_no) => vec![(job_no, None)],
-            None => jobs::waiting(self.sql, now)?,
+            None => jobs::waiting(self.sql, self.now())?,
         };
-        for (job_no, user_no) in all {
+        self.make_due(all)
+    }
+
+    /// The same for jobs of these kinds that wait for another configuration of a provider: it may be this one.
+    pub(crate) fn retry_misconfigured(&mut self, kinds: &JobKinds) -> Result<u64> {
+        let waiting = jobs::waiting_for_configuration(self.sql, self.now(), kinds)?;
+        self.make_due(waiting)
+    }
+
+    fn make_due(&mut self, waiting: Vec<(i64, Option<UserNo>)>) -> Result<u64> {
+        let (now, mut queued) = (self.now(), 0);
+        for (job_no, user_no) in waiting {
             if let Some(user_no) = user_no {
                 self.sql.lock_user(user_no)?;
             }
@@ -110,7 +121,6 @@ mod tests {
     use super::*;
     use crate::{
         Config, ManualClock,
-        model::job::JobKinds,
         store::{Store, scope::UserKey, slice_error::SliceError},
     };
 

@@ -73,6 +73,24 @@ impl WriteTx<'_> {
         Ok(restored)
     }
 
+    /// Restores a slice of a session that is to be compressed again. Its compression is queued in the same transaction, so
+    /// that nothing is left warm by whoever is killed in between; it begins when all is restored, or the restoring process
+    /// has not been heard of for as long as a lease.
+    pub(crate) fn restore_slice_to_compress(
+        &mut self,
+        scope: &Scope,
+        session: SessionId,
+        unpacked: Option<Unpacked>,
+    ) -> Result<u32> {
+        let restored = self.restore_slice(scope, session, unpacked)?;
+        self.queue_compression(scope, session)?;
+        if restored > 0 {
+            let until = jobs::lease_end((self.sql.lease_clock()?, self.config.lease));
+            jobs::put_off_compression(self.sql, scope, session, until)?;
+        }
+        Ok(restored)
+    }
+
     fn put_back(&self, scope: &Scope, session_no: SessionNo, unpacked: &Unpacked) -> Result<u32> {
         let now = self.now();
         originals::remove_frame(self.sql, scope, unpacked.frame_no)?;

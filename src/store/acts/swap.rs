@@ -55,6 +55,11 @@ impl Fate {
     pub(crate) fn becomes(&self, original: Original) -> bool {
         self.plan.sketch.as_ref().is_some_and(|sketch| sketch.original == original)
     }
+
+    /// Who summarized it, if it is.
+    pub(crate) fn summarizer(&self) -> Option<String> {
+        self.plan.sketch.as_ref().map(|sketch| sketch.summarizer.clone())
+    }
 }
 
 impl JobTx<'_, '_> {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{
     error::Result,
-    model::tier::MemoryTier,
+    model::{summary::FALLBACK, tier::MemoryTier},
     store::{file::facts::FileFacts, rows::stats, sql::Sql},
 };
 
@@ -22,6 +22,8 @@ pub struct Stats {
     pub tiers: Vec<TierStats>,
     /// What compression made.
     pub cold: ColdStats,
+    /// Summaries by who wrote them, the most first.
+    pub summarizers: Vec<SummarizerStats>,
     /// What recall reads, and what it leaves behind.
     pub recall: RecallStats,
     /// How often each tier, rule, profile and form was of use, by aspect, the most useful first.
@@ -63,6 +65,9 @@ pub struct TierStats {
 pub struct ColdStats {
     /// Summaries.
     pub summaries: u64,
+    /// Of these, summaries that the configured summarizer was to write and the built-in one wrote, since that failed or gave
+    /// no usable answer: [`User::compress_again`](crate::User::compress_again) has it asked again.
+    pub fallbacks: u64,
     /// Bytes of their sentences and keywords.
     pub summary_bytes: u64,
     /// Turns in the archive; the other summarized ones were deleted.
@@ -73,6 +78,17 @@ pub struct ColdStats {
     pub archive_bytes: u64,
     /// Anchors, those that hold and those that held.
     pub anchors: u64,
+}
+
+/// The summaries that somebody wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SummarizerStats {
+    /// A summarizer's name; `extractive` or `extractive-fallback`, the built-in one (see
+    /// [`Summary::summarizer`](crate::Summary::summarizer)).
+    pub summarizer: String,
+    /// How many.
+    pub summaries: u64,
 }
 
 /// What recall reads instead of texts, and its receipts.
@@ -110,6 +126,10 @@ pub struct UseCount {
 /// user may.
 pub(crate) fn stats(sql: &dyn Sql, file: FileFacts) -> Result<Stats> {
     let one = |statement| sql.scalar(statement, &[]);
+    let summarizers = sql.list(stats::SUMMARIZERS, &[], |row| {
+        Ok(SummarizerStats { summarizer: row.get(0)?, summaries: row.get(1)? })
+    })?;
+    let fallbacks = summarizers.iter().find(|of| of.summarizer == FALLBACK).map_or(0, |of| of.summaries);
     Ok(Stats {
         users: one(stats::USERS)?,
         sessions: one(stats::SESSIONS)?,
@@ -117,12 +137,14 @@ pub(crate) fn stats(sql: &dyn Sql, file: FileFacts) -> Result<Stats> {
         tiers: tiers(sql)?,
         cold: ColdStats {
             summaries: one(stats::SUMMARIES)?,
+            fallbacks,
             summary_bytes: one(stats::SUMMARY_BYTES)?,
             archived_turns: one(stats::ARCHIVED_TURNS)?,
             archive_raw_bytes: one(stats::ARCHIVE_RAW_BYTES)?,
             archive_bytes: one(stats::ARCHIVE_BYTES)?,
             anchors: one(stats::ANCHORS)?,
         },
+        summarizers,
         recall: RecallStats {
             postings: one(stats::POSTINGS)?,
             posting_bytes: one(stats::POSTING_BYTES)?,

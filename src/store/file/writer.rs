@@ -17,6 +17,7 @@ use crate::{
     clock::Deadline,
     config::{Config, Durability},
     error::{Error, ErrorKind, Result},
+    event::Event,
     faults::Moment,
     store::{
         behind::Behind,
@@ -77,6 +78,8 @@ pub(super) struct WriterThread {
     file: Arc<DbFile>,
     /// `None` after a failure, until it is opened anew; for good if the file is lost.
     conn: Option<Connection>,
+    /// The failure after which the file has not been opened anew yet.
+    broken_by: Option<ErrorKind>,
     config: Arc<Config>,
     live: Arc<Live>,
     /// Not held: its connection goes before the last one that may write, which tidies the file.
@@ -98,7 +101,8 @@ impl WriterThread {
         work: watch::Sender<()>,
     ) -> Result<Self> {
         let (log, later) = (Growth::default(), WrittenLater::default());
-        let mut thread = Self { file, conn: None, config, live, watch, work, log, later, seen: 0 };
+        let broken_by = None;
+        let mut thread = Self { file, conn: None, broken_by, config, live, watch, work, log, later, seen: 0 };
         thread.adopt(conn)?;
         Ok(thread)
     }
@@ -155,7 +159,21 @@ impl WriterThread {
             Some(_) => self.file.check(),
             None => self.file.writer(&self.config).and_then(|conn| self.adopt(conn)),
         };
+        if connected.is_ok()
+            && let Some(why) = self.broken_by.take()
+        {
+            self.config.on_event.emit(&Event::WriterReopened { why });
+        }
         self.unless_lost(connected)
+    }
+
+    /// Trusts the connection no more, if this is a failure that poisons one. The next command opens the file anew.
+    fn drop_if_broken(&mut self, failure: &Error) {
+        if poisons_connection(failure) {
+            self.conn = None;
+            self.broken_by = Some(failure.kind());
+            self.live.forget_all();
+        }
     }
 
     /// Empties the write-ahead log, and overwrites the gaps of these pages while it is empty and nobody else writes.
@@ -167,11 +185,10 @@ impl WriterThread {
             Ok(is_empty && (pages.is_empty() || scrub::scrub_if_owed(conn, &self.file, owed, pages)?))
         });
         let is_done = self.unless_lost(is_done.and_then(|is_done| self.file.check().map(|()| is_done)));
-        let is_broken = is_done.as_ref().is_err_and(poisons_connection);
-        if is_broken || !pages.is_empty() {
+        if !pages.is_empty() {
             self.conn = None; // It may keep pages as they were, and would write them back.
         }
-        is_done
+        is_done.inspect_err(|error| self.drop_if_broken(error))
     }
 
     /// Gives some free pages back. True: more are to go.
@@ -180,11 +197,7 @@ impl WriterThread {
         let conn = self.conn.as_ref().expect("it was just opened");
         let shrunk = self.shrink_some(conn);
         let shrunk = self.unless_lost(shrunk.and_then(|has_more| self.file.check().map(|()| has_more)));
-        if shrunk.as_ref().is_err_and(poisons_connection) {
-            self.conn = None;
-            self.live.forget_all();
-        }
-        shrunk
+        shrunk.inspect_err(|error| self.drop_if_broken(error))
     }
 
     fn shrink_some(&self, conn: &Connection) -> Result<bool> {
@@ -242,9 +255,13 @@ impl WriterThread {
             }
         }
         let is_stuck = self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit());
-        if is_stuck || outcome.is_err_and(|error| poisons_connection(&error)) {
+        if is_stuck {
             self.conn = None;
+            self.broken_by = Some(ErrorKind::Internal); // Unless the failure says more.
             self.live.forget_all();
+        }
+        if let Err(failure) = &outcome {
+            self.drop_if_broken(failure);
         }
     }
 
@@ -337,10 +354,9 @@ impl WriterThread {
     fn checkpoint_if_due(&mut self) {
         if self.log.is_due()
             && let Some(conn) = &self.conn
-            && let Err(error) = log::copy(conn)
-            && poisons_connection(&error)
+            && let Err(failure) = log::copy(conn)
         {
-            self.conn = None; // The turns are safe in the log; the next command opens the file anew.
+            self.drop_if_broken(&failure); // The turns are safe in the log.
         }
     }
 
@@ -389,9 +405,12 @@ mod tests {
     use tokio::task::spawn;
 
     use super::*;
-    use crate::store::file::{
-        db_file::beside,
-        testing::{all_are_queued, hold, notes, store, write, write_and},
+    use crate::{
+        event::OnEvent,
+        store::file::{
+            db_file::beside,
+            testing::{all_are_queued, hold, notes, store, write, write_and},
+        },
     };
 
     fn disk_failure() -> Error {
@@ -430,6 +449,23 @@ mod tests {
         let is_same_connection =
             store.write(|tx| Ok(tx.sql.change("DELETE FROM temp.mark", &[]).is_ok())).await.unwrap();
         assert!(!is_same_connection, "a connection under which the disk failed is not used again");
+    }
+
+    #[tokio::test]
+    async fn that_the_file_was_opened_anew_is_told_once_and_a_hook_that_panics_harms_nobody() {
+        let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let hears = Arc::clone(&told);
+        let on_event = OnEvent::new(move |event| {
+            hears.lock().unwrap().push(event.clone());
+            panic!("on purpose");
+        });
+        let (_folder, store) = store(Config { on_event, ..Config::default() }).await;
+        write_and(&store, 1, Err(disk_failure())).await.unwrap().unwrap_err();
+        write(&store, 2).await.unwrap().unwrap();
+        write(&store, 3).await.unwrap().unwrap();
+        assert_eq!(notes(&store), [2, 3]);
+        let told = std::mem::take(&mut *told.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        assert_eq!(told, [Event::WriterReopened { why: ErrorKind::Io }]);
     }
 
     #[tokio::test]

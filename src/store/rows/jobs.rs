@@ -12,7 +12,7 @@ use crate::{
     model::{
         ids::{SessionId, UserId},
         instant,
-        job::{JobInfo, JobKind, JobKinds, LONGEST_WAIT},
+        job::{FOR_CONFIGURATION, JobInfo, JobKind, JobKinds, LONGEST_WAIT},
         place::UserNo,
     },
     store::{
@@ -26,7 +26,7 @@ use crate::{
 pub(crate) type LeaseTime = (DateTime<Utc>, Duration);
 
 /// When a lease ends that begins now.
-fn lease_end((now, lease): LeaseTime) -> DateTime<Utc> {
+pub(crate) fn lease_end((now, lease): LeaseTime) -> DateTime<Utc> {
     after(now, lease)
 }
 
@@ -316,6 +316,36 @@ pub(crate) fn waiting(sql: &dyn Sql, now: DateTime<Utc>) -> Result<Vec<(i64, Opt
          WHERE j.state = 'failed' OR j.state = 'queued' AND j.next_run_at > ?1 ORDER BY j.job_no",
         values![now],
         |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
+/// Jobs of these kinds that wait for another configuration of a provider, with their users' numbers.
+pub(crate) fn waiting_for_configuration(
+    sql: &dyn Sql,
+    now: DateTime<Utc>,
+    kinds: &JobKinds,
+) -> Result<Vec<(i64, Option<UserNo>)>> {
+    sql.list(
+        "SELECT j.job_no, u.user_no FROM jobs AS j LEFT JOIN user_scopes AS u ON u.user_id = j.user_id
+         WHERE j.state = 'queued' AND j.next_run_at > ?1 AND ?2 LIKE '% ' || j.kind || ' %' AND j.last_error LIKE ?3
+         ORDER BY j.job_no",
+        values![now, kinds.as_words(), format!("{FOR_CONFIGURATION}%")],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
+/// Puts off the compression of a session that nobody works on, until then.
+pub(crate) fn put_off_compression(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session: SessionId,
+    until: DateTime<Utc>,
+) -> Result<()> {
+    sql.put(
+        "UPDATE jobs SET next_run_at = ?3
+         WHERE user_id = ?1 AND subject_id = ?2 AND kind = 'compress' AND state = 'queued'",
+        values![scope.user_id, session, until],
+        Expect::Any,
     )
 }
 

@@ -11,6 +11,10 @@ pub(crate) const SESSIONS: &str = "SELECT count(*) FROM conversation_sessions";
 pub(crate) const OPEN_SESSIONS: &str = "SELECT count(*) FROM conversation_sessions WHERE ended_at IS NULL";
 
 pub(crate) const SUMMARIES: &str = "SELECT count(*) FROM conversation_summaries";
+/// How many each summarizer wrote, the most first.
+pub(crate) const SUMMARIZERS: &str =
+    "SELECT summarizer AS name, count(*) AS summaries FROM conversation_summaries
+     GROUP BY summarizer ORDER BY summaries DESC, name";
 pub(crate) const SUMMARY_BYTES: &str =
     "SELECT CAST(coalesce(sum(octet_length(summary_text) + octet_length(topic_keywords)), 0) AS BIGINT)
      FROM conversation_summaries";

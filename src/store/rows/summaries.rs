@@ -6,7 +6,7 @@ use crate::{
         history::Part,
         ids::{AnchorId, SessionId, SnapshotId, TurnId},
         place::{Place, Seq, SessionNo},
-        summary::Summary,
+        summary::{BUILT_IN, FALLBACK, Summary},
     },
     store::{
         rows::row_check,
@@ -174,6 +174,19 @@ const NEWEST: &str = concat!(
     ", (SELECT r.caller_id FROM recall_units AS r WHERE r.user_no = ?4 AND r.seq = conversation_summaries.seq)
      FROM conversation_summaries WHERE turn_key > ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key DESC LIMIT ?5"
 );
+
+/// The sessions of the user in which the built-in summarizer wrote a summary, the oldest first.
+pub(crate) fn built_in_sessions(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionId>> {
+    sql.list(
+        "SELECT s.id FROM conversation_sessions AS s
+         WHERE s.user_id = ?1 AND EXISTS
+           (SELECT 1 FROM conversation_summaries AS m
+            WHERE m.session_id = s.id AND m.user_id = ?1 AND m.summarizer IN (?2, ?3))
+         ORDER BY s.session_no",
+        values![scope.user_id, BUILT_IN, FALLBACK],
+        |row| row.get(0),
+    )
+}
 
 /// Shows every summary of the file, as far as it can be read: for doctor.
 pub(crate) fn each_of_all(sql: &dyn Sql, each: &mut dyn FnMut(Result<Summary>)) -> Result<()> {

@@ -39,6 +39,7 @@ const OTHERS: &[&[&str]] = &[
     &["anchor", "retract", "--user", "alex", "user.name"],
     &["jobs", "run"],
     &["embed", "rebuild"],
+    &["jobs", "compress-again", "--user", "alex", "--llm-url", "http://localhost:9/v1", "--llm-model", "m"],
     &["jobs", "retry", "1"],
     &["erase", "--user", "alex", "--yes"],
 ];

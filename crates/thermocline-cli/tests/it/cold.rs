@@ -8,7 +8,7 @@ use thermocline::{Config, Originals, RunJobs, blocking::Thermocline};
 
 use crate::{
     scripted::{Scripted, first_words},
-    shell::{Shell, line},
+    shell::{Shell, ended, line},
 };
 
 const JOBS: &[&str] = &["jobs", "list"];
@@ -345,4 +345,37 @@ fn a_job_that_was_put_off_says_until_when() {
     assert_eq!(shell.json(RUN)["done"], 0);
     assert_eq!(shell.text(&["jobs", "retry"]), "1 job is due now: thermocline jobs run\n");
     assert_eq!(shell.json(RUN)["done"], 1);
+}
+
+#[test]
+fn an_llm_is_asked_again_only_if_one_is_named_and_only_about_what_the_built_in_summarizer_did() {
+    let shell = Shell::with_cold_ferries();
+    let again = ["jobs", "compress-again", "--user", "alex"];
+    let before = shell.rows();
+    let refused = shell.run(&again);
+    assert_eq!(refused.code, 3);
+    assert!(refused.stderr.contains("add --llm-url and --llm-model"), "{}", refused.stderr);
+    assert_eq!(shell.rows(), before);
+
+    // A key would leave this machine unencrypted: that is refused before anything is sent, and the job waits.
+    let elsewhere = ["--llm-url", "http://192.0.2.1/v1", "--llm-model", "m", "--session", "ferry"];
+    let mut command = shell.command(&[&again[..], &elsewhere].concat());
+    let ran = ended(&command.env("THERMOCLINE_LLM_KEY", "sk-secret").output().unwrap());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.starts_with("1 session restored\n"), "{ran:?}");
+    assert!(ran.stderr.contains("waiting for another configuration of the LLM"), "{ran:?}");
+    let job = shell.json(&["jobs", "list"])[0].clone();
+    let why = job["last_error"].as_str().unwrap().to_owned();
+    assert!(why.starts_with("waits for another configuration: the key of LLM#1 would leave"), "{why}");
+    assert!(!format!("{ran:?}{job}").contains("sk-secret"));
+    assert_eq!(job["attempts"], 0);
+    assert_eq!(shell.said().len(), 8);
+
+    let list = shell.text(&["jobs", "list"]);
+    assert!(list.contains("waits for another configuration"), "{list}");
+    shell.text(&["jobs", "retry"]);
+    let ran = shell.text(&["jobs", "run"]);
+    assert!(ran.contains("by the built-in summarizer"), "nobody names an LLM now: {ran}");
+    let stats = shell.text(&["stats"]);
+    assert!(stats.contains("  by           extractive "), "{stats}");
 }

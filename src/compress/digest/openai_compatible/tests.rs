@@ -92,10 +92,14 @@ fn a_failure_that_may_pass_is_told_from_one_that_will_not() {
     for passing in [408, 429, 500, 502, 503] {
         check(vec![status(passing)], Err(ErrorKind::Provider));
     }
+    check(vec![status(413)], Err(ErrorKind::ProviderRefused));
     // What redirects is not followed: the failure would be that of a closed port.
-    for lasting in [401, 402, 403, 404, 413, 301, 302, 303, 307] {
-        check(vec![status(lasting)], Err(ErrorKind::ProviderRefused));
+    for configured in [401, 402, 403, 404, 301, 302, 303, 307] {
+        check(vec![status(configured)], Err(ErrorKind::ProviderMisconfigured));
     }
+    // No other form of JSON is tried.
+    let unknown = Step::Answer(400, r#"{"error":{"code":"model_not_found"}}"#.to_owned());
+    check(vec![unknown], Err(ErrorKind::ProviderMisconfigured));
 }
 
 #[test]
@@ -181,6 +185,6 @@ fn a_key_is_not_shown() {
     );
     let broken = OpenAiCompatible::new("http://127.0.0.1:9", "m").unwrap().api_key("sk-secret\nx: y");
     let error = broken.ask(&prompt()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::ProviderRefused);
+    assert_eq!(error.kind(), ErrorKind::ProviderMisconfigured);
     assert!(!format!("{error:?}").contains("secret"));
 }

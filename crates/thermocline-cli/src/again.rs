@@ -1,0 +1,53 @@
+//! `thermocline jobs compress-again`: an LLM does again what the built-in summarizer did.
+
+use serde::Serialize;
+use thermocline::{JobKind, JobsReport, RunJobs};
+
+use crate::{
+    args::CompressAgainArgs,
+    counts::counted,
+    exit::Failure,
+    find::{self, Db},
+    jobs,
+    output::Output,
+    providers,
+};
+
+const NEEDS_LLM: &str = "no LLM#1 is named, and the built-in summarizer would do the same again; \
+     add --llm-url and --llm-model";
+
+/// What was queued, and what became of it.
+#[derive(Debug, Serialize)]
+struct DoneAgain {
+    /// Sessions restored, to be compressed again.
+    sessions: u64,
+    #[serde(flatten)]
+    report: JobsReport,
+}
+
+pub(crate) fn run(db: &Db, args: &CompressAgainArgs, out: &Output) -> Result<(), Failure> {
+    let mut config = find::verb_config();
+    config.summarizer = Some(providers::summarizer(&args.llm)?.ok_or_else(|| Failure::refused(NEEDS_LLM))?);
+    let memory = find::writable_with(db, config)?;
+    let user = find::user(&memory, &args.user)?;
+    let sessions = match &args.session {
+        Some(session) => u64::from(find::session(&user, session)?.compress_again()? > 0),
+        None => user.compress_again()?,
+    };
+    let options =
+        RunJobs::default().only(JobKind::Compress).max_jobs(if sessions == 0 { 0 } else { u64::MAX });
+    let (report, _) = jobs::with_progress(&memory, options, "compressing", out)?;
+    out.answer(&DoneAgain { sessions, report }, text)?;
+    if !out.is_json() && sessions > 0 {
+        jobs::tell_left(&memory, out)?;
+    }
+    Ok(())
+}
+
+fn text(done: &DoneAgain) -> String {
+    if done.sessions == 0 {
+        return "the built-in summarizer did nothing here; no session is compressed again\n".to_owned();
+    }
+    let sessions = counted(usize::try_from(done.sessions).unwrap_or(usize::MAX), "session");
+    format!("{sessions} restored\n{}", jobs::summaries(&done.report))
+}

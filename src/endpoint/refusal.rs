@@ -1,0 +1,168 @@
+//! What an endpoint that answers with an error refuses: the one place where providers' statuses and codes are read.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// This request, for now: overload, or a failure of the endpoint's.
+    ForNow,
+    /// This request for good: a filter, or its size or form.
+    OfText,
+    /// Every request with this key.
+    OfKey,
+    /// Every request of this account, until somebody pays.
+    OfAccount,
+    /// Every request to this model or address.
+    OfModel,
+}
+
+/// What providers call a refusal in `error.code`, `type` or `status`, whatever the HTTP status.
+const CODES: [(&str, Refusal); 8] = [
+    ("content_filter", Refusal::OfText),           // Azure
+    ("content_policy_violation", Refusal::OfText), // OpenAI
+    ("invalid_api_key", Refusal::OfKey),           // OpenAI, Groq
+    ("API_KEY_INVALID", Refusal::OfKey),           // Google
+    ("insufficient_quota", Refusal::OfAccount),    // OpenAI, with 429
+    ("billing_not_active", Refusal::OfAccount),    // OpenAI, with 429
+    ("model_not_found", Refusal::OfModel),         // OpenAI, with 404 or 400
+    ("invalid_model", Refusal::OfModel),           // Mistral
+];
+/// What `error.message` says of a request with 400 or 422, where there is no code.
+const PHRASES: [(&[&str], Refusal); 5] = [
+    (&["api key not valid"], Refusal::OfKey),         // Google
+    (&["not a valid model"], Refusal::OfModel),       // OpenRouter
+    (&["invalid model"], Refusal::OfModel),           // Mistral
+    (&["model", "not found"], Refusal::OfModel),      // Ollama, LM Studio
+    (&["model", "does not exist"], Refusal::OfModel), // vLLM
+];
+/// What the message of a 403 by a filter says: the text was flagged, the key is right (`OpenRouter`).
+const FILTERS: [&str; 3] = ["flagged", "moderation", "content policy"];
+/// A message may repeat what was sent: only its beginning counts.
+const MESSAGE_CHARS: usize = 120;
+
+impl Refusal {
+    /// Of this status and body. A body that is not a provider's JSON says nothing.
+    pub(super) fn of(status: u16, body: &[u8]) -> Self {
+        let Said { codes, message } = Said::read(body);
+        let coded = CODES.iter().find(|(code, _)| codes.iter().any(|said| said == code));
+        if let Some((_, refusal)) = coded {
+            return *refusal;
+        }
+        let has = |words: &[&str]| {
+            let behind = |rest: &str, word| Some(rest.split_once(word)?.1.to_owned());
+            words.iter().try_fold(message.clone(), |rest, word| behind(&rest, *word)).is_some()
+        };
+        match status {
+            403 if FILTERS.iter().any(|word| message.contains(word)) => Self::OfText,
+            401 | 403 => Self::OfKey,
+            402 => Self::OfAccount,
+            // Redirects are not followed.
+            300..=399 | 404 | 405 => Self::OfModel,
+            408 | 409 | 425 | 429 | 500..=599 => Self::ForNow,
+            _ => PHRASES.iter().find(|(words, _)| has(words)).map_or(Self::OfText, |(_, refusal)| *refusal),
+        }
+    }
+}
+
+/// What the body of an error says.
+#[derive(Default)]
+struct Said {
+    codes: Vec<String>,
+    /// Its beginning, in lower case.
+    message: String,
+}
+
+impl Said {
+    /// `{"error": {"code", "type", "status", "message", "details": [{"reason"}]}}`, `{"error": "message"}`, or the same
+    /// fields without `error`.
+    fn read(body: &[u8]) -> Self {
+        #[derive(Deserialize)]
+        struct Fields {
+            #[serde(default)]
+            code: Value,
+            #[serde(default, rename = "type")]
+            kind: Value,
+            #[serde(default)]
+            status: Value,
+            #[serde(default)]
+            message: Value,
+            #[serde(default)]
+            details: Value,
+        }
+        let Ok(mut body) = serde_json::from_slice::<Value>(body) else { return Self::default() };
+        if let Some(error) = body.get_mut("error") {
+            body = error.take();
+        }
+        if let Value::String(message) = &body {
+            return Self { codes: Vec::new(), message: beginning(message) };
+        }
+        let Ok(fields) = serde_json::from_value::<Fields>(body) else { return Self::default() };
+        let reasons = fields.details.as_array().into_iter().flatten().filter_map(|of| of.get("reason"));
+        let codes = [&fields.code, &fields.kind, &fields.status].into_iter().chain(reasons);
+        Self {
+            codes: codes.filter_map(Value::as_str).map(str::to_owned).collect(),
+            message: fields.message.as_str().map(beginning).unwrap_or_default(),
+        }
+    }
+}
+
+fn beginning(message: &str) -> String {
+    message.chars().take(MESSAGE_CHARS).collect::<String>().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(status: u16, body: &str, expected: Refusal) {
+        assert_eq!(Refusal::of(status, body.as_bytes()), expected, "{status} {body}");
+    }
+
+    #[test]
+    fn a_status_says_what_is_refused() {
+        for (status, expected) in [
+            (401, Refusal::OfKey),
+            (403, Refusal::OfKey),
+            (402, Refusal::OfAccount),
+            (404, Refusal::OfModel),
+            (307, Refusal::OfModel),
+            (400, Refusal::OfText),
+            (413, Refusal::OfText),
+            (429, Refusal::ForNow),
+            (503, Refusal::ForNow),
+        ] {
+            for body in ["", "<html>", "[]", "{}", "{\"error\":7}", "{\"error\":{\"message\":null}}"] {
+                check(status, body, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_body_tells_a_wrong_model_or_key_from_a_text_that_is_refused() {
+        let openai = r#"{"error":{"message":"m","type":"invalid_request_error","code":"model_not_found"}}"#;
+        check(400, openai, Refusal::OfModel);
+        check(400, r#"{"error":{"message":"x/y is not a valid model ID","code":400}}"#, Refusal::OfModel);
+        check(400, r#"{"error":"model 'qwen3:8b' not found"}"#, Refusal::OfModel);
+        check(
+            400,
+            r#"{"object":"error","message":"The model `m` does not exist.","code":400}"#,
+            Refusal::OfModel,
+        );
+        let google = r#"{"error":{"code":400,"status":"INVALID_ARGUMENT","message":"m","details":[{"reason":"API_KEY_INVALID"}]}}"#;
+        check(400, google, Refusal::OfKey);
+        check(429, r#"{"error":{"code":"insufficient_quota"}}"#, Refusal::OfAccount);
+        check(403, r#"{"error":{"code":403,"message":"Your input was flagged"}}"#, Refusal::OfText);
+        check(400, r#"{"error":{"code":"content_filter","message":"m"}}"#, Refusal::OfText);
+    }
+
+    #[test]
+    fn a_body_that_repeats_what_was_said_does_not_pass_for_a_refusal_of_the_model() {
+        let said =
+            format!("bad request: {} the model was not found", "the user said this and that, ".repeat(8));
+        check(400, &serde_json::json!({ "error": { "message": said } }).to_string(), Refusal::OfText);
+        check(400, r#"{"error":{"message":"not found is a model of brevity"}}"#, Refusal::OfText);
+    }
+}

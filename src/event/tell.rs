@@ -1,0 +1,77 @@
+//! Telling of events, and running operations in spans.
+
+use std::{
+    fmt,
+    future::Future,
+    panic::{self, AssertUnwindSafe},
+    sync::Arc,
+};
+
+#[cfg(feature = "tracing")]
+use crate::event::traced;
+use crate::{
+    error::Result,
+    event::kinds::{Event, JobRef},
+    model::ids::{SessionId, UserId},
+};
+
+/// Who hears of [`Event`]s, beside the subscribers of `tracing` (feature `tracing`). Default: nobody.
+///
+/// It is called on the thread that does the work, also on the writer's, for which all who record wait: it must return
+/// within microseconds, and never call into the memory. Send what takes longer through a channel. A panic in it is
+/// caught and changes nothing.
+///
+/// ```
+/// let (sender, events) = std::sync::mpsc::channel();
+/// let mut config = thermocline::Config::default();
+/// config.on_event = thermocline::OnEvent::new(move |event| drop(sender.send(event.clone())));
+/// ```
+#[derive(Clone, Default)]
+pub struct OnEvent(Option<Arc<Hook>>);
+
+type Hook = dyn Fn(&Event) + Send + Sync;
+
+impl OnEvent {
+    /// Has `hear` called with each event.
+    pub fn new(hear: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(hear)))
+    }
+
+    /// Tells everybody of an event: the only place that does.
+    pub(crate) fn emit(&self, event: &Event) {
+        // Neither a hook nor a subscriber that panics may take the writer, or a job, with it.
+        let _ = panic::catch_unwind(AssertUnwindSafe(|| {
+            #[cfg(feature = "tracing")]
+            traced::event(event);
+            if let Some(hear) = &self.0 {
+                hear(event);
+            }
+        }));
+    }
+}
+
+impl fmt::Debug for OnEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OnEvent").field(&self.0.is_some()).finish()
+    }
+}
+
+/// Runs an operation on a user's data in a span with these ids. Without the feature `tracing` it only runs it.
+#[cfg_attr(not(feature = "tracing"), expect(unused_variables, reason = "nobody is told without the feature"))]
+pub(crate) async fn in_span<T>(
+    operation: &'static str,
+    (user, session): (UserId, Option<SessionId>),
+    work: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    #[cfg(feature = "tracing")]
+    let work = traced::operation(operation, user, session, work);
+    work.await
+}
+
+/// The same for a try at a job.
+#[cfg_attr(not(feature = "tracing"), expect(unused_variables, reason = "nobody is told without the feature"))]
+pub(crate) async fn in_job_span<T>(job: &JobRef, work: impl Future<Output = T>) -> T {
+    #[cfg(feature = "tracing")]
+    let work = traced::job(job, work);
+    work.await
+}

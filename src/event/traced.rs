@@ -1,0 +1,65 @@
+//! Events and spans as subscribers of `tracing` see them.
+
+use std::future::Future;
+
+use tracing::{Instrument, debug, debug_span, error, field::display, info, warn};
+
+use crate::{
+    error::Result,
+    event::kinds::{Event, JobRef},
+    model::ids::{SessionId, UserId},
+};
+
+/// A span as the macros of events are: its fields alone.
+macro_rules! job_span {
+    (target: $target:literal, $($fields:tt)*) => { debug_span!(target: $target, "job", $($fields)*) };
+}
+
+macro_rules! of_job {
+    ($level:ident, $job:ident, $($more:tt)*) => {
+        $level!(
+            target: "thermocline",
+            job = $job.job_no,
+            kind = $job.kind.as_str(),
+            user = $job.user_id.map(display),
+            session = $job.session_id.map(display),
+            attempt = $job.attempt,
+            $($more)*
+        )
+    };
+}
+
+/// As bad as it is for an operator.
+pub(super) fn event(event: &Event) {
+    match event {
+        Event::JobStarted { job } => of_job!(debug, job, "job started"),
+        Event::JobDone { job, turns } => of_job!(info, job, turns, "job done"),
+        Event::JobFellBack { job, summaries } => of_job!(warn, job, summaries, "job fell back"),
+        Event::JobWaiting { job, until, why } => of_job!(warn, job, %until, ?why, "job waits"),
+        Event::JobFailed { job, why } => of_job!(error, job, ?why, "job given up"),
+        Event::ProviderFailed { provider, name, why } => {
+            warn!(target: "thermocline", provider = provider.as_str(), name, ?why, "provider failed");
+        }
+        Event::WriterReopened { why } => warn!(target: "thermocline", ?why, "writer reopened"),
+        Event::ScrubPending => warn!(target: "thermocline", "scrub pending"),
+    }
+}
+
+/// Fails with the kind of the error alone in the log.
+pub(super) async fn operation<T>(
+    operation: &'static str,
+    user: UserId,
+    session: Option<SessionId>,
+    work: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    let session = session.map(display);
+    let span = debug_span!(target: "thermocline", "operation", operation, %user, session);
+    let told = async {
+        work.await.inspect_err(|error| debug!(target: "thermocline", why = ?error.kind(), "failed"))
+    };
+    told.instrument(span).await
+}
+
+pub(super) async fn job<T>(job: &JobRef, work: impl Future<Output = T>) -> T {
+    work.instrument(of_job!(job_span, job,)).await
+}
