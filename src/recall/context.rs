@@ -214,7 +214,12 @@ pub(crate) fn build(
     let session = session.map(|session| session.info.id);
     let session_turns = SessionTurns { id: session, hot: &hot, warm: &warm, promoted: &promoted };
     let requests = candidates::requests(config, &message.text, &session_turns, &recalled);
-    let packed = pack::pack(&requests, budget_tokens, &render::now_line(message.now), config.tokenizer);
+    let packed = pack::pack(
+        &requests,
+        budget_tokens,
+        &render::now_line(message.now, recalled.last_talk),
+        config.tokenizer,
+    );
     let left_out = candidates::left_out(&requests, &packed.outcomes);
     let receipt = Receipt {
         budget_tokens: Some(budget_tokens),
