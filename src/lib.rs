@@ -115,6 +115,7 @@ pub use crate::{
             doctor::{Check, Diagnosis},
             stats::{ColdStats, RecallStats, Stats, TierStats, UseCount},
         },
+        file::paper::{PaperFile, PaperTurn, PaperTurns},
         rows::embedding::EmbeddingStatus,
         transfer::Transferred,
     },

@@ -20,9 +20,13 @@ pub(crate) struct UserArg {
 
 #[derive(Args, Debug)]
 pub(crate) struct ReplayArgs {
-    /// The file to replay; - reads stdin.
-    #[arg(value_name = "TRANSCRIPT.jsonl")]
+    /// The file to replay, a transcript or a database; - reads a transcript from stdin.
+    #[arg(value_name = "FILE")]
     pub(crate) transcript: PathBuf,
+
+    /// Of a database with turns of several users: the id of the one whose turns are replayed.
+    #[arg(long, value_name = "ID")]
+    pub(crate) from_user: Option<String>,
 
     #[command(flatten)]
     pub(crate) user: UserArg,

@@ -88,8 +88,12 @@ pub(crate) enum Verb {
     /// replaying a file again changes nothing, so a replay that was interrupted is simply run again. A bad line
     /// stops the replay; nothing of it is written, and the lines before it stay recorded. Sessions that have ended are
     /// compressed by jobs run.
+    ///
+    /// An SQLite database with the tables that the tiering paper prints (conversation_turns, conversation_sessions) is
+    /// read instead of a transcript, and never written: its ids become the ids and the session keys.
     #[command(after_help = "Examples:\n  thermocline replay chat.jsonl --user alex --end\n  \
-                            zcat chat.jsonl.gz | thermocline --db alex.db replay - --user alex")]
+                            zcat chat.jsonl.gz | thermocline --db alex.db replay - --user alex\n  \
+                            thermocline --db memory.db replay old.db --user alex")]
     Replay(ReplayArgs),
 
     /// Print the context that an LLM is to be handed with a message.

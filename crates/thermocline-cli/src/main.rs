@@ -20,6 +20,7 @@ mod input;
 mod jobs;
 mod measure;
 mod output;
+mod paper;
 mod places;
 mod plain;
 mod provider_args;

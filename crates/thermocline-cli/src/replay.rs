@@ -20,7 +20,7 @@ use crate::{
     exit::{Exit, Failure},
     find,
     output::{Output, Progress},
-    stats,
+    paper, stats,
     transcript::{Line, Transcript},
 };
 
@@ -38,8 +38,20 @@ struct Summary {
 }
 
 pub(crate) fn run(db: &Path, args: &ReplayArgs, out: &Output) -> Result<(), Failure> {
-    let (input, progress) = open(&args.transcript, out)?;
-    let mut lines = Transcript::new(BufReader::new(input));
+    type Lines<'f> = Box<dyn Iterator<Item = Result<Line, (u64, Failure)>> + 'f>;
+    let is_database = paper::is_database(&args.transcript);
+    if args.from_user.is_some() && !is_database {
+        return Err(Failure::refused("--from-user belongs to a database, and this is a transcript"));
+    }
+    let database =
+        is_database.then(|| paper::open(&args.transcript, args.from_user.as_deref())).transpose()?;
+    let (mut lines, progress, entry): (Lines<'_>, _, _) = if let Some((file, user)) = &database {
+        (Box::new(paper::lines(file.turns(user)?)), out.progress(None, "replaying"), "turn")
+    } else {
+        let (input, progress) = open(&args.transcript, out)?;
+        (Box::new(Transcript::new(BufReader::new(input))), progress, "line")
+    };
+    let at_line = |number, turns, failure| at_line((entry, number), turns, failure);
     // Read before the file is opened: what is no transcript must not make a database.
     let first = lines.next().transpose().map_err(|(number, failure)| at_line(number, 0, failure))?;
     let memory = Thermocline::open_with(db, find::verb_config())?;
@@ -73,18 +85,18 @@ fn open(path: &Path, out: &Output) -> Result<(Box<dyn Read>, Progress), Failure>
     Ok((Box::new(file), out.progress(total, "replaying")))
 }
 
-/// Names the line, and says what became of it and of those before.
-fn at_line(number: u64, turns: usize, failure: Failure) -> Failure {
+/// Names the line, or the turn of a database, and says what became of it and of those before.
+fn at_line((entry, number): (&str, u64), turns: usize, failure: Failure) -> Failure {
     let stay = match turns {
         0 => "no turn was recorded before it".to_owned(),
         1 => "the turn before it stays recorded".to_owned(),
         _ => format!("the {} before it stay recorded", counted(turns, "turn")),
     };
     let after = match failure.exit() {
-        Exit::Refused => format!("; nothing of this line was written, {stay}"),
+        Exit::Refused => format!("; nothing of this {entry} was written, {stay}"),
         _ => format!("; {stay}, the same command goes on from there"),
     };
-    failure.within(&format!("line {number}: "), &after)
+    failure.within(&format!("{entry} {number}: "), &after)
 }
 
 /// A transcript on its way into the file.

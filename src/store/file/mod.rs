@@ -10,6 +10,7 @@ pub(crate) mod facts;
 mod log;
 pub(crate) mod migrate;
 pub(crate) mod open;
+pub(crate) mod paper;
 pub(crate) mod queue;
 pub(crate) mod readers;
 pub(crate) mod row_check;

@@ -20,7 +20,7 @@ use crate::{
         connect,
         db_file::{self, DbFile},
         errors::from_io,
-        migrate, row_check,
+        migrate, paper, row_check,
     },
 };
 
@@ -134,6 +134,16 @@ fn examine(path: &Path, config: &Config) -> Result<Found> {
     )?;
     if tables == 0 {
         return Ok(Found::Empty);
+    }
+    if paper::is_papers(&conn)? {
+        return Err(Error::new(
+            ErrorKind::ForeignFile,
+            format!(
+                "{} has the tables of the tiering paper, made by another program; `thermocline --db NEW.db replay FILE --user \
+                 NAME` (or PaperFile) records its conversations in a file of Thermocline's own",
+                path.display()
+            ),
+        ));
     }
     check_backend(&conn, path)?;
     Ok(Found::Backend)

@@ -19,6 +19,7 @@ mod anchor;
 mod cli;
 mod cold;
 mod erase;
+mod paper;
 mod recall;
 mod replay;
 mod transfer;
