@@ -34,6 +34,7 @@ impl Open {
             store.try_post(|tx| tx.queue_stale_spaces());
         }
         store.queue_stale_rules();
+        store.begin_taking_over();
         let worker = if has_worker { Some(Worker::start(Arc::clone(&store))?) } else { None };
         let closing = watch::Sender::new(false);
         Ok(Self { worker, store, closing, indexes: UserIndexes::new(recall_bytes) })

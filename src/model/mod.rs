@@ -5,6 +5,7 @@ pub(crate) mod critical;
 pub(crate) mod ids;
 pub(crate) mod instant;
 pub(crate) mod job;
+pub(crate) mod page;
 pub(crate) mod place;
 pub(crate) mod profile;
 pub(crate) mod receipt;

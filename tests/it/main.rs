@@ -16,6 +16,7 @@ mod anchors;
 #[cfg(feature = "llm")]
 mod chat_backend;
 mod children;
+mod cold_pages;
 mod compression;
 mod context;
 mod crash;
@@ -31,6 +32,7 @@ mod lost;
 mod model;
 mod one_turn;
 mod opening;
+mod paper;
 mod parity;
 mod portable_sql;
 mod providers;

@@ -10,7 +10,7 @@ use crate::{
         acts::{derive, mend},
         checks::index_checks,
         file::facts::Soundness,
-        rows::{checks, sessions, summaries},
+        rows::{checks, sessions, summaries, turn_row::NOT_COUNTED},
         sql::Sql,
     },
     text::{
@@ -164,6 +164,7 @@ fn look_at_turns(sql: &dyn Sql, found: &mut TurnProblems) -> Result<()> {
         let read = checks::each_turn(sql, after, &mut |key, turn| {
             last = key;
             match turn {
+                Ok((turn, _)) if turn.tokens.counted_by == NOT_COUNTED => {} // Nothing was worked out from it yet.
                 Ok((turn, words)) => judged.push(Judged::of(&turn, &words)),
                 Err(_) => found.unreadable += 1,
             }
