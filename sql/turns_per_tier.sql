@@ -20,10 +20,18 @@ WITH summarized AS (
          sum(length(CAST(m.summary_text AS BLOB))) AS text_bytes
   FROM conversation_summaries AS m JOIN conversation_sessions AS s ON s.id = m.session_id
   GROUP BY s.session_no
+), verbatim AS (
+  SELECT u.user_no, s.session_no, s.caller_id AS session, t.memory_tier AS tier, count(*) AS turns,
+         min(t.turn_number) AS first_turn, max(t.turn_number) AS last_turn, sum(t.total_tokens) AS tokens,
+         sum(length(CAST(t.user_message AS BLOB)) + length(CAST(t.ai_response AS BLOB))) AS text_bytes
+  FROM conversation_turns AS t
+  JOIN conversation_sessions AS s ON s.id = t.session_id
+  JOIN user_scopes AS u ON u.user_id = t.user_id
+  GROUP BY s.session_no, t.memory_tier
 ), listed AS (
-  SELECT user_no, session_no, session, memory_tier AS tier, 'verbatim' AS kept_as, turns,
+  SELECT user_no, session_no, session, tier, 'verbatim' AS kept_as, turns,
          first_turn AS first, last_turn AS last, tokens, text_bytes
-  FROM v_tiers
+  FROM verbatim
   UNION ALL
   SELECT s.user_no, s.session_no, s.session, 'cold', 'summary', m.turns, m.first_turn, m.last_turn, m.tokens,
          m.text_bytes

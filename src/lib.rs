@@ -122,6 +122,7 @@ pub use crate::{
             doctor::{Check, Diagnosis},
             stats::{ColdStats, RecallStats, Stats, SummarizerStats, TierStats, UseCount},
         },
+        file::paper::{PaperFile, PaperTurn, PaperTurns},
         rows::embedding::EmbeddingStatus,
         transfer::Transferred,
     },

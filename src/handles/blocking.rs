@@ -27,8 +27,8 @@ use tokio::runtime::{Builder, Runtime};
 use crate::{
     Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, Error, ErrorKind, Found, HotTier,
     JobInfo, JobsReport, NewTurn, PastTurn, Recall, RecallOptions, Receipt, ReceiptId, Recorded,
-    ReplacedTurn, Reply, Result, RunJobs, SessionId, SessionInfo, Summary, Transferred, Transition, Turn,
-    TurnId, UserId, UserInfo, WarmTier,
+    ReplacedTurn, Reply, Result, RunJobs, SessionId, SessionInfo, Summary, SummaryId, Transferred,
+    Transition, Turn, TurnId, UserId, UserInfo, WarmTier,
 };
 
 /// See [`Thermocline`](crate::Thermocline).
@@ -253,6 +253,16 @@ impl User {
     /// See [`User::receipts`](crate::User::receipts).
     pub fn receipts(&self, limit: u32) -> Result<Vec<Receipt>> {
         self.runtime.block_on(self.inner.receipts(limit))
+    }
+
+    /// See [`User::cold_turns`](crate::User::cold_turns).
+    pub fn cold_turns(&self, after: Option<TurnId>, limit: u32) -> Result<Vec<Turn>> {
+        self.runtime.block_on(self.inner.cold_turns(after, limit))
+    }
+
+    /// See [`User::summaries`](crate::User::summaries).
+    pub fn summaries(&self, after: Option<SummaryId>, limit: u32) -> Result<Vec<Summary>> {
+        self.runtime.block_on(self.inner.summaries(after, limit))
     }
 
     /// See [`User::anchors`](crate::User::anchors).

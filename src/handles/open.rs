@@ -44,6 +44,7 @@ impl Open {
         let has_summarizer = store.config().summarizer.is_some();
         let asked = [(JobKind::Compress, has_summarizer), (JobKind::Embed, has_embedders)];
         store.retry_misconfigured(JobKinds::of(asked.into_iter().filter(|of| of.1).map(|of| of.0)));
+        store.begin_taking_over();
         let worker =
             if has_worker && !is_read_only { Some(Worker::start(Arc::clone(&store))?) } else { None };
         let closing = watch::Sender::new(false);

@@ -134,8 +134,10 @@ impl Thermocline {
     /// token counts made of it. Reads all of it, so minutes for gigabytes; others may go on meanwhile, and the log
     /// of their writes grows until it is done.
     ///
-    /// Where an index or vectors are damaged it queues a job that makes them anew.
+    /// Turns that another program has inserted are taken over first. Where an index or vectors are damaged it queues a job
+    /// that makes them anew.
     pub async fn doctor(&self) -> Result<Diagnosis> {
+        let _ = self.store.take_over_inserted().await; // What cannot be taken over is found.
         let store = Arc::clone(&self.store);
         let diagnosis = off_thread(move || store.diagnose()).await?;
         if diagnosis.has_damaged_index() {

@@ -12,7 +12,7 @@ use crate::{
     model::{
         anchor::{Anchor, Attribute, FoundAnchor},
         filter::Filter,
-        ids::{AnchorId, ReceiptId, SessionId, TurnId, UserId},
+        ids::{AnchorId, ReceiptId, SessionId, SummaryId, TurnId, UserId},
         instant,
         page::checked_limit,
         profile::Profile,
@@ -223,6 +223,25 @@ impl User {
         off_thread(move || store.snapshot()?.newest_receipts(&scope, limit)).await
     }
 
+    /// A page of the user's cold turns, by when they were said, newest first: those that are kept verbatim, and those that the
+    /// archive has. At most `limit` of them (1 to 1,000) behind `after`, the last one seen; `None`: from the newest on. What
+    /// is damaged is left out; [`doctor`](crate::Thermocline::doctor) says where.
+    ///
+    /// Errors: `InvalidInput`, and `NotFound` if `after` was erased meanwhile.
+    pub async fn cold_turns(&self, after: Option<TurnId>, limit: u32) -> Result<Vec<Turn>> {
+        let limit = checked_limit(limit)?;
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        off_thread(move || store.snapshot()?.cold_turns(&scope, after, limit)).await
+    }
+
+    /// A page of the user's summaries, by when their turns were said, newest first, of all sessions. As
+    /// [`cold_turns`](Self::cold_turns).
+    pub async fn summaries(&self, after: Option<SummaryId>, limit: u32) -> Result<Vec<Summary>> {
+        let limit = checked_limit(limit)?;
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        off_thread(move || store.snapshot()?.summaries_by_time(&scope, after, limit)).await
+    }
+
     /// Who the user is, and those who speak in the user's sessions: a page of the anchors, with what held and what was
     /// retracted, by subject, attribute and value. At most `limit` of them (1 to 1,000) behind `after`, the last one seen;
     /// `None`: from the first on.
@@ -257,6 +276,7 @@ impl User {
     /// anchors with their evidence, moves, callers' ids. Words are worked out again by
     /// [`import`](crate::Thermocline::import); jobs stay behind. What was imported is exported to the same bytes.
     pub async fn export(&self, to: impl Write + Send + 'static) -> Result<Transferred> {
+        self.store.take_over_inserted().await?; // What proves their texts is written, too.
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.export(&scope, to)).await
     }

@@ -9,6 +9,9 @@ pub(crate) mod postings;
 pub(crate) const BLOCK_UNITS: u32 = 64;
 const _: () = assert!(BLOCK_UNITS <= 256, "a place in a block is one byte");
 
+/// Units behind the index from which on it is worth a job. Recall reads so many rows at most, if jobs run.
+pub(crate) const INDEX_AFTER: u32 = 2 * BLOCK_UNITS;
+
 /// The block of a unit.
 pub(crate) fn block_of(seq: u32) -> u32 {
     seq.saturating_sub(1) / BLOCK_UNITS

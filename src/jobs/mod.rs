@@ -36,6 +36,7 @@ pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<b
         // What opening the file has queued for a model, or for rules, that are new to it.
         store.write_background(|_| Ok(())).await?;
     }
+    store.take_over_inserted().await?;
     let ended_sessions = if run.only.is_none() { silence::end_silent(&run).await? } else { 0 };
     loop {
         let before = run.begun();

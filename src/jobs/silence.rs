@@ -1,4 +1,4 @@
-//! Ends the sessions that silence has ended.
+//! Ends the sessions that silence has ended, and takes over what other programs have inserted.
 
 use chrono::TimeDelta;
 
@@ -17,6 +17,7 @@ pub(super) async fn watch(run: &Run<'_>) {
     let interval = run.store.config().worker_interval;
     while !run.is_stopped() {
         // What fails here will fail again where somebody looks.
+        let _ = run.store.take_over_inserted().await;
         let _ = end_silent(run).await;
         tokio::select! {
             () = run.stopped() => {}

@@ -45,6 +45,10 @@ impl SessionNo {
 }
 
 impl Place {
+    /// Behind every other.
+    pub(crate) const LAST: Self =
+        Self { session: SessionNo(i64::MAX >> TURN_NUMBER_BITS), turn_number: MAX_TURN_NUMBER };
+
     /// One number for both, in their order: a session's turns lie side by side.
     pub(crate) fn key(self) -> i64 {
         self.session.0 << TURN_NUMBER_BITS | i64::from(self.turn_number)

@@ -6,27 +6,79 @@ use crate::error::{Error, Result};
 
 /// How recalled units are ranked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", from = "Written")]
 #[non_exhaustive]
 pub enum Profile {
     /// Relevance finds; neighbours, sessions, recency, anchors and times in the query reorder. See [`Weights`].
     #[default]
     Default,
-    /// To the letter of the paper: `0.5 * e^(-0.1 * days) + 0.3 * cosine + 0.2 * strength of the anchors that the turn is
-    /// evidence for`. Over a long history it finds little but the newest turns.
-    Paper,
+    /// To the letter of the paper: `0.5 * e^(-lambda * days) + 0.3 * cosine + 0.2 * strength of the anchors that the turn is
+    /// evidence for`. By the paper's own lambda, which [`Profile::paper`] has, it finds little but the newest turns over a long
+    /// history.
+    Paper {
+        /// How fast a turn is forgotten, a day: from 0 (never) to 10.
+        lambda: f64,
+    },
     /// The newest first, whatever is asked.
     Recency,
     /// The formula of [`Profile::Default`] with weights of the caller's own.
     Custom(Weights),
 }
 
+/// What a profile is written as: before its lambda could be chosen, the paper's was a bare name.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Name(Name),
+    Numbers(Numbers),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Name {
+    Default,
+    Paper,
+    Recency,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Numbers {
+    Paper { lambda: f64 },
+    Custom(Weights),
+}
+
+impl From<Written> for Profile {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Name(Name::Default) => Self::Default,
+            Written::Name(Name::Paper) => Self::paper(),
+            Written::Name(Name::Recency) => Self::Recency,
+            Written::Numbers(Numbers::Paper { lambda }) => Self::Paper { lambda },
+            Written::Numbers(Numbers::Custom(weights)) => Self::Custom(weights),
+        }
+    }
+}
+
 impl Profile {
+    /// The paper's rate of forgetting, a day.
+    pub const LAMBDA: f64 = 0.1;
+
+    /// [`Profile::Paper`] with the paper's own lambda, 0.1.
+    pub const fn paper() -> Self {
+        Self::Paper { lambda: Self::LAMBDA }
+    }
+
+    /// How fast turns are forgotten by it, a day.
+    pub(crate) fn lambda(&self) -> f64 {
+        if let Self::Paper { lambda } = self { *lambda } else { Self::LAMBDA }
+    }
+
     /// Its name: `default`, `paper`, `recency` or `custom`.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Default => "default",
-            Self::Paper => "paper",
+            Self::Paper { .. } => "paper",
             Self::Recency => "recency",
             Self::Custom(_) => "custom",
         }
@@ -37,18 +89,25 @@ impl Profile {
         match self {
             Self::Default => Some(Weights::default()),
             Self::Custom(weights) => Some(*weights),
-            Self::Paper | Self::Recency => None,
+            Self::Paper { .. } | Self::Recency => None,
         }
     }
 
     pub(crate) fn check(&self) -> Result<()> {
-        let Self::Custom(weights) = self else { return Ok(()) };
-        for (name, value) in weights.named() {
-            if !(0.0..=10.0).contains(&value) {
-                return Err(Error::invalid(format!("the weight {name} is {value}; it must be from 0 to 10")));
+        let bounded = |what: &str, value: f64| {
+            if (0.0..=10.0).contains(&value) {
+                return Ok(());
             }
+            Err(Error::invalid(format!("{what} is {value}; it must be from 0 to 10")))
+        };
+        match self {
+            Self::Paper { lambda } => bounded("lambda", *lambda),
+            Self::Custom(weights) => weights
+                .named()
+                .iter()
+                .try_for_each(|(name, value)| bounded(&format!("the weight {name}"), *value)),
+            Self::Default | Self::Recency => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -190,7 +249,7 @@ numbers! {
         /// The strength of the best anchor that the query calls for and that it is evidence of, from 0 to 1; in the paper's
         /// formula of any anchor that it is evidence of.
         anchors,
-        /// e^(-0.1 * days), from 0 to 1.
+        /// e^(-0.1 * days), from 0 to 1; in the paper's formula by its lambda.
         recency,
         /// 1: the query names a time and nothing else, and it was said then. Added to the score.
         only_time,

@@ -116,7 +116,7 @@ mod tests {
         check_names("sql/why_recalled.sql", &words(&ItemOutcome::EVERY));
         check_names("sql/why_recalled.sql", &words(&PackedAs::EVERY));
         let profiles =
-            [Profile::Default, Profile::Paper, Profile::Recency, Profile::Custom(Weights::default())];
+            [Profile::Default, Profile::paper(), Profile::Recency, Profile::Custom(Weights::default())];
         check_names("sql/receipts.sql", &profiles.map(|profile| profile.as_str().to_owned()));
         check_names("ARCHITECTURE.md", &words(&MoveReason::EVERY));
         check_names("ARCHITECTURE.md", &words(&Attribute::EVERY));

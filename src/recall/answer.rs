@@ -246,6 +246,8 @@ pub(crate) struct Searched {
     pub(crate) words: Vec<(Word, f64)>,
     pub(crate) missing: Vec<String>,
     pub(crate) model: Option<String>,
+    /// When the user's last turn was said, of those that were said by then.
+    pub(crate) last_talk: Option<DateTime<Utc>>,
     /// The user's epoch then: a receipt of what was erased since is not kept.
     pub(crate) epoch: i64,
     /// Damage was met that a job can mend.
@@ -325,7 +327,7 @@ pub(crate) fn search(
     wanted: Wanted,
     (sieve, at_hand): (&Sieve, &[Turn]),
 ) -> Result<Searched> {
-    let (found, anchors, epoch) = index.with(snapshot, scope, |index| {
+    let (found, anchors, last_talk, epoch) = index.with(snapshot, scope, |index| {
         let found = find::find(snapshot, scope, index, question, question.k + at_hand.len(), sieve);
         let relevant = anchors_leg::relevant(question.query, &index.anchors);
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
@@ -333,7 +335,7 @@ pub(crate) fn search(
             score,
             parts: Parts { anchors: score, ..Parts::default() },
         });
-        (found, anchors.collect(), index.extent.epoch)
+        (found, anchors.collect(), index.last_said_at(question.now), index.extent.epoch)
     })?;
     let Found { ranked, stands, words, model, mut missing, is_index_damaged } = found;
     let mut originals = snapshot.originals(scope);
@@ -368,7 +370,7 @@ pub(crate) fn search(
             units.push(hit);
         }
     }
-    Ok(Searched { units, unread, anchors, words, missing, model, epoch, is_index_damaged })
+    Ok(Searched { units, unread, anchors, words, missing, model, last_talk, epoch, is_index_damaged })
 }
 
 /// A unit as it is kept: its turn, else the summary in its place; nothing of what is no turn. What is damaged is named in

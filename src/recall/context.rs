@@ -254,7 +254,7 @@ pub(crate) fn build(
     };
     let session_turns = SessionTurns { id: session, hot: &hot, warm: &warm, promoted: &promoted };
     let requests = candidates::requests(config, &message.text, &session_turns, &recalled);
-    let (last_line, tokenizer) = (render::now_line(message.now), config.tokenizer);
+    let (last_line, tokenizer) = (render::now_line(message.now, recalled.last_talk), config.tokenizer);
     let packed = if options.for_messages {
         let keeps_room = sections.recent_turns && session.is_some();
         pack::pack_messages(&requests, budget_tokens, keeps_room, &last_line, tokenizer)

@@ -179,7 +179,7 @@ impl Meaning {
     /// How near each unit is, by number, from 1: what its best pieces have together. The paper knows one cosine a turn.
     fn scores(&self, units: usize, profile: Profile) -> Vec<f32> {
         let of = |BestPieces { cosines: [user, reply], .. }: &BestPieces| match profile {
-            Profile::Paper => user.max(*reply),
+            Profile::Paper { .. } => user.max(*reply),
             _ => user + reply,
         };
         let mut scores: Vec<f32> = self.best.iter().map(of).collect();
@@ -297,7 +297,7 @@ fn anchor_strengths(
     question: &Question<'_>,
 ) -> Result<Vec<(u32, f64)>> {
     let wanted: Vec<(&Anchor, f64)> = match question.profile {
-        Profile::Paper => index
+        Profile::Paper { .. } => index
             .anchors
             .iter()
             .filter(|anchor| anchor.is_current())

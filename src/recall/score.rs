@@ -11,8 +11,6 @@ use crate::{
     recall::user_index::UserIndex,
 };
 
-/// The paper's rate of decay, a day.
-const DECAY: f64 = 0.1;
 const MS_PER_DAY: f64 = 86_400_000.0;
 /// A turn of so many words is half understood by what stands around it.
 const OPEN_WORDS: f32 = 200.0;
@@ -85,7 +83,7 @@ pub(crate) fn rank(
         let is_worth = |at: &usize| lent.total[*at] > 0.0 && lent.total[*at] >= least;
         (0..units.len()).filter(is_worth).map(|at| (units[at].seq, lent.parts(at))).collect()
     } else {
-        let has_meaning = *profile == Profile::Paper;
+        let has_meaning = matches!(profile, Profile::Paper { .. });
         let meaning = |cosine: f32| if has_meaning { rounded(f64::from(cosine)) } else { 0.0 };
         let known = units.iter().zip(evidence.meaning).zip(passing).filter(|(_, passes)| **passes);
         known
@@ -100,7 +98,7 @@ pub(crate) fn rank(
                 Some(_) => with_factors(parts, evidence, facts),
                 None => Parts {
                     anchors: (evidence.anchors)(seq),
-                    recency: recency(facts.said_at_ms, evidence.now_ms),
+                    recency: recency(facts.said_at_ms, evidence.now_ms, profile.lambda()),
                     ..parts
                 },
             };
@@ -154,7 +152,7 @@ fn with_factors(parts: Parts, evidence: &Evidence<'_>, facts: &Facts) -> Parts {
         speaker: one_if((evidence.by_speaker)(facts.seq)),
         quote: one_if((evidence.is_quoted)(facts.seq)),
         wish: one_if(facts.traits.wishes),
-        recency: recency(facts.said_at_ms, evidence.now_ms),
+        recency: recency(facts.said_at_ms, evidence.now_ms, Profile::LAMBDA),
         ..parts
     }
 }
@@ -273,9 +271,9 @@ fn open([head_len, rest_len]: [u16; 2]) -> f32 {
     OPEN_WORDS / (OPEN_WORDS + f32::from(head_len) + f32::from(rest_len))
 }
 
-/// The paper's `e^(-0.1 * days)`; what is said to come is as new as can be.
-fn recency(said_at_ms: i64, now_ms: i64) -> f64 {
+/// The paper's `e^(-lambda * days)`; what is said to come is as new as can be.
+fn recency(said_at_ms: i64, now_ms: i64, lambda: f64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "an age in milliseconds needs no 53 bits")]
     let days = now_ms.saturating_sub(said_at_ms).max(0) as f64 / MS_PER_DAY;
-    rounded(libm::exp(-DECAY * days))
+    rounded(libm::exp(-lambda * days))
 }

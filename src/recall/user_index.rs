@@ -4,6 +4,8 @@
 
 use std::collections::HashMap;
 
+use chrono::{DateTime, Utc};
+
 use crate::{
     embed::{BuiltIn, matrix::Matrix},
     error::Result,
@@ -151,6 +153,14 @@ impl UserIndex {
         }
         self.take_new(snapshot, scope, extent)?;
         Ok(true)
+    }
+
+    /// When the turn was said that was said last, of those that were said up to `now`: not the one that was recorded last, as
+    /// old talks may be, and none that is dated ahead.
+    pub(crate) fn last_said_at(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let now_ms = now.timestamp_millis();
+        let said = self.units.iter().filter(|unit| unit.seq > 0).map(|unit| unit.said_at_ms);
+        said.filter(|at_ms| *at_ms <= now_ms).max().and_then(DateTime::from_timestamp_millis)
     }
 
     fn take_new(&mut self, snapshot: &Snapshot<'_>, scope: &Scope, extent: Extent) -> Result<()> {

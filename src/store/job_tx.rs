@@ -26,7 +26,6 @@ impl<'t, 'a> JobTx<'t, 'a> {
 
     /// The user's row; whose user is gone has lost the job.
     pub(crate) fn lock(&self, scope: &Scope) -> SliceResult<UserRow> {
-        let found = self.tx.sql.lock_user(scope.user_no)?;
-        found.filter(|row| row.user_id == scope.user_id).ok_or(SliceError::Lost)
+        self.tx.try_lock(scope)?.ok_or(SliceError::Lost)
     }
 }

@@ -159,6 +159,21 @@ impl Store {
         }
     }
 
+    /// Takes over what other programs have inserted, some of it after the other; where there is nothing, nothing is written.
+    pub(crate) async fn take_over_inserted(&self) -> Result<()> {
+        loop {
+            let Some(scope) = self.snapshot()?.user_with_inserted()? else { return Ok(()) };
+            self.write_background(move |tx| tx.take_over_some(&scope)).await?;
+        }
+    }
+
+    /// The same for the first of it, behind whatever is written: opening a file does not wait for it.
+    pub(crate) fn begin_taking_over(&self) {
+        if let Ok(Some(scope)) = self.snapshot().and_then(|snapshot| snapshot.user_with_inserted()) {
+            self.try_post(move |tx| tx.take_over_some(&scope));
+        }
+    }
+
     /// Queues `work` for the writer and waits until it is durable.
     pub(crate) async fn write<T: Send + 'static>(
         &self,

@@ -9,13 +9,14 @@ use chrono::{DateTime, Utc};
 use crate::{
     config::Config,
     embed::{EmbeddingSpace, pieces::Piece},
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     index::facts::Facts,
     model::{
         anchor::Anchor,
         history::{Part, PastTurn},
-        ids::{AnchorId, ReceiptId, SessionId, SnapshotId, TurnId, UserId},
+        ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         job::{JobInfo, JobKinds},
+        page,
         place::{Place, Seq, SessionNo},
         receipt::{Receipt, ReceiptItem},
         summary::Summary,
@@ -36,6 +37,7 @@ use crate::{
         live::Live,
         rows::{
             all_users, anchors, aside,
+            cold::{self, Said},
             embedding::{self, EmbeddingStatus},
             history,
             jobs::{self, Found},
@@ -82,6 +84,31 @@ pub(super) struct Source<'s> {
 pub(super) trait Hearer {
     /// If the file is lost, no connection stays.
     fn let_go_if_lost(&self);
+}
+
+/// Reads the entries behind a place that can be read, until there are `limit`.
+fn page_of<T>(
+    mut behind: Said,
+    limit: u32,
+    next: impl Fn(Said, u32) -> Result<Vec<Said>>,
+    mut read: impl FnMut(Place) -> Result<Option<T>>,
+) -> Result<Vec<T>> {
+    let (mut found, limit) = (Vec::new(), limit as usize);
+    loop {
+        let wanted = limit - found.len();
+        let places = next(behind, u32::try_from(wanted).unwrap_or(u32::MAX))?;
+        for said in &places {
+            match read(said.1) {
+                Ok(entry) => found.extend(entry),
+                Err(error) if error.kind() == ErrorKind::Corrupt => {} // Doctor says where.
+                Err(error) => return Err(error),
+            }
+            behind = *said;
+        }
+        if places.len() < wanted || found.len() == limit {
+            return Ok(found);
+        }
+    }
 }
 
 impl<'s> Snapshot<'s> {
@@ -332,6 +359,47 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| summaries::of_session(sql, scope, session))
     }
 
+    /// The cold turns of a user, newest first, wherever they are: so many at most behind `after`. What is damaged is left out.
+    pub(crate) fn cold_turns(&self, scope: &Scope, after: Option<TurnId>, limit: u32) -> Result<Vec<Turn>> {
+        self.ask(|sql| {
+            let behind = match after {
+                Some(id) => cold::turn_said(sql, scope, id)?.ok_or_else(|| page::nothing_there("turn"))?,
+                None => cold::NEWEST,
+            };
+            let mut reader = originals::Reader::new(sql, scope);
+            let turns = page_of(
+                behind,
+                limit,
+                |behind, limit| cold::turns_before(sql, scope, behind, limit),
+                |place| reader.by_number(place),
+            )?;
+            Ok(turns.into_iter().map(|turn| self.recounted(turn)).collect())
+        })
+    }
+
+    /// The summaries of a user, newest turn first: so many at most behind `after`. What is damaged is left out.
+    pub(crate) fn summaries_by_time(
+        &self,
+        scope: &Scope,
+        after: Option<SummaryId>,
+        limit: u32,
+    ) -> Result<Vec<Summary>> {
+        self.ask(|sql| {
+            let behind = match after {
+                Some(id) => {
+                    cold::summary_said(sql, scope, id)?.ok_or_else(|| page::nothing_there("summary"))?
+                }
+                None => cold::NEWEST,
+            };
+            page_of(
+                behind,
+                limit,
+                |behind, limit| cold::summaries_before(sql, scope, behind, limit),
+                |place| summaries::at(sql, scope, place),
+            )
+        })
+    }
+
     /// A page of the user's anchors, by subject, attribute and value.
     pub(crate) fn anchors(&self, scope: &Scope, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
         self.ask(|sql| anchors::page(sql, scope, after, limit))
@@ -420,6 +488,11 @@ impl<'s> Snapshot<'s> {
     /// What of the user's index is damaged, row by row.
     pub(crate) fn index_damage(&self, scope: &Scope) -> Result<Damage> {
         self.ask(|sql| mend::damage(sql, scope))
+    }
+
+    /// The first user of whom another program has inserted something that is not taken over.
+    pub(crate) fn user_with_inserted(&self) -> Result<Option<Scope>> {
+        self.ask(all_users::with_inserted)
     }
 
     /// Whether anything was derived of anybody by older rules than this build's.

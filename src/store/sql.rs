@@ -84,6 +84,8 @@ pub(crate) struct UserRow {
     pub(crate) anchor_version: i64,
     /// By which rules what is kept of the user was derived.
     pub(crate) rules: RuleVersions,
+    /// The first unit that another program inserted and that is not taken over.
+    pub(crate) inserted_seq: Option<Seq>,
 }
 
 /// What a column holds.

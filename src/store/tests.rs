@@ -99,7 +99,7 @@ impl Life {
 
     /// Everything that a reader may ask.
     async fn ask(&mut self, memory: &Thermocline, user: &User, session: &Session) {
-        for profile in [Profile::Default, Profile::Paper, Profile::Recency] {
+        for profile in [Profile::Default, Profile::paper(), Profile::Recency] {
             for query in ["The okapi of number 17", "What did I say on 2026-03-01?", "lamp", "Who am I?"] {
                 let options = RecallOptions::default().profile(profile).k(12);
                 let recalled = user.recall(query, options).await.unwrap();

@@ -9,7 +9,7 @@ use crate::{
     error::Result,
     model::{ids::SessionId, instant},
     store::{
-        acts::reload,
+        acts::{inserted, reload},
         behind::Behind,
         live::Live,
         rows::{
@@ -45,8 +45,29 @@ impl WriteTx<'_> {
 
     /// The user's row, which nobody else changes until this transaction ends: every act on a user begins with it.
     pub(crate) fn lock(&self, scope: &Scope) -> Result<UserRow> {
-        let found = self.sql.lock_user(scope.user_no)?;
-        found.filter(|row| row.user_id == scope.user_id).ok_or_else(users::gone)
+        self.try_lock(scope)?.ok_or_else(users::gone)
+    }
+
+    /// The same, or nothing if the user is gone. What another program inserted is taken over first.
+    pub(crate) fn try_lock(&self, scope: &Scope) -> Result<Option<UserRow>> {
+        let locked = || {
+            let found = self.sql.lock_user(scope.user_no)?;
+            Ok(found.filter(|row| row.user_id == scope.user_id))
+        };
+        match locked()? {
+            Some(user) if user.inserted_seq.is_some() => {
+                inserted::take_over((self.sql, self.config, self.now()), scope, &user, u32::MAX)?;
+                locked()
+            }
+            found => Ok(found),
+        }
+    }
+
+    /// Takes over some of what another program inserted for a user: others write meanwhile.
+    pub(crate) fn take_over_some(&self, scope: &Scope) -> Result<()> {
+        let user = self.sql.lock_user(scope.user_no)?.filter(|row| row.user_id == scope.user_id);
+        let of = (self.sql, self.config, self.now());
+        user.map_or(Ok(()), |user| inserted::take_over(of, scope, &user, inserted::SLICE_UNITS))
     }
 
     /// The session's hot tier: as this transaction left it, else as it is cached if the row says that this still

@@ -20,7 +20,7 @@
 
 use std::borrow::Cow;
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
 use crate::{
     model::{
@@ -141,9 +141,26 @@ pub(crate) fn date_line(on: NaiveDate) -> String {
     format!("On {on}\n")
 }
 
-/// The last line of every context: what the dates in it are to be measured against.
-pub(crate) fn now_line(now: DateTime<Utc>) -> String {
-    format!("<now: {} UTC>\n", now.format("%Y-%m-%d %H:%M"))
+/// The last line of every context: what the dates in it are to be measured against, and how long ago the user's last turn
+/// was said, if that was an hour ago or longer.
+pub(crate) fn now_line(now: DateTime<Utc>, last_talk: Option<DateTime<Utc>>) -> String {
+    let away = last_talk.and_then(|last| ago(now.signed_duration_since(last)));
+    let away = away.map_or_else(String::new, |ago| format!(", last talk: {ago}"));
+    format!("<now: {} UTC{away}>\n", now.format("%Y-%m-%d %H:%M"))
+}
+
+/// A time that has passed, in the largest unit of which there are two, but for a single hour: `12 days ago`. Months have 30
+/// days, years 365.
+fn ago(passed: TimeDelta) -> Option<String> {
+    let (hours, days) = (passed.num_hours(), passed.num_days());
+    let (count, unit) = match () {
+        () if hours < 1 => return None,
+        () if hours < 48 => (hours, "hour"),
+        () if days < 60 => (days, "day"),
+        () if days < 730 => (days / 30, "month"),
+        () => (days / 365, "year"),
+    };
+    Some(format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" }))
 }
 
 fn line(name: Option<&str>, origin: Origin, role: &str, text: &str) -> String {

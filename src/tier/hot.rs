@@ -78,6 +78,11 @@ impl HotTier {
     pub fn push(&mut self, turn: Arc<Turn>) -> Vec<Evicted> {
         self.total_tokens = self.total_tokens.saturating_add(turn.tokens.total_tokens);
         self.turns.push_back(turn);
+        self.settle()
+    }
+
+    /// Gives back what must leave by the limits, oldest first: rows may hold more than they allow.
+    pub(crate) fn settle(&mut self) -> Vec<Evicted> {
         let mut evicted = Vec::new();
         while self.turns.len() > 1 {
             let reason = if self.turns.len() > self.limits.turns {

@@ -54,12 +54,50 @@ Ann: question 6
 Assistant: answer 6
 Ann: question 7
 Assistant: answer 7
-<now: 2026-03-01 12:00 UTC>
+<now: 2026-03-01 12:00 UTC, last talk: 31 hours ago>
 "
     );
     assert_eq!(context.tokens, Tokenizer::O200kBase.count(&context.text));
     assert!(context.items.iter().all(|item| item.packed_as == PackedAs::Whole));
     assert!(context.missing.is_empty() && context.left_out.is_empty());
+}
+
+/// Of a session with a turn said then, and one recorded behind it in another session, which was said long before.
+#[test]
+fn the_last_line_says_how_long_the_user_was_away() {
+    let now = at("2026-03-01T12:00:00Z");
+    let line = |said: &[chrono::DateTime<chrono::Utc>]| {
+        let fixture = Fixture::new();
+        let alex = fixture.alex();
+        for (n, said) in said.iter().enumerate() {
+            alex.session_named(&format!("s{n}")).unwrap().record(turn(n).said_at(*said)).unwrap();
+        }
+        let session = alex.session_named("s0").unwrap();
+        let context = session.context("hello", ContextOptions::default().now(now)).unwrap();
+        assert_eq!(context.tokens, Tokenizer::O200kBase.count(&context.text));
+        context.text.lines().last().unwrap().replace("<now: 2026-03-01 12:00 UTC", "")
+    };
+    let ago = |minutes: i64| now - chrono::TimeDelta::minutes(minutes);
+    for (minutes, expected) in [
+        (0, ">"),
+        (59, ">"),
+        (60, ", last talk: 1 hour ago>"),
+        (47 * 60 + 59, ", last talk: 47 hours ago>"),
+        (48 * 60, ", last talk: 2 days ago>"),
+        (12 * 24 * 60, ", last talk: 12 days ago>"),
+        (60 * 24 * 60, ", last talk: 2 months ago>"),
+        (729 * 24 * 60, ", last talk: 24 months ago>"),
+        (800 * 24 * 60, ", last talk: 2 years ago>"),
+    ] {
+        assert_eq!(line(&[ago(minutes)]), expected, "{minutes}");
+        assert_eq!(
+            line(&[ago(minutes), ago(minutes + 9_000)]),
+            expected,
+            "an old talk is recorded behind it"
+        );
+        assert_eq!(line(&[ago(minutes), ago(-9_000)]), expected, "one is dated ahead");
+    }
+    assert_eq!(line(&[ago(-5)]), ">", "the clock was set back");
 }
 
 #[test]

@@ -22,6 +22,8 @@ use crate::{
 };
 
 const ERASES: &str = "no erase is unfinished (running the jobs finishes it)";
+const TAKEN_OVER: &str =
+    "what other programs inserted is taken over (opening the file and running the jobs does it)";
 const REFERENCES: &str = "references between tables lead somewhere";
 const USERS: &str = "every user's rows belong to a user of this file";
 const SAME_USER: &str = "a turn and its session belong to the same user";
@@ -68,6 +70,10 @@ const BREAKS: &[(&str, &[&str])] = &[
         "INSERT INTO jobs (kind, user_id, dedupe_key, next_run_at, created_at)
          SELECT 'erase', id, 'erase', '', '' FROM users WHERE name = 'alex'",
         &[ERASES],
+    ),
+    (
+        "UPDATE user_scopes SET inserted_seq = -1 WHERE user_id = {mira}",
+        &[TAKEN_OVER, INDEXED_WORDS, INDEXED_FACTS, VECTORS],
     ),
     ("UPDATE conversation_turns SET snapshot_id = zeroblob(16) WHERE {one}", &[REFERENCES]),
     ("UPDATE conversation_sessions SET user_id = {nobody} WHERE caller_id = 'empty'", &[USERS]),

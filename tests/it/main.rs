@@ -17,6 +17,7 @@ mod anchors;
 #[cfg(feature = "llm")]
 mod chat_backend;
 mod children;
+mod cold_pages;
 mod compression;
 mod context;
 mod crash;
@@ -36,6 +37,7 @@ mod model;
 mod one_turn;
 mod opening;
 mod pages;
+mod paper;
 mod parity;
 mod portable_sql;
 mod providers;

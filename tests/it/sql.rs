@@ -55,7 +55,16 @@ const EXPECTED: &[(&str, &[&str])] = &[
     ),
     (
         "bytes_by_table.sql",
-        &["sqlite_schema | * | 0 | * | *", "conversation_turns | * | 24576 | * | *", "..."],
+        &["sqlite_schema | * | 0 | * | *", "conversation_turns | * | 32768 | * | *", "..."],
+    ),
+    (
+        "cold_turns.sql",
+        &[
+            "2026-02-28 10:00 | 3 | 7 | letters | 1 | verbatim | caller | 9 | Where is the quay?",
+            "2026-02-28 10:01 | 3 | 7 | letters | 2 | archived |  | * | The ferry there goes from the quay behind the fish market, p",
+            "2026-02-28 10:02 | 3 | 7 | letters | 3 | verbatim | * | * | And back?",
+            "2026-02-28 10:03 | 3 | 7 | letters | 4 | archived |  | * | The ferry back goes from the quay behind the fish market, pa",
+        ],
     ),
     (
         "critical_turns.sql",

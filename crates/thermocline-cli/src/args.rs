@@ -20,8 +20,8 @@ pub(crate) struct UserArg {
 
 #[derive(Args, Debug)]
 pub(crate) struct ReplayArgs {
-    /// The file to replay; - reads stdin.
-    #[arg(value_name = "TRANSCRIPT")]
+    /// The file to replay, a transcript or a database; - reads a transcript from stdin.
+    #[arg(value_name = "FILE")]
     pub(crate) transcript: PathBuf,
 
     /// What the file is.
@@ -36,6 +36,10 @@ pub(crate) struct ReplayArgs {
     /// Also record turns that are dated more than a day ahead of the clock.
     #[arg(long)]
     pub(crate) future: bool,
+
+    /// Of a database with turns of several users: the id of the one whose turns are replayed.
+    #[arg(long, value_name = "ID")]
+    pub(crate) from_user: Option<String>,
 
     #[command(flatten)]
     pub(crate) user: UserArg,

@@ -104,9 +104,13 @@ pub(crate) enum Verb {
     /// these. A session is a conversation, a turn a message of the user with the replies to it, its id that of the conversation
     /// and of its last message. Instructions, calls of tools and what they gave, hidden messages and other branches are left
     /// out, and counted. All of the file is read before the first turn is recorded, the oldest conversation first.
+    ///
+    /// An SQLite database with the tables that the tiering paper prints (conversation_turns, conversation_sessions) is
+    /// read instead of a transcript, and never written: its ids become the ids and the session keys.
     #[command(after_help = "Examples:\n  thermocline replay chat.jsonl --user alex --end\n  \
                             thermocline replay conversations.json --user alex --format openai --end\n  \
-                            zcat chat.jsonl.gz | thermocline --db alex.db replay - --user alex")]
+                            zcat chat.jsonl.gz | thermocline --db alex.db replay - --user alex\n  \
+                            thermocline --db memory.db replay old.db --user alex")]
     Replay(ReplayArgs),
 
     /// Print the context that an LLM is to be handed with a message.

@@ -104,7 +104,7 @@ pub(crate) fn run(db: &Db, args: &EvalArgs, out: &Output) -> Result<(), Failure>
 fn profiles(args: &EvalArgs) -> Result<Vec<(String, Profile)>, Failure> {
     let mut profiles: Vec<Profile> = args.profiles.iter().map(|&arg| arg.into()).collect();
     if profiles.is_empty() {
-        profiles = vec![Profile::Default, Profile::Paper, Profile::Recency];
+        profiles = vec![Profile::Default, Profile::paper(), Profile::Recency];
     }
     profiles.dedup();
     if !args.weights.is_empty() {

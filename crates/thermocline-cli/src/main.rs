@@ -24,6 +24,7 @@ mod measure;
 mod openai;
 mod output;
 mod pages;
+mod paper;
 mod places;
 mod plain;
 mod provider_args;

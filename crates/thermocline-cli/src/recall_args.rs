@@ -243,6 +243,10 @@ pub(crate) struct RankingArgs {
     #[arg(long, value_enum, default_value_t = ProfileArg::Default, hide_possible_values = true)]
     pub(crate) profile: ProfileArg,
 
+    /// How fast the profile paper forgets: its recency is e^(-LAMBDA * days) [default: 0.1].
+    #[arg(long, value_name = "LAMBDA")]
+    pub(crate) lambda: Option<f64>,
+
     /// A weight of your own in the default formula, from 0 to 10: words, meaning, neighbours, answer, session, time,
     /// speaker, quote, wish, anchors or recency. May be given several times.
     #[arg(long = "weight", value_name = "NAME=VALUE")]
@@ -260,7 +264,7 @@ impl From<ProfileArg> for Profile {
     fn from(arg: ProfileArg) -> Self {
         match arg {
             ProfileArg::Default => Self::Default,
-            ProfileArg::Paper => Self::Paper,
+            ProfileArg::Paper => Self::paper(),
             ProfileArg::Recency => Self::Recency,
         }
     }
@@ -269,6 +273,15 @@ impl From<ProfileArg> for Profile {
 impl RankingArgs {
     /// The profile that is meant.
     pub(crate) fn profile(&self) -> Result<Profile, Failure> {
+        match self.lambda {
+            Some(lambda) if self.profile == ProfileArg::Paper && self.weights.is_empty() => {
+                return Ok(Profile::Paper { lambda });
+            }
+            Some(_) => {
+                return Err(Failure::refused("lambda belongs to the profile paper; add --profile paper"));
+            }
+            None => {}
+        }
         if self.weights.is_empty() {
             return Ok(self.profile.into());
         }

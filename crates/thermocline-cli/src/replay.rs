@@ -22,7 +22,7 @@ use crate::{
     find::{self, Db},
     openai::{self, Conversations, LeftOut},
     output::{Output, Progress},
-    pages, stats,
+    pages, paper, stats,
     transcript::{Line, Transcript},
 };
 
@@ -50,16 +50,28 @@ pub(crate) fn run(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failur
     }
 }
 
-/// Replays line by line: a transcript may be larger than memory.
+/// Replays line by line, or a database turn by turn: either may be larger than memory.
 fn lines(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failure> {
-    let (input, progress) = open(&args.transcript, out)?;
+    type Lines<'f> = Box<dyn Iterator<Item = Result<Line, (u64, Failure)>> + 'f>;
+    let is_database = paper::is_database(&args.transcript);
+    if args.from_user.is_some() && !is_database {
+        return Err(Failure::refused("--from-user belongs to a database, and this is a transcript"));
+    }
+    let database =
+        is_database.then(|| paper::open(&args.transcript, args.from_user.as_deref())).transpose()?;
+    let (lines, progress, entry): (Lines<'_>, _, _) = if let Some((file, user)) = &database {
+        (Box::new(paper::lines(file.turns(user)?)), out.progress(None, "replaying"), "turn")
+    } else {
+        let (input, progress) = open(&args.transcript, out)?;
+        (Box::new(Transcript::new(BufReader::new(input))), progress, "line")
+    };
     let latest = latest(args);
-    let mut lines = Transcript::new(BufReader::new(input)).map(|line| {
+    let mut lines = lines.map(|line| {
         let line = line?;
         check_date(&line, latest).map_err(|failure| (line.number, failure))?;
         Ok(line)
     });
-    let at_line = |number, turns, failure| after("line", turns, Failure::at(failure, "line", number));
+    let at_line = |number, turns, failure| after(entry, turns, Failure::at(failure, entry, number));
     // Read before the file is opened: what is no transcript must not make a database.
     let first = lines.next().transpose().map_err(|(number, failure)| at_line(number, 0, failure))?;
     let memory = find::made(db, find::verb_config())?;

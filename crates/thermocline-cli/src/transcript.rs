@@ -4,7 +4,7 @@ use std::io::{BufRead, Read};
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
-use thermocline::{Config, NewTurn};
+use thermocline::{Config, NewTurn, PaperTurn, SnapshotId};
 
 use crate::exit::{Exit, Failure};
 
@@ -26,9 +26,29 @@ pub(crate) struct Line {
     pub(crate) said_at: Option<DateTime<Utc>>,
     pub(crate) user_name: Option<String>,
     pub(crate) assistant_name: Option<String>,
+    pub(crate) is_critical: bool,
+    pub(crate) snapshot: Option<SnapshotId>,
 }
 
 impl Line {
+    /// The line of a database's turn, checked as a line of a transcript is.
+    pub(crate) fn of_turn(number: u64, turn: PaperTurn) -> Result<Self, Failure> {
+        turn.to_turn().check(Config::default().max_side_bytes)?;
+        Ok(Self {
+            number,
+            end_bytes: 0,
+            session: turn.session,
+            id: turn.id,
+            user: turn.user_message,
+            assistant: turn.ai_response,
+            said_at: Some(turn.timestamp),
+            user_name: None,
+            assistant_name: None,
+            is_critical: turn.is_identity_critical,
+            snapshot: turn.snapshot_id,
+        })
+    }
+
     /// The turn that the line describes.
     pub(crate) fn to_turn(&self) -> NewTurn {
         let mut turn = NewTurn::new(&*self.user, &*self.assistant).caller_id(&*self.id);
@@ -40,6 +60,12 @@ impl Line {
         }
         if let Some(name) = &self.assistant_name {
             turn = turn.assistant_name(name);
+        }
+        if self.is_critical {
+            turn = turn.critical();
+        }
+        if let Some(snapshot) = self.snapshot {
+            turn = turn.snapshot(snapshot);
         }
         turn
     }
@@ -118,6 +144,8 @@ fn parsed(bytes: &[u8]) -> Result<Line, String> {
         said_at: optional(&mut fields, "at")?.map(|at| instant(&at)).transpose()?,
         user_name: optional(&mut fields, "user_name")?,
         assistant_name: optional(&mut fields, "assistant_name")?,
+        is_critical: false,
+        snapshot: None,
     };
     line.to_turn().check(Config::default().max_side_bytes).map_err(|error| error.to_string())?;
     Ok(line)

@@ -13,7 +13,7 @@ use std::{
 use crate::{
     compress::derived::RuleVersions,
     error::Result,
-    index::{BLOCK_UNITS, block_of, facts::Facts, postings::Posting},
+    index::{BLOCK_UNITS, INDEX_AFTER, block_of, facts::Facts, postings::Posting},
     model::{job::JobKind, place::Seq},
     store::{
         job_tx::JobTx,
@@ -32,8 +32,6 @@ use crate::{
 
 /// Blocks of one batch: more at once cost less each, and more memory.
 const BATCH_BLOCKS: u32 = 16;
-/// Units behind the index from which on it is worth a job. Recall reads so many rows at most, if jobs run.
-const INDEX_AFTER: u32 = 2 * BLOCK_UNITS;
 /// Rows of postings that a slice takes away, when all of the index is made anew.
 const DROPPED_AT_ONCE: u32 = 2_000;
 

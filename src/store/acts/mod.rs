@@ -6,6 +6,7 @@ pub(crate) mod erase;
 pub(crate) mod erase_turn;
 pub(crate) mod import;
 pub(crate) mod index;
+pub(crate) mod inserted;
 pub(crate) mod jobs;
 pub(crate) mod lifecycle;
 pub(crate) mod mend;

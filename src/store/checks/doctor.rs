@@ -13,6 +13,7 @@ use crate::{
         rows::{
             aside::{self, Aside},
             checks, sessions, summaries,
+            turn_row::NOT_COUNTED,
         },
         sql::Sql,
     },
@@ -171,6 +172,7 @@ fn look_at_turns(sql: &dyn Sql, found: &mut TurnProblems) -> Result<()> {
         let read = checks::each_turn(sql, after, &mut |key, turn| {
             last = key;
             match turn {
+                Ok((turn, _)) if turn.tokens.counted_by == NOT_COUNTED => {} // Nothing was worked out from it yet.
                 Ok((turn, words)) => judged.push(Judged::of(&turn, &words)),
                 Err(_) => found.unreadable += 1,
             }

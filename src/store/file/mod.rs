@@ -12,6 +12,7 @@ mod image;
 mod log;
 pub(crate) mod migrate;
 pub(crate) mod open;
+pub(crate) mod paper;
 pub(crate) mod queue;
 pub(crate) mod readers;
 pub(crate) mod row_check;

@@ -22,7 +22,7 @@ use crate::{
         errors::from_io,
         held::{self, Access},
         image::{Image, Place},
-        migrate, row_check,
+        migrate, paper, row_check,
     },
 };
 
@@ -174,6 +174,16 @@ fn of_schema(conn: &Connection, path: &Path, config: &Config) -> Result<Found> {
     )?;
     if tables == 0 {
         return Ok(Found::Empty);
+    }
+    if paper::is_papers(conn)? {
+        return Err(Error::new(
+            ErrorKind::ForeignFile,
+            format!(
+                "{} has the tables of the tiering paper, made by another program; `thermocline --db NEW.db replay FILE --user \
+                 NAME` (or PaperFile) records its conversations in a file of Thermocline's own",
+                path.display()
+            ),
+        ));
     }
     check_backend(conn, path)?;
     Ok(Found::Backend)

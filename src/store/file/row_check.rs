@@ -2,7 +2,7 @@
 //!
 //! `row_check` is the CRC-32 of a row's other columns. No statement writes it: triggers of the writer's own connection
 //! do, made from the schema, so that no table and no statement can forget it. A row that is damaged stays so: a change
-//! to it leaves its checksum as wrong as it was. Code that shows text asks [`row_check::holds`] first; doctor
+//! to it leaves its checksum as wrong as it was. A row that has none yet gets it when it is changed. Code that shows text asks [`row_check::holds`] first; doctor
 //! asks it about every row. A change by any other program counts as damage.
 
 use std::collections::BTreeSet;
@@ -21,14 +21,14 @@ use crate::{
 
 /// The column; a BLOB of 4 bytes, big-endian, so that writing it never changes a row's size.
 const COLUMN: &str = "row_check";
-/// What a row has if no trigger has seen it yet, because a migration wrote it.
+/// What a row has if no trigger has seen it yet, because a migration wrote it, or another program inserted it.
 const UNSEALED: &str = "x'00000000'";
 /// Computes it, in SQL: takes the other columns in their order.
 const FUNCTION: &str = "thermocline_row_check";
 /// Computes what proves a turn's text, in SQL: takes its sides.
 const HASH_FUNCTION: &str = "thermocline_content_hash";
-/// Whether a turn's unit says that another text was recorded.
-const IS_ANOTHER_TEXT: &str = "thermocline_content_hash(user_message, ai_response) <>
+/// Whether a turn's unit says that another text was recorded; that of a turn which is not taken over yet says nothing.
+const IS_ANOTHER_TEXT: &str = "counted_by <> '' AND thermocline_content_hash(user_message, ai_response) <>
     (SELECT r.content_hash FROM user_scopes AS u JOIN recall_units AS r ON r.user_no = u.user_no
      WHERE u.user_id = conversation_turns.user_id AND r.seq = conversation_turns.seq)";
 /// Columns that no checksum covers, since other checks of doctor do. A backend's connection may set `snapshot_id` to NULL
@@ -88,7 +88,7 @@ fn triggers(table: &Table) -> String {
            UPDATE {name} SET {COLUMN} = {new} WHERE {this};
          END;
          CREATE TEMP TRIGGER row_check_of_changed_{name} AFTER UPDATE OF {columns} ON main.{name}
-         WHEN OLD.{COLUMN} = {old} BEGIN
+         WHEN OLD.{COLUMN} = {old} OR OLD.{COLUMN} = {UNSEALED} BEGIN
            UPDATE {name} SET {COLUMN} = {new} WHERE {this};
          END;"
     )
@@ -177,7 +177,7 @@ fn look_at(conn: &Connection, Table { name, columns, key }: &Table, found: &mut 
     loop {
         match rows.next() {
             Ok(None) => return Ok(()),
-            Ok(Some(row)) if row_check::holds(&sql::Row::new(row), columns.len()).unwrap_or(false) => {}
+            Ok(Some(row)) if row_check::is_sound(&sql::Row::new(row), columns.len()) => {}
             Ok(Some(row)) => {
                 found.rows += 1;
                 places += 1;

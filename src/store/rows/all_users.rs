@@ -79,6 +79,13 @@ pub(crate) fn with_older_rules(sql: &dyn Sql, rules: RuleVersions) -> Result<Vec
     )
 }
 
+/// The first user of whom another program has inserted something that is not taken over.
+pub(crate) fn with_inserted(sql: &dyn Sql) -> Result<Option<Scope>> {
+    let text =
+        "SELECT user_id, user_no FROM user_scopes WHERE inserted_seq IS NOT NULL ORDER BY user_no LIMIT 1";
+    Ok(scopes(sql, text, values![])?.pop())
+}
+
 /// Some users with anything in the space: vectors, gaps, or a row that says how far they are embedded.
 pub(crate) fn some_in(sql: &dyn Sql, space_no: i64, limit: u32) -> Result<Vec<Scope>> {
     scopes(

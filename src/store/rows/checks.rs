@@ -21,6 +21,10 @@ pub(crate) const UNFINISHED_ERASES: &str = "SELECT count(*) FROM jobs WHERE kind
 /// What must hold, and a query that counts where it does not.
 pub(crate) const COUNTS: &[(&str, &str)] = &[
     (
+        "what other programs inserted is taken over (opening the file and running the jobs does it)",
+        "SELECT count(*) FROM user_scopes WHERE inserted_seq IS NOT NULL",
+    ),
+    (
         "every user's rows belong to a user of this file",
         "SELECT (SELECT count(*) FROM conversation_sessions WHERE user_id NOT IN (SELECT user_id FROM user_scopes))
               + (SELECT count(*) FROM conversation_turns WHERE user_id NOT IN (SELECT user_id FROM user_scopes))

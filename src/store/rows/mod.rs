@@ -4,6 +4,7 @@ pub(crate) mod all_users;
 pub(crate) mod anchors;
 pub(crate) mod aside;
 pub(crate) mod checks;
+pub(crate) mod cold;
 pub(crate) mod embedding;
 pub(crate) mod erase;
 pub(crate) mod history;

@@ -42,7 +42,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, receipt: &Receipt, at_hand: &
             receipt.now,
             receipt.query,
             receipt.profile.as_str(),
-            json(&receipt.profile.weights())?,
+            numbers(&receipt.profile)?,
             json(&receipt.understood)?,
             json(&receipt.missing)?,
             json(&items)?,
@@ -266,13 +266,30 @@ pub(crate) fn newest(sql: &dyn Sql, scope: &Scope, limit: u32) -> Result<Vec<Rec
     sql.list(select!("ORDER BY r.receipt_no DESC LIMIT ?2"), values![scope.user_no, limit], read)
 }
 
+/// The numbers of [`Profile::Paper`], as a receipt keeps them.
+#[derive(Serialize, Deserialize)]
+struct Paper {
+    lambda: f64,
+}
+
+/// What a profile counts by, as JSON.
+fn numbers(profile: &Profile) -> Result<String> {
+    match profile {
+        Profile::Paper { lambda } => json(&Paper { lambda: *lambda }),
+        profile => json(&profile.weights()),
+    }
+}
+
 fn read(row: &Row<'_>) -> Result<Receipt> {
     let id: ReceiptId = row.get(1)?;
     if !row_check::holds(row, CHECKED_COLUMNS)? {
         return Err(row_check::damaged(format_args!("receipt {id}")));
     }
     let profile = match text(row.value(7)?) {
-        Some("paper") => Profile::Paper,
+        // Of older rows, which have no number, by the paper's own.
+        Some("paper") => Profile::Paper {
+            lambda: row.json::<Option<Paper>>(8)?.map_or(Profile::LAMBDA, |paper| paper.lambda),
+        },
         Some("recency") => Profile::Recency,
         Some("custom") => Profile::Custom(row.json(8)?),
         // By the weights that the default had when it ranked.

@@ -12,7 +12,7 @@ use crate::{
         tier::MemoryTier,
     },
     store::{
-        rows::users,
+        rows::{row_check, users},
         scope::Scope,
         sql::{Expect, Flow, Row, Sql, missing, values},
     },
@@ -266,6 +266,15 @@ pub(crate) fn set_left(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Re
             (erased_turns > 0).then_some(erased_turns)
         ],
         Expect::One(missing),
+    )
+}
+
+/// Has the file give a checksum to those sessions of a user that another program inserted: whatever is written to gets it.
+pub(crate) fn seal(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_sessions SET last_active_at = last_active_at WHERE user_id = ?1 AND row_check = ?2",
+        values![scope.user_id, row_check::UNSEALED.as_slice()],
+        Expect::Any,
     )
 }
 

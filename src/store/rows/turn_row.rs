@@ -28,13 +28,15 @@ pub(crate) use turn_columns;
 
 /// How many of them the checksum covers.
 const CHECKED_COLUMNS: usize = 21;
+/// Where it says who counted the tokens.
+const COUNTED_BY: usize = 11;
 /// Where the key is.
 pub(crate) const TURN_KEY: usize = CHECKED_COLUMNS + 2;
 
 /// The turn of a row that was read by [`turn_columns`]. Every value is taken once, for the checksum and for the turn.
 pub(crate) fn read(row: &Row<'_>) -> Result<Turn> {
     let values: [_; TURN_KEY] = row.values()?;
-    if !row_check::is_whole(&values[..=CHECKED_COLUMNS]) {
+    if !row_check::is_whole(&values[..=CHECKED_COLUMNS]) && !is_inserted(&values) {
         return Err(damaged(row.get(TURN_KEY)?));
     }
     Ok(Turn {
@@ -54,7 +56,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Turn> {
             ai_response_tokens: get(&values, 8)?,
             total_tokens: get(&values, 9)?,
             piece_tokens: get(&values, 10)?,
-            counted_by: get(&values, 11)?,
+            counted_by: get(&values, COUNTED_BY)?,
         },
         said: Said {
             user_name: get(&values, 14)?,
@@ -66,6 +68,16 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Turn> {
         },
         metadata: get(&values, 20)?,
     })
+}
+
+/// What the counts of a turn are by that another program inserted, until it is taken over.
+pub(crate) const NOT_COUNTED: &str = "";
+
+/// Whether another program inserted the turn, and nobody has taken it over yet: it has no checksum, and nobody counted it.
+#[cold]
+fn is_inserted(values: &[Value<'_>; TURN_KEY]) -> bool {
+    matches!(values[CHECKED_COLUMNS], Value::Bytes(check) if *check == row_check::UNSEALED)
+        && matches!(values[COUNTED_BY], Value::Text(by) if *by == *NOT_COUNTED.as_bytes())
 }
 
 #[inline]

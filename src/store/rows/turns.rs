@@ -9,7 +9,7 @@ use crate::{
         ids::{SessionId, TurnId},
         place::{Place, SessionNo},
         tier::{MemoryTier, MoveReason, Transition},
-        turn::Turn,
+        turn::{TokenCounts, Turn},
     },
     store::{
         rows::turn_row::{self, read, turn_columns},
@@ -143,6 +143,33 @@ pub(crate) fn keep_cold(
         "UPDATE conversation_turns SET memory_tier = 'cold', is_identity_critical = ?3, critical_rule = ?4
          WHERE turn_key = ?1 AND user_id = ?2",
         values![place, scope.user_id, rule.is_some(), rule],
+        Expect::One(missing),
+    )
+}
+
+/// Writes what was worked out from the text of a turn that another program inserted.
+pub(crate) fn set_measured(
+    sql: &dyn Sql,
+    scope: &Scope,
+    place: Place,
+    tokens: &TokenCounts,
+    words: &[u8],
+) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_turns
+         SET user_message_tokens = ?3, ai_response_tokens = ?4, total_tokens = ?5, piece_tokens = ?6,
+             counted_by = ?7, words = ?8
+         WHERE turn_key = ?1 AND user_id = ?2",
+        values![
+            place,
+            scope.user_id,
+            tokens.user_message_tokens,
+            tokens.ai_response_tokens,
+            tokens.total_tokens,
+            tokens.piece_tokens,
+            tokens.counted_by,
+            words,
+        ],
         Expect::One(missing),
     )
 }

@@ -214,6 +214,26 @@ pub(crate) fn set_words(
     )
 }
 
+/// The turns from `first` on, by their numbers, so many at most, and where they are.
+pub(crate) fn places_from(sql: &dyn Sql, scope: &Scope, first: Seq, limit: u32) -> Result<Vec<(Seq, Place)>> {
+    sql.list(
+        "SELECT seq, session_no, turn_number FROM recall_units
+         WHERE user_no = ?1 AND seq >= ?2 AND session_no IS NOT NULL AND turn_number IS NOT NULL
+         ORDER BY seq LIMIT ?3",
+        values![scope.user_no, first, limit],
+        |row| Ok((row.get(0)?, Place { session: row.get(1)?, turn_number: row.get(2)? })),
+    )
+}
+
+/// Writes what proves the text of a unit's turn.
+pub(crate) fn set_hash(sql: &dyn Sql, scope: &Scope, seq: Seq, hash: ContentHash) -> Result<()> {
+    sql.put(
+        "UPDATE recall_units SET content_hash = ?3 WHERE user_no = ?1 AND seq = ?2",
+        values![scope.user_no, seq, hash],
+        Expect::One(missing),
+    )
+}
+
 /// Says that the user's units up to `seq` are indexed.
 pub(crate) fn set_indexed(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<()> {
     sql.put(

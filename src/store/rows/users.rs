@@ -18,7 +18,8 @@ use crate::{
 
 /// A user's row, by its number.
 pub(crate) const ROW: &str =
-    "SELECT user_id, epoch, last_seq, indexed_seq, anchor_version, words_rules, critical_rules, anchor_rules
+    "SELECT user_id, epoch, last_seq, indexed_seq, anchor_version, words_rules, critical_rules, anchor_rules,
+            inserted_seq
      FROM user_scopes WHERE user_no = ?1";
 
 /// What was found by [`ROW`].
@@ -34,6 +35,7 @@ pub(crate) fn read_row(row: &Row<'_>) -> Result<UserRow> {
             critical: row.get::<Option<i64>>(6)?.unwrap_or(RuleVersions::FIRST),
             anchors: row.get::<Option<i64>>(7)?.unwrap_or(RuleVersions::FIRST),
         },
+        inserted_seq: row.get(8)?,
     })
 }
 
@@ -153,6 +155,15 @@ pub(crate) fn set_last_seq(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<()>
     sql.put(
         "UPDATE user_scopes SET last_seq = ?3 WHERE user_no = ?1 AND user_id = ?2",
         values![scope.user_no, scope.user_id, seq],
+        Expect::One(missing),
+    )
+}
+
+/// Notes from which unit on another program's turns are to be taken over; `None`: there are none.
+pub(crate) fn set_inserted(sql: &dyn Sql, scope: &Scope, first: Option<Seq>) -> Result<()> {
+    sql.put(
+        "UPDATE user_scopes SET inserted_seq = ?3 WHERE user_no = ?1 AND user_id = ?2",
+        values![scope.user_no, scope.user_id, first],
         Expect::One(missing),
     )
 }

@@ -60,7 +60,7 @@ fn a_filter_takes_away_what_does_not_pass_and_changes_no_score() {
         (Filter::default().since(hour(40)).sessions([a]), Box::new(move |of, at| of == a && at >= hour(40))),
     ];
     let mut found = 0;
-    for profile in [Profile::Default, Profile::Paper, Profile::Recency] {
+    for profile in [Profile::Default, Profile::paper(), Profile::Recency] {
         for query in QUESTIONS {
             let ask = |options| {
                 let mut recall = alex.recall(query, options).unwrap();

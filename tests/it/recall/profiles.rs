@@ -5,6 +5,7 @@ use thermocline::{ErrorKind, NewTurn, Profile, RecallOptions, RunJobs, Weights, 
 
 use super::{QUESTIONS, asked_at, check_scores, ids, options, story, tell_all};
 use crate::{
+    dump::meddle,
     scripted::{Scripted, reads_anchors},
     support::Fixture,
 };
@@ -40,7 +41,7 @@ fn told() -> (Fixture, User) {
 #[test]
 fn the_papers_formula_is_kept_to_the_letter() {
     let (_fixture, alex) = told();
-    let profile = Profile::Paper;
+    let profile = Profile::paper();
     let (mut with_anchor, mut with_meaning) = (0, 0);
     for query in QUESTIONS {
         let recall = alex.recall(query, options().profile(profile).k(1_000)).unwrap();
@@ -70,12 +71,44 @@ fn the_papers_formula_is_kept_to_the_letter() {
 }
 
 #[test]
+fn lambda_says_how_fast_the_papers_formula_forgets() {
+    let (fixture, alex) = told();
+    for lambda in [0.0, 0.01, 0.1, 10.0] {
+        let profile = Profile::Paper { lambda };
+        let recall = alex.recall(QUESTIONS[0], options().profile(profile).k(50)).unwrap();
+        check_scores(&recall, &profile);
+        for recalled in &recall.items {
+            #[expect(clippy::cast_precision_loss, reason = "an age in milliseconds")]
+            let days =
+                (asked_at() - recalled.turn().unwrap().timestamp).num_milliseconds() as f64 / 86_400_000.0;
+            assert!((recalled.parts.recency - (-lambda * days).exp()).abs() < 1e-6, "{lambda}: {recalled:?}");
+        }
+        assert_eq!(alex.receipt(recall.receipt).unwrap().profile, profile, "as its receipt says");
+        // One of an older version has no number.
+        meddle(&fixture.path(), "UPDATE recall_receipts SET weights = 'null', row_check = x'00000000'");
+    }
+    let refused = |lambda| {
+        let asked = alex.recall("x", options().profile(Profile::Paper { lambda }));
+        assert_eq!(asked.unwrap_err().kind(), ErrorKind::InvalidInput, "{lambda}");
+    };
+    [-0.1, 10.1, f64::NAN, f64::INFINITY].into_iter().for_each(refused);
+    // As it was written when the paper's lambda was the only one, and as it is.
+    let read = |text: &str| serde_json::from_str::<Profile>(text).unwrap();
+    assert_eq!(read("\"paper\""), Profile::Paper { lambda: 0.1 });
+    for profile in
+        [Profile::Default, Profile::Recency, Profile::Paper { lambda: 0.5 }, custom(&[("words", 0.0)])]
+    {
+        assert_eq!(read(&serde_json::to_string(&profile).unwrap()), profile);
+    }
+}
+
+#[test]
 fn the_papers_meaning_is_one_cosine_even_where_both_sides_say_the_same() {
     let fixture = Fixture::new();
     let session = fixture.session();
     let said = "The greenhouse has broken windows.";
     session.record(NewTurn::new(said, said)).unwrap();
-    let recall = fixture.alex().recall(said, options().profile(Profile::Paper)).unwrap();
+    let recall = fixture.alex().recall(said, options().profile(Profile::paper())).unwrap();
     let meaning = recall.items[0].parts.meaning;
     assert!((0.95..=1.0).contains(&meaning), "{meaning}");
 }
@@ -96,7 +129,7 @@ fn every_score_is_that_of_its_parts_under_every_profile() {
     let (_fixture, alex) = told();
     let profiles = [
         Profile::Default,
-        Profile::Paper,
+        Profile::paper(),
         Profile::Recency,
         custom(&[("words", 0.0)]),
         custom(&[("meaning", 0.0), ("neighbours", 0.0), ("session", 0.0), ("answer", 0.0)]),

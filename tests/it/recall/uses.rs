@@ -150,7 +150,7 @@ fn the_rule_that_kept_a_turn_is_counted_and_the_callers_profile() {
     old.end().unwrap();
     memory.run_jobs(RunJobs::default()).unwrap();
     let session = alex.session_named("now").unwrap();
-    let options = ContextOptions::default().profile(thermocline::Profile::Paper);
+    let options = ContextOptions::default().profile(thermocline::Profile::paper());
     let context = session.context("Where does the heron live?", options).unwrap();
     session.record(NewTurn::new("Where does it live?", "At the pond.").answering(context.receipt)).unwrap();
     let counts = counts(&memory, &fixture);

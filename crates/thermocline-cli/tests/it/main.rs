@@ -22,6 +22,7 @@ mod erase;
 mod lists;
 mod looking;
 mod openai;
+mod paper;
 mod recall;
 mod replay;
 mod transfer;

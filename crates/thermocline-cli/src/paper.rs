@@ -1,0 +1,55 @@
+//! Replays the conversations of another program's file: one with the tables that the tiering paper prints.
+
+use std::{fs::File, io::Read, path::Path};
+
+use thermocline::{PaperFile, PaperTurns};
+
+use crate::{
+    exit::{Exit, Failure},
+    transcript::Line,
+};
+
+/// Whether a file is an SQLite database, by its first bytes.
+pub(crate) fn is_database(path: &Path) -> bool {
+    const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+    let mut first = [0; MAGIC.len()];
+    // A pipe is read once.
+    path.is_file()
+        && File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok()
+        && first == *MAGIC
+}
+
+/// Opens it, and names the user whose turns are to be replayed.
+pub(crate) fn open(path: &Path, from_user: Option<&str>) -> Result<(PaperFile, String), Failure> {
+    let Some(file) = PaperFile::open(path)? else {
+        return Err(Failure::refused(
+            "the database has no tables of conversations as the tiering paper prints them \
+             (conversation_turns, conversation_sessions); what Thermocline keeps itself is moved by export and import",
+        ));
+    };
+    let users = file.users()?;
+    let user = match (from_user, &*users) {
+        (Some(wanted), _) => users
+            .iter()
+            .find(|user| user.eq_ignore_ascii_case(wanted))
+            .ok_or_else(|| Failure::new(Exit::NotFound, "no user with turns in the database has this id"))?,
+        (None, [only]) => only,
+        (None, []) => return Err(Failure::new(Exit::NotFound, "the database has no turns")),
+        (None, [first, ..]) => {
+            return Err(Failure::refused(format!(
+                "the database has the turns of {} users; say whose to replay: --from-user {first}, say",
+                users.len()
+            )));
+        }
+    };
+    let user = user.clone();
+    Ok((file, user))
+}
+
+/// Its turns, as the lines of a transcript.
+pub(crate) fn lines(turns: PaperTurns<'_>) -> impl Iterator<Item = Result<Line, (u64, Failure)>> {
+    (1..).zip(turns).map(|(number, turn)| {
+        let line = turn.map_err(Failure::from).and_then(|turn| Line::of_turn(number, turn));
+        line.map_err(|failure| (number, failure))
+    })
+}

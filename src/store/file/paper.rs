@@ -1,0 +1,180 @@
+//! Another program's file with the tables that the tiering paper prints: recognised, and read.
+
+use std::path::Path;
+
+use chrono::{DateTime, Utc};
+use rusqlite::{Connection, types::ValueRef};
+use uuid::Uuid;
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::{ids::SnapshotId, instant, turn::NewTurn},
+    store::file::connect,
+};
+
+/// Another program's file with the tables that the tiering paper prints, `conversation_turns` and
+/// `conversation_sessions`, opened for reading.
+#[derive(Debug)]
+pub struct PaperFile {
+    conn: Connection,
+}
+
+/// A turn of a [`PaperFile`]. Ids are text: a BLOB of 16 bytes as a UUID, another one in hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PaperTurn {
+    /// Its session.
+    pub session: String,
+    /// Its id.
+    pub id: String,
+    /// What the user said.
+    pub user_message: String,
+    /// What was replied.
+    pub ai_response: String,
+    /// When it was said.
+    pub timestamp: DateTime<Utc>,
+    /// Whether it is marked as critical.
+    pub is_identity_critical: bool,
+    /// The backend's state at it, if that is a UUID.
+    pub snapshot_id: Option<SnapshotId>,
+}
+
+impl PaperTurn {
+    /// The turn to be recorded: its id is the caller's id, and its tokens are counted anew.
+    pub fn to_turn(&self) -> NewTurn {
+        let mut turn = NewTurn::new(&*self.user_message, &*self.ai_response)
+            .caller_id(&*self.id)
+            .said_at(self.timestamp);
+        if self.is_identity_critical {
+            turn = turn.critical();
+        }
+        match self.snapshot_id {
+            Some(snapshot) => turn.snapshot(snapshot),
+            None => turn,
+        }
+    }
+}
+
+/// Where the turns of a user are in the file, in their order.
+#[derive(Debug)]
+#[must_use]
+pub struct PaperTurns<'f> {
+    file: &'f PaperFile,
+    rowids: std::vec::IntoIter<i64>,
+}
+
+impl PaperFile {
+    /// Opens a file. `None`: it is an SQLite database without these tables, or one of Thermocline's own.
+    ///
+    /// Errors: `ForeignFile` for what is not an SQLite database, `ReadOnly` and `Io` if it cannot be opened.
+    pub fn open(path: impl AsRef<Path>) -> Result<Option<Self>> {
+        let conn = connect::reader(path.as_ref())?;
+        Ok(if is_papers(&conn)? { Some(Self { conn }) } else { None })
+    }
+
+    /// The ids of the users who have turns in it, as text (see [`PaperTurn`]), in the order of their ids.
+    pub fn users(&self) -> Result<Vec<String>> {
+        let mut stmt =
+            self.conn.prepare("SELECT DISTINCT user_id FROM conversation_turns ORDER BY user_id")?;
+        let users = stmt.query_map([], |row| Ok(id_text(row.get_ref("user_id")?)))?;
+        Ok(users.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The turns of a user: session after session in the order in which they started, each in the order of its
+    /// `turn_number`.
+    pub fn turns(&self, user: &str) -> Result<PaperTurns<'_>> {
+        let mut stmt = self.conn.prepare(
+            "SELECT t.rowid, t.user_id FROM conversation_turns AS t
+             LEFT JOIN conversation_sessions AS s ON s.id = t.session_id
+             ORDER BY julianday(s.started_at), s.rowid, t.session_id, t.turn_number, t.rowid",
+        )?;
+        let (mut rows, mut rowids) = (stmt.query([])?, Vec::new());
+        while let Some(row) = rows.next()? {
+            if id_text(row.get_ref("user_id")?) == user {
+                rowids.push(row.get("rowid")?);
+            }
+        }
+        Ok(PaperTurns { file: self, rowids: rowids.into_iter() })
+    }
+
+    fn turn(&self, rowid: i64) -> Result<PaperTurn> {
+        let mut stmt = self.conn.prepare_cached(
+            "SELECT id, session_id, user_message, ai_response, snapshot_id, is_identity_critical = 1 AS is_critical,
+                    strftime('%Y-%m-%dT%H:%M:%fZ', timestamp) AS said_at
+             FROM conversation_turns WHERE rowid = ?1",
+        )?;
+        let read = |row: &rusqlite::Row<'_>| {
+            let said_at: Option<String> = row.get("said_at")?;
+            Ok(PaperTurn {
+                session: id_text(row.get_ref("session_id")?),
+                id: id_text(row.get_ref("id")?),
+                user_message: row.get("user_message")?,
+                ai_response: row.get("ai_response")?,
+                // Which error it is, the caller of this says.
+                timestamp: said_at
+                    .as_deref()
+                    .and_then(instant::from_text)
+                    .ok_or(rusqlite::Error::InvalidQuery)?,
+                is_identity_critical: row.get::<_, Option<bool>>("is_critical")?.unwrap_or(false),
+                snapshot_id: row
+                    .get_ref("snapshot_id")?
+                    .as_blob()
+                    .ok()
+                    .and_then(uuid)
+                    .map(SnapshotId::from_uuid),
+            })
+        };
+        stmt.query_row([rowid], read).map_err(|error| match error {
+            rusqlite::Error::InvalidQuery => Error::invalid("the turn's timestamp is not a time"),
+            // What rusqlite says of a wrong type names the column, and no text.
+            error => Error::caused(ErrorKind::InvalidInput, "the turn's row cannot be read", error),
+        })
+    }
+}
+
+impl Iterator for PaperTurns<'_> {
+    type Item = Result<PaperTurn>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.rowids.next().map(|rowid| self.file.turn(rowid))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.rowids.size_hint()
+    }
+}
+
+impl ExactSizeIterator for PaperTurns<'_> {}
+
+/// Whether the paper's two tables are there, with all of its columns, and none of ours.
+pub(super) fn is_papers(conn: &Connection) -> Result<bool> {
+    const COLUMNS: &str = r#"["id", "user_id", "session_id", "turn_number", "user_message", "ai_response", "timestamp",
+        "snapshot_id", "is_identity_critical"]"#;
+    let look = "SELECT NOT EXISTS (SELECT 1 FROM json_each(?1)
+                                   WHERE value NOT IN (SELECT name FROM pragma_table_info('conversation_turns')))
+                  AND 2 = (SELECT count(*) FROM pragma_table_info('conversation_sessions')
+                           WHERE name IN ('id', 'started_at'))
+                  AND NOT EXISTS (SELECT 1 FROM pragma_table_info('conversation_turns') WHERE name = 'turn_key')";
+    Ok(conn.query_row(look, [COLUMNS], |row| row.get(0))?)
+}
+
+fn uuid(bytes: &[u8]) -> Option<Uuid> {
+    Uuid::from_slice(bytes).ok()
+}
+
+/// An id as a caller's id: a UUID, or whatever else it is.
+fn id_text(id: ValueRef<'_>) -> String {
+    match id {
+        ValueRef::Blob(bytes) => uuid(bytes).map_or_else(
+            || {
+                let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+                digits.map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])).collect()
+            },
+            |uuid| uuid.to_string(),
+        ),
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => number.to_string(),
+        ValueRef::Null => String::new(),
+    }
+}

@@ -1,0 +1,77 @@
+//! What is cold, of a user, by the time at which it was said: pages of turns and of summaries, newest first.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    error::Result,
+    model::{
+        ids::{SummaryId, TurnId},
+        place::Place,
+    },
+    store::{
+        scope::Scope,
+        sql::{Sql, values},
+    },
+};
+
+/// Where a page goes on: behind what was said then, and there.
+pub(crate) type Said = (DateTime<Utc>, Place);
+
+/// In front of all: no year has more digits.
+pub(crate) const NEWEST: Said =
+    (DateTime::from_timestamp_millis(253_402_300_799_999).expect("the year 9999 ends"), Place::LAST);
+
+/// When a turn was said, and where it is; what only a summary is left of, too.
+pub(crate) fn turn_said(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<Said>> {
+    sql.one(
+        "SELECT timestamp, turn_key FROM conversation_turns WHERE id = ?1 AND user_id = ?2
+         UNION ALL
+         SELECT timestamp, turn_key FROM conversation_summaries WHERE original_turn_id = ?1 AND user_id = ?2",
+        values![id, scope.user_id],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
+/// When the turn was said that a summary stands for, and where it was.
+pub(crate) fn summary_said(sql: &dyn Sql, scope: &Scope, id: SummaryId) -> Result<Option<Said>> {
+    sql.one(
+        "SELECT timestamp, turn_key FROM conversation_summaries WHERE id = ?1 AND user_id = ?2",
+        values![id, scope.user_id],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
+/// The cold turns that were said before this, newest first: rows, and what the archive has.
+pub(crate) fn turns_before(sql: &dyn Sql, scope: &Scope, (at, place): Said, limit: u32) -> Result<Vec<Said>> {
+    sql.list(
+        "SELECT timestamp, turn_key FROM
+           (SELECT timestamp, turn_key FROM
+              (SELECT timestamp, turn_key FROM conversation_turns
+               WHERE user_id = ?1 AND memory_tier = 'cold' AND (timestamp, turn_key) < (?2, ?3)
+               ORDER BY timestamp DESC, turn_key DESC LIMIT ?4) AS kept
+            UNION ALL
+            SELECT timestamp, turn_key FROM
+              (SELECT timestamp, turn_key FROM conversation_summaries
+               WHERE user_id = ?1 AND original = 'archived' AND (timestamp, turn_key) < (?2, ?3)
+               ORDER BY timestamp DESC, turn_key DESC LIMIT ?4) AS archived) AS cold
+         ORDER BY timestamp DESC, turn_key DESC LIMIT ?4",
+        values![scope.user_id, at, place, limit],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
+/// The summaries of turns that were said before this, newest first.
+pub(crate) fn summaries_before(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (at, place): Said,
+    limit: u32,
+) -> Result<Vec<Said>> {
+    sql.list(
+        "SELECT timestamp, turn_key FROM conversation_summaries
+         WHERE user_id = ?1 AND (timestamp, turn_key) < (?2, ?3)
+         ORDER BY timestamp DESC, turn_key DESC LIMIT ?4",
+        values![scope.user_id, at, place, limit],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
