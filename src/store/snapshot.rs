@@ -289,9 +289,9 @@ impl<'s> Snapshot<'s> {
         limit: u32,
     ) -> Result<Vec<PastTurn>> {
         let page = self.ask(|sql| history::page(sql, scope, session, part, limit))?;
-        let recounted = |past| match past {
+        let recounted = |entry| match entry {
             PastTurn::Turn(turn) => PastTurn::Turn(Box::new(self.recounted(*turn))),
-            past => past,
+            other => other,
         };
         Ok(page.into_iter().map(recounted).collect())
     }

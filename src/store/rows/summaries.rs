@@ -144,15 +144,17 @@ pub(crate) fn of_session(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Re
     )
 }
 
-/// At most so many summaries of a part of a session, as far as each can be read, with their places and the callers' ids of
-/// their turns.
+/// A summary at its place, as far as it can be read, with the caller's id of its turn.
+pub(crate) type Standing = (Place, Result<Summary>, Option<String>);
+
+/// At most so many summaries of a part of a session.
 pub(crate) fn between(
     sql: &dyn Sql,
     scope: &Scope,
     session: SessionNo,
     part: Part,
     limit: u32,
-) -> Result<Vec<(Place, Result<Summary>, Option<String>)>> {
+) -> Result<Vec<Standing>> {
     let statement = match part {
         Part::After(_) => OLDEST,
         Part::Before(_) => NEWEST,
