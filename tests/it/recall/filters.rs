@@ -33,6 +33,9 @@ fn hour(n: i64) -> DateTime<Utc> {
     start() + TimeDelta::hours(8 * n)
 }
 
+/// Whether what was said in a session then passes.
+type Passes = Box<dyn Fn(SessionId, DateTime<Utc>) -> bool>;
+
 fn place(recalled: &Recalled) -> (SessionId, DateTime<Utc>) {
     let turn = recalled.turn().unwrap();
     (turn.session_id, turn.timestamp)
@@ -43,7 +46,6 @@ fn a_filter_takes_away_what_does_not_pass_and_changes_no_score() {
     let fixture = Fixture::new();
     let (alex, talks) = told(&fixture);
     let id = |n: usize| talks[n].id();
-    type Passes = Box<dyn Fn(SessionId, DateTime<Utc>) -> bool>;
     let [a, b, c] = [1, 4, 2].map(id);
     let filters: Vec<(Filter, Passes)> = vec![
         (Filter::default().project("boat"), Box::new(move |of, _| of == a || of == b)),
