@@ -67,11 +67,17 @@ pub struct Config {
     /// Connections for reading. Default 4, limits 1 to 64.
     pub readers: u32,
     /// The `application_id` of a backend's own database, if it has one. Without it a file with a foreign id
-    /// is refused. Default: none.
+    /// is not joined; one that has our tables already is opened whatever its id. Default: none.
     pub backend_application_id: Option<i32>,
     /// Refuse, with [`ErrorKind::NotFound`](crate::ErrorKind::NotFound), a place where there is no memory yet, instead
     /// of making one: for programs that only look. Default: false.
     pub must_exist: bool,
+    /// Look only: for a file, or a folder, that cannot be written. Nothing is written, made or migrated, no receipt is kept
+    /// and no job runs; whatever would write fails with [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly). So does opening
+    /// a file of an older version, and one whose write-ahead log is not empty, in a folder that cannot take the log's index
+    /// (`-shm`): copy those. A file of up to 1 GiB that nobody has open is read into memory, so that SQLite leaves nothing
+    /// beside it; once somebody writes to it, it has to be opened again. Default: false.
+    pub read_only: bool,
     /// LLM#1: what summarizes the turns of ended sessions. Default: none, and built-in means do it.
     pub summarizer: Option<Arc<dyn Summarizer>>,
     /// Tries with the summarizer before built-in means take over for what it did not do. Default 3, limits 1 to 20.
@@ -217,6 +223,7 @@ impl Default for Config {
             readers: 4,
             backend_application_id: None,
             must_exist: false,
+            read_only: false,
             summarizer: None,
             summarizer_tries: 3,
             summarizer_timeout: Duration::from_mins(10),

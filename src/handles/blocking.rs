@@ -76,6 +76,11 @@ impl Thermocline {
         self.inner.path()
     }
 
+    /// See [`Thermocline::is_read_only`](crate::Thermocline::is_read_only).
+    pub fn is_read_only(&self) -> bool {
+        self.inner.is_read_only()
+    }
+
     /// See [`Thermocline::ready`](crate::Thermocline::ready).
     pub fn ready(&self) -> Result<()> {
         self.runtime.block_on(self.inner.ready())

@@ -27,14 +27,15 @@ impl Open {
         config.embedders =
             config.embedders.into_iter().map(embed::known::Known::of).collect::<Result<_>>()?;
         config.summarizer = config.summarizer.map(compress::known::Known::of).transpose()?;
-        let (has_worker, recall_bytes) = (config.worker, config.recall_bytes);
+        let (has_worker, is_read_only, recall_bytes) = (config.worker, config.read_only, config.recall_bytes);
         let has_embedders = !config.embedders.is_empty();
         let store = Arc::new(Store::open(path, config)?);
         if has_embedders {
             store.try_post(|tx| tx.queue_stale_spaces());
         }
         store.queue_stale_rules();
-        let worker = if has_worker { Some(Worker::start(Arc::clone(&store))?) } else { None };
+        let worker =
+            if has_worker && !is_read_only { Some(Worker::start(Arc::clone(&store))?) } else { None };
         let closing = watch::Sender::new(false);
         Ok(Self { worker, store, closing, indexes: UserIndexes::new(recall_bytes) })
     }

@@ -58,6 +58,11 @@ impl Thermocline {
         self.store.path()
     }
 
+    /// Whether the file is only looked at: [`Config::read_only`].
+    pub fn is_read_only(&self) -> bool {
+        self.store.config().read_only
+    }
+
     /// Returns once the tokenizer's tables are loaded (0.1-0.9 s). Nothing loads them before a session is asked for, and
     /// then it goes on behind; the first record or context of a process may wait for them, once.
     pub async fn ready(&self) -> Result<()> {

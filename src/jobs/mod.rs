@@ -29,6 +29,7 @@ use crate::{
 
 /// Ends what silence has ended, then runs jobs until none is due.
 pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<bool>) -> Result<JobsReport> {
+    store.check_writable()?;
     let run = Run::with(store, stop, options);
     store.flush().await?; // What was of use is counted before anything is moved.
     if !store.config().embedders.is_empty() || store.snapshot()?.has_stale_rules()? {

@@ -30,7 +30,7 @@ use tokio::sync::watch;
 use crate::{
     config::Config,
     cooldown::Cooldowns,
-    error::Result,
+    error::{Error, ErrorKind, Result},
     model::{ids::SessionId, job::JobKinds},
     store::{
         behind::{Behind, NewReceipt},
@@ -70,15 +70,20 @@ pub(crate) struct Store {
     work: watch::Sender<()>,
     /// Writes that somebody waited for, so far.
     foreground: AtomicU64,
-    // Dropped last: the last connection that may write removes the files beside the database.
-    writer: Writer,
+    /// `None` if the file is only looked at. Dropped last: the last connection that may write removes the files beside
+    /// the database.
+    writer: Option<Writer>,
 }
 
 impl Store {
-    /// Opens or makes the file. All refusals come before the first byte is written.
+    /// Opens or makes the file, or opens it to look at. All refusals come before the first byte is written.
     pub(crate) fn open(path: &Path, config: Config) -> Result<Self> {
         config.validate()?;
-        let (file, conn) = open::open(path, &config)?;
+        let (file, conn) = if config.read_only {
+            (open::look_only(path, &config)?, None)
+        } else {
+            open::open(path, &config).map(|(file, conn)| (file, Some(conn)))?
+        };
         let file = Arc::new(file);
         let config = Arc::new(config);
         let live = Arc::new(Live::new(&config));
@@ -87,7 +92,8 @@ impl Store {
         let cooldowns = Cooldowns::of(config.embedders.len());
         let work = watch::Sender::new(());
         let shared = (Arc::clone(&live), Arc::downgrade(&watch));
-        let writer = Writer::start(Arc::clone(&file), conn, Arc::clone(&config), shared, work.clone())?;
+        let start = |conn| Writer::start(Arc::clone(&file), conn, Arc::clone(&config), shared, work.clone());
+        let writer = conn.map(start).transpose()?;
         Ok(Self {
             file,
             config,
@@ -159,12 +165,27 @@ impl Store {
         work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.foreground.fetch_add(1, Ordering::Relaxed);
-        self.told(self.writer.write_sized(bytes, work).await)
+        self.told(self.writer()?.write_sized(bytes, work).await)
+    }
+
+    /// Fails if the file is only looked at.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        self.writer().map(drop)
+    }
+
+    pub(super) fn writer(&self) -> Result<&Writer> {
+        self.writer.as_ref().ok_or_else(|| {
+            let path = self.path().display();
+            Error::new(ErrorKind::ReadOnly, format!("{path} was opened to be read only; nothing was written"))
+        })
     }
 
     /// Returns once what was posted behind so far is in the file: receipts, and what was of use.
     pub(crate) async fn flush(&self) -> Result<()> {
-        self.told(self.writer.flush().await)
+        match &self.writer {
+            Some(writer) => self.told(writer.flush().await),
+            None => Ok(()),
+        }
     }
 
     /// The same for what nobody waits for.
@@ -172,7 +193,7 @@ impl Store {
         &self,
         work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.told(self.writer.write_sized(0, work).await)
+        self.told(self.writer()?.write_sized(0, work).await)
     }
 
     /// The same for a slice of a job's work, which holds the job.
@@ -196,15 +217,18 @@ impl Store {
         }
     }
 
-    /// Queues work that nobody waits for. What finds the queue full is left undone.
+    /// Queues work that nobody waits for. What finds the queue full is left undone, and so is all where the file is only
+    /// looked at.
     pub(crate) fn try_post(&self, work: impl FnOnce(&mut WriteTx<'_>) -> Result<()> + Send + 'static) {
-        self.writer.try_post(work);
+        if let Some(writer) = &self.writer {
+            writer.try_post(work);
+        }
     }
 
     /// Writes a receipt behind the answer, if receipts are kept: nobody waits for it.
     pub(crate) fn keep_receipt(&self, scope: Scope, receipt: NewReceipt) {
-        if self.config.receipts > 0 {
-            self.writer.post_behind(Behind::Receipt(scope, Box::new(receipt)));
+        if let Some(writer) = self.writer.as_ref().filter(|_| self.config.receipts > 0) {
+            writer.post_behind(Behind::Receipt(scope, Box::new(receipt)));
         }
     }
 
@@ -225,12 +249,12 @@ impl Store {
 
     /// Empties the write-ahead log and overwrites the gaps of these pages, or says that some reader holds the log.
     pub(crate) async fn scrub(&self, owed: Owed, pages: Vec<u32>) -> Result<bool> {
-        self.told(self.writer.scrub(owed, pages).await)
+        self.told(self.writer()?.scrub(owed, pages).await)
     }
 
     /// Gives some free pages back to the file system. True: more are to go.
     pub(crate) async fn shrink(&self) -> Result<bool> {
-        self.told(self.writer.shrink().await)
+        self.told(self.writer()?.shrink().await)
     }
 
     /// Forgets all hot tiers.
@@ -240,7 +264,10 @@ impl Store {
 
     /// Everything queued is durable once this returns; later writes fail. Blocks.
     pub(crate) fn close(&self) -> Result<()> {
-        self.told(self.writer.close().and_then(|()| self.file.noticed()))
+        match &self.writer {
+            Some(writer) => self.told(writer.close().and_then(|()| self.file.noticed())),
+            None => Ok(()),
+        }
     }
 
     fn source(&self) -> Source<'_> {
@@ -273,7 +300,8 @@ impl Store {
     }
 
     pub(crate) fn backup(&self, to: &Path) -> Result<u64> {
-        self.told(self.file.opening(|path| backup::backup(path, to)))
+        let backup = |conn| self.file.opening(|_| backup::backup(&conn, to));
+        self.told(self.file.to_copy().and_then(backup))
     }
 
     /// Whether the hot tier in memory would be believed now, without reading a row.
@@ -309,7 +337,7 @@ impl Hearer for Store {
         if self.file.noticed().is_err() {
             self.readers.let_go();
             self.watch.let_go();
-            self.writer.try_post(|_| Ok(())); // Who only read wakes the writer up, to look for itself.
+            self.try_post(|_| Ok(())); // Who only read wakes the writer up, to look for itself.
         }
     }
 }

@@ -52,6 +52,27 @@ pub fn spawn(mut command: Command, what: &str, args: &[&str]) -> Running {
     Running { process, stdin, lines: BufReader::new(stdout).lines() }
 }
 
+/// Starts a child that owns none of the files. Root may do all: then the child runs as nobody, from a copy of this binary
+/// that nobody may run.
+#[cfg(unix)]
+pub fn as_nobody(what: &str, args: &[&str]) -> Running {
+    use std::os::unix::{
+        fs::{MetadataExt, PermissionsExt},
+        process::CommandExt,
+    };
+    let binary = tempfile::tempdir().unwrap();
+    let copy = binary.path().join("child");
+    std::fs::copy(env::current_exe().unwrap(), &copy).unwrap();
+    for path in [binary.path(), &copy] {
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let mut command = Command::new(&copy);
+    if binary.path().metadata().unwrap().uid() == 0 {
+        command.uid(65_534);
+    }
+    spawn(command, what, args) // It runs: its binary may go.
+}
+
 /// Tells the parent.
 pub fn say(line: &str) {
     let mut stdout = std::io::stdout().lock();
@@ -67,6 +88,7 @@ fn child() {
     match told[..] {
         ["open_new", path] => crate::opening::child_opens_a_new_file(path),
         ["open_read_only", folder, kind] => crate::opening::child_opens_what_it_may_not_write(folder, kind),
+        ["look", path] => crate::read_only::child_looks(path),
         ["record", path, name] => crate::crash::child_records_until_killed(path, name),
         ["record_200", path, name] => crate::crash::child_records_200(path, name),
         ["record_on_full_disk", path] => crate::crash::child_records_on_a_full_disk(path),

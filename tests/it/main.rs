@@ -36,6 +36,7 @@ mod pages;
 mod parity;
 mod portable_sql;
 mod providers;
+mod read_only;
 mod recall;
 mod recording;
 mod sessions;

@@ -66,8 +66,6 @@ fn another_programs_database_is_refused() {
     check_refused(&path("id.db"), ErrorKind::ForeignFile);
     database(&path("tables.db"), "CREATE TABLE bookmarks(url TEXT)");
     check_refused(&path("tables.db"), ErrorKind::ForeignFile);
-    database(&path("users.db"), "CREATE TABLE users(id INTEGER PRIMARY KEY)");
-    check_refused(&path("users.db"), ErrorKind::ForeignFile);
     database(
         &path("snapshots.db"),
         "CREATE TABLE users(id BLOB PRIMARY KEY); CREATE TABLE state_snapshots(id TEXT)",
@@ -78,6 +76,41 @@ fn another_programs_database_is_refused() {
         "CREATE TABLE users(id BLOB PRIMARY KEY); CREATE TABLE conversation_turns(x)",
     );
     check_refused(&path("taken.db"), ErrorKind::ForeignFile);
+}
+
+/// A backend whose users have this key is refused, in words that name what was found, what is needed, and a way out.
+#[track_caller]
+fn check_users(columns: &str, found: &str) {
+    let fixture = Fixture::new();
+    let path = fixture.folder.path().join("backend.db");
+    database(&path, &format!("CREATE TABLE users({columns})"));
+    check_refused(&path, ErrorKind::ForeignFile);
+    let said = Thermocline::open(&path).unwrap_err().to_string();
+    for words in ["backend.db cannot be joined", found, "\"id BLOB PRIMARY KEY\"", "a file of its own"] {
+        assert!(said.contains(words), "{words:?} is not in {said:?}");
+    }
+}
+
+#[test]
+fn a_backend_whose_users_have_another_key_is_told_what_is_needed_and_how_to_use_a_file_apart() {
+    check_users("id INTEGER PRIMARY KEY, email TEXT", "its table users has the key id INTEGER");
+    check_users("Id text PRIMARY KEY", "its table users has the key id TEXT");
+    check_users("id PRIMARY KEY", "has the key id without a type");
+    check_users("id BLOB, email TEXT PRIMARY KEY", "has a column id that is not its key alone");
+    check_users(
+        "id BLOB, tenant BLOB, PRIMARY KEY (id, tenant)",
+        "has a column id that is not its key alone",
+    );
+    check_users("user_id BLOB PRIMARY KEY", "its table users has no column id");
+}
+
+#[test]
+fn the_users_of_a_backend_with_keys_of_another_type_have_a_file_apart_where_their_keys_are_names() {
+    let fixture = Fixture::new();
+    database(&fixture.folder.path().join("backend.db"), "CREATE TABLE users(id INTEGER PRIMARY KEY)");
+    let memory = fixture.open();
+    memory.user("4711").unwrap().session().unwrap().record(turn(1)).unwrap();
+    assert!(memory.find_user("4711").unwrap().is_some() && memory.find_user("4712").unwrap().is_none());
 }
 
 #[test]
@@ -332,6 +365,8 @@ fn a_backends_own_database_is_joined_and_its_rows_are_left_alone() {
     assert_eq!(rows, (1, "a@b.example".to_owned(), 0, 12, 42));
     conn.execute_batch("ALTER TABLE users RENAME COLUMN email TO mail").unwrap(); // Our views do not stand in the way.
     assert!(memory.doctor().unwrap().is_healthy());
+    drop((session, memory, conn));
+    assert_eq!(fixture.open().stats().unwrap().users, 1, "what has our tables needs no id");
 }
 
 #[test]
@@ -419,27 +454,10 @@ fn check_read_only(kind: &str) {
     };
     let (of_file, of_folder) = if kind == "read_only_file" { (0o444, 0o777) } else { (0o666, 0o555) };
     permit(&fixture.path(), of_file);
-    // Root may do all, so the child runs as nobody, from a copy of this binary that nobody may run.
-    let binary = tempfile::tempdir().unwrap();
-    let copy = binary.path().join("child");
-    fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
-    permit(binary.path(), 0o755);
-    permit(&copy, 0o755);
     permit(folder, of_folder);
-    let mut command = std::process::Command::new(&copy);
-    if is_root() {
-        std::os::unix::process::CommandExt::uid(&mut command, 65_534);
-    }
-    let mut child = children::spawn(command, "open_read_only", &[folder.to_str().unwrap(), kind]);
-    let said = child.lines();
+    let said = children::as_nobody("open_read_only", &[folder.to_str().unwrap(), kind]).lines();
     permit(folder, 0o755);
     assert_eq!(said, ["ReadOnly"], "{kind}");
-}
-
-#[cfg(unix)]
-fn is_root() -> bool {
-    let probe = tempfile::tempfile().unwrap();
-    std::os::unix::fs::MetadataExt::uid(&probe.metadata().unwrap()) == 0
 }
 
 #[test]

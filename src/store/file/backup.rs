@@ -6,21 +6,22 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rusqlite::Connection;
 use uuid::{NoContext, Timestamp, Uuid};
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    store::file::{connect, db_file, errors::from_io},
+    store::file::{db_file, errors::from_io},
 };
 
 /// Writes a whole, compacted copy and returns its size in bytes. Never use `cp`: copying a live file corrupted 4 of 27
 /// copies, `VACUUM INTO` none.
 ///
 /// The copy appears under its name only once it is on the disk.
-pub(crate) fn backup(path: &Path, to: &Path) -> Result<u64> {
+pub(crate) fn backup(conn: &Connection, to: &Path) -> Result<u64> {
     let (partial, to) = names(to)?;
     let partial = Partial::create(partial).map_err(|error| at(error, &to))?;
-    copy(path, &partial.0).map_err(|error| at(error, &to))?;
+    copy(conn, &partial.0).map_err(|error| at(error, &to))?;
     publish(&partial.0, &to)?;
     Ok(fs::metadata(&to).map_err(|error| from_io(error, &to))?.len())
 }
@@ -65,8 +66,7 @@ fn taken(to: &Path) -> Error {
     Error::new(ErrorKind::Conflict, message)
 }
 
-fn copy(path: &Path, partial: &Path) -> Result<()> {
-    let conn = connect::reader(path)?;
+fn copy(conn: &Connection, partial: &Path) -> Result<()> {
     conn.execute_batch("PRAGMA query_only = OFF")?;
     // SQLite wants text, and accepts any bytes as text.
     conn.execute("VACUUM INTO CAST(?1 AS TEXT)", [partial.as_os_str().as_encoded_bytes()])?;

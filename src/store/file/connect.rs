@@ -38,9 +38,7 @@ pub(crate) fn writer_before_migration(path: &Path, config: &Config) -> Result<Co
     )?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     prepare(&conn)?;
-    if conn.is_readonly("main")? {
-        return Err(Error::new(ErrorKind::ReadOnly, format!("{} cannot be written", path.display())));
-    }
+    check(&conn, path)?;
     conn.set_transaction_behavior(rusqlite::TransactionBehavior::Immediate);
     shrink::prepare(&conn)?; // Before the file has its first page.
     let mode: String = conn.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
@@ -66,6 +64,19 @@ pub(crate) fn writer_before_migration(path: &Path, config: &Config) -> Result<Co
     Ok(conn)
 }
 
+/// Fails if the file cannot be written, and touches nothing.
+pub(crate) fn check_writable(path: &Path) -> Result<()> {
+    check(&Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?, path)
+}
+
+/// SQLite opens for reading what it may not write.
+fn check(conn: &Connection, path: &Path) -> Result<()> {
+    match conn.is_readonly("main")? {
+        true => Err(Error::new(ErrorKind::ReadOnly, format!("{} cannot be written", path.display()))),
+        false => Ok(()),
+    }
+}
+
 /// From here on, closing this connection removes the files beside the database if it is the last one.
 pub(crate) fn tidies_on_close(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map(drop)
@@ -78,7 +89,12 @@ pub(crate) fn data_version(conn: &Connection) -> rusqlite::Result<i64> {
 
 /// A connection that cannot write.
 pub(crate) fn reader(path: &Path) -> Result<Connection> {
-    let conn = Connection::open_with_flags(path, READ_ONLY)?;
+    reader_of((path, READ_ONLY))
+}
+
+/// The same, of what is found under this name and opened by these flags.
+pub(crate) fn reader_of((name, flags): (&Path, OpenFlags)) -> Result<Connection> {
+    let conn = Connection::open_with_flags(name, flags)?;
     prepare_reader(&conn)?;
     Ok(conn)
 }

@@ -16,12 +16,12 @@ use std::{
     sync::OnceLock,
 };
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
 use crate::{
     config::Config,
     error::{Error, ErrorKind, Result},
-    store::file::{connect, errors::from_io},
+    store::file::{connect, errors::from_io, image::Image},
 };
 
 /// Tells one file from another, under any name.
@@ -49,8 +49,10 @@ pub(crate) struct DbFile {
     /// Without links: SQLite resolves them too, and puts the log beside the file itself.
     path: PathBuf,
     key: FileKey,
-    log: Beside,
-    shm: Beside,
+    /// The log and the log's index. `None` if the file is only looked at: who writes to it minds them.
+    beside: Option<[Beside; 2]>,
+    /// What is read instead of the file.
+    image: Option<Image>,
     lost: OnceLock<Error>,
 }
 
@@ -68,10 +70,15 @@ impl DbFile {
             let path = beside(&path, suffix);
             Ok(Beside { key: file_key(&path).map_err(|error| from_look(error, &path))?, path })
         };
-        let (log, shm) = (beside("-wal")?, beside("-shm")?);
-        let file = Self { path, key, log, shm, lost: OnceLock::new() };
+        let beside = Some([beside("-wal")?, beside("-shm")?]);
+        let file = Self { path, key, beside, image: None, lost: OnceLock::new() };
         file.check()?;
         Ok(file)
+    }
+
+    /// The file at `path`, which has this key and is only looked at, by its image if there is one.
+    pub(crate) fn looked_at(path: PathBuf, key: FileKey, image: Option<Image>) -> Self {
+        Self { path, key, beside: None, image, lost: OnceLock::new() }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -84,8 +91,13 @@ impl DbFile {
 
     /// Bytes of the log. One that cannot be found is an error, not an empty one.
     pub(crate) fn log_bytes(&self) -> Result<u64> {
-        let log = fs::metadata(&self.log.path).map_err(|error| from_look(error, &self.log.path))?;
-        Ok(log.len())
+        let Some([log, _]) = &self.beside else { return Ok(0) };
+        Ok(fs::metadata(&log.path).map_err(|error| from_look(error, &log.path))?.len())
+    }
+
+    /// What a connection that reads opens, and how.
+    pub(crate) fn source(&self) -> (&Path, OpenFlags) {
+        self.image.as_ref().map_or((&*self.path, connect::READ_ONLY), Image::source)
     }
 
     /// A connection that writes to this file.
@@ -95,7 +107,12 @@ impl DbFile {
 
     /// A connection that reads from this file.
     pub(crate) fn reader(&self) -> Result<Connection> {
-        self.opening(connect::reader)
+        self.opening(|_| connect::reader_of(self.source()))
+    }
+
+    /// A connection that a copy of the file is made by.
+    pub(crate) fn to_copy(&self) -> Result<Connection> {
+        self.image.as_ref().map_or_else(|| self.reader(), Image::apart)
     }
 
     /// Does something with the name, and makes sure that the name stood for this file.
@@ -106,15 +123,20 @@ impl DbFile {
         opened
     }
 
-    /// Fails if the file was found not to be in its place any more: from then on every call says so.
+    /// Fails if the file was found not to be in its place any more, or is not what its image shows: from then on every
+    /// call says so.
     pub(crate) fn noticed(&self) -> Result<()> {
-        self.lost.get().map_or(Ok(()), |lost| Err(lost.clone()))
+        match (self.lost.get(), &self.image) {
+            (Some(lost), _) => Err(lost.clone()),
+            (None, Some(image)) => image.check(),
+            (None, None) => Ok(()),
+        }
     }
 
     /// Looks whether all three files are where they were opened.
     pub(crate) fn check(&self) -> Result<()> {
         self.check_itself()?;
-        for beside in [&self.log, &self.shm] {
+        for beside in self.beside.iter().flatten() {
             if look(&beside.path, &beside.key)? != Found::Ours {
                 let message = format!(
                     "{} was deleted or replaced while it was open, and nothing is acknowledged any more; what was \
@@ -148,9 +170,10 @@ impl DbFile {
     /// A log left beside another file would be copied into that one. But if another process has written to the log since,
     /// we cannot tell to which file its commits belong, and must not move them.
     pub(crate) fn should_empty_log(&self, is_unshared: bool) -> bool {
+        let Some([log, shm]) = &self.beside else { return false };
         let look = |path, key| look(path, key).unwrap_or(Found::Another);
-        let is_unshared = is_unshared && look(&self.shm.path, &self.shm.key) == Found::Ours;
-        match (look(&self.path, &self.key), look(&self.log.path, &self.log.key)) {
+        let is_unshared = is_unshared && look(&shm.path, &shm.key) == Found::Ours;
+        match (look(&self.path, &self.key), look(&log.path, &log.key)) {
             // We alone have the log, and nobody has begun another one.
             (Found::Ours, Found::Nothing) => true,
             (Found::Ours, Found::Another) | (Found::Nothing | Found::Another, Found::Ours) => is_unshared,

@@ -7,6 +7,8 @@ pub(crate) mod connect;
 pub(crate) mod db_file;
 pub(crate) mod errors;
 pub(crate) mod facts;
+mod held;
+mod image;
 mod log;
 pub(crate) mod migrate;
 pub(crate) mod open;

@@ -1,4 +1,4 @@
-//! Opening a file: is it ours, may it become ours, and is it ready.
+//! Opening a file: is it ours, may it become ours, and is it ready; to write to it, or only to look at it.
 //!
 //! All refusals come before the first byte is written.
 
@@ -18,8 +18,10 @@ use crate::{
     error::{Error, ErrorKind, Result},
     store::file::{
         connect,
-        db_file::{self, DbFile},
+        db_file::{self, DbFile, beside},
         errors::from_io,
+        held::{self, Access},
+        image::{Image, Place},
         migrate, row_check,
     },
 };
@@ -41,7 +43,7 @@ pub(crate) fn open(path: &Path, config: &Config) -> Result<(DbFile, Connection)>
     if !config.must_exist {
         create(&path)?;
     }
-    let path = resolved(path, config)?;
+    let path = resolved(path, config.must_exist)?;
     let deadline = Deadline::after(OPEN_TIMEOUT);
     loop {
         match prepare(&path, config) {
@@ -54,10 +56,42 @@ pub(crate) fn open(path: &Path, config: &Config) -> Result<(DbFile, Connection)>
     }
 }
 
+/// Gives back a file that is ready as it lies there; nothing is made, and nothing is written.
+pub(crate) fn look_only(path: &Path, config: &Config) -> Result<DbFile> {
+    check_sqlite(rusqlite::version_number())?;
+    let path = resolved(checked_path(path)?, true)?;
+    if file_bytes(&path, true)? == 0 {
+        return Err(no_memory(&path));
+    }
+    db_file::check_one_name(&path)?;
+    let key = db_file::file_key(&path).map_err(|error| from_io(error, &path))?;
+    let place = Place { file: path.clone(), log: beside(&path, "-wal"), shm: beside(&path, "-shm") };
+    let image = Image::of(place, || held::open(&path, &key, Access::Read))?;
+    let file = DbFile::looked_at(path.clone(), key, image);
+    let conn = file.reader().and_then(can_read).map_err(|error| explain_unreadable(error, &path))?;
+    match of_schema(&conn, &path, config)? {
+        Found::Empty | Found::Backend => Err(no_memory(&path)),
+        Found::Current if row_check::is_sealed(&conn)? => Ok(file),
+        // Of this version too, if a crash came between the migration and the checksums of its rows.
+        Found::Older | Found::Current => Err(Error::new(
+            ErrorKind::ReadOnly,
+            format!(
+                "{} was last opened by an older version, and has to be brought up to this one, which changes it; copy it \
+                 to a place that can be written, and open the copy",
+                path.display()
+            ),
+        )),
+    }
+}
+
+fn no_memory(path: &Path) -> Error {
+    Error::not_found(format!("there is no memory in {} yet", path.display()))
+}
+
 fn prepare(path: &Path, config: &Config) -> Result<(DbFile, Connection)> {
     let found = examine(path, config)?;
     if config.must_exist && matches!(found, Found::Empty | Found::Backend) {
-        return Err(Error::not_found(format!("there is no memory in {} yet", path.display())));
+        return Err(no_memory(path));
     }
     db_file::check_one_name(path)?;
     let key = db_file::file_key(path).map_err(|error| from_io(error, path))?;
@@ -89,31 +123,23 @@ enum Found {
 
 /// Looks without writing; refuses what is neither ours nor may become ours.
 fn examine(path: &Path, config: &Config) -> Result<Found> {
-    let file_len = match fs::metadata(path) {
-        Err(error) if error.kind() == IoKind::NotFound && config.must_exist => 0,
-        file => file.map_err(|error| from_io(error, path))?.len(),
-    };
-    if file_len == 0 {
+    if file_bytes(path, config.must_exist)? == 0 {
         return Ok(Found::Empty);
     }
-    let conn = look(path).map_err(|error| explain_unwritable(error, path))?;
-    let application_id: i32 = conn
-        .query_row("PRAGMA application_id", [], |row| row.get(0))
-        .map_err(|error| at(error.into(), path))?;
-    if application_id != 0
-        && application_id != APPLICATION_ID
-        && config.backend_application_id != Some(application_id)
-    {
-        return Err(Error::new(
-            ErrorKind::ForeignFile,
-            format!(
-                "{} is another program's database (application_id {application_id:#x}); choose another path, or \
-                 name that id in backend_application_id if it is your backend's",
-                path.display()
-            ),
-        ));
+    of_schema(&look(path).map_err(|error| explain_unwritable(error, path))?, path, config)
+}
+
+/// Of a file that may be missing, none.
+fn file_bytes(path: &Path, may_be_missing: bool) -> Result<u64> {
+    match fs::metadata(path) {
+        Err(error) if error.kind() == IoKind::NotFound && may_be_missing => Ok(0),
+        file => Ok(file.map_err(|error| from_io(error, path))?.len()),
     }
-    if let Some(version) = migrate::version(&conn)? {
+}
+
+/// What the tables say, and where none of them is ours, the `application_id`: a backend's file keeps its own.
+fn of_schema(conn: &Connection, path: &Path, config: &Config) -> Result<Found> {
+    if let Some(version) = migrate::version(conn).map_err(|error| at(error, path))? {
         return match version.cmp(&migrate::LATEST) {
             std::cmp::Ordering::Equal => Ok(Found::Current),
             std::cmp::Ordering::Less => Ok(Found::Older),
@@ -127,6 +153,20 @@ fn examine(path: &Path, config: &Config) -> Result<Found> {
             )),
         };
     }
+    let application_id: i32 = conn.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+    if application_id != 0
+        && application_id != APPLICATION_ID
+        && config.backend_application_id != Some(application_id)
+    {
+        return Err(Error::new(
+            ErrorKind::ForeignFile,
+            format!(
+                "{} is another program's database (application_id {application_id:#x}); choose another path, or \
+                 name that id in backend_application_id if it is your backend's",
+                path.display()
+            ),
+        ));
+    }
     let tables: i64 = conn.query_row(
         "SELECT count(*) FROM sqlite_schema WHERE tbl_name <> ?1",
         [migrate::HISTORY],
@@ -135,17 +175,16 @@ fn examine(path: &Path, config: &Config) -> Result<Found> {
     if tables == 0 {
         return Ok(Found::Empty);
     }
-    check_backend(&conn, path)?;
+    check_backend(conn, path)?;
     Ok(Found::Backend)
 }
 
 /// A connection to look with. A backend that crashed may have left a journal, which only a connection that may
 /// write can roll back: that restores what was there, and is what the backend's next opening would do.
+///
+/// Where nothing may be written it fails before it reads: SQLite would make a log beside the file, with the file's mode.
 fn look(path: &Path) -> Result<Connection> {
-    let can_read = |conn: Connection| -> Result<Connection> {
-        conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-        Ok(conn)
-    };
+    connect::check_writable(path)?;
     match connect::reader(path).and_then(can_read) {
         Err(error) if error.kind() == ErrorKind::ReadOnly => {
             can_read(Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE)?)
@@ -154,16 +193,16 @@ fn look(path: &Path) -> Result<Connection> {
     }
 }
 
+fn can_read(conn: Connection) -> Result<Connection> {
+    conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(conn)
+}
+
 /// A database that we did not make is joined only if it looks like a chat backend's: a `users` table with
 /// `id BLOB` as its key, and none of our names taken.
 fn check_backend(conn: &Connection, path: &Path) -> Result<()> {
     let refuse = |reason: String| {
         Err(Error::new(ErrorKind::ForeignFile, format!("{} cannot be joined: {reason}", path.display())))
-    };
-    let key_of = |table: &str| -> Result<Option<String>> {
-        let columns = "SELECT type FROM pragma_table_info(?1) WHERE name = 'id' COLLATE NOCASE AND pk = 1
-                       AND (SELECT count(*) FROM pragma_table_info(?1) WHERE pk > 0) = 1";
-        Ok(conn.query_row(columns, [table], |row| row.get(0)).optional()?)
     };
     let has = |name: &str| -> Result<bool> {
         let found = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE)";
@@ -172,15 +211,16 @@ fn check_backend(conn: &Connection, path: &Path) -> Result<()> {
     for (table, needed) in [("users", true), ("state_snapshots", false)] {
         if !has(table)? {
             if needed {
-                return refuse(
-                    "it has tables of its own, but no table users(id BLOB PRIMARY KEY)".to_owned(),
-                );
+                return refuse(format!(
+                    "it has tables of its own, but no table users(id BLOB PRIMARY KEY); {APART}"
+                ));
             }
             continue;
         }
-        match key_of(table)? {
-            Some(kind) if kind.eq_ignore_ascii_case("blob") => {}
-            _ => return refuse(format!("its table {table} has no key \"id BLOB PRIMARY KEY\"")),
+        if let Some(found) = other_key(conn, table)? {
+            return refuse(format!(
+                "its table {table} {found}, and \"id BLOB PRIMARY KEY\" is needed, a UUID in 16 bytes; {APART}"
+            ));
         }
     }
     for name in migrate::OUR_NAMES.iter().filter(|&&name| name != migrate::HISTORY) {
@@ -189,6 +229,27 @@ fn check_backend(conn: &Connection, path: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// How a backend is served whose tables are made otherwise.
+const APART: &str = "give Thermocline a file of its own beside it, where user(name) takes your users' keys as names: \
+                     \"4711\", say";
+
+/// What a table has for a key instead of `id BLOB PRIMARY KEY`; `None` if it has that.
+fn other_key(conn: &Connection, table: &str) -> Result<Option<String>> {
+    let columns = "SELECT type, pk = 1 AND (SELECT count(*) FROM pragma_table_info(?1) WHERE pk > 0) = 1
+                   FROM pragma_table_info(?1) WHERE name = 'id' COLLATE NOCASE";
+    let id = conn.query_row(columns, [table], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let (kind, is_key): (String, bool) = match id {
+        Some(id) => id,
+        None => return Ok(Some("has no column id".to_owned())),
+    };
+    Ok(match (&*kind, is_key) {
+        (kind, true) if kind.eq_ignore_ascii_case("blob") => None,
+        ("", true) => Some("has the key id without a type".to_owned()),
+        (kind, true) => Some(format!("has the key id {kind}")),
+        (_, false) => Some("has a column id that is not its key alone".to_owned()),
+    })
 }
 
 fn check_sqlite(version: i32) -> Result<()> {
@@ -218,9 +279,9 @@ fn checked_path(path: &Path) -> Result<PathBuf> {
 }
 
 /// The path without links: one file has one path, however it is named.
-fn resolved(path: PathBuf, config: &Config) -> Result<PathBuf> {
+fn resolved(path: PathBuf, may_be_missing: bool) -> Result<PathBuf> {
     match fs::canonicalize(&path) {
-        Err(error) if error.kind() == IoKind::NotFound && config.must_exist => Ok(path), // `examine` reports it.
+        Err(error) if error.kind() == IoKind::NotFound && may_be_missing => Ok(path), // Its caller reports it.
         Err(error) if error.kind() == IoKind::NotFound => {
             let message = format!("{} is a link to nothing; mend or remove the link", path.display());
             Err(Error::caused(ErrorKind::NotFound, message, error))
@@ -244,11 +305,7 @@ fn create(path: &Path) -> Result<()> {
 
 /// At opening, a file that cannot be opened or written is a place that cannot be written.
 fn explain_unwritable(error: Error, path: &Path) -> Error {
-    let cannot_open = std::error::Error::source(&error)
-        .and_then(|source| source.downcast_ref::<rusqlite::Error>())
-        .and_then(rusqlite::Error::sqlite_error_code)
-        == Some(rusqlite::ErrorCode::CannotOpen);
-    if cannot_open || error.kind() == ErrorKind::ReadOnly {
+    if cannot_open(&error) || error.kind() == ErrorKind::ReadOnly {
         let message = format!(
             "{} cannot be written; the file, its folder, and the -wal and -shm files beside it must be writable",
             path.display()
@@ -256,6 +313,38 @@ fn explain_unwritable(error: Error, path: &Path) -> Error {
         return Error::caused(ErrorKind::ReadOnly, message, error);
     }
     at(error, path)
+}
+
+/// What is only looked at can be read, unless SQLite would have to write beside it.
+fn explain_unreadable(error: Error, path: &Path) -> Error {
+    if !cannot_open(&error) && error.kind() != ErrorKind::ReadOnly {
+        return at(error, path);
+    }
+    let left = |suffix| file_bytes(&beside(path, suffix), true).is_ok_and(|bytes| bytes > 0);
+    let left = match (left("-wal"), left("-journal")) {
+        (true, _) => {
+            "-wal, its log, is not empty, and SQLite can neither use nor make the log's index, -shm, there"
+        }
+        (_, true) => {
+            "-journal was left by a program that was cut short, and has to be rolled back, which writes"
+        }
+        _ => {
+            let message = format!("{} cannot be read; check its owner and mode", path.display());
+            return Error::caused(ErrorKind::Io, message, error);
+        }
+    };
+    let message = format!(
+        "{0} cannot be read where it lies: {0}{left}; copy both files to a place that can be written, and open the copy",
+        path.display()
+    );
+    Error::caused(ErrorKind::ReadOnly, message, error)
+}
+
+fn cannot_open(error: &Error) -> bool {
+    std::error::Error::source(error)
+        .and_then(|source| source.downcast_ref::<rusqlite::Error>())
+        .and_then(rusqlite::Error::sqlite_error_code)
+        == Some(rusqlite::ErrorCode::CannotOpen)
 }
 
 /// Names the file in an error that does not.

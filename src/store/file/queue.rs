@@ -264,7 +264,7 @@ mod tests {
         let (go_on, held) = hold(&store).await;
         let large = |n: u32| {
             let store = Arc::clone(&store);
-            spawn(async move { store.writer.write_sized(600 << 10, move |tx| insert(tx, n)).await })
+            spawn(async move { store.write_sized(600 << 10, move |tx| insert(tx, n)).await })
         };
         let queued = large(1);
         all_are_queued().await;
@@ -301,7 +301,7 @@ mod tests {
         all_are_queued().await;
         let closing = Arc::clone(&store);
         let closed = tokio::task::spawn_blocking(move || closing.close());
-        while !store.writer.is_closed() {
+        while !store.writer().unwrap().is_closed() {
             tokio::task::yield_now().await;
         }
         let late = write(&store, 21);

@@ -78,8 +78,9 @@ struct Opener {
 
 impl Readers {
     pub(crate) fn new(file: Arc<DbFile>, config: &Config) -> Result<Self> {
-        let manager = SqliteConnectionManager::file(file.path())
-            .with_flags(connect::READ_ONLY)
+        let (name, flags) = file.source();
+        let manager = SqliteConnectionManager::file(name)
+            .with_flags(flags)
             .with_init(|conn| connect::prepare_reader(conn));
         let (alive, ended) = mpsc::channel();
         let timeout = config.close_timeout;

@@ -95,7 +95,7 @@ fn triggers(table: &Table) -> String {
 }
 
 /// Whether every row has been given its checksum since the last migration.
-fn is_sealed(conn: &Connection) -> Result<bool> {
+pub(crate) fn is_sealed(conn: &Connection) -> Result<bool> {
     Ok(has_column(conn, migrate::HISTORY)?
         && conn.query_row(
             &format!("SELECT NOT EXISTS (SELECT 1 FROM {} WHERE {COLUMN} = {UNSEALED})", migrate::HISTORY),

@@ -11,22 +11,18 @@
 //! writer's own is closed afterwards, and a commit makes all others read again). What is in a gap means nothing to
 //! SQLite, so a power loss in the middle leaves a sound file.
 
-use std::{
-    collections::HashMap,
-    fs::File,
-    io,
-    sync::{Mutex, OnceLock},
-};
+use std::{fs::File, io};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::{
     clock::SystemClock,
-    error::{Error, ErrorKind, Result},
+    error::Result,
     store::{
         file::{
-            db_file::{DbFile, FileKey},
+            db_file::DbFile,
             errors::from_io,
+            held::{self, Access},
             migrate,
             sqlite::Sqlite,
         },
@@ -80,7 +76,8 @@ pub(super) fn scrub_if_owed(conn: &Connection, file: &DbFile, owed: Owed, pages:
 fn scrub(conn: &Connection, db: &DbFile, pages: &[u32]) -> Result<()> {
     let path = db.path();
     let page_size: usize = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
-    let file = held_open(db)?;
+    let file = held::open(path, db.key(), Access::Write)?;
+    db.check_itself()?;
     let mut page = vec![0; page_size];
     for &number in pages {
         let start = u64::from(number.saturating_sub(1)) * page_size as u64;
@@ -117,23 +114,6 @@ fn gap(page: &[u8], header: usize) -> Option<std::ops::Range<usize>> {
     (end <= first && first <= page.len()).then_some(end..first)
 }
 
-/// The file, opened once for the life of the process: closing any handle of it would drop every lock that SQLite holds
-/// on it in this process (POSIX), and another process could then take the log away under our connections.
-fn held_open(db: &DbFile) -> Result<&'static File> {
-    static FILES: OnceLock<Mutex<HashMap<FileKey, &'static File>>> = OnceLock::new();
-    let (path, key) = (db.path(), db.key());
-    let files = FILES.get_or_init(Mutex::default).lock();
-    let mut files =
-        files.map_err(|_| Error::new(ErrorKind::Poisoned, "an erase panicked; open the file again"))?;
-    if let Some(file) = files.get(key) {
-        return Ok(file);
-    }
-    let file = File::options().read(true).write(true).open(path).map_err(|error| from_io(error, path))?;
-    let file: &'static File = Box::leak(Box::new(file));
-    db.check_itself()?; // Another file may have taken its name before it was opened.
-    Ok(files.entry(key.clone()).or_insert(file))
-}
-
 #[cfg(unix)]
 fn read_at(file: &File, bytes: &mut [u8], start: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, start)
@@ -161,6 +141,8 @@ fn write_at(mut file: &File, bytes: &[u8], start: u64) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(unix)]
+    use crate::error::ErrorKind;
     #[cfg(unix)]
     use crate::{
         config::Config,

@@ -1,0 +1,52 @@
+//! Database files that are opened beside SQLite: each once, for the life of the process.
+//!
+//! Closing any handle of a file would drop every lock that SQLite holds on it in this process (POSIX), and another process
+//! could then take the log away under our connections.
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    io,
+    path::Path,
+    sync::{Mutex, OnceLock},
+};
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::file::{
+        db_file::{FileKey, file_key},
+        errors::from_io,
+    },
+};
+
+/// What a file is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Access {
+    Read,
+    Write,
+}
+
+/// The file at `path`, which has this key.
+pub(super) fn open(path: &Path, key: &FileKey, access: Access) -> Result<&'static File> {
+    static FILES: OnceLock<Mutex<HashMap<(FileKey, Access), &'static File>>> = OnceLock::new();
+    let files = FILES.get_or_init(Mutex::default).lock();
+    let mut files =
+        files.map_err(|_| Error::new(ErrorKind::Poisoned, "opening a file panicked; open the file again"))?;
+    if let Some(file) = files.get(&(key.clone(), access)) {
+        return Ok(file);
+    }
+    let opened = File::options().read(true).write(access == Access::Write).open(path);
+    let opened = opened.map_err(|error| match (error.kind(), access) {
+        (io::ErrorKind::PermissionDenied, Access::Read) => {
+            let message = format!("{} cannot be read; check its owner and mode", path.display());
+            Error::caused(ErrorKind::Io, message, error)
+        }
+        _ => from_io(error, path),
+    });
+    let file: &'static File = Box::leak(Box::new(opened?));
+    if file_key(path).map_err(|error| from_io(error, path))? != *key {
+        // Another file may have taken its name before it was opened.
+        return Err(Error::new(ErrorKind::Io, format!("{} was replaced; open it again", path.display())));
+    }
+    Ok(files.entry((key.clone(), access)).or_insert(file))
+}
