@@ -3,6 +3,7 @@
 use std::{
     fmt,
     future::Future,
+    ops::AddAssign,
     pin::pin,
     sync::{Arc, Mutex, MutexGuard},
     time::Duration,
@@ -99,6 +100,18 @@ pub struct JobsReport {
     pub failed: u64,
     /// Turns compressed or erased.
     pub turns: u64,
+}
+
+/// What two runs did, one after the other.
+impl AddAssign for JobsReport {
+    fn add_assign(&mut self, other: Self) {
+        let Self { ended_sessions, done, later, failed, turns } = other;
+        self.ended_sessions += ended_sessions;
+        self.done += done;
+        self.later += later;
+        self.failed += failed;
+        self.turns += turns;
+    }
 }
 
 /// How a job's work ended.

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rusqlite::{Connection, OpenFlags};
 use thermocline::{
     Config, ContextOptions, ErrorKind, RecallOptions, RunJobs,
     blocking::{Session, Thermocline, User},
@@ -14,6 +15,12 @@ use crate::{
     children,
     support::{Fixture, hot, turn},
 };
+
+/// Changes the file as another program would.
+fn change(fixture: &Fixture, sql: &str) {
+    let conn = Connection::open_with_flags(fixture.path(), OpenFlags::default()).unwrap();
+    conn.execute_batch(sql).unwrap();
+}
 
 fn look(path: impl AsRef<Path>, fixture: &Fixture) -> thermocline::Result<Thermocline> {
     let mut config = fixture.config.clone();
@@ -63,8 +70,8 @@ fn ask_all(memory: &Thermocline) {
     assert!(!alex.recall("turn 1", RecallOptions::default()).unwrap().items.is_empty());
     assert!(session.context("And then?", ContextOptions::default()).unwrap().text.contains("recent turns"));
     assert_eq!(alex.receipts(10).unwrap().is_empty(), memory.is_read_only());
-    assert_eq!(alex.sessions().unwrap().len(), 1);
-    assert!(alex.export(std::io::sink()).unwrap().turns == 2 && memory.jobs().unwrap().is_empty());
+    assert_eq!(alex.sessions(None, 10).unwrap().len(), 1);
+    assert!(alex.export(std::io::sink()).unwrap().turns == 2 && memory.jobs(None, 10).unwrap().is_empty());
 }
 
 #[test]
@@ -156,12 +163,9 @@ fn where_there_is_no_memory_none_is_found_and_none_is_made() {
     fs::write(fixture.path(), "text").unwrap();
     assert_eq!(refused(&fixture).kind(), ErrorKind::Corrupt);
     fs::remove_file(fixture.path()).unwrap();
-    rusqlite::Connection::open(fixture.path())
-        .unwrap()
-        .execute_batch("CREATE TABLE users(id BLOB PRIMARY KEY)")
-        .unwrap();
+    change(&fixture, "CREATE TABLE users(id BLOB PRIMARY KEY)");
     assert_eq!(refused(&fixture).kind(), ErrorKind::NotFound);
-    rusqlite::Connection::open(fixture.path()).unwrap().execute_batch("PRAGMA application_id = 7").unwrap();
+    change(&fixture, "PRAGMA application_id = 7");
     assert_eq!(refused(&fixture).kind(), ErrorKind::ForeignFile);
 }
 
@@ -172,7 +176,7 @@ fn a_file_of_an_older_version_is_refused_and_may_be_copied() {
         "UPDATE thermocline_schema_history SET row_check = x'00000000'", // As a migration leaves them.
     ] {
         let fixture = with_two_turns();
-        rusqlite::Connection::open(fixture.path()).unwrap().execute_batch(older).unwrap();
+        change(&fixture, older);
         let before = contents(fixture.folder.path());
         let error = look(fixture.path(), &fixture).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ReadOnly, "{error}");

@@ -1,6 +1,6 @@
 //! `thermocline anchor`: what is known of who the user is, with its evidence; set and taken back by hand.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use thermocline::{Anchor, AnchorId, Attribute, Evidence, TurnId, blocking::User}
 use crate::{
     args::{AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs},
     exit::Failure,
-    find,
+    find::{self, Db},
     output::Output,
     pages, plain, session,
 };
@@ -36,7 +36,7 @@ enum Named<'a> {
     Key { subject: String, attribute: Attribute, value: Option<&'a str> },
 }
 
-pub(crate) fn list(db: &Path, args: &AnchorListArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn list(db: &Db, args: &AnchorListArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let mut anchors = pages::anchors_after(&find::user(&memory, &args.user)?, args.after)?;
     if let Some(subject) = &args.subject {
@@ -57,7 +57,7 @@ pub(crate) fn list(db: &Path, args: &AnchorListArgs, out: &Output) -> Result<(),
     out.answer(&anchors, |anchors| listed(anchors, args.all))
 }
 
-pub(crate) fn show(db: &Path, args: &AnchorShowArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn show(db: &Db, args: &AnchorShowArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let user = find::user(&memory, &args.user)?;
     let anchors: Vec<Shown> = matching(&user, &args.anchor)?.into_iter().map(shown).collect();
@@ -76,16 +76,16 @@ pub(crate) fn show(db: &Path, args: &AnchorShowArgs, out: &Output) -> Result<(),
     })
 }
 
-pub(crate) fn set(db: &Path, args: &AnchorSetArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn set(db: &Db, args: &AnchorSetArgs, out: &Output) -> Result<(), Failure> {
     let (subject, attribute) = key(&args.key)?;
-    let memory = find::memory(db)?;
+    let memory = find::writable(db)?;
     let user = find::user(&memory, &args.user)?;
     let id = user.set_anchor(&subject, attribute, &args.value)?;
     out.answer(&changed(&user, id)?, |changed| format!("set\n{}", listed(&changed.current, false)))
 }
 
-pub(crate) fn retract(db: &Path, args: &AnchorRetractArgs, out: &Output) -> Result<(), Failure> {
-    let memory = find::memory(db)?;
+pub(crate) fn retract(db: &Db, args: &AnchorRetractArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::writable(db)?;
     let user = find::user(&memory, &args.user)?;
     let mut anchors = matching(&user, &args.anchor)?;
     // Whoever names an id means that anchor; a key means what holds under it.

@@ -21,8 +21,21 @@ pub(crate) struct UserArg {
 #[derive(Args, Debug)]
 pub(crate) struct ReplayArgs {
     /// The file to replay; - reads stdin.
-    #[arg(value_name = "TRANSCRIPT.jsonl")]
+    #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
+
+    /// What the file is.
+    #[arg(long, value_enum, default_value_t = Format::Jsonl, value_name = "FORMAT")]
+    pub(crate) format: Format,
+
+    /// With --format openai, what conversations without an id are called: NAME/1, NAME/2 ... by their place in the file
+    /// [default: the file's name, without what follows its last point].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    /// Also record turns that are dated more than a day ahead of the clock.
+    #[arg(long)]
+    pub(crate) future: bool,
 
     #[command(flatten)]
     pub(crate) user: UserArg,
@@ -48,6 +61,15 @@ pub(crate) struct UserListArgs {
     /// Begin behind this user.
     #[arg(long, value_name = "NAME")]
     pub(crate) after: Option<String>,
+}
+
+/// What a transcript may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// JSON Lines, a turn a line
+    Jsonl,
+    /// An export of ChatGPT (conversations.json), or lists of messages as the chat API takes them
+    Openai,
 }
 
 #[derive(Args, Debug)]
@@ -200,6 +222,10 @@ pub(crate) struct JobsRunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max: Option<u64>,
 
+    /// Wait for the jobs that other processes work on, and for those that they leave.
+    #[arg(long)]
+    pub(crate) wait: bool,
+
     /// What becomes of the originals of summarized turns.
     #[arg(long, value_enum, default_value_t = OriginalsArg::Archive, value_name = "WHAT")]
     pub(crate) originals: OriginalsArg,
@@ -266,6 +292,12 @@ pub(crate) struct BackupArgs {
 pub(crate) struct CompletionsArgs {
     /// The shell.
     pub(crate) shell: Shell,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct HelpArgs {
+    /// The verb [default: all of them].
+    pub(crate) verb: Vec<String>,
 }
 
 /// An instant in RFC 3339, or a date for its midnight in UTC.

@@ -1,11 +1,15 @@
 //! `thermocline backup`: a whole copy of the file, while others use it.
 
-use std::path::Path;
-
 use indicatif::HumanBytes;
 use serde::Serialize;
 
-use crate::{args::BackupArgs, exit::Failure, find, output::Output, plain};
+use crate::{
+    args::BackupArgs,
+    exit::Failure,
+    find::{self, Db},
+    output::Output,
+    plain,
+};
 
 #[derive(Debug, Serialize)]
 struct Written {
@@ -13,7 +17,7 @@ struct Written {
     bytes: u64,
 }
 
-pub(crate) fn run(db: &Path, args: &BackupArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn run(db: &Db, args: &BackupArgs, out: &Output) -> Result<(), Failure> {
     let bytes = {
         let memory = find::memory(db)?;
         let _progress = out.progress(None, "copying");

@@ -1,21 +1,18 @@
 //! `thermocline chat`: a conversation in the terminal, in which a person sees what is recalled.
 
-use std::{
-    io::{self, BufRead, IsTerminal},
-    path::Path,
-};
+use std::io::{self, BufRead, IsTerminal};
 
 use serde::Serialize;
 use thermocline::{
     ChatModel, ChatPrompt, Context, ContextOptions, NewTurn, OpenAiCompatible, Recorded,
-    blocking::{Session, Thermocline, User},
+    blocking::{Session, User},
 };
 
 use crate::{
     context,
     counts::counted,
     exit::{Exit, Failure},
-    find,
+    find::{self, Db},
     output::Output,
     places::Places,
     plain,
@@ -32,9 +29,9 @@ const INSTRUCTIONS: &str = "You talk with a user. What you remember of them and 
 const COMMANDS: &str = "/why explains what was recalled last, /context shows the last context, /end ends the session and \
     leaves, /quit leaves";
 
-pub(crate) fn run(db: &Path, args: &ChatArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn run(db: &Db, args: &ChatArgs, out: &Output) -> Result<(), Failure> {
     let talker = Talker::of(args)?;
-    let memory = Thermocline::open_with(db, args.embedder.config()?)?;
+    let memory = find::made(db, args.embedder.config()?)?;
     let user = find::user_or_new(&memory, &args.user)?;
     let session = match &args.session {
         Some(key) => user.session_named(key)?,
@@ -172,8 +169,8 @@ struct Talker {
 impl Talker {
     fn of(args: &ChatArgs) -> Result<Self, Failure> {
         let TalkerArgs { llm_url, llm_model, llm_key_var } = &args.llm;
-        let llm = providers::llm(llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?;
-        Ok(Self { llm: llm.map(|llm| llm.called("LLM#2")) })
+        let llm = providers::llm("LLM#2", llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?;
+        Ok(Self { llm })
     }
 
     /// None: nobody is there to reply.

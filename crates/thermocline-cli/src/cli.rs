@@ -8,10 +8,11 @@ use clap::{Parser, Subcommand};
 use crate::{
     args::{
         AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs,
-        EraseArgs, ExportArgs, ImportArgs, JobsListArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs, SessionArgs,
-        SessionListArgs, SessionShowArgs, SessionTurnsArgs, TurnShowArgs, UserListArgs,
+        EraseArgs, ExportArgs, HelpArgs, ImportArgs, JobsListArgs, JobsRetryArgs, JobsRunArgs, ReplayArgs,
+        SessionArgs, SessionListArgs, SessionShowArgs, SessionTurnsArgs, TurnShowArgs, UserListArgs,
     },
     exit::EXIT_CODES,
+    find::Db,
     recall_args::{ChatArgs, ContextArgs, EmbedArgs, EvalArgs, RecallArgs, WhyArgs},
 };
 
@@ -50,9 +51,14 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) db: Option<PathBuf>,
 
-    /// Print one JSON document on stdout instead of text.
+    /// Print one JSON document on stdout instead of text; a failure is a line of JSON on stderr, the last.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+
+    /// Only look at the file: nothing is written, made or migrated, and no receipt is kept. Verbs that look do so by
+    /// themselves where the file or its folder cannot be written; verbs that write are refused.
+    #[arg(long, global = true)]
+    pub(crate) read_only: bool,
 
     #[command(subcommand)]
     pub(crate) verb: Verb,
@@ -60,10 +66,11 @@ pub(crate) struct Cli {
 
 impl Cli {
     /// The file that the command line names, else the environment, else the usual one.
-    pub(crate) fn db_or_default(&self) -> PathBuf {
+    pub(crate) fn db_or_default(&self) -> Db {
         let from_environment =
             || env::var_os(DB_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
-        self.db.clone().or_else(from_environment).unwrap_or_else(|| DEFAULT_DB.into())
+        let path = self.db.clone().or_else(from_environment).unwrap_or_else(|| DEFAULT_DB.into());
+        Db { path, read_only: self.read_only }
     }
 }
 
@@ -78,7 +85,7 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  thermocline demo\n  thermocline --db demo.db demo")]
     Demo,
 
-    /// Record the conversations of a transcript: JSON Lines, a turn a line.
+    /// Record the conversations of a transcript: JSON Lines, a turn a line; or an export of ChatGPT.
     ///
     /// A line is {"session":"s1","id":"1","at":"2026-03-02T18:10:00Z","user":"...","assistant":"..."}, optionally
     /// with user_name and assistant_name. session, id and user are needed; without assistant the reply is empty;
@@ -87,8 +94,16 @@ pub(crate) enum Verb {
     /// A new session value ends the session before it, at the time of its last turn. A turn's id makes it known:
     /// replaying a file again changes nothing, so a replay that was interrupted is simply run again. A bad line
     /// stops the replay; nothing of it is written, and the lines before it stay recorded. Sessions that have ended are
-    /// compressed by jobs run.
+    /// compressed by jobs run. A turn that is dated more than a day ahead of the clock is such a bad line, unless --future
+    /// is given: it would count as the newest for years.
+    ///
+    /// With --format openai: an export of ChatGPT (conversations.json), of which the branches are replayed that it shows;
+    /// or messages as the chat API takes them: [{"role":"user","content":"..."}, ...], {"messages":[...]}, lists or lines of
+    /// these. A session is a conversation, a turn a message of the user with the replies to it, its id that of the conversation
+    /// and of its last message. Instructions, calls of tools and what they gave, hidden messages and other branches are left
+    /// out, and counted. All of the file is read before the first turn is recorded, the oldest conversation first.
     #[command(after_help = "Examples:\n  thermocline replay chat.jsonl --user alex --end\n  \
+                            thermocline replay conversations.json --user alex --format openai --end\n  \
                             zcat chat.jsonl.gz | thermocline --db alex.db replay - --user alex")]
     Replay(ReplayArgs),
 
@@ -265,6 +280,10 @@ pub(crate) enum Verb {
         thermocline completions zsh > ~/.zfunc/_thermocline\n  \
         thermocline completions fish > ~/.config/fish/completions/thermocline.fish")]
     Completions(CompletionsArgs),
+
+    /// Print the help of a verb, as its --help does.
+    #[command(after_help = "Examples:\n  thermocline help replay\n  thermocline help session show")]
+    Help(HelpArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -381,9 +400,12 @@ pub(crate) enum JobsVerb {
     /// verbatim, the others are summarized and their originals go into the archive; and makes the index of words and the
     /// vectors that are missing, also those of an embedder that is named here. A job that does not succeed is put
     /// off and tried again later, at last given up; the report counts both, and the exit code is 0. It may be
-    /// interrupted at any time: what is done is done, the rest waits. Other programs may use the file meanwhile.
-    #[command(after_help = "Examples:\n  thermocline jobs run\n  thermocline jobs run --max 100\n  \
-                            thermocline jobs run --originals delete --llm-url http://localhost:11434/v1 --llm-model qwen3:8b")]
+    /// interrupted at any time: what is done is done, the rest waits. Other programs may use the file meanwhile: of a job
+    /// that one of them works on it says until when that one has it, and with --wait it waits.
+    #[command(
+        after_help = "Examples:\n  thermocline jobs run\n  thermocline jobs run --wait\n  thermocline jobs run --max 100\n  \
+                            thermocline jobs run --originals delete --llm-url http://localhost:11434/v1 --llm-model qwen3:8b"
+    )]
     Run(Box<JobsRunArgs>),
 
     /// Make jobs due that were given up or put off.

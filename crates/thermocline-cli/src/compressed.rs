@@ -1,12 +1,19 @@
 //! `thermocline session restore`, `compress` and `summaries`: what compression made of a session, and back.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
 use indicatif::HumanCount;
 use serde::Serialize;
 use thermocline::{MemoryTier, SessionInfo, Summary};
 
-use crate::{args::SessionArgs, counts::counted, exit::Failure, find, output::Output, plain, session};
+use crate::{
+    args::SessionArgs,
+    counts::counted,
+    exit::Failure,
+    find::{self, Db},
+    output::Output,
+    plain, session,
+};
 
 /// A session that was restored, and what could not be.
 #[derive(Debug, Serialize)]
@@ -25,8 +32,8 @@ struct Queued {
     queued: bool,
 }
 
-pub(crate) fn restore(db: &Path, args: &SessionArgs, out: &Output) -> Result<(), Failure> {
-    let memory = find::memory(db)?;
+pub(crate) fn restore(db: &Db, args: &SessionArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::writable(db)?;
     let session = find::session(&find::user(&memory, &args.user)?, &args.session)?;
     let turns = session.restore()?;
     let deleted = session.summaries()?.len();
@@ -44,8 +51,8 @@ pub(crate) fn restore(db: &Path, args: &SessionArgs, out: &Output) -> Result<(),
     })
 }
 
-pub(crate) fn compress(db: &Path, args: &SessionArgs, out: &Output) -> Result<(), Failure> {
-    let memory = find::memory(db)?;
+pub(crate) fn compress(db: &Db, args: &SessionArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::writable(db)?;
     let session = find::session(&find::user(&memory, &args.user)?, &args.session)?;
     let info = session.info()?;
     if info.ended_at.is_none() {
@@ -60,7 +67,7 @@ pub(crate) fn compress(db: &Path, args: &SessionArgs, out: &Output) -> Result<()
     })
 }
 
-pub(crate) fn summaries(db: &Path, args: &SessionArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn summaries(db: &Db, args: &SessionArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let session = find::session(&find::user(&memory, &args.user)?, &args.session)?;
     let summaries = session.summaries()?;

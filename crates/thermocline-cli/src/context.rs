@@ -1,6 +1,6 @@
 //! `thermocline context`: prints what an LLM is to be handed with a message. Writes a receipt, and nothing else.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
 use indicatif::HumanCount;
 use thermocline::{Context, ContextOptions, ItemKind, PackedAs};
@@ -8,14 +8,14 @@ use thermocline::{Context, ContextOptions, ItemKind, PackedAs};
 use crate::{
     counts::{counted, ranges},
     exit::Failure,
-    find,
+    find::{self, Db},
     output::Output,
     places::Places,
     plain,
     recall_args::ContextArgs,
 };
 
-pub(crate) fn run(db: &Path, args: &ContextArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn run(db: &Db, args: &ContextArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory_with(db, args.embedder.config()?)?;
     let user = find::user(&memory, &args.user)?;
     let session = match &args.session {
@@ -31,8 +31,10 @@ pub(crate) fn run(db: &Path, args: &ContextArgs, out: &Output) -> Result<(), Fai
         for line in Places::of(&user)?.recalled(&context)? {
             out.talk(&line);
         }
-        let name = plain::line(&args.user.user, 60);
-        out.talk(&format!("receipt {0}: thermocline why --user {name} {0}", context.receipt));
+        if !memory.is_read_only() {
+            let name = plain::line(&args.user.user, 60);
+            out.talk(&format!("receipt {0}: thermocline why --user {name} {0}", context.receipt));
+        }
     }
     out.answer(&context, |context| context.text.clone())
 }

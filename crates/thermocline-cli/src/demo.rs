@@ -193,7 +193,7 @@ impl Telling<'_> {
 }
 
 fn said_at(line: &Line) -> DateTime<Utc> {
-    line.said_at().unwrap_or_default()
+    line.said_at.unwrap_or_default()
 }
 
 fn enter(session: &Session, line: &Line) -> Result<Entered, Failure> {
@@ -311,7 +311,7 @@ mod tests {
     fn the_story_is_short_and_every_line_of_it_is_sound() {
         let story = story().unwrap();
         assert!((20..=30).contains(&story.len()), "{}", story.len());
-        assert!(story.iter().all(|line| line.said_at().is_some()));
+        assert!(story.iter().all(|line| line.said_at.is_some()));
         assert_eq!(story.chunk_by(|a, b| a.session == b.session).count(), 3);
     }
 

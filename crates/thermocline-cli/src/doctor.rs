@@ -1,6 +1,6 @@
 //! `thermocline doctor`: whether the file is sound.
 
-use std::{collections::BTreeMap, fmt::Write as _, path::Path};
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use indicatif::HumanCount;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use thermocline::{Check, Diagnosis};
 
 use crate::{
     exit::{Exit, Failure},
-    find,
+    find::{self, Db},
     output::Output,
     plain,
 };
@@ -20,7 +20,7 @@ struct Report {
     settings: BTreeMap<String, String>,
 }
 
-pub(crate) fn run(db: &Path, out: &Output) -> Result<(), Failure> {
+pub(crate) fn run(db: &Db, out: &Output) -> Result<(), Failure> {
     let diagnosis = {
         let memory = find::memory(db)?;
         let _progress = out.progress(None, "checking");

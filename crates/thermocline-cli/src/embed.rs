@@ -1,12 +1,19 @@
 //! `thermocline embed`: how far turns are embedded, and making all vectors anew.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 use thermocline::{EmbeddingStatus, JobKind, JobsReport, RunJobs};
 
-use crate::{exit::Failure, find, jobs, output::Output, plain, recall_args::EmbedArgs};
+use crate::{
+    exit::Failure,
+    find::{self, Db},
+    jobs,
+    output::Output,
+    plain,
+    recall_args::EmbedArgs,
+};
 
 /// What a rebuild did.
 #[derive(Debug, Serialize)]
@@ -17,8 +24,8 @@ struct Rebuilt {
     seconds: f64,
 }
 
-pub(crate) fn rebuild(db: &Path, args: &EmbedArgs, out: &Output) -> Result<(), Failure> {
-    let memory = find::memory_with(db, args.embedder.config()?)?;
+pub(crate) fn rebuild(db: &Db, args: &EmbedArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::writable_with(db, args.embedder.config()?)?;
     if args.drop_others {
         memory.drop_other_vectors()?;
     }
@@ -38,7 +45,7 @@ pub(crate) fn rebuild(db: &Path, args: &EmbedArgs, out: &Output) -> Result<(), F
     Ok(())
 }
 
-pub(crate) fn status(db: &Path, out: &Output) -> Result<(), Failure> {
+pub(crate) fn status(db: &Db, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let status = memory.embedding_status()?;
     if status.is_empty() && !out.is_json() {

@@ -1,6 +1,6 @@
 //! `thermocline erase`: takes a turn, a session, or all of a user, out of the bytes of the file.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
 use indicatif::HumanCount;
 use thermocline::{
@@ -12,7 +12,7 @@ use crate::{
     args::EraseArgs,
     counts::counted,
     exit::{Exit, Failure},
-    find,
+    find::{self, Db},
     output::Output,
     pages, turn,
 };
@@ -25,8 +25,8 @@ enum Target {
     Turn(User, TurnId),
 }
 
-pub(crate) fn run(db: &Path, args: &EraseArgs, out: &Output) -> Result<(), Failure> {
-    let memory = find::memory(db)?;
+pub(crate) fn run(db: &Db, args: &EraseArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::writable(db)?;
     let user = find::user(&memory, &args.user)?;
     let target = match (&args.session, &args.turn) {
         (Some(key_or_id), _) => Target::Sessions(sessions(&user, key_or_id)?),

@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     fmt::Write as _,
-    path::Path,
 };
 
 use chrono::{DateTime, Utc};
@@ -17,7 +16,8 @@ use crate::{
     args::instant,
     counts::{counted, timed},
     exit::Failure,
-    find, input,
+    find::{self, Db},
+    input,
     measure::{self, Means, Measured},
     output::Output,
     pages, plain,
@@ -68,7 +68,7 @@ struct OfProfile {
     groups: BTreeMap<String, Means>,
 }
 
-pub(crate) fn run(db: &Path, args: &EvalArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn run(db: &Db, args: &EvalArgs, out: &Output) -> Result<(), Failure> {
     let lines = input::json_lines::<Line>(&args.questions, FORM)?;
     let profiles = profiles(args)?;
     let mut config = args.embedder.config()?;

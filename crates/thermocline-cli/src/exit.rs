@@ -1,7 +1,8 @@
 //! How a run can end: one exit code for each thing that the caller can do about it.
 
-use std::{error::Error as StdError, fmt, process::ExitCode};
+use std::{error::Error as StdError, fmt, io, path::Path, process::ExitCode};
 
+use serde_json::{Value, json};
 use thermocline::{Error, ErrorKind};
 
 /// What the shell is told. The numbers are a promise to scripts: they never change their meaning.
@@ -10,7 +11,8 @@ pub(crate) enum Exit {
     Done = 0,
     /// Something of ours that nobody expected.
     Unexpected = 1,
-    // 2 is clap's own: the command line makes no sense.
+    /// Told by clap: the command line makes no sense.
+    Misused = 2,
     Refused = 3,
     NotFound = 4,
     FileUnusable = 5,
@@ -63,17 +65,21 @@ impl From<Exit> for ExitCode {
 #[derive(Debug)]
 pub(crate) struct Failure {
     exit: Exit,
+    /// What the library calls it, if it comes from there.
+    kind: Option<ErrorKind>,
+    /// The line of the input, or whatever it is made of, and its number from 1.
+    place: Option<(&'static str, u64)>,
     message: String,
     cause: Option<Box<dyn StdError>>,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), cause: None }
+        Self { exit, kind: None, place: None, message: message.into(), cause: None }
     }
 
     pub(crate) fn caused(exit: Exit, message: impl Into<String>, cause: impl StdError + 'static) -> Self {
-        Self { exit, message: message.into(), cause: Some(Box::new(cause)) }
+        Self { cause: Some(Box::new(cause)), ..Self::new(exit, message) }
     }
 
     pub(crate) fn refused(message: impl Into<String>) -> Self {
@@ -84,6 +90,16 @@ impl Failure {
         Self::new(Exit::NotFound, message)
     }
 
+    /// There is no file that is a `what`.
+    pub(crate) fn no_file(what: &str, path: &Path, cause: io::Error) -> Self {
+        Self::caused(Exit::NotFound, format!("there is no {what} {}", path.display()), cause)
+    }
+
+    /// The same failure, met at this place of the input: `("line", 17)`.
+    pub(crate) fn at(self, what: &'static str, number: u64) -> Self {
+        Self { place: Some((what, number)), ..self.within(&format!("{what} {number}: "), "") }
+    }
+
     /// The same failure, with what went before it and what follows from it.
     pub(crate) fn within(self, before: &str, after: &str) -> Self {
         Self { message: format!("{before}{}{after}", self.message), ..self }
@@ -92,13 +108,49 @@ impl Failure {
     pub(crate) fn exit(&self) -> Exit {
         self.exit
     }
+
+    /// What the library calls it, if it comes from there.
+    pub(crate) fn kind(&self) -> Option<ErrorKind> {
+        self.kind
+    }
+
+    /// For programs: `kind` is the library's word, `read_only` say, and what it would call what comes from elsewhere.
+    pub(crate) fn to_json(&self) -> Value {
+        let kind = match (self.kind, self.exit) {
+            (Some(kind), _) => snake_case(&format!("{kind:?}")),
+            (None, Exit::Done | Exit::Unexpected) => "internal".to_owned(),
+            (None, Exit::Misused) => "usage".to_owned(),
+            (None, Exit::Refused) => "invalid_input".to_owned(),
+            (None, Exit::NotFound) => "not_found".to_owned(),
+            (None, Exit::FileUnusable) => "io".to_owned(),
+            (None, Exit::TryAgain) => "busy".to_owned(),
+            (None, Exit::Unhealthy) => "unhealthy".to_owned(),
+        };
+        let mut told = json!({ "kind": kind, "message": self.to_string(), "exit_code": self.exit as u8 });
+        if let Some((what, number)) = self.place {
+            told[what] = number.into();
+        }
+        json!({ "error": told })
+    }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let (exit, message) = (Exit::of(error.kind()), error.to_string());
-        Self { exit, message, cause: Some(Box::new(error)) }
+        let (kind, message) = (error.kind(), error.to_string());
+        Self { kind: Some(kind), ..Self::caused(Exit::of(kind), message, error) }
     }
+}
+
+/// `ReadOnly` is `read_only`.
+fn snake_case(name: &str) -> String {
+    let mut words = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && !words.is_empty() {
+            words.push('_');
+        }
+        words.extend(c.to_lowercase());
+    }
+    words
 }
 
 impl fmt::Display for Failure {

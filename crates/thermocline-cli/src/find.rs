@@ -1,6 +1,6 @@
 //! Finds what the command line names: the file, the user, the session. Looks only, and makes nothing.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use thermocline::{
     Config, ErrorKind, SessionId, UserId,
@@ -9,6 +9,25 @@ use thermocline::{
 
 use crate::{args::UserArg, exit::Failure, plain};
 
+/// The file that a verb is about, as the command line names it.
+#[derive(Debug)]
+pub(crate) struct Db {
+    pub(crate) path: PathBuf,
+    /// Whether it is to be looked at only.
+    pub(crate) read_only: bool,
+}
+
+impl Db {
+    /// Fails if the file is to be looked at only: for verbs that write.
+    pub(crate) fn check_writable(&self) -> Result<(), Failure> {
+        if self.read_only {
+            let message = "--read-only was given, and this verb writes; leave one of them out";
+            return Err(Failure::refused(message));
+        }
+        Ok(())
+    }
+}
+
 /// How every verb opens the file: jobs run when `jobs run` says so, not beside a look.
 pub(crate) fn verb_config() -> Config {
     let mut config = Config::default();
@@ -16,17 +35,46 @@ pub(crate) fn verb_config() -> Config {
     config
 }
 
-/// Opens a file that has a memory. None is made, neither in a missing file nor in a backend's own.
-pub(crate) fn memory(db: &Path) -> Result<Thermocline, Failure> {
+/// Opens a file that has a memory, to look at it. None is made, neither in a missing file nor in a backend's own. Where it
+/// cannot be written it is opened for reading only, and no receipt is kept.
+pub(crate) fn memory(db: &Db) -> Result<Thermocline, Failure> {
     memory_with(db, verb_config())
 }
 
 /// As [`memory`], by another configuration.
-pub(crate) fn memory_with(db: &Path, mut config: Config) -> Result<Thermocline, Failure> {
+pub(crate) fn memory_with(db: &Db, mut config: Config) -> Result<Thermocline, Failure> {
+    if !db.read_only {
+        match opened(db, config.clone()) {
+            Err(failure) if failure.kind() == Some(ErrorKind::ReadOnly) => {}
+            opened => return opened,
+        }
+    }
+    config.read_only = true;
+    opened(db, config)
+}
+
+/// Opens a file that has a memory, to write to it. None is made.
+pub(crate) fn writable(db: &Db) -> Result<Thermocline, Failure> {
+    writable_with(db, verb_config())
+}
+
+/// As [`writable`], by another configuration.
+pub(crate) fn writable_with(db: &Db, config: Config) -> Result<Thermocline, Failure> {
+    db.check_writable()?;
+    opened(db, config)
+}
+
+/// Opens the file to write to it, or makes it.
+pub(crate) fn made(db: &Db, config: Config) -> Result<Thermocline, Failure> {
+    db.check_writable()?;
+    Ok(Thermocline::open_with(&db.path, config)?)
+}
+
+fn opened(db: &Db, mut config: Config) -> Result<Thermocline, Failure> {
     config.must_exist = true;
-    Thermocline::open_with(db, config).map_err(|error| match error.kind() {
+    Thermocline::open_with(&db.path, config).map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
-            let shown = plain::line(&db.display().to_string(), usize::MAX);
+            let shown = plain::line(&db.path.display().to_string(), usize::MAX);
             Failure::not_found(format!(
                 "there is no memory in {shown}; name another file with --db FILE, or make one with replay or demo"
             ))
@@ -38,7 +86,10 @@ pub(crate) fn memory_with(db: &Path, mut config: Config) -> Result<Thermocline, 
 /// The user, who must be there.
 pub(crate) fn user(memory: &Thermocline, arg: &UserArg) -> Result<User, Failure> {
     known_user(memory, &arg.user)?.ok_or_else(|| {
-        Failure::not_found("this file has no user of that name or id; names are case-sensitive")
+        Failure::not_found(format!(
+            "{} has no user of that name or id; names are case-sensitive",
+            memory.path().display()
+        ))
     })
 }
 

@@ -1,12 +1,18 @@
 //! `thermocline session turns`: what was said in a session, page by page.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
 use thermocline::PastTurn;
 
-use crate::{args::SessionTurnsArgs, exit::Failure, find, output::Output, plain, turn};
+use crate::{
+    args::SessionTurnsArgs,
+    exit::Failure,
+    find::{self, Db},
+    output::Output,
+    plain, turn,
+};
 
-pub(crate) fn run(db: &Path, args: &SessionTurnsArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn run(db: &Db, args: &SessionTurnsArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let session = find::session(&find::user(&memory, &args.session.user)?, &args.session.session)?;
     let turns = if args.last || args.before.is_some() {

@@ -11,7 +11,7 @@ pub(crate) fn json_lines<T: DeserializeOwned>(file: &Path, form: &str) -> Result
     let text =
         if file == Path::new("-") { io::read_to_string(io::stdin()) } else { fs::read_to_string(file) };
     let text = text.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Failure::caused(Exit::NotFound, "there is no such file", error),
+        io::ErrorKind::NotFound => Failure::no_file("file", file, error),
         io::ErrorKind::InvalidData => Failure::refused("the file is no UTF-8 text"),
         _ => Failure::caused(Exit::FileUnusable, "the file cannot be read", error),
     })?;

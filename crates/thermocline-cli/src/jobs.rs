@@ -1,12 +1,13 @@
 //! `thermocline jobs`: the work that waits in the file, and doing it.
 
-use std::{collections::HashMap, fmt::Write as _, path::Path, sync::Arc};
+use std::{collections::HashMap, fmt::Write as _, sync::Arc, thread, time::Duration};
 
 use chrono::{DateTime, Utc};
 use indicatif::HumanCount;
 use serde::Serialize;
 use thermocline::{
-    Clock, JobInfo, JobState, JobsReport, LlmSummarizer, Originals, RunJobs, Summarizer, SystemClock, UserId,
+    Clock, JobInfo, JobKind, JobState, JobsReport, LlmSummarizer, Originals, RunJobs, Summarizer,
+    SystemClock, UserId,
     blocking::{Thermocline, User},
 };
 
@@ -14,14 +15,14 @@ use crate::{
     args::{JobsListArgs, JobsRetryArgs, JobsRunArgs},
     counts::counted,
     exit::Failure,
-    find,
+    find::{self, Db},
     output::Output,
     pages, plain,
     provider_args::LlmArgs,
     providers, session,
 };
 
-const NEEDS_LLM: &str = "originals are deleted behind an LLM's summaries only, and no LLM is named; \
+const NEEDS_LLM: &str = "originals are deleted behind LLM#1's summaries only, and no LLM#1 is named; \
      add --llm-url and --llm-model, or leave --originals out";
 
 /// A job, and how the command line names its session.
@@ -41,6 +42,17 @@ struct Ran {
     seconds: f64,
     /// Of the jobs that are done.
     jobs_per_second: f64,
+    /// What other processes work on.
+    held: Vec<Held>,
+}
+
+/// A job that another process works on.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Held {
+    job_no: i64,
+    kind: JobKind,
+    /// Then its lease ends, unless that process renews it; whoever runs jobs next takes it up.
+    until: DateTime<Utc>,
 }
 
 #[derive(Debug, Serialize)]
@@ -49,7 +61,7 @@ struct Retried {
     queued: u64,
 }
 
-pub(crate) fn list(db: &Path, args: &JobsListArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn list(db: &Db, args: &JobsListArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let jobs = Names::new(&memory).listed(pages::jobs_after(&memory, args.after, args.limit)?)?;
     if jobs.is_empty() && !out.is_json() {
@@ -59,31 +71,68 @@ pub(crate) fn list(db: &Path, args: &JobsListArgs, out: &Output) -> Result<(), F
     out.answer(&jobs, |jobs| listed(jobs, SystemClock.now()))
 }
 
-pub(crate) fn run(db: &Path, args: &JobsRunArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn run(db: &Db, args: &JobsRunArgs, out: &Output) -> Result<(), Failure> {
     let mut config = args.embedder.config()?;
     config.originals = args.originals.into();
     let LlmArgs { llm_url, llm_model, llm_window, llm_key_var } = &args.llm;
-    config.summarizer = providers::llm(llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?.map(|llm| {
-        let summarizer = LlmSummarizer::new(Arc::new(llm)).window_tokens(*llm_window);
-        Arc::new(summarizer) as Arc<dyn Summarizer>
-    });
+    config.summarizer =
+        providers::llm("LLM#1", llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?.map(|llm| {
+            let summarizer = LlmSummarizer::new(Arc::new(llm)).window_tokens(*llm_window);
+            Arc::new(summarizer) as Arc<dyn Summarizer>
+        });
     if config.originals == Originals::Delete && config.summarizer.is_none() {
         return Err(Failure::refused(NEEDS_LLM));
     }
-    let memory = find::memory_with(db, config)?;
-    let mut options = RunJobs::default();
-    if let Some(max) = args.max {
-        options = options.max_jobs(max);
-    }
-    let (report, seconds) = with_progress(&memory, options, "running jobs", out)?;
+    let memory = find::writable_with(db, config)?;
+    let (report, seconds, held) = run_all(&memory, args, out)?;
     let jobs_per_second = if seconds > 0.0 { count(report.done) / seconds } else { 0.0 };
-    out.answer(&Ran { report, seconds, jobs_per_second }, ran)?;
+    out.answer(&Ran { report, seconds, jobs_per_second, held }, ran)?;
     if !out.is_json() {
         for line in left(&pages::jobs(&memory)?) {
             out.talk(&line);
         }
     }
     Ok(())
+}
+
+/// While it waits for other processes, how often it looks whether they have ended.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+
+/// Runs what is due; if it is to wait, also what other processes work on now and leave undone. With the seconds that the
+/// work took, and what others work on still.
+fn run_all(
+    memory: &Thermocline,
+    args: &JobsRunArgs,
+    out: &Output,
+) -> Result<(JobsReport, f64, Vec<Held>), Failure> {
+    let (mut all, mut all_seconds) = (JobsReport::default(), 0.0);
+    loop {
+        let mut options = RunJobs::default();
+        if let Some(max) = args.max {
+            options = options.max_jobs(max - begun(&all));
+        }
+        let (report, seconds) = with_progress(memory, options, "running jobs", out)?;
+        all += report;
+        all_seconds += seconds;
+        let now = SystemClock.now();
+        let held = held(&pages::jobs(memory)?, now);
+        let is_enough = args.max.is_some_and(|max| begun(&all) >= max);
+        let Some(soonest) = held.iter().map(|held| held.until).min().filter(|_| args.wait && !is_enough)
+        else {
+            return Ok((all, all_seconds, held));
+        };
+        thread::sleep((soonest - now).to_std().unwrap_or_default().min(BETWEEN_LOOKS));
+    }
+}
+
+fn begun(report: &JobsReport) -> u64 {
+    report.done + report.later + report.failed
+}
+
+/// What somebody works on, when this process does not.
+fn held(jobs: &[JobInfo], now: DateTime<Utc>) -> Vec<Held> {
+    let held = jobs.iter().filter(|job| job.state == JobState::Running && job.next_run_at > now);
+    held.map(|job| Held { job_no: job.job_no, kind: job.kind, until: job.next_run_at }).collect()
 }
 
 /// Runs jobs with a bar for them; gives back the seconds that it took, too.
@@ -101,14 +150,15 @@ pub(crate) fn with_progress(
     Ok((report, seconds))
 }
 
-pub(crate) fn retry(db: &Path, args: &JobsRetryArgs, out: &Output) -> Result<(), Failure> {
-    let memory = find::memory(db)?;
+pub(crate) fn retry(db: &Db, args: &JobsRetryArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::writable(db)?;
     let queued = memory.retry_jobs(args.job_no)?;
     if let Some(number) = args.job_no
         && queued == 0
         && !pages::jobs(&memory)?.iter().any(|job| job.job_no == number)
     {
-        return Err(Failure::not_found("there is no job with that number; jobs list shows them"));
+        let path = memory.path().display();
+        return Err(Failure::not_found(format!("{path} has no job with that number; jobs list shows them")));
     }
     out.answer(&Retried { queued }, |retried| match (retried.queued, args.job_no) {
         (0, None) => "No job had been put off or given up.\n".to_owned(),
@@ -191,10 +241,14 @@ fn next_run(job: &JobInfo, now: DateTime<Utc>) -> String {
 }
 
 fn ran(ran: &Ran) -> String {
-    let Ran { report, seconds, jobs_per_second } = ran;
+    let Ran { report, seconds, jobs_per_second, held } = ran;
     let JobsReport { ended_sessions, done, later, failed, turns, .. } = *report;
+    let held = held.iter().fold(String::new(), |text, Held { job_no, kind, until }| {
+        let (kind, until) = (kind.as_str(), until.format("%Y-%m-%d %H:%M:%S UTC"));
+        text + &format!("Another process has job {job_no} ({kind}) until {until}, or longer if it needs to; jobs run --wait waits.\n")
+    });
     if (ended_sessions, done, later, failed) == (0, 0, 0, 0) {
-        return "No job was due.\n".to_owned();
+        return if held.is_empty() { "No job was due.\n".to_owned() } else { held };
     }
     let mut text = String::new();
     for (what, number) in [
@@ -207,7 +261,7 @@ fn ran(ran: &Ran) -> String {
         let _ = writeln!(text, "{what:<26} {:>9}", HumanCount(number).to_string());
     }
     let _ = writeln!(text, "{:<26} {seconds:>9.1}, {jobs_per_second:.1} jobs/s", "seconds");
-    text
+    text + &held
 }
 
 /// What a run leaves behind, and what to do about it.

@@ -20,6 +20,7 @@ mod history;
 mod input;
 mod jobs;
 mod measure;
+mod openai;
 mod output;
 mod pages;
 mod places;
@@ -39,7 +40,7 @@ mod why;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{Parser, error::ErrorKind};
 
 use crate::{
     cli::{AnchorVerb, Cli, EmbedVerb, JobsVerb, SessionVerb, TurnVerb, UserVerb, Verb},
@@ -48,21 +49,47 @@ use crate::{
 };
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| misused(&error));
     let out = Output::new(cli.json);
     match run(&cli, &out) {
         Ok(()) => Exit::Done.into(),
         Err(failure) => {
-            out.talk(&format!("thermocline: failed: {failure}"));
+            out.failed(&failure);
             failure.exit().into()
         }
+    }
+}
+
+/// What the command line asks for is its help, or it makes no sense; what is said then is JSON too, if that is asked for.
+fn misused(error: &clap::Error) -> ! {
+    if !error.use_stderr() || !std::env::args_os().any(|arg| arg == "--json") {
+        error.exit();
+    }
+    // A group of verbs without one of them shows its help.
+    let message = match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            "a verb is missing; help lists them".to_owned()
+        }
+        _ => error.to_string().lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" "),
+    };
+    let message = message.trim_start_matches("error: ");
+    Output::new(true).failed(&Failure::new(Exit::Misused, message));
+    std::process::exit(Exit::Misused as i32)
+}
+
+/// Prints the help of a verb, or says that there is none such.
+fn help(verb: &[String]) -> ! {
+    let args = ["thermocline"].into_iter().chain(verb.iter().map(String::as_str)).chain(["--help"]);
+    match Cli::try_parse_from(args) {
+        Err(error) => error.exit(),
+        Ok(_) => unreachable!("--help is no verb"),
     }
 }
 
 fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
     let db = cli.db_or_default();
     match &cli.verb {
-        Verb::Demo => demo::run(cli.db.as_deref(), out),
+        Verb::Demo => db.check_writable().and_then(|()| demo::run(cli.db.as_deref(), out)),
         Verb::Replay(args) => replay::run(&db, args, out),
         Verb::Context(args) => context::run(&db, args, out),
         Verb::Recall(args) => recall::run(&db, args, out),
@@ -94,5 +121,6 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         Verb::Export(args) => transfer::export(&db, args, out),
         Verb::Import(args) => transfer::import(&db, args, out),
         Verb::Completions(args) => completions::run(args, out),
+        Verb::Help(args) => help(&args.verb),
     }
 }

@@ -80,6 +80,15 @@ impl Output {
         let _ = writeln!(io::stderr().lock(), "{}", plain::line(line, usize::MAX));
     }
 
+    /// Says why a verb failed: to a person, or as a line of JSON, the last of stderr.
+    pub(crate) fn failed(&self, failure: &Failure) {
+        if !self.json {
+            return self.talk(&format!("thermocline: failed: {failure}"));
+        }
+        // If nobody listens there is nobody to tell.
+        let _ = writeln!(io::stderr().lock(), "{}", escaped(&failure.to_json().to_string()));
+    }
+
     /// Asks the person at the terminal, and gives back the line that was typed; none: nobody sits there.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn ask(&self, question: &str) -> Result<Option<String>, Failure> {
@@ -139,6 +148,11 @@ pub(crate) struct Progress(ProgressBar);
 impl Progress {
     pub(crate) fn at(&self, bytes: u64) {
         self.0.set_position(bytes);
+    }
+
+    /// So many of so many equal parts.
+    pub(crate) fn at_part(&self, done: usize, of: usize) {
+        self.0.set_position(self.0.length().unwrap_or_default() / of.max(1) as u64 * done as u64);
     }
 }
 

@@ -51,14 +51,16 @@ impl EmbedderArgs {
     }
 }
 
-/// The LLM at this address, if there is one, with the key that the environment holds under this name.
+/// The LLM at this address, if there is one, with the key that the environment holds under this name. Errors call it
+/// `who`: LLM#1 or LLM#2.
 pub(crate) fn llm(
+    who: &'static str,
     url: Option<&str>,
     model: Option<&str>,
     key_var: &str,
 ) -> Result<Option<OpenAiCompatible>, Failure> {
     let (Some(url), Some(model)) = (url, model) else { return Ok(None) };
-    let llm = OpenAiCompatible::new(url, model)?;
+    let llm = OpenAiCompatible::named(who, url, model)?;
     Ok(Some(match key_in(key_var) {
         Some(key) => llm.api_key(key),
         None => llm,

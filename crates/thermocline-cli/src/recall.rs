@@ -1,6 +1,6 @@
 //! `thermocline recall`: what fits a query among all that a user ever said.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -12,14 +12,15 @@ use crate::{
     args::instant,
     counts::timed,
     exit::Failure,
-    find, input,
+    find::{self, Db},
+    input,
     output::Output,
     places::{self, Places},
     plain,
     recall_args::RecallArgs,
 };
 
-pub(crate) fn run(db: &Path, args: &RecallArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn run(db: &Db, args: &RecallArgs, out: &Output) -> Result<(), Failure> {
     let mut config = args.embedder.config()?;
     if args.batch.is_some() {
         config.receipts = 0; // A batch would push out those that somebody may want to read.
@@ -30,7 +31,10 @@ pub(crate) fn run(db: &Path, args: &RecallArgs, out: &Output) -> Result<(), Fail
     let mut options = RecallOptions::default().k(args.k).profile(args.ranking.profile()?);
     options.now = args.now;
     if let Some(query) = &args.query {
-        let answer = ask(&user, &places, query, options)?;
+        let mut answer = ask(&user, &places, query, options)?;
+        if memory.is_read_only() {
+            answer.receipt = None; // None is kept.
+        }
         for missing in &answer.missing {
             out.talk(&format!("missing: {missing}"));
         }

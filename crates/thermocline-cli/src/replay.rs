@@ -7,18 +7,20 @@ use std::{
     path::Path,
 };
 
+use chrono::{DateTime, TimeDelta, Utc};
 use indicatif::HumanCount;
 use serde::Serialize;
 use thermocline::{
-    EndReason, JobKind, RecordOutcome, Recorded, SessionId, TierStats,
+    Clock, EndReason, JobKind, RecordOutcome, Recorded, SessionId, SystemClock, TierStats,
     blocking::{Session, Thermocline, User},
 };
 
 use crate::{
-    args::ReplayArgs,
+    args::{Format, ReplayArgs},
     counts::counted,
     exit::{Exit, Failure},
-    find,
+    find::{self, Db},
+    openai::{self, Conversations, LeftOut},
     output::{Output, Progress},
     pages, stats,
     transcript::{Line, Transcript},
@@ -32,17 +34,35 @@ struct Summary {
     sessions: usize,
     /// Of all users of the file.
     tiers: Vec<TierStats>,
+    /// Messages of the transcript that are no part of a turn; none: its format has no such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<LeftOut>,
     /// Jobs that compress an ended session, of all users.
     #[serde(skip)]
     to_compress: usize,
 }
 
-pub(crate) fn run(db: &Path, args: &ReplayArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn run(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failure> {
+    db.check_writable()?;
+    match args.format {
+        Format::Jsonl => lines(db, args, out),
+        Format::Openai => conversations(db, args, out),
+    }
+}
+
+/// Replays line by line: a transcript may be larger than memory.
+fn lines(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failure> {
     let (input, progress) = open(&args.transcript, out)?;
-    let mut lines = Transcript::new(BufReader::new(input));
+    let latest = latest(args);
+    let mut lines = Transcript::new(BufReader::new(input)).map(|line| {
+        let line = line?;
+        check_date(&line, latest).map_err(|failure| (line.number, failure))?;
+        Ok(line)
+    });
+    let at_line = |number, turns, failure| after("line", turns, Failure::at(failure, "line", number));
     // Read before the file is opened: what is no transcript must not make a database.
     let first = lines.next().transpose().map_err(|(number, failure)| at_line(number, 0, failure))?;
-    let memory = Thermocline::open_with(db, find::verb_config())?;
+    let memory = find::made(db, find::verb_config())?;
     let mut replay = Replay::new(find::user_or_new(&memory, &args.user)?);
     for line in first.into_iter().map(Ok).chain(lines) {
         let (number, taken) = match line {
@@ -59,13 +79,51 @@ pub(crate) fn run(db: &Path, args: &ReplayArgs, out: &Output) -> Result<(), Fail
     out.answer(&summary, text)
 }
 
+/// Replays conversations, all of which are read before the file is opened.
+fn conversations(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failure> {
+    let (input, progress) = open(&args.transcript, out)?;
+    let of_file = args.transcript.file_stem().and_then(|stem| stem.to_str()).filter(|stem| *stem != "-");
+    let Conversations { lines, left_out } = openai::read(input, args.name.as_deref().or(of_file))?;
+    let latest = latest(args);
+    for line in &lines {
+        check_date(line, latest).map_err(|failure| failure.at("conversation", line.number))?;
+    }
+    let memory = find::made(db, find::verb_config())?;
+    let mut replay = Replay::new(find::user_or_new(&memory, &args.user)?);
+    for (done, line) in lines.iter().enumerate() {
+        progress.at_part(done, lines.len());
+        replay
+            .take(line)
+            .map_err(|failure| after("turn", replay.turns(), failure.at("conversation", line.number)))?;
+    }
+    let summary = Summary { left_out: Some(left_out), ..replay.finish(args.end, &memory)? };
+    drop(progress);
+    out.answer(&summary, text)
+}
+
+/// The latest date that a turn may have; none: any.
+fn latest(args: &ReplayArgs) -> Option<DateTime<Utc>> {
+    (!args.future).then(|| SystemClock.now() + TimeDelta::days(1))
+}
+
+/// A turn of the future would be the newest for as long as it lies ahead; mostly its date is a slip.
+fn check_date(line: &Line, latest: Option<DateTime<Utc>>) -> Result<(), Failure> {
+    match line.said_at {
+        Some(at) if latest.is_some_and(|latest| at > latest) => Err(Failure::refused(format!(
+            "its date, {}, is more than a day ahead of this machine's clock; mend it, or give --future if it is right",
+            at.format("%Y-%m-%d")
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// The transcript, and a bar for as long as it is.
 fn open(path: &Path, out: &Output) -> Result<(Box<dyn Read>, Progress), Failure> {
     if path == Path::new("-") {
         return Ok((Box::new(io::stdin().lock()), out.progress(None, "replaying")));
     }
     let file = File::open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Failure::caused(Exit::NotFound, "there is no such transcript", error),
+        io::ErrorKind::NotFound => Failure::no_file("transcript", path, error),
         _ => Failure::caused(Exit::FileUnusable, "the transcript cannot be opened", error),
     })?;
     // A pipe has no length.
@@ -73,18 +131,18 @@ fn open(path: &Path, out: &Output) -> Result<(Box<dyn Read>, Progress), Failure>
     Ok((Box::new(file), out.progress(total, "replaying")))
 }
 
-/// Names the line, and says what became of it and of those before.
-fn at_line(number: u64, turns: usize, failure: Failure) -> Failure {
+/// Says what became of the line or turn that failed, and of those before.
+fn after(what: &str, turns: usize, failure: Failure) -> Failure {
     let stay = match turns {
         0 => "no turn was recorded before it".to_owned(),
         1 => "the turn before it stays recorded".to_owned(),
         _ => format!("the {} before it stay recorded", counted(turns, "turn")),
     };
     let after = match failure.exit() {
-        Exit::Refused => format!("; nothing of this line was written, {stay}"),
+        Exit::Refused => format!("; nothing of this {what} was written, {stay}"),
         _ => format!("; {stay}, the same command goes on from there"),
     };
-    failure.within(&format!("line {number}: "), &after)
+    failure.within("", &after)
 }
 
 /// A transcript on its way into the file.
@@ -192,7 +250,8 @@ impl Replay {
         }
         let (turns_new, turns_known) = (self.turns_new, self.turns_known);
         let to_compress = pages::jobs(memory)?.iter().filter(|job| job.kind == JobKind::Compress).count();
-        Ok(Summary { turns_new, turns_known, sessions, tiers: memory.stats()?.tiers, to_compress })
+        let tiers = memory.stats()?.tiers;
+        Ok(Summary { turns_new, turns_known, sessions, tiers, left_out: None, to_compress })
     }
 }
 
@@ -207,14 +266,15 @@ fn check_open(session: Option<&Session>) -> Result<(), Failure> {
 }
 
 fn text(summary: &Summary) -> String {
-    let Summary { turns_new, turns_known, sessions, tiers, to_compress } = summary;
+    let Summary { turns_new, turns_known, sessions, tiers, left_out, to_compress } = summary;
+    let left_out = left_out.as_ref().and_then(LeftOut::line).map_or_else(String::new, |line| line + "\n");
     let waiting = match to_compress {
         0 => String::new(),
         1 => "1 session has ended and waits: thermocline jobs run compresses it.\n".to_owned(),
         n => format!("{n} sessions have ended and wait: thermocline jobs run compresses them.\n"),
     };
     format!(
-        "{} in {}: {} new, {} known from before.\nThe file now holds, of all users:\n{}{waiting}",
+        "{} in {}: {} new, {} known from before.\n{left_out}The file now holds, of all users:\n{}{waiting}",
         counted(turns_new + turns_known, "turn"),
         counted(*sessions, "session"),
         HumanCount(*turns_new as u64),

@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
-    path::Path,
 };
 
 use indicatif::HumanCount;
@@ -14,7 +13,7 @@ use crate::{
     args::{SessionArgs, SessionListArgs, SessionShowArgs},
     counts::counted,
     exit::Failure,
-    find,
+    find::{self, Db},
     output::Output,
     pages, plain, turn,
 };
@@ -30,7 +29,7 @@ struct Shown {
     transitions: Vec<Transition>,
 }
 
-pub(crate) fn list(db: &Path, args: &SessionListArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn list(db: &Db, args: &SessionListArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let user = find::user(&memory, &args.user)?;
     let after = args.after.as_deref().map(|name| find::session(&user, name)).transpose()?;
@@ -46,7 +45,7 @@ pub(crate) fn list(db: &Path, args: &SessionListArgs, out: &Output) -> Result<()
     out.answer(&sessions, |sessions| listed(sessions))
 }
 
-pub(crate) fn show(db: &Path, args: &SessionShowArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn show(db: &Db, args: &SessionShowArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let session = find::session(&find::user(&memory, &args.session.user)?, &args.session.session)?;
     let info = session.info()?;
@@ -59,8 +58,8 @@ pub(crate) fn show(db: &Path, args: &SessionShowArgs, out: &Output) -> Result<()
     out.answer(&Shown { session: info, turns, summaries, transitions }, shown)
 }
 
-pub(crate) fn end(db: &Path, args: &SessionArgs, out: &Output) -> Result<(), Failure> {
-    let memory = find::memory(db)?;
+pub(crate) fn end(db: &Db, args: &SessionArgs, out: &Output) -> Result<(), Failure> {
+    let memory = find::writable(db)?;
     let session = find::session(&find::user(&memory, &args.user)?, &args.session)?;
     out.answer(&session.end()?, about)
 }

@@ -1,13 +1,18 @@
 //! `thermocline stats`: how much is in the file.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
 use indicatif::{HumanBytes, HumanCount};
 use thermocline::{Stats, TierStats, UseCount};
 
-use crate::{exit::Failure, find, output::Output, plain};
+use crate::{
+    exit::Failure,
+    find::{self, Db},
+    output::Output,
+    plain,
+};
 
-pub(crate) fn run(db: &Path, out: &Output) -> Result<(), Failure> {
+pub(crate) fn run(db: &Db, out: &Output) -> Result<(), Failure> {
     let stats = {
         let memory = find::memory(db)?;
         let _progress = out.progress(None, "counting");

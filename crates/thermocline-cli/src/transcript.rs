@@ -22,9 +22,10 @@ pub(crate) struct Line {
     pub(crate) id: String,
     pub(crate) user: String,
     pub(crate) assistant: String,
-    said_at: Option<DateTime<Utc>>,
-    user_name: Option<String>,
-    assistant_name: Option<String>,
+    /// When it was said, if the line knows.
+    pub(crate) said_at: Option<DateTime<Utc>>,
+    pub(crate) user_name: Option<String>,
+    pub(crate) assistant_name: Option<String>,
 }
 
 impl Line {
@@ -41,11 +42,6 @@ impl Line {
             turn = turn.assistant_name(name);
         }
         turn
-    }
-
-    /// When it was said, if the line knows.
-    pub(crate) fn said_at(&self) -> Option<DateTime<Utc>> {
-        self.said_at
     }
 }
 

@@ -11,12 +11,12 @@ use std::{
 use indicatif::HumanCount;
 use serde::Serialize;
 use serde_json::Value;
-use thermocline::{Transferred, blocking::Thermocline};
+use thermocline::Transferred;
 
 use crate::{
     args::{ExportArgs, ImportArgs},
     exit::{Exit, Failure},
-    find,
+    find::{self, Db},
     output::Output,
     plain,
 };
@@ -31,7 +31,7 @@ struct Written {
     counts: Transferred,
 }
 
-pub(crate) fn export(db: &Path, args: &ExportArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn export(db: &Db, args: &ExportArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let user = find::user(&memory, &args.user)?;
     if args.to == Path::new("-") {
@@ -54,18 +54,18 @@ pub(crate) fn export(db: &Path, args: &ExportArgs, out: &Output) -> Result<(), F
     })
 }
 
-pub(crate) fn import(db: &Path, args: &ImportArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn import(db: &Db, args: &ImportArgs, out: &Output) -> Result<(), Failure> {
     let from: Box<dyn Read + Send> = if args.from == Path::new("-") {
         Box::new(io::stdin())
     } else {
         Box::new(File::open(&args.from).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Failure::caused(Exit::NotFound, "there is no such export", error),
+            io::ErrorKind::NotFound => Failure::no_file("export", &args.from, error),
             _ => Failure::caused(Exit::FileUnusable, "the export cannot be opened", error),
         })?)
     };
     // Looked at before the file is opened: what is no export must not make a database.
     let from = begun(BufReader::new(from))?;
-    let memory = Thermocline::open_with(db, find::verb_config())?;
+    let memory = find::made(db, find::verb_config())?;
     let counts = {
         let _progress = out.progress(None, "importing");
         memory.import(&args.user, from)?
@@ -81,10 +81,11 @@ fn create(path: &Path) -> Result<File, Failure> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            Failure::refused("the file exists already; an export never replaces one")
+            Failure::refused(format!("{} exists already; an export never replaces a file", path.display()))
         }
         io::ErrorKind::NotFound => {
-            Failure::caused(Exit::NotFound, "the export's folder does not exist", error)
+            let message = format!("the folder of {} does not exist; make it first", path.display());
+            Failure::caused(Exit::NotFound, message, error)
         }
         _ => Failure::caused(Exit::FileUnusable, "the export cannot be made there", error),
     })

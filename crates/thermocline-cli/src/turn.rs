@@ -1,12 +1,18 @@
 //! `thermocline turn`: one turn, whole, or what stands for it.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use thermocline::{MemoryTier, Origin, Said, SessionId, Summary, Turn, TurnId, TurnState, blocking::User};
 
-use crate::{args::TurnShowArgs, exit::Failure, find, output::Output, plain};
+use crate::{
+    args::TurnShowArgs,
+    exit::Failure,
+    find::{self, Db},
+    output::Output,
+    plain,
+};
 
 /// Where the original of a turn is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -64,7 +70,7 @@ impl Shown {
     }
 }
 
-pub(crate) fn show(db: &Path, args: &TurnShowArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn show(db: &Db, args: &TurnShowArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let user = find::user(&memory, &args.user)?;
     out.answer(&shown(&user, &args.turn)?, text)

@@ -1,6 +1,6 @@
 //! `thermocline user`: who is in the file.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
 use indicatif::HumanCount;
 use thermocline::UserInfo;
@@ -8,12 +8,12 @@ use thermocline::UserInfo;
 use crate::{
     args::{UserArg, UserListArgs},
     exit::Failure,
-    find,
+    find::{self, Db},
     output::Output,
     pages, plain,
 };
 
-pub(crate) fn list(db: &Path, args: &UserListArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn list(db: &Db, args: &UserListArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let after =
         args.after.as_ref().map(|name| find::user(&memory, &UserArg { user: name.clone() })).transpose()?;

@@ -1,17 +1,23 @@
 //! `thermocline why`: what a recall found, what it left out, and why.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
 use thermocline::{AnchorId, ItemKind, Receipt, ReceiptId, ReceiptItem, TurnId, blocking::User};
 
 use crate::{
-    counts::counted, exit::Failure, find, output::Output, places::Places, plain, recall_args::WhyArgs,
+    counts::counted,
+    exit::Failure,
+    find::{self, Db},
+    output::Output,
+    places::Places,
+    plain,
+    recall_args::WhyArgs,
 };
 
 /// Asks for the newest receipt.
 const LAST: &str = "last";
 
-pub(crate) fn run(db: &Path, args: &WhyArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn run(db: &Db, args: &WhyArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let user = find::user(&memory, &args.user)?;
     let id = match args.receipt.as_deref() {

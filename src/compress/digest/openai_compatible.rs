@@ -68,7 +68,12 @@ impl OpenAiCompatible {
     /// Fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for what is no `http` or `https` address, or has a user, password, query
     /// or fragment in it: keys do not belong there.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Result<Self> {
-        let endpoint = Endpoint::new("LLM#1", base_url, DEFAULT_TIMEOUT)?;
+        Self::named("LLM#1", base_url, model)
+    }
+
+    /// As [`new`](Self::new), of a model that errors call otherwise: `LLM#2`, if it talks to the user.
+    pub fn named(who: &'static str, base_url: impl Into<String>, model: impl Into<String>) -> Result<Self> {
+        let endpoint = Endpoint::new(who, base_url, DEFAULT_TIMEOUT)?;
         Ok(Self { endpoint, model: model.into(), json_mode: Arc::default() })
     }
 

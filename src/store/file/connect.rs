@@ -71,10 +71,10 @@ pub(crate) fn check_writable(path: &Path) -> Result<()> {
 
 /// SQLite opens for reading what it may not write.
 fn check(conn: &Connection, path: &Path) -> Result<()> {
-    match conn.is_readonly("main")? {
-        true => Err(Error::new(ErrorKind::ReadOnly, format!("{} cannot be written", path.display()))),
-        false => Ok(()),
+    if conn.is_readonly("main")? {
+        return Err(Error::new(ErrorKind::ReadOnly, format!("{} cannot be written", path.display())));
     }
+    Ok(())
 }
 
 /// From here on, closing this connection removes the files beside the database if it is the last one.

@@ -290,7 +290,7 @@ fn nothing_is_deleted_without_an_llm() {
     let before = shell.rows();
     let run = shell.run(&["jobs", "run", "--originals", "delete"]);
     assert_eq!((run.code, &*run.stdout), (3, ""));
-    assert!(run.stderr.contains("originals are deleted behind an LLM's summaries only, "), "{}", run.stderr);
+    assert!(run.stderr.contains("originals are deleted behind LLM#1's summaries only, "), "{}", run.stderr);
     assert_eq!(shell.rows(), before);
 }
 

@@ -29,13 +29,14 @@ fn without_yes_and_without_a_terminal_nothing_goes_but_the_counts_are_told() {
         (ALL, "all of this user: 2 sessions, 9 turns, 0 anchors"),
         (S1, "1 session: 7 turns, 0 summaries, and what only they say of anchors"),
     ] {
-        for args in [args.to_vec(), [&["--json"], args].concat()] {
-            let run = shell.run(&args);
-            assert_eq!((run.code, &*run.stdout), (3, ""));
-            let told =
-                format!("thermocline: failed: without --yes nothing was erased; it would erase {what}\n");
-            assert_eq!(run.stderr, told);
-        }
+        let message = format!("without --yes nothing was erased; it would erase {what}");
+        let run = shell.run(args);
+        assert_eq!((run.code, &*run.stdout), (3, ""));
+        assert_eq!(run.stderr, format!("thermocline: failed: {message}\n"));
+        let run = shell.run(&[&["--json"], args].concat());
+        assert_eq!((run.code, &*run.stdout), (3, ""));
+        let error = json!({"kind": "invalid_input", "message": message, "exit_code": 3});
+        assert_eq!(serde_json::from_str::<Value>(&run.stderr).unwrap(), json!({ "error": error }));
     }
     assert_eq!(shell.rows(), before);
 }

@@ -20,6 +20,8 @@ mod cli;
 mod cold;
 mod erase;
 mod lists;
+mod looking;
+mod openai;
 mod recall;
 mod replay;
 mod transfer;
