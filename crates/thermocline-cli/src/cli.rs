@@ -91,7 +91,8 @@ pub(crate) enum Verb {
     /// with user_name and assistant_name. session, id and user are needed; without assistant the reply is empty;
     /// without at (RFC 3339) the turn is dated by the clock. Other fields are ignored, and so are empty lines.
     ///
-    /// A new session value ends the session before it, at the time of its last turn. A turn's id makes it known:
+    /// A new session value ends the session before it, at the time of its last turn; what a later file says in it goes on in
+    /// its next part. A turn's id makes it known:
     /// replaying a file again changes nothing, so a replay that was interrupted is simply run again. A bad line
     /// stops the replay; nothing of it is written, and the lines before it stay recorded. Sessions that have ended are
     /// compressed by jobs run. A turn that is dated more than a day ahead of the clock is such a bad line, unless --future
@@ -313,7 +314,7 @@ pub(crate) enum SessionVerb {
                             thermocline session turns --user alex s1 --last --limit 10")]
     Turns(SessionTurnsArgs),
 
-    /// End a session now: its hot turns become warm, and it never reopens.
+    /// End a session now: its hot turns become warm, and it never reopens; by its key its talk goes on in a next part.
     ///
     /// Ending it again changes nothing. A session ends by itself after 24 hours of silence.
     #[command(after_help = "Example:\n  thermocline session end --user alex s1")]

@@ -11,7 +11,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use indicatif::HumanCount;
 use serde::Serialize;
 use thermocline::{
-    Clock, EndReason, JobKind, RecordOutcome, Recorded, SessionId, SystemClock, TierStats,
+    Clock, JobKind, RecordOutcome, Recorded, SessionId, SystemClock, TierStats,
     blocking::{Session, Thermocline, User},
 };
 
@@ -176,9 +176,8 @@ impl Replay {
         let turn = line.to_turn();
         let known = self.user.find_recorded(&turn)?;
         let session = self.session_of(line)?;
-        match &known {
-            Some(known) => self.check_same_session(known, session.as_ref())?,
-            None => check_open(session.as_ref())?,
+        if let Some(known) = &known {
+            self.check_same_session(known, session.as_ref())?;
         }
 
         let session = match session {
@@ -224,7 +223,7 @@ impl Replay {
         Err(Failure::refused("its id is already taken by a turn of another session"))
     }
 
-    /// Where a session went on after silence.
+    /// Where a session went on after its end.
     fn successor(&self, id: SessionId) -> Result<Option<SessionId>, Failure> {
         Ok(self.user.session_by_id(id)?.info()?.successor_id)
     }
@@ -252,16 +251,6 @@ impl Replay {
         let to_compress = pages::jobs(memory)?.iter().filter(|job| job.kind == JobKind::Compress).count();
         let tiers = memory.stats()?.tiers;
         Ok(Summary { turns_new, turns_known, sessions, tiers, left_out: None, to_compress })
-    }
-}
-
-/// A session that was ended by call takes no turn; one that silence ended goes on in its successor.
-fn check_open(session: Option<&Session>) -> Result<(), Failure> {
-    match session {
-        Some(session) if session.info()?.end_reason == Some(EndReason::Call) => {
-            Err(Failure::refused("its session has ended and never reopens; use another session key"))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -292,7 +292,7 @@ fn nothing_that_users_wrote_commands_the_terminal() {
 fn each_way_to_fail_has_its_exit_code() {
     let shell = Shell::with_talk();
     shell.write("foreign.db", "this is no database, and long enough to look at, at least for SQLite's header of 100 bytes: it is text");
-    shell.write("ended.jsonl", &line("s1", "new", 9, "SECRET", ""));
+    shell.write("taken.jsonl", &line("s1", "a1", 9, "SECRET", ""));
     for (args, code) in [
         (&["stats"][..], 0),
         (&["--version"], 0),
@@ -301,7 +301,7 @@ fn each_way_to_fail_has_its_exit_code() {
         (&["context", "--user", "alex"], 2),
         (&["context", "--user", "alex", "x", "--now", "tomorrow"], 2),
         (&["context", "--user", "alex", "x", "--budget-tokens", "-1"], 2),
-        (&["replay", "ended.jsonl", "--user", "alex"], 3),
+        (&["replay", "taken.jsonl", "--user", "alex"], 3),
         (&["backup", "talk.jsonl"], 3),
         (&["session", "show", "--user", "alex", "s3"], 4),
         (&["session", "list", "--user", "Alex"], 4),

@@ -239,14 +239,17 @@ fn lines_of_talks_are_named_by_their_place_unless_they_have_an_id() {
 }
 
 #[test]
-fn a_talk_that_went_on_is_replayed_further() {
+fn a_talk_that_went_on_is_replayed_further_also_if_its_session_had_ended() {
     let shell = Shell::new();
     let mut messages =
         vec![json!({"role": "user", "content": "one"}), json!({"role": "assistant", "content": "1"})];
     assert_eq!(shell.replay_openai("chat.json", &json!(messages).to_string(), &[]).code, 0);
     messages.push(json!({"role": "user", "content": "two"}));
-    let run = shell.replay_openai("chat.json", &json!(messages).to_string(), &[]).json();
+    let run = shell.replay_openai("chat.json", &json!(messages).to_string(), &["--end"]).json();
     assert_eq!((&run["turns_new"], &run["turns_known"]), (&json!(1), &json!(1)));
+    messages.push(json!({"role": "user", "content": "three"}));
+    let run = shell.replay_openai("chat.json", &json!(messages).to_string(), &[]).json();
+    assert_eq!((&run["turns_new"], &run["turns_known"]), (&json!(1), &json!(2)), "though it had been ended");
 }
 
 #[test]
