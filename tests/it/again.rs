@@ -81,7 +81,9 @@ fn what_fell_back_is_summarized_by_the_summarizer_and_other_sessions_are_left_al
         fixture.clock.advance(TimeDelta::hours(1));
         compressed(&memory, key)
     });
-    fell_back.iter().for_each(|session| assert_eq!(summarizers(session), ["extractive-fallback"]));
+    for session in &fell_back {
+        assert_eq!(summarizers(session), ["extractive-fallback"]);
+    }
     is_down.store(false, Ordering::SeqCst);
     fixture.clock.advance(TimeDelta::hours(1));
 

@@ -26,8 +26,8 @@ struct Heard(Arc<Mutex<Vec<Event>>>);
 impl Heard {
     fn of(config: &mut Config) -> Self {
         let heard = Self::default();
-        let hears = heard.clone();
-        config.on_event = OnEvent::new(move |event| hears.0.lock().unwrap().push(event.clone()));
+        let listener = heard.clone();
+        config.on_event = OnEvent::new(move |event| listener.0.lock().unwrap().push(event.clone()));
         heard
     }
 

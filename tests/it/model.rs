@@ -64,9 +64,9 @@ impl Expected {
         self.settle();
         let size = u32::try_from(size).unwrap();
         if waits {
-            self.waiting = Some(size)
+            self.waiting = Some(size);
         } else {
-            self.sizes.push(size)
+            self.sizes.push(size);
         }
         self.evict();
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use chrono::TimeDelta;
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 use thermocline::{
     Attribute, ErrorKind, MemoryTier, NewTurn, Originals, PastTurn, RunJobs, SessionId, TurnState, UserId,
@@ -32,7 +32,7 @@ fn talk(memory: &Thermocline, key: &str) -> Session {
 }
 
 fn texts(n: usize) -> (String, String) {
-    if n % 4 == 0 { (format!("question {n}"), format!("answer {n}")) } else { long_texts(n) }
+    if n.is_multiple_of(4) { (format!("question {n}"), format!("answer {n}")) } else { long_texts(n) }
 }
 
 /// The history says of each turn what was said, or its summary where that is `deleted`; in pages of any size, there
@@ -149,7 +149,9 @@ fn a_page_ends_where_its_session_ends() {
     let fixture = Fixture::new();
     let alex = fixture.alex();
     let sessions = ["one", "two", "three"].map(|key| alex.session_named(key).unwrap());
-    sessions.iter().for_each(|session| (1..=3).for_each(|n| drop(session.record(turn(n)).unwrap())));
+    for session in &sessions {
+        (1..=3).for_each(|n| drop(session.record(turn(n)).unwrap()));
+    }
     let session = &sessions[1];
     let check = |page: thermocline::Result<Vec<PastTurn>>, expected: &[u32]| {
         let page = page.unwrap();
@@ -341,7 +343,7 @@ fn users_are_listed_with_their_counts() {
 #[test]
 fn users_of_a_backends_own_table_are_listed_without_names() {
     let fixture = Fixture::new();
-    let conn = Connection::open(fixture.path()).unwrap();
+    let conn = Connection::open_with_flags(fixture.path(), OpenFlags::default()).unwrap();
     conn.execute_batch(
         "CREATE TABLE users (id BLOB PRIMARY KEY, email TEXT);
          INSERT INTO users VALUES (x'00000000000000000000000000000007', 'canary@example.org')",

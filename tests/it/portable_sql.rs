@@ -78,9 +78,8 @@ fn statements() -> Vec<Statement> {
 pub fn statements_of_pages() -> Vec<String> {
     let is_of_page = |Statement { file, sql }: &Statement| match file.as_str() {
         "history.rs" => true,
-        "summaries.rs" => sql.contains("LIMIT"),
+        "summaries.rs" | "anchors.rs" => sql.contains("LIMIT"),
         "sessions.rs" => sql.contains("session_no < ?2"),
-        "anchors.rs" => sql.contains("LIMIT"),
         "jobs.rs" => sql.contains("job_no > ?1 ORDER BY"),
         "all_users.rs" => sql.contains("user_no > ?1") || sql.contains("count(*)"),
         _ => false,

@@ -102,8 +102,8 @@ fn whatever_is_done_a_subscriber_sees_ids_and_counts_and_nothing_of_what_was_sai
     let kept = kept();
     let mut fixture = Fixture::new();
     let heard = Arc::new(Mutex::new(Vec::new()));
-    let hears = Arc::clone(&heard);
-    fixture.config.on_event = OnEvent::new(move |event: &Event| hears.lock().unwrap().push(event.clone()));
+    let listener = Arc::clone(&heard);
+    fixture.config.on_event = OnEvent::new(move |event: &Event| listener.lock().unwrap().push(event.clone()));
     fixture.config.summarizer = Some(Scripted::new(|call, turns| match call {
         1 => Err(Error::provider("no connection for canarykey")),
         2 => Err(Error::provider_misconfigured(format!("canarykey {}", turns[0].said.user_message))),

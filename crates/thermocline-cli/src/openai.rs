@@ -254,6 +254,8 @@ impl Conversation {
                 said_at: last,
                 user_name: turn.user_name,
                 assistant_name: turn.assistant_name,
+                is_critical: false,
+                snapshot: None,
             }
         };
         Ok(self.turns.into_iter().map(line).collect())
