@@ -113,9 +113,8 @@ END;
 CREATE INDEX idx_turns_warm ON conversation_turns(memory_tier) WHERE memory_tier = 'warm';
 -- What is kept verbatim in cold, of a user, by time.
 CREATE INDEX idx_turns_cold ON conversation_turns(user_id, timestamp) WHERE memory_tier = 'cold';
--- All summaries of a user, by time.
-DROP INDEX idx_summaries_user;
-CREATE INDEX idx_summaries_user ON conversation_summaries(user_id, timestamp);
+-- The summaries of a user, by time; idx_summaries_user has them in the order of their turns.
+CREATE INDEX idx_summaries_time ON conversation_summaries(user_id, timestamp);
 
 DROP VIEW v_tiers;
 CREATE VIEW v_tiers AS

@@ -41,6 +41,8 @@ pub(crate) struct UserIndex {
     pub(crate) field_lengths: Vec<[u16; 2]>,
     sessions: HashMap<i64, SessionEntry>,
     pub(crate) lengths: Lengths,
+    /// When the turn was said that is dated last.
+    newest_ms: Option<i64>,
     /// The words of the units that are not in the file's index.
     pub(crate) tail: Tail,
     spaces: Vec<SpaceIndex>,
@@ -159,8 +161,15 @@ impl UserIndex {
     /// old talks may be, and none that is dated ahead.
     pub(crate) fn last_said_at(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let now_ms = now.timestamp_millis();
-        let said = self.units.iter().filter(|unit| unit.seq > 0).map(|unit| unit.said_at_ms);
-        said.filter(|at_ms| *at_ms <= now_ms).max().and_then(DateTime::from_timestamp_millis)
+        let last_ms = match self.newest_ms {
+            // Only where something is dated ahead, all are looked at.
+            Some(newest_ms) if newest_ms > now_ms => {
+                let said = self.units.iter().filter(|unit| unit.seq > 0).map(|unit| unit.said_at_ms);
+                said.filter(|at_ms| *at_ms <= now_ms).max()
+            }
+            newest => newest,
+        };
+        last_ms.and_then(DateTime::from_timestamp_millis)
     }
 
     fn take_new(&mut self, snapshot: &Snapshot<'_>, scope: &Scope, extent: Extent) -> Result<()> {
@@ -199,6 +208,7 @@ impl UserIndex {
         }
         let follows_question = self.unit(previous).is_some_and(|before| before.traits.asks);
         self.lengths.add(&facts);
+        self.newest_ms = self.newest_ms.max(Some(facts.said_at_ms));
         let at = seq as usize - 1;
         self.units[at] = facts;
         self.around[at] = Around { session, previous, next: NONE, follows_question };

@@ -7,6 +7,7 @@ pub(crate) mod columns;
 pub(crate) mod file;
 pub(crate) mod job_tx;
 mod live;
+mod pages;
 pub(crate) mod rows;
 pub(crate) mod scope;
 pub(crate) mod slice_error;

@@ -9,20 +9,17 @@ use chrono::{DateTime, Utc};
 use crate::{
     config::Config,
     embed::{EmbeddingSpace, pieces::Piece},
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     index::facts::Facts,
     model::{
         anchor::Anchor,
-        history::{Part, PastTurn},
-        ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
-        job::{JobInfo, JobKinds},
-        page,
+        ids::{AnchorId, ReceiptId, SessionId, SnapshotId, TurnId},
+        job::JobKinds,
         place::{Place, Seq, SessionNo},
         receipt::{Receipt, ReceiptItem},
         summary::Summary,
         tier::Transition,
         turn::{Recorded, ReplacedTurn, Turn},
-        user::UserInfo,
     },
     store::{
         acts::{
@@ -37,9 +34,7 @@ use crate::{
         live::Live,
         rows::{
             all_users, anchors, aside,
-            cold::{self, Said},
             embedding::{self, EmbeddingStatus},
-            history,
             jobs::{self, Found},
             originals,
             postings::{self, Shown},
@@ -86,31 +81,6 @@ pub(super) trait Hearer {
     fn let_go_if_lost(&self);
 }
 
-/// Reads the entries behind a place that can be read, until there are `limit`.
-fn page_of<T>(
-    mut behind: Said,
-    limit: u32,
-    next: impl Fn(Said, u32) -> Result<Vec<Said>>,
-    mut read: impl FnMut(Place) -> Result<Option<T>>,
-) -> Result<Vec<T>> {
-    let (mut found, limit) = (Vec::new(), limit as usize);
-    loop {
-        let wanted = limit - found.len();
-        let places = next(behind, u32::try_from(wanted).unwrap_or(u32::MAX))?;
-        for said in &places {
-            match read(said.1) {
-                Ok(entry) => found.extend(entry),
-                Err(error) if error.kind() == ErrorKind::Corrupt => {} // Doctor says where.
-                Err(error) => return Err(error),
-            }
-            behind = *said;
-        }
-        if places.len() < wanted || found.len() == limit {
-            return Ok(found);
-        }
-    }
-}
-
 impl<'s> Snapshot<'s> {
     pub(super) fn new(of: Source<'s>, reading: Reading) -> Self {
         Self { of, sql: Sqlite::held_by(reading, &*of.config.clock), mark: None }
@@ -123,7 +93,7 @@ impl<'s> Snapshot<'s> {
 
     /// Every question goes through here: a failure is heard of, and no answer counts if the file is not ours any more.
     /// Beside another file even a snapshot cannot be trusted: that one's log may lie where ours did.
-    fn ask<T>(&self, ask: impl FnOnce(&dyn Sql) -> Result<T>) -> Result<T> {
+    pub(super) fn ask<T>(&self, ask: impl FnOnce(&dyn Sql) -> Result<T>) -> Result<T> {
         let answer = ask(&self.sql).inspect_err(|error: &Error| self.sql.held().heard(error));
         self.of.file.check_itself().and(answer).inspect_err(|_| self.of.hearer.let_go_if_lost())
     }
@@ -164,21 +134,6 @@ impl<'s> Snapshot<'s> {
     /// The open unnamed sessions, newest first.
     pub(crate) fn open_unnamed_sessions(&self, scope: &Scope) -> Result<Vec<SessionRow>> {
         self.ask(|sql| sessions::open_unnamed(sql, scope))
-    }
-
-    /// A page of a user's sessions, newest first.
-    pub(crate) fn sessions(
-        &self,
-        scope: &Scope,
-        after: Option<SessionId>,
-        limit: u32,
-    ) -> Result<Vec<SessionRow>> {
-        self.ask(|sql| sessions::page(sql, scope, after, limit))
-    }
-
-    /// A page of all users, in the order in which they were added.
-    pub(crate) fn users(&self, after: Option<UserId>, limit: u32) -> Result<Vec<UserInfo>> {
-        self.ask(|sql| all_users::page(sql, after, limit))
     }
 
     /// The user's sessions that are filed under a project.
@@ -280,22 +235,6 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| record::find(sql, scope, caller_id, hash))
     }
 
-    /// A page of a session's history, ascending, counted by the tokenizer in use.
-    pub(crate) fn history(
-        &self,
-        scope: &Scope,
-        session: &SessionRow,
-        part: Part,
-        limit: u32,
-    ) -> Result<Vec<PastTurn>> {
-        let page = self.ask(|sql| history::page(sql, scope, session, part, limit))?;
-        let recounted = |entry| match entry {
-            PastTurn::Turn(turn) => PastTurn::Turn(Box::new(self.recounted(*turn))),
-            other => other,
-        };
-        Ok(page.into_iter().map(recounted).collect())
-    }
-
     /// Every move of a session's turns, in the turns' order and each turn's own.
     pub(crate) fn transitions(&self, scope: &Scope, session: &SessionRow) -> Result<Vec<Transition>> {
         self.ask(|sql| turns::transitions(sql, scope, (session.info.id, session.session_no)))
@@ -359,52 +298,6 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| summaries::of_session(sql, scope, session))
     }
 
-    /// The cold turns of a user, newest first, wherever they are: so many at most behind `after`. What is damaged is left out.
-    pub(crate) fn cold_turns(&self, scope: &Scope, after: Option<TurnId>, limit: u32) -> Result<Vec<Turn>> {
-        self.ask(|sql| {
-            let behind = match after {
-                Some(id) => cold::turn_said(sql, scope, id)?.ok_or_else(|| page::nothing_there("turn"))?,
-                None => cold::NEWEST,
-            };
-            let mut reader = originals::Reader::new(sql, scope);
-            let turns = page_of(
-                behind,
-                limit,
-                |behind, limit| cold::turns_before(sql, scope, behind, limit),
-                |place| reader.by_number(place),
-            )?;
-            Ok(turns.into_iter().map(|turn| self.recounted(turn)).collect())
-        })
-    }
-
-    /// The summaries of a user, newest turn first: so many at most behind `after`. What is damaged is left out.
-    pub(crate) fn summaries_by_time(
-        &self,
-        scope: &Scope,
-        after: Option<SummaryId>,
-        limit: u32,
-    ) -> Result<Vec<Summary>> {
-        self.ask(|sql| {
-            let behind = match after {
-                Some(id) => {
-                    cold::summary_said(sql, scope, id)?.ok_or_else(|| page::nothing_there("summary"))?
-                }
-                None => cold::NEWEST,
-            };
-            page_of(
-                behind,
-                limit,
-                |behind, limit| cold::summaries_before(sql, scope, behind, limit),
-                |place| summaries::at(sql, scope, place),
-            )
-        })
-    }
-
-    /// A page of the user's anchors, by subject, attribute and value.
-    pub(crate) fn anchors(&self, scope: &Scope, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
-        self.ask(|sql| anchors::page(sql, scope, after, limit))
-    }
-
     /// Every anchor, but for those that are damaged, themselves or their evidence; and how many those are.
     pub(crate) fn sound_anchors(&self, scope: &Scope) -> Result<(Vec<Anchor>, usize)> {
         self.ask(|sql| anchors::sound(sql, scope))
@@ -417,11 +310,6 @@ impl<'s> Snapshot<'s> {
 
     pub(crate) fn receipt(&self, scope: &Scope, id: ReceiptId) -> Result<Option<Receipt>> {
         self.ask(|sql| receipts::by_id(sql, scope, id))
-    }
-
-    /// The newest receipts of a user, newest first, without their items.
-    pub(crate) fn newest_receipts(&self, scope: &Scope, limit: u32) -> Result<Vec<Receipt>> {
-        self.ask(|sql| receipts::newest(sql, scope, limit))
     }
 
     /// The units that are warm in a session for they were of use in it, the newest of use first.
@@ -550,11 +438,6 @@ impl<'s> Snapshot<'s> {
 
     // Jobs.
 
-    /// A page of all jobs, in the order of their numbers.
-    pub(crate) fn jobs(&self, after: i64, limit: u32) -> Result<Vec<JobInfo>> {
-        self.ask(|sql| jobs::page(sql, after, limit))
-    }
-
     /// The next job of these kinds that is due.
     pub(crate) fn next_job(&self, kinds: &JobKinds) -> Result<Option<Found>> {
         self.ask(|sql| jobs::next_due(sql, (sql.lease_clock()?, self.of.config.lease), kinds))
@@ -570,7 +453,7 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| jobs::due(sql, (sql.lease_clock()?, self.of.config.lease), kinds))
     }
 
-    fn recounted(&self, turn: Turn) -> Turn {
+    pub(super) fn recounted(&self, turn: Turn) -> Turn {
         reload::recounted(turn, self.of.config)
     }
 

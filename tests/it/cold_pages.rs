@@ -106,7 +106,7 @@ fn pages_are_read_over_an_index() {
     let conn = crate::dump::reader(&fixture.path());
     for (table, which, index) in [
         ("conversation_turns", "memory_tier = 'cold'", "idx_turns_cold"),
-        ("conversation_summaries", "original = 'archived'", "idx_summaries_user"),
+        ("conversation_summaries", "original = 'archived'", "idx_summaries_time"),
     ] {
         let plan: Vec<String> = conn
             .prepare(&format!(

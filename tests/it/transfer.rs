@@ -42,7 +42,7 @@ pub fn export(user: &User) -> String {
     let counts = user.export(bytes.clone()).unwrap();
     let text = String::from_utf8(bytes.0.lock().unwrap().clone()).unwrap();
     let lines: u64 = counts.sessions + counts.turns + counts.summaries + counts.anchors + counts.derivations;
-    assert_eq!(text.lines().count() as u64, lines + counts.transitions + 2);
+    assert_eq!(text.lines().count() as u64, lines + counts.transitions + counts.aside + 2);
     text
 }
 

@@ -32,7 +32,7 @@ fn text(past: &PastTurn) -> String {
     match past {
         PastTurn::Turn(whole) => {
             let said = whole.timestamp.format("%Y-%m-%d %H:%M UTC");
-            let _ = writeln!(text, ", {said}, {}{}", whole.memory_tier.as_str(), turn::sides(&whole.said));
+            let _ = write!(text, ", {said}, {}\n{}", whole.memory_tier.as_str(), turn::sides(&whole.said));
         }
         PastTurn::Summary { summary, .. } => {
             let said = summary.timestamp.format("%Y-%m-%d %H:%M UTC");

@@ -55,7 +55,7 @@ impl Server {
         let (folder, script) = (tempfile::tempdir().unwrap(), Script::default());
         let backend = open(folder.path().join("backend.db").to_str().unwrap(), script.llm()).await.unwrap();
         let server = Self { router: router(backend.clone()), backend, script, _folder: folder };
-        assert_eq!(server.ask("POST", "/users", json!({ "name": "alex" })).await.0, StatusCode::CREATED);
+        assert_eq!(server.ask("PUT", "/alex", Value::Null).await.0, StatusCode::CREATED);
         server
     }
 
@@ -78,18 +78,24 @@ impl Server {
         reply
     }
 
+    async fn session(&self) -> Session {
+        self.backend.chat("alex", "trip").await.unwrap_or_else(|failed| panic!("{}", failed.1)).1
+    }
+
     /// The history, as number, message and reply; once no reply is on its way any more.
     async fn history(&self, query: &str) -> Vec<Value> {
         loop {
-            let session = self.backend.chat("alex", "trip").await.unwrap_or_else(|failed| panic!("{}", failed.1));
-            if session.info().await.unwrap().incomplete_turn.is_none() {
+            if self.session().await.info().await.unwrap().incomplete_turn.is_none() {
                 break;
             }
             tokio::task::yield_now().await;
         }
         let (_, text) = self.ask("GET", &format!("/alex/trip?{query}"), Value::Null).await;
         let turns: Vec<Value> = serde_json::from_str(&text).unwrap();
-        turns.iter().map(|turn| json!([turn["number"], turn["message"], turn["reply"]])).collect()
+        turns
+            .iter()
+            .map(|turn| json!([turn["turn_number"], turn["user_message"], turn["ai_response"]]))
+            .collect()
     }
 }
 
@@ -115,10 +121,13 @@ async fn a_talk_is_streamed_cut_short_made_again_edited_paged_and_erased() {
 
     // Made again.
     server.script.says(&["Rest."]);
-    let (status, reply) = server.ask("POST", "/alex/trip/3/again", Value::Null).await;
+    let (status, reply) = server.ask("POST", "/alex/trip/3", Value::Null).await;
     assert_eq!((status, &*reply), (StatusCode::OK, "Rest."));
     assert_eq!(server.history("").await[2], json!([3, "What now?", "Rest."]));
-    assert!(!format!("{:?}", server.script.last()).contains("First, "), "what was set aside is shown to nobody");
+    assert!(
+        !format!("{:?}", server.script.last()).contains("First, "),
+        "what was set aside is shown to nobody"
+    );
 
     // Edited: what stood behind it is gone from the talk.
     server.script.says(&["Porto!"]);
@@ -144,10 +153,10 @@ async fn the_operator_sees_what_jobs_do_and_nothing_that_was_said() {
     let server = Server::start().await;
     server.says("m1", "The okapi sleeps.", &["Does it?"]).await;
     server.history("").await;
-    server.backend.chat("alex", "trip").await.unwrap_or_else(|failed| panic!("{}", failed.1)).end().await.unwrap();
+    server.session().await.end().await.unwrap();
     let log = loop {
-        let log = server.ask("GET", "/log", Value::Null).await.1;
-        if log.contains("JobDone") {
+        let log = server.ask("GET", "/", Value::Null).await.1;
+        if log.contains("done") {
             break log;
         }
         tokio::task::yield_now().await;
@@ -179,7 +188,7 @@ async fn they_write_side_by_side() {
     let talks = (0..20).map(|n| {
         let server = Arc::clone(&server);
         tokio::spawn(async move {
-            let user = server.ask("POST", "/users", json!({ "name": format!("user {n}") })).await;
+            let user = server.ask("PUT", &format!("/user{n}"), Value::Null).await;
             let message = json!({ "id": n.to_string(), "text": format!("Message {n}.") });
             (user.0, server.ask("POST", &format!("/alex/chat{n}"), message).await.0)
         })

@@ -42,6 +42,7 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "idx_sessions_caller",
     "idx_sessions_user",
     "idx_summaries_session",
+    "idx_summaries_time",
     "idx_summaries_user",
     "idx_turns_cold",
     "idx_turns_session",

@@ -172,7 +172,11 @@ fn a_context_is_of_the_newest_session_unless_another_is_named() {
         "{}",
         newest.stdout
     );
-    assert!(newest.stdout.ends_with("<now: 2026-03-02 07:00 UTC>\n"), "{}", newest.stdout);
+    assert!(
+        newest.stdout.ends_with("<now: 2026-03-02 07:00 UTC, last talk: 18 hours ago>\n"),
+        "{}",
+        newest.stdout
+    );
     let first = shell.run(&["context", "--user", "alex", "And now?", "--session", "s1"]);
     assert!(first.stdout.contains("I planted row 7 of beans."), "{}", first.stdout);
 }
@@ -322,7 +326,7 @@ fn doctor_exits_with_7_where_a_count_is_wrong() {
     let run = shell.run(&["doctor"]);
     assert_eq!(run.code, 7);
     assert!(
-        run.stdout.contains("1 problem     a session's turn_count counts the turns recorded in it\n"),
+        run.stdout.contains("1 problem     a session's turn_count counts the turns recorded in it"),
         "{}",
         run.stdout
     );

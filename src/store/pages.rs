@@ -1,0 +1,142 @@
+//! Reading lists: pages of what a snapshot has.
+
+use crate::{
+    error::{ErrorKind, Result},
+    model::{
+        anchor::Anchor,
+        history::{Part, PastTurn},
+        ids::{AnchorId, SessionId, SummaryId, TurnId, UserId},
+        job::JobInfo,
+        page,
+        place::Place,
+        receipt::Receipt,
+        summary::Summary,
+        turn::Turn,
+        user::UserInfo,
+    },
+    store::{
+        rows::{
+            all_users, anchors,
+            cold::{self, Said},
+            history, jobs, originals, receipts,
+            sessions::{self, SessionRow},
+            summaries,
+        },
+        scope::Scope,
+        snapshot::Snapshot,
+    },
+};
+
+impl Snapshot<'_> {
+    /// A page of a user's sessions, newest first.
+    pub(crate) fn sessions(
+        &self,
+        scope: &Scope,
+        after: Option<SessionId>,
+        limit: u32,
+    ) -> Result<Vec<SessionRow>> {
+        self.ask(|sql| sessions::page(sql, scope, after, limit))
+    }
+
+    /// A page of all users, in the order in which they were added.
+    pub(crate) fn users(&self, after: Option<UserId>, limit: u32) -> Result<Vec<UserInfo>> {
+        self.ask(|sql| all_users::page(sql, after, limit))
+    }
+
+    /// A page of a session's history, ascending, counted by the tokenizer in use.
+    pub(crate) fn history(
+        &self,
+        scope: &Scope,
+        session: &SessionRow,
+        part: Part,
+        limit: u32,
+    ) -> Result<Vec<PastTurn>> {
+        let page = self.ask(|sql| history::page(sql, scope, session, part, limit))?;
+        let recounted = |entry| match entry {
+            PastTurn::Turn(turn) => PastTurn::Turn(Box::new(self.recounted(*turn))),
+            other => other,
+        };
+        Ok(page.into_iter().map(recounted).collect())
+    }
+
+    /// The cold turns of a user, newest first, wherever they are: so many at most behind `after`. What is damaged is left out.
+    pub(crate) fn cold_turns(&self, scope: &Scope, after: Option<TurnId>, limit: u32) -> Result<Vec<Turn>> {
+        self.ask(|sql| {
+            let behind = match after {
+                Some(id) => cold::turn_said(sql, scope, id)?.ok_or_else(|| page::nothing_there("turn"))?,
+                None => cold::NEWEST,
+            };
+            let mut reader = originals::Reader::new(sql, scope);
+            let turns = page_of(
+                behind,
+                limit,
+                |behind, limit| cold::turns_before(sql, scope, behind, limit),
+                |place| reader.by_number(place),
+            )?;
+            Ok(turns.into_iter().map(|turn| self.recounted(turn)).collect())
+        })
+    }
+
+    /// The summaries of a user, newest turn first: so many at most behind `after`. What is damaged is left out.
+    pub(crate) fn summaries_by_time(
+        &self,
+        scope: &Scope,
+        after: Option<SummaryId>,
+        limit: u32,
+    ) -> Result<Vec<Summary>> {
+        self.ask(|sql| {
+            let behind = match after {
+                Some(id) => {
+                    cold::summary_said(sql, scope, id)?.ok_or_else(|| page::nothing_there("summary"))?
+                }
+                None => cold::NEWEST,
+            };
+            page_of(
+                behind,
+                limit,
+                |behind, limit| cold::summaries_before(sql, scope, behind, limit),
+                |place| summaries::at(sql, scope, place),
+            )
+        })
+    }
+
+    /// A page of the user's anchors, by subject, attribute and value.
+    pub(crate) fn anchors(&self, scope: &Scope, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
+        self.ask(|sql| anchors::page(sql, scope, after, limit))
+    }
+
+    /// The newest receipts of a user, newest first, without their items.
+    pub(crate) fn newest_receipts(&self, scope: &Scope, limit: u32) -> Result<Vec<Receipt>> {
+        self.ask(|sql| receipts::newest(sql, scope, limit))
+    }
+
+    /// A page of all jobs, in the order of their numbers.
+    pub(crate) fn jobs(&self, after: i64, limit: u32) -> Result<Vec<JobInfo>> {
+        self.ask(|sql| jobs::page(sql, after, limit))
+    }
+}
+
+/// Reads the entries behind a place that can be read, until there are `limit`.
+fn page_of<T>(
+    mut behind: Said,
+    limit: u32,
+    next: impl Fn(Said, u32) -> Result<Vec<Said>>,
+    mut read: impl FnMut(Place) -> Result<Option<T>>,
+) -> Result<Vec<T>> {
+    let (mut found, limit) = (Vec::new(), limit as usize);
+    loop {
+        let wanted = limit - found.len();
+        let places = next(behind, u32::try_from(wanted).unwrap_or(u32::MAX))?;
+        for said in &places {
+            match read(said.1) {
+                Ok(entry) => found.extend(entry),
+                Err(error) if error.kind() == ErrorKind::Corrupt => {} // Doctor says where.
+                Err(error) => return Err(error),
+            }
+            behind = *said;
+        }
+        if places.len() < wanted || found.len() == limit {
+            return Ok(found);
+        }
+    }
+}
