@@ -29,6 +29,10 @@ CREATE TRIGGER known_session BEFORE INSERT ON conversation_sessions WHEN NEW.las
   SELECT CASE WHEN user_id = NEW.user_id THEN RAISE(IGNORE)
               ELSE RAISE(ABORT, 'a session of another user has this id') END
   FROM conversation_sessions WHERE id = NEW.id;
+  SELECT RAISE(ABORT, 'another session has this session_no, or this caller_id and part') WHERE EXISTS
+    (SELECT 1 FROM conversation_sessions WHERE session_no = NEW.session_no)
+    OR EXISTS (SELECT 1 FROM conversation_sessions
+               WHERE user_id = NEW.user_id AND caller_id = NEW.caller_id AND part = NEW.part);
 END;
 
 CREATE TRIGGER known_turn BEFORE INSERT ON conversation_turns WHEN NEW.seq = 0 BEGIN
@@ -37,6 +41,11 @@ CREATE TRIGGER known_turn BEFORE INSERT ON conversation_turns WHEN NEW.seq = 0 B
      AND (session_id <> NEW.session_id OR turn_number <> NEW.turn_number))
     OR EXISTS (SELECT 1 FROM conversation_summaries WHERE original_turn_id = NEW.id)
     OR EXISTS (SELECT 1 FROM turns_aside WHERE id = NEW.id);
+  SELECT RAISE(ABORT, 'another turn has this turn_key') WHERE EXISTS
+    (SELECT 1 FROM conversation_turns WHERE turn_key = NEW.turn_key AND id <> NEW.id);
+  SELECT RAISE(ABORT, 'another turn of this user has this caller_id') WHERE EXISTS
+    (SELECT 1 FROM user_scopes AS u JOIN recall_units AS r ON r.user_no = u.user_no
+     WHERE u.user_id = NEW.user_id AND r.caller_id = NEW.caller_id AND r.owner_id <> NEW.id);
 END;
 
 CREATE TRIGGER inserted_session AFTER INSERT ON conversation_sessions WHEN NEW.last_active_at = '' BEGIN
@@ -47,8 +56,15 @@ CREATE TRIGGER inserted_session AFTER INSERT ON conversation_sessions WHEN NEW.l
     WHEN NEW.ended_at IS NOT NULL OR NEW.memory_tier <> 'hot' OR NEW.turn_count <> 0 OR NEW.total_tokens <> 0
       OR NEW.part <> 1 OR NEW.successor_id IS NOT NULL
       THEN RAISE(ABORT, 'a new session is open and empty: leave out its end, its tier and its counts')
-    WHEN strftime('%s', NEW.started_at) IS NULL
-      THEN RAISE(ABORT, 'conversation_sessions.started_at must be a time that SQLite''s date functions read')
+    WHEN coalesce(strftime('%Y-%m-%d', NEW.started_at), '') NOT BETWEEN '0001-01-01' AND '9999-12-31'
+      THEN RAISE(ABORT, 'conversation_sessions.started_at must be a time of the years 1 to 9999 that SQLite''s date functions read')
+    WHEN NEW.metadata IS NOT NULL AND (NOT json_valid(NEW.metadata) OR json_type(NEW.metadata) <> 'object'
+      OR length(CAST(NEW.metadata AS BLOB)) > 16384)
+      THEN RAISE(ABORT, 'metadata must be a JSON object of at most 16 KiB')
+    WHEN max(length(CAST(coalesce(NEW.caller_id, 'x') AS BLOB)), length(CAST(coalesce(NEW.project, 'x') AS BLOB)),
+             length(CAST(coalesce(NEW.title, 'x') AS BLOB))) > 256
+      OR '' IN (coalesce(NEW.caller_id, 'x'), coalesce(NEW.project, 'x'), coalesce(NEW.title, 'x'))
+      THEN RAISE(ABORT, 'caller_id, project and title have 1 to 256 bytes')
     WHEN EXISTS (SELECT 1 FROM jobs WHERE kind = 'erase' AND user_id = NEW.user_id AND subject_id IS NULL)
       THEN RAISE(ABORT, 'this user is being erased')
   END;
@@ -69,8 +85,19 @@ CREATE TRIGGER inserted_turn AFTER INSERT ON conversation_turns WHEN NEW.seq = 0
       THEN RAISE(ABORT, 'conversation_turns.id must be a UUID as a BLOB of 16 bytes')
     WHEN NEW.memory_tier <> 'hot'
       THEN RAISE(ABORT, 'a new turn is hot: leave out memory_tier')
-    WHEN strftime('%s', NEW.timestamp) IS NULL
-      THEN RAISE(ABORT, 'conversation_turns.timestamp must be a time that SQLite''s date functions read')
+    WHEN coalesce(strftime('%Y-%m-%d', NEW.timestamp), '') NOT BETWEEN '0001-01-01' AND '9999-12-31'
+      THEN RAISE(ABORT, 'conversation_turns.timestamp must be a time of the years 1 to 9999 that SQLite''s date functions read')
+    WHEN NEW.user_message = '' AND NEW.ai_response = ''
+      THEN RAISE(ABORT, 'a turn has a text on one side at least')
+    WHEN instr(NEW.user_message || NEW.ai_response, char(0)) > 0
+      THEN RAISE(ABORT, 'a text has a NUL character')
+    WHEN NEW.metadata IS NOT NULL AND (NOT json_valid(NEW.metadata) OR json_type(NEW.metadata) <> 'object'
+      OR length(CAST(NEW.metadata AS BLOB)) > 16384)
+      THEN RAISE(ABORT, 'metadata must be a JSON object of at most 16 KiB')
+    WHEN max(length(CAST(coalesce(NEW.caller_id, 'x') AS BLOB)), length(CAST(coalesce(NEW.user_name, 'x') AS BLOB)),
+             length(CAST(coalesce(NEW.assistant_name, 'x') AS BLOB))) > 256
+      OR '' IN (coalesce(NEW.caller_id, 'x'), coalesce(NEW.user_name, 'x'), coalesce(NEW.assistant_name, 'x'))
+      THEN RAISE(ABORT, 'caller_id, user_name and assistant_name have 1 to 256 bytes')
     WHEN min(NEW.user_message_tokens, NEW.ai_response_tokens, NEW.total_tokens) < 0
       OR max(NEW.user_message_tokens, NEW.ai_response_tokens, NEW.total_tokens) > 2147483647
       THEN RAISE(ABORT, 'the token counts of a turn must be from 0 to 2147483647')

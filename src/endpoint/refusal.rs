@@ -30,7 +30,9 @@ const CODES: [(&str, Refusal); 8] = [
     ("invalid_model", Refusal::OfModel),           // Mistral
 ];
 /// What `error.message` says of a request with 400 or 422, where there is no code.
-const PHRASES: [(&[&str], Refusal); 5] = [
+const PHRASES: [(&[&str], Refusal); 7] = [
+    (&["credit balance"], Refusal::OfAccount),        // Anthropic
+    (&["billing"], Refusal::OfAccount),               // Google
     (&["api key not valid"], Refusal::OfKey),         // Google
     (&["not a valid model"], Refusal::OfModel),       // OpenRouter
     (&["invalid model"], Refusal::OfModel),           // Mistral

@@ -39,10 +39,9 @@ const INLINE_BYTES: usize = 8_192;
 
 /// One conversation. Clones are the same handle.
 ///
-/// A session that silence has ended goes on in a successor with the next record, of whichever handle or process.
-/// Recording, lifecycle, hot, warm, search and context follow the talk there, and the handle with them; `info`,
-/// `turn`, `turns`, `turns_before`, `transitions`, `set_project`, `set_title` and `set_metadata` are about the session that
-/// [`id`](Self::id) names.
+/// A session that silence has ended, or one with a key that has ended in any way, goes on in a successor with the next record,
+/// of whichever handle or process. Recording, lifecycle, hot, warm, search and context follow the talk there, and the handle
+/// with them; everything else is about the session that [`id`](Self::id) names.
 #[derive(Clone, Debug)]
 pub struct Session {
     store: Arc<Open>,
@@ -73,8 +72,8 @@ impl Session {
     /// Records a turn, and returns when it is durable: it survives a kill or a power loss at any later instant
     /// (see [`Durability`](crate::Durability)).
     ///
-    /// With a [`caller_id`](NewTurn::caller_id) a repeated record gives the first result. If 24 h of silence had
-    /// ended the session, the turn starts its successor, and the result says so.
+    /// With a [`caller_id`](NewTurn::caller_id) a repeated record gives the first result. If silence had ended
+    /// the session, or a call one with a key, the turn starts its successor, and the result says so.
     ///
     /// Dropping the future does not take the turn back: it may be recorded. Errors: `InvalidInput`, `Conflict`,
     /// `SessionEnded`, `Busy` (nothing written); `Io` (record again, with the same caller's id).
@@ -103,6 +102,9 @@ impl Session {
     }
 
     async fn record_only_message(&self, turn: NewTurn) -> Result<Recorded> {
+        if turn.answering.is_some() {
+            return Err(Error::invalid("it is the reply that answers a context; say so when it has come"));
+        }
         if !turn.said.ai_response.is_empty() || turn.said.user_message.is_empty() {
             return Err(Error::invalid("a message that waits for its reply has a text, and no reply yet"));
         }
@@ -117,7 +119,9 @@ impl Session {
     }
 
     /// Gives a message its reply, and returns when both are durable as one turn. The same reply again gives the first
-    /// result.
+    /// result. `turn` may be of any session of the user; where nobody has noticed yet that silence has ended that, the reply
+    /// keeps it open. A reply that comes too late, behind the next record, is a `Conflict`: record it as a turn of its own if
+    /// it is to stay.
     ///
     /// Errors: `Conflict` if the turn has another reply, was completed without one, or was replaced; `NotFound`;
     /// `InvalidInput` for an empty reply; and those of [`record`](Self::record).
@@ -271,7 +275,7 @@ impl Session {
         self.store.write(move |tx| tx.set_project(&scope, id, project.as_deref())).await
     }
 
-    /// Gives the session a title for lists (1 to 256 bytes), or none. A talk that goes on after silence keeps it. No LLM is
+    /// Gives the session a title for lists (1 to 256 bytes), or none. A talk that goes on in a successor keeps it. No LLM is
     /// shown it.
     pub async fn set_title(&self, title: Option<&str>) -> Result<()> {
         check_name("session's title", title)?;
@@ -281,14 +285,15 @@ impl Session {
 
     /// Keeps a JSON object of the caller's beside the session, in the place of the one before, or none: at most 16 KiB as
     /// JSON, nested at most 64 levels deep. It is exported and erased with the session, and neither searched nor shown
-    /// to an LLM. A talk that goes on after silence keeps it.
+    /// to an LLM. A talk that goes on in a successor keeps it.
     pub async fn set_metadata(&self, metadata: Option<serde_json::Value>) -> Result<()> {
         metadata.as_ref().map_or(Ok(()), metadata::check)?;
         let (scope, id, text) = (self.scope, self.id(), metadata.map(|metadata| metadata.to_string()));
         self.store.write(move |tx| tx.set_metadata(&scope, id, text.as_deref())).await
     }
 
-    /// Ends the session; its hot turns become warm. It never reopens. Ending it again changes nothing.
+    /// Ends the session; its hot turns become warm. It never reopens. Ending it again changes nothing, also if its talk has gone
+    /// on under its key since. Of a session that silence had ended it ends the successor in which the talk goes on.
     pub async fn end(&self) -> Result<SessionInfo> {
         self.end_session(None).await
     }

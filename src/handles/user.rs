@@ -79,8 +79,8 @@ impl User {
     }
 
     /// The session with the caller's own key (1 to 256 bytes), started if there is none. One that was silent for too
-    /// long is ended by this; the next record goes on in its successor, under the same key. One that was ended by
-    /// call is given back as it is: it takes no more turns.
+    /// long is ended by this. One that has ended, by silence or by call, is given back as it is: the next record goes on in
+    /// its successor, under the same key.
     pub async fn session_named(&self, key: &str) -> Result<Session> {
         check_name("session's key", Some(key))?;
         // Most often it is there and open, and nothing is written.
@@ -320,8 +320,8 @@ impl User {
     }
 
     /// Erases one turn out of the bytes of the file and its log, wherever it is: its row or its line in the archive (the frame
-    /// is packed anew), its summary, words, vectors and evidence, what it had replaced, and all of the user's receipts, for a
-    /// query may repeat it. Its neighbours stay as they are, and its number in its session is not given again while turns
+    /// is packed anew), its summary, words, vectors and evidence, and all of the user's receipts, for a query may repeat it.
+    /// With it goes what it had replaced, and what was set aside with that: of an edited message all that had stood behind it. Its neighbours stay as they are, and its number in its session is not given again while turns
     /// stand behind it. What erasing cannot reach is said at [`erase`](Self::erase).
     ///
     /// Errors: `NotFound`; `Corrupt` if its frame is damaged: then the whole session can be erased.

@@ -7,7 +7,7 @@ use crate::{
     event::{Event, in_job_span},
     jobs::{
         compress, derive, embed, erase, index,
-        job::{Ended, Job, Run, Worked, job_ref, now},
+        job::{Ended, Job, Run, Worked, now},
         mend, prune,
     },
     model::{
@@ -23,7 +23,7 @@ use crate::{
 /// Works on one job. What fails is on its row; this process goes on with the next.
 pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
     let (lease, worked) = (Arc::new(lease), &Worked::default());
-    let job = job_ref(&lease);
+    let job = lease.job();
     let emit = |event| run.store.config().on_event.emit(&event);
     emit(Event::JobStarted { job });
     let ended = in_job_span(&job, Box::pin(work(run, &lease, worked))).await;
@@ -55,11 +55,14 @@ pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
         is_given_up || lease.attempts >= MAX_ATTEMPTS && !interrupted && lease.kind.may_be_given_up();
     let until = waits_until.unwrap_or_else(|| now(run.store) + wait_after(lease.attempts, lease.job_no));
     let until = instant::clamped(until);
-    run.end_job(worked, |report| *(if is_last { &mut report.failed } else { &mut report.later }) += 1);
     let (next_run_at, reason) = ((!is_last).then_some(until), why.as_ref().map(reason));
     let unfinished = Unfinished { next_run_at, reason, interrupted };
     // If this fails too, the lease runs out and the job is taken up again.
-    let _ = run.store.write_background(move |tx| tx.give_back(&lease, &unfinished)).await;
+    let given = run.store.write_background(move |tx| tx.give_back(&lease, &unfinished)).await;
+    if matches!(given, Ok(false)) {
+        return run.end_job(worked, |_| ()); // Its work is gone, or somebody else has it and tells of it.
+    }
+    run.end_job(worked, |report| *(if is_last { &mut report.failed } else { &mut report.later }) += 1);
     let why = why.map_or(ErrorKind::Closed, |why| why.kind());
     emit(if is_last { Event::JobFailed { job, why } } else { Event::JobWaiting { job, until, why } });
 }

@@ -17,8 +17,8 @@ use tokio::sync::watch;
 use crate::{
     clock::Stopwatch,
     error::{Error, Result},
-    event::JobRef,
     model::{
+        ids::UserId,
         instant,
         job::{JobKind, JobKinds},
         summary::{BUILT_IN, FALLBACK},
@@ -45,6 +45,7 @@ type ProgressFn = Box<dyn FnMut(&JobProgress) + Send>;
 pub struct RunJobs {
     max_jobs: Option<u64>,
     only: Option<JobKind>,
+    user: Option<UserId>,
     on_progress: Option<ProgressFn>,
 }
 
@@ -53,6 +54,7 @@ impl fmt::Debug for RunJobs {
         f.debug_struct("RunJobs")
             .field("max_jobs", &self.max_jobs)
             .field("only", &self.only)
+            .field("user", &self.user)
             .finish_non_exhaustive()
     }
 }
@@ -67,6 +69,12 @@ impl RunJobs {
     /// Runs jobs of this kind, and leaves the others to wait; ends no session.
     pub fn only(mut self, kind: JobKind) -> Self {
         self.only = Some(kind);
+        self
+    }
+
+    /// Runs jobs on this user's data, and leaves the others to wait; ends no session.
+    pub fn of_user(mut self, user: UserId) -> Self {
+        self.user = Some(user);
         self
     }
 
@@ -178,6 +186,7 @@ pub(crate) struct Run<'a> {
     stop: watch::Receiver<bool>,
     max_jobs: Option<u64>,
     pub(super) only: Option<JobKind>,
+    pub(super) user: Option<UserId>,
     tally: Mutex<Tally>,
 }
 
@@ -197,8 +206,8 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn with(store: &'a Store, stop: watch::Receiver<bool>, options: RunJobs) -> Self {
-        let RunJobs { max_jobs, only, on_progress: tell } = options;
-        Self { store, stop, max_jobs, only, tally: Mutex::new(Tally { tell, ..Tally::default() }) }
+        let RunJobs { max_jobs, only, user, on_progress: tell } = options;
+        Self { store, stop, max_jobs, only, user, tally: Mutex::new(Tally { tell, ..Tally::default() }) }
     }
 
     fn tally(&self) -> MutexGuard<'_, Tally> {
@@ -215,8 +224,8 @@ impl<'a> Run<'a> {
             return Ok(false);
         }
         if tally.tell.is_some() && tally.begun >= tally.progress.jobs_due {
-            tally.progress.jobs_due =
-                tally.begun + self.store.snapshot()?.due_jobs(&JobKinds::only(self.only))?.0;
+            tally.progress.jobs_due = tally.begun
+                + self.store.snapshot()?.due_jobs(&JobKinds::only(self.only).of_user(self.user))?.0;
         }
         tally.begun += 1;
         Ok(true)
@@ -338,12 +347,6 @@ impl<'s> Job<'_, 's> {
         self.slice(|tx| tx.finish()).await?;
         Ok(Ended::Done)
     }
-}
-
-/// A job, as events name it.
-pub(super) fn job_ref(lease: &Lease) -> JobRef {
-    let &Lease { job_no, kind, scope, session_id, attempts: attempt, .. } = lease;
-    JobRef { job_no, kind, user_id: scope.map(|scope| scope.user_id), session_id, attempt }
 }
 
 /// Does it, and says how long that took.

@@ -64,7 +64,7 @@ pub(super) async fn work(run: &Run<'_>, until: Until) -> Result<()> {
     let busy = &watch::Sender::new(3);
     let lane = |lane: Lane| {
         let config = run.store.config();
-        let (kinds, queued) = (lane.kinds(config, run.only), run.store.work_queued());
+        let (kinds, queued) = (lane.kinds(config, run.only).of_user(run.user), run.store.work_queued());
         LaneRun { run, kinds, queued, busy, until }.work()
     };
     let (file, summarizer, embedders) =

@@ -37,7 +37,8 @@ pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<b
         store.write_background(|_| Ok(())).await?;
     }
     store.take_over_inserted().await?;
-    let ended_sessions = if run.only.is_none() { silence::end_silent(&run).await? } else { 0 };
+    let ended_sessions =
+        if run.only.is_none() && run.user.is_none() { silence::end_silent(&run).await? } else { 0 };
     loop {
         let before = run.begun();
         lanes::work(&run, Until::AllAreIdle).await?;

@@ -61,14 +61,18 @@ impl JobKind {
     }
 }
 
-/// Some kinds of jobs, as a statement looks for one among them.
+/// Some kinds of jobs, of all users or of one, as a statement looks for one among them.
 #[derive(Clone, Debug)]
-pub(crate) struct JobKinds(String);
+pub(crate) struct JobKinds {
+    words: String,
+    pub(crate) user: Option<UserId>,
+}
 
 impl JobKinds {
     /// These.
     pub(crate) fn of(kinds: impl IntoIterator<Item = JobKind>) -> Self {
-        Self(kinds.into_iter().fold(" ".to_owned(), |all, kind| all + kind.as_str() + " "))
+        let words = kinds.into_iter().fold(" ".to_owned(), |all, kind| all + kind.as_str() + " ");
+        Self { words, user: None }
     }
 
     /// This one, or all.
@@ -76,13 +80,18 @@ impl JobKinds {
         only.map_or_else(|| Self::of(JobKind::EVERY), |kind| Self::of([kind]))
     }
 
+    /// Of these those on one user's data, if one is named.
+    pub(crate) fn of_user(self, user: Option<UserId>) -> Self {
+        Self { user, ..self }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.trim().is_empty()
+        self.words.trim().is_empty()
     }
 
     /// Each word between blanks: ` compress embed `.
     pub(crate) fn as_words(&self) -> &str {
-        &self.0
+        &self.words
     }
 }
 

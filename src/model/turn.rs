@@ -227,7 +227,9 @@ impl NewTurn {
 
     /// Puts this turn in the place of another one of the same session, which must be open: a reply that was made again, or
     /// a message that was edited. That turn and all behind it in the session are set aside: they leave the index and the
-    /// anchors, are not shown, and are kept ([`Session::replaced_at`](crate::Session::replaced_at)).
+    /// anchors, are not shown, and are kept ([`Session::replaced_at`](crate::Session::replaced_at)). All of it is one
+    /// transaction: thousands of turns set aside hold up other writers for some tenths of a second, and the user's next recall
+    /// reads its index anew. The new turn needs a [`caller_id`](Self::caller_id) of its own, if it has one.
     #[must_use]
     pub fn replacing(mut self, turn: TurnId) -> Self {
         self.replacing = Some(turn);
@@ -428,11 +430,14 @@ pub struct Recorded {
     pub turn_number: u32,
     /// The turn's place in the user's order of recording; 0 while it is incomplete.
     pub seq: i64,
+    /// Whether it waits for its reply, or, of one that was known, whether another turn has replaced it since.
+    #[serde(default, skip_serializing_if = "TurnState::is_complete")]
+    pub state: TurnState,
     /// Whether this call wrote it, or an earlier one with the same caller's id.
     pub outcome: RecordOutcome,
     /// The turns that this call moved from hot to warm, by their numbers, oldest first.
     pub evicted: Vec<u32>,
-    /// The session that had ended by silence, if this call started its successor.
+    /// The session that had ended, if this call started its successor.
     pub continues: Option<SessionId>,
 }
 
@@ -444,6 +449,7 @@ impl Recorded {
             session_id: turn.session_id,
             turn_number: turn.turn_number,
             seq: turn.seq,
+            state: turn.state,
             outcome: RecordOutcome::Known,
             evicted: Vec::new(),
             continues: None,

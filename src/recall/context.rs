@@ -89,7 +89,7 @@ impl Context {
     /// # }
     /// ```
     ///
-    /// The text of a message is as it was said, but for control tokens and for what hides or reorders text, as everywhere in
+    /// Roles need not alternate: an empty side is no message. The text of a message is as it was said, but for control tokens and for what hides or reorders text, as everywhere in
     /// a context; names of speakers are not shown. A side of a turn that a tool, a document or the backend said
     /// ([`Origin`](crate::Origin)) is never a message: `text` quotes it below `<turn 7>`, and in its place among the messages
     /// stands `<turn 7: User (document), quoted in the memory>`. An empty side is no message.

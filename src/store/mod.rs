@@ -32,8 +32,10 @@ use crate::{
     config::Config,
     cooldown::Cooldowns,
     error::{Error, ErrorKind, Result},
+    event::Event,
     model::{ids::SessionId, job::JobKinds},
     store::{
+        acts::jobs::Taken,
         behind::{Behind, NewReceipt},
         checks::{doctor, stats},
         file::{
@@ -235,9 +237,12 @@ impl Store {
         loop {
             let next = self.snapshot()?.next_job(kinds)?;
             let Some(found) = next else { return Ok(None) };
-            let taken = self.write_background(move |tx| tx.take_job(found)).await?;
-            if taken.is_some() {
-                return Ok(taken);
+            match self.write_background(move |tx| tx.take_job(found)).await? {
+                Taken::Lease(lease) => return Ok(Some(lease)),
+                Taken::GivenUp(lease) => {
+                    self.config.on_event.emit(&Event::JobFailed { job: lease.job(), why: ErrorKind::Closed });
+                }
+                Taken::Gone => {}
             }
         }
     }

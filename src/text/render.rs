@@ -80,11 +80,12 @@ pub(crate) fn turn_line(turn_number: u32) -> String {
 
 /// Stands among messages for a side that is quoted, and names the line above it there.
 pub(crate) fn stand_in(said: &Said, side: Side, turn_number: u32) -> String {
+    // Not by its name: whoever made the text may have chosen that, and here it would have a voice.
     let who = match side {
-        Side::User => label(said.user_name.as_deref(), said.user_origin, "User"),
-        Side::Reply => label(said.assistant_name.as_deref(), said.assistant_origin, "Assistant"),
+        Side::User => label(None, said.user_origin, "User"),
+        Side::Reply => label(None, said.assistant_origin, "Assistant"),
     };
-    format!("<turn {turn_number}: {}, quoted in the memory>", control::harmless(&who))
+    format!("<turn {turn_number}: {who}, quoted in the memory>")
 }
 
 /// More of a side whose line stands above, behind a [`GAP`](crate::text::cuts::GAP).

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::TimeDelta;
 use thermocline::{
-    ContextOptions, ErrorKind, NewTurn, Originals, RecallOptions, RunJobs, TurnId,
+    ContextOptions, ErrorKind, MemoryTier, NewTurn, Originals, RecallOptions, RunJobs, TurnId,
     blocking::{Session, Thermocline, User},
 };
 
@@ -79,7 +79,14 @@ fn of_a_thousand_words_of_an_erased_turn_none_is_left_and_its_neighbours_are_to_
                     .map(move |number| (session.turn(number).unwrap(), number))
                     .collect::<Vec<_>>()
             });
-            all.filter_map(|(turn, _)| turn).filter(|turn| turn.id != doomed).collect()
+            let others = all.filter_map(|(turn, _)| turn).filter(|turn| turn.id != doomed);
+            // But for their tier: where a turn goes, an older one may be hot again.
+            others
+                .map(|mut turn| {
+                    turn.memory_tier = MemoryTier::Cold;
+                    turn
+                })
+                .collect()
         };
         let before = (others(&user), session.info().unwrap().turn_count);
         let erased = user.erase_turn(doomed).unwrap();

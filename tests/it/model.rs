@@ -81,6 +81,18 @@ impl Expected {
         }
     }
 
+    /// Turns were taken out: the newest of the others are hot, as many as the limits let.
+    fn refill(&mut self) {
+        self.evicted = self.evicted.min(self.sizes.len());
+        while self.evicted > 0 {
+            let hot = &self.sizes[self.evicted - 1..];
+            if hot.len() > 1 && (hot.len() > 5 || hot.iter().sum::<u32>() > 1_500) {
+                return;
+            }
+            self.evicted -= 1;
+        }
+    }
+
     fn settle(&mut self) {
         self.sizes.extend(self.waiting.take());
     }
@@ -175,8 +187,9 @@ proptest! {
                         continue;
                     }
                     prop_assert_eq!(outcome.unwrap().turn_number, number);
-                    (expected.waiting, expected.evicted) = (None, expected.evicted.min(place));
+                    expected.waiting = None;
                     expected.sizes.truncate(place);
+                    expected.refill();
                     expected.push(size, false);
                     silence = TimeDelta::zero();
                 }

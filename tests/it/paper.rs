@@ -232,6 +232,8 @@ fn what_cannot_be_taken_over_is_refused_in_words() {
     let other = memory.user("nora").unwrap().session().unwrap();
     let ended = user(&memory).session_named("ended").unwrap();
     ended.end().unwrap();
+    let chat = user(&memory).session_named("chat").unwrap();
+    chat.record(thermocline::NewTurn::new("A lamp.", "").caller_id("known")).unwrap();
     memory.close().unwrap();
     other_program(&fixture.path()).execute_batch(&statements("inserts.sql")[..2].concat()).unwrap();
     let rows = || dump_without(&fixture.path(), &["sqlite_sequence.*"]);
@@ -278,7 +280,23 @@ fn what_cannot_be_taken_over_is_refused_in_words() {
         ),
         (with("id", "x'02'"), "conversation_turns.id must be a UUID as a BLOB of 16 bytes"),
         (with("id, memory_tier", "randomblob(16), 'warm'"), "a new turn is hot: leave out memory_tier"),
-        (with("id, timestamp", "randomblob(16), 'noon'"), "must be a time that SQLite's date functions read"),
+        (with("id, timestamp", "randomblob(16), 'noon'"), "must be a time of the years 1 to 9999"),
+        (with("id, timestamp", "randomblob(16), 0"), "must be a time of the years 1 to 9999"),
+        (with("id, caller_id", "randomblob(16), 'known'"), "another turn of this user has this caller_id"),
+        (
+            with("id, turn_key", "randomblob(16), (SELECT min(turn_key) FROM conversation_turns)"),
+            "another turn has this turn_key",
+        ),
+        (with("id, metadata", "randomblob(16), 'not JSON'"), "metadata must be a JSON object"),
+        (with("id, metadata", "randomblob(16), '[1]'"), "metadata must be a JSON object"),
+        (
+            with("id, user_name", "randomblob(16), ''"),
+            "caller_id, user_name and assistant_name have 1 to 256 bytes",
+        ),
+        (
+            with("id", "randomblob(16)").replace("('a', 'b'", "('', ''"),
+            "a turn has a text on one side at least",
+        ),
         (
             with("id, user_origin", "randomblob(16), 'robot'"),
             "an origin is user, assistant, tool, document or system",
@@ -292,13 +310,19 @@ fn what_cannot_be_taken_over_is_refused_in_words() {
             "the token counts of a turn must be from 0 to 2147483647",
         ),
         (session("id", &quoted(other.id())), "a session of another user has this id"),
+        (
+            session("id, caller_id", "randomblob(16), 'chat'"),
+            "another session has this session_no, or this caller_id and part",
+        ),
+        (
+            session("id, session_no", "randomblob(16), 1"),
+            "another session has this session_no, or this caller_id and part",
+        ),
+        (session("id, started_at", "randomblob(16), 0"), "must be a time of the years 1 to 9999"),
         (session("id", "x'02'"), "conversation_sessions.id must be a UUID as a BLOB of 16 bytes"),
         (session("id, turn_count", "randomblob(16), 3"), "a new session is open and empty"),
         (session("id, ended_at", "randomblob(16), '2026-03-01'"), "CHECK constraint failed"),
-        (
-            session("id, started_at", "randomblob(16), 'noon'"),
-            "must be a time that SQLite's date functions read",
-        ),
+        (session("id, started_at", "randomblob(16), 'noon'"), "must be a time of the years 1 to 9999"),
     ] {
         for keyword in ["INSERT", "INSERT OR REPLACE", "INSERT OR IGNORE"] {
             let statement = statement.replacen("INSERT", keyword, 1);

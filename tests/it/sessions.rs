@@ -155,6 +155,8 @@ fn a_talk_with_a_key_goes_on_though_a_call_had_ended_it() {
     assert_eq!(alex.sessions(None, 1_000).unwrap().len(), 1);
     let recorded = again.record(turn(2)).unwrap();
     assert_eq!((recorded.continues, recorded.turn_number), (Some(ended), 1));
+    assert_eq!(session.end().unwrap().id, ended, "what was ended stays as it is");
+    assert!(again.info().unwrap().ended_at.is_none());
     assert_eq!(session.record(turn(3)).unwrap().turn_number, 2, "the old handle follows");
     let info = again.info().unwrap();
     assert_eq!((info.part, info.project.as_deref(), session.id()), (2, Some("boat"), again.id()));

@@ -34,18 +34,18 @@ pub(crate) fn run(db: &Db, args: &CompressAgainArgs, out: &Output) -> Result<(),
         Some(session) => u64::from(find::session(&user, session)?.compress_again()? > 0),
         None => user.compress_again()?,
     };
-    let options =
-        RunJobs::default().only(JobKind::Compress).max_jobs(if sessions == 0 { 0 } else { u64::MAX });
+    // Of this user alone: the LLM that is named is for these texts.
+    let options = RunJobs::default().only(JobKind::Compress).of_user(user.id());
     let (report, _) = jobs::with_progress(&memory, options, "compressing", out)?;
     out.answer(&DoneAgain { sessions, report }, text)?;
-    if !out.is_json() && sessions > 0 {
+    if !out.is_json() {
         jobs::tell_left(&memory, out)?;
     }
     Ok(())
 }
 
 fn text(done: &DoneAgain) -> String {
-    if done.sessions == 0 {
+    if done.sessions == 0 && done.report == JobsReport::default() {
         return "the built-in summarizer did nothing here; no session is compressed again\n".to_owned();
     }
     let sessions = counted(usize::try_from(done.sessions).unwrap_or(usize::MAX), "session");

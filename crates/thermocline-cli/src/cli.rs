@@ -102,7 +102,7 @@ pub(crate) enum Verb {
     /// With --format openai: an export of ChatGPT (conversations.json), of which the branches are replayed that it shows;
     /// or messages as the chat API takes them: [{"role":"user","content":"..."}, ...], {"messages":[...]}, lists or lines of
     /// these. A session is a conversation, a turn a message of the user with the replies to it, its id that of the conversation
-    /// and of its last message. Instructions, calls of tools and what they gave, hidden messages and other branches are left
+    /// and of its last message: a reply that a later export has anew, or has for the first time, is a turn more. Instructions, calls of tools and what they gave, hidden messages and other branches are left
     /// out, and counted. All of the file is read before the first turn is recorded, the oldest conversation first.
     ///
     /// An SQLite database with the tables that the tiering paper prints (conversation_turns, conversation_sessions) is
@@ -419,9 +419,9 @@ pub(crate) enum JobsVerb {
 
     /// Have an LLM do again what the built-in summarizer did, because the LLM was down or none was named.
     ///
-    /// Restores the sessions in which the built-in summarizer wrote a summary, and compresses them by the LLM that is named:
-    /// a session of the user, or all. Other sessions are left alone. It may be interrupted at any time: nothing is lost,
-    /// jobs run goes on with what is queued, and the same command with the rest.
+    /// Restores the sessions in which the built-in summarizer wrote a summary, a session of the user or all, and has the LLM
+    /// that is named compress what waits of the user; other users' sessions are left alone. It may be interrupted at any
+    /// time: nothing is lost, and the same command goes on.
     #[command(after_help = "Examples:\n  \
         thermocline jobs compress-again --user alex --llm-url http://localhost:11434/v1 --llm-model qwen3:8b\n  \
         thermocline jobs compress-again --user alex --session s1")]

@@ -22,7 +22,8 @@ enum Target {
     User(User),
     /// One session, or all the parts of a talk that went on under the same key.
     Sessions(Vec<Session>),
-    Turn(User, TurnId),
+    /// One turn, and where it stands.
+    Turn(User, TurnId, String),
 }
 
 pub(crate) fn run(db: &Db, args: &EraseArgs, out: &Output) -> Result<(), Failure> {
@@ -31,8 +32,8 @@ pub(crate) fn run(db: &Db, args: &EraseArgs, out: &Output) -> Result<(), Failure
     let target = match (&args.session, &args.turn) {
         (Some(key_or_id), _) => Target::Sessions(find::parts(&user, key_or_id)?),
         (None, Some(name)) => {
-            let id = turn::id(&user, name)?;
-            Target::Turn(user, id)
+            let (id, place) = turn::named(&user, name)?;
+            Target::Turn(user, id, place)
         }
         (None, None) => Target::User(user),
     };
@@ -57,7 +58,7 @@ pub(crate) fn run(db: &Db, args: &EraseArgs, out: &Output) -> Result<(), Failure
 fn erase(target: &Target) -> Result<Erased, Failure> {
     let sessions = match target {
         Target::User(user) => return Ok(user.erase()?),
-        Target::Turn(user, id) => return Ok(user.erase_turn(*id)?),
+        Target::Turn(user, id, _) => return Ok(user.erase_turn(*id)?),
         Target::Sessions(sessions) => sessions,
     };
     let mut all = Erased::default();
@@ -91,7 +92,9 @@ fn what(target: &Target) -> Result<String, Failure> {
                 counted(anchors, "anchor")
             ))
         }
-        Target::Turn(..) => Ok("1 turn, what it had replaced, and what only it says of anchors".to_owned()),
+        Target::Turn(_, _, place) => {
+            Ok(format!("{place}, with what it had replaced, and what only it says of anchors"))
+        }
         Target::Sessions(sessions) => {
             let (mut turns, mut summaries) = (0, 0);
             for session in sessions {

@@ -31,7 +31,8 @@ Exit codes:
   4  there is no such file, user, session, turn, anchor, receipt or job
   5  the file cannot be used: damaged, another program's, of a newer version, or unreadable
   6  the file stayed busy, a read took too long, or an LLM or embedder failed; try again
-     (erase: bytes of what was erased are still to be overwritten)
+     (erase: bytes of what was erased are still to be overwritten; jobs that wait for an LLM
+     or embedder are no failure of jobs run: its report and jobs list name them)
   7  doctor found problems";
 
 impl Exit {

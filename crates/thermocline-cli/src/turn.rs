@@ -53,6 +53,13 @@ struct Trace {
 }
 
 impl Shown {
+    fn id(&self) -> TurnId {
+        match &self.turn {
+            Found::Whole(turn) => turn.id,
+            Found::Deleted(trace) => trace.id,
+        }
+    }
+
     fn whole(turn: Turn, summary: Option<Summary>) -> Self {
         let original = if summary.is_some() { Original::Archived } else { Original::Kept };
         Self { turn: Found::Whole(Box::new(turn)), original, summary }
@@ -76,40 +83,57 @@ pub(crate) fn show(db: &Db, args: &TurnShowArgs, out: &Output) -> Result<(), Fai
     out.answer(&shown(&user, &args.turn)?, text)
 }
 
-/// The id of the turn that goes by this name, also if only its summary is left of it.
-pub(crate) fn id(user: &User, name: &str) -> Result<TurnId, Failure> {
-    Ok(match shown(user, name)?.turn {
-        Found::Whole(turn) => turn.id,
-        Found::Deleted(trace) => trace.id,
-    })
+/// The turn that goes by this name, also if only its summary is left of it: its id, and its session and place in words.
+pub(crate) fn named(user: &User, name: &str) -> Result<(TurnId, String), Failure> {
+    let shown = shown(user, name)?;
+    let (session, number, said) = match &shown.turn {
+        Found::Whole(turn) => (turn.session_id, turn.turn_number, turn.timestamp),
+        Found::Deleted(trace) => (trace.session_id, trace.turn_number, trace.timestamp),
+    };
+    let info = user.session_by_id(session)?.info()?;
+    let session = info.caller_id.map_or_else(|| info.id.to_string(), |key| plain::line(&key, usize::MAX));
+    Ok((
+        shown.id(),
+        format!("turn {number} of session {session}, said on {}", said.format("%Y-%m-%d at %H:%M UTC")),
+    ))
 }
 
-/// By its id, by its caller's id, or by its session and place: the first of them that is there.
+/// By its id, by its caller's id, or by its session and place.
 fn shown(user: &User, name: &str) -> Result<Shown, Failure> {
-    if let Ok(id) = name.parse::<TurnId>()
-        && let Some(shown) = either(user, find::found(user.turn(id))?, || Ok(user.summary(id)?))?
-    {
-        return Ok(shown);
+    let mut found = Vec::new();
+    if let Ok(id) = name.parse::<TurnId>() {
+        found.extend(either(user, find::found(user.turn(id))?, || Ok(user.summary(id)?))?);
     }
     let turn = find::found(user.turn_by_caller_id(name))?;
-    if let Some(shown) = either(user, turn, || Ok(user.summary_by_caller_id(name)?))? {
-        return Ok(shown);
-    }
+    found.extend(either(user, turn, || Ok(user.summary_by_caller_id(name)?))?);
     if let Some((session, place)) = name.rsplit_once('/')
         && let Ok(turn_number) = place.parse::<u32>()
     {
-        let session = find::session(user, session)?;
-        let summary = || {
-            let summaries = session.summaries()?;
-            Ok(summaries.into_iter().find(|summary| summary.turn_number == turn_number))
-        };
-        if let Some(shown) = either(user, session.turn(turn_number)?, summary)? {
-            return Ok(shown);
+        match find::session(user, session) {
+            Ok(session) => {
+                let summary = || {
+                    let summaries = session.summaries()?;
+                    Ok(summaries.into_iter().find(|summary| summary.turn_number == turn_number))
+                };
+                found.extend(either(user, session.turn(turn_number)?, summary)?);
+            }
+            Err(failure) if found.is_empty() => return Err(failure),
+            Err(_) => {}
         }
     }
-    Err(Failure::not_found(
-        "this user has no such turn; name it by its id, its caller's id, or SESSION/NUMBER as session show does",
-    ))
+    // An id of a caller's may look like a place.
+    found.dedup_by_key(|shown| shown.id());
+    match (found.pop(), found.pop()) {
+        (Some(one), None) => Ok(one),
+        (Some(one), Some(other)) => Err(Failure::refused(format!(
+            "this names two turns, one by its caller's id and one by its place; name it by its id: {} or {}",
+            other.id(),
+            one.id()
+        ))),
+        (None, _) => Err(Failure::not_found(
+            "this user has no such turn; name it by its id, its caller's id, or SESSION/NUMBER as session show does",
+        )),
+    }
 }
 
 /// The turn with its summary; if it was deleted, the summary alone.

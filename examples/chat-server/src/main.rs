@@ -29,7 +29,7 @@ use sqlx::{
 };
 use thermocline::{
     ChatMessage, ChatRole, Config, ContextOptions, ErrorKind, NewTurn, OnEvent, PastTurn, Reply, Session,
-    Thermocline, Turn, User, UserId,
+    Thermocline, Turn, TurnState, User, UserId,
 };
 use tokio::sync::mpsc;
 use tokio_stream::{StreamExt, wrappers::ReceiverStream};
@@ -141,8 +141,8 @@ async fn send(
     Path((user, chat)): OfChat,
     Json(Message { id, text }): Json<Message>,
 ) -> Result<Response, Failed> {
-    let (_, session) = backend.chat(&user, &chat).await?;
-    backend.answer(session, NewTurn::new(text, "").caller_id(id)).await
+    let chat = backend.chat(&user, &chat).await?;
+    backend.answer(chat, NewTurn::new(text, "").caller_id(id)).await
 }
 
 /// Another message in the place of one, and the reply to it: what was said behind it is set aside.
@@ -151,16 +151,16 @@ async fn edit(
     Path((user, chat, turn)): OfTurn,
     Json(Message { id, text }): Json<Message>,
 ) -> Result<Response, Failed> {
-    let (_, session) = backend.chat(&user, &chat).await?;
-    let replaced = turn_of(&session, turn).await?;
-    backend.answer(session, NewTurn::new(text, "").caller_id(id).replacing(replaced.id)).await
+    let chat = backend.chat(&user, &chat).await?;
+    let replaced = turn_of(&chat.1, turn).await?;
+    backend.answer(chat, NewTurn::new(text, "").caller_id(id).replacing(replaced.id)).await
 }
 
 /// The same message, and another reply.
 async fn again(State(backend): State<Backend>, Path((user, chat, turn)): OfTurn) -> Result<Response, Failed> {
-    let (_, session) = backend.chat(&user, &chat).await?;
-    let Turn { id, said, .. } = turn_of(&session, turn).await?;
-    backend.answer(session, NewTurn::new(said.user_message, "").replacing(id)).await
+    let chat = backend.chat(&user, &chat).await?;
+    let Turn { id, said, .. } = turn_of(&chat.1, turn).await?;
+    backend.answer(chat, NewTurn::new(said.user_message, "").replacing(id)).await
 }
 
 async fn erase(
@@ -198,9 +198,13 @@ impl Backend {
 
     /// Records the message, asks LLM#2 with what is remembered, and streams what it says. The message is safe before anything
     /// is paid for; what has arrived of the reply stays also if the client goes away.
-    async fn answer(&self, session: Session, message: NewTurn) -> Result<Response, Failed> {
+    async fn answer(&self, (user, session): (User, Session), message: NewTurn) -> Result<Response, Failed> {
         let recorded = session.record_message(message).await?;
-        let message = turn_of(&session, recorded.turn_number).await?.said.user_message;
+        let Turn { state, said, .. } = user.turn(recorded.turn_id).await?;
+        if state != TurnState::Incomplete {
+            return Ok(said.ai_response.into_response()); // It was sent again, and has its reply.
+        }
+        let message = said.user_message;
         let context = session.context(&message, ContextOptions::default().for_messages()).await?;
         let mut messages = context.messages();
         messages.push(ChatMessage::new(ChatRole::User, message));

@@ -104,6 +104,9 @@ async fn a_talk_is_streamed_cut_short_made_again_edited_paged_and_erased() {
     let server = Server::start().await;
     assert_eq!(server.says("m1", "I moved to Lisbon.", &["How ", "is ", "it?"]).await, "How is it?");
     assert_eq!(server.script.last(), [json!(["user", "I moved to Lisbon."])]);
+    server.history("").await;
+    let again = json!({ "id": "m1", "text": "I moved to Lisbon." });
+    assert_eq!(server.ask("POST", "/alex/trip", again).await.1, "How is it?", "and LLM#2 is not asked");
     server.says("m2", "It is warm.", &["Nice."]).await;
     let handed = server.script.last();
     let roles: Vec<&Value> = handed.iter().map(|message| &message[0]).collect();

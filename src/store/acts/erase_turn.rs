@@ -68,6 +68,10 @@ impl WriteTx<'_> {
             None => aside::remove(self.sql, scope, id)?,
         }
         self.erase_replaced_by(scope, id)?;
+        let session = sessions::existing(self.sql, scope, session_id)?;
+        if session.info.ended_at.is_none() {
+            self.refill_hot(scope, &session)?;
+        }
         erased.turns = 1;
         self.enqueue_scrub()?;
         Ok(Some(erased))
@@ -92,7 +96,7 @@ impl WriteTx<'_> {
         }
         let mut session = sessions::existing(self.sql, scope, turn.session_id)?;
         session.info.total_tokens = session.info.total_tokens.saturating_sub(turn.total_tokens.into());
-        session.info.erased_turns += 1;
+        session.info.erased_turns = session.info.erased_turns.saturating_add(1);
         sessions::set_left(self.sql, scope, &session)
     }
 

@@ -100,7 +100,9 @@ fn expect_unowned(sql: &dyn Sql, lines: &[Line]) -> Result<()> {
         || transfer::is_any_owned(sql, transfer::OWNER_OF_TURN, &turns)?
         || transfer::is_any_owned(sql, transfer::OWNER_OF_SUMMARY, &summaries)?
         || transfer::is_any_owned(sql, transfer::OWNER_OF_SUMMARY_OF_TURN, &summarized)?
-        || transfer::is_any_owned(sql, transfer::OWNER_OF_TURN_ASIDE, &beside)?
+        || transfer::is_any_owned(sql, transfer::OWNER_OF_TURN_ASIDE, &[&turns[..], &beside].concat())?
+        || transfer::is_any_owned(sql, transfer::OWNER_OF_TURN, &beside)?
+        || transfer::is_any_owned(sql, transfer::OWNER_OF_SUMMARY_OF_TURN, &beside)?
         || transfer::is_any_owned(sql, transfer::OWNER_OF_ANCHOR, &anchors)?
     {
         return Err(Error::new(

@@ -17,6 +17,15 @@ use crate::{
     },
 };
 
+/// What became of a job that was found.
+pub(crate) enum Taken {
+    Lease(Lease),
+    /// It has had all its tries, and each was cut short.
+    GivenUp(Lease),
+    /// Somebody else has taken or ended it since.
+    Gone,
+}
+
 impl WriteTx<'_> {
     /// Queues work, once: what is queued already keeps its place, what has failed starts anew.
     pub(crate) fn enqueue(
@@ -47,18 +56,18 @@ impl WriteTx<'_> {
         Ok(())
     }
 
-    /// Takes a job that was found, or gives it up if every try so far was cut short. `None`: that, or somebody else has
-    /// taken or ended it since.
-    pub(crate) fn take_job(&mut self, found: Found) -> Result<Option<Lease>> {
+    /// Takes a job that was found, or gives it up if every try so far was cut short.
+    pub(crate) fn take_job(&mut self, found: Found) -> Result<Taken> {
         if found.attempts() >= MAX_ATTEMPTS && found.kind().may_be_given_up() {
-            jobs::give_up(self.sql, &found)?;
-            return Ok(None);
+            let is_ours = jobs::give_up(self.sql, &found)?;
+            return Ok(if is_ours { Taken::GivenUp(found.into()) } else { Taken::Gone });
         }
-        jobs::take(self.sql, found, lease_time(self)?)
+        let lease = jobs::take(self.sql, found, lease_time(self)?)?;
+        Ok(lease.map_or(Taken::Gone, Taken::Lease))
     }
 
-    /// Gives a job back for another try, or gives it up.
-    pub(crate) fn give_back(&mut self, lease: &Lease, unfinished: &Unfinished) -> Result<()> {
+    /// Gives a job back for another try, or gives it up. False: it was lost meanwhile.
+    pub(crate) fn give_back(&mut self, lease: &Lease, unfinished: &Unfinished) -> Result<bool> {
         jobs::give_back(self.sql, lease, unfinished)
     }
 

@@ -107,8 +107,14 @@ impl WriteTx<'_> {
         ended_at: Option<DateTime<Utc>>,
     ) -> Result<SessionInfo> {
         self.lock(scope)?;
-        let row = sessions::existing(self.sql, scope, session)?;
-        let row = sessions::latest(self.sql, scope, row)?;
+        let mut row = sessions::existing(self.sql, scope, session)?;
+        if row.info.end_reason == Some(EndReason::Call) {
+            return Ok(row.info); // Though its talk may have gone on since, under its key.
+        }
+        row = sessions::latest(self.sql, scope, row)?;
+        if row.info.incomplete_turn.is_some() {
+            row = self.settle_ended(scope, row)?;
+        }
         match row.info.end_reason {
             Some(EndReason::Call) => return Ok(row.info),
             Some(EndReason::Silence) => sessions::set_ended_by_call(self.sql, scope, row.session_no)?,

@@ -59,7 +59,7 @@ impl WriteTx<'_> {
         if let Some(caller_id) = &measured.turn.caller_id
             && let Some(known) = find(self.sql, scope, caller_id, measured.content_hash)?
         {
-            return Ok(known);
+            return replaces_another(known, measured.turn.replacing);
         }
         let id = TurnId::new(self.now());
         let mut taking = self.begin(scope, session, (id, measured.turn.replacing))?;
@@ -78,7 +78,7 @@ impl WriteTx<'_> {
         if let Some(caller_id) = &measured.turn.caller_id
             && let Some(known) = find_message(self.sql, scope, caller_id, &measured)?
         {
-            return Ok(known);
+            return replaces_another(known, measured.turn.replacing);
         }
         let now = self.now();
         let id = TurnId::new(now);
@@ -107,6 +107,9 @@ impl WriteTx<'_> {
         let waiting = aside::by_id(self.sql, scope, id)?.filter(|aside| aside.replaced.is_none());
         let Some(Aside { turn, .. }) = waiting else { return Ok(None) };
         let session = sessions::existing(self.sql, scope, turn.session_id)?;
+        if session.info.ended_at.is_some() || jobs::is_erasing(self.sql, scope, Some(turn.session_id))? {
+            return Err(sessions::no_session()); // It is being erased: nothing is acknowledged that would go with it.
+        }
         let mut taking = self.take(scope, user, session)?;
         let (number, seq) = self.complete_waiting(scope, &mut taking, id, measured)?;
         Ok(Some(self.finish(taking, (id, number, seq))))
@@ -237,6 +240,7 @@ impl WriteTx<'_> {
             session_id,
             turn_number,
             seq: seq.into(),
+            state: if seq == Seq::default() { TurnState::Incomplete } else { TurnState::Complete },
             outcome: RecordOutcome::New,
             evicted,
             continues,
@@ -268,8 +272,16 @@ impl WriteTx<'_> {
     }
 }
 
+/// A known turn, unless it was to replace itself: that is another turn, which wants another id.
+fn replaces_another(known: Recorded, replacing: Option<TurnId>) -> Result<Recorded> {
+    if replacing == Some(known.turn_id) {
+        return Err(Error::invalid("a turn replaces another one; give the new one a caller's id of its own"));
+    }
+    Ok(known)
+}
+
 fn next_number(turn_count: u32) -> Result<u32> {
-    let next = turn_count + 1;
+    let next = turn_count.saturating_add(1);
     if next > MAX_TURN_NUMBER {
         return Err(Error::invalid("the session is full; start another one"));
     }
@@ -346,8 +358,8 @@ fn find_message(
 }
 
 fn known((turn_id, session_id, turn_number): (TurnId, SessionId, u32), seq: i64) -> Recorded {
-    let (outcome, evicted, continues) = (RecordOutcome::Known, Vec::new(), None);
-    Recorded { turn_id, session_id, turn_number, seq, outcome, evicted, continues }
+    let (outcome, state) = (RecordOutcome::Known, TurnState::Complete);
+    Recorded { turn_id, session_id, turn_number, seq, state, outcome, evicted: Vec::new(), continues: None }
 }
 
 fn other_text() -> Error {

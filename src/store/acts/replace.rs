@@ -11,7 +11,7 @@ use crate::{
         turn::{Turn, TurnState},
     },
     store::{
-        acts::erase,
+        acts::{erase, reload},
         rows::{
             anchors,
             aside::{self, Aside},
@@ -66,7 +66,26 @@ impl WriteTx<'_> {
         users::raise_epoch(sql, scope)?;
         self.staged.insert(id, None);
         self.live.forget(id);
-        sessions::existing(sql, scope, id)
+        let session = sessions::existing(sql, scope, id)?;
+        self.refill_hot(scope, &session)?;
+        Ok(session)
+    }
+
+    /// Where turns were taken out of an open session, its newest are hot again, as far as the limits let them.
+    pub(super) fn refill_hot(&self, scope: &Scope, session: &SessionRow) -> Result<()> {
+        let hot = reload::hot(self.sql, scope, session.info.id, self.config)?;
+        let (mut turns, mut tokens) = (hot.len(), hot.total_tokens());
+        let first = hot.first_turn_number().unwrap_or(session.info.turn_count + 1);
+        let warm = turns::newest_before(self.sql, scope, session.session_no, first, |turn| {
+            let size = reload::recounted(turn.clone(), self.config).tokens.total_tokens;
+            turns += 1;
+            tokens = tokens.saturating_add(size);
+            turns == 1 || (turns <= self.config.hot_turns && tokens <= self.config.hot_tokens)
+        })?;
+        for turn in warm.turns {
+            turns::return_to_hot(self.sql, scope, session.place(turn.turn_number))?;
+        }
+        Ok(())
     }
 
     /// The place of a turn that may be replaced.

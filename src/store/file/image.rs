@@ -89,6 +89,9 @@ impl Image {
                 return Ok(None);
             }
             let now = Moment::of(&place)?;
+            if now.log_bytes > 0 || place.shm.exists() || now.bytes > MAX_BYTES {
+                return Ok(None); // Somebody has begun to write: what is in the log is not in what was read.
+            }
             if now == before {
                 let (uri, keeper) = in_memory(header, rest)?;
                 return Ok(Some(Self { uri, of: place, moment: now, keeper: Mutex::new(keeper) }));

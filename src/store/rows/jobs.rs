@@ -9,6 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     error::{Error, Result},
+    event::JobRef,
     model::{
         ids::{SessionId, UserId},
         instant,
@@ -109,6 +110,14 @@ pub(crate) fn is_queued(sql: &dyn Sql, scope: &Scope, kind: JobKind) -> Result<b
     )
 }
 
+impl Lease {
+    /// The job, as events name it.
+    pub(crate) fn job(&self) -> JobRef {
+        let &Self { job_no, kind, scope, session_id, attempts: attempt, .. } = self;
+        JobRef { job_no, kind, user_id: scope.map(|scope| scope.user_id), session_id, attempt }
+    }
+}
+
 /// A job as it was found: taken, it is the lease.
 pub(crate) struct Found(Lease);
 
@@ -120,6 +129,12 @@ impl Found {
     /// Tries begun so far.
     pub(crate) fn attempts(&self) -> u32 {
         self.0.attempts
+    }
+}
+
+impl From<Found> for Lease {
+    fn from(Found(lease): Found) -> Self {
+        lease
     }
 }
 
@@ -139,9 +154,9 @@ pub(crate) fn next_due(sql: &dyn Sql, time: LeaseTime, kinds: &JobKinds) -> Resu
         let found = sql.one(
             find!(
                 "j.state = ?1 AND (j.next_run_at <= ?2 OR j.next_run_at > ?3) AND ?4 LIKE '% ' || j.kind || ' %'
-                 ORDER BY j.priority DESC, j.next_run_at, j.job_no LIMIT 1"
+                 AND coalesce(?5, j.user_id) IS NOT DISTINCT FROM j.user_id ORDER BY j.priority DESC, j.next_run_at, j.job_no LIMIT 1"
             ),
-            values![state, time.0, beyond(time), kinds.as_words()],
+            values![state, time.0, beyond(time), kinds.as_words(), kinds.user],
             read_found,
         )?;
         if found.is_some() {
@@ -186,14 +201,14 @@ pub(crate) fn take(sql: &dyn Sql, Found(found): Found, time: LeaseTime) -> Resul
     Ok((taken == 1).then_some(lease))
 }
 
-/// Gives up a job whose every try was cut short.
-pub(crate) fn give_up(sql: &dyn Sql, Found(found): &Found) -> Result<()> {
-    sql.put(
+/// Gives up a job whose every try was cut short. False: somebody else has taken or ended it since.
+pub(crate) fn give_up(sql: &dyn Sql, Found(found): &Found) -> Result<bool> {
+    let changed = sql.change(
         "UPDATE jobs SET state = 'failed', last_error = coalesce(last_error, 'every try was cut short')
          WHERE job_no = ?1 AND fence = ?2",
         values![found.job_no, found.fence],
-        Expect::Any,
-    )
+    )?;
+    Ok(changed > 0)
 }
 
 fn lost() -> Error {
@@ -297,16 +312,17 @@ pub(crate) fn finish_scrub(sql: &dyn Sql, owed: Owed) -> Result<()> {
 }
 
 /// Gives the job back for another try, or gives it up. One that is lost is left to whoever has it.
-pub(crate) fn give_back(sql: &dyn Sql, lease: &Lease, unfinished: &Unfinished) -> Result<()> {
+/// False: whoever had it has lost it meanwhile.
+pub(crate) fn give_back(sql: &dyn Sql, lease: &Lease, unfinished: &Unfinished) -> Result<bool> {
     let Unfinished { next_run_at, reason, interrupted } = unfinished;
     let state = if next_run_at.is_some() { "queued" } else { "failed" };
-    sql.put(
+    let changed = sql.change(
         "UPDATE jobs SET state = ?3, next_run_at = coalesce(?4, next_run_at), last_error = coalesce(?5, last_error),
                          attempts = attempts - ?6
          WHERE job_no = ?1 AND fence = ?2 AND state = 'running'",
         values![lease.job_no, lease.fence, state, next_run_at, reason, interrupted],
-        Expect::Any,
-    )
+    )?;
+    Ok(changed > 0)
 }
 
 /// Jobs that have failed, or wait for another try, with their users' numbers.
@@ -423,10 +439,11 @@ pub(crate) fn page(sql: &dyn Sql, after: i64, limit: u32) -> Result<Vec<JobInfo>
 pub(crate) fn due(sql: &dyn Sql, time: LeaseTime, kinds: &JobKinds) -> Result<(u64, Option<DateTime<Utc>>)> {
     let found = sql.one(
         "SELECT (SELECT count(*) FROM jobs WHERE state <> 'failed' AND (next_run_at <= ?1 OR next_run_at > ?2)
-                                           AND ?3 LIKE '% ' || kind || ' %'),
+                                           AND ?3 LIKE '% ' || kind || ' %' AND coalesce(?4, user_id) IS NOT DISTINCT FROM user_id),
                 (SELECT min(next_run_at) FROM jobs WHERE state <> 'failed' AND next_run_at > ?1
-                                                     AND ?3 LIKE '% ' || kind || ' %')",
-        values![time.0, beyond(time), kinds.as_words()],
+                                                     AND ?3 LIKE '% ' || kind || ' %'
+                                                     AND coalesce(?4, user_id) IS NOT DISTINCT FROM user_id)",
+        values![time.0, beyond(time), kinds.as_words(), kinds.user],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     found.ok_or_else(missing)

@@ -70,6 +70,24 @@ pub(crate) fn leave_hot(
     )
 }
 
+/// Makes a turn of an open session hot again that had left as the last of its moves: that move goes.
+pub(crate) fn return_to_hot(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<()> {
+    sql.put(
+        "UPDATE conversation_turns SET memory_tier = 'hot', tier_pad = 'x'
+         WHERE turn_key = ?1 AND user_id = ?2 AND memory_tier = 'warm'",
+        values![place, scope.user_id],
+        Expect::One(missing),
+    )?;
+    sql.put(
+        "DELETE FROM memory_tier_transitions
+         WHERE user_no = ?1 AND session_no = ?2 AND turn_number = ?3 AND move_number =
+           (SELECT max(m.move_number) FROM memory_tier_transitions AS m
+            WHERE m.user_no = ?1 AND m.session_no = ?2 AND m.turn_number = ?3)",
+        values![scope.user_no, place.session, place.turn_number],
+        Expect::Any,
+    )
+}
+
 /// Takes out the moves of the next session behind `after` that were none: older versions wrote promotions there. The
 /// session, if there was one.
 pub(crate) fn prune_moves(sql: &dyn Sql, scope: &Scope, after: SessionNo) -> Result<Option<SessionNo>> {

@@ -15,6 +15,7 @@ use crate::{
         anchor::{Attribute, Stance},
         ids::{AnchorId, SessionId, SummaryId, TurnId},
         instant, metadata,
+        place::MAX_TURN_NUMBER,
         session::SessionInfo,
         summary::{Original, Summary},
         tier::{MAX_HOT_TURNS, MemoryTier, Transition},
@@ -91,6 +92,9 @@ fn check_session(session: &SessionInfo) -> Result<()> {
     check_name("session's title", session.title.as_deref())?;
     session.metadata.as_ref().map_or(Ok(()), metadata::check)?;
     check_times([Some(session.started_at), session.ended_at, Some(session.last_active_at)])?;
+    if session.turn_count > MAX_TURN_NUMBER || session.erased_turns > session.turn_count {
+        return wrong("a session's counts make no sense");
+    }
     if !(1..=MAX_PART).contains(&session.part) || session.ended_at.is_some() != session.end_reason.is_some() {
         return wrong("a session's part or end makes no sense");
     }
@@ -263,7 +267,10 @@ impl<'a> Whole<'a> {
         if waits {
             seen.waiting = Some(turn.id);
         }
-        if !is_new || turn.turn_number == 0 || waits && turn.turn_number != seen.info.turn_count + 1 {
+        if !is_new
+            || !(1..=MAX_TURN_NUMBER).contains(&turn.turn_number)
+            || waits && turn.turn_number != seen.info.turn_count + 1
+        {
             return wrong("a turn beside the memory stands in the file twice, or where it cannot");
         }
         Ok(())
@@ -351,7 +358,7 @@ impl<'a> Whole<'a> {
 impl Seen<'_> {
     /// Whether this is all of the session, each turn in a tier where it may be.
     fn is_sound(&self) -> bool {
-        let count = u64::from(self.info.turn_count.saturating_sub(self.info.erased_turns));
+        let count = u64::from(self.info.turn_count - self.info.erased_turns);
         let in_tier = |tier| self.turns.values().filter(move |(is, _)| *is == tier).count() as u64;
         let hot = in_tier(MemoryTier::Hot);
         let is_whole = self.turns.len() as u64 == count

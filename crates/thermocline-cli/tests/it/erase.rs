@@ -48,7 +48,11 @@ fn an_erased_turn_is_out_of_the_bytes_and_its_neighbours_stay() {
     let turn = ["erase", "--user", "alex", "--turn", "s1/3"];
     let asked = shell.run(&turn);
     assert_eq!(asked.code, 3);
-    assert!(asked.stderr.contains("it would erase 1 turn"), "{}", asked.stderr);
+    assert!(
+        asked.stderr.contains("it would erase turn 3 of session s1, said on 2026-03-01 at "),
+        "{}",
+        asked.stderr
+    );
     let run = shell.run(&[&turn[..], &["--yes"]].concat());
     assert_eq!((run.code, &*run.stderr), (0, ""), "{}", run.stdout);
     assert!(!shell.holds("I planted row 3"));
@@ -56,6 +60,18 @@ fn an_erased_turn_is_out_of_the_bytes_and_its_neighbours_stay() {
     assert_eq!(shell.run(&[&turn[..], &["--yes"]].concat()).code, 4);
     assert_eq!(shell.run(&["session", "show", "--user", "alex", "s1"]).code, 0);
     assert_eq!(shell.run(&["doctor"]).code, 0);
+}
+
+#[test]
+fn a_name_of_two_turns_erases_none() {
+    let shell = Shell::with_talk();
+    shell.write("more.jsonl", &line("s3", "s1/3", 40, "Its id looks like a place.", ""));
+    assert_eq!(shell.run(&["replay", "more.jsonl", "--user", "alex"]).code, 0);
+    let before = shell.rows();
+    let run = shell.run(&["erase", "--user", "alex", "--turn", "s1/3", "--yes"]);
+    assert_eq!(run.code, 3);
+    assert!(run.stderr.contains("this names two turns"), "{}", run.stderr);
+    assert_eq!(shell.rows(), before);
 }
 
 #[test]
