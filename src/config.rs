@@ -76,8 +76,9 @@ pub struct Config {
     /// Look only: for a file, or a folder, that cannot be written. Nothing is written, made or migrated, no receipt is kept
     /// and no job runs; whatever would write fails with [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly). So does opening
     /// a file of an older version, and one whose write-ahead log is not empty, in a folder that cannot take the log's index
-    /// (`-shm`): copy those. A file of up to 1 GiB that nobody has open is read into memory, so that SQLite leaves nothing
-    /// beside it; once somebody writes to it, it has to be opened again. Default: false.
+    /// (`-shm`): copy those. A file of up to 1 GiB that nobody has open is read into memory (twice its size while it is
+    /// read), so that SQLite leaves nothing beside it; once somebody writes to it, it has to be opened again. The process keeps
+    /// one descriptor of each file that it has looked at. Default: false.
     pub read_only: bool,
     /// LLM#1: what summarizes the turns of ended sessions. Default: none, and built-in means do it.
     pub summarizer: Option<Arc<dyn Summarizer>>,

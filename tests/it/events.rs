@@ -8,12 +8,12 @@ use std::sync::{
 
 use chrono::TimeDelta;
 use thermocline::{
-    Config, Error, Event, JobInfo, JobKind, JobState, JobsReport, OnEvent, ProviderRole, RecallOptions,
-    RunJobs, SummarizerStats, blocking::Session, blocking::Thermocline,
+    Config, Error, Event, JobInfo, JobKind, JobState, JobsReport, MemoryTier, OnEvent, ProviderRole,
+    RecallOptions, RunJobs, SummarizerStats, blocking::Session, blocking::Thermocline,
 };
 
 use crate::{
-    dump::reader,
+    dump::{meddle, reader},
     recall::embedders::ScriptedEmbedder,
     scripted::{Scripted, first_words},
     support::{Cut, Fixture, long_turn, turn},
@@ -339,6 +339,34 @@ fn a_job_that_is_given_up_is_heard_of() {
     }
     let count = |wanted: &str| told.iter().filter(|word| *word == wanted).count();
     assert_eq!((count("started"), count("waits Io"), count("failed Io")), (30, 29, 1), "{told:?}");
+}
+
+#[test]
+fn a_job_whose_every_try_was_cut_short_is_heard_of_when_it_is_given_up() {
+    let mut fixture = Fixture::new();
+    let heard = Heard::of(&mut fixture.config);
+    let memory = fixture.open();
+    end_a_session(&memory, "one", 8);
+    meddle(&fixture.path(), "UPDATE jobs SET attempts = 30 WHERE kind = 'compress'");
+    run(&memory);
+    assert_eq!(heard.words(), ["failed Closed"]);
+    assert_eq!(compressions(&memory)[0].state, JobState::Failed);
+}
+
+#[test]
+fn a_run_for_one_user_leaves_the_jobs_of_others() {
+    let fixture = Fixture::new();
+    let memory = fixture.open();
+    let ended = ["alex", "blake"].map(|name| {
+        let session = memory.user(name).unwrap().session().unwrap();
+        (1..=8).for_each(|n| drop(session.record(long_turn(n)).unwrap()));
+        session.end().unwrap();
+        session
+    });
+    let report = memory.run_jobs(RunJobs::default().of_user(ended[0].user_id())).unwrap();
+    assert!(report.done > 0, "{report:?}");
+    let tiers = ended.map(|session| session.info().unwrap().memory_tier);
+    assert_eq!(tiers, [MemoryTier::Cold, MemoryTier::Warm]);
 }
 
 #[test]

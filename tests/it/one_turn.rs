@@ -11,7 +11,7 @@ use thermocline::{
 
 use crate::{
     children::{self, say},
-    support::{Fixture, hot, long_turn, turn, turn_of, warm},
+    support::{Cut, Fixture, hot, long_turn, turn, turn_of, warm},
 };
 
 fn message(text: &str) -> NewTurn {
@@ -231,6 +231,25 @@ fn when_a_long_message_that_waited_is_erased_the_turns_before_it_are_hot_again()
     alex.erase_turn(long.turn_id).unwrap();
     assert_eq!((hot(&session), warm(&session)), (vec![1, 2, 3], vec![]));
     assert!(session.transitions().unwrap().is_empty());
+    check_healthy(&fixture);
+}
+
+#[test]
+fn no_reply_is_taken_by_a_session_that_is_being_erased() {
+    let mut fixture = Fixture::new();
+    let cut = Cut::of(&mut fixture.config);
+    let memory = fixture.open();
+    let session = memory.user("alex").unwrap().session_named("chat").unwrap();
+    session.record(turn(1)).unwrap();
+    let waiting = session.record_message(message("And?")).unwrap();
+    cut.after(0, "DELETE FROM conversation_turns");
+    session.erase().unwrap_err();
+    cut.mend();
+    let late = session.complete(waiting.turn_id, Reply::new("Late.")).unwrap_err();
+    assert_eq!(late.kind(), ErrorKind::NotFound);
+    assert_eq!(session.record(turn(2)).unwrap_err().kind(), ErrorKind::NotFound);
+    fixture.clock.advance(TimeDelta::hours(1));
+    memory.run_jobs(RunJobs::default()).unwrap();
     check_healthy(&fixture);
 }
 

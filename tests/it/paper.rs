@@ -226,6 +226,7 @@ fn a_user_who_has_no_memory_yet_gets_one_with_the_first_session() {
 
 /// Each is refused with these words, and leaves nothing behind.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn what_cannot_be_taken_over_is_refused_in_words() {
     let fixture = Fixture::new();
     let memory = with_user(&fixture);
