@@ -95,7 +95,7 @@ pub(crate) struct SessionTurnsArgs {
     pub(crate) session: SessionArgs,
 
     /// Show so many turns at most, 1 to 1,000.
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) limit: u32,
 
     /// Begin behind the turn with this number.
