@@ -87,7 +87,9 @@ impl Bare {
     pub fn start(path: &Path, sessions: usize) -> Self {
         let conn = plain::writer(path);
         conn.execute_batch(SCHEMA).unwrap();
-        conn.execute_batch("ALTER TABLE conversation_turns ADD COLUMN row_check BLOB").unwrap();
+        for column in ["row_check BLOB", "metadata TEXT"] {
+            conn.execute_batch(&format!("ALTER TABLE conversation_turns ADD COLUMN {column}")).unwrap();
+        }
         conn.execute("INSERT INTO users (id, created_at) VALUES (?1, ?2)", params![id(0), AT]).unwrap();
         for session in 1..=i64::try_from(sessions).expect("there are 32 at most") {
             conn.execute(
