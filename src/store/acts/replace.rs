@@ -1,8 +1,6 @@
 //! Replacing a turn: it, and what stands behind it in its session, are set aside. They leave everything that is made of
 //! turns, as if they were erased, and are kept in a table of their own.
 
-use std::collections::BTreeSet;
-
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{
@@ -11,11 +9,13 @@ use crate::{
         turn::{Turn, TurnState},
     },
     store::{
-        acts::{erase, reload},
+        acts::{
+            erase::{self, Erased},
+            reload,
+        },
         rows::{
-            anchors,
             aside::{self, Aside},
-            erase::{self as erase_rows, Doomed, USER_TABLES},
+            erase::Doomed,
             sessions::{self, SessionRow},
             turns, units, users,
         },
@@ -47,18 +47,13 @@ impl WriteTx<'_> {
         };
         let doomed: Vec<Doomed> = gone.iter().zip(&seqs).map(doomed).collect();
         erase::unindex(self, scope, &doomed)?;
-        let mut folds = BTreeSet::new();
         for ((turn, content_hash), doomed) in gone.into_iter().zip(hashes).zip(&doomed) {
-            folds.extend(anchors::withdraw(sql, scope, turn.id)?.folds);
-            for table in USER_TABLES {
-                erase_rows::of_turn(sql, scope, table, doomed)?;
-            }
+            erase::erase_turn(self, scope, doomed, &mut Erased::default())?;
             session.info.total_tokens =
                 session.info.total_tokens.saturating_sub(turn.tokens.total_tokens.into());
             let turn = Turn { state: TurnState::Replaced, ..turn };
             aside::insert(sql, scope, &Aside { turn, content_hash, replaced: Some((by, now)) })?;
         }
-        anchors::refold(sql, scope, &folds)?;
         session.info.turn_count = first - 1;
         session.info.erased_turns = session.info.turn_count - turns::count(sql, scope, session.session_no)?;
         sessions::set_left(sql, scope, &session)?;
