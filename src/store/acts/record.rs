@@ -107,8 +107,9 @@ impl WriteTx<'_> {
         let waiting = aside::by_id(self.sql, scope, id)?.filter(|aside| aside.replaced.is_none());
         let Some(Aside { turn, .. }) = waiting else { return Ok(None) };
         let session = sessions::existing(self.sql, scope, turn.session_id)?;
-        if session.info.ended_at.is_some() || jobs::is_erasing(self.sql, scope, Some(turn.session_id))? {
-            return Err(sessions::no_session()); // It is being erased: nothing is acknowledged that would go with it.
+        if session.info.ended_at.is_some() {
+            // A message waits in an ended session only while that is erased: nothing is acknowledged that would go with it.
+            return Err(sessions::no_session());
         }
         let mut taking = self.take(scope, user, session)?;
         let (number, seq) = self.complete_waiting(scope, &mut taking, id, measured)?;

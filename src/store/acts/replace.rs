@@ -55,7 +55,8 @@ impl WriteTx<'_> {
             aside::insert(sql, scope, &Aside { turn, content_hash, replaced: Some((by, now)) })?;
         }
         session.info.turn_count = first - 1;
-        session.info.erased_turns = session.info.turn_count - turns::count(sql, scope, session.session_no)?;
+        session.info.erased_turns =
+            session.info.turn_count.saturating_sub(turns::count(sql, scope, session.session_no)?);
         sessions::set_left(sql, scope, &session)?;
         // Whatever was read of them is void: hot tiers, indexes, what jobs have prepared.
         users::raise_epoch(sql, scope)?;
