@@ -17,6 +17,9 @@ use crate::model::{
 /// Cold turns that a session has at hand for its answers used them, at most: the newest of use.
 pub(crate) const MOST_PROMOTED: usize = 8;
 
+/// An anchor below this is only wanted for who the user is; what it came from answers nothing.
+pub(crate) const LEAST_STRENGTH: f64 = 0.3;
+
 word_enum! {
     /// What something in a context is.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -29,6 +32,17 @@ word_enum! {
         Anchor = "anchor",
     }
     pub(crate) fn from_word;
+}
+
+impl ItemKind {
+    /// How sure it is that something answers. An anchor that nothing in the query names or asks for is no answer.
+    pub(crate) fn confidence(self, score: f64, parts: &Parts) -> f64 {
+        match self {
+            Self::Anchor if score < LEAST_STRENGTH => 0.0,
+            Self::Anchor => score,
+            _ => parts.confidence(),
+        }
+    }
 }
 
 word_enum! {
@@ -86,6 +100,8 @@ pub struct Receipt {
     pub profile: Profile,
     /// What the query was taken for.
     pub understood: Understood,
+    /// How sure it is that something of what was found answers, from 0 to 1; none: the items were not read.
+    pub confidence: Option<f64>,
     /// What failed or was not ready, so that it was answered without. Empty when all went well.
     pub missing: Vec<String>,
     /// Tokens that the context might have; none: a recall by itself.
@@ -149,7 +165,9 @@ pub struct ReceiptItem {
     pub memory_tier: Option<MemoryTier>,
     /// Greater is better.
     pub score: f64,
-    /// What the score was made of.
+    /// How sure it is that it answers, from 0 to 1; of an anchor its score.
+    pub confidence: f64,
+    /// What score and confidence were made of.
     pub parts: Parts,
     /// How much of it is in the context; none: it is not there.
     pub packed_as: Option<PackedAs>,
@@ -192,6 +210,9 @@ impl Receipt {
             let packed = self.items.iter().filter(|item| item.packed_as.is_some()).count();
             let considered = self.items.len();
             let _ = writeln!(text, "Considered {considered}, showed {packed}: {tokens} of {budget} tokens.");
+        }
+        if let Some(confidence) = self.confidence {
+            let _ = writeln!(text, "It is {confidence:.2} sure, of 1, that something of it answers.");
         }
         let took_ms = self.took.as_secs_f64() * 1e3;
         let _ = write!(text, "Took {took_ms:.1} ms.");
@@ -246,7 +267,10 @@ impl ReceiptItem {
         } else if self.outcome == ItemOutcome::Promoted {
             "it was of use earlier in this session".to_owned()
         } else if !parts.is_empty() {
-            format!("{:.3} by {parts}", self.score)
+            format!(
+                "{:.3} by {parts}; {:.2} sure by coverage {:.2}, cosine {:.2}",
+                self.score, self.confidence, self.parts.coverage, self.parts.cosine
+            )
         } else if self.score == 0.0 {
             "it is there for its place in the session".to_owned()
         } else {

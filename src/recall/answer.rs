@@ -14,7 +14,7 @@ use crate::{
         ids::{ReceiptId, SessionId},
         place::{Owner, Seq},
         profile::{Parts, Profile},
-        receipt::{ItemKind, ItemOutcome, Receipt, ReceiptItem, Understood},
+        receipt::{ItemKind, ItemOutcome, LEAST_STRENGTH, Receipt, ReceiptItem, Understood},
         summary::Summary,
         tier::MemoryTier,
         turn::Turn,
@@ -91,6 +91,8 @@ impl RecallOptions {
 pub struct Recall {
     /// The best first.
     pub items: Vec<Recalled>,
+    /// How sure it is that something of it answers, from 0 to 1: of the surest, whether it is among `items` or not.
+    pub confidence: f64,
     /// What failed or is not ready yet, so that it was searched without it. Empty when all went well.
     pub missing: Vec<String>,
     /// Its receipt, which says more: [`User::receipt`](crate::User::receipt).
@@ -106,7 +108,9 @@ pub struct Recalled {
     pub item: RecalledItem,
     /// Its rank at this query, greater is better. Not comparable between queries.
     pub score: f64,
-    /// What the score was made of.
+    /// How sure it is that it answers, from 0 to 1 ([`Parts::confidence`]); of an anchor its score.
+    pub confidence: f64,
+    /// What score and confidence were made of.
     pub parts: Parts,
 }
 
@@ -172,6 +176,7 @@ impl Recalled {
             owner_id: *owner_id,
             memory_tier: self.memory_tier(),
             score: self.score,
+            confidence: self.confidence,
             parts: self.parts,
             packed_as: None,
             outcome: ItemOutcome::Recalled,
@@ -215,7 +220,8 @@ pub(crate) fn recall(
         ..searched.receipt(message, None, &searched.missing)
     };
     let items = best().cloned().collect();
-    let recall = Recall { items, missing: searched.missing, receipt: receipt.id };
+    let confidence = searched.confidence();
+    let recall = Recall { items, confidence, missing: searched.missing, receipt: receipt.id };
     Ok((recall, NewReceipt { receipt, at_hand: Vec::new(), epoch: searched.epoch }))
 }
 
@@ -260,10 +266,17 @@ impl Searched {
     fn all(&self, profile: &Profile) -> impl Iterator<Item = &Recalled> {
         let mut all: Vec<&Recalled> = self.units.iter().map(|hit| &hit.recalled).collect();
         if profile.weights().is_some() {
-            all.extend(self.anchors.iter().filter(|anchor| anchor.score >= find::LEAST_STRENGTH));
+            all.extend(self.anchors.iter().filter(|anchor| anchor.score >= LEAST_STRENGTH));
         }
         all.sort_by(|a, b| b.score.total_cmp(&a.score)); // Stable: equals keep their order.
         all.into_iter()
+    }
+
+    /// Of the surest thing that was found.
+    pub(crate) fn confidence(&self) -> f64 {
+        let units = self.units.iter().map(|hit| &hit.recalled);
+        let unread = self.unread.iter().map(|item| item.confidence);
+        self.anchors.iter().chain(units).map(|recalled| recalled.confidence).chain(unread).fold(0.0, f64::max)
     }
 
     /// The receipt of what was asked, as far as the search tells.
@@ -283,6 +296,7 @@ impl Searched {
             query: message.text[..message.text.floor_char_boundary(MOST_BYTES)].to_owned(),
             profile: message.profile,
             understood: self.understood(message),
+            confidence: Some(self.confidence()),
             missing: missing.to_vec(),
             budget_tokens: None,
             tokens: None,
@@ -333,6 +347,7 @@ pub(crate) fn search(
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
             item: RecalledItem::Anchor(Box::new(anchor.clone())),
             score,
+            confidence: ItemKind::Anchor.confidence(score, &Parts::default()),
             parts: Parts { anchors: score, ..Parts::default() },
         });
         (found, anchors.collect(), index.last_said_at(question.now), index.extent.epoch)
@@ -348,7 +363,7 @@ pub(crate) fn search(
             None if from_file == question.k => break,
             None if is_below_floor && wanted == Wanted::AboveFloor => {
                 if let Some(line) = snapshot.unread_line(scope, Seq(seq))? {
-                    unread.push(ReceiptItem { score, parts, ..line });
+                    unread.push(ReceiptItem { score, confidence: parts.confidence(), parts, ..line });
                     from_file += 1;
                 }
                 None
@@ -360,7 +375,7 @@ pub(crate) fn search(
             }
         };
         if let Some(item) = item {
-            let recalled = Recalled { item, score, parts };
+            let recalled = Recalled { item, score, confidence: parts.confidence(), parts };
             let mut hit = Hit { recalled, has_evidence, is_below_floor, piece, summary: None };
             if !hit.has_evidence
                 && let Some(turn) = hit.recalled.turn()

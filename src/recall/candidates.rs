@@ -174,7 +174,7 @@ pub(crate) fn receipt_items(
             let known = items.iter().position(|item| item.seq == Some(turn.seq));
             let known = known.unwrap_or_else(|| {
                 let item = RecalledItem::Turn(Box::new(turn.clone()));
-                let unit = Recalled { item, score: 0.0, parts: Parts::default() };
+                let unit = Recalled { item, score: 0.0, confidence: 0.0, parts: Parts::default() };
                 items.push(unit.receipt_item(0));
                 items.len() - 1
             });
@@ -204,7 +204,7 @@ mod tests {
 
     #[track_caller]
     fn check(item: RecalledItem, kind: ItemKind) {
-        let recalled = Recalled { item, score: 0.0, parts: Parts::default() };
+        let recalled = Recalled { item, score: 0.0, confidence: 0.0, parts: Parts::default() };
         let line = recalled.receipt_item(1);
         assert_eq!((line.kind, line.outcome), (kind, ItemOutcome::Recalled));
         assert_eq!(serde_json::to_value(&recalled).unwrap()["kind"], kind.as_str());

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     clock::Stopwatch,
     config::Config,
-    error::{ErrorKind, Result},
+    error::{Error, ErrorKind, Result},
     model::{
         chat::{ChatMessage, ChatRole},
         ids::{AnchorId, ReceiptId, SessionId, TurnId},
@@ -21,7 +21,7 @@ use crate::{
         answer::{self, RecalledItem, Searched, Wanted},
         candidates::{self, SessionTurns},
         context_options::{ContextOptions, Shows},
-        message::Message,
+        message::{DEFAULT_MIN_CONFIDENCE, Message, Question},
         pack::{self, Item, Piece, Section},
         search,
         sieve::Sieve,
@@ -59,6 +59,8 @@ pub struct Context {
     pub items: Vec<ContextItem>,
     /// Turns of the session that were wanted and had no room, by their numbers in it.
     pub left_out: Vec<u32>,
+    /// How sure it is that something of what was recalled answers, from 0 to 1.
+    pub confidence: f64,
     /// What failed, so that the context was built without it. Empty when all went well.
     pub missing: Vec<String>,
     /// Its receipt: to be named by the turn that the context answers ([`NewTurn::answering`](crate::NewTurn::answering)).
@@ -142,7 +144,9 @@ pub struct ContextItem {
     pub tokens: u32,
     /// Its rank among what was recalled, greater is better; none: it is there for its place in the session.
     pub score: Option<f64>,
-    /// What the score was made of.
+    /// How sure it is that it answers, from 0 to 1; none: it is there for its place in the session.
+    pub confidence: Option<f64>,
+    /// What score and confidence were made of.
     pub parts: Option<Parts>,
 }
 
@@ -170,6 +174,7 @@ impl ContextItem {
             packed_as: piece.packed_as,
             tokens: piece.tokens,
             score: unit.map(|unit| unit.score),
+            confidence: unit.map(|unit| unit.confidence),
             parts: unit.map(|unit| unit.parts),
         }
     }
@@ -192,6 +197,10 @@ pub(crate) fn build(
 ) -> Result<(Context, NewReceipt)> {
     let (config, watch) = (store.config(), Stopwatch::start());
     let budget_tokens = options.budget_tokens.unwrap_or(config.shares.total());
+    let min_confidence = options.min_confidence.unwrap_or(DEFAULT_MIN_CONFIDENCE);
+    if !(0.0..=1.0).contains(&min_confidence) {
+        return Err(Error::invalid(format!("min_confidence is {min_confidence}; it must be from 0 to 1")));
+    }
     let waiting = indexes.of(scope);
     let index = waiting.wait();
     let snapshot = store.marked_snapshot()?;
@@ -217,7 +226,7 @@ pub(crate) fn build(
     };
 
     let last_turns = hot.before(&message.text);
-    let question = message.question(&last_turns, RECALLED_TURNS);
+    let question = Question { min_confidence, ..message.question(&last_turns, RECALLED_TURNS) };
     // Hot turns come first and are shown. Of the warm ones many may have no room: what fits is recalled among them too.
     let hidden = hot.turns().map(|turn| Seq::of(turn.seq)).collect::<Result<_>>()?;
     let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing);
@@ -280,6 +289,7 @@ pub(crate) fn build(
         budget_tokens,
         items,
         left_out,
+        confidence: recalled.confidence(),
         missing,
         receipt: receipt.id,
     };

@@ -21,6 +21,9 @@ pub struct ContextOptions {
     pub profile: Option<Profile>,
     /// What may be recalled. Default: everything that the user ever said.
     pub filter: Filter,
+    /// From 0 to 1: where nothing that is recalled is so sure to answer ([`Context::confidence`](crate::Context::confidence)),
+    /// nothing of it is shown. Default: 0.1.
+    pub min_confidence: Option<f64>,
     /// Sections that are left out. Default: none.
     pub without: Vec<Section>,
     /// Whether the recent turns are to be messages, not a part of the text. Default: no.
@@ -63,6 +66,14 @@ impl ContextOptions {
     #[must_use]
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filter = filter;
+        self
+    }
+
+    /// A context that shows nothing recalled unless something of it is so sure to answer, from 0 (what fits best is shown,
+    /// however badly) to 1 (nothing but what a named time alone asks for).
+    #[must_use]
+    pub fn min_confidence(mut self, confidence: f64) -> Self {
+        self.min_confidence = Some(confidence);
         self
     }
 

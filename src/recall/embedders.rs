@@ -21,16 +21,16 @@ pub(crate) async fn ask(
     hot: Option<&HotTier>,
 ) -> Vec<QueryVector> {
     let last_turns = hot.map_or_else(Vec::new, |hot| hot.before(&message.text));
-    let texts = [message.meaning(&last_turns)];
+    let texts: Vec<String> = message.sought(&last_turns).into_iter().map(|sought| sought.meaning).collect();
     let mut asked = Vec::new();
     let limit = config.query_embed_timeout;
     for (embedder, cooldown) in config.embedders.iter().zip(&cooldowns.queries) {
-        let vector = if let Some(why) = cooldown.why(config.clock.now()) {
+        let vectors = if let Some(why) = cooldown.why(config.clock.now()) {
             Err(why.to_string())
         } else {
             let watch = Stopwatch::start();
-            let vectors = embed::ask(embedder.as_ref(), &texts, EmbeddingPurpose::Query, limit).await;
-            vectors.map(|vectors| Vector::of(&vectors[0])).map_err(|error| {
+            let found = embed::ask(embedder.as_ref(), &texts, EmbeddingPurpose::Query, limit).await;
+            found.map(|found| found.iter().filter_map(|of| Vector::of(of)).collect()).map_err(|error| {
                 if error.is_misconfiguration() || watch.elapsed() >= limit {
                     cooldown.begin(config.clock.now(), &error);
                 }
@@ -39,8 +39,8 @@ pub(crate) async fn ask(
                 error.to_string()
             })
         };
-        let is_answered = vector.is_ok();
-        asked.push(QueryVector { space: embedder.space(), vector });
+        let is_answered = vectors.is_ok();
+        asked.push(QueryVector { space: embedder.space(), vectors });
         if is_answered {
             break;
         }

@@ -1,11 +1,15 @@
-//! What a follow-up is searched for by: its own words, and less strongly those of the turns before it.
+//! What is searched for: each question of a message by itself, with the words of what is told beside it, and of the turns
+//! before a follow-up, as weaker ones.
+
+use std::collections::HashSet;
 
 use crate::{
+    embed::lexicon,
     english::{keywords::keywords, query::Query},
     model::turn::Turn,
     text::{
         plain::plain,
-        words::{MAX_QUERY_WORDS, Word, query_words},
+        words::{MAX_QUERY_WORDS, Word, for_each_word, query_words},
     },
 };
 
@@ -28,32 +32,96 @@ const REPLY_SIDE: f64 = 0.3;
 const EARLIER_TURN: f64 = 0.6;
 /// What an own word of a follow-up counts that tells no topic: `say` of `and what did she say about it?`
 const VAGUE: f64 = 0.2;
+/// All that is told beside a question counts so many times as much as the question's own words, however long it is; and one
+/// of its words no more than one of these. Measured: docs/recall.md.
+const TOLD: f64 = 6.0;
 /// The most words that are added: the few that tell the topic.
 const MOST_ADDED: usize = 16;
 /// No more of a side is looked at: a topic shows at the start.
 const LOOKED_AT: usize = 2_048;
 
-/// The words to search for, the message's own first, each once, at most [`MAX_QUERY_WORDS`].
-///
-/// `last_turns` are oldest first; only the last two are looked at, and only for a follow-up.
-pub(crate) fn expanded(query: &Query, last_turns: &[&Turn]) -> Vec<Weighted> {
-    let names: Vec<Word> = query.names.iter().flat_map(|name| query_words(name)).collect();
-    let own = |&word: &Word| {
-        let is_vague = query.is_follow_up && query.vague_words.contains(&word);
-        Weighted { word, weight: if is_vague { VAGUE } else { 1.0 }, is_name: names.contains(&word) }
+/// What is searched for by itself: a question of a message, or a message without any.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Sought {
+    /// The words to look for, its own first, each once.
+    pub(crate) words: Vec<Weighted>,
+    /// The text that stands for its meaning.
+    pub(crate) meaning: String,
+    /// What is told beside it.
+    pub(crate) beside: String,
+    /// Whether it asks nothing.
+    pub(crate) is_told: bool,
+}
+
+/// What a message searches for: at least one. `last_turns` are oldest first; only the last two are looked at, and only for a
+/// follow-up.
+pub(crate) fn sought(query: &Query, message: &str, last_turns: &[&Turn]) -> Vec<Sought> {
+    let asks: Vec<&str> = match &query.asks[..] {
+        [] => vec![message],
+        asks => asks.iter().map(String::as_str).collect(),
     };
-    let mut found: Vec<Weighted> = query.words.iter().map(own).collect();
-    found.truncate(MAX_QUERY_WORDS);
+    let added = added_words(query, last_turns);
+    let before = before(query, last_turns);
+    let told = rarest_words(&query.told);
+    let names: Vec<Word> = query.names.iter().flat_map(|name| query_words(name)).collect();
+    let one = |ask: &str| {
+        let own = |word: Word| {
+            let is_vague = query.is_follow_up && query.vague_words.contains(&word);
+            Weighted { word, weight: if is_vague { VAGUE } else { 1.0 }, is_name: names.contains(&word) }
+        };
+        let mut words: Vec<Weighted> = rarest_words(ask).into_iter().map(own).collect();
+        let share = (TOLD * count(words.len()) / count(told.len().max(1))).min(1.0);
+        let told = told.iter().map(|&word| Weighted { word, weight: share, is_name: names.contains(&word) });
+        for weighted in added.iter().copied().chain(told) {
+            if words.iter().all(|known| known.word != weighted.word) {
+                words.push(weighted);
+            }
+        }
+        let own = cut(ask, MEANING_BYTES);
+        Sought {
+            words,
+            meaning: before.as_ref().map_or(own.clone(), |before| format!("{before} {own}")),
+            beside: cut(&query.told, MEANING_BYTES),
+            is_told: query.asks.is_empty(),
+        }
+    };
+    asks.into_iter().map(one).collect()
+}
+
+fn count(len: usize) -> f64 {
+    u32::try_from(len).map_or(f64::MAX, f64::from)
+}
+
+/// Words of a text, each once, in its order: all, if there are few, else those that are rarest in English.
+fn rarest_words(text: &str) -> Vec<Word> {
+    const MOST: usize = 256;
+    let mut seen = HashSet::new();
+    let mut words = Vec::new();
+    for_each_word(text, |word| {
+        if seen.insert(word) {
+            words.push(word);
+        }
+    });
+    if words.len() > MAX_QUERY_WORDS {
+        words.sort_by(|a, b| lexicon::commonness(*a).total_cmp(&lexicon::commonness(*b)));
+        words.truncate(MOST);
+    }
+    words
+}
+
+/// What the turns before a follow-up add to its words.
+fn added_words(query: &Query, last_turns: &[&Turn]) -> Vec<Weighted> {
+    let mut found: Vec<Weighted> = Vec::new();
     if !query.is_follow_up {
         return found;
     }
-    let most = (found.len() + MOST_ADDED).min(MAX_QUERY_WORDS);
     let mut turn_weight = 1.0;
     for turn in last_turns.iter().rev().take(TURNS) {
         for (text, weight) in [(&turn.said.user_message, USER_SIDE), (&turn.said.ai_response, REPLY_SIDE)] {
             let topics = keywords(&[&text[..text.floor_char_boundary(LOOKED_AT)]]);
             for word in topics.iter().flat_map(|topic| query_words(topic)) {
-                if found.len() < most && found.iter().all(|known| known.word != word) {
+                let is_known = query.words.contains(&word) || found.iter().any(|known| known.word == word);
+                if found.len() < MOST_ADDED && !is_known {
                     found.push(Weighted { word, weight: weight * turn_weight, is_name: false });
                 }
             }
@@ -63,25 +131,24 @@ pub(crate) fn expanded(query: &Query, last_turns: &[&Turn]) -> Vec<Weighted> {
     found
 }
 
-/// The text that stands for a message when meanings are compared: for a follow-up, what the user said before it stands
-/// in front.
-pub(crate) fn text_to_embed(query: &Query, message: &str, last_turns: &[&Turn]) -> String {
-    /// Models read some hundred tokens; the message itself has more of them.
-    const MESSAGE_BYTES: usize = 2_048;
-    const BEFORE_BYTES: usize = 512;
-    let cut = |text: &str, most: usize| plain(&text[..text.floor_char_boundary(most)]);
-    let own = cut(message, MESSAGE_BYTES);
+/// Models read some hundred tokens; a question has more of them than what was said before it.
+const MEANING_BYTES: usize = 2_048;
+const BEFORE_BYTES: usize = 512;
+
+fn cut(text: &str, most: usize) -> String {
+    plain(&text[..text.floor_char_boundary(most)])
+}
+
+/// What the user said before a follow-up, which stands in front of it when meanings are compared.
+fn before(query: &Query, last_turns: &[&Turn]) -> Option<String> {
     if !query.is_follow_up {
-        return own;
+        return None;
     }
     // A turn that was a follow-up itself says little; then the one before it comes first.
     let last = last_turns.iter().rev().take(TURNS).map(|turn| cut(&turn.said.user_message, BEFORE_BYTES));
     let last: Vec<String> = last.filter(|said| !said.is_empty()).collect();
     let says_topic = |said: &&String| !keywords(&[said]).is_empty();
-    match last.iter().find(says_topic).or(last.first()) {
-        Some(before) => format!("{before} {own}"),
-        None => own,
-    }
+    last.iter().find(says_topic).or(last.first()).cloned()
 }
 
 #[cfg(test)]
@@ -103,6 +170,13 @@ mod tests {
         found.iter().find(|weighted| [weighted.word] == query_words(word)[..]).map(|weighted| weighted.weight)
     }
 
+    /// What a message searches for that is one thing.
+    fn one(message: &str, turns: &[&Turn]) -> Sought {
+        let mut found = sought(&understand(message), message, turns);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.remove(0)
+    }
+
     #[test]
     fn a_follow_up_borrows_the_words_of_the_turns_before_it() {
         let turns = [
@@ -110,7 +184,7 @@ mod tests {
             turn("The tripod is broken.", "Which screw fell out?"),
         ];
         let turns: Vec<&Turn> = turns.iter().collect();
-        let found = expanded(&understand("and how much did it weigh?"), &turns);
+        let found = one("and how much did it weigh?", &turns).words;
         assert_eq!(weight_of(&found, "weigh"), Some(1.0));
         let tripod = weight_of(&found, "tripod").unwrap();
         let (screw, telescope) =
@@ -118,9 +192,9 @@ mod tests {
         assert!(tripod > screw && tripod > telescope && tripod < 0.5, "{found:?}");
         assert!(found.iter().all(|weighted| weighted.weight > 0.0));
 
-        let alone = expanded(&understand("How heavy is a tripod?"), &turns);
+        let alone = one("How heavy is a tripod?", &turns).words;
         assert!(alone.iter().all(|weighted| weighted.weight >= 1.0), "{alone:?}");
-        assert_eq!(expanded(&understand("why?"), &[]), []);
+        assert_eq!(one("why?", &[]).words, []);
     }
 
     #[test]
@@ -129,21 +203,48 @@ mod tests {
         let long = sentences.concat();
         let turns = [turn(&long, &long), turn(&long, &long), turn("only the last two count: zebra", "")];
         let turns: Vec<&Turn> = turns.iter().rev().collect();
-        let follow_up = understand("why?");
-        let found = expanded(&follow_up, &turns);
-        assert!(found.len() <= MAX_QUERY_WORDS && weight_of(&found, "zebra").is_none());
-        let many = Query { words: (0..64).collect(), is_follow_up: true, ..Query::default() };
-        assert_eq!(expanded(&many, &turns).len(), MAX_QUERY_WORDS);
-        assert!(text_to_embed(&follow_up, &long, &turns).len() < 4_096);
+        let found = one("why?", &turns);
+        assert!(found.words.len() <= MOST_ADDED && weight_of(&found.words, "zebra").is_none());
+        assert!(found.meaning.len() < 4_096);
+    }
+
+    #[test]
+    fn each_question_is_sought_by_itself_and_what_is_told_counts_less_the_longer_it_is() {
+        let message = "My sister Ida plays chess. Where is the samovar? And who painted the gate?";
+        let found = sought(&understand(message), message, &[]);
+        let meanings: Vec<&str> = found.iter().map(|one| &*one.meaning).collect();
+        assert_eq!(meanings, ["Where is the samovar?", "And who painted the gate?"]);
+        assert_eq!(weight_of(&found[0].words, "samovar"), Some(1.0));
+        assert_eq!(weight_of(&found[0].words, "gate"), None);
+        assert_eq!(weight_of(&found[0].words, "chess"), Some(1.0));
+        assert_eq!(found[0].beside, "My sister Ida plays chess.");
+
+        let chat: String = (0..60).map(|n| format!("It rained on thing{n}. ")).collect();
+        let message = chat + "Where is the samovar?";
+        let found = one(&message, &[]);
+        assert_eq!(weight_of(&found.words, "samovar"), Some(1.0));
+        let told: f64 =
+            found.words.iter().map(|weighted| weighted.weight).filter(|weight| *weight < 1.0).sum();
+        assert!((told - TOLD).abs() < 0.1, "{told}");
+        assert!(found.words.len() > 50 && !found.is_told);
+    }
+
+    #[test]
+    fn a_long_message_that_asks_nothing_is_sought_by_its_rarest_words() {
+        let mut message: String = (0..400).map(|n| format!("People do thing{n}. ")).collect();
+        message.push_str("The samovar leaks.");
+        let found = one(&message, &[]);
+        assert!(found.is_told && found.words.len() == 256, "{}", found.words.len());
+        assert!(weight_of(&found.words, "people").is_none());
     }
 
     #[test]
     fn the_text_to_embed_says_what_it_is_about() {
         let turns = [turn("I bought a telescope.", "Nice."), turn("Really?", "Yes.")];
         let turns: Vec<&Turn> = turns.iter().collect();
-        let text = |message: &str| text_to_embed(&understand(message), message, &turns);
+        let text = |message: &str| one(message, &turns).meaning;
         assert_eq!(text("how much did it weigh?"), "I bought a telescope. how much did it weigh?");
         assert_eq!(text("What is the capital of France?"), "What is the capital of France?");
-        assert_eq!(text_to_embed(&understand("why?"), "why?", &[]), "why?");
+        assert_eq!(one("why?", &[]).meaning, "why?");
     }
 }

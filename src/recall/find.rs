@@ -5,13 +5,14 @@ use std::collections::HashSet;
 use chrono::TimeDelta;
 
 use crate::{
-    embed::{BuiltIn, Embedder, pieces::place_of, quantize::Vector},
+    embed::{BuiltIn, Embedder, matrix::Matrix, pieces::place_of, quantize::Vector},
     error::{Error, Result},
     index::facts::Facts,
     model::{
         anchor::Anchor,
         place::{Owner, Place},
         profile::{Profile, rounded},
+        receipt::LEAST_STRENGTH,
         turn::Side,
     },
     recall::{
@@ -60,14 +61,18 @@ pub(crate) struct Stands {
     pub(crate) is_below_floor: bool,
 }
 
+/// Of what is shown each is at least so sure to answer, by itself. Measured: docs/recall.md.
+const LEAST_SURE: f64 = 0.005;
 /// What fits worse than this share of the best is not shown.
 const FLOOR: f64 = 0.2;
 /// A turn that fits by nothing of its own is shown if a turn beside it fits by itself, and lends it so much.
 const BESIDE: f64 = 0.1;
 
 /// Tells what is below the floor.
-fn set_floor(ranked: &[Scored], stands: &mut [Stands]) {
+fn set_floor(ranked: &[Scored], stands: &mut [Stands], min_confidence: f64) {
     let best = ranked.first().map_or(0.0, |unit| unit.score);
+    let surest = ranked.iter().map(|unit| unit.parts.confidence()).fold(0.0, f64::max);
+    let is_unsure = surest < min_confidence;
     let evident: HashSet<Place> = stands
         .iter()
         .filter(|stands| stands.has_evidence)
@@ -81,7 +86,7 @@ fn set_floor(ranked: &[Scored], stands: &mut [Stands]) {
     for (unit, stands) in ranked.iter().zip(stands) {
         let fits = stands.has_evidence
             || (unit.parts.neighbours >= BESIDE && stands.owner.place().is_some_and(is_beside));
-        stands.is_below_floor = !fits || unit.score < FLOOR * best;
+        stands.is_below_floor = is_unsure || !fits || unit.score < FLOOR * best;
     }
 }
 
@@ -95,7 +100,7 @@ pub(crate) fn find(
     sieve: &Sieve,
 ) -> Found {
     let mut missing = Vec::new();
-    let words = words_leg::look_up(snapshot, scope, index, &question.words).unwrap_or_else(|error| {
+    let words = words_leg::look_up(snapshot, scope, index, &question.sought).unwrap_or_else(|error| {
         missing.push(format!("words: {error}"));
         WordsLeg::default()
     });
@@ -127,7 +132,7 @@ pub(crate) fn find(
         now_ms: question.now.timestamp_millis(),
     };
     let passing = sieve.passing(index);
-    let ranked = if question.query.is_only_time && question.profile.weights().is_some() {
+    let mut ranked = if question.query.is_only_time && question.profile.weights().is_some() {
         score::of_time(index, &|at_ms| is_within(at_ms, TimeDelta::zero()), k, &passing)
     } else {
         score::rank(index, &evidence, &question.profile, k, &passing)
@@ -136,26 +141,29 @@ pub(crate) fn find(
     if damaged_anchors > 0 {
         missing.push(format!("anchors: {damaged_anchors} are damaged; doctor says which"));
     }
-    let damaged = [("words", words.is_damaged), ("index", blocks > 0), ("vectors", vectors > 0)];
+    let damaged = [("words", words.is_damaged()), ("index", blocks > 0), ("vectors", vectors > 0)];
     for (part, _) in damaged.iter().filter(|(_, is_damaged)| *is_damaged) {
         missing.push(format!("{part}: a part is damaged; a job makes it anew"));
     }
     let is_index_damaged = damaged.iter().any(|(_, is_damaged)| *is_damaged);
-    let near = meaning.near();
-    let stands = |unit: &Scored| {
-        let piece = meaning.piece(unit.seq);
-        Stands {
-            owner: index.unit(unit.seq).map_or(Owner::Other, Facts::owner),
-            piece,
-            has_evidence: words.are_in(unit.seq)
-                || unit.parts.only_time > 0.0
-                || piece.is_some_and(|(_, cosine)| cosine >= near),
-            is_below_floor: false,
-        }
+    for unit in &mut ranked {
+        unit.parts.coverage = coarse(words.coverage(unit.seq));
+        unit.parts.cosine = coarse(meaning.nearness(unit.seq));
+    }
+    let stands = |unit: &Scored| Stands {
+        owner: index.unit(unit.seq).map_or(Owner::Other, Facts::owner),
+        piece: meaning.piece(unit.seq),
+        has_evidence: unit.parts.confidence() >= LEAST_SURE,
+        is_below_floor: false,
     };
     let mut stands: Vec<Stands> = ranked.iter().map(stands).collect();
-    set_floor(&ranked, &mut stands);
-    Found { ranked, stands, words: words.weights, model: meaning.model, missing, is_index_damaged }
+    set_floor(&ranked, &mut stands, question.min_confidence);
+    Found { ranked, stands, words: words.weights(), model: meaning.model, missing, is_index_damaged }
+}
+
+/// To three places: receipts keep it, and nobody is surer than that.
+fn coarse(number: f32) -> f64 {
+    (f64::from(number) * 1e3).round() / 1e3
 }
 
 /// People tell of a day on the days after it: in a query that asks for more, a time means the week after it too.
@@ -175,6 +183,12 @@ struct BestPieces {
     pieces: [u8; 2],
 }
 
+impl BestPieces {
+    fn sum(self) -> f32 {
+        self.cosines[0] + self.cosines[1]
+    }
+}
+
 impl Meaning {
     /// How near each unit is, by number, from 1: what its best pieces have together. The paper knows one cosine a turn.
     fn scores(&self, units: usize, profile: Profile) -> Vec<f32> {
@@ -187,10 +201,10 @@ impl Meaning {
         scores
     }
 
-    /// From which cosine on a turn without any word of the query is near: texts about nothing common are nearer each other
-    /// by the built-in table than by a sentence transformer.
-    fn near(&self) -> f32 {
-        if self.model.as_deref() == Some(BuiltIn::MODEL) { 0.5 } else { 0.4 }
+    /// See [`Parts::cosine`](crate::Parts::cosine).
+    fn nearness(&self, seq: u32) -> f32 {
+        let scale = if self.model.as_deref() == Some(BuiltIn::MODEL) { 1.0 } else { 1.25 };
+        self.piece(seq).map_or(0.0, |(_, cosine)| (scale * cosine).min(1.0))
     }
 
     fn piece(&self, seq: u32) -> Option<(u8, f32)> {
@@ -210,12 +224,12 @@ fn meaning(
     missing: &mut Vec<String>,
 ) -> Meaning {
     let units = u32::try_from(index.units.len()).unwrap_or(u32::MAX);
-    for QueryVector { space: asked, vector } in question.vectors {
+    for QueryVector { space: asked, vectors } in question.vectors {
         let model = &asked.model;
         let mut by_embedder = |what: String| missing.push(format!("embedder {model}: {what}"));
-        let vector = match vector {
-            Ok(Some(vector)) => vector,
-            Ok(None) => continue,
+        let vectors = match vectors {
+            Ok(vectors) if vectors.is_empty() => continue,
+            Ok(vectors) => vectors,
             Err(why) => {
                 by_embedder(why.clone());
                 continue;
@@ -223,7 +237,7 @@ fn meaning(
         };
         let mut look = || {
             let Some(space) = snapshot.space(asked)? else { return Ok(None) };
-            scan(snapshot, scope, index, (space, None), vector).map(|found| Some((space, found)))
+            scan(snapshot, scope, index, (space, None), vectors).map(|found| Some((space, found)))
         };
         match look() {
             Err::<_, Error>(error) => missing.push(format!("vectors of {model}: {error}")),
@@ -246,11 +260,15 @@ fn meaning(
         }
     }
     let built_in = BuiltIn::default();
-    let Some(vector) = built_in.embed_text(&question.meaning) else { return Meaning::default() };
+    let vectors: Vec<Vector> =
+        question.sought.iter().filter_map(|one| built_in.embed_beside(&one.meaning, &one.beside)).collect();
+    if vectors.is_empty() {
+        return Meaning::default();
+    }
     let space = built_in.space();
     let not_in_file = Space { space_no: vectors::NOT_IN_FILE, dims: space.dims as usize };
     let found = snapshot.space(&space).and_then(|known| {
-        scan(snapshot, scope, index, (known.unwrap_or(not_in_file), Some(built_in)), &vector)
+        scan(snapshot, scope, index, (known.unwrap_or(not_in_file), Some(built_in)), &vectors)
     });
     match found {
         Ok((meaning, _)) => Meaning { model: Some(space.model), ..meaning },
@@ -269,12 +287,30 @@ fn scan(
     scope: &Scope,
     index: &mut UserIndex,
     (space, built_in): (Space, Option<BuiltIn>),
-    vector: &Vector,
+    vectors: &[Vector],
 ) -> Result<(Meaning, u32)> {
     let units = index.units.len();
     let known = index.space(snapshot, scope, space, built_in)?;
+    let mut best: Vec<BestPieces> = Vec::new();
+    for vector in vectors {
+        let of_one = best_pieces(&known.matrix, vector, units);
+        if best.is_empty() {
+            best = of_one;
+            continue;
+        }
+        for (best, of_one) in best.iter_mut().zip(of_one) {
+            if of_one.sum() > best.sum() {
+                *best = of_one;
+            }
+        }
+    }
+    let covered = known.covered_seq;
+    Ok((Meaning { best, model: None }, index.uncovered(covered)))
+}
+
+fn best_pieces(matrix: &Matrix, vector: &Vector, units: usize) -> Vec<BestPieces> {
     let mut best = vec![BestPieces::default(); units];
-    for (seq, piece, cosine) in known.matrix.scan(vector) {
+    for (seq, piece, cosine) in matrix.scan(vector) {
         let Some(best) = best.get_mut(seq as usize - 1) else { continue };
         let side = usize::from(place_of(piece).0 == Side::Reply);
         let (known, known_piece) = (&mut best.cosines[side], &mut best.pieces[side]);
@@ -282,12 +318,8 @@ fn scan(
         *known_piece = if cosine > *known { piece } else { *known_piece };
         *known = cosine.max(*known);
     }
-    let covered = known.covered_seq;
-    Ok((Meaning { best, model: None }, index.uncovered(covered)))
+    best
 }
-
-/// An anchor below this is only wanted for who the user is; what it came from answers nothing.
-pub(crate) const LEAST_STRENGTH: f64 = 0.3;
 
 /// For each unit that proves an anchor which matters here, by number: the strength of the best.
 fn anchor_strengths(

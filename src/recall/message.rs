@@ -11,10 +11,14 @@ use crate::{
     error::{Error, Result},
     model::{filter::Filter, instant, profile::Profile, turn::Turn},
     recall::{
-        expand::{Weighted, expanded, text_to_embed},
+        expand::{Sought, sought},
         sieve,
     },
 };
+
+/// Below this nearly all questions were of general knowledge or for somebody else, and one in seventy the user's own:
+/// docs/recall.md.
+pub(crate) const DEFAULT_MIN_CONFIDENCE: f64 = 0.1;
 
 /// What is asked, when, and how its answer is to be ranked.
 #[derive(Debug)]
@@ -58,20 +62,20 @@ impl Message {
         self.query.get_or_init(|| Query::understand(&self.text, self.now))
     }
 
-    /// The text that stands for its meaning; the last turns are considered where it needs them.
-    pub(crate) fn meaning(&self, last_turns: &[&Turn]) -> String {
-        text_to_embed(self.query(), &self.text, last_turns)
+    /// What it searches for; the last turns are considered where it needs them.
+    pub(crate) fn sought(&self, last_turns: &[&Turn]) -> Vec<Sought> {
+        sought(self.query(), &self.text, last_turns)
     }
 
     /// What is searched for: the best `k`.
     pub(crate) fn question(&self, last_turns: &[&Turn], k: usize) -> Question<'_> {
         Question {
             query: self.query(),
-            words: expanded(self.query(), last_turns),
-            meaning: self.meaning(last_turns),
+            sought: self.sought(last_turns),
             vectors: &self.vectors,
             now: self.now,
             profile: self.profile,
+            min_confidence: DEFAULT_MIN_CONFIDENCE,
             k,
         }
     }
@@ -80,14 +84,14 @@ impl Message {
 /// What is asked, and what was made ready for it before the file was read.
 pub(crate) struct Question<'a> {
     pub(crate) query: &'a Query,
-    /// The words to look for, and what each counts.
-    pub(crate) words: Vec<Weighted>,
-    /// The text that stands for the query's meaning.
-    pub(crate) meaning: String,
-    /// The query in the spaces of embedders that are not built in.
+    /// What is searched for, each by itself; at least one.
+    pub(crate) sought: Vec<Sought>,
+    /// What each of it means in the spaces of embedders that are not built in.
     pub(crate) vectors: &'a [QueryVector],
     pub(crate) now: DateTime<Utc>,
     pub(crate) profile: Profile,
+    /// Where nothing is so sure to answer, nothing is above the floor.
+    pub(crate) min_confidence: f64,
     pub(crate) k: usize,
 }
 
@@ -95,6 +99,7 @@ pub(crate) struct Question<'a> {
 #[derive(Debug)]
 pub(crate) struct QueryVector {
     pub(crate) space: EmbeddingSpace,
-    /// Nothing: the model knows nothing in it. An error says why there is none, and never what was asked.
-    pub(crate) vector: std::result::Result<Option<Vector>, String>,
+    /// Of each of what is sought that the model knows anything in. An error says why there are none, and never what was
+    /// asked.
+    pub(crate) vectors: std::result::Result<Vec<Vector>, String>,
 }

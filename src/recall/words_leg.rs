@@ -9,13 +9,16 @@ use std::cell::Cell;
 use crate::{
     embed::lexicon,
     error::Result,
-    recall::{expand::Weighted, user_index::UserIndex},
+    recall::{
+        expand::{Sought, Weighted},
+        user_index::UserIndex,
+    },
     store::{
         rows::postings::Shown,
         scope::Scope,
         snapshot::{Postings, Snapshot},
     },
-    text::words::{FieldCounts, Word},
+    text::words::{FieldCounts, MAX_QUERY_WORDS, Word},
 };
 
 /// How soon more of the same word stops counting.
@@ -27,31 +30,37 @@ const REST: f32 = 0.15;
 /// How many turns of general English stand beside the user's own when a word's rarity is judged: in a short history every
 /// word is rare.
 const PRIOR_TURNS: f64 = 200.0;
-/// A word that counts less, of all that one by itself counts, is no reason to show a turn.
-const TELLING: f64 = 0.25;
-/// Words that only mean nearly the same are a reason to show a turn if they make up so much of the query's weight.
-const MUCH_ALIKE: f32 = 0.25;
 /// So many words of the query, the least common in English, have synonyms looked for: of a long message those tell most,
 /// and each synonym is one more list to read.
 const WITH_SYNONYMS: usize = 16;
+/// What the words of a question weigh together, of a rather long one.
+const QUESTION_WEIGHT: f32 = 30.0;
 /// A query with fewer words is no quotation.
 const QUOTED_WORDS: u8 = 5;
 
-/// What words say of each unit.
+/// What the words of all that is sought say of each unit: the most that those of any one say.
 #[derive(Debug, Default)]
-pub(crate) struct WordsLeg {
+pub(crate) struct WordsLeg(Vec<OneLeg>);
+
+/// What the words of one thing that is sought say of each unit.
+#[derive(Debug, Default)]
+struct OneLeg {
     /// How each unit fits, by number, from 1.
     fits: Vec<Fit>,
     /// The weight of all words of the query.
     total: f32,
+    /// Of these, of those that the message itself has.
+    own_total: f32,
+    /// Whether it is a message that asks nothing.
+    is_told: bool,
     /// What each word of the query weighs: its rarity.
-    pub(crate) weights: Vec<(Word, f64)>,
+    weights: Vec<(Word, f64)>,
     /// How many different words the query has.
     distinct: u8,
     /// The units that the one person said whom the query names, ascending.
     spoken: Vec<u32>,
     /// Some postings could not be read.
-    pub(crate) is_damaged: bool,
+    is_damaged: bool,
 }
 
 /// How a unit fits.
@@ -60,72 +69,117 @@ struct Fit {
     sum: f32,
     /// The weight of the words that were found.
     found: f32,
+    /// Of these, the weight of those that the message itself has.
+    own_found: f32,
     /// How many words of the query stand in it themselves.
     themselves: u8,
-    /// Whether any word that tells something does, be it one of the turns before a follow-up.
-    literally: bool,
 }
 
 impl WordsLeg {
-    /// How well each unit fits, by number, from 1; 0: it has no word of the query. What covers more of the query's weight
+    /// How well each unit fits, by number, from 1; 0: it has no word of the query. What covers more of a question's weight
     /// comes first.
     pub(crate) fn scores(&self, units: usize) -> Vec<f32> {
-        if self.total <= 0.0 {
-            return vec![0.0; units]; // There are no words, or they could not be read.
+        let mut scores = vec![0.0; units];
+        for leg in self.0.iter().filter(|leg| leg.total > 0.0) {
+            for (score, fit) in scores.iter_mut().zip(&leg.fits) {
+                *score = (fit.sum * (fit.found / leg.total).sqrt()).max(*score);
+            }
         }
-        self.fits.iter().map(|fit| fit.sum * (fit.found / self.total).sqrt()).collect()
+        scores
     }
 
-    /// Whether words are a reason to show this unit: one of the query itself is in it, or words that mean nearly the same
-    /// make up a good part of the query.
-    pub(crate) fn are_in(&self, seq: u32) -> bool {
-        self.fit(seq)
-            .is_some_and(|fit| fit.literally || fit.found >= MUCH_ALIKE * self.total && self.total > 0.0)
+    /// The share of a question's own weight that the unit has, from 0 to 1: the most of any. Of a message that asks nothing
+    /// nobody expects that one turn has all of it: as much as a question has is enough.
+    pub(crate) fn coverage(&self, seq: u32) -> f32 {
+        let of = |leg: &OneLeg| {
+            let fit = leg.fit(seq).filter(|_| leg.own_total > 0.0)?;
+            let whole = if leg.is_told { leg.own_total.min(QUESTION_WEIGHT) } else { leg.own_total };
+            Some((fit.own_found / whole).min(1.0))
+        };
+        self.0.iter().filter_map(of).fold(0.0, f32::max)
+    }
+
+    /// What each word of the query weighs, the heaviest first where there are many.
+    pub(crate) fn weights(&self) -> Vec<(Word, f64)> {
+        let mut weights: Vec<(Word, f64)> = Vec::new();
+        for &(word, weight) in self.0.iter().flat_map(|leg| &leg.weights) {
+            match weights.iter_mut().find(|(known, _)| *known == word) {
+                Some((_, known)) => *known = weight.max(*known),
+                None => weights.push((word, weight)),
+            }
+        }
+        if weights.len() > MAX_QUERY_WORDS {
+            weights.sort_by(|a, b| b.1.total_cmp(&a.1));
+            weights.truncate(MAX_QUERY_WORDS);
+        }
+        weights
+    }
+
+    /// Whether the query names one of several speakers.
+    pub(crate) fn names_speaker(&self) -> bool {
+        self.0.iter().any(|leg| !leg.spoken.is_empty())
+    }
+
+    /// Whether the query is long enough to quote anything.
+    pub(crate) fn may_quote(&self) -> bool {
+        self.0.iter().any(OneLeg::may_quote)
+    }
+
+    /// Whether the unit has every word of a query that has many: the query quotes it, or nearly.
+    pub(crate) fn is_quoted(&self, seq: u32) -> bool {
+        let is_quoted =
+            |leg: &OneLeg| leg.may_quote() && leg.fit(seq).is_some_and(|fit| fit.themselves == leg.distinct);
+        self.0.iter().any(is_quoted)
+    }
+
+    /// Whether the query names one of several speakers, and this unit is what that one said.
+    pub(crate) fn is_spoken_by_whom_it_names(&self, seq: u32) -> bool {
+        self.0.iter().any(|leg| leg.spoken.binary_search(&seq).is_ok())
+    }
+
+    /// Whether some postings could not be read.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.0.iter().any(|leg| leg.is_damaged)
+    }
+}
+
+impl OneLeg {
+    fn may_quote(&self) -> bool {
+        self.distinct >= QUOTED_WORDS
     }
 
     fn fit(&self, seq: u32) -> Option<&Fit> {
         self.fits.get((seq as usize).checked_sub(1)?)
     }
-
-    /// Whether the query names one of several speakers.
-    pub(crate) fn names_speaker(&self) -> bool {
-        !self.spoken.is_empty()
-    }
-
-    /// Whether the query is long enough to quote anything.
-    pub(crate) fn may_quote(&self) -> bool {
-        self.distinct >= QUOTED_WORDS
-    }
-
-    /// Whether the unit has every word of a query that has many: the query quotes it, or nearly.
-    pub(crate) fn is_quoted(&self, seq: u32) -> bool {
-        self.may_quote() && self.fit(seq).is_some_and(|fit| fit.themselves == self.distinct)
-    }
-
-    /// Whether the query names one of several speakers, and this unit is what that one said.
-    pub(crate) fn is_spoken_by_whom_it_names(&self, seq: u32) -> bool {
-        self.spoken.binary_search(&seq).is_ok()
-    }
 }
 
-/// Looks every word of the query up, and those that mean nearly the same.
+/// Looks every word of what is sought up, and those that mean nearly the same.
 pub(crate) fn look_up(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
     index: &UserIndex,
-    query: &[Weighted],
+    sought: &[Sought],
 ) -> Result<WordsLeg> {
-    snapshot.postings(scope, |postings| look_up_in(postings, index, query))
+    snapshot.postings(scope, |postings| {
+        let of = |one: &Sought| {
+            let leg = look_up_in(postings, index, &one.words)?;
+            Ok(OneLeg { is_told: one.is_told, ..leg })
+        };
+        sought.iter().map(of).collect::<Result<_>>().map(WordsLeg)
+    })
 }
 
-fn look_up_in(postings: &Postings<'_>, index: &UserIndex, query: &[Weighted]) -> Result<WordsLeg> {
+fn look_up_in(postings: &Postings<'_>, index: &UserIndex, query: &[Weighted]) -> Result<OneLeg> {
     let looking = Looking::new(postings, index);
     let units = index.units.len();
-    let mut leg = WordsLeg { fits: vec![Fit::default(); units], ..WordsLeg::default() };
+    let mut leg = OneLeg { fits: vec![Fit::default(); units], ..OneLeg::default() };
     let mut noted = Noted { often: vec![Often::default(); units], seqs: Vec::new() };
     let mut speakers: Vec<Vec<u32>> = Vec::new();
     let too_common = too_common(query);
     for &Weighted { word, weight: share, is_name } in query {
+        if leg.weights.len() == MAX_QUERY_WORDS {
+            break;
+        }
         let (mut hits, mut spoken) = (0, Vec::new());
         looking.for_each(word, |seq, often, is_name| {
             hits += 1;
@@ -134,6 +188,10 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, query: &[Weighted]) ->
                 spoken.push(seq);
             }
         })?;
+        // Of a long message those count that the user has said before.
+        if hits == 0 && query.len() > MAX_QUERY_WORDS {
+            continue;
+        }
         // A name stands for nobody else; who speaks in every turn is nobody in particular.
         if spoken.is_empty() {
             let has_synonyms = !is_name && lexicon::commonness(word) < too_common;
@@ -157,14 +215,19 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, query: &[Weighted]) ->
         let weight = rarity as f32;
         let is_own = share >= 1.0;
         leg.total += weight;
+        if is_own {
+            leg.own_total += weight;
+        }
         leg.distinct += u8::from(is_own);
         noted.drain(|seq, Often { itself, alike }| {
             let (often, found) = (itself.max(alike), if itself > 0.0 { 1.0 } else { alike.min(1.0) });
             let fit = &mut leg.fits[seq as usize - 1];
             fit.sum += weight * often * (K1 + 1.0) / (often + K1);
             fit.found += weight * found;
+            if is_own {
+                fit.own_found += weight * found;
+            }
             fit.themselves += u8::from(itself > 0.0 && is_own);
-            fit.literally |= itself > 0.0 && share >= TELLING;
         });
     }
     if let [spoken] = &mut speakers[..] {

@@ -2,18 +2,21 @@
 //! said before. Pure; English, but for the words that are searched.
 
 mod asked;
+mod asks;
 mod follow_up;
 mod names;
 mod pronouns;
 mod reading;
 mod refers_to_self;
 
+use std::borrow::Cow;
+
 use chrono::{DateTime, Utc};
 
 use crate::{
     english::{
         dull_words::is_dull,
-        query::reading::Reading,
+        query::{asks::Asks, reading::Reading},
         times::{self, TimeSpan},
     },
     text::words::{self, MAX_QUERY_BYTES, Word},
@@ -28,7 +31,11 @@ pub(crate) use asked::{Asked, Whom};
     reason = "each answers a question of its own; none excludes another"
 )]
 pub(crate) struct Query {
-    /// What is looked for by words: folded, stemmed, stop words left out, each once, at most 64.
+    /// The sentences that ask, each to be searched by itself; none: the message is searched as a whole.
+    pub(crate) asks: Vec<String>,
+    /// What a message that asks tells beside that, the pieces one a line.
+    pub(crate) told: String,
+    /// The words of what was read: folded, stemmed, stop words left out, each once, at most 64.
     pub(crate) words: Vec<Word>,
     /// Those of them that tell no topic: `say`, `think`.
     pub(crate) vague_words: Vec<Word>,
@@ -51,8 +58,16 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Reads a message at the moment `now`.
+    /// Reads a message at the moment `now`: of one that tells much beside what it asks, only what it asks.
     pub(crate) fn understand(message: &str, now: DateTime<Utc>) -> Self {
+        /// So much is read whole: what is told in it is told for what is asked.
+        const SHORT_BYTES: usize = 240;
+        let Asks { asks, told } = Asks::of(message);
+        let asks: Vec<String> = asks.into_iter().map(str::to_owned).collect();
+        let told = if asks.is_empty() { String::new() } else { told.join("\n") };
+        let is_read_whole = asks.is_empty() || message.len() <= SHORT_BYTES;
+        let message = if is_read_whole { Cow::Borrowed(message) } else { Cow::Owned(asks.join("\n")) };
+        let message = &*message;
         let spans = times::find(message, now);
         let is_only_time = times::is_only_time(message, &spans);
         let reading = Reading::of(message, &spans);
@@ -64,6 +79,8 @@ impl Query {
             && follow_up::is_follow_up(&reading, is_only_time, refers_back, &asked);
         let is_over = |span: &TimeSpan| span.until <= now;
         Self {
+            asks,
+            told,
             words: words::query_words(message),
             vague_words: reading.words().filter(|word| is_dull(word)).flat_map(words::query_words).collect(),
             is_only_time,

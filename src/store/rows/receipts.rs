@@ -213,13 +213,15 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReceiptId) -> Result<Optio
             owner_id,
             memory_tier: item.memory_tier(),
             score: item.score,
+            confidence: item.kind().confidence(item.score, &item.parts),
             parts: item.parts,
             packed_as: item.packed_as(),
             outcome: item.outcome(),
             tokens: item.tokens,
         });
     }
-    Ok(Some(Receipt { items, ..receipt }))
+    let confidence = items.iter().map(|item| item.confidence).fold(0.0, f64::max);
+    Ok(Some(Receipt { items, confidence: Some(confidence), ..receipt }))
 }
 
 /// The turn's id.
@@ -252,6 +254,7 @@ pub(crate) fn unread_line(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Opti
                 owner_id: Uuid::from_bytes(row.get(0)?),
                 memory_tier: Some(tier.unwrap_or(MemoryTier::Cold)),
                 score: 0.0,
+                confidence: 0.0,
                 parts: Parts::default(),
                 packed_as: None,
                 outcome: ItemOutcome::BelowFloor,
@@ -311,6 +314,7 @@ fn read(row: &Row<'_>) -> Result<Receipt> {
         tokens: row.get(14)?,
         took: Duration::from_micros(row.get(15)?),
         used_at: row.get(16)?,
+        confidence: None,
         items: Vec::new(),
     })
 }

@@ -8,6 +8,7 @@ mod erasing;
 mod filters;
 mod fuzz;
 mod isolation;
+mod messages;
 mod models;
 mod no_gap;
 mod profiles;

@@ -1,0 +1,101 @@
+//! What a message asks, and what it tells beside that.
+
+use crate::english::{
+    lists::{List, list, spaced},
+    sentences::{Setting, sentences},
+};
+
+/// A message by its sentences.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Asks<'a> {
+    /// The sentences that ask for something, the last ones of a message that has many; in its order.
+    pub(super) asks: Vec<&'a str>,
+    /// Everything between them: told, quoted, pasted.
+    pub(super) told: Vec<&'a str>,
+}
+
+/// So many questions of a message are searched each by itself.
+pub(super) const MOST_ASKS: usize = 4;
+/// How a sentence begins tells whether it asks.
+const LOOKED_AT: usize = 64;
+
+impl<'a> Asks<'a> {
+    /// Questions and requests; a message without any is told as a whole.
+    pub(super) fn of(message: &'a str) -> Self {
+        let start_of = |text: &str| text.as_ptr() as usize - message.as_ptr() as usize;
+        let own = |setting| matches!(setting, Setting::Prose | Setting::Item);
+        let mut asks: Vec<&str> = sentences(message)
+            .into_iter()
+            .filter(|sentence| own(sentence.setting) && is_ask(sentence.text))
+            .map(|sentence| sentence.text)
+            .collect();
+        asks.drain(..asks.len().saturating_sub(MOST_ASKS));
+        let (mut told, mut from) = (Vec::new(), 0);
+        for ask in &asks {
+            told.push(&message[from..start_of(ask)]);
+            from = start_of(ask) + ask.len();
+        }
+        told.push(&message[from..]);
+        told.retain(|text| text.contains(char::is_alphanumeric));
+        Self { asks, told }
+    }
+}
+
+/// Whether a sentence asks: by its mark in any language, by its beginning in English.
+fn is_ask(sentence: &str) -> bool {
+    static REQUESTS: List = list!("requests");
+    static OPENINGS: List = list!("request_openings");
+    let end = sentence.trim_end_matches(|c: char| !c.is_alphanumeric() && !is_question_mark(c) && c != '!');
+    if end.ends_with(is_question_mark) {
+        return true;
+    }
+    let beginning = spaced(&sentence[..sentence.floor_char_boundary(LOOKED_AT)]);
+    let opens = beginning.split_whitespace().next().is_some_and(|word| OPENINGS.contains(word));
+    (opens && !end.ends_with('!')) || REQUESTS.is_part_of(&beginning)
+}
+
+fn is_question_mark(c: char) -> bool {
+    matches!(c, '?' | '？' | '؟' | '‽' | '⁇' | '⁈')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(message: &str, asks: &[&str], told: &[&str]) {
+        let found = Asks::of(message);
+        assert_eq!(found.asks, asks, "{message:?}");
+        let found: Vec<&str> = found.told.iter().map(|text| text.trim()).collect();
+        assert_eq!(found, told, "{message:?}");
+    }
+
+    #[test]
+    fn questions_and_requests_are_told_from_what_is_told() {
+        check("Where is my key?", &["Where is my key?"], &[]);
+        check(
+            "It rained all day. Where is my key? I had it.",
+            &["Where is my key?"],
+            &["It rained all day.", "I had it."],
+        );
+        check("I am back. Remind me what Ida wants", &["Remind me what Ida wants"], &["I am back."]);
+        check("We move!", &[], &["We move!"]);
+        check("What a day!", &[], &["What a day!"]);
+        check("今天下雨。他几岁？另外，她呢？", &["他几岁？", "另外，她呢？"], &["今天下雨。"]);
+        check(
+            "Fix it?\n```\nlet a = b?;\n```\n> Why not?",
+            &["Fix it?"],
+            &["```\nlet a = b?;\n```\n> Why not?"],
+        );
+        check("", &[], &[]);
+    }
+
+    #[test]
+    fn of_many_questions_the_last_ones_count() {
+        let message: String = (0..9).map(|n| format!("Who is number {n}? ")).collect();
+        let found = Asks::of(&message);
+        assert_eq!(found.asks.len(), MOST_ASKS);
+        assert_eq!(found.asks[0], "Who is number 5?");
+        assert_eq!(found.told.len(), 1);
+    }
+}

@@ -1,0 +1,102 @@
+//! Messages as people type them: a question between other things, two questions, a paste; and how sure the answer is.
+
+use std::time::{Duration, Instant};
+
+use thermocline::{ContextOptions, ErrorKind, NewTurn, RecallOptions, blocking::User};
+
+use super::tell_all;
+use crate::support::Fixture;
+
+const CHAT: &str = "Honestly, what a morning. The tram stood still for half an hour and nobody told us why. Then the \
+    canteen had run out of soup, would you believe it? My left shoe is still wet from the puddle at the gate. Jon \
+    from the third floor borrowed my stapler again and swears that he never saw it. At least the sun comes out \
+    tomorrow, they say on the radio, and the heating in the corridor was mended on Tuesday at last. ";
+
+fn told() -> (Fixture, User) {
+    let fixture = Fixture::new();
+    let alex = fixture.alex();
+    let session = alex.session().unwrap();
+    for said in [
+        "The samovar came from my aunt Olga in Tula.",
+        "My dog Fips must not eat chicken, it makes him itch.",
+        "We named the boat Petrel after the bird.",
+    ] {
+        session.record(NewTurn::new(said, "I see.")).unwrap();
+    }
+    tell_all(&alex, 120);
+    (fixture, alex)
+}
+
+fn first(alex: &User, message: &str) -> String {
+    let found = alex.recall(message, RecallOptions::default()).unwrap();
+    found.items[0].turn().unwrap().said.user_message.clone()
+}
+
+#[test]
+fn a_question_is_found_wherever_it_stands_in_a_long_message() {
+    let (_fixture, alex) = told();
+    let question = "Who gave me the samovar? ";
+    for message in [question.to_owned(), CHAT.to_owned() + question, question.to_owned() + CHAT] {
+        assert!(first(&alex, &message).contains("Olga"), "{message:?}");
+    }
+    let paste = format!("```\n{}```\n{question}", "let soup = tram.await?;\n".repeat(300));
+    assert!(first(&alex, &paste).contains("Olga"));
+}
+
+#[test]
+fn two_questions_are_both_answered() {
+    let (_fixture, alex) = told();
+    let found = alex
+        .recall("Who gave me the samovar? And what is the boat called?", RecallOptions::default())
+        .unwrap();
+    let best: Vec<&str> =
+        found.items[..2].iter().map(|item| &*item.turn().unwrap().said.user_message).collect();
+    assert!(
+        best.iter().any(|said| said.contains("Olga")) && best.iter().any(|said| said.contains("Petrel")),
+        "{best:?}"
+    );
+}
+
+#[test]
+fn of_what_was_never_said_nothing_is_shown_and_a_caller_may_want_it_surer() {
+    let (_fixture, alex) = told();
+    let now = alex.session_named("now").unwrap();
+    let context = |message: &str, options| now.context(message, options).unwrap();
+    let own = context("Who gave me the samovar?", ContextOptions::default());
+    assert!(own.confidence > 0.5 && own.text.contains("Olga"), "{own:?}");
+    let general = context("What is the boiling point of ethanol at sea level?", ContextOptions::default());
+    assert!(
+        general.confidence < 0.1 && !general.items.iter().any(|item| item.score.is_some()),
+        "{general:?}"
+    );
+    let all = context(
+        "What is the boiling point of ethanol at sea level?",
+        ContextOptions::default().min_confidence(0.0),
+    );
+    assert!(all.items.len() >= general.items.len());
+    let surer = context("Who gave me the samovar?", ContextOptions::default().min_confidence(0.999));
+    assert!(!surer.text.contains("Olga"), "{surer:?}");
+
+    let recalled = alex.recall("Who gave me the samovar?", RecallOptions::default()).unwrap();
+    let surest = recalled.items.iter().map(|item| item.confidence).fold(0.0, f64::max);
+    assert!((recalled.confidence - surest).abs() < 1e-9 && (surest - own.confidence).abs() < 1e-9);
+    let receipt = alex.receipt(recalled.receipt).unwrap();
+    assert_eq!(receipt.confidence, Some(recalled.confidence));
+    assert!(receipt.explain().contains("sure, of 1"), "{}", receipt.explain());
+    for wrong in [-0.1, 1.1, f64::NAN] {
+        let error = now.context("x", ContextOptions::default().min_confidence(wrong)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    }
+}
+
+#[test]
+fn a_message_of_100_kb_is_read_to_its_end() {
+    let (_fixture, alex) = told();
+    let mut message: String = (0..4_000).map(|n| format!("Entry{n} was closed by clerk{n}. ")).collect();
+    message.truncate(100_000);
+    message.push_str(". Who gave me the samovar?");
+    let began = Instant::now();
+    assert!(first(&alex, &message).contains("Olga"));
+    // 20 ms in a release build: the bench says how long.
+    assert!(began.elapsed() < Duration::from_secs(5));
+}
