@@ -11,12 +11,9 @@ mod refers_to_self;
 use chrono::{DateTime, Utc};
 
 use crate::{
-    english::{
-        dull_words::is_dull,
-        query::reading::Reading,
-        times::{self, TimeSpan},
-    },
+    english::{dull_words::is_dull, query::reading::Reading},
     text::words::{self, MAX_QUERY_BYTES, Word},
+    times::{self, TimeSpan},
 };
 
 pub(crate) use asked::{Asked, Whom};

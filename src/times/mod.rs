@@ -1,19 +1,23 @@
-//! When a query is about: expressions such as `last week`, `in March` or `two days ago`, as ranges of instants.
+//! When a text is about: expressions such as `last week`, `im März`, `two days ago` or `先週`, as ranges of instants.
 //!
-//! English, in UTC, relative to a `now` that the caller gives. Weeks begin on Monday; a month, day or season without
-//! a year is the last one that has begun; seasons are those of the northern half of the world. What lies ahead
-//! (`tomorrow`, `next week`) gives no range: nothing was said there. In doubt there is no time in a word: `may` and
-//! `march` are verbs, `Sun` shines, and `in 2000 words` is no year.
+//! In UTC, relative to a `now` that the caller gives. Weeks begin on Monday; a month, day or season without a year is
+//! the last one that has begun; seasons are those of the northern half of the world. In doubt there is no time in a
+//! word: `may` and `march` are verbs, `Sun` shines, `mars` is a planet, and `in 2000 words` is no year.
+//!
+//! Who reads what: [`english`] most of all, whole phrases and what leads to them; [`tongues`] the names of months and
+//! weekdays of other languages that put blanks between words, with a few relative words; [`han`] Chinese and Japanese;
+//! [`numeric`] dates in digits, of any language.
 //!
 //! Own code, since no crate seen (2026-11) does it: `chrono-english`, `interim` and `natural-date-parser` read a
 //! string that is nothing but a date, and give an instant; `two_timer` gives ranges, also of whole strings alone;
 //! `date_time_parser` finds a date in a sentence, the first one, as a day, relative to the system's clock.
 
 mod calendar;
-mod dates;
-mod grammar;
-mod names;
-mod phrases;
+mod english;
+mod han;
+mod numeric;
+mod reader;
+mod tongues;
 mod words;
 
 use std::ops::Range;
@@ -24,15 +28,19 @@ use crate::{
     english::{
         lists::{List, list},
         stop_words::is_stop_word,
-        times::{calendar::Span, grammar::Reader, words::Words},
     },
     model::instant,
     text::words::MAX_QUERY_BYTES,
+    times::{
+        calendar::Span,
+        reader::{Reader, Toward},
+        words::Words,
+    },
 };
 
-pub(crate) use names::month_in_any_language;
 #[cfg(test)]
-pub(crate) use names::{MONTHS, WEEKDAYS};
+pub(crate) use english::{MONTHS, WEEKDAYS};
+pub(crate) use tongues::month_in_any_language;
 
 /// A time that a query names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,28 +64,44 @@ impl TimeSpan {
 const MAX_SPANS: usize = 16;
 
 /// The times that a query names, in its order. Their instants lie in the years 1 to 9999, none is empty, and each
-/// begins at `now` or before.
+/// begins at `now` or before: nothing was said in what lies ahead.
 pub(crate) fn find(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
     let now = instant::clamped(now);
-    let words = Words::of(&query[..query.floor_char_boundary(MAX_QUERY_BYTES)]);
-    let reader = Reader { words: &words, now };
-    let mut found = Vec::new();
+    let mut found = all(&query[..query.floor_char_boundary(MAX_QUERY_BYTES)], now, Toward::Past);
+    found.retain(|span| span.from <= now);
+    found.truncate(MAX_SPANS);
+    found
+}
+
+/// Every time that a text names, what lies ahead too, in its order.
+fn all(text: &str, now: DateTime<Utc>, toward: Toward) -> Vec<TimeSpan> {
+    let words = Words::of(text);
+    let reader = Reader { words: &words, now, toward };
+    let of_han = han::read(text, reader);
+    let is_taken = |place: &Range<usize>| {
+        of_han.iter().any(|(_, known)| known.start < place.end && place.start < known.end)
+    };
+    let mut found = of_han.clone();
     let mut at = 0;
     while at < words.len() {
-        let Some(read) = reader.read(at) else {
+        let english = || reader.may_be_english(at).then(|| reader.english(at)).flatten();
+        let read = reader.numeric(at).or_else(english).or_else(|| reader.tongues(at));
+        let Some(read) = read else {
             at += 1;
             continue;
         };
         let end = read.end.clamp(at + 1, words.len());
         if let (Some(first), Some(last)) = (words.get(at), words.get(end - 1)) {
-            let text = first.start..last.end;
-            let spans = read.spans.into_iter().filter(|span| span.from < span.until && span.from <= now);
-            found.extend(spans.map(|Span { from, until }| TimeSpan { from, until, text: text.clone() }));
+            let place = first.start..last.end;
+            if !is_taken(&place) {
+                found.extend(read.spans.into_iter().map(|span| (span, place.clone())));
+            }
         }
         at = end;
     }
-    found.truncate(MAX_SPANS);
-    found
+    found.sort_by_key(|(_, place)| place.start);
+    let spans = found.into_iter().filter(|(span, _)| span.from < span.until);
+    spans.map(|(Span { from, until }, text)| TimeSpan { from, until, text }).collect()
 }
 
 /// What people say around a time when they ask for nothing but what was said then.
