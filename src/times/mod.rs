@@ -4,6 +4,9 @@
 //! the last one that has begun; seasons are those of the northern half of the world. In doubt there is no time in a
 //! word: `may` and `march` are verbs, `Sun` shines, `mars` is a planet, and `in 2000 words` is no year.
 //!
+//! A question is about times in which something was said ([`find`]), or in which that happens of which a turn speaks
+//! ([`find_ahead`], [`Event`]).
+//!
 //! Who reads what: [`english`] most of all, whole phrases and what leads to them; [`tongues`] the names of months and
 //! weekdays of other languages that put blanks between words, with a few relative words; [`han`] Chinese and Japanese;
 //! [`numeric`] dates in digits, of any language.
@@ -14,9 +17,12 @@
 
 mod calendar;
 mod english;
+mod event;
 mod han;
 mod numeric;
+mod read;
 mod reader;
+mod tense;
 mod tongues;
 mod words;
 
@@ -26,20 +32,17 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     english::{
-        lists::{List, list},
+        lists::{List, is_in, list},
         stop_words::is_stop_word,
     },
     model::instant,
     text::words::MAX_QUERY_BYTES,
-    times::{
-        calendar::Span,
-        reader::{Reader, Toward},
-        words::Words,
-    },
+    times::{calendar::Span, read::all, tense::Voice},
 };
 
 #[cfg(test)]
 pub(crate) use english::{MONTHS, WEEKDAYS};
+pub(crate) use event::Event;
 pub(crate) use tongues::month_in_any_language;
 
 /// A time that a query names.
@@ -58,6 +61,11 @@ impl TimeSpan {
         let until_ms = self.until.timestamp_millis().saturating_add(or_after.num_milliseconds());
         (self.from.timestamp_millis()..until_ms).contains(&at_ms)
     }
+
+    /// Whether what a turn speaks of, that was said then, falls into it.
+    pub(crate) fn holds(&self, event: Event, said_at_ms: i64) -> bool {
+        event::falls_into(&event.span_ms(said_at_ms), self.from, self.until)
+    }
 }
 
 /// More times than this are a list, not a question.
@@ -67,41 +75,34 @@ const MAX_SPANS: usize = 16;
 /// begins at `now` or before: nothing was said in what lies ahead.
 pub(crate) fn find(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
     let now = instant::clamped(now);
-    let mut found = all(&query[..query.floor_char_boundary(MAX_QUERY_BYTES)], now, Toward::Past);
+    let mut found = spans(query, now, Voice::Asking);
     found.retain(|span| span.from <= now);
     found.truncate(MAX_SPANS);
     found
 }
 
-/// Every time that a text names, what lies ahead too, in its order.
-fn all(text: &str, now: DateTime<Utc>, toward: Toward) -> Vec<TimeSpan> {
-    let words = Words::of(text);
-    let reader = Reader { words: &words, now, toward };
-    let of_han = han::read(text, reader);
-    let is_taken = |place: &Range<usize>| {
-        of_han.iter().any(|(_, known)| known.start < place.end && place.start < known.end)
-    };
-    let mut found = of_han.clone();
-    let mut at = 0;
-    while at < words.len() {
-        let english = || reader.may_be_english(at).then(|| reader.english(at)).flatten();
-        let read = reader.numeric(at).or_else(english).or_else(|| reader.tongues(at));
-        let Some(read) = read else {
-            at += 1;
-            continue;
-        };
-        let end = read.end.clamp(at + 1, words.len());
-        if let (Some(first), Some(last)) = (words.get(at), words.get(end - 1)) {
-            let place = first.start..last.end;
-            if !is_taken(&place) {
-                found.extend(read.spans.into_iter().map(|span| (span, place.clone())));
-            }
-        }
-        at = end;
-    }
-    found.sort_by_key(|(_, place)| place.start);
-    let spans = found.into_iter().filter(|(span, _)| span.from < span.until);
-    spans.map(|(Span { from, until }, text)| TimeSpan { from, until, text }).collect()
+/// The times ahead that a query names: nothing was said in them, but what was said may happen then.
+pub(crate) fn find_ahead(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
+    let now = instant::clamped(now);
+    let mut found = spans(query, now, Voice::Telling);
+    found.retain(|span| span.from > now);
+    found.truncate(MAX_SPANS);
+    found
+}
+
+fn spans(query: &str, now: DateTime<Utc>, voice: Voice) -> Vec<TimeSpan> {
+    let found = all(&query[..query.floor_char_boundary(MAX_QUERY_BYTES)], now, voice).into_iter();
+    found.map(|(Span { from, until }, text)| TimeSpan { from, until, text }).collect()
+}
+
+/// Whether a query that names a time asks what happened then, rather than what was said: `what was on the 19th?`
+pub(crate) fn asks_of_events(query: &str) -> bool {
+    static TALK: List = list!("talk_of_times");
+    let query = &query[..query.floor_char_boundary(MAX_QUERY_BYTES)];
+    let words = words::words(query);
+    let has = |is_so: fn(&str) -> bool| words.iter().any(|word| is_so(&word.lower));
+    let is_of_events = |word: &str| is_in("was were is are happen happened happening on", word);
+    has(is_of_events) && !has(|word| TALK.contains(word))
 }
 
 /// What people say around a time when they ask for nothing but what was said then.

@@ -43,7 +43,6 @@ pub(super) enum Toward {
     /// The last one that has begun: people ask about what was said.
     Past,
     /// The next one.
-    #[expect(dead_code, reason = "what is said speaks of what lies ahead, questions do not")]
     Future,
 }
 

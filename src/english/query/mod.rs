@@ -31,6 +31,10 @@ pub(crate) struct Query {
     pub(crate) vague_words: Vec<Word>,
     /// The times that it names; two readings of one date are two.
     pub(crate) spans: Vec<TimeSpan>,
+    /// The times ahead that it names: what was said may happen then.
+    pub(crate) ahead: Vec<TimeSpan>,
+    /// Whether it asks what happened in these times, not what was said in them.
+    pub(crate) asks_of_events: bool,
     /// Whether it asks for what was said in these times, and for nothing else.
     pub(crate) is_only_time: bool,
     /// Whether the user speaks of themself: `I`, `my`, `remember when we ...`. Not `how do I sort a list`.
@@ -63,6 +67,8 @@ impl Query {
         Self {
             words: words::query_words(message),
             vague_words: reading.words().filter(|word| is_dull(word)).flat_map(words::query_words).collect(),
+            ahead: times::find_ahead(message, now),
+            asks_of_events: times::asks_of_events(message),
             is_only_time,
             refers_to_self,
             refers_back,

@@ -10,8 +10,8 @@ fn check_table(count: usize, table: &[Line]) {
     assert_eq!(table.len(), count);
     let mut wrong = Vec::new();
     for (text, expected) in table {
-        let spans = all(text, instant(NOW), Toward::Past);
-        let shown = spans.iter().map(|span| {
+        let spans = all(text, instant(NOW), Voice::Asking);
+        let shown = spans.iter().map(|(span, _)| {
             let is_day = span.until - span.from == TimeDelta::days(1) && span.from.hour() == 0;
             if is_day { show(span.from) } else { format!("{}..{}", show(span.from), show(span.until)) }
         });
