@@ -112,10 +112,13 @@ pub(crate) fn find(
     };
     let word_scores = words.scores(index.units.len());
     let meaning_scores = meaning.scores(index.units.len(), question.profile);
+    // "When did I see the dentist?" is answered by what says when.
+    let asks_when = question.query.asks_when && spans.is_empty();
+    let says_when = |unit: &Facts| asks_when && unit.event.is_some();
     let evidence = Evidence {
         words: &word_scores,
         live: LiveFactors {
-            time: !(spans.is_empty() && ahead.is_empty()),
+            time: asks_when || !(spans.is_empty() && ahead.is_empty()),
             speaker: words.names_speaker(),
             quote: words.may_quote(),
             anchors: !anchors.is_empty(),
@@ -127,7 +130,7 @@ pub(crate) fn find(
         },
         by_speaker: &|seq| words.is_spoken_by_whom_it_names(seq),
         is_quoted: &|seq| words.is_quoted(seq),
-        in_time: &|unit| is_within(unit.said_at_ms, TOLD_WITHIN) || happens(unit),
+        in_time: &|unit| is_within(unit.said_at_ms, TOLD_WITHIN) || happens(unit) || says_when(unit),
         now_ms: question.now.timestamp_millis(),
     };
     let passing = sieve.passing(index);

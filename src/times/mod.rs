@@ -15,6 +15,7 @@
 //! string that is nothing but a date, and give an instant; `two_timer` gives ranges, also of whole strings alone;
 //! `date_time_parser` finds a date in a sentence, the first one, as a day, relative to the system's clock.
 
+mod asked;
 mod calendar;
 mod english;
 mod event;
@@ -32,7 +33,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     english::{
-        lists::{List, is_in, list},
+        lists::{List, list},
         stop_words::is_stop_word,
     },
     model::instant,
@@ -40,6 +41,7 @@ use crate::{
     times::{calendar::Span, read::all, tense::Voice},
 };
 
+pub(crate) use asked::{asks_of_events, asks_when};
 #[cfg(test)]
 pub(crate) use english::{MONTHS, WEEKDAYS};
 pub(crate) use event::Event;
@@ -93,16 +95,6 @@ pub(crate) fn find_ahead(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
 fn spans(query: &str, now: DateTime<Utc>, voice: Voice) -> Vec<TimeSpan> {
     let found = all(&query[..query.floor_char_boundary(MAX_QUERY_BYTES)], now, voice).into_iter();
     found.map(|(Span { from, until }, text)| TimeSpan { from, until, text }).collect()
-}
-
-/// Whether a query that names a time asks what happened then, rather than what was said: `what was on the 19th?`
-pub(crate) fn asks_of_events(query: &str) -> bool {
-    static TALK: List = list!("talk_of_times");
-    let query = &query[..query.floor_char_boundary(MAX_QUERY_BYTES)];
-    let words = words::words(query);
-    let has = |is_so: fn(&str) -> bool| words.iter().any(|word| is_so(&word.lower));
-    let is_of_events = |word: &str| is_in("was were is are happen happened happening on", word);
-    has(is_of_events) && !has(|word| TALK.contains(word))
 }
 
 /// What people say around a time when they ask for nothing but what was said then.

@@ -35,6 +35,8 @@ pub(crate) struct Query {
     pub(crate) ahead: Vec<TimeSpan>,
     /// Whether it asks what happened in these times, not what was said in them.
     pub(crate) asks_of_events: bool,
+    /// Whether it asks when something was, or will be.
+    pub(crate) asks_when: bool,
     /// Whether it asks for what was said in these times, and for nothing else.
     pub(crate) is_only_time: bool,
     /// Whether the user speaks of themself: `I`, `my`, `remember when we ...`. Not `how do I sort a list`.
@@ -69,6 +71,7 @@ impl Query {
             vague_words: reading.words().filter(|word| is_dull(word)).flat_map(words::query_words).collect(),
             ahead: times::find_ahead(message, now),
             asks_of_events: times::asks_of_events(message),
+            asks_when: times::asks_when(message),
             is_only_time,
             refers_to_self,
             refers_back,

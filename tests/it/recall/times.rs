@@ -109,6 +109,19 @@ fn what_is_told_of_a_day_is_found_by_that_day() {
 }
 
 #[test]
+fn who_asks_when_gets_first_what_says_when() {
+    let fixture = Fixture::new();
+    let said = ["I saw the dentist last Friday.", "I like the dentist very much."];
+    let alex = told(&fixture, &[(15, said[0].to_owned()), (16, said[1].to_owned())]);
+    let recall =
+        |query| alex.recall(query, RecallOptions::default().now(at("2024-03-01T12:00:00Z"))).unwrap();
+    let times = |query| recall(query).items.iter().map(|item| item.parts.time > 0.99).collect::<Vec<_>>();
+    assert_eq!(ids(&recall("When did I see the dentist?")), said);
+    assert_eq!(times("When did I see the dentist?"), [true, false]);
+    assert_eq!(times("Do I see the dentist?"), [false, false]);
+}
+
+#[test]
 fn a_time_is_measured_from_the_moment_of_asking_and_the_future_is_as_new_as_can_be() {
     let fixture = Fixture::new();
     let alex = talks(&fixture, &["2026-03-02", "2026-03-09"]);
