@@ -66,6 +66,7 @@ mod rerank;
 mod store;
 mod text;
 mod tier;
+mod times;
 
 #[cfg(feature = "llm")]
 pub use crate::compress::digest::OpenAiCompatible;

@@ -11,7 +11,7 @@ use crate::{
 /// nobody knows. A row that says nothing is of the first version, which wrote no number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RuleVersions {
-    /// Words and traits of turns.
+    /// Words and traits of turns, and the times of what they speak of.
     pub(crate) words: i64,
     /// Why turns are kept verbatim.
     pub(crate) critical: i64,

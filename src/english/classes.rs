@@ -33,8 +33,8 @@ pub(crate) fn is_of(class: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::english::{
-        dull_words::is_dull,
+    use crate::{
+        english::dull_words::is_dull,
         times::{MONTHS, WEEKDAYS},
     };
 

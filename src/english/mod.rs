@@ -1,4 +1,4 @@
-//! What is known of English: sentences and what they state, words that tell nothing, numbers, times, topics, and what a
+//! What is known of English: sentences and what they state, words that tell nothing, numbers, topics, and what a
 //! message asks for. Nothing else in the library knows a word of it. Pure functions over `text`'s folding and counting;
 //! the lists of words are files in `lists/`.
 
@@ -15,5 +15,5 @@ pub(crate) mod query;
 pub(crate) mod sentences;
 pub(crate) mod statements;
 pub(crate) mod stop_words;
-pub(crate) mod times;
+
 pub(crate) mod wishes;

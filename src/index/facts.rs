@@ -4,6 +4,7 @@ use crate::{
     index::{BLOCK_UNITS, block_of},
     model::place::{Owner, Place, SessionNo},
     text::words::{EncodedWords, Traits},
+    times::Event,
 };
 
 /// A unit, as ranking sees it.
@@ -22,6 +23,8 @@ pub(crate) struct Facts {
     /// All other words; larger numbers count as 65,535.
     pub(crate) rest_len: u16,
     pub(crate) traits: Traits,
+    /// When that is what its user's side speaks of.
+    pub(crate) event: Option<Event>,
 }
 
 impl Facts {
@@ -54,13 +57,15 @@ impl Facts {
     }
 }
 
-/// Bytes of one unit in a block.
+/// Bytes of one unit in a block, its event left out.
 const ENTRY: usize = 26;
+/// The bit of the last byte, beside the traits, which says that an event follows.
+const HAS_EVENT: u8 = 1 << 7;
 
 /// One block's units as one row holds them: for each its place in the block (a byte), then session, turn, time, the two
-/// lengths, and its traits, little-endian.
+/// lengths, and its traits, little-endian; behind that its event, if it has one, as most have not.
 pub(crate) fn encode(facts: &[Facts]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(ENTRY * facts.len());
+    let mut bytes = Vec::with_capacity((ENTRY + Event::BYTES) * facts.len());
     for unit in facts {
         bytes.push(((unit.seq - 1) % BLOCK_UNITS) as u8);
         bytes.extend_from_slice(&unit.session_no.to_le_bytes());
@@ -68,18 +73,26 @@ pub(crate) fn encode(facts: &[Facts]) -> Vec<u8> {
         bytes.extend_from_slice(&unit.said_at_ms.to_le_bytes());
         bytes.extend_from_slice(&unit.head_len.to_le_bytes());
         bytes.extend_from_slice(&unit.rest_len.to_le_bytes());
-        bytes.push(unit.traits.to_byte());
+        bytes.push(unit.traits.to_byte() | if unit.event.is_some() { HAS_EVENT } else { 0 });
+        bytes.extend(unit.event.iter().flat_map(|event| event.to_bytes()));
     }
     bytes
 }
 
 /// The units of a block; `None`: these bytes are no block.
-pub(crate) fn decode(block: u32, bytes: &[u8]) -> Option<Vec<Facts>> {
-    let (entries, rest) = bytes.as_chunks::<ENTRY>();
-    if !rest.is_empty() || entries.len() > BLOCK_UNITS as usize {
-        return None;
+pub(crate) fn decode(block: u32, mut bytes: &[u8]) -> Option<Vec<Facts>> {
+    let mut units = Vec::with_capacity(bytes.len() / ENTRY);
+    while let Some((entry, rest)) = bytes.split_first_chunk::<ENTRY>() {
+        let mut unit = read(block, entry)?;
+        bytes = rest;
+        if entry[ENTRY - 1] & HAS_EVENT != 0 {
+            let (event, rest) = bytes.split_first_chunk()?;
+            unit.event = Some(Event::from_bytes(*event));
+            bytes = rest;
+        }
+        units.push(unit);
     }
-    entries.iter().map(|entry| read(block, entry)).collect()
+    (bytes.is_empty() && units.len() <= BLOCK_UNITS as usize).then_some(units)
 }
 
 fn read(block: u32, entry: &[u8; ENTRY]) -> Option<Facts> {
@@ -94,7 +107,8 @@ fn read(block: u32, entry: &[u8; ENTRY]) -> Option<Facts> {
         said_at_ms: i64::from_le_bytes(entry[13..21].try_into().ok()?),
         head_len: u16::from_le_bytes(entry[21..23].try_into().ok()?),
         rest_len: u16::from_le_bytes(entry[23..25].try_into().ok()?),
-        traits: Traits::from_byte(entry[25]),
+        traits: Traits::from_byte(entry[25] & !HAS_EVENT),
+        event: None,
     })
 }
 
@@ -112,6 +126,7 @@ mod tests {
             head_len: 7,
             rest_len: u16::MAX,
             traits: Traits { asks: seq == 66, ..Traits::default() },
+            event: (seq == 66).then(|| Event::from_bytes([0xff, 0xff, 7, 0])),
         };
         let block: Vec<Facts> = [65, 66, 128].map(unit).to_vec();
         assert_eq!(decode(1, &encode(&block)).unwrap(), block);
@@ -132,6 +147,9 @@ mod tests {
     #[test]
     fn other_bytes_are_refused() {
         assert!(decode(0, &[1]).is_none());
+        let mut cut = [0; ENTRY];
+        cut[ENTRY - 1] = HAS_EVENT;
+        assert!(decode(0, &cut).is_none(), "the event is missing");
         assert!(decode(0, &[64; ENTRY]).is_none(), "the place is outside of the block");
         assert!(decode(u32::MAX, &[0; ENTRY]).is_none());
         assert!(decode(0, &[0; ENTRY * 65]).is_none());

@@ -180,7 +180,7 @@ weights! {
     /// ```
     ///
     /// `open` is `200 / (200 + words of the turn)`: a short turn is understood by what stands around it, a long one stands by
-    /// itself. `t` is 1 if the turn was said in a time that the query names or within a week after it, `s` if it was said by the
+    /// itself. `t` is 1 if the turn was said in a time that the query names or within a week after it, or speaks of something in it, or if the query asks when and the turn names a time, `s` if it was said by the
     /// one of several speakers whom the query names, `q` if it has every word of a query of at least five, `w` if the user says
     /// in it how things are to be from now on, `a` the strength of the best anchor that the query calls for and the turn is
     /// evidence of. Tuned on two public sets of long talks together (README).
@@ -238,7 +238,7 @@ numbers! {
         neighbours,
         /// What the session lent, weight included.
         session,
-        /// 1: it was said in a time that the query names, or within the week after it.
+        /// 1: it was said in a time that the query names, or within the week after it, or speaks of something in it; or the query asks when, and it names a time.
         time,
         /// 1: it was said by the one of several speakers whom the query names.
         speaker,
@@ -251,7 +251,7 @@ numbers! {
         anchors,
         /// e^(-0.1 * days), from 0 to 1; in the paper's formula by its lambda.
         recency,
-        /// 1: the query names a time and nothing else, and it was said then. Added to the score.
+        /// 1: the query names a time and nothing else, and it was said then, or speaks of something then. Added to the score.
         only_time,
         /// The share of a question's words that it has, weighed by their rarity, from 0 to 1. Tells how sure it is, and has
         /// no share in the score.

@@ -311,7 +311,12 @@ impl Searched {
         let day = |at: DateTime<Utc>| at.format("%Y-%m-%d").to_string();
         Understood {
             words: self.words.len(),
-            times: query.spans.iter().map(|span| format!("{}/{}", day(span.from), day(span.until))).collect(),
+            times: query
+                .spans
+                .iter()
+                .chain(&query.ahead)
+                .map(|span| format!("{}/{}", day(span.from), day(span.until)))
+                .collect(),
             is_only_time: query.is_only_time,
             refers_to_self: query.refers_to_self,
             refers_back: query.refers_back,

@@ -18,7 +18,7 @@ use crate::{
     recall::{
         anchors_leg,
         message::{QueryVector, Question},
-        score::{self, Evidence, LiveFactors, Scored},
+        score::{self, Evidence, LiveFactors, Scored, Wanted},
         sieve::Sieve,
         user_index::{Damage, UserIndex},
         words_leg::{self, WordsLeg},
@@ -105,18 +105,25 @@ pub(crate) fn find(
         WordsLeg::default()
     });
     let meaning = meaning(snapshot, scope, index, question, &mut missing);
-    let spans = &question.query.spans;
+    let (spans, ahead) = (&question.query.spans, &question.query.ahead);
     let anchors = anchor_strengths(snapshot, scope, index, question).unwrap_or_else(|error| {
         missing.push(format!("anchors: {error}"));
         Vec::new()
     });
     let is_within = |at_ms, or_after| spans.iter().any(|span| span.contains(at_ms, or_after));
+    let happens = |unit: &Facts| {
+        let falls_into = |event| spans.iter().chain(ahead).any(|span| span.holds(event, unit.said_at_ms));
+        unit.event.is_some_and(falls_into)
+    };
     let word_scores = words.scores(index.units.len());
     let meaning_scores = meaning.scores(index.units.len(), question.profile);
+    // "When did I see the dentist?" is answered by what says when.
+    let asks_when = question.query.asks_when && spans.is_empty();
+    let says_when = |unit: &Facts| asks_when && unit.event.is_some();
     let evidence = Evidence {
         words: &word_scores,
         live: LiveFactors {
-            time: !spans.is_empty(),
+            time: asks_when || !(spans.is_empty() && ahead.is_empty()),
             speaker: words.names_speaker(),
             quote: words.may_quote(),
             anchors: !anchors.is_empty(),
@@ -128,12 +135,19 @@ pub(crate) fn find(
         },
         by_speaker: &|seq| words.is_spoken_by_whom_it_names(seq),
         is_quoted: &|seq| words.is_quoted(seq),
-        in_time: &|at_ms| is_within(at_ms, TOLD_WITHIN),
+        in_time: &|unit| is_within(unit.said_at_ms, TOLD_WITHIN) || happens(unit) || says_when(unit),
         now_ms: question.now.timestamp_millis(),
     };
     let passing = sieve.passing(index);
     let mut ranked = if question.query.is_only_time && question.profile.weights().is_some() {
-        score::of_time(index, &|at_ms| is_within(at_ms, TimeDelta::zero()), k, &passing)
+        let is_said = |unit: &Facts| is_within(unit.said_at_ms, TimeDelta::zero());
+        // What is asked for comes first: what happened then, or what was said then.
+        let wanted = |unit: &Facts| match (question.query.asks_of_events, is_said(unit), happens(unit)) {
+            (true, _, true) | (false, true, _) => Some(Wanted::First),
+            (true, true, false) | (false, false, true) => Some(Wanted::Behind),
+            _ => None,
+        };
+        score::of_time(index, &wanted, k, &passing)
     } else {
         score::rank(index, &evidence, &question.profile, k, &passing)
     };

@@ -29,8 +29,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) is_quoted: &'a dyn Fn(u32) -> bool,
     /// The strength of anchors.
     pub(crate) anchors: &'a dyn Fn(u32) -> f64,
-    /// Whether the query names the time at which it was said.
-    pub(crate) in_time: &'a dyn Fn(i64) -> bool,
+    /// Whether the query names the time at which it was said, or at which that is of which it speaks.
+    pub(crate) in_time: &'a dyn Fn(&Facts) -> bool,
     pub(crate) now_ms: i64,
 }
 
@@ -121,26 +121,34 @@ pub(crate) fn rank(
     ranked
 }
 
-/// The units of a time, for a query that names it and nothing else: the newest session first, each in its order.
+/// How a unit is wanted by a query that names a time and nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Wanted {
+    First,
+    Behind,
+}
+
+/// The units of a time, for a query that names it and nothing else: those that are wanted first before the others, of these
+/// the newest session first, each in its order.
 pub(crate) fn of_time(
     index: &UserIndex,
-    is_in_time: &dyn Fn(i64) -> bool,
+    wanted: &dyn Fn(&Facts) -> Option<Wanted>,
     k: usize,
     passing: &[bool],
 ) -> Vec<Scored> {
     let units = index.units.iter().zip(&index.around).zip(passing).filter(|(_, passes)| **passes);
-    let mut found: Vec<(&Facts, u32)> = units
-        .map(|((unit, around), _)| (unit, around.session))
-        .filter(|(unit, _)| is_in_time(unit.said_at_ms))
-        .collect();
+    let mut found: Vec<(&Facts, u32, Wanted)> =
+        units.filter_map(|((unit, around), _)| Some((unit, around.session, wanted(unit)?))).collect();
     let mut newest_of = vec![i64::MIN; index.session_count() + 1];
-    for (unit, session) in &found {
+    for (unit, session, _) in &found {
         let newest = &mut newest_of[*session as usize];
         *newest = unit.said_at_ms.max(*newest);
     }
-    found.sort_by_key(|(unit, session)| (Reverse(newest_of[*session as usize]), *session, unit.seq));
+    found.sort_by_key(|(unit, session, wanted)| {
+        (*wanted, Reverse(newest_of[*session as usize]), *session, unit.seq)
+    });
     let parts = Parts { only_time: 1.0, ..Parts::default() };
-    found.into_iter().take(k).map(|(unit, _)| Scored { seq: unit.seq, score: 1.0, parts }).collect()
+    found.into_iter().take(k).map(|(unit, ..)| Scored { seq: unit.seq, score: 1.0, parts }).collect()
 }
 
 /// What the factors are made of.
@@ -148,7 +156,7 @@ fn with_factors(parts: Parts, evidence: &Evidence<'_>, facts: &Facts) -> Parts {
     let one_if = |is_so: bool| f64::from(u8::from(is_so));
     Parts {
         anchors: (evidence.anchors)(facts.seq),
-        time: one_if((evidence.in_time)(facts.said_at_ms)),
+        time: one_if((evidence.in_time)(facts)),
         speaker: one_if((evidence.by_speaker)(facts.seq)),
         quote: one_if((evidence.is_quoted)(facts.seq)),
         wish: one_if(facts.traits.wishes),

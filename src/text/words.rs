@@ -20,9 +20,9 @@ use crate::{
     text::memo::{FNV_OFFSET, Memo, Pool, fnv},
 };
 
-/// Version of how a turn becomes its words and traits: raised when that changes for any turn, so that forward lists are
-/// written anew.
-pub(crate) const RULES_VERSION: i64 = 1;
+/// Version of how a turn becomes its words and traits, and the time of what it speaks of (`times::Event`): raised when that
+/// changes for any turn, so that forward lists and the index are written anew.
+pub(crate) const RULES_VERSION: i64 = 2;
 
 /// The most distinct words of a query that are looked for; the first ones count.
 pub(crate) const MAX_QUERY_WORDS: usize = 64;
@@ -448,7 +448,7 @@ mod tests {
         }
         assert_eq!(
             (RULES_VERSION, sum.finalize()),
-            (1, 2_971_424_482),
+            (2, 2_971_424_482),
             "raise RULES_VERSION, and put the new sum here"
         );
     }

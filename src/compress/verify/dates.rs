@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 use chrono::{Datelike, Days, NaiveDate};
 
-use crate::english::{
-    lists::{List, is_in, list},
+use crate::{
+    english::lists::{List, is_in, list},
     times::month_in_any_language,
 };
 

@@ -17,9 +17,9 @@ use crate::{
     english::{
         dull_words::is_dull,
         query::{asks::Asks, reading::Reading},
-        times::{self, TimeSpan},
     },
     text::words::{self, MAX_QUERY_BYTES, Word},
+    times::{self, TimeSpan},
 };
 
 pub(crate) use asked::{Asked, Whom};
@@ -41,6 +41,12 @@ pub(crate) struct Query {
     pub(crate) vague_words: Vec<Word>,
     /// The times that it names; two readings of one date are two.
     pub(crate) spans: Vec<TimeSpan>,
+    /// The times ahead that it names: what was said may happen then.
+    pub(crate) ahead: Vec<TimeSpan>,
+    /// Whether it asks what happened in these times, not what was said in them.
+    pub(crate) asks_of_events: bool,
+    /// Whether it asks when something was, or will be.
+    pub(crate) asks_when: bool,
     /// Whether it asks for what was said in these times, and for nothing else.
     pub(crate) is_only_time: bool,
     /// Whether the user speaks of themself: `I`, `my`, `remember when we ...`. Not `how do I sort a list`.
@@ -83,6 +89,9 @@ impl Query {
             told,
             words: words::query_words(message),
             vague_words: reading.words().filter(|word| is_dull(word)).flat_map(words::query_words).collect(),
+            ahead: times::find_ahead(message, now),
+            asks_of_events: times::asks_of_events(message),
+            asks_when: times::asks_when(message),
             is_only_time,
             refers_to_self,
             refers_back,

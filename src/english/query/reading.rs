@@ -6,9 +6,9 @@ use crate::{
         lists::{List, list},
         statements::{Statement, Token, spoken},
         stop_words::is_stop_word,
-        times::TimeSpan,
     },
     text::words::MAX_QUERY_BYTES,
+    times::TimeSpan,
 };
 
 /// The sentences of a message.

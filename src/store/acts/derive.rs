@@ -245,7 +245,7 @@ pub(crate) fn next(sql: &dyn Sql, scope: &Scope, begun: Begun) -> Result<Option<
         damaged: Vec::new(),
     };
     let (mut reader, mut bytes) = (originals::Reader::new(sql, scope), 0);
-    for (unit, words) in units::list(sql, scope, (Seq(begun.after), Seq(until)))? {
+    for units::Listed { unit, words, .. } in units::list(sql, scope, (Seq(begun.after), Seq(until)))? {
         if new.changed.len() >= SLICE_UNITS || bytes >= READ_BYTES {
             new.until = unit.seq - 1;
             break;

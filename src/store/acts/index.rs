@@ -181,7 +181,7 @@ pub(crate) fn forget(sql: &dyn Sql, scope: &Scope, gone: &[(u32, Vec<u8>)]) -> R
     Ok(())
 }
 
-/// Replaces the words of a unit by others, as far as they differ.
+/// Replaces the words of a unit whose text is gone by others, as far as they differ.
 pub(crate) fn replace(
     sql: &dyn Sql,
     scope: &Scope,
@@ -204,7 +204,7 @@ pub(crate) fn replace(
     let block = block_of(seq);
     if let Some(mut units) = unit_blocks::of_block(sql, scope, block)? {
         for unit in units.iter_mut().filter(|unit| unit.seq == seq) {
-            *unit = unit.with_words(new);
+            *unit = Facts { event: None, ..unit.with_words(new) };
         }
         unit_blocks::write(sql, scope, block, &units)?;
     }

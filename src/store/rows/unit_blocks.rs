@@ -107,39 +107,85 @@ fn unreadable() -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use super::*;
     use crate::{
         Config, NewTurn, RunJobs, Thermocline,
-        store::{
-            Store,
-            scope::UserKey,
-            sql::{Expect, values},
-        },
+        compress::derived::RuleVersions,
+        store::{Store, rows::users, scope::UserKey, write_tx::WriteTx},
     };
+
+    /// A test says itself when jobs run.
+    async fn memory(path: &Path) -> Thermocline {
+        let config = Config { worker: false, ..Config::default() };
+        Thermocline::open_with(path, config).await.unwrap()
+    }
+
+    async fn recorded(path: &Path, say: impl Fn(u32) -> String) {
+        let memory = memory(path).await;
+        let session = memory.user("alex").await.unwrap().session().await.unwrap();
+        for n in 0..128 {
+            session.record(NewTurn::new(say(n), "")).await.unwrap();
+        }
+        memory.run_jobs(RunJobs::default()).await.unwrap();
+        memory.close().await.unwrap();
+    }
+
+    fn opened(path: &Path) -> (Store, Scope) {
+        let store = Store::open(path, Config::default()).unwrap();
+        let scope = store.snapshot().unwrap().user(&UserKey::Name("alex".into())).unwrap().unwrap();
+        (store, scope)
+    }
+
+    /// The facts of all units, and how many blocks are damaged.
+    fn facts(store: &Store, scope: &Scope) -> (Vec<Facts>, usize) {
+        let mut found = Vec::new();
+        let damaged = store.snapshot().unwrap().indexed_facts(scope, |facts| found.push(facts)).unwrap();
+        (found, damaged)
+    }
+
+    #[tokio::test]
+    async fn blocks_of_older_rules_get_the_times_of_what_their_units_speak_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        recorded(&path, |n| format!("I'll see lamp number {n} tomorrow.")).await;
+
+        let (store, scope) = opened(&path);
+        let (sound, _) = facts(&store, &scope);
+        assert!(sound.len() == 128 && sound.iter().all(|unit| unit.event.is_some()));
+        let older = move |tx: &mut WriteTx<'_>| {
+            for block in 0..2 {
+                let mut units = of_block(tx.sql, &scope, block)?.unwrap();
+                for unit in &mut units {
+                    unit.event = None;
+                }
+                write(tx.sql, &scope, block, &units)?;
+            }
+            users::set_rules(tx.sql, &scope, RuleVersions { words: 1, ..RuleVersions::NOW })
+        };
+        store.write(older).await.unwrap();
+        assert!(facts(&store, &scope).0.iter().all(|unit| unit.event.is_none()), "read as they are");
+        drop(store);
+
+        let memory = memory(&path).await;
+        memory.run_jobs(RunJobs::default()).await.unwrap();
+        memory.close().await.unwrap();
+        let (store, scope) = opened(&path);
+        assert!(facts(&store, &scope) == (sound, 0), "the job has written them anew");
+    }
 
     #[tokio::test]
     async fn facts_of_a_damaged_block_are_read_from_its_units_and_come_in_their_place() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.db");
-        let memory = Thermocline::open(&path).await.unwrap();
-        let session = memory.user("alex").await.unwrap().session().await.unwrap();
-        for n in 0..128 {
-            session.record(NewTurn::new(format!("The lamp of number {n}."), "")).await.unwrap();
-        }
-        memory.run_jobs(RunJobs::default()).await.unwrap();
-        memory.close().await.unwrap();
+        recorded(&path, |n| format!("The lamp of number {n}.")).await;
 
-        let store = Store::open(&path, Config::default()).unwrap();
-        let scope = store.snapshot().unwrap().user(&UserKey::Name("alex".into())).unwrap().unwrap();
-        let facts = || {
-            let mut found = Vec::new();
-            let snapshot = store.snapshot().unwrap();
-            let damaged = snapshot.indexed_facts(&scope, |facts| found.push(facts)).unwrap();
-            (found, damaged)
-        };
-        let (sound, damaged) = facts();
+        let (store, scope) = opened(&path);
+        let (sound, damaged) = facts(&store, &scope);
         assert_eq!((sound.len(), damaged), (128, 0));
         let damage = "UPDATE unit_blocks SET body = x'00' WHERE user_no = ?1 AND block_no = 0";
         store.write(move |tx| tx.sql.put(damage, values![scope.user_no], Expect::Any)).await.unwrap();
-        assert_eq!(facts(), (sound, 1));
+        assert_eq!(facts(&store, &scope), (sound, 1));
     }
 }

@@ -1,5 +1,7 @@
 //! What units say, read wherever that is: in a turn's row, in the archive, or in a summary.
 
+use chrono::DateTime;
+
 use crate::{
     embed::pieces::{Piece, pieces},
     error::{ErrorKind, Result},
@@ -9,11 +11,15 @@ use crate::{
         turn::{NewTurn, Turn},
     },
     store::{
-        rows::{originals, summaries, turns, units},
+        rows::{
+            originals, summaries, turns,
+            units::{self, Listed},
+        },
         scope::Scope,
         sql::Sql,
     },
     text::words::{EncodedWords, WordCounts},
+    times::Event,
 };
 
 /// Units that are read at once.
@@ -48,13 +54,15 @@ impl<'s> Reader<'s> {
         let mut known = after;
         while known < until {
             let next = Seq(known.0.saturating_add(READ_AT_ONCE).min(until.0));
-            for (unit, words) in units::list(self.sql, &self.scope, (known, next))? {
-                let words = match (words, unit.owner) {
-                    (Some(words), _) => words,
+            for Listed { unit, words, opening } in units::list(self.sql, &self.scope, (known, next))? {
+                let (words, opening) = match (words, unit.owner) {
+                    (Some(words), _) => (words, opening),
                     (None, Owner::Turn(place)) => self.archived_or_none(place)?,
-                    (None, Owner::Other) => Vec::new(),
+                    (None, Owner::Other) => (Vec::new(), None),
                 };
-                let facts = Facts::new(unit.seq, unit.owner, unit.said_at_ms);
+                let said_at = DateTime::from_timestamp_millis(unit.said_at_ms);
+                let event = said_at.zip(opening).and_then(|(said_at, opening)| Event::of(&opening, said_at));
+                let facts = Facts { event, ..Facts::new(unit.seq, unit.owner, unit.said_at_ms) };
                 let facts = EncodedWords::parse(&words).map_or(facts, |words| facts.with_words(words));
                 each(Unit { facts, words })?;
             }
@@ -71,11 +79,13 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// The words of an archived turn; none of what is damaged.
-    fn archived_or_none(&mut self, place: Place) -> Result<Vec<u8>> {
+    /// The words of an archived turn and its user's side; none of what is damaged.
+    fn archived_or_none(&mut self, place: Place) -> Result<(Vec<u8>, Option<String>)> {
         match self.originals.archived_at(place) {
-            Err(error) if error.kind() == ErrorKind::Corrupt => Ok(Vec::new()),
-            turn => Ok(turn?.map_or_else(Vec::new, |turn| words_of(&turn))),
+            Err(error) if error.kind() == ErrorKind::Corrupt => Ok((Vec::new(), None)),
+            turn => {
+                Ok(turn?.map_or((Vec::new(), None), |turn| (words_of(&turn), Some(turn.said.user_message))))
+            }
         }
     }
 

@@ -14,6 +14,7 @@ use crate::{
         sql::{Expect, Row, Sql, ToColumn, Value, missing, values},
     },
     text::{measure::ContentHash, words::WordCounts},
+    times::Event,
 };
 
 /// How far a user's units are, and how far they are indexed.
@@ -143,22 +144,33 @@ pub(crate) fn insert(
     )
 }
 
-/// The units after `after` up to `until`, in their order, each with the words of its turn's row, or, where the original was
-/// deleted, of its summary; `None`: the turn is archived, or no turn.
-pub(crate) fn list(
-    sql: &dyn Sql,
-    scope: &Scope,
-    (after, until): (Seq, Seq),
-) -> Result<Vec<(Bare, Option<Vec<u8>>)>> {
+/// A unit with what its turn's row has of it, or, where the original was deleted, the summary's.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed {
+    pub(crate) unit: Bare,
+    /// `None`: the turn is archived, or no turn.
+    pub(crate) words: Option<Vec<u8>>,
+    /// How the user's side begins, as far as events are read; `None`: it has no row, or cannot be read.
+    pub(crate) opening: Option<String>,
+}
+
+/// No fewer than the bytes that events are read from.
+const OPENING_CHARS: u32 = 4_096;
+const _: () =
+    assert!(OPENING_CHARS as usize >= Event::MAX_BYTES, "an event is read from all that it may stand in");
+
+/// The units after `after` up to `until`, in their order.
+pub(crate) fn list(sql: &dyn Sql, scope: &Scope, (after, until): (Seq, Seq)) -> Result<Vec<Listed>> {
     sql.list(
-        "SELECT t.words, m.summary_text, m.topic_keywords, r.seq, r.said_at, r.kind, r.session_no, r.turn_number
+        "SELECT t.words, m.summary_text, m.topic_keywords, r.seq, r.said_at, r.kind, r.session_no, r.turn_number,
+                substr(t.user_message, 1, ?5) AS opening
          FROM recall_units AS r
          LEFT JOIN conversation_turns AS t ON t.turn_key = (r.session_no << 24 | r.turn_number) AND t.user_id = ?4
          LEFT JOIN conversation_summaries AS m ON m.turn_key = (r.session_no << 24 | r.turn_number)
            AND m.user_id = ?4 AND m.original = 'deleted'
          WHERE r.user_no = ?1 AND r.seq > ?2 AND r.seq <= ?3 ORDER BY r.seq",
-        values![scope.user_no, after, until, scope.user_id],
-        |row| Ok((read(row)?, words_in(row)?)),
+        values![scope.user_no, after, until, scope.user_id, OPENING_CHARS],
+        |row| Ok(Listed { unit: read(row)?, words: words_in(row)?, opening: row.get(8).unwrap_or_default() }),
     )
 }
 

@@ -72,6 +72,55 @@ fn a_month_that_is_named_lifts_what_was_said_in_it() {
     }
 }
 
+/// Turns said on days of January 2024, of which the 15th is a Monday: what they say is their caller's id.
+fn told(fixture: &Fixture, turns: &[(u32, String)]) -> User {
+    let alex = fixture.open().user("alex").unwrap();
+    let session = alex.session_named("talk").unwrap();
+    for (day, text) in turns {
+        let said = NewTurn::new(text.as_str(), "I see.").said_at(at(&format!("2024-01-{day:02}T10:00:00Z")));
+        session.record(said.caller_id(text.as_str())).unwrap();
+    }
+    session.end().unwrap();
+    alex
+}
+
+#[test]
+fn what_is_told_of_a_day_is_found_by_that_day() {
+    let fixture = Fixture::new();
+    let dentist = "I will see the dentist next Friday.";
+    let mut turns =
+        vec![(15, dentist.to_owned()), (16, "The lamp is lit.".into()), (19, "The boat is blue.".into())];
+    // Enough of them for blocks of the index.
+    turns.extend((0..130).map(|n| (22, format!("We painted fence number {n}."))));
+    let alex = told(&fixture, &turns);
+    for when in ["before", "after"] {
+        let was = asked(&alex, "What was on the 19th?", "2024-01-24T12:00:00Z");
+        assert_eq!(was, [dentist, "The boat is blue."], "{when} the jobs");
+        let said = asked(&alex, "What did I say on the 19th?", "2024-01-24T12:00:00Z");
+        assert_eq!(said, ["The boat is blue.", dentist], "{when} the jobs");
+        let options = RecallOptions::default().now(at("2024-01-17T12:00:00Z"));
+        let next = alex.recall("When do I see the dentist, tomorrow or on Friday?", options).unwrap();
+        let found = ids(&next).into_iter().zip(&next.items).find(|(id, _)| id == dentist);
+        assert!(found.unwrap().1.parts.time > 0.99, "{when} the jobs");
+        let understood = alex.receipts(1).unwrap().remove(0).understood;
+        assert!(understood.times.contains(&"2024-01-19/2024-01-20".to_owned()), "{:?}", understood.times);
+        fixture.open().run_jobs(RunJobs::default()).unwrap();
+    }
+}
+
+#[test]
+fn who_asks_when_gets_first_what_says_when() {
+    let fixture = Fixture::new();
+    let said = ["I saw the dentist last Friday.", "I like the dentist very much."];
+    let alex = told(&fixture, &[(15, said[0].to_owned()), (16, said[1].to_owned())]);
+    let recall =
+        |query| alex.recall(query, RecallOptions::default().now(at("2024-03-01T12:00:00Z"))).unwrap();
+    let times = |query| recall(query).items.iter().map(|item| item.parts.time > 0.99).collect::<Vec<_>>();
+    assert_eq!(ids(&recall("When did I see the dentist?")), said);
+    assert_eq!(times("When did I see the dentist?"), [true, false]);
+    assert_eq!(times("Do I see the dentist?"), [false, false]);
+}
+
 #[test]
 fn a_time_is_measured_from_the_moment_of_asking_and_the_future_is_as_new_as_can_be() {
     let fixture = Fixture::new();

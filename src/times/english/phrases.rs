@@ -2,17 +2,21 @@
 //!
 //! A pattern is words with blanks between; `a|b` is one of them, and `x?` may be missing. A capital letter stands for what
 //! is filled in: `N` a count, `U` a unit, `W` a weekday, `P` a part of the day, `M` a month, `S` a season, `D` a day of a
-//! month or a range of them, `Y` the year of what stands before, `A` a day by its date.
+//! month or a range of them, `O` the place of a week, `Y` the year of what stands before, `A` a day by its date.
 
 use chrono::{Datelike, NaiveDate, Weekday};
 
-use crate::english::{
-    lists::is_in,
-    numbers::{self, digits},
+use crate::{
+    english::{
+        lists::is_in,
+        numbers::{self, digits},
+    },
     times::{
-        calendar::{Span, Unit, back, containing, months, plus_days, weekday_before},
-        grammar::{Found, Reader},
-        names::{Month, month_named, part_of_day, season, weekday},
+        calendar::{
+            Span, Unit, WeekPlace, months, plus_days, shifted, week_of, weekday_after, weekday_before,
+        },
+        english::names::{Month, month_named, part_of_day, season, week_place, weekday},
+        reader::{Found, Reader},
     },
 };
 
@@ -26,8 +30,8 @@ pub(super) struct Fit<'l> {
     pub(super) has_the: bool,
     /// `past`, not `last`.
     is_past: bool,
-    /// 0 for `this`, 1 for `last`.
-    back: u32,
+    /// 0 for `this`, -1 for `last`, 1 for `next`.
+    shift: i32,
     /// The least and the most.
     count: (u32, u32),
     unit: Option<Unit>,
@@ -40,6 +44,7 @@ pub(super) struct Fit<'l> {
     pub(super) days: Option<Days>,
     pub(super) year: Option<i32>,
     date: Option<Span>,
+    pub(super) place: Option<WeekPlace>,
 }
 
 /// Days of a month, and whether they are written as ordinals.
@@ -75,47 +80,73 @@ impl Fit<'_> {
 pub(super) type Meaning = fn(Reader<'_>, &Fit<'_>) -> Option<Found>;
 
 /// The first one that fits and means something counts.
-const PHRASES: &[(&str, Meaning)] = &[
+pub(super) const PHRASES: &[(&str, Meaning)] = &[
+    ("the? O week of this|last|next month|year", |reader, fit| {
+        let unit = Unit::from_word(reader.lower(fit.end - 1))?;
+        fit.one(week_of(reader.period(fit.shift, unit), fit.place?))
+    }),
+    ("the? O week of|in M Y?", |reader, fit| reader.week_of_month(fit)),
+    ("the? O week Y", |_, fit| fit.one(week_of(months(fit.year?, 1, 12), fit.place?))),
+    ("next week on|in? W P?", |reader, fit| fit.one(fit.of_day(reader.in_week(1, fit.weekday?)))),
     ("today", |reader, fit| reader.day(fit, 0)),
     ("yesterday P?", |reader, fit| reader.day(fit, 1)),
     ("the? day before yesterday", |reader, fit| reader.day(fit, 2)),
     ("this P", |reader, fit| reader.day(fit, 0)),
     ("tonight", |reader, fit| fit.one(Span::hours(reader.today(), 17, 30))),
     ("last|past|previous P", |reader, fit| reader.day(fit, 1)),
-    ("tomorrow", |_, fit| fit.nothing()),
-    ("the? day after tomorrow", |_, fit| fit.nothing()),
+    ("tomorrow P?", |reader, fit| reader.day(fit, -1)),
+    ("the? day after tomorrow", |reader, fit| reader.day(fit, -2)),
     ("later today", |_, fit| fit.nothing()),
     ("later this U|P", |_, fit| fit.nothing()),
-    ("the? next|coming|upcoming|following|every|each U|W|M|S", |_, fit| fit.nothing()),
-    ("recently|lately", |reader, fit| reader.rolling(fit, 1, Unit::Month)),
-    ("recent U", |reader, fit| reader.rolling(fit, if fit.unit? == Unit::Day { 10 } else { 4 }, fit.unit?)),
+    ("the? every|each U|W|M|S", |_, fit| fit.nothing()),
+    ("the? next|coming|upcoming|following N U", |reader, fit| reader.next_few(fit)),
+    ("the? next|coming|upcoming|following U", |reader, fit| match fit.unit? {
+        Unit::Day => fit.nothing(),
+        unit => fit.one(reader.period(1, unit)),
+    }),
+    ("the? next|coming|upcoming|following W P?", |reader, fit| {
+        fit.one(fit.of_day(weekday_after(reader.today(), fit.weekday?)))
+    }),
+    ("the? next|coming|upcoming|following M|S", |reader, fit| reader.next_named(fit)),
+    ("W next week", |reader, fit| fit.one(Span::day(reader.in_week(1, fit.weekday?)))),
+    ("N U from now", |reader, fit| fit.one(reader.ahead(fit.count, fit.unit?))),
+    ("recently|lately", |reader, fit| reader.lately(fit, 1, Unit::Month)),
+    ("recent U", |reader, fit| reader.lately(fit, if fit.unit? == Unit::Day { 10 } else { 4 }, fit.unit?)),
     ("the other day|night|evening|morning", |reader, fit| {
         fit.one(Span::days(plus_days(reader.today(), -14), reader.today()))
     }),
-    ("the U before last", |reader, fit| fit.one(reader.period(2, fit.unit?))),
+    ("the U before last", |reader, fit| fit.one(reader.period(-2, fit.unit?))),
     ("the weekend", |reader, fit| reader.weekend(fit)),
-    ("this|last week on|in? W P?", |reader, fit| fit.one(fit.of_day(reader.in_week(fit)))),
-    ("W of? this|last week", |reader, fit| fit.one(fit.of_day(reader.in_week(fit)))),
+    ("this|last week on|in? W P?", |reader, fit| {
+        fit.one(fit.of_day(reader.in_week(fit.shift, fit.weekday?)))
+    }),
+    ("W of? this|last week", |reader, fit| fit.one(fit.of_day(reader.in_week(fit.shift, fit.weekday?)))),
     ("this|last year in M", |reader, fit| {
-        fit.one(months(reader.period(fit.back, Unit::Year).first_day().year(), fit.month?.number, 1))
+        fit.one(months(reader.period(fit.shift, Unit::Year).first_day().year(), fit.month?.number, 1))
     }),
     ("the? last|past|previous N U", |reader, fit| match reader.words.next(fit.end) {
         "of" => fit.nothing(),
-        _ => reader.rolling(fit, fit.count.1, fit.unit?),
+        _ => reader.lately(fit, fit.count.1, fit.unit?),
     }),
     ("the? this|last|past|previous U", |reader, fit| reader.unit(fit)),
     ("the? this|last|past|previous W P?", |reader, fit| {
         let today = reader.today();
-        let date = if fit.back == 0 { reader.in_week(fit) } else { weekday_before(today, fit.weekday?) };
-        if date > today { fit.nothing() } else { fit.one(fit.of_day(date)) }
+        let weekday = fit.weekday?;
+        let date = if fit.shift == 0 { reader.in_week(0, weekday) } else { weekday_before(today, weekday) };
+        fit.one(fit.of_day(date))
     }),
     ("the? this|last|past|previous M|S", |reader, fit| reader.last_named(fit)),
-    ("N U ago|back", |reader, fit| fit.one(reader.around(fit.count, fit.unit?))),
+    ("N U ago|back", |reader, fit| fit.one(reader.ago(fit.count, fit.unit?))),
+    ("N U time?", |reader, fit| {
+        // Not `in two weeks of work`.
+        let is_ahead = fit.is_led_by("in") && reader.words.next(fit.end) != "of";
+        fit.one(reader.ahead(fit.count, fit.unit.filter(|_| is_ahead)?))
+    }),
     ("W A", |reader, fit| fit.one(fit.date.filter(|_| reader.is_weekday(fit))?)),
     ("W P?", |reader, fit| {
         let names_more = fit.lead.is_empty() && reader.words.is_capital(fit.at + 1);
         let is_day = reader.is_weekday(fit) && (!names_more || reader.words.next(fit.at + 1).is_empty());
-        let date = weekday_before(reader.today(), fit.weekday.filter(|_| is_day)?);
+        let date = reader.on_weekday(fit.weekday.filter(|_| is_day)?);
         Some(Found::yearless(fit.end, Some(fit.of_day(date))))
     }),
 ];
@@ -159,6 +190,7 @@ impl Reader<'_> {
             "M" => fit.month = Some(month_named(word, at)?),
             "S" => fit.season = Some(season(word)?),
             "D" => fit.days = Some(self.days(at)?),
+            "O" => fit.place = Some(week_place(word)?),
             "N" => (end, fit.count) = self.count(at)?,
             "Y" => {
                 let year;
@@ -172,8 +204,9 @@ impl Reader<'_> {
             }
             _ if element != word => return None,
             "the" => fit.has_the = true,
-            "past" => (fit.is_past, fit.back) = (true, 1),
-            "last" | "previous" => fit.back = 1,
+            "past" => (fit.is_past, fit.shift) = (true, -1),
+            "last" | "previous" => fit.shift = -1,
+            "next" => fit.shift = 1,
             _ => {}
         }
         fit.end = end;
@@ -197,43 +230,39 @@ impl Reader<'_> {
         }
     }
 
-    fn day(self, fit: &Fit<'_>, days_back: u32) -> Option<Found> {
-        fit.one(fit.of_day(back(self.today(), days_back, Unit::Day)))
-    }
-
-    /// The week, month ... so many before this one. On a weekend, `last weekend` is the one before.
-    fn period(self, count: u32, unit: Unit) -> Span {
-        containing(back(self.today(), count, unit), unit)
+    fn day(self, fit: &Fit<'_>, days_back: i32) -> Option<Found> {
+        fit.one(fit.of_day(shifted(self.today(), -days_back, Unit::Day)))
     }
 
     /// Up to the end of today, for so many units.
-    fn rolling(self, fit: &Fit<'_>, count: u32, unit: Unit) -> Option<Found> {
-        fit.one(Span::days(back(self.today(), count, unit), plus_days(self.today(), 1)))
+    fn lately(self, fit: &Fit<'_>, count: u32, unit: Unit) -> Option<Found> {
+        fit.one(self.rolling(count, unit))
+    }
+
+    /// From tomorrow on, for so many units.
+    fn next_few(self, fit: &Fit<'_>) -> Option<Found> {
+        let count = i32::try_from(fit.count.1).ok()?;
+        let tomorrow = plus_days(self.today(), 1);
+        fit.one(Span::days(tomorrow, shifted(tomorrow, count, fit.unit?)))
     }
 
     fn weekend(self, fit: &Fit<'_>) -> Option<Found> {
         let this = self.period(0, Unit::Weekend);
-        let begun = if this.from <= self.now { this } else { self.period(1, Unit::Weekend) };
+        let begun = if this.from <= self.now { this } else { self.period(-1, Unit::Weekend) };
         fit.is_led_by("on at over during since before after").then(|| Found::of(fit.end, [begun]))
-    }
-
-    /// The weekday in the week so many back.
-    fn in_week(self, fit: &Fit<'_>) -> NaiveDate {
-        let days = fit.weekday.map_or(0, |day| day.num_days_from_monday());
-        plus_days(self.period(fit.back, Unit::Week).first_day(), days.into())
     }
 
     /// `this week`, `last year`, `the past month`.
     fn unit(self, fit: &Fit<'_>) -> Option<Found> {
         let unit = fit.unit?;
-        let is_rolling = fit.is_past || (fit.has_the && fit.back == 1);
+        let is_rolling = fit.is_past || (fit.has_the && fit.shift == -1);
         match unit {
             // `the last week of March`
             _ if self.words.next(fit.end) == "of" => fit.nothing(),
             // `the last day`, `the past night`: of what?
             Unit::Day => None,
-            _ if is_rolling && unit != Unit::Weekend => self.rolling(fit, 1, unit),
-            _ => fit.one(self.period(fit.back, unit)),
+            _ if is_rolling && unit != Unit::Weekend => self.lately(fit, 1, unit),
+            _ => fit.one(self.period(fit.shift, unit)),
         }
     }
 
@@ -248,7 +277,7 @@ impl Reader<'_> {
         let (first, count) =
             fit.season.map(|first| (first, 3)).or(fit.month.map(|month| (month.number, 1)))?;
         let mut latest = (year - 2..=year).rev().map(|year| months(year, first, count));
-        let span = if fit.back == 0 {
+        let span = if fit.shift == 0 {
             latest.find(|span| span.from <= self.now && span.last_day().year() >= year)
         } else {
             latest.find(|span| span.until <= self.now)
@@ -256,11 +285,16 @@ impl Reader<'_> {
         Some(Found::of(fit.end, span))
     }
 
-    /// From the most to the least units ago, and half a unit around; a guessed number of days by one more.
-    fn around(self, (least, most): (u32, u32), unit: Unit) -> Span {
-        let half = unit.half_days() + i64::from(least != most && unit == Unit::Day);
-        let first = plus_days(back(self.today(), most, unit), -half);
-        Span::days(first, plus_days(back(self.today(), least, unit), half + 1))
+    /// `next March`, `the coming summer`: the first to begin after now.
+    fn next_named(self, fit: &Fit<'_>) -> Option<Found> {
+        if fit.month.is_some_and(|month| !month.is_sure && !self.words.is_capital(month.at)) {
+            return fit.nothing();
+        }
+        let (first, count) =
+            fit.season.map(|first| (first, 3)).or(fit.month.map(|month| (month.number, 1)))?;
+        let year = self.today().year();
+        let mut coming = (year..=year + 1).map(|year| months(year, first, count));
+        Some(Found::of(fit.end, coming.find(|span| span.from > self.now)))
     }
 
     /// Whether the weekday at the start of the fit is one: not in `Black Friday`, nor `the Sunday Times`.

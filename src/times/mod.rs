@@ -1,19 +1,30 @@
-//! When a query is about: expressions such as `last week`, `in March` or `two days ago`, as ranges of instants.
+//! When a text is about: expressions such as `last week`, `im März`, `two days ago` or `先週`, as ranges of instants.
 //!
-//! English, in UTC, relative to a `now` that the caller gives. Weeks begin on Monday; a month, day or season without
-//! a year is the last one that has begun; seasons are those of the northern half of the world. What lies ahead
-//! (`tomorrow`, `next week`) gives no range: nothing was said there. In doubt there is no time in a word: `may` and
-//! `march` are verbs, `Sun` shines, and `in 2000 words` is no year.
+//! In UTC, relative to a `now` that the caller gives. Weeks begin on Monday; a month, day or season without a year is
+//! the last one that has begun; seasons are those of the northern half of the world. In doubt there is no time in a
+//! word: `may` and `march` are verbs, `Sun` shines, `mars` is a planet, and `in 2000 words` is no year.
+//!
+//! A question is about times in which something was said ([`find`]), or in which that happens of which a turn speaks
+//! ([`find_ahead`], [`Event`]).
+//!
+//! Who reads what: [`english`] most of all, whole phrases and what leads to them; [`tongues`] the names of months and
+//! weekdays of other languages that put blanks between words, with a few relative words; [`han`] Chinese and Japanese;
+//! [`numeric`] dates in digits, of any language.
 //!
 //! Own code, since no crate seen (2026-11) does it: `chrono-english`, `interim` and `natural-date-parser` read a
 //! string that is nothing but a date, and give an instant; `two_timer` gives ranges, also of whole strings alone;
 //! `date_time_parser` finds a date in a sentence, the first one, as a day, relative to the system's clock.
 
+mod asked;
 mod calendar;
-mod dates;
-mod grammar;
-mod names;
-mod phrases;
+mod english;
+mod event;
+mod han;
+mod numeric;
+mod read;
+mod reader;
+mod tense;
+mod tongues;
 mod words;
 
 use std::ops::Range;
@@ -24,15 +35,17 @@ use crate::{
     english::{
         lists::{List, list},
         stop_words::is_stop_word,
-        times::{calendar::Span, grammar::Reader, words::Words},
     },
     model::instant,
     text::words::MAX_QUERY_BYTES,
+    times::{calendar::Span, read::all, tense::Voice},
 };
 
-pub(crate) use names::month_in_any_language;
+pub(crate) use asked::{asks_of_events, asks_when};
 #[cfg(test)]
-pub(crate) use names::{MONTHS, WEEKDAYS};
+pub(crate) use english::{MONTHS, WEEKDAYS};
+pub(crate) use event::Event;
+pub(crate) use tongues::month_in_any_language;
 
 /// A time that a query names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,34 +63,38 @@ impl TimeSpan {
         let until_ms = self.until.timestamp_millis().saturating_add(or_after.num_milliseconds());
         (self.from.timestamp_millis()..until_ms).contains(&at_ms)
     }
+
+    /// Whether what a turn speaks of, that was said then, falls into it.
+    pub(crate) fn holds(&self, event: Event, said_at_ms: i64) -> bool {
+        event::falls_into(&event.span_ms(said_at_ms), self.from, self.until)
+    }
 }
 
 /// More times than this are a list, not a question.
 const MAX_SPANS: usize = 16;
 
 /// The times that a query names, in its order. Their instants lie in the years 1 to 9999, none is empty, and each
-/// begins at `now` or before.
+/// begins at `now` or before: nothing was said in what lies ahead.
 pub(crate) fn find(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
     let now = instant::clamped(now);
-    let words = Words::of(&query[..query.floor_char_boundary(MAX_QUERY_BYTES)]);
-    let reader = Reader { words: &words, now };
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < words.len() {
-        let Some(read) = reader.read(at) else {
-            at += 1;
-            continue;
-        };
-        let end = read.end.clamp(at + 1, words.len());
-        if let (Some(first), Some(last)) = (words.get(at), words.get(end - 1)) {
-            let text = first.start..last.end;
-            let spans = read.spans.into_iter().filter(|span| span.from < span.until && span.from <= now);
-            found.extend(spans.map(|Span { from, until }| TimeSpan { from, until, text: text.clone() }));
-        }
-        at = end;
-    }
+    let mut found = spans(query, now, Voice::Asking);
+    found.retain(|span| span.from <= now);
     found.truncate(MAX_SPANS);
     found
+}
+
+/// The times ahead that a query names: nothing was said in them, but what was said may happen then.
+pub(crate) fn find_ahead(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
+    let now = instant::clamped(now);
+    let mut found = spans(query, now, Voice::Telling);
+    found.retain(|span| span.from > now);
+    found.truncate(MAX_SPANS);
+    found
+}
+
+fn spans(query: &str, now: DateTime<Utc>, voice: Voice) -> Vec<TimeSpan> {
+    let found = all(&query[..query.floor_char_boundary(MAX_QUERY_BYTES)], now, voice).into_iter();
+    found.map(|(Span { from, until }, text)| TimeSpan { from, until, text }).collect()
 }
 
 /// What people say around a time when they ask for nothing but what was said then.

@@ -4,6 +4,8 @@ use chrono::{SecondsFormat, Timelike};
 
 use super::*;
 
+mod tables;
+
 /// A Wednesday.
 const NOW: &str = "2023-11-15T14:30:00Z";
 
@@ -259,6 +261,27 @@ fn false_friends_are_no_times() {
         "5/3 of it",
         "version 2.3.1",
         "10.0.2023.4",
+        "mars is a planet",
+        "I live on Mars",
+        "3 maids and 5 led lamps",
+        "7 out of 10",
+        "5 set goals",
+        "so do mi",
+        "mi mar",
+        "un mai de rien",
+        "mai più",
+        "Plácido Domingo",
+        "guten Morgen",
+        "jeden Montag",
+        "por la mañana",
+        "cada lunes",
+        "in mayo",
+        "segunda",
+        "每周五",
+        "一周三次",
+        "以前天气好",
+        "3日間",
+        "第3号",
         "2023-24",
         "2023-13-45",
         "31/31/2023",
@@ -292,7 +315,6 @@ fn false_friends_are_no_times() {
         "",
         "?!",
         "🦊",
-        "昨日",
     ] {
         check(query, &[]);
     }
@@ -301,7 +323,7 @@ fn false_friends_are_no_times() {
 #[test]
 fn parts_of_longer_names_are_not_taken() {
     check("30 February", &["2023-02-01..2023-03-01"]);
-    check("the last week of March", &["2023-03-01..2023-04-01"]);
+    check("the last page of March", &["2023-03-01..2023-04-01"]);
     check("in March, 20 people came", &["2023-03-01..2023-04-01"]);
     check("in March 20 people came", &["2023-03-01..2023-04-01"]);
     check("last week\u{2019}s plan", &["2023-11-06..2023-11-13"]);

@@ -69,6 +69,18 @@ impl Unit {
     }
 }
 
+/// The day so many units from this one: before it, if there are fewer than none.
+pub(super) fn shifted(date: NaiveDate, count: i32, unit: Unit) -> NaiveDate {
+    let ahead = count.unsigned_abs();
+    match unit {
+        _ if count <= 0 => back(date, ahead, unit),
+        Unit::Day => plus_days(date, ahead.into()),
+        Unit::Week | Unit::Weekend => plus_days(date, 7 * i64::from(ahead)),
+        Unit::Month => held(date.checked_add_months(Months::new(ahead)), true),
+        Unit::Year => held(date.checked_add_months(Months::new(ahead.saturating_mul(12))), true),
+    }
+}
+
 /// The day so many units before this one.
 pub(super) fn back(date: NaiveDate, count: u32, unit: Unit) -> NaiveDate {
     match unit {
@@ -102,6 +114,29 @@ pub(super) fn months(year: i32, first: u32, count: u32) -> Span {
 pub(super) fn weekday_before(date: NaiveDate, weekday: Weekday) -> NaiveDate {
     let yesterday = plus_days(date, -1);
     plus_days(yesterday, -i64::from(yesterday.weekday().days_since(weekday)))
+}
+
+/// The first of these days after `date`.
+pub(super) fn weekday_after(date: NaiveDate, weekday: Weekday) -> NaiveDate {
+    let tomorrow = plus_days(date, 1);
+    plus_days(tomorrow, i64::from(weekday.days_since(tomorrow.weekday())))
+}
+
+/// The week of a period by its place: the first is its first seven days, the last one its last seven.
+pub(super) fn week_of(period: Span, place: WeekPlace) -> Span {
+    let first = match place {
+        WeekPlace::Nth(nth) => plus_days(period.first_day(), 7 * (i64::from(nth) - 1)),
+        WeekPlace::Last => plus_days(period.last_day(), -6),
+    };
+    Span::days(first, plus_days(first, 7))
+}
+
+/// Which week of a month or year.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WeekPlace {
+    /// From 1.
+    Nth(u32),
+    Last,
 }
 
 /// A day that may not exist: 30 February.

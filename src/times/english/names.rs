@@ -1,10 +1,8 @@
-//! The names of months, weekdays, seasons and parts of the day.
-
-use std::{collections::HashMap, sync::LazyLock};
+//! The English names of months, weekdays, seasons and parts of the day.
 
 use chrono::Weekday;
 
-use crate::english::lists::{List, is_in, list};
+use crate::{english::lists::is_in, times::calendar::WeekPlace};
 
 /// In English; a week begins here.
 #[cfg(test)]
@@ -15,17 +13,6 @@ pub(crate) const MONTHS: [&str; 12] = [
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 ];
-
-static MONTH_NAMES: List = list!("month_names");
-
-/// The month with this folded name in English or another larger language, 1 to 12; `may` is also a verb.
-pub(crate) fn month_in_any_language(folded: &str) -> Option<u32> {
-    static BY_NAME: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
-        let lines = (1..).zip(MONTH_NAMES.lines());
-        lines.flat_map(|(month, names)| names.split(' ').map(move |name| (name, month))).collect()
-    });
-    BY_NAME.get(folded).copied()
-}
 
 /// A word that is the name of a month.
 #[derive(Clone, Copy, Debug)]
@@ -64,4 +51,13 @@ pub(super) fn season(word: &str) -> Option<u32> {
     const SEASONS: [(&str, u32); 5] =
         [("spring", 3), ("summer", 6), ("autumn", 9), ("fall", 9), ("winter", 12)];
     SEASONS.iter().find(|(name, _)| *name == word).map(|(_, month)| *month)
+}
+
+/// Which week of a month or year.
+pub(super) fn week_place(word: &str) -> Option<WeekPlace> {
+    const PLACES: [&str; 5] = ["first 1st", "second 2nd", "third 3rd", "fourth 4th", "fifth 5th"];
+    if word == "last" {
+        return Some(WeekPlace::Last);
+    }
+    (1..).zip(PLACES).find(|(_, names)| is_in(names, word)).map(|(nth, _)| WeekPlace::Nth(nth))
 }

@@ -1,27 +1,30 @@
 //! Times that have a name or a number of their own: months, days, years and seasons.
 
-use chrono::Datelike;
+use chrono::{Datelike, Months};
 
-use crate::english::{
-    lists::is_in,
-    numbers::digits,
+use crate::{
+    english::{lists::is_in, numbers::digits},
     times::{
-        calendar::{self, Span, months, plus_days},
-        grammar::{Found, Reader},
-        names::Month,
-        phrases::{Days, Fit, Meaning},
+        calendar::{self, Span, months, plus_days, week_of},
+        english::{
+            names::Month,
+            phrases::{Days, Fit, Meaning},
+        },
+        numeric::year,
+        reader::{Found, Reader, Toward},
         words::Gap,
     },
 };
 
 /// As in `phrases`.
-const DATES: &[(&str, Meaning)] = &[
+pub(super) const DATES: &[(&str, Meaning)] = &[
     ("the? D of? M Y?", |reader, fit| reader.day_month(fit)),
     ("M the? D Y?", |reader, fit| reader.month_day(fit)),
     ("the? early|mid|late? M Y", |reader, fit| reader.month_of_year(fit)),
     ("the? early|mid|late? M", |reader, fit| reader.month(fit)),
     ("the? S Y", |_, fit| fit.one(months(fit.year?, fit.season?, 3))),
     ("the? S", |reader, fit| reader.season(fit)),
+    ("the D", |reader, fit| reader.day_of_some_month(fit)),
 ];
 
 impl Reader<'_> {
@@ -29,14 +32,6 @@ impl Reader<'_> {
     pub(super) fn absolute(self, at: usize, lead: &str) -> Option<Found> {
         let date = self.numeric(at).or_else(|| self.first_of(DATES, at, lead));
         date.or_else(|| self.years(at, lead))
-    }
-
-    /// The last of these that has begun by now.
-    pub(super) fn last_begun(self, of_year: impl Fn(i32) -> Option<Span>) -> Option<Span> {
-        /// 29 February comes every fourth year, or eighth.
-        const YEARS: i32 = 8;
-        let year = self.today().year();
-        (year - YEARS..=year).rev().filter_map(of_year).find(|span| span.from <= self.now)
     }
 
     /// `March 5`, `March 5th, 2023`, `March 5-7`; not `March 20 people came`.
@@ -58,8 +53,43 @@ impl Reader<'_> {
         };
         match fit.year {
             Some(year) => fit.one(of_year(year)?),
-            None => self.last_begun(of_year).map(|span| Found::yearless(fit.end, Some(span))),
+            None => self.in_some_year(of_year).map(|span| Found::yearless(fit.end, Some(span))),
         }
+    }
+
+    /// `the first week of March 2023`.
+    pub(super) fn week_of_month(self, fit: &Fit<'_>) -> Option<Found> {
+        let (month, place) = (fit.month?.number, fit.place?);
+        let of_year = |year| Some(week_of(months(year, month, 1), place));
+        match fit.year {
+            Some(year) => fit.one(of_year(year)?),
+            None => Some(Found::yearless(fit.end, self.in_some_year(of_year))),
+        }
+    }
+
+    /// `on the 19th`; not `on the 5th floor`.
+    fn day_of_some_month(self, fit: &Fit<'_>) -> Option<Found> {
+        /// Of two neighbouring months one has 31 days.
+        const MONTHS: u32 = 3;
+        let days = fit.days?;
+        let is_led = fit.is_led_by("on since before after from between until");
+        if !is_led || !days.is_ordinal || self.words.is_noun(fit.end) {
+            return None;
+        }
+        let first = self.today().with_day(1)?;
+        let of_month = |count: u32| {
+            let month = match self.toward {
+                Toward::Past => first.checked_sub_months(Months::new(count)),
+                Toward::Future => first.checked_add_months(Months::new(count)),
+            }?;
+            let day = |day| calendar::date(month.year(), month.month(), day);
+            Some(Span::days(day(days.first)?, plus_days(day(days.last)?, 1)))
+        };
+        let is_meant = |span: &Span| match self.toward {
+            Toward::Past => span.from <= self.now,
+            Toward::Future => span.until > self.now,
+        };
+        Some(Found::yearless(fit.end, (0..MONTHS).filter_map(of_month).find(is_meant)))
     }
 
     /// `5`, `5th`, `5-7`.
@@ -102,8 +132,8 @@ impl Reader<'_> {
         let is_month = is_sure
             || fit.is_led_by("in since during between")
             || (self.words.is_capital(at) && fit.is_led_by("before after of"));
-        let begun = || self.last_begun(|year| Some(months(year, number, 1)));
-        is_month.then(|| Found::yearless(fit.end, begun()))
+        let of_some_year = || self.in_some_year(|year| Some(months(year, number, 1)));
+        is_month.then(|| Found::yearless(fit.end, of_some_year()))
     }
 
     /// `in summer`; not `the fall of Rome`, `in Spring`, `in fall`: the verb, a framework.
@@ -116,8 +146,8 @@ impl Reader<'_> {
         };
         let is_noun = fit.has_the && self.words.is_noun(fit.end);
         let is_led = fit.is_led_by("in since during over before after between");
-        let begun = || self.last_begun(|year| Some(months(year, first, 3)));
-        (is_led && is_season && !is_noun).then(|| Found::yearless(fit.end, begun()))
+        let of_some_year = || self.in_some_year(|year| Some(months(year, first, 3)));
+        (is_led && is_season && !is_noun).then(|| Found::yearless(fit.end, of_some_year()))
     }
 
     /// `in 2022`, `2019-2021`.
@@ -129,44 +159,4 @@ impl Reader<'_> {
         let span = Span { from: months(first, 1, 12).from, until: months(last, 1, 12).until };
         (first <= last && is_led && !self.words.is_noun(at + 1)).then(|| Found::of(at + 1, [span]))
     }
-
-    /// `2023-03-05`, `2023-03`, `5.3.2023`, and `5/3/2023`, which may be two days.
-    fn numeric(self, at: usize) -> Option<Found> {
-        let word = self.words.get(at).filter(|word| word.is_number)?;
-        let slashed = |at: usize| {
-            let word = self.words.get(at).filter(|word| word.is_number && word.gap == Gap::Slash)?;
-            Some(&*word.lower)
-        };
-        let day = word.lower.split('t').next().unwrap_or_default();
-        let mut parts: Vec<&str> = day.splitn(4, ['-', '.']).collect();
-        let mut end = at + 1;
-        if let (Some(second), Some(third), 1) = (slashed(at + 1), slashed(at + 2), parts.len()) {
-            parts.extend([second, third]);
-            end = at + 3;
-        }
-        let date = |year: &str, month: &str, day: &str| {
-            let year = i32::try_from(digits(year, 4, 4)?).ok()?;
-            calendar::date(year, digits(month, 1, 2)?, digits(day, 1, 2)?).map(Span::day)
-        };
-        let mut spans: Vec<Span> = match parts[..] {
-            [first, second, third] => {
-                // With points the day comes first.
-                let american = if day.contains('.') { None } else { date(third, first, second) };
-                let readings = [date(first, second, third), date(third, second, first), american];
-                readings.into_iter().flatten().collect()
-            }
-            [first, second] if day.contains('-') => {
-                let month = digits(second, 2, 2).filter(|month| (1..=12).contains(month))?;
-                vec![months(year(first)?, month, 1)]
-            }
-            _ => Vec::new(),
-        };
-        spans.dedup();
-        (!spans.is_empty()).then(|| Found::of(end, spans))
-    }
-}
-
-fn year(text: &str) -> Option<i32> {
-    let year = i32::try_from(digits(text, 4, 4)?).ok()?;
-    (1900..=2100).contains(&year).then_some(year)
 }

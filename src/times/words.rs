@@ -27,6 +27,8 @@ pub(super) enum Gap {
     Comma,
     /// `/` without blanks.
     Slash,
+    /// A point and a blank: `3. Juni`; or the end of a sentence.
+    Point,
     /// Anything else, and the start of the text.
     Break,
 }
@@ -60,6 +62,7 @@ fn gap(between: &str) -> Gap {
         "" if between.is_empty() || between.contains('\n') => Gap::Break,
         "" => Gap::Blank,
         "," => Gap::Comma,
+        "." => Gap::Point,
         "/" if between == "/" => Gap::Slash,
         _ => Gap::Break,
     }

@@ -1,0 +1,92 @@
+//! English: how an expression is read, what leads to it, ranges between two times, and what the times themselves may be.
+
+mod dates;
+mod names;
+mod phrases;
+mod starts;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::{
+    english::lists::is_in,
+    model::instant,
+    times::{
+        calendar::{Span, plus},
+        reader::{Found, Reader},
+    },
+};
+
+pub(crate) use names::MONTHS;
+#[cfg(test)]
+pub(crate) use names::WEEKDAYS;
+
+/// Words that lead to a time.
+const LEADS: &str = "between from since after before by until till in on at during over of around";
+
+impl Reader<'_> {
+    /// Whether a word stands here that a time may begin with, or leads to one: most words do not, and patterns take time.
+    pub(super) fn may_be_english(self, at: usize) -> bool {
+        let begins =
+            |at| self.words.get(at).is_some_and(|word| word.is_number || starts::may_begin(&word.lower));
+        begins(at) || (is_in(LEADS, self.lower(at)) && begins(at + 1))
+    }
+
+    /// The expression that begins here.
+    pub(super) fn english(self, at: usize) -> Option<Found> {
+        let (lead, behind) = (self.lower(at), at + 1);
+        match lead {
+            "between" => return self.pair(behind, "and"),
+            "from" => {
+                if let Some(pair) = self.pair(behind, "to until till through") {
+                    return Some(pair);
+                }
+            }
+            _ if !is_in(LEADS, lead) => {
+                return self.point(at, "");
+            }
+            _ => {}
+        }
+        let mut found = self.point(behind, lead)?;
+        if is_in("since after before", lead) {
+            // What has not begun bounds nothing that was said.
+            found.spans.retain(|span| span.from <= self.now);
+        }
+        Some(match lead {
+            "since" => found.opened(|point| (point.from, self.tomorrow())),
+            "after" => found.opened(|point| (point.until, self.tomorrow())),
+            "before" => found.opened(|point| (instant::clamped(DateTime::<Utc>::MIN_UTC), point.from)),
+            // Up to when something is to be done, or went on: not when it was said.
+            "by" | "until" | "till" => Found::of(found.end, None),
+            _ => found,
+        })
+    }
+
+    /// `X and Y`, `X to Y`, as one range.
+    fn pair(self, at: usize, joints: &str) -> Option<Found> {
+        let mut first = self.point(at, "between")?;
+        if !is_in(joints, self.words.next(first.end)) {
+            return None;
+        }
+        let mut second = self.point(first.end + 1, "between")?;
+        for point in [&mut first, &mut second] {
+            point.spans.retain(|span| span.from <= self.now);
+        }
+        let mut start = first.spans.first().copied();
+        if let (true, Some(end)) = (first.is_yearless, second.spans.last()) {
+            // `between March and May 2022`, `between November and February`.
+            let at_the_end = Reader { now: plus(end.until, -TimeDelta::milliseconds(1)), ..self };
+            start = at_the_end.point(at, "between")?.spans.first().copied();
+        }
+        let span =
+            start.zip(second.spans.last()).map(|(start, end)| Span { from: start.from, until: end.until });
+        Some(Found::of(second.end, span))
+    }
+
+    /// A time without what leads up to it; `lead` is the word before it that was read already.
+    fn point(self, at: usize, lead: &str) -> Option<Found> {
+        // Such a day was read with the word before it, or is any of its kind.
+        const OTHER: &str = "next every each coming upcoming following any for per";
+        let is_other = lead.is_empty() && is_in(OTHER, self.words.before(at));
+        if is_other { None } else { self.time(at, lead) }
+    }
+}

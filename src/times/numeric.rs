@@ -1,0 +1,53 @@
+//! Dates in digits: `2024-06-03`, `2024/6/3`, `3.6.2024`, and `3/6/2024`, which may be two days.
+
+use crate::{
+    english::numbers::digits,
+    times::{
+        calendar::{self, Span, months},
+        reader::{Found, Reader},
+        words::Gap,
+    },
+};
+
+impl Reader<'_> {
+    /// A date in digits, or a month of a year: `2023-03`.
+    pub(super) fn numeric(self, at: usize) -> Option<Found> {
+        let word = self.words.get(at).filter(|word| word.is_number)?;
+        let slashed = |at: usize| {
+            let word = self.words.get(at).filter(|word| word.is_number && word.gap == Gap::Slash)?;
+            Some(&*word.lower)
+        };
+        let day = word.lower.split('t').next().unwrap_or_default();
+        let mut parts: Vec<&str> = day.splitn(4, ['-', '.']).collect();
+        let mut end = at + 1;
+        if let (Some(second), Some(third), 1) = (slashed(at + 1), slashed(at + 2), parts.len()) {
+            parts.extend([second, third]);
+            end = at + 3;
+        }
+        let date = |year: &str, month: &str, day: &str| {
+            let year = i32::try_from(digits(year, 4, 4)?).ok()?;
+            calendar::date(year, digits(month, 1, 2)?, digits(day, 1, 2)?).map(Span::day)
+        };
+        let mut spans: Vec<Span> = match parts[..] {
+            [first, second, third] => {
+                // With points the day comes first.
+                let american = if day.contains('.') { None } else { date(third, first, second) };
+                let readings = [date(first, second, third), date(third, second, first), american];
+                readings.into_iter().flatten().collect()
+            }
+            [first, second] if day.contains('-') => {
+                let month = digits(second, 2, 2).filter(|month| (1..=12).contains(month))?;
+                vec![months(year(first)?, month, 1)]
+            }
+            _ => Vec::new(),
+        };
+        spans.dedup();
+        (!spans.is_empty()).then(|| Found::of(end, spans))
+    }
+}
+
+/// A year that people speak of.
+pub(super) fn year(text: &str) -> Option<i32> {
+    let year = i32::try_from(digits(text, 4, 4)?).ok()?;
+    (1900..=2100).contains(&year).then_some(year)
+}

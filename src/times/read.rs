@@ -1,0 +1,47 @@
+//! Every time that a text names, whatever its language.
+
+use std::ops::Range;
+
+use chrono::{DateTime, Utc};
+
+use crate::times::{
+    calendar::Span,
+    han,
+    reader::{Reader, Toward},
+    tense::{Voice, directions, han_direction},
+    words::Words,
+};
+
+/// Every time that a text names, what lies ahead too, with the place of its words, in bytes, in the text's order. None is
+/// empty.
+pub(super) fn all(text: &str, now: DateTime<Utc>, voice: Voice) -> Vec<(Span, Range<usize>)> {
+    let words = Words::of(text);
+    let directions = directions(&words, voice);
+    let reader = |toward| Reader { words: &words, now, toward };
+    let of_han = han::read(text, reader(han_direction(text, voice)));
+    let is_taken = |place: &Range<usize>| {
+        of_han.iter().any(|(_, known)| known.start < place.end && place.start < known.end)
+    };
+    let mut found = of_han.clone();
+    let mut at = 0;
+    while at < words.len() {
+        let reader = reader(directions.get(at).copied().unwrap_or(Toward::Past));
+        let english = || reader.may_be_english(at).then(|| reader.english(at)).flatten();
+        let read = reader.numeric(at).or_else(english).or_else(|| reader.tongues(at));
+        let Some(read) = read else {
+            at += 1;
+            continue;
+        };
+        let end = read.end.clamp(at + 1, words.len());
+        if let (Some(first), Some(last)) = (words.get(at), words.get(end - 1)) {
+            let place = first.start..last.end;
+            if !is_taken(&place) {
+                found.extend(read.spans.into_iter().map(|span| (span, place.clone())));
+            }
+        }
+        at = end;
+    }
+    found.sort_by_key(|(_, place)| place.start);
+    found.retain(|(span, _)| span.from < span.until);
+    found
+}

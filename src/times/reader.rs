@@ -1,0 +1,126 @@
+//! What every language's expressions are read with: the words, the moment that they are relative to, and the periods
+//! that are counted from it.
+
+use chrono::{DateTime, Datelike, NaiveDate, Utc, Weekday};
+
+use crate::times::{
+    calendar::{Span, Unit, back, containing, plus_days, shifted, weekday_after, weekday_before},
+    words::Words,
+};
+
+/// An expression that was read.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    /// The word behind its last.
+    pub(super) end: usize,
+    /// None if it names no time; two for a date that can be read in two ways.
+    pub(super) spans: Vec<Span>,
+    /// Whether its year, or its week, is a guess.
+    pub(super) is_yearless: bool,
+}
+
+impl Found {
+    /// With no span it was understood, and is no time to look in.
+    pub(super) fn of(end: usize, spans: impl IntoIterator<Item = Span>) -> Self {
+        Self { end, spans: spans.into_iter().collect(), is_yearless: false }
+    }
+
+    pub(super) fn yearless(end: usize, span: Option<Span>) -> Self {
+        Self { is_yearless: true, ..Self::of(end, span) }
+    }
+
+    pub(super) fn opened(mut self, bounds: impl Fn(Span) -> (DateTime<Utc>, DateTime<Utc>)) -> Self {
+        for span in &mut self.spans {
+            (span.from, span.until) = bounds(*span);
+        }
+        self
+    }
+}
+
+/// Where a time without a year, or a day without a week, lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Toward {
+    /// The last one that has begun: people ask about what was said.
+    Past,
+    /// The next one.
+    Future,
+}
+
+/// Reads expressions from words; each reading looks at a bounded number of them.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'w> {
+    pub(super) words: &'w Words,
+    pub(super) now: DateTime<Utc>,
+    pub(super) toward: Toward,
+}
+
+impl Reader<'_> {
+    pub(super) fn today(self) -> NaiveDate {
+        self.now.date_naive()
+    }
+
+    /// An end of all that has been said so far.
+    pub(super) fn tomorrow(self) -> DateTime<Utc> {
+        Span::day(self.today()).until
+    }
+
+    pub(super) fn lower(&self, at: usize) -> &str {
+        self.words.lower(at)
+    }
+
+    /// Of the same time in each year the one that is meant: the last that has begun by now, or the next.
+    pub(super) fn in_some_year(self, of_year: impl Fn(i32) -> Option<Span>) -> Option<Span> {
+        /// 29 February comes every fourth year, or eighth.
+        const YEARS: i32 = 8;
+        let year = self.today().year();
+        match self.toward {
+            Toward::Past => {
+                (year - YEARS..=year).rev().filter_map(of_year).find(|span| span.from <= self.now)
+            }
+            Toward::Future => (year..=year + YEARS).filter_map(of_year).find(|span| span.until > self.now),
+        }
+    }
+
+    /// The last of these weekdays, or the next; never today.
+    pub(super) fn on_weekday(self, weekday: Weekday) -> NaiveDate {
+        match self.toward {
+            Toward::Past => weekday_before(self.today(), weekday),
+            Toward::Future => weekday_after(self.today(), weekday),
+        }
+    }
+
+    /// The week, month ... so many from this one. On a weekend, the one of minus 1 is the weekend before.
+    pub(super) fn period(self, count: i32, unit: Unit) -> Span {
+        containing(shifted(self.today(), count, unit), unit)
+    }
+
+    /// The weekday in the week so many from this one.
+    pub(super) fn in_week(self, count: i32, weekday: Weekday) -> NaiveDate {
+        plus_days(self.period(count, Unit::Week).first_day(), weekday.num_days_from_monday().into())
+    }
+
+    /// Up to the end of today, for so many units.
+    pub(super) fn rolling(self, count: u32, unit: Unit) -> Span {
+        Span::days(back(self.today(), count, unit), plus_days(self.today(), 1))
+    }
+
+    /// From the most to the least units ago, and half a unit around; a guessed number of days by one more.
+    pub(super) fn ago(self, (least, most): (u32, u32), unit: Unit) -> Span {
+        self.around(-signed(most), -signed(least), unit)
+    }
+
+    /// The same ahead.
+    pub(super) fn ahead(self, (least, most): (u32, u32), unit: Unit) -> Span {
+        self.around(signed(least), signed(most), unit)
+    }
+
+    fn around(self, first: i32, last: i32, unit: Unit) -> Span {
+        let half = unit.half_days() + i64::from(first != last && unit == Unit::Day);
+        let [first, last] = [first, last].map(|count| shifted(self.today(), count, unit));
+        Span::days(plus_days(first, -half), plus_days(last, half + 1))
+    }
+}
+
+fn signed(count: u32) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}

@@ -1,0 +1,192 @@
+//! What each language says around names and numbers to make a time of them. Words are folded, without accents, a list
+//! with blanks between; where a phrase has several words, `_` joins them.
+
+use crate::times::tongues::names::{self, Names};
+
+/// One language.
+#[derive(Debug)]
+pub(super) struct Tongue {
+    pub(super) names: Names,
+    /// Days by their distance from today.
+    pub(super) days: &'static [(&'static str, i32)],
+    /// Before one of those words it is another: `la mañana`, `guten Morgen`.
+    pub(super) no_day_behind: &'static str,
+    /// Day, week, weekend, month and year.
+    pub(super) units: [&'static str; 5],
+    /// Before or behind a unit or a weekday: the one that is going on, the one before, the one to come.
+    pub(super) this: &'static str,
+    pub(super) last: &'static str,
+    pub(super) next: &'static str,
+    /// Before and behind a number of units ago.
+    pub(super) ago: [&'static str; 2],
+    /// Before a number of units ahead.
+    pub(super) ahead: &'static str,
+    /// Numbers in words, 1 to 10.
+    pub(super) numbers: [&'static str; 10],
+    /// Before a weekday or a date.
+    pub(super) on: &'static str,
+    /// Before the name of a month that stands by itself.
+    pub(super) in_month: &'static str,
+    /// Between day, month and year.
+    pub(super) of: &'static str,
+    /// Whether the name of a weekday is no other word, so that it needs nothing beside it.
+    pub(super) has_plain_weekdays: bool,
+}
+
+/// A language of which only names are known, and what stands before them.
+const fn names_only(
+    names: Names,
+    on: &'static str,
+    in_month: &'static str,
+    has_plain_weekdays: bool,
+) -> Tongue {
+    Tongue {
+        names,
+        days: &[],
+        no_day_behind: "",
+        units: [""; 5],
+        this: "",
+        last: "",
+        next: "",
+        ago: [""; 2],
+        ahead: "",
+        numbers: [""; 10],
+        on,
+        in_month,
+        of: "",
+        has_plain_weekdays,
+    }
+}
+
+pub(super) static TONGUES: [Tongue; 14] = [
+    Tongue {
+        names: names::GERMAN,
+        days: &[("heute", 0), ("gestern", -1), ("vorgestern", -2), ("morgen", 1), ("ubermorgen", 2)],
+        no_day_behind: "guten am jeden der dem den diesen heute gestern vorgestern jeder eines schonen",
+        units: [
+            "tag tage tagen",
+            "woche wochen",
+            "wochenende wochenenden",
+            "monat monate monaten monats",
+            "jahr jahre jahren jahres",
+        ],
+        this: "diese diesen dieser dieses diesem",
+        last: "letzte letzten letzter letztes letztem vergangene vergangenen vergangener vergangenes vorige vorigen \
+            voriger voriges",
+        next: "nachste nachsten nachster nachstes nachstem kommende kommenden kommender kommendes",
+        ago: ["vor", ""],
+        ahead: "in",
+        numbers: [
+            "einem einer ein eine",
+            "zwei",
+            "drei",
+            "vier",
+            "funf",
+            "sechs",
+            "sieben",
+            "acht",
+            "neun",
+            "zehn",
+        ],
+        on: "am vom den der",
+        in_month: "im seit anfang ende mitte",
+        of: "",
+        has_plain_weekdays: true,
+    },
+    Tongue {
+        names: names::SPANISH,
+        days: &[
+            ("hoy", 0),
+            ("ayer", -1),
+            ("anteayer", -2),
+            ("antier", -2),
+            ("antes_de_ayer", -2),
+            ("manana", 1),
+            ("pasado_manana", 2),
+        ],
+        no_day_behind: "la esta cada una toda de ayer",
+        units: ["dia dias", "semana semanas", "fin_de_semana", "mes meses", "ano anos"],
+        this: "este esta",
+        last: "pasado pasada pasados pasadas ultimo ultima ultimos ultimas",
+        next: "proximo proxima proximos proximas que_viene siguiente",
+        ago: ["hace", ""],
+        ahead: "en dentro_de",
+        numbers: ["un una uno", "dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez"],
+        on: "el",
+        in_month: "en desde durante",
+        of: "de del",
+        has_plain_weekdays: true,
+    },
+    Tongue {
+        names: names::FRENCH,
+        days: &[("aujourd'hui", 0), ("hier", -1), ("avant-hier", -2), ("demain", 1), ("apres-demain", 2)],
+        no_day_behind: "",
+        units: ["jour jours", "semaine semaines", "week-end weekend", "mois", "an ans annee annees"],
+        this: "ce cette cet",
+        last: "dernier derniere derniers dernieres passe passee",
+        next: "prochain prochaine prochains prochaines",
+        ago: ["il_y_a", ""],
+        ahead: "dans",
+        numbers: ["un une", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix"],
+        on: "le",
+        in_month: "en depuis debut fin mois_de",
+        of: "",
+        has_plain_weekdays: true,
+    },
+    Tongue {
+        names: names::ITALIAN,
+        days: &[("oggi", 0), ("ieri", -1), ("l'altroieri", -2), ("domani", 1), ("dopodomani", 2)],
+        no_day_behind: "",
+        units: ["giorno giorni", "settimana settimane", "fine_settimana", "mese mesi", "anno anni"],
+        this: "questo questa",
+        last: "scorso scorsa scorsi scorse ultimo ultima ultimi ultime",
+        next: "prossimo prossima prossimi prossime",
+        ago: ["", "fa"],
+        ahead: "tra fra",
+        numbers: ["un una uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove", "dieci"],
+        on: "il",
+        in_month: "a in da",
+        of: "di del",
+        has_plain_weekdays: true,
+    },
+    Tongue {
+        names: names::PORTUGUESE,
+        days: &[("hoje", 0), ("ontem", -1), ("anteontem", -2), ("amanha", 1), ("depois_de_amanha", 2)],
+        no_day_behind: "",
+        units: ["dia dias", "semana semanas", "fim_de_semana", "mes meses", "ano anos"],
+        this: "este esta neste nesta",
+        last: "passado passada passados passadas ultimo ultima ultimos ultimas",
+        next: "proximo proxima proximos proximas que_vem",
+        ago: ["ha", "atras"],
+        ahead: "daqui_a",
+        numbers: ["um uma", "dois duas", "tres", "quatro", "cinco", "seis", "sete", "oito", "nove", "dez"],
+        on: "na no em",
+        in_month: "em",
+        of: "de do",
+        has_plain_weekdays: false,
+    },
+    Tongue {
+        names: names::DUTCH,
+        days: &[("vandaag", 0), ("gisteren", -1), ("eergisteren", -2), ("overmorgen", 2)],
+        no_day_behind: "",
+        units: ["dag dagen", "week weken", "weekend weekends", "maand maanden", "jaar"],
+        this: "deze dit",
+        last: "vorige vorig afgelopen",
+        next: "volgende volgend komende komend",
+        ago: ["", "geleden"],
+        ahead: "over",
+        numbers: ["een", "twee", "drie", "vier", "vijf", "zes", "zeven", "acht", "negen", "tien"],
+        on: "op",
+        in_month: "in sinds",
+        of: "",
+        has_plain_weekdays: true,
+    },
+    names_only(names::SWEDISH, "pa i den", "i", true),
+    names_only(names::DANISH, "pa i den", "i", true),
+    names_only(names::NORWEGIAN, "pa i den", "i", true),
+    names_only(names::POLISH, "w we", "w", false),
+    names_only(names::CZECH, "v ve", "v", false),
+    names_only(names::RUSSIAN, "в во", "в", false),
+    names_only(names::UKRAINIAN, "в у", "в у", false),
+    names_only(names::TURKISH, "", "", false),
+];
