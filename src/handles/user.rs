@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::{
     error::{Error, Result},
     event::in_span,
-    handles::{Session, drive, off_thread, open::Open, session},
+    handles::{Session, answering, drive, off_thread, open::Open, session},
     jobs,
     model::{
         anchor::{Anchor, Attribute, FoundAnchor},
@@ -22,8 +22,8 @@ use crate::{
         turn::{NewTurn, Recorded, Turn},
     },
     recall::{
-        answer::{self, Recall, RecallOptions},
-        context::{self, Context},
+        answer::{Recall, RecallOptions},
+        context::Context,
         context_options::ContextOptions,
         embedders,
         message::Message,
@@ -173,13 +173,7 @@ impl User {
 
     async fn find(&self, query: &str, options: RecallOptions) -> Result<Recall> {
         let message = self.message(query, options.now, options.profile, options.filter).await?;
-        let (store, scope) = (Arc::clone(&self.store), self.scope);
-        off_thread(move || {
-            let (recall, receipt) = answer::recall(&store, &store.indexes, &scope, &message, options.k)?;
-            store.keep_receipt(scope, receipt);
-            Ok(recall)
-        })
-        .await
+        answering::recall(&self.store, self.scope, message, options.k).await
     }
 
     /// What LLM#2 is to be handed with the first message of a session that has not begun: who the user is, and what is
@@ -190,14 +184,8 @@ impl User {
 
     async fn build_context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         let message = self.message(message, options.now, options.profile, options.filter.clone()).await?;
-        let (store, scope) = (Arc::clone(&self.store), self.scope);
-        off_thread(move || {
-            let (context, receipt) =
-                context::build(&store, &store.indexes, &scope, None, &message, &options)?;
-            store.keep_receipt(scope, receipt);
-            Ok(context)
-        })
-        .await
+        let (context, _) = answering::context(&self.store, self.scope, None, message, options).await?;
+        Ok(context)
     }
 
     /// The receipt of a recall or context: what it considered, how it ranked, and what became of each. The newest
@@ -351,13 +339,13 @@ impl User {
         now: Option<DateTime<Utc>>,
         profile: Option<Profile>,
         filter: Filter,
-    ) -> Result<Message> {
+    ) -> Result<Arc<Message>> {
         let config = self.store.config();
         let mut message = Message::new(config, text.to_owned(), now, profile, filter)?;
         if !config.embedders.is_empty() {
             message.vectors = embedders::ask(config, self.store.cooldowns(), &message, None).await;
         }
-        Ok(message)
+        Ok(Arc::new(message))
     }
 
     fn handle(&self, id: SessionId) -> Session {

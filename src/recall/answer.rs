@@ -21,7 +21,7 @@ use crate::{
     },
     recall::{
         anchors_leg,
-        find::{self, Found, Stands},
+        find::{self, Stands},
         message::{Message, Question},
         score::Scored,
         sieve::Sieve,
@@ -89,7 +89,8 @@ impl RecallOptions {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Recall {
-    /// The best first.
+    /// The best first: by their scores, or in the order of [`Config::reranker`](crate::Config::reranker), by
+    /// [`rerank_score`](Recalled::rerank_score). A reranker leaves anchors at their places.
     pub items: Vec<Recalled>,
     /// What failed or is not ready yet, so that it was searched without it. Empty when all went well.
     pub missing: Vec<String>,
@@ -104,10 +105,13 @@ pub struct Recalled {
     /// What it is.
     #[serde(flatten)]
     pub item: RecalledItem,
-    /// Its rank at this query, greater is better. Not comparable between queries.
+    /// Recall's own rank of it at this query, greater is better. Not comparable between queries.
     pub score: f64,
     /// What the score was made of.
     pub parts: Parts,
+    /// What the reranker gave it, on a scale of its own, greater is better; none: it was not asked of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank_score: Option<f64>,
 }
 
 /// What can be recalled.
@@ -173,6 +177,7 @@ impl Recalled {
             memory_tier: self.memory_tier(),
             score: self.score,
             parts: self.parts,
+            rerank_score: self.rerank_score,
             packed_as: None,
             outcome: ItemOutcome::Recalled,
             tokens: 0,
@@ -180,20 +185,43 @@ impl Recalled {
     }
 }
 
-/// Searches everything the user ever said. Reads only; the receipt is the caller's to keep.
-pub(crate) fn recall(
+/// What was gathered for an answer: a search, and what could not be had.
+pub(crate) trait Gathered {
+    fn searched(&mut self) -> &mut Searched;
+    fn missing(&mut self) -> &mut Vec<String>;
+}
+
+/// What a recall found, before it is answered.
+pub(crate) struct Found {
+    searched: Searched,
+    k: usize,
+    took: Duration,
+}
+
+impl Gathered for Found {
+    fn searched(&mut self) -> &mut Searched {
+        &mut self.searched
+    }
+
+    fn missing(&mut self) -> &mut Vec<String> {
+        &mut self.searched.missing
+    }
+}
+
+/// Searches everything the user ever said, for the best `k` and, if a reranker is to read more, as deep as that. Reads only.
+pub(crate) fn gather(
     store: &Store,
     indexes: &UserIndexes,
     scope: &Scope,
     message: &Message,
-    k: Option<usize>,
-) -> Result<(Recall, NewReceipt)> {
+    (k, depth): (Option<usize>, usize),
+) -> Result<Found> {
     let watch = Stopwatch::start();
     let k = k.unwrap_or(DEFAULT_K);
     if !(1..=MAX_K).contains(&k) {
         return Err(Error::invalid(format!("k is {k}; it must be from 1 to {MAX_K}")));
     }
-    let question = message.question(&[], k);
+    let question = message.question(&[], k.max(depth));
     let waiting = indexes.of(scope);
     let index = waiting.wait();
     let snapshot = store.snapshot()?;
@@ -208,15 +236,23 @@ pub(crate) fn recall(
     if searched.is_index_damaged {
         store.mend(scope);
     }
-    let best = || searched.all(&message.profile).take(k);
-    let receipt = Receipt {
-        took: watch.elapsed(),
-        items: (1..).zip(best()).map(|(rank, recalled)| recalled.receipt_item(rank)).collect(),
-        ..searched.receipt(message, None, &searched.missing)
-    };
-    let items = best().cloned().collect();
-    let recall = Recall { items, missing: searched.missing, receipt: receipt.id };
-    Ok((recall, NewReceipt { receipt, at_hand: Vec::new(), epoch: searched.epoch }))
+    Ok(Found { searched, k, took: watch.elapsed() })
+}
+
+impl Found {
+    /// The answer, and the receipt, which is the caller's to keep.
+    pub(crate) fn answer(self, message: &Message) -> (Recall, NewReceipt) {
+        let Self { searched, k, took } = self;
+        let best = || searched.all(&message.profile).take(k);
+        let receipt = Receipt {
+            took,
+            items: (1..).zip(best()).map(|(rank, recalled)| recalled.receipt_item(rank)).collect(),
+            ..searched.receipt(message, None, &searched.missing)
+        };
+        let items = best().cloned().collect();
+        let recall = Recall { items, missing: searched.missing, receipt: receipt.id };
+        (recall, NewReceipt { receipt, at_hand: Vec::new(), epoch: searched.epoch })
+    }
 }
 
 /// A unit that was found.
@@ -252,6 +288,12 @@ pub(crate) struct Searched {
     pub(crate) epoch: i64,
     /// Damage was met that a job can mend.
     pub(crate) is_index_damaged: bool,
+    /// The text that stands for the query's meaning.
+    pub(crate) meaning: String,
+    /// What was read of what was found.
+    pub(crate) wanted: Wanted,
+    /// The reranker in whose order the units are.
+    pub(crate) reranker: Option<String>,
 }
 
 impl Searched {
@@ -263,7 +305,10 @@ impl Searched {
             all.extend(self.anchors.iter().filter(|anchor| anchor.score >= find::LEAST_STRENGTH));
         }
         all.sort_by(|a, b| b.score.total_cmp(&a.score)); // Stable: equals keep their order.
+        // A reranker orders the units among the places that units have.
+        let mut units = self.units.iter().map(|hit| &hit.recalled);
         all.into_iter()
+            .filter_map(move |place| if place.seq().is_some() { units.next() } else { Some(place) })
     }
 
     /// The receipt of what was asked, as far as the search tells.
@@ -303,6 +348,7 @@ impl Searched {
             refers_back: query.refers_back,
             is_follow_up: query.is_follow_up,
             model: self.model.clone(),
+            reranker: self.reranker.clone(),
             filter: message.filter.clone(),
             without: Vec::new(),
         }
@@ -310,8 +356,9 @@ impl Searched {
 }
 
 /// What of all that was found is to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Wanted {
+    #[default]
     All,
     /// What may be shown in a context.
     AboveFloor,
@@ -334,10 +381,11 @@ pub(crate) fn search(
             item: RecalledItem::Anchor(Box::new(anchor.clone())),
             score,
             parts: Parts { anchors: score, ..Parts::default() },
+            rerank_score: None,
         });
         (found, anchors.collect(), index.last_said_at(question.now), index.extent.epoch)
     })?;
-    let Found { ranked, stands, words, model, mut missing, is_index_damaged } = found;
+    let find::Found { ranked, stands, words, model, mut missing, is_index_damaged } = found;
     let mut originals = snapshot.originals(scope);
     let (mut units, mut unread, mut from_file) = (Vec::with_capacity(ranked.len()), Vec::new(), 0);
     for (&Scored { seq, score, parts }, &Stands { owner, piece, has_evidence, is_below_floor }) in
@@ -360,7 +408,7 @@ pub(crate) fn search(
             }
         };
         if let Some(item) = item {
-            let recalled = Recalled { item, score, parts };
+            let recalled = Recalled { item, score, parts, rerank_score: None };
             let mut hit = Hit { recalled, has_evidence, is_below_floor, piece, summary: None };
             if !hit.has_evidence
                 && let Some(turn) = hit.recalled.turn()
@@ -370,7 +418,8 @@ pub(crate) fn search(
             units.push(hit);
         }
     }
-    Ok(Searched { units, unread, anchors, words, missing, model, last_talk, epoch, is_index_damaged })
+    let found = Searched { units, unread, anchors, words, missing, model, ..Searched::default() };
+    Ok(Searched { last_talk, epoch, is_index_damaged, meaning: question.meaning.clone(), wanted, ..found })
 }
 
 /// A unit as it is kept: its turn, else the summary in its place; nothing of what is no turn. What is damaged is named in

@@ -19,7 +19,7 @@ use crate::{
     args::{UserArg, instant},
     exit::Failure,
     find,
-    provider_args::EmbedderArgs,
+    provider_args::{EmbedderArgs, RerankerArgs},
 };
 
 #[derive(Args, Debug)]
@@ -63,6 +63,9 @@ pub(crate) struct ContextArgs {
 
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
+
+    #[command(flatten)]
+    pub(crate) reranker: RerankerArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -160,6 +163,9 @@ pub(crate) struct RecallArgs {
 
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
+
+    #[command(flatten)]
+    pub(crate) reranker: RerankerArgs,
 }
 
 #[derive(Args, Debug)]
@@ -214,6 +220,9 @@ pub(crate) struct EvalArgs {
 
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
+
+    #[command(flatten)]
+    pub(crate) reranker: RerankerArgs,
 }
 
 #[derive(Args, Debug)]
@@ -234,6 +243,9 @@ pub(crate) struct ChatArgs {
 
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
+
+    #[command(flatten)]
+    pub(crate) reranker: RerankerArgs,
 }
 
 /// How to rank.

@@ -12,6 +12,7 @@ mod models;
 mod no_gap;
 mod profiles;
 mod receipts;
+mod reranking;
 mod same_answers;
 mod times;
 mod uses;
