@@ -206,10 +206,11 @@ impl Session {
     async fn build_context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         let config = self.store.config();
         let filter = options.filter.clone();
-        let mut message = Message::new(config, message.to_owned(), options.now, options.profile, filter)?;
+        let message = Message::new(config, message.to_owned(), options.now, options.profile, filter)?;
+        let mut message = message.searching_also(config, &options.queries)?;
         if !config.embedders.is_empty() {
             let hot = self.hot().await.ok();
-            message.vectors = embedders::ask(config, self.store.cooldowns(), &message, hot.as_deref()).await;
+            embedders::ask(config, self.store.cooldowns(), &mut message, hot.as_deref()).await;
         }
         let id = self.id();
         let (context, session) =

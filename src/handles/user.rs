@@ -2,8 +2,6 @@
 
 use std::{io::Write, sync::Arc};
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::{Error, Result},
     event::in_span,
@@ -11,11 +9,9 @@ use crate::{
     jobs,
     model::{
         anchor::{Anchor, Attribute, FoundAnchor},
-        filter::Filter,
         ids::{AnchorId, ReceiptId, SessionId, SummaryId, TurnId, UserId},
         instant,
         page::checked_limit,
-        profile::Profile,
         receipt::Receipt,
         session::SessionInfo,
         summary::Summary,
@@ -172,7 +168,14 @@ impl User {
     }
 
     async fn find(&self, query: &str, options: RecallOptions) -> Result<Recall> {
-        let message = self.message(query, options.now, options.profile, options.filter).await?;
+        let message = Message::new(
+            self.store.config(),
+            query.to_owned(),
+            options.now,
+            options.profile,
+            options.filter,
+        )?;
+        let message = self.embedded(message).await;
         answering::recall(&self.store, self.scope, message, options.k).await
     }
 
@@ -183,7 +186,9 @@ impl User {
     }
 
     async fn build_context(&self, message: &str, options: ContextOptions) -> Result<Context> {
-        let message = self.message(message, options.now, options.profile, options.filter.clone()).await?;
+        let (config, filter) = (self.store.config(), options.filter.clone());
+        let message = Message::new(config, message.to_owned(), options.now, options.profile, filter)?;
+        let message = self.embedded(message.searching_also(config, &options.queries)?).await;
         let (context, _) = answering::context(&self.store, self.scope, None, message, options).await?;
         Ok(context)
     }
@@ -333,19 +338,12 @@ impl User {
     }
 
     /// A message that is asked outside of any session, with what the configured embedders say of it.
-    async fn message(
-        &self,
-        text: &str,
-        now: Option<DateTime<Utc>>,
-        profile: Option<Profile>,
-        filter: Filter,
-    ) -> Result<Arc<Message>> {
+    async fn embedded(&self, mut message: Message) -> Arc<Message> {
         let config = self.store.config();
-        let mut message = Message::new(config, text.to_owned(), now, profile, filter)?;
         if !config.embedders.is_empty() {
-            message.vectors = embedders::ask(config, self.store.cooldowns(), &message, None).await;
+            embedders::ask(config, self.store.cooldowns(), &mut message, None).await;
         }
-        Ok(Arc::new(message))
+        Arc::new(message)
     }
 
     fn handle(&self, id: SessionId) -> Session {

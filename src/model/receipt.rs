@@ -125,6 +125,9 @@ pub struct Understood {
     pub is_follow_up: bool,
     /// The model whose vectors were compared; none: words alone.
     pub model: Option<String>,
+    /// What was searched for beside it, as the caller of the context said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queries: Vec<String>,
     /// The reranker whose order it is; none: the items stand by their scores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reranker: Option<String>,
@@ -168,7 +171,7 @@ pub struct ReceiptItem {
 
 impl Receipt {
     /// Explains it in words: how it was asked and ranked, what was found, what was left out, and why. Names turns by their
-    /// places in the user's order of recording, and quotes nothing but the query.
+    /// places in the user's order of recording, and quotes nothing but what was searched for.
     pub fn explain(&self) -> String {
         let mut text = self.explain_asking();
         for item in &self.items {
@@ -185,6 +188,9 @@ impl Receipt {
         let _ = writeln!(text, "{what} {:?}", self.query);
         let _ = writeln!(text, "Asked {asked_at}, as of {}.", self.now.format("%Y-%m-%d %H:%M UTC"));
         let _ = writeln!(text, "{}", self.understood.explain());
+        for query in &self.understood.queries {
+            let _ = writeln!(text, "Searched for besides: {query:?}.");
+        }
         let _ = writeln!(text, "{}", explain_profile(&self.profile));
         if let Some(reranker) = &self.understood.reranker {
             let read = self.items.iter().filter(|item| item.rerank_score.is_some()).count();

@@ -20,9 +20,9 @@ use crate::{
         turn::Turn,
     },
     recall::{
-        anchors_leg,
         find::{self, Stands},
         message::{Message, Question},
+        queries,
         score::Scored,
         sieve::Sieve,
         user_indexes::{Lent, UserIndexes},
@@ -318,14 +318,12 @@ impl Searched {
         session: Option<SessionId>,
         missing: &[String],
     ) -> Receipt {
-        /// What is kept of a query: its beginning, which is all that is searched for.
-        const MOST_BYTES: usize = 4_096;
         Receipt {
             id: ReceiptId::new(message.asked_at),
             session_id: session,
             asked_at: message.asked_at,
             now: message.now,
-            query: message.text[..message.text.floor_char_boundary(MOST_BYTES)].to_owned(),
+            query: kept(&message.text),
             profile: message.profile,
             understood: self.understood(message),
             missing: missing.to_vec(),
@@ -349,10 +347,17 @@ impl Searched {
             is_follow_up: query.is_follow_up,
             model: self.model.clone(),
             reranker: self.reranker.clone(),
+            queries: message.also.iter().map(|query| kept(&query.text)).collect(),
             filter: message.filter.clone(),
             without: Vec::new(),
         }
     }
+}
+
+/// What is kept of a query: its beginning, which is all that is searched for.
+fn kept(query: &str) -> String {
+    const MOST_BYTES: usize = 4_096;
+    query[..query.floor_char_boundary(MOST_BYTES)].to_owned()
 }
 
 /// What of all that was found is to be read.
@@ -375,8 +380,8 @@ pub(crate) fn search(
     (sieve, at_hand): (&Sieve, &[Turn]),
 ) -> Result<Searched> {
     let (found, anchors, last_talk, epoch) = index.with(snapshot, scope, |index| {
-        let found = find::find(snapshot, scope, index, question, question.k + at_hand.len(), sieve);
-        let relevant = anchors_leg::relevant(question.query, &index.anchors);
+        let found = queries::find(snapshot, scope, index, question, question.k + at_hand.len(), sieve);
+        let relevant = queries::relevant_anchors(question, &index.anchors);
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
             item: RecalledItem::Anchor(Box::new(anchor.clone())),
             score,

@@ -11,26 +11,26 @@ use crate::{
     tier::hot::HotTier,
 };
 
-/// Asks the embedders what a message means, in their order, until one answers; the last turns are considered where it needs
-/// them. Those that failed before are in the answer too. One that is silent is not asked again for a while: every recall
-/// would wait, and leave another call behind that nobody waits for.
+/// Asks the embedders what a message means, and each query beside it, in their order, until one answers; the last turns are
+/// considered where it needs them. Those that failed before are in the answer too. One that is silent is not asked again for a
+/// while: every recall would wait, and leave another call behind that nobody waits for.
 pub(crate) async fn ask(
     config: &Config,
     cooldowns: &Cooldowns,
-    message: &Message,
+    message: &mut Message,
     hot: Option<&HotTier>,
-) -> Vec<QueryVector> {
+) {
     let last_turns = hot.map_or_else(Vec::new, |hot| hot.before(&message.text));
-    let texts = [message.meaning(&last_turns)];
-    let mut asked = Vec::new();
+    let mut texts = vec![message.meaning(&last_turns)];
+    texts.extend(message.also.iter().map(|query| query.meaning(&[])));
     let limit = config.query_embed_timeout;
     for (embedder, cooldown) in config.embedders.iter().zip(&cooldowns.queries) {
-        let vector = if let Some(why) = cooldown.why(config.clock.now()) {
+        let vectors = if let Some(why) = cooldown.why(config.clock.now()) {
             Err(why.to_string())
         } else {
             let watch = Stopwatch::start();
             let vectors = embed::ask(embedder.as_ref(), &texts, EmbeddingPurpose::Query, limit).await;
-            vectors.map(|vectors| Vector::of(&vectors[0])).map_err(|error| {
+            vectors.map_err(|error| {
                 if error.is_misconfiguration() || watch.elapsed() >= limit {
                     cooldown.begin(config.clock.now(), &error);
                 }
@@ -39,11 +39,17 @@ pub(crate) async fn ask(
                 error.to_string()
             })
         };
-        let is_answered = vector.is_ok();
-        asked.push(QueryVector { space: embedder.space(), vector });
-        if is_answered {
+        let space = embedder.space();
+        for (at, asked) in [&mut message.vectors].into_iter().chain(also(&mut message.also)).enumerate() {
+            let vector = vectors.as_ref().map(|vectors| Vector::of(&vectors[at])).map_err(Clone::clone);
+            asked.push(QueryVector { space: space.clone(), vector });
+        }
+        if vectors.is_ok() {
             break;
         }
     }
-    asked
+}
+
+fn also(queries: &mut [Message]) -> impl Iterator<Item = &mut Vec<QueryVector>> {
+    queries.iter_mut().map(|query| &mut query.vectors)
 }

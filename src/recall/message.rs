@@ -28,6 +28,8 @@ pub(crate) struct Message {
     pub(crate) filter: Filter,
     /// What it means in the spaces of embedders that are not built in, as far as they were asked.
     pub(crate) vectors: Vec<QueryVector>,
+    /// What is searched for beside it.
+    pub(crate) also: Vec<Message>,
     query: OnceLock<Query>,
 }
 
@@ -50,7 +52,8 @@ impl Message {
         let profile = profile.unwrap_or(config.profile);
         profile.check()?;
         sieve::check(&filter)?;
-        Ok(Self { text, asked_at, now, profile, filter, vectors: Vec::new(), query: OnceLock::new() })
+        let (vectors, also, query) = (Vec::new(), Vec::new(), OnceLock::new());
+        Ok(Self { text, asked_at, now, profile, filter, vectors, also, query })
     }
 
     /// What it points at.
@@ -73,6 +76,7 @@ impl Message {
             now: self.now,
             profile: self.profile,
             k,
+            also: self.also.iter().map(|query| query.question(&[], k)).collect(),
         }
     }
 }
@@ -89,6 +93,8 @@ pub(crate) struct Question<'a> {
     pub(crate) now: DateTime<Utc>,
     pub(crate) profile: Profile,
     pub(crate) k: usize,
+    /// What is searched for beside it.
+    pub(crate) also: Vec<Question<'a>>,
 }
 
 /// What became of a query with one embedder.

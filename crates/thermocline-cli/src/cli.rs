@@ -123,6 +123,7 @@ pub(crate) enum Verb {
         thermocline context --user alex \"You mentioned a knot earlier, what was it?\"\n  \
         thermocline context --user alex --session s1 --budget-tokens 800 --now 2026-06-01 \"And then?\"\n  \
         thermocline context --user alex --messages \"And then?\"\n  \
+        thermocline context --user alex --query \"the berth of the boat\" \"Is it still ours?\"\n  \
         thermocline context --user alex --without recent-turns --since 2026-01-01 \"And then?\"")]
     Context(ContextArgs),
 

@@ -28,6 +28,7 @@ pub(crate) fn run(db: &Db, args: &ContextArgs, out: &Output) -> Result<(), Failu
     options.now = args.now;
     options.without = args.without.iter().map(|&section| section.into()).collect();
     options.for_messages = args.messages;
+    options.queries.clone_from(&args.queries);
     let context = session.context(&args.message, options)?;
     if !out.is_json() {
         out.talk(&about(&context));

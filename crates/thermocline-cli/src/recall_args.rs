@@ -51,6 +51,10 @@ pub(crate) struct ContextArgs {
     #[arg(long)]
     pub(crate) messages: bool,
 
+    /// Search for this too, beside the message: what it means in other words. May be given up to 8 times.
+    #[arg(long = "query", value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) queries: Vec<String>,
+
     /// Leave this section out: what would stand there is neither shown nor recalled. May be given several times.
     #[arg(long, value_enum, value_name = "SECTION")]
     pub(crate) without: Vec<SectionArg>,

@@ -11,6 +11,7 @@ mod isolation;
 mod models;
 mod no_gap;
 mod profiles;
+mod queries;
 mod receipts;
 mod reranking;
 mod same_answers;

@@ -412,6 +412,18 @@ fn a_reranker_of_a_folder_orders_what_is_found_and_says_what_it_gave() {
 }
 
 #[test]
+fn a_context_is_searched_for_queries_beside_the_message() {
+    let shell = Shell::with_boats();
+    let asked =
+        ["--json", "context", "Is it still ours?", "--query", "the berth of the boat", "--query", "-"];
+    let context = shell.alex(&asked).json();
+    let receipt = shell.alex(&["--json", "why", context["receipt"].as_str().unwrap()]).json();
+    assert_eq!(receipt["understood"]["queries"], json!(["the berth of the boat", "-"]));
+    let nine = [&asked[1..3], &["--query", "x"].repeat(9)].concat();
+    assert_eq!(shell.alex(&nine).code, 3);
+}
+
+#[test]
 fn a_reranker_that_cannot_be_had_is_named() {
     let shell = Shell::with_boats();
     let asked = ["recall", "Where does my boat lie?"];
