@@ -83,14 +83,14 @@ async fn answered<T: Gathered + Send + 'static, A: Send + 'static>(
         reranked = Some(gathered);
     }
     let own = Arc::clone(&open);
-    let missed = reranking.missed();
+    let mut missed = reranking.missed();
     off_thread(move || {
-        let mut reranked = reranked.filter(|_| missed.is_none());
         if let Some(gathered) = &mut reranked
-            && !rerank::is_still_so(&own, &scope, gathered.searched())?
+            && missed.is_none()
         {
-            reranked = None;
+            missed = rerank::overtaken(&own, &scope, gathered.searched())?;
         }
+        let reranked = reranked.filter(|_| missed.is_none());
         let mut gathered = reranked.map_or_else(|| gather(&own, &message, 0), Ok)?;
         gathered.missing().extend(missed);
         Ok(finish(&own, &message, gathered))

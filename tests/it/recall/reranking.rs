@@ -378,6 +378,7 @@ fn while_it_reads_others_write_and_what_is_erased_is_not_shown() {
     *other.lock().unwrap() = Some(alex.clone());
     let recall: Recall = alex.recall(QUESTION, options()).unwrap();
     assert!(!ids(&recall).contains(&"s18".to_owned()) && recall.items.len() == 10, "{:?}", ids(&recall));
+    assert_eq!(recall.missing, ["reranker scripted: turns were erased or replaced while it read"]);
     assert_eq!(reranker.calls(), 2);
 }
 
