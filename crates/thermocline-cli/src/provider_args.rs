@@ -110,6 +110,6 @@ pub(crate) struct RerankerArgs {
     pub(crate) rerank_candidates: usize,
 
     /// How long it may take for them, in milliseconds. Then the order of recall stands, and missing says so.
-    #[arg(long, value_name = "MS", default_value_t = 10_000)]
+    #[arg(long, value_name = "MS", default_value_t = 30_000)]
     pub(crate) rerank_timeout_ms: u64,
 }
