@@ -10,6 +10,7 @@ use crate::{
     event::OnEvent,
     faults::Faults,
     model::{profile::Profile, tier::MAX_HOT_TURNS},
+    rerank::{self, Reranker},
     text::tokens::Tokenizer,
 };
 
@@ -112,6 +113,15 @@ pub struct Config {
     /// is tried again later, and no job asks this embedder for a minute; other embedders, the built-in one and jobs that
     /// need none go on. Default 2 minutes, at least 1 ms.
     pub embed_timeout: Duration,
+    /// What reads a query together with each of the best that were found, and says in which order they answer it. Asked for recalls
+    /// and contexts by the profile [`Profile::Default`] or weights of the caller's own, but for what asks for a time and nothing
+    /// else. Without an answer the order that recall had found stands, and `missing` says so. Default: none.
+    pub reranker: Option<Arc<dyn Reranker>>,
+    /// How many of the best the reranker reads, for each recall and each context. Default 50, limits 2 to 200.
+    pub rerank_candidates: usize,
+    /// How long the reranker may take for them. One that takes longer or fails is not asked again for 10 seconds, unless it
+    /// refused these texts alone. Default 1 second, at least 1 ms: a model on a CPU needs more time, or fewer candidates.
+    pub rerank_timeout: Duration,
     /// How recalled turns are ranked. Default: [`Profile::Default`].
     pub profile: Profile,
     /// Bytes that recall may keep in memory of all users together: about 0.6 KB a chat-sized turn. The user who asked
@@ -240,6 +250,9 @@ impl Default for Config {
             embedders: Vec::new(),
             query_embed_timeout: QUERY_TIMEOUT,
             embed_timeout: JOB_TIMEOUT,
+            reranker: None,
+            rerank_candidates: rerank::CANDIDATES,
+            rerank_timeout: rerank::TIMEOUT,
             profile: Profile::Default,
             recall_bytes: 256 << 20,
             receipts: 1_000,
@@ -252,7 +265,7 @@ impl Default for Config {
 
 impl Config {
     /// The numbers that have limits, each with its value, the least and the most.
-    fn knobs(&self) -> [(&'static str, u64, u64, u64); 14] {
+    fn knobs(&self) -> [(&'static str, u64, u64, u64); 15] {
         const MILLION: u64 = 1_000_000;
         [
             ("hot_turns", self.hot_turns as u64, 1, MAX_HOT_TURNS),
@@ -268,12 +281,13 @@ impl Config {
             ("live_bytes", self.live_bytes as u64, 1, u64::MAX),
             ("readers", self.readers.into(), 1, 64),
             ("summarizer_tries", self.summarizer_tries.into(), 1, 20),
+            ("rerank_candidates", self.rerank_candidates as u64, 2, 200),
             ("receipts", self.receipts.into(), 0, 100_000),
         ]
     }
 
     /// The spans of time that have a least.
-    fn spans(&self) -> [(&'static str, Duration, Duration); 7] {
+    fn spans(&self) -> [(&'static str, Duration, Duration); 8] {
         const MS: Duration = Duration::from_millis(1);
         [
             ("session_timeout", self.session_timeout, MS),
@@ -283,6 +297,7 @@ impl Config {
             ("lease", self.lease, Duration::from_secs(1)),
             ("query_embed_timeout", self.query_embed_timeout, MS),
             ("embed_timeout", self.embed_timeout, MS),
+            ("rerank_timeout", self.rerank_timeout, MS),
         ]
     }
 
@@ -378,7 +393,7 @@ mod tests {
     #[test]
     fn a_query_waits_less_than_a_request_may_take_a_job_longer_and_who_is_silent_rests_as_long_as_is_said() {
         let config = Config::default();
-        assert!(config.query_embed_timeout < QUERY_REST);
+        assert!(config.query_embed_timeout < QUERY_REST && config.rerank_timeout < QUERY_REST);
         #[cfg(feature = "llm")]
         {
             assert!(config.query_embed_timeout < crate::embed::REQUEST_TIMEOUT);
@@ -387,6 +402,7 @@ mod tests {
         let source = include_str!("config.rs").replace("///", " ");
         let words = source.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(&format!("by a query for {} seconds.", QUERY_REST.as_secs())));
+        assert!(words.contains(&format!("fails is not asked again for {} seconds,", QUERY_REST.as_secs())));
         assert_eq!(JOB_REST.as_secs(), 60, "a minute, as is said");
     }
 

@@ -9,7 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::error::Error;
 
-/// An embedder that did not answer a query in time rests this long: every recall would wait for it.
+/// An embedder or a reranker that did not answer a query in time rests this long: every recall would wait for it.
 pub(crate) const QUERY_REST: Duration = Duration::from_secs(10);
 /// A provider that failed a job rests this long: the jobs of ten thousand users need not each find out. It also bounds
 /// how many threads a provider that blocks for good can hold.
@@ -92,13 +92,20 @@ pub(crate) struct Cooldowns {
     pub(crate) embedders: Vec<Cooldown>,
     /// The embedders as queries ask them, in their order.
     pub(crate) queries: Vec<Cooldown>,
+    /// The reranker, which only queries ask.
+    pub(crate) reranker: Cooldown,
 }
 
 impl Cooldowns {
     /// For so many embedders.
     pub(crate) fn of(embedders: usize) -> Self {
         let each = |rest| (0..embedders).map(|_| Cooldown::of(rest)).collect();
-        Self { summarizer: Cooldown::of(JOB_REST), embedders: each(JOB_REST), queries: each(QUERY_REST) }
+        Self {
+            summarizer: Cooldown::of(JOB_REST),
+            embedders: each(JOB_REST),
+            queries: each(QUERY_REST),
+            reranker: Cooldown::of(QUERY_REST),
+        }
     }
 
     /// Has jobs ask every provider again at once.

@@ -74,6 +74,8 @@ pub use crate::compress::digest::OpenAiCompatible;
 pub use crate::embed::OpenAiEmbedder;
 #[cfg(feature = "local")]
 pub use crate::local::{LocalEmbedder, LocalReranker};
+#[cfg(feature = "llm")]
+pub use crate::rerank::HttpReranker;
 // What times and ids are in the public surface.
 pub use chrono;
 pub use uuid;

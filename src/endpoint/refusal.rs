@@ -29,8 +29,8 @@ const CODES: [(&str, Refusal); 8] = [
     ("model_not_found", Refusal::OfModel),         // OpenAI, with 404 or 400
     ("invalid_model", Refusal::OfModel),           // Mistral
 ];
-/// What `error.message` says of a request with 400 or 422, where there is no code.
-const PHRASES: [(&[&str], Refusal); 7] = [
+/// What `error.message` says of a request with 400, 422 or 424, where there is no code.
+const PHRASES: [(&[&str], Refusal); 8] = [
     (&["credit balance"], Refusal::OfAccount),        // Anthropic
     (&["billing"], Refusal::OfAccount),               // Google
     (&["api key not valid"], Refusal::OfKey),         // Google
@@ -38,6 +38,7 @@ const PHRASES: [(&[&str], Refusal); 7] = [
     (&["invalid model"], Refusal::OfModel),           // Mistral
     (&["model", "not found"], Refusal::OfModel),      // Ollama, LM Studio
     (&["model", "does not exist"], Refusal::OfModel), // vLLM
+    (&["not a re-ranker"], Refusal::OfModel),         // text-embeddings-inference, with 424
 ];
 /// What the message of a 403 by a filter says: the text was flagged, the key is right (`OpenRouter`).
 const FILTERS: [&str; 3] = ["flagged", "moderation", "content policy"];
@@ -63,7 +64,11 @@ impl Refusal {
             // Redirects are not followed.
             300..=399 | 404 | 405 => Self::OfModel,
             408 | 409 | 425 | 429 | 500..=599 => Self::ForNow,
-            _ => PHRASES.iter().find(|(words, _)| has(words)).map_or(Self::OfText, |(_, refusal)| *refusal),
+            _ => {
+                // text-embeddings-inference says 424 of all that fails behind it.
+                let unsaid = if status == 424 { Self::ForNow } else { Self::OfText };
+                PHRASES.iter().find(|(words, _)| has(words)).map_or(unsaid, |(_, refusal)| *refusal)
+            }
         }
     }
 }
@@ -133,6 +138,7 @@ mod tests {
             (307, Refusal::OfModel),
             (400, Refusal::OfText),
             (413, Refusal::OfText),
+            (424, Refusal::ForNow),
             (429, Refusal::ForNow),
             (503, Refusal::ForNow),
         ] {
@@ -155,6 +161,7 @@ mod tests {
         );
         let google = r#"{"error":{"code":400,"status":"INVALID_ARGUMENT","message":"m","details":[{"reason":"API_KEY_INVALID"}]}}"#;
         check(400, google, Refusal::OfKey);
+        check(424, r#"{"error":"model is not a re-ranker model","error_type":"Backend"}"#, Refusal::OfModel);
         check(429, r#"{"error":{"code":"insufficient_quota"}}"#, Refusal::OfAccount);
         check(403, r#"{"error":{"code":403,"message":"Your input was flagged"}}"#, Refusal::OfText);
         check(400, r#"{"error":{"code":"content_filter","message":"m"}}"#, Refusal::OfText);

@@ -63,7 +63,7 @@ pub enum Event {
     ProviderFailed {
         /// What it is asked for.
         provider: ProviderRole,
-        /// The summarizer's name, or the embedder's model.
+        /// The summarizer's or the reranker's name, or the embedder's model.
         name: String,
         /// What can be done: see [`ErrorKind::Provider`], [`ErrorKind::ProviderRefused`],
         /// [`ErrorKind::ProviderMisconfigured`].
@@ -105,14 +105,17 @@ pub enum ProviderRole {
     Summarizer,
     /// Vectors.
     Embedder,
+    /// The order of what was found.
+    Reranker,
 }
 
 impl ProviderRole {
-    /// Its word: `summarizer`, `embedder`.
+    /// Its word: `summarizer`, `embedder`, `reranker`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Summarizer => "summarizer",
             Self::Embedder => "embedder",
+            Self::Reranker => "reranker",
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A user is a scope: whatever touches a user's data is a method of the last two.
 
+mod answering;
 pub mod blocking;
 mod open;
 mod session;

@@ -12,6 +12,7 @@ use crate::{
     jobs::Worker,
     model::job::{JobKind, JobKinds},
     recall::user_indexes::UserIndexes,
+    rerank,
     store::Store,
 };
 
@@ -33,6 +34,7 @@ impl Open {
         config.embedders =
             config.embedders.into_iter().map(embed::known::Known::of).collect::<Result<_>>()?;
         config.summarizer = config.summarizer.map(compress::known::Known::of).transpose()?;
+        config.reranker = config.reranker.map(rerank::known::Known::of).transpose()?;
         let (has_worker, is_read_only, recall_bytes) = (config.worker, config.read_only, config.recall_bytes);
         let has_embedders = !config.embedders.is_empty();
         let store = Arc::new(Store::open(path, config)?);

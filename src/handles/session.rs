@@ -9,7 +9,7 @@ use crate::{
     config::Config,
     error::{Error, ErrorKind, Result},
     event::in_span,
-    handles::{drive, off_thread, open::Open},
+    handles::{answering, drive, off_thread, open::Open},
     jobs,
     model::{
         history::{Part, PastTurn},
@@ -206,20 +206,15 @@ impl Session {
     async fn build_context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         let config = self.store.config();
         let filter = options.filter.clone();
-        let mut message = Message::new(config, message.to_owned(), options.now, options.profile, filter)?;
+        let message = Message::new(config, message.to_owned(), options.now, options.profile, filter)?;
+        let mut message = message.searching_also(config, &options.queries)?;
         if !config.embedders.is_empty() {
             let hot = self.hot().await.ok();
-            message.vectors = embedders::ask(config, self.store.cooldowns(), &message, hot.as_deref()).await;
+            embedders::ask(config, self.store.cooldowns(), &mut message, hot.as_deref()).await;
         }
-        let (open, scope, id) = (Arc::clone(&self.store), self.scope, self.id());
-        let (context, session) = off_thread(move || {
-            let (context, receipt) =
-                context::build(&open, &open.indexes, &scope, Some(id), &message, &options)?;
-            let session = receipt.receipt.session_id;
-            open.keep_receipt(scope, receipt);
-            Ok((context, session))
-        })
-        .await?;
+        let id = self.id();
+        let (context, session) =
+            answering::context(&self.store, self.scope, Some(id), Arc::new(message), options).await?;
         self.go_on_in(session.unwrap_or(id));
         Ok(context)
     }

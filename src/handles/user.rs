@@ -2,28 +2,24 @@
 
 use std::{io::Write, sync::Arc};
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::{Error, Result},
     event::in_span,
-    handles::{Session, drive, off_thread, open::Open, session},
+    handles::{Session, answering, drive, off_thread, open::Open, session},
     jobs,
     model::{
         anchor::{Anchor, Attribute, FoundAnchor},
-        filter::Filter,
         ids::{AnchorId, ReceiptId, SessionId, SummaryId, TurnId, UserId},
         instant,
         page::checked_limit,
-        profile::Profile,
         receipt::Receipt,
         session::SessionInfo,
         summary::Summary,
         turn::{NewTurn, Recorded, Turn},
     },
     recall::{
-        answer::{self, Recall, RecallOptions},
-        context::{self, Context},
+        answer::{Recall, RecallOptions},
+        context::Context,
         context_options::ContextOptions,
         embedders,
         message::Message,
@@ -172,14 +168,15 @@ impl User {
     }
 
     async fn find(&self, query: &str, options: RecallOptions) -> Result<Recall> {
-        let message = self.message(query, options.now, options.profile, options.filter).await?;
-        let (store, scope) = (Arc::clone(&self.store), self.scope);
-        off_thread(move || {
-            let (recall, receipt) = answer::recall(&store, &store.indexes, &scope, &message, options.k)?;
-            store.keep_receipt(scope, receipt);
-            Ok(recall)
-        })
-        .await
+        let message = Message::new(
+            self.store.config(),
+            query.to_owned(),
+            options.now,
+            options.profile,
+            options.filter,
+        )?;
+        let message = self.embedded(message).await;
+        answering::recall(&self.store, self.scope, message, options.k).await
     }
 
     /// What LLM#2 is to be handed with the first message of a session that has not begun: who the user is, and what is
@@ -189,15 +186,11 @@ impl User {
     }
 
     async fn build_context(&self, message: &str, options: ContextOptions) -> Result<Context> {
-        let message = self.message(message, options.now, options.profile, options.filter.clone()).await?;
-        let (store, scope) = (Arc::clone(&self.store), self.scope);
-        off_thread(move || {
-            let (context, receipt) =
-                context::build(&store, &store.indexes, &scope, None, &message, &options)?;
-            store.keep_receipt(scope, receipt);
-            Ok(context)
-        })
-        .await
+        let (config, filter) = (self.store.config(), options.filter.clone());
+        let message = Message::new(config, message.to_owned(), options.now, options.profile, filter)?;
+        let message = self.embedded(message.searching_also(config, &options.queries)?).await;
+        let (context, _) = answering::context(&self.store, self.scope, None, message, options).await?;
+        Ok(context)
     }
 
     /// The receipt of a recall or context: what it considered, how it ranked, and what became of each. The newest
@@ -345,19 +338,12 @@ impl User {
     }
 
     /// A message that is asked outside of any session, with what the configured embedders say of it.
-    async fn message(
-        &self,
-        text: &str,
-        now: Option<DateTime<Utc>>,
-        profile: Option<Profile>,
-        filter: Filter,
-    ) -> Result<Message> {
+    async fn embedded(&self, mut message: Message) -> Arc<Message> {
         let config = self.store.config();
-        let mut message = Message::new(config, text.to_owned(), now, profile, filter)?;
         if !config.embedders.is_empty() {
-            message.vectors = embedders::ask(config, self.store.cooldowns(), &message, None).await;
+            embedders::ask(config, self.store.cooldowns(), &mut message, None).await;
         }
-        Ok(message)
+        Arc::new(message)
     }
 
     fn handle(&self, id: SessionId) -> Session {

@@ -1,6 +1,10 @@
 //! Cross-encoders: how well a text answers a query, read together.
 
-use std::{fmt, path::Path, sync::Arc};
+use std::{
+    fmt,
+    path::Path,
+    sync::{Arc, Weak},
+};
 
 use sha2::{Digest, Sha256};
 
@@ -20,6 +24,8 @@ use crate::{
 
 /// Of a query and a text, with the special ones: what rerankers are trained with. The time grows with its square.
 const MAX_TOKENS: usize = 512;
+/// So many texts are read before it is looked whether anybody still waits: a tenth of a second's work, or a few.
+const TEXTS_AT_ONCE: usize = 8;
 
 /// A cross-encoder read from a folder. Feature `local`; it brings no dependencies, and needs no network.
 ///
@@ -41,7 +47,8 @@ const MAX_TOKENS: usize = 512;
 /// about -11 and 11. Of a query and a text the first 512 tokens count, or as many as the model has positions; where they
 /// do not fit, the text is cut, and of the query only what is longer than half of them.
 ///
-/// It computes on one thread of its own, in 32-bit floats, and gives the same numbers on every machine.
+/// It computes on one thread of its own, in 32-bit floats, and gives the same numbers on every machine. It stops within a few
+/// texts when nobody waits for them any more.
 #[derive(Clone)]
 pub struct LocalReranker(Arc<Model>);
 
@@ -94,7 +101,13 @@ impl Reranker for LocalReranker {
 
     fn rerank<'a>(&'a self, query: &'a str, texts: &'a [String]) -> Reranking<'a> {
         let (model, query, texts) = (Arc::clone(&self.0), query.to_owned(), texts.to_vec());
-        Box::pin(aside("thermocline-rerank", move || model.scores(&query, &texts)))
+        let waiting = Arc::new(());
+        let anybody = Arc::downgrade(&waiting);
+        Box::pin(async move {
+            let scores = aside("thermocline-rerank", move || model.scores(&query, &texts, &anybody)).await;
+            drop(waiting); // Or with this future, if it is dropped.
+            scores
+        })
     }
 }
 
@@ -105,10 +118,18 @@ impl fmt::Debug for LocalReranker {
 }
 
 impl Model {
-    fn scores(&self, query: &str, texts: &[String]) -> Result<Vec<f32>> {
-        let inputs: Vec<_> =
-            texts.iter().map(|text| self.tokens.pair(query, text, self.max_tokens)).collect::<Result<_>>()?;
-        Ok(self.transformer.each(&inputs, |rows| self.classifier.score(rows)))
+    /// A score for each text, for as long as anybody waits for them.
+    fn scores(&self, query: &str, texts: &[String], anybody: &Weak<()>) -> Result<Vec<f32>> {
+        let mut scores = Vec::with_capacity(texts.len());
+        for texts in texts.chunks(TEXTS_AT_ONCE) {
+            if anybody.strong_count() == 0 {
+                return Err(Error::provider("nobody waits for the reranker any more"));
+            }
+            let input = |text| self.tokens.pair(query, text, self.max_tokens);
+            let inputs: Vec<_> = texts.iter().map(|text| input(text)).collect::<Result<_>>()?;
+            scores.extend(self.transformer.each(&inputs, |rows| self.classifier.score(rows)));
+        }
+        Ok(scores)
     }
 }
 
@@ -151,5 +172,24 @@ impl Classifier {
             }
         }
         self.score.apply(&pooled)[0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_stops_when_nobody_waits_and_gives_a_text_the_same_score_among_any_others() {
+        let reranker = LocalReranker::open("tests/data/models/reranker-bert").unwrap();
+        let texts: Vec<String> = (0..20).map(|n| "the red fox ran home ".repeat(n)).collect();
+        assert!(reranker.0.scores("the fox", &texts, &Weak::new()).is_err());
+        let waiting = Arc::new(());
+        let anybody = Arc::downgrade(&waiting);
+        let scores = reranker.0.scores("the fox", &texts, &anybody).unwrap();
+        for (text, score) in texts.iter().zip(scores) {
+            let alone = reranker.0.scores("the fox", std::slice::from_ref(text), &anybody).unwrap();
+            assert_eq!(alone, [score], "{} bytes", text.len());
+        }
     }
 }

@@ -141,6 +141,12 @@ pub struct Understood {
     pub is_follow_up: bool,
     /// The model whose vectors were compared; none: words alone.
     pub model: Option<String>,
+    /// What was searched for beside it, as the caller of the context said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queries: Vec<String>,
+    /// The reranker whose order it is; none: the items stand by their scores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reranker: Option<String>,
     /// What might answer it.
     #[serde(skip_serializing_if = "Filter::is_open")]
     pub filter: Filter,
@@ -169,6 +175,10 @@ pub struct ReceiptItem {
     pub confidence: f64,
     /// What score and confidence were made of.
     pub parts: Parts,
+    /// What the reranker gave it, on a scale of its own, greater is better; none: it was not asked of it. What has one stands
+    /// by it, before what has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank_score: Option<f64>,
     /// How much of it is in the context; none: it is not there.
     pub packed_as: Option<PackedAs>,
     /// What became of it.
@@ -179,7 +189,7 @@ pub struct ReceiptItem {
 
 impl Receipt {
     /// Explains it in words: how it was asked and ranked, what was found, what was left out, and why. Names turns by their
-    /// places in the user's order of recording, and quotes nothing but the query.
+    /// places in the user's order of recording, and quotes nothing but what was searched for.
     pub fn explain(&self) -> String {
         let mut text = self.explain_asking();
         for item in &self.items {
@@ -196,7 +206,14 @@ impl Receipt {
         let _ = writeln!(text, "{what} {:?}", self.query);
         let _ = writeln!(text, "Asked {asked_at}, as of {}.", self.now.format("%Y-%m-%d %H:%M UTC"));
         let _ = writeln!(text, "{}", self.understood.explain());
+        for query in &self.understood.queries {
+            let _ = writeln!(text, "Searched for besides: {query:?}.");
+        }
         let _ = writeln!(text, "{}", explain_profile(&self.profile));
+        if let Some(reranker) = &self.understood.reranker {
+            let read = self.items.iter().filter(|item| item.rerank_score.is_some()).count();
+            let _ = writeln!(text, "Reranked: the best {read} by {reranker}.");
+        }
         if !self.understood.filter.is_open() {
             let _ = writeln!(text, "Filtered: {}.", self.understood.filter.explain());
         }
@@ -259,7 +276,8 @@ fn explain_profile(profile: &Profile) -> String {
 }
 
 impl ReceiptItem {
-    /// What became of it, and what it was found by: `shown whole, 42 tokens; 0.912 by words 1.00, meaning 0.60`.
+    /// What became of it, and what it was found by: `shown whole, 42 tokens; 0.912 by words 1.00, meaning 0.60`; with what a
+    /// reranker gave it, `reranked 4.213`, in between.
     pub fn explain(&self) -> String {
         let parts = self.parts.explain();
         let found = if self.is_anchor() {
@@ -276,7 +294,10 @@ impl ReceiptItem {
         } else {
             format!("{:.3}", self.score)
         };
-        format!("{}; {found}", self.fate())
+        match self.rerank_score {
+            Some(score) => format!("{}; reranked {score:.3}; {found}", self.fate()),
+            None => format!("{}; {found}", self.fate()),
+        }
     }
 
     fn name(&self) -> String {

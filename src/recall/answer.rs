@@ -20,9 +20,9 @@ use crate::{
         turn::Turn,
     },
     recall::{
-        anchors_leg,
-        find::{self, Found, Stands},
+        find::{self, Stands},
         message::{Message, Question},
+        queries,
         score::Scored,
         sieve::Sieve,
         user_indexes::{Lent, UserIndexes},
@@ -89,7 +89,8 @@ impl RecallOptions {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Recall {
-    /// The best first.
+    /// The best first: by their scores, or in the order of [`Config::reranker`](crate::Config::reranker), by
+    /// [`rerank_score`](Recalled::rerank_score). A reranker leaves anchors at their places.
     pub items: Vec<Recalled>,
     /// How sure it is that something of it answers, from 0 to 1: of the surest, whether it is among `items` or not.
     pub confidence: f64,
@@ -106,12 +107,15 @@ pub struct Recalled {
     /// What it is.
     #[serde(flatten)]
     pub item: RecalledItem,
-    /// Its rank at this query, greater is better. Not comparable between queries.
+    /// Recall's own rank of it at this query, greater is better. Not comparable between queries.
     pub score: f64,
     /// How sure it is that it answers, from 0 to 1 ([`Parts::confidence`]); of an anchor its score.
     pub confidence: f64,
     /// What score and confidence were made of.
     pub parts: Parts,
+    /// What the reranker gave it, on a scale of its own, greater is better; none: it was not asked of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank_score: Option<f64>,
 }
 
 /// What can be recalled.
@@ -178,6 +182,7 @@ impl Recalled {
             score: self.score,
             confidence: self.confidence,
             parts: self.parts,
+            rerank_score: self.rerank_score,
             packed_as: None,
             outcome: ItemOutcome::Recalled,
             tokens: 0,
@@ -185,20 +190,43 @@ impl Recalled {
     }
 }
 
-/// Searches everything the user ever said. Reads only; the receipt is the caller's to keep.
-pub(crate) fn recall(
+/// What was gathered for an answer: a search, and what could not be had.
+pub(crate) trait Gathered {
+    fn searched(&mut self) -> &mut Searched;
+    fn missing(&mut self) -> &mut Vec<String>;
+}
+
+/// What a recall found, before it is answered.
+pub(crate) struct Found {
+    searched: Searched,
+    k: usize,
+    took: Duration,
+}
+
+impl Gathered for Found {
+    fn searched(&mut self) -> &mut Searched {
+        &mut self.searched
+    }
+
+    fn missing(&mut self) -> &mut Vec<String> {
+        &mut self.searched.missing
+    }
+}
+
+/// Searches everything the user ever said, for the best `k` and, if a reranker is to read more, as deep as that. Reads only.
+pub(crate) fn gather(
     store: &Store,
     indexes: &UserIndexes,
     scope: &Scope,
     message: &Message,
-    k: Option<usize>,
-) -> Result<(Recall, NewReceipt)> {
+    (k, depth): (Option<usize>, usize),
+) -> Result<Found> {
     let watch = Stopwatch::start();
     let k = k.unwrap_or(DEFAULT_K);
     if !(1..=MAX_K).contains(&k) {
         return Err(Error::invalid(format!("k is {k}; it must be from 1 to {MAX_K}")));
     }
-    let question = message.question(&[], k);
+    let question = message.question(&[], k.max(depth));
     let waiting = indexes.of(scope);
     let index = waiting.wait();
     let snapshot = store.snapshot()?;
@@ -213,16 +241,24 @@ pub(crate) fn recall(
     if searched.is_index_damaged {
         store.mend(scope);
     }
-    let best = || searched.all(&message.profile).take(k);
-    let receipt = Receipt {
-        took: watch.elapsed(),
-        items: (1..).zip(best()).map(|(rank, recalled)| recalled.receipt_item(rank)).collect(),
-        ..searched.receipt(message, None, &searched.missing)
-    };
-    let items = best().cloned().collect();
-    let confidence = searched.confidence();
-    let recall = Recall { items, confidence, missing: searched.missing, receipt: receipt.id };
-    Ok((recall, NewReceipt { receipt, at_hand: Vec::new(), epoch: searched.epoch }))
+    Ok(Found { searched, k, took: watch.elapsed() })
+}
+
+impl Found {
+    /// The answer, and the receipt, which is the caller's to keep.
+    pub(crate) fn answer(self, message: &Message) -> (Recall, NewReceipt) {
+        let Self { searched, k, took } = self;
+        let best = || searched.all(&message.profile).take(k);
+        let receipt = Receipt {
+            took,
+            items: (1..).zip(best()).map(|(rank, recalled)| recalled.receipt_item(rank)).collect(),
+            ..searched.receipt(message, None, &searched.missing)
+        };
+        let items = best().cloned().collect();
+        let confidence = searched.confidence();
+        let recall = Recall { items, confidence, missing: searched.missing, receipt: receipt.id };
+        (recall, NewReceipt { receipt, at_hand: Vec::new(), epoch: searched.epoch })
+    }
 }
 
 /// A unit that was found.
@@ -258,6 +294,12 @@ pub(crate) struct Searched {
     pub(crate) epoch: i64,
     /// Damage was met that a job can mend.
     pub(crate) is_index_damaged: bool,
+    /// The text that stands for the query's meaning.
+    pub(crate) meaning: String,
+    /// What was read of what was found.
+    pub(crate) wanted: Wanted,
+    /// The reranker in whose order the units are.
+    pub(crate) reranker: Option<String>,
 }
 
 impl Searched {
@@ -269,7 +311,10 @@ impl Searched {
             all.extend(self.anchors.iter().filter(|anchor| anchor.score >= LEAST_STRENGTH));
         }
         all.sort_by(|a, b| b.score.total_cmp(&a.score)); // Stable: equals keep their order.
+        // A reranker orders the units among the places that units have.
+        let mut units = self.units.iter().map(|hit| &hit.recalled);
         all.into_iter()
+            .filter_map(move |place| if place.seq().is_some() { units.next() } else { Some(place) })
     }
 
     /// Of the surest thing that was found.
@@ -286,14 +331,12 @@ impl Searched {
         session: Option<SessionId>,
         missing: &[String],
     ) -> Receipt {
-        /// What is kept of a query: its beginning, which is all that is searched for.
-        const MOST_BYTES: usize = 4_096;
         Receipt {
             id: ReceiptId::new(message.asked_at),
             session_id: session,
             asked_at: message.asked_at,
             now: message.now,
-            query: message.text[..message.text.floor_char_boundary(MOST_BYTES)].to_owned(),
+            query: kept(&message.text),
             profile: message.profile,
             understood: self.understood(message),
             confidence: Some(self.confidence()),
@@ -322,15 +365,24 @@ impl Searched {
             refers_back: query.refers_back,
             is_follow_up: query.is_follow_up,
             model: self.model.clone(),
+            reranker: self.reranker.clone(),
+            queries: message.also.iter().map(|query| kept(&query.text)).collect(),
             filter: message.filter.clone(),
             without: Vec::new(),
         }
     }
 }
 
+/// What is kept of a query: its beginning, which is all that is searched for.
+fn kept(query: &str) -> String {
+    const MOST_BYTES: usize = 4_096;
+    query[..query.floor_char_boundary(MOST_BYTES)].to_owned()
+}
+
 /// What of all that was found is to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Wanted {
+    #[default]
     All,
     /// What may be shown in a context.
     AboveFloor,
@@ -347,17 +399,18 @@ pub(crate) fn search(
     (sieve, at_hand): (&Sieve, &[Turn]),
 ) -> Result<Searched> {
     let (found, anchors, last_talk, epoch) = index.with(snapshot, scope, |index| {
-        let found = find::find(snapshot, scope, index, question, question.k + at_hand.len(), sieve);
-        let relevant = anchors_leg::relevant(question.query, &index.anchors);
+        let found = queries::find(snapshot, scope, index, question, question.k + at_hand.len(), sieve);
+        let relevant = queries::relevant_anchors(question, &index.anchors);
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
             item: RecalledItem::Anchor(Box::new(anchor.clone())),
             score,
             confidence: ItemKind::Anchor.confidence(score, &Parts::default()),
             parts: Parts { anchors: score, ..Parts::default() },
+            rerank_score: None,
         });
         (found, anchors.collect(), index.last_said_at(question.now), index.extent.epoch)
     })?;
-    let Found { ranked, stands, words, model, mut missing, is_index_damaged } = found;
+    let find::Found { ranked, stands, words, model, mut missing, is_index_damaged } = found;
     let mut originals = snapshot.originals(scope);
     let (mut units, mut unread, mut from_file) = (Vec::with_capacity(ranked.len()), Vec::new(), 0);
     for (&Scored { seq, score, parts }, &Stands { owner, piece, has_evidence, is_below_floor }) in
@@ -380,7 +433,8 @@ pub(crate) fn search(
             }
         };
         if let Some(item) = item {
-            let recalled = Recalled { item, score, confidence: parts.confidence(), parts };
+            let recalled =
+                Recalled { item, score, confidence: parts.confidence(), parts, rerank_score: None };
             let mut hit = Hit { recalled, has_evidence, is_below_floor, piece, summary: None };
             if !hit.has_evidence
                 && let Some(turn) = hit.recalled.turn()
@@ -390,7 +444,8 @@ pub(crate) fn search(
             units.push(hit);
         }
     }
-    Ok(Searched { units, unread, anchors, words, missing, model, last_talk, epoch, is_index_damaged })
+    let found = Searched { units, unread, anchors, words, missing, model, ..Searched::default() };
+    Ok(Searched { last_talk, epoch, is_index_damaged, meaning: question.meaning(), wanted, ..found })
 }
 
 /// A unit as it is kept: its turn, else the summary in its place; nothing of what is no turn. What is damaged is named in

@@ -15,6 +15,7 @@ use crate::{
     recall::{
         answer::{Hit, Recalled, RecalledItem, Searched},
         pack::{Candidate, Focus, Item, Outcome, Packed, Request, Section},
+        rerank::by_reranker,
     },
 };
 
@@ -143,6 +144,11 @@ pub(crate) fn at_hand(packed: &Packed<'_>, recalled: &Searched, session: Option<
     told.take(MOST_PROMOTED).collect()
 }
 
+/// What is shown for its place in the session.
+fn unscored(item: RecalledItem) -> Recalled {
+    Recalled { item, score: 0.0, confidence: 0.0, parts: Parts::default(), rerank_score: None }
+}
+
 /// Everything that was considered, in the order of the ranks: what was recalled first, then what the session has.
 pub(crate) fn receipt_items(
     requests: &[Request<'_>],
@@ -162,7 +168,9 @@ pub(crate) fn receipt_items(
     let anchors = recalled.anchors.iter().enumerate().map(|(at, unit)| ((ANCHORS, at), unit));
     let mut items: Vec<ReceiptItem> = units.map(|(of, unit)| fate(unit.receipt_item(0), of)).collect();
     items.extend(recalled.unread.iter().cloned());
-    items.sort_by(|a, b| b.score.total_cmp(&a.score)); // Stable: equals keep their order.
+    // Stable: equals keep their order.
+    let by_score = |a: &ReceiptItem, b: &ReceiptItem| b.score.total_cmp(&a.score);
+    items.sort_by(|a, b| by_reranker(a.rerank_score, b.rerank_score).then_with(|| by_score(a, b)));
     items.extend(anchors.map(|(of, unit)| fate(unit.receipt_item(0), of)));
     for (at, request) in requests[..OF_SESSION].iter().enumerate() {
         for (index, candidate) in request.candidates.iter().enumerate() {
@@ -174,7 +182,7 @@ pub(crate) fn receipt_items(
             let known = items.iter().position(|item| item.seq == Some(turn.seq));
             let known = known.unwrap_or_else(|| {
                 let item = RecalledItem::Turn(Box::new(turn.clone()));
-                let unit = Recalled { item, score: 0.0, confidence: 0.0, parts: Parts::default() };
+                let unit = unscored(item);
                 items.push(unit.receipt_item(0));
                 items.len() - 1
             });
@@ -204,7 +212,7 @@ mod tests {
 
     #[track_caller]
     fn check(item: RecalledItem, kind: ItemKind) {
-        let recalled = Recalled { item, score: 0.0, confidence: 0.0, parts: Parts::default() };
+        let recalled = unscored(item);
         let line = recalled.receipt_item(1);
         assert_eq!((line.kind, line.outcome), (kind, ItemOutcome::Recalled));
         assert_eq!(serde_json::to_value(&recalled).unwrap()["kind"], kind.as_str());

@@ -1,6 +1,6 @@
 //! A context: what LLM#2 is handed with a message.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use serde::Serialize;
 
@@ -18,10 +18,10 @@ use crate::{
         turn::Turn,
     },
     recall::{
-        answer::{self, RecalledItem, Searched, Wanted},
+        answer::{self, Gathered, RecalledItem, Searched, Wanted},
         candidates::{self, SessionTurns},
         context_options::{ContextOptions, Shows},
-        message::{DEFAULT_MIN_CONFIDENCE, Message, Question},
+        message::{DEFAULT_MIN_CONFIDENCE, Message},
         pack::{self, Item, Piece, Section},
         search,
         sieve::Sieve,
@@ -148,6 +148,9 @@ pub struct ContextItem {
     pub confidence: Option<f64>,
     /// What score and confidence were made of.
     pub parts: Option<Parts>,
+    /// What the reranker gave it, on a scale of its own, greater is better; none: it was not asked of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank_score: Option<f64>,
 }
 
 impl ContextItem {
@@ -176,6 +179,7 @@ impl ContextItem {
             score: unit.map(|unit| unit.score),
             confidence: unit.map(|unit| unit.confidence),
             parts: unit.map(|unit| unit.parts),
+            rerank_score: unit.and_then(|unit| unit.rerank_score),
         }
     }
 }
@@ -185,18 +189,39 @@ const REFERRED_TURNS: usize = 8;
 /// How many turns of all that was said compete for a place.
 const RECALLED_TURNS: usize = 32;
 
-/// Builds the context for a message in a session, or where its talk goes on by now; none: in one that has not begun. Reads
-/// only, one moment of the file; the receipt is the caller's to keep.
-pub(crate) fn build(
+/// What a context is packed from.
+pub(crate) struct Ingredients {
+    session: Option<SessionRow>,
+    sections: Shows,
+    hot: Arc<HotTier>,
+    warm: Vec<Turn>,
+    promoted: Vec<Turn>,
+    recalled: Searched,
+    missing: Vec<String>,
+    took: Duration,
+}
+
+impl Gathered for Ingredients {
+    fn searched(&mut self) -> &mut Searched {
+        &mut self.recalled
+    }
+
+    fn missing(&mut self) -> &mut Vec<String> {
+        &mut self.missing
+    }
+}
+
+/// Gathers what fits a message in a session, or where its talk goes on by now; none: in one that has not begun. Searches
+/// deeper if a reranker is to read more. Reads only, one moment of the file.
+pub(crate) fn gather(
     store: &Store,
     indexes: &UserIndexes,
     scope: &Scope,
     session: Option<SessionId>,
-    message: &Message,
-    options: &ContextOptions,
-) -> Result<(Context, NewReceipt)> {
+    (message, options): (&Message, &ContextOptions),
+    depth: usize,
+) -> Result<Ingredients> {
     let (config, watch) = (store.config(), Stopwatch::start());
-    let budget_tokens = options.budget_tokens.unwrap_or(config.shares.total());
     let min_confidence = options.min_confidence.unwrap_or(DEFAULT_MIN_CONFIDENCE);
     if !(0.0..=1.0).contains(&min_confidence) {
         return Err(Error::invalid(format!("min_confidence is {min_confidence}; it must be from 0 to 1")));
@@ -226,7 +251,7 @@ pub(crate) fn build(
     };
 
     let last_turns = hot.before(&message.text);
-    let question = Question { min_confidence, ..message.question(&last_turns, RECALLED_TURNS) };
+    let question = message.question(&last_turns, RECALLED_TURNS.max(depth)).surer_than(min_confidence);
     // Hot turns come first and are shown. Of the warm ones many may have no room: what fits is recalled among them too.
     let hidden = hot.turns().map(|turn| Seq::of(turn.seq)).collect::<Result<_>>()?;
     let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing);
@@ -254,11 +279,23 @@ pub(crate) fn build(
     if recalled.is_index_damaged {
         store.mend(scope);
     }
+    let took = watch.elapsed();
+    Ok(Ingredients { session, sections, hot, warm, promoted, recalled, missing, took })
+}
 
+/// Packs the context; the receipt is the caller's to keep.
+pub(crate) fn pack(
+    config: &Config,
+    message: &Message,
+    options: &ContextOptions,
+    gathered: Ingredients,
+) -> (Context, NewReceipt) {
+    let (watch, budget_tokens) = (Stopwatch::start(), options.budget_tokens.unwrap_or(config.shares.total()));
+    let Ingredients { session, sections, hot, warm, promoted, recalled, missing, took } = gathered;
     let session = session.map(|session| session.info.id);
     let hot = match (sections.recent_turns, options.for_messages) {
         (false, _) => Vec::new(),
-        (true, true) => last_turns,
+        (true, true) => hot.before(&message.text),
         (true, false) => hot.turns().collect(),
     };
     let session_turns = SessionTurns { id: session, hot: &hot, warm: &warm, promoted: &promoted };
@@ -274,7 +311,7 @@ pub(crate) fn build(
     let mut receipt = Receipt {
         budget_tokens: Some(budget_tokens),
         tokens: Some(packed.tokens),
-        took: watch.elapsed(),
+        took: took + watch.elapsed(),
         items: candidates::receipt_items(&requests, &packed, &recalled),
         ..recalled.receipt(message, session, &missing)
     };
@@ -293,7 +330,7 @@ pub(crate) fn build(
         missing,
         receipt: receipt.id,
     };
-    Ok((context, NewReceipt { receipt, at_hand, epoch: recalled.epoch }))
+    (context, NewReceipt { receipt, at_hand, epoch: recalled.epoch })
 }
 
 /// Turns that are warm in the session since they were of use in it, that pass the sieve, and that nobody else asks for.
@@ -420,7 +457,10 @@ mod tests {
         let message =
             Message::new(store.config(), "earlier?".to_owned(), None, None, Filter::default()).unwrap();
         let options = ContextOptions::default();
-        let build = || build(&store, &indexes, &scope, Some(session), &message, &options).unwrap().0;
+        let build = || {
+            let gathered = gather(&store, &indexes, &scope, Some(session), (&message, &options), 0);
+            super::pack(store.config(), &message, &options, gathered.unwrap()).0
+        };
         assert_eq!((build().items.len(), build().missing.len()), (9, 0));
 
         // The hot tier is in memory; what the warm tier is read from is gone.

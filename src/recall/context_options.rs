@@ -24,6 +24,8 @@ pub struct ContextOptions {
     /// From 0 to 1: where nothing that is recalled is so sure to answer ([`Context::confidence`](crate::Context::confidence)),
     /// nothing of it is shown. Default: 0.1.
     pub min_confidence: Option<f64>,
+    /// What is searched for beside the message, at most 8 queries, each as long as a message at most. Default: nothing.
+    pub queries: Vec<String>,
     /// Sections that are left out. Default: none.
     pub without: Vec<Section>,
     /// Whether the recent turns are to be messages, not a part of the text. Default: no.
@@ -59,6 +61,15 @@ impl ContextOptions {
     #[must_use]
     pub fn without_session(mut self, session: SessionId) -> Self {
         self.filter = self.filter.without_session(session);
+        self
+    }
+
+    /// A context for which these are searched too, each by itself, as of the same moment: what the message means, as its caller
+    /// or an LLM puts it. A turn ranks where it fits best. The message alone says what is referred back to, and in which order
+    /// a [reranker](crate::Config::reranker) puts what was found. Blank ones are left out.
+    #[must_use]
+    pub fn queries(mut self, queries: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.queries = queries.into_iter().map(Into::into).collect();
         self
     }
 

@@ -7,22 +7,28 @@ use crate::{
     cooldown::Cooldowns,
     embed::{self, EmbeddingPurpose, quantize::Vector},
     event::{Event, ProviderRole},
+    model::turn::Turn,
     recall::message::{Message, QueryVector},
     tier::hot::HotTier,
 };
 
-/// Asks the embedders what a message means, in their order, until one answers; the last turns are considered where it needs
-/// them. Those that failed before are in the answer too. One that is silent is not asked again for a while: every recall
-/// would wait, and leave another call behind that nobody waits for.
+/// Asks the embedders what a message means, and each query beside it, in their order, until one answers; the last turns are
+/// considered where it needs them. Those that failed before are in the answer too. One that is silent is not asked again for a
+/// while: every recall would wait, and leave another call behind that nobody waits for.
 pub(crate) async fn ask(
     config: &Config,
     cooldowns: &Cooldowns,
-    message: &Message,
+    message: &mut Message,
     hot: Option<&HotTier>,
-) -> Vec<QueryVector> {
+) {
     let last_turns = hot.map_or_else(Vec::new, |hot| hot.before(&message.text));
-    let texts: Vec<String> = message.sought(&last_turns).into_iter().map(|sought| sought.meaning).collect();
-    let mut asked = Vec::new();
+    let meanings = |of: &Message, last_turns: &[&Turn]| -> Vec<String> {
+        of.sought(last_turns).into_iter().map(|sought| sought.meaning).collect()
+    };
+    let mut of_each = vec![meanings(message, &last_turns)];
+    of_each.extend(message.also.iter().map(|query| meanings(query, &[])));
+    let counts: Vec<usize> = of_each.iter().map(Vec::len).collect();
+    let texts = of_each.concat();
     let limit = config.query_embed_timeout;
     for (embedder, cooldown) in config.embedders.iter().zip(&cooldowns.queries) {
         let vectors = if let Some(why) = cooldown.why(config.clock.now()) {
@@ -30,7 +36,7 @@ pub(crate) async fn ask(
         } else {
             let watch = Stopwatch::start();
             let found = embed::ask(embedder.as_ref(), &texts, EmbeddingPurpose::Query, limit).await;
-            found.map(|found| found.iter().filter_map(|of| Vector::of(of)).collect()).map_err(|error| {
+            found.map_err(|error| {
                 if error.is_misconfiguration() || watch.elapsed() >= limit {
                     cooldown.begin(config.clock.now(), &error);
                 }
@@ -39,11 +45,23 @@ pub(crate) async fn ask(
                 error.to_string()
             })
         };
-        let is_answered = vectors.is_ok();
-        asked.push(QueryVector { space: embedder.space(), vectors });
-        if is_answered {
+        let space = embedder.space();
+        let mut rest = vectors.as_deref().map_err(Clone::clone);
+        let messages = [&mut message.vectors].into_iter().chain(also(&mut message.also));
+        for (asked, count) in messages.zip(&counts) {
+            let own = rest.as_mut().map(|rest| {
+                let (own, behind) = rest.split_at(*count);
+                *rest = behind;
+                own.iter().filter_map(|numbers| Vector::of(numbers)).collect()
+            });
+            asked.push(QueryVector { space: space.clone(), vectors: own.map_err(|why| why.clone()) });
+        }
+        if vectors.is_ok() {
             break;
         }
     }
-    asked
+}
+
+fn also(queries: &mut [Message]) -> impl Iterator<Item = &mut Vec<QueryVector>> {
+    queries.iter_mut().map(|query| &mut query.vectors)
 }

@@ -32,6 +32,8 @@ pub(crate) struct Message {
     pub(crate) filter: Filter,
     /// What it means in the spaces of embedders that are not built in, as far as they were asked.
     pub(crate) vectors: Vec<QueryVector>,
+    /// What is searched for beside it.
+    pub(crate) also: Vec<Message>,
     query: OnceLock<Query>,
 }
 
@@ -54,7 +56,8 @@ impl Message {
         let profile = profile.unwrap_or(config.profile);
         profile.check()?;
         sieve::check(&filter)?;
-        Ok(Self { text, asked_at, now, profile, filter, vectors: Vec::new(), query: OnceLock::new() })
+        let (vectors, also, query) = (Vec::new(), Vec::new(), OnceLock::new());
+        Ok(Self { text, asked_at, now, profile, filter, vectors, also, query })
     }
 
     /// What it points at.
@@ -77,6 +80,7 @@ impl Message {
             profile: self.profile,
             min_confidence: DEFAULT_MIN_CONFIDENCE,
             k,
+            also: self.also.iter().map(|query| query.question(&[], k)).collect(),
         }
     }
 }
@@ -93,6 +97,22 @@ pub(crate) struct Question<'a> {
     /// Where nothing is so sure to answer, nothing is above the floor.
     pub(crate) min_confidence: f64,
     pub(crate) k: usize,
+    /// What is searched for beside it.
+    pub(crate) also: Vec<Question<'a>>,
+}
+
+impl Question<'_> {
+    /// The same, but only what is so sure to answer is above the floor.
+    pub(crate) fn surer_than(mut self, min_confidence: f64) -> Self {
+        self.min_confidence = min_confidence;
+        self.also = self.also.into_iter().map(|query| query.surer_than(min_confidence)).collect();
+        self
+    }
+
+    /// Everything that is searched for, as one text.
+    pub(crate) fn meaning(&self) -> String {
+        self.sought.iter().map(|sought| &*sought.meaning).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// What became of a query with one embedder.

@@ -10,6 +10,8 @@ mod expand;
 mod find;
 pub(crate) mod message;
 pub(crate) mod pack;
+mod queries;
+pub(crate) mod rerank;
 pub(crate) mod score;
 pub(crate) mod search;
 pub(crate) mod sieve;

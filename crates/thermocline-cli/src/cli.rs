@@ -123,6 +123,7 @@ pub(crate) enum Verb {
         thermocline context --user alex \"You mentioned a knot earlier, what was it?\"\n  \
         thermocline context --user alex --session s1 --budget-tokens 800 --now 2026-06-01 \"And then?\"\n  \
         thermocline context --user alex --messages \"And then?\"\n  \
+        thermocline context --user alex --query \"the berth of the boat\" \"Is it still ours?\"\n  \
         thermocline context --user alex --without recent-turns --since 2026-01-01 \"And then?\"")]
     Context(ContextArgs),
 
@@ -132,12 +133,17 @@ pub(crate) enum Verb {
     /// was said then, and a time alone asks for what was said then. Each result shows its score, the day, its place
     /// (SESSION/NUMBER, as turn show takes it), its tier, the parts of its score, and how it begins.
     ///
+    /// With a reranker (a cross-encoder) the best 50 come in the order that it gives them, each with what it gave beside its
+    /// own score, and anchors keep their places. Where it does not answer, the order of recall stands.
+    ///
     /// Leaves a receipt, which why explains; nothing else is written, and what ranks does not change.
     #[command(after_help = "Examples:\n  \
         thermocline recall --user alex \"What is my sister's name?\"\n  \
         thermocline recall --user alex --profile paper -k 5 --now 2026-06-01 \"the boat\"\n  \
         thermocline recall --user alex --project boat --since 2026-01-01 --until 2026-07-01 \"the berth\"\n  \
         thermocline recall --user alex --weight words=0.9 --weight meaning=0.1 \"the boat\"\n  \
+        thermocline recall --user alex --rerank-dir models/ms-marco-MiniLM-L-6-v2 \"the boat\"\n  \
+        thermocline recall --user alex --rerank-url http://localhost:8000/v1 --rerank-model BAAI/bge-reranker-v2-m3 \"the boat\"\n  \
         thermocline recall --user alex --batch queries.jsonl")]
     Recall(RecallArgs),
 

@@ -16,7 +16,7 @@ use crate::{
 };
 
 pub(crate) fn run(db: &Db, args: &ContextArgs, out: &Output) -> Result<(), Failure> {
-    let memory = find::memory_with(db, args.embedder.config()?)?;
+    let memory = find::memory_with(db, args.reranker.add_to(args.embedder.config()?)?)?;
     let user = find::user(&memory, &args.user)?;
     let session = match &args.session {
         Some(key_or_id) => find::session(&user, key_or_id)?,
@@ -28,6 +28,7 @@ pub(crate) fn run(db: &Db, args: &ContextArgs, out: &Output) -> Result<(), Failu
     options.now = args.now;
     options.without = args.without.iter().map(|&section| section.into()).collect();
     options.for_messages = args.messages;
+    options.queries.clone_from(&args.queries);
     let context = session.context(&args.message, options)?;
     if !out.is_json() {
         out.talk(&about(&context));

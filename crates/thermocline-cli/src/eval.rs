@@ -71,7 +71,7 @@ struct OfProfile {
 pub(crate) fn run(db: &Db, args: &EvalArgs, out: &Output) -> Result<(), Failure> {
     let lines = input::json_lines::<Line>(&args.questions, FORM)?;
     let profiles = profiles(args)?;
-    let mut config = args.embedder.config()?;
+    let mut config = args.reranker.add_to(args.embedder.config()?)?;
     config.receipts = 0;
     config.shares = config.shares.hot(0).warm(0);
     let memory = find::memory_with(db, config)?;
@@ -84,7 +84,7 @@ pub(crate) fn run(db: &Db, args: &EvalArgs, out: &Output) -> Result<(), Failure>
             counted(questions.len() + unknown, "question")
         )));
     }
-    let asking = Asking::new(&user, &questions[0])?;
+    let mut asking = Asking::new(&user, &questions[0])?;
     let progress = out.progress(None, "asking");
     let mut report = Report { questions: questions.len(), unknown, profiles: Vec::new() };
     for (name, profile) in profiles {
@@ -93,6 +93,9 @@ pub(crate) fn run(db: &Db, args: &EvalArgs, out: &Output) -> Result<(), Failure>
         report.profiles.push(OfProfile { profile: name, groups: groups(&questions, &rows) });
     }
     drop(progress);
+    for (missing, times) in &asking.missing {
+        out.talk(&format!("measured without it {times} times: {missing}"));
+    }
     if unknown > 0 {
         let left_out = counted(unknown, "question");
         out.talk(&format!("left out: {left_out} with evidence that this user's memory does not know"));
@@ -181,6 +184,8 @@ struct Asking<'u> {
     sessions: HashMap<SessionId, String>,
     /// The cold part, and the lines that stand around every context.
     budget_tokens: u32,
+    /// What recalls had to do without, a reranker that was late say, and how often.
+    missing: BTreeMap<String, usize>,
 }
 
 impl<'u> Asking<'u> {
@@ -193,14 +198,18 @@ impl<'u> Asking<'u> {
         let (above, below) = (frame.next().unwrap_or_default(), frame.next_back().unwrap_or_default());
         let Config { tokenizer, shares, .. } = Config::default();
         let frame_tokens = tokenizer.count(above) + tokenizer.count(below);
-        Ok(Self { user, sessions, budget_tokens: shares.cold + frame_tokens })
+        Ok(Self { user, sessions, budget_tokens: shares.cold + frame_tokens, missing: BTreeMap::new() })
     }
 
-    fn ask(&self, question: &Question, profile: Profile) -> Result<Measured, Failure> {
+    fn ask(&mut self, question: &Question, profile: Profile) -> Result<Measured, Failure> {
         let mut options = RecallOptions::default().k(DEPTH).profile(profile);
         options.now = question.now;
         let (recall, took_us) = timed(|| self.user.recall(&question.query, options));
-        let ranked = ranked(&recall?);
+        let recall = recall?;
+        for missing in &recall.missing {
+            *self.missing.entry(missing.clone()).or_default() += 1;
+        }
+        let ranked = ranked(&recall);
         let turns: Vec<TurnId> = ranked.iter().map(|(turn, ..)| *turn).collect();
         let mut sessions: Vec<String> = Vec::new();
         for (_, session, _) in &ranked {

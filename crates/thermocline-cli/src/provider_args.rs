@@ -1,4 +1,4 @@
-//! What verbs take that name an LLM or an embedder, and what the help says of it.
+//! What verbs take that name an LLM, an embedder or a reranker, and what the help says of it.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use std::path::PathBuf;
@@ -80,4 +80,36 @@ pub(crate) struct EmbedderArgs {
     /// nothing]. With another one all vectors are made anew.
     #[arg(long, value_name = "TEXT", env = "THERMOCLINE_EMBED_DOCUMENT_PREFIX", allow_hyphen_values = true)]
     pub(crate) embed_document_prefix: Option<String>,
+}
+
+/// What reads the query together with each of the best that recall has found, and orders them by how well they answer.
+#[derive(Args, Debug)]
+#[expect(clippy::struct_field_names, reason = "they name the options")]
+#[command(next_help_heading = "Reranker (without it, the order of recall stands)")]
+pub(crate) struct RerankerArgs {
+    /// The folder of a cross-encoder, as model hubs have them: ms-marco-MiniLM-L-6-v2 say (model.safetensors, config.json,
+    /// vocab.txt or tokenizer.json).
+    #[arg(long, value_name = "DIR", env = "THERMOCLINE_RERANK_DIR", conflicts_with = "rerank_url")]
+    pub(crate) rerank_dir: Option<PathBuf>,
+
+    /// Where one answers at /rerank: http://localhost:8000/v1. With --rerank-model in the manner of Cohere, Jina and vLLM;
+    /// without it in that of Hugging Face's text-embeddings-inference.
+    #[arg(long, value_name = "URL", env = "THERMOCLINE_RERANK_URL")]
+    pub(crate) rerank_url: Option<String>,
+
+    /// Its name there.
+    #[arg(long, value_name = "NAME", env = "THERMOCLINE_RERANK_MODEL")]
+    pub(crate) rerank_model: Option<String>,
+
+    /// The name of the environment variable that holds its key.
+    #[arg(long, value_name = "VARIABLE", default_value = "THERMOCLINE_RERANK_KEY")]
+    pub(crate) rerank_key_var: String,
+
+    /// How many of the best it reads, from 2 to 200: fewer take less time.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) rerank_candidates: usize,
+
+    /// How long it may take for them, in milliseconds. Then the order of recall stands, and missing says so.
+    #[arg(long, value_name = "MS", default_value_t = 30_000)]
+    pub(crate) rerank_timeout_ms: u64,
 }

@@ -1,15 +1,16 @@
-//! LLMs and embedders, as the command line names them.
+//! LLMs, embedders and rerankers, as the command line names them.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use thermocline::{
-    Config, Embedder, LlmSummarizer, LocalEmbedder, OpenAiCompatible, OpenAiEmbedder, Summarizer,
+    Config, Embedder, HttpReranker, LlmSummarizer, LocalEmbedder, LocalReranker, OpenAiCompatible,
+    OpenAiEmbedder, Reranker, Summarizer,
 };
 
 use crate::{
     exit::{Exit, Failure},
     find,
-    provider_args::{EmbedderArgs, LlmArgs},
+    provider_args::{EmbedderArgs, LlmArgs, RerankerArgs},
 };
 
 impl EmbedderArgs {
@@ -50,6 +51,37 @@ impl EmbedderArgs {
         let [query, document] = [&self.embed_query_prefix, &self.embed_document_prefix]
             .map(|prefix| prefix.as_deref().unwrap_or_default());
         Ok(Some(Arc::new(embedder.query_prefix(query).document_prefix(document))))
+    }
+}
+
+impl RerankerArgs {
+    /// The same configuration with this reranker.
+    pub(crate) fn add_to(&self, mut config: Config) -> Result<Config, Failure> {
+        config.reranker = self.reranker()?;
+        config.rerank_candidates = self.rerank_candidates;
+        config.rerank_timeout = Duration::from_millis(self.rerank_timeout_ms);
+        Ok(config)
+    }
+
+    fn reranker(&self) -> Result<Option<Arc<dyn Reranker>>, Failure> {
+        if let Some(folder) = &self.rerank_dir {
+            return Ok(Some(Arc::new(LocalReranker::open(folder)?)));
+        }
+        let reranker = match (&self.rerank_url, &self.rerank_model) {
+            (Some(url), Some(model)) => HttpReranker::new(url, model)?,
+            (Some(url), None) => HttpReranker::tei(url)?,
+            (None, Some(_)) => {
+                return Err(Failure::refused(
+                    "a reranker's name is for the one at an address; add --rerank-url, or name a folder with --rerank-dir",
+                ));
+            }
+            (None, None) => return Ok(None),
+        };
+        let reranker = reranker.timeout(Duration::from_millis(self.rerank_timeout_ms));
+        Ok(Some(Arc::new(match key_in(&self.rerank_key_var) {
+            Some(key) => reranker.api_key(key),
+            None => reranker,
+        })))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::{
 };
 
 pub(crate) fn run(db: &Db, args: &RecallArgs, out: &Output) -> Result<(), Failure> {
-    let mut config = args.embedder.config()?;
+    let mut config = args.reranker.add_to(args.embedder.config()?)?;
     if args.batch.is_some() {
         config.receipts = 0; // A batch would push out those that somebody may want to read.
     }
@@ -102,6 +102,9 @@ struct Item {
     tier: Option<&'static str>,
     score: f64,
     parts: Parts,
+    /// What the reranker gave it, if it was asked of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rerank_score: Option<f64>,
     tokens: u32,
     /// The beginning of what was said, a line for each side; not in a batch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -125,6 +128,7 @@ fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
         tier: recalled.memory_tier().map(MemoryTier::as_str),
         score: recalled.score,
         parts: recalled.parts,
+        rerank_score: recalled.rerank_score,
         tokens: 0,
         lines: Vec::new(),
     };
@@ -163,7 +167,8 @@ fn text(answer: &Answer, user: &str) -> String {
         text.push_str("Nothing fits.\n");
     }
     for (rank, item) in (1..).zip(&answer.items) {
-        let why = item.parts.explain();
+        let reranked = item.rerank_score.map_or_else(String::new, |score| format!("reranked {score:.3}; "));
+        let why = reranked + &item.parts.explain();
         match (&item.session, item.turn_number, item.said_at) {
             (Some(session), Some(number), Some(at)) => {
                 let _ = writeln!(

@@ -19,7 +19,7 @@ use crate::{
     args::{UserArg, instant},
     exit::Failure,
     find,
-    provider_args::EmbedderArgs,
+    provider_args::{EmbedderArgs, RerankerArgs},
 };
 
 #[derive(Args, Debug)]
@@ -51,6 +51,10 @@ pub(crate) struct ContextArgs {
     #[arg(long)]
     pub(crate) messages: bool,
 
+    /// Search for this too, beside the message: what it means in other words. May be given up to 8 times.
+    #[arg(long = "query", value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) queries: Vec<String>,
+
     /// Leave this section out: what would stand there is neither shown nor recalled. May be given several times.
     #[arg(long, value_enum, value_name = "SECTION")]
     pub(crate) without: Vec<SectionArg>,
@@ -63,6 +67,9 @@ pub(crate) struct ContextArgs {
 
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
+
+    #[command(flatten)]
+    pub(crate) reranker: RerankerArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -160,6 +167,9 @@ pub(crate) struct RecallArgs {
 
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
+
+    #[command(flatten)]
+    pub(crate) reranker: RerankerArgs,
 }
 
 #[derive(Args, Debug)]
@@ -214,6 +224,9 @@ pub(crate) struct EvalArgs {
 
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
+
+    #[command(flatten)]
+    pub(crate) reranker: RerankerArgs,
 }
 
 #[derive(Args, Debug)]
@@ -234,6 +247,9 @@ pub(crate) struct ChatArgs {
 
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
+
+    #[command(flatten)]
+    pub(crate) reranker: RerankerArgs,
 }
 
 /// How to rank.

@@ -33,6 +33,7 @@ pub(crate) use messages::pack_messages;
 pub(crate) use outcome::Outcome;
 use part::part_of;
 pub use section::Section;
+pub(super) use spans::Hits;
 
 /// Who competes for a share of the budget.
 pub(crate) struct Request<'t> {

@@ -21,12 +21,12 @@ pub(super) struct Span {
 
 /// Which words of a query a text has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Hits(u64);
+pub(in crate::recall) struct Hits(u64);
 
 const _: () = assert!(MAX_QUERY_WORDS <= u64::BITS as usize, "each word of a query is a bit");
 
 impl Hits {
-    pub(super) fn of(text: &str, words: &[(Word, f64)]) -> Self {
+    pub(in crate::recall) fn of(text: &str, words: &[(Word, f64)]) -> Self {
         let mut hits = 0;
         for_each_word(text, |word| {
             if let Some(index) = words.iter().take(MAX_QUERY_WORDS).position(|&(known, _)| known == word) {
@@ -37,7 +37,7 @@ impl Hits {
     }
 
     /// What these words weigh together.
-    pub(super) fn weight(self, words: &[(Word, f64)]) -> f64 {
+    pub(in crate::recall) fn weight(self, words: &[(Word, f64)]) -> f64 {
         let is_hit = |index: usize| self.0 >> index & 1 == 1;
         words
             .iter()

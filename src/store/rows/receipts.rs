@@ -84,6 +84,9 @@ struct Unusual {
     packed_as: Option<PackedAs>,
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<ItemOutcome>,
+    /// Of what a reranker was asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rerank_score: Option<f64>,
 }
 
 /// What goes without saying of an item: it is a turn, and of those that have tokens in the context all is shown.
@@ -115,6 +118,7 @@ impl KeptItem {
             memory_tier: item.memory_tier.filter(|&tier| tier != usual.memory_tier),
             packed_as: item.packed_as.filter(|&packed_as| Some(packed_as) != usual.packed_as),
             outcome: (item.outcome != usual.outcome).then_some(item.outcome),
+            rerank_score: item.rerank_score.map(rounded),
         };
         Self { seq: item.seq, tokens: item.tokens, score, parts: item.parts, unusual }
     }
@@ -215,6 +219,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReceiptId) -> Result<Optio
             score: item.score,
             confidence: item.kind().confidence(item.score, &item.parts),
             parts: item.parts,
+            rerank_score: item.unusual.rerank_score,
             packed_as: item.packed_as(),
             outcome: item.outcome(),
             tokens: item.tokens,
@@ -256,6 +261,7 @@ pub(crate) fn unread_line(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Opti
                 score: 0.0,
                 confidence: 0.0,
                 parts: Parts::default(),
+                rerank_score: None,
                 packed_as: None,
                 outcome: ItemOutcome::BelowFloor,
                 tokens: 0,

@@ -25,4 +25,5 @@ mod openai;
 mod paper;
 mod recall;
 mod replay;
+mod reranking;
 mod transfer;

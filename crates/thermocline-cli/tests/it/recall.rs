@@ -22,7 +22,7 @@ fn boats() -> String {
 }
 
 impl Shell {
-    fn with_boats() -> Self {
+    pub fn with_boats() -> Self {
         static COMPRESSED: OnceLock<Vec<u8>> = OnceLock::new();
         let shell = Self::new();
         let database = COMPRESSED.get_or_init(|| {
@@ -46,7 +46,7 @@ impl Shell {
     }
 
     #[track_caller]
-    fn alex(&self, args: &[&str]) -> Ended {
+    pub fn alex(&self, args: &[&str]) -> Ended {
         self.run(&[args, &["--user", "alex"]].concat())
     }
 

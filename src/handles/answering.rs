@@ -1,0 +1,99 @@
+//! How a recall and a context come about: gathered off the thread, put in order by a reranker where there is one, finished
+//! off the thread.
+
+use std::sync::Arc;
+
+use crate::{
+    error::Result,
+    handles::{off_thread, open::Open},
+    model::ids::SessionId,
+    recall::{
+        answer::{self, Gathered, Recall},
+        context::{self, Context},
+        context_options::ContextOptions,
+        message::Message,
+        rerank::{self, Reranking, Wish},
+    },
+    store::scope::Scope,
+};
+
+/// What everything that a user ever said has for this query, at most `k` things; a receipt is written behind it.
+pub(super) async fn recall(
+    open: &Arc<Open>,
+    scope: Scope,
+    message: Arc<Message>,
+    k: Option<usize>,
+) -> Result<Recall> {
+    let gather = move |open: &Open, message: &Message, depth| {
+        answer::gather(open, &open.indexes, &scope, message, (k, depth))
+    };
+    let finish = move |open: &Open, message: &Message, found: answer::Found| {
+        let (recall, receipt) = found.answer(message);
+        open.keep_receipt(scope, receipt);
+        recall
+    };
+    answered(open, scope, message, gather, finish).await
+}
+
+/// The context for a message, and the session that it is for by now; a receipt is written behind it.
+pub(super) async fn context(
+    open: &Arc<Open>,
+    scope: Scope,
+    session: Option<SessionId>,
+    message: Arc<Message>,
+    options: ContextOptions,
+) -> Result<(Context, Option<SessionId>)> {
+    let options = Arc::new(options);
+    let of_gathering = Arc::clone(&options);
+    let gather = move |open: &Open, message: &Message, depth| {
+        context::gather(open, &open.indexes, &scope, session, (message, &of_gathering), depth)
+    };
+    let finish = move |open: &Open, message: &Message, gathered| {
+        let (context, receipt) = context::pack(open.config(), message, &options, gathered);
+        let session = receipt.receipt.session_id;
+        open.keep_receipt(scope, receipt);
+        (context, session)
+    };
+    answered(open, scope, message, gather, finish).await
+}
+
+/// Gathers to the depth that is asked for (0: as deep as the answer needs), and finishes. One hop where no reranker is
+/// asked; while one is, nothing of the file is held.
+async fn answered<T: Gathered + Send + 'static, A: Send + 'static>(
+    open: &Arc<Open>,
+    scope: Scope,
+    message: Arc<Message>,
+    gather: impl Fn(&Open, &Message, usize) -> Result<T> + Clone + Send + 'static,
+    finish: impl FnOnce(&Open, &Message, T) -> A + Send + 'static,
+) -> Result<A> {
+    let open = Arc::clone(open);
+    let mut reranking = Reranking::of(open.config(), open.cooldowns(), &message);
+    let mut reranked = None;
+    if let Reranking::Wanted(wish) = reranking {
+        let (deep, depth) = (gather.clone(), wish.depth());
+        let (own, asked) = (Arc::clone(&open), Arc::clone(&message));
+        let read = move || {
+            let mut gathered = deep(&own, &asked, depth)?;
+            let read = Wish::reads(gathered.searched(), depth);
+            Ok((gathered, read))
+        };
+        let (mut gathered, read) = off_thread(read).await?;
+        // Boxed: it is large, and most have no reranker.
+        reranking = Box::pin(wish.grant(gathered.searched(), read)).await;
+        reranked = Some(gathered);
+    }
+    let own = Arc::clone(&open);
+    let mut missed = reranking.missed();
+    off_thread(move || {
+        if let Some(gathered) = &mut reranked
+            && missed.is_none()
+        {
+            missed = rerank::overtaken(&own, &scope, gathered.searched())?;
+        }
+        let reranked = reranked.filter(|_| missed.is_none());
+        let mut gathered = reranked.map_or_else(|| gather(&own, &message, 0), Ok)?;
+        gathered.missing().extend(missed);
+        Ok(finish(&own, &message, gathered))
+    })
+    .await
+}

@@ -1,0 +1,155 @@
+//! Queries that are searched for beside the message: each by itself, and a turn stands where it fits best.
+
+use std::collections::HashMap;
+
+use crate::{
+    config::Config,
+    error::{Error, Result},
+    model::anchor::Anchor,
+    recall::{
+        anchors_leg,
+        find::{self, Found, Stands},
+        message::{Message, Question},
+        score::Scored,
+        sieve::Sieve,
+        user_index::UserIndex,
+    },
+    store::{scope::Scope, snapshot::Snapshot},
+    text::words::MAX_QUERY_WORDS,
+};
+
+/// Each is a search of its own.
+pub(crate) const MAX_QUERIES: usize = 8;
+
+impl Message {
+    /// The message with queries that are searched for beside it, as of the same moment; blank ones are left out. Refuses more
+    /// than 8, and one that is longer than a message may be.
+    pub(crate) fn searching_also(mut self, config: &Config, queries: &[String]) -> Result<Self> {
+        if queries.len() > MAX_QUERIES {
+            let count = queries.len();
+            return Err(Error::invalid(format!(
+                "there are {count} queries beside the message; at most {MAX_QUERIES} are searched for"
+            )));
+        }
+        for query in queries.iter().filter(|query| !query.trim().is_empty()) {
+            let (now, profile) = (Some(self.now), Some(self.profile));
+            let query = Self::new(config, query.clone(), now, profile, self.filter.clone());
+            self.also.push(query?);
+        }
+        Ok(self)
+    }
+}
+
+/// Finds the best `k` units for the message and for each query beside it.
+pub(super) fn find(
+    snapshot: &Snapshot<'_>,
+    scope: &Scope,
+    index: &mut UserIndex,
+    question: &Question<'_>,
+    k: usize,
+    sieve: &Sieve,
+) -> Found {
+    let mut one = |question: &Question<'_>| find::find(snapshot, scope, index, question, k, sieve);
+    let of_message = one(question);
+    if question.also.is_empty() {
+        return of_message;
+    }
+    let all = [of_message].into_iter().chain(question.also.iter().map(one)).collect();
+    merged(all, k)
+}
+
+/// Several searches as one: a unit has the score, and stands on the evidence, of the search that it fits best: one in which
+/// it may be shown before one in which it may not. What fails in all of them is told once.
+fn merged(searches: Vec<Found>, k: usize) -> Found {
+    let mut best: HashMap<u32, (Scored, Stands)> = HashMap::new();
+    let mut merged: Option<Found> = None;
+    for mut found in searches {
+        for (scored, stands) in found.ranked.drain(..).zip(found.stands.drain(..)) {
+            let fit = |scored: &Scored, stands: &Stands| (!stands.is_below_floor, scored.score);
+            let is_better = best.get(&scored.seq).is_none_or(|(known, known_stands)| {
+                let (new, known) = (fit(&scored, &stands), fit(known, known_stands));
+                new.0.cmp(&known.0).then(new.1.total_cmp(&known.1)).is_gt()
+            });
+            if is_better {
+                best.insert(scored.seq, (scored, stands));
+            }
+        }
+        let Some(all) = &mut merged else {
+            merged = Some(found);
+            continue;
+        };
+        let new = found.words.into_iter().filter(|(word, _)| all.words.iter().all(|known| known.0 != *word));
+        let new: Vec<_> = new.collect();
+        all.words.extend(new);
+        all.missing.extend(found.missing);
+        all.model = all.model.take().or(found.model);
+        all.is_index_damaged |= found.is_index_damaged;
+    }
+    let mut merged = merged.expect("the message is searched for");
+    merged.words.truncate(MAX_QUERY_WORDS);
+    let mut told = Vec::new();
+    merged.missing.retain(|missing| {
+        let is_new = !told.contains(missing);
+        told.push(missing.clone());
+        is_new
+    });
+    let mut units: Vec<(Scored, Stands)> = best.into_values().collect();
+    // Ties to the newer turn, as in each search.
+    units.sort_by(|(a, _), (b, _)| b.score.total_cmp(&a.score).then(b.seq.cmp(&a.seq)));
+    units.truncate(k);
+    (merged.ranked, merged.stands) = units.into_iter().unzip();
+    merged
+}
+
+/// The anchors that the message or a query beside it calls for, each as strongly as the one that calls for it most.
+pub(super) fn relevant_anchors<'a>(question: &Question<'_>, anchors: &'a [Anchor]) -> Vec<(&'a Anchor, f64)> {
+    let mut relevant = anchors_leg::relevant(question.query, anchors);
+    for also in &question.also {
+        for (anchor, score) in anchors_leg::relevant(also.query, anchors) {
+            match relevant.iter_mut().find(|(known, _)| known.id == anchor.id) {
+                Some((_, known)) => *known = known.max(score),
+                None => relevant.push((anchor, score)),
+            }
+        }
+    }
+    relevant.sort_by(|a, b| b.1.total_cmp(&a.1)); // Stable: equals keep their order.
+    relevant
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{place::Owner, profile::Parts};
+
+    /// A search that found these, each with its score and whether it may be shown.
+    fn found(units: &[(u32, f64, bool)], missing: &str) -> Found {
+        let scored = |&(seq, score, _): &(u32, f64, bool)| Scored { seq, score, parts: Parts::default() };
+        let stands = |&(_, _, is_shown): &(u32, f64, bool)| Stands {
+            owner: Owner::Other,
+            piece: None,
+            has_evidence: is_shown,
+            is_below_floor: !is_shown,
+        };
+        Found {
+            ranked: units.iter().map(scored).collect(),
+            stands: units.iter().map(stands).collect(),
+            words: (0..40).map(|word| (word + 30 * u32::from(missing.is_empty()), 1.0)).collect(),
+            model: None,
+            missing: vec!["words".to_owned(), missing.to_owned()],
+            is_index_damaged: false,
+        }
+    }
+
+    #[test]
+    fn a_unit_stands_where_it_fits_best_and_is_shown_if_any_search_would_show_it() {
+        let of_message = found(&[(1, 1.0, true), (2, 0.9, false), (3, 0.2, true)], "vectors");
+        let of_query = found(&[(4, 1.0, true), (3, 0.8, true), (2, 0.3, true), (5, 0.1, true)], "");
+        let all = merged(vec![of_message, of_query], 4);
+        let units: Vec<_> = all.ranked.iter().map(|unit| (unit.seq, unit.score)).collect();
+        assert_eq!(units, [(4, 1.0), (1, 1.0), (3, 0.8), (2, 0.3)], "ties to the newer, the best four");
+        assert!(all.stands.iter().all(|stands| !stands.is_below_floor));
+        assert_eq!(all.missing, ["words", "vectors", ""]);
+        assert_eq!(all.words.len(), 64, "the message's words first, each once");
+        assert_eq!(all.words[..40], found(&[], "vectors").words[..]);
+    }
+}

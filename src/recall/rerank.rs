@@ -1,0 +1,261 @@
+//! Asks the caller's reranker in which order the best of what was found answers. Nobody holds the file or an index
+//! meanwhile, and the order that recall had found stands where there is no answer.
+
+use std::{cmp::Ordering, sync::Arc};
+
+use crate::{
+    aside::{self, Answer},
+    config::Config,
+    cooldown::Cooldowns,
+    embed::pieces::{self, pieces},
+    error::{Error, ErrorKind, Result},
+    event::{Event, ProviderRole},
+    model::{
+        profile::rounded,
+        turn::{Side, Turn},
+    },
+    recall::{
+        answer::{Hit, RecalledItem, Searched, Wanted},
+        message::Message,
+        pack::Hits,
+    },
+    rerank::Reranker,
+    store::{Store, scope::Scope},
+    text::{render, words::Word},
+};
+
+/// Of a query. Many models read 512 tokens of query and text together; the longest text takes half of them.
+const MAX_QUERY_BYTES: usize = 1_000;
+/// A longer turn is read in part. As long as the longest piece.
+const WHOLE_TURN_BYTES: usize = 1_000;
+/// Of the user's side so much stands before a part of the reply: it says what the reply is about.
+const LEAD_BYTES: usize = 200;
+
+/// How an answer comes about, as far as a reranker is concerned.
+pub(crate) enum Reranking<'a> {
+    /// None is to be asked.
+    Without,
+    /// It rests, for this reason, or has not answered.
+    Missed(String),
+    /// It is to be asked.
+    Wanted(Wish<'a>),
+}
+
+/// Whom to ask.
+pub(crate) struct Wish<'a> {
+    config: &'a Config,
+    cooldowns: &'a Cooldowns,
+    reranker: &'a Arc<dyn Reranker>,
+}
+
+impl<'a> Reranking<'a> {
+    /// A profile that is a formula of its own, and what asks for a time and nothing else, have an order in which no text
+    /// counts.
+    pub(crate) fn of(config: &'a Config, cooldowns: &'a Cooldowns, message: &Message) -> Self {
+        let Some(reranker) = &config.reranker else { return Self::Without };
+        if message.profile.weights().is_none()
+            || message.query().is_only_time
+            || message.text.trim().is_empty()
+        {
+            return Self::Without;
+        }
+        match cooldowns.reranker.why(config.clock.now()) {
+            Some(why) => Self::Missed(missed(reranker.as_ref(), &why)),
+            None => Self::Wanted(Wish { config, cooldowns, reranker }),
+        }
+    }
+
+    /// What an answer without it says.
+    pub(crate) fn missed(self) -> Option<String> {
+        if let Self::Missed(why) = self { Some(why) } else { None }
+    }
+}
+
+fn missed(reranker: &dyn Reranker, why: &Error) -> String {
+    format!("reranker {}: {why}", reranker.name())
+}
+
+impl<'a> Wish<'a> {
+    /// How many of the best it is to read.
+    pub(crate) fn depth(&self) -> usize {
+        self.config.rerank_candidates
+    }
+
+    /// What it is to read of what was found: of what may be shown, the best.
+    pub(crate) fn reads(searched: &Searched, depth: usize) -> ToRerank {
+        let mut query = searched.meaning.clone();
+        query.truncate(query.floor_char_boundary(MAX_QUERY_BYTES));
+        let is_shown = |hit: &Hit| searched.wanted == Wanted::All || !hit.is_below_floor;
+        let best = searched.units.iter().enumerate().filter(|(_, hit)| is_shown(hit)).take(depth);
+        let (places, texts) = best.map(|(at, hit)| (at, text_of(hit, &searched.words))).unzip();
+        ToRerank { query, texts, places }
+    }
+
+    /// Puts what was found in its order. Where that is missed, all has to be gathered again as if nobody had been asked: the
+    /// deeper search may have met, and left out, other things.
+    pub(crate) async fn grant(self, searched: &mut Searched, read: ToRerank) -> Reranking<'a> {
+        let ToRerank { query, texts, places } = read;
+        if texts.len() < 2 {
+            return Reranking::Without; // There is one order.
+        }
+        let (config, reranker) = (self.config, self.reranker);
+        match ask(self.reranker, query, texts, config).await {
+            Ok(scores) => {
+                reorder(&mut searched.units, &places, &scores);
+                searched.reranker = Some(reranker.name().to_owned());
+                Reranking::Without
+            }
+            Err(error) => {
+                // What it refuses may be one question's texts alone.
+                if error.kind() != ErrorKind::ProviderRefused {
+                    self.cooldowns.reranker.begin(config.clock.now(), &error);
+                }
+                let (provider, name) = (ProviderRole::Reranker, reranker.name().to_owned());
+                config.on_event.emit(&Event::ProviderFailed { provider, name, why: error.kind() });
+                Reranking::Missed(missed(reranker.as_ref(), &error))
+            }
+        }
+    }
+}
+
+/// What is to be said if anything of the user was erased or replaced while a reranker read: none of it may be shown any more,
+/// and the reranker may have taken its time.
+pub(crate) fn overtaken(store: &Store, scope: &Scope, searched: &Searched) -> Result<Option<String>> {
+    let Some(reranker) = &searched.reranker else { return Ok(None) };
+    let is_still_so = store.snapshot()?.extent(scope)?.epoch == searched.epoch;
+    let why = || format!("reranker {reranker}: turns were erased or replaced while it read");
+    Ok((!is_still_so).then(why))
+}
+
+/// One finite number for each text, or why there is none.
+async fn ask(
+    reranker: &Arc<dyn Reranker>,
+    query: String,
+    texts: Vec<String>,
+    config: &Config,
+) -> Result<Vec<f64>> {
+    let (reranker, count, limit) = (Arc::clone(reranker), texts.len(), config.rerank_timeout);
+    let asking = move || async move { reranker.rerank(&query, &texts).await };
+    let scores = match aside::ask("thermocline-ask", limit, asking).await {
+        Answer::Given(scores) => scores?,
+        Answer::Late => {
+            return Err(Error::provider(format!("it gave no answer within {} ms", limit.as_millis())));
+        }
+        Answer::Panicked => return Err(Error::provider("it panicked")),
+    };
+    if scores.len() != count {
+        return Err(Error::provider("it did not give one score for each text"));
+    }
+    if scores.iter().any(|score| !score.is_finite()) {
+        return Err(Error::provider("it gave scores that are no numbers"));
+    }
+    Ok(scores.into_iter().map(|score| rounded(f64::from(score))).collect())
+}
+
+/// What a reranker is to read.
+#[derive(Debug)]
+pub(crate) struct ToRerank {
+    query: String,
+    texts: Vec<String>,
+    /// For each text the place of its unit.
+    places: Vec<usize>,
+}
+
+/// Puts the units at these places first, by their scores; equals keep their order.
+fn reorder(units: &mut [Hit], places: &[usize], scores: &[f64]) {
+    for (&at, &score) in places.iter().zip(scores) {
+        units[at].recalled.rerank_score = Some(score);
+    }
+    units.sort_by(|a, b| by_reranker(a.recalled.rerank_score, b.recalled.rerank_score));
+}
+
+/// What a reranker was asked about stands first, the best before all.
+pub(crate) fn by_reranker(a: Option<f64>, b: Option<f64>) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) => b.total_cmp(&a),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    }
+}
+
+/// What of a unit shows best whether it answers.
+fn text_of(hit: &Hit, words: &[(Word, f64)]) -> String {
+    match &hit.recalled.item {
+        RecalledItem::Turn(turn) => text_of_turn(turn, hit.piece.map(|(number, _)| number), words),
+        RecalledItem::Summary { summary, .. } => summary.summary_text.clone(),
+        RecalledItem::Anchor(anchor) => render::anchor_line(anchor),
+    }
+}
+
+/// A turn as contexts show it. Of a longer one the piece whose words of the query weigh most; of such the one that matched
+/// by meaning, or else the first.
+fn text_of_turn(turn: &Turn, nearest: Option<u8>, words: &[(Word, f64)]) -> String {
+    let said = &turn.said;
+    if said.user_message.len() + said.ai_response.len() <= WHOLE_TURN_BYTES {
+        return render::turn_piece(said);
+    }
+    let weighed = |piece: &pieces::Piece| {
+        let text = &said.side(piece.side)[piece.range.clone()];
+        (Hits::of(text, words).weight(words), Some(piece.number) == nearest)
+    };
+    let pieces = pieces(said).into_iter().map(|piece| (weighed(&piece), piece));
+    let better = |best: ((f64, bool), pieces::Piece), next: ((f64, bool), pieces::Piece)| {
+        let by_weight = next.0.0.total_cmp(&best.0.0).then(next.0.1.cmp(&best.0.1));
+        if by_weight.is_gt() { next } else { best }
+    };
+    let Some((_, best)) = pieces.reduce(better) else { return render::turn_piece(said) };
+    let part = render::side_line(said, best.side, &said.side(best.side)[best.range]);
+    match best.side {
+        Side::User => part,
+        Side::Reply => {
+            let lead = said.user_message.trim();
+            render::user_line(said, &lead[..lead.floor_char_boundary(LEAD_BYTES)]) + &part
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::words::query_words;
+
+    fn words(query: &str) -> Vec<(Word, f64)> {
+        query_words(query).into_iter().map(|word| (word, 1.0)).collect()
+    }
+
+    fn turn(user: &str, reply: &str) -> Turn {
+        let mut turn = Turn::sample(1, user, 10);
+        turn.said.ai_response = reply.to_owned();
+        turn
+    }
+
+    #[test]
+    fn a_short_turn_is_read_whole() {
+        let text = text_of_turn(&turn("I moved.", "Where to?"), None, &words("moved"));
+        assert_eq!(text, "User: I moved.\nAssistant: Where to?\n");
+        assert_eq!(text_of_turn(&turn("", ""), None, &[]), "");
+    }
+
+    #[test]
+    fn of_a_long_turn_the_part_that_matched_is_read_and_what_it_replies_to() {
+        let filler = "The boat left the harbour at noon with all of us aboard. ".repeat(100);
+        let said =
+            turn("Tell me about the violin, please.", &format!("{filler}A luthier glued it. {filler}"));
+        let text = text_of_turn(&said, None, &words("luthier"));
+        assert!(text.starts_with("User: Tell me about the violin, please.\nAssistant: The boat"), "{text}");
+        assert!(text.contains("luthier") && text.len() < 1_300, "{text}");
+
+        let twin = turn(&format!("{filler} Zebra. {filler}"), "");
+        let number = pieces(&twin.said)[3].number;
+        let range = pieces(&twin.said)[3].range.clone();
+        let by_meaning = text_of_turn(&twin, Some(number), &words("telescope"));
+        assert_eq!(by_meaning, format!("User: {}\n", &twin.said.user_message[range]));
+        assert!(text_of_turn(&twin, Some(number), &words("zebra")).contains("Zebra"), "words come first");
+    }
+
+    #[test]
+    fn what_was_read_stands_first_by_its_score() {
+        let mut scores = [None, Some(-1.0), Some(2.5), None, Some(-0.5)];
+        scores.sort_by(|a, b| by_reranker(*a, *b));
+        assert_eq!(scores, [Some(2.5), Some(-0.5), Some(-1.0), None, None]);
+    }
+}

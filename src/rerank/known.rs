@@ -1,0 +1,41 @@
+//! A reranker whose name is known: asked once, when the file is opened.
+
+use std::{
+    panic::{self, AssertUnwindSafe},
+    sync::Arc,
+};
+
+use crate::{
+    error::{Error, Result},
+    rerank::{Reranker, Reranking},
+};
+
+/// Gives the name that its reranker had at first, whatever that would say now.
+#[derive(Debug)]
+pub(crate) struct Known {
+    name: String,
+    reranker: Arc<dyn Reranker>,
+}
+
+impl Known {
+    /// Asks for the name, and refuses one outside of its limits; a panic is an error.
+    pub(crate) fn of(reranker: Arc<dyn Reranker>) -> Result<Arc<dyn Reranker>> {
+        const MAX_NAME_BYTES: usize = 100;
+        let name = panic::catch_unwind(AssertUnwindSafe(|| reranker.name().to_owned()))
+            .map_err(|_| Error::provider_refused("the reranker panicked when it was asked for its name"))?;
+        if name.is_empty() || name.len() > MAX_NAME_BYTES {
+            return Err(Error::invalid(format!("a reranker's name has 1 to {MAX_NAME_BYTES} bytes")));
+        }
+        Ok(Arc::new(Self { name, reranker }))
+    }
+}
+
+impl Reranker for Known {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn rerank<'a>(&'a self, query: &'a str, texts: &'a [String]) -> Reranking<'a> {
+        self.reranker.rerank(query, texts)
+    }
+}
