@@ -21,6 +21,8 @@ pub(crate) struct Weighted {
     pub(crate) weight: f64,
     /// It names somebody or something: no other word stands for it.
     pub(crate) is_name: bool,
+    /// It is told beside the question.
+    pub(crate) is_told: bool,
 }
 
 /// How many of the last turns say what a follow-up means.
@@ -67,11 +69,21 @@ pub(crate) fn sought(query: &Query, message: &str, last_turns: &[&Turn]) -> Vec<
     let one = |ask: &str| {
         let own = |word: Word| {
             let is_vague = query.is_follow_up && query.vague_words.contains(&word);
-            Weighted { word, weight: if is_vague { VAGUE } else { 1.0 }, is_name: names.contains(&word) }
+            Weighted {
+                word,
+                weight: if is_vague { VAGUE } else { 1.0 },
+                is_name: names.contains(&word),
+                is_told: false,
+            }
         };
         let mut words: Vec<Weighted> = rarest_words(ask).into_iter().map(own).collect();
         let share = (TOLD * count(words.len()) / count(told.len().max(1))).min(1.0);
-        let told = told.iter().map(|&word| Weighted { word, weight: share, is_name: names.contains(&word) });
+        let told = told.iter().map(|&word| Weighted {
+            word,
+            weight: share,
+            is_name: names.contains(&word),
+            is_told: true,
+        });
         for weighted in added.iter().copied().chain(told) {
             if words.iter().all(|known| known.word != weighted.word) {
                 words.push(weighted);
@@ -122,7 +134,12 @@ fn added_words(query: &Query, last_turns: &[&Turn]) -> Vec<Weighted> {
             for word in topics.iter().flat_map(|topic| query_words(topic)) {
                 let is_known = query.words.contains(&word) || found.iter().any(|known| known.word == word);
                 if found.len() < MOST_ADDED && !is_known {
-                    found.push(Weighted { word, weight: weight * turn_weight, is_name: false });
+                    found.push(Weighted {
+                        word,
+                        weight: weight * turn_weight,
+                        is_name: false,
+                        is_told: false,
+                    });
                 }
             }
         }
@@ -219,8 +236,8 @@ mod tests {
         assert_eq!(weight_of(&found[0].words, "chess"), Some(1.0));
         assert_eq!(found[0].beside, "My sister Ida plays chess.");
 
-        let chat: String = (0..60).map(|n| format!("It rained on thing{n}. ")).collect();
-        let message = chat + "Where is the samovar?";
+        let chat: Vec<String> = (0..60).map(|n| format!("It rained on thing{n}. ")).collect();
+        let message = chat.concat() + "Where is the samovar?";
         let found = one(&message, &[]);
         assert_eq!(weight_of(&found.words, "samovar"), Some(1.0));
         let told: f64 =
@@ -231,8 +248,8 @@ mod tests {
 
     #[test]
     fn a_long_message_that_asks_nothing_is_sought_by_its_rarest_words() {
-        let mut message: String = (0..400).map(|n| format!("People do thing{n}. ")).collect();
-        message.push_str("The samovar leaks.");
+        let chat: Vec<String> = (0..400).map(|n| format!("People do thing{n}. ")).collect();
+        let message = chat.concat() + "The samovar leaks.";
         let found = one(&message, &[]);
         assert!(found.is_told && found.words.len() == 256, "{}", found.words.len());
         assert!(weight_of(&found.words, "people").is_none());

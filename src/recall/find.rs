@@ -62,7 +62,7 @@ pub(crate) struct Stands {
 }
 
 /// Of what is shown each is at least so sure to answer, by itself. Measured: docs/recall.md.
-const LEAST_SURE: f64 = 0.005;
+const LEAST_SURE: f64 = 0.01;
 /// What fits worse than this share of the best is not shown.
 const FLOOR: f64 = 0.2;
 /// A turn that fits by nothing of its own is shown if a turn beside it fits by itself, and lends it so much.

@@ -49,7 +49,7 @@ struct OneLeg {
     fits: Vec<Fit>,
     /// The weight of all words of the query.
     total: f32,
-    /// Of these, of those that the message itself has.
+    /// Of these, of those that are not only told beside the question.
     own_total: f32,
     /// Whether it is a message that asks nothing.
     is_told: bool,
@@ -69,7 +69,7 @@ struct Fit {
     sum: f32,
     /// The weight of the words that were found.
     found: f32,
-    /// Of these, the weight of those that the message itself has.
+    /// Of these, the weight of those that are not only told beside the question.
     own_found: f32,
     /// How many words of the query stand in it themselves.
     themselves: u8,
@@ -176,7 +176,7 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, query: &[Weighted]) ->
     let mut noted = Noted { often: vec![Often::default(); units], seqs: Vec::new() };
     let mut speakers: Vec<Vec<u32>> = Vec::new();
     let too_common = too_common(query);
-    for &Weighted { word, weight: share, is_name } in query {
+    for &Weighted { word, weight: share, is_name, is_told } in query {
         if leg.weights.len() == MAX_QUERY_WORDS {
             break;
         }
@@ -213,9 +213,9 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, query: &[Weighted]) ->
         leg.weights.push((word, rarity));
         #[expect(clippy::cast_possible_truncation, reason = "a weight needs no more digits")]
         let weight = rarity as f32;
-        let is_own = share >= 1.0;
+        let is_own = share >= 1.0 && !is_told;
         leg.total += weight;
-        if is_own {
+        if !is_told {
             leg.own_total += weight;
         }
         leg.distinct += u8::from(is_own);
@@ -224,7 +224,7 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, query: &[Weighted]) ->
             let fit = &mut leg.fits[seq as usize - 1];
             fit.sum += weight * often * (K1 + 1.0) / (often + K1);
             fit.found += weight * found;
-            if is_own {
+            if !is_told {
                 fit.own_found += weight * found;
             }
             fit.themselves += u8::from(itself > 0.0 && is_own);

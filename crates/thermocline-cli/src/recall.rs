@@ -81,6 +81,8 @@ impl Asked {
 #[derive(Debug, Serialize)]
 struct Answer {
     items: Vec<Item>,
+    /// How sure it is that something of it answers, from 0 to 1.
+    confidence: f64,
     /// What failed or was not ready.
     missing: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,6 +103,7 @@ struct Item {
     said_at: Option<DateTime<Utc>>,
     tier: Option<&'static str>,
     score: f64,
+    confidence: f64,
     parts: Parts,
     /// What the reranker gave it, if it was asked of it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,7 +118,13 @@ fn ask(user: &User, places: &Places<'_>, query: &str, options: RecallOptions) ->
     let (recall, took_us) = timed(|| user.recall(query, options));
     let recall = recall?;
     let items = recall.items.iter().map(|recalled| item(recalled, places)).collect();
-    Ok(Answer { items, missing: recall.missing, receipt: Some(recall.receipt), took_us })
+    Ok(Answer {
+        items,
+        confidence: recall.confidence,
+        missing: recall.missing,
+        receipt: Some(recall.receipt),
+        took_us,
+    })
 }
 
 fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
@@ -127,6 +136,7 @@ fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
         said_at: None,
         tier: recalled.memory_tier().map(MemoryTier::as_str),
         score: recalled.score,
+        confidence: recalled.confidence,
         parts: recalled.parts,
         rerank_score: recalled.rerank_score,
         tokens: 0,
@@ -165,6 +175,8 @@ fn text(answer: &Answer, user: &str) -> String {
     let mut text = String::new();
     if answer.items.is_empty() {
         text.push_str("Nothing fits.\n");
+    } else {
+        let _ = writeln!(text, "{:.2} sure, of 1, that something of it answers", answer.confidence);
     }
     for (rank, item) in (1..).zip(&answer.items) {
         let reranked = item.rerank_score.map_or_else(String::new, |score| format!("reranked {score:.3}; "));

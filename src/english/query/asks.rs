@@ -92,7 +92,8 @@ mod tests {
 
     #[test]
     fn of_many_questions_the_last_ones_count() {
-        let message: String = (0..9).map(|n| format!("Who is number {n}? ")).collect();
+        let questions: Vec<String> = (0..9).map(|n| format!("Who is number {n}? ")).collect();
+        let message = questions.concat();
         let found = Asks::of(&message);
         assert_eq!(found.asks.len(), MOST_ASKS);
         assert_eq!(found.asks[0], "Who is number 5?");

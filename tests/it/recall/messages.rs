@@ -1,7 +1,5 @@
 //! Messages as people type them: a question between other things, two questions, a paste; and how sure the answer is.
 
-use std::time::{Duration, Instant};
-
 use thermocline::{ContextOptions, ErrorKind, NewTurn, RecallOptions, blocking::User};
 
 use super::tell_all;
@@ -92,11 +90,9 @@ fn of_what_was_never_said_nothing_is_shown_and_a_caller_may_want_it_surer() {
 #[test]
 fn a_message_of_100_kb_is_read_to_its_end() {
     let (_fixture, alex) = told();
-    let mut message: String = (0..4_000).map(|n| format!("Entry{n} was closed by clerk{n}. ")).collect();
+    let entries: Vec<String> = (0..4_000).map(|n| format!("Entry{n} was closed by clerk{n}. ")).collect();
+    let mut message = entries.concat();
     message.truncate(100_000);
     message.push_str(". Who gave me the samovar?");
-    let began = Instant::now();
     assert!(first(&alex, &message).contains("Olga"));
-    // 20 ms in a release build: the bench says how long.
-    assert!(began.elapsed() < Duration::from_secs(5));
 }

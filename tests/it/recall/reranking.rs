@@ -241,7 +241,8 @@ fn a_follow_up_is_reranked_by_what_it_means() {
     let fixture = with(&fixture, &reranker);
     let session = fixture.alex().session_named("porto").unwrap();
     session.record(NewTurn::new("The Riverside in Porto was a fine place.", "It was.")).unwrap();
-    session.context("And what about the hotel?", ContextOptions::default().now(asked_at())).unwrap();
+    let options = ContextOptions::default().now(asked_at()).min_confidence(0.0);
+    session.context("And what about the hotel?", options).unwrap();
     assert_eq!(reranker.asked().0, "The Riverside in Porto was a fine place. And what about the hotel?");
 }
 
