@@ -88,13 +88,15 @@ impl WordsLeg {
         scores
     }
 
-    /// The share of a question's own weight that the unit has, from 0 to 1: the most of any. Of a message that asks nothing
-    /// nobody expects that one turn has all of it: as much as a question has is enough.
+    /// The share of a question's weight that the unit has, from 0 to 1: the most of any, by its own words or with those that
+    /// are told beside it. Of a message that asks nothing nobody expects that one turn has all of it: as much as a question
+    /// has is enough.
     pub(crate) fn coverage(&self, seq: u32) -> f32 {
         let of = |leg: &OneLeg| {
-            let fit = leg.fit(seq).filter(|_| leg.own_total > 0.0)?;
+            let fit = leg.fit(seq)?;
+            let share = |found: f32, total: f32| if total > 0.0 { (found / total).min(1.0) } else { 0.0 };
             let whole = if leg.is_told { leg.own_total.min(QUESTION_WEIGHT) } else { leg.own_total };
-            Some((fit.own_found / whole).min(1.0))
+            Some(share(fit.own_found, whole).max(share(fit.found, leg.total)))
         };
         self.0.iter().filter_map(of).fold(0.0, f32::max)
     }
@@ -162,14 +164,15 @@ pub(crate) fn look_up(
 ) -> Result<WordsLeg> {
     snapshot.postings(scope, |postings| {
         let of = |one: &Sought| {
-            let leg = look_up_in(postings, index, &one.words)?;
+            let leg = look_up_in(postings, index, one)?;
             Ok(OneLeg { is_told: one.is_told, ..leg })
         };
         sought.iter().map(of).collect::<Result<_>>().map(WordsLeg)
     })
 }
 
-fn look_up_in(postings: &Postings<'_>, index: &UserIndex, query: &[Weighted]) -> Result<OneLeg> {
+fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &Sought) -> Result<OneLeg> {
+    let (query, asks_nothing) = (&sought.words[..], sought.is_told);
     let looking = Looking::new(postings, index);
     let units = index.units.len();
     let mut leg = OneLeg { fits: vec![Fit::default(); units], ..OneLeg::default() };
@@ -189,7 +192,7 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, query: &[Weighted]) ->
             }
         })?;
         // Of a long message those count that the user has said before.
-        if hits == 0 && query.len() > MAX_QUERY_WORDS {
+        if hits == 0 && query.len() > MAX_QUERY_WORDS && (is_told || asks_nothing) {
             continue;
         }
         // A name stands for nobody else; who speaks in every turn is nobody in particular.

@@ -50,7 +50,9 @@ fn is_ask(sentence: &str) -> bool {
         return true;
     }
     let beginning = spaced(&sentence[..sentence.floor_char_boundary(LOOKED_AT)]);
-    let opens = beginning.split_whitespace().next().is_some_and(|word| OPENINGS.contains(word));
+    // `what` of `what's`.
+    let first = beginning.split([' ', '\'']).find(|word| !word.is_empty());
+    let opens = first.is_some_and(|word| OPENINGS.contains(word));
     (opens && !end.ends_with('!')) || REQUESTS.is_part_of(&beginning)
 }
 
@@ -79,6 +81,7 @@ mod tests {
             &["It rained all day.", "I had it."],
         );
         check("I am back. Remind me what Ida wants", &["Remind me what Ida wants"], &["I am back."]);
+        check("I am back. where's my key", &["where's my key"], &["I am back."]);
         check("We move!", &[], &["We move!"]);
         check("What a day!", &[], &["What a day!"]);
         check("今天下雨。他几岁？另外，她呢？", &["他几岁？", "另外，她呢？"], &["今天下雨。"]);

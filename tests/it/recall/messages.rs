@@ -88,6 +88,20 @@ fn of_what_was_never_said_nothing_is_shown_and_a_caller_may_want_it_surer() {
 }
 
 #[test]
+fn what_is_told_beside_a_question_is_shown_what_fits_it_and_makes_nothing_sure() {
+    let (_fixture, alex) = told();
+    let now = alex.session_named("now").unwrap();
+    for message in ["I gave Fips some chicken. Is that right?", "I want coffee. I gave Fips chicken."] {
+        let context = now.context(message, ContextOptions::default()).unwrap();
+        assert!(context.text.contains("must not eat chicken"), "{message:?}: {}", context.confidence);
+    }
+    let furniture: Vec<String> = (0..80).map(|n| format!("We moved cupboard{n} and the list. ")).collect();
+    let never = furniture.concat() + "What is the shoe size of Margarethe?";
+    let context = now.context(&never, ContextOptions::default()).unwrap();
+    assert!(context.confidence < 0.3, "{}", context.confidence);
+}
+
+#[test]
 fn a_message_of_100_kb_is_read_to_its_end() {
     let (_fixture, alex) = told();
     let entries: Vec<String> = (0..4_000).map(|n| format!("Entry{n} was closed by clerk{n}. ")).collect();
