@@ -39,8 +39,8 @@ struct Waiting<T, W> {
     failed: Option<Error>,
     sender: oneshot::Sender<Result<T>>,
     deadline: Deadline,
-    /// Its part of the bytes that may wait; given back with the answer.
-    _room: Option<OwnedSemaphorePermit>,
+    /// Its part of the bytes that may wait; given back before the answer, so that who has the answer finds the room.
+    room: Option<OwnedSemaphorePermit>,
 }
 
 impl<T: Send, W: FnOnce(&mut WriteTx<'_>) -> Result<T> + Send> Command for Waiting<T, W> {
@@ -64,6 +64,7 @@ impl<T: Send, W: FnOnce(&mut WriteTx<'_>) -> Result<T> + Send> Command for Waiti
             (Some(error), _) => Err(error),
             (None, None) => return, // Never ran, and nothing failed: the caller hears that the thread is gone.
         };
+        drop(self.room);
         let _ = self.sender.send(answer); // The caller may have stopped waiting.
     }
 
@@ -130,7 +131,7 @@ impl Writer {
         let deadline = Deadline::after(self.timeout);
         let room = self.room_for(bytes, deadline).await?;
         let work = Some(work);
-        let command = Waiting { work, done: None, failed: None, sender, deadline, _room: room };
+        let command = Waiting { work, done: None, failed: None, sender, deadline, room };
         self.send(Order::Run(Box::new(command)), deadline).await?;
         receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
@@ -139,7 +140,7 @@ impl Writer {
     pub(crate) fn try_post(&self, work: impl FnOnce(&mut WriteTx<'_>) -> Result<()> + Send + 'static) {
         let (sender, _) = oneshot::channel();
         let deadline = Deadline::after(self.timeout);
-        let command = Waiting { work: Some(work), done: None, failed: None, sender, deadline, _room: None };
+        let command = Waiting { work: Some(work), done: None, failed: None, sender, deadline, room: None };
         self.try_send(Order::Run(Box::new(command)));
     }
 
