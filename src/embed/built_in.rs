@@ -50,19 +50,6 @@ impl BuiltIn {
         Vector::of(&self.mean(text))
     }
 
-    /// The vector of a question that leans half as far towards what is told beside it.
-    pub(crate) fn embed_beside(&self, question: &str, told: &str) -> Option<Vector> {
-        const LEAN: f32 = 0.5;
-        let (mut sum, told) = (self.mean(question), self.mean(told));
-        let length = |of: &[f32; DIMS]| of.iter().map(|number| number * number).sum::<f32>().sqrt();
-        let told_length = length(&told);
-        if told_length > 0.0 {
-            let scale = LEAN * length(&sum) / told_length;
-            sum.iter_mut().zip(told).for_each(|(sum, told)| *sum += scale * told);
-        }
-        Vector::of(&sum)
-    }
-
     /// The sum of the tokens' rows: in the direction of their mean, which is all that counts. Each number is summed in
     /// the text's order, so that every machine rounds alike.
     fn mean(&self, text: &str) -> [f32; DIMS] {

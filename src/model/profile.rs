@@ -174,16 +174,20 @@ weights! {
     /// relevance = words * W + meaning * C
     /// near      = relevance + open * (neighbours * (relevance of the turn before + of the turn after)
     ///                                 + answer * relevance of the turn before, if that asks)
-    /// lent      = near + open * session * (best of its session / best of all) * best of all
+    /// lent      = near + open * (session * best of its session
+    ///                            + session_words * W of its session)
     /// score     = lent * (1 + time * t) * (1 + speaker * s) * (1 + quote * q) * (1 + wish * w)
     ///                  * (1 + anchors * a) * (1 + recency * e^(-0.1 * days))
+    ///                  * (1 + continuation * l * e^(-0.1 * days)) * (1 - spread)^b
     /// ```
     ///
     /// `open` is `200 / (200 + words of the turn)`: a short turn is understood by what stands around it, a long one stands by
-    /// itself. `t` is 1 if the turn was said in a time that the query names or within a week after it, or speaks of something in it, or if the query asks when and the turn names a time, `s` if it was said by the
+    /// itself. A session has of each word of the query what its best turn has. `t` is 1 if the turn was said in a time that the query names or within a week after it, or speaks of something in it, or if the query asks when and the turn names a time, `s` if it was said by the
     /// one of several speakers whom the query names, `q` if it has every word of a query of at least five, `w` if the user says
     /// in it how things are to be from now on, `a` the strength of the best anchor that the query calls for and the turn is
-    /// evidence of. Tuned on two public sets of long talks together (README).
+    /// evidence of. `l` is how far the message leans on what went on before it: 0 for a question that stands by itself, 1 for
+    /// one that tells something and asks nothing of weight. `b` is how many turns of its session are better, where the query
+    /// asks for many turns: a summary, an order of events. Tuned on public sets of long talks (docs/recall.md).
     #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub struct Weights {
@@ -194,13 +198,16 @@ weights! {
         /// What a turn lends each of its neighbours.
         neighbours = 0.15,
         /// What a question lends the turn after it, besides.
-        answer = 0.2,
+        answer = 0.3,
         /// What a session's best turn lends the others.
         session = 0.4,
+        /// What a session lends its turns for the words of the query that stand anywhere in it.
+        #[serde(default)] // Older receipts do not have it.
+        session_words = 0.24,
         /// For turns of a time that the query names.
-        time = 0.2,
+        time = 0.4,
         /// For turns of the speaker whom the query names.
-        speaker = 0.15,
+        speaker = 0.3,
         /// For turns that the query quotes.
         quote = 0.2,
         /// For turns that say how things are to be from now on.
@@ -209,6 +216,12 @@ weights! {
         anchors = 0.1,
         /// For new turns; 0.1 a day, the paper's rate.
         recency = 0.02,
+        /// For new turns, where the message leans on what went on before it.
+        #[serde(default)] // Older receipts do not have it.
+        continuation = 0.6,
+        /// What a turn loses for each better one of its session, where the query asks for many turns; at most 1.
+        #[serde(default)] // Older receipts do not have it.
+        spread = 0.05,
     }
 }
 
@@ -253,12 +266,19 @@ numbers! {
         recency,
         /// 1: the query names a time and nothing else, and it was said then, or speaks of something then. Added to the score.
         only_time,
-        /// The share of a question's words that it has, weighed by their rarity, from 0 to 1. Tells how sure it is, and has
-        /// no share in the score.
+        /// The share of a question's words that it has, weighed by their rarity and by the field they stand in, from 0 to 1.
+        /// Tells how sure it is, and has no share in the score.
         coverage,
         /// How near its best piece is to the question, from 0 to 1: the cosine by the built-in table, and 1.25 times that of
         /// another model, for which texts about nothing common are less near. Has no share in the score.
         cosine,
+        /// 1: the query speaks of the user, of somebody who speaks, or of what was said. Tells how sure an answer is, and has no
+        /// share in the score.
+        personal,
+        /// How far the message leans on what went on before it, times e^(-0.1 * days), from 0 to 1.
+        continuation,
+        /// How many turns of its session are better, where the query asks for many turns.
+        spread,
     }
     pub fn named;
 }
@@ -266,23 +286,41 @@ numbers! {
 impl Parts {
     /// Those that counted, in words: `words 0.91, meaning 0.60`.
     pub fn explain(&self) -> String {
-        let of_score = self.named().into_iter().filter(|(name, _)| !matches!(*name, "coverage" | "cosine"));
+        let of_score =
+            self.named().into_iter().filter(|(name, _)| !matches!(*name, "coverage" | "cosine" | "personal"));
         let counted = of_score.filter(|(_, value)| *value >= 0.005);
         counted.map(|(name, value)| format!("{name} {value:.2}")).collect::<Vec<_>>().join(", ")
     }
 
-    /// How sure it is that it answers, from 0 to 1: `1 / (1 + e^(-7 * (coverage + cosine - 1.05)))`, and 1 where the query names
-    /// a time and nothing else. Comparable between queries and users, as far as languages and models are alike.
+    /// What its confidence is made of, in words: `coverage 0.80, cosine 0.61`.
+    pub(crate) fn explain_confidence(&self) -> String {
+        if self.only_time > 0.0 {
+            return "its time alone, which is all that is asked for".to_owned();
+        }
+        let mut text = format!("coverage {:.2}, cosine {:.2}", self.coverage, self.cosine);
+        for (is_so, name) in [(self.personal > 0.0, "personal"), (self.time > 0.0, "time")] {
+            if is_so {
+                text = text + ", " + name;
+            }
+        }
+        text
+    }
+
+    /// How sure it is that it answers, from 0 to 1: `1 / (1 + e^(-7 * (coverage + cosine + 0.2 * personal + 0.2 * time - 1.1)))`,
+    /// and 1 where the query names a time and nothing else. Comparable between queries and users, as
+    /// far as languages and models are alike.
     ///
-    /// The two numbers are fitted to questions of people to their own talks, against questions to other people's talks and of
+    /// The numbers are fitted to questions of people to their own talks, against questions to other people's talks and of
     /// general knowledge (docs/recall.md).
     pub fn confidence(&self) -> f64 {
         const SLOPE: f64 = 7.0;
-        const HALF: f64 = 1.05;
+        const HALF: f64 = 1.1;
+        const POINTED_AT: f64 = 0.2;
         if self.only_time > 0.0 {
             return 1.0;
         }
-        rounded(1.0 / (1.0 + libm::exp(-SLOPE * (self.coverage + self.cosine - HALF))))
+        let fit = self.coverage + self.cosine + POINTED_AT * (self.personal + self.time);
+        rounded(1.0 / (1.0 + libm::exp(-SLOPE * (fit - HALF))))
     }
 
     /// The score that these parts give: what a receipt can be checked by.
@@ -301,6 +339,8 @@ impl Parts {
                             * (1.0 + weights.wish * self.wish)
                             * (1.0 + weights.anchors * self.anchors)
                             * (1.0 + weights.recency * self.recency)
+                            * (1.0 + weights.continuation * self.continuation)
+                            * libm::pow((1.0 - weights.spread).max(0.0), self.spread)
                     }
                     (Profile::Recency, _) => self.recency,
                     _ => 0.5 * self.recency + 0.3 * self.meaning + 0.2 * self.anchors,

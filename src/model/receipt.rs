@@ -100,7 +100,8 @@ pub struct Receipt {
     pub profile: Profile,
     /// What the query was taken for.
     pub understood: Understood,
-    /// How sure it is that something of what was found answers, from 0 to 1; none: the items were not read.
+    /// How sure it is that something of what was found answers, from 0 to 1; none: the receipt is older than
+    /// this number.
     pub confidence: Option<f64>,
     /// What failed or was not ready, so that it was answered without. Empty when all went well.
     pub missing: Vec<String>,
@@ -171,8 +172,9 @@ pub struct ReceiptItem {
     pub memory_tier: Option<MemoryTier>,
     /// Greater is better.
     pub score: f64,
-    /// How sure it is that it answers, from 0 to 1; of an anchor its score.
-    pub confidence: f64,
+    /// How sure it is that it answers, from 0 to 1; of an anchor its score. None: it is there for its place in the session, or
+    /// the receipt is older than this number.
+    pub confidence: Option<f64>,
     /// What score and confidence were made of.
     pub parts: Parts,
     /// What the reranker gave it, on a scale of its own, greater is better; none: it was not asked of it. What has one stands
@@ -285,10 +287,10 @@ impl ReceiptItem {
         } else if self.outcome == ItemOutcome::Promoted {
             "it was of use earlier in this session".to_owned()
         } else if !parts.is_empty() {
-            format!(
-                "{:.3} by {parts}; {:.2} sure by coverage {:.2}, cosine {:.2}",
-                self.score, self.confidence, self.parts.coverage, self.parts.cosine
-            )
+            let sure = self.confidence.map_or_else(String::new, |sure| {
+                format!("; {sure:.2} sure by {}", self.parts.explain_confidence())
+            });
+            format!("{:.3} by {parts}{sure}", self.score)
         } else if self.score == 0.0 {
             "it is there for its place in the session".to_owned()
         } else {

@@ -92,7 +92,8 @@ pub struct Recall {
     /// The best first: by their scores, or in the order of [`Config::reranker`](crate::Config::reranker), by
     /// [`rerank_score`](Recalled::rerank_score). A reranker leaves anchors at their places.
     pub items: Vec<Recalled>,
-    /// How sure it is that something of it answers, from 0 to 1: of the surest, whether it is among `items` or not.
+    /// How sure it is that something answers, from 0 to 1: of the surest of the anchors that the query calls for and of the
+    /// best 32 turns, whether it is among `items` or not.
     pub confidence: f64,
     /// What failed or is not ready yet, so that it was searched without it. Empty when all went well.
     pub missing: Vec<String>,
@@ -180,7 +181,7 @@ impl Recalled {
             owner_id: *owner_id,
             memory_tier: self.memory_tier(),
             score: self.score,
-            confidence: self.confidence,
+            confidence: Some(self.confidence),
             parts: self.parts,
             rerank_score: self.rerank_score,
             packed_as: None,
@@ -255,7 +256,7 @@ impl Found {
             ..searched.receipt(message, None, &searched.missing)
         };
         let items = best().cloned().collect();
-        let confidence = searched.confidence();
+        let confidence = searched.confidence;
         let recall = Recall { items, confidence, missing: searched.missing, receipt: receipt.id };
         (recall, NewReceipt { receipt, at_hand: Vec::new(), epoch: searched.epoch })
     }
@@ -290,6 +291,8 @@ pub(crate) struct Searched {
     pub(crate) model: Option<String>,
     /// When the user's last turn was said, of those that were said by then.
     pub(crate) last_talk: Option<DateTime<Utc>>,
+    /// How sure it is that something answers, from 0 to 1.
+    pub(crate) confidence: f64,
     /// The user's epoch then: a receipt of what was erased since is not kept.
     pub(crate) epoch: i64,
     /// Damage was met that a job can mend.
@@ -317,13 +320,6 @@ impl Searched {
             .filter_map(move |place| if place.seq().is_some() { units.next() } else { Some(place) })
     }
 
-    /// Of the surest thing that was found.
-    pub(crate) fn confidence(&self) -> f64 {
-        let units = self.units.iter().map(|hit| &hit.recalled);
-        let unread = self.unread.iter().map(|item| item.confidence);
-        self.anchors.iter().chain(units).map(|recalled| recalled.confidence).chain(unread).fold(0.0, f64::max)
-    }
-
     /// The receipt of what was asked, as far as the search tells.
     pub(crate) fn receipt(
         &self,
@@ -339,7 +335,7 @@ impl Searched {
             query: kept(&message.text),
             profile: message.profile,
             understood: self.understood(message),
-            confidence: Some(self.confidence()),
+            confidence: Some(self.confidence),
             missing: missing.to_vec(),
             budget_tokens: None,
             tokens: None,
@@ -410,7 +406,7 @@ pub(crate) fn search(
         });
         (found, anchors.collect(), index.last_said_at(question.now), index.extent.epoch)
     })?;
-    let find::Found { ranked, stands, words, model, mut missing, is_index_damaged } = found;
+    let find::Found { ranked, stands, words, model, mut missing, confidence, is_index_damaged } = found;
     let mut originals = snapshot.originals(scope);
     let (mut units, mut unread, mut from_file) = (Vec::with_capacity(ranked.len()), Vec::new(), 0);
     for (&Scored { seq, score, parts }, &Stands { owner, piece, has_evidence, is_below_floor }) in
@@ -421,7 +417,7 @@ pub(crate) fn search(
             None if from_file == question.k => break,
             None if is_below_floor && wanted == Wanted::AboveFloor => {
                 if let Some(line) = snapshot.unread_line(scope, Seq(seq))? {
-                    unread.push(ReceiptItem { score, confidence: parts.confidence(), parts, ..line });
+                    unread.push(ReceiptItem { score, confidence: Some(parts.confidence()), parts, ..line });
                     from_file += 1;
                 }
                 None
@@ -444,7 +440,7 @@ pub(crate) fn search(
             units.push(hit);
         }
     }
-    let found = Searched { units, unread, anchors, words, missing, model, ..Searched::default() };
+    let found = Searched { units, unread, anchors, words, missing, model, confidence, ..Searched::default() };
     Ok(Searched { last_talk, epoch, is_index_damaged, meaning: question.meaning(), wanted, ..found })
 }
 

@@ -47,6 +47,7 @@ pub(crate) fn requests<'t>(
     message: &str,
     session: &SessionTurns<'t>,
     recalled: &'t Searched,
+    budget_tokens: u32,
 ) -> [Request<'t>; RECALLED + 1] {
     let anchor_tokens = ANCHOR_TOKENS.min(config.shares.cold);
     let message_tokens = config.tokenizer.count(message);
@@ -69,7 +70,19 @@ pub(crate) fn requests<'t>(
     });
     let anchors = Request { most_tokens: anchor_tokens, ..request(anchor_tokens, anchors.collect()) };
     let units = unit_candidates(recalled, session.id);
-    [hot, request(config.shares.warm, warm), anchors, request(config.shares.cold - anchor_tokens, units)]
+    let most_tokens = room_for(recalled.confidence, budget_tokens);
+    let units = Request { most_tokens, ..request(config.shares.cold - anchor_tokens, units) };
+    [hot, request(config.shares.warm, warm), anchors, units]
+}
+
+/// What may be recalled takes of the budget: all of it from a confidence of 0.6 on, and below that in proportion. So little
+/// is shown where little is likely to answer, and what is likeliest first. Measured: docs/recall.md.
+fn room_for(confidence: f64, budget_tokens: u32) -> u32 {
+    const SURE: f64 = 0.6;
+    let room = f64::from(budget_tokens) * (confidence / SURE).min(1.0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the budget")]
+    let room = room as u32;
+    room
 }
 
 /// What was recalled as this candidate of this request, if it is there for that.
@@ -182,8 +195,7 @@ pub(crate) fn receipt_items(
             let known = items.iter().position(|item| item.seq == Some(turn.seq));
             let known = known.unwrap_or_else(|| {
                 let item = RecalledItem::Turn(Box::new(turn.clone()));
-                let unit = unscored(item);
-                items.push(unit.receipt_item(0));
+                items.push(ReceiptItem { confidence: None, ..unscored(item).receipt_item(0) });
                 items.len() - 1
             });
             items[known] = fate(items[known].clone(), (at, index));

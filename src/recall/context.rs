@@ -299,7 +299,7 @@ pub(crate) fn pack(
         (true, false) => hot.turns().collect(),
     };
     let session_turns = SessionTurns { id: session, hot: &hot, warm: &warm, promoted: &promoted };
-    let requests = candidates::requests(config, &message.text, &session_turns, &recalled);
+    let requests = candidates::requests(config, &message.text, &session_turns, &recalled, budget_tokens);
     let (last_line, tokenizer) = (render::now_line(message.now, recalled.last_talk), config.tokenizer);
     let packed = if options.for_messages {
         let keeps_room = sections.recent_turns && session.is_some();
@@ -326,7 +326,7 @@ pub(crate) fn pack(
         budget_tokens,
         items,
         left_out,
-        confidence: recalled.confidence(),
+        confidence: recalled.confidence,
         missing,
         receipt: receipt.id,
     };

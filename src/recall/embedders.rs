@@ -52,7 +52,7 @@ pub(crate) async fn ask(
             let own = rest.as_mut().map(|rest| {
                 let (own, behind) = rest.split_at(*count);
                 *rest = behind;
-                own.iter().filter_map(|numbers| Vector::of(numbers)).collect()
+                own.iter().map(|numbers| Vector::of(numbers)).collect()
             });
             asked.push(QueryVector { space: space.clone(), vectors: own.map_err(|why| why.clone()) });
         }

@@ -36,68 +36,74 @@ const EARLIER_TURN: f64 = 0.6;
 const VAGUE: f64 = 0.2;
 /// All that is told beside a question counts so many times as much as the question's own words, however long it is; and one
 /// of its words no more than one of these. Measured: docs/recall.md.
-const TOLD: f64 = 6.0;
+const TOLD: f64 = 3.0;
 /// The most words that are added: the few that tell the topic.
 const MOST_ADDED: usize = 16;
 /// No more of a side is looked at: a topic shows at the start.
 const LOOKED_AT: usize = 2_048;
 
-/// What is searched for by itself: a question of a message, or a message without any.
+/// What is searched for by itself: a question of a message, or a message without any, or what is told beside questions.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sought {
     /// The words to look for, its own first, each once.
     pub(crate) words: Vec<Weighted>,
     /// The text that stands for its meaning.
     pub(crate) meaning: String,
-    /// What is told beside it.
-    pub(crate) beside: String,
-    /// Whether it asks nothing.
-    pub(crate) is_told: bool,
+    pub(crate) role: Role,
+}
+
+/// What is sought as what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A question or a request.
+    #[default]
+    Question,
+    /// A message that asks nothing.
+    Statement,
+    /// What a message tells beside its questions. Nothing is an answer to it.
+    Background,
 }
 
 /// What a message searches for: at least one. `last_turns` are oldest first; only the last two are looked at, and only for a
 /// follow-up.
 pub(crate) fn sought(query: &Query, message: &str, last_turns: &[&Turn]) -> Vec<Sought> {
-    let asks: Vec<&str> = match &query.asks[..] {
-        [] => vec![message],
-        asks => asks.iter().map(String::as_str).collect(),
-    };
     let added = added_words(query, last_turns);
     let before = before(query, last_turns);
     let told = rarest_words(&query.told);
     let names: Vec<Word> = query.names.iter().flat_map(|name| query_words(name)).collect();
-    let one = |ask: &str| {
-        let own = |word: Word| {
-            let is_vague = query.is_follow_up && query.vague_words.contains(&word);
-            Weighted {
-                word,
-                weight: if is_vague { VAGUE } else { 1.0 },
-                is_name: names.contains(&word),
-                is_told: false,
-            }
-        };
-        let mut words: Vec<Weighted> = rarest_words(ask).into_iter().map(own).collect();
+    let weighted = |word: Word, weight: f64, is_told: bool| Weighted {
+        word,
+        weight,
+        is_name: names.contains(&word),
+        is_told,
+    };
+    let one = |text: &str, role: Role| {
+        let is_vague = |word: &Word| query.is_follow_up && query.vague_words.contains(word);
+        let own = |word: Word| weighted(word, if is_vague(&word) { VAGUE } else { 1.0 }, false);
+        let mut words: Vec<Weighted> = rarest_words(text).into_iter().map(own).collect();
         let share = (TOLD * count(words.len()) / count(told.len().max(1))).min(1.0);
-        let told = told.iter().map(|&word| Weighted {
-            word,
-            weight: share,
-            is_name: names.contains(&word),
-            is_told: true,
-        });
-        for weighted in added.iter().copied().chain(told) {
+        let beside = told.iter().map(|&word| weighted(word, share, true));
+        for weighted in added.iter().copied().chain(beside) {
             if words.iter().all(|known| known.word != weighted.word) {
                 words.push(weighted);
             }
         }
-        let own = cut(ask, MEANING_BYTES);
+        let own = cut(text, MEANING_BYTES);
         Sought {
             words,
             meaning: before.as_ref().map_or(own.clone(), |before| format!("{before} {own}")),
-            beside: cut(&query.told, MEANING_BYTES),
-            is_told: query.asks.is_empty(),
+            role,
         }
     };
-    asks.into_iter().map(one).collect()
+    if query.asks.is_empty() {
+        return vec![one(message, Role::Statement)];
+    }
+    let mut all: Vec<Sought> = query.asks.iter().map(|ask| one(ask, Role::Question)).collect();
+    if !told.is_empty() {
+        let words = told.iter().map(|&word| weighted(word, 1.0, false)).collect();
+        all.push(Sought { words, meaning: cut(&query.told, MEANING_BYTES), role: Role::Background });
+    }
+    all
 }
 
 fn count(len: usize) -> f64 {
@@ -190,6 +196,7 @@ mod tests {
     /// What a message searches for that is one thing.
     fn one(message: &str, turns: &[&Turn]) -> Sought {
         let mut found = sought(&understand(message), message, turns);
+        found.retain(|one| one.role != Role::Background);
         assert_eq!(found.len(), 1, "{found:?}");
         found.remove(0)
     }
@@ -230,11 +237,13 @@ mod tests {
         let message = "My sister Ida plays chess. Where is the samovar? And who painted the gate?";
         let found = sought(&understand(message), message, &[]);
         let meanings: Vec<&str> = found.iter().map(|one| &*one.meaning).collect();
-        assert_eq!(meanings, ["Where is the samovar?", "And who painted the gate?"]);
+        let told = "My sister Ida plays chess.";
+        assert_eq!(meanings, ["Where is the samovar?", "And who painted the gate?", told]);
         assert_eq!(weight_of(&found[0].words, "samovar"), Some(1.0));
         assert_eq!(weight_of(&found[0].words, "gate"), None);
-        assert_eq!(weight_of(&found[0].words, "chess"), Some(1.0));
-        assert_eq!(found[0].beside, "My sister Ida plays chess.");
+        assert_eq!(weight_of(&found[0].words, "chess"), Some(0.75));
+        assert_eq!(found[2].role, Role::Background);
+        assert_eq!(weight_of(&found[2].words, "chess"), Some(1.0));
 
         let chat: Vec<String> = (0..60).map(|n| format!("It rained on thing{n}. ")).collect();
         let message = chat.concat() + "Where is the samovar?";
@@ -243,7 +252,7 @@ mod tests {
         let told: f64 =
             found.words.iter().map(|weighted| weighted.weight).filter(|weight| *weight < 1.0).sum();
         assert!((told - TOLD).abs() < 0.1, "{told}");
-        assert!(found.words.len() > 50 && !found.is_told);
+        assert!(found.words.len() > 50 && found.role == Role::Question);
     }
 
     #[test]
@@ -251,7 +260,7 @@ mod tests {
         let chat: Vec<String> = (0..400).map(|n| format!("People do thing{n}. ")).collect();
         let message = chat.concat() + "The samovar leaks.";
         let found = one(&message, &[]);
-        assert!(found.is_told && found.words.len() == 256, "{}", found.words.len());
+        assert!(found.role == Role::Statement && found.words.len() == 256, "{}", found.words.len());
         assert!(weight_of(&found.words, "people").is_none());
     }
 

@@ -11,12 +11,13 @@ use crate::{
     model::{
         anchor::Anchor,
         place::{Owner, Place},
-        profile::{Profile, rounded},
-        receipt::LEAST_STRENGTH,
+        profile::{Parts, Profile, rounded},
+        receipt::{ItemKind, LEAST_STRENGTH},
         turn::Side,
     },
     recall::{
         anchors_leg,
+        expand::{Role, Sought},
         message::{QueryVector, Question},
         score::{self, Evidence, LiveFactors, Scored, Wanted},
         sieve::Sieve,
@@ -44,6 +45,8 @@ pub(crate) struct Found {
     pub(crate) model: Option<String>,
     /// What failed or is not ready yet, so that it was searched without it.
     pub(crate) missing: Vec<String>,
+    /// How sure it is that something answers, from 0 to 1.
+    pub(crate) confidence: f64,
     /// Damage was met that a job can mend.
     pub(crate) is_index_damaged: bool,
 }
@@ -62,17 +65,26 @@ pub(crate) struct Stands {
 }
 
 /// Of what is shown each is at least so sure to answer, by itself. Measured: docs/recall.md.
-const LEAST_SURE: f64 = 0.01;
+const LEAST_SURE: f64 = 0.02;
 /// What fits worse than this share of the best is not shown.
 const FLOOR: f64 = 0.2;
 /// A turn that fits by nothing of its own is shown if a turn beside it fits by itself, and lends it so much.
 const BESIDE: f64 = 0.1;
 
-/// Tells what is below the floor.
-fn set_floor(ranked: &[Scored], stands: &mut [Stands], min_confidence: f64) {
+/// Whether something answers is told by so many of the best units, however many are wanted.
+const SUREST_OF: usize = 32;
+
+/// How sure it is that something answers: an anchor that the query calls for, or one of the best units.
+fn confidence(question: &Question<'_>, index: &UserIndex, ranked: &[Scored]) -> f64 {
+    let anchors = anchors_leg::relevant(question.query, &index.anchors).into_iter();
+    let anchors = anchors.map(|(_, score)| ItemKind::Anchor.confidence(score, &Parts::default()));
+    let units = ranked.iter().take(SUREST_OF).map(|unit| unit.parts.confidence());
+    anchors.chain(units).fold(0.0, f64::max)
+}
+
+/// Tells what is below the floor: everything, if nothing answers.
+fn set_floor(ranked: &[Scored], stands: &mut [Stands], is_unsure: bool) {
     let best = ranked.first().map_or(0.0, |unit| unit.score);
-    let surest = ranked.iter().map(|unit| unit.parts.confidence()).fold(0.0, f64::max);
-    let is_unsure = surest < min_confidence;
     let evident: HashSet<Place> = stands
         .iter()
         .filter(|stands| stands.has_evidence)
@@ -104,7 +116,7 @@ pub(crate) fn find(
         missing.push(format!("words: {error}"));
         WordsLeg::default()
     });
-    let meaning = meaning(snapshot, scope, index, question, &mut missing);
+    let meaning = meaning(snapshot, scope, index, question, &words, &mut missing);
     let (spans, ahead) = (&question.query.spans, &question.query.ahead);
     let anchors = anchor_strengths(snapshot, scope, index, question).unwrap_or_else(|error| {
         missing.push(format!("anchors: {error}"));
@@ -120,6 +132,10 @@ pub(crate) fn find(
     // "When did I see the dentist?" is answered by what says when.
     let asks_when = question.query.asks_when && spans.is_empty();
     let says_when = |unit: &Facts| asks_when && unit.event.is_some();
+    let session_words = words.session_scores(index.session_count());
+    let asks_for_many = question.query.asks_for_many;
+    // What asks for many turns asks for them of any time.
+    let leaning = if asks_for_many { 0.0 } else { words.leaning() };
     let evidence = Evidence {
         words: &word_scores,
         live: LiveFactors {
@@ -127,6 +143,7 @@ pub(crate) fn find(
             speaker: words.names_speaker(),
             quote: words.may_quote(),
             anchors: !anchors.is_empty(),
+            continuation: leaning > 0.0,
         },
         meaning: &meaning_scores,
         anchors: &|seq| {
@@ -136,9 +153,12 @@ pub(crate) fn find(
         by_speaker: &|seq| words.is_spoken_by_whom_it_names(seq),
         is_quoted: &|seq| words.is_quoted(seq),
         in_time: &|unit| is_within(unit.said_at_ms, TOLD_WITHIN) || happens(unit) || says_when(unit),
+        session_words: &session_words,
+        leaning,
+        asks_for_many,
         now_ms: question.now.timestamp_millis(),
     };
-    let passing = sieve.passing(index);
+    let (passing, depth) = (sieve.passing(index), k.max(SUREST_OF));
     let mut ranked = if question.query.is_only_time && question.profile.weights().is_some() {
         let is_said = |unit: &Facts| is_within(unit.said_at_ms, TimeDelta::zero());
         // What is asked for comes first: what happened then, or what was said then.
@@ -147,9 +167,9 @@ pub(crate) fn find(
             (true, true, false) | (false, false, true) => Some(Wanted::Behind),
             _ => None,
         };
-        score::of_time(index, &wanted, k, &passing)
+        score::of_time(index, &wanted, depth, &passing)
     } else {
-        score::rank(index, &evidence, &question.profile, k, &passing)
+        score::rank(index, &evidence, &question.profile, depth, &passing)
     };
     let Damage { anchors: damaged_anchors, blocks, vectors } = index.damage;
     if damaged_anchors > 0 {
@@ -160,19 +180,35 @@ pub(crate) fn find(
         missing.push(format!("{part}: a part is damaged; a job makes it anew"));
     }
     let is_index_damaged = damaged.iter().any(|(_, is_damaged)| *is_damaged);
-    for unit in &mut ranked {
-        unit.parts.coverage = coarse(words.coverage(unit.seq));
-        unit.parts.cosine = coarse(meaning.nearness(unit.seq));
+    let query = question.query;
+    let personal = query.refers_to_self || query.refers_back || words.names_speaker();
+    // What says nothing is answered by nothing.
+    for unit in ranked.iter_mut().filter(|_| !query.is_small_talk) {
+        (unit.parts.coverage, unit.parts.cosine) = fit(question, &words, &meaning, unit.seq);
+        unit.parts.personal = f64::from(u8::from(personal));
     }
+    let confidence = confidence(question, index, &ranked);
+    ranked.truncate(k);
+    let proves = |parts: &Parts| parts.anchors > 0.0 && question.profile.weights().is_some();
     let stands = |unit: &Scored| Stands {
         owner: index.unit(unit.seq).map_or(Owner::Other, Facts::owner),
         piece: meaning.piece(unit.seq),
-        has_evidence: unit.parts.confidence() >= LEAST_SURE,
+        has_evidence: unit.parts.confidence() >= LEAST_SURE || proves(&unit.parts),
         is_below_floor: false,
     };
     let mut stands: Vec<Stands> = ranked.iter().map(stands).collect();
-    set_floor(&ranked, &mut stands, question.min_confidence);
-    Found { ranked, stands, words: words.weights(), model: meaning.model, missing, is_index_damaged }
+    set_floor(&ranked, &mut stands, confidence < question.min_confidence);
+    let (words, model) = (words.weights(), meaning.model);
+    Found { ranked, stands, words, model, missing, confidence, is_index_damaged }
+}
+
+/// The share of its words that a unit has, and how near it is, of that of what is sought which it fits best.
+fn fit(question: &Question<'_>, words: &WordsLeg, meaning: &Meaning, seq: u32) -> (f64, f64) {
+    let may_be_answered = |(_, sought): &(usize, &Sought)| sought.role != Role::Background;
+    let fits = question.sought.iter().enumerate().filter(may_be_answered);
+    let fits = fits.map(|(at, _)| (words.coverage(at, seq), meaning.nearness(seq, at)));
+    let best = fits.max_by(|a, b| (a.0 + a.1).total_cmp(&(b.0 + b.1)));
+    best.map_or((0.0, 0.0), |(coverage, cosine)| (coarse(coverage), coarse(cosine)))
 }
 
 /// To three places: receipts keep it, and nobody is surer than that.
@@ -186,7 +222,10 @@ const TOLD_WITHIN: TimeDelta = TimeDelta::days(7);
 /// What vectors say of each unit, by number.
 #[derive(Default)]
 struct Meaning {
+    /// To what of all that is sought a unit is nearest.
     best: Vec<BestPieces>,
+    /// For each thing that is sought, if there are several; empty where the model knows nothing in it.
+    of_each: Vec<Vec<BestPieces>>,
     model: Option<String>,
 }
 
@@ -215,14 +254,20 @@ impl Meaning {
         scores
     }
 
-    /// See [`Parts::cosine`](crate::Parts::cosine).
-    fn nearness(&self, seq: u32) -> f32 {
+    /// See [`Parts::cosine`](crate::Parts::cosine): to this thing that is sought.
+    fn nearness(&self, seq: u32, sought: usize) -> f32 {
         let scale = if self.model.as_deref() == Some(BuiltIn::MODEL) { 1.0 } else { 1.25 };
-        self.piece(seq).map_or(0.0, |(_, cosine)| (scale * cosine).min(1.0))
+        let pieces = if self.of_each.is_empty() { Some(&self.best) } else { self.of_each.get(sought) };
+        let best = pieces.and_then(|pieces| Self::piece_of(pieces, seq));
+        best.map_or(0.0, |(_, cosine)| (scale * cosine).min(1.0))
     }
 
     fn piece(&self, seq: u32) -> Option<(u8, f32)> {
-        let best = self.best.get((seq as usize).checked_sub(1)?)?;
+        Self::piece_of(&self.best, seq)
+    }
+
+    fn piece_of(pieces: &[BestPieces], seq: u32) -> Option<(u8, f32)> {
+        let best = pieces.get((seq as usize).checked_sub(1)?)?;
         let side = usize::from(best.cosines[1] > best.cosines[0]);
         (best.cosines[side] > 0.0).then_some((best.pieces[side], best.cosines[side]))
     }
@@ -235,6 +280,7 @@ fn meaning(
     scope: &Scope,
     index: &mut UserIndex,
     question: &Question<'_>,
+    words: &WordsLeg,
     missing: &mut Vec<String>,
 ) -> Meaning {
     let units = u32::try_from(index.units.len()).unwrap_or(u32::MAX);
@@ -242,7 +288,7 @@ fn meaning(
         let model = &asked.model;
         let mut by_embedder = |what: String| missing.push(format!("embedder {model}: {what}"));
         let vectors = match vectors {
-            Ok(vectors) if vectors.is_empty() => continue,
+            Ok(vectors) if vectors.iter().all(Option::is_none) => continue,
             Ok(vectors) => vectors,
             Err(why) => {
                 by_embedder(why.clone());
@@ -251,7 +297,7 @@ fn meaning(
         };
         let mut look = || {
             let Some(space) = snapshot.space(asked)? else { return Ok(None) };
-            scan(snapshot, scope, index, (space, None), vectors).map(|found| Some((space, found)))
+            scan(snapshot, scope, index, (space, None), vectors, words).map(|found| Some((space, found)))
         };
         match look() {
             Err::<_, Error>(error) => missing.push(format!("vectors of {model}: {error}")),
@@ -274,15 +320,15 @@ fn meaning(
         }
     }
     let built_in = BuiltIn::default();
-    let vectors: Vec<Vector> =
-        question.sought.iter().filter_map(|one| built_in.embed_beside(&one.meaning, &one.beside)).collect();
-    if vectors.is_empty() {
+    let vectors: Vec<Option<Vector>> =
+        question.sought.iter().map(|one| built_in.embed_text(&one.meaning)).collect();
+    if vectors.iter().all(Option::is_none) {
         return Meaning::default();
     }
     let space = built_in.space();
     let not_in_file = Space { space_no: vectors::NOT_IN_FILE, dims: space.dims as usize };
     let found = snapshot.space(&space).and_then(|known| {
-        scan(snapshot, scope, index, (known.unwrap_or(not_in_file), Some(built_in)), &vectors)
+        scan(snapshot, scope, index, (known.unwrap_or(not_in_file), Some(built_in)), &vectors, words)
     });
     match found {
         Ok((meaning, _)) => Meaning { model: Some(space.model), ..meaning },
@@ -301,25 +347,32 @@ fn scan(
     scope: &Scope,
     index: &mut UserIndex,
     (space, built_in): (Space, Option<BuiltIn>),
-    vectors: &[Vector],
+    vectors: &[Option<Vector>],
+    words: &WordsLeg,
 ) -> Result<(Meaning, u32)> {
     let units = index.units.len();
     let known = index.space(snapshot, scope, space, built_in)?;
-    let mut best: Vec<BestPieces> = Vec::new();
-    for vector in vectors {
-        let of_one = best_pieces(&known.matrix, vector, units);
-        if best.is_empty() {
-            best = of_one;
-            continue;
-        }
-        for (best, of_one) in best.iter_mut().zip(of_one) {
-            if of_one.sum() > best.sum() {
-                *best = of_one;
+    let of_one = |vector: &Option<Vector>| {
+        vector.as_ref().map_or_else(Vec::new, |vector| best_pieces(&known.matrix, vector, units))
+    };
+    let mut of_each: Vec<Vec<BestPieces>> = vectors.iter().map(of_one).collect();
+    let best = if of_each.len() == 1 {
+        of_each.remove(0)
+    } else {
+        let mut best = vec![BestPieces::default(); units];
+        for (at, of_one) in of_each.iter().enumerate() {
+            let share = words.share(at);
+            for (best, of_one) in best.iter_mut().zip(of_one) {
+                if share * of_one.sum() > best.sum() {
+                    *best = *of_one;
+                    best.cosines = best.cosines.map(|c| c * share);
+                }
             }
         }
-    }
+        best
+    };
     let covered = known.covered_seq;
-    Ok((Meaning { best, model: None }, index.uncovered(covered)))
+    Ok((Meaning { best, of_each, model: None }, index.uncovered(covered)))
 }
 
 fn best_pieces(matrix: &Matrix, vector: &Vector, units: usize) -> Vec<BestPieces> {

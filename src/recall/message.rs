@@ -119,7 +119,7 @@ impl Question<'_> {
 #[derive(Debug)]
 pub(crate) struct QueryVector {
     pub(crate) space: EmbeddingSpace,
-    /// Of each of what is sought that the model knows anything in. An error says why there are none, and never what was
-    /// asked.
-    pub(crate) vectors: std::result::Result<Vec<Vector>, String>,
+    /// One of each thing that is sought; none: the model knows nothing in it. An error says why there are none, and never
+    /// what was asked.
+    pub(crate) vectors: std::result::Result<Vec<Option<Vector>>, String>,
 }

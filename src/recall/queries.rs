@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::{
     config::Config,
     error::{Error, Result},
-    model::anchor::Anchor,
+    model::{anchor::Anchor, profile::Parts},
     recall::{
         anchors_leg,
         find::{self, Found, Stands},
@@ -59,7 +59,7 @@ pub(super) fn find(
 }
 
 /// Several searches as one: a unit has the score, and stands on the evidence, of the search that it fits best: one in which
-/// it may be shown before one in which it may not. What fails in all of them is told once.
+/// it may be shown before one in which it may not; and it is as sure as in the surest. What fails in all of them is told once.
 fn merged(searches: Vec<Found>, k: usize) -> Found {
     let mut best: HashMap<u32, (Scored, Stands)> = HashMap::new();
     let mut merged: Option<Found> = None;
@@ -70,8 +70,14 @@ fn merged(searches: Vec<Found>, k: usize) -> Found {
                 let (new, known) = (fit(&scored, &stands), fit(known, known_stands));
                 new.0.cmp(&known.0).then(new.1.total_cmp(&known.1)).is_gt()
             });
+            let surest =
+                best.get(&scored.seq).map_or(scored.parts, |(known, _)| surer(known.parts, scored.parts));
             if is_better {
                 best.insert(scored.seq, (scored, stands));
+            }
+            if let Some((known, _)) = best.get_mut(&scored.seq) {
+                let Parts { coverage, cosine, personal, .. } = surest;
+                known.parts = Parts { coverage, cosine, personal, ..known.parts };
             }
         }
         let Some(all) = &mut merged else {
@@ -83,6 +89,7 @@ fn merged(searches: Vec<Found>, k: usize) -> Found {
         all.words.extend(new);
         all.missing.extend(found.missing);
         all.model = all.model.take().or(found.model);
+        all.confidence = all.confidence.max(found.confidence);
         all.is_index_damaged |= found.is_index_damaged;
     }
     let mut merged = merged.expect("the message is searched for");
@@ -99,6 +106,10 @@ fn merged(searches: Vec<Found>, k: usize) -> Found {
     units.truncate(k);
     (merged.ranked, merged.stands) = units.into_iter().unzip();
     merged
+}
+
+fn surer(a: Parts, b: Parts) -> Parts {
+    if b.confidence() > a.confidence() { b } else { a }
 }
 
 /// The anchors that the message or a query beside it calls for, each as strongly as the one that calls for it most.
@@ -119,7 +130,7 @@ pub(super) fn relevant_anchors<'a>(question: &Question<'_>, anchors: &'a [Anchor
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{place::Owner, profile::Parts};
+    use crate::model::place::Owner;
 
     /// A search that found these, each with its score and whether it may be shown.
     fn found(units: &[(u32, f64, bool)], missing: &str) -> Found {
@@ -136,6 +147,7 @@ mod tests {
             words: (0..40).map(|word| (word + 30 * u32::from(missing.is_empty()), 1.0)).collect(),
             model: None,
             missing: vec!["words".to_owned(), missing.to_owned()],
+            confidence: 0.0,
             is_index_damaged: false,
         }
     }

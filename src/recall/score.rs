@@ -12,6 +12,8 @@ use crate::{
 };
 
 const MS_PER_DAY: f64 = 86_400_000.0;
+/// Of so many times as many units as are wanted those are chosen that are spread over sessions.
+const POOL: usize = 8;
 /// A turn of so many words is half understood by what stands around it.
 const OPEN_WORDS: f32 = 200.0;
 
@@ -31,6 +33,12 @@ pub(crate) struct Evidence<'a> {
     pub(crate) anchors: &'a dyn Fn(u32) -> f64,
     /// Whether the query names the time at which it was said, or at which that is of which it speaks.
     pub(crate) in_time: &'a dyn Fn(&Facts) -> bool,
+    /// How well the words of the query stand in each session, from 0 to 1; by number.
+    pub(crate) session_words: &'a [f32],
+    /// How far the message leans on what went on before it, from 0 to 1.
+    pub(crate) leaning: f64,
+    /// Whether the query asks for many turns.
+    pub(crate) asks_for_many: bool,
     pub(crate) now_ms: i64,
 }
 
@@ -42,6 +50,7 @@ pub(crate) struct LiveFactors {
     pub(crate) speaker: bool,
     pub(crate) quote: bool,
     pub(crate) anchors: bool,
+    pub(crate) continuation: bool,
 }
 
 impl LiveFactors {
@@ -54,6 +63,7 @@ impl LiveFactors {
             (self.anchors, weights.anchors),
             (true, weights.wish),
             (true, weights.recency),
+            (self.continuation, weights.continuation),
         ];
         factors.iter().filter(|(is_live, _)| *is_live).map(|(_, weight)| 1.0 + weight).product()
     }
@@ -79,7 +89,9 @@ pub(crate) fn rank(
     let units = &index.units;
     let candidates: Vec<(u32, Parts)> = if let Some(weights) = profile.weights() {
         let lent = Lent::of(index, evidence, weights, passing);
-        let least = lent.least_of_best(evidence.live.most(&weights), k);
+        // To spread over sessions, more are looked at than are wanted.
+        let deep = if evidence.asks_for_many { k.saturating_mul(POOL) } else { k };
+        let least = lent.least_of_best(evidence.live.most(&weights), deep);
         let is_worth = |at: &usize| lent.total[*at] > 0.0 && lent.total[*at] >= least;
         (0..units.len()).filter(is_worth).map(|at| (units[at].seq, lent.parts(at))).collect()
     } else {
@@ -113,12 +125,28 @@ pub(crate) fn rank(
         let by_score: Ordering = b.score.total_cmp(&a.score);
         by_score.then_with(|| said_at(b).cmp(&said_at(a))).then_with(|| b.seq.cmp(&a.seq))
     };
+    if evidence.asks_for_many && profile.weights().is_some() {
+        ranked.sort_unstable_by(by_rank);
+        spread(&mut ranked, index, profile);
+    }
     if k < ranked.len() {
         ranked.select_nth_unstable_by(k, by_rank);
         ranked.truncate(k);
     }
     ranked.sort_unstable_by(by_rank);
     ranked
+}
+
+/// Makes what stands behind better units of its session, the best first, count the less.
+fn spread(ranked: &mut [Scored], index: &UserIndex, profile: &Profile) {
+    let mut better = vec![0.0; index.session_count() + 1];
+    for unit in ranked {
+        let Some(around) = index.around.get(unit.seq as usize - 1) else { continue };
+        let better = &mut better[around.session as usize];
+        unit.parts.spread = *better;
+        unit.score = unit.parts.score(profile);
+        *better += 1.0;
+    }
 }
 
 /// How a unit is wanted by a query that names a time and nothing else.
@@ -154,13 +182,15 @@ pub(crate) fn of_time(
 /// What the factors are made of.
 fn with_factors(parts: Parts, evidence: &Evidence<'_>, facts: &Facts) -> Parts {
     let one_if = |is_so: bool| f64::from(u8::from(is_so));
+    let recency = recency(facts.said_at_ms, evidence.now_ms, Profile::LAMBDA);
     Parts {
         anchors: (evidence.anchors)(facts.seq),
         time: one_if((evidence.in_time)(facts)),
         speaker: one_if((evidence.by_speaker)(facts.seq)),
         quote: one_if((evidence.is_quoted)(facts.seq)),
         wish: one_if(facts.traits.wishes),
-        recency: recency(facts.said_at_ms, evidence.now_ms, Profile::LAMBDA),
+        recency,
+        continuation: rounded(evidence.leaning * recency),
         ..parts
     }
 }
@@ -205,8 +235,9 @@ impl<'a> Lent<'a> {
     fn of(index: &UserIndex, evidence: &Evidence<'a>, weights: Weights, passing: &[bool]) -> Self {
         let around = &index.around;
         let (words, meaning) = (Leg::of(evidence.words), Leg::of(evidence.meaning));
-        let [of_words, of_meaning, of_neighbours, of_answer, of_session] =
-            [weights.words, weights.meaning, weights.neighbours, weights.answer, weights.session].map(narrow);
+        let [of_words, of_meaning, of_neighbours, of_answer] =
+            [weights.words, weights.meaning, weights.neighbours, weights.answer].map(narrow);
+        let [of_session, of_session_words] = [weights.session, weights.session_words].map(narrow);
         let (of_words, of_meaning) = (words.scale(of_words), meaning.scale(of_meaning));
         let relevance: Vec<f32> = words
             .scores
@@ -227,13 +258,14 @@ impl<'a> Lent<'a> {
             let best = &mut best_of_session[around.session as usize];
             *best = best.max(*near);
         }
+        let of_sessions: Vec<f32> = best_of_session
+            .iter()
+            .zip(evidence.session_words)
+            .map(|(best, words)| if *best > 0.0 { of_session * best + of_session_words * words } else { 0.0 })
+            .collect();
         let total =
             around.iter().zip(&near).zip(&open).zip(passing).map(|(((around, near), open), passes)| {
-                if *passes {
-                    near + open * of_session * best_of_session[around.session as usize]
-                } else {
-                    0.0
-                }
+                if *passes { near + open * of_sessions[around.session as usize] } else { 0.0 }
             });
         Self { words, meaning, total: total.collect(), relevance, near }
     }

@@ -10,7 +10,7 @@ use crate::{
     embed::lexicon,
     error::Result,
     recall::{
-        expand::{Sought, Weighted},
+        expand::{Role, Sought, Weighted},
         user_index::UserIndex,
     },
     store::{
@@ -38,21 +38,34 @@ const QUESTION_WEIGHT: f32 = 30.0;
 /// A query with fewer words is no quotation.
 const QUOTED_WORDS: u8 = 5;
 
+/// A message leans on nothing if its questions weigh so much, and the more the less they weigh; and the less, if it tells
+/// less than so much. Measured: docs/recall.md.
+const HEAVY: f64 = 45.0;
+const TOLD: f64 = 10.0;
+/// What is told beside the questions of a message that leans fully counts so much by itself, where 1 is a question.
+const BACKGROUND: f64 = 0.7;
+
 /// What the words of all that is sought say of each unit: the most that those of any one say.
 #[derive(Debug, Default)]
-pub(crate) struct WordsLeg(Vec<OneLeg>);
+pub(crate) struct WordsLeg {
+    of_each: Vec<OneLeg>,
+    leaning: f64,
+}
 
 /// What the words of one thing that is sought say of each unit.
 #[derive(Debug, Default)]
 struct OneLeg {
     /// How each unit fits, by number, from 1.
     fits: Vec<Fit>,
+    /// How each session fits, by number: the weight of the words that it has, of each what its best turn has.
+    sessions: Vec<f32>,
     /// The weight of all words of the query.
     total: f32,
     /// Of these, of those that are not only told beside the question.
     own_total: f32,
-    /// Whether it is a message that asks nothing.
-    is_told: bool,
+    role: Role,
+    /// What its evidence counts, from 0 to 1.
+    share: f32,
     /// What each word of the query weighs: its rarity.
     weights: Vec<(Word, f64)>,
     /// How many different words the query has.
@@ -69,42 +82,92 @@ struct Fit {
     sum: f32,
     /// The weight of the words that were found.
     found: f32,
-    /// Of these, the weight of those that are not only told beside the question.
-    own_found: f32,
+    /// Of these, what each counts where it stands; 1 at most.
+    covered: f32,
+    /// The same for those that are not only told beside the question.
+    own_covered: f32,
     /// How many words of the query stand in it themselves.
     themselves: u8,
 }
 
 impl WordsLeg {
+    fn new(mut of_each: Vec<OneLeg>) -> Self {
+        let heaviest = |role: Role| {
+            let weighs = of_each.iter().filter(|leg| leg.role == role).map(|leg| leg.own_total);
+            f64::from(weighs.fold(0.0, f32::max))
+        };
+        let told = heaviest(Role::Statement).max(heaviest(Role::Background));
+        let leaning = (told / TOLD).min(1.0) * (1.0 - heaviest(Role::Question) / HEAVY).max(0.0);
+        for leg in &mut of_each {
+            #[expect(clippy::cast_possible_truncation, reason = "a weight needs no more digits")]
+            let background = (BACKGROUND * leaning) as f32;
+            leg.share = if leg.role == Role::Background { background } else { 1.0 };
+        }
+        Self { of_each, leaning }
+    }
+
+    /// How far the message leans on what went on before it, from 0 to 1: it tells much, and its questions weigh little.
+    pub(crate) fn leaning(&self) -> f64 {
+        self.leaning
+    }
+
+    /// What the evidence of this thing that is sought counts, from 0 to 1.
+    pub(crate) fn share(&self, sought: usize) -> f32 {
+        self.of_each.get(sought).map_or(1.0, |leg| leg.share)
+    }
+
     /// How well each unit fits, by number, from 1; 0: it has no word of the query. What covers more of a question's weight
     /// comes first.
     pub(crate) fn scores(&self, units: usize) -> Vec<f32> {
         let mut scores = vec![0.0; units];
-        for leg in self.0.iter().filter(|leg| leg.total > 0.0) {
+        for leg in self.with_weight() {
             for (score, fit) in scores.iter_mut().zip(&leg.fits) {
-                *score = (fit.sum * (fit.found / leg.total).sqrt()).max(*score);
+                *score = (leg.share * fit.sum * (fit.found / leg.total).sqrt()).max(*score);
             }
         }
         scores
     }
 
-    /// The share of a question's weight that the unit has, from 0 to 1: the most of any, by its own words or with those that
-    /// are told beside it. Of a message that asks nothing nobody expects that one turn has all of it: as much as a question
-    /// has is enough.
-    pub(crate) fn coverage(&self, seq: u32) -> f32 {
-        let of = |leg: &OneLeg| {
-            let fit = leg.fit(seq)?;
-            let share = |found: f32, total: f32| if total > 0.0 { (found / total).min(1.0) } else { 0.0 };
-            let whole = if leg.is_told { leg.own_total.min(QUESTION_WEIGHT) } else { leg.own_total };
-            Some(share(fit.own_found, whole).max(share(fit.found, leg.total)))
+    /// How well each session fits, by number: its share of what the best one has.
+    pub(crate) fn session_scores(&self, sessions: usize) -> Vec<f32> {
+        let mut scores = vec![0.0_f32; sessions + 1];
+        for leg in self.with_weight() {
+            for (score, weight) in scores.iter_mut().zip(&leg.sessions) {
+                *score = (leg.share * weight / leg.total).max(*score);
+            }
+        }
+        let best = scores.iter().copied().fold(0.0, f32::max);
+        if best > 0.0 {
+            scores.iter_mut().for_each(|score| *score /= best);
+        }
+        scores
+    }
+
+    fn with_weight(&self) -> impl Iterator<Item = &OneLeg> {
+        self.of_each.iter().filter(|leg| leg.total > 0.0)
+    }
+
+    /// The share of the weight of this thing that is sought which the unit has, from 0 to 1: by its own words, or with those
+    /// that are told beside it. Of a message that asks nothing nobody expects that one turn has all of it: as much as a
+    /// question has is enough.
+    pub(crate) fn coverage(&self, sought: usize, seq: u32) -> f32 {
+        let Some((leg, fit)) = self.of_each.get(sought).and_then(|leg| Some((leg, leg.fit(seq)?))) else {
+            return 0.0;
         };
-        self.0.iter().filter_map(of).fold(0.0, f32::max)
+        let share = |found: f32, total: f32| if total > 0.0 { (found / total).min(1.0) } else { 0.0 };
+        let asks_nothing = leg.role == Role::Statement;
+        let whole = if asks_nothing { leg.own_total.min(QUESTION_WEIGHT) } else { leg.own_total };
+        share(fit.own_covered, whole).max(share(fit.covered, leg.total))
     }
 
     /// What each word of the query weighs, the heaviest first where there are many.
     pub(crate) fn weights(&self) -> Vec<(Word, f64)> {
         let mut weights: Vec<(Word, f64)> = Vec::new();
-        for &(word, weight) in self.0.iter().flat_map(|leg| &leg.weights) {
+        let shared = |leg: &OneLeg| {
+            let share = f64::from(leg.share);
+            leg.weights.iter().map(|&(word, weight)| (word, share * weight)).collect::<Vec<_>>()
+        };
+        for (word, weight) in self.of_each.iter().flat_map(shared) {
             match weights.iter_mut().find(|(known, _)| *known == word) {
                 Some((_, known)) => *known = weight.max(*known),
                 None => weights.push((word, weight)),
@@ -119,35 +182,35 @@ impl WordsLeg {
 
     /// Whether the query names one of several speakers.
     pub(crate) fn names_speaker(&self) -> bool {
-        self.0.iter().any(|leg| !leg.spoken.is_empty())
+        self.of_each.iter().any(|leg| !leg.spoken.is_empty())
     }
 
     /// Whether the query is long enough to quote anything.
     pub(crate) fn may_quote(&self) -> bool {
-        self.0.iter().any(OneLeg::may_quote)
+        self.of_each.iter().any(OneLeg::may_quote)
     }
 
     /// Whether the unit has every word of a query that has many: the query quotes it, or nearly.
     pub(crate) fn is_quoted(&self, seq: u32) -> bool {
         let is_quoted =
             |leg: &OneLeg| leg.may_quote() && leg.fit(seq).is_some_and(|fit| fit.themselves == leg.distinct);
-        self.0.iter().any(is_quoted)
+        self.of_each.iter().any(is_quoted)
     }
 
     /// Whether the query names one of several speakers, and this unit is what that one said.
     pub(crate) fn is_spoken_by_whom_it_names(&self, seq: u32) -> bool {
-        self.0.iter().any(|leg| leg.spoken.binary_search(&seq).is_ok())
+        self.of_each.iter().any(|leg| leg.spoken.binary_search(&seq).is_ok())
     }
 
     /// Whether some postings could not be read.
     pub(crate) fn is_damaged(&self) -> bool {
-        self.0.iter().any(|leg| leg.is_damaged)
+        self.of_each.iter().any(|leg| leg.is_damaged)
     }
 }
 
 impl OneLeg {
     fn may_quote(&self) -> bool {
-        self.distinct >= QUOTED_WORDS
+        self.distinct >= QUOTED_WORDS && self.role != Role::Background
     }
 
     fn fit(&self, seq: u32) -> Option<&Fit> {
@@ -163,19 +226,17 @@ pub(crate) fn look_up(
     sought: &[Sought],
 ) -> Result<WordsLeg> {
     snapshot.postings(scope, |postings| {
-        let of = |one: &Sought| {
-            let leg = look_up_in(postings, index, one)?;
-            Ok(OneLeg { is_told: one.is_told, ..leg })
-        };
-        sought.iter().map(of).collect::<Result<_>>().map(WordsLeg)
+        sought.iter().map(|one| look_up_in(postings, index, one)).collect::<Result<_>>().map(WordsLeg::new)
     })
 }
 
 fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &Sought) -> Result<OneLeg> {
-    let (query, asks_nothing) = (&sought.words[..], sought.is_told);
+    let (query, role) = (&sought.words[..], sought.role);
     let looking = Looking::new(postings, index);
     let units = index.units.len();
-    let mut leg = OneLeg { fits: vec![Fit::default(); units], ..OneLeg::default() };
+    let mut best_in = vec![0.0_f32; index.session_count() + 1];
+    let (fits, sessions) = (vec![Fit::default(); units], best_in.clone());
+    let mut leg = OneLeg { fits, sessions, role, ..OneLeg::default() };
     let mut noted = Noted { often: vec![Often::default(); units], seqs: Vec::new() };
     let mut speakers: Vec<Vec<u32>> = Vec::new();
     let too_common = too_common(query);
@@ -192,7 +253,7 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &Sought) -> Re
             }
         })?;
         // Of a long message those count that the user has said before.
-        if hits == 0 && query.len() > MAX_QUERY_WORDS && (is_told || asks_nothing) {
+        if hits == 0 && query.len() > MAX_QUERY_WORDS && (is_told || role != Role::Question) {
             continue;
         }
         // A name stands for nobody else; who speaks in every turn is nobody in particular.
@@ -222,18 +283,28 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &Sought) -> Re
             leg.own_total += weight;
         }
         leg.distinct += u8::from(is_own);
+        best_in.fill(0.0);
         noted.drain(|seq, Often { itself, alike }| {
             let (often, found) = (itself.max(alike), if itself > 0.0 { 1.0 } else { alike.min(1.0) });
             let fit = &mut leg.fits[seq as usize - 1];
             fit.sum += weight * often * (K1 + 1.0) / (often + K1);
             fit.found += weight * found;
+            let covered = often.min(1.0);
+            fit.covered += weight * covered;
             if !is_told {
-                fit.own_found += weight * found;
+                fit.own_covered += weight * covered;
             }
+            let best = &mut best_in[index.around[seq as usize - 1].session as usize];
+            *best = covered.max(*best);
             fit.themselves += u8::from(itself > 0.0 && is_own);
         });
+        for (session, best) in leg.sessions.iter_mut().zip(&best_in) {
+            *session += weight * best;
+        }
     }
-    if let [spoken] = &mut speakers[..] {
+    if let [spoken] = &mut speakers[..]
+        && role != Role::Background
+    {
         leg.spoken = std::mem::take(spoken);
         leg.spoken.retain(|&seq| index.unit(seq).is_some_and(|unit| !unit.traits.has_reply));
     }

@@ -1,6 +1,7 @@
 //! What a message asks, and what it tells beside that.
 
 use crate::english::{
+    dull_words::is_dull,
     lists::{List, list, spaced},
     sentences::{Setting, sentences},
 };
@@ -8,14 +9,12 @@ use crate::english::{
 /// A message by its sentences.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Asks<'a> {
-    /// The sentences that ask for something, the last ones of a message that has many; in its order.
+    /// The sentences that ask for something, in the order of the message.
     pub(super) asks: Vec<&'a str>,
     /// Everything between them: told, quoted, pasted.
     pub(super) told: Vec<&'a str>,
 }
 
-/// So many questions of a message are searched each by itself.
-pub(super) const MOST_ASKS: usize = 4;
 /// How a sentence begins tells whether it asks.
 const LOOKED_AT: usize = 64;
 
@@ -29,7 +28,10 @@ impl<'a> Asks<'a> {
             .filter(|sentence| own(sentence.setting) && is_ask(sentence.text))
             .map(|sentence| sentence.text)
             .collect();
-        asks.drain(..asks.len().saturating_sub(MOST_ASKS));
+        // `Ok?` asks nothing beside another question.
+        if asks.iter().any(|ask| says_something(ask)) {
+            asks.retain(|ask| says_something(ask));
+        }
         let (mut told, mut from) = (Vec::new(), 0);
         for ask in &asks {
             told.push(&message[from..start_of(ask)]);
@@ -39,6 +41,10 @@ impl<'a> Asks<'a> {
         told.retain(|text| text.contains(char::is_alphanumeric));
         Self { asks, told }
     }
+}
+
+fn says_something(sentence: &str) -> bool {
+    spaced(sentence).split_whitespace().any(|word| !is_dull(&word.replace('\'', "")))
 }
 
 /// Whether a sentence asks: by its mark in any language, by its beginning in English.
@@ -91,15 +97,11 @@ mod tests {
             &["```\nlet a = b?;\n```\n> Why not?"],
         );
         check("", &[], &[]);
-    }
-
-    #[test]
-    fn of_many_questions_the_last_ones_count() {
-        let questions: Vec<String> = (0..9).map(|n| format!("Who is number {n}? ")).collect();
-        let message = questions.concat();
-        let found = Asks::of(&message);
-        assert_eq!(found.asks.len(), MOST_ASKS);
-        assert_eq!(found.asks[0], "Who is number 5?");
-        assert_eq!(found.told.len(), 1);
+        check(
+            "Really? Where is the samovar? Is it so?",
+            &["Where is the samovar?"],
+            &["Really?", "Is it so?"],
+        );
+        check("Really?", &["Really?"], &[]);
     }
 }

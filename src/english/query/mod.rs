@@ -1,6 +1,7 @@
 //! What a message points at, before anything is searched: times, people, attributes, the user themself, and what was
 //! said before. Pure; English, but for the words that are searched.
 
+mod about_many;
 mod asked;
 mod asks;
 mod follow_up;
@@ -35,6 +36,8 @@ pub(crate) struct Query {
     pub(crate) asks: Vec<String>,
     /// What a message that asks tells beside that, the pieces one a line.
     pub(crate) told: String,
+    /// Whether it asks for many turns: a summary, an order of events, what was said in a whole time.
+    pub(crate) asks_for_many: bool,
     /// The words of what was read: folded, stemmed, stop words left out, each once, at most 64.
     pub(crate) words: Vec<Word>,
     /// Those of them that tell no topic: `say`, `think`.
@@ -53,6 +56,8 @@ pub(crate) struct Query {
     pub(crate) refers_to_self: bool,
     /// Whether it points at something said earlier: `you mentioned`.
     pub(crate) refers_back: bool,
+    /// Whether it says nothing that could be answered: `ok`, `nice!`, `thanks a lot`.
+    pub(crate) is_small_talk: bool,
     /// Whether it needs the turns before it to be understood: `and what did he say about it?`
     pub(crate) is_follow_up: bool,
     /// Names in it, folded as subjects of anchors are, each once, at most 16.
@@ -84,9 +89,17 @@ impl Query {
         let is_follow_up = message.len() <= MAX_QUERY_BYTES
             && follow_up::is_follow_up(&reading, is_only_time, refers_back, &asked);
         let is_over = |span: &TimeSpan| span.until <= now;
+        let topics: Vec<Option<String>> = asks.iter().map(|ask| about_many::topic(ask)).collect();
+        let asks_for_many = topics.iter().any(Option::is_some);
+        let says_topic = |topic: &String| !words::query_words(topic).is_empty();
+        let topics = topics.into_iter().zip(asks).map(|(topic, ask)| topic.filter(says_topic).unwrap_or(ask));
+        let points = is_follow_up || refers_back || refers_to_self || !spans.is_empty() || !asked.is_empty();
+        let is_small_talk = !points && names.is_empty() && told.is_empty() && reading.content_count() == 0;
         Self {
-            asks,
+            is_small_talk,
+            asks: few(topics),
             told,
+            asks_for_many,
             words: words::query_words(message),
             vague_words: reading.words().filter(|word| is_dull(word)).flat_map(words::query_words).collect(),
             ahead: times::find_ahead(message, now),
@@ -102,6 +115,19 @@ impl Query {
             spans,
         }
     }
+}
+
+/// So many questions of a message are searched each by itself.
+const MOST_ASKS: usize = 4;
+
+/// The questions, those before the last few as one.
+fn few(asks: impl Iterator<Item = String>) -> Vec<String> {
+    let mut asks: Vec<String> = asks.collect();
+    if let Some(first) = asks.len().checked_sub(MOST_ASKS).filter(|first| *first > 0) {
+        let earlier = asks.drain(..=first).collect::<Vec<_>>().join(" ");
+        asks.insert(0, earlier);
+    }
+    asks
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::{
         ids::ReceiptId,
         place::{Seq, SessionNo},
         profile::{Parts, Profile, Weights},
-        receipt::{ItemKind, ItemOutcome, MOST_PROMOTED, PackedAs, Receipt, ReceiptItem},
+        receipt::{ItemKind, ItemOutcome, MOST_PROMOTED, PackedAs, Receipt, ReceiptItem, Understood},
         tier::MemoryTier,
     },
     store::{
@@ -43,7 +43,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, receipt: &Receipt, at_hand: &
             receipt.query,
             receipt.profile.as_str(),
             numbers(&receipt.profile)?,
-            json(&receipt.understood)?,
+            json(&KeptUnderstood { understood: receipt.understood.clone(), confidence: receipt.confidence })?,
             json(&receipt.missing)?,
             json(&items)?,
             json(&at_hand.iter().map(|seq| seq.0).collect::<Vec<_>>())?,
@@ -217,7 +217,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReceiptId) -> Result<Optio
             owner_id,
             memory_tier: item.memory_tier(),
             score: item.score,
-            confidence: item.kind().confidence(item.score, &item.parts),
+            confidence: receipt.confidence.map(|_| item.kind().confidence(item.score, &item.parts)),
             parts: item.parts,
             rerank_score: item.unusual.rerank_score,
             packed_as: item.packed_as(),
@@ -225,8 +225,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReceiptId) -> Result<Optio
             tokens: item.tokens,
         });
     }
-    let confidence = items.iter().map(|item| item.confidence).fold(0.0, f64::max);
-    Ok(Some(Receipt { items, confidence: Some(confidence), ..receipt }))
+    Ok(Some(Receipt { items, ..receipt }))
 }
 
 /// The turn's id.
@@ -259,7 +258,7 @@ pub(crate) fn unread_line(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Opti
                 owner_id: Uuid::from_bytes(row.get(0)?),
                 memory_tier: Some(tier.unwrap_or(MemoryTier::Cold)),
                 score: 0.0,
-                confidence: 0.0,
+                confidence: None,
                 parts: Parts::default(),
                 rerank_score: None,
                 packed_as: None,
@@ -289,6 +288,15 @@ fn numbers(profile: &Profile) -> Result<String> {
     }
 }
 
+/// What a query was taken for, and how sure its answer was; older rows do not say that.
+#[derive(Serialize, Deserialize)]
+struct KeptUnderstood {
+    #[serde(flatten)]
+    understood: Understood,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    confidence: Option<f64>,
+}
+
 fn read(row: &Row<'_>) -> Result<Receipt> {
     let id: ReceiptId = row.get(1)?;
     if !row_check::holds(row, CHECKED_COLUMNS)? {
@@ -307,6 +315,7 @@ fn read(row: &Row<'_>) -> Result<Receipt> {
             _ => Profile::Default,
         },
     };
+    let KeptUnderstood { understood, confidence } = row.json(9)?;
     Ok(Receipt {
         id,
         session_id: row.get(18)?,
@@ -314,13 +323,13 @@ fn read(row: &Row<'_>) -> Result<Receipt> {
         now: row.get(5)?,
         query: row.get(6)?,
         profile,
-        understood: row.json(9)?,
+        understood,
         missing: row.json(10)?,
         budget_tokens: row.get(13)?,
         tokens: row.get(14)?,
         took: Duration::from_micros(row.get(15)?),
         used_at: row.get(16)?,
-        confidence: None,
+        confidence,
         items: Vec::new(),
     })
 }

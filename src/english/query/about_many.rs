@@ -1,0 +1,38 @@
+//! Questions for many turns: summaries, orders of events, what was said in a whole time.
+
+use std::sync::LazyLock;
+
+use crate::{
+    english::{classes::CLASSES, cues::Cues, lists::list, statements::spoken},
+    text::words::MAX_QUERY_BYTES,
+};
+
+static MANY: LazyLock<Cues> = LazyLock::new(|| Cues::new(list!("about_many").lines(), CLASSES));
+
+/// What a question for many turns asks of: the sentence without the words that say that it asks for many. None: it asks for
+/// one thing.
+pub(super) fn topic(sentence: &str) -> Option<String> {
+    let mut cuts = Vec::new();
+    for statement in spoken(sentence, MAX_QUERY_BYTES) {
+        let from = statement.text.as_ptr() as usize - sentence.as_ptr() as usize;
+        for found in MANY.all(&statement) {
+            let tokens = &statement.tokens[found.start..found.end];
+            if let [first, .., last] | [first @ last] = tokens {
+                cuts.push((from + first.start, from + last.end()));
+            }
+        }
+    }
+    if cuts.is_empty() {
+        return None;
+    }
+    cuts.sort_unstable();
+    let (mut topic, mut at) = (String::new(), 0);
+    for (start, end) in cuts {
+        if start >= at {
+            topic.push_str(&sentence[at..start]);
+        }
+        at = end.max(at);
+    }
+    topic.push_str(&sentence[at..]);
+    Some(topic)
+}
