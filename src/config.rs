@@ -4,12 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{
     clock::{Clock, SystemClock},
-    compress::Summarizer,
+    compress::{Summarizer, digest::ChatModel},
     embed::{Embedder, JOB_TIMEOUT, QUERY_TIMEOUT},
     error::{Error, Result},
     event::OnEvent,
     faults::Faults,
     model::{profile::Profile, tier::MAX_HOT_TURNS},
+    planner,
     rerank::{self, Reranker},
     text::tokens::Tokenizer,
 };
@@ -49,6 +50,10 @@ pub struct Config {
     pub session_timeout: Duration,
     /// Size of one side of a turn in bytes of UTF-8. Default 1 MiB, limits 1 byte to 10 MiB.
     pub max_side_bytes: usize,
+    /// What LLM#2 puts into a reply that it wants kept: `[[remember]]`, say. A reply that is recorded loses it, wherever it
+    /// stands, and its turn is [marked](crate::NewTurn::critical). A backend that sets it tells LLM#2 of it, and leaves it out of
+    /// what it shows. 1 to 64 bytes without control characters, no blank at either end. Default: none.
+    pub remember_marker: Option<String>,
     /// Commands that may wait for the writer; more make their callers wait. Default 1,024, limits 1 to 65,536.
     pub queue_len: usize,
     /// Bytes of text that may wait for the writer; more make their callers wait. Default 64 MiB, at least 1. One
@@ -122,6 +127,17 @@ pub struct Config {
     /// How long the reranker may take for them. One that takes longer or fails is not asked again for 10 seconds, unless it
     /// refused these texts alone. Default 1 second, at least 1 ms: a model on a CPU needs more time, or fewer candidates.
     pub rerank_timeout: Duration,
+    /// LLM#1 before the answer: asked for each context what its message needs, with the last turns, before anything is
+    /// searched for. It names queries that are searched for beside the message (those of
+    /// [`ContextOptions::queries`](crate::ContextOptions::queries) first, at most 8 in all), a time that the message points
+    /// at, and whether older memory is needed at all. What it says is verified and changes what is found, never what may be
+    /// shown; without a usable answer the context is what it would be without it, and `missing` says so. It is asked once
+    /// for the same message behind the same turns, and its plan is in the receipt
+    /// ([`Understood::plan`](crate::Understood::plan)). Default: none.
+    pub planner: Option<Arc<dyn ChatModel>>,
+    /// How long the planner may take for a message. One that takes longer or fails is not asked again for 10 seconds, unless
+    /// it refused this message alone. Default 1.5 seconds, at least 1 ms.
+    pub plan_timeout: Duration,
     /// How recalled turns are ranked. Default: [`Profile::Default`].
     pub profile: Profile,
     /// Bytes that recall may keep in memory of all users together: about 0.6 KB a chat-sized turn. The user who asked
@@ -228,6 +244,7 @@ impl Default for Config {
             live_tokens: 2_000,
             session_timeout: Duration::from_hours(24),
             max_side_bytes: 1 << 20,
+            remember_marker: None,
             queue_len: 1_024,
             queue_bytes: 64 << 20,
             record_timeout: Duration::from_secs(30),
@@ -253,6 +270,8 @@ impl Default for Config {
             reranker: None,
             rerank_candidates: rerank::CANDIDATES,
             rerank_timeout: rerank::TIMEOUT,
+            planner: None,
+            plan_timeout: planner::TIMEOUT,
             profile: Profile::Default,
             recall_bytes: 256 << 20,
             receipts: 1_000,
@@ -287,7 +306,7 @@ impl Config {
     }
 
     /// The spans of time that have a least.
-    fn spans(&self) -> [(&'static str, Duration, Duration); 8] {
+    fn spans(&self) -> [(&'static str, Duration, Duration); 9] {
         const MS: Duration = Duration::from_millis(1);
         [
             ("session_timeout", self.session_timeout, MS),
@@ -298,6 +317,7 @@ impl Config {
             ("query_embed_timeout", self.query_embed_timeout, MS),
             ("embed_timeout", self.embed_timeout, MS),
             ("rerank_timeout", self.rerank_timeout, MS),
+            ("plan_timeout", self.plan_timeout, MS),
         ]
     }
 
@@ -312,6 +332,14 @@ impl Config {
             if span < least {
                 return Err(Error::invalid(format!("{name} is {span:?}; it must be at least {least:?}")));
             }
+        }
+        let is_marker = |marker: &str| {
+            (1..=64).contains(&marker.len()) && !marker.contains(char::is_control) && marker.trim() == marker
+        };
+        if self.remember_marker.as_deref().is_some_and(|marker| !is_marker(marker)) {
+            return Err(Error::invalid(
+                "remember_marker has 1 to 64 bytes, no control characters, and no blank at either end",
+            ));
         }
         if self.originals == Originals::Delete && self.summarizer.is_none() {
             return Err(Error::invalid(
@@ -393,7 +421,8 @@ mod tests {
     #[test]
     fn a_query_waits_less_than_a_request_may_take_a_job_longer_and_who_is_silent_rests_as_long_as_is_said() {
         let config = Config::default();
-        assert!(config.query_embed_timeout < QUERY_REST && config.rerank_timeout < QUERY_REST);
+        let waits = [config.query_embed_timeout, config.rerank_timeout, config.plan_timeout];
+        assert!(waits.into_iter().all(|wait| wait < QUERY_REST));
         #[cfg(feature = "llm")]
         {
             assert!(config.query_embed_timeout < crate::embed::REQUEST_TIMEOUT);

@@ -9,7 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::error::Error;
 
-/// An embedder or a reranker that did not answer a query in time rests this long: every recall would wait for it.
+/// An embedder, a reranker or a planner that did not answer a query in time rests this long: every recall would wait for it.
 pub(crate) const QUERY_REST: Duration = Duration::from_secs(10);
 /// A provider that failed a job rests this long: the jobs of ten thousand users need not each find out. It also bounds
 /// how many threads a provider that blocks for good can hold.
@@ -94,6 +94,8 @@ pub(crate) struct Cooldowns {
     pub(crate) queries: Vec<Cooldown>,
     /// The reranker, which only queries ask.
     pub(crate) reranker: Cooldown,
+    /// LLM#1 as contexts ask it for a plan: another model perhaps than the one that summarizes.
+    pub(crate) planner: Cooldown,
 }
 
 impl Cooldowns {
@@ -105,6 +107,7 @@ impl Cooldowns {
             embedders: each(JOB_REST),
             queries: each(QUERY_REST),
             reranker: Cooldown::of(QUERY_REST),
+            planner: Cooldown::of(QUERY_REST),
         }
     }
 

@@ -63,7 +63,7 @@ pub enum Event {
     ProviderFailed {
         /// What it is asked for.
         provider: ProviderRole,
-        /// The summarizer's or the reranker's name, or the embedder's model.
+        /// The summarizer's, the reranker's or the planner's name, or the embedder's model.
         name: String,
         /// What can be done: see [`ErrorKind::Provider`], [`ErrorKind::ProviderRefused`],
         /// [`ErrorKind::ProviderMisconfigured`].
@@ -107,15 +107,18 @@ pub enum ProviderRole {
     Embedder,
     /// The order of what was found.
     Reranker,
+    /// What a message needs, before anything is searched for: LLM#1.
+    Planner,
 }
 
 impl ProviderRole {
-    /// Its word: `summarizer`, `embedder`, `reranker`.
+    /// Its word: `summarizer`, `embedder`, `reranker`, `planner`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Summarizer => "summarizer",
             Self::Embedder => "embedder",
             Self::Reranker => "reranker",
+            Self::Planner => "planner",
         }
     }
 }

@@ -1,5 +1,5 @@
-//! How a recall and a context come about: gathered off the thread, put in order by a reranker where there is one, finished
-//! off the thread.
+//! How a recall and a context come about: planned by LLM#1 where there is one for it, gathered off the thread, put in order
+//! by a reranker where there is one, finished off the thread.
 
 use std::sync::Arc;
 
@@ -12,10 +12,22 @@ use crate::{
         context::{self, Context},
         context_options::ContextOptions,
         message::Message,
+        plans::Behind,
         rerank::{self, Reranking, Wish},
     },
     store::scope::Scope,
 };
+
+/// Has LLM#1 plan the recall for a message in a session, where it is to be asked; none: in one that has not begun.
+pub(super) async fn plan(open: &Arc<Open>, scope: Scope, session: Option<SessionId>, message: &mut Message) {
+    if open.config().planner.is_none() {
+        return;
+    }
+    let own = Arc::clone(open);
+    let behind = off_thread(move || Behind::read(&own, &scope, session));
+    // Boxed: it is large, and most have no planner.
+    message.plan = Box::pin(open.plans.ask(open.config(), open.cooldowns(), &scope, behind, message)).await;
+}
 
 /// What everything that a user ever said has for this query, at most `k` things; a receipt is written behind it.
 pub(super) async fn recall(

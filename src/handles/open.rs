@@ -11,9 +11,10 @@ use crate::{
     error::Result,
     jobs::Worker,
     model::job::{JobKind, JobKinds},
-    recall::user_indexes::UserIndexes,
+    planner,
+    recall::{plans::Plans, user_indexes::UserIndexes},
     rerank,
-    store::Store,
+    store::{Store, scope::Scope},
 };
 
 /// The last handle to go stops the worker and then closes the file.
@@ -26,6 +27,8 @@ pub(super) struct Open {
     closing: watch::Sender<bool>,
     /// What recall keeps in memory.
     pub(super) indexes: UserIndexes,
+    /// What LLM#1 said of the last messages.
+    pub(super) plans: Plans,
 }
 
 impl Open {
@@ -35,6 +38,7 @@ impl Open {
             config.embedders.into_iter().map(embed::known::Known::of).collect::<Result<_>>()?;
         config.summarizer = config.summarizer.map(compress::known::Known::of).transpose()?;
         config.reranker = config.reranker.map(rerank::known::Known::of).transpose()?;
+        config.planner = config.planner.map(planner::known::Known::of).transpose()?;
         let (has_worker, is_read_only, recall_bytes) = (config.worker, config.read_only, config.recall_bytes);
         let has_embedders = !config.embedders.is_empty();
         let store = Arc::new(Store::open(path, config)?);
@@ -50,7 +54,14 @@ impl Open {
         let worker =
             if has_worker && !is_read_only { Some(Worker::start(Arc::clone(&store))?) } else { None };
         let closing = watch::Sender::new(false);
-        Ok(Self { worker, store, closing, indexes: UserIndexes::new(recall_bytes) })
+        let (indexes, plans) = (UserIndexes::new(recall_bytes), Plans::default());
+        Ok(Self { worker, store, closing, indexes, plans })
+    }
+
+    /// Forgets what is held in memory of a user, after an erase: a recall meanwhile may have read what was still there.
+    pub(super) fn forget(&self, scope: &Scope) {
+        self.indexes.forget(scope);
+        self.plans.forget(scope);
     }
 
     /// Changes when the file is closed.

@@ -72,6 +72,7 @@ impl Session {
     /// Records a turn, and returns when it is durable: it survives a kill or a power loss at any later instant
     /// (see [`Durability`](crate::Durability)).
     ///
+    /// A reply with [`Config::remember_marker`](crate::Config::remember_marker) in it loses that, and marks the turn.
     /// With a [`caller_id`](NewTurn::caller_id) a repeated record gives the first result. If silence had ended
     /// the session, or a call one with a key, the turn starts its successor, and the result says so.
     ///
@@ -82,6 +83,7 @@ impl Session {
     }
 
     async fn record_turn(&self, turn: NewTurn) -> Result<Recorded> {
+        let turn = turn.heeding(self.store.config().remember_marker.as_deref());
         let (bytes, measured) = self.measure(turn).await?;
         let (scope, id) = (self.scope, self.id());
         let recorded = self.store.write_sized(bytes, move |tx| tx.record(&scope, id, measured)).await?;
@@ -124,7 +126,8 @@ impl Session {
     /// it is to stay.
     ///
     /// Errors: `Conflict` if the turn has another reply, was completed without one, or was replaced; `NotFound`;
-    /// `InvalidInput` for an empty reply; and those of [`record`](Self::record).
+    /// `InvalidInput` for an empty reply (one that is nothing but the
+    /// [marker](crate::Config::remember_marker) is none, and marks the turn); and those of [`record`](Self::record).
     pub async fn complete(&self, turn: TurnId, reply: Reply) -> Result<Recorded> {
         in_span("complete", self.ids(), self.give_reply(turn, reply)).await
     }
@@ -137,14 +140,13 @@ impl Session {
         }
         loop {
             let found = self.read(move |snapshot, scope| snapshot.turn_by_id(scope, turn)).await?;
-            let message = match found.ok_or_else(|| Error::not_found("this user has no such turn"))? {
-                message if message.state == TurnState::Incomplete => message,
-                known if known.state == TurnState::Complete && known.said.ai_response == reply.text() => {
-                    return Ok(Recorded::known(&known));
-                }
-                known => return Err(not_waiting(known.state)),
-            };
-            let (bytes, measured) = self.measure(reply.clone().to(message)).await?;
+            let message = found.ok_or_else(|| Error::not_found("this user has no such turn"))?;
+            let replied = reply.clone().to(message.clone());
+            let replied = replied.heeding(self.store.config().remember_marker.as_deref());
+            if message.state != TurnState::Incomplete {
+                return known_reply(&message, &replied);
+            }
+            let (bytes, measured) = self.measure(replied).await?;
             let scope = self.scope;
             // `None`: somebody else has completed or replaced it meanwhile.
             if let Some(recorded) =
@@ -208,6 +210,7 @@ impl Session {
         let filter = options.filter.clone();
         let message = Message::new(config, message.to_owned(), options.now, options.profile, filter)?;
         let mut message = message.searching_also(config, &options.queries)?;
+        answering::plan(&self.store, self.scope, Some(self.id()), &mut message).await;
         if !config.embedders.is_empty() {
             let hot = self.hot().await.ok();
             embedders::ask(config, self.store.cooldowns(), &mut message, hot.as_deref()).await;
@@ -378,8 +381,7 @@ impl Session {
         let (store, scope, id) = (Arc::clone(&self.store), self.scope, self.id());
         drive(move || async move {
             let erased = jobs::erase(&store, scope, Some(id)).await;
-            // After it: a recall meanwhile may have read what was still there.
-            store.indexes.forget(&scope);
+            store.forget(&scope);
             erased
         })
         .await
@@ -423,6 +425,16 @@ impl Session {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || read(&store.snapshot()?, &scope)).await
     }
+}
+
+/// What an earlier reply did, if this is the same.
+fn known_reply(known: &Turn, again: &NewTurn) -> Result<Recorded> {
+    // A reply that was nothing but a wish to remember left its mark; a turn that got no reply has none.
+    let has_mark = known.is_identity_critical || !again.said.ai_response.is_empty();
+    if known.state == TurnState::Complete && known.said.ai_response == again.said.ai_response && has_mark {
+        return Ok(Recorded::known(known));
+    }
+    Err(not_waiting(known.state))
 }
 
 fn not_waiting(state: TurnState) -> Error {

@@ -188,7 +188,9 @@ impl User {
     async fn build_context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         let (config, filter) = (self.store.config(), options.filter.clone());
         let message = Message::new(config, message.to_owned(), options.now, options.profile, filter)?;
-        let message = self.embedded(message.searching_also(config, &options.queries)?).await;
+        let mut message = message.searching_also(config, &options.queries)?;
+        answering::plan(&self.store, self.scope, None, &mut message).await;
+        let message = self.embedded(message).await;
         let (context, _) = answering::context(&self.store, self.scope, None, message, options).await?;
         Ok(context)
     }
@@ -305,8 +307,7 @@ impl User {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         drive(move || async move {
             let erased = jobs::erase(&store, scope, None).await;
-            // After it: a recall meanwhile may have read what was still there.
-            store.indexes.forget(&scope);
+            store.forget(&scope);
             erased
         })
         .await
@@ -322,7 +323,7 @@ impl User {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let erasing = drive(move || async move {
             let erased = jobs::erase_turn(&store, scope, turn).await;
-            store.indexes.forget(&scope);
+            store.forget(&scope);
             erased
         });
         in_span("erase_turn", (self.id(), None), erasing).await

@@ -145,6 +145,9 @@ pub struct Understood {
     /// What was searched for beside it, as the caller of the context said.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queries: Vec<String>,
+    /// What [`Config::planner`](crate::Config::planner) said that it needs; none: it was not asked, or said nothing usable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Planned>,
     /// The reranker whose order it is; none: the items stand by their scores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reranker: Option<String>,
@@ -154,6 +157,27 @@ pub struct Understood {
     /// Sections of the context that the caller left out, by their names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<String>,
+}
+
+/// What of LLM#1's plan was followed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Planned {
+    /// The model that made it.
+    pub model: String,
+    /// What asking took, in whole milliseconds.
+    pub took_ms: u64,
+    /// It was asked before, for the same message behind the same turns.
+    pub is_cached: bool,
+    /// What was searched for beside the message and the caller's queries.
+    pub queries: Vec<String>,
+    /// The time that it pointed at, `2023-05-01/2023-06-01`; none: none, or the message names or asks for one itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+    /// It said that nothing older than the last turns is needed: nothing recalled was shown but where it is at least 0.5 sure,
+    /// of 1, that something of it answers.
+    pub only_if_sure: bool,
 }
 
 /// Something that a recall considered.
@@ -211,6 +235,9 @@ impl Receipt {
         for query in &self.understood.queries {
             let _ = writeln!(text, "Searched for besides: {query:?}.");
         }
+        if let Some(plan) = &self.understood.plan {
+            let _ = writeln!(text, "{}", plan.explain());
+        }
         let _ = writeln!(text, "{}", explain_profile(&self.profile));
         if let Some(reranker) = &self.understood.reranker {
             let read = self.items.iter().filter(|item| item.rerank_score.is_some()).count();
@@ -264,6 +291,22 @@ impl Understood {
         ];
         said.extend(traits.iter().filter(|(is_so, _)| *is_so).map(|(_, what)| (*what).to_owned()));
         format!("Understood: {}.", said.join("; "))
+    }
+}
+
+impl Planned {
+    fn explain(&self) -> String {
+        let mut said: Vec<String> =
+            self.queries.iter().map(|query| format!("searched for besides: {query:?}")).collect();
+        said.extend(self.time.iter().map(|time| format!("it is about the time {time}")));
+        if self.only_if_sure {
+            said.push("nothing older is needed, so that only what is sure is shown".to_owned());
+        }
+        if said.is_empty() {
+            said.push("nothing beside the message is needed".to_owned());
+        }
+        let when = if self.is_cached { "before".to_owned() } else { format!("in {} ms", self.took_ms) };
+        format!("Planned by {} {when}: {}.", self.model, said.join("; "))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::{
     },
     recall::{
         find::{self, Stands},
-        message::{Message, Question},
+        message::{self, Message, MessagePlan, Question},
         queries,
         score::Scored,
         sieve::Sieve,
@@ -347,14 +347,13 @@ impl Searched {
 
     fn understood(&self, message: &Message) -> Understood {
         let query = message.query();
-        let day = |at: DateTime<Utc>| at.format("%Y-%m-%d").to_string();
         Understood {
             words: self.words.len(),
             times: query
                 .spans
                 .iter()
                 .chain(&query.ahead)
-                .map(|span| format!("{}/{}", day(span.from), day(span.until)))
+                .map(|span| message::days(span.from, span.until))
                 .collect(),
             is_only_time: query.is_only_time,
             refers_to_self: query.refers_to_self,
@@ -362,6 +361,7 @@ impl Searched {
             is_follow_up: query.is_follow_up,
             model: self.model.clone(),
             reranker: self.reranker.clone(),
+            plan: message.plan_in(self.epoch).map(MessagePlan::told).cloned(),
             queries: message.also.iter().map(|query| kept(&query.text)).collect(),
             filter: message.filter.clone(),
             without: Vec::new(),

@@ -251,7 +251,10 @@ pub(crate) fn gather(
     };
 
     let last_turns = hot.before(&message.text);
+    let epoch = snapshot.extent(scope).map_or(0, |extent| extent.epoch);
+    missing.extend(message.plan_missed_in(epoch));
     let question = message.question(&last_turns, RECALLED_TURNS.max(depth)).surer_than(min_confidence);
+    let question = question.planned(message.plan_in(epoch));
     // Hot turns come first and are shown. Of the warm ones many may have no room: what fits is recalled among them too.
     let hidden = hot.turns().map(|turn| Seq::of(turn.seq)).collect::<Result<_>>()?;
     let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing);
@@ -261,7 +264,6 @@ pub(crate) fn gather(
     });
     let mut recalled = recalled.unwrap_or_else(|error| {
         missing.push(format!("recall: {error}"));
-        let epoch = snapshot.extent(scope).map_or(0, |extent| extent.epoch);
         Searched { epoch, ..Searched::default() }
     });
     missing.extend(recalled.missing.iter().cloned());

@@ -26,7 +26,7 @@ pub(crate) async fn ask(
         of.sought(last_turns).into_iter().map(|sought| sought.meaning).collect()
     };
     let mut of_each = vec![meanings(message, &last_turns)];
-    of_each.extend(message.also.iter().map(|query| meanings(query, &[])));
+    of_each.extend(message.also.iter().chain(message.plan.queries()).map(|query| meanings(query, &[])));
     let counts: Vec<usize> = of_each.iter().map(Vec::len).collect();
     let texts = of_each.concat();
     let limit = config.query_embed_timeout;
@@ -47,8 +47,7 @@ pub(crate) async fn ask(
         };
         let space = embedder.space();
         let mut rest = vectors.as_deref().map_err(Clone::clone);
-        let messages = [&mut message.vectors].into_iter().chain(also(&mut message.also));
-        for (asked, count) in messages.zip(&counts) {
+        for (asked, count) in vectors_of(message).zip(&counts) {
             let own = rest.as_mut().map(|rest| {
                 let (own, behind) = rest.split_at(*count);
                 *rest = behind;
@@ -62,6 +61,8 @@ pub(crate) async fn ask(
     }
 }
 
-fn also(queries: &mut [Message]) -> impl Iterator<Item = &mut Vec<QueryVector>> {
-    queries.iter_mut().map(|query| &mut query.vectors)
+/// Of the message, then of what is searched for beside it.
+fn vectors_of(message: &mut Message) -> impl Iterator<Item = &mut Vec<QueryVector>> {
+    let beside = message.also.iter_mut().chain(message.plan.queries_mut());
+    [&mut message.vectors].into_iter().chain(beside.map(|query| &mut query.vectors))
 }

@@ -1,6 +1,6 @@
 //! A message, or a query, as it is asked: checked at once, and understood once, by whoever needs that first.
 
-use std::sync::OnceLock;
+use std::{sync::OnceLock, time::Duration};
 
 use chrono::{DateTime, Utc};
 
@@ -9,11 +9,13 @@ use crate::{
     embed::{EmbeddingSpace, quantize::Vector},
     english::query::Query,
     error::{Error, Result},
-    model::{filter::Filter, instant, profile::Profile, turn::Turn},
+    model::{filter::Filter, instant, profile::Profile, receipt::Planned, turn::Turn},
+    planner::SearchPlan,
     recall::{
         expand::{Sought, sought},
         sieve,
     },
+    times::TimeSpan,
 };
 
 /// Below this nearly all questions were of general knowledge or for somebody else, and one in seventy the user's own:
@@ -34,7 +36,38 @@ pub(crate) struct Message {
     pub(crate) vectors: Vec<QueryVector>,
     /// What is searched for beside it.
     pub(crate) also: Vec<Message>,
+    /// What LLM#1 said that it needs.
+    pub(crate) plan: Planning,
     query: OnceLock<Query>,
+}
+
+/// The most that is searched for beside a message: each is a search of its own.
+pub(crate) const MAX_QUERIES: usize = 8;
+/// Where LLM#1 says that older memory is not needed, nothing recalled is shown but what is so sure to answer: it may be wrong,
+/// or somebody may have told it so.
+const SURE: f64 = 0.5;
+
+/// What came of asking LLM#1 what a message needs.
+#[derive(Debug, Default)]
+pub(crate) enum Planning {
+    /// It was not asked.
+    #[default]
+    Without,
+    /// It rests, has not answered, or not with a plan, for this reason.
+    Missed(String),
+    Made(Box<MessagePlan>),
+}
+
+/// A plan, made ready to be followed.
+#[derive(Debug)]
+pub(crate) struct MessagePlan {
+    /// The user's epoch when the turns were read that LLM#1 saw: of a later one it may repeat what is erased.
+    epoch: i64,
+    /// What of it is followed, as receipts say it.
+    told: Planned,
+    /// The message's reading, with the time that the plan points at.
+    query: Query,
+    queries: Vec<Message>,
 }
 
 impl Message {
@@ -56,13 +89,38 @@ impl Message {
         let profile = profile.unwrap_or(config.profile);
         profile.check()?;
         sieve::check(&filter)?;
-        let (vectors, also, query) = (Vec::new(), Vec::new(), OnceLock::new());
-        Ok(Self { text, asked_at, now, profile, filter, vectors, also, query })
+        let (vectors, also, plan, query) = (Vec::new(), Vec::new(), Planning::Without, OnceLock::new());
+        Ok(Self { text, asked_at, now, profile, filter, vectors, also, plan, query })
     }
 
     /// What it points at.
     pub(crate) fn query(&self) -> &Query {
         self.query.get_or_init(|| Query::understand(&self.text, self.now))
+    }
+
+    /// The same moment, profile and filter, of another text.
+    pub(crate) fn beside(&self, config: &Config, text: String) -> Result<Self> {
+        Self::new(config, text, Some(self.now), Some(self.profile), self.filter.clone())
+    }
+
+    /// The plan, if it was made in this epoch of the user.
+    pub(crate) fn plan_in(&self, epoch: i64) -> Option<&MessagePlan> {
+        match &self.plan {
+            Planning::Made(plan) if plan.epoch == epoch => Some(plan),
+            _ => None,
+        }
+    }
+
+    /// What is to be said of a plan that is not there, or not followed in this epoch.
+    pub(crate) fn plan_missed_in(&self, epoch: i64) -> Option<String> {
+        match &self.plan {
+            Planning::Missed(why) => Some(why.clone()),
+            Planning::Made(plan) if plan.epoch != epoch => {
+                let model = &plan.told.model;
+                Some(format!("planner {model}: turns were erased or replaced while it read"))
+            }
+            _ => None,
+        }
     }
 
     /// What it searches for; the last turns are considered where it needs them.
@@ -85,6 +143,73 @@ impl Message {
     }
 }
 
+impl Planning {
+    /// What it has searched for beside the message.
+    pub(crate) fn queries(&self) -> &[Message] {
+        if let Self::Made(plan) = self { &plan.queries } else { &[] }
+    }
+
+    pub(crate) fn queries_mut(&mut self) -> &mut [Message] {
+        if let Self::Made(plan) = self { &mut plan.queries } else { &mut [] }
+    }
+}
+
+impl MessagePlan {
+    /// What of a plan is followed: as many of its queries as there is room for; its time, where the message names none and does
+    /// not ask for one; and that nothing older is needed, where the message asks nothing and does not point back.
+    pub(crate) fn of(
+        config: &Config,
+        message: &Message,
+        plan: SearchPlan,
+        (model, took, is_cached): (&str, Duration, bool),
+        epoch: i64,
+    ) -> Self {
+        let own = message.query();
+        let time = plan.time.filter(|_| own.spans.is_empty() && own.ahead.is_empty() && !own.asks_when);
+        let pointing = |query: &Query| {
+            let mut query = query.clone();
+            if let Some(time) = &time {
+                let spans = if time.start > message.now { &mut query.ahead } else { &mut query.spans };
+                spans.push(TimeSpan { from: time.start, until: time.end, text: 0..0 });
+            }
+            query
+        };
+        let room = MAX_QUERIES.saturating_sub(message.also.len());
+        let is_new = |query: &String| {
+            let said = std::iter::once(message).chain(&message.also);
+            said.map(|said| said.text.trim()).all(|said| said != query)
+        };
+        // One that is longer than messages may be is left out.
+        let queries = plan.queries.into_iter().filter(is_new).take(room);
+        let queries = queries.filter_map(|query| message.beside(config, query).ok());
+        let queries: Vec<Message> = queries
+            .map(|query| {
+                let pointed = pointing(query.query());
+                Message { query: OnceLock::from(pointed), ..query }
+            })
+            .collect();
+        let told = Planned {
+            model: model.to_owned(),
+            took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            is_cached,
+            queries: queries.iter().map(|query| query.text.clone()).collect(),
+            time: time.as_ref().map(|time| days(time.start, time.end)),
+            only_if_sure: !plan.needs_older && !own.needs_memory(),
+        };
+        Self { epoch, told, query: pointing(own), queries }
+    }
+
+    /// What receipts say of it.
+    pub(crate) fn told(&self) -> &Planned {
+        &self.told
+    }
+}
+
+/// A range of time as receipts say it: `2023-05-01/2023-06-01`.
+pub(crate) fn days(from: DateTime<Utc>, until: DateTime<Utc>) -> String {
+    format!("{}/{}", from.format("%Y-%m-%d"), until.format("%Y-%m-%d"))
+}
+
 /// What is asked, and what was made ready for it before the file was read.
 pub(crate) struct Question<'a> {
     pub(crate) query: &'a Query,
@@ -101,7 +226,17 @@ pub(crate) struct Question<'a> {
     pub(crate) also: Vec<Question<'a>>,
 }
 
-impl Question<'_> {
+impl<'a> Question<'a> {
+    /// The same, and what a plan adds.
+    pub(crate) fn planned(mut self, plan: Option<&'a MessagePlan>) -> Self {
+        let Some(plan) = plan else { return self };
+        self.query = &plan.query;
+        self.also.extend(plan.queries.iter().map(|query| query.question(&[], self.k)));
+        let least = if plan.told.only_if_sure { SURE } else { 0.0 };
+        let min_confidence = self.min_confidence.max(least);
+        self.surer_than(min_confidence)
+    }
+
     /// The same, but only what is so sure to answer is above the floor.
     pub(crate) fn surer_than(mut self, min_confidence: f64) -> Self {
         self.min_confidence = min_confidence;

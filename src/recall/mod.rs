@@ -10,6 +10,7 @@ mod expand;
 mod find;
 pub(crate) mod message;
 pub(crate) mod pack;
+pub(crate) mod plans;
 mod queries;
 pub(crate) mod rerank;
 pub(crate) mod score;

@@ -9,7 +9,7 @@ use crate::{
     recall::{
         anchors_leg,
         find::{self, Found, Stands},
-        message::{Message, Question},
+        message::{MAX_QUERIES, Message, Question},
         score::Scored,
         sieve::Sieve,
         user_index::UserIndex,
@@ -17,9 +17,6 @@ use crate::{
     store::{scope::Scope, snapshot::Snapshot},
     text::words::MAX_QUERY_WORDS,
 };
-
-/// Each is a search of its own.
-pub(crate) const MAX_QUERIES: usize = 8;
 
 impl Message {
     /// The message with queries that are searched for beside it, as of the same moment; blank ones are left out. Refuses more
@@ -32,9 +29,7 @@ impl Message {
             )));
         }
         for query in queries.iter().filter(|query| !query.trim().is_empty()) {
-            let (now, profile) = (Some(self.now), Some(self.profile));
-            let query = Self::new(config, query.clone(), now, profile, self.filter.clone());
-            self.also.push(query?);
+            self.also.push(self.beside(config, query.clone())?);
         }
         Ok(self)
     }

@@ -3,6 +3,8 @@
 pub(crate) mod bm25;
 pub(crate) mod control;
 pub(crate) mod cuts;
+pub(crate) mod llm_json;
+mod marker;
 pub(crate) mod measure;
 pub(crate) mod memo;
 pub(crate) mod plain;

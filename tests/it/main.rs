@@ -44,6 +44,7 @@ mod providers;
 mod read_only;
 mod recall;
 mod recording;
+mod remember;
 mod sessions;
 mod sql;
 mod swap_kill;

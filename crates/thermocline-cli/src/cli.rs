@@ -119,11 +119,15 @@ pub(crate) enum Verb {
     /// then the newest; then who the user is, and what is recalled of all that was ever said. The text never exceeds
     /// the budget. On stdout is exactly the context; stderr says what it cost, what found no room and what was
     /// recalled. Leaves a receipt, which why explains; nothing else is written.
+    ///
+    /// With --plan an LLM reads the message and the last turns first, and says what to search for. It adds to what is found by
+    /// the message itself; if it is late or says nothing usable, the context is the one without it.
     #[command(after_help = "Examples:\n  \
         thermocline context --user alex \"You mentioned a knot earlier, what was it?\"\n  \
         thermocline context --user alex --session s1 --budget-tokens 800 --now 2026-06-01 \"And then?\"\n  \
         thermocline context --user alex --messages \"And then?\"\n  \
         thermocline context --user alex --query \"the berth of the boat\" \"Is it still ours?\"\n  \
+        thermocline context --user alex --plan --llm-url http://localhost:11434/v1 --llm-model qwen3:8b \"Is it still ours?\"\n  \
         thermocline context --user alex --without recent-turns --since 2026-01-01 \"And then?\"")]
     Context(ContextArgs),
 

@@ -27,6 +27,33 @@ pub(crate) struct LlmArgs {
     pub(crate) llm_key_var: String,
 }
 
+/// LLM#1, if it is to plan what is searched for.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "LLM#1 (asked with --plan alone)")]
+pub(crate) struct PlannerArgs {
+    /// Have LLM#1 read the message and the last turns first, and say what to search for: queries beside the message, a time, or
+    /// that the last turns are enough. What it says is verified, and why shows it; without a usable answer the context is
+    /// the one without --plan, and missing says so.
+    #[arg(long)]
+    pub(crate) plan: bool,
+
+    /// Where it answers, in the manner of OpenAI's chat completions: http://localhost:11434/v1
+    #[arg(long, value_name = "URL", env = "THERMOCLINE_LLM_URL", requires = "llm_model")]
+    pub(crate) llm_url: Option<String>,
+
+    /// Its name there.
+    #[arg(long, value_name = "NAME", env = "THERMOCLINE_LLM_MODEL")]
+    pub(crate) llm_model: Option<String>,
+
+    /// The name of the environment variable that holds its key.
+    #[arg(long, value_name = "VARIABLE", default_value = "THERMOCLINE_LLM_KEY")]
+    pub(crate) llm_key_var: String,
+
+    /// How long it may take, in milliseconds. Then it is searched without a plan.
+    #[arg(long, value_name = "MS", default_value_t = 30_000)]
+    pub(crate) plan_timeout_ms: u64,
+}
+
 /// LLM#2, if somebody is to reply.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_field_names, reason = "they name the options")]

@@ -10,7 +10,7 @@ use thermocline::{
 use crate::{
     exit::{Exit, Failure},
     find,
-    provider_args::{EmbedderArgs, LlmArgs, RerankerArgs},
+    provider_args::{EmbedderArgs, LlmArgs, PlannerArgs, RerankerArgs},
 };
 
 impl EmbedderArgs {
@@ -82,6 +82,22 @@ impl RerankerArgs {
             Some(key) => reranker.api_key(key),
             None => reranker,
         })))
+    }
+}
+
+impl PlannerArgs {
+    /// The same configuration with LLM#1 as its planner, if it is to plan.
+    pub(crate) fn add_to(&self, mut config: Config) -> Result<Config, Failure> {
+        if !self.plan {
+            return Ok(config);
+        }
+        let llm = llm("LLM#1", self.llm_url.as_deref(), self.llm_model.as_deref(), &self.llm_key_var)?;
+        let llm = llm.ok_or_else(|| {
+            Failure::refused("--plan asks LLM#1; add --llm-url and --llm-model, or leave out --plan")
+        })?;
+        config.plan_timeout = Duration::from_millis(self.plan_timeout_ms);
+        config.planner = Some(Arc::new(llm.timeout(config.plan_timeout)));
+        Ok(config)
     }
 }
 

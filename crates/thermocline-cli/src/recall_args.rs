@@ -19,7 +19,7 @@ use crate::{
     args::{UserArg, instant},
     exit::Failure,
     find,
-    provider_args::{EmbedderArgs, RerankerArgs},
+    provider_args::{EmbedderArgs, PlannerArgs, RerankerArgs},
 };
 
 #[derive(Args, Debug)]
@@ -70,6 +70,9 @@ pub(crate) struct ContextArgs {
 
     #[command(flatten)]
     pub(crate) reranker: RerankerArgs,
+
+    #[command(flatten)]
+    pub(crate) planner: PlannerArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -10,6 +10,7 @@ use crate::{
         anchor::{Attribute, FoundAnchor, Stance},
         ids::TurnId,
     },
+    text::llm_json,
 };
 
 /// A verdict has about 1 kB; a full chunk of them is far below. More is no answer, and is not parsed.
@@ -55,7 +56,7 @@ pub(super) fn parse(text: &str, ids: &[TurnId]) -> Result<Answer, Unreadable> {
         return Err(Unreadable::TooLarge);
     }
     // serde_json refuses more than 128 levels, so that no answer can overflow the stack.
-    let value: Value = serde_json::from_str(bare(text)).map_err(|_| Unreadable::NotJson)?;
+    let value: Value = serde_json::from_str(llm_json::bare(text)).map_err(|_| Unreadable::NotJson)?;
     let Value::Object(mut answer) = value else { return Err(Unreadable::NotJson) };
     let Some(Value::Array(entries)) = answer.remove("turns") else { return Err(Unreadable::NoTurns) };
 
@@ -71,17 +72,6 @@ pub(super) fn parse(text: &str, ids: &[TurnId]) -> Result<Answer, Unreadable> {
         }
     }
     Ok(read)
-}
-
-fn bare(text: &str) -> &str {
-    let mut text = text.trim_start_matches('\u{feff}').trim();
-    if let Some(thoughts) = text.strip_prefix("<think>")
-        && let Some((_, answer)) = thoughts.split_once("</think>")
-    {
-        text = answer.trim();
-    }
-    let fenced = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
-    fenced.map_or(text, |inside| inside.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).trim())
 }
 
 fn verdict(turn_id: TurnId, mut entry: Map<String, Value>) -> Verdict {

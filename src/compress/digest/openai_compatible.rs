@@ -145,7 +145,7 @@ impl OpenAiCompatible {
                 let schema: Value = serde_json::from_str(&prompt.answer_schema).unwrap_or_default();
                 body["response_format"] = json!({
                     "type": "json_schema",
-                    "json_schema": { "name": "verdicts", "strict": true, "schema": schema },
+                    "json_schema": { "name": "answer", "strict": true, "schema": schema },
                 });
             }
             JsonMode::Object => body["response_format"] = json!({ "type": "json_object" }),

@@ -11,7 +11,7 @@ use crate::{
         summary::{FEWEST_KEYWORDS, MAX_SUMMARY_TOKENS, MOST_KEYWORDS},
         turn::{Origin, Turn},
     },
-    text::{control, render, subjects},
+    text::{llm_json, subjects},
 };
 
 /// How the turn at this place of its chunk is called: short, and never another chunk's by accident.
@@ -40,11 +40,7 @@ fn prompt(user: String) -> ChatPrompt {
 fn data(chunk: &Chunk<'_>) -> String {
     let turns: Vec<ShownTurn<'_>> =
         chunk.turns().iter().enumerate().map(|(at, turn)| ShownTurn::of(chunk, at, turn)).collect();
-    let mut text = serde_json::to_string(&Data { turns }).expect("strings and lists of them are JSON");
-    // Escaped, not changed: quotes are to be copied to the letter. No token begins with what JSON itself needs.
-    text = text.replace('<', "\\u003c");
-    text = control::rewritten(&text, |first| format!("\\u{:04x}", u32::from(first))).into_owned();
-    text.replace(|c: char| render::is_hidden(c) || (render::is_line_break(c) && c != '\n'), "\u{fffd}")
+    llm_json::quoted(&Data { turns })
 }
 
 #[derive(Serialize)]

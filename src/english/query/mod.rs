@@ -130,5 +130,14 @@ fn few(asks: impl Iterator<Item = String>) -> Vec<String> {
     asks
 }
 
+impl Query {
+    /// Whether it asks for anything, as far as can be told, or points at something that was said.
+    pub(crate) fn needs_memory(&self) -> bool {
+        let has_time = !self.spans.is_empty() || !self.ahead.is_empty() || self.asks_when;
+        let asks = !self.asks.is_empty() || !self.asked.is_empty();
+        asks || has_time || self.refers_back || self.is_follow_up
+    }
+}
+
 #[cfg(test)]
 mod tests;

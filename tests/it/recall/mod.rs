@@ -11,6 +11,7 @@ mod isolation;
 mod messages;
 mod models;
 mod no_gap;
+mod planning;
 mod profiles;
 mod queries;
 mod receipts;

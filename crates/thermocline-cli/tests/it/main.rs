@@ -23,6 +23,7 @@ mod lists;
 mod looking;
 mod openai;
 mod paper;
+mod planning;
 mod recall;
 mod replay;
 mod reranking;

@@ -1,0 +1,217 @@
+//! LLM#1's answer, read and verified: a plan of the search, or nothing at all. One part that does not hold costs the whole.
+
+use std::{fmt, ops::Range};
+
+use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
+use serde::Deserialize;
+
+use crate::{
+    model::instant,
+    text::{llm_json, render},
+};
+
+/// A plan has about 1 kB, and some models think aloud before it. More is no answer, and is not parsed.
+const MAX_ANSWER_BYTES: usize = 64 << 10;
+/// Each is a search of its own.
+const MAX_QUERIES: usize = 8;
+/// A query of a sentence or two; more is a text.
+const MAX_QUERY_BYTES: usize = 300;
+
+/// What LLM#1 says that a message needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SearchPlan {
+    /// What to search for beside the message: trimmed, none blank, each once.
+    pub(crate) queries: Vec<String>,
+    /// When it was said, or happened: never empty, within the years 1 to 9999.
+    pub(crate) time: Option<Range<DateTime<Utc>>>,
+    /// Whether more is needed than the last turns. A plan that names something to search for needs it, whatever it says.
+    pub(crate) needs_older: bool,
+}
+
+/// Why an answer is no plan. Its text says nothing of what it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unusable {
+    TooLarge,
+    NotAPlan,
+    Queries,
+    Time,
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("what it said could not be used: ")?;
+        match self {
+            Self::TooLarge => f.write_str("it was too large"),
+            Self::NotAPlan => f.write_str("it was not the JSON object that it was asked for"),
+            Self::Queries => write!(
+                f,
+                "it had more than {MAX_QUERIES} queries, or one of more than {MAX_QUERY_BYTES} bytes or with \
+                 control characters"
+            ),
+            Self::Time => f.write_str("its days are no range of time"),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    queries: Vec<String>,
+    first_day: Option<String>,
+    last_day: Option<String>,
+    older_memory: Option<bool>,
+}
+
+/// Reads an answer; a code fence around all and thoughts in front of it are taken off.
+pub(crate) fn read(text: &str) -> Result<SearchPlan, Unusable> {
+    if text.len() > MAX_ANSWER_BYTES {
+        return Err(Unusable::TooLarge);
+    }
+    // An object alone: a list could stand for the fields in their order. What nests elsewhere is skipped without recursion.
+    let text = Some(llm_json::bare(text)).filter(|text| text.starts_with('{')).ok_or(Unusable::NotAPlan)?;
+    let answer: Answer = serde_json::from_str(text).map_err(|_| Unusable::NotAPlan)?;
+    let queries = queries(&answer.queries)?;
+    let time = time(answer.first_day.as_deref(), answer.last_day.as_deref())?;
+    let names_something = !queries.is_empty() || time.is_some();
+    Ok(SearchPlan { needs_older: answer.older_memory.unwrap_or(true) || names_something, queries, time })
+}
+
+fn queries(given: &[String]) -> Result<Vec<String>, Unusable> {
+    let is_bad = |query: &&str| {
+        let is_odd = |c: char| c.is_control() || render::is_hidden(c) || render::is_line_break(c);
+        query.len() > MAX_QUERY_BYTES || query.contains(is_odd)
+    };
+    let given: Vec<&str> = given.iter().map(|query| query.trim()).collect();
+    if given.len() > MAX_QUERIES || given.iter().any(|query| is_bad(query)) {
+        return Err(Unusable::Queries);
+    }
+    let mut queries: Vec<String> = Vec::new();
+    for query in given {
+        let is_new = queries.iter().all(|known| known.to_lowercase() != query.to_lowercase());
+        if is_new && query.contains(char::is_alphanumeric) {
+            queries.push(query.to_owned());
+        }
+    }
+    Ok(queries)
+}
+
+/// The days from the first to the last; none, if neither is named.
+fn time(first: Option<&str>, last: Option<&str>) -> Result<Option<Range<DateTime<Utc>>>, Unusable> {
+    let named = [first, last].map(|day| day.map(str::trim).filter(|day| !day.is_empty()));
+    let [Some(first), Some(last)] = named else {
+        return if named == [None, None] { Ok(None) } else { Err(Unusable::Time) };
+    };
+    let midnight = |day: NaiveDate| instant::checked(day.and_time(NaiveTime::MIN).and_utc()).ok();
+    let from = day(first).and_then(midnight);
+    let until = day(last).and_then(|day| day.checked_add_days(Days::new(1))).and_then(midnight);
+    match (from, until) {
+        (Some(from), Some(until)) if from < until => Ok(Some(from..until)),
+        _ => Err(Unusable::Time),
+    }
+}
+
+/// `2026-02-01`, and in no other form: chrono takes signs and years of any length.
+fn day(text: &str) -> Option<NaiveDate> {
+    let has_form = text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    has_form.then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(queries: &[&str], days: Option<(&str, &str)>, needs_older: bool) -> SearchPlan {
+        let midnight = |day: &str| format!("{day}T00:00:00Z").parse().unwrap();
+        SearchPlan {
+            queries: queries.iter().map(ToString::to_string).collect(),
+            time: days.map(|(from, until)| midnight(from)..midnight(until)),
+            needs_older,
+        }
+    }
+
+    #[track_caller]
+    fn check(answer: &str, expected: Result<SearchPlan, Unusable>) {
+        assert_eq!(read(answer), expected, "{}", &answer[..answer.floor_char_boundary(200)]);
+    }
+
+    #[test]
+    fn a_plan_is_queries_days_and_whether_older_memory_is_needed() {
+        check(
+            r#"{"queries":[" the boat ","The Boat","","..."],"first_day":"2026-02-01","last_day":"2026-02-28","older_memory":true}"#,
+            Ok(plan(&["the boat"], Some(("2026-02-01", "2026-03-01")), true)),
+        );
+        check(
+            r#"{"queries":[],"first_day":"","last_day":null,"older_memory":false}"#,
+            Ok(plan(&[], None, false)),
+        );
+        check(r#"{"queries":[],"wishes":[7]}"#, Ok(plan(&[], None, true)));
+        check(
+            "<think>{boat?}</think>\n```json\n{\"queries\":[\"boat\"]}\n```",
+            Ok(plan(&["boat"], None, true)),
+        );
+        // To search for something and to need nothing cannot both be meant.
+        check(r#"{"queries":["boat"],"older_memory":false}"#, Ok(plan(&["boat"], None, true)));
+    }
+
+    #[test]
+    fn what_is_no_plan_is_none() {
+        for answer in [
+            "",
+            "null",
+            "{}",
+            "[]",
+            "I would search for the boat.",
+            r#"{"queries":["boat"]} I hope this helps!"#,
+            r#"Sure: {"queries":["boat"]}"#,
+            r#"{"queries":"boat"}"#,
+            r#"{"queries":[1]}"#,
+            r#"{"queries":["boat"],"queries":["car"]}"#,
+            r#"[["boat"],null,null,true]"#,
+            r#"{"queries":["boat"],"older_memory":"no"}"#,
+            r#"{"queries":["boat"],"first_day":20260201,"last_day":20260202}"#,
+        ] {
+            check(answer, Err(Unusable::NotAPlan));
+        }
+        check(&"[".repeat(50_000), Err(Unusable::NotAPlan));
+        let deep = |name: &str| format!("{{\"{name}\":{}{}}}", "[".repeat(9_000), "]".repeat(9_000));
+        check(&deep("queries"), Err(Unusable::NotAPlan));
+        check(&deep("x"), Err(Unusable::NotAPlan));
+        check(&deep("x").replacen('{', "{\"queries\":[],", 1), Ok(plan(&[], None, true)));
+    }
+
+    #[test]
+    fn one_query_too_many_too_long_or_with_control_characters_costs_the_plan() {
+        let of = |queries: &[String]| serde_json::json!({ "queries": queries }).to_string();
+        let same = |count: usize| (0..count).map(|n| format!("query {n}")).collect::<Vec<_>>();
+        assert_eq!(read(&of(&same(8))).unwrap().queries.len(), 8);
+        check(&of(&same(9)), Err(Unusable::Queries));
+        check(&of(&same(200)), Err(Unusable::Queries));
+        assert!(read(&of(&["a".repeat(300)])).is_ok());
+        check(&of(&["a".repeat(301)]), Err(Unusable::Queries));
+        check(&of(&["a".repeat(1 << 20)]), Err(Unusable::TooLarge));
+        for odd in ["a\nb", "a\tb", "a\u{0}b", "a\u{1b}[2Jb", "a\u{202e}b", "a\u{2028}b"] {
+            check(&of(&[odd.to_owned()]), Err(Unusable::Queries));
+        }
+    }
+
+    #[test]
+    fn days_that_are_no_range_cost_the_plan() {
+        let of = |first: &str, last: &str| {
+            format!(r#"{{"queries":[],"first_day":"{first}","last_day":"{last}"}}"#)
+        };
+        check(&of("2026-02-01", "2026-02-01"), Ok(plan(&[], Some(("2026-02-01", "2026-02-02")), true)));
+        for (first, last) in [
+            ("0000-01-01", "10000-01-01"),
+            ("0000-01-01", "2026-01-01"),
+            ("0001-01-01", "9999-12-31"),
+            ("+2026-01-01", "2026-02-01"),
+            ("2026-02-02", "2026-02-01"),
+            ("2026-02-30", "2026-03-01"),
+            ("2026-2-1", "2026-2-2"),
+            ("2026-02-01", ""),
+            ("", "2026-02-01"),
+            ("yesterday", "today"),
+        ] {
+            check(&of(first, last), Err(Unusable::Time));
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! A chat model whose name is known: asked once, when the file is opened.
+
+use std::{
+    panic::{self, AssertUnwindSafe},
+    sync::Arc,
+};
+
+use crate::{
+    compress::digest::{ChatModel, ChatPrompt, Completing},
+    error::{Error, Result},
+};
+
+/// Has the name that its model had at first, cut to what the trait promises.
+#[derive(Debug)]
+pub(crate) struct Known {
+    name: String,
+    model: Arc<dyn ChatModel>,
+}
+
+impl Known {
+    /// Asks for the name; a panic is an error.
+    pub(crate) fn of(model: Arc<dyn ChatModel>) -> Result<Arc<dyn ChatModel>> {
+        const MAX_NAME_BYTES: usize = 100;
+        let mut name = panic::catch_unwind(AssertUnwindSafe(|| model.name().to_owned()))
+            .map_err(|_| Error::provider_refused("the planner panicked when it was asked for its name"))?;
+        name.truncate(name.floor_char_boundary(MAX_NAME_BYTES));
+        Ok(Arc::new(Self { name, model }))
+    }
+}
+
+impl ChatModel for Known {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn complete<'a>(&'a self, prompt: &'a ChatPrompt) -> Completing<'a> {
+        self.model.complete(prompt)
+    }
+}

@@ -1,0 +1,212 @@
+//! Asks LLM#1 before a recall what a message needs, and keeps what it said for the turn. Nobody holds the file or an index
+//! meanwhile, and without a plan a context is what it would be if there were no planner.
+
+use std::{
+    num::NonZeroUsize,
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
+
+use lru::LruCache;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    aside::{self, Answer},
+    clock::Stopwatch,
+    compress::digest::{ChatModel, ChatPrompt},
+    config::Config,
+    cooldown::Cooldowns,
+    error::{Error, ErrorKind, Result},
+    event::{Event, ProviderRole},
+    model::{ids::SessionId, place::UserNo, turn::Turn},
+    planner::{self, SearchPlan, Unusable},
+    recall::message::{Message, MessagePlan, Planning},
+    store::{Store, scope::Scope},
+    tier::hot::HotTier,
+};
+
+/// Of a few hundred talks at a time the plans are kept, of at most 3 kB each.
+const KEPT_PLANS: NonZeroUsize = NonZeroUsize::new(256).expect("it is not zero");
+
+/// What LLM#1 said last, by what it was asked: a message that is asked about again behind the same turns has the same plan.
+#[derive(Debug)]
+pub(crate) struct Plans {
+    known: Mutex<LruCache<Asked, std::result::Result<SearchPlan, Unusable>>>,
+}
+
+/// A prompt of a user, at an epoch: what was erased since, a plan may repeat.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Asked {
+    user_no: UserNo,
+    epoch: i64,
+    prompt: [u8; 32],
+}
+
+/// What is behind a message: the last turns, and the user's epoch when they were read.
+#[derive(Debug)]
+pub(crate) struct Behind {
+    hot: Option<Arc<HotTier>>,
+    epoch: i64,
+}
+
+impl Behind {
+    /// Reads it, of one moment of the file; `None`: of a session that has not begun.
+    pub(crate) fn read(store: &Store, scope: &Scope, session: Option<SessionId>) -> Result<Self> {
+        let snapshot = store.snapshot()?;
+        let epoch = snapshot.extent(scope)?.epoch;
+        let hot = session.map(|session| {
+            let session = snapshot.latest_session(scope, session)?;
+            snapshot.hot(scope, &session)
+        });
+        Ok(Self { hot: hot.transpose()?, epoch })
+    }
+
+    fn turns(&self, message: &Message) -> Vec<&Turn> {
+        self.hot.as_ref().map_or_else(Vec::new, |hot| hot.before(&message.text))
+    }
+}
+
+impl Plans {
+    /// Has LLM#1 plan the recall of a message, or knows what it said. What is behind the message is read only if it is to be
+    /// asked: what asks for a time and nothing else is understood without it.
+    pub(crate) async fn ask(
+        &self,
+        config: &Config,
+        cooldowns: &Cooldowns,
+        scope: &Scope,
+        behind: impl Future<Output = Result<Behind>>,
+        message: &Message,
+    ) -> Planning {
+        let Some(planner) = &config.planner else { return Planning::Without };
+        if message.text.trim().is_empty() || message.query().is_only_time {
+            return Planning::Without;
+        }
+        match self.plan(config, cooldowns, planner, (scope, behind), message).await {
+            Ok(plan) => Planning::Made(Box::new(plan)),
+            Err(why) => Planning::Missed(format!("planner {}: {why}", planner.name())),
+        }
+    }
+
+    async fn plan(
+        &self,
+        config: &Config,
+        cooldowns: &Cooldowns,
+        planner: &Arc<dyn ChatModel>,
+        (scope, behind): (&Scope, impl Future<Output = Result<Behind>>),
+        message: &Message,
+    ) -> Result<MessagePlan> {
+        if let Some(why) = cooldowns.planner.why(config.clock.now()) {
+            return Err(why);
+        }
+        let behind = behind.await?;
+        let watch = Stopwatch::start();
+        let prompt = planner::prompt(&message.text, &behind.turns(message), message.now);
+        let digest = Sha256::digest(&prompt.user).into();
+        let asked = Asked { user_no: scope.user_no, epoch: behind.epoch, prompt: digest };
+        let known = self.lock().get(&asked).cloned();
+        let is_cached = known.is_some();
+        let plan = match known {
+            Some(known) => known.map_err(unusable),
+            None => match complete(planner, prompt, config.plan_timeout).await {
+                Ok(answer) => {
+                    let plan = planner::read(&answer);
+                    self.keep(asked, plan.clone());
+                    plan.map_err(unusable)
+                }
+                Err(error) => Err(error),
+            },
+        };
+        if let Err(error) = &plan
+            && !is_cached
+        {
+            // What it refuses, or says nonsense of, may be one message alone.
+            if error.kind() != ErrorKind::ProviderRefused {
+                cooldowns.planner.begin(config.clock.now(), error);
+            }
+            let (provider, name) = (ProviderRole::Planner, planner.name().to_owned());
+            config.on_event.emit(&Event::ProviderFailed { provider, name, why: error.kind() });
+        }
+        let by = (planner.name(), watch.elapsed(), is_cached);
+        Ok(MessagePlan::of(config, message, plan?, by, behind.epoch))
+    }
+
+    /// Forgets what is known of a user.
+    pub(crate) fn forget(&self, scope: &Scope) {
+        self.drop_of(scope.user_no, |_| true);
+    }
+
+    fn keep(&self, asked: Asked, plan: std::result::Result<SearchPlan, Unusable>) {
+        // Another process may have erased what older ones repeat.
+        self.drop_of(asked.user_no, |old| old.epoch != asked.epoch);
+        self.lock().put(asked, plan);
+    }
+
+    fn drop_of(&self, user_no: UserNo, is_old: impl Fn(&Asked) -> bool) {
+        let mut known = self.lock();
+        let of_user = known.iter().map(|(asked, _)| asked).filter(|asked| asked.user_no == user_no);
+        let old: Vec<Asked> = of_user.filter(|asked| is_old(asked)).cloned().collect();
+        for asked in &old {
+            known.pop(asked);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, LruCache<Asked, std::result::Result<SearchPlan, Unusable>>> {
+        self.known.lock().expect("no one panics while holding the plans")
+    }
+}
+
+impl Default for Plans {
+    fn default() -> Self {
+        Self { known: Mutex::new(LruCache::new(KEPT_PLANS)) }
+    }
+}
+
+fn unusable(why: Unusable) -> Error {
+    Error::provider_refused(why.to_string())
+}
+
+/// The model's answer, or why there is none.
+async fn complete(planner: &Arc<dyn ChatModel>, prompt: ChatPrompt, limit: Duration) -> Result<String> {
+    let planner = Arc::clone(planner);
+    let asking = move || async move { planner.complete(&prompt).await };
+    match aside::ask("thermocline-plan", limit, asking).await {
+        Answer::Given(answer) => answer,
+        Answer::Late => Err(Error::provider(format!("it gave no answer within {} ms", limit.as_millis()))),
+        Answer::Panicked => Err(Error::provider("it panicked")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::model::ids::UserId;
+
+    fn asked(user_no: i64, epoch: i64, prompt: u8) -> Asked {
+        Asked { user_no: UserNo(user_no), epoch, prompt: [prompt; 32] }
+    }
+
+    fn known(plans: &Plans) -> usize {
+        plans.lock().len()
+    }
+
+    #[test]
+    fn plans_are_few_and_go_with_the_user_and_with_the_epoch() {
+        let plans = Plans::default();
+        let keep = |asked: Asked| plans.keep(asked, Err(Unusable::NotAPlan));
+        for prompt in 0..3 {
+            keep(asked(1, 0, prompt));
+            keep(asked(2, 0, prompt));
+        }
+        assert_eq!(known(&plans), 6);
+        keep(asked(1, 1, 0));
+        assert_eq!(known(&plans), 4, "those of the epoch before are gone");
+        plans.forget(&Scope { user_no: UserNo(2), user_id: UserId::new(DateTime::UNIX_EPOCH) });
+        assert_eq!(known(&plans), 1);
+        for user_no in 0..1_000 {
+            keep(asked(user_no, 0, 0));
+        }
+        assert_eq!(known(&plans), KEPT_PLANS.get());
+    }
+}

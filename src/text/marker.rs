@@ -1,0 +1,119 @@
+//! LLM#2's own wish to remember: a marker in its reply, which marks the turn and is no part of what was said.
+
+use crate::model::turn::{NewTurn, Origin};
+
+/// No longer run of blanks is looked at around a marker.
+const GAP_BYTES: usize = 64;
+
+impl NewTurn {
+    /// The turn with its reply without this marker, and marked if that was there. A reply that is a tool's, a document's or the
+    /// backend's wishes nothing, nor does a user's message.
+    pub(crate) fn heeding(mut self, marker: Option<&str>) -> Self {
+        let is_own = self.said.assistant_origin == Origin::Assistant;
+        let marker = marker.filter(|_| is_own);
+        if let Some(rest) = marker.and_then(|marker| without(&self.said.ai_response, marker)) {
+            self.said.ai_response = rest;
+            self.critical = true;
+        }
+        self
+    }
+}
+
+/// The text without the marker, wherever it stands, and without the hole that it leaves in the blanks around it. `None`: it has
+/// none. The marker is not empty, and does not begin or end with a blank.
+fn without(text: &str, marker: &str) -> Option<String> {
+    if !text.contains(marker) {
+        return None;
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        kept.push(c);
+        rest = &rest[c.len_utf8()..];
+        // Looked for behind each character: what is left around one may make up another.
+        if kept.ends_with(marker) {
+            kept.truncate(kept.len() - marker.len());
+            rest = close(&mut kept, rest);
+        }
+    }
+    Some(kept)
+}
+
+/// Closes the hole between what is kept and the rest: of the blanks on both sides those stay that break more lines. Gives what
+/// is left of the rest.
+fn close<'t>(kept: &mut String, rest: &'t str) -> &'t str {
+    let near = kept.ceil_char_boundary(kept.len().saturating_sub(GAP_BYTES));
+    let body = near + kept[near..].trim_end().len();
+    let near = &rest[..rest.floor_char_boundary(GAP_BYTES)];
+    let (right, behind) = rest.split_at(near.len() - near.trim_start().len());
+    let left = &kept[body..];
+    let lines = |blanks: &str| blanks.matches('\n').count();
+    let closes = right.is_empty() && behind.starts_with(['.', ',', ';', ':', '!', '?', ')']);
+    let gap = if body == 0 || behind.is_empty() || closes {
+        ""
+    } else if right.is_empty() || (!left.is_empty() && lines(left) > lines(right)) {
+        left
+    } else {
+        right
+    };
+    let gap = gap.to_owned();
+    kept.truncate(body);
+    kept.push_str(&gap);
+    behind
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MARKER: &str = "[[remember]]";
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let found = without(text, MARKER).expect("the marker is there");
+        assert_eq!(found, expected, "{text:?}");
+        assert_eq!(without(&found, MARKER), None, "none is left");
+    }
+
+    #[test]
+    fn a_marker_goes_with_the_hole_that_it_leaves() {
+        check("[[remember]] Congratulations!", "Congratulations!");
+        check("Congratulations! [[remember]]", "Congratulations!");
+        check("Congratulations!\n\n[[remember]]\n", "Congratulations!");
+        check("Sure. [[remember]] I will.", "Sure. I will.");
+        check("Noted [[remember]].", "Noted.");
+        check("Well [[remember]](so)", "Well (so)");
+        check("One.\n[[remember]]\nTwo.", "One.\nTwo.");
+        check("One.\n\n[[remember]] Two.", "One.\n\nTwo.");
+        check("One:\n[[remember]]\n    let two;", "One:\n    let two;");
+        check("re[[remember]]member", "remember");
+        check("[[remember]]", "");
+        check(" [[remember]]\n[[remember]] ", "");
+        check("a [[remember]] [[remember]] b[[remember]]", "a b");
+        check("黒[[remember]]猫", "黒猫");
+    }
+
+    #[test]
+    fn what_is_left_around_a_marker_makes_up_no_other() {
+        check("[[rem[[remember]]ember]] Yes.", "Yes.");
+        check("[[rem[[rem[[remember]]ember]]ember]]", "");
+        let many = format!("a{}{}b", "\n".repeat(200_000), "[[remember]]\n".repeat(20_000));
+        assert!(without(&many, MARKER).unwrap().ends_with("\nb"));
+    }
+
+    #[test]
+    fn only_what_llm_2_says_is_a_wish() {
+        let turn = || NewTurn::new("[[remember]] this", "So [[remember]] it is.");
+        let heard = turn().heeding(Some(MARKER));
+        assert!(heard.critical);
+        assert_eq!((&*heard.said.user_message, &*heard.said.ai_response), ("[[remember]] this", "So it is."));
+        for said in [turn().heeding(None), turn().heeding(Some("[[keep]]"))] {
+            assert_eq!((said.critical, said.said), (false, turn().said));
+        }
+        for origin in [Origin::User, Origin::Tool, Origin::Document, Origin::System] {
+            let said = turn().assistant_origin(origin).heeding(Some(MARKER));
+            assert!(!said.critical && said.said.ai_response == turn().said.ai_response, "{origin:?}");
+        }
+        assert!(NewTurn::new("a", "b").critical().heeding(Some(MARKER)).critical);
+    }
+}
