@@ -123,7 +123,9 @@ pub use crate::{
         acts::erase::Erased,
         checks::{
             doctor::{Check, Diagnosis},
-            stats::{ColdStats, RecallStats, Stats, SummarizerStats, TierStats, UseCount},
+            stats::{
+                ColdStats, ReachedTiers, RecallStats, RuleStats, Stats, SummarizerStats, TierStats, UseCount,
+            },
         },
         file::paper::{PaperFile, PaperTurn, PaperTurns},
         rows::embedding::EmbeddingStatus,

@@ -182,7 +182,9 @@ pub(crate) fn receipt_items(
             if !matches!(packed.outcomes[at][index], Outcome::Packed(_)) {
                 continue;
             }
-            // A turn that is shown for its place, and fits as well, is one item: with its score, and shown.
+            // A turn that is shown for its place, and fits as well, is one item: with its score, and shown. One that fits too
+            // badly is shown for its place alone.
+            items.retain(|item| item.seq != Some(turn.seq) || item.outcome != ItemOutcome::BelowFloor);
             let known = items.iter().position(|item| item.seq == Some(turn.seq));
             let known = known.unwrap_or_else(|| {
                 let item = RecalledItem::Turn(Box::new(turn.clone()));
