@@ -5,8 +5,10 @@
 -- Counted whenever a turn was recorded that answered with a context: what the context recalled and showed. All users
 -- together, the most frequent first.
 --   aspect    tier: where it was; rule: why it was kept verbatim; profile: how the context was ranked; packed_as: how
---             much of it was shown
---   name      which tier, rule, profile or form
+--             much of it was shown; chance: rules, for each turn that the rule alone keeps and that was considered for a
+--             context which showed something recalled; taken: for each of these that was shown itself; reached: contexts
+--             by month and tier, hot if they showed hot turns, else if they showed something from there for what it says
+--   name      which tier, rule, profile, form or month
 --   hits      how often
 --   users     for how many users
 --   percent   of all hits of the aspect

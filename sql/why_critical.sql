@@ -6,7 +6,7 @@
 --   kept_as    verbatim: as they were said; summary: their originals are archived or deleted
 --   why        of critical turns the rule: caller: the caller marked it; stage_change, correction, personal_fact,
 --              decision, commitment, preference, emotion: what the turn shows; first_turn: of its session;
---              summarizer: LLM#1 said so. short: not critical, but its own summary. long: neither.
+--              used: the best of three contexts; summarizer: LLM#1 said so. short: not critical, but its own summary. long: neither.
 --   turns      how many, and in how many sessions
 --   percent    of all cold turns
 .mode box

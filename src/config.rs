@@ -38,13 +38,16 @@ pub struct Config {
     pub hot_tokens: u32,
     /// Turns in the window of the warm tier. Default 50, limits 1 to 1,000.
     pub warm_turns: usize,
-    /// Tokens in the window of the warm tier. Default 15,000, limits 1 to 1,000,000.
+    /// Tokens in the window of the warm tier. Default 15,000, limits 1 to 1,000,000. Of a turn that is longer than an eighth
+    /// of that a context counts an eighth: it cuts the turn, and shows those before it.
     pub warm_tokens: u32,
     /// How a context's budget is shared out. Default: 1,500 hot, 2,000 warm, 900 cold; their sum is from 1 to
     /// 1,000,000.
     pub shares: Shares,
     /// Tokens that the hot section of a context and the current message may take together. Narrows the
-    /// section, moves no turn. Default 2,000, limits 200 to 1,000,000.
+    /// section, moves no turn: what has no room there is shown as the newest of the warm turns. Of no meaning for
+    /// [messages](crate::ContextOptions::for_messages), among which recent turns are not apart from others. Default 2,000,
+    /// limits 200 to 1,000,000.
     pub live_tokens: u32,
     /// Silence that ends a session, by the system clock. Default 24 hours, at least 1 ms.
     pub session_timeout: Duration,

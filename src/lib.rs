@@ -124,7 +124,9 @@ pub use crate::{
         acts::erase::Erased,
         checks::{
             doctor::{Check, Diagnosis},
-            stats::{ColdStats, RecallStats, Stats, SummarizerStats, TierStats, UseCount},
+            stats::{
+                ColdStats, ReachedTiers, RecallStats, RuleStats, Stats, SummarizerStats, TierStats, UseCount,
+            },
         },
         file::paper::{PaperFile, PaperTurn, PaperTurns},
         rows::embedding::EmbeddingStatus,

@@ -9,6 +9,7 @@ pub(crate) mod digest;
 mod extractive;
 pub(crate) mod fold;
 pub(crate) mod known;
+pub(crate) mod learned;
 pub(crate) mod plan;
 pub(crate) mod sketch;
 pub(crate) mod verify;

@@ -14,7 +14,7 @@ use crate::{
     text::tokens::Tokenizer,
 };
 
-use super::{Verdict, anchors, critical, sketch};
+use super::{Verdict, anchors, critical, learned::Learned, sketch};
 
 /// What stays the same for all turns.
 #[derive(Clone, Copy, Debug)]
@@ -66,14 +66,23 @@ pub(crate) fn plan(
     turns: &[Turn],
     mut previous: Option<SnapshotId>,
     verdicts: &Verdicts,
+    learned: &Learned,
     rules: Rules,
 ) -> Vec<Option<Plan>> {
-    let plan =
-        |turn: &Turn| plan_one(turn, std::mem::replace(&mut previous, turn.snapshot_id), verdicts, rules);
+    let plan = |turn: &Turn| {
+        let previous = std::mem::replace(&mut previous, turn.snapshot_id);
+        plan_one(turn, previous, verdicts, learned, rules)
+    };
     turns.iter().map(plan).collect()
 }
 
-fn plan_one(turn: &Turn, previous: Option<SnapshotId>, verdicts: &Verdicts, rules: Rules) -> Option<Plan> {
+fn plan_one(
+    turn: &Turn,
+    previous: Option<SnapshotId>,
+    verdicts: &Verdicts,
+    learned: &Learned,
+    rules: Rules,
+) -> Option<Plan> {
     let verdict = verdicts.by_turn.get(&turn.id);
     if verdict.is_none() && rules.built_in.is_none() {
         return None;
@@ -83,7 +92,8 @@ fn plan_one(turn: &Turn, previous: Option<SnapshotId>, verdicts: &Verdicts, rule
         verdict.is_some_and(|verdict| verdict.is_critical).then_some(CriticalRule::Summarizer);
     let heard = statements(&turn.said.user_message);
     let found = anchors::find(&turn.said, &heard);
-    let rule = critical::judge(turn, previous, &heard, &found).first().copied().or(by_summarizer);
+    let holding = critical::judge(turn, previous, &heard, &found).into_iter().chain(by_summarizer);
+    let rule = learned.rule(turn.seq, holding);
     let is_kept = rule.is_some() || turn.tokens.total_tokens <= rules.verbatim_tokens;
     let sketch = (!is_kept).then(|| summary_of(turn, verdict, &verdicts.name, rules));
     // Who summarizes reads more into a turn than built-in means; where it says nothing, they speak.

@@ -22,11 +22,12 @@ use crate::{
         turn::{NewTurn, RecordOutcome, Recorded, ReplacedTurn, Reply, Turn, TurnState},
     },
     recall::{
-        context::{self, Context},
+        context::Context,
         context_options::ContextOptions,
         embedders,
         message::Message,
         search::{self, Found},
+        session_turns,
     },
     store::{acts::erase::Erased, rows::sessions::SessionRow, scope::Scope, snapshot::Snapshot},
     text::measure::{self, MeasuredTurn, check_name},
@@ -181,7 +182,7 @@ impl Session {
     pub async fn warm(&self) -> Result<WarmTier> {
         self.read_latest(|snapshot, config, scope, session| {
             let hot = snapshot.hot(scope, session)?;
-            context::window(snapshot, config, scope, session, &hot)
+            session_turns::window(snapshot, config, (scope, session), &hot, u32::MAX)
         })
         .await
     }
@@ -201,6 +202,10 @@ impl Session {
     ///
     /// The newest turns come first, then what the message refers back to and the newest warm turns, then what is recalled
     /// of all other talks. The same file, message and options give the same string.
+    ///
+    /// The newest turns have no hole: hot and then warm ones are shown from the newest back, each whole, or cut if it is too
+    /// long for its place, until not even a part of the next one, of 48 tokens, has room in the budget. Older ones may be
+    /// recalled for what they say. What had no room is in [`Context::left_out`].
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         in_span("context", self.ids(), self.build_context(message, options)).await
     }

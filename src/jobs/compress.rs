@@ -8,6 +8,7 @@ use std::{collections::HashMap, sync::Arc};
 use crate::{
     compress::{
         Summarizer, Verdict, archive,
+        learned::Learned,
         plan::{self, CHUNK_TURNS, Rules, Verdicts},
         verify::{self, Sorted},
     },
@@ -59,7 +60,8 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
     };
     let (mut after, mut trouble) = (0, None);
     loop {
-        let (Read { turns, damaged }, previous) = read_chunk(store, &scope, &session, after)?;
+        let Chunk { read: Read { turns, damaged }, previous, learned } =
+            read_chunk(store, &scope, &session, after)?;
         if let Some(number) = damaged.first() {
             let why = format!("turn {number} is damaged and stays as it is; doctor lists all damage");
             trouble = Some(Error::new(ErrorKind::Corrupt, why));
@@ -91,7 +93,7 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
                 Err(error) => return Err(error),
             }
         }
-        let plans = plan::plan(&turns, previous, &verdicts, rules);
+        let plans = plan::plan(&turns, previous, &verdicts, &learned, rules);
         let fates = turns
             .iter()
             .zip(plans)
@@ -110,13 +112,15 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
     Ok(if is_done { Ended::Done } else { Ended::Later(trouble.unwrap_or_else(left)) })
 }
 
-/// The next turns, and the backend's state before the first of them.
-fn read_chunk(
-    store: &Store,
-    scope: &Scope,
-    session: &SessionRow,
-    after: u32,
-) -> Result<(Read, Option<SnapshotId>)> {
+/// The next turns, and what is known of them.
+struct Chunk {
+    read: Read,
+    /// The backend's state before the first of them.
+    previous: Option<SnapshotId>,
+    learned: Learned,
+}
+
+fn read_chunk(store: &Store, scope: &Scope, session: &SessionRow, after: u32) -> Result<Chunk> {
     let mut bytes = 0;
     let is_enough = |turns: &[Turn]| {
         bytes += turns.last().map_or(0, Turn::text_bytes);
@@ -128,7 +132,12 @@ fn read_chunk(
         Some(first) => snapshot.state_at(scope, session, first.turn_number - 1)?,
         None => None,
     };
-    Ok((read, previous))
+    let seqs = || read.turns.iter().map(|turn| turn.seq);
+    let learned = match seqs().min().zip(seqs().max()) {
+        Some(places) => snapshot.learned(scope, places)?,
+        None => Learned::default(),
+    };
+    Ok(Chunk { read, previous, learned })
 }
 
 /// Asks LLM#1, holding the job meanwhile, and measures what it says. `None`: told to stop.

@@ -395,7 +395,7 @@ mod tests {
         let text = String::from_utf8(to.0.lock().unwrap().clone()).unwrap();
         let RuleVersions { words, critical, anchors } = RuleVersions::NOW;
         let named = |critical, anchors| {
-            format!("\"format\":2,\"rules\":{{\"critical\":{critical},\"anchors\":{anchors}}}}}")
+            format!("\"format\":3,\"rules\":{{\"critical\":{critical},\"anchors\":{anchors}}}}}")
         };
         let now = named(critical, anchors);
         assert!(text.lines().next().unwrap().ends_with(&now), "{:?}", text.lines().next());

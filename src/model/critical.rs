@@ -26,6 +26,8 @@ word_enum! {
         Emotion = "emotion",
         /// It is the first of its session.
         FirstTurn = "first_turn",
+        /// It was the best of what was recalled in three contexts that answered a turn, before its session was compressed.
+        Used = "used",
         /// A summarizer judged so, for reasons of its own.
         Summarizer = "summarizer",
     }
@@ -34,5 +36,10 @@ word_enum! {
 
 impl CriticalRule {
     /// Every rule, in the order above.
-    pub const ALL: [Self; 10] = Self::EVERY;
+    pub const ALL: [Self; 11] = Self::EVERY;
+
+    /// Whether the rule keeps turns whatever comes of them: what somebody asked to have kept, and what was of use.
+    pub(crate) fn never_stops(self) -> bool {
+        matches!(self, Self::Caller | Self::Preference | Self::Used)
+    }
 }

@@ -18,4 +18,5 @@ pub(crate) mod summary;
 pub(crate) mod tier;
 pub(crate) mod turn;
 pub(crate) mod user;
+pub(crate) mod uses;
 pub(crate) mod word_enum;

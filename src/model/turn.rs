@@ -218,7 +218,9 @@ impl NewTurn {
     }
 
     /// Says which context the reply was made with, by its receipt: what that recalled and showed was of use. It is counted,
-    /// and cold turns among it stay at hand until the session ends. A receipt that is gone by now counts nothing.
+    /// and cold turns among it stay at hand until the session ends. A turn that was the best of three contexts before its
+    /// session is compressed is kept verbatim ([`CriticalRule::Used`](crate::CriticalRule::Used)). A receipt that is gone by
+    /// now counts nothing.
     #[must_use]
     pub fn answering(mut self, receipt: ReceiptId) -> Self {
         self.answering = Some(receipt);

@@ -392,7 +392,7 @@ pub(crate) fn search(
     scope: &Scope,
     question: &Question<'_>,
     wanted: Wanted,
-    (sieve, at_hand): (&Sieve, &[Turn]),
+    (sieve, at_hand): (&Sieve, &[&Turn]),
 ) -> Result<Searched> {
     let (found, anchors, last_talk, epoch) = index.with(snapshot, scope, |index| {
         let found = queries::find(snapshot, scope, index, question, question.k + at_hand.len(), sieve);
@@ -413,7 +413,7 @@ pub(crate) fn search(
         ranked.iter().zip(&stands)
     {
         let item = match at_hand.iter().find(|turn| turn.seq == i64::from(seq)) {
-            Some(turn) => Some(RecalledItem::Turn(Box::new(turn.clone()))),
+            Some(turn) => Some(RecalledItem::Turn(Box::new(Turn::clone(turn)))),
             None if from_file == question.k => break,
             None if is_below_floor && wanted == Wanted::AboveFloor => {
                 if let Some(line) = snapshot.unread_line(scope, Seq(seq))? {

@@ -1,5 +1,7 @@
 //! Who competes for a place in a context: the session's turns by their places, and what was recalled by its rank.
 
+use std::sync::Arc;
+
 use crate::{
     compress::sketch,
     config::Config,
@@ -14,65 +16,51 @@ use crate::{
     },
     recall::{
         answer::{Hit, Recalled, RecalledItem, Searched},
-        pack::{Candidate, Focus, Item, Outcome, Packed, Request, Section},
+        pack::{Candidate, Focus, FoundBy, Item, Outcome, Packed, Request, Section},
         rerank::by_reranker,
+        session_turns::{NEWEST_GETS_TOKENS, SessionTurns},
     },
 };
 
-/// The newest turn enters with at least this many tokens.
-const NEWEST_GETS_TOKENS: u32 = 200;
 /// Of the cold share, what may say who the user is.
 const ANCHOR_TOKENS: u32 = 150;
 
-/// What a session brings with it.
-pub(crate) struct SessionTurns<'t> {
-    /// None: it has not begun.
-    pub(crate) id: Option<SessionId>,
-    /// Oldest first.
-    pub(crate) hot: &'t [&'t Turn],
-    /// The most wanted first.
-    pub(crate) warm: &'t [Turn],
-    /// Of other sessions, and of use in this one.
-    pub(crate) promoted: &'t [Turn],
-}
-
-/// Requests by their places. Those of the session come first, for hot and for warm turns.
-const OF_SESSION: usize = 2;
-const ANCHORS: usize = OF_SESSION;
+/// Requests by their places. Those for turns of the session come first, then promoted ones, also shown for their place.
+const OF_SESSION: usize = 4;
+const ANCHORS: usize = OF_SESSION + 1;
 const RECALLED: usize = ANCHORS + 1;
 
-/// Who is served, in this order, each with its share.
+/// Who is served, in this order, each with its share and what those before it left.
 pub(crate) fn requests<'t>(
     config: &Config,
-    message: &str,
-    session: &SessionTurns<'t>,
+    turns: &'t SessionTurns,
     recalled: &'t Searched,
     budget_tokens: u32,
 ) -> [Request<'t>; RECALLED + 1] {
-    let anchor_tokens = ANCHOR_TOKENS.min(config.shares.cold);
-    let message_tokens = config.tokenizer.count(message);
-    let mut warm = in_section(Section::EarlierInSession, session.warm);
-    warm.extend(in_section(Section::EarlierConversations, session.promoted));
-    let request = |share_tokens, candidates| Request {
-        share_tokens,
-        most_tokens: u32::MAX,
-        first_gets: None,
-        candidates,
-    };
-    let hot = Request {
-        most_tokens: config.live_tokens.saturating_sub(message_tokens).max(NEWEST_GETS_TOKENS),
+    let recent = turns.recent.iter().map(Arc::as_ref);
+    let crowded_out = turns.crowded_out.iter().map(Arc::as_ref);
+    let recent = Request {
+        most_tokens: turns.recent_tokens,
         first_gets: Some(NEWEST_GETS_TOKENS),
-        ..request(config.shares.hot, in_section(Section::RecentTurns, session.hot.iter().rev().copied()))
+        ..Request::newest(config.shares.hot, in_section(Section::RecentTurns, recent))
     };
+    let anchor_tokens = ANCHOR_TOKENS.min(config.shares.cold);
     let anchors = recalled.anchors.iter().filter_map(|recalled| match &recalled.item {
         RecalledItem::Anchor(anchor) => Some(Candidate::new(Item::Anchor(anchor), Section::WhoTheUserIs)),
         _ => None,
     });
-    let anchors = Request { most_tokens: anchor_tokens, ..request(anchor_tokens, anchors.collect()) };
-    let units = unit_candidates(recalled, session.id);
+    let anchors = Request { most_tokens: anchor_tokens, ..Request::ranked(anchor_tokens, anchors.collect()) };
+    let units = unit_candidates(recalled, turns.session);
     let most_tokens = room_for(recalled.confidence, budget_tokens);
-    let units = Request { most_tokens, ..request(config.shares.cold - anchor_tokens, units) };
-    [hot, request(config.shares.warm, warm), anchors, units]
+    [
+        recent,
+        Request::newest(config.shares.warm, in_session(crowded_out, recalled)),
+        Request::ranked(0, in_section(Section::EarlierInSession, &turns.referred)),
+        Request::older(0, in_session(&turns.window, recalled)),
+        Request::ranked(0, in_section(Section::EarlierConversations, &turns.promoted)),
+        anchors,
+        Request { most_tokens, ..Request::ranked(config.shares.cold - anchor_tokens, units) },
+    ]
 }
 
 /// What may be recalled takes of the budget: all of it from a confidence of 0.6 on, and below that in proportion. So little
@@ -106,12 +94,28 @@ pub(crate) fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> V
         })
         .collect();
     left_out.sort_unstable();
+    left_out.dedup(); // What the message refers back to is in the window too.
     left_out
 }
 
 /// Turns as candidates for one section.
 fn in_section<'t>(section: Section, turns: impl IntoIterator<Item = &'t Turn>) -> Vec<Candidate<'t>> {
     turns.into_iter().map(|turn| Candidate::new(Item::Turn(turn), section)).collect()
+}
+
+/// Earlier turns of the session; where one was recalled too, a part of it is that which shows what matched.
+fn in_session<'t>(turns: impl IntoIterator<Item = &'t Turn>, recalled: &'t Searched) -> Vec<Candidate<'t>> {
+    let mut candidates = in_section(Section::EarlierInSession, turns);
+    for hit in recalled.units.iter().filter(|hit| !hit.is_below_floor) {
+        let seq = hit.recalled.seq();
+        let found = candidates
+            .iter_mut()
+            .find(|found| matches!(found.item, Item::Turn(turn) if Some(turn.seq) == seq));
+        if let Some(candidate) = found {
+            candidate.found_by = Some(FoundBy { words: &recalled.words, focus: focus(hit) });
+        }
+    }
+    candidates
 }
 
 /// What was recalled, the best first.
@@ -185,13 +189,15 @@ pub(crate) fn receipt_items(
     let by_score = |a: &ReceiptItem, b: &ReceiptItem| b.score.total_cmp(&a.score);
     items.sort_by(|a, b| by_reranker(a.rerank_score, b.rerank_score).then_with(|| by_score(a, b)));
     items.extend(anchors.map(|(of, unit)| fate(unit.receipt_item(0), of)));
-    for (at, request) in requests[..OF_SESSION].iter().enumerate() {
+    for (at, request) in requests[..ANCHORS].iter().enumerate() {
         for (index, candidate) in request.candidates.iter().enumerate() {
             let Item::Turn(turn) = candidate.item else { continue };
             if !matches!(packed.outcomes[at][index], Outcome::Packed(_)) {
                 continue;
             }
-            // A turn that is shown for its place, and fits as well, is one item: with its score, and shown.
+            // A turn that is shown for its place, and fits as well, is one item: with its score, and shown. One that fits too
+            // badly is shown for its place alone.
+            items.retain(|item| item.seq != Some(turn.seq) || item.outcome != ItemOutcome::BelowFloor);
             let known = items.iter().position(|item| item.seq == Some(turn.seq));
             let known = known.unwrap_or_else(|| {
                 let item = RecalledItem::Turn(Box::new(turn.clone()));

@@ -1,41 +1,32 @@
 //! A context: what LLM#2 is handed with a message.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::{
     clock::Stopwatch,
     config::Config,
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     model::{
         chat::{ChatMessage, ChatRole},
         ids::{AnchorId, ReceiptId, SessionId, TurnId},
-        place::{Owner, Seq},
         profile::Parts,
         receipt::{ItemKind, PackedAs, Receipt},
         tier::MemoryTier,
-        turn::Turn,
     },
     recall::{
         answer::{self, Gathered, RecalledItem, Searched, Wanted},
-        candidates::{self, SessionTurns},
+        candidates,
         context_options::{ContextOptions, Shows},
         message::{DEFAULT_MIN_CONFIDENCE, Message},
         pack::{self, Item, Piece, Section},
-        search,
+        session_turns::SessionTurns,
         sieve::Sieve,
         user_indexes::UserIndexes,
     },
-    store::{
-        Store, acts::lifecycle, behind::NewReceipt, rows::sessions::SessionRow, scope::Scope,
-        snapshot::Snapshot,
-    },
+    store::{Store, acts::lifecycle, behind::NewReceipt, scope::Scope},
     text::render,
-    tier::{
-        hot::{HotLimits, HotTier},
-        warm::{WarmTier, Window},
-    },
 };
 
 /// What LLM#2 is handed: one string, or messages, and the parts it was made of.
@@ -57,7 +48,8 @@ pub struct Context {
     pub budget_tokens: u32,
     /// What is in it, in the order of the text.
     pub items: Vec<ContextItem>,
-    /// Turns of the session that were wanted and had no room, by their numbers in it.
+    /// Turns of the session that were wanted and had no room, not even a part of them: of the hot ones, the warm window, and
+    /// what the message refers back to. By their numbers, ascending.
     pub left_out: Vec<u32>,
     /// How sure it is that something of what was recalled answers, from 0 to 1.
     pub confidence: f64,
@@ -184,18 +176,12 @@ impl ContextItem {
     }
 }
 
-/// How many turns a message that refers back may bring in from the whole session.
-const REFERRED_TURNS: usize = 8;
 /// How many turns of all that was said compete for a place.
 const RECALLED_TURNS: usize = 32;
 
 /// What a context is packed from.
 pub(crate) struct Ingredients {
-    session: Option<SessionRow>,
-    sections: Shows,
-    hot: Arc<HotTier>,
-    warm: Vec<Turn>,
-    promoted: Vec<Turn>,
+    turns: SessionTurns,
     recalled: Searched,
     missing: Vec<String>,
     took: Duration,
@@ -231,36 +217,20 @@ pub(crate) fn gather(
     let snapshot = store.marked_snapshot()?;
     let session = session.map(|session| snapshot.latest_session(scope, session)).transpose()?;
     session.as_ref().map_or(Ok(()), |session| lifecycle::check_can_go_on(&session.info))?;
-    let mut missing = Vec::new();
-    let no_hot = || Arc::new(HotTier::new(HotLimits { turns: config.hot_turns, tokens: config.hot_tokens }));
-    let hot = match session.as_ref().map(|session| snapshot.hot(scope, session)) {
-        None => no_hot(),
-        Some(Err(error)) if error.kind() == ErrorKind::Corrupt => {
-            missing.push(format!("hot tier: {error}"));
-            no_hot()
-        }
-        Some(hot) => hot?,
-    };
-    missing.extend(hot.damaged().iter().map(|number| damaged_turn("hot tier", *number)));
-    let sections = Shows::of(options, session.as_ref());
-    let warm = match &session {
-        Some(session) if sections.earlier_in_session => {
-            wanted_warm(&snapshot, config, scope, session, &hot, message, &mut missing)
-        }
-        _ => Vec::new(),
-    };
+    let (mut missing, sections) = (Vec::new(), Shows::of(options, session.as_ref()));
+    let (of, shape) = ((scope, session.as_ref()), (sections, options.for_messages));
+    let mut turns = SessionTurns::read(&snapshot, config, of, message, shape, &mut missing)?;
 
-    let last_turns = hot.before(&message.text);
     let epoch = snapshot.extent(scope).map_or(0, |extent| extent.epoch);
     missing.extend(message.plan_missed_in(epoch));
-    let question = message.question(&last_turns, RECALLED_TURNS.max(depth)).surer_than(min_confidence);
-    let question = question.planned(message.plan_in(epoch));
-    // Hot turns come first and are shown. Of the warm ones many may have no room: what fits is recalled among them too.
-    let hidden = hot.turns().map(|turn| Seq::of(turn.seq)).collect::<Result<_>>()?;
+    let question = message.question(&turns.before(message), RECALLED_TURNS.max(depth));
+    let question = question.surer_than(min_confidence).planned(message.plan_in(epoch));
     let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing);
+    let hidden = turns.not_recalled()?;
     let sieve = sieve.map(|sieve| sections.narrowed(sieve, session.as_ref()).hiding(hidden));
     let recalled = sieve.as_ref().map_err(Clone::clone).and_then(|sieve| {
-        answer::search(&snapshot, index, scope, &question, Wanted::AboveFloor, (sieve, &warm))
+        let at_hand = turns.earlier();
+        answer::search(&snapshot, index, scope, &question, Wanted::AboveFloor, (sieve, &at_hand))
     });
     let mut recalled = recalled.unwrap_or_else(|error| {
         missing.push(format!("recall: {error}"));
@@ -270,19 +240,14 @@ pub(crate) fn gather(
     if !sections.who_the_user_is {
         recalled.anchors.clear();
     }
-    let shown: HashSet<i64> = hot.turns().chain(&warm).map(|turn| turn.seq).collect();
-    let promoted = match (&session, &sieve) {
-        (Some(session), Ok(sieve)) => {
-            promoted(&snapshot, scope, session, (&shown, sieve), &recalled, &mut missing)
-        }
-        _ => Vec::new(),
-    };
+    if let (Some(session), Ok(sieve)) = (&session, &sieve) {
+        turns.read_promoted(&snapshot, (scope, session), (sieve, &recalled), &mut missing);
+    }
     drop(snapshot);
     if recalled.is_index_damaged {
         store.mend(scope);
     }
-    let took = watch.elapsed();
-    Ok(Ingredients { session, sections, hot, warm, promoted, recalled, missing, took })
+    Ok(Ingredients { turns, recalled, missing, took: watch.elapsed() })
 }
 
 /// Packs the context; the receipt is the caller's to keep.
@@ -293,19 +258,12 @@ pub(crate) fn pack(
     gathered: Ingredients,
 ) -> (Context, NewReceipt) {
     let (watch, budget_tokens) = (Stopwatch::start(), options.budget_tokens.unwrap_or(config.shares.total()));
-    let Ingredients { session, sections, hot, warm, promoted, recalled, missing, took } = gathered;
-    let session = session.map(|session| session.info.id);
-    let hot = match (sections.recent_turns, options.for_messages) {
-        (false, _) => Vec::new(),
-        (true, true) => hot.before(&message.text),
-        (true, false) => hot.turns().collect(),
-    };
-    let session_turns = SessionTurns { id: session, hot: &hot, warm: &warm, promoted: &promoted };
-    let requests = candidates::requests(config, &message.text, &session_turns, &recalled, budget_tokens);
+    let Ingredients { turns, recalled, missing, took } = gathered;
+    let session = turns.session;
+    let requests = candidates::requests(config, &turns, &recalled, budget_tokens);
     let (last_line, tokenizer) = (render::now_line(message.now, recalled.last_talk), config.tokenizer);
     let packed = if options.for_messages {
-        let keeps_room = sections.recent_turns && session.is_some();
-        pack::pack_messages(&requests, budget_tokens, keeps_room, &last_line, tokenizer)
+        pack::pack_messages(&requests, budget_tokens, turns.keeps_room, &last_line, tokenizer)
     } else {
         pack::pack(&requests, budget_tokens, &last_line, tokenizer)
     };
@@ -335,109 +293,10 @@ pub(crate) fn pack(
     (context, NewReceipt { receipt, at_hand, epoch: recalled.epoch })
 }
 
-/// Turns that are warm in the session since they were of use in it, that pass the sieve, and that nobody else asks for.
-fn promoted(
-    snapshot: &Snapshot<'_>,
-    scope: &Scope,
-    session: &SessionRow,
-    (shown, sieve): (&HashSet<i64>, &Sieve),
-    recalled: &Searched,
-    missing: &mut Vec<String>,
-) -> Vec<Turn> {
-    let is_asked_for = |seq: Seq| {
-        recalled.units.iter().any(|hit| hit.recalled.seq() == Some(seq.into()) && !hit.is_below_floor)
-    };
-    let mut damaged = Vec::new();
-    let mut read = || {
-        let (mut turns, mut originals) = (Vec::new(), snapshot.originals(scope));
-        for seq in snapshot.promoted(scope, session)? {
-            if !shown.contains(&seq.into())
-                && !is_asked_for(seq)
-                && let Some(unit) = snapshot.unit(scope, seq)?
-                && let Owner::Turn(place) = unit.owner
-            {
-                let found = answer::fetch(snapshot, scope, &mut originals, (seq, unit.owner), &mut damaged)?;
-                if let Some(RecalledItem::Turn(turn)) = found
-                    && sieve.passes(place.session, turn.timestamp.timestamp_millis())
-                {
-                    turns.push(*turn);
-                }
-            }
-        }
-        Ok(turns)
-    };
-    let read: Result<Vec<Turn>> = read();
-    missing.append(&mut damaged);
-    read.unwrap_or_else(|error| {
-        missing.push(format!("promoted turns: {error}"));
-        Vec::new()
-    })
-}
-
-/// The warm turns that a context wants, the most wanted first: what a message that refers back refers to, then the newest.
-/// What cannot be read is named in `missing`.
-fn wanted_warm(
-    snapshot: &Snapshot<'_>,
-    config: &Config,
-    scope: &Scope,
-    session: &SessionRow,
-    hot: &HotTier,
-    message: &Message,
-    missing: &mut Vec<String>,
-) -> Vec<Turn> {
-    let mut or_missing = |what: &str, turns: Result<Vec<Turn>>| {
-        turns.unwrap_or_else(|error| {
-            missing.push(format!("{what}: {error}"));
-            Vec::new()
-        })
-    };
-    let mut wanted: Vec<Turn> = Vec::new();
-    if message.query().refers_back {
-        let query = (&*message.text, REFERRED_TURNS);
-        let found = search::in_session(snapshot, scope, session, hot.first_turn_number(), query);
-        let found = found.map(|found| found.into_iter().map(|recalled| recalled.turn).collect());
-        wanted = or_missing("search in the session", found);
-    }
-    let warm = window(snapshot, config, scope, session, hot);
-    let damaged = warm.as_ref().map_or(Vec::new(), |warm| warm.damaged.clone());
-    let newest = or_missing("warm tier", warm.map(|warm| warm.turns));
-    missing.extend(damaged.iter().map(|number| damaged_turn("warm tier", *number)));
-    for turn in newest.into_iter().rev() {
-        if wanted.iter().all(|found| found.seq != turn.seq) {
-            wanted.push(turn);
-        }
-    }
-    wanted
-}
-
-/// What a context says of a turn that is not what was recorded.
-fn damaged_turn(tier: &str, number: u32) -> String {
-    format!("{tier}: turn {number} of this session is damaged; doctor lists all damage")
-}
-
-/// The warm window of a session: the newest turns outside of hot.
-pub(crate) fn window(
-    snapshot: &Snapshot<'_>,
-    config: &Config,
-    scope: &Scope,
-    session: &SessionRow,
-    hot: &HotTier,
-) -> Result<WarmTier> {
-    let mut window = Window { turns_left: config.warm_turns, tokens_left: config.warm_tokens };
-    let before = hot.first_turn_number().unwrap_or(session.info.turn_count + 1);
-    let newest =
-        snapshot.newest_before(scope, session, before, |turn| window.takes(turn.tokens.total_tokens))?;
-    let turns: Vec<Turn> = newest.turns.into_iter().rev().collect();
-    let total_tokens = turns.iter().map(|turn| turn.tokens.total_tokens).sum();
-    let damaged = newest.damaged.into_iter().rev().collect();
-    Ok(WarmTier { turns, total_tokens, damaged })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        config::Config,
         model::{filter::Filter, turn::NewTurn},
         store::{scope::UserKey, sql::Expect},
         text::measure,

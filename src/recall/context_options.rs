@@ -38,7 +38,8 @@ impl ContextOptions {
     ///
     /// Packed otherwise than a string: the recent turns have their share ([`Shares::hot`](crate::Shares::hot), at most half of
     /// the budget) whether they need it or not, and what the block leaves, so that the block does not depend on them. They
-    /// are shown without a gap, from the newest back to the first that has no room, which is cut.
+    /// are shown without a gap, from the newest back to the first that has no room, which is cut. How long the message is
+    /// takes nothing from them.
     #[must_use]
     pub fn for_messages(mut self) -> Self {
         self.for_messages = true;
@@ -113,7 +114,7 @@ impl ContextOptions {
 /// Which sections a context has.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each may be left out by itself")]
-pub(super) struct Shows {
+pub(crate) struct Shows {
     pub(super) who_the_user_is: bool,
     earlier_conversations: bool,
     pub(super) earlier_in_session: bool,

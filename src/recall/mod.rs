@@ -15,6 +15,7 @@ mod queries;
 pub(crate) mod rerank;
 pub(crate) mod score;
 pub(crate) mod search;
+pub(crate) mod session_turns;
 pub(crate) mod sieve;
 mod tail;
 pub(crate) mod user_index;

@@ -14,6 +14,7 @@ use crate::{
         summary::Original,
         tier::{MemoryTier, MoveReason},
         turn::Origin,
+        uses::Aspect,
     },
     store::sql::{FromColumn, ToColumn, Value, bytes, text},
 };
@@ -66,7 +67,8 @@ word_value!(
     UnitKind,
     ItemKind,
     ItemOutcome,
-    PackedAs
+    PackedAs,
+    Aspect
 );
 
 macro_rules! number_value {

@@ -6,6 +6,7 @@ pub(crate) mod checks;
 pub(crate) mod columns;
 pub(crate) mod file;
 pub(crate) mod job_tx;
+mod learned;
 mod live;
 mod pages;
 pub(crate) mod rows;

@@ -115,8 +115,17 @@ impl HotTier {
 
     /// The turns that a message comes behind, oldest first: not the message itself, if it was recorded before its reply.
     pub(crate) fn before(&self, message: &str) -> Vec<&Turn> {
-        let is_it = |turn: &&Turn| turn.state == TurnState::Incomplete && turn.said.user_message == message;
-        self.turns().filter(|turn| !is_it(turn)).collect()
+        self.turns().filter(|turn| !Self::is_waiting(turn, message)).collect()
+    }
+
+    /// Whether the turn is this message, recorded before its reply.
+    pub(crate) fn is_waiting(turn: &Turn, message: &str) -> bool {
+        turn.state == TurnState::Incomplete && turn.said.user_message == message
+    }
+
+    /// The turns, the newest first.
+    pub(crate) fn newest_first(&self) -> impl Iterator<Item = &Arc<Turn>> {
+        self.turns.iter().rev()
     }
 
     /// How many there are.

@@ -186,7 +186,7 @@ const BREAKS: &[(&str, &[&str])] = &[
     ("UPDATE user_scopes SET last_seq = last_seq - 1 WHERE user_no = 1", &[ORDER]),
     ("UPDATE user_spaces SET embedded_seq = 1000", &[FAR]),
     ("INSERT INTO vector_gaps SELECT user_no, space_no, 1000, 1, '', x'' FROM user_spaces", &[OF_USE]),
-    ("INSERT INTO unit_uses SELECT user_no, 1000, 1, '', x'' FROM user_spaces", &[OF_USE]),
+    ("INSERT INTO unit_uses SELECT user_no, 1000, 1, '', x'', NULL FROM user_spaces", &[OF_USE]),
     (
         "INSERT INTO promotions SELECT 1, session_no, 1000, '', x'' FROM conversation_sessions WHERE caller_id = 'one'",
         &[OF_USE],

@@ -34,6 +34,7 @@ mod lost;
 mod messages;
 mod metadata;
 mod model;
+mod no_hole;
 mod one_turn;
 mod opening;
 mod pages;

@@ -8,7 +8,8 @@ use std::{
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 use thermocline::{
-    Attribute, ErrorKind, MemoryTier, NewTurn, Origin, Originals, RecordOutcome, RunJobs, SnapshotId,
+    Attribute, ContextOptions, ErrorKind, MemoryTier, NewTurn, Origin, Originals, RecordOutcome, RunJobs,
+    SnapshotId,
     blocking::{Thermocline, User},
 };
 use uuid::Uuid;
@@ -41,7 +42,8 @@ pub fn export(user: &User) -> String {
     let bytes = Bytes::default();
     let counts = user.export(bytes.clone()).unwrap();
     let text = String::from_utf8(bytes.0.lock().unwrap().clone()).unwrap();
-    let lines: u64 = counts.sessions + counts.turns + counts.summaries + counts.anchors + counts.derivations;
+    let lines: u64 =
+        counts.sessions + counts.turns + counts.summaries + counts.anchors + counts.derivations + counts.uses;
     assert_eq!(text.lines().count() as u64, lines + counts.transitions + counts.aside + 2);
     text
 }
@@ -95,7 +97,11 @@ fn seed(fixture: &mut Fixture) -> (Thermocline, User) {
     user.retract_anchor(ada.id).unwrap();
     user.set_anchor("Sister Anna", Attribute::Home, "Lisbon").unwrap();
 
-    user.session_named("silent").unwrap().record(turn(1)).unwrap();
+    let silent = user.session_named("silent").unwrap();
+    let context =
+        silent.context("Who is Zo\u{eb}, and where is the lamp?", ContextOptions::default()).unwrap();
+    silent.record(turn(1).answering(context.receipt)).unwrap();
+    memory.stats().unwrap(); // What was of use is counted by now.
     fixture.clock.advance(TimeDelta::days(2));
     user.session_named("silent").unwrap().record(turn(2)).unwrap(); // In its successor.
     let ended = user.session().unwrap();
@@ -238,7 +244,7 @@ fn a_file_that_contradicts_itself_changes_nothing() {
     let memory = target.open();
     let nowhere = json!("00000000-0000-7000-8000-000000000000");
     let wrong = [
-        ("memory", "format", json!(3)),
+        ("memory", "format", json!(4)),
         ("aside", "replaced_by", json!(null)),
         ("aside", "replaced_at", json!("yesterday")),
         ("aside", "state", json!("incomplete")),
@@ -277,8 +283,16 @@ fn a_file_that_contradicts_itself_changes_nothing() {
         ("derivation", "anchor_id", nowhere.clone()),
         ("derivation", "turn_id", nowhere.clone()),
         ("derivation", "stance", json!("perhaps")),
-        ("transition", "session_id", nowhere),
+        ("transition", "session_id", nowhere.clone()),
         ("transition", "reason", json!("because")),
+        ("use", "turn_id", nowhere),
+        ("use", "hits", json!(0)),
+        ("use", "best", json!(99)),
+        ("use", "last_hit", json!("yesterday")),
+        ("use_count", "aspect", json!("weather")),
+        ("use_count", "name", json!(CANARY)),
+        ("use_count", "hits", json!(0)),
+        ("use_count", "hits", json!(u64::MAX)),
     ];
     for (kind, field, new) in wrong {
         let text = with(&lines, kind, field, &new);
@@ -290,6 +304,7 @@ fn a_file_that_contradicts_itself_changes_nothing() {
 fn with_another(mut lines: Vec<Value>, line: Value) -> Vec<Value> {
     let counted = match line["line"].as_str().unwrap() {
         "summary" => "summaries".to_owned(),
+        "use_count" => "uses".to_owned(),
         kind => format!("{kind}s"),
     };
     let end = lines.last_mut().unwrap();
@@ -336,6 +351,8 @@ fn what_can_be_only_once_in_a_file_is_refused_if_an_export_has_it_twice() {
         ("an anchor's value", doubled_value),
         ("a piece of evidence", another("derivation", &[])),
         ("a summary", another("summary", &[])),
+        ("what was of use", another("use", &[])),
+        ("a count", another("use_count", &[])),
     ] {
         let text = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n";
         check_refused(&memory, what, &text, ErrorKind::InvalidInput);

@@ -255,6 +255,10 @@ pub(crate) enum Verb {
     ///
     /// Users, sessions, moves between tiers, and the turns, tokens and text of each tier: of all users together, and
     /// nothing of what anybody said. Sizes are in B, KiB (1,024 B), MiB ..., with --json in bytes.
+    ///
+    /// Of contexts that answered a turn: what was of use; how the rules fare that keep turns verbatim, of which one with
+    /// 200 chances and no use keeps no more for its user; and by month which tiers were reached: hot by contexts that showed
+    /// hot turns, warm and cold by those that showed something from there for what it says.
     #[command(after_help = "Examples:\n  thermocline stats\n  thermocline --json stats")]
     Stats,
 

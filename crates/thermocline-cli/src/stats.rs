@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use indicatif::{HumanBytes, HumanCount};
-use thermocline::{Stats, SummarizerStats, TierStats, UseCount};
+use thermocline::{ReachedTiers, RuleStats, Stats, SummarizerStats, TierStats, UseCount};
 
 use crate::{
     exit::Failure,
@@ -28,7 +28,7 @@ fn text(stats: &Stats) -> String {
          tier moves     {}\n\
          database file  {}\n\
          WAL file       {}\n\
-         schema         version {}, SQLite {}\n\n{}{}{}{}",
+         schema         version {}, SQLite {}\n\n{}{}{}{}{}{}",
         HumanCount(stats.users),
         HumanCount(stats.sessions),
         HumanCount(stats.open_sessions),
@@ -40,7 +40,9 @@ fn text(stats: &Stats) -> String {
         tiers(&stats.tiers),
         cold(stats),
         recall(stats),
-        uses(&stats.uses)
+        uses(&stats.uses),
+        rules(&stats.rules),
+        reached(&stats.reached)
     )
 }
 
@@ -72,6 +74,35 @@ fn uses(uses: &[UseCount]) -> String {
         let _ = writeln!(text, "  {:<12} {}", plain::line(&of_one[0].aspect, 12), counts.join(", "));
     }
     if text.is_empty() { text } else { "\nof use, in contexts that answered a turn, by\n".to_owned() + &text }
+}
+
+/// How rules fared that keep turns verbatim; nothing before one had a chance.
+fn rules(rules: &[RuleStats]) -> String {
+    let mut text = String::new();
+    for of in rules {
+        let stopped = match of.stopped_users {
+            0 => String::new(),
+            users => format!("; keeps no more for {} of the users", HumanCount(users)),
+        };
+        let (taken, chances) = (HumanCount(of.taken), HumanCount(of.chances));
+        let _ = writeln!(text, "  {:<13} {taken} in {chances} chances{stopped}", of.rule.as_str());
+    }
+    if text.is_empty() { text } else { "\nof use, of what only a rule keeps verbatim\n".to_owned() + &text }
+}
+
+/// Which tiers contexts reached, in the last twelve months with any; nothing before one did.
+fn reached(months: &[ReachedTiers]) -> String {
+    let [hot, warm, cold] = ReachedTiers::EXPECTED_SHARES;
+    let mut text = format!(
+        "\ntiers reached by contexts that answered a turn, in % (the tiering paper expects {hot}, {warm}, {cold})\n  \
+         month       hot   warm   cold   contexts with hot turns\n"
+    );
+    for of in &months[months.len().saturating_sub(12)..] {
+        let [hot, warm, cold] = of.shares().map(|share| 100.0 * share);
+        let month = plain::line(&of.month, 7);
+        let _ = writeln!(text, "  {month:<8} {hot:>6.1} {warm:>6.1} {cold:>6.1}   {}", HumanCount(of.hot));
+    }
+    if months.is_empty() { String::new() } else { text }
 }
 
 /// What compression made; nothing before it made anything.

@@ -2,8 +2,9 @@
 //!
 //! Each request has a share of the budget. Requests are served in their order: whole turns first, and of long turns
 //! that were recalled the part that shows what matched; each by its rank, skipping what does not fit and going on.
-//! What a request leaves flows on to the next. Then what is left of the whole budget is offered again: to parts of
-//! turns that had no room, and to longer parts of those that came in as a short one.
+//! The newest turns of the session are a stretch: what does not fit is cut, and where not even a part fits it ends, so that
+//! it has no hole. What a request leaves flows on to the next. Then what is left of the whole budget is offered again:
+//! the stretch goes on, then parts of turns that had no room come in, and longer parts of those that came in as a short one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,6 +24,7 @@ mod item;
 mod messages;
 mod outcome;
 mod part;
+mod request;
 mod section;
 mod spans;
 
@@ -32,20 +34,10 @@ use item::{Key, counted_within, summary_piece};
 pub(crate) use messages::pack_messages;
 pub(crate) use outcome::Outcome;
 use part::part_of;
+use request::Serving;
+pub(crate) use request::{Request, fit_whole};
 pub use section::Section;
 pub(super) use spans::Hits;
-
-/// Who competes for a share of the budget.
-pub(crate) struct Request<'t> {
-    /// Its share of the budget; what earlier requests left is added.
-    pub(crate) share_tokens: u32,
-    /// What it may take at the very most.
-    pub(crate) most_tokens: u32,
-    /// The first candidate always enters, with about this many tokens at least, where the budget has them.
-    pub(crate) first_gets: Option<u32>,
-    /// The most wanted first.
-    pub(crate) candidates: Vec<Candidate<'t>>,
-}
 
 /// Something in its rendered form.
 pub(crate) struct Piece<'t> {
@@ -74,6 +66,12 @@ pub(crate) struct Packed<'t> {
 
 /// Parts smaller than this say too little for the room of their date and mark.
 const LEAST_PART_TOKENS: u32 = 48;
+/// A turn of the stretch that is too long for its place is cut to at most so many, so that one long turn leaves room for those
+/// before it; what is left in the end is added.
+const CUT_TOKENS: u32 = 200;
+/// The same where it is cut to reach an older one: what was recalled needs the room. With 200, a context of one open session
+/// showed 76.4 instead of 81.7 % of BEAM's evidence (2026-11).
+const BRIDGE_TOKENS: u32 = EXTRACT_TOKENS;
 /// Of what was recalled a sentence says something: it is the one that matched.
 const LEAST_EXTRACT_TOKENS: u32 = 40;
 /// A turn of at most so many tokens is recalled whole.
@@ -147,42 +145,78 @@ impl<'r, 't> Packer<'r, 't> {
 
     /// Serves the requests from this one on.
     fn fill(&mut self, first: usize) {
-        let mut shares = 0_u32;
+        let (mut shares, mut waiting) = (0_u32, Vec::new());
         for (at, request) in self.requests.iter().enumerate().skip(first) {
             shares = shares.saturating_add(request.share_tokens);
-            let mut limit = shares;
-            if let (Some(least), Some(first)) = (request.first_gets, request.candidates.first()) {
-                let least =
-                    self.frame_tokens(first).saturating_add(least).saturating_add(LEFT_OUT_LINE_TOKENS);
-                limit = limit.max(self.tokens.saturating_add(least));
-                if self.awaits((at, 0)) && !self.add_whole((at, 0), limit) {
-                    self.add_part((at, 0), limit);
-                }
-            }
+            self.add_first(at, shares);
             for index in 0..request.candidates.len() {
                 let of = (at, index);
-                if self.awaits(of) {
-                    match &request.candidates[index].found_by {
-                        Some(found_by) => self.add_brief(of, found_by, shares),
-                        None => _ = self.add_whole(of, shares),
-                    }
+                if !self.awaits(of) {
+                    continue;
+                }
+                match (request.serving, &request.candidates[index].found_by) {
+                    (Serving::Newest | Serving::Older, _) => self.lengthen(&mut waiting, of, shares),
+                    (Serving::Ranked, Some(found_by)) => self.add_brief(of, found_by, shares),
+                    (Serving::Ranked, None) => _ = self.add_whole(of, shares),
                 }
             }
         }
-        let requests = self.requests.iter().enumerate().skip(first);
-        let all =
-            requests.flat_map(|(at, request)| (0..request.candidates.len()).map(move |index| (at, index)));
+        self.offer_again(first);
+    }
+
+    /// Offers what is left of the whole budget.
+    fn offer_again(&mut self, first: usize) {
+        let requests = self.requests;
+        let all = requests.iter().enumerate().skip(first);
+        let all = all.flat_map(|(at, request)| (0..request.candidates.len()).map(move |index| (at, index)));
+        let stretch: Vec<(usize, usize)> = all.clone().filter(|of| requests[of.0].is_stretch()).collect();
+        let mut is_shown =
+            |of| !self.awaits(of) || self.add_whole(of, u32::MAX) || self.cut(of, u32::MAX, CUT_TOKENS);
+        _ = stretch.into_iter().all(&mut is_shown);
         for of in all.clone() {
+            let awaits = !requests[of.0].is_stretch() && self.awaits(of);
             match &self.candidate(of).found_by {
-                Some(found_by) if self.awaits(of) => self.add_brief(of, found_by, u32::MAX),
-                Some(found_by) => self.grow(of, found_by),
-                None if self.awaits(of) && !self.add_whole(of, u32::MAX) => self.add_part(of, u32::MAX),
-                None => {}
+                Some(found_by) if awaits => self.add_brief(of, found_by, u32::MAX),
+                None if awaits => _ = self.add_whole(of, u32::MAX) || self.cut(of, u32::MAX, u32::MAX),
+                _ => self.grow(of),
             }
         }
         // What had no room here may have been shown by a later request.
         for of in all {
             self.awaits(of);
+        }
+    }
+
+    /// Adds a request's first candidate, if it is to enter in any case.
+    fn add_first(&mut self, at: usize, shares: u32) {
+        let request = &self.requests[at];
+        if let (Some(least), Some(first)) = (request.first_gets, request.candidates.first()) {
+            let least = self.frame_tokens(first).saturating_add(least).saturating_add(LEFT_OUT_LINE_TOKENS);
+            let limit = shares.max(self.tokens.saturating_add(least));
+            if self.awaits((at, 0)) && !self.add_whole((at, 0), limit) {
+                self.cut((at, 0), limit, u32::MAX);
+            }
+        }
+    }
+
+    /// Adds the next turn of the stretch, if it fits behind parts of those that wait; else it waits too.
+    fn lengthen(&mut self, waiting: &mut Vec<(usize, usize)>, of: (usize, usize), limit: u32) {
+        let bridge = u32::try_from(waiting.len()).unwrap_or(u32::MAX);
+        let bridge = bridge.saturating_mul(BRIDGE_TOKENS.saturating_add(self.date_tokens));
+        if self.tokens_whole(of).saturating_add(bridge) <= self.room_for_piece(of, limit) {
+            let between = std::mem::take(waiting);
+            let without_room = between.iter().position(|of| {
+                let is_brief = self.tokens_whole(*of) <= BRIDGE_TOKENS;
+                !(if is_brief { self.add_whole(*of, limit) } else { self.cut(*of, limit, BRIDGE_TOKENS) })
+            });
+            waiting.extend(&between[without_room.unwrap_or(between.len())..]);
+        }
+        let is_next = waiting.is_empty();
+        let is_newest = self.requests[of.0].serving == Serving::Newest;
+        let is_shown =
+            is_next && (self.add_whole(of, limit) || (is_newest && self.cut(of, limit, CUT_TOKENS)));
+        if !is_shown {
+            waiting.push(of);
         }
     }
 
@@ -223,6 +257,14 @@ impl<'r, 't> Packer<'r, 't> {
         title_tokens + dates * self.date_tokens
     }
 
+    /// Of a turn as it is.
+    fn tokens_whole(&self, of: (usize, usize)) -> u32 {
+        match self.candidate(of).item {
+            Item::Turn(turn) => turn.tokens.piece_tokens,
+            Item::Summary(..) | Item::Anchor(_) => 0,
+        }
+    }
+
     /// Adds a candidate as it is; true if it fits.
     fn add_whole(&mut self, of: (usize, usize), limit: u32) -> bool {
         let candidate = self.candidate(of);
@@ -234,15 +276,21 @@ impl<'r, 't> Packer<'r, 't> {
         true
     }
 
-    /// Adds as much of a turn as fits, if that is worth it.
-    fn add_part(&mut self, of: (usize, usize), limit: u32) {
-        let room = self.room_for_piece(of, limit);
-        if let Item::Turn(turn) = self.candidate(of).item
-            && room >= LEAST_PART_TOKENS
-            && let Some((packed_as, text, tokens)) = part_of(turn, room, self.tokenizer)
-        {
-            self.add(of, packed_as, text, tokens);
+    /// Adds as much of a turn as fits, of at most so many tokens; true if that is worth it.
+    fn cut(&mut self, of: (usize, usize), limit: u32, most_tokens: u32) -> bool {
+        let room = self.room_for_piece(of, limit).min(most_tokens);
+        let Item::Turn(turn) = self.candidate(of).item else { return false };
+        if room < LEAST_PART_TOKENS {
+            return false;
         }
+        let tokenizer = self.tokenizer;
+        let extract = self.candidate(of).found_by.as_ref().map(|found_by| self.extract(of, turn, found_by));
+        let part = extract.filter(|extract| extract.has_match());
+        let part = part.and_then(|extract| extract.within(room, ENOUGH_TOKENS, tokenizer));
+        let part = part.or_else(|| part_of(turn, room, tokenizer));
+        let Some((packed_as, text, tokens)) = part else { return false };
+        self.add(of, packed_as, text, tokens);
+        true
     }
 
     /// Adds what was recalled: whole if it is short, else what shows the match, else its summary.
@@ -280,7 +328,7 @@ impl<'r, 't> Packer<'r, 't> {
     }
 
     /// Shows more of a turn of which a part is shown, if there is room left.
-    fn grow(&mut self, of: (usize, usize), found_by: &FoundBy<'t>) {
+    fn grow(&mut self, of: (usize, usize)) {
         let candidate = self.candidate(of);
         let Outcome::Packed(part @ (PackedAs::Extract | PackedAs::UserHalf | PackedAs::Summary)) =
             self.outcomes[of.0][of.1]
@@ -295,9 +343,13 @@ impl<'r, 't> Packer<'r, 't> {
         let grown = match candidate.item.whole(now + room, tokenizer) {
             Some((text, tokens)) => Some((PackedAs::Whole, text, tokens)),
             None if room < LEAST_EXTRACT_TOKENS || part == PackedAs::Summary => None,
-            None => {
-                self.extract(of, turn, found_by).within(GROWN_TOKENS.min(now + room), GROWN_TOKENS, tokenizer)
-            }
+            None => match &candidate.found_by {
+                Some(found_by) => {
+                    let most = GROWN_TOKENS.min(now + room);
+                    self.extract(of, turn, found_by).within(most, GROWN_TOKENS, tokenizer)
+                }
+                None => part_of(turn, now + room, tokenizer),
+            },
         };
         let Some((packed_as, text, tokens)) = grown.filter(|(_, _, tokens)| *tokens > now) else { return };
         let piece = &mut self.sections[candidate.section as usize][place];

@@ -76,7 +76,7 @@ fn weighed(query: &str) -> Vec<(Word, f64)> {
 }
 
 fn request(share_tokens: u32, candidates: Vec<Candidate<'_>>) -> Request<'_> {
-    Request { share_tokens, most_tokens: u32::MAX, first_gets: None, candidates }
+    Request::ranked(share_tokens, candidates)
 }
 
 /// Packs turns that were recalled by `query`, the best first, and nothing else.
@@ -251,6 +251,71 @@ fn every_candidate_learns_what_became_of_it() {
         [Outcome::AlreadyShown, Outcome::BelowFloor, Outcome::NoRoom, whole],
         "what does not fit is skipped"
     );
+}
+
+#[test]
+fn the_stretch_goes_on_from_request_to_request_and_ends_where_not_even_a_part_fits() {
+    let sized = |seq, words: usize| turn(seq, 1, NewTurn::new("word ".repeat(words), "").said);
+    let turns: Vec<Turn> =
+        [20, 900, 20, 20].into_iter().zip(1..).map(|(words, seq)| sized(seq, words)).collect();
+    let at = |index: usize, section| vec![Candidate::new(Item::Turn(&turns[index]), section)];
+    let earlier = |index| at(index, Section::EarlierInSession);
+    let requests = [
+        Request::newest(100, at(3, Section::RecentTurns)),
+        Request::newest(0, earlier(2)),
+        Request::older(100, earlier(1)),
+        Request::older(0, earlier(0)),
+    ];
+    let (whole, cut) = (Outcome::Packed(PackedAs::Whole), Outcome::Packed(PackedAs::Extract));
+    let outcomes = |budget| pack(&requests, budget, LAST_LINE, TOKENIZER).outcomes.concat();
+    assert_eq!(
+        outcomes(140),
+        [whole, whole, Outcome::NoRoom, Outcome::NoRoom],
+        "the last would have had room"
+    );
+    assert_eq!(outcomes(400), [whole, whole, cut, whole]);
+    assert_eq!(outcomes(2_000), [whole; 4]);
+    let packed = pack(&requests, 600, LAST_LINE, TOKENIZER);
+    assert!(packed.tokens > 590, "the cut turn has what is left: {}", packed.tokens);
+    check_all(&requests, 600);
+}
+
+#[test]
+fn a_turn_that_is_cut_and_was_recalled_shows_what_matched() {
+    let long = turn(2, 1, NewTurn::new(filler(), format!("{}The boat sank. {}", filler(), filler())).said);
+    let short = turn(1, 1, NewTurn::new("Hello.", "Hello.").said);
+    let words = weighed("boat");
+    let earlier = |turn| Candidate::new(Item::Turn(turn), Section::EarlierInSession);
+    let shown = |long: Candidate<'_>| {
+        let requests = [Request::older(200, vec![long, earlier(&short)])];
+        pack(&requests, 200, LAST_LINE, TOKENIZER).text
+    };
+    let (by_place, recalled) = (shown(earlier(&long)), shown(earlier(&long).found_by(&words, None)));
+    assert!(!by_place.contains("boat") && recalled.contains("The boat sank."), "{by_place}\n{recalled}");
+    assert!(by_place.contains("Hello.") && recalled.contains("Hello."));
+}
+
+#[test]
+fn so_many_of_the_newest_turns_fit_whole_as_come_in_whole() {
+    let days = [3, 3, 2, 1, 1];
+    let turns: Vec<Turn> = days
+        .into_iter()
+        .zip(1..)
+        .map(|(day, seq)| turn(seq, day, NewTurn::new("hello there", "").said))
+        .collect();
+    let newest_first = || turns.iter().rev();
+    for room in 0..120 {
+        let fit = fit_whole(Section::RecentTurns, newest_first(), room, TOKENIZER);
+        let candidates = newest_first().map(|turn| Candidate::new(Item::Turn(turn), Section::RecentTurns));
+        let packed = pack(
+            &[Request { most_tokens: room, ..Request::newest(4_000, candidates.collect()) }],
+            4_000,
+            LAST_LINE,
+            TOKENIZER,
+        );
+        let whole = packed.outcomes[0].iter().filter(|outcome| matches!(outcome, Outcome::Packed(_))).count();
+        assert_eq!(fit, whole, "{room}");
+    }
 }
 
 #[test]

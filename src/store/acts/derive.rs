@@ -352,8 +352,8 @@ fn new_anchors(
     (by_rules != by_key(&found)).then_some(NewAnchors { found, seq, said_at })
 }
 
-/// Why a turn that is kept verbatim is critical by now, if that is not what its row says. What the summarizer said of it
-/// nobody says again: it holds where no rule does.
+/// Why a turn that is kept verbatim is critical by now, if that is not what its row says. What the summarizer said of it, or
+/// its use, nobody says again: it holds where no rule does.
 #[expect(clippy::option_option, reason = "none: nothing is new; none in it: no rule keeps it any more")]
 fn judged(
     sql: &dyn Sql,
@@ -366,7 +366,8 @@ fn judged(
         Some(_) => originals::snapshot(sql, scope, place.session.turn(place.turn_number.saturating_sub(1)))?,
         None => None,
     };
-    let by_summarizer = turn.critical_rule.filter(|rule| *rule == CriticalRule::Summarizer);
-    let rule = critical::judge(turn, before, heard, found).first().copied().or(by_summarizer);
+    let said =
+        turn.critical_rule.filter(|rule| matches!(rule, CriticalRule::Used | CriticalRule::Summarizer));
+    let rule = critical::judge(turn, before, heard, found).first().copied().or(said);
     Ok((rule != turn.critical_rule).then_some(rule))
 }

@@ -32,10 +32,14 @@ use crate::{
             originals, sessions, summaries,
             transfer::{self, AnchorRow, DerivationRow},
             turn_row, turns, units, users,
+            uses::{self, Hits},
         },
         scope::{Scope, UserKey},
         sql::Sql,
-        transfer::{AnchorLine, AsideLine, DeletedTurn, DerivationLine, Line, Transferred, import::Import},
+        transfer::{
+            AnchorLine, AsideLine, DeletedTurn, DerivationLine, Line, Transferred, UseCountLine, UseLine,
+            import::Import,
+        },
         write_tx::WriteTx,
     },
     text::{
@@ -93,6 +97,8 @@ fn expect_unowned(sql: &dyn Sql, lines: &[Line]) -> Result<()> {
             | Line::Deleted(_)
             | Line::Derivation(_)
             | Line::Transition(_)
+            | Line::Use(_)
+            | Line::UseCount(_)
             | Line::End(_) => {}
         }
     }
@@ -158,6 +164,14 @@ impl Writing<'_, '_> {
             Line::Anchor(anchor) => self.anchor(anchor),
             Line::Derivation(derivation) => self.derivation(derivation),
             Line::Transition(transition) => self.transition(&transition),
+            Line::Use(UseLine { turn_id, hits, best, last_hit }) => {
+                let (seq, _) = self.seq(Some(turn_id))?;
+                let hits = Hits { all: hits, best };
+                uses::count_unit(self.tx.sql, &self.scope, seq.into(), hits, last_hit)
+            }
+            Line::UseCount(UseCountLine { aspect, name, hits }) => {
+                uses::count(self.tx.sql, &self.scope, (aspect, &name), hits)
+            }
             Line::Memory { rules, .. } => {
                 let [critical, anchors] = rules
                     .map_or([RuleVersions::FIRST; 2], |rules| [rules.critical, rules.anchors].map(i64::from));

@@ -1,21 +1,25 @@
 //! Receipts: keeping them, counting what was of use, and what is at hand in a session for it was of use there. All of it
 //! behind the acknowledgement, many at once: a crash may lose some, and counts none twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     error::Result,
     model::{
+        critical::CriticalRule,
         ids::{ReceiptId, SessionId},
         place::{Seq, UserNo},
         receipt::MOST_PROMOTED,
+        tier::MemoryTier,
+        uses::Aspect,
     },
     store::{
         behind::{Behind, NewReceipt},
         rows::{
             jobs,
-            receipts::{self, Used},
+            receipts::{self, Considered},
             sessions,
+            uses::{self, Hits},
         },
         scope::Scope,
         write_tx::WriteTx,
@@ -26,9 +30,9 @@ use crate::{
 struct Tally {
     scope: Scope,
     /// By units.
-    units: BTreeMap<i64, u32>,
+    units: BTreeMap<i64, Hits>,
     /// By an aspect and a name under it: `tier` and `cold`.
-    names: BTreeMap<(&'static str, String), u32>,
+    names: BTreeMap<(Aspect, String), u64>,
     /// What is to be at hand in a session, by contexts, the newest of use last; of each the best first.
     at_hand: BTreeMap<SessionId, Vec<Vec<Seq>>>,
 }
@@ -36,6 +40,16 @@ struct Tally {
 impl Tally {
     fn of(scope: Scope) -> Self {
         Self { scope, units: BTreeMap::new(), names: BTreeMap::new(), at_hand: BTreeMap::new() }
+    }
+
+    fn name(&mut self, aspect: Aspect, name: &str) {
+        *self.names.entry((aspect, name.to_owned())).or_default() += 1;
+    }
+
+    fn rule(&mut self, aspect: Aspect, rule: Option<CriticalRule>) {
+        if let Some(rule) = rule {
+            self.name(aspect, rule.as_str());
+        }
     }
 }
 
@@ -84,32 +98,42 @@ impl WriteTx<'_> {
             return Ok(());
         }
         let now = self.now();
-        let Some(Used { profile, shown, at_hand }) = receipts::set_used(self.sql, scope, id, now)? else {
-            return Ok(());
-        };
+        let Some(answered) = receipts::set_used(self.sql, scope, id, now)? else { return Ok(()) };
         let tally = tallies.entry(scope.user_no).or_insert_with(|| Tally::of(*scope));
-        let mut count = |aspect, name: &str| *tally.names.entry((aspect, name.to_owned())).or_default() += 1;
-        count("profile", &profile);
-        for shown in &shown {
-            // An anchor is no unit; what was erased since counts nothing.
-            let rule = match shown.seq.map(|seq| receipts::unit_rule(self.sql, scope, seq)).transpose()? {
-                Some(None) => continue,
-                Some(Some(rule)) => rule,
-                None => None,
+        tally.name(Aspect::Profile, &answered.profile);
+        let is_shown = |of: &Considered| of.seq.is_some() && of.shown_as.is_some();
+        let shows_recalled = answered.considered.iter().any(is_shown);
+        let mut is_best = true; // The best comes first.
+        let mut reached: BTreeSet<&str> = BTreeSet::new();
+        reached.extend(answered.shows_hot.then_some(MemoryTier::Hot.as_str()));
+        for Considered { seq, memory_tier, shown_as } in &answered.considered {
+            let kept = match seq.map(|seq| uses::kept(self.sql, scope, seq)).transpose()? {
+                Some(None) => continue, // What was erased since counts nothing.
+                Some(kept) => kept,
+                None => None, // An anchor is no unit.
             };
-            count("packed_as", shown.packed_as.as_str());
-            if let Some(tier) = shown.memory_tier {
-                count("tier", tier.as_str());
+            let alone = kept.as_ref().filter(|kept| kept.total_tokens > self.config.verbatim_tokens);
+            let alone = alone.and_then(|kept| kept.rule).filter(|_| shows_recalled);
+            tally.rule(Aspect::Chance, alone);
+            let Some(shown_as) = shown_as else { continue };
+            tally.rule(Aspect::Taken, alone);
+            tally.rule(Aspect::Rule, kept.and_then(|kept| kept.rule));
+            tally.name(Aspect::PackedAs, shown_as.as_str());
+            if let Some(tier) = memory_tier {
+                tally.name(Aspect::Tier, tier.as_str());
+                reached.insert(tier.as_str());
             }
-            if let Some(rule) = rule {
-                count("rule", rule.as_str());
-            }
-            if let Some(seq) = shown.seq {
-                *tally.units.entry(seq).or_default() += 1;
+            if let Some(seq) = seq {
+                let hits = tally.units.entry(*seq).or_default();
+                hits.all += 1;
+                hits.best += u32::from(std::mem::take(&mut is_best));
             }
         }
-        if !at_hand.is_empty() {
-            tally.at_hand.entry(session).or_default().push(at_hand);
+        for tier in reached {
+            tally.name(Aspect::Reached, &format!("{} {tier}", now.format("%Y-%m")));
+        }
+        if !answered.at_hand.is_empty() {
+            tally.at_hand.entry(session).or_default().push(answered.at_hand);
         }
         Ok(())
     }
@@ -131,10 +155,10 @@ impl WriteTx<'_> {
 
     fn count(&mut self, tally: &Tally) -> Result<()> {
         for (seq, hits) in &tally.units {
-            receipts::count_unit(self.sql, &tally.scope, *seq, *hits, self.now())?;
+            uses::count_unit(self.sql, &tally.scope, *seq, *hits, self.now())?;
         }
         for ((aspect, name), hits) in &tally.names {
-            receipts::count(self.sql, &tally.scope, (aspect, name), *hits)?;
+            uses::count(self.sql, &tally.scope, (*aspect, name), *hits)?;
         }
         let mut sessions = tally.at_hand.iter();
         sessions.try_for_each(|(session, at_hand)| self.promote(&tally.scope, *session, at_hand))

@@ -1,11 +1,18 @@
 //! How much is in the file. Counts only: nothing of what anybody said.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::{
+    compress::learned::RuleRecord,
     error::Result,
-    model::{summary::FALLBACK, tier::MemoryTier},
-    store::{file::facts::FileFacts, rows::stats, sql::Sql},
+    model::{critical::CriticalRule, summary::FALLBACK, tier::MemoryTier},
+    store::{
+        file::facts::FileFacts,
+        rows::stats,
+        sql::{Flow, Sql},
+    },
 };
 
 /// How much is in the file.
@@ -29,6 +36,10 @@ pub struct Stats {
     /// How often each tier, rule, profile and form was of use, by aspect, the most useful first.
     #[serde(rename = "use")]
     pub uses: Vec<UseCount>,
+    /// How the rules fare that keep turns verbatim: those that had a chance, in the order of [`CriticalRule`].
+    pub rules: Vec<RuleStats>,
+    /// Which tiers the contexts that answered a turn reached, by month, oldest first.
+    pub reached: Vec<ReachedTiers>,
     /// Jobs that wait or run.
     pub jobs_waiting: u64,
     /// Jobs that were given up.
@@ -122,6 +133,51 @@ pub struct UseCount {
     pub hits: u64,
 }
 
+/// How a rule that keeps turns verbatim fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RuleStats {
+    /// The rule.
+    pub rule: CriticalRule,
+    /// How often a turn that it alone keeps (by its length it would be summarized) was considered for a context that answered
+    /// a turn and showed something of what was recalled.
+    pub chances: u64,
+    /// In how many of these the turn was shown.
+    pub taken: u64,
+    /// Users for whom it keeps no more: after 200 chances without use. Not so of `caller`, `preference` and `used`.
+    pub stopped_users: u64,
+}
+
+/// How many contexts that answered a turn, in one month, reached each tier: hot, if they showed hot turns; warm and cold, if
+/// they showed something from there for what it says, not for its place.
+///
+/// The tiering paper expects shares of 80, 15 and 5 % ([`EXPECTED_SHARES`](Self::EXPECTED_SHARES)).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ReachedTiers {
+    /// By the system clock, when the turn was recorded, UTC: `2026-03`.
+    pub month: String,
+    /// Contexts that reached hot.
+    pub hot: u64,
+    /// Contexts that reached warm.
+    pub warm: u64,
+    /// Contexts that reached cold.
+    pub cold: u64,
+}
+
+impl ReachedTiers {
+    /// Of hot, warm and cold, in percent: what the tiering paper expects.
+    pub const EXPECTED_SHARES: [u64; 3] = [80, 15, 5];
+
+    /// The shares of hot, warm and cold, from 0 to 1; all 0 if nothing was reached.
+    pub fn shares(&self) -> [f64; 3] {
+        let counts = [self.hot, self.warm, self.cold];
+        let all = counts.iter().sum::<u64>().max(1);
+        #[expect(clippy::cast_precision_loss, reason = "counts of contexts are far below 2^53")]
+        counts.map(|count| count as f64 / all as f64)
+    }
+}
+
 /// Counts what is in the rows; `file` was asked of the file itself. In a large file this takes longer than any read of a
 /// user may.
 pub(crate) fn stats(sql: &dyn Sql, file: FileFacts) -> Result<Stats> {
@@ -156,6 +212,8 @@ pub(crate) fn stats(sql: &dyn Sql, file: FileFacts) -> Result<Stats> {
         uses: sql.list(stats::USES, &[], |row| {
             Ok(UseCount { aspect: row.get(0)?, name: row.get(1)?, hits: row.get(2)? })
         })?,
+        rules: rules(sql)?,
+        reached: reached(sql)?,
         jobs_waiting: one(stats::JOBS_WAITING)?,
         jobs_failed: one(stats::JOBS_FAILED)?,
         transitions: one(stats::TRANSITIONS)?,
@@ -164,6 +222,39 @@ pub(crate) fn stats(sql: &dyn Sql, file: FileFacts) -> Result<Stats> {
         schema_version: file.schema_version,
         sqlite_version: file.sqlite_version,
     })
+}
+
+/// From what is counted of each user, a row for each rule.
+fn rules(sql: &dyn Sql) -> Result<Vec<RuleStats>> {
+    let mut by_rule: BTreeMap<CriticalRule, RuleStats> = BTreeMap::new();
+    sql.query(stats::RULES, &[], &mut |row| {
+        let record = RuleRecord { rule: row.get(0)?, chances: row.get(1)?, taken: row.get(2)? };
+        let RuleRecord { rule, chances, taken } = record;
+        let all = by_rule.entry(rule).or_insert(RuleStats { rule, chances: 0, taken: 0, stopped_users: 0 });
+        all.chances += chances;
+        all.taken += taken;
+        all.stopped_users += u64::from(record.has_stopped());
+        Ok(Flow::Next)
+    })?;
+    Ok(by_rule.into_values().collect())
+}
+
+fn reached(sql: &dyn Sql) -> Result<Vec<ReachedTiers>> {
+    let mut months: BTreeMap<String, ReachedTiers> = BTreeMap::new();
+    sql.query(stats::REACHED, &[], &mut |row| {
+        let (name, contexts): (String, u64) = (row.get(0)?, row.get(1)?);
+        let Some((month, tier)) = name.split_once(' ') else { return Ok(Flow::Next) };
+        let none = || ReachedTiers { month: month.to_owned(), hot: 0, warm: 0, cold: 0 };
+        let of_month = months.entry(month.to_owned()).or_insert_with(none);
+        match MemoryTier::from_word(tier) {
+            Some(MemoryTier::Hot) => of_month.hot = contexts,
+            Some(MemoryTier::Warm) => of_month.warm = contexts,
+            Some(MemoryTier::Cold) => of_month.cold = contexts,
+            None => {}
+        }
+        Ok(Flow::Next)
+    })?;
+    Ok(months.into_values().collect())
 }
 
 fn tiers(sql: &dyn Sql) -> Result<Vec<TierStats>> {

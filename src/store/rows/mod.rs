@@ -24,4 +24,5 @@ pub(crate) mod unit_blocks;
 pub(crate) mod unit_texts;
 pub(crate) mod units;
 pub(crate) mod users;
+pub(crate) mod uses;
 pub(crate) mod vectors;

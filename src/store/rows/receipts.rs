@@ -1,5 +1,4 @@
-//! Rows of `recall_receipts`: what recalls considered; of `unit_uses`, `use_counts` and `promotions`: what
-//! came of them.
+//! Rows of `recall_receipts`: what recalls considered; and of `promotions`: what is at hand since it was of use.
 
 use std::time::Duration;
 
@@ -10,7 +9,6 @@ use uuid::Uuid;
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{
-        critical::CriticalRule,
         ids::ReceiptId,
         place::{Seq, SessionNo},
         profile::{Parts, Profile, Weights},
@@ -335,21 +333,24 @@ fn read(row: &Row<'_>) -> Result<Receipt> {
 }
 
 /// What a receipt says when its context is of use.
-pub(crate) struct Used {
+pub(crate) struct Answered {
     pub(crate) profile: String,
-    /// What it showed of what it recalled: what was shown for its place in the session, or since it had been of use there
+    /// Whether it showed hot turns.
+    pub(crate) shows_hot: bool,
+    /// What it recalled, shown or not. What was shown for its place in the session, or since it had been of use there
     /// before, says nothing of its use.
-    pub(crate) shown: Vec<Shown>,
+    pub(crate) considered: Vec<Considered>,
     /// Units to be promoted.
     pub(crate) at_hand: Vec<Seq>,
 }
 
-/// Something that a context showed.
-pub(crate) struct Shown {
+/// Something that was recalled for a context.
+pub(crate) struct Considered {
     /// The unit; `None`: an anchor.
     pub(crate) seq: Option<i64>,
     pub(crate) memory_tier: Option<MemoryTier>,
-    pub(crate) packed_as: PackedAs,
+    /// How much of it was shown; none: nothing.
+    pub(crate) shown_as: Option<PackedAs>,
 }
 
 /// Says that a receipt's context was of use. `None`: it was said before, or the receipt is gone.
@@ -358,60 +359,26 @@ pub(crate) fn set_used(
     scope: &Scope,
     id: ReceiptId,
     now: DateTime<Utc>,
-) -> Result<Option<Used>> {
+) -> Result<Option<Answered>> {
     sql.one(
         "UPDATE recall_receipts SET used_at = ?3 WHERE id = ?2 AND user_no = ?1 AND used_at IS NULL
          RETURNING profile, items, at_hand",
         values![scope.user_no, id, now],
         |row| {
-            let kept = row.json::<Vec<KeptItem>>(1)?.into_iter();
-            let recalled = kept.filter(|item| item.score > 0.0 && item.outcome() != ItemOutcome::Promoted);
-            let shown = recalled.filter_map(|item| {
-                let (seq, memory_tier) = (item.seq, item.memory_tier());
-                Some(Shown { seq, memory_tier, packed_as: item.packed_as()? })
+            let kept = row.json::<Vec<KeptItem>>(1)?;
+            let is_hot = |item: &KeptItem| item.memory_tier() == Some(MemoryTier::Hot);
+            let shows_hot = kept.iter().any(|item| is_hot(item) && item.packed_as().is_some());
+            let recalled =
+                kept.iter().filter(|item| item.score > 0.0 && item.outcome() != ItemOutcome::Promoted);
+            let considered = recalled.map(|item| Considered {
+                seq: item.seq,
+                memory_tier: item.memory_tier(),
+                shown_as: item.packed_as(),
             });
+            let considered = considered.collect();
             let at_hand = row.json::<Vec<u32>>(2)?.into_iter().map(Seq).collect();
-            Ok(Used { profile: row.get(0)?, shown: shown.collect(), at_hand })
+            Ok(Answered { profile: row.get(0)?, shows_hot, considered, at_hand })
         },
-    )
-}
-
-/// Whether the unit is there, and why its turn is kept verbatim.
-#[expect(clippy::option_option, reason = "no unit, or one that no rule has kept")]
-pub(crate) fn unit_rule(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<Option<CriticalRule>>> {
-    sql.one(
-        "SELECT t.critical_rule FROM recall_units AS u
-         LEFT JOIN conversation_turns AS t
-           ON t.turn_key = (u.session_no << 24 | u.turn_number) AND t.user_id = ?3
-         WHERE u.user_no = ?1 AND u.seq = ?2",
-        values![scope.user_no, seq, scope.user_id],
-        |row| row.get(0),
-    )
-}
-
-/// Counts how often a unit was of use.
-pub(crate) fn count_unit(
-    sql: &dyn Sql,
-    scope: &Scope,
-    seq: i64,
-    hits: u32,
-    now: DateTime<Utc>,
-) -> Result<()> {
-    sql.put(
-        "INSERT INTO unit_uses (user_no, seq, hits, last_hit) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (user_no, seq) DO UPDATE SET hits = unit_uses.hits + excluded.hits, last_hit = excluded.last_hit",
-        values![scope.user_no, seq, hits, now],
-        Expect::Any,
-    )
-}
-
-/// Counts how often something of this name, under this aspect, was of use.
-pub(crate) fn count(sql: &dyn Sql, scope: &Scope, (aspect, name): (&str, &str), hits: u32) -> Result<()> {
-    sql.put(
-        "INSERT INTO use_counts (user_no, aspect, name, hits) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (user_no, aspect, name) DO UPDATE SET hits = use_counts.hits + excluded.hits",
-        values![scope.user_no, aspect, name, hits],
-        Expect::Any,
     )
 }
 

@@ -45,7 +45,17 @@ pub(crate) const TRANSITIONS: &str = "SELECT count(*) FROM memory_tier_transitio
 
 /// How often each name of each aspect was of use, by aspect, the most useful first.
 pub(crate) const USES: &str = "SELECT aspect, name, CAST(sum(hits) AS BIGINT) AS hits FROM use_counts
+     WHERE aspect IN ('tier', 'rule', 'profile', 'packed_as')
      GROUP BY aspect, name ORDER BY aspect, hits DESC, name";
+/// By users: how each rule fared.
+pub(crate) const RULES: &str =
+    "SELECT name, CAST(sum(CASE WHEN aspect = 'chance' THEN hits ELSE 0 END) AS BIGINT),
+            CAST(sum(CASE WHEN aspect = 'taken' THEN hits ELSE 0 END) AS BIGINT)
+     FROM use_counts WHERE aspect IN ('chance', 'taken') GROUP BY user_no, name";
+/// How many contexts reached a tier in a month.
+pub(crate) const REACHED: &str =
+    "SELECT name, CAST(sum(hits) AS BIGINT) FROM use_counts WHERE aspect = 'reached'
+     GROUP BY name";
 
 /// The turns of one tier, their tokens, and the bytes of their texts.
 pub(crate) fn of_tier(sql: &dyn Sql, tier: MemoryTier) -> Result<(u64, u64, u64)> {

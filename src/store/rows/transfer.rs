@@ -54,7 +54,7 @@ const OF_USER_ID: [(&str, &str, usize); 4] = [
     ),
 ];
 /// The same of tables that name the user by its number.
-const OF_USER_NO: [(&str, &str, usize); 2] = [
+const OF_USER_NO: [(&str, &str, usize); 4] = [
     (
         "recall_units",
         "SELECT user_no, seq, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at, row_check
@@ -67,6 +67,8 @@ const OF_USER_NO: [(&str, &str, usize); 2] = [
          FROM memory_tier_transitions WHERE user_no = ?1",
         8,
     ),
+    ("unit_uses", "SELECT user_no, seq, hits, last_hit, best, row_check FROM unit_uses WHERE user_no = ?1", 5),
+    ("use_counts", "SELECT user_no, aspect, name, hits, row_check FROM use_counts WHERE user_no = ?1", 4),
 ];
 
 /// Fails if a row of the user is damaged that nobody checks while it is exported.

@@ -6,22 +6,27 @@
 
 use std::collections::{HashMap, HashSet};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::{
     compress::fold::value_key,
     error::{Error, Result},
     model::{
         anchor::{Attribute, Stance},
+        critical::CriticalRule,
         ids::{AnchorId, SessionId, SummaryId, TurnId},
         instant, metadata,
         place::MAX_TURN_NUMBER,
+        receipt::PackedAs,
         session::SessionInfo,
         summary::{Original, Summary},
         tier::{MAX_HOT_TURNS, MemoryTier, Transition},
         turn::{NewTurn, Turn, TurnState},
+        uses::Aspect,
     },
-    store::transfer::{AnchorLine, AsideLine, DeletedTurn, DerivationLine, FORMAT, Line, Transferred},
+    store::transfer::{
+        AnchorLine, AsideLine, DeletedTurn, DerivationLine, FORMAT, Line, Transferred, UseCountLine, UseLine,
+    },
     text::measure::{self, MAX_NAME_BYTES, check_name},
 };
 
@@ -31,6 +36,8 @@ const MAX_SUBJECT_BYTES: usize = 4 * MAX_NAME_BYTES;
 const MAX_SENTENCE_BYTES: usize = 2_000;
 const MAX_WORD_BYTES: usize = 200;
 const MAX_WORDS: usize = 20;
+/// Of all users together they can be added up.
+const MAX_HITS: u64 = 1 << 40;
 /// Talks that went on after silence, one after the other.
 const MAX_PART: u32 = 1_000_000;
 
@@ -71,6 +78,11 @@ pub(super) fn check_line(line: &Line, number: usize, max_side_bytes: usize) -> R
             check_times([Some(derivation.said_at)])
         }
         (Line::Transition(moved), _) => check_times([Some(moved.moved_at)]),
+        (Line::Use(of), _) if of.hits == 0 || of.best > of.hits => {
+            wrong("how often a turn was of use makes no sense")
+        }
+        (Line::Use(of), _) => check_times([Some(of.last_hit)]),
+        (Line::UseCount(count), _) => check_count(count),
         (Line::End(_), _) => Ok(()),
     }
 }
@@ -110,6 +122,29 @@ fn check_turn(turn: &Turn, max_side_bytes: usize) -> Result<()> {
         return wrong("a critical turn needs a rule, and another has none");
     }
     Ok(())
+}
+
+fn check_count(UseCountLine { aspect, name, hits }: &UseCountLine) -> Result<()> {
+    let is_known = match aspect {
+        Aspect::Rule | Aspect::Chance | Aspect::Taken => CriticalRule::from_word(name).is_some(),
+        Aspect::Tier => MemoryTier::from_word(name).is_some(),
+        Aspect::PackedAs => PackedAs::from_word(name).is_some(),
+        Aspect::Reached => is_month_and_tier(name),
+        Aspect::Profile => name.len() <= MAX_WORD_BYTES && !name.chars().any(char::is_control),
+    };
+    if is_known && (1..=MAX_HITS).contains(hits) {
+        return Ok(());
+    }
+    wrong("what is counted has no known name, or makes no sense")
+}
+
+/// `2026-03 cold`.
+fn is_month_and_tier(name: &str) -> bool {
+    name.split_once(' ').is_some_and(|(month, tier)| {
+        month.len() == 7
+            && NaiveDate::parse_from_str(&format!("{month}-01"), "%Y-%m-%d").is_ok()
+            && MemoryTier::from_word(tier).is_some()
+    })
 }
 
 fn check_summary(summary: &Summary) -> Result<()> {
@@ -176,6 +211,8 @@ struct Whole<'a> {
     values: HashSet<(&'a str, Attribute, String)>,
     evidence: HashSet<(AnchorId, Option<TurnId>, Stance)>,
     named_anchors: Vec<AnchorId>,
+    used: HashSet<TurnId>,
+    counted: HashSet<(Aspect, &'a str)>,
 }
 
 impl<'a> Whole<'a> {
@@ -226,6 +263,20 @@ impl<'a> Whole<'a> {
             }
             Line::Derivation(derivation) => self.derivation(derivation),
             Line::Transition(moved) => self.transition(moved),
+            Line::Use(UseLine { turn_id, .. }) => {
+                self.found.uses += 1;
+                if !self.turns.contains(turn_id) || !self.used.insert(*turn_id) {
+                    return wrong("what was of use is no turn, or stands in the file twice");
+                }
+                Ok(())
+            }
+            Line::UseCount(UseCountLine { aspect, name, .. }) => {
+                self.found.uses += 1;
+                if !self.counted.insert((*aspect, name)) {
+                    return wrong("a count stands in the file twice");
+                }
+                Ok(())
+            }
             Line::Memory { .. } | Line::End(_) => Ok(()),
         }
     }

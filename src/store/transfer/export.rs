@@ -11,11 +11,13 @@ use crate::{
             originals, sessions, summaries,
             transfer::{self, UnitOfTurn},
             turns, users,
+            uses::{self, UnitUse},
         },
         scope::Scope,
         sql::Sql,
         transfer::{
             AnchorLine, AsideLine, DeletedTurn, DerivationLine, DerivedBy, FORMAT, Line, Transferred,
+            UseCountLine, UseLine,
         },
     },
 };
@@ -53,6 +55,7 @@ pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Tra
             out.line(&Line::Transition(transition))?;
         }
     }
+    use_lines(sql, scope, &mut out)?;
     out.line(&Line::End(out.counts))?;
     out.to.flush().map_err(cannot_write)?;
     Ok(out.counts)
@@ -130,6 +133,18 @@ fn anchor_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> R
             retracted_after: newest.transpose()?.flatten(),
             is_retracted_since: anchor.retracted_seq.is_some(),
         }))?;
+    }
+    Ok(())
+}
+
+fn use_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
+    for UnitUse { turn_id, hits, last_hit } in uses::of_units(sql, scope)? {
+        out.counts.uses += 1;
+        out.line(&Line::Use(UseLine { turn_id, hits: hits.all, best: hits.best, last_hit }))?;
+    }
+    for (aspect, name, hits) in uses::counts(sql, scope)? {
+        out.counts.uses += 1;
+        out.line(&Line::UseCount(UseCountLine { aspect, name, hits }))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //!
 //! The lines name things by their ids and by order, never by a number of this file, so that what was imported is
 //! exported to the same bytes. Words and other indexes are worked out again; jobs and receipts stay behind,
-//! and so do units that are no turns.
+//! and so do units that are no turns. What was counted of receipts goes along.
 
 mod check;
 pub(crate) mod export;
@@ -18,10 +18,11 @@ use crate::model::{
     summary::Summary,
     tier::Transition,
     turn::Turn,
+    uses::Aspect,
 };
 
 /// Raised when a line changes its meaning.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// How much was exported or imported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +43,9 @@ pub struct Transferred {
     /// Turns beside the memory: a message that waits for its reply, and turns that others replaced.
     #[serde(default)]
     pub aside: u64,
+    /// What was of use and how often, by turns and by names.
+    #[serde(default)]
+    pub uses: u64,
 }
 
 /// By which rules was derived what is not worked out again: why turns are kept verbatim, and anchors.
@@ -84,6 +88,8 @@ pub(in crate::store) enum Line {
     Anchor(AnchorLine),
     Derivation(DerivationLine),
     Transition(Transition),
+    Use(UseLine),
+    UseCount(UseCountLine),
     /// The last: a file without it was cut short.
     End(Transferred),
 }
@@ -106,6 +112,24 @@ pub(in crate::store) struct DeletedTurn {
     pub(in crate::store) timestamp: DateTime<Utc>,
     /// 16 bytes, in hexadecimal.
     pub(in crate::store) content_hash: String,
+}
+
+/// How often a turn was of use.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::store) struct UseLine {
+    pub(in crate::store) turn_id: TurnId,
+    pub(in crate::store) hits: u32,
+    /// Of these, as the best of what was recalled.
+    pub(in crate::store) best: u32,
+    pub(in crate::store) last_hit: DateTime<Utc>,
+}
+
+/// How often something of this name was counted.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::store) struct UseCountLine {
+    pub(in crate::store) aspect: Aspect,
+    pub(in crate::store) name: String,
+    pub(in crate::store) hits: u64,
 }
 
 /// What the derivations do not say of an anchor; the rest is folded from them.

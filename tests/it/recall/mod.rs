@@ -17,6 +17,7 @@ mod queries;
 mod receipts;
 mod reranking;
 mod same_answers;
+mod teaching;
 mod times;
 mod uses;
 

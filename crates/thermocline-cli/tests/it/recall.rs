@@ -420,7 +420,17 @@ fn a_chat_shows_what_is_recalled_and_records_each_message() {
         stats["use"].as_array().unwrap().iter().any(|of| of["aspect"] == "profile" && of["hits"] == 1),
         "{stats}"
     );
-    assert!(shell.run(&["stats"]).stdout.contains("\nof use, in contexts that answered a turn, by\n"));
+    let text = shell.run(&["stats"]).stdout;
+    assert!(text.contains("\nof use, in contexts that answered a turn, by\n"), "{text}");
+    let reached =
+        "\ntiers reached by contexts that answered a turn, in % (the tiering paper expects 80, 15, 5)\n";
+    assert!(text.contains(reached), "{text}");
+    assert!(
+        text.contains("\nof use, of what only a rule keeps verbatim\n  first_turn    1 in 1 chances\n"),
+        "{text}"
+    );
+    let rule = json!({ "rule": "first_turn", "chances": 1, "taken": 1, "stopped_users": 0 });
+    assert_eq!((&stats["rules"], &stats["reached"][0]["cold"]), (&json!([rule]), &json!(1)), "{stats}");
     assert_eq!(stats["recall"]["receipts"], 1);
 
     let ended = shell.typed(&["chat", "--session", "talk"], "/end\n");

@@ -11,7 +11,11 @@ use crate::{
 /// Newest turns, newest first, as the first of the requests.
 fn newest(turns: &[Turn], share_tokens: u32) -> Request<'_> {
     let candidates = turns.iter().rev().map(|turn| Candidate::new(Item::Turn(turn), Section::RecentTurns));
-    Request { first_gets: Some(200), most_tokens: 2_000, ..request(share_tokens, candidates.collect()) }
+    Request {
+        first_gets: Some(200),
+        most_tokens: 2_000,
+        ..Request::newest(share_tokens, candidates.collect())
+    }
 }
 
 /// The `n`-th turn of its session.
@@ -119,9 +123,7 @@ fn check_messages(requests: &[Request<'_>], budget_tokens: u32) {
 
     // What stands in the block is the same without a recent turn.
     let without = Request { candidates: Vec::new(), ..newest(&[], requests[0].share_tokens) };
-    let others: Vec<Request<'_>> = std::iter::once(without)
-        .chain(requests[1..].iter().map(|of| Request { candidates: of.candidates.clone(), ..*of }))
-        .collect();
+    let others: Vec<Request<'_>> = std::iter::once(without).chain(requests[1..].iter().cloned()).collect();
     let alone = pack_messages(&others, budget_tokens, true, LAST_LINE, TOKENIZER);
     let block = |packed: &Packed<'_>| packed.text[..packed.block_bytes].to_owned();
     assert_eq!((block(&packed), &packed.outcomes[1..]), (block(&alone), &alone.outcomes[1..]));

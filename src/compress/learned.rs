@@ -1,0 +1,75 @@
+//! What use teaches compression: which turns are kept since they were of use, and which rules keep no more. By counts alone,
+//! and for later compressions: what is summarized stays so.
+
+use std::collections::HashSet;
+
+use crate::model::critical::CriticalRule;
+
+/// A turn that was the best of what was recalled in so many contexts is never summarized. What was shown at all is no measure:
+/// of talks in which every reply answered a context, 90 % of all turns were shown in three, 9 to 13 % were the best (2026-11).
+pub(crate) const USES_THAT_KEEP: u32 = 3;
+/// A rule that kept nothing of use in so many chances keeps no more.
+pub(crate) const CHANCES_OF_A_RULE: u64 = 200;
+
+/// How a rule has fared with one user.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RuleRecord {
+    pub(crate) rule: CriticalRule,
+    /// How often a turn that it alone keeps was considered for a context that showed something of what was recalled.
+    pub(crate) chances: u64,
+    /// How often such a turn was shown.
+    pub(crate) taken: u64,
+}
+
+impl RuleRecord {
+    /// Whether it keeps no more.
+    pub(crate) fn has_stopped(&self) -> bool {
+        !self.rule.never_stops() && self.taken == 0 && self.chances >= CHANCES_OF_A_RULE
+    }
+}
+
+/// What is known of one user when turns are compressed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Learned {
+    /// Turns that were the best of [`USES_THAT_KEEP`] contexts, by their `seq`.
+    pub(crate) used: HashSet<i64>,
+    /// Rules that keep no more.
+    pub(crate) stopped: Vec<CriticalRule>,
+}
+
+impl Learned {
+    /// Why a turn is kept: by the first of the rules that hold for it and have not stopped, else for its use.
+    pub(crate) fn rule(
+        &self,
+        seq: i64,
+        holding: impl IntoIterator<Item = CriticalRule>,
+    ) -> Option<CriticalRule> {
+        let used = self.used.contains(&seq).then_some(CriticalRule::Used);
+        holding.into_iter().chain(used).filter(|rule| !self.stopped.contains(rule)).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use CriticalRule::{Caller, Emotion, FirstTurn, Preference, Summarizer, Used};
+
+    #[test]
+    fn a_rule_stops_after_two_hundred_chances_without_use_unless_somebody_asked_for_it() {
+        let stops = |rule, chances, taken| RuleRecord { rule, chances, taken }.has_stopped();
+        assert!(stops(Emotion, 200, 0) && stops(Summarizer, 900, 0));
+        assert!(!stops(Emotion, 199, 0) && !stops(Emotion, 9_000, 1));
+        assert!(![Caller, Preference, Used].into_iter().any(|rule| stops(rule, 9_000, 0)));
+    }
+
+    #[test]
+    fn a_turn_is_kept_by_what_has_not_stopped_or_for_its_use() {
+        let learned = Learned { used: HashSet::from([7]), stopped: vec![Emotion] };
+        assert_eq!(learned.rule(1, [Emotion]), None);
+        assert_eq!(learned.rule(1, [Emotion, FirstTurn]), Some(FirstTurn));
+        assert_eq!(learned.rule(7, [Emotion]), Some(Used));
+        assert_eq!(learned.rule(7, [Summarizer]), Some(Used));
+        assert_eq!(learned.rule(7, [FirstTurn]), Some(FirstTurn));
+        assert_eq!(learned.rule(1, []), None);
+    }
+}

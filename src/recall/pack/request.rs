@@ -1,0 +1,70 @@
+//! Who asks for a share of the budget, and in what way it is served.
+
+use crate::{
+    model::turn::Turn,
+    recall::pack::{Candidate, Section},
+    text::{render, tokens::Tokenizer},
+};
+
+/// Who competes for a share of the budget.
+#[derive(Clone)]
+pub(crate) struct Request<'t> {
+    /// Its share of the budget; what earlier requests left is added.
+    pub(crate) share_tokens: u32,
+    /// What it may take at the very most.
+    pub(crate) most_tokens: u32,
+    /// The first candidate always enters, with about this many tokens at least, where the budget has them.
+    pub(crate) first_gets: Option<u32>,
+    pub(crate) serving: Serving,
+    /// The most wanted first.
+    pub(crate) candidates: Vec<Candidate<'t>>,
+}
+
+/// In what way candidates are served. The newest turns of the session are a stretch, which goes on from request to request:
+/// each is shown, whole or cut, or none behind it is, unless for what it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Serving {
+    /// Each by itself: what does not fit is skipped.
+    Ranked,
+    /// The stretch: a turn that does not fit is cut.
+    Newest,
+    /// The stretch where it is less dear: a turn that does not fit is cut if one before it then has room whole; else what was
+    /// recalled comes first.
+    Older,
+}
+
+impl<'t> Request<'t> {
+    pub(crate) fn ranked(share_tokens: u32, candidates: Vec<Candidate<'t>>) -> Self {
+        Self { share_tokens, most_tokens: u32::MAX, first_gets: None, serving: Serving::Ranked, candidates }
+    }
+
+    pub(crate) fn newest(share_tokens: u32, candidates: Vec<Candidate<'t>>) -> Self {
+        Self { serving: Serving::Newest, ..Self::ranked(share_tokens, candidates) }
+    }
+
+    pub(crate) fn older(share_tokens: u32, candidates: Vec<Candidate<'t>>) -> Self {
+        Self { serving: Serving::Older, ..Self::ranked(share_tokens, candidates) }
+    }
+
+    pub(super) fn is_stretch(&self) -> bool {
+        self.serving != Serving::Ranked
+    }
+}
+
+/// How many of these turns, the newest first, one section shows whole in so many tokens.
+pub(crate) fn fit_whole<'t>(
+    section: Section,
+    newest_first: impl IntoIterator<Item = &'t Turn>,
+    room: u32,
+    tokenizer: Tokenizer,
+) -> usize {
+    let (mut tokens, mut next) = (tokenizer.count(section.title()), None);
+    let fits = |turn: &&Turn| {
+        let on = turn.timestamp.date_naive();
+        let date_tokens =
+            if next.replace(on) == Some(on) { 0 } else { tokenizer.count(&render::date_line(on)) };
+        tokens = tokens.saturating_add(turn.tokens.piece_tokens).saturating_add(date_tokens);
+        tokens <= room
+    };
+    newest_first.into_iter().take_while(fits).count()
+}

@@ -1,0 +1,226 @@
+//! What a session brings into a context by itself: its newest turns, what a message refers back to, and what was of use in it.
+//!
+//! The newest turns are one stretch, from the newest back: the recent ones, hot ones without room beside a long message, the
+//! warm window. [`pack`](super::pack) shows it without a hole.
+
+use std::{collections::HashSet, sync::Arc};
+
+use crate::{
+    config::Config,
+    error::{ErrorKind, Result},
+    model::{
+        ids::SessionId,
+        place::{Owner, Seq},
+        turn::Turn,
+    },
+    recall::{
+        answer::{self, RecalledItem, Searched},
+        context_options::Shows,
+        message::Message,
+        pack::{self, Section},
+        search,
+        sieve::Sieve,
+    },
+    store::{rows::sessions::SessionRow, scope::Scope, snapshot::Snapshot},
+    tier::{
+        hot::{HotLimits, HotTier},
+        warm::{WarmTier, Window},
+    },
+};
+
+/// The newest turn enters with at least this many tokens.
+pub(crate) const NEWEST_GETS_TOKENS: u32 = 200;
+/// How many turns a message that refers back may bring in from the whole session.
+const REFERRED_TURNS: usize = 8;
+/// So many turns are in the window however long they are, if the session has them: one long turn hides none before it.
+const LONG_TURNS: u32 = 8;
+
+/// What a session brings with it.
+pub(crate) struct SessionTurns {
+    /// None: it has not begun.
+    pub(crate) session: Option<SessionId>,
+    /// Hot turns that are shown as the recent ones, the newest first.
+    pub(crate) recent: Vec<Arc<Turn>>,
+    /// Tokens that these may take at the very most.
+    pub(crate) recent_tokens: u32,
+    /// Hot turns without room among them, the newest first: as if they were warm.
+    pub(crate) crowded_out: Vec<Arc<Turn>>,
+    /// What the message refers back to, the most wanted first.
+    pub(crate) referred: Vec<Turn>,
+    /// The warm window, the newest first.
+    pub(crate) window: Vec<Turn>,
+    /// Of other sessions, and of use in this one.
+    pub(crate) promoted: Vec<Turn>,
+    /// Whether there are recent turns to be shown, or will be.
+    pub(crate) keeps_room: bool,
+    hot: Arc<HotTier>,
+}
+
+impl SessionTurns {
+    /// Reads all but what was [promoted](Self::read_promoted). What cannot be read is named in `missing`.
+    pub(crate) fn read(
+        snapshot: &Snapshot<'_>,
+        config: &Config,
+        (scope, session): (&Scope, Option<&SessionRow>),
+        message: &Message,
+        (sections, as_messages): (Shows, bool),
+        missing: &mut Vec<String>,
+    ) -> Result<Self> {
+        let hot = match session {
+            Some(session) => hot(snapshot, config, scope, session, missing)?,
+            None => Arc::new(no_hot(config)),
+        };
+        let mut recent: Vec<Arc<Turn>> = Vec::new();
+        if sections.recent_turns {
+            let is_sent = |turn: &Turn| as_messages && HotTier::is_waiting(turn, &message.text);
+            recent.extend(hot.newest_first().filter(|turn| !is_sent(turn)).cloned());
+        }
+        let mut recent_tokens = u32::MAX;
+        let mut crowded_out = Vec::new();
+        if !as_messages {
+            let message_tokens = config.tokenizer.count(&message.text);
+            recent_tokens = config.live_tokens.saturating_sub(message_tokens).max(NEWEST_GETS_TOKENS);
+        }
+        if !as_messages && sections.earlier_in_session {
+            let room = config.shares.hot.min(recent_tokens);
+            let newest_first = recent.iter().map(Arc::as_ref);
+            let fit = pack::fit_whole(Section::RecentTurns, newest_first, room, config.tokenizer);
+            crowded_out = recent.split_off(fit.max(1).min(recent.len()));
+        }
+        let (mut referred, mut window) = (Vec::new(), Vec::new());
+        if let Some(session) = session.filter(|_| sections.earlier_in_session) {
+            if message.query().refers_back {
+                let query = (&*message.text, REFERRED_TURNS);
+                let found = search::in_session(snapshot, scope, session, hot.first_turn_number(), query);
+                let found = found.map(|found| found.into_iter().map(|found| found.turn).collect());
+                referred = or_missing("search in the session", found, missing);
+            }
+            let longest = config.warm_tokens.div_ceil(LONG_TURNS);
+            let warm = self::window(snapshot, config, (scope, session), &hot, longest);
+            let warm = or_missing("warm tier", warm, missing);
+            missing.extend(warm.damaged.iter().map(|number| damaged_turn("warm tier", *number)));
+            window.extend(warm.turns.into_iter().rev());
+        }
+        Ok(Self {
+            session: session.map(|session| session.info.id),
+            recent,
+            recent_tokens,
+            crowded_out,
+            referred,
+            window,
+            promoted: Vec::new(),
+            keeps_room: sections.recent_turns && session.is_some(),
+            hot,
+        })
+    }
+
+    /// The turns that the message comes behind, oldest first: they help to understand it, shown or not.
+    pub(crate) fn before(&self, message: &Message) -> Vec<&Turn> {
+        self.hot.before(&message.text)
+    }
+
+    /// What is not to be recalled: recent turns come first and are shown, or are not wanted at all. Of the earlier ones many
+    /// may have no room: what fits is recalled among them too.
+    pub(crate) fn not_recalled(&self) -> Result<Vec<Seq>> {
+        let is_earlier = |turn: &&Turn| self.crowded_out.iter().any(|earlier| earlier.seq == turn.seq);
+        self.hot.turns().filter(|turn| !is_earlier(turn)).map(|turn| Seq::of(turn.seq)).collect()
+    }
+
+    /// The earlier turns of the session that are read already.
+    pub(crate) fn earlier(&self) -> Vec<&Turn> {
+        let crowded_out = self.crowded_out.iter().map(Arc::as_ref);
+        crowded_out.chain(&self.referred).chain(&self.window).collect()
+    }
+
+    /// Reads the turns that are warm in the session since they were of use in it, that pass the sieve, and that nobody else
+    /// asks for.
+    pub(crate) fn read_promoted(
+        &mut self,
+        snapshot: &Snapshot<'_>,
+        (scope, session): (&Scope, &SessionRow),
+        (sieve, recalled): (&Sieve, &Searched),
+        missing: &mut Vec<String>,
+    ) {
+        let shown: HashSet<i64> = self.hot.turns().chain(self.earlier()).map(|turn| turn.seq).collect();
+        let is_asked_for = |seq: Seq| {
+            recalled.units.iter().any(|hit| hit.recalled.seq() == Some(seq.into()) && !hit.is_below_floor)
+        };
+        let mut damaged = Vec::new();
+        let mut read = || {
+            let (mut turns, mut originals) = (Vec::new(), snapshot.originals(scope));
+            for seq in snapshot.promoted(scope, session)? {
+                if !shown.contains(&seq.into())
+                    && !is_asked_for(seq)
+                    && let Some(unit) = snapshot.unit(scope, seq)?
+                    && let Owner::Turn(place) = unit.owner
+                {
+                    let found =
+                        answer::fetch(snapshot, scope, &mut originals, (seq, unit.owner), &mut damaged)?;
+                    if let Some(RecalledItem::Turn(turn)) = found
+                        && sieve.passes(place.session, turn.timestamp.timestamp_millis())
+                    {
+                        turns.push(*turn);
+                    }
+                }
+            }
+            Ok(turns)
+        };
+        let read: Result<Vec<Turn>> = read();
+        missing.append(&mut damaged);
+        self.promoted = or_missing("promoted turns", read, missing);
+    }
+}
+
+/// The hot tier; empty, and named in `missing`, if it is damaged.
+fn hot(
+    snapshot: &Snapshot<'_>,
+    config: &Config,
+    scope: &Scope,
+    session: &SessionRow,
+    missing: &mut Vec<String>,
+) -> Result<Arc<HotTier>> {
+    let hot = match snapshot.hot(scope, session) {
+        Err(error) if error.kind() == ErrorKind::Corrupt => {
+            missing.push(format!("hot tier: {error}"));
+            Arc::new(no_hot(config))
+        }
+        hot => hot?,
+    };
+    missing.extend(hot.damaged().iter().map(|number| damaged_turn("hot tier", *number)));
+    Ok(hot)
+}
+
+fn no_hot(config: &Config) -> HotTier {
+    HotTier::new(HotLimits { turns: config.hot_turns, tokens: config.hot_tokens })
+}
+
+/// What was read, or nothing and a word in `missing`: the rest is not.
+fn or_missing<T: Default>(what: &str, read: Result<T>, missing: &mut Vec<String>) -> T {
+    read.unwrap_or_else(|error| {
+        missing.push(format!("{what}: {error}"));
+        T::default()
+    })
+}
+
+/// What a context says of a turn that is not what was recorded.
+fn damaged_turn(tier: &str, number: u32) -> String {
+    format!("{tier}: turn {number} of this session is damaged; doctor lists all damage")
+}
+
+/// The warm window of a session: the newest turns outside of hot. A turn counts with no more than `longest` tokens.
+pub(crate) fn window(
+    snapshot: &Snapshot<'_>,
+    config: &Config,
+    (scope, session): (&Scope, &SessionRow),
+    hot: &HotTier,
+    longest: u32,
+) -> Result<WarmTier> {
+    let mut window = Window { turns_left: config.warm_turns, tokens_left: config.warm_tokens };
+    let before = hot.first_turn_number().unwrap_or(session.info.turn_count + 1);
+    let newest = snapshot
+        .newest_before(scope, session, before, |turn| window.takes(turn.tokens.total_tokens.min(longest)))?;
+    let turns: Vec<Turn> = newest.turns.into_iter().rev().collect();
+    let total_tokens = turns.iter().map(|turn| turn.tokens.total_tokens).sum();
+    let damaged = newest.damaged.into_iter().rev().collect();
+    Ok(WarmTier { turns, total_tokens, damaged })
+}
