@@ -26,6 +26,7 @@ pub(crate) fn run(db: &Db, args: &ContextArgs, out: &Output) -> Result<(), Failu
     options = options.filter(args.filter.filter(&user)?);
     options.budget_tokens = args.budget_tokens;
     options.now = args.now;
+    options.min_confidence = args.min_confidence;
     options.without = args.without.iter().map(|&section| section.into()).collect();
     options.for_messages = args.messages;
     options.queries.clone_from(&args.queries);
@@ -54,6 +55,7 @@ pub(crate) fn about(context: &Context) -> String {
         HumanCount(context.budget_tokens.into()),
         contents(context)
     );
+    let _ = write!(about, "; {:.2} sure that something recalled answers", context.confidence);
     if !context.left_out.is_empty() {
         let left_out = counted(context.left_out.len(), "turn");
         let _ = write!(about, "; no room for {left_out} ({})", ranges(&context.left_out));

@@ -55,6 +55,10 @@ pub(crate) struct ContextArgs {
     #[arg(long = "query", value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) queries: Vec<String>,
 
+    /// Show nothing that is recalled where nothing is so sure to answer, from 0 (whatever fits best) to 1 [default: 0.1].
+    #[arg(long, value_name = "N")]
+    pub(crate) min_confidence: Option<f64>,
+
     /// Leave this section out: what would stand there is neither shown nor recalled. May be given several times.
     #[arg(long, value_enum, value_name = "SECTION")]
     pub(crate) without: Vec<SectionArg>,

@@ -36,3 +36,34 @@ pub(super) fn topic(sentence: &str) -> Option<String> {
     topic.push_str(&sentence[at..]);
     Some(topic)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(sentence: &str, expected: Option<&str>) {
+        let found = topic(sentence).map(|topic| topic.split_whitespace().collect::<Vec<_>>().join(" "));
+        assert_eq!(found.as_deref(), expected, "{sentence:?}");
+    }
+
+    #[test]
+    fn a_question_for_many_turns_is_known_by_how_it_asks_and_asks_of_the_rest() {
+        check(
+            "Summarize what we said of the garden over the past few months.",
+            Some("we said of the garden ."),
+        );
+        check("In which order did I repair the boats?", Some("did I repair the boats?"));
+        check("How many different instruments did I play?", Some("instruments did I play?"));
+        check(
+            "Can you give me a complete overview of my travels so far?",
+            Some("Can you give me my travels ?"),
+        );
+        check("What have Ida and Jon in common?", None);
+        for one in
+            ["Where is the samovar?", "Did I order the lamp?", "Who wrote the summary?", "What time is it?"]
+        {
+            check(one, None);
+        }
+    }
+}

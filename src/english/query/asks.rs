@@ -28,10 +28,7 @@ impl<'a> Asks<'a> {
             .filter(|sentence| own(sentence.setting) && is_ask(sentence.text))
             .map(|sentence| sentence.text)
             .collect();
-        // `Ok?` asks nothing beside another question.
-        if asks.iter().any(|ask| says_something(ask)) {
-            asks.retain(|ask| says_something(ask));
-        }
+        asks.retain(|ask| says_something(ask));
         let (mut told, mut from) = (Vec::new(), 0);
         for ask in &asks {
             told.push(&message[from..start_of(ask)]);
@@ -43,6 +40,7 @@ impl<'a> Asks<'a> {
     }
 }
 
+/// Not so `Really?`, which asks nothing that could be searched for.
 fn says_something(sentence: &str) -> bool {
     spaced(sentence).split_whitespace().any(|word| !is_dull(&word.replace('\'', "")))
 }
@@ -102,6 +100,6 @@ mod tests {
             &["Where is the samovar?"],
             &["Really?", "Is it so?"],
         );
-        check("Really?", &["Really?"], &[]);
+        check("Really?", &[], &[]);
     }
 }

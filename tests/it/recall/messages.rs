@@ -2,7 +2,7 @@
 
 use thermocline::{ContextOptions, ErrorKind, NewTurn, RecallOptions, blocking::User};
 
-use super::tell_all;
+use super::{tell, tell_all};
 use crate::support::Fixture;
 
 const CHAT: &str = "Honestly, what a morning. The tram stood still for half an hour and nobody told us why. Then the \
@@ -99,6 +99,93 @@ fn what_is_told_beside_a_question_is_shown_what_fits_it_and_makes_nothing_sure()
     let never = furniture.concat() + "What is the shoe size of Margarethe?";
     let context = now.context(&never, ContextOptions::default()).unwrap();
     assert!(context.confidence < 0.3, "{}", context.confidence);
+}
+
+#[test]
+fn of_many_questions_none_is_lost_and_small_talk_asks_nothing() {
+    let (_fixture, alex) = told();
+    let others: Vec<String> = (0..9).map(|n| format!("Where is cupboard{n}? ")).collect();
+    let message = "Who gave me the samovar? ".to_owned() + &others.concat();
+    assert!(first(&alex, &message).contains("Olga"));
+    let now = alex.session_named("now").unwrap();
+    for message in ["ok", "Really?", "Thanks a lot!", "Nice"] {
+        let context = now.context(message, ContextOptions::default()).unwrap();
+        assert!(context.confidence == 0.0 && context.text.is_empty(), "{message:?}: {context:?}");
+    }
+}
+
+#[test]
+fn how_sure_it_is_does_not_depend_on_how_much_is_wanted() {
+    let (_fixture, alex) = told();
+    let sure = |k| alex.recall("What must Fips not eat?", RecallOptions::default().k(k)).unwrap().confidence;
+    assert_eq!((sure(1), sure(10)), (sure(100), sure(3)));
+    // Words of one question and the meaning of another are no answer together.
+    let both = "Who gave me the samovar? What is the boiling point of ethanol?";
+    let found = alex.recall(both, RecallOptions::default()).unwrap();
+    let one = alex.recall("Who gave me the samovar?", RecallOptions::default()).unwrap();
+    assert_eq!(found.items[0].parts.coverage, one.items[0].parts.coverage);
+}
+
+#[test]
+fn a_message_that_goes_on_finds_what_is_newer() {
+    let fixture = Fixture::new();
+    let alex = fixture.alex();
+    for plan in ["paint the hull of the boat", "varnish the deck of the boat"] {
+        let session = alex.session().unwrap();
+        session.record(NewTurn::new(format!("Next in the plan: {plan}."), "Good.")).unwrap();
+        session.end().unwrap();
+        tell_all(&alex, 50);
+        fixture.clock.advance(chrono::TimeDelta::days(20));
+    }
+    let goes_on = "I am back from the yard, where I worked on the boat as we had agreed. What is next?";
+    assert!(first(&alex, goes_on).contains("varnish"));
+    let recalled = alex.recall(goes_on, RecallOptions::default()).unwrap();
+    assert!(recalled.items[0].parts.continuation > 0.0);
+    let alone = alex.recall("Which hull of which boat did I paint?", RecallOptions::default()).unwrap();
+    assert_eq!(alone.items[0].parts.continuation, 0.0);
+}
+
+#[test]
+fn a_question_for_many_turns_is_answered_from_many_sessions() {
+    let fixture = Fixture::new();
+    let alex = fixture.alex();
+    for month in 0..4 {
+        let session = alex.session().unwrap();
+        for n in 0..12 {
+            let said = format!("The garden again: I planted bed {n} with {month} rows.");
+            session.record(NewTurn::new(said, "Lovely.")).unwrap();
+        }
+        session.end().unwrap();
+        fixture.clock.advance(chrono::TimeDelta::days(30));
+    }
+    let sessions = |message: &str| {
+        let found = alex.recall(message, RecallOptions::default().k(8)).unwrap();
+        let sessions = found.items.iter().filter_map(|item| item.turn().map(|turn| turn.session_id));
+        sessions.collect::<std::collections::BTreeSet<_>>().len()
+    };
+    assert_eq!(sessions("Give me a summary of how the garden was planted over time."), 4);
+}
+
+#[test]
+fn a_turn_is_found_by_words_that_stand_elsewhere_in_its_session() {
+    let fixture = Fixture::new();
+    let alex = fixture.alex();
+    for place in ["Lisbon", "Tromso"] {
+        let session = alex.session().unwrap();
+        session.record(NewTurn::new(format!("We are in {place} for the week."), "Enjoy.")).unwrap();
+        tell(&session, 0..8);
+        session.record(NewTurn::new("The hotel breakfast was poor.", "A pity.")).unwrap();
+        session.end().unwrap();
+    }
+    let found = alex.recall("How was the hotel breakfast in Lisbon?", RecallOptions::default()).unwrap();
+    let breakfasts = found
+        .items
+        .iter()
+        .filter_map(|item| item.turn())
+        .filter(|turn| turn.said.user_message.contains("breakfast"));
+    let sessions: Vec<_> = breakfasts.map(|turn| turn.session_id).collect();
+    let lisbon = alex.sessions(None, 10).unwrap()[0].id;
+    assert_eq!(sessions.first(), Some(&lisbon), "{found:?}");
 }
 
 #[test]
