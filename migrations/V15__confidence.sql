@@ -14,7 +14,7 @@ SELECT r.receipt_no, i.key + 1 AS rank, r.user_no, coalesce(i.value ->> '$[4].ki
        i.value ->> 1 AS tokens, i.value ->> '$[4].rerank_score' AS rerank_score,
        (SELECT json_group_object(name.value, part.value)
         FROM json_each('["words", "meaning", "neighbours", "session", "time", "speaker", "quote", "wish", "anchors",
-                         "recency", "only_time", "coverage", "cosine"]') AS name
+                         "recency", "only_time", "coverage", "cosine", "personal", "continuation", "spread"]') AS name
         JOIN json_each(i.value -> 3) AS part ON part.key = name.key
         WHERE part.value <> 0) AS parts
 FROM recall_receipts AS r JOIN json_each(r.items) AS i

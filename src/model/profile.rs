@@ -272,7 +272,7 @@ numbers! {
         /// How near its best piece is to the question, from 0 to 1: the cosine by the built-in table, and 1.25 times that of
         /// another model, for which texts about nothing common are less near. Has no share in the score.
         cosine,
-        /// 1: the query speaks of the user, of somebody who speaks, or of what was said. Tells how sure an answer is, and has no
+        /// 1: the query speaks of the user, of somebody who speaks, or of what was said before. Tells how sure an answer is, and has no
         /// share in the score.
         personal,
         /// How far the message leans on what went on before it, times e^(-0.1 * days), from 0 to 1.
@@ -307,7 +307,7 @@ impl Parts {
     }
 
     /// How sure it is that it answers, from 0 to 1: `1 / (1 + e^(-7 * (coverage + cosine + 0.2 * personal + 0.2 * time - 1.1)))`,
-    /// and 1 where the query names a time and nothing else. Comparable between queries and users, as
+    /// 0 where coverage and cosine are, and 1 where the query names a time and nothing else. Comparable between queries and users, as
     /// far as languages and models are alike.
     ///
     /// The numbers are fitted to questions of people to their own talks, against questions to other people's talks and of
@@ -318,6 +318,9 @@ impl Parts {
         const POINTED_AT: f64 = 0.2;
         if self.only_time > 0.0 {
             return 1.0;
+        }
+        if self.coverage + self.cosine == 0.0 {
+            return 0.0;
         }
         let fit = self.coverage + self.cosine + POINTED_AT * (self.personal + self.time);
         rounded(1.0 / (1.0 + libm::exp(-SLOPE * (fit - HALF))))

@@ -181,7 +181,8 @@ pub(crate) fn find(
     }
     let is_index_damaged = damaged.iter().any(|(_, is_damaged)| *is_damaged);
     let query = question.query;
-    let personal = query.refers_to_self || query.refers_back || words.names_speaker();
+    let of_the_talk = query.refers_back || query.is_follow_up;
+    let personal = query.refers_to_self || of_the_talk || words.names_speaker();
     // What says nothing is answered by nothing.
     for unit in ranked.iter_mut().filter(|_| !query.is_small_talk) {
         (unit.parts.coverage, unit.parts.cosine) = fit(question, &words, &meaning, unit.seq);

@@ -40,7 +40,7 @@ const QUOTED_WORDS: u8 = 5;
 
 /// A message leans on nothing if its questions weigh so much, and the more the less they weigh; and the less, if it tells
 /// less than so much. Measured: docs/recall.md.
-const HEAVY: f64 = 45.0;
+const HEAVY: f64 = 30.0;
 const TOLD: f64 = 10.0;
 /// What is told beside the questions of a message that leans fully counts so much by itself, where 1 is a question.
 const BACKGROUND: f64 = 0.7;
@@ -289,7 +289,8 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &Sought) -> Re
             let fit = &mut leg.fits[seq as usize - 1];
             fit.sum += weight * often * (K1 + 1.0) / (often + K1);
             fit.found += weight * found;
-            let covered = often.min(1.0);
+            // Mostly for standing there at all, the rest for where it stands.
+            let covered = (2.0 * found + often.min(1.0)) / 3.0;
             fit.covered += weight * covered;
             if !is_told {
                 fit.own_covered += weight * covered;

@@ -110,7 +110,7 @@ fn of_many_questions_none_is_lost_and_small_talk_asks_nothing() {
     let now = alex.session_named("now").unwrap();
     for message in ["ok", "Really?", "Thanks a lot!", "Nice"] {
         let context = now.context(message, ContextOptions::default()).unwrap();
-        assert!(context.confidence == 0.0 && context.text.is_empty(), "{message:?}: {context:?}");
+        assert!(context.confidence < 0.05 && context.text.is_empty(), "{message:?}: {context:?}");
     }
 }
 
@@ -170,22 +170,17 @@ fn a_question_for_many_turns_is_answered_from_many_sessions() {
 fn a_turn_is_found_by_words_that_stand_elsewhere_in_its_session() {
     let fixture = Fixture::new();
     let alex = fixture.alex();
-    for place in ["Lisbon", "Tromso"] {
+    let sessions = ["Lisbon", "Tromso"].map(|place| {
         let session = alex.session().unwrap();
         session.record(NewTurn::new(format!("We are in {place} for the week."), "Enjoy.")).unwrap();
         tell(&session, 0..8);
         session.record(NewTurn::new("The hotel breakfast was poor.", "A pity.")).unwrap();
         session.end().unwrap();
-    }
+        session.id()
+    });
     let found = alex.recall("How was the hotel breakfast in Lisbon?", RecallOptions::default()).unwrap();
-    let breakfasts = found
-        .items
-        .iter()
-        .filter_map(|item| item.turn())
-        .filter(|turn| turn.said.user_message.contains("breakfast"));
-    let sessions: Vec<_> = breakfasts.map(|turn| turn.session_id).collect();
-    let lisbon = alex.sessions(None, 10).unwrap()[0].id;
-    assert_eq!(sessions.first(), Some(&lisbon), "{found:?}");
+    let best = found.items[0].turn().unwrap();
+    assert!(best.said.user_message.contains("breakfast") && best.session_id == sessions[0], "{best:?}");
 }
 
 #[test]
