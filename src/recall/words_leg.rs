@@ -138,7 +138,9 @@ impl WordsLeg {
         }
         let best = scores.iter().copied().fold(0.0, f32::max);
         if best > 0.0 {
-            scores.iter_mut().for_each(|score| *score /= best);
+            for score in &mut scores {
+                *score /= best;
+            }
         }
         scores
     }

@@ -32,7 +32,8 @@ pub(crate) fn run(db: &Db, args: &ContextArgs, out: &Output) -> Result<(), Failu
     options.queries.clone_from(&args.queries);
     let context = session.context(&args.message, options)?;
     if !out.is_json() {
-        out.talk(&about(&context));
+        let sure = format!("{:.2} sure that something recalled answers", context.confidence);
+        out.talk(&format!("{}; {sure}", about(&context)));
         for line in Places::of(&user)?.recalled(&context)? {
             out.talk(&line);
         }
@@ -55,7 +56,6 @@ pub(crate) fn about(context: &Context) -> String {
         HumanCount(context.budget_tokens.into()),
         contents(context)
     );
-    let _ = write!(about, "; {:.2} sure that something recalled answers", context.confidence);
     if !context.left_out.is_empty() {
         let left_out = counted(context.left_out.len(), "turn");
         let _ = write!(about, "; no room for {left_out} ({})", ranges(&context.left_out));

@@ -152,7 +152,9 @@ fn a_context_is_all_of_stdout_and_the_talk_says_what_it_cost() {
     assert_eq!((shown.code, shown.stdout.as_str()), (0, context["text"].as_str().unwrap()));
     let talk: Vec<&str> = shown.stderr.lines().collect();
     let turns = context["items"].as_array().unwrap().len();
-    assert_eq!(talk[0], format!("{} of 4,400 tokens, {turns} turns", context["tokens"]));
+    let (tokens, sure) = (&context["tokens"], context["confidence"].as_f64().unwrap());
+    let sure = format!("{sure:.2} sure that something recalled answers");
+    assert_eq!(talk[0], format!("{tokens} of 4,400 tokens, {turns} turns; {sure}"));
     // Of the turns of the other session, those that were recalled; then what explains them.
     assert_eq!(talk.len(), 2 + turns - 7, "{talk:?}");
     assert!(talk[1..talk.len() - 1].iter().all(|line| line.starts_with("recalled 2026-03-01 ")), "{talk:?}");
