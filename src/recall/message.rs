@@ -165,10 +165,11 @@ impl MessagePlan {
         epoch: i64,
     ) -> Self {
         let own = message.query();
-        let time = plan.time.filter(|_| own.spans.is_empty() && own.ahead.is_empty() && !own.asks_when);
+        let takes_time = |query: &Query| query.spans.is_empty() && query.ahead.is_empty() && !query.asks_when;
+        let time = plan.time.filter(|_| takes_time(own));
         let pointing = |query: &Query| {
             let mut query = query.clone();
-            if let Some(time) = &time {
+            if let Some(time) = time.as_ref().filter(|_| takes_time(&query)) {
                 let spans = if time.start > message.now { &mut query.ahead } else { &mut query.spans };
                 spans.push(TimeSpan { from: time.start, until: time.end, text: 0..0 });
             }

@@ -31,7 +31,17 @@ const KEPT_PLANS: NonZeroUsize = NonZeroUsize::new(256).expect("it is not zero")
 /// What LLM#1 said last, by what it was asked: a message that is asked about again behind the same turns has the same plan.
 #[derive(Debug)]
 pub(crate) struct Plans {
-    known: Mutex<LruCache<Asked, std::result::Result<SearchPlan, Unusable>>>,
+    known: Mutex<Known>,
+}
+
+/// What was read of an answer.
+type Said = std::result::Result<SearchPlan, Unusable>;
+
+#[derive(Debug)]
+struct Known {
+    plans: LruCache<Asked, Said>,
+    /// How often something was forgotten: what was asked before may repeat it, and is not kept.
+    forgets: u64,
 }
 
 /// A prompt of a user, at an epoch: what was erased since, a plan may repeat.
@@ -95,69 +105,89 @@ impl Plans {
         (scope, behind): (&Scope, impl Future<Output = Result<Behind>>),
         message: &Message,
     ) -> Result<MessagePlan> {
-        if let Some(why) = cooldowns.planner.why(config.clock.now()) {
-            return Err(why);
-        }
         let behind = behind.await?;
         let watch = Stopwatch::start();
         let prompt = planner::prompt(&message.text, &behind.turns(message), message.now);
         let digest = Sha256::digest(&prompt.user).into();
         let asked = Asked { user_no: scope.user_no, epoch: behind.epoch, prompt: digest };
-        let known = self.lock().get(&asked).cloned();
+        let (known, forgets) = self.look_up(&asked);
         let is_cached = known.is_some();
         let plan = match known {
             Some(known) => known.map_err(unusable),
-            None => match complete(planner, prompt, config.plan_timeout).await {
-                Ok(answer) => {
-                    let plan = planner::read(&answer);
-                    self.keep(asked, plan.clone());
-                    plan.map_err(unusable)
-                }
-                Err(error) => Err(error),
+            None => match cooldowns.planner.why(config.clock.now()) {
+                Some(why) => Err(why),
+                None => self.plan_anew(config, cooldowns, planner, prompt, (asked, forgets)).await,
             },
         };
-        if let Err(error) = &plan
-            && !is_cached
-        {
+        let by = (planner.name(), watch.elapsed(), is_cached);
+        Ok(MessagePlan::of(config, message, plan?, by, behind.epoch))
+    }
+
+    async fn plan_anew(
+        &self,
+        config: &Config,
+        cooldowns: &Cooldowns,
+        planner: &Arc<dyn ChatModel>,
+        prompt: ChatPrompt,
+        (asked, forgets): (Asked, u64),
+    ) -> Result<SearchPlan> {
+        let answer = complete(planner, prompt, config.plan_timeout).await;
+        let plan = answer.and_then(|answer| {
+            let said = planner::read(&answer);
+            self.keep(asked, forgets, said.clone());
+            said.map_err(unusable)
+        });
+        plan.inspect_err(|error| {
             // What it refuses, or says nonsense of, may be one message alone.
             if error.kind() != ErrorKind::ProviderRefused {
                 cooldowns.planner.begin(config.clock.now(), error);
             }
             let (provider, name) = (ProviderRole::Planner, planner.name().to_owned());
             config.on_event.emit(&Event::ProviderFailed { provider, name, why: error.kind() });
-        }
-        let by = (planner.name(), watch.elapsed(), is_cached);
-        Ok(MessagePlan::of(config, message, plan?, by, behind.epoch))
+        })
     }
 
     /// Forgets what is known of a user.
     pub(crate) fn forget(&self, scope: &Scope) {
-        self.drop_of(scope.user_no, |_| true);
-    }
-
-    fn keep(&self, asked: Asked, plan: std::result::Result<SearchPlan, Unusable>) {
-        // Another process may have erased what older ones repeat.
-        self.drop_of(asked.user_no, |old| old.epoch != asked.epoch);
-        self.lock().put(asked, plan);
-    }
-
-    fn drop_of(&self, user_no: UserNo, is_old: impl Fn(&Asked) -> bool) {
         let mut known = self.lock();
-        let of_user = known.iter().map(|(asked, _)| asked).filter(|asked| asked.user_no == user_no);
-        let old: Vec<Asked> = of_user.filter(|asked| is_old(asked)).cloned().collect();
-        for asked in &old {
-            known.pop(asked);
+        known.forgets += 1;
+        known.drop_of(scope.user_no, |_| true);
+    }
+
+    /// What was said, and how often something was forgotten by now.
+    fn look_up(&self, asked: &Asked) -> (Option<Said>, u64) {
+        let mut known = self.lock();
+        (known.plans.get(asked).cloned(), known.forgets)
+    }
+
+    /// Keeps what was said, if nothing was forgotten since it was looked up.
+    fn keep(&self, asked: Asked, forgets: u64, said: Said) {
+        let mut known = self.lock();
+        if known.forgets == forgets {
+            // Another process may have erased what older ones repeat.
+            known.drop_of(asked.user_no, |old| old.epoch != asked.epoch);
+            known.plans.put(asked, said);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, LruCache<Asked, std::result::Result<SearchPlan, Unusable>>> {
+    fn lock(&self) -> MutexGuard<'_, Known> {
         self.known.lock().expect("no one panics while holding the plans")
+    }
+}
+
+impl Known {
+    fn drop_of(&mut self, user_no: UserNo, is_old: impl Fn(&Asked) -> bool) {
+        let of_user = self.plans.iter().map(|(asked, _)| asked).filter(|asked| asked.user_no == user_no);
+        let old: Vec<Asked> = of_user.filter(|asked| is_old(asked)).cloned().collect();
+        for asked in &old {
+            self.plans.pop(asked);
+        }
     }
 }
 
 impl Default for Plans {
     fn default() -> Self {
-        Self { known: Mutex::new(LruCache::new(KEPT_PLANS)) }
+        Self { known: Mutex::new(Known { plans: LruCache::new(KEPT_PLANS), forgets: 0 }) }
     }
 }
 
@@ -188,13 +218,17 @@ mod tests {
     }
 
     fn known(plans: &Plans) -> usize {
-        plans.lock().len()
+        plans.lock().plans.len()
     }
 
     #[test]
     fn plans_are_few_and_go_with_the_user_and_with_the_epoch() {
         let plans = Plans::default();
-        let keep = |asked: Asked| plans.keep(asked, Err(Unusable::NotAPlan));
+        let keep_since = |forgets, asked: Asked| plans.keep(asked, forgets, Err(Unusable::NotAPlan));
+        let keep = |asked: Asked| {
+            let (_, forgets) = plans.look_up(&asked);
+            keep_since(forgets, asked);
+        };
         for prompt in 0..3 {
             keep(asked(1, 0, prompt));
             keep(asked(2, 0, prompt));
@@ -204,6 +238,8 @@ mod tests {
         assert_eq!(known(&plans), 4, "those of the epoch before are gone");
         plans.forget(&Scope { user_no: UserNo(2), user_id: UserId::new(DateTime::UNIX_EPOCH) });
         assert_eq!(known(&plans), 1);
+        keep_since(0, asked(2, 0, 1));
+        assert_eq!(known(&plans), 1, "what was asked before something was forgotten may repeat it");
         for user_no in 0..1_000 {
             keep(asked(user_no, 0, 0));
         }

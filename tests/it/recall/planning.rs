@@ -125,13 +125,13 @@ fn a_context_shows_what_the_plans_queries_find_and_the_receipt_says_so() {
     let fixture = with(&plain, &planner);
     let (before, alex) = (plain.alex(), fixture.alex());
     assert!(!shows(&context(&before, MESSAGE), "s18"));
-    let planned = context(&alex, MESSAGE);
-    assert!(shows(&planned, "s18") && shows(&planned, "s77"), "{}", planned.text);
-    assert_eq!(planned.missing, Vec::<String>::new());
+    let found = context(&alex, MESSAGE);
+    assert!(shows(&found, "s18") && shows(&found, "s77"), "{}", found.text);
+    assert_eq!(found.missing, Vec::<String>::new());
     let by_hand = before.session_named("now").unwrap().context(MESSAGE, options().queries([QUESTION, LOOM]));
-    assert_eq!(shown(&planned), shown(&by_hand.unwrap()), "as if the caller had said so");
+    assert_eq!(shown(&found), shown(&by_hand.unwrap()), "as if the caller had said so");
 
-    let receipt = alex.receipt(planned.receipt).unwrap();
+    let receipt = alex.receipt(found.receipt).unwrap();
     assert_eq!(receipt.understood.queries, Vec::<String>::new(), "those are the caller's");
     let told = receipt.understood.plan.clone().unwrap();
     assert_eq!((told.model.as_str(), told.is_cached, told.only_if_sure), ("scripted", false, false));
@@ -374,6 +374,21 @@ fn an_unusable_answer_is_not_asked_for_twice() {
     let alex = fixture.alex();
     let (first, again) = (context(&alex, MESSAGE), context(&alex, MESSAGE));
     assert_eq!((planner.calls(), &again.missing), (1, &first.missing));
+}
+
+#[test]
+fn a_plan_that_is_known_holds_while_its_model_rests() {
+    let planner = Scripted::new(|prompt| {
+        let plan = json!({"queries": [LOOM]}).to_string();
+        let is_well = prompt.user.contains("spreadsheets");
+        Some(is_well.then_some(plan).ok_or_else(|| Error::provider("the model is out")))
+    });
+    let fixture = with(&told(), &planner);
+    let alex = fixture.alex();
+    let first = context(&alex, MESSAGE);
+    assert_eq!(context(&alex, QUESTION).missing, ["planner scripted: the model is out"]);
+    let again = context(&alex, MESSAGE);
+    assert_eq!((shown(&again), again.missing.len(), planner.calls()), (shown(&first), 0, 2));
 }
 
 #[test]

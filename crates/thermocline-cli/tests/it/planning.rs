@@ -20,12 +20,12 @@ fn a_context_is_planned_by_an_llm_and_why_shows_the_plan() {
     let plan = json!({"queries": ["the berth of the boat Petrel"], "first_day": "", "last_day": "", "older_memory": true});
     let endpoint = Scripted::new(vec![says(&plan.to_string())]);
     let llm = ["--llm-url", &endpoint.url, "--llm-model", "m"];
-    let plain = shell.alex(&["context", MESSAGE]);
+    let before = shell.alex(&["context", MESSAGE]);
     let not_asked = shell.alex(&[&["context", MESSAGE], &llm[..]].concat());
-    assert_eq!(not_asked.stdout, plain.stdout, "without --plan nobody is asked");
+    assert_eq!(not_asked.stdout, before.stdout, "without --plan nobody is asked");
     let planned = shell.alex(&[&["context", MESSAGE, "--plan"], &llm[..]].concat());
     assert_eq!(planned.code, 0, "{}", planned.stderr);
-    assert!(planned.stdout.contains("Petrel") && !plain.stdout.contains("Petrel"), "{}", planned.stdout);
+    assert!(planned.stdout.contains("Petrel") && !before.stdout.contains("Petrel"), "{}", planned.stdout);
     let requests = endpoint.thread.join().unwrap();
     let body: Value = serde_json::from_str(requests[0].split_once("\r\n\r\n").unwrap().1).unwrap();
     assert!(body["messages"][1]["content"].as_str().unwrap().contains(MESSAGE), "{body}");
@@ -37,12 +37,12 @@ fn a_context_is_planned_by_an_llm_and_why_shows_the_plan() {
 #[test]
 fn without_a_plan_the_context_is_as_it_was_and_says_so() {
     let shell = Shell::with_boats();
-    let plain = shell.alex(&["context", "Where does my boat lie?"]).stdout;
+    let before = shell.alex(&["context", "Where does my boat lie?"]).stdout;
     let endpoint = Scripted::new(vec![says("At the quay, I think.")]);
     for (url, why) in [(&*endpoint.url, "what it said could not be used"), ("http://127.0.0.1:9/v1", "")] {
         let asked = ["context", "Where does my boat lie?", "--plan", "--llm-url", url, "--llm-model", "m"];
         let run = shell.alex(&asked);
-        assert_eq!((run.code, &run.stdout), (0, &plain), "{}", run.stderr);
+        assert_eq!((run.code, &run.stdout), (0, &before), "{}", run.stderr);
         assert!(run.stderr.contains(&format!("missing: planner m: {why}")), "{}", run.stderr);
         assert!(!run.stderr.contains("At the quay"), "{}", run.stderr);
     }
