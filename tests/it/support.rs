@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use chrono::{DateTime, Utc};
@@ -27,6 +28,7 @@ impl Fixture {
         let mut config = Config::default();
         config.clock = clock.clone();
         config.worker = false; // A test says itself when jobs run.
+        config.read_timeout = Duration::from_mins(1); // How busy the machine is decides nothing.
         Self { folder: tempfile::tempdir().unwrap(), clock, config }
     }
 
