@@ -55,10 +55,7 @@ mod tests {
         );
         check("In which order did I repair the boats?", Some("did I repair the boats?"));
         check("How many different instruments did I play?", Some("instruments did I play?"));
-        check(
-            "Can you give me a complete overview of my travels so far?",
-            Some("Can you give me my travels ?"),
-        );
+        check("Can you give me a complete overview of my travels so far?", Some("Can you my travels ?"));
         check("What have Ida and Jon in common?", None);
         for one in
             ["Where is the samovar?", "Did I order the lamp?", "Who wrote the summary?", "What time is it?"]
