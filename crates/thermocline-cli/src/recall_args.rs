@@ -270,8 +270,8 @@ pub(crate) struct RankingArgs {
     #[arg(long, value_name = "LAMBDA")]
     pub(crate) lambda: Option<f64>,
 
-    /// A weight of your own in the default formula, from 0 to 10: words, meaning, neighbours, answer, session, time,
-    /// speaker, quote, wish, anchors or recency. May be given several times.
+    /// A weight of your own in the default formula, from 0 to 10: words, meaning, neighbours, answer, session,
+    /// session_words, time, speaker, quote, wish, anchors, recency, continuation or spread. May be given several times.
     #[arg(long = "weight", value_name = "NAME=VALUE")]
     pub(crate) weights: Vec<String>,
 }
