@@ -227,7 +227,8 @@ pub(crate) fn gather(
     if !(1..=MAX_K).contains(&k) {
         return Err(Error::invalid(format!("k is {k}; it must be from 1 to {MAX_K}")));
     }
-    let question = message.question(&[], k.max(depth));
+    // Anchors are of no session, and of no time: a filter leaves them out.
+    let question = message.question(&[], k.max(depth)).with_anchors(message.filter.is_open());
     let waiting = indexes.of(scope);
     let index = waiting.wait();
     let snapshot = store.snapshot()?;
@@ -236,9 +237,6 @@ pub(crate) fn gather(
     let mut searched = search(&snapshot, index, scope, &question, Wanted::All, (&sieve, &[]))?;
     drop(snapshot);
     searched.missing.append(&mut missing);
-    if !message.filter.is_open() {
-        searched.anchors.clear(); // They are of no session, and of no time.
-    }
     if searched.is_index_damaged {
         store.mend(scope);
     }
@@ -396,7 +394,7 @@ pub(crate) fn search(
 ) -> Result<Searched> {
     let (found, anchors, last_talk, epoch) = index.with(snapshot, scope, |index| {
         let found = queries::find(snapshot, scope, index, question, question.k + at_hand.len(), sieve);
-        let relevant = queries::relevant_anchors(question, &index.anchors);
+        let relevant = queries::relevant_anchors(question, question.shown(&index.anchors));
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
             item: RecalledItem::Anchor(Box::new(anchor.clone())),
             score,

@@ -225,6 +225,7 @@ pub(crate) fn gather(
     missing.extend(message.plan_missed_in(epoch));
     let question = message.question(&turns.before(message), RECALLED_TURNS.max(depth));
     let question = question.surer_than(min_confidence).planned(message.plan_in(epoch));
+    let question = question.with_anchors(sections.who_the_user_is);
     let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing);
     let hidden = turns.not_recalled()?;
     let sieve = sieve.map(|sieve| sections.narrowed(sieve, session.as_ref()).hiding(hidden));
@@ -232,14 +233,11 @@ pub(crate) fn gather(
         let at_hand = turns.earlier();
         answer::search(&snapshot, index, scope, &question, Wanted::AboveFloor, (sieve, &at_hand))
     });
-    let mut recalled = recalled.unwrap_or_else(|error| {
+    let recalled = recalled.unwrap_or_else(|error| {
         missing.push(format!("recall: {error}"));
         Searched { epoch, ..Searched::default() }
     });
     missing.extend(recalled.missing.iter().cloned());
-    if !sections.who_the_user_is {
-        recalled.anchors.clear();
-    }
     if let (Some(session), Ok(sieve)) = (&session, &sieve) {
         turns.read_promoted(&snapshot, (scope, session), (sieve, &recalled), &mut missing);
     }

@@ -21,7 +21,7 @@ pub(crate) struct Weighted {
     pub(crate) weight: f64,
     /// It names somebody or something: no other word stands for it.
     pub(crate) is_name: bool,
-    /// It is told beside the question.
+    /// It is told beside the question, or borrowed from the turns before it: an answer need not have it.
     pub(crate) is_told: bool,
 }
 
@@ -144,7 +144,7 @@ fn added_words(query: &Query, last_turns: &[&Turn]) -> Vec<Weighted> {
                         word,
                         weight: weight * turn_weight,
                         is_name: false,
-                        is_told: false,
+                        is_told: true,
                     });
                 }
             }

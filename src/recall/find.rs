@@ -76,7 +76,7 @@ const SUREST_OF: usize = 32;
 
 /// How sure it is that something answers: an anchor that the query calls for, or one of the best units.
 fn confidence(question: &Question<'_>, index: &UserIndex, ranked: &[Scored]) -> f64 {
-    let anchors = anchors_leg::relevant(question.query, &index.anchors).into_iter();
+    let anchors = anchors_leg::relevant(question.query, question.shown(&index.anchors)).into_iter();
     let anchors = anchors.map(|(_, score)| ItemKind::Anchor.confidence(score, &Parts::default()));
     let units = ranked.iter().take(SUREST_OF).map(|unit| unit.parts.confidence());
     anchors.chain(units).fold(0.0, f64::max)

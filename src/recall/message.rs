@@ -9,7 +9,7 @@ use crate::{
     embed::{EmbeddingSpace, quantize::Vector},
     english::query::Query,
     error::{Error, Result},
-    model::{filter::Filter, instant, profile::Profile, receipt::Planned, turn::Turn},
+    model::{anchor::Anchor, filter::Filter, instant, profile::Profile, receipt::Planned, turn::Turn},
     planner::SearchPlan,
     recall::{
         expand::{Sought, sought},
@@ -137,6 +137,7 @@ impl Message {
             now: self.now,
             profile: self.profile,
             min_confidence: DEFAULT_MIN_CONFIDENCE,
+            may_show_anchors: true,
             k,
             also: self.also.iter().map(|query| query.question(&[], k)).collect(),
         }
@@ -222,6 +223,8 @@ pub(crate) struct Question<'a> {
     pub(crate) profile: Profile,
     /// Where nothing is so sure to answer, nothing is above the floor.
     pub(crate) min_confidence: f64,
+    /// Whether anchors may be among the answers.
+    pub(crate) may_show_anchors: bool,
     pub(crate) k: usize,
     /// What is searched for beside it.
     pub(crate) also: Vec<Question<'a>>,
@@ -243,6 +246,18 @@ impl<'a> Question<'a> {
         self.min_confidence = min_confidence;
         self.also = self.also.into_iter().map(|query| query.surer_than(min_confidence)).collect();
         self
+    }
+
+    /// The same, without anchors unless they may be shown.
+    pub(crate) fn with_anchors(mut self, may_show_anchors: bool) -> Self {
+        self.may_show_anchors = may_show_anchors;
+        self.also = self.also.into_iter().map(|query| query.with_anchors(may_show_anchors)).collect();
+        self
+    }
+
+    /// Those of the user's anchors that may be shown.
+    pub(crate) fn shown<'i>(&self, anchors: &'i [Anchor]) -> &'i [Anchor] {
+        if self.may_show_anchors { anchors } else { &[] }
     }
 
     /// Everything that is searched for, as one text.

@@ -53,15 +53,16 @@ fn says_something(sentence: &str) -> bool {
 fn is_ask(sentence: &str) -> bool {
     static REQUESTS: List = list!("requests");
     static OPENINGS: List = list!("request_openings");
-    let end = sentence.trim_end_matches(|c: char| !c.is_alphanumeric() && !is_question_mark(c) && c != '!');
-    if end.ends_with(is_question_mark) {
+    // What it ends with: of `?!` both, of `?)` the first.
+    let marks = &sentence[sentence.trim_end_matches(|c: char| !c.is_alphanumeric()).len()..];
+    if marks.contains(is_question_mark) {
         return true;
     }
     let beginning = spaced(&sentence[..sentence.floor_char_boundary(LOOKED_AT)]);
     // `what` of `what's`.
     let first = beginning.split([' ', '\'']).find(|word| !word.is_empty());
     let opens = first.is_some_and(|word| OPENINGS.contains(word));
-    (opens && !end.ends_with('!')) || REQUESTS.is_part_of(&beginning)
+    (opens && !marks.contains('!')) || REQUESTS.is_part_of(&beginning)
 }
 
 fn is_question_mark(c: char) -> bool {
@@ -101,5 +102,7 @@ mod tests {
         check("", &[], &[]);
         check("Really? Where is the samovar? Is it?", &["Where is the samovar?"], &["Really?", "Is it?"]);
         check("Really?", &[], &["Really?"]);
+        check("You sold the samovar?! I am shocked.", &["You sold the samovar?!"], &["I am shocked."]);
+        check("(Where is the samovar?) I wonder.", &["(Where is the samovar?)"], &["I wonder."]);
     }
 }

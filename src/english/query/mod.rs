@@ -94,7 +94,7 @@ impl Query {
         let says_topic = |topic: &String| !words::query_words(topic).is_empty();
         let topics = topics.into_iter().zip(asks).map(|(topic, ask)| topic.filter(says_topic).unwrap_or(ask));
         let points = is_follow_up || refers_back || refers_to_self || !spans.is_empty() || !asked.is_empty();
-        let is_small_talk = !points && names.is_empty() && told.is_empty() && reading.content_count() == 0;
+        let is_small_talk = !points && names.is_empty() && told.is_empty() && reading::says_nothing(message);
         Self {
             is_small_talk,
             asks: few(topics),

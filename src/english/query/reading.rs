@@ -3,7 +3,7 @@
 use crate::{
     english::{
         dull_words::is_dull,
-        lists::{List, list},
+        lists::{List, list, spaced},
         statements::{Statement, Token, spoken},
         stop_words::is_stop_word,
     },
@@ -46,7 +46,7 @@ impl<'a> Reading<'a> {
         tokens.filter(|token| !token.is_mark()).map(|token| &*token.lower)
     }
 
-    /// How many of its words say what it is about.
+    /// How many of its words say what it is about; code and quotations have none here.
     pub(super) fn content_count(&self) -> usize {
         self.parts().map(|part| (0..part.tokens.len()).filter(|&at| part.is_content(at)).count()).sum()
     }
@@ -94,6 +94,12 @@ impl<'r> Part<'r> {
     pub(super) fn is_stop(self, at: usize) -> bool {
         is_stop_word(&self.lower(at).replace('\'', ""))
     }
+}
+
+/// Whether no word of a message says what it is about, not even in code or a quotation.
+pub(super) fn says_nothing(message: &str) -> bool {
+    let is_said = |word: &str| is_dull(&word.replace('\'', "")) || is_vague(word);
+    message.len() <= MAX_QUERY_BYTES && spaced(message).split_whitespace().all(is_said)
 }
 
 /// Words that point, or go on, and say nothing by themselves.
