@@ -154,6 +154,10 @@ pub struct Understood {
     /// What might answer it.
     #[serde(skip_serializing_if = "Filter::is_open")]
     pub filter: Filter,
+    /// Of a context: how sure it must be that something answers, or nothing recalled is shown. Contexts of older versions did not
+    /// keep it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_confidence: Option<f64>,
     /// Sections of the context that the caller left out, by their names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<String>,
@@ -259,6 +263,9 @@ impl Receipt {
         }
         if let Some(confidence) = self.confidence {
             let _ = writeln!(text, "It is {confidence:.2} sure, of 1, that something of it answers.");
+            if let Some(least) = self.understood.min_confidence.filter(|least| confidence < *least) {
+                let _ = writeln!(text, "Nothing recalled is shown below {least:.2}: min_confidence.");
+            }
         }
         let took_ms = self.took.as_secs_f64() * 1e3;
         let _ = write!(text, "Took {took_ms:.1} ms.");

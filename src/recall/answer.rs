@@ -291,6 +291,8 @@ pub(crate) struct Searched {
     pub(crate) last_talk: Option<DateTime<Utc>>,
     /// How sure it is that something answers, from 0 to 1.
     pub(crate) confidence: f64,
+    /// What is less sure is not shown.
+    pub(crate) min_confidence: f64,
     /// The user's epoch then: a receipt of what was erased since is not kept.
     pub(crate) epoch: i64,
     /// Damage was met that a job can mend.
@@ -362,6 +364,7 @@ impl Searched {
             plan: message.plan_in(self.epoch).map(MessagePlan::told).cloned(),
             queries: message.also.iter().map(|query| kept(&query.text)).collect(),
             filter: message.filter.clone(),
+            min_confidence: (self.wanted == Wanted::AboveFloor).then_some(self.min_confidence),
             without: Vec::new(),
         }
     }
@@ -439,7 +442,8 @@ pub(crate) fn search(
         }
     }
     let found = Searched { units, unread, anchors, words, missing, model, confidence, ..Searched::default() };
-    Ok(Searched { last_talk, epoch, is_index_damaged, meaning: question.meaning(), wanted, ..found })
+    let (meaning, min_confidence) = (question.meaning(), question.min_confidence);
+    Ok(Searched { last_talk, epoch, is_index_damaged, meaning, wanted, min_confidence, ..found })
 }
 
 /// A unit as it is kept: its turn, else the summary in its place; nothing of what is no turn. What is damaged is named in

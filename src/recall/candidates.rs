@@ -63,14 +63,15 @@ pub(crate) fn requests<'t>(
     ]
 }
 
-/// What may be recalled takes of the budget: all of it from a confidence of 0.75 on, and below that in proportion. So little
-/// is shown where little is likely to answer, and what is likeliest first. Measured: docs/recall.md.
+/// What may be recalled takes of the budget: all of it from a confidence of 0.75 on, and below that in proportion, but room for
+/// one thing always. So little is shown where little is likely to answer, and what is likeliest first. Measured: docs/recall.md.
 fn room_for(confidence: f64, budget_tokens: u32) -> u32 {
     const SURE: f64 = 0.75;
+    const ONE_THING_TOKENS: u32 = 120;
     let room = f64::from(budget_tokens) * (confidence / SURE).min(1.0);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the budget")]
     let room = room as u32;
-    room
+    room.max(ONE_THING_TOKENS)
 }
 
 /// What was recalled as this candidate of this request, if it is there for that.

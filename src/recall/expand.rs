@@ -23,6 +23,8 @@ pub(crate) struct Weighted {
     pub(crate) is_name: bool,
     /// It is told beside the question, or borrowed from the turns before it: an answer need not have it.
     pub(crate) is_told: bool,
+    /// It tells no topic: `please`, `say`.
+    pub(crate) is_dull: bool,
 }
 
 /// How many of the last turns say what a follow-up means.
@@ -60,7 +62,7 @@ pub(crate) enum Role {
     Question,
     /// A message that asks nothing.
     Statement,
-    /// What a message tells beside its questions. Nothing is an answer to it.
+    /// What a message tells beside its questions. It is answered as far as the message leans on it.
     Background,
 }
 
@@ -76,6 +78,7 @@ pub(crate) fn sought(query: &Query, message: &str, last_turns: &[&Turn]) -> Vec<
         weight,
         is_name: names.contains(&word),
         is_told,
+        is_dull: query.vague_words.contains(&word),
     };
     let one = |text: &str, role: Role| {
         let is_vague = |word: &Word| query.is_follow_up && query.vague_words.contains(word);
@@ -145,6 +148,7 @@ fn added_words(query: &Query, last_turns: &[&Turn]) -> Vec<Weighted> {
                         weight: weight * turn_weight,
                         is_name: false,
                         is_told: true,
+                        is_dull: false,
                     });
                 }
             }

@@ -17,7 +17,6 @@ use crate::{
     },
     recall::{
         anchors_leg,
-        expand::{Role, Sought},
         message::{QueryVector, Question},
         score::{self, Evidence, LiveFactors, Scored, Wanted},
         sieve::Sieve,
@@ -203,11 +202,13 @@ pub(crate) fn find(
     Found { ranked, stands, words, model, missing, confidence, is_index_damaged }
 }
 
-/// The share of its words that a unit has, and how near it is, of that of what is sought which it fits best.
+/// The share of its words that a unit has, and how near it is, of that of what is sought which it fits best. What is told
+/// beside a question counts as far as the message leans on it: `What does this mean?` before an error is about the error.
 fn fit(question: &Question<'_>, words: &WordsLeg, meaning: &Meaning, seq: u32) -> (f64, f64) {
-    let may_be_answered = |(_, sought): &(usize, &Sought)| sought.role != Role::Background;
-    let fits = question.sought.iter().enumerate().filter(may_be_answered);
-    let fits = fits.map(|(at, _)| (words.coverage(at, seq), meaning.nearness(seq, at)));
+    let fits = (0..question.sought.len()).map(|at| {
+        let share = words.share(at);
+        (share * words.coverage(at, seq), share * meaning.nearness(seq, at))
+    });
     let best = fits.max_by(|a, b| (a.0 + a.1).total_cmp(&(b.0 + b.1)));
     best.map_or((0.0, 0.0), |(coverage, cosine)| (coarse(coverage), coarse(cosine)))
 }

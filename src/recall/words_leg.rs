@@ -37,6 +37,9 @@ const WITH_SYNONYMS: usize = 16;
 const QUESTION_WEIGHT: f32 = 30.0;
 /// A query with fewer words is no quotation.
 const QUOTED_WORDS: u8 = 5;
+/// What a word that tells no topic counts when it is asked how much of a question a turn has: politeness answers nothing.
+/// Measured: docs/recall.md.
+const DULL: f32 = 0.5;
 
 /// A message leans on nothing if its questions weigh so much, and the more the less they weigh; and the less, if it tells
 /// less than so much. Measured: docs/recall.md.
@@ -63,6 +66,8 @@ struct OneLeg {
     total: f32,
     /// Of these, of those that are not only told beside the question.
     own_total: f32,
+    /// What of both is to be covered: of words that tell no topic less.
+    wanted: Cover,
     role: Role,
     /// What its evidence counts, from 0 to 1.
     share: f32,
@@ -76,16 +81,30 @@ struct OneLeg {
     is_damaged: bool,
 }
 
+/// What is to be covered, or is: of all words of a query, and of those that are not only told beside the question.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cover {
+    all: f32,
+    own: f32,
+}
+
+impl Cover {
+    fn add(&mut self, weight: f32, is_told: bool) {
+        self.all += weight;
+        if !is_told {
+            self.own += weight;
+        }
+    }
+}
+
 /// How a unit fits.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fit {
     sum: f32,
     /// The weight of the words that were found.
     found: f32,
-    /// Of these, what each counts where it stands; 1 at most.
-    covered: f32,
-    /// The same for those that are not only told beside the question.
-    own_covered: f32,
+    /// What of what is to be covered it has: mostly for a word's standing there at all, the rest for where it stands.
+    covered: Cover,
     /// How many words of the query stand in it themselves.
     themselves: u8,
 }
@@ -158,8 +177,8 @@ impl WordsLeg {
         };
         let share = |found: f32, total: f32| if total > 0.0 { (found / total).min(1.0) } else { 0.0 };
         let asks_nothing = leg.role == Role::Statement;
-        let whole = if asks_nothing { leg.own_total.min(QUESTION_WEIGHT) } else { leg.own_total };
-        share(fit.own_covered, whole).max(share(fit.covered, leg.total))
+        let whole = if asks_nothing { leg.wanted.own.min(QUESTION_WEIGHT) } else { leg.wanted.own };
+        share(fit.covered.own, whole).max(share(fit.covered.all, leg.wanted.all))
     }
 
     /// What each word of the query weighs, the heaviest first where there are many.
@@ -242,7 +261,7 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &Sought) -> Re
     let mut noted = Noted { often: vec![Often::default(); units], seqs: Vec::new() };
     let mut speakers: Vec<Vec<u32>> = Vec::new();
     let too_common = too_common(query);
-    for &Weighted { word, weight: share, is_name, is_told } in query {
+    for &Weighted { word, weight: share, is_name, is_told, is_dull } in query {
         if leg.weights.len() == MAX_QUERY_WORDS {
             break;
         }
@@ -284,6 +303,8 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &Sought) -> Re
         if !is_told {
             leg.own_total += weight;
         }
+        let wanted = if is_dull { DULL * weight } else { weight };
+        leg.wanted.add(wanted, is_told);
         leg.distinct += u8::from(is_own);
         best_in.fill(0.0);
         noted.drain(|seq, Often { itself, alike }| {
@@ -291,12 +312,8 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &Sought) -> Re
             let fit = &mut leg.fits[seq as usize - 1];
             fit.sum += weight * often * (K1 + 1.0) / (often + K1);
             fit.found += weight * found;
-            // Mostly for standing there at all, the rest for where it stands.
             let covered = (2.0 * found + often.min(1.0)) / 3.0;
-            fit.covered += weight * covered;
-            if !is_told {
-                fit.own_covered += weight * covered;
-            }
+            fit.covered.add(wanted * covered, is_told);
             let best = &mut best_in[index.around[seq as usize - 1].session as usize];
             *best = covered.max(*best);
             fit.themselves += u8::from(itself > 0.0 && is_own);

@@ -3,7 +3,12 @@
 use std::sync::LazyLock;
 
 use crate::{
-    english::{classes::CLASSES, cues::Cues, lists::list, statements::spoken},
+    english::{
+        classes::CLASSES,
+        cues::Cues,
+        lists::list,
+        statements::{Token, spoken},
+    },
     text::words::MAX_QUERY_BYTES,
 };
 
@@ -17,7 +22,13 @@ pub(super) fn topic(sentence: &str) -> Option<String> {
         let from = statement.text.as_ptr() as usize - sentence.as_ptr() as usize;
         for found in MANY.all(&statement) {
             let tokens = &statement.tokens[found.start..found.end];
-            if let [first, .., last] | [first @ last] = tokens {
+            // `The Order of the Phoenix` is a name.
+            let is_name = |(at, token): (usize, &Token<'_>)| {
+                found.start + at > 0 && token.is_capital() && token.lower != "i"
+            };
+            if let [first, .., last] | [first @ last] = tokens
+                && !tokens.iter().enumerate().any(is_name)
+            {
                 cuts.push((from + first.start, from + last.end()));
             }
         }
@@ -57,6 +68,7 @@ mod tests {
         check("How many different instruments did I play?", Some("instruments did I play?"));
         check("Can you give me a complete overview of my travels so far?", Some("Can you my travels ?"));
         check("What have Ida and Jon in common?", None);
+        check("Who gave me The Order of the Phoenix?", None);
         for one in
             ["Where is the samovar?", "Did I order the lamp?", "Who wrote the summary?", "What time is it?"]
         {
