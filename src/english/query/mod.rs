@@ -4,6 +4,7 @@
 mod about_many;
 mod asked;
 mod asks;
+mod courtesy;
 mod follow_up;
 mod names;
 mod pronouns;
@@ -92,7 +93,9 @@ impl Query {
         let topics: Vec<Option<String>> = asks.iter().map(|ask| about_many::topic(ask)).collect();
         let asks_for_many = topics.iter().any(Option::is_some);
         let says_topic = |topic: &String| !words::query_words(topic).is_empty();
-        let topics = topics.into_iter().zip(asks).map(|(topic, ask)| topic.filter(says_topic).unwrap_or(ask));
+        let topics = topics.into_iter().zip(asks).map(|(topic, ask)| {
+            topic.filter(says_topic).unwrap_or_else(|| courtesy::without_courtesy(&ask).to_owned())
+        });
         let points = is_follow_up || refers_back || refers_to_self || !spans.is_empty() || !asked.is_empty();
         let is_small_talk = !points && names.is_empty() && told.is_empty() && reading::says_nothing(message);
         Self {

@@ -1,6 +1,6 @@
 //! Messages as people type them: a question between other things, two questions, a paste; and how sure the answer is.
 
-use thermocline::{ContextOptions, ErrorKind, NewTurn, RecallOptions, blocking::User};
+use thermocline::{ContextOptions, ErrorKind, Filter, NewTurn, RecallOptions, RunJobs, blocking::User};
 
 use super::{tell, tell_all};
 use crate::support::Fixture;
@@ -125,6 +125,68 @@ fn how_sure_it_is_does_not_depend_on_how_much_is_wanted() {
     let one = alex.recall("Who gave me the samovar?", RecallOptions::default()).unwrap();
     let [found, one] = [found, one].map(|found| found.items[0].parts.coverage);
     assert!((found - one).abs() < 1e-9, "{found} {one}");
+}
+
+#[test]
+fn an_error_behind_a_bare_question_and_code_alone_are_searched_for() {
+    let (_fixture, alex) = told();
+    let session = alex.session_named("build").unwrap();
+    let said = "The build failed with linker error undefined symbol zstd_compress; libzstd was missing.";
+    session.record(NewTurn::new(said, "Install the package.")).unwrap();
+    session.end().unwrap();
+    let now = alex.session_named("now").unwrap();
+    let paste = "```\nlinker error: undefined symbol zstd_compress\n```";
+    for message in [format!("What does this mean?\n{paste}"), format!("Why?!\n{paste}"), paste.to_owned()] {
+        let context = now.context(&message, ContextOptions::default()).unwrap();
+        assert!(context.text.contains("libzstd"), "{message:?}: {}", context.confidence);
+    }
+}
+
+#[test]
+fn politeness_and_what_a_follow_up_borrows_make_no_answer_less_sure() {
+    let (_fixture, alex) = told();
+    let sure = |message: &str| alex.recall(message, RecallOptions::default()).unwrap().confidence;
+    let blunt = sure("Who gave me the samovar?");
+    let polite = sure("Could you please quickly tell me once again who gave me the samovar, if you know?");
+    assert!(polite > 0.8 * blunt, "{polite} {blunt}");
+
+    let now = alex.session_named("now").unwrap();
+    let before = "I polished the copper kettle, the brass lamp and the pewter jug for the spring market.";
+    now.record(NewTurn::new(before, "They shine.")).unwrap();
+    let context = now.context("And the samovar?", ContextOptions::default()).unwrap();
+    assert!(context.text.contains("Olga") && context.confidence > 0.5, "{context:?}");
+}
+
+#[test]
+fn what_a_filter_leaves_out_makes_no_answer_sure() {
+    let fixture = Fixture::new();
+    let memory = fixture.open();
+    let alex = memory.user("alex").unwrap();
+    let session = alex.session().unwrap();
+    session.record(NewTurn::new("I live in Tallinn.", "Nice.")).unwrap();
+    session.end().unwrap();
+    tell_all(&alex, 60);
+    memory.run_jobs(RunJobs::default()).unwrap();
+    let filter = Filter::default().without_session(session.id());
+    let filtered = RecallOptions::default().filter(filter);
+    let sure = alex.recall("Where do I live?", RecallOptions::default()).unwrap().confidence;
+    let other = alex.recall("Where do I live?", filtered).unwrap();
+    assert!(sure > 0.3 && other.confidence < sure, "{sure} {}", other.confidence);
+    assert!(other.items.iter().all(|item| item.turn().is_some()));
+}
+
+#[test]
+fn who_wants_whatever_there_is_gets_something_and_a_receipt_says_why_others_do_not() {
+    let (_fixture, alex) = told();
+    let now = alex.session_named("now").unwrap();
+    let far = "Which animal makes me itch when it is eaten by my terrier at night in winter?";
+    let all = now.context(far, ContextOptions::default().min_confidence(0.0).budget_tokens(400)).unwrap();
+    assert!(all.items.iter().any(|item| item.score.is_some()), "{all:?}");
+    let ethanol = "What is the boiling point of ethanol at sea level?";
+    let none = now.context(ethanol, ContextOptions::default()).unwrap();
+    let receipt = alex.receipt(none.receipt).unwrap();
+    assert_eq!(receipt.understood.min_confidence, Some(0.1));
+    assert!(receipt.explain().contains("Nothing recalled is shown below 0.10"), "{}", receipt.explain());
 }
 
 #[test]
