@@ -38,8 +38,8 @@ pub struct Config {
     pub hot_tokens: u32,
     /// Turns in the window of the warm tier. Default 50, limits 1 to 1,000.
     pub warm_turns: usize,
-    /// Tokens in the window of the warm tier. Default 15,000, limits 1 to 1,000,000. Of a turn that is longer than an eighth
-    /// of that a context counts an eighth: it cuts the turn, and shows those before it.
+    /// Tokens in the window of the warm tier. Default 15,000, limits 1 to 1,000,000. Of a turn that is longer than an
+    /// eighth of that a context counts an eighth: it cuts the turn, and shows those before it.
     pub warm_tokens: u32,
     /// How a context's budget is shared out. Default: 1,500 hot, 2,000 warm, 900 cold; their sum is from 1 to
     /// 1,000,000.
@@ -54,8 +54,8 @@ pub struct Config {
     /// Size of one side of a turn in bytes of UTF-8. Default 1 MiB, limits 1 byte to 10 MiB.
     pub max_side_bytes: usize,
     /// What LLM#2 puts into a reply that it wants kept: `[[remember]]`, say. A reply that is recorded loses it, wherever it
-    /// stands, and its turn is [marked](crate::NewTurn::critical). A backend that sets it tells LLM#2 of it, and leaves it out of
-    /// what it shows. 1 to 64 bytes without control characters, no blank at either end. Default: none.
+    /// stands, and its turn is [marked](crate::NewTurn::critical). A backend that sets it tells LLM#2 of it, and leaves it
+    /// out of what it shows. 1 to 64 bytes without control characters, no blank at either end. Default: none.
     pub remember_marker: Option<String>,
     /// Commands that may wait for the writer; more make their callers wait. Default 1,024, limits 1 to 65,536.
     pub queue_len: usize,
@@ -83,11 +83,11 @@ pub struct Config {
     /// of making one: for programs that only look. Default: false.
     pub must_exist: bool,
     /// Look only: for a file, or a folder, that cannot be written. Nothing is written, made or migrated, no receipt is kept
-    /// and no job runs; whatever would write fails with [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly). So does opening
-    /// a file of an older version, and one whose write-ahead log is not empty, in a folder that cannot take the log's index
-    /// (`-shm`): copy those. A file of up to 1 GiB that nobody has open is read into memory (twice its size while it is
-    /// read), so that SQLite leaves nothing beside it; once somebody writes to it, it has to be opened again. The process keeps
-    /// one descriptor of each file that it has looked at. Default: false.
+    /// and no job runs; whatever would write fails with [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly). So does
+    /// opening a file of an older version, and one whose write-ahead log is not empty, in a folder that cannot take the
+    /// log's index (`-shm`): copy those. A file of up to 1 GiB that nobody has open is read into memory (twice its size
+    /// while it is read), so that SQLite leaves nothing beside it; once somebody writes to it, it has to be opened again.
+    /// The process keeps one descriptor of each file that it has looked at. Default: false.
     pub read_only: bool,
     /// LLM#1: what summarizes the turns of ended sessions. Default: none, and built-in means do it.
     pub summarizer: Option<Arc<dyn Summarizer>>,
@@ -121,9 +121,10 @@ pub struct Config {
     /// is tried again later, and no job asks this embedder for a minute; other embedders, the built-in one and jobs that
     /// need none go on. Default 2 minutes, at least 1 ms.
     pub embed_timeout: Duration,
-    /// What reads a query together with each of the best that were found, and says in which order they answer it. Asked for recalls
-    /// and contexts by the profile [`Profile::Default`] or weights of the caller's own, but for what asks for a time and nothing
-    /// else. Without an answer the order that recall had found stands, and `missing` says so. Default: none.
+    /// What reads a query together with each of the best that were found, and says in which order they answer it. Asked for
+    /// recalls and contexts by the profile [`Profile::Default`] or weights of the caller's own, but for what asks for a
+    /// time and nothing else. Without an answer the order that recall had found stands, and `missing` says so. Default:
+    /// none.
     pub reranker: Option<Arc<dyn Reranker>>,
     /// How many of the best the reranker reads, for each recall and each context. Default 50, limits 2 to 200.
     pub rerank_candidates: usize,
@@ -138,8 +139,8 @@ pub struct Config {
     /// for the same message behind the same turns, and its plan is in the receipt
     /// ([`Understood::plan`](crate::Understood::plan)). Default: none.
     pub planner: Option<Arc<dyn ChatModel>>,
-    /// How long the planner may take for a message. One that takes longer or fails is not asked again for 10 seconds, unless
-    /// it refused this message alone. Default 1.5 seconds, at least 1 ms.
+    /// How long the planner may take for a message. One that takes longer or fails is not asked again for 10 seconds,
+    /// unless it refused this message alone. Default 1.5 seconds, at least 1 ms.
     pub plan_timeout: Duration,
     /// How recalled turns are ranked. Default: [`Profile::Default`].
     pub profile: Profile,
@@ -384,7 +385,8 @@ mod tests {
         found
     }
 
-    /// The number behind these words: `1,500`, `1 byte`, `16 MiB`; of a span of time its milliseconds: `24 hours`, `86400s`.
+    /// The number behind these words: `1,500`, `1 byte`, `16 MiB`; of a span of time its milliseconds: `24 hours`,
+    /// `86400s`.
     fn number_behind(words: &str, text: &str) -> Option<u64> {
         let (_, rest) = text.split_once(words)?;
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != ',')?;

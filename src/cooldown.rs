@@ -9,7 +9,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::error::Error;
 
-/// An embedder, a reranker or a planner that did not answer a query in time rests this long: every recall would wait for it.
+/// An embedder, a reranker or a planner that did not answer a query in time rests this long: every recall would wait for
+/// it.
 pub(crate) const QUERY_REST: Duration = Duration::from_secs(10);
 /// A provider that failed a job rests this long: the jobs of ten thousand users need not each find out. It also bounds
 /// how many threads a provider that blocks for good can hold.

@@ -1,12 +1,13 @@
-//! What use teaches compression: which turns are kept since they were of use, and which rules keep no more. By counts alone,
-//! and for later compressions: what is summarized stays so.
+//! What use teaches compression: which turns are kept since they were of use, and which rules keep no more. By counts
+//! alone, and for later compressions: what is summarized stays so.
 
 use std::collections::HashSet;
 
 use crate::model::critical::CriticalRule;
 
-/// A turn that was the best of what was recalled in so many contexts is never summarized. What was shown at all is no measure:
-/// of talks in which every reply answered a context, 90 % of all turns were shown in three, 9 to 13 % were the best (2026-11).
+/// A turn that was the best of what was recalled in so many contexts is never summarized. What was shown at all is no
+/// measure: of talks in which every reply answered a context, 90 % of all turns were shown in three, 9 to 13 % were the
+/// best (2026-11).
 pub(crate) const USES_THAT_KEEP: u32 = 3;
 /// A rule that kept nothing of use in so many chances keeps no more.
 pub(crate) const CHANCES_OF_A_RULE: u64 = 200;

@@ -140,7 +140,8 @@ fn reliability(turn: &Turn) -> f64 {
 /// its first answers are kept.
 pub(crate) const CHUNK_TURNS: usize = 16;
 /// What is swapped at once and packed into one frame: 1 to 2 ms of the writer (benchmark `compress`). Larger frames would
-/// be smaller in all (by 6 % at 64 KiB), but who reads one turn unpacks its whole frame. A chunk is cut into slices, so more than its turns ([`CHUNK_TURNS`]) change nothing.
+/// be smaller in all (by 6 % at 64 KiB), but who reads one turn unpacks its whole frame. A chunk is cut into slices, so
+/// more than its turns ([`CHUNK_TURNS`]) change nothing.
 const SLICE_TURNS: usize = 16;
 const _: () = assert!(SLICE_TURNS <= CHUNK_TURNS, "a slice is a part of a chunk");
 const SLICE_BYTES: usize = 24 << 10;

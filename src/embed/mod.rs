@@ -77,8 +77,9 @@ pub trait Embedder: Send + Sync + fmt::Debug {
     /// `purpose`; others give the same vectors for both.
     ///
     /// It must not block the thread for long: a query drives it on the thread of whoever asks. Jobs drive it on a thread of
-    /// its own, for up to [`Config::embed_timeout`](crate::Config::embed_timeout). It fails with [`Error::provider`](crate::Error::provider) for what may
-    /// pass, with [`Error::provider_refused`](crate::Error::provider_refused) for texts that it will never take, and with
+    /// its own, for up to [`Config::embed_timeout`](crate::Config::embed_timeout). It fails with
+    /// [`Error::provider`](crate::Error::provider) for what may pass, with
+    /// [`Error::provider_refused`](crate::Error::provider_refused) for texts that it will never take, and with
     /// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) where it takes none. Its future may be
     /// dropped at any time.
     fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a>;

@@ -40,9 +40,9 @@ const INLINE_BYTES: usize = 8_192;
 
 /// One conversation. Clones are the same handle.
 ///
-/// A session that silence has ended, or one with a key that has ended in any way, goes on in a successor with the next record,
-/// of whichever handle or process. Recording, lifecycle, hot, warm, search and context follow the talk there, and the handle
-/// with them; everything else is about the session that [`id`](Self::id) names.
+/// A session that silence has ended, or one with a key that has ended in any way, goes on in a successor with the next
+/// record, of whichever handle or process. Recording, lifecycle, hot, warm, search and context follow the talk there, and
+/// the handle with them; everything else is about the session that [`id`](Self::id) names.
 #[derive(Clone, Debug)]
 pub struct Session {
     store: Arc<Open>,
@@ -94,9 +94,9 @@ impl Session {
         Ok(recorded)
     }
 
-    /// Records a message whose reply is to come, and returns when it is durable. The message is hot and shown at once; it is
-    /// recalled, and compressed with its session, once [`complete`](Self::complete) has given it its reply. The next record,
-    /// and the end of the session by call or by silence, complete it without one. `turn` has no reply; a
+    /// Records a message whose reply is to come, and returns when it is durable. The message is hot and shown at once; it
+    /// is recalled, and compressed with its session, once [`complete`](Self::complete) has given it its reply. The next
+    /// record, and the end of the session by call or by silence, complete it without one. `turn` has no reply; a
     /// [`caller_id`](NewTurn::caller_id) makes a repeated call give the first result, also when the reply has come.
     ///
     /// Errors: as [`record`](Self::record); `InvalidInput` for a turn with a reply or without a message.
@@ -122,9 +122,9 @@ impl Session {
     }
 
     /// Gives a message its reply, and returns when both are durable as one turn. The same reply again gives the first
-    /// result. `turn` may be of any session of the user; where nobody has noticed yet that silence has ended that, the reply
-    /// keeps it open. A reply that comes too late, behind the next record, is a `Conflict`: record it as a turn of its own if
-    /// it is to stay.
+    /// result. `turn` may be of any session of the user; where nobody has noticed yet that silence has ended that, the
+    /// reply keeps it open. A reply that comes too late, behind the next record, is a `Conflict`: record it as a turn of
+    /// its own if it is to stay.
     ///
     /// Errors: `Conflict` if the turn has another reply, was completed without one, or was replaced; `NotFound`;
     /// `InvalidInput` for an empty reply (one that is nothing but the
@@ -158,8 +158,8 @@ impl Session {
         }
     }
 
-    /// The turns that stood at a place of this session before, oldest first: each was replaced by another there, or set aside
-    /// with a turn before it.
+    /// The turns that stood at a place of this session before, oldest first: each was replaced by another there, or set
+    /// aside with a turn before it.
     pub async fn replaced_at(&self, turn_number: u32) -> Result<Vec<ReplacedTurn>> {
         let id = self.id();
         self.read(move |snapshot, scope| snapshot.replaced_at(scope, id, turn_number)).await
@@ -203,9 +203,9 @@ impl Session {
     /// The newest turns come first, then what the message refers back to and the newest warm turns, then what is recalled
     /// of all other talks. The same file, message and options give the same string.
     ///
-    /// The newest turns have no hole: hot and then warm ones are shown from the newest back, each whole, or cut if it is too
-    /// long for its place, until not even a part of the next one, of 48 tokens, has room in the budget. Older ones may be
-    /// recalled for what they say. What had no room is in [`Context::left_out`].
+    /// The newest turns have no hole: hot and then warm ones are shown from the newest back, each whole, or cut if it is
+    /// too long for its place, until not even a part of the next one, of 48 tokens, has room in the budget. Older ones may
+    /// be recalled for what they say. What had no room is in [`Context::left_out`].
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         in_span("context", self.ids(), self.build_context(message, options)).await
     }
@@ -278,8 +278,8 @@ impl Session {
         self.store.write(move |tx| tx.set_project(&scope, id, project.as_deref())).await
     }
 
-    /// Gives the session a title for lists (1 to 256 bytes), or none. A talk that goes on in a successor keeps it. No LLM is
-    /// shown it.
+    /// Gives the session a title for lists (1 to 256 bytes), or none. A talk that goes on in a successor keeps it. No LLM
+    /// is shown it.
     pub async fn set_title(&self, title: Option<&str>) -> Result<()> {
         check_name("session's title", title)?;
         let (scope, id, title) = (self.scope, self.id(), title.map(str::to_owned));
@@ -295,8 +295,8 @@ impl Session {
         self.store.write(move |tx| tx.set_metadata(&scope, id, text.as_deref())).await
     }
 
-    /// Ends the session; its hot turns become warm. It never reopens. Ending it again changes nothing, also if its talk has gone
-    /// on under its key since. Of a session that silence had ended it ends the successor in which the talk goes on.
+    /// Ends the session; its hot turns become warm. It never reopens. Ending it again changes nothing, also if its talk has
+    /// gone on under its key since. Of a session that silence had ended it ends the successor in which the talk goes on.
     pub async fn end(&self) -> Result<SessionInfo> {
         self.end_session(None).await
     }

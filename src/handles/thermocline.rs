@@ -165,9 +165,9 @@ impl Thermocline {
         .await
     }
 
-    /// Makes all vectors of the configured embedders anew; where none is configured, those of the built-in one. Queues a job
-    /// for each user and returns how many; [`run_jobs`](Self::run_jobs) or the worker does the work. Meanwhile recall goes on
-    /// by words and by the built-in embedder. Vectors of other models stay.
+    /// Makes all vectors of the configured embedders anew; where none is configured, those of the built-in one. Queues a
+    /// job for each user and returns how many; [`run_jobs`](Self::run_jobs) or the worker does the work. Meanwhile recall
+    /// goes on by words and by the built-in embedder. Vectors of other models stay.
     pub async fn rebuild_vectors(&self) -> Result<u64> {
         self.store.write(|tx| tx.rebuild_vectors()).await
     }
@@ -193,9 +193,9 @@ impl Thermocline {
         off_thread(move || store.snapshot()?.embedding_status()).await
     }
 
-    /// A page of the jobs of the whole file, in the order in which they were queued: at most `limit` of them (1 to
-    /// 1,000) behind the number `after`, the last one seen; `None`: from the first on. They name users and sessions by their
-    /// ids, and contain nothing of what was said.
+    /// A page of the jobs of the whole file, in the order in which they were queued: at most `limit` of them (1 to 1,000)
+    /// behind the number `after`, the last one seen; `None`: from the first on. They name users and sessions by their ids,
+    /// and contain nothing of what was said.
     pub async fn jobs(&self, after: Option<i64>, limit: u32) -> Result<Vec<JobInfo>> {
         let (after, limit) = (after.unwrap_or(0), checked_limit(limit)?);
         let store = Arc::clone(&self.store);
@@ -221,7 +221,8 @@ impl Thermocline {
     }
 
     /// Ends runs of jobs, waits until everything queued is durable, tidies the file, and ends the worker and the writer.
-    /// All clones are closed with it: what they write afterwards fails with [`ErrorKind::Closed`](crate::ErrorKind::Closed).
+    /// All clones are closed with it: what they write afterwards fails with
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed).
     pub async fn close(&self) -> Result<()> {
         self.store.stop_runs().await;
         let store = Arc::clone(&self.store);

@@ -218,9 +218,9 @@ impl User {
         off_thread(move || store.snapshot()?.newest_receipts(&scope, limit)).await
     }
 
-    /// A page of the user's cold turns, by when they were said, newest first: those that are kept verbatim, and those that the
-    /// archive has. At most `limit` of them (1 to 1,000) behind `after`, the last one seen; `None`: from the newest on. What
-    /// is damaged is left out; [`doctor`](crate::Thermocline::doctor) says where.
+    /// A page of the user's cold turns, by when they were said, newest first: those that are kept verbatim, and those that
+    /// the archive has. At most `limit` of them (1 to 1,000) behind `after`, the last one seen; `None`: from the newest on.
+    /// What is damaged is left out; [`doctor`](crate::Thermocline::doctor) says where.
     ///
     /// Errors: `InvalidInput`, and `NotFound` if `after` was erased meanwhile.
     pub async fn cold_turns(&self, after: Option<TurnId>, limit: u32) -> Result<Vec<Turn>> {
@@ -313,10 +313,11 @@ impl User {
         .await
     }
 
-    /// Erases one turn out of the bytes of the file and its log, wherever it is: its row or its line in the archive (the frame
-    /// is packed anew), its summary, words, vectors and evidence, and all of the user's receipts, for a query may repeat it.
-    /// With it goes what it had replaced, and what was set aside with that: of an edited message all that had stood behind it. Its neighbours stay as they are, and its number in its session is not given again while turns
-    /// stand behind it. What erasing cannot reach is said at [`erase`](Self::erase).
+    /// Erases one turn out of the bytes of the file and its log, wherever it is: its row or its line in the archive (the
+    /// frame is packed anew), its summary, words, vectors and evidence, and all of the user's receipts, for a query may
+    /// repeat it. With it goes what it had replaced, and what was set aside with that: of an edited message all that had
+    /// stood behind it. Its neighbours stay as they are, and its number in its session is not given again while turns stand
+    /// behind it. What erasing cannot reach is said at [`erase`](Self::erase).
     ///
     /// Errors: `NotFound`; `Corrupt` if its frame is damaged: then the whole session can be erased.
     pub async fn erase_turn(&self, turn: TurnId) -> Result<Erased> {

@@ -143,8 +143,8 @@ pub(super) async fn embed(job: &Job<'_, '_>) -> SliceResult<Ended> {
     }
 }
 
-/// Makes what the built-in embedder has not made yet, as part of another job: what a talk was about is asked for in the next
-/// one, and recall need not make it then.
+/// Makes what the built-in embedder has not made yet, as part of another job: what a talk was about is asked for in the
+/// next one, and recall need not make it then.
 pub(super) async fn catch_up(job: &Job<'_, '_>) -> SliceResult<()> {
     in_space(job, &Maker::BuiltIn(BuiltIn::default()), false).await.map(drop)
 }

@@ -123,9 +123,9 @@ impl LaneRun<'_, '_> {
         taken
     }
 
-    /// Gives back what the jobs have left free, some pages at a time, and rests between them as slices of jobs do. Only when
-    /// no job is left, for pages that have moved are read more slowly from a disk. What fails is tried again behind the next
-    /// job.
+    /// Gives back what the jobs have left free, some pages at a time, and rests between them as slices of jobs do. Only
+    /// when no job is left, for pages that have moved are read more slowly from a disk. What fails is tried again behind
+    /// the next job.
     async fn shrink(&self) {
         while !self.run.is_stopped() {
             let (before, watch) = (self.run.store.foreground_writes(), Stopwatch::start());

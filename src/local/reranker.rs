@@ -47,8 +47,8 @@ const TEXTS_AT_ONCE: usize = 8;
 /// about -11 and 11. Of a query and a text the first 512 tokens count, or as many as the model has positions; where they
 /// do not fit, the text is cut, and of the query only what is longer than half of them.
 ///
-/// It computes on one thread of its own, in 32-bit floats, and gives the same numbers on every machine. It stops within a few
-/// texts when nobody waits for them any more.
+/// It computes on one thread of its own, in 32-bit floats, and gives the same numbers on every machine. It stops within a
+/// few texts when nobody waits for them any more.
 #[derive(Clone)]
 pub struct LocalReranker(Arc<Model>);
 

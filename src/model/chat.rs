@@ -28,9 +28,9 @@ pub enum ChatRole {
 impl ChatMessage {
     /// What a message costs besides its content, in tokens, as budgets count it: 5.
     ///
-    /// With `OpenAI`'s models it is 4, 3 around each message and 1 for its role (`OpenAI` Cookbook, "How to count tokens with
-    /// tiktoken"); the templates of `ChatML`, Llama 3 and Gemma have 5. What a reply begins with, 3 tokens with `OpenAI`, is
-    /// once in a request and not counted.
+    /// With `OpenAI`'s models it is 4, 3 around each message and 1 for its role (`OpenAI` Cookbook, "How to count tokens
+    /// with tiktoken"); the templates of `ChatML`, Llama 3 and Gemma have 5. What a reply begins with, 3 tokens with
+    /// `OpenAI`, is once in a request and not counted.
     pub const FRAME_TOKENS: u32 = 5;
 
     /// A message of the caller's own, to stand before or behind those of a context.

@@ -12,9 +12,9 @@ pub enum Profile {
     /// Relevance finds; neighbours, sessions, recency, anchors and times in the query reorder. See [`Weights`].
     #[default]
     Default,
-    /// To the letter of the paper: `0.5 * e^(-lambda * days) + 0.3 * cosine + 0.2 * strength of the anchors that the turn is
-    /// evidence for`. By the paper's own lambda, which [`Profile::paper`] has, it finds little but the newest turns over a long
-    /// history.
+    /// To the letter of the paper: `0.5 * e^(-lambda * days) + 0.3 * cosine + 0.2 * strength of the anchors that the turn
+    /// is evidence for`. By the paper's own lambda, which [`Profile::paper`] has, it finds little but the newest turns over
+    /// a long history.
     Paper {
         /// How fast a turn is forgotten, a day: from 0 (never) to 10.
         lambda: f64,
@@ -181,13 +181,15 @@ weights! {
     ///                  * (1 + continuation * l * e^(-0.1 * days)) * (1 - spread)^b
     /// ```
     ///
-    /// `open` is `200 / (200 + words of the turn)`: a short turn is understood by what stands around it, a long one stands by
-    /// itself. A session has of each word of the query what its best turn has. `t` is 1 if the turn was said in a time that the query names or within a week after it, or speaks of something in it, or if the query asks when and the turn names a time, `s` if it was said by the
-    /// one of several speakers whom the query names, `q` if it has every word of a query of at least five, `w` if the user says
-    /// in it how things are to be from now on, `a` the strength of the best anchor that the query calls for and the turn is
-    /// evidence of. `l` is how far the message leans on what went on before it: 0 for a question that stands by itself, 1 for
-    /// one that tells something and asks nothing of weight. `b` is how many turns of its session are better, where the query
-    /// asks for many turns: a summary, an order of events. Tuned on public sets of long talks (docs/recall.md).
+    /// `open` is `200 / (200 + words of the turn)`: a short turn is understood by what stands around it, a long one stands
+    /// by itself. A session has of each word of the query what its best turn has. `t` is 1 - `l` if the turn was said in a
+    /// time that the query names or within a week after it, or speaks of something in it, or if the query asks when and the
+    /// turn names a time: what goes on with something names the times of its plans. `s` is 1 if it was said by the one of
+    /// several speakers whom the query names, `q` if it has every word of a query of at least five, `w` if the user says in
+    /// it how things are to be from now on, `a` the strength of the best anchor that the query calls for and the turn is
+    /// evidence of. `l` is how far the message leans on what went on before it: 0 for a question that stands by itself, 1
+    /// for one that tells something and asks nothing of weight. `b` is how many turns of its session are better, where the
+    /// query asks for many turns: a summary, an order of events. Tuned on public sets of long talks (docs/recall.md).
     #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub struct Weights {
@@ -200,10 +202,10 @@ weights! {
         /// What a question lends the turn after it, besides.
         answer = 0.3,
         /// What a session's best turn lends the others.
-        session = 0.4,
+        session = 0.3,
         /// What a session lends its turns for the words of the query that stand anywhere in it.
         #[serde(default)] // Older receipts do not have it.
-        session_words = 0.24,
+        session_words = 0.3,
         /// For turns of a time that the query names.
         time = 0.4,
         /// For turns of the speaker whom the query names.
@@ -251,7 +253,8 @@ numbers! {
         neighbours,
         /// What the session lent, weight included.
         session,
-        /// 1: it was said in a time that the query names, or within the week after it, or speaks of something in it; or the query asks when, and it names a time.
+        /// 1: it was said in a time that the query names, or within the week after it, or speaks of something in it; or the query
+        /// asks when, and it names a time. The less, the more the message leans on what went on before it.
         time,
         /// 1: it was said by the one of several speakers whom the query names.
         speaker,
@@ -266,11 +269,11 @@ numbers! {
         recency,
         /// 1: the query names a time and nothing else, and it was said then, or speaks of something then. Added to the score.
         only_time,
-        /// The share of a question's words that it has, weighed by their rarity and by the field they stand in, from 0 to 1.
-        /// Tells how sure it is, and has no share in the score.
+        /// The share of a question's words that it has, weighed by their rarity and by the field they stand in, from 0 to
+        /// 1. Tells how sure it is, and has no share in the score.
         coverage,
-        /// How near its best piece is to the question, from 0 to 1: the cosine by the built-in table, and 1.25 times that of
-        /// another model, for which texts about nothing common are less near. Has no share in the score.
+        /// How near its best piece is to the question, from 0 to 1: the cosine by the built-in table, and 1.25 times that
+        /// of another model, for which texts about nothing common are less near. Has no share in the score.
         cosine,
         /// 1: the query speaks of the user, of somebody who speaks, or of what was said before. Tells how sure an answer is, and has no
         /// share in the score.
@@ -306,9 +309,9 @@ impl Parts {
         text
     }
 
-    /// How sure it is that it answers, from 0 to 1: `1 / (1 + e^(-7 * (coverage + cosine + 0.2 * personal + 0.2 * time - 1.1)))`,
-    /// 0 where coverage and cosine are, and 1 where the query names a time and nothing else. Comparable between queries and users, as
-    /// far as languages and models are alike.
+    /// How sure it is that it answers, from 0 to 1: `1 / (1 + e^(-7 * (coverage + cosine + 0.2 * personal + 0.2 * time -
+    /// 1.1)))`, 0 where coverage and cosine are, and 1 where the query names a time and nothing else. Comparable between
+    /// queries and users, as far as languages and models are alike.
     ///
     /// The numbers are fitted to questions of people to their own talks, against questions to other people's talks and of
     /// general knowledge (docs/recall.md).

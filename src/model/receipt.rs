@@ -154,8 +154,8 @@ pub struct Understood {
     /// What might answer it.
     #[serde(skip_serializing_if = "Filter::is_open")]
     pub filter: Filter,
-    /// Of a context: how sure it must be that something answers, or nothing recalled is shown. Contexts of older versions did not
-    /// keep it.
+    /// Of a context: how sure it must be that something answers, or nothing recalled is shown. Contexts of older versions
+    /// did not keep it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_confidence: Option<f64>,
     /// Sections of the context that the caller left out, by their names.
@@ -179,8 +179,8 @@ pub struct Planned {
     /// The time that it pointed at, `2023-05-01/2023-06-01`; none: none, or the message names or asks for one itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
-    /// It said that nothing older than the last turns is needed: nothing recalled was shown but where it is at least 0.5 sure,
-    /// of 1, that something of it answers.
+    /// It said that nothing older than the last turns is needed: nothing recalled was shown but where it is at least 0.5
+    /// sure, of 1, that something of it answers.
     pub only_if_sure: bool,
 }
 
@@ -200,13 +200,13 @@ pub struct ReceiptItem {
     pub memory_tier: Option<MemoryTier>,
     /// Greater is better.
     pub score: f64,
-    /// How sure it is that it answers, from 0 to 1; of an anchor its score. None: it is there for its place in the session, or
-    /// the receipt is older than this number.
+    /// How sure it is that it answers, from 0 to 1; of an anchor its score. None: it is there for its place in the session,
+    /// or the receipt is older than this number.
     pub confidence: Option<f64>,
     /// What score and confidence were made of.
     pub parts: Parts,
-    /// What the reranker gave it, on a scale of its own, greater is better; none: it was not asked of it. What has one stands
-    /// by it, before what has none.
+    /// What the reranker gave it, on a scale of its own, greater is better; none: it was not asked of it. What has one
+    /// stands by it, before what has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_score: Option<f64>,
     /// How much of it is in the context; none: it is not there.
@@ -328,8 +328,8 @@ fn explain_profile(profile: &Profile) -> String {
 }
 
 impl ReceiptItem {
-    /// What became of it, and what it was found by: `shown whole, 42 tokens; 0.912 by words 1.00, meaning 0.60`; with what a
-    /// reranker gave it, `reranked 4.213`, in between.
+    /// What became of it, and what it was found by: `shown whole, 42 tokens; 0.912 by words 1.00, meaning 0.60`; with what
+    /// a reranker gave it, `reranked 4.213`, in between.
     pub fn explain(&self) -> String {
         let parts = self.parts.explain();
         let found = if self.is_anchor() {

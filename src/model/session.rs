@@ -56,8 +56,8 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl SessionInfo {
-    /// Whether its talk can go on: it is open, or has a key under which the next part begins, or silence ended it. An unnamed
-    /// session that was ended by call is over.
+    /// Whether its talk can go on: it is open, or has a key under which the next part begins, or silence ended it. An
+    /// unnamed session that was ended by call is over.
     pub fn can_go_on(&self) -> bool {
         self.end_reason != Some(EndReason::Call) || self.caller_id.is_some()
     }

@@ -38,8 +38,8 @@ pub struct Summary {
     pub identity_anchor_ids: Vec<AnchorId>,
     /// When the turn was said.
     pub timestamp: DateTime<Utc>,
-    /// Who wrote it: the summarizer's name; `extractive`, the built-in one; or `extractive-fallback`, the built-in one since
-    /// the configured one did not.
+    /// Who wrote it: the summarizer's name; `extractive`, the built-in one; or `extractive-fallback`, the built-in one
+    /// since the configured one did not.
     pub summarizer: String,
     /// The least [`Origin::reliability`](crate::Origin::reliability) of the turn's sides, from 0 to 1.
     pub reliability: f64,

@@ -219,8 +219,8 @@ impl NewTurn {
 
     /// Says which context the reply was made with, by its receipt: what that recalled and showed was of use. It is counted,
     /// and cold turns among it stay at hand until the session ends. A turn that was the best of three contexts before its
-    /// session is compressed is kept verbatim ([`CriticalRule::Used`](crate::CriticalRule::Used)). A receipt that is gone by
-    /// now counts nothing.
+    /// session is compressed is kept verbatim ([`CriticalRule::Used`](crate::CriticalRule::Used)). A receipt that is gone
+    /// by now counts nothing.
     #[must_use]
     pub fn answering(mut self, receipt: ReceiptId) -> Self {
         self.answering = Some(receipt);
@@ -230,16 +230,16 @@ impl NewTurn {
     /// Puts this turn in the place of another one of the same session, which must be open: a reply that was made again, or
     /// a message that was edited. That turn and all behind it in the session are set aside: they leave the index and the
     /// anchors, are not shown, and are kept ([`Session::replaced_at`](crate::Session::replaced_at)). All of it is one
-    /// transaction: thousands of turns set aside hold up other writers for some tenths of a second, and the user's next recall
-    /// reads its index anew. The new turn needs a [`caller_id`](Self::caller_id) of its own, if it has one.
+    /// transaction: thousands of turns set aside hold up other writers for some tenths of a second, and the user's next
+    /// recall reads its index anew. The new turn needs a [`caller_id`](Self::caller_id) of its own, if it has one.
     #[must_use]
     pub fn replacing(mut self, turn: TurnId) -> Self {
         self.replacing = Some(turn);
         self
     }
 
-    /// What the caller keeps beside the turn: a JSON object, at most 16 KiB as JSON, nested at most 64 levels deep. It comes
-    /// back with the turn as [`Turn::metadata`], wherever that lives, is exported and erased with it, and is neither
+    /// What the caller keeps beside the turn: a JSON object, at most 16 KiB as JSON, nested at most 64 levels deep. It
+    /// comes back with the turn as [`Turn::metadata`], wherever that lives, is exported and erased with it, and is neither
     /// searched nor shown to an LLM. A repeated record leaves the first one's as it was.
     #[must_use]
     pub fn metadata(mut self, metadata: serde_json::Value) -> Self {

@@ -2,7 +2,8 @@
 
 /// Declares an enum from its variants and their words: `Compress = "compress"`.
 ///
-/// Words may be added: the enum is `#[non_exhaustive]`. The word is what the file, JSON and the command line show. `EVERY` lists the variants as they are declared.
+/// Words may be added: the enum is `#[non_exhaustive]`. The word is what the file, JSON and the command line show. `EVERY`
+/// lists the variants as they are declared.
 macro_rules! word_enum {
     (
         $(#[$meta:meta])*

@@ -1,5 +1,5 @@
-//! LLM#1 before the answer: what it is asked about a message, and what of its answer is a plan of the search. Pure: who asks
-//! it, for how long and how often, is for `recall`.
+//! LLM#1 before the answer: what it is asked about a message, and what of its answer is a plan of the search. Pure: who
+//! asks it, for how long and how often, is for `recall`.
 
 mod answer;
 pub(crate) mod known;

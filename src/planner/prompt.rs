@@ -1,5 +1,5 @@
-//! What LLM#1 is asked about a message: instructions, and the message with the last turns as JSON strings, which cannot forge
-//! what stands around them.
+//! What LLM#1 is asked about a message: instructions, and the message with the last turns as JSON strings, which cannot
+//! forge what stands around them.
 
 use std::borrow::Cow;
 
@@ -37,8 +37,8 @@ In doubt true.";
 /// The form of the answer.
 const SCHEMA: &str = r#"{"type":"object","properties":{"queries":{"type":"array","items":{"type":"string"}},"first_day":{"type":"string"},"last_day":{"type":"string"},"older_memory":{"type":"boolean"}},"required":["queries","first_day","last_day","older_memory"],"additionalProperties":false}"#;
 
-/// The prompt about a message behind these turns, oldest first. The same message on the same day behind the same turns gives
-/// the same prompt.
+/// The prompt about a message behind these turns, oldest first. The same message on the same day behind the same turns
+/// gives the same prompt.
 pub(crate) fn prompt(message: &str, last_turns: &[&Turn], now: DateTime<Utc>) -> ChatPrompt {
     let shown = &last_turns[last_turns.len().saturating_sub(LAST_TURNS)..];
     let turns = shown.iter().map(|turn| ShownTurn::of(turn)).collect();

@@ -214,7 +214,8 @@ impl Gathered for Found {
     }
 }
 
-/// Searches everything the user ever said, for the best `k` and, if a reranker is to read more, as deep as that. Reads only.
+/// Searches everything the user ever said, for the best `k` and, if a reranker is to read more, as deep as that. Reads
+/// only.
 pub(crate) fn gather(
     store: &Store,
     indexes: &UserIndexes,
@@ -385,8 +386,8 @@ pub(crate) enum Wanted {
     AboveFloor,
 }
 
-/// Finds what fits among the units that pass the sieve, and reads what is wanted of it: the best `question.k`, and besides them
-/// what fits as well of the turns `at_hand`.
+/// Finds what fits among the units that pass the sieve, and reads what is wanted of it: the best `question.k`, and besides
+/// them what fits as well of the turns `at_hand`.
 pub(crate) fn search(
     snapshot: &Snapshot<'_>,
     index: Lent<'_>,

@@ -63,8 +63,9 @@ pub(crate) fn requests<'t>(
     ]
 }
 
-/// What may be recalled takes of the budget: all of it from a confidence of 0.75 on, and below that in proportion, but room for
-/// one thing always. So little is shown where little is likely to answer, and what is likeliest first. Measured: docs/recall.md.
+/// What may be recalled takes of the budget: all of it from a confidence of 0.75 on, and below that in proportion, but room
+/// for one thing always. So little is shown where little is likely to answer, and what is likeliest first. Measured:
+/// docs/recall.md.
 fn room_for(confidence: f64, budget_tokens: u32) -> u32 {
     const SURE: f64 = 0.75;
     const ONE_THING_TOKENS: u32 = 120;
@@ -196,8 +197,8 @@ pub(crate) fn receipt_items(
             if !matches!(packed.outcomes[at][index], Outcome::Packed(_)) {
                 continue;
             }
-            // A turn that is shown for its place, and fits as well, is one item: with its score, and shown. One that fits too
-            // badly is shown for its place alone.
+            // A turn that is shown for its place, and fits as well, is one item: with its score, and shown. One that fits
+            // too badly is shown for its place alone.
             items.retain(|item| item.seq != Some(turn.seq) || item.outcome != ItemOutcome::BelowFloor);
             let known = items.iter().position(|item| item.seq == Some(turn.seq));
             let known = known.unwrap_or_else(|| {

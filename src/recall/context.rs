@@ -33,8 +33,9 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Context {
-    /// The rendered context; empty if there is nothing to show, or no room for it. [For messages](ContextOptions::for_messages)
-    /// the recent turns do not stand here, but for what was not said in the talk and is only quoted.
+    /// The rendered context; empty if there is nothing to show, or no room for it. [For
+    /// messages](ContextOptions::for_messages) the recent turns do not stand here, but for what was not said in the talk
+    /// and is only quoted.
     pub text: String,
     /// [For messages](ContextOptions::for_messages): the recent turns, oldest first. Else empty, for `text` has them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -48,8 +49,8 @@ pub struct Context {
     pub budget_tokens: u32,
     /// What is in it, in the order of the text.
     pub items: Vec<ContextItem>,
-    /// Turns of the session that were wanted and had no room, not even a part of them: of the hot ones, the warm window, and
-    /// what the message refers back to. By their numbers, ascending.
+    /// Turns of the session that were wanted and had no room, not even a part of them: of the hot ones, the warm window,
+    /// and what the message refers back to. By their numbers, ascending.
     pub left_out: Vec<u32>,
     /// How sure it is that something of what was recalled answers, from 0 to 1.
     pub confidence: f64,
@@ -83,13 +84,14 @@ impl Context {
     /// # }
     /// ```
     ///
-    /// Roles need not alternate: an empty side is no message. The text of a message is as it was said, but for control tokens and for what hides or reorders text, as everywhere in
-    /// a context; names of speakers are not shown. A side of a turn that a tool, a document or the backend said
-    /// ([`Origin`](crate::Origin)) is never a message: `text` quotes it below `<turn 7>`, and in its place among the messages
-    /// stands `<turn 7: User (document), quoted in the memory>`. An empty side is no message.
+    /// Roles need not alternate: an empty side is no message. The text of a message is as it was said, but for control
+    /// tokens and for what hides or reorders text, as everywhere in a context; names of speakers are not shown. A side of a
+    /// turn that a tool, a document or the backend said ([`Origin`](crate::Origin)) is never a message: `text` quotes it
+    /// below `<turn 7>`, and in its place among the messages stands `<turn 7: User (document), quoted in the memory>`. An
+    /// empty side is no message.
     ///
-    /// Of a context that was not asked [`for_messages`](ContextOptions::for_messages) it is one message with all of the text,
-    /// whose frame `tokens` does not count.
+    /// Of a context that was not asked [`for_messages`](ContextOptions::for_messages) it is one message with all of the
+    /// text, whose frame `tokens` does not count.
     pub fn messages(&self) -> Vec<ChatMessage> {
         let text = Some(&self.text).filter(|text| !text.is_empty());
         let system = text.map(|text| ChatMessage::new(ChatRole::System, text));

@@ -21,8 +21,8 @@ pub struct ContextOptions {
     pub profile: Option<Profile>,
     /// What may be recalled. Default: everything that the user ever said.
     pub filter: Filter,
-    /// From 0 to 1: where nothing that is recalled is so sure to answer ([`Context::confidence`](crate::Context::confidence)),
-    /// nothing of it is shown. Default: 0.1.
+    /// From 0 to 1: where nothing that is recalled is so sure to answer
+    /// ([`Context::confidence`](crate::Context::confidence)), nothing of it is shown. Default: 0.1.
     pub min_confidence: Option<f64>,
     /// What is searched for beside the message, at most 8 queries, each as long as a message at most. Default: nothing.
     pub queries: Vec<String>,
@@ -33,13 +33,14 @@ pub struct ContextOptions {
 }
 
 impl ContextOptions {
-    /// A context for a chat API: [`Context::messages`](crate::Context::messages) has the recent turns as the messages they were, and the budget is for
-    /// all messages together, with [`ChatMessage::FRAME_TOKENS`](crate::ChatMessage::FRAME_TOKENS) for each.
+    /// A context for a chat API: [`Context::messages`](crate::Context::messages) has the recent turns as the messages they
+    /// were, and the budget is for all messages together, with
+    /// [`ChatMessage::FRAME_TOKENS`](crate::ChatMessage::FRAME_TOKENS) for each.
     ///
-    /// Packed otherwise than a string: the recent turns have their share ([`Shares::hot`](crate::Shares::hot), at most half of
-    /// the budget) whether they need it or not, and what the block leaves, so that the block does not depend on them. They
-    /// are shown without a gap, from the newest back to the first that has no room, which is cut. How long the message is
-    /// takes nothing from them.
+    /// Packed otherwise than a string: the recent turns have their share ([`Shares::hot`](crate::Shares::hot), at most half
+    /// of the budget) whether they need it or not, and what the block leaves, so that the block does not depend on them.
+    /// They are shown without a gap, from the newest back to the first that has no room, which is cut. How long the message
+    /// is takes nothing from them.
     #[must_use]
     pub fn for_messages(mut self) -> Self {
         self.for_messages = true;
@@ -56,18 +57,18 @@ impl ContextOptions {
         self
     }
 
-    /// A context without this session: none of its turns is shown or recalled, nor a summary of one, be it the context's own
-    /// session; may be said of several. The same as [`Filter::without_session`]. An id means that session alone, not the one
-    /// in which its talk went on.
+    /// A context without this session: none of its turns is shown or recalled, nor a summary of one, be it the context's
+    /// own session; may be said of several. The same as [`Filter::without_session`]. An id means that session alone, not
+    /// the one in which its talk went on.
     #[must_use]
     pub fn without_session(mut self, session: SessionId) -> Self {
         self.filter = self.filter.without_session(session);
         self
     }
 
-    /// A context for which these are searched too, each by itself, as of the same moment: what the message means, as its caller
-    /// or an LLM puts it. A turn ranks where it fits best. The message alone says what is referred back to, and in which order
-    /// a [reranker](crate::Config::reranker) puts what was found. Blank ones are left out.
+    /// A context for which these are searched too, each by itself, as of the same moment: what the message means, as its
+    /// caller or an LLM puts it. A turn ranks where it fits best. The message alone says what is referred back to, and in
+    /// which order a [reranker](crate::Config::reranker) puts what was found. Blank ones are left out.
     #[must_use]
     pub fn queries(mut self, queries: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.queries = queries.into_iter().map(Into::into).collect();

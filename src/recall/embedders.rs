@@ -13,8 +13,8 @@ use crate::{
 };
 
 /// Asks the embedders what a message means, and each query beside it, in their order, until one answers; the last turns are
-/// considered where it needs them. Those that failed before are in the answer too. One that is silent is not asked again for a
-/// while: every recall would wait, and leave another call behind that nobody waits for.
+/// considered where it needs them. Those that failed before are in the answer too. One that is silent is not asked again
+/// for a while: every recall would wait, and leave another call behind that nobody waits for.
 pub(crate) async fn ask(
     config: &Config,
     cooldowns: &Cooldowns,

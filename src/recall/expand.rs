@@ -66,8 +66,8 @@ pub(crate) enum Role {
     Background,
 }
 
-/// What a message searches for: at least one. `last_turns` are oldest first; only the last two are looked at, and only for a
-/// follow-up.
+/// What a message searches for: at least one. `last_turns` are oldest first; only the last two are looked at, and only for
+/// a follow-up.
 pub(crate) fn sought(query: &Query, message: &str, last_turns: &[&Turn]) -> Vec<Sought> {
     let added = added_words(query, last_turns);
     let before = before(query, last_turns);

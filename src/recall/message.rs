@@ -43,8 +43,8 @@ pub(crate) struct Message {
 
 /// The most that is searched for beside a message: each is a search of its own.
 pub(crate) const MAX_QUERIES: usize = 8;
-/// Where LLM#1 says that older memory is not needed, nothing recalled is shown but what is so sure to answer: it may be wrong,
-/// or somebody may have told it so.
+/// Where LLM#1 says that older memory is not needed, nothing recalled is shown but what is so sure to answer: it may be
+/// wrong, or somebody may have told it so.
 const SURE: f64 = 0.5;
 
 /// What came of asking LLM#1 what a message needs.
@@ -156,8 +156,8 @@ impl Planning {
 }
 
 impl MessagePlan {
-    /// What of a plan is followed: as many of its queries as there is room for; its time, where the message names none and does
-    /// not ask for one; and that nothing older is needed, where the message asks nothing and does not point back.
+    /// What of a plan is followed: as many of its queries as there is room for; its time, where the message names none and
+    /// does not ask for one; and that nothing older is needed, where the message asks nothing and does not point back.
     pub(crate) fn of(
         config: &Config,
         message: &Message,

@@ -77,8 +77,8 @@ impl Behind {
 }
 
 impl Plans {
-    /// Has LLM#1 plan the recall of a message, or knows what it said. What is behind the message is read only if it is to be
-    /// asked: what asks for a time and nothing else is understood without it.
+    /// Has LLM#1 plan the recall of a message, or knows what it said. What is behind the message is read only if it is to
+    /// be asked: what asks for a time and nothing else is understood without it.
     pub(crate) async fn ask(
         &self,
         config: &Config,

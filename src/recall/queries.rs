@@ -19,8 +19,8 @@ use crate::{
 };
 
 impl Message {
-    /// The message with queries that are searched for beside it, as of the same moment; blank ones are left out. Refuses more
-    /// than 8, and one that is longer than a message may be.
+    /// The message with queries that are searched for beside it, as of the same moment; blank ones are left out. Refuses
+    /// more than 8, and one that is longer than a message may be.
     pub(crate) fn searching_also(mut self, config: &Config, queries: &[String]) -> Result<Self> {
         if queries.len() > MAX_QUERIES {
             let count = queries.len();
@@ -54,7 +54,8 @@ pub(super) fn find(
 }
 
 /// Several searches as one: a unit has the score, and stands on the evidence, of the search that it fits best: one in which
-/// it may be shown before one in which it may not; and it is as sure as in the surest. What fails in all of them is told once.
+/// it may be shown before one in which it may not; and it is as sure as in the surest. What fails in all of them is told
+/// once.
 fn merged(searches: Vec<Found>, k: usize) -> Found {
     let mut best: HashMap<u32, (Scored, Stands)> = HashMap::new();
     let mut merged: Option<Found> = None;

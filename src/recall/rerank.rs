@@ -91,8 +91,8 @@ impl<'a> Wish<'a> {
         ToRerank { query, texts, places }
     }
 
-    /// Puts what was found in its order. Where that is missed, all has to be gathered again as if nobody had been asked: the
-    /// deeper search may have met, and left out, other things.
+    /// Puts what was found in its order. Where that is missed, all has to be gathered again as if nobody had been asked:
+    /// the deeper search may have met, and left out, other things.
     pub(crate) async fn grant(self, searched: &mut Searched, read: ToRerank) -> Reranking<'a> {
         let ToRerank { query, texts, places } = read;
         if texts.len() < 2 {
@@ -118,8 +118,8 @@ impl<'a> Wish<'a> {
     }
 }
 
-/// What is to be said if anything of the user was erased or replaced while a reranker read: none of it may be shown any more,
-/// and the reranker may have taken its time.
+/// What is to be said if anything of the user was erased or replaced while a reranker read: none of it may be shown any
+/// more, and the reranker may have taken its time.
 pub(crate) fn overtaken(store: &Store, scope: &Scope, searched: &Searched) -> Result<Option<String>> {
     let Some(reranker) = &searched.reranker else { return Ok(None) };
     let is_still_so = store.snapshot()?.extent(scope)?.epoch == searched.epoch;

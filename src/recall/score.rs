@@ -185,7 +185,7 @@ fn with_factors(parts: Parts, evidence: &Evidence<'_>, facts: &Facts) -> Parts {
     let recency = recency(facts.said_at_ms, evidence.now_ms, Profile::LAMBDA);
     Parts {
         anchors: (evidence.anchors)(facts.seq),
-        time: one_if((evidence.in_time)(facts)),
+        time: rounded((1.0 - evidence.leaning) * one_if((evidence.in_time)(facts))),
         speaker: one_if((evidence.by_speaker)(facts.seq)),
         quote: one_if((evidence.is_quoted)(facts.seq)),
         wish: one_if(facts.traits.wishes),

@@ -1,7 +1,8 @@
-//! What a session brings into a context by itself: its newest turns, what a message refers back to, and what was of use in it.
+//! What a session brings into a context by itself: its newest turns, what a message refers back to, and what was of use in
+//! it.
 //!
-//! The newest turns are one stretch, from the newest back: the recent ones, hot ones without room beside a long message, the
-//! warm window. [`pack`](super::pack) shows it without a hole.
+//! The newest turns are one stretch, from the newest back: the recent ones, hot ones without room beside a long message,
+//! the warm window. [`pack`](super::pack) shows it without a hole.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -119,8 +120,8 @@ impl SessionTurns {
         self.hot.before(&message.text)
     }
 
-    /// What is not to be recalled: recent turns come first and are shown, or are not wanted at all. Of the earlier ones many
-    /// may have no room: what fits is recalled among them too.
+    /// What is not to be recalled: recent turns come first and are shown, or are not wanted at all. Of the earlier ones
+    /// many may have no room: what fits is recalled among them too.
     pub(crate) fn not_recalled(&self) -> Result<Vec<Seq>> {
         let is_earlier = |turn: &&Turn| self.crowded_out.iter().any(|earlier| earlier.seq == turn.seq);
         self.hot.turns().filter(|turn| !is_earlier(turn)).map(|turn| Seq::of(turn.seq)).collect()

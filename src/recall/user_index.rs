@@ -157,8 +157,8 @@ impl UserIndex {
         Ok(true)
     }
 
-    /// When the turn was said that was said last, of those that were said up to `now`: not the one that was recorded last, as
-    /// old talks may be, and none that is dated ahead.
+    /// When the turn was said that was said last, of those that were said up to `now`: not the one that was recorded last,
+    /// as old talks may be, and none that is dated ahead.
     pub(crate) fn last_said_at(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let now_ms = now.timestamp_millis();
         let last_ms = match self.newest_ms {

@@ -168,9 +168,9 @@ impl WordsLeg {
         self.of_each.iter().filter(|leg| leg.total > 0.0)
     }
 
-    /// The share of the weight of this thing that is sought which the unit has, from 0 to 1: by its own words, or with those
-    /// that are told beside it. Of a message that asks nothing nobody expects that one turn has all of it: as much as a
-    /// question has is enough.
+    /// The share of the weight of this thing that is sought which the unit has, from 0 to 1: by its own words, or with
+    /// those that are told beside it. Of a message that asks nothing nobody expects that one turn has all of it: as much as
+    /// a question has is enough.
     pub(crate) fn coverage(&self, sought: usize, seq: u32) -> f32 {
         let Some((leg, fit)) = self.of_each.get(sought).and_then(|leg| Some((leg, leg.fit(seq)?))) else {
             return 0.0;

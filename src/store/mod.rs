@@ -163,7 +163,8 @@ impl Store {
         }
     }
 
-    /// Takes over what other programs have inserted, some of it after the other; where there is nothing, nothing is written.
+    /// Takes over what other programs have inserted, some of it after the other; where there is nothing, nothing is
+    /// written.
     pub(crate) async fn take_over_inserted(&self) -> Result<()> {
         loop {
             let Some(scope) = self.snapshot()?.user_with_inserted()? else { return Ok(()) };

@@ -59,7 +59,8 @@ impl Snapshot<'_> {
         Ok(page.into_iter().map(recounted).collect())
     }
 
-    /// The cold turns of a user, newest first, wherever they are: so many at most behind `after`. What is damaged is left out.
+    /// The cold turns of a user, newest first, wherever they are: so many at most behind `after`. What is damaged is left
+    /// out.
     pub(crate) fn cold_turns(&self, scope: &Scope, after: Option<TurnId>, limit: u32) -> Result<Vec<Turn>> {
         self.ask(|sql| {
             let behind = match after {

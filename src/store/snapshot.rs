@@ -190,7 +190,8 @@ impl<'s> Snapshot<'s> {
             .map(|read| self.recounted_all(read))
     }
 
-    /// Shows each turn of a session before `before` by its number: how many words it has, and how often each of the query's.
+    /// Shows each turn of a session before `before` by its number: how many words it has, and how often each of the
+    /// query's.
     pub(crate) fn words_of_session(
         &self,
         scope: &Scope,

@@ -14,8 +14,8 @@ pub(crate) fn quoted(value: &impl Serialize) -> String {
     text.replace(|c: char| render::is_hidden(c) || (render::is_line_break(c) && c != '\n'), "\u{fffd}")
 }
 
-/// An answer without a byte order mark, blanks, a code fence around all, and the thoughts that reasoning models put in front.
-/// Prose around it stays: there it often says that something is wrong.
+/// An answer without a byte order mark, blanks, a code fence around all, and the thoughts that reasoning models put in
+/// front. Prose around it stays: there it often says that something is wrong.
 pub(crate) fn bare(answer: &str) -> &str {
     let mut text = answer.trim_start_matches('\u{feff}').trim();
     if let Some(thoughts) = text.strip_prefix("<think>")

@@ -6,8 +6,8 @@ use crate::model::turn::{NewTurn, Origin};
 const GAP_BYTES: usize = 64;
 
 impl NewTurn {
-    /// The turn with its reply without this marker, and marked if that was there. A reply that is a tool's, a document's or the
-    /// backend's wishes nothing, nor does a user's message.
+    /// The turn with its reply without this marker, and marked if that was there. A reply that is a tool's, a document's or
+    /// the backend's wishes nothing, nor does a user's message.
     pub(crate) fn heeding(mut self, marker: Option<&str>) -> Self {
         let is_own = self.said.assistant_origin == Origin::Assistant;
         let marker = marker.filter(|_| is_own);
@@ -19,8 +19,8 @@ impl NewTurn {
     }
 }
 
-/// The text without the marker, wherever it stands, and without the hole that it leaves in the blanks around it. `None`: it has
-/// none. The marker is not empty, and does not begin or end with a blank.
+/// The text without the marker, wherever it stands, and without the hole that it leaves in the blanks around it. `None`: it
+/// has none. The marker is not empty, and does not begin or end with a blank.
 fn without(text: &str, marker: &str) -> Option<String> {
     if !text.contains(marker) {
         return None;
@@ -39,8 +39,8 @@ fn without(text: &str, marker: &str) -> Option<String> {
     Some(kept)
 }
 
-/// Closes the hole between what is kept and the rest: of the blanks on both sides those stay that break more lines. Gives what
-/// is left of the rest.
+/// Closes the hole between what is kept and the rest: of the blanks on both sides those stay that break more lines. Gives
+/// what is left of the rest.
 fn close<'t>(kept: &mut String, rest: &'t str) -> &'t str {
     let near = kept.ceil_char_boundary(kept.len().saturating_sub(GAP_BYTES));
     let body = near + kept[near..].trim_end().len();

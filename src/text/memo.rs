@@ -13,8 +13,8 @@ pub(crate) fn fnv(hash: u64, bytes: &[u8]) -> u64 {
 /// Where FNV-1a begins.
 pub(crate) const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// More than the different words of long talks (49,000 in those that were counted). A memo of counts has 1.3 MB: of a quarter
-/// of that, which a core's cache would hold, long turns take nearly twice as long to count.
+/// More than the different words of long talks (49,000 in those that were counted). A memo of counts has 1.3 MB: of a
+/// quarter of that, which a core's cache would hold, long turns take nearly twice as long to count.
 const SLOTS: usize = 65_536;
 /// The longest string that is remembered, in bytes: a slot holds it in place, and is read in one go.
 const MAX_KEY: usize = 15;

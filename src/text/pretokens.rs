@@ -28,8 +28,8 @@ pub(super) fn for_each(text: &str, rules: Rules, mut each: impl FnMut(&str)) {
 /// A text beside the same text as a line quotes it: a blank before it and behind each of its line breaks that another line
 /// follows, no blanks at its end, and a line break.
 ///
-/// A piece depends on nothing before it, so wherever both are at the same place of the text, the same piece comes next, until
-/// a line ends.
+/// A piece depends on nothing before it, so wherever both are at the same place of the text, the same piece comes next,
+/// until a line ends.
 pub(super) struct SideBySide<'t> {
     text: &'t str,
     /// Where its blanks at the end begin.

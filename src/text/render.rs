@@ -63,8 +63,8 @@ pub(crate) fn side_line(said: &Said, side: Side, text: &str) -> String {
     }
 }
 
-/// One side, or a part of it, as a message of its own: as it was said, but for control tokens and for what hides or reorders
-/// text.
+/// One side, or a part of it, as a message of its own: as it was said, but for control tokens and for what hides or
+/// reorders text.
 pub(crate) fn spoken(text: &str) -> Cow<'_, str> {
     let text = control::harmless(text);
     if !text.contains(is_hidden) {

@@ -109,8 +109,8 @@ impl Tokenizer {
         })
     }
 
-    /// The tokens of one side of a turn, and of the line that quotes it: `Name: `, the text, with a blank at the start of each
-    /// further line, and a line break. Most of the one is in the other, and is counted once.
+    /// The tokens of one side of a turn, and of the line that quotes it: `Name: `, the text, with a blank at the start of
+    /// each further line, and a line break. Most of the one is in the other, and is counted once.
     pub(crate) fn count_quoted(self, side: &str, line: &str) -> [u32; 2] {
         let (label, body) = line.split_at(line.find(':').map_or(0, |at| at + 1));
         let Some(walk) = SideBySide::new(side, body) else { return [self.count(side), self.count(line)] };

@@ -61,8 +61,8 @@ impl Event {
     }
 }
 
-/// Whether an event falls into a time that is asked for: it may reach over an end, but must not be vaguer than the question,
-/// or than a week.
+/// Whether an event falls into a time that is asked for: it may reach over an end, but must not be vaguer than the
+/// question, or than a week.
 pub(super) fn falls_into(event: &Range<i64>, from: DateTime<Utc>, until: DateTime<Utc>) -> bool {
     let vaguest_ms = (until - from).max(TimeDelta::days(7)).num_milliseconds();
     event.start < until.timestamp_millis()

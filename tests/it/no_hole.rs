@@ -123,8 +123,8 @@ fn a_turn_of_another_session_that_is_at_hand_is_not_left_out_of_this_one() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// The turns that are shown for their places are the newest of the session, and none is missing between them; what is left
-    /// out is all that is not shown; and of the newest of these not even a part has room in what is free.
+    /// The turns that are shown for their places are the newest of the session, and none is missing between them; what is
+    /// left out is all that is not shown; and of the newest of these not even a part has room in what is free.
     #[test]
     fn whatever_their_lengths_the_newest_turns_have_no_hole_that_had_room(
         sizes in prop::collection::vec(prop_oneof![4 => 1_usize..300, 2 => 300_usize..1_800, 1 => 1_800_usize..6_000], 1..24),

@@ -47,8 +47,8 @@ const DB_VARIABLE: &str = "THERMOCLINE_DB";
     )
 )]
 pub(crate) struct Cli {
-    /// The file that holds the memory; only demo, replay, chat and import make it if it is missing [default: $THERMOCLINE_DB, else
-    /// thermocline.db in this folder].
+    /// The file that holds the memory; only demo, replay, chat and import make it if it is missing [default:
+    /// $THERMOCLINE_DB, else thermocline.db in this folder].
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) db: Option<PathBuf>,
 
@@ -92,18 +92,18 @@ pub(crate) enum Verb {
     /// with user_name and assistant_name. session, id and user are needed; without assistant the reply is empty;
     /// without at (RFC 3339) the turn is dated by the clock. Other fields are ignored, and so are empty lines.
     ///
-    /// A new session value ends the session before it, at the time of its last turn; what a later file says in it goes on in
-    /// its next part. A turn's id makes it known:
-    /// replaying a file again changes nothing, so a replay that was interrupted is simply run again. A bad line
-    /// stops the replay; nothing of it is written, and the lines before it stay recorded. Sessions that have ended are
-    /// compressed by jobs run. A turn that is dated more than a day ahead of the clock is such a bad line, unless --future
-    /// is given: it would count as the newest for years.
+    /// A new session value ends the session before it, at the time of its last turn; what a later file says in it goes on
+    /// in its next part. A turn's id makes it known: replaying a file again changes nothing, so a replay that was
+    /// interrupted is simply run again. A bad line stops the replay; nothing of it is written, and the lines before it stay
+    /// recorded. Sessions that have ended are compressed by jobs run. A turn that is dated more than a day ahead of the
+    /// clock is such a bad line, unless --future is given: it would count as the newest for years.
     ///
     /// With --format openai: an export of ChatGPT (conversations.json), of which the branches are replayed that it shows;
-    /// or messages as the chat API takes them: [{"role":"user","content":"..."}, ...], {"messages":[...]}, lists or lines of
-    /// these. A session is a conversation, a turn a message of the user with the replies to it, its id that of the conversation
-    /// and of its last message: a reply that a later export has anew, or has for the first time, is a turn more. Instructions, calls of tools and what they gave, hidden messages and other branches are left
-    /// out, and counted. All of the file is read before the first turn is recorded, the oldest conversation first.
+    /// or messages as the chat API takes them: [{"role":"user","content":"..."}, ...], {"messages":[...]}, lists or lines
+    /// of these. A session is a conversation, a turn a message of the user with the replies to it, its id that of the
+    /// conversation and of its last message: a reply that a later export has anew, or has for the first time, is a turn
+    /// more. Instructions, calls of tools and what they gave, hidden messages and other branches are left out, and counted.
+    /// All of the file is read before the first turn is recorded, the oldest conversation first.
     ///
     /// An SQLite database with the tables that the tiering paper prints (conversation_turns, conversation_sessions) is
     /// read instead of a transcript, and never written: its ids become the ids and the session keys.
@@ -120,8 +120,8 @@ pub(crate) enum Verb {
     /// the budget. On stdout is exactly the context; stderr says what it cost, what found no room and what was
     /// recalled. Leaves a receipt, which why explains; nothing else is written.
     ///
-    /// With --plan an LLM reads the message and the last turns first, and says what to search for. It adds to what is found by
-    /// the message itself; if it is late or says nothing usable, the context is the one without it.
+    /// With --plan an LLM reads the message and the last turns first, and says what to search for. It adds to what is found
+    /// by the message itself; if it is late or says nothing usable, the context is the one without it.
     #[command(after_help = "Examples:\n  \
         thermocline context --user alex \"You mentioned a knot earlier, what was it?\"\n  \
         thermocline context --user alex --session s1 --budget-tokens 800 --now 2026-06-01 \"And then?\"\n  \
@@ -137,8 +137,8 @@ pub(crate) enum Verb {
     /// was said then, and a time alone asks for what was said then. Each result shows its score, the day, its place
     /// (SESSION/NUMBER, as turn show takes it), its tier, the parts of its score, and how it begins.
     ///
-    /// With a reranker (a cross-encoder) the best 50 come in the order that it gives them, each with what it gave beside its
-    /// own score, and anchors keep their places. Where it does not answer, the order of recall stands.
+    /// With a reranker (a cross-encoder) the best 50 come in the order that it gives them, each with what it gave beside
+    /// its own score, and anchors keep their places. Where it does not answer, the order of recall stands.
     ///
     /// Leaves a receipt, which why explains; nothing else is written, and what ranks does not change.
     #[command(after_help = "Examples:\n  \
@@ -257,8 +257,8 @@ pub(crate) enum Verb {
     /// nothing of what anybody said. Sizes are in B, KiB (1,024 B), MiB ..., with --json in bytes.
     ///
     /// Of contexts that answered a turn: what was of use; how the rules fare that keep turns verbatim, of which one with
-    /// 200 chances and no use keeps no more for its user; and by month which tiers were reached: hot by contexts that showed
-    /// hot turns, warm and cold by those that showed something from there for what it says.
+    /// 200 chances and no use keeps no more for its user; and by month which tiers were reached: hot by contexts that
+    /// showed hot turns, warm and cold by those that showed something from there for what it says.
     #[command(after_help = "Examples:\n  thermocline stats\n  thermocline --json stats")]
     Stats,
 
@@ -313,7 +313,8 @@ pub(crate) enum Verb {
 pub(crate) enum SessionVerb {
     /// List a user's sessions, newest first.
     ///
-    /// Times are UTC, tokens those of the texts as they were said. Page by page: --limit 50, then --after with the last one.
+    /// Times are UTC, tokens those of the texts as they were said. Page by page: --limit 50, then --after with the last
+    /// one.
     #[command(after_help = "Examples:\n  thermocline session list --user alex\n  \
                             thermocline --json session list --user alex --limit 50 --after s1")]
     List(SessionListArgs),
@@ -344,8 +345,9 @@ pub(crate) enum SessionVerb {
 
     /// Show the summaries that stand for the turns of a compressed session.
     ///
-    /// Each with the place of its turn, when that was said (UTC), who wrote the summary ("extractive": the built-in
-    /// means; "extractive-fallback": the same, since the LLM failed), and its topics. turn show has the original, if it was not deleted.
+    /// Each with the place of its turn, when that was said (UTC), who wrote the summary ("extractive": the built-in means;
+    /// "extractive-fallback": the same, since the LLM failed), and its topics. turn show has the original, if it was not
+    /// deleted.
     #[command(after_help = "Example:\n  thermocline session summaries --user alex s1")]
     Summaries(SessionArgs),
 
@@ -407,11 +409,11 @@ pub(crate) enum AnchorVerb {
 pub(crate) enum JobsVerb {
     /// List the jobs of all users, in the order in which they were queued.
     ///
-    /// A job that is done is gone from the list. compress: a session has ended. erase: an erase was cut short.
-    /// scrub: the file or its log still holds bytes of what was erased. index, embed: words and vectors of new turns are
-    /// to go where recall reads them. mend: a damaged index or damaged vectors are to be made anew. derive: what older
-    /// rules derived of turns is to be derived anew. prune: what older versions kept for ever is to go. Each with the turns it has done, its tries, when it runs next (UTC),
-    /// and why its last try failed. Users are shown by their ids, which --user takes too.
+    /// A job that is done is gone from the list. compress: a session has ended. erase: an erase was cut short. scrub: the
+    /// file or its log still holds bytes of what was erased. index, embed: words and vectors of new turns are to go where
+    /// recall reads them. mend: a damaged index or damaged vectors are to be made anew. derive: what older rules derived of
+    /// turns is to be derived anew. prune: what older versions kept for ever is to go. Each with the turns it has done, its
+    /// tries, when it runs next (UTC), and why its last try failed. Users are shown by their ids, which --user takes too.
     #[command(
         after_help = "Examples:\n  thermocline jobs list\n  thermocline --json jobs list --limit 100 --after 17"
     )]
@@ -433,9 +435,9 @@ pub(crate) enum JobsVerb {
 
     /// Have an LLM do again what the built-in summarizer did, because the LLM was down or none was named.
     ///
-    /// Restores the sessions in which the built-in summarizer wrote a summary, a session of the user or all, and has the LLM
-    /// that is named compress what waits of the user; other users' sessions are left alone. It may be interrupted at any
-    /// time: nothing is lost, and the same command goes on.
+    /// Restores the sessions in which the built-in summarizer wrote a summary, a session of the user or all, and has the
+    /// LLM that is named compress what waits of the user; other users' sessions are left alone. It may be interrupted at
+    /// any time: nothing is lost, and the same command goes on.
     #[command(after_help = "Examples:\n  \
         thermocline jobs compress-again --user alex --llm-url http://localhost:11434/v1 --llm-model qwen3:8b\n  \
         thermocline jobs compress-again --user alex --session s1")]

@@ -31,9 +31,9 @@ pub(crate) struct LlmArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "LLM#1 (asked with --plan alone)")]
 pub(crate) struct PlannerArgs {
-    /// Have LLM#1 read the message and the last turns first, and say what to search for: queries beside the message, a time, or
-    /// that the last turns are enough. What it says is verified, and why shows it; without a usable answer the context is
-    /// the one without --plan, and missing says so.
+    /// Have LLM#1 read the message and the last turns first, and say what to search for: queries beside the message, a
+    /// time, or that the last turns are enough. What it says is verified, and why shows it; without a usable answer the
+    /// context is the one without --plan, and missing says so.
     #[arg(long)]
     pub(crate) plan: bool,
 

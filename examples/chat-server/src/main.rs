@@ -1,5 +1,5 @@
-//! A chat backend: users and the operator's log are rows of its own, by sqlx; the talks are Thermocline's, in the same file.
-//! Replies are streamed, and can be cut short, made again, edited and erased.
+//! A chat backend: users and the operator's log are rows of its own, by sqlx; the talks are Thermocline's, in the same
+//! file. Replies are streamed, and can be cut short, made again, edited and erased.
 //!
 //! ```sh
 //! cargo run --manifest-path examples/chat-server/Cargo.toml -- backend.db
@@ -196,8 +196,8 @@ impl Backend {
         Ok((user, session))
     }
 
-    /// Records the message, asks LLM#2 with what is remembered, and streams what it says. The message is safe before anything
-    /// is paid for; what has arrived of the reply stays also if the client goes away.
+    /// Records the message, asks LLM#2 with what is remembered, and streams what it says. The message is safe before
+    /// anything is paid for; what has arrived of the reply stays also if the client goes away.
     async fn answer(&self, (user, session): (User, Session), message: NewTurn) -> Result<Response, Failed> {
         let recorded = session.record_message(message).await?;
         let Turn { state, said, .. } = user.turn(recorded.turn_id).await?;

@@ -1,4 +1,5 @@
-//! Every endpoint that speaks `OpenAI`'s chat completions: `OpenAI` itself, Ollama, vLLM, LM Studio, `OpenRouter` and others.
+//! Every endpoint that speaks `OpenAI`'s chat completions: `OpenAI` itself, Ollama, vLLM, LM Studio, `OpenRouter` and
+//! others.
 
 use std::{
     fmt,
@@ -65,8 +66,8 @@ pub struct OpenAiCompatible {
 impl OpenAiCompatible {
     /// The model of this name behind this address, without `/chat/completions`: `http://localhost:11434/v1`.
     ///
-    /// Fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for what is no `http` or `https` address, or has a user, password, query
-    /// or fragment in it: keys do not belong there.
+    /// Fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for what is no `http` or `https` address, or
+    /// has a user, password, query or fragment in it: keys do not belong there.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Result<Self> {
         Self::named("LLM#1", base_url, model)
     }

@@ -136,7 +136,8 @@ fn check_summary(summary: &str, turn: &Turn, source: &Source) -> Result<(), Flaw
     told::check(&told, source)
 }
 
-/// Keywords that are bad, or not the turn's own words, are dropped, too many are cut, and too few are none: then built-in ones are used.
+/// Keywords that are bad, or not the turn's own words, are dropped, too many are cut, and too few are none: then built-in
+/// ones are used.
 fn clean_keywords(keywords: &[String], source: &Source) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     let mut folded: HashSet<String> = HashSet::new();

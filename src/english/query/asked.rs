@@ -68,7 +68,8 @@ pub(super) fn asked(reading: &Reading<'_>, of_others: bool) -> (Vec<Asked>, bool
     (found, of_past)
 }
 
-/// Of whom the words of a pattern ask, if they say so. `my sister's birthday` is hers, not mine; that she is my sister is mine.
+/// Of whom the words of a pattern ask, if they say so. `my sister's birthday` is hers, not mine; that she is my sister is
+/// mine.
 fn whom(attribute: Attribute, part: Part<'_>, start: usize, end: usize) -> Option<Whom> {
     let words = || (start..end).map(|at| part.lower(at));
     let has = |list: &[&str]| words().any(|word| list.contains(&word));

@@ -26,8 +26,8 @@ const LEAST_BYTES: usize = 24;
 /// Of ordinary text; a beginning longer than this is not tried.
 const BYTES_PER_TOKEN: usize = 8;
 
-/// Packs what is requested. The first request is that of the newest turns, the newest first; `keeps_room`: there are some to
-/// be shown, or will be. Contents and [frames](ChatMessage::FRAME_TOKENS) have at most `budget_tokens` together.
+/// Packs what is requested. The first request is that of the newest turns, the newest first; `keeps_room`: there are some
+/// to be shown, or will be. Contents and [frames](ChatMessage::FRAME_TOKENS) have at most `budget_tokens` together.
 pub(crate) fn pack_messages<'t>(
     requests: &[Request<'t>],
     budget_tokens: u32,

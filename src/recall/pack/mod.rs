@@ -1,10 +1,10 @@
 //! Packs turns, summaries and anchors into a token budget, exactly. A pure function of its arguments.
 //!
-//! Each request has a share of the budget. Requests are served in their order: whole turns first, and of long turns
-//! that were recalled the part that shows what matched; each by its rank, skipping what does not fit and going on.
-//! The newest turns of the session are a stretch: what does not fit is cut, and where not even a part fits it ends, so that
-//! it has no hole. What a request leaves flows on to the next. Then what is left of the whole budget is offered again:
-//! the stretch goes on, then parts of turns that had no room come in, and longer parts of those that came in as a short one.
+//! Each request has a share of the budget. Requests are served in their order: whole turns first, and of long turns that
+//! were recalled the part that shows what matched; each by its rank, skipping what does not fit and going on. The newest
+//! turns of the session are a stretch: what does not fit is cut, and where not even a part fits it ends, so that it has no
+//! hole. What a request leaves flows on to the next. Then what is left of the whole budget is offered again: the stretch
+//! goes on, then parts of turns that had no room come in, and longer parts of those that came in as a short one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -66,11 +66,11 @@ pub(crate) struct Packed<'t> {
 
 /// Parts smaller than this say too little for the room of their date and mark.
 const LEAST_PART_TOKENS: u32 = 48;
-/// A turn of the stretch that is too long for its place is cut to at most so many, so that one long turn leaves room for those
-/// before it; what is left in the end is added.
+/// A turn of the stretch that is too long for its place is cut to at most so many, so that one long turn leaves room for
+/// those before it; what is left in the end is added.
 const CUT_TOKENS: u32 = 200;
-/// The same where it is cut to reach an older one: what was recalled needs the room. With 200, a context of one open session
-/// showed 76.4 instead of 81.7 % of BEAM's evidence (2026-11).
+/// The same where it is cut to reach an older one: what was recalled needs the room. With 200, a context of one open
+/// session showed 76.4 instead of 81.7 % of BEAM's evidence (2026-11).
 const BRIDGE_TOKENS: u32 = EXTRACT_TOKENS;
 /// Of what was recalled a sentence says something: it is the one that matched.
 const LEAST_EXTRACT_TOKENS: u32 = 40;

@@ -28,8 +28,8 @@ pub(crate) enum Serving {
     Ranked,
     /// The stretch: a turn that does not fit is cut.
     Newest,
-    /// The stretch where it is less dear: a turn that does not fit is cut if one before it then has room whole; else what was
-    /// recalled comes first.
+    /// The stretch where it is less dear: a turn that does not fit is cut if one before it then has room whole; else what
+    /// was recalled comes first.
     Older,
 }
 

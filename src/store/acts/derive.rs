@@ -352,8 +352,8 @@ fn new_anchors(
     (by_rules != by_key(&found)).then_some(NewAnchors { found, seq, said_at })
 }
 
-/// Why a turn that is kept verbatim is critical by now, if that is not what its row says. What the summarizer said of it, or
-/// its use, nobody says again: it holds where no rule does.
+/// Why a turn that is kept verbatim is critical by now, if that is not what its row says. What the summarizer said of it,
+/// or its use, nobody says again: it holds where no rule does.
 #[expect(clippy::option_option, reason = "none: nothing is new; none in it: no rule keeps it any more")]
 fn judged(
     sql: &dyn Sql,

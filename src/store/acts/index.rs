@@ -156,8 +156,8 @@ pub(crate) fn is_begun_anew(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     Ok(units::extent(sql, scope)?.indexed_seq == Seq::default() && postings::are_there(sql, scope)?)
 }
 
-/// Whether turns stand in the index under the words that this build finds in them: nobody knows the words of older rules, as
-/// an index that is to be made anew may still have.
+/// Whether turns stand in the index under the words that this build finds in them: nobody knows the words of older rules,
+/// as an index that is to be made anew may still have.
 pub(crate) fn has_known_words(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<bool> {
     Ok(tx.lock(scope)?.rules.words == RuleVersions::NOW.words && !is_begun_anew(tx.sql, scope)?)
 }

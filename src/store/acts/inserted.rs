@@ -1,5 +1,6 @@
-//! Turns and sessions that another program inserted: the file's triggers filled in what SQL can say of them, and what is left
-//! is done here, by whoever next writes for their user: words, counts, the hash that proves the text, checksums, evictions.
+//! Turns and sessions that another program inserted: the file's triggers filled in what SQL can say of them, and what is
+//! left is done here, by whoever next writes for their user: words, counts, the hash that proves the text, checksums,
+//! evictions.
 //!
 //! Until then such a turn is hot and shown, its tokens are counted whenever it is read, and no word finds it. All acts on
 //! a user lock its row first, so none of them ever meets such a turn; and none is in an ended session, where the trigger

@@ -76,8 +76,8 @@ pub struct TierStats {
 pub struct ColdStats {
     /// Summaries.
     pub summaries: u64,
-    /// Of these, summaries that the configured summarizer was to write and the built-in one wrote, since that failed or gave
-    /// no usable answer: [`User::compress_again`](crate::User::compress_again) has it asked again.
+    /// Of these, summaries that the configured summarizer was to write and the built-in one wrote, since that failed or
+    /// gave no usable answer: [`User::compress_again`](crate::User::compress_again) has it asked again.
     pub fallbacks: u64,
     /// Bytes of their sentences and keywords.
     pub summary_bytes: u64,
@@ -139,8 +139,8 @@ pub struct UseCount {
 pub struct RuleStats {
     /// The rule.
     pub rule: CriticalRule,
-    /// How often a turn that it alone keeps (by its length it would be summarized) was considered for a context that answered
-    /// a turn and showed something of what was recalled.
+    /// How often a turn that it alone keeps (by its length it would be summarized) was considered for a context that
+    /// answered a turn and showed something of what was recalled.
     pub chances: u64,
     /// In how many of these the turn was shown.
     pub taken: u64,
@@ -148,8 +148,8 @@ pub struct RuleStats {
     pub stopped_users: u64,
 }
 
-/// How many contexts that answered a turn, in one month, reached each tier: hot, if they showed hot turns; warm and cold, if
-/// they showed something from there for what it says, not for its place.
+/// How many contexts that answered a turn, in one month, reached each tier: hot, if they showed hot turns; warm and cold,
+/// if they showed something from there for what it says, not for its place.
 ///
 /// The tiering paper expects shares of 80, 15 and 5 % ([`EXPECTED_SHARES`](Self::EXPECTED_SHARES)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

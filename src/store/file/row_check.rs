@@ -1,9 +1,9 @@
 //! A checksum in every row of ours: whether the row is what was written.
 //!
-//! `row_check` is the CRC-32 of a row's other columns. No statement writes it: triggers of the writer's own connection
-//! do, made from the schema, so that no table and no statement can forget it. A row that is damaged stays so: a change
-//! to it leaves its checksum as wrong as it was. A row that has none yet gets it when it is changed. Code that shows text asks [`row_check::holds`] first; doctor
-//! asks it about every row. A change by any other program counts as damage.
+//! `row_check` is the CRC-32 of a row's other columns. No statement writes it: triggers of the writer's own connection do,
+//! made from the schema, so that no table and no statement can forget it. A row that is damaged stays so: a change to it
+//! leaves its checksum as wrong as it was. A row that has none yet gets it when it is changed. Code that shows text asks
+//! [`row_check::holds`] first; doctor asks it about every row. A change by any other program counts as damage.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
 //! Giving free pages back to the file system: behind the compression of old talks nearly half of a file may be free.
 //!
 //! SQLite moves pages from the end of the file into free ones and cuts it off (`incremental_vacuum`), in files that were
-//! made so: those that were empty when we first opened them. A moved page takes along what lies in its gaps, and what is cut
-//! off is not overwritten, so nothing is moved while an erase is under way or its scrub is owed.
+//! made so: those that were empty when we first opened them. A moved page takes along what lies in its gaps, and what is
+//! cut off is not overwritten, so nothing is moved while an erase is under way or its scrub is owed.
 
 use rusqlite::Connection;
 

@@ -51,7 +51,8 @@ pub(crate) fn leave_hot(
     reason: MoveReason,
     now: DateTime<Utc>,
 ) -> Result<()> {
-    // By its key alone: that it is hot its session says, and the index of hot rows, even if a bit of the row says otherwise.
+    // By its key alone: that it is hot its session says, and the index of hot rows, even if a bit of the row says
+    // otherwise.
     sql.put(
         "UPDATE conversation_turns SET memory_tier = 'warm', tier_pad = '' WHERE turn_key = ?1 AND user_id = ?2",
         values![place, scope.user_id],

@@ -1,5 +1,5 @@
-//! LLM#1 plans the recall of a message before anything is searched for; whatever goes wrong with that, the context is what it
-//! would be without it, to the byte, and says so.
+//! LLM#1 plans the recall of a message before anything is searched for; whatever goes wrong with that, the context is what
+//! it would be without it, to the byte, and says so.
 
 use std::{
     fmt,

@@ -1,4 +1,5 @@
-//! A reranker orders the best that was found; where it does not answer, the order of recall stands to the byte, and says so.
+//! A reranker orders the best that was found; where it does not answer, the order of recall stands to the byte, and says
+//! so.
 
 use std::{
     fmt,

@@ -103,7 +103,8 @@ fn what_answers_no_turn_or_shows_nothing_teaches_nothing() {
     assert!(memory.stats().unwrap().rules.is_empty(), "{:?}", memory.stats().unwrap().rules);
 }
 
-/// Compresses a session whose first two turns are long, the second marked by the caller or a standing wish: why each is kept.
+/// Compresses a session whose first two turns are long, the second marked by the caller or a standing wish: why each is
+/// kept.
 fn kept_in(
     memory: &Thermocline,
     user: &User,
