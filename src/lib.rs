@@ -103,7 +103,7 @@ pub use crate::{
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
         job::{JobInfo, JobKind, JobState},
         profile::{Parts, Profile, Weights},
-        receipt::{ItemKind, ItemOutcome, PackedAs, Planned, Receipt, ReceiptItem, Understood},
+        receipt::{ItemKind, ItemOutcome, Newer, PackedAs, Planned, Receipt, ReceiptItem, Understood},
         session::{EndReason, SessionInfo},
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason, Transition},

@@ -16,4 +16,5 @@ pub(crate) mod sentences;
 pub(crate) mod statements;
 pub(crate) mod stop_words;
 
+pub(crate) mod whose;
 pub(crate) mod wishes;

@@ -209,12 +209,26 @@ pub struct ReceiptItem {
     /// stands by it, before what has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_score: Option<f64>,
+    /// What was said last of the same thing, where the query asks how things are; none: nothing later was found, or it is an
+    /// older receipt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newer: Option<Newer>,
     /// How much of it is in the context; none: it is not there.
     pub packed_as: Option<PackedAs>,
     /// What became of it.
     pub outcome: ItemOutcome,
     /// Its tokens in the context.
     pub tokens: u32,
+}
+
+/// What was said last of the same thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Newer {
+    /// The turn's place in the user's order of recording.
+    pub seq: i64,
+    /// When it was said.
+    pub said_at: DateTime<Utc>,
 }
 
 impl Receipt {
@@ -346,10 +360,11 @@ impl ReceiptItem {
         } else {
             format!("{:.3}", self.score)
         };
-        match self.rerank_score {
-            Some(score) => format!("{}; reranked {score:.3}; {found}", self.fate()),
-            None => format!("{}; {found}", self.fate()),
-        }
+        let reranked = self.rerank_score.map_or_else(String::new, |score| format!(" reranked {score:.3};"));
+        let newer = self.newer.map_or_else(String::new, |newer| {
+            format!("; more of it was said on {} (number {})", newer.said_at.date_naive(), newer.seq)
+        });
+        format!("{};{reranked} {found}{newer}", self.fate())
     }
 
     fn name(&self) -> String {

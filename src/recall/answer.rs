@@ -14,7 +14,7 @@ use crate::{
         ids::{ReceiptId, SessionId},
         place::{Owner, Seq},
         profile::{Parts, Profile},
-        receipt::{ItemKind, ItemOutcome, LEAST_STRENGTH, Receipt, ReceiptItem, Understood},
+        receipt::{ItemKind, ItemOutcome, LEAST_STRENGTH, Newer, Receipt, ReceiptItem, Understood},
         summary::Summary,
         tier::MemoryTier,
         turn::Turn,
@@ -117,6 +117,10 @@ pub struct Recalled {
     /// What the reranker gave it, on a scale of its own, greater is better; none: it was not asked of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_score: Option<f64>,
+    /// What was said last of the same thing, where the query asks how things are and this is older; none: nothing later was
+    /// found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newer: Option<Newer>,
 }
 
 /// What can be recalled.
@@ -184,6 +188,7 @@ impl Recalled {
             confidence: Some(self.confidence),
             parts: self.parts,
             rerank_score: self.rerank_score,
+            newer: self.newer,
             packed_as: None,
             outcome: ItemOutcome::Recalled,
             tokens: 0,
@@ -405,13 +410,14 @@ pub(crate) fn search(
             confidence: ItemKind::Anchor.confidence(score, &Parts::default()),
             parts: Parts { anchors: score, ..Parts::default() },
             rerank_score: None,
+            newer: None,
         });
         (found, anchors.collect(), index.last_said_at(question.now), index.extent.epoch)
     })?;
     let find::Found { ranked, stands, words, model, mut missing, confidence, is_index_damaged } = found;
     let mut originals = snapshot.originals(scope);
     let (mut units, mut unread, mut from_file) = (Vec::with_capacity(ranked.len()), Vec::new(), 0);
-    for (&Scored { seq, score, parts }, &Stands { owner, piece, has_evidence, is_below_floor }) in
+    for (&Scored { seq, score, parts }, &Stands { owner, piece, has_evidence, is_below_floor, newer }) in
         ranked.iter().zip(&stands)
     {
         let item = match at_hand.iter().find(|turn| turn.seq == i64::from(seq)) {
@@ -419,7 +425,13 @@ pub(crate) fn search(
             None if from_file == question.k => break,
             None if is_below_floor && wanted == Wanted::AboveFloor => {
                 if let Some(line) = snapshot.unread_line(scope, Seq(seq))? {
-                    unread.push(ReceiptItem { score, confidence: Some(parts.confidence()), parts, ..line });
+                    unread.push(ReceiptItem {
+                        score,
+                        confidence: Some(parts.confidence()),
+                        parts,
+                        newer,
+                        ..line
+                    });
                     from_file += 1;
                 }
                 None
@@ -432,7 +444,7 @@ pub(crate) fn search(
         };
         if let Some(item) = item {
             let recalled =
-                Recalled { item, score, confidence: parts.confidence(), parts, rerank_score: None };
+                Recalled { item, score, confidence: parts.confidence(), parts, rerank_score: None, newer };
             let mut hit = Hit { recalled, has_evidence, is_below_floor, piece, summary: None };
             if !hit.has_evidence
                 && let Some(turn) = hit.recalled.turn()

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use chrono::NaiveDate;
+
 use crate::{
     compress::sketch,
     config::Config,
@@ -114,10 +116,16 @@ fn in_session<'t>(turns: impl IntoIterator<Item = &'t Turn>, recalled: &'t Searc
             .iter_mut()
             .find(|found| matches!(found.item, Item::Turn(turn) if Some(turn.seq) == seq));
         if let Some(candidate) = found {
+            candidate.newer_on = newer_on(hit);
             candidate.found_by = Some(FoundBy { words: &recalled.words, focus: focus(hit) });
         }
     }
     candidates
+}
+
+/// The day on which more was said of the same thing.
+fn newer_on(hit: &Hit) -> Option<NaiveDate> {
+    hit.recalled.newer.map(|newer| newer.said_at.date_naive())
 }
 
 /// What was recalled, the best first.
@@ -133,6 +141,7 @@ fn unit_candidates(recalled: &Searched, session: Option<SessionId>) -> Vec<Candi
         let candidate = Candidate::new(item, section)
             .found_by(&recalled.words, focus(hit))
             .summary(hit.summary.as_ref())
+            .newer_on(newer_on(hit))
             .below_floor(hit.is_below_floor);
         Some(candidate)
     });
@@ -165,7 +174,7 @@ pub(crate) fn at_hand(packed: &Packed<'_>, recalled: &Searched, session: Option<
 
 /// What is shown for its place in the session.
 fn unscored(item: RecalledItem) -> Recalled {
-    Recalled { item, score: 0.0, confidence: 0.0, parts: Parts::default(), rerank_score: None }
+    Recalled { item, score: 0.0, confidence: 0.0, parts: Parts::default(), rerank_score: None, newer: None }
 }
 
 /// Everything that was considered, in the order of the ranks: what was recalled first, then what the session has.

@@ -12,7 +12,7 @@ use crate::{
         chat::{ChatMessage, ChatRole},
         ids::{AnchorId, ReceiptId, SessionId, TurnId},
         profile::Parts,
-        receipt::{ItemKind, PackedAs, Receipt},
+        receipt::{ItemKind, Newer, PackedAs, Receipt},
         tier::MemoryTier,
     },
     recall::{
@@ -145,6 +145,10 @@ pub struct ContextItem {
     /// What the reranker gave it, on a scale of its own, greater is better; none: it was not asked of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_score: Option<f64>,
+    /// What was said last of the same thing, where the message asks how things are and this is older: in the text it is marked
+    /// `<newer: 2024-03-02>`. None: nothing later was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newer: Option<Newer>,
 }
 
 impl ContextItem {
@@ -174,6 +178,7 @@ impl ContextItem {
             confidence: unit.map(|unit| unit.confidence),
             parts: unit.map(|unit| unit.parts),
             rerank_score: unit.and_then(|unit| unit.rerank_score),
+            newer: unit.and_then(|unit| unit.newer),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta};
 
 use crate::{
     embed::{BuiltIn, Embedder, matrix::Matrix, pieces::place_of, quantize::Vector},
@@ -12,11 +12,12 @@ use crate::{
         anchor::Anchor,
         place::{Owner, Place},
         profile::{Parts, Profile, rounded},
-        receipt::{ItemKind, LEAST_STRENGTH},
+        receipt::{ItemKind, LEAST_STRENGTH, Newer},
         turn::Side,
     },
     recall::{
         anchors_leg,
+        later::{self, Newest},
         message::{QueryVector, Question},
         score::{self, Evidence, LiveFactors, Scored, Wanted},
         sieve::Sieve,
@@ -61,6 +62,8 @@ pub(crate) struct Stands {
     pub(crate) has_evidence: bool,
     /// Whether it fits too badly for a context: every query has a best answer, and what it is best at may be nothing.
     pub(crate) is_below_floor: bool,
+    /// What was said last of the same thing, where that is another one.
+    pub(crate) newer: Option<Newer>,
 }
 
 /// Of what is shown each is at least so sure to answer, by itself. Measured: docs/recall.md.
@@ -94,10 +97,16 @@ fn set_floor(ranked: &[Scored], stands: &mut [Stands], is_unsure: bool) {
             .iter()
             .any(|&beside| evident.contains(&session.turn(beside)))
     };
-    for (unit, stands) in ranked.iter().zip(stands) {
+    for (unit, stands) in ranked.iter().zip(stands.iter_mut()) {
         let fits = stands.has_evidence
             || (unit.parts.neighbours >= BESIDE && stands.owner.place().is_some_and(is_beside));
         stands.is_below_floor = is_unsure || !fits || unit.score < FLOOR * best;
+    }
+    // Where something is shown, what was said last of it is, too.
+    let shown = stands.iter().filter(|stands| !stands.is_below_floor);
+    let newest: HashSet<i64> = shown.filter_map(|stands| Some(stands.newer?.seq)).collect();
+    for (unit, stands) in ranked.iter().zip(stands) {
+        stands.is_below_floor &= !newest.contains(&unit.seq.into());
     }
 }
 
@@ -187,6 +196,15 @@ pub(crate) fn find(
         (unit.parts.coverage, unit.parts.cosine) = fit(question, &words, &meaning, unit.seq);
         unit.parts.personal = f64::from(u8::from(personal));
     }
+    let newest = if query.asks_of_now && question.profile.weights().is_some() {
+        let found = later::newest((snapshot, scope), index, (query, &words), &ranked, sieve);
+        found.unwrap_or_else(|error| {
+            missing.push(format!("later turns: {error}"));
+            Newest::new()
+        })
+    } else {
+        Newest::new()
+    };
     let confidence = confidence(question, index, &ranked);
     ranked.truncate(k);
     let proves = |parts: &Parts| parts.anchors > 0.0 && question.profile.weights().is_some();
@@ -195,6 +213,10 @@ pub(crate) fn find(
         piece: meaning.piece(unit.seq),
         has_evidence: unit.parts.confidence() >= LEAST_SURE || proves(&unit.parts),
         is_below_floor: false,
+        newer: newest.get(&unit.seq).and_then(|newer| {
+            let Facts { seq, said_at_ms, .. } = *index.unit(*newer)?;
+            Some(Newer { seq: seq.into(), said_at: DateTime::from_timestamp_millis(said_at_ms)? })
+        }),
     };
     let mut stands: Vec<Stands> = ranked.iter().map(stands).collect();
     set_floor(&ranked, &mut stands, confidence < question.min_confidence);

@@ -8,6 +8,7 @@ pub(crate) mod context_options;
 pub(crate) mod embedders;
 mod expand;
 mod find;
+mod later;
 pub(crate) mod message;
 pub(crate) mod pack;
 pub(crate) mod plans;

@@ -136,6 +136,7 @@ mod tests {
             piece: None,
             has_evidence: is_shown,
             is_below_floor: !is_shown,
+            newer: None,
         };
         Found {
             ranked: units.iter().map(scored).collect(),

@@ -181,6 +181,13 @@ impl WordsLeg {
         share(fit.covered.own, whole).max(share(fit.covered.all, leg.wanted.all))
     }
 
+    /// The same of that of what is sought which the unit has most of.
+    pub(crate) fn most_covered(&self, seq: u32) -> f32 {
+        (0..self.of_each.len())
+            .map(|sought| self.share(sought) * self.coverage(sought, seq))
+            .fold(0.0, f32::max)
+    }
+
     /// What each word of the query weighs, the heaviest first where there are many.
     pub(crate) fn weights(&self) -> Vec<(Word, f64)> {
         let mut weights: Vec<(Word, f64)> = Vec::new();

@@ -142,6 +142,11 @@ pub(crate) fn date_line(on: NaiveDate) -> String {
     format!("On {on}\n")
 }
 
+/// Stands above a turn of whose thing more was said on this later day.
+pub(crate) fn newer_line(on: NaiveDate) -> String {
+    format!("<newer: {on}>\n")
+}
+
 /// The last line of every context: what the dates in it are to be measured against, and how long ago the user's last turn
 /// was said, if that was an hour ago or longer.
 pub(crate) fn now_line(now: DateTime<Utc>, last_talk: Option<DateTime<Utc>>) -> String {

@@ -14,6 +14,7 @@ mod scripted;
 
 mod again;
 mod anchors;
+mod changes;
 #[cfg(feature = "llm")]
 mod chat_backend;
 mod children;

@@ -18,6 +18,7 @@ use chrono::{DateTime, Utc};
 use crate::{
     english::{
         dull_words::is_dull,
+        lists::is_in,
         query::{asks::Asks, reading::Reading},
     },
     text::words::{self, MAX_QUERY_BYTES, Word},
@@ -67,6 +68,8 @@ pub(crate) struct Query {
     pub(crate) asked: Vec<Asked>,
     /// Whether it asks how things used to be, so that values that hold no longer are wanted too.
     pub(crate) asks_of_past: bool,
+    /// Whether it asks how things are, not how they were: what was said last counts.
+    pub(crate) asks_of_now: bool,
 }
 
 impl Query {
@@ -92,12 +95,17 @@ impl Query {
         let is_over = |span: &TimeSpan| span.until <= now;
         let topics: Vec<Option<String>> = asks.iter().map(|ask| about_many::topic(ask)).collect();
         let asks_for_many = topics.iter().any(Option::is_some);
+        let asks_when = times::asks_when(message);
+        let ahead = times::find_ahead(message, now);
+        let asks_of_past = asks_of_past || (!asked.is_empty() && spans.iter().any(is_over));
+        let is_past = asks_of_past || reading.words().any(|word| is_in("did was were had", word));
+        let asks_of_now = !asks.is_empty() && !is_only_time && !is_past && !asks_for_many;
+        let points = is_follow_up || refers_back || refers_to_self || !spans.is_empty() || !asked.is_empty();
+        let is_small_talk = !points && names.is_empty() && told.is_empty() && reading::says_nothing(message);
         let says_topic = |topic: &String| !words::query_words(topic).is_empty();
         let topics = topics.into_iter().zip(asks).map(|(topic, ask)| {
             topic.filter(says_topic).unwrap_or_else(|| courtesy::without_courtesy(&ask).to_owned())
         });
-        let points = is_follow_up || refers_back || refers_to_self || !spans.is_empty() || !asked.is_empty();
-        let is_small_talk = !points && names.is_empty() && told.is_empty() && reading::says_nothing(message);
         Self {
             is_small_talk,
             asks: few(topics),
@@ -105,15 +113,16 @@ impl Query {
             asks_for_many,
             words: words::query_words(message),
             vague_words: reading.words().filter(|word| is_dull(word)).flat_map(words::query_words).collect(),
-            ahead: times::find_ahead(message, now),
+            ahead,
             asks_of_events: times::asks_of_events(message),
-            asks_when: times::asks_when(message),
+            asks_when,
             is_only_time,
             refers_to_self,
             refers_back,
             is_follow_up,
             names,
-            asks_of_past: asks_of_past || (!asked.is_empty() && spans.iter().any(is_over)),
+            asks_of_past,
+            asks_of_now,
             asked,
             spans,
         }

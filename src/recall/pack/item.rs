@@ -38,6 +38,8 @@ pub(crate) struct Candidate<'t> {
     pub(crate) summary: Option<&'t Summary>,
     /// It fits too badly to be shown, and is only reported.
     pub(crate) is_below_floor: bool,
+    /// The day on which more was said of the same thing, which is marked.
+    pub(crate) newer_on: Option<NaiveDate>,
 }
 
 /// What a turn was found by.
@@ -59,7 +61,7 @@ pub(crate) struct Focus {
 impl<'t> Candidate<'t> {
     /// Wanted for its place, not for what it says.
     pub(crate) fn new(item: Item<'t>, section: Section) -> Self {
-        Self { item, section, found_by: None, summary: None, is_below_floor: false }
+        Self { item, section, found_by: None, summary: None, is_below_floor: false, newer_on: None }
     }
 
     /// Wanted for what it says.
@@ -70,6 +72,11 @@ impl<'t> Candidate<'t> {
 
     pub(crate) fn summary(mut self, summary: Option<&'t Summary>) -> Self {
         self.summary = summary;
+        self
+    }
+
+    pub(crate) fn newer_on(mut self, on: Option<NaiveDate>) -> Self {
+        self.newer_on = on;
         self
     }
 

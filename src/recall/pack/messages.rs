@@ -62,7 +62,15 @@ pub(crate) fn pack_messages<'t>(
         packed.outcomes[0][index] = Outcome::Packed(packed_as);
         let (item, section) = (candidate.item, candidate.section);
         let text = String::new();
-        pieces.push(Piece { item, section, packed_as, text, tokens: shown.tokens, of: (0, index) });
+        pieces.push(Piece {
+            item,
+            section,
+            packed_as,
+            text,
+            tokens: shown.tokens,
+            newer_on: None,
+            of: (0, index),
+        });
         packed.recent.extend(shown.messages.into_iter().rev());
         if !shown.quote.is_empty() {
             quotes.push(shown.quote);

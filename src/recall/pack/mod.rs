@@ -46,6 +46,7 @@ pub(crate) struct Piece<'t> {
     pub(crate) packed_as: PackedAs,
     pub(crate) text: String,
     pub(crate) tokens: u32,
+    pub(crate) newer_on: Option<NaiveDate>,
     /// The places of its request and, in it, of its candidate.
     pub(crate) of: (usize, usize),
 }
@@ -105,6 +106,8 @@ struct Packer<'r, 't> {
     room: u32,
     /// Tokens of the line above the turns of a day: any day, since its digits make as many tokens.
     date_tokens: u32,
+    /// Of the line above what more was said of: any day, too.
+    mark_tokens: u32,
     title_tokens: [u32; Section::ALL.len()],
     /// What is in each section, in the order of the text.
     sections: [Vec<Piece<'t>>; Section::ALL.len()],
@@ -130,6 +133,7 @@ impl<'r, 't> Packer<'r, 't> {
             ends_tokens,
             room: budget_tokens.saturating_sub(ends_tokens),
             date_tokens: tokenizer.count(&render::date_line(NaiveDate::default())),
+            mark_tokens: tokenizer.count(&render::newer_line(NaiveDate::default())),
             title_tokens: Section::ALL.map(|section| tokenizer.count(section.title())),
             sections: Section::ALL.map(|_| Vec::new()),
             tokens: 0,
@@ -254,7 +258,8 @@ impl<'r, 't> Packer<'r, 't> {
         let (above, below) = (place.checked_sub(1).and_then(said_on), said_on(place));
         let own = candidate.item.said_on();
         let dates = dates_between(above, own) + dates_between(own, below) - dates_between(above, below);
-        title_tokens + dates * self.date_tokens
+        let mark = u32::from(candidate.newer_on.is_some());
+        title_tokens + dates * self.date_tokens + mark * self.mark_tokens
     }
 
     /// Of a turn as it is.
@@ -366,10 +371,10 @@ impl<'r, 't> Packer<'r, 't> {
         self.tokens_of[of.0] += all_tokens;
         self.shown.insert(candidate.item.key());
         self.outcomes[of.0][of.1] = Outcome::Packed(packed_as);
-        let Candidate { item, section, .. } = *candidate;
+        let Candidate { item, section, newer_on, .. } = *candidate;
         let pieces = &mut self.sections[section as usize];
         let place = place_among(pieces, candidate);
-        pieces.insert(place, Piece { item, section, packed_as, text, tokens, of });
+        pieces.insert(place, Piece { item, section, packed_as, text, tokens, newer_on, of });
     }
 
     fn finish(self, last_line: &str) -> Packed<'t> {
@@ -415,6 +420,9 @@ fn written(pieces: &[Piece<'_>], last_line: &str) -> (String, usize) {
         }
         if let Some(on) = here.1.filter(|_| above != Some(here)) {
             text.push_str(&render::date_line(on));
+        }
+        if let Some(on) = piece.newer_on {
+            text.push_str(&render::newer_line(on));
         }
         text.push_str(&piece.text);
         if piece.section != Section::RecentTurns {

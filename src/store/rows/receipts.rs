@@ -12,7 +12,7 @@ use crate::{
         ids::ReceiptId,
         place::{Seq, SessionNo},
         profile::{Parts, Profile, Weights},
-        receipt::{ItemKind, ItemOutcome, MOST_PROMOTED, PackedAs, Receipt, ReceiptItem, Understood},
+        receipt::{ItemKind, ItemOutcome, MOST_PROMOTED, Newer, PackedAs, Receipt, ReceiptItem, Understood},
         tier::MemoryTier,
     },
     store::{
@@ -85,6 +85,9 @@ struct Unusual {
     /// Of what a reranker was asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
     rerank_score: Option<f64>,
+    /// The unit of what was said last of the same thing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    newer: Option<i64>,
 }
 
 /// What goes without saying of an item: it is a turn, and of those that have tokens in the context all is shown.
@@ -117,6 +120,7 @@ impl KeptItem {
             packed_as: item.packed_as.filter(|&packed_as| Some(packed_as) != usual.packed_as),
             outcome: (item.outcome != usual.outcome).then_some(item.outcome),
             rerank_score: item.rerank_score.map(rounded),
+            newer: item.newer.map(|newer| newer.seq),
         };
         Self { seq: item.seq, tokens: item.tokens, score, parts: item.parts, unusual }
     }
@@ -218,12 +222,22 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReceiptId) -> Result<Optio
             confidence: receipt.confidence.map(|_| item.kind().confidence(item.score, &item.parts)),
             parts: item.parts,
             rerank_score: item.unusual.rerank_score,
+            newer: item.unusual.newer.map_or(Ok(None), |seq| newer(sql, scope, seq))?,
             packed_as: item.packed_as(),
             outcome: item.outcome(),
             tokens: item.tokens,
         });
     }
     Ok(Some(Receipt { items, ..receipt }))
+}
+
+/// What was said later, unless it was erased since.
+fn newer(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<Newer>> {
+    sql.one(
+        "SELECT said_at FROM recall_units WHERE user_no = ?1 AND seq = ?2",
+        values![scope.user_no, seq],
+        |row| Ok(Newer { seq, said_at: row.get(0)? }),
+    )
 }
 
 /// The turn's id.
@@ -259,6 +273,7 @@ pub(crate) fn unread_line(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Opti
                 confidence: None,
                 parts: Parts::default(),
                 rerank_score: None,
+                newer: None,
                 packed_as: None,
                 outcome: ItemOutcome::BelowFloor,
                 tokens: 0,

@@ -1,0 +1,93 @@
+//! Of whose matter a statement is: that of the one who speaks, or of somebody else.
+
+use crate::english::{
+    classes::is_of,
+    lists::{List, is_in, list},
+    statements::Statement,
+    stop_words::is_stop_word,
+};
+
+/// Whom a statement is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// `my violin`, `I moved it`.
+    Own,
+    /// `my cousin keeps a violin`, `the landlord of the bakery`.
+    Others,
+    /// Of nobody who is named, but of the thing itself: `the kitchen is green now`.
+    Things,
+}
+
+/// Of what a statement is stands among its first words.
+const SUBJECT: usize = 5;
+
+/// Whose a statement about a thing is. `is_of_thing`: whether a word is one of those that the thing is known by.
+pub(crate) fn whose(statement: &Statement<'_>, is_of_thing: &dyn Fn(&str) -> bool) -> Whose {
+    let lower = |at: usize| statement.tokens.get(at).map_or("", |token| &*token.lower);
+    let is_person = |at: usize| is_person(lower(at)) && !is_of_thing(lower(at));
+    // `my cousin`, `my old boss`
+    let of_person = |at: usize| is_person(at + 1) || is_person(at + 2);
+    // `the kitchen`, not `the seniors meet`
+    let is_subject = |at: usize| is_of_thing(lower(at)) && (at == 0 || is_stop_word(lower(at - 1)));
+    let (mut is_own, mut is_others) = (false, false);
+    for at in 0..statement.tokens.len() {
+        match lower(at) {
+            "i" | "we" | "me" | "us" | "mine" | "ours" | "myself" => is_own = true,
+            "my" | "our" if of_person(at) => is_others = true,
+            "my" | "our" => is_own = true,
+            "his" | "her" | "their" | "'s" => is_others = true,
+            "of" | "in" | "at" | "on" | "to" | "for" | "by" | "near" | "behind" | "next"
+                if at > 0 && is_of_thing(lower(at - 1)) =>
+            {
+                let behind =
+                    (at + 1..at + 3).map(lower).find(|word| !is_in("the a an my our his her their", word));
+                is_others |= behind.is_some_and(|word| !word.is_empty() && !is_of_thing(word));
+            }
+            word if is_person(at) && !is_in("doctor", word) => is_others = true,
+            _ => {}
+        }
+    }
+    match (is_own, is_others) {
+        (true, _) => Whose::Own,
+        (false, true) => Whose::Others,
+        (false, false) if (0..SUBJECT).any(is_subject) => Whose::Things,
+        (false, false) => Whose::Others,
+    }
+}
+
+fn is_person(word: &str) -> bool {
+    is_of("job", word) || is_relation(word)
+}
+
+/// Whether a word is for somebody whom one knows: `sister`, `neighbour`.
+pub(crate) fn is_relation(word: &str) -> bool {
+    static ACQUAINTANCES: List = list!("acquaintances");
+    ["kin", "close"].iter().any(|class| is_of(class, word)) || ACQUAINTANCES.contains(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::english::statements::statements;
+
+    #[test]
+    fn a_statement_is_of_the_speaker_of_somebody_else_or_of_the_thing_itself() {
+        let is_of_thing = |word: &str| is_in("violin kitchen landlord deadline thesis rent dentist", word);
+        for (text, expected) in [
+            ("I moved the violin to the cellar.", Whose::Own),
+            ("My new dentist is Doctor Okafor.", Whose::Own),
+            ("The kitchen is green now.", Whose::Things),
+            ("The seniors have a purple kitchen.", Whose::Others),
+            ("My cousin keeps a violin in the garage.", Whose::Others),
+            ("The landlord of the bakery is Mister Voss.", Whose::Others),
+            ("The neighbour has a purple kitchen.", Whose::Others),
+            ("My brother pays 700 euros of rent.", Whose::Others),
+            ("The deadline of my thesis was pushed.", Whose::Own),
+            ("The kitchen at work is purple.", Whose::Others),
+            ("My sister lent me her violin.", Whose::Own),
+        ] {
+            let statements = statements(text);
+            assert_eq!(whose(&statements[0], &is_of_thing), expected, "{text}");
+        }
+    }
+}

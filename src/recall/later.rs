@@ -1,0 +1,185 @@
+//! What became of a thing: of turns that tell how things are, those of whose thing more was said later are marked. English only, as far as statements are known from questions, and one's own matters from those of others.
+
+use std::collections::HashMap;
+
+use crate::{
+    english::{
+        lists::{is_in, spaced},
+        query::Query,
+        statements::{Statement, statements},
+        whose::{Whose, is_relation, whose},
+    },
+    error::Result,
+    index::facts::Facts,
+    model::place::Owner,
+    recall::{
+        expand::{Role, Sought, Weighted},
+        score::Scored,
+        sieve::Sieve,
+        user_index::UserIndex,
+        words_leg::{self, WordsLeg},
+    },
+    store::{
+        scope::Scope,
+        snapshot::{Originals, Snapshot},
+    },
+    text::words::{Word, query_words},
+};
+
+/// Of so many of the best turns the things are looked at.
+const MOST_EARLIER: usize = 5;
+/// They have at least this share of a question.
+const LEAST_COVERAGE: f32 = 0.3;
+/// What tells of the same thing has at least this share of the weight of its words.
+const LEAST_SHARE: f64 = 0.4;
+/// The words that are asked for tell more of a thing than those that are only said of it.
+const ASKED: f64 = 3.0;
+/// The texts of so many turns are read.
+const MOST_READ: usize = 12;
+
+/// For each unit that tells of a thing of which a later one tells, too: the newest of these.
+pub(crate) type Newest = HashMap<u32, u32>;
+
+/// What a statement tells of, by the words that it is known by.
+struct Thing {
+    /// What each weighs.
+    words: Vec<(Word, f64)>,
+    /// The names of the question: of whom it is.
+    names: Vec<Word>,
+    is_own: bool,
+}
+
+/// What was said last of the things that the best units tell of, as far as it passes the sieve.
+pub(super) fn newest(
+    (snapshot, scope): (&Snapshot<'_>, &Scope),
+    index: &UserIndex,
+    (query, words): (&Query, &WordsLeg),
+    best: &[Scored],
+    sieve: &Sieve,
+) -> Result<Newest> {
+    let mut originals = snapshot.originals(scope);
+    let (mut newest, mut looked_at) = (Newest::new(), 0);
+    for earlier in best.iter().filter(|unit| words.most_covered(unit.seq) >= LEAST_COVERAGE) {
+        if looked_at == MOST_EARLIER || newest.contains_key(&earlier.seq) {
+            continue;
+        }
+        let Some(facts) = index.unit(earlier.seq) else { continue };
+        let Some(said) = said_by_user(&mut originals, facts)? else { continue };
+        let Some(told) = told_words(&said.text, query) else { continue };
+        looked_at += 1;
+        let (thing, later) = said_later(snapshot, scope, index, facts, (told, query))?;
+        let mut of_thing = Vec::new();
+        for facts in later.into_iter().filter(|facts| passes(sieve, facts)) {
+            let Some(later) = said_by_user(&mut originals, facts)? else { continue };
+            if later.by == said.by
+                && let Some(whose) = thing.told_in(&later.text)
+            {
+                of_thing.push((facts.said_at_ms, facts.seq, whose));
+            }
+        }
+        // What is said of the thing itself may be said of another such thing: it counts where nothing else does.
+        if of_thing.iter().any(|(.., whose)| *whose == Whose::Own) {
+            of_thing.retain(|(.., whose)| *whose == Whose::Own);
+        }
+        let Some(&(_, last, _)) = of_thing.iter().max_by_key(|(at, seq, _)| (*at, *seq)) else { continue };
+        let all = of_thing.iter().map(|(_, seq, _)| *seq).chain([earlier.seq]);
+        newest.extend(all.filter(|seq| *seq != last).map(|seq| (seq, last)));
+    }
+    Ok(newest)
+}
+
+fn passes(sieve: &Sieve, facts: &Facts) -> bool {
+    facts.owner().place().is_some_and(|place| sieve.passes(place.session, facts.said_at_ms))
+}
+
+/// What a user said in a turn, and under which name.
+struct SaidByUser {
+    text: String,
+    by: Option<String>,
+}
+
+fn said_by_user(originals: &mut Originals<'_>, facts: &Facts) -> Result<Option<SaidByUser>> {
+    let Owner::Turn(place) = facts.owner() else { return Ok(None) };
+    let turn = originals.turn_at(place)?;
+    Ok(turn.map(|turn| SaidByUser { text: turn.said.user_message, by: turn.said.user_name }))
+}
+
+/// The words of the statement of a text that has most of what is asked.
+fn told_words(text: &str, query: &Query) -> Option<Vec<Word>> {
+    let names = names_of(query);
+    let is_asked = |word: &&Word| query.words.contains(word) && !names.contains(word);
+    let shared = |words: &Vec<Word>| words.iter().filter(is_asked).count();
+    let all = statements(text);
+    let is_of_thing = |word: &str| query_words(word).iter().any(|word| query.words.contains(word));
+    let is_own =
+        |statement: &&Statement<'_>| !asks_of_own(query) || whose(statement, &is_of_thing) != Whose::Others;
+    let words = all.iter().filter(is_own).map(|statement| query_words(statement.text));
+    words.filter(|words| shared(words) > 0).max_by_key(shared)
+}
+
+/// Whether it is asked of the matters of the one who asks.
+fn asks_of_own(query: &Query) -> bool {
+    const OWN: &str = "i we my our me us";
+    query.refers_to_self
+        || query.asks.iter().any(|ask| spaced(ask).split_whitespace().any(|word| is_in(OWN, word)))
+}
+
+/// The words for somebody of whom it is asked: a name, `sister`. They tell of whom a thing is, and nothing else of it.
+fn names_of(query: &Query) -> Vec<Word> {
+    let asked = query.asks.iter().map(|ask| spaced(ask)).collect::<String>();
+    let relations = asked.split_whitespace().filter(|word| is_relation(word));
+    let names: Vec<Word> =
+        query.names.iter().map(String::as_str).chain(relations).flat_map(query_words).collect();
+    let is_all = query.words.iter().all(|word| names.contains(word));
+    if is_all { Vec::new() } else { names }
+}
+
+impl Thing {
+    fn has(&self, word: &Word) -> bool {
+        self.names.contains(word) || self.words.iter().any(|(known, _)| known == word)
+    }
+
+    /// Whether a text tells of the thing, and whose it is by the statement that has most of it.
+    fn told_in(&self, text: &str) -> Option<Whose> {
+        let all: f64 = self.words.iter().map(|(_, weight)| weight).sum();
+        let told = |statement: &Statement<'_>| {
+            let words = query_words(statement.text);
+            let share = self.words.iter().filter(|(word, _)| words.contains(word)).map(|(_, weight)| weight);
+            let is_named = self.names.is_empty() || self.names.iter().any(|name| words.contains(name));
+            let whose = whose(statement, &|word| query_words(word).iter().any(|word| self.has(word)));
+            let is_of_thing = is_named && !(self.is_own && whose == Whose::Others);
+            (if is_of_thing { share.sum::<f64>() / all } else { 0.0 }, whose)
+        };
+        let told = statements(text).iter().map(told).max_by(|a, b| a.0.total_cmp(&b.0));
+        told.filter(|(share, _)| *share >= LEAST_SHARE).map(|(_, whose)| whose)
+    }
+}
+
+/// What each word of a thing weighs, and the units that have most of it, of those that were said later.
+fn said_later<'i>(
+    snapshot: &Snapshot<'_>,
+    scope: &Scope,
+    index: &'i UserIndex,
+    earlier: &Facts,
+    (told, query): (Vec<Word>, &Query),
+) -> Result<(Thing, Vec<&'i Facts>)> {
+    let is_asked = |word: &Word| query.words.contains(word);
+    let weighted = |word: Word| Weighted {
+        word,
+        weight: if is_asked(&word) { ASKED } else { 1.0 },
+        is_name: false,
+        is_told: false,
+        is_dull: false,
+    };
+    let names = names_of(query);
+    let sought: Vec<Weighted> = told.into_iter().filter(|word| !names.contains(word)).map(weighted).collect();
+    let sought = Sought { words: sought, meaning: String::new(), role: Role::Question };
+    let words = words_leg::look_up(snapshot, scope, index, &[sought])?;
+    let is_later = |unit: &&Facts| (unit.said_at_ms, unit.seq) > (earlier.said_at_ms, earlier.seq);
+    let covered = |unit: &'i Facts| (words.coverage(0, unit.seq), unit);
+    let mut said: Vec<(f32, &Facts)> = index.units.iter().filter(is_later).map(covered).collect();
+    said.retain(|(share, _)| f64::from(*share) >= LEAST_SHARE);
+    said.sort_by(|a, b| b.0.total_cmp(&a.0).then((b.1.said_at_ms, b.1.seq).cmp(&(a.1.said_at_ms, a.1.seq))));
+    let thing = Thing { words: words.weights(), names, is_own: asks_of_own(query) };
+    Ok((thing, said.into_iter().take(MOST_READ).map(|(_, facts)| facts).collect()))
+}
