@@ -19,6 +19,8 @@ const SUBJECT: f64 = 0.6;
 /// Nothing of it is named, but the user speaks of themself: what has one value, and the rest.
 const SELF_ONE: f64 = 0.25;
 const SELF_MANY: f64 = 0.2;
+/// What holds no longer, where its attribute is asked for.
+const ENDED: f64 = 0.5;
 /// Nothing of it is named; it says who the user is, which every context shows.
 const ALWAYS: f64 = 0.1;
 
@@ -30,7 +32,8 @@ const ALWAYS: f64 = 0.1;
 /// they speak of themself, and 0.1 for the user's single-valued ones always. An anchor that one turn says has half its
 /// strength already, so that whatever is matched (0.6 of 0.5) stands before whatever is not (0.25 of 1).
 ///
-/// What holds no longer counts only where the message asks for the past and matches it; what was retracted never does.
+/// What holds no longer counts where the message asks for the past and matches it, and half where it asks for the attribute,
+/// so that nobody takes the old value for the new one; what was retracted never does.
 /// Ties are broken by key, then value.
 pub(crate) fn relevant<'a>(query: &Query, anchors: &'a [Anchor]) -> Vec<(&'a Anchor, f64)> {
     let mut found: Vec<(f64, String, &Anchor)> = anchors
@@ -38,7 +41,8 @@ pub(crate) fn relevant<'a>(query: &Query, anchors: &'a [Anchor]) -> Vec<(&'a Anc
         .filter(|anchor| anchor.retracted_at.is_none())
         .filter_map(|anchor| {
             let relevance = match matched(query, anchor) {
-                matched if matched > 0.0 => (anchor.is_current() || query.asks_of_past).then_some(matched)?,
+                matched if matched > 0.0 && (anchor.is_current() || query.asks_of_past) => matched,
+                matched if is_asked(query, anchor) => ENDED * matched,
                 _ => background(query, anchor).filter(|_| anchor.is_current())?,
             };
             // Rounded, so that machines that differ in the last bit agree.
@@ -56,17 +60,18 @@ pub(crate) fn relevant<'a>(query: &Query, anchors: &'a [Anchor]) -> Vec<(&'a Anc
 /// How much of an anchor the message names or asks for.
 fn matched(query: &Query, anchor: &Anchor) -> f64 {
     let is_named = is_named(query, &anchor.subject);
-    let is_asked = query
-        .asked
-        .iter()
-        .filter(|asked| asked.attribute == anchor.attribute)
-        .any(|asked| is_subject(*asked, &anchor.subject, is_named));
     let reasons = [
-        if is_asked { KEY } else { 0.0 },
+        if is_asked(query, anchor) { KEY } else { 0.0 },
         named_share(query, &anchor.value).map_or(0.0, |share| VALUE + WHOLE_VALUE * share),
         if is_named { SUBJECT } else { 0.0 },
     ];
     1.0 - reasons.iter().map(|reason| 1.0 - reason).product::<f64>()
+}
+
+fn is_asked(query: &Query, anchor: &Anchor) -> bool {
+    let is_named = is_named(query, &anchor.subject);
+    let of_attribute = query.asked.iter().filter(|asked| asked.attribute == anchor.attribute);
+    of_attribute.into_iter().any(|asked| is_subject(*asked, &anchor.subject, is_named))
 }
 
 fn is_subject(asked: Asked, subject: &str, is_named: bool) -> bool {
@@ -225,12 +230,16 @@ mod tests {
     }
 
     #[test]
-    fn what_held_once_is_found_only_where_the_past_is_asked_for() {
+    fn what_held_once_is_found_only_where_the_past_or_its_attribute_is_asked_for() {
         let has_berlin = |message: &str| found(message).iter().any(|(key, _)| key == "user.home Berlin");
         assert!(has_berlin("Where did I use to live?"));
         assert!(has_berlin("Where did I live in 2020?"));
         assert!(has_berlin("where did I live before?"));
-        assert!(!has_berlin("Where do I live?"));
+        assert!(has_berlin("Where do I live?"));
+        let score =
+            |key: &str| found("Where do I live?").into_iter().find(|(found, _)| found == key).unwrap().1;
+        assert!(score("user.home Berlin") < score("user.home Lisbon"));
+        assert!(!has_berlin("How is my dog?"));
         assert!(!has_berlin("What was my old job?"), "another attribute");
         let all = ["Where did I use to live?", "Rome", "my home"].map(found).concat();
         assert!(all.iter().all(|(key, _)| key != "user.home Rome"), "retracted");
