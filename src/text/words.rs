@@ -15,14 +15,14 @@ use unicode_normalization::{
 };
 
 use crate::{
-    english::{stop_words::is_stop_word, wishes::states_wish},
-    model::turn::Said,
+    english::{statements::statements, stop_words::is_stop_word, wishes::wishes},
+    model::turn::{Origin, Said},
     text::memo::{FNV_OFFSET, Memo, Pool, fnv},
 };
 
 /// Version of how a turn becomes its words and traits, and the time of what it speaks of (`times::Event`): raised when that
 /// changes for any turn, so that forward lists and the index are written anew.
-pub(crate) const RULES_VERSION: i64 = 2;
+pub(crate) const RULES_VERSION: i64 = 3;
 
 /// The most distinct words of a query that are looked for; the first ones count.
 pub(crate) const MAX_QUERY_WORDS: usize = 64;
@@ -85,7 +85,7 @@ impl Traits {
         let has_reply = !said.ai_response.is_empty();
         Self {
             asks: !has_reply && ends_in_question(&said.user_message),
-            wishes: states_wish(&said.user_message),
+            wishes: states_wish(said),
             has_reply,
             is_named: said.user_name.is_some(),
         }
@@ -102,6 +102,11 @@ impl Traits {
         let bit = |bit: u8| byte >> bit & 1 == 1;
         Self { asks: bit(0), wishes: bit(1), has_reply: bit(2), is_named: bit(3) }
     }
+}
+
+/// Whether the user says how things are to be from now on, or no longer.
+fn states_wish(said: &Said) -> bool {
+    said.user_origin == Origin::User && !wishes(&statements(&said.user_message)).is_empty()
 }
 
 /// Whether there is a question mark near the end: what follows a question is often one more word.
@@ -443,12 +448,16 @@ mod tests {
             turn.said.user_name = Some("Zo\u{eb} Miller".into());
             sum.update(&WordCounts::of(&turn.said).encode());
         }
-        for list in [include_str!("../english/lists/stop.txt"), include_str!("../english/lists/wishes.txt")] {
+        for list in [
+            include_str!("../english/lists/stop.txt"),
+            include_str!("../english/lists/wishes.txt"),
+            include_str!("../english/lists/orders.txt"),
+        ] {
             sum.update(list.as_bytes());
         }
         assert_eq!(
             (RULES_VERSION, sum.finalize()),
-            (2, 2_971_424_482),
+            (3, 1_604_328_469),
             "raise RULES_VERSION, and put the new sum here"
         );
     }
@@ -532,7 +541,7 @@ mod tests {
         );
         check_traits("Where did you go?", "Home.", [false, false, true, false]);
         check_traits("Please ALWAYS use metric units.", "", [false, true, false, false]);
-        check_traits("I\u{2019}d rather walk.", "", [false, true, false, false]);
+        check_traits("I\u{2019}d rather walk.", "", [false, false, false, false]);
         check_traits("The hallways", "", [false, false, false, false]);
     }
 
