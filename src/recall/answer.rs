@@ -26,6 +26,7 @@ use crate::{
         score::Scored,
         sieve::Sieve,
         user_indexes::{Lent, UserIndexes},
+        wishes::Applying,
     },
     store::{
         Store,
@@ -285,6 +286,8 @@ pub(crate) struct Searched {
     pub(crate) unread: Vec<ReceiptItem>,
     /// Anchors that the query calls for, best first.
     pub(crate) anchors: Vec<Recalled>,
+    /// Standing wishes that the context is to show, best first.
+    pub(crate) wishes: Vec<Applying>,
     /// What each word of the query weighs.
     pub(crate) words: Vec<(Word, f64)>,
     pub(crate) missing: Vec<String>,
@@ -394,8 +397,8 @@ pub(crate) fn search(
     wanted: Wanted,
     (sieve, at_hand): (&Sieve, &[&Turn]),
 ) -> Result<Searched> {
-    let (found, anchors, last_talk, epoch) = index.with(snapshot, scope, |index| {
-        let found = queries::find(snapshot, scope, index, question, question.k + at_hand.len(), sieve);
+    let (found, anchors, wishes, last_talk, epoch) = index.with(snapshot, scope, |index| {
+        let mut found = queries::find(snapshot, scope, index, question, question.k + at_hand.len(), sieve);
         let relevant = queries::relevant_anchors(question, &index.anchors);
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
             item: RecalledItem::Anchor(Box::new(anchor.clone())),
@@ -404,7 +407,13 @@ pub(crate) fn search(
             parts: Parts { anchors: score, ..Parts::default() },
             rerank_score: None,
         });
-        (found, anchors.collect(), index.last_said_at(question.now), index.extent.epoch)
+        let anchors = anchors.collect();
+        let wishes = queries::wanted_wishes(snapshot, scope, index, question, sieve, &mut found.missing)
+            .unwrap_or_else(|error| {
+                found.missing.push(format!("wishes: {error}"));
+                Vec::new()
+            });
+        (found, anchors, wishes, index.last_said_at(question.now), index.extent.epoch)
     })?;
     let find::Found { ranked, stands, words, model, mut missing, confidence, is_index_damaged } = found;
     let mut originals = snapshot.originals(scope);
@@ -440,7 +449,8 @@ pub(crate) fn search(
             units.push(hit);
         }
     }
-    let found = Searched { units, unread, anchors, words, missing, model, confidence, ..Searched::default() };
+    let found =
+        Searched { units, unread, anchors, wishes, words, missing, model, confidence, ..Searched::default() };
     Ok(Searched { last_talk, epoch, is_index_damaged, meaning: question.meaning(), wanted, ..found })
 }
 

@@ -24,11 +24,14 @@ use crate::{
 
 /// Of the cold share, what may say who the user is.
 const ANCHOR_TOKENS: u32 = 150;
+/// Of it, what may say how they want to be answered.
+const WISH_TOKENS: u32 = 100;
 
 /// Requests by their places. Those for turns of the session come first, then promoted ones, also shown for their place.
 const OF_SESSION: usize = 4;
 const ANCHORS: usize = OF_SESSION + 1;
-const RECALLED: usize = ANCHORS + 1;
+const WISHES: usize = ANCHORS + 1;
+const RECALLED: usize = WISHES + 1;
 
 /// Who is served, in this order, each with its share and what those before it left.
 pub(crate) fn requests<'t>(
@@ -50,6 +53,9 @@ pub(crate) fn requests<'t>(
         _ => None,
     });
     let anchors = Request { most_tokens: anchor_tokens, ..Request::ranked(anchor_tokens, anchors.collect()) };
+    let wish_tokens = WISH_TOKENS.min(config.shares.cold - anchor_tokens);
+    let wishes = recalled.wishes.iter().map(|wish| Candidate::new(Item::Wish(&wish.wish), Section::Wishes));
+    let wishes = Request { most_tokens: wish_tokens, ..Request::ranked(wish_tokens, wishes.collect()) };
     let units = unit_candidates(recalled, turns.session);
     let most_tokens = room_for(recalled.confidence, budget_tokens);
     [
@@ -59,7 +65,8 @@ pub(crate) fn requests<'t>(
         Request::older(0, in_session(&turns.window, recalled)),
         Request::ranked(0, in_section(Section::EarlierConversations, &turns.promoted)),
         anchors,
-        Request { most_tokens, ..Request::ranked(config.shares.cold - anchor_tokens, units) },
+        wishes,
+        Request { most_tokens, ..Request::ranked(config.shares.cold - anchor_tokens - wish_tokens, units) },
     ]
 }
 
@@ -82,6 +89,11 @@ pub(crate) fn recalled_as((request, index): (usize, usize), searched: &Searched)
     }
 }
 
+/// How well the wish fits that is this candidate of this request, if it is one.
+pub(crate) fn wish_fit((request, index): (usize, usize), searched: &Searched) -> Option<f64> {
+    searched.wishes.get(index).filter(|_| request == WISHES).map(|wish| wish.fit)
+}
+
 /// The numbers of the session's own turns without room, ascending.
 pub(crate) fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> Vec<u32> {
     let of_session = requests[..OF_SESSION].iter().zip(outcomes);
@@ -90,7 +102,7 @@ pub(crate) fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> V
         .filter(|(_, outcome)| **outcome == Outcome::NoRoom)
         .filter_map(|(candidate, _)| match candidate.item {
             Item::Turn(turn) => Some(turn.turn_number),
-            Item::Summary(..) | Item::Anchor(_) => None,
+            Item::Summary(..) | Item::Anchor(_) | Item::Wish(_) => None,
         })
         .collect();
     left_out.sort_unstable();
@@ -210,6 +222,8 @@ pub(crate) fn receipt_items(
             }
         }
     }
+    let wishes = recalled.wishes.iter().enumerate();
+    items.extend(wishes.map(|(at, wish)| fate(wish.wish.receipt_item(wish.fit), (WISHES, at))));
     for (rank, item) in (1..).zip(&mut items) {
         item.rank = rank;
     }

@@ -1,4 +1,4 @@
-//! What can be packed: a turn, a summary that stands for one, an anchor.
+//! What can be packed: a turn, a summary that stands for one, an anchor, a wish.
 
 use std::ops::Range;
 
@@ -12,7 +12,10 @@ use crate::{
         summary::Summary,
         turn::{Side, Turn},
     },
-    recall::pack::section::Section,
+    recall::{
+        pack::section::Section,
+        wishes::{Standing, WishId},
+    },
     text::{render, tokens::Tokenizer, words::Word},
 };
 
@@ -23,6 +26,7 @@ pub(crate) enum Item<'t> {
     /// Of a turn whose original is gone, and that turn's `seq`.
     Summary(&'t Summary, i64),
     Anchor(&'t Anchor),
+    Wish(&'t Standing),
 }
 
 /// Something that may be packed, and how it came up.
@@ -84,6 +88,7 @@ impl<'t> Candidate<'t> {
 pub(super) enum Key {
     Turn(i64),
     Anchor(AnchorId),
+    Wish(WishId),
 }
 
 /// Where in its section something stands.
@@ -92,6 +97,7 @@ pub(super) enum Place<'t> {
     /// What is known of the user comes first.
     Anchor(bool, &'t str, Attribute, DateTime<Utc>, AnchorId),
     Turn(NaiveDate, i64),
+    Wish(NaiveDate, WishId),
 }
 
 impl<'t> Item<'t> {
@@ -100,6 +106,7 @@ impl<'t> Item<'t> {
             Item::Turn(_) => ItemKind::Turn,
             Item::Summary(..) => ItemKind::Summary,
             Item::Anchor(_) => ItemKind::Anchor,
+            Item::Wish(_) => ItemKind::Wish,
         }
     }
 
@@ -107,6 +114,7 @@ impl<'t> Item<'t> {
         match self {
             Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => Key::Turn(seq),
             Item::Anchor(anchor) => Key::Anchor(anchor.id),
+            Item::Wish(wish) => Key::Wish(wish.id()),
         }
     }
 
@@ -115,6 +123,7 @@ impl<'t> Item<'t> {
         match self {
             Item::Turn(turn) => Some(turn.timestamp.date_naive()),
             Item::Summary(summary, _) => Some(summary.timestamp.date_naive()),
+            Item::Wish(wish) => Some(wish.timestamp.date_naive()),
             Item::Anchor(_) => None,
         }
     }
@@ -123,10 +132,13 @@ impl<'t> Item<'t> {
     pub(super) fn place(self, section: Section) -> Place<'t> {
         let on = match section {
             Section::EarlierInSession | Section::RecentTurns => NaiveDate::default(),
-            Section::WhoTheUserIs | Section::EarlierConversations => self.said_on().unwrap_or_default(),
+            Section::WhoTheUserIs | Section::Wishes | Section::EarlierConversations => {
+                self.said_on().unwrap_or_default()
+            }
         };
         match self {
             Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => Place::Turn(on, seq),
+            Item::Wish(wish) => Place::Wish(on, wish.id()),
             Item::Anchor(anchor) => {
                 let Anchor { subject, attribute, valid_from, id, .. } = anchor;
                 Place::Anchor(subject != Anchor::USER, subject, *attribute, *valid_from, *id)
@@ -144,6 +156,7 @@ impl<'t> Item<'t> {
             }
             Item::Summary(summary, _) => counted_within(summary_piece(summary, room)?, room, tokenizer),
             Item::Anchor(anchor) => counted_within(render::anchor_line(anchor), room, tokenizer),
+            Item::Wish(wish) => counted_within(wish.line.clone(), room, tokenizer),
         }
     }
 }
