@@ -29,6 +29,8 @@ pub(crate) struct Wish<'a> {
 
 /// A wish is short: no longer text is one.
 const MAX_BYTES: usize = 240;
+/// Words of what holds for good.
+static WISH_WORDS: List = list!("wish_words");
 /// What `call me Sam` is about.
 const ADDRESS: &str = "address";
 
@@ -51,6 +53,13 @@ static MANNERS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(||
     let lines = MANNER.lines().filter_map(|line| line.split_once(": "));
     lines.flat_map(|(manner, words)| words.split(' ').map(move |word| (word, manner))).collect()
 });
+
+/// Whether a text has a word of what holds for good: `always`, `I'd rather`. It lifts what is found, and states no wish.
+pub(crate) fn has_wish_word(text: &str) -> bool {
+    /// What is pasted behind it says nothing of wishes.
+    const LOOKED_AT: usize = 4_096;
+    WISH_WORDS.is_part_of(&spaced(&text[..text.floor_char_boundary(LOOKED_AT)]))
+}
 
 /// The wishes that these statements make or end, in their order: one of a sentence at most.
 pub(crate) fn wishes<'a>(statements: &[Statement<'a>]) -> Vec<Wish<'a>> {

@@ -19,6 +19,7 @@ use crate::{
         pack::{Candidate, Focus, FoundBy, Item, Outcome, Packed, Request, Section},
         rerank::by_reranker,
         session_turns::{NEWEST_GETS_TOKENS, SessionTurns},
+        wishes::Applying,
     },
 };
 
@@ -54,7 +55,10 @@ pub(crate) fn requests<'t>(
     });
     let anchors = Request { most_tokens: anchor_tokens, ..Request::ranked(anchor_tokens, anchors.collect()) };
     let wish_tokens = WISH_TOKENS.min(config.shares.cold - anchor_tokens);
-    let wishes = recalled.wishes.iter().map(|wish| Candidate::new(Item::Wish(&wish.wish), Section::Wishes));
+    let wishes = recalled.wishes.iter().map(|Applying { wish, .. }| {
+        let stands_for_turn = wish.is_all && Some(wish.session_id) != turns.session;
+        Candidate::new(Item::Wish(wish, stands_for_turn), Section::Wishes)
+    });
     let wishes = Request { most_tokens: wish_tokens, ..Request::ranked(wish_tokens, wishes.collect()) };
     let units = unit_candidates(recalled, turns.session);
     let most_tokens = room_for(recalled.confidence, budget_tokens);
@@ -102,7 +106,7 @@ pub(crate) fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> V
         .filter(|(_, outcome)| **outcome == Outcome::NoRoom)
         .filter_map(|(candidate, _)| match candidate.item {
             Item::Turn(turn) => Some(turn.turn_number),
-            Item::Summary(..) | Item::Anchor(_) | Item::Wish(_) => None,
+            Item::Summary(..) | Item::Anchor(_) | Item::Wish(..) => None,
         })
         .collect();
     left_out.sort_unstable();

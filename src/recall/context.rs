@@ -151,11 +151,11 @@ impl ContextItem {
         let unit = candidates::recalled_as(piece.of, recalled);
         let (turn, summary, anchor) = match piece.item {
             Item::Turn(turn) => (Some(turn), None, None),
-            Item::Wish(_) => (None, None, None),
+            Item::Wish(..) => (None, None, None),
             Item::Summary(summary, _) => (None, Some(summary), None),
             Item::Anchor(anchor) => (None, None, Some(anchor)),
         };
-        let wish = if let Item::Wish(wish) = piece.item { Some(wish) } else { None };
+        let wish = if let Item::Wish(wish, _) = piece.item { Some(wish) } else { None };
         let caller_id = match unit.map(|unit| &unit.item) {
             Some(RecalledItem::Summary { caller_id, .. }) => caller_id.as_ref(),
             _ => turn.and_then(|turn| turn.caller_id.as_ref()),

@@ -106,7 +106,7 @@ impl Behind {
         let sought = message.sought(&self.turns(message));
         let also: Vec<_> = message.also.iter().flat_map(|also| also.sought(&[])).collect();
         let sought = sought.iter().chain(&also);
-        let ranked = wishes::ranked(self.wishes.clone(), sought);
+        let ranked = wishes::ranked(self.wishes.clone(), (sought, message.query().asks_when));
         ranked.into_iter().map(|applying| applying.wish).take(planner::MOST_WISHES).collect()
     }
 

@@ -127,7 +127,7 @@ pub(super) fn wanted_wishes(
     }
     let wishes = wishes.passing(&passing);
     let sought = question.sought.iter().chain(question.also.iter().flat_map(|also| &also.sought));
-    Ok(wishes::shown(wishes::ranked(wishes, sought), question.wishes))
+    Ok(wishes::shown(wishes::ranked(wishes, (sought, question.query.asks_when)), question.wishes))
 }
 
 /// The anchors that the message or a query beside it calls for, each as strongly as the one that calls for it most.

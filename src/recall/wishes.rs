@@ -34,10 +34,13 @@ const MOST_SHOWN: usize = 3;
 const MOST_TURNS: usize = 512;
 const MOST_OF_TURN: usize = 4;
 
+/// What a question for a time asks for.
+const DATES: &str = "date day time deadline timeline schedule";
+
 /// What one about every answer fits any message.
 const GENERAL: f64 = 0.5;
 /// What fits worse does not apply.
-const LEAST_FIT: f64 = 0.35;
+const LEAST_FIT: f64 = 0.3;
 
 /// Which wishes are wanted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,6 +60,8 @@ pub(crate) type WishId = (Seq, usize);
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
     pub(crate) seq: Seq,
+    /// The user says nothing else in that turn.
+    pub(crate) is_all: bool,
     /// Its place among the wishes of its turn.
     pub(crate) number: usize,
     pub(crate) turn_id: TurnId,
@@ -80,7 +85,8 @@ struct About {
     is_general: bool,
     what: Vec<Word>,
     occasion: Vec<Word>,
-    meaning: Option<Vector>,
+    /// Of the occasion, and of all of it.
+    meanings: Vec<Vector>,
 }
 
 /// A wish that may apply, and how well it fits the message, from 0 to 1.
@@ -105,7 +111,7 @@ impl Wishes {
     /// Reads the wishes of the units that are new.
     pub(crate) fn refresh(&mut self, snapshot: &Snapshot<'_>, scope: &Scope, units: &[Facts]) -> Result<()> {
         let new = units.iter().skip(self.covered_seq as usize);
-        let new: Vec<&Facts> = new.filter(|unit| unit.traits.wishes && unit.seq > 0).collect();
+        let new: Vec<&Facts> = new.filter(|unit| unit.traits.states_wish && unit.seq > 0).collect();
         let mut originals = snapshot.originals(scope);
         for unit in &new[new.len().saturating_sub(MOST_TURNS)..] {
             let Owner::Turn(place) = unit.owner() else { continue };
@@ -126,6 +132,7 @@ impl Wishes {
                 let text = wish.text.split_whitespace().collect::<Vec<_>>().join(" ");
                 self.hear(Standing {
                     seq: Seq(unit.seq),
+                    is_all: turn.said.user_message.trim() == wish.text.trim(),
                     number,
                     turn_id: turn.id,
                     session_id: turn.session_id,
@@ -177,10 +184,15 @@ impl Wishes {
 /// These wishes, of which the newest come first, by how well they fit what is sought: the best first, the newer of equals.
 pub(crate) fn ranked<'s>(
     wishes: Vec<Arc<Standing>>,
-    sought: impl Iterator<Item = &'s Sought>,
+    (sought, asks_when): (impl Iterator<Item = &'s Sought>, bool),
 ) -> Vec<Applying> {
+    let besides = if asks_when { query_words(DATES) } else { Vec::new() };
     let sought = sought.filter(|sought| sought.role != Role::Background);
-    let asked: Vec<Asked<'_>> = if wishes.is_empty() { Vec::new() } else { sought.map(Asked::of).collect() };
+    let asked: Vec<Asked<'_>> = if wishes.is_empty() {
+        Vec::new()
+    } else {
+        sought.map(|sought| Asked::of(sought, &besides)).collect()
+    };
     let fit = |wish: &Standing| asked.iter().map(|asked| asked.fit(&wish.about)).fold(0.0, f64::max);
     let ranked = wishes.into_iter().map(|wish| Applying { fit: fit(&wish), wish });
     let mut ranked: Vec<Applying> = ranked.collect();
@@ -227,9 +239,10 @@ impl About {
     fn of(wish: &Wish<'_>) -> Self {
         let words = |words: &[String]| query_words(&words.join(" "));
         let (what, occasion) = (words(&wish.what), words(&wish.occasion));
-        let meaning = [&wish.what[..], &wish.occasion].concat().join(" ");
-        let meaning = BuiltIn::default().embed_text(&meaning);
-        Self { only_ends: wish.only_ends, is_general: wish.is_general, what, occasion, meaning }
+        let texts =
+            [&wish.occasion[..], &[&wish.what[..], &wish.occasion].concat()].map(|words| words.join(" "));
+        let meanings = texts.iter().filter_map(|text| BuiltIn::default().embed_text(text)).collect();
+        Self { only_ends: wish.only_ends, is_general: wish.is_general, what, occasion, meanings }
     }
 
     /// Whether this, said later, has the other one hold no longer. What only ends wishes ends all that it speaks of; a wish
@@ -248,12 +261,14 @@ impl About {
 /// One thing that a message asks, as wishes are compared with it.
 struct Asked<'s> {
     sought: &'s Sought,
+    /// What it asks for without its words: `when?` asks for dates.
+    besides: &'s [Word],
     meaning: Option<Vector>,
 }
 
 impl<'s> Asked<'s> {
-    fn of(sought: &'s Sought) -> Self {
-        Self { sought, meaning: BuiltIn::default().embed_text(&sought.meaning) }
+    fn of(sought: &'s Sought, besides: &'s [Word]) -> Self {
+        Self { sought, besides, meaning: BuiltIn::default().embed_text(&sought.meaning) }
     }
 
     /// How well a wish fits, from 0 to 1: by the words that it is about, the rarer the more, or words of like meaning; and by
@@ -262,15 +277,17 @@ impl<'s> Asked<'s> {
         /// What the words of a topic weigh together.
         const TOPIC_WEIGHT: f64 = 10.0;
         /// What is no nearer has nothing in common.
-        const FAR: f64 = 0.25;
+        const FAR: f64 = 0.2;
         if about.is_general {
             return GENERAL;
         }
         let what_counts = if about.occasion.is_empty() { 1.0 } else { 0.5 };
         let weight = |words: &[Word]| words.iter().map(|word| self.weight(*word)).sum::<f64>();
         let words = weight(&about.occasion) + what_counts * weight(&about.what);
-        let nearness = about.meaning.as_ref().zip(self.meaning.as_ref());
-        let nearness = nearness.map_or(0.0, |(wish, asked)| f64::from(wish.cosine(asked)));
+        let near = |asked: &Vector| {
+            about.meanings.iter().map(|wish| f64::from(wish.cosine(asked))).fold(0.0, f64::max)
+        };
+        let nearness = self.meaning.as_ref().map_or(0.0, near);
         ((words / TOPIC_WEIGHT).min(1.0) + (nearness - FAR).max(0.0)).min(1.0)
     }
 
@@ -278,6 +295,7 @@ impl<'s> Asked<'s> {
     fn weight(&self, word: Word) -> f64 {
         let asked = |word: Word| self.sought.words.iter().find(|asked| asked.word == word && !asked.is_told);
         let itself = asked(word).map(|asked| asked.weight);
+        let itself = itself.or(self.besides.contains(&word).then_some(1.0));
         let like = lexicon::synonyms(word);
         let like = like.filter_map(|(other, cosine)| Some(asked(other)?.weight * cosine * cosine));
         -lexicon::commonness(word).ln() * itself.unwrap_or_else(|| like.fold(0.0, f64::max))

@@ -52,3 +52,4 @@ mod swap_kill;
 #[cfg(feature = "tracing")]
 mod traced;
 mod transfer;
+mod wishes;

@@ -26,7 +26,8 @@ pub(crate) enum Item<'t> {
     /// Of a turn whose original is gone, and that turn's `seq`.
     Summary(&'t Summary, i64),
     Anchor(&'t Anchor),
-    Wish(&'t Standing),
+    /// And whether it stands for its turn, which says nothing else.
+    Wish(&'t Standing, bool),
 }
 
 /// Something that may be packed, and how it came up.
@@ -106,7 +107,7 @@ impl<'t> Item<'t> {
             Item::Turn(_) => ItemKind::Turn,
             Item::Summary(..) => ItemKind::Summary,
             Item::Anchor(_) => ItemKind::Anchor,
-            Item::Wish(_) => ItemKind::Wish,
+            Item::Wish(..) => ItemKind::Wish,
         }
     }
 
@@ -114,7 +115,8 @@ impl<'t> Item<'t> {
         match self {
             Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => Key::Turn(seq),
             Item::Anchor(anchor) => Key::Anchor(anchor.id),
-            Item::Wish(wish) => Key::Wish(wish.id()),
+            Item::Wish(wish, true) => Key::Turn(wish.seq.into()),
+            Item::Wish(wish, false) => Key::Wish(wish.id()),
         }
     }
 
@@ -123,7 +125,7 @@ impl<'t> Item<'t> {
         match self {
             Item::Turn(turn) => Some(turn.timestamp.date_naive()),
             Item::Summary(summary, _) => Some(summary.timestamp.date_naive()),
-            Item::Wish(wish) => Some(wish.timestamp.date_naive()),
+            Item::Wish(wish, _) => Some(wish.timestamp.date_naive()),
             Item::Anchor(_) => None,
         }
     }
@@ -138,7 +140,7 @@ impl<'t> Item<'t> {
         };
         match self {
             Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => Place::Turn(on, seq),
-            Item::Wish(wish) => Place::Wish(on, wish.id()),
+            Item::Wish(wish, _) => Place::Wish(on, wish.id()),
             Item::Anchor(anchor) => {
                 let Anchor { subject, attribute, valid_from, id, .. } = anchor;
                 Place::Anchor(subject != Anchor::USER, subject, *attribute, *valid_from, *id)
@@ -156,7 +158,7 @@ impl<'t> Item<'t> {
             }
             Item::Summary(summary, _) => counted_within(summary_piece(summary, room)?, room, tokenizer),
             Item::Anchor(anchor) => counted_within(render::anchor_line(anchor), room, tokenizer),
-            Item::Wish(wish) => counted_within(wish.line.clone(), room, tokenizer),
+            Item::Wish(wish, _) => counted_within(wish.line.clone(), room, tokenizer),
         }
     }
 }

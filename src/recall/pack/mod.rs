@@ -280,7 +280,7 @@ impl<'r, 't> Packer<'r, 't> {
     fn tokens_whole(&self, of: (usize, usize)) -> u32 {
         match self.candidate(of).item {
             Item::Turn(turn) => turn.tokens.piece_tokens,
-            Item::Summary(..) | Item::Anchor(_) | Item::Wish(_) => 0,
+            Item::Summary(..) | Item::Anchor(_) | Item::Wish(..) => 0,
         }
     }
 
@@ -403,7 +403,7 @@ impl<'r, 't> Packer<'r, 't> {
 
 /// Whether a turn that is shown has the sentence of a wish.
 fn tells(piece: &Piece<'_>, wish: &Piece<'_>) -> bool {
-    let (Item::Turn(turn), Item::Wish(told)) = (piece.item, wish.item) else { return false };
+    let (Item::Turn(turn), Item::Wish(told, _)) = (piece.item, wish.item) else { return false };
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let sentence = wish.text.split_once(": ").map_or("", |(_, sentence)| sentence.trim_end());
     turn.seq == i64::from(told.seq) && one_line(&piece.text).contains(sentence)
@@ -411,7 +411,7 @@ fn tells(piece: &Piece<'_>, wish: &Piece<'_>) -> bool {
 
 fn whole_as(item: Item<'_>) -> PackedAs {
     match item {
-        Item::Turn(_) | Item::Anchor(_) | Item::Wish(_) => PackedAs::Whole,
+        Item::Turn(_) | Item::Anchor(_) | Item::Wish(..) => PackedAs::Whole,
         Item::Summary(..) => PackedAs::Summary,
     }
 }

@@ -217,7 +217,10 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReceiptId) -> Result<Optio
             owner_id,
             memory_tier: item.memory_tier(),
             score: item.score,
-            confidence: receipt.confidence.map(|_| item.kind().confidence(item.score, &item.parts)),
+            confidence: receipt
+                .confidence
+                .filter(|_| item.kind() != ItemKind::Wish)
+                .map(|_| item.kind().confidence(item.score, &item.parts)),
             parts: item.parts,
             rerank_score: item.unusual.rerank_score,
             packed_as: item.packed_as(),
