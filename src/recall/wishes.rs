@@ -293,11 +293,14 @@ impl<'s> Asked<'s> {
 
     /// What a word of a wish weighs, if it is asked for.
     fn weight(&self, word: Word) -> f64 {
+        /// A common word names a topic too, beside others that were left out as they say nothing.
+        const LEAST_RARITY: f64 = 3.0;
         let asked = |word: Word| self.sought.words.iter().find(|asked| asked.word == word && !asked.is_told);
         let itself = asked(word).map(|asked| asked.weight);
         let itself = itself.or(self.besides.contains(&word).then_some(1.0));
         let like = lexicon::synonyms(word);
         let like = like.filter_map(|(other, cosine)| Some(asked(other)?.weight * cosine * cosine));
-        -lexicon::commonness(word).ln() * itself.unwrap_or_else(|| like.fold(0.0, f64::max))
+        let rarity = (-lexicon::commonness(word).ln()).max(LEAST_RARITY);
+        rarity * itself.unwrap_or_else(|| like.fold(0.0, f64::max))
     }
 }

@@ -79,23 +79,20 @@ fn at_most_three_are_shown_the_best_before_the_newest() {
 fn a_wish_stands_in_its_section_with_its_own_sentence_and_its_day() {
     let fixture = Fixture::new();
     let alex = fixture.alex();
-    let long = format!("The tuba was loud today. {ALLERGIES} My cousin paints gates.");
+    let long = "The tuba was loud today. Please never use emojis! My cousin paints gates.";
     let session = alex.session_named("old").unwrap();
     session.record(NewTurn::new(long, "Noted.").said_at(at("2026-01-05T12:00:00Z")).caller_id("t")).unwrap();
     session.end().unwrap();
-    let context = context(&alex, "How many snacks does one eat?");
-    assert!(
-        context.text.contains(&format!("<wishes of the user>\nOn 2026-01-05\nUser: {ALLERGIES}\n")),
-        "{}",
-        context.text
-    );
+    let context = context(&alex, SNACKS);
+    let shown = "<wishes of the user>\nOn 2026-01-05\nUser: Please never use emojis!\n<now:";
+    assert!(context.text.contains(shown), "{}", context.text);
     let item = context.items.iter().find(|item| item.section == Section::Wishes).unwrap();
     assert_eq!(
         (item.kind, item.packed_as, item.caller_id.as_deref()),
         (ItemKind::Wish, PackedAs::Whole, Some("t"))
     );
-    assert_eq!((item.turn_number, item.memory_tier), (Some(1), None));
-    assert!(item.score.unwrap() > 0.3 && item.tokens > 5 && item.tokens < 30);
+    assert_eq!((item.turn_number, item.memory_tier, item.score), (Some(1), None, Some(0.5)));
+    assert!(item.tokens > 5 && item.tokens < 30);
 }
 
 #[test]
@@ -135,7 +132,7 @@ fn without_a_wish_that_applies_the_context_is_as_it_would_be_without_the_section
 }
 
 #[test]
-fn a_turn_that_shows_its_wish_is_not_followed_by_it() {
+fn a_wish_and_its_turn_are_not_both_shown() {
     let (_fixture, alex) = with(&[]);
     let session = alex.session_named("now").unwrap();
     session.record(NewTurn::new("Call me Sam.", "Hello, Sam!")).unwrap();
@@ -148,6 +145,11 @@ fn a_turn_that_shows_its_wish_is_not_followed_by_it() {
     assert_eq!(warm.text.matches("Call me Sam.").count(), 1, "{}", warm.text);
     let (_fixture, alex) = with(&[ALLERGIES]);
     let recalled = context(&alex, SNACKS);
+    assert_eq!(recalled.text.matches(ALLERGIES).count(), 1, "{}", recalled.text);
+    let beside = format!("The snacks at the party were salted almonds. {ALLERGIES}");
+    let (_fixture, alex) = with(&[&beside]);
+    let recalled = context(&alex, SNACKS);
+    assert!(recalled.text.contains("almonds") && lines(&recalled).is_empty(), "{}", recalled.text);
     assert_eq!(recalled.text.matches(ALLERGIES).count(), 1, "{}", recalled.text);
 }
 
