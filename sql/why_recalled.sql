@@ -6,7 +6,7 @@
 -- says it in words.
 --   receipt_no                which (receipts.sql lists them)
 --   rank                      from 1
---   kind                      turn, summary (of a turn whose original was deleted) or anchor
+--   kind                      turn, summary (of a turn whose original was deleted), anchor or wish
 --   session_no, turn_number   where it was said; empty: an anchor, or it was erased
 --   said                      when, UTC
 --   tier                      where it was then

@@ -1,7 +1,9 @@
 //! Which turns are kept verbatim for ever, and by which rules: what a person says of themself, and marks of the backend.
 
+use std::collections::BTreeSet;
+
 use crate::{
-    english::{moments::moments, statements::Statement},
+    english::{moments::moments, statements::Statement, wishes::wishes},
     model::{
         anchor::FoundAnchor,
         critical::CriticalRule,
@@ -12,7 +14,7 @@ use crate::{
 };
 
 /// Version of what the rules judge: raised when it changes for any turn, so that kept turns are judged anew.
-pub(crate) const RULES_VERSION: i64 = 2;
+pub(crate) const RULES_VERSION: i64 = 3;
 
 /// The rules that make this turn critical, in the order of [`CriticalRule`]; none if it is not.
 ///
@@ -49,7 +51,9 @@ fn changes_stage(turn: &Turn, before: Option<SnapshotId>) -> bool {
 pub(crate) fn by_text(said: &Said, heard: &[Statement<'_>], found: &[FoundAnchor]) -> Vec<CriticalRule> {
     let [Some(user), _] = subjects(said) else { return Vec::new() };
     let claims = found.iter().any(|anchor| anchor.subject == user).then_some(CriticalRule::PersonalFact);
-    moments(heard).chain(claims).collect()
+    let wishes = (!wishes(heard).is_empty()).then_some(CriticalRule::Preference);
+    let rules: BTreeSet<CriticalRule> = moments(heard).chain(claims).chain(wishes).collect();
+    rules.into_iter().collect()
 }
 
 #[cfg(test)]
@@ -79,7 +83,7 @@ mod tests {
         }
         assert_eq!(
             (RULES_VERSION, sum.finalize()),
-            (2, 3_595_811_643),
+            (3, 3_595_811_643),
             "raise RULES_VERSION, and put the new sum here"
         );
     }

@@ -61,7 +61,6 @@ impl Vector {
     }
 
     /// The cosine of the angle between the two, from -1 to 1. Zero for vectors of different lengths.
-    #[cfg(test)]
     pub(crate) fn cosine(&self, other: &Self) -> f32 {
         if self.dims() != other.dims() {
             return 0.0;

@@ -8,7 +8,7 @@ use crate::english::{
 /// The classes by the names that patterns use.
 pub(crate) static CLASSES: &[Class] = &ALL;
 
-static ALL: [Class; 14] = [
+static ALL: [Class; 18] = [
     ("close", list!("close")),
     ("kin", list!("kin")),
     ("pet", list!("pets")),
@@ -21,6 +21,10 @@ static ALL: [Class; 14] = [
     ("ordinal", list!("ordinals")),
     ("food", list!("foods")),
     ("event", list!("events")),
+    ("order", list!("orders")),
+    ("habit", list!("habits")),
+    ("answer", list!("answers")),
+    ("manner", list!("manner")),
     ("i", List::new("i we")),
     ("my", List::new("my our")),
 ];

@@ -19,12 +19,17 @@ use crate::{
 };
 
 /// Has LLM#1 plan the recall for a message in a session, where it is to be asked; none: in one that has not begun.
-pub(super) async fn plan(open: &Arc<Open>, scope: Scope, session: Option<SessionId>, message: &mut Message) {
+pub(super) async fn plan(
+    open: &Arc<Open>,
+    (scope, session): (Scope, Option<SessionId>),
+    message: &mut Message,
+    options: &ContextOptions,
+) {
     if open.config().planner.is_none() {
         return;
     }
-    let own = Arc::clone(open);
-    let behind = off_thread(move || Behind::read(&own, &scope, session));
+    let (own, options) = (Arc::clone(open), options.clone());
+    let behind = off_thread(move || Behind::read(&own, &own.indexes, (&scope, session), &options));
     // Boxed: it is large, and most have no planner.
     message.plan = Box::pin(open.plans.ask(open.config(), open.cooldowns(), &scope, behind, message)).await;
 }

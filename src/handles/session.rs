@@ -215,7 +215,7 @@ impl Session {
         let filter = options.filter.clone();
         let message = Message::new(config, message.to_owned(), options.now, options.profile, filter)?;
         let mut message = message.searching_also(config, &options.queries)?;
-        answering::plan(&self.store, self.scope, Some(self.id()), &mut message).await;
+        answering::plan(&self.store, (self.scope, Some(self.id())), &mut message, &options).await;
         if !config.embedders.is_empty() {
             let hot = self.hot().await.ok();
             embedders::ask(config, self.store.cooldowns(), &mut message, hot.as_deref()).await;

@@ -189,7 +189,7 @@ impl User {
         let (config, filter) = (self.store.config(), options.filter.clone());
         let message = Message::new(config, message.to_owned(), options.now, options.profile, filter)?;
         let mut message = message.searching_also(config, &options.queries)?;
-        answering::plan(&self.store, self.scope, None, &mut message).await;
+        answering::plan(&self.store, (self.scope, None), &mut message, &options).await;
         let message = self.embedded(message).await;
         let (context, _) = answering::context(&self.store, self.scope, None, message, options).await?;
         Ok(context)

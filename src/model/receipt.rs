@@ -30,6 +30,8 @@ word_enum! {
         Summary = "summary",
         /// What is known of someone.
         Anchor = "anchor",
+        /// A standing wish of the user: a sentence of a turn.
+        Wish = "wish",
     }
     pub(crate) fn from_word;
 }
@@ -39,6 +41,7 @@ impl ItemKind {
     pub(crate) fn confidence(self, score: f64, parts: &Parts) -> f64 {
         match self {
             Self::Anchor if score < LEAST_STRENGTH => 0.0,
+            Self::Wish => 0.0,
             Self::Anchor => score,
             _ => parts.confidence(),
         }
@@ -182,6 +185,9 @@ pub struct Planned {
     /// It said that nothing older than the last turns is needed: nothing recalled was shown but where it is at least 0.5
     /// sure, of 1, that something of it answers.
     pub only_if_sure: bool,
+    /// How many of the user's standing wishes it said apply; none: it said nothing of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wishes: Option<usize>,
 }
 
 /// Something that a recall considered.
@@ -323,6 +329,7 @@ impl Planned {
         if self.only_if_sure {
             said.push("nothing older is needed, so that only what is sure is shown".to_owned());
         }
+        said.extend(self.wishes.map(|count| format!("of the standing wishes {count} apply")));
         if said.is_empty() {
             said.push("nothing beside the message is needed".to_owned());
         }
@@ -348,6 +355,8 @@ impl ReceiptItem {
         let parts = self.parts.explain();
         let found = if self.is_anchor() {
             format!("{:.3}: how strongly it is called for", self.score)
+        } else if self.kind == ItemKind::Wish {
+            format!("{:.3}: how well what it is about fits", self.score)
         } else if self.outcome == ItemOutcome::Promoted {
             "it was of use earlier in this session".to_owned()
         } else if !parts.is_empty() {

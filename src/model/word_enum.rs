@@ -92,7 +92,7 @@ mod tests {
                 "stance" => words(&Stance::EVERY),
                 "cardinality" => words(&[Cardinality::One, Cardinality::Many]),
                 "source_kind" => words(&["turn", "caller"]),
-                "kind" => words(&ItemKind::EVERY),
+                "kind" => words(&ItemKind::EVERY[..3]), // Of a table that is gone; wishes came later.
                 _ => panic!("say here what the words of {column} are"),
             };
             assert_eq!(held_to, expected, "{column}");

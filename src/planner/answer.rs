@@ -26,6 +26,8 @@ pub(crate) struct SearchPlan {
     pub(crate) time: Option<Range<DateTime<Utc>>>,
     /// Whether more is needed than the last turns. A plan that names something to search for needs it, whatever it says.
     pub(crate) needs_older: bool,
+    /// Which of the wishes that it was shown apply, by their numbers from 1; none: it did not say.
+    pub(crate) wishes: Option<Vec<usize>>,
 }
 
 /// Why an answer is no plan. Its text says nothing of what it was.
@@ -35,6 +37,7 @@ pub(crate) enum Unusable {
     NotAPlan,
     Queries,
     Time,
+    Wishes,
 }
 
 impl fmt::Display for Unusable {
@@ -49,6 +52,7 @@ impl fmt::Display for Unusable {
                  control characters"
             ),
             Self::Time => f.write_str("its days are no range of time"),
+            Self::Wishes => f.write_str("it named wishes that it was not shown"),
         }
     }
 }
@@ -59,10 +63,11 @@ struct Answer {
     first_day: Option<String>,
     last_day: Option<String>,
     older_memory: Option<bool>,
+    wishes: Option<Vec<usize>>,
 }
 
-/// Reads an answer; a code fence around all and thoughts in front of it are taken off.
-pub(crate) fn read(text: &str) -> Result<SearchPlan, Unusable> {
+/// Reads an answer of who was shown so many wishes; a code fence around all and thoughts in front of it are taken off.
+pub(crate) fn read(text: &str, wish_count: usize) -> Result<SearchPlan, Unusable> {
     if text.len() > MAX_ANSWER_BYTES {
         return Err(Unusable::TooLarge);
     }
@@ -71,8 +76,13 @@ pub(crate) fn read(text: &str) -> Result<SearchPlan, Unusable> {
     let answer: Answer = serde_json::from_str(text).map_err(|_| Unusable::NotAPlan)?;
     let queries = queries(&answer.queries)?;
     let time = time(answer.first_day.as_deref(), answer.last_day.as_deref())?;
+    let wishes = answer.wishes;
+    if wishes.iter().flatten().any(|number| !(1..=wish_count).contains(number)) {
+        return Err(Unusable::Wishes);
+    }
     let names_something = !queries.is_empty() || time.is_some();
-    Ok(SearchPlan { needs_older: answer.older_memory.unwrap_or(true) || names_something, queries, time })
+    let needs_older = answer.older_memory.unwrap_or(true) || names_something;
+    Ok(SearchPlan { queries, time, needs_older, wishes })
 }
 
 fn queries(given: &[String]) -> Result<Vec<String>, Unusable> {
@@ -125,13 +135,14 @@ mod tests {
             queries: queries.iter().map(ToString::to_string).collect(),
             time: days.map(|(from, until)| midnight(from)..midnight(until)),
             needs_older,
+            wishes: None,
         }
     }
 
     #[track_caller]
     fn check(answer: &str, expected: Result<&SearchPlan, Unusable>) {
         assert_eq!(
-            read(answer).as_ref().map_err(|why| *why),
+            read(answer, 0).as_ref().map_err(|why| *why),
             expected,
             "{}",
             &answer[..answer.floor_char_boundary(200)]
@@ -148,7 +159,7 @@ mod tests {
             r#"{"queries":[],"first_day":"","last_day":null,"older_memory":false}"#,
             Ok(&plan(&[], None, false)),
         );
-        check(r#"{"queries":[],"wishes":[7]}"#, Ok(&plan(&[], None, true)));
+        check(r#"{"queries":[],"reason":[7]}"#, Ok(&plan(&[], None, true)));
         check(
             "<think>{boat?}</think>\n```json\n{\"queries\":[\"boat\"]}\n```",
             Ok(&plan(&["boat"], None, true)),
@@ -187,14 +198,28 @@ mod tests {
     fn one_query_too_many_too_long_or_with_control_characters_costs_the_plan() {
         let of = |queries: &[String]| serde_json::json!({ "queries": queries }).to_string();
         let same = |count: usize| (0..count).map(|n| format!("query {n}")).collect::<Vec<_>>();
-        assert_eq!(read(&of(&same(8))).unwrap().queries.len(), 8);
+        assert_eq!(read(&of(&same(8)), 0).unwrap().queries.len(), 8);
         check(&of(&same(9)), Err(Unusable::Queries));
         check(&of(&same(200)), Err(Unusable::Queries));
-        assert!(read(&of(&["a".repeat(300)])).is_ok());
+        assert!(read(&of(&["a".repeat(300)]), 0).is_ok());
         check(&of(&["a".repeat(301)]), Err(Unusable::Queries));
         check(&of(&["a".repeat(1 << 20)]), Err(Unusable::TooLarge));
         for odd in ["a\nb", "a\tb", "a\u{0}b", "a\u{1b}[2Jb", "a\u{202e}b", "a\u{2028}b"] {
             check(&of(&[odd.to_owned()]), Err(Unusable::Queries));
+        }
+    }
+
+    #[test]
+    fn wishes_that_were_not_shown_cost_the_plan() {
+        let of =
+            |wishes: &str| read(&format!(r#"{{"queries":[],"wishes":{wishes}}}"#), 3).map(|plan| plan.wishes);
+        assert_eq!(of("[1,3]"), Ok(Some(vec![1, 3])));
+        assert_eq!(of("[]"), Ok(Some(Vec::new())));
+        assert_eq!(of("null"), Ok(None));
+        assert_eq!(of("[0]"), Err(Unusable::Wishes));
+        assert_eq!(of("[1,4]"), Err(Unusable::Wishes));
+        for no_numbers in ["[-1]", "[1.5]", "\"1\"", "[\"1\"]"] {
+            assert_eq!(of(no_numbers), Err(Unusable::NotAPlan));
         }
     }
 

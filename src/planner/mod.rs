@@ -6,7 +6,7 @@ pub(crate) mod known;
 mod prompt;
 
 pub(crate) use answer::{SearchPlan, Unusable, read};
-pub(crate) use prompt::prompt;
+pub(crate) use prompt::{MOST_WISHES, prompt};
 
 use std::time::Duration;
 

@@ -26,6 +26,7 @@ use crate::{
         score::Scored,
         sieve::Sieve,
         user_indexes::{Lent, UserIndexes},
+        wishes::Applying,
     },
     store::{
         Store,
@@ -289,6 +290,8 @@ pub(crate) struct Searched {
     pub(crate) unread: Vec<ReceiptItem>,
     /// Anchors that the query calls for, best first.
     pub(crate) anchors: Vec<Recalled>,
+    /// Standing wishes that the context is to show, best first.
+    pub(crate) wishes: Vec<Applying>,
     /// What each word of the query weighs.
     pub(crate) words: Vec<(Word, f64)>,
     pub(crate) missing: Vec<String>,
@@ -401,8 +404,8 @@ pub(crate) fn search(
     wanted: Wanted,
     (sieve, at_hand): (&Sieve, &[&Turn]),
 ) -> Result<Searched> {
-    let (found, anchors, last_talk, epoch) = index.with(snapshot, scope, |index| {
-        let found = queries::find(snapshot, scope, index, question, question.k + at_hand.len(), sieve);
+    let (found, anchors, wishes, last_talk, epoch) = index.with(snapshot, scope, |index| {
+        let mut found = queries::find(snapshot, scope, index, question, question.k + at_hand.len(), sieve);
         let relevant = queries::relevant_anchors(question, question.shown(&index.anchors));
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
             item: RecalledItem::Anchor(Box::new(anchor.clone())),
@@ -412,7 +415,13 @@ pub(crate) fn search(
             rerank_score: None,
             newer: None,
         });
-        (found, anchors.collect(), index.last_said_at(question.now), index.extent.epoch)
+        let anchors = anchors.collect();
+        let wishes = queries::wanted_wishes(snapshot, scope, index, question, sieve, &mut found.missing)
+            .unwrap_or_else(|error| {
+                found.missing.push(format!("wishes: {error}"));
+                Vec::new()
+            });
+        (found, anchors, wishes, index.last_said_at(question.now), index.extent.epoch)
     })?;
     let find::Found { ranked, stands, words, model, mut missing, confidence, is_index_damaged } = found;
     let mut originals = snapshot.originals(scope);
@@ -454,7 +463,8 @@ pub(crate) fn search(
             units.push(hit);
         }
     }
-    let found = Searched { units, unread, anchors, words, missing, model, confidence, ..Searched::default() };
+    let found =
+        Searched { units, unread, anchors, wishes, words, missing, model, confidence, ..Searched::default() };
     let (meaning, min_confidence) = (question.meaning(), question.min_confidence);
     Ok(Searched { last_talk, epoch, is_index_damaged, meaning, wanted, min_confidence, ..found })
 }

@@ -21,16 +21,20 @@ use crate::{
         pack::{Candidate, Focus, FoundBy, Item, Outcome, Packed, Request, Section},
         rerank::by_reranker,
         session_turns::{NEWEST_GETS_TOKENS, SessionTurns},
+        wishes::Applying,
     },
 };
 
 /// Of the cold share, what may say who the user is.
 const ANCHOR_TOKENS: u32 = 150;
+/// Of it, what may say how they want to be answered.
+const WISH_TOKENS: u32 = 100;
 
 /// Requests by their places. Those for turns of the session come first, then promoted ones, also shown for their place.
 const OF_SESSION: usize = 4;
 const ANCHORS: usize = OF_SESSION + 1;
-const RECALLED: usize = ANCHORS + 1;
+const WISHES: usize = ANCHORS + 1;
+const RECALLED: usize = WISHES + 1;
 
 /// Who is served, in this order, each with its share and what those before it left.
 pub(crate) fn requests<'t>(
@@ -52,6 +56,12 @@ pub(crate) fn requests<'t>(
         _ => None,
     });
     let anchors = Request { most_tokens: anchor_tokens, ..Request::ranked(anchor_tokens, anchors.collect()) };
+    let wish_tokens = WISH_TOKENS.min(config.shares.cold - anchor_tokens);
+    let wishes = recalled.wishes.iter().map(|Applying { wish, .. }| {
+        let stands_for_turn = wish.is_all && Some(wish.session_id) != turns.session;
+        Candidate::new(Item::Wish(wish, stands_for_turn), Section::Wishes)
+    });
+    let wishes = Request { most_tokens: wish_tokens, ..Request::ranked(wish_tokens, wishes.collect()) };
     let units = unit_candidates(recalled, turns.session);
     let most_tokens = room_for(recalled.confidence, budget_tokens);
     [
@@ -61,7 +71,8 @@ pub(crate) fn requests<'t>(
         Request::older(0, in_session(&turns.window, recalled)),
         Request::ranked(0, in_section(Section::EarlierConversations, &turns.promoted)),
         anchors,
-        Request { most_tokens, ..Request::ranked(config.shares.cold - anchor_tokens, units) },
+        wishes,
+        Request { most_tokens, ..Request::ranked(config.shares.cold - anchor_tokens - wish_tokens, units) },
     ]
 }
 
@@ -86,6 +97,11 @@ pub(crate) fn recalled_as((request, index): (usize, usize), searched: &Searched)
     }
 }
 
+/// How well the wish fits that is this candidate of this request, if it is one.
+pub(crate) fn wish_fit((request, index): (usize, usize), searched: &Searched) -> Option<f64> {
+    searched.wishes.get(index).filter(|_| request == WISHES).map(|wish| wish.fit)
+}
+
 /// The numbers of the session's own turns without room, ascending.
 pub(crate) fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> Vec<u32> {
     let of_session = requests[..OF_SESSION].iter().zip(outcomes);
@@ -94,7 +110,7 @@ pub(crate) fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> V
         .filter(|(_, outcome)| **outcome == Outcome::NoRoom)
         .filter_map(|(candidate, _)| match candidate.item {
             Item::Turn(turn) => Some(turn.turn_number),
-            Item::Summary(..) | Item::Anchor(_) => None,
+            Item::Summary(..) | Item::Anchor(_) | Item::Wish(..) => None,
         })
         .collect();
     left_out.sort_unstable();
@@ -221,6 +237,8 @@ pub(crate) fn receipt_items(
             }
         }
     }
+    let wishes = recalled.wishes.iter().enumerate();
+    items.extend(wishes.map(|(at, wish)| fate(wish.wish.receipt_item(wish.fit), (WISHES, at))));
     for (rank, item) in (1..).zip(&mut items) {
         item.rank = rank;
     }

@@ -24,6 +24,7 @@ use crate::{
         session_turns::SessionTurns,
         sieve::Sieve,
         user_indexes::UserIndexes,
+        wishes::WishesWanted,
     },
     store::{Store, acts::lifecycle, behind::NewReceipt, scope::Scope},
     text::render,
@@ -156,25 +157,36 @@ impl ContextItem {
         let unit = candidates::recalled_as(piece.of, recalled);
         let (turn, summary, anchor) = match piece.item {
             Item::Turn(turn) => (Some(turn), None, None),
+            Item::Wish(..) => (None, None, None),
             Item::Summary(summary, _) => (None, Some(summary), None),
             Item::Anchor(anchor) => (None, None, Some(anchor)),
         };
+        let wish = if let Item::Wish(wish, _) = piece.item { Some(wish) } else { None };
         let caller_id = match unit.map(|unit| &unit.item) {
             Some(RecalledItem::Summary { caller_id, .. }) => caller_id.as_ref(),
             _ => turn.and_then(|turn| turn.caller_id.as_ref()),
         };
         Self {
             kind: piece.item.kind(),
-            turn_id: turn.map(|turn| turn.id).or(summary.map(|summary| summary.original_turn_id)),
-            session_id: turn.map(|turn| turn.session_id).or(summary.map(|summary| summary.session_id)),
-            turn_number: turn.map(|turn| turn.turn_number).or(summary.map(|summary| summary.turn_number)),
-            caller_id: caller_id.cloned(),
+            turn_id: turn
+                .map(|turn| turn.id)
+                .or(summary.map(|summary| summary.original_turn_id))
+                .or(wish.map(|wish| wish.turn_id)),
+            session_id: turn
+                .map(|turn| turn.session_id)
+                .or(summary.map(|summary| summary.session_id))
+                .or(wish.map(|wish| wish.session_id)),
+            turn_number: turn
+                .map(|turn| turn.turn_number)
+                .or(summary.map(|summary| summary.turn_number))
+                .or(wish.map(|wish| wish.turn_number)),
+            caller_id: caller_id.or(wish.and_then(|wish| wish.caller_id.as_ref())).cloned(),
             memory_tier: turn.map(|turn| turn.memory_tier),
             anchor_id: anchor.map(|anchor| anchor.id),
             section: piece.section,
             packed_as: piece.packed_as,
             tokens: piece.tokens,
-            score: unit.map(|unit| unit.score),
+            score: unit.map(|unit| unit.score).or(candidates::wish_fit(piece.of, recalled)),
             confidence: unit.map(|unit| unit.confidence),
             parts: unit.map(|unit| unit.parts),
             rerank_score: unit.and_then(|unit| unit.rerank_score),
@@ -231,8 +243,12 @@ pub(crate) fn gather(
     let epoch = snapshot.extent(scope).map_or(0, |extent| extent.epoch);
     missing.extend(message.plan_missed_in(epoch));
     let question = message.question(&turns.before(message), RECALLED_TURNS.max(depth));
+    let question = question.wishing(WishesWanted::Applying);
     let question = question.surer_than(min_confidence).planned(message.plan_in(epoch));
-    let question = question.with_anchors(sections.who_the_user_is);
+    let mut question = question.with_anchors(sections.who_the_user_is);
+    if !sections.wishes {
+        question.wishes = WishesWanted::None;
+    }
     let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing);
     let hidden = turns.not_recalled()?;
     let sieve = sieve.map(|sieve| sections.narrowed(sieve, session.as_ref()).hiding(hidden));

@@ -117,6 +117,7 @@ impl ContextOptions {
 #[expect(clippy::struct_excessive_bools, reason = "each may be left out by itself")]
 pub(crate) struct Shows {
     pub(super) who_the_user_is: bool,
+    pub(super) wishes: bool,
     earlier_conversations: bool,
     pub(super) earlier_in_session: bool,
     pub(super) recent_turns: bool,
@@ -129,6 +130,7 @@ impl Shows {
         let has_own = session.is_none_or(|session| !left_out.contains(&session.info.id));
         Self {
             who_the_user_is: has(Section::WhoTheUserIs),
+            wishes: has(Section::Wishes),
             earlier_conversations: has(Section::EarlierConversations),
             earlier_in_session: has(Section::EarlierInSession) && has_own,
             recent_turns: has(Section::RecentTurns) && has_own,

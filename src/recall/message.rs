@@ -14,6 +14,7 @@ use crate::{
     recall::{
         expand::{Sought, sought},
         sieve,
+        wishes::{WishId, WishesWanted},
     },
     times::TimeSpan,
 };
@@ -68,6 +69,8 @@ pub(crate) struct MessagePlan {
     /// The message's reading, with the time that the plan points at.
     query: Query,
     queries: Vec<Message>,
+    /// The standing wishes that apply; none: it did not say.
+    wishes: Option<Vec<WishId>>,
 }
 
 impl Message {
@@ -140,6 +143,7 @@ impl Message {
             may_show_anchors: true,
             k,
             also: self.also.iter().map(|query| query.question(&[], k)).collect(),
+            wishes: WishesWanted::None,
         }
     }
 }
@@ -163,7 +167,7 @@ impl MessagePlan {
         message: &Message,
         plan: SearchPlan,
         (model, took, is_cached): (&str, Duration, bool),
-        epoch: i64,
+        (epoch, wishes): (i64, &[WishId]),
     ) -> Self {
         let own = message.query();
         let takes_time = |query: &Query| query.spans.is_empty() && query.ahead.is_empty() && !query.asks_when;
@@ -176,6 +180,9 @@ impl MessagePlan {
             }
             query
         };
+        let chosen = plan.wishes.filter(|_| !wishes.is_empty());
+        let chosen: Option<Vec<WishId>> = chosen
+            .map(|numbers| numbers.iter().filter_map(|number| wishes.get(number - 1)).copied().collect());
         let room = MAX_QUERIES.saturating_sub(message.also.len());
         let is_new = |query: &String| {
             let said = std::iter::once(message).chain(&message.also);
@@ -197,8 +204,9 @@ impl MessagePlan {
             queries: queries.iter().map(|query| query.text.clone()).collect(),
             time: time.as_ref().map(|time| days(time.start, time.end)),
             only_if_sure: !plan.needs_older && !own.needs_memory(),
+            wishes: chosen.as_ref().map(Vec::len),
         };
-        Self { epoch, told, query: pointing(own), queries }
+        Self { epoch, told, query: pointing(own), queries, wishes: chosen }
     }
 
     /// What receipts say of it.
@@ -228,6 +236,7 @@ pub(crate) struct Question<'a> {
     pub(crate) k: usize,
     /// What is searched for beside it.
     pub(crate) also: Vec<Question<'a>>,
+    pub(crate) wishes: WishesWanted<'a>,
 }
 
 impl<'a> Question<'a> {
@@ -235,10 +244,18 @@ impl<'a> Question<'a> {
     pub(crate) fn planned(mut self, plan: Option<&'a MessagePlan>) -> Self {
         let Some(plan) = plan else { return self };
         self.query = &plan.query;
+        if let Some(wishes) = &plan.wishes {
+            self.wishes = WishesWanted::Chosen(wishes);
+        }
         self.also.extend(plan.queries.iter().map(|query| query.question(&[], self.k)));
         let least = if plan.told.only_if_sure { SURE } else { 0.0 };
         let min_confidence = self.min_confidence.max(least);
         self.surer_than(min_confidence)
+    }
+
+    /// The same, and these wishes.
+    pub(crate) fn wishing(self, wishes: WishesWanted<'a>) -> Self {
+        Self { wishes, ..self }
     }
 
     /// The same, but only what is so sure to answer is above the floor.

@@ -21,4 +21,5 @@ pub(crate) mod sieve;
 mod tail;
 pub(crate) mod user_index;
 pub(crate) mod user_indexes;
+pub(crate) mod wishes;
 mod words_leg;

@@ -18,9 +18,19 @@ use crate::{
     cooldown::Cooldowns,
     error::{Error, ErrorKind, Result},
     event::{Event, ProviderRole},
-    model::{ids::SessionId, place::UserNo, turn::Turn},
+    model::{
+        ids::SessionId,
+        place::{Seq, UserNo},
+        turn::Turn,
+    },
     planner::{self, SearchPlan, Unusable},
-    recall::message::{Message, MessagePlan, Planning},
+    recall::{
+        context_options::{ContextOptions, Shows},
+        message::{Message, MessagePlan, Planning},
+        sieve::Sieve,
+        user_indexes::UserIndexes,
+        wishes::{self, Standing, WishId},
+    },
     store::{Store, scope::Scope},
     tier::hot::HotTier,
 };
@@ -57,18 +67,47 @@ struct Asked {
 pub(crate) struct Behind {
     hot: Option<Arc<HotTier>>,
     epoch: i64,
+    /// The standing wishes that the context may show, the newest first.
+    wishes: Vec<Arc<Standing>>,
 }
 
 impl Behind {
     /// Reads it, of one moment of the file; `None`: of a session that has not begun.
-    pub(crate) fn read(store: &Store, scope: &Scope, session: Option<SessionId>) -> Result<Self> {
+    pub(crate) fn read(
+        store: &Store,
+        indexes: &UserIndexes,
+        (scope, session): (&Scope, Option<SessionId>),
+        options: &ContextOptions,
+    ) -> Result<Self> {
+        let waiting = indexes.of(scope);
+        let index = waiting.wait();
         let snapshot = store.snapshot()?;
         let epoch = snapshot.extent(scope)?.epoch;
-        let hot = session.map(|session| {
-            let session = snapshot.latest_session(scope, session)?;
-            snapshot.hot(scope, &session)
-        });
-        Ok(Self { hot: hot.transpose()?, epoch })
+        let session = session.map(|session| snapshot.latest_session(scope, session)).transpose()?;
+        let hot = session.as_ref().map(|session| snapshot.hot(scope, session)).transpose()?;
+        let sections = Shows::of(options, session.as_ref());
+        if !sections.wishes {
+            return Ok(Self { hot, epoch, wishes: Vec::new() });
+        }
+        // LLM#1 is shown the hot turns themselves.
+        let hidden = hot.iter().flat_map(|hot| hot.turns()).map(|turn| Seq::of(turn.seq));
+        let hidden = hidden.collect::<Result<_>>()?;
+        let sieve = Sieve::of(&snapshot, scope, &options.filter, &mut Vec::new())?;
+        let sieve = sections.narrowed(sieve, session.as_ref()).hiding(hidden);
+        let wishes = index.with(&snapshot, scope, |index| {
+            let passing = sieve.passing(index);
+            index.wishes(&snapshot, scope).map(|wishes| wishes.passing(&passing))
+        })??;
+        Ok(Self { hot, epoch, wishes })
+    }
+
+    /// The standing wishes that might apply to a message, the likeliest first.
+    fn wishes(&self, message: &Message) -> Vec<Arc<Standing>> {
+        let sought = message.sought(&self.turns(message));
+        let also: Vec<_> = message.also.iter().flat_map(|also| also.sought(&[])).collect();
+        let sought = sought.iter().chain(&also);
+        let ranked = wishes::ranked(self.wishes.clone(), (sought, message.query().asks_when));
+        ranked.into_iter().map(|applying| applying.wish).take(planner::MOST_WISHES).collect()
     }
 
     fn turns(&self, message: &Message) -> Vec<&Turn> {
@@ -107,7 +146,9 @@ impl Plans {
     ) -> Result<MessagePlan> {
         let behind = behind.await?;
         let watch = Stopwatch::start();
-        let prompt = planner::prompt(&message.text, &behind.turns(message), message.now);
+        let wishes = behind.wishes(message);
+        let told: Vec<&str> = wishes.iter().map(|wish| &*wish.text).collect();
+        let prompt = planner::prompt(&message.text, &behind.turns(message), &told, message.now);
         let digest = Sha256::digest(&prompt.user).into();
         let asked = Asked { user_no: scope.user_no, epoch: behind.epoch, prompt: digest };
         let (known, forgets) = self.look_up(&asked);
@@ -116,11 +157,14 @@ impl Plans {
             Some(known) => known.map_err(unusable),
             None => match cooldowns.planner.why(config.clock.now()) {
                 Some(why) => Err(why),
-                None => self.plan_anew(config, cooldowns, planner, prompt, (asked, forgets)).await,
+                None => {
+                    self.plan_anew(config, cooldowns, planner, (prompt, wishes.len()), (asked, forgets)).await
+                }
             },
         };
         let by = (planner.name(), watch.elapsed(), is_cached);
-        Ok(MessagePlan::of(config, message, plan?, by, behind.epoch))
+        let wishes: Vec<WishId> = wishes.iter().map(|wish| wish.id()).collect();
+        Ok(MessagePlan::of(config, message, plan?, by, (behind.epoch, &wishes)))
     }
 
     async fn plan_anew(
@@ -128,12 +172,12 @@ impl Plans {
         config: &Config,
         cooldowns: &Cooldowns,
         planner: &Arc<dyn ChatModel>,
-        prompt: ChatPrompt,
+        (prompt, wish_count): (ChatPrompt, usize),
         (asked, forgets): (Asked, u64),
     ) -> Result<SearchPlan> {
         let answer = complete(planner, prompt, config.plan_timeout).await;
         let plan = answer.and_then(|answer| {
-            let said = planner::read(&answer);
+            let said = planner::read(&answer, wish_count);
             self.keep(asked, forgets, said.clone());
             said.map_err(unusable)
         });

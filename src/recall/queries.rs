@@ -13,6 +13,7 @@ use crate::{
         score::Scored,
         sieve::Sieve,
         user_index::UserIndex,
+        wishes::{self, Applying, WishesWanted},
     },
     store::{scope::Scope, snapshot::Snapshot},
     text::words::MAX_QUERY_WORDS,
@@ -106,6 +107,28 @@ fn merged(searches: Vec<Found>, k: usize) -> Found {
 
 fn surer(a: Parts, b: Parts) -> Parts {
     if b.confidence() > a.confidence() { b } else { a }
+}
+
+/// The standing wishes that are wanted, as the message or a query beside it calls for them.
+pub(super) fn wanted_wishes(
+    snapshot: &Snapshot<'_>,
+    scope: &Scope,
+    index: &mut UserIndex,
+    question: &Question<'_>,
+    sieve: &Sieve,
+    missing: &mut Vec<String>,
+) -> Result<Vec<Applying>> {
+    if matches!(question.wishes, WishesWanted::None) {
+        return Ok(Vec::new());
+    }
+    let passing = sieve.passing(index);
+    let wishes = index.wishes(snapshot, scope)?;
+    if wishes.damaged() > 0 {
+        missing.push(format!("wishes: {} turns are damaged; doctor says which", wishes.damaged()));
+    }
+    let wishes = wishes.passing(&passing);
+    let sought = question.sought.iter().chain(question.also.iter().flat_map(|also| &also.sought));
+    Ok(wishes::shown(wishes::ranked(wishes, (sought, question.query.asks_when)), question.wishes))
 }
 
 /// The anchors that the message or a query beside it calls for, each as strongly as the one that calls for it most.

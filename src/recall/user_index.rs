@@ -14,7 +14,7 @@ use crate::{
         anchor::Anchor,
         place::{Owner, SessionNo},
     },
-    recall::tail::Tail,
+    recall::{tail::Tail, wishes::Wishes},
     store::{
         rows::{
             unit_texts::Unit,
@@ -47,6 +47,7 @@ pub(crate) struct UserIndex {
     pub(crate) tail: Tail,
     spaces: Vec<SpaceIndex>,
     pub(crate) anchors: Vec<Anchor>,
+    wishes: Wishes,
     pub(crate) damage: Damage,
 }
 
@@ -296,6 +297,12 @@ impl UserIndex {
         Ok(&self.spaces[at])
     }
 
+    /// The user's standing wishes, up to date.
+    pub(crate) fn wishes(&mut self, snapshot: &Snapshot<'_>, scope: &Scope) -> Result<&Wishes> {
+        self.wishes.refresh(snapshot, scope, &self.units)?;
+        Ok(&self.wishes)
+    }
+
     /// What it takes of memory, about.
     pub(crate) fn bytes(&self) -> usize {
         /// Of an anchor with its values and evidence.
@@ -304,6 +311,7 @@ impl UserIndex {
         self.units.capacity() * (size_of::<Facts>() + size_of::<Around>() + size_of::<[u16; 2]>())
             + self.sessions.capacity() * size_of::<(i64, SessionEntry)>()
             + self.tail.bytes()
+            + self.wishes.bytes()
             + matrices
             + self.anchors.len() * ANCHOR_BYTES
     }

@@ -15,14 +15,18 @@ use unicode_normalization::{
 };
 
 use crate::{
-    english::{stop_words::is_stop_word, wishes::states_wish},
-    model::turn::Said,
+    english::{
+        statements::statements,
+        stop_words::is_stop_word,
+        wishes::{has_wish_word, wishes},
+    },
+    model::turn::{Origin, Said},
     text::memo::{FNV_OFFSET, Memo, Pool, fnv},
 };
 
 /// Version of how a turn becomes its words and traits, and the time of what it speaks of (`times::Event`): raised when that
 /// changes for any turn, so that forward lists and the index are written anew.
-pub(crate) const RULES_VERSION: i64 = 2;
+pub(crate) const RULES_VERSION: i64 = 3;
 
 /// The most distinct words of a query that are looked for; the first ones count.
 pub(crate) const MAX_QUERY_WORDS: usize = 64;
@@ -72,12 +76,14 @@ impl FieldCounts {
 pub(crate) struct Traits {
     /// A question that the turn itself does not answer.
     pub(crate) asks: bool,
-    /// The user says how things are to be from now on.
+    /// It has a word of what holds for good.
     pub(crate) wishes: bool,
     /// It has a reply.
     pub(crate) has_reply: bool,
     /// Who writes the user's side has a name.
     pub(crate) is_named: bool,
+    /// The user states a standing wish, or ends one.
+    pub(crate) states_wish: bool,
 }
 
 impl Traits {
@@ -85,14 +91,16 @@ impl Traits {
         let has_reply = !said.ai_response.is_empty();
         Self {
             asks: !has_reply && ends_in_question(&said.user_message),
-            wishes: states_wish(&said.user_message),
+            wishes: has_wish_word(&said.user_message),
             has_reply,
             is_named: said.user_name.is_some(),
+            states_wish: said.user_origin == Origin::User
+                && !wishes(&statements(&said.user_message)).is_empty(),
         }
     }
 
     pub(crate) fn to_byte(self) -> u8 {
-        [self.asks, self.wishes, self.has_reply, self.is_named]
+        [self.asks, self.wishes, self.has_reply, self.is_named, self.states_wish]
             .iter()
             .enumerate()
             .fold(0, |byte, (bit, &is_so)| byte | u8::from(is_so) << bit)
@@ -100,7 +108,7 @@ impl Traits {
 
     pub(crate) fn from_byte(byte: u8) -> Self {
         let bit = |bit: u8| byte >> bit & 1 == 1;
-        Self { asks: bit(0), wishes: bit(1), has_reply: bit(2), is_named: bit(3) }
+        Self { asks: bit(0), wishes: bit(1), has_reply: bit(2), is_named: bit(3), states_wish: bit(4) }
     }
 }
 
@@ -443,12 +451,17 @@ mod tests {
             turn.said.user_name = Some("Zo\u{eb} Miller".into());
             sum.update(&WordCounts::of(&turn.said).encode());
         }
-        for list in [include_str!("../english/lists/stop.txt"), include_str!("../english/lists/wishes.txt")] {
+        for list in [
+            include_str!("../english/lists/stop.txt"),
+            include_str!("../english/lists/wish_words.txt"),
+            include_str!("../english/lists/wishes.txt"),
+            include_str!("../english/lists/orders.txt"),
+        ] {
             sum.update(list.as_bytes());
         }
         assert_eq!(
             (RULES_VERSION, sum.finalize()),
-            (2, 2_971_424_482),
+            (3, 1_109_215_724),
             "raise RULES_VERSION, and put the new sum here"
         );
     }
@@ -534,6 +547,20 @@ mod tests {
         check_traits("Please ALWAYS use metric units.", "", [false, true, false, false]);
         check_traits("I\u{2019}d rather walk.", "", [false, true, false, false]);
         check_traits("The hallways", "", [false, false, false, false]);
+    }
+
+    #[test]
+    fn only_what_the_user_writes_states_a_wish() {
+        let states = |said: &Said| {
+            let traits = Traits::of(said);
+            assert_eq!(Traits::from_byte(traits.to_byte()), traits);
+            traits.states_wish
+        };
+        let mut said = NewTurn::new("Keep your answers short.", "Fine.").said;
+        assert!(states(&said));
+        said.user_origin = Origin::Document;
+        assert!(!states(&said));
+        assert!(!states(&NewTurn::new("I always walk.", "Keep your answers short.").said));
     }
 
     #[test]

@@ -53,3 +53,4 @@ mod swap_kill;
 #[cfg(feature = "tracing")]
 mod traced;
 mod transfer;
+mod wishes;

@@ -66,12 +66,13 @@ pub(crate) fn about(context: &Context) -> String {
     about
 }
 
-/// `7 turns, 1 summary, 2 anchors`.
+/// `7 turns, 1 summary, 2 anchors, 1 wish`.
 fn contents(context: &Context) -> String {
-    let (mut turns, mut summaries, mut anchors) = (0, 0, 0);
+    let (mut turns, mut summaries, mut anchors, mut wishes) = (0, 0, 0, 0);
     for item in &context.items {
         *match (item.kind, item.packed_as) {
             (ItemKind::Anchor, _) => &mut anchors,
+            (ItemKind::Wish, _) => &mut wishes,
             (ItemKind::Summary, _) | (_, PackedAs::Summary) => &mut summaries,
             _ => &mut turns,
         } += 1;
@@ -84,6 +85,11 @@ fn contents(context: &Context) -> String {
     }
     if anchors > 0 {
         let _ = write!(contents, ", {}", counted(anchors, "anchor"));
+    }
+    match wishes {
+        0 => {}
+        1 => contents.push_str(", 1 wish"),
+        more => _ = write!(contents, ", {more} wishes"),
     }
     contents
 }

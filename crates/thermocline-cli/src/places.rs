@@ -91,6 +91,7 @@ impl<'u> Places<'u> {
         }
         let Some(id) = item.turn_id else { return Ok(None) };
         let (what, score) = match item.score {
+            Some(score) if item.section == Section::Wishes => ("wished  ", format!("{score:.3}")),
             Some(score) => ("recalled", format!("{score:.3}")),
             None if item.section == Section::EarlierConversations => ("promoted", "-".to_owned()),
             None => return Ok(None),

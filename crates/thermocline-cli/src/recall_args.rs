@@ -82,6 +82,7 @@ pub(crate) struct ContextArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SectionArg {
     WhoTheUserIs,
+    Wishes,
     EarlierConversations,
     EarlierInSession,
     RecentTurns,
@@ -91,6 +92,7 @@ impl From<SectionArg> for Section {
     fn from(arg: SectionArg) -> Self {
         match arg {
             SectionArg::WhoTheUserIs => Self::WhoTheUserIs,
+            SectionArg::Wishes => Self::Wishes,
             SectionArg::EarlierConversations => Self::EarlierConversations,
             SectionArg::EarlierInSession => Self::EarlierInSession,
             SectionArg::RecentTurns => Self::RecentTurns,

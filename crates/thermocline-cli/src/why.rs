@@ -97,6 +97,10 @@ fn described(places: &mut Places<'_>, item: &ReceiptItem) -> Result<String, Fail
         ("anchor".to_owned(), anchor.unwrap_or_else(|| "gone by now".to_owned()))
     } else {
         match places.turn(TurnId::from_uuid(item.owner_id))? {
+            Some(place) if item.kind == ItemKind::Wish => {
+                let on = place.said_at.format("%Y-%m-%d");
+                (format!("{on}  a wish in {}", place.name), place.words)
+            }
             Some(place) => {
                 let on = place.said_at.format("%Y-%m-%d");
                 let id = place.caller_id.map(|id| format!(", {id}")).unwrap_or_default();
@@ -110,9 +114,12 @@ fn described(places: &mut Places<'_>, item: &ReceiptItem) -> Result<String, Fail
 
 /// The proof that the receipt holds all that decided: its scores, worked out again from their parts.
 fn worked_out(receipt: &Receipt) -> String {
-    // What is there for its place in the session has no score; an anchor's is not made of parts.
-    let scored: Vec<&ReceiptItem> =
-        receipt.items.iter().filter(|item| item.kind != ItemKind::Anchor && item.score != 0.0).collect();
+    // What is there for its place in the session has no score; those of anchors and wishes are not made of parts.
+    let scored: Vec<&ReceiptItem> = receipt
+        .items
+        .iter()
+        .filter(|item| !matches!(item.kind, ItemKind::Anchor | ItemKind::Wish) && item.score != 0.0)
+        .collect();
     let is_off = |item: &&&ReceiptItem| (item.parts.score(&receipt.profile) - item.score).abs() > 2e-6;
     match (scored.len(), scored.iter().filter(is_off).count()) {
         (0, _) => String::new(),

@@ -1,4 +1,4 @@
-//! What can be packed: a turn, a summary that stands for one, an anchor.
+//! What can be packed: a turn, a summary that stands for one, an anchor, a wish.
 
 use std::ops::Range;
 
@@ -12,7 +12,10 @@ use crate::{
         summary::Summary,
         turn::{Side, Turn},
     },
-    recall::pack::section::Section,
+    recall::{
+        pack::section::Section,
+        wishes::{Standing, WishId},
+    },
     text::{render, tokens::Tokenizer, words::Word},
 };
 
@@ -23,6 +26,8 @@ pub(crate) enum Item<'t> {
     /// Of a turn whose original is gone, and that turn's `seq`.
     Summary(&'t Summary, i64),
     Anchor(&'t Anchor),
+    /// And whether it stands for its turn, which says nothing else.
+    Wish(&'t Standing, bool),
 }
 
 /// Something that may be packed, and how it came up.
@@ -91,6 +96,7 @@ impl<'t> Candidate<'t> {
 pub(super) enum Key {
     Turn(i64),
     Anchor(AnchorId),
+    Wish(WishId),
 }
 
 /// Where in its section something stands.
@@ -99,6 +105,7 @@ pub(super) enum Place<'t> {
     /// What is known of the user comes first.
     Anchor(bool, &'t str, Attribute, DateTime<Utc>, AnchorId),
     Turn(NaiveDate, i64),
+    Wish(NaiveDate, WishId),
 }
 
 impl<'t> Item<'t> {
@@ -107,6 +114,7 @@ impl<'t> Item<'t> {
             Item::Turn(_) => ItemKind::Turn,
             Item::Summary(..) => ItemKind::Summary,
             Item::Anchor(_) => ItemKind::Anchor,
+            Item::Wish(..) => ItemKind::Wish,
         }
     }
 
@@ -114,6 +122,8 @@ impl<'t> Item<'t> {
         match self {
             Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => Key::Turn(seq),
             Item::Anchor(anchor) => Key::Anchor(anchor.id),
+            Item::Wish(wish, true) => Key::Turn(wish.seq.into()),
+            Item::Wish(wish, false) => Key::Wish(wish.id()),
         }
     }
 
@@ -122,6 +132,7 @@ impl<'t> Item<'t> {
         match self {
             Item::Turn(turn) => Some(turn.timestamp.date_naive()),
             Item::Summary(summary, _) => Some(summary.timestamp.date_naive()),
+            Item::Wish(wish, _) => Some(wish.timestamp.date_naive()),
             Item::Anchor(_) => None,
         }
     }
@@ -130,10 +141,13 @@ impl<'t> Item<'t> {
     pub(super) fn place(self, section: Section) -> Place<'t> {
         let on = match section {
             Section::EarlierInSession | Section::RecentTurns => NaiveDate::default(),
-            Section::WhoTheUserIs | Section::EarlierConversations => self.said_on().unwrap_or_default(),
+            Section::WhoTheUserIs | Section::Wishes | Section::EarlierConversations => {
+                self.said_on().unwrap_or_default()
+            }
         };
         match self {
             Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => Place::Turn(on, seq),
+            Item::Wish(wish, _) => Place::Wish(on, wish.id()),
             Item::Anchor(anchor) => {
                 let Anchor { subject, attribute, valid_from, id, .. } = anchor;
                 Place::Anchor(subject != Anchor::USER, subject, *attribute, *valid_from, *id)
@@ -151,6 +165,7 @@ impl<'t> Item<'t> {
             }
             Item::Summary(summary, _) => counted_within(summary_piece(summary, room)?, room, tokenizer),
             Item::Anchor(anchor) => counted_within(render::anchor_line(anchor), room, tokenizer),
+            Item::Wish(wish, _) => counted_within(wish.line.clone(), room, tokenizer),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Packs turns, summaries and anchors into a token budget, exactly. A pure function of its arguments.
+//! Packs turns, summaries, anchors and wishes into a token budget, exactly. A pure function of its arguments.
 //!
 //! Each request has a share of the budget. Requests are served in their order: whole turns first, and of long turns that
 //! were recalled the part that shows what matched; each by its rank, skipping what does not fit and going on. The newest
@@ -166,6 +166,7 @@ impl<'r, 't> Packer<'r, 't> {
             }
         }
         self.offer_again(first);
+        self.drop_told_wishes();
     }
 
     /// Offers what is left of the whole budget.
@@ -188,6 +189,24 @@ impl<'r, 't> Packer<'r, 't> {
         // What had no room here may have been shown by a later request.
         for of in all {
             self.awaits(of);
+        }
+    }
+
+    /// Drops the wishes that a turn above or below shows as well.
+    fn drop_told_wishes(&mut self) {
+        let told: Vec<(usize, usize)> = self.sections[Section::Wishes as usize]
+            .iter()
+            .filter(|piece| self.sections.iter().flatten().any(|other| tells(other, piece)))
+            .map(|piece| piece.of)
+            .collect();
+        for of in told {
+            let candidate = self.candidate(of);
+            let pieces = &mut self.sections[Section::Wishes as usize];
+            let Some(at) = pieces.iter().position(|piece| piece.of == of) else { continue };
+            let tokens = pieces.remove(at).tokens + self.frame_tokens(candidate);
+            self.tokens -= tokens;
+            self.tokens_of[of.0] -= tokens;
+            self.outcomes[of.0][of.1] = Outcome::AlreadyShown;
         }
     }
 
@@ -266,7 +285,7 @@ impl<'r, 't> Packer<'r, 't> {
     fn tokens_whole(&self, of: (usize, usize)) -> u32 {
         match self.candidate(of).item {
             Item::Turn(turn) => turn.tokens.piece_tokens,
-            Item::Summary(..) | Item::Anchor(_) => 0,
+            Item::Summary(..) | Item::Anchor(_) | Item::Wish(..) => 0,
         }
     }
 
@@ -387,9 +406,17 @@ impl<'r, 't> Packer<'r, 't> {
     }
 }
 
+/// Whether a turn that is shown has the sentence of a wish.
+fn tells(piece: &Piece<'_>, wish: &Piece<'_>) -> bool {
+    let (Item::Turn(turn), Item::Wish(told, _)) = (piece.item, wish.item) else { return false };
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let sentence = wish.text.split_once(": ").map_or("", |(_, sentence)| sentence.trim_end());
+    turn.seq == i64::from(told.seq) && one_line(&piece.text).contains(sentence)
+}
+
 fn whole_as(item: Item<'_>) -> PackedAs {
     match item {
-        Item::Turn(_) | Item::Anchor(_) => PackedAs::Whole,
+        Item::Turn(_) | Item::Anchor(_) | Item::Wish(..) => PackedAs::Whole,
         Item::Summary(..) => PackedAs::Summary,
     }
 }

@@ -9,6 +9,8 @@ use serde::Serialize;
 pub enum Section {
     /// Anchors.
     WhoTheUserIs,
+    /// Standing wishes that apply to the message.
+    Wishes,
     /// What was recalled from other sessions.
     EarlierConversations,
     /// Turns of the session before the recent ones.
@@ -18,13 +20,19 @@ pub enum Section {
 }
 
 impl Section {
-    pub(super) const ALL: [Self; 4] =
-        [Self::WhoTheUserIs, Self::EarlierConversations, Self::EarlierInSession, Self::RecentTurns];
+    pub(super) const ALL: [Self; 5] = [
+        Self::WhoTheUserIs,
+        Self::Wishes,
+        Self::EarlierConversations,
+        Self::EarlierInSession,
+        Self::RecentTurns,
+    ];
 
-    /// Its name: `who_the_user_is`, `earlier_conversations`, `earlier_in_session`, `recent_turns`.
+    /// Its name: `who_the_user_is`, `wishes`, `earlier_conversations`, `earlier_in_session`, `recent_turns`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::WhoTheUserIs => "who_the_user_is",
+            Self::Wishes => "wishes",
             Self::EarlierConversations => "earlier_conversations",
             Self::EarlierInSession => "earlier_in_session",
             Self::RecentTurns => "recent_turns",
@@ -35,6 +43,7 @@ impl Section {
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::WhoTheUserIs => "<who the user is>\n",
+            Self::Wishes => "<wishes of the user>\n",
             Self::EarlierConversations => "<from earlier conversations>\n",
             Self::EarlierInSession => "<earlier in this session>\n",
             Self::RecentTurns => "<recent turns>\n",

@@ -129,9 +129,11 @@ impl KeptItem {
         self.unusual.kind.unwrap_or(ItemKind::Turn)
     }
 
-    /// Anchors have none.
+    /// Anchors and wishes have none.
     fn memory_tier(&self) -> Option<MemoryTier> {
-        self.seq.map(|_| self.unusual.memory_tier.unwrap_or(self.usual().memory_tier))
+        self.seq
+            .filter(|_| self.kind() != ItemKind::Wish)
+            .map(|_| self.unusual.memory_tier.unwrap_or(self.usual().memory_tier))
     }
 
     fn packed_as(&self) -> Option<PackedAs> {
@@ -219,7 +221,10 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReceiptId) -> Result<Optio
             owner_id,
             memory_tier: item.memory_tier(),
             score: item.score,
-            confidence: receipt.confidence.map(|_| item.kind().confidence(item.score, &item.parts)),
+            confidence: receipt
+                .confidence
+                .filter(|_| item.kind() != ItemKind::Wish)
+                .map(|_| item.kind().confidence(item.score, &item.parts)),
             parts: item.parts,
             rerank_score: item.unusual.rerank_score,
             newer: item.unusual.newer.map_or(Ok(None), |seq| newer(sql, scope, seq))?,
@@ -383,8 +388,10 @@ pub(crate) fn set_used(
             let kept = row.json::<Vec<KeptItem>>(1)?;
             let is_hot = |item: &KeptItem| item.memory_tier() == Some(MemoryTier::Hot);
             let shows_hot = kept.iter().any(|item| is_hot(item) && item.packed_as().is_some());
-            let recalled =
-                kept.iter().filter(|item| item.score > 0.0 && item.outcome() != ItemOutcome::Promoted);
+            // A wish is shown for what is to hold, not for what answers.
+            let recalled = kept.iter().filter(|item| {
+                item.score > 0.0 && item.outcome() != ItemOutcome::Promoted && item.kind() != ItemKind::Wish
+            });
             let considered = recalled.map(|item| Considered {
                 seq: item.seq,
                 memory_tier: item.memory_tier(),

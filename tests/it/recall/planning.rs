@@ -498,3 +498,67 @@ fn its_name_is_cut_and_its_time_has_a_least() {
     let context = memory.user("alex").unwrap().context(MESSAGE, ContextOptions::default()).unwrap();
     assert_eq!(context.missing, [format!("planner {}: no", "n".repeat(100))]);
 }
+
+/// The contexts' wishes, as their turns were called.
+fn wished(context: &Context) -> Vec<&str> {
+    let wishes = context.items.iter().filter(|item| item.section == Section::Wishes);
+    wishes.filter_map(|item| item.caller_id.as_deref()).collect()
+}
+
+/// A user who wished three things for good, none of which speaks of the message.
+fn wishing(planner: &Arc<Scripted>) -> Fixture {
+    let plain = Fixture::new();
+    let session = plain.alex().session_named("wishes").unwrap();
+    for (id, wish) in [
+        ("films", "Never recommend horror films."),
+        ("snacks", "Always confirm allergies when I ask about snacks."),
+        ("sam", "Call me Sam."),
+    ] {
+        session.record(NewTurn::new(wish, "Noted.").caller_id(id)).unwrap();
+    }
+    session.end().unwrap();
+    with(&plain, planner)
+}
+
+#[test]
+fn the_plan_says_which_wishes_apply() {
+    let numbers = |value: Value| Scripted::says(&json!({"queries": [], "wishes": value}));
+    let asked = [
+        "Call me Sam.",
+        "Always confirm allergies when I ask about snacks.",
+        "Never recommend horror films.",
+    ];
+    let planner = numbers(json!([2, 3]));
+    let fixture = wishing(&planner);
+    let alex = fixture.alex();
+    let found = context(&alex, MESSAGE);
+    assert_eq!(planner.asked()["wishes"], json!(asked), "the likeliest first, then the newest");
+    assert_eq!((wished(&found), found.missing.len()), (vec!["films", "snacks"], 0));
+    let told = plan(&alex, &found).unwrap();
+    assert_eq!(told.wishes, Some(2));
+    let words = alex.receipt(found.receipt).unwrap().explain();
+    assert!(words.contains("of the standing wishes 2 apply"), "{words}");
+
+    let none = wishing(&numbers(json!([])));
+    assert_eq!(wished(&context(&none.alex(), MESSAGE)), [""; 0]);
+    let silent = wishing(&Scripted::searches_for(&[]));
+    assert_eq!(wished(&context(&silent.alex(), MESSAGE)), ["sam"], "the lane's own choice");
+    let wrong = wishing(&numbers(json!([4])));
+    let found = context(&wrong.alex(), MESSAGE);
+    assert_eq!((wished(&found), found.missing.len()), (vec!["sam"], 1));
+    assert!(found.missing[0].contains("wishes that it was not shown"), "{:?}", found.missing);
+}
+
+#[test]
+fn the_planner_hears_of_no_wish_that_may_not_be_shown() {
+    let planner = Scripted::searches_for(&[]);
+    let fixture = wishing(&planner);
+    let alex = fixture.alex();
+    let session = alex.session_named("now").unwrap();
+    let wishes = alex.find_session("wishes").unwrap().unwrap().id();
+    for options in [options().without(Section::Wishes), options().without_session(wishes)] {
+        session.context(MESSAGE, options).unwrap();
+        assert_eq!(planner.asked().get("wishes"), None);
+        assert!(!format!("{:?}", planner.prompts.lock().unwrap().last().unwrap()).contains("wish"));
+    }
+}

@@ -214,6 +214,10 @@ fn check_piece(piece: &Piece<'_>) {
                 )]
             );
         }
+        (Item::Wish(wish, _), as_what) => {
+            assert_eq!(as_what, PackedAs::Whole);
+            assert!(matches!(&*seen, [Seen::Said(..)]), "one line: {wish:?}");
+        }
         (Item::Anchor(anchor), _) => {
             let [Seen::Said(who, value)] = &*seen else { panic!("one line: {seen:?}") };
             let dated = if anchor.valid_until.is_some() { " until " } else { " as of " };

@@ -1,0 +1,307 @@
+//! The standing wishes of a user, and which of them apply to a message: those that are about every answer, and those that
+//! speak of what the message speaks of. A wish holds until a later one is about the same, or ends it.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    embed::{BuiltIn, lexicon, quantize::Vector},
+    english::{
+        statements::statements,
+        wishes::{Wish, wishes},
+    },
+    error::{ErrorKind, Result},
+    index::facts::Facts,
+    model::{
+        ids::{SessionId, TurnId},
+        place::{Owner, Seq},
+        profile::Parts,
+        receipt::{ItemKind, ItemOutcome, ReceiptItem},
+        turn::Origin,
+    },
+    recall::expand::{Role, Sought},
+    store::{scope::Scope, snapshot::Snapshot},
+    text::{
+        render,
+        words::{Word, query_words},
+    },
+};
+
+/// No more stand in a context: a reply can heed few.
+const MOST_SHOWN: usize = 3;
+/// Only the newest turns with wishes are read, and of each the first wishes.
+const MOST_TURNS: usize = 512;
+const MOST_OF_TURN: usize = 4;
+
+/// What a question for a time asks for.
+const DATES: &str = "date day time deadline timeline schedule";
+
+/// What one about every answer fits any message.
+const GENERAL: f64 = 0.5;
+/// What fits worse does not apply.
+const LEAST_FIT: f64 = 0.3;
+
+/// Which wishes are wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum WishesWanted<'a> {
+    #[default]
+    None,
+    /// Those that apply to the message.
+    Applying,
+    /// Of these, by LLM#1's choice.
+    Chosen(&'a [WishId]),
+}
+
+/// A wish by its turn and its place among the wishes of that.
+pub(crate) type WishId = (Seq, usize);
+
+/// A wish as it was said, and where.
+#[derive(Clone, Debug)]
+pub(crate) struct Standing {
+    pub(crate) seq: Seq,
+    /// The user says nothing else in that turn.
+    pub(crate) is_all: bool,
+    /// Its place among the wishes of its turn.
+    pub(crate) number: usize,
+    pub(crate) turn_id: TurnId,
+    pub(crate) session_id: SessionId,
+    pub(crate) turn_number: u32,
+    pub(crate) caller_id: Option<String>,
+    pub(crate) timestamp: DateTime<Utc>,
+    /// Its sentence, as one line.
+    pub(crate) text: String,
+    /// The line that shows it.
+    pub(crate) line: String,
+    /// Who wishes, if that has a name.
+    speaker: Option<String>,
+    about: About,
+}
+
+/// What a wish is about, as words that can be compared.
+#[derive(Clone, Debug)]
+struct About {
+    only_ends: bool,
+    is_general: bool,
+    what: Vec<Word>,
+    occasion: Vec<Word>,
+    /// Of the occasion, and of all of it.
+    meanings: Vec<Vector>,
+}
+
+/// A wish that may apply, and how well it fits the message, from 0 to 1.
+#[derive(Clone, Debug)]
+pub(crate) struct Applying {
+    pub(crate) wish: Arc<Standing>,
+    pub(crate) fit: f64,
+}
+
+/// The wishes of a user that hold, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Wishes {
+    /// The turns with wishes among those that are known, oldest first.
+    turns: Vec<u32>,
+    covered_seq: u32,
+    standing: Vec<Arc<Standing>>,
+    /// Turns that cannot be read.
+    damaged: Vec<u32>,
+}
+
+impl Wishes {
+    /// Reads the wishes of the units that are new.
+    pub(crate) fn refresh(&mut self, snapshot: &Snapshot<'_>, scope: &Scope, units: &[Facts]) -> Result<()> {
+        let new = units.iter().skip(self.covered_seq as usize);
+        let new: Vec<&Facts> = new.filter(|unit| unit.traits.states_wish && unit.seq > 0).collect();
+        let mut originals = snapshot.originals(scope);
+        for unit in &new[new.len().saturating_sub(MOST_TURNS)..] {
+            let Owner::Turn(place) = unit.owner() else { continue };
+            self.covered_seq = unit.seq - 1; // Cut short, it goes on here.
+            self.turns.push(unit.seq);
+            let turn = match originals.turn_at(place) {
+                Err(error) if error.kind() == ErrorKind::Corrupt => {
+                    self.damaged.push(unit.seq);
+                    continue;
+                }
+                turn => turn?,
+            };
+            // Of a turn whose original was deleted nothing is left in its own words.
+            let Some(turn) = turn.filter(|turn| turn.said.user_origin == Origin::User) else { continue };
+            for (number, wish) in
+                wishes(&statements(&turn.said.user_message)).into_iter().take(MOST_OF_TURN).enumerate()
+            {
+                let text = wish.text.split_whitespace().collect::<Vec<_>>().join(" ");
+                self.hear(Standing {
+                    seq: Seq(unit.seq),
+                    is_all: turn.said.user_message.trim() == wish.text.trim(),
+                    number,
+                    turn_id: turn.id,
+                    session_id: turn.session_id,
+                    turn_number: turn.turn_number,
+                    caller_id: turn.caller_id.clone(),
+                    timestamp: turn.timestamp,
+                    line: render::user_line(&turn.said, &text),
+                    text,
+                    speaker: turn.said.user_name.clone(),
+                    about: About::of(&wish),
+                });
+            }
+        }
+        self.covered_seq = u32::try_from(units.len()).unwrap_or(u32::MAX);
+        if let Some(first) = self.turns.len().checked_sub(MOST_TURNS).map(|at| self.turns[at]) {
+            self.turns.retain(|seq| *seq >= first);
+            self.standing.retain(|wish| wish.seq.0 >= first);
+        }
+        Ok(())
+    }
+
+    /// Adds a wish, which ends those before it that it replaces.
+    fn hear(&mut self, new: Standing) {
+        self.standing.retain(|old| old.speaker != new.speaker || !new.about.ends(&old.about));
+        if !new.about.only_ends {
+            self.standing.push(Arc::new(new));
+        }
+    }
+
+    /// How many turns with wishes cannot be read.
+    pub(crate) fn damaged(&self) -> usize {
+        self.damaged.len()
+    }
+
+    /// Those that hold and may be shown, the newest first. `passing` says of each unit, by number, from 1, whether it may.
+    pub(crate) fn passing(&self, passing: &[bool]) -> Vec<Arc<Standing>> {
+        let may_be_shown = |wish: &&Arc<Standing>| passing.get(wish.seq.0 as usize - 1) == Some(&true);
+        self.standing.iter().rev().filter(may_be_shown).cloned().collect()
+    }
+
+    /// What it takes of memory, about.
+    pub(crate) fn bytes(&self) -> usize {
+        /// Of a wish with its words and its vector.
+        const WISH_BYTES: usize = 1_536;
+        self.standing.len() * WISH_BYTES + self.turns.capacity() * size_of::<u32>()
+    }
+}
+
+/// These wishes, of which the newest come first, by how well they fit what is sought: the best first, the newer of equals.
+pub(crate) fn ranked<'s>(
+    wishes: Vec<Arc<Standing>>,
+    (sought, asks_when): (impl Iterator<Item = &'s Sought>, bool),
+) -> Vec<Applying> {
+    let besides = if asks_when { query_words(DATES) } else { Vec::new() };
+    let sought = sought.filter(|sought| sought.role != Role::Background);
+    let asked: Vec<Asked<'_>> = if wishes.is_empty() {
+        Vec::new()
+    } else {
+        sought.map(|sought| Asked::of(sought, &besides)).collect()
+    };
+    let fit = |wish: &Standing| asked.iter().map(|asked| asked.fit(&wish.about)).fold(0.0, f64::max);
+    let ranked = wishes.into_iter().map(|wish| Applying { fit: fit(&wish), wish });
+    let mut ranked: Vec<Applying> = ranked.collect();
+    ranked.sort_by(|a, b| b.fit.total_cmp(&a.fit)); // Stable: equals keep their order.
+    ranked
+}
+
+/// What of ranked wishes a context is to show.
+pub(crate) fn shown(mut ranked: Vec<Applying>, wanted: WishesWanted<'_>) -> Vec<Applying> {
+    match wanted {
+        WishesWanted::None => ranked.clear(),
+        WishesWanted::Applying => ranked.retain(|found| found.fit >= LEAST_FIT),
+        WishesWanted::Chosen(chosen) => ranked.retain(|found| chosen.contains(&found.wish.id())),
+    }
+    ranked.truncate(MOST_SHOWN);
+    ranked
+}
+
+impl Standing {
+    pub(crate) fn id(&self) -> WishId {
+        (self.seq, self.number)
+    }
+
+    /// Its line in a receipt.
+    pub(crate) fn receipt_item(&self, fit: f64) -> ReceiptItem {
+        ReceiptItem {
+            rank: 0,
+            kind: ItemKind::Wish,
+            seq: Some(self.seq.into()),
+            owner_id: *self.turn_id.as_uuid(),
+            memory_tier: None,
+            score: fit,
+            confidence: None,
+            parts: Parts::default(),
+            rerank_score: None,
+            newer: None,
+            packed_as: None,
+            outcome: ItemOutcome::NoRoom,
+            tokens: 0,
+        }
+    }
+}
+
+impl About {
+    fn of(wish: &Wish<'_>) -> Self {
+        let words = |words: &[String]| query_words(&words.join(" "));
+        let (what, occasion) = (words(&wish.what), words(&wish.occasion));
+        let texts =
+            [&wish.occasion[..], &[&wish.what[..], &wish.occasion].concat()].map(|words| words.join(" "));
+        let meanings = texts.iter().filter_map(|text| BuiltIn::default().embed_text(text)).collect();
+        Self { only_ends: wish.only_ends, is_general: wish.is_general, what, occasion, meanings }
+    }
+
+    /// Whether this, said later, has the other one hold no longer. What only ends wishes ends all that it speaks of; a wish
+    /// takes the place of one of the same things, on the same occasion or on any.
+    fn ends(&self, old: &Self) -> bool {
+        let are_in = |words: &[Word], all: &[Word]| words.iter().all(|word| all.contains(word));
+        if self.only_ends {
+            let all = [&old.what[..], &old.occasion].concat();
+            return are_in(&self.what, &all) && are_in(&self.occasion, &old.occasion);
+        }
+        let is_same = are_in(&self.what, &old.what) && are_in(&old.what, &self.what);
+        is_same && !self.what.is_empty() && are_in(&self.occasion, &old.occasion)
+    }
+}
+
+/// One thing that a message asks, as wishes are compared with it.
+struct Asked<'s> {
+    sought: &'s Sought,
+    /// What it asks for without its words: `when?` asks for dates.
+    besides: &'s [Word],
+    meaning: Option<Vector>,
+}
+
+impl<'s> Asked<'s> {
+    fn of(sought: &'s Sought, besides: &'s [Word]) -> Self {
+        Self { sought, besides, meaning: BuiltIn::default().embed_text(&sought.meaning) }
+    }
+
+    /// How well a wish fits, from 0 to 1: by the words that it is about, the rarer the more, or words of like meaning; and by
+    /// its meaning. Where it names an occasion, what it wishes for counts half.
+    fn fit(&self, about: &About) -> f64 {
+        /// What the words of a topic weigh together.
+        const TOPIC_WEIGHT: f64 = 10.0;
+        /// What is no nearer has nothing in common.
+        const FAR: f64 = 0.2;
+        if about.is_general {
+            return GENERAL;
+        }
+        let what_counts = if about.occasion.is_empty() { 1.0 } else { 0.5 };
+        let weight = |words: &[Word]| words.iter().map(|word| self.weight(*word)).sum::<f64>();
+        let words = weight(&about.occasion) + what_counts * weight(&about.what);
+        let near = |asked: &Vector| {
+            about.meanings.iter().map(|wish| f64::from(wish.cosine(asked))).fold(0.0, f64::max)
+        };
+        let nearness = self.meaning.as_ref().map_or(0.0, near);
+        ((words / TOPIC_WEIGHT).min(1.0) + (nearness - FAR).max(0.0)).min(1.0)
+    }
+
+    /// What a word of a wish weighs, if it is asked for.
+    fn weight(&self, word: Word) -> f64 {
+        /// A common word names a topic too, beside others that were left out as they say nothing.
+        const LEAST_RARITY: f64 = 3.0;
+        let asked = |word: Word| self.sought.words.iter().find(|asked| asked.word == word && !asked.is_told);
+        let itself = asked(word).map(|asked| asked.weight);
+        let itself = itself.or(self.besides.contains(&word).then_some(1.0));
+        let like = lexicon::synonyms(word);
+        let like = like.filter_map(|(other, cosine)| Some(asked(other)?.weight * cosine * cosine));
+        let rarity = (-lexicon::commonness(word).ln()).max(LEAST_RARITY);
+        rarity * itself.unwrap_or_else(|| like.fold(0.0, f64::max))
+    }
+}
