@@ -32,9 +32,8 @@ pub(crate) fn whose(statement: &Statement<'_>, is_of_thing: &dyn Fn(&str) -> boo
     let (mut is_own, mut is_others) = (false, false);
     for at in 0..statement.tokens.len() {
         match lower(at) {
-            "i" | "we" | "me" | "us" | "mine" | "ours" | "myself" => is_own = true,
             "my" | "our" if of_person(at) => is_others = true,
-            "my" | "our" => is_own = true,
+            "i" | "we" | "me" | "us" | "mine" | "ours" | "myself" | "my" | "our" => is_own = true,
             "his" | "her" | "their" | "'s" => is_others = true,
             "of" | "in" | "at" | "on" | "to" | "for" | "by" | "near" | "behind" | "next"
                 if at > 0 && is_of_thing(lower(at - 1)) =>
@@ -49,9 +48,8 @@ pub(crate) fn whose(statement: &Statement<'_>, is_of_thing: &dyn Fn(&str) -> boo
     }
     match (is_own, is_others) {
         (true, _) => Whose::Own,
-        (false, true) => Whose::Others,
         (false, false) if (0..SUBJECT).any(is_subject) => Whose::Things,
-        (false, false) => Whose::Others,
+        (false, _) => Whose::Others,
     }
 }
 

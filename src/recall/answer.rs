@@ -466,7 +466,7 @@ pub(crate) fn search(
     let found =
         Searched { units, unread, anchors, wishes, words, missing, model, confidence, ..Searched::default() };
     let (meaning, min_confidence) = (question.meaning(), question.min_confidence);
-    Ok(Searched { last_talk, epoch, is_index_damaged, meaning, wanted, min_confidence, ..found })
+    Ok(Searched { last_talk, min_confidence, epoch, is_index_damaged, meaning, wanted, ..found })
 }
 
 /// A unit as it is kept: its turn, else the summary in its place; nothing of what is no turn. What is damaged is named in

@@ -135,8 +135,8 @@ fn names_of(query: &Query) -> Vec<Word> {
 }
 
 impl Thing {
-    fn has(&self, word: &Word) -> bool {
-        self.names.contains(word) || self.words.iter().any(|(known, _)| known == word)
+    fn has(&self, word: Word) -> bool {
+        self.names.contains(&word) || self.words.iter().any(|(known, _)| *known == word)
     }
 
     /// Whether a text tells of the thing, and whose it is by the statement that has most of it.
@@ -146,7 +146,7 @@ impl Thing {
             let words = query_words(statement.text);
             let share = self.words.iter().filter(|(word, _)| words.contains(word)).map(|(_, weight)| weight);
             let is_named = self.names.is_empty() || self.names.iter().any(|name| words.contains(name));
-            let whose = whose(statement, &|word| query_words(word).iter().any(|word| self.has(word)));
+            let whose = whose(statement, &|word| query_words(word).into_iter().any(|word| self.has(word)));
             let is_of_thing = is_named && !(self.is_own && whose == Whose::Others);
             (if is_of_thing { share.sum::<f64>() / all } else { 0.0 }, whose)
         };
