@@ -42,7 +42,7 @@ pub(crate) fn whose(statement: &Statement<'_>, is_of_thing: &dyn Fn(&str) -> boo
                     (at + 1..at + 3).map(lower).find(|word| !is_in("the a an my our his her their", word));
                 is_others |= behind.is_some_and(|word| !word.is_empty() && !is_of_thing(word));
             }
-            word if is_person(at) && !is_in("doctor", word) => is_others = true,
+            _ if is_person(at) => is_others = true,
             _ => {}
         }
     }
