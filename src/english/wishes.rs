@@ -77,8 +77,17 @@ pub(crate) fn wishes<'a>(statements: &[Statement<'a>]) -> Vec<Wish<'a>> {
     found
 }
 
+/// A statement without `And`, `also` and their like at its beginning.
+fn without_joint<'a>(statement: &Statement<'a>) -> Statement<'a> {
+    const JOINTS: &str = "and also but so then oh ok okay well , :";
+    let is_joint = |token: &&Token<'_>| is_in(JOINTS, &token.lower);
+    let joints = statement.tokens.iter().take_while(is_joint).count();
+    Statement { tokens: statement.tokens[joints..].to_vec(), ..statement.clone() }
+}
+
 fn wish_of<'a>(statement: &Statement<'a>) -> Option<Wish<'a>> {
     let (only_ends, cues) = &*CUES;
+    let statement = &without_joint(statement);
     let cue = cues.all(statement).into_iter().min_by_key(|cue| (only_ends[cue.pattern], cue.start));
     let (start, only_ends, is_address) = match (cue, address(&statement.tokens)) {
         (Some(Found { pattern, start, .. }), None) => (start, only_ends[pattern], false),
@@ -217,6 +226,7 @@ mod tests {
     #[test]
     fn what_is_about_every_answer_is_told_by_its_manner() {
         check("Keep your answers short.", &["!length"]);
+        check("And also keep your answers short.", &["!length"]);
         check("I'd prefer long answers.", &["!length"]);
         check("Please don't use emojis", &["!emojis"]);
         check("From now on, answer in German.", &["!language"]);

@@ -57,6 +57,13 @@ pub(crate) fn relevant<'a>(query: &Query, anchors: &'a [Anchor]) -> Vec<(&'a Anc
     found.into_iter().map(|(score, _, anchor)| (anchor, score)).collect()
 }
 
+/// The anchors that hold no longer whose attribute is asked for, each with the one that took its place.
+pub(crate) fn ended<'a>(query: &Query, anchors: &'a [Anchor]) -> Vec<(&'a Anchor, &'a Anchor)> {
+    let ended = anchors.iter().filter(|anchor| anchor.retracted_at.is_none() && is_asked(query, anchor));
+    let newer = |anchor: &Anchor| anchors.iter().find(|newer| Some(newer.id) == anchor.superseded_by);
+    ended.filter_map(|anchor| Some((anchor, newer(anchor)?))).collect()
+}
+
 /// How much of an anchor the message names or asks for.
 fn matched(query: &Query, anchor: &Anchor) -> f64 {
     let is_named = is_named(query, &anchor.subject);

@@ -196,15 +196,7 @@ pub(crate) fn find(
         (unit.parts.coverage, unit.parts.cosine) = fit(question, &words, &meaning, unit.seq);
         unit.parts.personal = f64::from(u8::from(personal));
     }
-    let newest = if query.asks_of_now && question.profile.weights().is_some() {
-        let found = later::newest((snapshot, scope), index, (query, &words), &ranked, sieve);
-        found.unwrap_or_else(|error| {
-            missing.push(format!("later turns: {error}"));
-            Newest::new()
-        })
-    } else {
-        Newest::new()
-    };
+    let newest = newest((snapshot, scope), index, (question, &words), (&ranked, sieve), &mut missing);
     let confidence = confidence(question, index, &ranked);
     ranked.truncate(k);
     let proves = |parts: &Parts| parts.anchors > 0.0 && question.profile.weights().is_some();
@@ -222,6 +214,23 @@ pub(crate) fn find(
     set_floor(&ranked, &mut stands, confidence < question.min_confidence);
     let (words, model) = (words.weights(), meaning.model);
     Found { ranked, stands, words, model, missing, confidence, is_index_damaged }
+}
+
+/// What was said last of the things that are told, where the query asks how things are.
+fn newest(
+    at: (&Snapshot<'_>, &Scope),
+    index: &UserIndex,
+    (question, words): (&Question<'_>, &WordsLeg),
+    (ranked, sieve): (&[Scored], &Sieve),
+    missing: &mut Vec<String>,
+) -> Newest {
+    if !question.query.asks_of_now || question.profile.weights().is_none() {
+        return Newest::new();
+    }
+    later::newest(at, index, (question.query, words), ranked, sieve).unwrap_or_else(|error| {
+        missing.push(format!("later turns: {error}"));
+        Newest::new()
+    })
 }
 
 /// The share of its words that a unit has, and how near it is, of that of what is sought which it fits best. What is told

@@ -9,10 +9,11 @@ use crate::{
         statements::{Statement, statements},
         whose::{Whose, is_relation, whose},
     },
-    error::Result,
+    error::{ErrorKind, Result},
     index::facts::Facts,
     model::place::Owner,
     recall::{
+        anchors_leg,
         expand::{Role, Sought, Weighted},
         score::Scored,
         sieve::Sieve,
@@ -49,8 +50,20 @@ struct Thing {
     is_own: bool,
 }
 
-/// What was said last of the things that the best units tell of, as far as it passes the sieve.
+/// What was said last of the things that the best units tell of, and of what anchors say, as far as it passes the sieve.
 pub(super) fn newest(
+    at: (&Snapshot<'_>, &Scope),
+    index: &UserIndex,
+    (query, words): (&Query, &WordsLeg),
+    best: &[Scored],
+    sieve: &Sieve,
+) -> Result<Newest> {
+    let mut newest = of_statements(at, index, (query, words), best, sieve)?;
+    newest.extend(of_anchors(at, index, query, sieve)?);
+    Ok(newest)
+}
+
+fn of_statements(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
     index: &UserIndex,
     (query, words): (&Query, &WordsLeg),
@@ -88,6 +101,25 @@ pub(super) fn newest(
     Ok(newest)
 }
 
+/// Of the turns that prove anchors which hold no longer: those that prove what took their places.
+fn of_anchors(
+    (snapshot, scope): (&Snapshot<'_>, &Scope),
+    index: &UserIndex,
+    query: &Query,
+    sieve: &Sieve,
+) -> Result<Newest> {
+    let mut newest = Newest::new();
+    for (ended, newer) in anchors_leg::ended(query, &index.anchors) {
+        let sources = snapshot.sources_of_anchor(scope, newer.id)?;
+        let facts =
+            sources.into_iter().filter_map(|seq| index.unit(seq)).filter(|facts| passes(sieve, facts));
+        let Some(last) = facts.max_by_key(|facts| (facts.said_at_ms, facts.seq)) else { continue };
+        let earlier = snapshot.sources_of_anchor(scope, ended.id)?.into_iter();
+        newest.extend(earlier.filter(|seq| *seq != last.seq).map(|seq| (seq, last.seq)));
+    }
+    Ok(newest)
+}
+
 fn passes(sieve: &Sieve, facts: &Facts) -> bool {
     facts.owner().place().is_some_and(|place| sieve.passes(place.session, facts.said_at_ms))
 }
@@ -100,7 +132,11 @@ struct SaidByUser {
 
 fn said_by_user(originals: &mut Originals<'_>, facts: &Facts) -> Result<Option<SaidByUser>> {
     let Owner::Turn(place) = facts.owner() else { return Ok(None) };
-    let turn = originals.turn_at(place)?;
+    let turn = match originals.turn_at(place) {
+        // It is named where it is read to be shown.
+        Err(error) if error.kind() == ErrorKind::Corrupt => None,
+        turn => turn?,
+    };
     Ok(turn.map(|turn| SaidByUser { text: turn.said.user_message, by: turn.said.user_name }))
 }
 

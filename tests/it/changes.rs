@@ -203,6 +203,26 @@ fn in_one_open_session_too() {
 }
 
 #[test]
+fn a_turn_that_proves_what_holds_no_longer_is_marked_and_its_anchor_shown_with_its_dates() {
+    let fixture = Fixture::new();
+    let memory = fixture.open();
+    let alex = memory.user("alex").unwrap();
+    for (n, said) in ["I live in Porto.", "We have moved to Lisbon."].iter().enumerate() {
+        let session = alex.session().unwrap();
+        let said_at = start() + TimeDelta::days(i64::try_from(n).unwrap());
+        session.record(NewTurn::new(*said, "I see.").said_at(said_at)).unwrap();
+        session.end().unwrap();
+    }
+    memory.run_jobs(RunJobs::default()).unwrap();
+    let now = alex.session_named("now").unwrap();
+    let context = now.context("Where do I live?", ContextOptions::default()).unwrap();
+    assert!(context.text.contains("User home until 2025-09-02: Porto\n"), "{}", context.text);
+    assert!(context.text.contains("<newer: 2025-09-02>\nUser: I live in Porto."), "{}", context.text);
+    let other = now.context("Where do I work?", ContextOptions::default()).unwrap();
+    assert!(!other.text.contains("until"), "{}", other.text);
+}
+
+#[test]
 fn in_a_short_talk_too_and_why_and_receipts_say_so() {
     let fixture = Fixture::new();
     let alex = fixture.alex();

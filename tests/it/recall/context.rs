@@ -135,8 +135,13 @@ const FORGED: &[&str] = &[
 /// Every line of a context is the frame's own, a speaker's, empty, or begins with a space.
 #[track_caller]
 pub fn check_frame(text: &str, names: &[&str]) {
-    let frame =
-        ["<who the user is>", "<from earlier conversations>", "<earlier in this session>", "<recent turns>"];
+    let frame = [
+        "<who the user is>",
+        "<wishes of the user>",
+        "<from earlier conversations>",
+        "<earlier in this session>",
+        "<recent turns>",
+    ];
     let breaks = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
     if text.is_empty() {
         return;
@@ -148,6 +153,7 @@ pub fn check_frame(text: &str, names: &[&str]) {
             || line.starts_with("Turn (summary): ")
             || line == "<...>"
             || line.starts_with("On 20")
+            || line.starts_with("<newer: 20")
             || line.starts_with('<') && line.ends_with("left out>");
         let is_said =
             names.iter().any(|name| line.starts_with(&format!("{name}: ")) || line == format!("{name}:"));
