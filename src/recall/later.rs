@@ -28,7 +28,9 @@ use crate::{
 };
 
 /// Of so many of the best turns the things are looked at.
-const MOST_EARLIER: usize = 5;
+const MOST_EARLIER: usize = 4;
+/// Of so many of the best the texts are read to find them.
+const BEST: usize = 32;
 /// They have at least this share of a question.
 const LEAST_COVERAGE: f32 = 0.3;
 /// What tells of the same thing has at least this share of the weight of its words.
@@ -36,7 +38,7 @@ const LEAST_SHARE: f64 = 0.4;
 /// The words that are asked for tell more of a thing than those that are only said of it.
 const ASKED: f64 = 3.0;
 /// The texts of so many turns are read.
-const MOST_READ: usize = 12;
+const MOST_READ: usize = 6;
 
 /// For each unit that tells of a thing of which a later one tells, too: the newest of these.
 pub(crate) type Newest = HashMap<u32, u32>;
@@ -72,7 +74,7 @@ fn of_statements(
 ) -> Result<Newest> {
     let mut originals = snapshot.originals(scope);
     let (mut newest, mut looked_at) = (Newest::new(), 0);
-    for earlier in best.iter().filter(|unit| words.most_covered(unit.seq) >= LEAST_COVERAGE) {
+    for earlier in best.iter().filter(|unit| words.most_covered(unit.seq) >= LEAST_COVERAGE).take(BEST) {
         if looked_at == MOST_EARLIER || newest.contains_key(&earlier.seq) {
             continue;
         }
@@ -203,7 +205,7 @@ fn said_later<'i>(
     let weighted = |word: Word| Weighted {
         word,
         weight: if is_asked(&word) { ASKED } else { 1.0 },
-        is_name: false,
+        is_name: true, // Other words stand for other things.
         is_told: false,
         is_dull: false,
     };
