@@ -319,7 +319,7 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &Sought) -> Re
             let fit = &mut leg.fits[seq as usize - 1];
             fit.sum += weight * often * (K1 + 1.0) / (often + K1);
             fit.found += weight * found;
-            let covered = (2.0 * found + often.min(1.0)) / 3.0;
+            let covered = covered(found, often);
             fit.covered.add(wanted * covered, is_told);
             let best = &mut best_in[index.around[seq as usize - 1].session as usize];
             *best = covered.max(*best);
@@ -337,6 +337,26 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &Sought) -> Re
     }
     leg.is_damaged = looking.is_damaged.get();
     Ok(leg)
+}
+
+/// Where a word stands, and what it weighs.
+pub(crate) struct Standing {
+    pub(crate) rarity: f64,
+    /// The units that have it, ascending, each with what it has of it, from 0 to 1: mostly for standing there at all.
+    pub(crate) units: Vec<(u32, f32)>,
+}
+
+/// Looks one word up, and nothing that means nearly the same.
+pub(crate) fn standing(postings: &Postings<'_>, index: &UserIndex, word: Word) -> Result<Standing> {
+    let mut units = Vec::new();
+    Looking::new(postings, index).for_each(word, |seq, often, _| units.push((seq, covered(1.0, often))))?;
+    let hits = u32::try_from(units.len()).unwrap_or(u32::MAX);
+    Ok(Standing { rarity: rarity(word, hits, index.lengths.units), units })
+}
+
+/// What of a word is covered by its being found, and by how often: two thirds for the first.
+fn covered(found: f32, often: f32) -> f32 {
+    (2.0 * found + often.min(1.0)) / 3.0
 }
 
 struct Looking<'a> {
