@@ -236,7 +236,8 @@ impl<'a> Standings<'a, '_> {
             }
         }
         let is_later = |unit: &Facts| (unit.said_at_ms, unit.seq) > (earlier.said_at_ms, earlier.seq);
-        let has_most = |(share, unit): &(&f32, &Facts)| f64::from(**share / total) >= LEAST_SHARE && is_later(unit);
+        let has_most =
+            |(share, unit): &(&f32, &Facts)| f64::from(**share / total) >= LEAST_SHARE && is_later(unit);
         let mut said: Vec<(&f32, &Facts)> = shares.iter().zip(&index.units).filter(has_most).collect();
         said.sort_by(|a, b| {
             b.0.total_cmp(a.0).then((b.1.said_at_ms, b.1.seq).cmp(&(a.1.said_at_ms, a.1.seq)))

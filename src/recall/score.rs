@@ -50,7 +50,8 @@ pub(crate) struct LiveFactors {
     pub(crate) speaker: bool,
     pub(crate) quote: bool,
     pub(crate) anchors: bool,
-    pub(crate) continuation: bool,
+    /// From 0 to 1: how far the message leans on what went on before it.
+    pub(crate) continuation: f64,
 }
 
 impl LiveFactors {
@@ -63,9 +64,9 @@ impl LiveFactors {
             (self.anchors, weights.anchors),
             (true, weights.wish),
             (true, weights.recency),
-            (self.continuation, weights.continuation),
         ];
-        factors.iter().filter(|(is_live, _)| *is_live).map(|(_, weight)| 1.0 + weight).product()
+        let live = factors.iter().filter(|(is_live, _)| *is_live).map(|(_, weight)| 1.0 + weight);
+        live.product::<f64>() * (1.0 + weights.continuation * rounded(self.continuation))
     }
 }
 

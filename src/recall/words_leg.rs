@@ -213,16 +213,14 @@ impl WordsLeg {
         self.of_each.iter().any(|leg| !leg.spoken.is_empty())
     }
 
-    /// Whether the query is long enough to quote anything.
-    pub(crate) fn may_quote(&self) -> bool {
-        self.of_each.iter().any(OneLeg::may_quote)
+    /// Whether the query quotes anything.
+    pub(crate) fn quotes(&self) -> bool {
+        self.of_each.iter().any(|leg| leg.fits.iter().any(|fit| leg.is_quoted(fit)))
     }
 
     /// Whether the unit has every word of a query that has many: the query quotes it, or nearly.
     pub(crate) fn is_quoted(&self, seq: u32) -> bool {
-        let is_quoted =
-            |leg: &OneLeg| leg.may_quote() && leg.fit(seq).is_some_and(|fit| fit.themselves == leg.distinct);
-        self.of_each.iter().any(is_quoted)
+        self.of_each.iter().any(|leg| leg.fit(seq).is_some_and(|fit| leg.is_quoted(fit)))
     }
 
     /// Whether the query names one of several speakers, and this unit is what that one said.
@@ -237,8 +235,8 @@ impl WordsLeg {
 }
 
 impl OneLeg {
-    fn may_quote(&self) -> bool {
-        self.distinct >= QUOTED_WORDS && self.role != Role::Background
+    fn is_quoted(&self, fit: &Fit) -> bool {
+        self.distinct >= QUOTED_WORDS && self.role != Role::Background && fit.themselves == self.distinct
     }
 
     fn fit(&self, seq: u32) -> Option<&Fit> {
