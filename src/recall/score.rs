@@ -272,8 +272,8 @@ impl<'a> Lent<'a> {
         const CUT: f64 = 1e-4;
         const ROUNDED: f64 = 1.0 + 1e-6;
         let reach = |total: f32| (f64::from(total) + CUT) * most * ROUNDED;
-        let least = f64::from(self.least_of_best(k));
-        let is_worth = |at: &usize| self.total[*at] > 0.0 && reach(self.total[*at]) >= least;
+        let least = narrow(f64::from(self.least_of_best(k)) / (most * ROUNDED) - CUT);
+        let is_worth = |at: &usize| self.total[*at] > 0.0 && self.total[*at] >= least;
         // Totals are not negative: their bits sort as they do.
         let by_total = |at: usize| (self.total[at].to_bits(), at);
         let mut open: BinaryHeap<(u32, usize)> =
