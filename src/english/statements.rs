@@ -33,6 +33,14 @@ pub(crate) struct Token<'a> {
     pub(crate) is_passed_over: bool,
 }
 
+impl<'a> Statement<'a> {
+    /// Its part of the text: from its first token to its last.
+    pub(crate) fn stated(&self) -> &'a str {
+        let (Some(first), Some(last)) = (self.tokens.first(), self.tokens.last()) else { return "" };
+        &self.text[first.start..last.end()]
+    }
+}
+
 impl Token<'_> {
     pub(crate) fn end(&self) -> usize {
         self.start + self.text.len()
@@ -78,14 +86,31 @@ fn has_phrase(list: &List, text: &str) -> bool {
     list.phrases().iter().any(|phrase| text.contains(phrase))
 }
 
+/// Which of what is said counts.
+#[derive(Clone, Copy)]
+struct Counts<'c> {
+    sentence: &'c dyn Fn(&str) -> bool,
+    /// What others say of oneself is one's own to tell: `the vet says that my horse is ill`.
+    is_own_report_told: bool,
+}
+
 /// The statements of a message, in order.
 pub(crate) fn statements(text: &str) -> Vec<Statement<'_>> {
+    statements_that(text, Counts { sentence: &|_| true, is_own_report_told: false })
+}
+
+/// Those of the sentences that `wanted` picks, with what others say of oneself. Other sentences are not looked into.
+pub(crate) fn told<'a>(text: &'a str, wanted: &dyn Fn(&str) -> bool) -> Vec<Statement<'a>> {
+    statements_that(text, Counts { sentence: wanted, is_own_report_told: true })
+}
+
+fn statements_that<'a>(text: &'a str, counts: Counts<'_>) -> Vec<Statement<'a>> {
     let head = &text[..text.floor_char_boundary(HEAD_BYTES)];
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES)).max(head.len())..];
     let mut found = Vec::new();
     for part in [head, tail] {
         if !is_fiction(part) {
-            add_statements(part, &mut found);
+            add_statements(part, counts, &mut found);
         }
     }
     found
@@ -101,7 +126,7 @@ pub(crate) fn spoken(text: &str, most_bytes: usize) -> Vec<Statement<'_>> {
     sentences(text).into_iter().filter(is_own).map(|sentence| statement(sentence.text)).collect()
 }
 
-fn add_statements<'a>(text: &'a str, found: &mut Vec<Statement<'a>>) {
+fn add_statements<'a>(text: &'a str, counts: Counts<'_>, found: &mut Vec<Statement<'a>>) {
     let quoted = quoted_spans(text);
     let end = paste_start(text, &quoted).unwrap_or(text.len());
     for sentence in sentences(text) {
@@ -109,7 +134,7 @@ fn add_statements<'a>(text: &'a str, found: &mut Vec<Statement<'a>>) {
         let is_own = matches!(sentence.setting, Setting::Prose | Setting::Item)
             && !has_role_tag(sentence.text)
             && !is_joke(sentence.text);
-        if at >= end || !is_own {
+        if at >= end || !is_own || !(counts.sentence)(sentence.text) {
             continue;
         }
         let is_quoted = |place: usize| is_in_spans(&quoted, at + place);
@@ -119,7 +144,7 @@ fn add_statements<'a>(text: &'a str, found: &mut Vec<Statement<'a>>) {
         }
         let statement =
             |(starts_sentence, tokens)| Statement { text: sentence.text, tokens, starts_sentence };
-        found.extend(stated(tokens).into_iter().map(statement));
+        found.extend(stated(tokens, counts.is_own_report_told).into_iter().map(statement));
     }
 }
 
@@ -327,18 +352,24 @@ fn expanded(word: &str) -> Vec<String> {
 }
 
 /// The parts of a sentence that are stated, and whether each begins it.
-fn stated(tokens: Vec<Token<'_>>) -> Vec<(bool, Vec<Token<'_>>)> {
+fn stated(tokens: Vec<Token<'_>>, is_own_report_told: bool) -> Vec<(bool, Vec<Token<'_>>)> {
     let end = question_start(&tokens).unwrap_or(tokens.len());
+    let tells_own = |at: usize| {
+        let next = tokens[at + 1..].iter().find(|token| !is_in("that me us", &token.lower));
+        is_own_report_told && next.is_some_and(|next| is_in("i my we our", &next.lower))
+    };
+    let tells_own: Vec<bool> =
+        tokens.iter().enumerate().map(|(at, token)| REPORTING.contains(&token.lower) && tells_own(at)).collect();
     let mut parts: Vec<(bool, Vec<Token<'_>>)> = vec![(true, Vec::new())];
     let mut is_left_out = false;
-    for token in tokens.into_iter().take(end) {
+    for (token, tells_own) in tokens.into_iter().zip(tells_own).take(end) {
         let is_break = matches!(&*token.lower, "," | ";" | "-" | "." | "then" | "but");
         if is_left_out && is_break {
             is_left_out = false;
             parts.push((false, Vec::new()));
         }
         let Some((_, part)) = parts.last_mut() else { break };
-        is_left_out |= UNREAL.contains(&token.lower) || reports(&token, part);
+        is_left_out |= UNREAL.contains(&token.lower) || (reports(&token, part) && !tells_own);
         if !is_left_out {
             part.push(token);
         }

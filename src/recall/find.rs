@@ -110,6 +110,34 @@ fn set_floor(ranked: &[Scored], stands: &mut [Stands], is_unsure: bool) {
     }
 }
 
+/// Cuts units, the best first, to `k`: the last go, but for what was said last of the things that others tell of.
+pub(super) fn cut(units: &mut Vec<(Scored, Stands)>, k: usize) {
+    let newest: HashSet<i64> =
+        units.iter().take(k).filter_map(|(_, stands)| Some(stands.newer?.seq)).collect();
+    let mut at = units.len();
+    while units.len() > k && at > 0 {
+        at -= 1;
+        if !newest.contains(&units[at].0.seq.into()) {
+            units.remove(at);
+        }
+    }
+    units.truncate(k);
+}
+
+/// Adds what was said last of what is among the first `k`, behind them; the rest goes.
+fn add_newest(ranked: &mut Vec<Scored>, newest: &Newest, k: usize) {
+    let behind = if ranked.len() > k { ranked.split_off(k) } else { Vec::new() };
+    let missing = ranked.iter().filter_map(|unit| newest.get(&unit.seq).copied());
+    let mut missing: Vec<u32> =
+        missing.filter(|newest| ranked.iter().all(|unit| unit.seq != *newest)).collect();
+    missing.sort_unstable();
+    missing.dedup();
+    let unranked = |seq| Scored { seq, score: 0.0, parts: Parts::default() };
+    let scored = |seq| behind.iter().find(|unit| unit.seq == seq).copied().unwrap_or(unranked(seq));
+    ranked.extend(missing.into_iter().map(scored));
+    ranked.sort_by(|a, b| b.score.total_cmp(&a.score)); // Stable: equals keep their order.
+}
+
 /// Ranks the user's units, and gives the best `k` of those that pass the sieve.
 pub(crate) fn find(
     snapshot: &Snapshot<'_>,
@@ -198,7 +226,7 @@ pub(crate) fn find(
     }
     let newest = newest((snapshot, scope), index, (question, &words), (&ranked, sieve), &mut missing);
     let confidence = confidence(question, index, &ranked);
-    ranked.truncate(k);
+    add_newest(&mut ranked, &newest, k);
     let proves = |parts: &Parts| parts.anchors > 0.0 && question.profile.weights().is_some();
     let stands = |unit: &Scored| Stands {
         owner: index.unit(unit.seq).map_or(Owner::Other, Facts::owner),
@@ -212,6 +240,9 @@ pub(crate) fn find(
     };
     let mut stands: Vec<Stands> = ranked.iter().map(stands).collect();
     set_floor(&ranked, &mut stands, confidence < question.min_confidence);
+    let mut units: Vec<(Scored, Stands)> = ranked.into_iter().zip(stands).collect();
+    cut(&mut units, k);
+    let (ranked, stands) = units.into_iter().unzip();
     let (words, model) = (words.weights(), meaning.model);
     Found { ranked, stands, words, model, missing, confidence, is_index_damaged }
 }

@@ -159,7 +159,7 @@ fn flaw(context: &Context, [question, first, _, second, ..]: &Change) -> Option<
     let at = |said: &str| context.text.find(said);
     let is_marked = |at: usize| {
         let above = &context.text[..context.text[..at].rfind('\n').map_or(0, |end| end + 1)];
-        above.lines().next_back().is_some_and(|line| line.starts_with("<newer: "))
+        above.lines().next_back().is_some_and(|line| line.starts_with("<outdated? see "))
     };
     match (at(first), at(second)) {
         (_, None) => Some(format!("{question}: the newest is not shown")),
@@ -217,7 +217,7 @@ fn a_turn_that_proves_what_holds_no_longer_is_marked_and_its_anchor_shown_with_i
     let now = alex.session_named("now").unwrap();
     let context = now.context("Where do I live?", ContextOptions::default()).unwrap();
     assert!(context.text.contains("User home until 2025-09-02: Porto\n"), "{}", context.text);
-    assert!(context.text.contains("<newer: 2025-09-02>\nUser: I live in Porto."), "{}", context.text);
+    assert!(context.text.contains("<outdated? see 2025-09-02>\nUser: I live in Porto."), "{}", context.text);
     let other = now.context("Where do I work?", ContextOptions::default()).unwrap();
     assert!(!other.text.contains("until"), "{}", other.text);
 }
@@ -236,7 +236,7 @@ fn in_a_short_talk_too_and_why_and_receipts_say_so() {
     session.end().unwrap();
     let now = alex.session_named("now").unwrap();
     let context = now.context("How much rent do I pay?", ContextOptions::default()).unwrap();
-    assert!(context.text.contains("<newer: 2025-09-03>\nUser: My rent is 900 euros."), "{}", context.text);
+    assert!(context.text.contains("<outdated? see 2025-09-03>\nUser: My rent is 900 euros."), "{}", context.text);
     let old = context.items.iter().find(|item| item.newer.is_some()).unwrap();
     assert_eq!(old.newer.unwrap().seq, 3);
     let receipt = alex.receipt(context.receipt).unwrap();
