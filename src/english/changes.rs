@@ -153,8 +153,8 @@ mod tests {
             assert_eq!(reads(text, |changes, thing| changes.is_changed(thing, false)), expected, "{text}");
         }
         assert!(reads("I put my violin into the attic.", |changes, thing| changes.is_changed(thing, true)));
-        assert!(reads("Halloran retired.", Changes::is_over));
-        assert!(!reads("I moved to the violin.", Changes::is_over));
+        assert!(reads("Halloran retired.", |changes, thing| changes.is_over(thing)));
+        assert!(!reads("I moved to the violin.", |changes, thing| changes.is_over(thing)));
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub(crate) struct Statement<'a> {
     pub(crate) tokens: Vec<Token<'a>>,
     /// Whether nothing stands between its start and the start of its sentence.
     pub(crate) starts_sentence: bool,
+    /// Whether its sentence is one of an item of a list.
+    pub(crate) is_item: bool,
 }
 
 /// A word, or a part of a contraction, or a mark.
@@ -122,7 +124,7 @@ pub(crate) fn spoken(text: &str, most_bytes: usize) -> Vec<Statement<'_>> {
     let text = &text[..text.floor_char_boundary(most_bytes)];
     let is_own =
         |sentence: &Sentence<'_>| sentence.setting != Setting::Quoted && !has_role_tag(sentence.text);
-    let statement = |text| Statement { text, tokens: tokens(text, |_| false), starts_sentence: true };
+    let statement = |text| Statement { text, tokens: tokens(text, |_| false), starts_sentence: true, is_item: false };
     sentences(text).into_iter().filter(is_own).map(|sentence| statement(sentence.text)).collect()
 }
 
@@ -142,8 +144,9 @@ fn add_statements<'a>(text: &'a str, counts: Counts<'_>, found: &mut Vec<Stateme
         if tokens.first().is_some_and(|first| REQUESTING.contains(&first.lower)) {
             tokens.truncate(tokens.iter().position(|token| token.lower == ":").unwrap_or(tokens.len()));
         }
+        let is_item = sentence.setting == Setting::Item;
         let statement =
-            |(starts_sentence, tokens)| Statement { text: sentence.text, tokens, starts_sentence };
+            |(starts_sentence, tokens)| Statement { text: sentence.text, tokens, starts_sentence, is_item };
         found.extend(stated(tokens, counts.is_own_report_told).into_iter().map(statement));
     }
 }
@@ -171,9 +174,11 @@ fn quoted_spans(text: &str) -> Vec<(usize, usize)> {
     const LONGEST: usize = 4_096;
     let mut spans = Vec::new();
     let mut open: Option<(usize, &[char])> = None;
+    let next = |at: usize, c: char| text[at + c.len_utf8()..].chars().next();
+    let is_apostrophe = |at: usize, c: char| c == '’' && next(at, c).is_some_and(char::is_alphanumeric);
     for (at, c) in text.char_indices() {
         match open {
-            Some((start, ends)) if ends.contains(&c) || at - start > LONGEST => {
+            Some((start, ends)) if (ends.contains(&c) && !is_apostrophe(at, c)) || at - start > LONGEST => {
                 spans.push((start, at + c.len_utf8()));
                 open = None;
             }
@@ -183,6 +188,8 @@ fn quoted_spans(text: &str) -> Vec<(usize, usize)> {
                     // An inch mark stands behind a number.
                     '"' if !text[..at].ends_with(|c: char| c.is_ascii_digit()) => Some((at, &['"', '”'])),
                     '“' | '„' | '”' => Some((at, &['”', '“', '"'])),
+                    // Of single ones those that begin a sentence: the others are apostrophes, too.
+                    '‘' if next(at, c).is_some_and(char::is_uppercase) => Some((at, &['’'])),
                     '«' => Some((at, &['»'])),
                     '「' | '『' => Some((at, &['」', '』'])),
                     _ => None,
@@ -453,6 +460,7 @@ mod tests {
         check("Look! [image: I hate dogs] I won", &["look", "i won"]);
         check("> I hate tea\nI like it", &["i like it"]);
         check("\"One.\n\nI hate tea.\"\nI won", &["i won"]);
+        check("\u{2018}I don\u{2019}t like tea.\u{2019} I won", &["i won"]);
     }
 
     #[test]

@@ -19,6 +19,9 @@ pub(crate) enum Whose {
     Things,
 }
 
+/// `I read that`: what follows is of others.
+const LEARNT: &str = "read heard saw know knew think believe learned learnt found";
+
 /// Whose a statement about a thing is. `is_of_thing`: whether a word is one of those that the thing is known by.
 pub(crate) fn whose(statement: &Statement<'_>, is_of_thing: &dyn Fn(&str) -> bool) -> Whose {
     let lower = |at: usize| statement.tokens.get(at).map_or("", |token| &*token.lower);
@@ -36,7 +39,8 @@ pub(crate) fn whose(statement: &Statement<'_>, is_of_thing: &dyn Fn(&str) -> boo
     };
     // `I read that many people ...`: whose it is stands behind `that`.
     let first = (0..statement.tokens.len()).find(|at| is_of_thing(lower(*at))).unwrap_or(0);
-    let start = (0..first).rev().find(|at| lower(*at) == "that").unwrap_or(0);
+    let is_learnt = |at: &usize| lower(*at) == "that" && is_in(LEARNT, lower(at.wrapping_sub(1)));
+    let start = (0..first).rev().find(is_learnt).unwrap_or(0);
     let (mut is_own, mut is_others) = (false, false);
     for at in start..statement.tokens.len() {
         match lower(at) {

@@ -431,7 +431,9 @@ pub(crate) fn search(
     {
         let item = match at_hand.iter().find(|turn| turn.seq == i64::from(seq)) {
             Some(turn) => Some(RecalledItem::Turn(Box::new(Turn::clone(turn)))),
-            None if from_file >= question.k && !is_newest(&units, seq) => continue,
+            None if from_file >= question.k && !(wanted == Wanted::AboveFloor && is_newest(&units, seq)) => {
+                continue;
+            }
             None if is_below_floor && wanted == Wanted::AboveFloor => {
                 if let Some(line) = snapshot.unread_line(scope, Seq(seq))? {
                     unread.push(ReceiptItem {

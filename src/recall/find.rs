@@ -35,7 +35,7 @@ use crate::{
 /// What was found.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// The best units, best first.
+    /// The best units, best first; behind as many as were wanted those that say what was said last of what they tell.
     pub(crate) ranked: Vec<Scored>,
     /// For each of `ranked`.
     pub(crate) stands: Vec<Stands>,
@@ -110,18 +110,15 @@ fn set_floor(ranked: &[Scored], stands: &mut [Stands], is_unsure: bool) {
     }
 }
 
-/// Cuts units, the best first, to `k`: the last go, but for what was said last of the things that others tell of.
+/// Cuts units, the best first, to `k`, and what was said last of the things that these tell of.
 pub(super) fn cut(units: &mut Vec<(Scored, Stands)>, k: usize) {
     let newest: HashSet<i64> =
         units.iter().take(k).filter_map(|(_, stands)| Some(stands.newer?.seq)).collect();
-    let mut at = units.len();
-    while units.len() > k && at > 0 {
-        at -= 1;
-        if !newest.contains(&units[at].0.seq.into()) {
-            units.remove(at);
-        }
-    }
-    units.truncate(k);
+    let mut at = 0;
+    units.retain(|(unit, _)| {
+        at += 1;
+        at <= k || newest.contains(&unit.seq.into())
+    });
 }
 
 /// Adds what was said last of what is among the first `k`, behind them; the rest goes.
@@ -134,8 +131,9 @@ fn add_newest(ranked: &mut Vec<Scored>, newest: &Newest, k: usize) {
     missing.dedup();
     let unranked = |seq| Scored { seq, score: 0.0, parts: Parts::default() };
     let scored = |seq| behind.iter().find(|unit| unit.seq == seq).copied().unwrap_or(unranked(seq));
-    ranked.extend(missing.into_iter().map(scored));
-    ranked.sort_by(|a, b| b.score.total_cmp(&a.score)); // Stable: equals keep their order.
+    let mut missing: Vec<Scored> = missing.into_iter().map(scored).collect();
+    missing.sort_by(|a, b| b.score.total_cmp(&a.score));
+    ranked.extend(missing);
 }
 
 /// Ranks the user's units, and gives the best `k` of those that pass the sieve.
@@ -240,9 +238,6 @@ pub(crate) fn find(
     };
     let mut stands: Vec<Stands> = ranked.iter().map(stands).collect();
     set_floor(&ranked, &mut stands, confidence < question.min_confidence);
-    let mut units: Vec<(Scored, Stands)> = ranked.into_iter().zip(stands).collect();
-    cut(&mut units, k);
-    let (ranked, stands) = units.into_iter().unzip();
     let (words, model) = (words.weights(), meaning.model);
     Found { ranked, stands, words, model, missing, confidence, is_index_damaged }
 }
