@@ -8,7 +8,7 @@ use crate::english::{
 /// The classes by the names that patterns use.
 pub(crate) static CLASSES: &[Class] = &ALL;
 
-static ALL: [Class; 18] = [
+static ALL: [Class; 19] = [
     ("close", list!("close")),
     ("kin", list!("kin")),
     ("pet", list!("pets")),
@@ -25,6 +25,7 @@ static ALL: [Class; 18] = [
     ("habit", list!("habits")),
     ("answer", list!("answers")),
     ("manner", list!("manner")),
+    ("wording", list!("wording")),
     ("i", List::new("i we")),
     ("my", List::new("my our")),
 ];

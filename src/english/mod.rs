@@ -2,6 +2,7 @@
 //! message asks for. Nothing else in the library knows a word of it. Pure functions over `text`'s folding and counting;
 //! the lists of words are files in `lists/`.
 
+pub(crate) mod changes;
 pub(crate) mod claims;
 pub(crate) mod classes;
 pub(crate) mod cues;

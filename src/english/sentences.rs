@@ -86,7 +86,10 @@ impl Block {
 /// What ends the block that this line begins, if it is one of code or of formulas.
 fn skipped_block(line: &str) -> Option<&'static str> {
     const BLOCKS: [(&str, &str); 4] = [("```", "```"), ("~~~", "~~~"), ("\\[", "\\]"), ("$$", "$$")];
-    let (rest, end) = BLOCKS.iter().find_map(|(start, end)| Some((line.strip_prefix(start)?, *end)))?;
+    let begins = BLOCKS.iter().find_map(|(start, end)| Some((line.strip_prefix(start)?, *end)));
+    // `so: ~~~`
+    let opens = |(start, _): &&(&str, &str)| line.ends_with(start) && line.matches(start).count() == 1;
+    let (rest, end) = begins.or_else(|| Some(("", BLOCKS[..2].iter().find(opens)?.1)))?;
     (!rest.contains(end)).then_some(end)
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Statement<'a> {
     pub(crate) tokens: Vec<Token<'a>>,
     /// Whether nothing stands between its start and the start of its sentence.
     pub(crate) starts_sentence: bool,
+    /// Whether its sentence is one of an item of a list.
+    pub(crate) is_item: bool,
 }
 
 /// A word, or a part of a contraction, or a mark.
@@ -31,6 +33,14 @@ pub(crate) struct Token<'a> {
     pub(crate) start: usize,
     /// Whether it is an adverb that changes no claim.
     pub(crate) is_passed_over: bool,
+}
+
+impl<'a> Statement<'a> {
+    /// Its part of the text: from its first token to its last.
+    pub(crate) fn stated(&self) -> &'a str {
+        let (Some(first), Some(last)) = (self.tokens.first(), self.tokens.last()) else { return "" };
+        &self.text[first.start..last.end()]
+    }
 }
 
 impl Token<'_> {
@@ -78,14 +88,31 @@ fn has_phrase(list: &List, text: &str) -> bool {
     list.phrases().iter().any(|phrase| text.contains(phrase))
 }
 
+/// Which of what is said counts.
+#[derive(Clone, Copy)]
+struct Counts<'c> {
+    sentence: &'c dyn Fn(&str) -> bool,
+    /// What others say of oneself is one's own to tell: `the vet says that my horse is ill`.
+    is_own_report_told: bool,
+}
+
 /// The statements of a message, in order.
 pub(crate) fn statements(text: &str) -> Vec<Statement<'_>> {
+    statements_that(text, Counts { sentence: &|_| true, is_own_report_told: false })
+}
+
+/// Those of the sentences that `wanted` picks, with what others say of oneself. Other sentences are not looked into.
+pub(crate) fn told<'a>(text: &'a str, wanted: &dyn Fn(&str) -> bool) -> Vec<Statement<'a>> {
+    statements_that(text, Counts { sentence: wanted, is_own_report_told: true })
+}
+
+fn statements_that<'a>(text: &'a str, counts: Counts<'_>) -> Vec<Statement<'a>> {
     let head = &text[..text.floor_char_boundary(HEAD_BYTES)];
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES)).max(head.len())..];
     let mut found = Vec::new();
     for part in [head, tail] {
         if !is_fiction(part) {
-            add_statements(part, &mut found);
+            add_statements(part, counts, &mut found);
         }
     }
     found
@@ -97,11 +124,11 @@ pub(crate) fn spoken(text: &str, most_bytes: usize) -> Vec<Statement<'_>> {
     let text = &text[..text.floor_char_boundary(most_bytes)];
     let is_own =
         |sentence: &Sentence<'_>| sentence.setting != Setting::Quoted && !has_role_tag(sentence.text);
-    let statement = |text| Statement { text, tokens: tokens(text, |_| false), starts_sentence: true };
+    let statement = |text| Statement { text, tokens: tokens(text, |_| false), starts_sentence: true, is_item: false };
     sentences(text).into_iter().filter(is_own).map(|sentence| statement(sentence.text)).collect()
 }
 
-fn add_statements<'a>(text: &'a str, found: &mut Vec<Statement<'a>>) {
+fn add_statements<'a>(text: &'a str, counts: Counts<'_>, found: &mut Vec<Statement<'a>>) {
     let quoted = quoted_spans(text);
     let end = paste_start(text, &quoted).unwrap_or(text.len());
     for sentence in sentences(text) {
@@ -109,7 +136,7 @@ fn add_statements<'a>(text: &'a str, found: &mut Vec<Statement<'a>>) {
         let is_own = matches!(sentence.setting, Setting::Prose | Setting::Item)
             && !has_role_tag(sentence.text)
             && !is_joke(sentence.text);
-        if at >= end || !is_own {
+        if at >= end || !is_own || !(counts.sentence)(sentence.text) {
             continue;
         }
         let is_quoted = |place: usize| is_in_spans(&quoted, at + place);
@@ -117,9 +144,10 @@ fn add_statements<'a>(text: &'a str, found: &mut Vec<Statement<'a>>) {
         if tokens.first().is_some_and(|first| REQUESTING.contains(&first.lower)) {
             tokens.truncate(tokens.iter().position(|token| token.lower == ":").unwrap_or(tokens.len()));
         }
+        let is_item = sentence.setting == Setting::Item;
         let statement =
-            |(starts_sentence, tokens)| Statement { text: sentence.text, tokens, starts_sentence };
-        found.extend(stated(tokens).into_iter().map(statement));
+            |(starts_sentence, tokens)| Statement { text: sentence.text, tokens, starts_sentence, is_item };
+        found.extend(stated(tokens, counts.is_own_report_told).into_iter().map(statement));
     }
 }
 
@@ -146,9 +174,11 @@ fn quoted_spans(text: &str) -> Vec<(usize, usize)> {
     const LONGEST: usize = 4_096;
     let mut spans = Vec::new();
     let mut open: Option<(usize, &[char])> = None;
+    let next = |at: usize, c: char| text[at + c.len_utf8()..].chars().next();
+    let is_apostrophe = |at: usize, c: char| c == '’' && next(at, c).is_some_and(char::is_alphanumeric);
     for (at, c) in text.char_indices() {
         match open {
-            Some((start, ends)) if ends.contains(&c) || at - start > LONGEST => {
+            Some((start, ends)) if (ends.contains(&c) && !is_apostrophe(at, c)) || at - start > LONGEST => {
                 spans.push((start, at + c.len_utf8()));
                 open = None;
             }
@@ -158,6 +188,8 @@ fn quoted_spans(text: &str) -> Vec<(usize, usize)> {
                     // An inch mark stands behind a number.
                     '"' if !text[..at].ends_with(|c: char| c.is_ascii_digit()) => Some((at, &['"', '”'])),
                     '“' | '„' | '”' => Some((at, &['”', '“', '"'])),
+                    // Of single ones those that begin a sentence: the others are apostrophes, too.
+                    '‘' if next(at, c).is_some_and(char::is_uppercase) => Some((at, &['’'])),
                     '«' => Some((at, &['»'])),
                     '「' | '『' => Some((at, &['」', '』'])),
                     _ => None,
@@ -327,18 +359,24 @@ fn expanded(word: &str) -> Vec<String> {
 }
 
 /// The parts of a sentence that are stated, and whether each begins it.
-fn stated(tokens: Vec<Token<'_>>) -> Vec<(bool, Vec<Token<'_>>)> {
+fn stated(tokens: Vec<Token<'_>>, is_own_report_told: bool) -> Vec<(bool, Vec<Token<'_>>)> {
     let end = question_start(&tokens).unwrap_or(tokens.len());
+    let tells_own = |at: usize| {
+        let next = tokens[at + 1..].iter().find(|token| !is_in("that me us", &token.lower));
+        is_own_report_told && next.is_some_and(|next| is_in("i my we our", &next.lower))
+    };
+    let tells_own: Vec<bool> =
+        tokens.iter().enumerate().map(|(at, token)| REPORTING.contains(&token.lower) && tells_own(at)).collect();
     let mut parts: Vec<(bool, Vec<Token<'_>>)> = vec![(true, Vec::new())];
     let mut is_left_out = false;
-    for token in tokens.into_iter().take(end) {
+    for (token, tells_own) in tokens.into_iter().zip(tells_own).take(end) {
         let is_break = matches!(&*token.lower, "," | ";" | "-" | "." | "then" | "but");
         if is_left_out && is_break {
             is_left_out = false;
             parts.push((false, Vec::new()));
         }
         let Some((_, part)) = parts.last_mut() else { break };
-        is_left_out |= UNREAL.contains(&token.lower) || reports(&token, part);
+        is_left_out |= UNREAL.contains(&token.lower) || (reports(&token, part) && !tells_own);
         if !is_left_out {
             part.push(token);
         }
@@ -422,6 +460,7 @@ mod tests {
         check("Look! [image: I hate dogs] I won", &["look", "i won"]);
         check("> I hate tea\nI like it", &["i like it"]);
         check("\"One.\n\nI hate tea.\"\nI won", &["i won"]);
+        check("\u{2018}I don\u{2019}t like tea.\u{2019} I won", &["i won"]);
     }
 
     #[test]

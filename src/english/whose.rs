@@ -3,6 +3,7 @@
 use crate::english::{
     classes::is_of,
     lists::{List, is_in, list},
+    numbers::cardinal,
     statements::Statement,
     stop_words::is_stop_word,
 };
@@ -18,8 +19,8 @@ pub(crate) enum Whose {
     Things,
 }
 
-/// Of what a statement is stands among its first words.
-const SUBJECT: usize = 5;
+/// `I read that`: what follows is of others.
+const LEARNT: &str = "read heard saw know knew think believe learned learnt found";
 
 /// Whose a statement about a thing is. `is_of_thing`: whether a word is one of those that the thing is known by.
 pub(crate) fn whose(statement: &Statement<'_>, is_of_thing: &dyn Fn(&str) -> bool) -> Whose {
@@ -27,15 +28,27 @@ pub(crate) fn whose(statement: &Statement<'_>, is_of_thing: &dyn Fn(&str) -> boo
     let is_person = |at: usize| is_person(lower(at)) && !is_of_thing(lower(at));
     // `my cousin`, `my old boss`
     let of_person = |at: usize| is_person(at + 1) || is_person(at + 2);
-    // `the kitchen`, not `the seniors meet`
-    let is_subject = |at: usize| is_of_thing(lower(at)) && (at == 0 || is_stop_word(lower(at - 1)));
+    // `the kitchen is`, `three cats`, not `the seniors meet`, `Jess lives in apartment 2C`
+    let leads_to = |at: usize| {
+        let token = &statement.tokens[at];
+        is_stop_word(&token.lower) || token.is_passed_over || cardinal(&token.lower).is_some() || is_of_thing(&token.lower)
+    };
+    let is_subject = |at: usize| {
+        let clause = (0..at).rev().take_while(|before| !statement.tokens[*before].is_mark());
+        is_of_thing(lower(at)) && clause.into_iter().all(leads_to)
+    };
+    // `I read that many people ...`: whose it is stands behind `that`.
+    let first = (0..statement.tokens.len()).find(|at| is_of_thing(lower(*at))).unwrap_or(0);
+    let is_learnt = |at: &usize| lower(*at) == "that" && is_in(LEARNT, lower(at.wrapping_sub(1)));
+    let start = (0..first).rev().find(is_learnt).unwrap_or(0);
     let (mut is_own, mut is_others) = (false, false);
-    for at in 0..statement.tokens.len() {
+    for at in start..statement.tokens.len() {
         match lower(at) {
             "my" | "our" if of_person(at) => is_others = true,
             "i" | "we" | "me" | "us" | "mine" | "ours" | "myself" | "my" | "our" => is_own = true,
             "his" | "her" | "their" | "'s" => is_others = true,
-            "of" | "in" | "at" | "on" | "to" | "for" | "by" | "near" | "behind" | "next"
+            "of" | "in" | "at" | "on" | "to" | "for" | "by" | "near" | "behind" | "next" | "down" | "up" | "across"
+            | "from" | "above" | "below" | "beside"
                 if at > 0 && is_of_thing(lower(at - 1)) =>
             {
                 let behind =
@@ -48,7 +61,7 @@ pub(crate) fn whose(statement: &Statement<'_>, is_of_thing: &dyn Fn(&str) -> boo
     }
     match (is_own, is_others) {
         (true, _) => Whose::Own,
-        (false, false) if (0..SUBJECT).any(is_subject) => Whose::Things,
+        (false, false) if (start..statement.tokens.len()).any(is_subject) => Whose::Things,
         (false, _) => Whose::Others,
     }
 }
@@ -83,6 +96,11 @@ mod tests {
             ("The deadline of my thesis was pushed.", Whose::Own),
             ("The kitchen at work is purple.", Whose::Others),
             ("My sister lent me her violin.", Whose::Own),
+            ("The dentist down the road is Doctor Lund.", Whose::Others),
+            ("Jess pays 700 euros rent.", Whose::Others),
+            ("I read that many people pay rent.", Whose::Others),
+            ("The vet says that my rent is due.", Whose::Own),
+            ("From now on rent is due on Monday.", Whose::Things),
         ] {
             let statements = statements(text);
             assert_eq!(whose(&statements[0], &is_of_thing), expected, "{text}");

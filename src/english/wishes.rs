@@ -11,13 +11,34 @@ use crate::english::{
     stop_words::is_stop_word,
 };
 
+/// What a sentence does to the wishes of a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Does {
+    /// It wishes for something.
+    Wants,
+    /// It wishes for something not to be.
+    Forbids,
+    /// It ends what was wished against something: `you can use emojis`.
+    Allows,
+    /// It ends what was wished for: `you don't need to confirm allergies`.
+    Releases,
+    /// It ends either: `forget what I said about snacks`.
+    Forgets,
+}
+
+impl Does {
+    /// It only says that another wish holds no longer.
+    pub(crate) fn only_ends(self) -> bool {
+        !matches!(self, Self::Wants | Self::Forbids)
+    }
+}
+
 /// A wish, or the end of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wish<'a> {
     /// The sentence that says so; of a long one its end, from the wish on.
     pub(crate) text: &'a str,
-    /// It only says that another wish holds no longer.
-    pub(crate) only_ends: bool,
+    pub(crate) does: Does,
     /// What is wished for, as words: `emojis`. A manner of answers is called by one name, whichever way it is wanted: `length`
     /// of `Keep answers short` and of `I prefer long answers`.
     pub(crate) what: Vec<String>,
@@ -27,25 +48,32 @@ pub(crate) struct Wish<'a> {
     pub(crate) is_general: bool,
 }
 
-/// A wish is short: no longer text is one.
+/// A wish is short: of a longer text this much is shown.
 const MAX_BYTES: usize = 240;
 /// Words of what holds for good.
 static WISH_WORDS: List = list!("wish_words");
 /// What `call me Sam` is about.
 const ADDRESS: &str = "address";
 
-/// Lines of `wish` or `end` and a pattern.
+/// Lines of what is done and a pattern.
 static PATTERNS: List = list!("wishes");
 /// Words of wishes that say nothing of what they are about.
 static IDLE: List = list!("idle_in_wishes");
 static MANNER: List = list!("manner");
 static REPORTING: List = list!("reporting");
+static FOR_ONCE: List = list!("for_once");
 
-/// Whether each of the patterns only ends wishes, and the patterns.
-static CUES: LazyLock<(Vec<bool>, Cues)> = LazyLock::new(|| {
+/// What each of the patterns does, and the patterns.
+static CUES: LazyLock<(Vec<Does>, Cues)> = LazyLock::new(|| {
     let lines: Vec<(&str, &str)> = PATTERNS.lines().filter_map(|line| line.split_once(": ")).collect();
-    let only_ends = lines.iter().map(|(does, _)| *does == "end").collect();
-    (only_ends, Cues::new(lines.iter().map(|(_, pattern)| *pattern), CLASSES))
+    let does = |kind: &str| match kind {
+        "allow" => Does::Allows,
+        "release" => Does::Releases,
+        "forget" => Does::Forgets,
+        _ => Does::Wants,
+    };
+    let kinds = lines.iter().map(|(kind, _)| does(kind)).collect();
+    (kinds, Cues::new(lines.iter().map(|(_, pattern)| *pattern), CLASSES))
 });
 
 /// The manners of answers by the words that name them.
@@ -64,7 +92,16 @@ pub(crate) fn has_wish_word(text: &str) -> bool {
 /// The wishes that these statements make or end, in their order: one of a sentence at most.
 pub(crate) fn wishes<'a>(statements: &[Statement<'a>]) -> Vec<Wish<'a>> {
     let mut found: Vec<Wish<'a>> = Vec::new();
+    if statements.first().is_some_and(is_prompt) {
+        return found;
+    }
+    let mut heading = None;
     for statement in statements {
+        if !statement.is_item {
+            heading = Some(statement);
+        } else if heading.is_some_and(|heading| !announces_own(heading)) {
+            continue;
+        }
         let Some((wish, sentence)) = wish_of(statement).zip(Some(statement.text)) else { continue };
         let is_of_same = |known: &Wish<'_>| {
             let sentence = sentence.as_bytes().as_ptr_range();
@@ -77,6 +114,18 @@ pub(crate) fn wishes<'a>(statements: &[Statement<'a>]) -> Vec<Wish<'a>> {
     found
 }
 
+/// `You are an assistant of a bank`: what follows is a prompt, for once or for somebody else.
+fn is_prompt(first: &Statement<'_>) -> bool {
+    let mut words = first.tokens.iter().map(|token| &*token.lower);
+    words.next() == Some("you") && words.next() == Some("are") && words.next().is_some_and(|word| is_in("a an the", word))
+}
+
+/// Whether the list behind this is one of what the user wants: `My preferences:`, not `Our style guide`.
+fn announces_own(heading: &Statement<'_>) -> bool {
+    heading.tokens.last().is_some_and(|last| last.lower == ":")
+        && heading.tokens.iter().any(|token| is_in("i me my you your please", &token.lower))
+}
+
 /// A statement without `And`, `also` and their like at its beginning.
 fn without_joint<'a>(statement: &Statement<'a>) -> Statement<'a> {
     const JOINTS: &str = "and also but so then oh ok okay well , :";
@@ -86,45 +135,94 @@ fn without_joint<'a>(statement: &Statement<'a>) -> Statement<'a> {
 }
 
 fn wish_of<'a>(statement: &Statement<'a>) -> Option<Wish<'a>> {
-    let (only_ends, cues) = &*CUES;
+    let (kinds, cues) = &*CUES;
     let statement = &without_joint(statement);
-    let cue = cues.all(statement).into_iter().min_by_key(|cue| (only_ends[cue.pattern], cue.start));
-    let (start, only_ends, is_address) = match (cue, address(&statement.tokens)) {
-        (Some(Found { pattern, start, .. }), None) => (start, only_ends[pattern], false),
-        (_, Some(start)) => (start, false, true),
+    let cue = cues.all(statement).into_iter().min_by_key(|cue| (kinds[cue.pattern].only_ends(), cue.start));
+    let (first, does, is_address) = match (cue, address(&statement.tokens)) {
+        (Some(Found { pattern, start, .. }), None) => (start, kinds[pattern], false),
+        (_, Some((start, true))) => (start, Does::Releases, true),
+        (_, Some((start, false))) => (start, Does::Wants, true),
         (None, None) => return None,
     };
-    let start = statement.tokens[start].start;
-    if is_reported(&statement.text[..start]) {
+    let tokens = &statement.tokens[first..];
+    let does = if does == Does::Wants && forbids(tokens) { Does::Forbids } else { does };
+    let start = tokens[0].start;
+    if is_reported(&statement.text[..start]) || ends_reporting(tokens) || is_for_once(statement.text) {
         return None;
     }
     let (before, wish) = statement.text.split_at(start);
-    let text = if statement.text.len() > MAX_BYTES { wish } else { statement.text };
-    if text.len() > MAX_BYTES {
-        return None;
-    }
-    let (what, occasion) = without_occasion(before, clause(wish));
+    let text = if statement.text.len() > MAX_BYTES { shortened(wish) } else { statement.text };
+    let (what, occasion) = without_occasion(before, shortened(clause(wish)));
     let occasion = content(&occasion);
     let what = if is_address { vec![ADDRESS.to_owned()] } else { content(&what) };
     let is_manner = |word: &String| manner(word).is_some() || word == ADDRESS;
-    let is_general = occasion.is_empty() && !what.is_empty() && what.iter().all(is_manner);
+    let is_general = occasion.is_empty()
+        && (!what.is_empty() && what.iter().all(is_manner) || is_of_answering(tokens, &what));
     let named = |word: String| manner(&word).map_or(word, str::to_owned);
     let mut what: Vec<String> = what.into_iter().map(named).collect();
     what.dedup();
-    (!what.is_empty() || !occasion.is_empty()).then_some(Wish { text, only_ends, what, occasion, is_general })
+    (!what.is_empty() || !occasion.is_empty()).then_some(Wish { text, does, what, occasion, is_general })
 }
 
-/// Where `call me Sam` begins.
-fn address(tokens: &[Token<'_>]) -> Option<usize> {
+/// Whether a wish that begins so is against something: `never`, `don't`, `no more`.
+fn forbids(tokens: &[Token<'_>]) -> bool {
+    const LOOKED_AT: usize = 8;
+    tokens.iter().take(LOOKED_AT).any(|token| is_in("never not no stop quit avoid", &token.lower))
+}
+
+/// Whether what is wished is of answering itself, so of every answer: `reply in rhyme`, `use British spelling`, `start your
+/// replies with`, `stop calling me sir`.
+fn is_of_answering(tokens: &[Token<'_>], what: &[String]) -> bool {
+    const LOOKED_AT: usize = 8;
+    const ANSWERS: &str = "answer reply respond speak";
+    const WRITES: &str = "use using write say start begin end include add put format spell keep answer reply respond speak no";
+    let lower = |at: usize| tokens.get(at).map_or("", |token| &*token.lower);
+    (0..tokens.len().min(LOOKED_AT)).any(|at| {
+        let of_words = || what.iter().any(|word| is_of("wording", word) || manner(word).is_some());
+        let of_answers = || tokens[at + 1..].iter().any(|token| is_of("answer", &token.lower));
+        (is_in(ANSWERS, lower(at)) && is_in("in like as with", lower(at + 1)))
+            || (lower(at) == "calling" && lower(at + 1) == "me")
+            || (is_in(WRITES, lower(at)) && (of_words() || of_answers()))
+    })
+}
+
+/// Whether a sentence says that it is of one answer, or of a text at hand: `for this task`, `just this once`.
+fn is_for_once(sentence: &str) -> bool {
+    FOR_ONCE.is_part_of(&spaced(sentence))
+}
+
+/// `..., the landlady said`, `as Han Solo says`
+fn ends_reporting(tokens: &[Token<'_>]) -> bool {
+    let words: Vec<&str> = tokens.iter().filter(|token| !token.is_mark()).map(|token| &*token.lower).collect();
+    let [.., who, says] = words[..] else { return false };
+    let is_said = tokens.windows(2).any(|two| two[0].lower == "," && is_in("says said", &two[1].lower));
+    is_said || (is_in("says said told writes wrote", says) && !is_in("i we", who))
+}
+
+/// Its beginning, whole words of it.
+fn shortened(text: &str) -> &str {
+    if text.len() <= MAX_BYTES {
+        return text;
+    }
+    let head = &text[..text.floor_char_boundary(MAX_BYTES)];
+    head.rfind(' ').map_or(head, |end| &head[..end])
+}
+
+/// Where `call me Sam` begins, and whether it is to be so no longer: `don't call me Sam`.
+fn address(tokens: &[Token<'_>]) -> Option<(usize, bool)> {
     let at = tokens.windows(3).position(|three| {
         let [call, me, name] = three else { return false };
         let is_name = name.is_capital() && !is_of("day", &name.lower) && !is_of("month", &name.lower);
+        // `ASAP` is none.
+        let is_name = is_name && name.text.chars().any(char::is_lowercase);
         call.lower == "call" && me.lower == "me" && is_name && name.lower != "i"
     })?;
     let begins = |before: &Token<'_>| {
-        before.is_mark() || is_in("please just can may to always and so you", &before.lower)
+        before.is_mark() || is_in("please just can may to always and so you never not", &before.lower)
     };
-    at.checked_sub(1).is_none_or(|before| begins(&tokens[before])).then_some(at)
+    let before = at.checked_sub(1).map(|before| &tokens[before]);
+    let is_no_longer = before.is_some_and(|before| is_in("never not", &before.lower));
+    before.is_none_or(begins).then_some((at, is_no_longer))
 }
 
 /// Whether these words, which stand before it, make it somebody else's: `My boss told me, always ...`
@@ -202,7 +300,7 @@ mod tests {
         let statements = statements(text);
         let told = |wish: Wish<'_>| {
             let mark = if wish.is_general { "!" } else { "" };
-            let ends = if wish.only_ends { "-" } else { "" };
+            let ends = if wish.does.only_ends() { "-" } else { "" };
             let occasion = if wish.occasion.is_empty() {
                 String::new()
             } else {
@@ -233,6 +331,15 @@ mod tests {
         check("Call me Sam.", &["!address"]);
         check("No more puns, please.", &["!humor"]);
         check("Keep answers short when I ask about code.", &["length @ code"]);
+        check("I'd prefer longer answers.", &["!length"]);
+        check("Never use bullet points.", &["!bullets points"]);
+        check("Never use more than 100 words.", &["!100 words"]);
+        check("Always reply in lowercase.", &["!lowercase"]);
+        check("Always use British spelling.", &["!british spelling"]);
+        check("Stop calling me sir.", &["!calling sir"]);
+        check("Please be brief from now on.", &["!length"]);
+        check("No disclaimers, please.", &["!caveats"]);
+        check("You should always ask before sending an email.", &["sending email"]);
     }
 
     #[test]
@@ -241,6 +348,25 @@ mod tests {
         check("You don't have to confirm allergies anymore.", &["-confirm allergies"]);
         check("Forget what I said about snacks.", &["-snacks"]);
         check("Stop confirming allergies.", &["confirming allergies"]);
+        check("Feel free to use emojis.", &["-!emojis"]);
+        check("Use emojis, please.", &["-!emojis"]);
+        check("Emojis are fine now.", &["-!emojis"]);
+        check("You don't need to confirm allergies when I ask about snacks.", &["-confirm allergies @ snacks"]);
+        check("Don't call me Sam anymore.", &["-!address"]);
+        check("I no longer want snacks.", &[]);
+        check("I don't want alcohol anymore.", &[]);
+    }
+
+    #[test]
+    fn a_long_wish_is_cut_and_a_prompt_or_a_pasted_list_is_none() {
+        let long = format!("Never use emojis{}", " and so on".repeat(40));
+        let statements = statements(&long);
+        assert_eq!(wishes(&statements)[0].text.len(), 236);
+        check("You are an assistant of a bank. Never use emojis.", &[]);
+        check("Our style guide\n\n- Never use emojis.", &[]);
+        check("My preferences:\n- Never use emojis.", &["!emojis"]);
+        check("- Never use emojis.\n- Call me Sam.", &["!emojis", "!address"]);
+        check("and ~~~\nNever use emojis.\n~~~", &[]);
     }
 
     #[test]
@@ -264,6 +390,13 @@ mod tests {
             "I prefer to write in the mornings.",
             "From now on I'll run every day.",
             "Call me tomorrow.",
+            "Call me ASAP.",
+            "For this task only: never use emojis.",
+            "Please answer in French just this once.",
+            "Avoid jargon in this paragraph.",
+            "For the essay below, use metric units.",
+            "From now on you must show a passport at that border.",
+            "Make sure to always lock the door, the landlady said.",
             "They call me Sam.",
             "Whenever I go there, it rains.",
             "Keep it up!",

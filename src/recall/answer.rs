@@ -431,7 +431,9 @@ pub(crate) fn search(
     {
         let item = match at_hand.iter().find(|turn| turn.seq == i64::from(seq)) {
             Some(turn) => Some(RecalledItem::Turn(Box::new(Turn::clone(turn)))),
-            None if from_file == question.k => break,
+            None if from_file >= question.k && !(wanted == Wanted::AboveFloor && is_newest(&units, seq)) => {
+                continue;
+            }
             None if is_below_floor && wanted == Wanted::AboveFloor => {
                 if let Some(line) = snapshot.unread_line(scope, Seq(seq))? {
                     unread.push(ReceiptItem {
@@ -467,6 +469,11 @@ pub(crate) fn search(
         Searched { units, unread, anchors, wishes, words, missing, model, confidence, ..Searched::default() };
     let (meaning, min_confidence) = (question.meaning(), question.min_confidence);
     Ok(Searched { last_talk, min_confidence, epoch, is_index_damaged, meaning, wanted, ..found })
+}
+
+/// Whether what was said last of a thing that these tell of is this.
+fn is_newest(units: &[Hit], seq: u32) -> bool {
+    units.iter().any(|hit| hit.recalled.newer.is_some_and(|newer| newer.seq == i64::from(seq)))
 }
 
 /// A unit as it is kept: its turn, else the summary in its place; nothing of what is no turn. What is damaged is named in

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use chrono::NaiveDate;
 
 use crate::{
     compress::sketch,
@@ -132,16 +131,11 @@ fn in_session<'t>(turns: impl IntoIterator<Item = &'t Turn>, recalled: &'t Searc
             .iter_mut()
             .find(|found| matches!(found.item, Item::Turn(turn) if Some(turn.seq) == seq));
         if let Some(candidate) = found {
-            candidate.newer_on = newer_on(hit);
+            candidate.newer = hit.recalled.newer;
             candidate.found_by = Some(FoundBy { words: &recalled.words, focus: focus(hit) });
         }
     }
     candidates
-}
-
-/// The day on which more was said of the same thing.
-fn newer_on(hit: &Hit) -> Option<NaiveDate> {
-    hit.recalled.newer.map(|newer| newer.said_at.date_naive())
 }
 
 /// What was recalled, the best first.
@@ -157,7 +151,7 @@ fn unit_candidates(recalled: &Searched, session: Option<SessionId>) -> Vec<Candi
         let candidate = Candidate::new(item, section)
             .found_by(&recalled.words, focus(hit))
             .summary(hit.summary.as_ref())
-            .newer_on(newer_on(hit))
+            .newer(hit.recalled.newer)
             .below_floor(hit.is_below_floor);
         Some(candidate)
     });

@@ -147,7 +147,7 @@ pub struct ContextItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_score: Option<f64>,
     /// What was said last of the same thing, where the message asks how things are and this is older: in the text it is marked
-    /// `<newer: 2024-03-02>`. None: nothing later was found.
+    /// `<outdated? see 2024-03-02>`. None: nothing later was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<Newer>,
 }

@@ -35,7 +35,7 @@ use crate::{
 /// What was found.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// The best units, best first.
+    /// The best units, best first; behind as many as were wanted those that say what was said last of what they tell.
     pub(crate) ranked: Vec<Scored>,
     /// For each of `ranked`.
     pub(crate) stands: Vec<Stands>,
@@ -108,6 +108,32 @@ fn set_floor(ranked: &[Scored], stands: &mut [Stands], is_unsure: bool) {
     for (unit, stands) in ranked.iter().zip(stands) {
         stands.is_below_floor &= !newest.contains(&unit.seq.into());
     }
+}
+
+/// Cuts units, the best first, to `k`, and what was said last of the things that these tell of.
+pub(super) fn cut(units: &mut Vec<(Scored, Stands)>, k: usize) {
+    let newest: HashSet<i64> =
+        units.iter().take(k).filter_map(|(_, stands)| Some(stands.newer?.seq)).collect();
+    let mut at = 0;
+    units.retain(|(unit, _)| {
+        at += 1;
+        at <= k || newest.contains(&unit.seq.into())
+    });
+}
+
+/// Adds what was said last of what is among the first `k`, behind them; the rest goes.
+fn add_newest(ranked: &mut Vec<Scored>, newest: &Newest, k: usize) {
+    let behind = if ranked.len() > k { ranked.split_off(k) } else { Vec::new() };
+    let missing = ranked.iter().filter_map(|unit| newest.get(&unit.seq).copied());
+    let mut missing: Vec<u32> =
+        missing.filter(|newest| ranked.iter().all(|unit| unit.seq != *newest)).collect();
+    missing.sort_unstable();
+    missing.dedup();
+    let unranked = |seq| Scored { seq, score: 0.0, parts: Parts::default() };
+    let scored = |seq| behind.iter().find(|unit| unit.seq == seq).copied().unwrap_or(unranked(seq));
+    let mut missing: Vec<Scored> = missing.into_iter().map(scored).collect();
+    missing.sort_by(|a, b| b.score.total_cmp(&a.score));
+    ranked.extend(missing);
 }
 
 /// Ranks the user's units, and gives the best `k` of those that pass the sieve.
@@ -198,7 +224,7 @@ pub(crate) fn find(
     }
     let newest = newest((snapshot, scope), index, (question, &words), (&ranked, sieve), &mut missing);
     let confidence = confidence(question, index, &ranked);
-    ranked.truncate(k);
+    add_newest(&mut ranked, &newest, k);
     let proves = |parts: &Parts| parts.anchors > 0.0 && question.profile.weights().is_some();
     let stands = |unit: &Scored| Stands {
         owner: index.unit(unit.seq).map_or(Owner::Other, Facts::owner),

@@ -4,9 +4,10 @@ use std::collections::{HashMap, hash_map::Entry};
 
 use crate::{
     english::{
+        changes::{self, Changes, Kind},
         lists::{is_in, spaced},
         query::Query,
-        statements::{Statement, statements},
+        statements::{self, Statement, Token},
         whose::{Whose, is_relation, whose},
     },
     error::{ErrorKind, Result},
@@ -38,6 +39,10 @@ const LEAST_SHARE: f64 = 0.4;
 const ASKED: f64 = 3.0;
 /// The texts of so many turns are read.
 const MOST_READ: usize = 6;
+/// And of so many that have nothing but what was the value.
+const MOST_OF_VALUE: usize = 2;
+/// A value is a word that no more units have.
+const VALUE_IN: usize = 8;
 
 /// For each unit that tells of a thing of which a later one tells, too: the newest of these.
 pub(crate) type Newest = HashMap<u32, u32>;
@@ -46,9 +51,25 @@ pub(crate) type Newest = HashMap<u32, u32>;
 struct Thing {
     /// What each weighs.
     words: Vec<(Word, f64)>,
+    /// Those of the question, names left out.
+    asked: Vec<Word>,
     /// The names of the question: of whom it is.
     names: Vec<Word>,
+    /// Rare words that are not asked for.
+    values: Vec<Word>,
     is_own: bool,
+    /// It is asked where it is.
+    is_of_place: bool,
+    kind: Kind,
+    /// How the statement goes on behind each of its words.
+    goes_on: Vec<(Word, (String, String))>,
+}
+
+/// A statement of what is asked, as it is compared with others.
+struct Told {
+    words: Vec<Word>,
+    kind: Kind,
+    goes_on: Vec<(Word, (String, String))>,
 }
 
 /// What was said last of the things that the best units tell of, and of what anchors say, as far as it passes the sieve.
@@ -80,7 +101,7 @@ fn of_statements(
         }
         let Some(facts) = index.unit(earlier.seq) else { continue };
         let Some(said) = said_by_user(&mut originals, facts)? else { continue };
-        let Some(told) = told_words(&said.text, query) else { continue };
+        let Some(told) = told(&said.text, query) else { continue };
         looked_at += 1;
         let (thing, later) = standings.said_later(facts, told, query)?;
         let mut of_thing = Vec::new();
@@ -142,17 +163,30 @@ fn said_by_user(originals: &mut Originals<'_>, facts: &Facts) -> Result<Option<S
     Ok(turn.map(|turn| SaidByUser { text: turn.said.user_message, by: turn.said.user_name }))
 }
 
-/// The words of the statement of a text that has most of what is asked.
-fn told_words(text: &str, query: &Query) -> Option<Vec<Word>> {
-    let names = names_of(query);
-    let is_asked = |word: &&Word| query.words.contains(word) && !names.contains(word);
-    let shared = |words: &Vec<Word>| words.iter().filter(is_asked).count();
-    let all = statements(text);
+/// The statement of a text that has most of what is asked.
+fn told(text: &str, query: &Query) -> Option<Told> {
+    let asked = asked_of(query);
+    let shared = |text: &str| query_words(text).iter().filter(|word| asked.contains(word)).count();
+    let all = statements::told(text, &|sentence| shared(sentence) > 0);
     let is_of_thing = |word: &str| query_words(word).iter().any(|word| query.words.contains(word));
     let is_own =
         |statement: &&Statement<'_>| !asks_of_own(query) || whose(statement, &is_of_thing) != Whose::Others;
-    let words = all.iter().filter(is_own).map(|statement| query_words(statement.text));
-    words.filter(|words| shared(words) > 0).max_by_key(shared)
+    let own = all.iter().filter(is_own).map(|statement| (shared(statement.stated()), statement));
+    let (_, best) = own.filter(|(shared, _)| *shared > 0).max_by_key(|(shared, _)| *shared)?;
+    let goes_on = (0..best.tokens.len())
+        .filter_map(|at| Some((word_of(&best.tokens[at])?, changes::goes_on(best, at)?)))
+        .collect();
+    Some(Told { words: query_words(best.stated()), kind: changes::kind(best), goes_on })
+}
+
+fn word_of(token: &Token<'_>) -> Option<Word> {
+    query_words(&token.lower).first().copied()
+}
+
+/// The words that are asked for, but of whom.
+fn asked_of(query: &Query) -> Vec<Word> {
+    let names = names_of(query);
+    query.words.iter().copied().filter(|word| !names.contains(word)).collect()
 }
 
 /// Whether it is asked of the matters of the one who asks.
@@ -177,19 +211,64 @@ impl Thing {
         self.names.contains(&word) || self.words.iter().any(|(known, _)| *known == word)
     }
 
-    /// Whether a text tells of the thing, and whose it is by the statement that has most of it.
+    /// Whether a text tells what became of the thing, and whose it is by the statement that has most of it.
     fn told_in(&self, text: &str) -> Option<Whose> {
         let all: f64 = self.words.iter().map(|(_, weight)| weight).sum();
-        let told = |statement: &Statement<'_>| {
-            let words = query_words(statement.text);
-            let share = self.words.iter().filter(|(word, _)| words.contains(word)).map(|(_, weight)| weight);
-            let is_named = self.names.is_empty() || self.names.iter().any(|name| words.contains(name));
-            let whose = whose(statement, &|word| query_words(word).into_iter().any(|word| self.has(word)));
-            let is_of_thing = is_named && !(self.is_own && whose == Whose::Others);
-            (if is_of_thing { share.sum::<f64>() / all } else { 0.0 }, whose)
+        let share = |words: &[Word]| {
+            let told = self.words.iter().filter(|(word, _)| words.contains(word));
+            told.map(|(_, weight)| weight).sum::<f64>() / all
         };
-        let told = statements(text).iter().map(told).max_by(|a, b| a.0.total_cmp(&b.0));
-        told.filter(|(share, _)| *share >= LEAST_SHARE).map(|(_, whose)| whose)
+        let may_tell = |text: &str| {
+            let words = query_words(text);
+            share(&words) >= LEAST_SHARE || self.values.iter().any(|value| words.contains(value))
+        };
+        let told = statements::told(text, &may_tell);
+        let told = told.iter().filter_map(|statement| {
+            let share = share(&query_words(statement.stated()));
+            Some((share, self.whose_it_tells(statement, share >= LEAST_SHARE)?))
+        });
+        told.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, whose)| whose)
+    }
+
+    /// Whose the thing is, if a statement tells what became of it. `has_most`: it has most of the thing's words.
+    fn whose_it_tells(&self, statement: &Statement<'_>, has_most: bool) -> Option<Whose> {
+        let words: Vec<Option<Word>> = statement.tokens.iter().map(word_of).collect();
+        let is_one_of = |at: usize, of: &[Word]| words[at].is_some_and(|word| of.contains(&word));
+        let changes = Changes::of(statement);
+        let is_over = || changes.is_over(&|at| is_one_of(at, &self.values));
+        let is_named = self.names.is_empty() || (0..words.len()).any(|at| is_one_of(at, &self.names));
+        if changes.is_not_so() || !(is_over() || (has_most && is_named && self.is_renewed(statement, &changes, &words)))
+        {
+            return None;
+        }
+        let whose = whose(statement, &|word| query_words(word).into_iter().any(|word| self.has(word)));
+        (!self.is_own || whose != Whose::Others).then_some(whose)
+    }
+
+    /// Whether a statement that speaks of the thing says more than its name: that it changed, a value of the same kind, or
+    /// the same in other words. A mention of it is no news.
+    fn is_renewed(&self, statement: &Statement<'_>, changes: &Changes<'_, '_>, words: &[Option<Word>]) -> bool {
+        let has = |at: usize| words[at].is_some_and(|word| self.has(word));
+        let is_asked = |at: usize| words[at].is_some_and(|word| self.asked.contains(&word));
+        if changes.is_changed(&has, self.is_of_place) {
+            return true;
+        }
+        let asked = self.asked.iter().filter(|word| words.contains(&Some(**word))).count();
+        if changes.is_news() && (asked > 1 || asked == self.asked.len()) {
+            return true;
+        }
+        // Words side by side name one thing: `spare key`.
+        let known: Vec<usize> = (0..words.len()).filter(|&at| has(at) || is_asked(at)).collect();
+        let runs = known.iter().filter(|at| **at == 0 || !known.contains(&(**at - 1))).count();
+        match self.kind {
+            Kind::Words => {
+                let goes_on_alike = |&at: &usize| {
+                    words[at].zip(changes::goes_on(statement, at)).is_some_and(|on| self.goes_on.contains(&on))
+                };
+                (runs > 1 && asked > 0) || known.iter().any(goes_on_alike)
+            }
+            kind => changes::kind(statement) == kind || runs > 2,
+        }
     }
 }
 
@@ -216,19 +295,33 @@ impl<'a> Standings<'a, '_> {
     fn said_later(
         &mut self,
         earlier: &Facts,
-        told: Vec<Word>,
+        told: Told,
         query: &Query,
     ) -> Result<(Thing, Vec<&'a Facts>)> {
         let index = self.index;
-        let (names, is_own) = (names_of(query), asks_of_own(query));
-        let mut thing = Thing { words: Vec::new(), names, is_own };
+        let mut thing = Thing {
+            words: Vec::new(),
+            asked: asked_of(query),
+            names: names_of(query),
+            values: Vec::new(),
+            is_own: asks_of_own(query),
+            is_of_place: query.asks.iter().any(|ask| spaced(ask).contains(" where")),
+            kind: told.kind,
+            goes_on: told.goes_on,
+        };
         let (mut shares, mut total) = (vec![0.0_f32; index.units.len()], 0.0_f32);
-        for word in told.into_iter().take(MAX_QUERY_WORDS) {
+        let mut of_values: Vec<u32> = Vec::new();
+        for word in told.words.into_iter().take(MAX_QUERY_WORDS) {
             if thing.names.contains(&word) {
                 continue;
             }
             let Standing { rarity, units } = self.of(word)?;
-            let weight = if query.words.contains(&word) { ASKED } else { 1.0 } * rarity;
+            let is_asked = query.words.contains(&word);
+            let weight = if is_asked { ASKED } else { 1.0 } * rarity;
+            if !is_asked && units.len() <= VALUE_IN {
+                thing.values.push(word);
+                of_values.extend(units.iter().map(|(seq, _)| *seq));
+            }
             thing.words.push((word, weight));
             total += narrow(weight);
             for &(seq, share) in units {
@@ -242,6 +335,13 @@ impl<'a> Standings<'a, '_> {
         said.sort_by(|a, b| {
             b.0.total_cmp(a.0).then((b.1.said_at_ms, b.1.seq).cmp(&(a.1.said_at_ms, a.1.seq)))
         });
-        Ok((thing, said.into_iter().take(MOST_READ).map(|(_, facts)| facts).collect()))
+        let mut said: Vec<&Facts> = said.into_iter().take(MOST_READ).map(|(_, facts)| facts).collect();
+        of_values.sort_unstable_by(|a, b| b.cmp(a));
+        of_values.dedup();
+        let is_new = |facts: &&Facts| is_later(facts) && said.iter().all(|known| known.seq != facts.seq);
+        let of_values = of_values.into_iter().filter_map(|seq| index.unit(seq)).filter(is_new);
+        let of_values: Vec<&Facts> = of_values.take(MOST_OF_VALUE).collect();
+        said.extend(of_values);
+        Ok((thing, said))
     }
 }

@@ -100,7 +100,7 @@ fn merged(searches: Vec<Found>, k: usize) -> Found {
     let mut units: Vec<(Scored, Stands)> = best.into_values().collect();
     // Ties to the newer turn, as in each search.
     units.sort_by(|(a, _), (b, _)| b.score.total_cmp(&a.score).then(b.seq.cmp(&a.seq)));
-    units.truncate(k);
+    find::cut(&mut units, k);
     (merged.ranked, merged.stands) = units.into_iter().unzip();
     merged
 }

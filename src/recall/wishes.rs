@@ -9,7 +9,7 @@ use crate::{
     embed::{BuiltIn, lexicon, quantize::Vector},
     english::{
         statements::statements,
-        wishes::{Wish, wishes},
+        wishes::{Does, Wish, wishes},
     },
     error::{ErrorKind, Result},
     index::facts::Facts,
@@ -32,7 +32,7 @@ use crate::{
 const MOST_SHOWN: usize = 3;
 /// Only the newest turns with wishes are read, and of each the first wishes.
 const MOST_TURNS: usize = 512;
-const MOST_OF_TURN: usize = 4;
+const MOST_OF_TURN: usize = 16;
 
 /// What a question for a time asks for.
 const DATES: &str = "date day time deadline timeline schedule";
@@ -81,7 +81,7 @@ pub(crate) struct Standing {
 /// What a wish is about, as words that can be compared.
 #[derive(Clone, Debug)]
 struct About {
-    only_ends: bool,
+    does: Does,
     is_general: bool,
     what: Vec<Word>,
     occasion: Vec<Word>,
@@ -157,7 +157,7 @@ impl Wishes {
     /// Adds a wish, which ends those before it that it replaces.
     fn hear(&mut self, new: Standing) {
         self.standing.retain(|old| old.speaker != new.speaker || !new.about.ends(&old.about));
-        if !new.about.only_ends {
+        if !new.about.does.only_ends() {
             self.standing.push(Arc::new(new));
         }
     }
@@ -243,19 +243,23 @@ impl About {
         let texts =
             [&wish.occasion[..], &[&wish.what[..], &wish.occasion].concat()].map(|words| words.join(" "));
         let meanings = texts.iter().filter_map(|text| BuiltIn::default().embed_text(text)).collect();
-        Self { only_ends: wish.only_ends, is_general: wish.is_general, what, occasion, meanings }
+        Self { does: wish.does, is_general: wish.is_general, what, occasion, meanings }
     }
 
-    /// Whether this, said later, has the other one hold no longer. What only ends wishes ends all that it speaks of; a wish
-    /// takes the place of one of the same things, on the same occasion or on any.
+    /// Whether this, said later, has the other one hold no longer. The opposite ends all that is wished for of what it speaks
+    /// of, on the same occasion or on any; another wish takes the place of one of the same things.
     fn ends(&self, old: &Self) -> bool {
         let are_in = |words: &[Word], all: &[Word]| words.iter().all(|word| all.contains(word));
-        if self.only_ends {
-            let all = [&old.what[..], &old.occasion].concat();
-            return are_in(&self.what, &all) && are_in(&self.occasion, &old.occasion);
+        let fits = !self.what.is_empty() && are_in(&self.what, &old.what) && are_in(&self.occasion, &old.occasion);
+        match (self.does, old.does) {
+            (Does::Forgets, _) => {
+                let all = [&old.what[..], &old.occasion].concat();
+                are_in(&self.what, &all) && are_in(&self.occasion, &old.occasion)
+            }
+            (Does::Allows | Does::Wants, Does::Forbids) | (Does::Releases | Does::Forbids, Does::Wants) => fits,
+            (Does::Wants | Does::Forbids, _) => fits && are_in(&old.what, &self.what),
+            _ => false,
         }
-        let is_same = are_in(&self.what, &old.what) && are_in(&old.what, &self.what);
-        is_same && !self.what.is_empty() && are_in(&self.occasion, &old.occasion)
     }
 }
 

@@ -144,7 +144,7 @@ pub(crate) fn date_line(on: NaiveDate) -> String {
 
 /// Stands above a turn of whose thing more was said on this later day.
 pub(crate) fn newer_line(on: NaiveDate) -> String {
-    format!("<newer: {on}>\n")
+    format!("<outdated? see {on}>\n")
 }
 
 /// The last line of every context: what the dates in it are to be measured against, and how long ago the user's last turn

@@ -117,6 +117,145 @@ const CHANGES: &[Change] = &[
     ["What is the colour of our front door?", "Our front door is red.", "red", "We painted our front door black.", "black", "The front door of the parsonage is white."],
 ];
 
+/// A question, what was said first, and what tells later that it is another way.
+#[rustfmt::skip]
+const NEWS: &[[&str; 3]] = &[
+    ["Where is my drill?", "My drill is in the shed.", "I put the drill in the basement."],
+    ["What is the PIN of my tablet?", "The PIN of my tablet is 4410.", "The PIN of my tablet is 9027."],
+    ["Who is my tax adviser?", "My tax adviser is Ms. Keller.", "My tax adviser is Mr. Odum."],
+    ["What time is my yoga class?", "My yoga class is at six.", "My yoga class was moved to seven."],
+    ["Where do I keep my medals?", "I keep my medals in the study.", "I gave my medals to my grandson."],
+    ["Which shampoo do I use?", "I use an almond shampoo.", "I switched my shampoo, it is with aloe."],
+    ["How many chapters has my book?", "My book has 11 chapters.", "I cut two, my book has 9 chapters."],
+    ["What colour is my car?", "My car is silver.", "I had my car repainted, it is orange."],
+    ["Which school does my daughter go to?", "My daughter goes to the Linden school.", "My daughter goes to the Bergman school."],
+    ["Who is our plumber?", "Our plumber is Ferro.", "Ferro stopped taking jobs, Ibsen does it for us."],
+    ["What is my blood pressure?", "My blood pressure is 150 over 95.", "My blood pressure went down to 130 over 85."],
+    ["When is our team lunch?", "Our team lunch is on Monday.", "Our team lunch is on Wednesday."],
+    ["Which operating system is on my laptop?", "My laptop runs Fedora.", "I replaced Fedora on my laptop with Debian."],
+    ["Where is the meeting room?", "The meeting room is on the second floor.", "The meeting room is on the fifth floor."],
+    ["How many cats do I have?", "I have two cats.", "Adopted another one, three cats now!"],
+    ["Who is my GP?", "My GP is Dr. Halloran.", "Halloran retired so I'm with Dr. Mbeki now."],
+    ["How much insulin do I take?", "I take 12 units of insulin in the morning.", "My doctor lowered my insulin to 9 units."],
+];
+
+/// A question, what was said first, and what was said later: of the same thing, of what was or would be, of others.
+#[rustfmt::skip]
+const MENTIONS: &[[&str; 3]] = &[
+    ["Where is my drill?", "My drill is in the shed.", "My drill is very loud."],
+    ["How many chapters has my book?", "My book has 11 chapters.", "I read my book to my mother."],
+    ["Who is my tax adviser?", "My tax adviser is Ms. Keller.", "I had coffee with my tax adviser."],
+    ["What is the PIN of my tablet?", "The PIN of my tablet is 4410.", "My tablet fell off the table."],
+    ["What time is my yoga class?", "My yoga class is at six.", "My yoga class was fun today."],
+    ["Where do I live?", "I live in Graz.", "When I was a child I lived in Linz."],
+    ["How much do I earn?", "I earn 3100 euros a month.", "I would earn 4000 euros in Zurich."],
+    ["Which car do I drive?", "I drive a Fiat.", "The car of the teacher is a Saab."],
+    ["What is my dog called?", "My dog is called Ringo.", "I bought a new lead for my dog."],
+    ["Which medicine do I take?", "I take ibuprofen for my knee.", "I used to take aspirin for my knee."],
+    ["Where do I work?", "I work at the town library.", "My neighbour works at the town hall."],
+    ["When is my exam?", "My exam is on the fifth of June.", "I studied three hours for my exam."],
+    ["Which instrument do I play?", "I play the oboe.", "I wish I could play the harp."],
+    ["What is the name of my boat?", "The name of my boat is Tern.", "I cleaned my boat with two friends."],
+    ["What am I allergic to?", "I am allergic to cashews.", "A lot of children are allergic to milk."],
+    ["What's our wedding venue?", "The wedding will be at Rosewood Barn.", "The wedding invitations are printed."],
+    ["What is my dog's name?", "My dog is called Rocket.", "My dog ate a sock."],
+    ["How much rent do I pay?", "My rent is 900 euros.", "I paid the rent today."],
+    ["What is the code of our garage?", "The code of our garage is 5512.", "I cleaned our garage."],
+    ["What color is my hair?", "I dyed my hair back to brown.", "My hair is a mess today."],
+    ["Where do I live?", "I live in Berlin.", "Back when I lived in Rome I ate pasta daily."],
+    ["Where do I live?", "I live in Berlin.", "I wish I lived in Oslo."],
+    ["How much rent do I pay?", "My rent is 900 euros.", "I used to pay 700 euros of rent as a student."],
+    ["How much rent do I pay?", "My rent is 900 euros.", "My rent would be 1200 euros in the city centre."],
+    ["How much rent do I pay?", "My rent is 900 euros.", "I am not going to pay more rent, I told them."],
+    ["Where do I work?", "I work at Siemens.", "I worked at Bosch before Siemens."],
+    ["What's my phone number?", "I got a new phone number: 555-0199.", "I dropped my phone in the sink but it still works."],
+    ["What is my favorite band?", "My favorite band is Wilco.", "The band at the wedding was terrible."],
+    ["Who is my therapist?", "I'm seeing a therapist called Marcus.", "My therapist says I should journal."],
+    ["Where is my passport?", "My passport is in the safe.", "My passport photo looks terrible."],
+    ["Where is my passport?", "My passport is in the safe.", "I need my passport for the trip."],
+    ["What's my mother's name?", "My mother's name is Edith.", "My mother called yesterday."],
+    ["Which dose of insulin do I take?", "I take a dose of 12 units of insulin.", "I forgot my insulin dose yesterday."],
+    ["When is my mother's birthday?", "My mother's birthday is on June 4.", "I forgot my mother's birthday once."],
+    ["Do I have a car?", "I drive a Skoda, it is my only car.", "My car is dirty."],
+    ["How many cats do I have?", "I have two cats.", "One of the cats caught a mouse."],
+    ["Which apartment do we live in?", "We live in apartment 4B.", "Jess lives in apartment 2C."],
+    ["How much rent do I pay?", "My rent is 900 euros.", "Jess pays 700 euros rent."],
+    ["Which car do I drive?", "I drive a blue Skoda car.", "Tom drives a Volvo car."],
+    ["Who is my dentist?", "My dentist is Doctor Brandt.", "Anna's dentist is Doctor Lund."],
+    ["Who is my dentist?", "My dentist is Doctor Brandt.", "A dentist in the news was called Doctor Evil."],
+    ["Who is my dentist?", "My dentist is Doctor Brandt.", "He said his dentist is Doctor Lund."],
+    ["Who is my dentist?", "My dentist is Doctor Brandt.", "The dentist down the road is Doctor Lund."],
+    ["Which gym do I go to?", "I go to the gym by the station.", "The gym was closed today."],
+    ["What's my salary?", "My salary is 62k.", "Dan has a salary of 90k."],
+    ["What is the deadline of my thesis?", "The deadline of my thesis is the third of May.", "I am nervous about my thesis deadline."],
+    ["What is the deadline of my thesis?", "The deadline of my thesis is the third of May.", "Thesis writing is hard."],
+    ["Where is my violin?", "I keep my violin in the attic.", "I played the violin for an hour."],
+    ["Where does Ida live?", "Ida lives in Bergen.", "Ida called me yesterday."],
+    ["Where does Ida live?", "Ida lives in Bergen.", "Ida wants to live on a farm one day."],
+    ["What is our wifi called?", "Our wifi is called Nordwind.", "The wifi was down this morning."],
+    ["When is my flight?", "My flight is on May 3 at 9:40.", "My flight to Rome last year was awful."],
+    ["Am I allergic to anything?", "I am allergic to penicillin.", "I read that many people are allergic to cats."],
+    ["What am I allergic to?", "I am allergic to penicillin.", "I am allergic to meetings, haha."],
+];
+
+/// Of users who said two things, those to whom a context marks the first as outdated.
+fn marked(said: &[[&str; 3]]) -> Vec<String> {
+    let fixture = Fixture::new();
+    let memory = fixture.open();
+    let mut marked = Vec::new();
+    for (n, [question, first, later]) in said.iter().enumerate() {
+        let alex = memory.user(&format!("alex {n}")).unwrap();
+        for (day, text) in [first, later].into_iter().enumerate() {
+            let session = alex.session().unwrap();
+            let said_at = start() + TimeDelta::days(i64::try_from(day).unwrap());
+            session.record(NewTurn::new(*text, "I see.").said_at(said_at)).unwrap();
+            session.end().unwrap();
+        }
+        let now = alex.session_named("now").unwrap();
+        let context = now.context(question, ContextOptions::default()).unwrap();
+        let mark = format!("<outdated? see 2025-09-02>\nUser: {first}");
+        if context.text.contains(&mark) {
+            marked.push(format!("{first} {later}"));
+        }
+    }
+    marked
+}
+
+#[test]
+fn what_changes_a_thing_marks_what_was_before() {
+    let marked = marked(NEWS);
+    let missed: Vec<_> = NEWS.iter().filter(|[_, first, later]| !marked.contains(&format!("{first} {later}"))).collect();
+    assert!(missed.is_empty(), "{missed:?}");
+}
+
+#[test]
+fn what_only_mentions_a_thing_marks_nothing() {
+    assert_eq!(marked(MENTIONS), [""; 0]);
+}
+
+#[test]
+fn the_older_is_not_shown_without_the_newest() {
+    let fixture = Fixture::new();
+    let alex = fixture.alex();
+    let rents = ["My rent is 900 euros.", "They raised my rent to 980 euros."];
+    for n in 0..40 {
+        let session = alex.session().unwrap();
+        let text = match n {
+            0 => rents[0].to_owned(),
+            20 => format!("{} {}", rents[1], "The weather in the valley was fine. ".repeat(20)),
+            _ => format!("How much rent do I pay, asks law number {n}?"),
+        };
+        session.record(NewTurn::new(text, "I see.").said_at(start() + TimeDelta::days(n))).unwrap();
+        session.end().unwrap();
+    }
+    let now = alex.session_named("now").unwrap();
+    for tokens in [120, 150, 200, 300, 400, 600, 900] {
+        let options = ContextOptions::default().budget_tokens(tokens);
+        let text = now.context("How much rent do I pay?", options).unwrap().text;
+        assert!(!text.contains(rents[0]) || text.contains(rents[1]), "{tokens}: {text}");
+    }
+}
+
 /// A linear congruential generator (Knuth's MMIX).
 struct Chance(u64);
 
@@ -159,7 +298,7 @@ fn flaw(context: &Context, [question, first, _, second, ..]: &Change) -> Option<
     let at = |said: &str| context.text.find(said);
     let is_marked = |at: usize| {
         let above = &context.text[..context.text[..at].rfind('\n').map_or(0, |end| end + 1)];
-        above.lines().next_back().is_some_and(|line| line.starts_with("<newer: "))
+        above.lines().next_back().is_some_and(|line| line.starts_with("<outdated? see "))
     };
     match (at(first), at(second)) {
         (_, None) => Some(format!("{question}: the newest is not shown")),
@@ -217,7 +356,7 @@ fn a_turn_that_proves_what_holds_no_longer_is_marked_and_its_anchor_shown_with_i
     let now = alex.session_named("now").unwrap();
     let context = now.context("Where do I live?", ContextOptions::default()).unwrap();
     assert!(context.text.contains("User home until 2025-09-02: Porto\n"), "{}", context.text);
-    assert!(context.text.contains("<newer: 2025-09-02>\nUser: I live in Porto."), "{}", context.text);
+    assert!(context.text.contains("<outdated? see 2025-09-02>\nUser: I live in Porto."), "{}", context.text);
     let other = now.context("Where do I work?", ContextOptions::default()).unwrap();
     assert!(!other.text.contains("until"), "{}", other.text);
 }
@@ -236,7 +375,7 @@ fn in_a_short_talk_too_and_why_and_receipts_say_so() {
     session.end().unwrap();
     let now = alex.session_named("now").unwrap();
     let context = now.context("How much rent do I pay?", ContextOptions::default()).unwrap();
-    assert!(context.text.contains("<newer: 2025-09-03>\nUser: My rent is 900 euros."), "{}", context.text);
+    assert!(context.text.contains("<outdated? see 2025-09-03>\nUser: My rent is 900 euros."), "{}", context.text);
     let old = context.items.iter().find(|item| item.newer.is_some()).unwrap();
     assert_eq!(old.newer.unwrap().seq, 3);
     let receipt = alex.receipt(context.receipt).unwrap();

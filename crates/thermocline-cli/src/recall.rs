@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use thermocline::{
-    ItemKind, MemoryTier, Parts, RecallOptions, Recalled, RecalledItem, ReceiptId, blocking::User,
+    ItemKind, MemoryTier, Newer, Parts, RecallOptions, Recalled, RecalledItem, ReceiptId, blocking::User,
 };
 
 use crate::{
@@ -108,6 +108,9 @@ struct Item {
     /// What the reranker gave it, if it was asked of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     rerank_score: Option<f64>,
+    /// What was said last of the same thing, where it is asked how things are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    newer: Option<Newer>,
     tokens: u32,
     /// The beginning of what was said, a line for each side; not in a batch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -139,6 +142,7 @@ fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
         confidence: recalled.confidence,
         parts: recalled.parts,
         rerank_score: recalled.rerank_score,
+        newer: recalled.newer,
         tokens: 0,
         lines: Vec::new(),
     };
@@ -193,6 +197,9 @@ fn text(answer: &Answer, user: &str) -> String {
                 );
             }
             _ => _ = writeln!(text, "{rank:>3}. {:.3}  {}", item.score, item.kind),
+        }
+        if let Some(newer) = item.newer {
+            let _ = writeln!(text, "     <outdated? see {}>", newer.said_at.date_naive());
         }
         for line in &item.lines {
             let _ = writeln!(text, "     {line}");

@@ -8,7 +8,7 @@ use crate::{
     model::{
         anchor::{Anchor, Attribute},
         ids::AnchorId,
-        receipt::ItemKind,
+        receipt::{ItemKind, Newer},
         summary::Summary,
         turn::{Side, Turn},
     },
@@ -43,8 +43,8 @@ pub(crate) struct Candidate<'t> {
     pub(crate) summary: Option<&'t Summary>,
     /// It fits too badly to be shown, and is only reported.
     pub(crate) is_below_floor: bool,
-    /// The day on which more was said of the same thing, which is marked.
-    pub(crate) newer_on: Option<NaiveDate>,
+    /// What was said last of the same thing, which is marked, and shown before this.
+    pub(crate) newer: Option<Newer>,
 }
 
 /// What a turn was found by.
@@ -66,7 +66,7 @@ pub(crate) struct Focus {
 impl<'t> Candidate<'t> {
     /// Wanted for its place, not for what it says.
     pub(crate) fn new(item: Item<'t>, section: Section) -> Self {
-        Self { item, section, found_by: None, summary: None, is_below_floor: false, newer_on: None }
+        Self { item, section, found_by: None, summary: None, is_below_floor: false, newer: None }
     }
 
     /// Wanted for what it says.
@@ -80,9 +80,14 @@ impl<'t> Candidate<'t> {
         self
     }
 
-    pub(crate) fn newer_on(mut self, on: Option<NaiveDate>) -> Self {
-        self.newer_on = on;
+    pub(crate) fn newer(mut self, newer: Option<Newer>) -> Self {
+        self.newer = newer;
         self
+    }
+
+    /// The day that is marked, on which more was said of the same thing.
+    pub(crate) fn newer_on(&self) -> Option<NaiveDate> {
+        self.newer.map(|newer| newer.said_at.date_naive())
     }
 
     pub(crate) fn below_floor(mut self, is_below_floor: bool) -> Self {

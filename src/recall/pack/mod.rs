@@ -160,7 +160,7 @@ impl<'r, 't> Packer<'r, 't> {
                 }
                 match (request.serving, &request.candidates[index].found_by) {
                     (Serving::Newest | Serving::Older, _) => self.lengthen(&mut waiting, of, shares),
-                    (Serving::Ranked, Some(found_by)) => self.add_brief(of, found_by, shares),
+                    (Serving::Ranked, Some(found_by)) => self.add_recalled(of, found_by, shares),
                     (Serving::Ranked, None) => _ = self.add_whole(of, shares),
                 }
             }
@@ -181,7 +181,7 @@ impl<'r, 't> Packer<'r, 't> {
         for of in all.clone() {
             let awaits = !requests[of.0].is_stretch() && self.awaits(of);
             match &self.candidate(of).found_by {
-                Some(found_by) if awaits => self.add_brief(of, found_by, u32::MAX),
+                Some(found_by) if awaits => self.add_recalled(of, found_by, u32::MAX),
                 None if awaits => _ = self.add_whole(of, u32::MAX) || self.cut(of, u32::MAX, u32::MAX),
                 _ => self.grow(of),
             }
@@ -277,7 +277,7 @@ impl<'r, 't> Packer<'r, 't> {
         let (above, below) = (place.checked_sub(1).and_then(said_on), said_on(place));
         let own = candidate.item.said_on();
         let dates = dates_between(above, own) + dates_between(own, below) - dates_between(above, below);
-        let mark = u32::from(candidate.newer_on.is_some());
+        let mark = u32::from(candidate.newer.is_some());
         title_tokens + dates * self.date_tokens + mark * self.mark_tokens
     }
 
@@ -315,6 +315,32 @@ impl<'r, 't> Packer<'r, 't> {
         let Some((packed_as, text, tokens)) = part else { return false };
         self.add(of, packed_as, text, tokens);
         true
+    }
+
+    /// Adds what was recalled, behind what was said last of the same thing: the older is not shown without the newest.
+    fn add_recalled(&mut self, of: (usize, usize), found_by: &FoundBy<'t>, limit: u32) {
+        if let Some(newest) = self.candidate(of).newer.and_then(|newer| self.recalled(newer.seq)) {
+            if self.awaits(newest)
+                && let Some(found_by) = &self.candidate(newest).found_by
+            {
+                self.add_brief(newest, found_by, limit);
+            }
+            if self.outcomes[newest.0][newest.1] == Outcome::NoRoom {
+                return;
+            }
+        }
+        self.add_brief(of, found_by, limit);
+    }
+
+    /// The candidate that was recalled by this number.
+    fn recalled(&self, seq: i64) -> Option<(usize, usize)> {
+        let is_it = |candidate: &Candidate<'_>| match candidate.item {
+            Item::Turn(turn) => candidate.found_by.is_some() && turn.seq == seq,
+            Item::Summary(_, of) => of == seq,
+            Item::Anchor(_) | Item::Wish(..) => false,
+        };
+        let mut requests = self.requests.iter().enumerate();
+        requests.find_map(|(at, request)| Some((at, request.candidates.iter().position(is_it)?)))
     }
 
     /// Adds what was recalled: whole if it is short, else what shows the match, else its summary.
@@ -390,7 +416,8 @@ impl<'r, 't> Packer<'r, 't> {
         self.tokens_of[of.0] += all_tokens;
         self.shown.insert(candidate.item.key());
         self.outcomes[of.0][of.1] = Outcome::Packed(packed_as);
-        let Candidate { item, section, newer_on, .. } = *candidate;
+        let Candidate { item, section, .. } = *candidate;
+        let newer_on = candidate.newer_on();
         let pieces = &mut self.sections[section as usize];
         let place = place_among(pieces, candidate);
         pieces.insert(place, Piece { item, section, packed_as, text, tokens, newer_on, of });

@@ -153,7 +153,7 @@ pub fn check_frame(text: &str, names: &[&str]) {
             || line.starts_with("Turn (summary): ")
             || line == "<...>"
             || line.starts_with("On 20")
-            || line.starts_with("<newer: 20")
+            || line.starts_with("<outdated? see 20")
             || line.starts_with('<') && line.ends_with("left out>");
         let is_said =
             names.iter().any(|name| line.starts_with(&format!("{name}: ")) || line == format!("{name}:"));
