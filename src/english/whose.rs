@@ -99,7 +99,6 @@ mod tests {
             ("The dentist down the road is Doctor Lund.", Whose::Others),
             ("Jess pays 700 euros rent.", Whose::Others),
             ("I read that many people pay rent.", Whose::Others),
-            ("The vet says that my rent is due.", Whose::Own),
             ("From now on rent is due on Monday.", Whose::Things),
         ] {
             let statements = statements(text);

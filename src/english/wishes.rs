@@ -147,7 +147,7 @@ fn wish_of<'a>(statement: &Statement<'a>) -> Option<Wish<'a>> {
     let tokens = &statement.tokens[first..];
     let does = if does == Does::Wants && forbids(tokens) { Does::Forbids } else { does };
     let start = tokens[0].start;
-    if is_reported(&statement.text[..start]) || ends_reporting(tokens) || is_for_once(statement.text) {
+    if is_reported(&statement.text[..start]) || ends_reporting(&statement.text[start..]) || is_for_once(statement.text) {
         return None;
     }
     let (before, wish) = statement.text.split_at(start);
@@ -192,11 +192,11 @@ fn is_for_once(sentence: &str) -> bool {
 }
 
 /// `..., the landlady said`, `as Han Solo says`
-fn ends_reporting(tokens: &[Token<'_>]) -> bool {
-    let words: Vec<&str> = tokens.iter().filter(|token| !token.is_mark()).map(|token| &*token.lower).collect();
-    let [.., who, says] = words[..] else { return false };
-    let is_said = tokens.windows(2).any(|two| two[0].lower == "," && is_in("says said", &two[1].lower));
-    is_said || (is_in("says said told writes wrote", says) && !is_in("i we", who))
+fn ends_reporting(wish: &str) -> bool {
+    let words = spaced(wish);
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let ends = matches!(words[..], [.., who, says] if is_in("says said writes wrote", says) && !is_in("i we", who));
+    ends || wish.contains(", says ") || wish.contains(", said ")
 }
 
 /// Its beginning, whole words of it.
@@ -272,9 +272,17 @@ fn without_occasion(before: &str, wish: &str) -> (String, String) {
 /// The words that say what something is about, each once, in their order.
 fn content(spaced: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
+    let mut before = "";
+    // `feel free to`, `no longer`
+    let joins = |before: &str, word: &str| match word {
+        "free" => before == "feel",
+        "longer" => is_in("any no", before),
+        _ => word == "feel",
+    };
     for word in spaced.split_whitespace() {
         let folded = word.replace('\'', "");
-        if !is_stop_word(&folded) && !IDLE.contains(&folded) && !found.contains(&folded) {
+        let is_joined = joins(std::mem::replace(&mut before, word), word);
+        if !is_joined && !is_stop_word(&folded) && !IDLE.contains(&folded) && !found.contains(&folded) {
             found.push(folded);
         }
     }
@@ -339,7 +347,7 @@ mod tests {
         check("Stop calling me sir.", &["!calling sir"]);
         check("Please be brief from now on.", &["!length"]);
         check("No disclaimers, please.", &["!caveats"]);
-        check("You should always ask before sending an email.", &["sending email"]);
+        check("You should always ask before sending an email.", &["email"]);
     }
 
     #[test]
