@@ -100,7 +100,9 @@ pub(crate) fn kind(statement: &Statement<'_>) -> Kind {
         "one" => lower(at + 1) != "of" && !is_in("another the this that no", lower(at.wrapping_sub(1))),
         "a" | "an" => is_in(UNITS, lower(at + 1)),
         "half" => true,
-        word => word.contains(|c: char| c.is_ascii_digit()) || cardinal(word).is_some() || is_of("ordinal", word),
+        word => {
+            word.contains(|c: char| c.is_ascii_digit()) || cardinal(word).is_some() || is_of("ordinal", word)
+        }
     };
     if tokens.iter().any(is_day) {
         Kind::Day

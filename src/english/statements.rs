@@ -124,7 +124,8 @@ pub(crate) fn spoken(text: &str, most_bytes: usize) -> Vec<Statement<'_>> {
     let text = &text[..text.floor_char_boundary(most_bytes)];
     let is_own =
         |sentence: &Sentence<'_>| sentence.setting != Setting::Quoted && !has_role_tag(sentence.text);
-    let statement = |text| Statement { text, tokens: tokens(text, |_| false), starts_sentence: true, is_item: false };
+    let statement =
+        |text| Statement { text, tokens: tokens(text, |_| false), starts_sentence: true, is_item: false };
     sentences(text).into_iter().filter(is_own).map(|sentence| statement(sentence.text)).collect()
 }
 
@@ -365,8 +366,11 @@ fn stated(tokens: Vec<Token<'_>>, is_own_report_told: bool) -> Vec<(bool, Vec<To
         let next = tokens[at + 1..].iter().find(|token| !is_in("that me us", &token.lower));
         is_own_report_told && next.is_some_and(|next| is_in("i my we our", &next.lower))
     };
-    let tells_own: Vec<bool> =
-        tokens.iter().enumerate().map(|(at, token)| REPORTING.contains(&token.lower) && tells_own(at)).collect();
+    let tells_own: Vec<bool> = tokens
+        .iter()
+        .enumerate()
+        .map(|(at, token)| REPORTING.contains(&token.lower) && tells_own(at))
+        .collect();
     let mut parts: Vec<(bool, Vec<Token<'_>>)> = vec![(true, Vec::new())];
     let mut is_left_out = false;
     for (token, tells_own) in tokens.into_iter().zip(tells_own).take(end) {

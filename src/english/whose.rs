@@ -31,7 +31,10 @@ pub(crate) fn whose(statement: &Statement<'_>, is_of_thing: &dyn Fn(&str) -> boo
     // `the kitchen is`, `three cats`, not `the seniors meet`, `Jess lives in apartment 2C`
     let leads_to = |at: usize| {
         let token = &statement.tokens[at];
-        is_stop_word(&token.lower) || token.is_passed_over || cardinal(&token.lower).is_some() || is_of_thing(&token.lower)
+        is_stop_word(&token.lower)
+            || token.is_passed_over
+            || cardinal(&token.lower).is_some()
+            || is_of_thing(&token.lower)
     };
     let is_subject = |at: usize| {
         let clause = (0..at).rev().take_while(|before| !statement.tokens[*before].is_mark());
@@ -47,8 +50,8 @@ pub(crate) fn whose(statement: &Statement<'_>, is_of_thing: &dyn Fn(&str) -> boo
             "my" | "our" if of_person(at) => is_others = true,
             "i" | "we" | "me" | "us" | "mine" | "ours" | "myself" | "my" | "our" => is_own = true,
             "his" | "her" | "their" | "'s" => is_others = true,
-            "of" | "in" | "at" | "on" | "to" | "for" | "by" | "near" | "behind" | "next" | "down" | "up" | "across"
-            | "from" | "above" | "below" | "beside"
+            "of" | "in" | "at" | "on" | "to" | "for" | "by" | "near" | "behind" | "next" | "down" | "up"
+            | "across" | "from" | "above" | "below" | "beside"
                 if at > 0 && is_of_thing(lower(at - 1)) =>
             {
                 let behind =

@@ -117,7 +117,9 @@ pub(crate) fn wishes<'a>(statements: &[Statement<'a>]) -> Vec<Wish<'a>> {
 /// `You are an assistant of a bank`: what follows is a prompt, for once or for somebody else.
 fn is_prompt(first: &Statement<'_>) -> bool {
     let mut words = first.tokens.iter().map(|token| &*token.lower);
-    words.next() == Some("you") && words.next() == Some("are") && words.next().is_some_and(|word| is_in("a an the", word))
+    words.next() == Some("you")
+        && words.next() == Some("are")
+        && words.next().is_some_and(|word| is_in("a an the", word))
 }
 
 /// Whether the list behind this is one of what the user wants: `My preferences:`, not `Our style guide`.
@@ -147,7 +149,10 @@ fn wish_of<'a>(statement: &Statement<'a>) -> Option<Wish<'a>> {
     let tokens = &statement.tokens[first..];
     let does = if does == Does::Wants && forbids(tokens) { Does::Forbids } else { does };
     let start = tokens[0].start;
-    if is_reported(&statement.text[..start]) || ends_reporting(&statement.text[start..]) || is_for_once(statement.text) {
+    if is_reported(&statement.text[..start])
+        || ends_reporting(&statement.text[start..])
+        || is_for_once(statement.text)
+    {
         return None;
     }
     let (before, wish) = statement.text.split_at(start);
@@ -175,7 +180,8 @@ fn forbids(tokens: &[Token<'_>]) -> bool {
 fn is_of_answering(tokens: &[Token<'_>], what: &[String]) -> bool {
     const LOOKED_AT: usize = 8;
     const ANSWERS: &str = "answer reply respond speak";
-    const WRITES: &str = "use using write say start begin end include add put format spell keep answer reply respond speak no";
+    const WRITES: &str =
+        "use using write say start begin end include add put format spell keep answer reply respond speak no";
     let lower = |at: usize| tokens.get(at).map_or("", |token| &*token.lower);
     (0..tokens.len().min(LOOKED_AT)).any(|at| {
         let of_words = || what.iter().any(|word| is_of("wording", word) || manner(word).is_some());
@@ -195,7 +201,8 @@ fn is_for_once(sentence: &str) -> bool {
 fn ends_reporting(wish: &str) -> bool {
     let words = spaced(wish);
     let words: Vec<&str> = words.split_whitespace().collect();
-    let ends = matches!(words[..], [.., who, says] if is_in("says said writes wrote", says) && !is_in("i we", who));
+    let ends =
+        matches!(words[..], [.., who, says] if is_in("says said writes wrote", says) && !is_in("i we", who));
     ends || wish.contains(", says ") || wish.contains(", said ")
 }
 
@@ -359,7 +366,10 @@ mod tests {
         check("Feel free to use emojis.", &["-!emojis"]);
         check("Use emojis, please.", &["-!emojis"]);
         check("Emojis are fine now.", &["-!emojis"]);
-        check("You don't need to confirm allergies when I ask about snacks.", &["-confirm allergies @ snacks"]);
+        check(
+            "You don't need to confirm allergies when I ask about snacks.",
+            &["-confirm allergies @ snacks"],
+        );
         check("Don't call me Sam anymore.", &["-!address"]);
         check("I no longer want snacks.", &[]);
         check("I don't want alcohol anymore.", &[]);

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-
 use crate::{
     compress::sketch,
     config::Config,

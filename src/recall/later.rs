@@ -237,7 +237,8 @@ impl Thing {
         let changes = Changes::of(statement);
         let is_over = || changes.is_over(&|at| is_one_of(at, &self.values));
         let is_named = self.names.is_empty() || (0..words.len()).any(|at| is_one_of(at, &self.names));
-        if changes.is_not_so() || !(is_over() || (has_most && is_named && self.is_renewed(statement, &changes, &words)))
+        if changes.is_not_so()
+            || !(is_over() || (has_most && is_named && self.is_renewed(statement, &changes, &words)))
         {
             return None;
         }
@@ -247,7 +248,12 @@ impl Thing {
 
     /// Whether a statement that speaks of the thing says more than its name: that it changed, a value of the same kind, or
     /// the same in other words. A mention of it is no news.
-    fn is_renewed(&self, statement: &Statement<'_>, changes: &Changes<'_, '_>, words: &[Option<Word>]) -> bool {
+    fn is_renewed(
+        &self,
+        statement: &Statement<'_>,
+        changes: &Changes<'_, '_>,
+        words: &[Option<Word>],
+    ) -> bool {
         let has = |at: usize| words[at].is_some_and(|word| self.has(word));
         let is_asked = |at: usize| words[at].is_some_and(|word| self.asked.contains(&word));
         if changes.is_changed(&has, self.is_of_place) {
@@ -263,7 +269,9 @@ impl Thing {
         match self.kind {
             Kind::Words => {
                 let goes_on_alike = |&at: &usize| {
-                    words[at].zip(changes::goes_on(statement, at)).is_some_and(|on| self.goes_on.contains(&on))
+                    words[at]
+                        .zip(changes::goes_on(statement, at))
+                        .is_some_and(|on| self.goes_on.contains(&on))
                 };
                 (runs > 1 && asked > 0) || known.iter().any(goes_on_alike)
             }
@@ -292,12 +300,7 @@ impl<'a> Standings<'a, '_> {
     }
 
     /// What each word of a thing weighs, and the units that have most of it, of those that were said later.
-    fn said_later(
-        &mut self,
-        earlier: &Facts,
-        told: Told,
-        query: &Query,
-    ) -> Result<(Thing, Vec<&'a Facts>)> {
+    fn said_later(&mut self, earlier: &Facts, told: Told, query: &Query) -> Result<(Thing, Vec<&'a Facts>)> {
         let index = self.index;
         let mut thing = Thing {
             words: Vec::new(),

@@ -250,13 +250,16 @@ impl About {
     /// of, on the same occasion or on any; another wish takes the place of one of the same things.
     fn ends(&self, old: &Self) -> bool {
         let are_in = |words: &[Word], all: &[Word]| words.iter().all(|word| all.contains(word));
-        let fits = !self.what.is_empty() && are_in(&self.what, &old.what) && are_in(&self.occasion, &old.occasion);
+        let fits =
+            !self.what.is_empty() && are_in(&self.what, &old.what) && are_in(&self.occasion, &old.occasion);
         match (self.does, old.does) {
             (Does::Forgets, _) => {
                 let all = [&old.what[..], &old.occasion].concat();
                 are_in(&self.what, &all) && are_in(&self.occasion, &old.occasion)
             }
-            (Does::Allows | Does::Wants, Does::Forbids) | (Does::Releases | Does::Forbids, Does::Wants) => fits,
+            (Does::Allows | Does::Wants, Does::Forbids) | (Does::Releases | Does::Forbids, Does::Wants) => {
+                fits
+            }
             (Does::Wants | Does::Forbids, _) => fits && are_in(&old.what, &self.what),
             _ => false,
         }

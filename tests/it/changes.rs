@@ -224,7 +224,8 @@ fn marked(said: &[[&str; 3]]) -> Vec<String> {
 #[test]
 fn what_changes_a_thing_marks_what_was_before() {
     let marked = marked(NEWS);
-    let missed: Vec<_> = NEWS.iter().filter(|[_, first, later]| !marked.contains(&format!("{first} {later}"))).collect();
+    let missed: Vec<_> =
+        NEWS.iter().filter(|[_, first, later]| !marked.contains(&format!("{first} {later}"))).collect();
     assert!(missed.is_empty(), "{missed:?}");
 }
 
@@ -375,7 +376,11 @@ fn in_a_short_talk_too_and_why_and_receipts_say_so() {
     session.end().unwrap();
     let now = alex.session_named("now").unwrap();
     let context = now.context("How much rent do I pay?", ContextOptions::default()).unwrap();
-    assert!(context.text.contains("<outdated? see 2025-09-03>\nUser: My rent is 900 euros."), "{}", context.text);
+    assert!(
+        context.text.contains("<outdated? see 2025-09-03>\nUser: My rent is 900 euros."),
+        "{}",
+        context.text
+    );
     let old = context.items.iter().find(|item| item.newer.is_some()).unwrap();
     assert_eq!(old.newer.unwrap().seq, 3);
     let receipt = alex.receipt(context.receipt).unwrap();
