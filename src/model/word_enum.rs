@@ -91,7 +91,9 @@ mod tests {
                 "original" => words(&Original::EVERY),
                 "stance" => words(&Stance::EVERY),
                 "cardinality" => words(&[Cardinality::One, Cardinality::Many]),
-                "source_kind" => words(&["turn", "caller"]),
+                "source_kind" if held_to.len() == 2 => words(&["turn", "caller"]),
+                "source_kind" => words(&["turn", "memory", "caller", "import"]),
+                "kind" if held_to.len() == 2 => words(&["tag", "entity"]),
                 "kind" => words(&ItemKind::EVERY[..3]), // Of a table that is gone; wishes came later.
                 _ => panic!("say here what the words of {column} are"),
             };
