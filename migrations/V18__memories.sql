@@ -64,6 +64,8 @@ CREATE UNIQUE INDEX idx_user_memories_caller ON user_memories(user_no, caller_id
 -- The same thing is saved once.
 CREATE UNIQUE INDEX idx_user_memories_hash ON user_memories(user_no, coalesce(project, ''), content_hash)
   WHERE status = 'active' AND session_no IS NULL;
+-- The same thing, put away: it is restored, or refused while it is quarantined.
+CREATE INDEX idx_user_memories_put_away ON user_memories(user_no, content_hash) WHERE status <> 'active';
 -- What holds in a slot.
 CREATE UNIQUE INDEX idx_user_memories_slot ON user_memories(user_no, coalesce(project, ''), kind, coalesce(session_no, 0), goal_signature)
   WHERE status = 'active' AND goal_signature IS NOT NULL;

@@ -75,6 +75,7 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "idx_units_caller",
     "idx_user_memories_caller",
     "idx_user_memories_hash",
+    "idx_user_memories_put_away",
     "idx_user_memories_session",
     "idx_user_memories_slot",
     "idx_user_memories_superseded",
