@@ -1,0 +1,21 @@
+//! What becomes of memories: how they begin, fade, settle, go stale, rank. Pure functions over plain facts; nothing here
+//! reads a file or a clock.
+//!
+//! The rules are those of four papers, by whose letters tests name them: C, the continuum of frequencies; I, the
+//! information model; G, the graph of memories that fade; E, the entry.
+
+#[cfg_attr(not(test), expect(dead_code, reason = "what saves, uses and checks memories is to call it"))]
+pub(crate) mod beginning;
+pub(crate) mod bounds;
+pub(crate) mod frequency;
+#[cfg_attr(not(test), expect(dead_code, reason = "what saves memories is to call it"))]
+pub(crate) mod terms;
+
+#[cfg(test)]
+mod cases {
+    /// Whether a number is this one, to four digits.
+    #[track_caller]
+    pub(super) fn check_digits(found: f64, expected: f64, what: &str) {
+        assert!((found - expected).abs() <= 5e-5, "{what}: {found}, not {expected}");
+    }
+}
