@@ -60,6 +60,7 @@ mod index;
 mod jobs;
 #[cfg(feature = "local")]
 mod local;
+mod memory;
 mod model;
 mod planner;
 mod recall;

@@ -34,7 +34,7 @@ pub struct MemoryState {
     pub resurfaced_count: u32,
     /// The day of the last time, or of the last dismissal.
     pub resurfaced_on: Option<NaiveDate>,
-    /// How often it was dismissed since.
+    /// How often it was dismissed; the third time is the last.
     pub dismiss_count: u32,
 }
 
