@@ -184,7 +184,10 @@ fn add_names(words: &[Word<'_>], is_named: &impl Fn(&str) -> bool, found: &mut V
     let of_person = words.iter().any(|word| is_in(OF_PERSONS, &word.lower));
     let is_name = |word: &Word<'_>| match word.class {
         Class::Plain => false,
-        Class::First => word.has_possessive || of_person || is_named(word.text) || is_unheard_of(word.text),
+        Class::First => {
+            let is_person = of_person && !["ed", "ing"].iter().any(|end| word.text.ends_with(end));
+            word.has_possessive || is_person || is_named(word.text) || is_unheard_of(word.text)
+        }
         Class::Proper | Class::Technical => true,
     };
     let mut at = 0;
