@@ -5,6 +5,7 @@ use crate::{
     memory::{
         beginning::{Finder, initial_confidence, initial_importance, trust_in_words},
         bounds::check_settled,
+        entities::entities,
         terms::{MemoryTerm, terms},
     },
     model::{
@@ -44,7 +45,8 @@ impl MeasuredMemory {
         new.check()?;
         new.procedure = new.procedure.filter(|procedure| !procedure.is_empty());
         let tags = terms(&new.tags);
-        let entities = terms(new.entities.as_deref().unwrap_or_default());
+        let named = || entities(&new.title, &new.content);
+        let entities = terms(new.entities.clone().unwrap_or_else(named));
         let text = text_of(&new);
         let words = text.words(tags.iter().chain(&entities).map(|term| term.name.as_str()));
         let content_hash = text.content_hash();
