@@ -225,18 +225,19 @@ impl Memories {
         filter.check()?;
         let (scope, by) = (self.scope, self.by);
         let mut forgotten = Forgotten { group: None, memories: Vec::new() };
-        let mut before = MemoryNo(i64::MAX);
-        loop {
+        let mut next = Some(MemoryNo(i64::MAX));
+        while let Some(before) = next {
             let (sought, group) = (Sought::of(&filter), forgotten.group);
-            let next =
+            let forgetting =
                 self.store.write(move |tx| tx.forget_some_memories(&scope, &sought, (group, before), by));
-            let Some((group, last, some)) = next.await? else { return Ok(forgotten) };
-            before = last;
-            if !some.is_empty() {
-                forgotten.group = Some(group);
-                forgotten.memories.extend(some);
+            let some = forgetting.await?;
+            if !some.memories.is_empty() {
+                forgotten.group = Some(some.group);
+                forgotten.memories.extend(some.memories);
             }
+            next = some.next;
         }
+        Ok(forgotten)
     }
 
     /// Erases a memory out of the bytes of the file and its log, with its history, edges, episodes, words and vectors, with
