@@ -60,6 +60,7 @@ mod index;
 mod jobs;
 #[cfg(feature = "local")]
 mod local;
+mod memory;
 mod model;
 mod planner;
 mod recall;
@@ -92,18 +93,42 @@ pub use crate::{
     error::{Error, ErrorKind, Result},
     event::{Event, JobRef, OnEvent, ProviderRole},
     faults::{Faults, Moment},
-    handles::{Session, Thermocline, User, blocking},
+    handles::{Memories, Session, Thermocline, User, blocking},
     jobs::{JobProgress, JobsReport, RunJobs},
     model::{
         anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
+        change::{Change, ChangeOp, Undone},
         chat::{ChatMessage, ChatRole},
         critical::CriticalRule,
+        edge::{Direction, Edge, EdgeStatus, EdgeType, Neighbour, NewEdge},
+        episode::{Episode, EpisodeFilter, EpisodeRole, NewNote, Use},
         filter::Filter,
         history::PastTurn,
-        ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
+        ids::{
+            AnchorId, EdgeId, EpisodeId, GroupId, MemoryId, ReceiptId, ReviewId, SessionId, SnapshotId,
+            SummaryId, TurnId, UserId,
+        },
         job::{JobInfo, JobKind, JobState},
+        memory::{
+            edit::Edit,
+            filter::MemoryFilter,
+            forgotten::Forgotten,
+            known::Memory,
+            new::NewMemory,
+            procedure::Procedure,
+            saved::{SaveOutcome, Saved},
+            standing::{Band, StaleReason, Standing},
+            state::MemoryState,
+            term::TermCount,
+            trust::Trust,
+            words::{
+                Frequency, InformationType, LearningSource, MemoryKind, MemoryStatus, Outcome, Resurfacing,
+                TaskType, Volatility,
+            },
+        },
         profile::{Parts, Profile, Weights},
         receipt::{ItemKind, ItemOutcome, Newer, PackedAs, Planned, Receipt, ReceiptItem, Understood},
+        review::{Decision, Review, ReviewKind},
         session::{EndReason, SessionInfo},
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason, Transition},
@@ -121,7 +146,7 @@ pub use crate::{
     },
     rerank::{Reranker, Reranking},
     store::{
-        acts::erase::Erased,
+        acts::erased::Erased,
         checks::{
             doctor::{Check, Diagnosis},
             stats::{

@@ -8,11 +8,11 @@ use uuid::{NoContext, Timestamp, Uuid};
 
 use crate::error::{Error, Result};
 
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident, $what:literal) => {
-        $(#[$doc])*
+/// A UUID in a newtype, however it is shown.
+macro_rules! uuid_newtype {
+    ($(#[$meta:meta])* $name:ident) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[serde(transparent)]
+        $(#[$meta])*
         pub struct $name(Uuid);
 
         impl $name {
@@ -38,6 +38,17 @@ macro_rules! id {
                 Self(uuid)
             }
         }
+    };
+}
+
+/// An id that is shown as its UUID.
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+        uuid_newtype!(
+            $(#[$doc])*
+            #[serde(transparent)]
+            $name
+        );
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -88,8 +99,82 @@ id!(
     ReceiptId, "receipt"
 );
 
+id!(
+    /// Names one edge between two memories. Sorts by creation time (`UUIDv7`).
+    EdgeId, "edge"
+);
+id!(
+    /// Names one episode. Sorts by creation time (`UUIDv7`).
+    EpisodeId, "episode"
+);
+id!(
+    /// Names one operation on memories, whatever it changed: its changes are undone together. Sorts by time (`UUIDv7`).
+    GroupId, "group"
+);
+id!(
+    /// Names one review. Sorts by creation time (`UUIDv7`).
+    ReviewId, "review"
+);
+
+uuid_newtype!(
+    /// Names one memory. Sorts by creation time (`UUIDv7`). Shown, and written as JSON, as `mem_` and its UUID; read with
+    /// and without `mem_`.
+    #[serde(into = "String", try_from = "String")]
+    MemoryId
+);
+
+/// What stands before the UUID of a memory, as in the papers.
+const MEMORY_PREFIX: &str = "mem_";
+
+impl fmt::Display for MemoryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{MEMORY_PREFIX}{}", self.0)
+    }
+}
+
+impl FromStr for MemoryId {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Uuid::parse_str(text.strip_prefix(MEMORY_PREFIX).unwrap_or(text))
+            .map(Self)
+            .map_err(|_| Error::invalid("this is no memory id: expected mem_ and a UUID"))
+    }
+}
+
+impl From<MemoryId> for String {
+    fn from(id: MemoryId) -> Self {
+        id.to_string()
+    }
+}
+
+impl TryFrom<String> for MemoryId {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
 /// Times before 1970 have no `UUIDv7`; they get the first one, and order never depends on it.
 fn new_uuid(now: DateTime<Utc>) -> Uuid {
     let seconds = u64::try_from(now.timestamp()).unwrap_or(0);
     Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, now.timestamp_subsec_nanos()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_memory_is_read_with_and_without_what_stands_before_it() {
+        let id: MemoryId = "0199aaaa-0000-7000-8000-0000000000b1".parse().unwrap();
+        let shown = "mem_0199aaaa-0000-7000-8000-0000000000b1";
+        assert_eq!((id.to_string().as_str(), shown.parse().unwrap()), (shown, id));
+        assert_eq!(serde_json::to_value(id).unwrap(), shown);
+        assert_eq!(serde_json::from_str::<MemoryId>(&format!("\"{shown}\"")).unwrap(), id);
+        for wrong in ["", "mem_", "mem_mem_0199aaaa-0000-7000-8000-0000000000b1", "memory"] {
+            assert!(wrong.parse::<MemoryId>().is_err(), "{wrong}");
+        }
+    }
 }

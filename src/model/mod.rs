@@ -1,18 +1,23 @@
 //! Plain data: what a turn, a session and a tier are. Knows nothing of files, clocks or tokenizers.
 
 pub(crate) mod anchor;
+pub(crate) mod change;
 pub(crate) mod chat;
 pub(crate) mod critical;
+pub(crate) mod edge;
+pub(crate) mod episode;
 pub(crate) mod filter;
 pub(crate) mod history;
 pub(crate) mod ids;
 pub(crate) mod instant;
 pub(crate) mod job;
+pub(crate) mod memory;
 pub(crate) mod metadata;
 pub(crate) mod page;
 pub(crate) mod place;
 pub(crate) mod profile;
 pub(crate) mod receipt;
+pub(crate) mod review;
 pub(crate) mod session;
 pub(crate) mod summary;
 pub(crate) mod tier;

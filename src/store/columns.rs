@@ -5,11 +5,25 @@ use uuid::Uuid;
 use crate::{
     model::{
         anchor::{Attribute, Stance},
+        change::ChangeOp,
         critical::CriticalRule,
-        ids::{AnchorId, ReceiptId, SessionId, SnapshotId, SummaryId, TurnId, UserId},
+        edge::{EdgeStatus, EdgeType},
+        episode::EpisodeRole,
+        ids::{
+            AnchorId, EdgeId, EpisodeId, GroupId, MemoryId, ReceiptId, ReviewId, SessionId, SnapshotId,
+            SummaryId, TurnId, UserId,
+        },
         job::{JobKind, JobState},
-        place::{Place, Seq, SessionNo, UnitKind, UserNo},
+        memory::{
+            trust::Trust,
+            words::{
+                Frequency, InformationType, LearningSource, MemoryKind, MemoryStatus, Outcome, Resurfacing,
+                TaskType, Volatility,
+            },
+        },
+        place::{MemoryNo, Place, Seq, SessionNo, UnitKind, UserNo},
         receipt::{ItemKind, ItemOutcome, PackedAs},
+        review::{Decision, ReviewKind},
         session::EndReason,
         summary::Original,
         tier::{MemoryTier, MoveReason},
@@ -35,7 +49,10 @@ macro_rules! id_value {
     )* };
 }
 
-id_value!(UserId, SessionId, TurnId, SnapshotId, SummaryId, AnchorId, ReceiptId);
+id_value!(
+    UserId, SessionId, TurnId, SnapshotId, SummaryId, AnchorId, ReceiptId, MemoryId, EdgeId, EpisodeId,
+    GroupId, ReviewId
+);
 
 macro_rules! word_value {
     ($($word:ty),*) => { $(
@@ -68,7 +85,22 @@ word_value!(
     ItemKind,
     ItemOutcome,
     PackedAs,
-    Aspect
+    Aspect,
+    MemoryKind,
+    MemoryStatus,
+    Frequency,
+    Volatility,
+    InformationType,
+    LearningSource,
+    TaskType,
+    Outcome,
+    Resurfacing,
+    EdgeType,
+    EdgeStatus,
+    EpisodeRole,
+    ChangeOp,
+    ReviewKind,
+    Decision
 );
 
 macro_rules! number_value {
@@ -87,7 +119,20 @@ macro_rules! number_value {
     )* };
 }
 
-number_value!(UserNo, SessionNo, Seq);
+number_value!(UserNo, SessionNo, MemoryNo, Seq);
+
+/// As its number, from 1 to 4.
+impl ToColumn for Trust {
+    fn to_column(&self) -> Value<'_> {
+        Value::Integer(self.number().into())
+    }
+}
+
+impl FromColumn for Trust {
+    fn from_column(value: Value<'_>) -> Option<Self> {
+        u8::try_from(i64::from_column(value)?).ok().and_then(Self::from_number)
+    }
+}
 
 /// As `turn_key`.
 impl ToColumn for Place {

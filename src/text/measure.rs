@@ -129,7 +129,8 @@ pub(crate) fn check_name(what: &str, name: Option<&str>) -> Result<()> {
     }
 }
 
-fn check_text(what: &str, text: &str, max_bytes: usize) -> Result<()> {
+/// A text of the caller: at most so many bytes, no NUL.
+pub(crate) fn check_text(what: &str, text: &str, max_bytes: usize) -> Result<()> {
     if text.len() > max_bytes {
         return Err(Error::invalid(format!("the {what} has {} bytes; {max_bytes} are allowed", text.len())));
     }

@@ -8,16 +8,22 @@ use crate::{dump, support::Fixture};
 /// What a list is ordered by at last, so that its order is never left to chance: each names one row among those listed.
 const KEYS: &[&str] = &[
     "block_no",
+    "change_no",
+    "edge_no",
+    "episode_no",
     "first_seq",
     "frame_no",
     "id",
     "job_no",
     "key",
+    "memory_no",
     "move_number",
     "name",
     "part",
+    "position",
     "rank",
     "receipt_no",
+    "review_no",
     "seq",
     "session_no",
     "source_id",
@@ -41,27 +47,26 @@ struct Statement {
 
 /// Every statement of `rows/`.
 fn statements() -> Vec<Statement> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/rows");
-    let mut sources = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            continue; // Tests.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/rows");
+    let (mut folders, mut sources) = (vec![root.clone()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+            let is_code = |line: &&str| !line.trim_start().starts_with("//");
+            let code = code.lines().filter(is_code).collect::<Vec<_>>().join("\n");
+            sources.push((path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), code));
         }
-        let text = fs::read_to_string(&path).unwrap();
-        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
-        let is_code = |line: &&str| !line.trim_start().starts_with("//");
-        let code = code.lines().filter(is_code).collect::<Vec<_>>().join("\n");
-        sources.push((path.file_name().unwrap().to_str().unwrap().to_owned(), code));
     }
-    let shared = sources.iter().fold(HashMap::new(), |mut all, (_, code)| {
-        all.extend(lists(code));
-        all
-    });
+    let shared = sources.iter().fold(HashMap::new(), |all, (_, code)| lists(code, &all));
     let mut found = Vec::new();
     for (file, code) in &sources {
-        let mut known = shared.clone();
-        known.extend(lists(code)); // A file's own name for its columns goes first.
+        let known = lists(code, &shared); // A file's own name for its columns goes first.
         for sql in texts(code, &known) {
             let verb = sql.trim_start().split(char::is_whitespace).next().unwrap_or_default().to_owned();
             if ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains(&verb.as_str()) && sql.contains(' ')
@@ -77,7 +82,10 @@ fn statements() -> Vec<Statement> {
 /// The statements that read pages, and what stands on them.
 pub fn statements_of_pages() -> Vec<String> {
     let is_of_page = |Statement { file, sql }: &Statement| match file.as_str() {
-        "history.rs" => true,
+        "history.rs" | "memories/lists.rs" => true,
+        "memories/changes.rs" => sql.contains("change_no < ?3"),
+        "memories/episodes.rs" => sql.contains("LIKE"),
+        "memories/terms.rs" => sql.contains("GROUP BY"),
         "summaries.rs" | "anchors.rs" => sql.contains("LIMIT"),
         "sessions.rs" => sql.contains("session_no < ?2"),
         "jobs.rs" => sql.contains("job_no > ?1 ORDER BY"),
@@ -87,9 +95,9 @@ pub fn statements_of_pages() -> Vec<String> {
     statements().into_iter().filter(is_of_page).map(|statement| statement.sql).collect()
 }
 
-/// The lists of columns that a file gives a name to.
-fn lists(code: &str) -> HashMap<String, String> {
-    let mut found = HashMap::new();
+/// The lists of columns that a file gives a name to, over those that others do.
+fn lists(code: &str, shared: &HashMap<String, String>) -> HashMap<String, String> {
+    let mut found = shared.clone();
     for part in code.split("macro_rules! ").skip(1) {
         let name = part.split([' ', '{']).next().unwrap().to_owned();
         let body = part.split("=>").nth(1).unwrap_or_default();
@@ -107,20 +115,21 @@ const GIVEN: char = '\u{1}';
 
 /// The texts of some code: literals, those that `concat!` makes of literals and lists, and lists that are given one.
 fn texts(code: &str, lists: &HashMap<String, String>) -> Vec<String> {
-    let (mut found, mut rest) = (Vec::new(), code);
+    // `unread`: from behind the last text on.
+    let (mut found, mut rest, mut unread) = (Vec::new(), code, code);
     while let Some(at) = rest.find(['"', 'c', '\'']) {
-        let before = rest[..at].trim_end();
         rest = &rest[at..];
+        let before = unread[..unread.len() - rest.len()].trim_end();
         if let Some(inside) = rest.strip_prefix("concat!(") {
             let (text, behind) = concatenated(inside, lists);
             found.push(text);
-            rest = behind;
+            (rest, unread) = (behind, behind);
         } else if rest.starts_with('"') {
             let (text, behind) = literal(rest);
             let list =
                 before.strip_suffix("!(").and_then(|name| lists.get(name.rsplit([' ', '(', '=']).next()?));
             found.push(list.map_or(text.clone(), |list| list.replace(GIVEN, &text)));
-            rest = behind;
+            (rest, unread) = (behind, behind);
         } else if rest.starts_with("'\"'") {
             rest = &rest[3..];
         } else {
@@ -396,7 +405,7 @@ fn every_statement_can_be_prepared() {
 #[test]
 fn every_statement_about_a_users_rows_names_the_user() {
     // Jobs belong to the file: whoever runs them is no user.
-    const TABLES: [&str; 18] = [
+    const TABLES: [&str; 29] = [
         "conversation_sessions",
         "conversation_turns",
         "recall_units",
@@ -415,6 +424,17 @@ fn every_statement_about_a_users_rows_names_the_user() {
         "unit_uses",
         "use_counts",
         "promotions",
+        "user_memories",
+        "memory_state",
+        "memory_units",
+        "memory_terms",
+        "memory_edges",
+        "memory_sources",
+        "memory_changes",
+        "memory_sensors",
+        "memory_reviews",
+        "memory_episodes",
+        "extracted_sessions",
     ];
     // Doctor and stats look at the whole file, and give back nothing of what anybody said.
     const OF_ALL: [&str; 2] = ["checks.rs", "stats.rs"];

@@ -1,0 +1,31 @@
+//! What becomes of memories: how they begin, fade, settle, go stale, rank. Pure functions over plain facts; nothing here
+//! reads a file or a clock.
+//!
+//! The rules are those of four papers, by whose letters tests name them: C, the continuum of frequencies; I, the
+//! information model; G, the graph of memories that fade; E, the entry.
+
+#[cfg_attr(not(test), expect(dead_code, reason = "what saves, uses and checks memories is to call it"))]
+pub(crate) mod beginning;
+pub(crate) mod bounds;
+pub(crate) mod copies;
+pub(crate) mod decay;
+pub(crate) mod entities;
+pub(crate) mod facts;
+#[cfg_attr(not(test), expect(dead_code, reason = "what tends memories is to call it"))]
+pub(crate) mod frequency;
+#[cfg_attr(not(test), expect(dead_code, reason = "what recalls memories is to call it"))]
+pub(crate) mod rank;
+#[cfg_attr(not(test), expect(dead_code, reason = "what lists the memories that are due is to call it"))]
+pub(crate) mod resurface;
+pub(crate) mod slot;
+pub(crate) mod terms;
+pub(crate) mod validity;
+
+#[cfg(test)]
+mod cases {
+    /// Whether a number is this one, to four digits; a fifth digit of 5 may be cut off or not.
+    #[track_caller]
+    pub(super) fn check_digits(found: f64, expected: f64, what: &str) {
+        assert!((found - expected).abs() < 5.1e-5, "{what}: {found}, not {expected}");
+    }
+}

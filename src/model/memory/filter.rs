@@ -1,0 +1,97 @@
+//! Which of a user's memories are meant.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::memory::words::{Frequency, MemoryKind, MemoryStatus, TaskType};
+
+/// Which memories are listed, recalled or forgotten. All of it must hold; a list that is empty bounds nothing. The default
+/// is every active memory.
+///
+/// ```
+/// use thermocline::{MemoryFilter, MemoryKind};
+/// let filter = MemoryFilter::default().kinds([MemoryKind::Decision]).tag("auth").min_confidence(0.75);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct MemoryFilter {
+    /// Only of these kinds.
+    pub kinds: Vec<MemoryKind>,
+    /// Only of these frequencies.
+    pub frequencies: Vec<Frequency>,
+    /// Only of these statuses. Default: active.
+    pub statuses: Vec<MemoryStatus>,
+    /// Only for this sort of task.
+    pub task_type: Option<TaskType>,
+    /// Only of at least this confidence, from 0 to 1.
+    pub min_confidence: Option<f64>,
+    /// Only what is filed under this project. What is filed under none is for all of them, and passes.
+    pub project: Option<String>,
+    /// Only with every one of these tags, however they are spelled.
+    pub tags: Vec<String>,
+}
+
+impl Default for MemoryFilter {
+    fn default() -> Self {
+        Self {
+            kinds: Vec::new(),
+            frequencies: Vec::new(),
+            statuses: vec![MemoryStatus::Active],
+            task_type: None,
+            min_confidence: None,
+            project: None,
+            tags: Vec::new(),
+        }
+    }
+}
+
+impl MemoryFilter {
+    /// Only of these kinds.
+    #[must_use]
+    pub fn kinds(mut self, kinds: impl IntoIterator<Item = MemoryKind>) -> Self {
+        self.kinds = kinds.into_iter().collect();
+        self
+    }
+
+    /// Only of these frequencies.
+    #[must_use]
+    pub fn frequencies(mut self, frequencies: impl IntoIterator<Item = Frequency>) -> Self {
+        self.frequencies = frequencies.into_iter().collect();
+        self
+    }
+
+    /// Only of these statuses; of an empty list, of any.
+    #[must_use]
+    pub fn statuses(mut self, statuses: impl IntoIterator<Item = MemoryStatus>) -> Self {
+        self.statuses = statuses.into_iter().collect();
+        self
+    }
+
+    /// Only for this sort of task.
+    #[must_use]
+    pub fn task_type(mut self, task_type: TaskType) -> Self {
+        self.task_type = Some(task_type);
+        self
+    }
+
+    /// Only of at least this confidence, from 0 to 1.
+    #[must_use]
+    pub fn min_confidence(mut self, confidence: f64) -> Self {
+        self.min_confidence = Some(confidence);
+        self
+    }
+
+    /// Only what is filed under this project, or under none.
+    #[must_use]
+    pub fn project(mut self, project: impl Into<String>) -> Self {
+        self.project = Some(project.into());
+        self
+    }
+
+    /// Only with this tag; may be said of several.
+    #[must_use]
+    pub fn tag(mut self, tag: impl Into<String>) -> Self {
+        self.tags.push(tag.into());
+        self
+    }
+}

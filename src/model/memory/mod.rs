@@ -1,0 +1,14 @@
+//! Memories: what is known beside what was said, how it is saved, edited and listed.
+
+pub(crate) mod edit;
+pub(crate) mod filter;
+pub(crate) mod forgotten;
+pub(crate) mod known;
+pub(crate) mod new;
+pub(crate) mod procedure;
+pub(crate) mod saved;
+pub(crate) mod standing;
+pub(crate) mod state;
+pub(crate) mod term;
+pub(crate) mod trust;
+pub(crate) mod words;

@@ -1,0 +1,58 @@
+//! How something is done, as steps.
+
+use serde::{Deserialize, Serialize};
+
+/// The steps of a memory of the kind [`Procedure`](crate::MemoryKind::Procedure).
+///
+/// ```
+/// use thermocline::Procedure;
+/// let deploy = Procedure::new(["Run the tests", "Push the image"]).preconditions(["On main"]);
+/// assert_eq!(deploy.steps.len(), 2);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Procedure {
+    /// What to do, in order.
+    pub steps: Vec<String>,
+    /// What must hold before.
+    pub preconditions: Vec<String>,
+    /// What holds after.
+    pub postconditions: Vec<String>,
+}
+
+impl Procedure {
+    /// These steps, in order.
+    pub fn new<S: Into<String>>(steps: impl IntoIterator<Item = S>) -> Self {
+        Self { steps: owned(steps), ..Self::default() }
+    }
+
+    /// What must hold before.
+    #[must_use]
+    pub fn preconditions<S: Into<String>>(mut self, conditions: impl IntoIterator<Item = S>) -> Self {
+        self.preconditions = owned(conditions);
+        self
+    }
+
+    /// What holds after.
+    #[must_use]
+    pub fn postconditions<S: Into<String>>(mut self, conditions: impl IntoIterator<Item = S>) -> Self {
+        self.postconditions = owned(conditions);
+        self
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.lines().next().is_none()
+    }
+
+    /// All of its lines: the steps, then what must hold before and after.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &str> {
+        let lines = self.steps.iter().chain(&self.preconditions).chain(&self.postconditions);
+        lines.map(String::as_str)
+    }
+}
+
+fn owned<S: Into<String>>(lines: impl IntoIterator<Item = S>) -> Vec<String> {
+    lines.into_iter().map(Into::into).collect()
+}

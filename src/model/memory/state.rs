@@ -1,0 +1,46 @@
+//! What use did to a memory.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::model::memory::words::Resurfacing;
+
+/// What use did to a memory: counts and times that change no text and raise no revision.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct MemoryState {
+    /// Contexts that showed it and were answered, and uses that were reported.
+    pub access_count: u32,
+    /// The last of them, by the system clock; none: it was never used.
+    pub last_used_at: Option<DateTime<Utc>>,
+    /// Uses whose outcome says whether it helped.
+    pub usage_count: u32,
+    /// In how many of these it did, from 0 to 1; none: there are none.
+    pub success_rate: Option<f64>,
+    /// Sessions in which it helped.
+    pub context_count: u32,
+    /// Projects in which it helped.
+    pub project_count: u32,
+    /// The newest check that it passed, by the system clock; none: it passed none.
+    pub validated_at: Option<DateTime<Utc>>,
+    /// The sensor of that check.
+    pub validated_by: Option<String>,
+    /// Checks that it passed.
+    pub validation_count: u32,
+    /// Whether it is shown again to a person after a time.
+    pub resurfacing: Resurfacing,
+    /// How often a person said that they had looked at it.
+    pub resurfaced_count: u32,
+    /// The day of the last time, or of the last dismissal.
+    pub resurfaced_on: Option<NaiveDate>,
+    /// How often it was dismissed; the third time is the last.
+    pub dismiss_count: u32,
+}
+
+impl MemoryState {
+    /// Whether it helped in at least two projects.
+    pub fn is_cross_project_validated(&self) -> bool {
+        self.project_count >= 2
+    }
+}

@@ -1,0 +1,61 @@
+//! How far a memory is trusted: by whose words it has.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{Error, Result},
+    model::turn::Origin,
+};
+
+/// How far a memory is trusted: the least of all that it came of. A number from 1 to 4 in JSON and in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "u8", try_from = "u8")]
+#[non_exhaustive]
+pub enum Trust {
+    /// 1: a tool or a document says so. It settles no further than [`Frequency::Mid`](crate::Frequency::Mid).
+    Foreign = 1,
+    /// 2: the assistant says so.
+    Assistant = 2,
+    /// 3: the user says so, or the backend.
+    User = 3,
+    /// 4: a person approved it.
+    Approved = 4,
+}
+
+impl Trust {
+    const EVERY: [Self; 4] = [Self::Foreign, Self::Assistant, Self::User, Self::Approved];
+
+    /// That of words from there.
+    pub fn of(origin: Origin) -> Self {
+        match origin {
+            Origin::User | Origin::System => Self::User,
+            Origin::Assistant => Self::Assistant,
+            Origin::Tool | Origin::Document => Self::Foreign,
+        }
+    }
+
+    /// From 1 to 4.
+    pub const fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// Reads the number; `None`: it is none from 1 to 4.
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::EVERY.into_iter().find(|each| each.number() == number)
+    }
+}
+
+impl From<Trust> for u8 {
+    fn from(trust: Trust) -> Self {
+        trust.number()
+    }
+}
+
+impl TryFrom<u8> for Trust {
+    type Error = Error;
+
+    fn try_from(number: u8) -> Result<Self> {
+        let trust = Self::from_number(number);
+        trust.ok_or_else(|| Error::invalid(format!("trust is a number from 1 to 4, not {number}")))
+    }
+}

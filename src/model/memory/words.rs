@@ -1,0 +1,195 @@
+//! What a memory is, in words: its kind, where it stands, how settled it is, how fast the world outdates it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::word_enum::word_enum;
+
+word_enum! {
+    /// What sort of memory it is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum MemoryKind {
+        /// What solves a problem.
+        Solution = "solution",
+        /// A repair of code.
+        Fix = "fix",
+        /// A choice that was made.
+        Decision = "decision",
+        /// A configuration that works.
+        Configuration = "configuration",
+        /// Something that is in the way.
+        Problem = "problem",
+        /// How something is done, in prose.
+        Workflow = "workflow",
+        /// A piece of code to be used again.
+        CodePattern = "code_pattern",
+        /// A condition that fails.
+        Error = "error",
+        /// Anything else.
+        General = "general",
+        /// How something is done, as steps ([`Procedure`](crate::Procedure)).
+        Procedure = "procedure",
+        /// What follows from several memories.
+        Insight = "insight",
+    }
+    pub fn from_word;
+}
+
+impl MemoryKind {
+    /// Every kind.
+    pub const ALL: &[Self] = &Self::EVERY;
+}
+
+word_enum! {
+    /// Whether a memory holds, and if not, why.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum MemoryStatus {
+        /// It holds.
+        #[default]
+        Active = "active",
+        /// A rule or a person put it away: it is in no list by default, and is still recalled, at half its weight.
+        Archived = "archived",
+        /// Another one took its place.
+        Superseded = "superseded",
+        /// A person took it back. It is kept, and undo brings it back.
+        Forgotten = "forgotten",
+        /// It is hidden with the source that it came of.
+        Quarantined = "quarantined",
+    }
+    pub fn from_word;
+}
+
+word_enum! {
+    /// How settled a memory is. It consolidates, one step at a time, from `High` to `UltraLow`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum Frequency {
+        /// It was just learned: it is archived after 30 days, unless it helps before.
+        High = "high",
+        /// It has helped, or somebody saved it.
+        Mid = "mid",
+        /// It has helped again and again, in several sessions.
+        Low = "low",
+        /// A person approved that it stays for ever.
+        UltraLow = "ultra_low",
+    }
+    pub fn from_word;
+}
+
+word_enum! {
+    /// How fast the world outdates what a memory says.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum Volatility {
+        /// It holds for months or years.
+        #[default]
+        Low = "low",
+        /// It holds for days or weeks.
+        Medium = "medium",
+        /// It holds for hours.
+        High = "high",
+        /// It holds for minutes. Such a memory never settles.
+        Ephemeral = "ephemeral",
+    }
+    pub fn from_word;
+}
+
+word_enum! {
+    /// What sort of information a memory has, which says how volatile it is where nobody does.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum InformationType {
+        /// It hardly ever changes: architecture, principles.
+        #[default]
+        Static = "static",
+        /// It changes now and then: configurations.
+        SemiStatic = "semi_static",
+        /// It changes often: the state of code, of what runs.
+        Dynamic = "dynamic",
+        /// It is over soon: the weather.
+        Ephemeral = "ephemeral",
+    }
+    pub fn from_word;
+}
+
+impl InformationType {
+    /// How fast such information is outdated.
+    pub fn default_volatility(self) -> Volatility {
+        match self {
+            Self::Static => Volatility::Low,
+            Self::SemiStatic => Volatility::Medium,
+            Self::Dynamic => Volatility::High,
+            Self::Ephemeral => Volatility::Ephemeral,
+        }
+    }
+}
+
+word_enum! {
+    /// How a memory was learned.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum LearningSource {
+        /// From what was said or done.
+        Execution = "execution",
+        /// From other memories.
+        Consolidation = "consolidation",
+        /// Somebody saved it.
+        Manual = "manual",
+    }
+    pub fn from_word;
+}
+
+word_enum! {
+    /// For what sort of task a memory is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum TaskType {
+        /// To find something out.
+        Research = "research",
+        /// To build something.
+        Development = "development",
+        /// To invent something.
+        Creative = "creative",
+        /// To understand something.
+        Analysis = "analysis",
+    }
+    pub fn from_word;
+}
+
+word_enum! {
+    /// How something ended: what a memory came of, or a use of it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum Outcome {
+        /// It worked.
+        Success = "success",
+        /// It did not work.
+        Failure = "failure",
+        /// A choice was made.
+        Decision = "decision",
+        /// Something was seen.
+        Observation = "observation",
+        /// The user corrected what was known. Of a use: it was wrong.
+        Correction = "correction",
+    }
+    pub fn from_word;
+}
+
+impl Outcome {
+    /// Whether it says that the memory helped, or that it did not; none: it says neither, and counts as an access.
+    pub fn helped(self) -> Option<bool> {
+        match self {
+            Self::Success => Some(true),
+            Self::Failure | Self::Correction => Some(false),
+            Self::Decision | Self::Observation => None,
+        }
+    }
+}
+
+word_enum! {
+    /// Whether a memory is shown again to a person after a time.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum Resurfacing {
+        /// It is, when it is due and matters enough.
+        #[default]
+        On = "on",
+        /// A person said that it is not to be.
+        Off = "off",
+        /// It was dismissed three times.
+        Dismissed = "dismissed",
+    }
+    pub fn from_word;
+}

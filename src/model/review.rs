@@ -1,0 +1,69 @@
+//! Reviews: questions about memories that wait for a person.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    ids::{MemoryId, ReviewId},
+    word_enum::word_enum,
+};
+
+word_enum! {
+    /// What a review asks.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum ReviewKind {
+        /// Is it to stay for ever?
+        Promote = "promote",
+        /// It helps less often than it did: does it still hold?
+        Flagged = "flagged",
+        /// Two say otherwise: which one holds?
+        Contradiction = "contradiction",
+        /// Are these two one?
+        Merge = "merge",
+        /// A check failed: does it still hold?
+        Check = "check",
+        /// A file and the memory were changed both: which one holds?
+        Conflict = "conflict",
+        /// Is the source to stay hidden?
+        Quarantine = "quarantine",
+    }
+    pub fn from_word;
+}
+
+word_enum! {
+    /// How a review was decided.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum Decision {
+        /// A person said yes.
+        Approved = "approved",
+        /// A person said no.
+        Rejected = "rejected",
+        /// The question has gone: what it was about has changed.
+        Withdrawn = "withdrawn",
+    }
+    pub fn from_word;
+}
+
+/// A question that waits for a person. No job and no LLM decides it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Review {
+    /// Its id.
+    pub id: ReviewId,
+    /// What it asks.
+    pub kind: ReviewKind,
+    /// The memory that it is about.
+    pub memory_id: MemoryId,
+    /// The other memory, where there are two.
+    pub other_id: Option<MemoryId>,
+    /// When it was opened, by the system clock.
+    pub opened_at: DateTime<Utc>,
+    /// Why: numbers and names of rules, never what was said.
+    pub why: String,
+    /// How it was decided; none: it is open.
+    pub decision: Option<Decision>,
+    /// When, by the system clock.
+    pub decided_at: Option<DateTime<Utc>>,
+    /// By whom, as the caller names them.
+    pub decided_by: Option<String>,
+}
