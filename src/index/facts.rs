@@ -32,7 +32,7 @@ impl Facts {
     pub(crate) fn new(seq: u32, owner: Owner, said_at_ms: i64) -> Self {
         let (session_no, turn_number) = match owner {
             Owner::Turn(place) => (place.session.0, place.turn_number),
-            Owner::Other => (-i64::from(seq), 0),
+            Owner::Memory => (-i64::from(seq), 0),
         };
         Self { seq, session_no, turn_number, said_at_ms, ..Self::default() }
     }
@@ -40,7 +40,7 @@ impl Facts {
     /// What the unit stands for.
     pub(crate) fn owner(&self) -> Owner {
         if self.session_no < 0 {
-            return Owner::Other;
+            return Owner::Memory;
         }
         Owner::Turn(Place { session: SessionNo(self.session_no), turn_number: self.turn_number })
     }
@@ -136,11 +136,11 @@ mod tests {
     #[test]
     fn what_is_no_turn_comes_out_as_such() {
         let place = Place { session: SessionNo(3), turn_number: 7 };
-        for owner in [Owner::Turn(place), Owner::Turn(Place::default()), Owner::Other] {
+        for owner in [Owner::Turn(place), Owner::Turn(Place::default()), Owner::Memory] {
             let read = decode(0, &encode(&[Facts::new(5, owner, -1)])).unwrap();
             assert_eq!((read[0].owner(), read[0].said_at_ms), (owner, -1));
         }
-        let [one, other] = [1, 2].map(|seq| Facts::new(seq, Owner::Other, 0).session_no);
+        let [one, other] = [1, 2].map(|seq| Facts::new(seq, Owner::Memory, 0).session_no);
         assert_ne!(one, other, "each is by itself");
     }
 

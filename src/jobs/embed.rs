@@ -12,7 +12,7 @@ use crate::{
         job::{Ended, Job, now},
         provider::Provider,
     },
-    model::place::{Owner, Seq},
+    model::place::Seq,
     store::{
         Store,
         acts::vectors::Embedded,
@@ -233,8 +233,7 @@ fn pieces_of(
     seq: u32,
 ) -> Result<Vec<((u32, u8), String)>> {
     let Some(unit) = snapshot.unit(scope, Seq(seq))? else { return Ok(Vec::new()) };
-    let Owner::Turn(place) = unit.owner else { return Ok(Vec::new()) }; // Nothing of it is embedded.
-    let pieces = originals.pieces_at(place)?;
+    let pieces = originals.pieces_of((Seq(seq), unit.owner))?;
     Ok(pieces.into_iter().map(|piece| ((seq, piece.number), piece.text)).collect())
 }
 

@@ -7,8 +7,8 @@
 #[cfg_attr(not(test), expect(dead_code, reason = "what saves, uses and checks memories is to call it"))]
 pub(crate) mod beginning;
 pub(crate) mod bounds;
+pub(crate) mod copies;
 pub(crate) mod decay;
-#[cfg_attr(not(test), expect(dead_code, reason = "what saves memories is to call it"))]
 pub(crate) mod entities;
 pub(crate) mod facts;
 #[cfg_attr(not(test), expect(dead_code, reason = "what tends memories is to call it"))]
@@ -17,6 +17,8 @@ pub(crate) mod frequency;
 pub(crate) mod rank;
 #[cfg_attr(not(test), expect(dead_code, reason = "what lists the memories that are due is to call it"))]
 pub(crate) mod resurface;
+pub(crate) mod slot;
+pub(crate) mod terms;
 pub(crate) mod terms;
 #[cfg_attr(not(test), expect(dead_code, reason = "what reads, ranks and tends memories is to call it"))]
 pub(crate) mod validity;

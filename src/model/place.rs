@@ -15,6 +15,10 @@ pub(crate) struct UserNo(pub(crate) i64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SessionNo(pub(crate) i64);
 
+/// A memory, by its number in this file. Never used twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct MemoryNo(pub(crate) i64);
+
 /// A turn's session, and its number there, from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Place {
@@ -99,8 +103,8 @@ impl From<Seq> for i64 {
 pub(crate) enum Owner {
     /// The turn at a place, wherever it is now.
     Turn(Place),
-    /// Something that is no turn. It stands in the user's order, and in no session; nobody shows it yet.
-    Other,
+    /// A text that a memory has, or had. It stands in the user's order, and in no session.
+    Memory,
 }
 
 word_enum! {
@@ -108,7 +112,7 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
     pub(crate) enum UnitKind {
         Turn = "turn",
-        Other = "other",
+        Memory = "memory",
     }
     pub(crate) fn from_word;
 }
@@ -117,7 +121,7 @@ impl Owner {
     pub(crate) fn kind(self) -> UnitKind {
         match self {
             Self::Turn(_) => UnitKind::Turn,
-            Self::Other => UnitKind::Other,
+            Self::Memory => UnitKind::Memory,
         }
     }
 
@@ -125,7 +129,7 @@ impl Owner {
     pub(crate) fn place(self) -> Option<Place> {
         match self {
             Self::Turn(place) => Some(place),
-            Self::Other => None,
+            Self::Memory => None,
         }
     }
 }

@@ -201,7 +201,7 @@ pub(crate) fn find(
     ranked.truncate(k);
     let proves = |parts: &Parts| parts.anchors > 0.0 && question.profile.weights().is_some();
     let stands = |unit: &Scored| Stands {
-        owner: index.unit(unit.seq).map_or(Owner::Other, Facts::owner),
+        owner: index.unit(unit.seq).map_or(Owner::Memory, Facts::owner),
         piece: meaning.piece(unit.seq),
         has_evidence: unit.parts.confidence() >= LEAST_SURE || proves(&unit.parts),
         is_below_floor: false,

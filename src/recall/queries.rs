@@ -155,7 +155,7 @@ mod tests {
     fn found(units: &[(u32, f64, bool)], missing: &str) -> Found {
         let scored = |&(seq, score, _): &(u32, f64, bool)| Scored { seq, score, parts: Parts::default() };
         let stands = |&(_, _, is_shown): &(u32, f64, bool)| Stands {
-            owner: Owner::Other,
+            owner: Owner::Memory,
             piece: None,
             has_evidence: is_shown,
             is_below_floor: !is_shown,

@@ -12,7 +12,7 @@ use crate::{
     index::{block_of, facts::Facts},
     model::{
         anchor::Anchor,
-        place::{Owner, SessionNo},
+        place::{Owner, Seq, SessionNo},
     },
     recall::{tail::Tail, wishes::Wishes},
     store::{
@@ -196,7 +196,7 @@ impl UserIndex {
             self.around.resize(seq as usize, Around::default());
             self.field_lengths.resize(seq as usize, [0; 2]);
         }
-        if facts.owner() == Owner::Other {
+        if facts.owner() == Owner::Memory {
             self.units[seq as usize - 1] = facts;
             return;
         }
@@ -234,7 +234,7 @@ impl UserIndex {
     /// How many turns behind a unit are found by words only, if vectors end there.
     pub(crate) fn uncovered(&self, covered_seq: u32) -> u32 {
         let behind = self.units.iter().skip(covered_seq as usize);
-        let others = behind.filter(|unit| unit.owner() == Owner::Other).count();
+        let others = behind.filter(|unit| unit.owner() == Owner::Memory).count();
         let others = u32::try_from(others).unwrap_or(u32::MAX);
         self.extent.last_seq.0.saturating_sub(covered_seq).saturating_sub(others)
     }
@@ -284,8 +284,7 @@ impl UserIndex {
                 let Some(unit) = self.units.get(seq as usize - 1).filter(|unit| unit.seq == seq) else {
                     continue;
                 };
-                let Owner::Turn(place) = unit.owner() else { continue };
-                for piece in originals.pieces_at(place)? {
+                for piece in originals.pieces_of((Seq(seq), unit.owner()))? {
                     if let Some(vector) = built_in.embed_text(&piece.text) {
                         known.matrix.push(seq, piece.number, vector.numbers());
                     }

@@ -21,7 +21,7 @@ use crate::{
                 TaskType, Volatility,
             },
         },
-        place::{Place, Seq, SessionNo, UnitKind, UserNo},
+        place::{MemoryNo, Place, Seq, SessionNo, UnitKind, UserNo},
         receipt::{ItemKind, ItemOutcome, PackedAs},
         review::{Decision, ReviewKind},
         session::EndReason,
@@ -119,7 +119,7 @@ macro_rules! number_value {
     )* };
 }
 
-number_value!(UserNo, SessionNo, Seq);
+number_value!(UserNo, SessionNo, MemoryNo, Seq);
 
 /// As its number, from 1 to 4.
 impl ToColumn for Trust {

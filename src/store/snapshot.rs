@@ -15,7 +15,7 @@ use crate::{
         anchor::Anchor,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, TurnId},
         job::JobKinds,
-        place::{Place, Seq, SessionNo},
+        place::{Owner, Place, Seq, SessionNo},
         receipt::{Receipt, ReceiptItem},
         summary::Summary,
         tier::Transition,
@@ -491,9 +491,9 @@ impl Originals<'_> {
         Ok(turn.map(|turn| snapshot.recounted(turn)))
     }
 
-    /// What is embedded of a turn: its pieces, or, where its original was deleted, its summary.
-    pub(crate) fn pieces_at(&mut self, place: Place) -> Result<Vec<Piece>> {
+    /// What is embedded of a unit: the pieces of its turn, of the summary in its place, or of its memory.
+    pub(crate) fn pieces_of(&mut self, unit: (Seq, Owner)) -> Result<Vec<Piece>> {
         let Self { snapshot, scope, reader } = self;
-        snapshot.ask(|sql| unit_texts::pieces_at(sql, scope, (reader, place)))
+        snapshot.ask(|sql| unit_texts::pieces_of(sql, scope, reader, unit))
     }
 }

@@ -1,4 +1,5 @@
-//! A user's units that are no turns, between those that are: nothing that is asked of turns has another answer for them.
+//! A user's units that are no turns, between those that are: they keep nothing from working, and without words nothing
+//! that is asked of turns has another answer for them.
 
 use std::{
     path::{Path, PathBuf},
@@ -8,18 +9,27 @@ use std::{
 use chrono::TimeDelta;
 
 use crate::{
-    Config, ContextOptions, Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, ManualClock, NewTurn,
-    Profile, RecallOptions, RunJobs, Session, Thermocline, User,
+    Config, ContextOptions, Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, Frequency,
+    InformationType, LearningSource, ManualClock, MemoryId, MemoryKind, MemoryStatus, NewTurn, Origin,
+    Profile, RecallOptions, RunJobs, Session, Thermocline, Trust, User, Volatility,
     error::Result,
-    model::{ids::TurnId, place::Owner},
+    model::{
+        ids::TurnId,
+        place::{MemoryNo, Owner},
+    },
     store::{
         Store,
         acts::index,
-        rows::{units, users},
+        rows::{
+            memories::{self, row::MemoryRow},
+            units, users,
+            vectors::Block,
+        },
         scope::{Scope, UserKey},
         sql::Expect,
         write_tx::WriteTx,
     },
+    text::words::query_words,
 };
 
 /// Turns that are recorded without anything between them.
@@ -129,7 +139,7 @@ impl Life {
 
 fn add_other(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
     let (seq, now) = (tx.lock(scope)?.last_seq.next()?, tx.now());
-    units::insert(tx.sql, scope, seq, Owner::Other, (TurnId::new(now), None, [7; 16], now))?;
+    units::insert(tx.sql, scope, seq, Owner::Memory, (TurnId::new(now), None, [7; 16], now))?;
     users::set_last_seq(tx.sql, scope, seq)?;
     index::queue_if_due(tx, scope, seq)
 }
@@ -231,4 +241,122 @@ async fn units_that_are_no_turns_change_nothing_that_is_seen_of_turns() {
         assert_eq!(plain, mixed);
     }
     assert_eq!(plain.len(), mixed.len());
+}
+
+#[tokio::test]
+async fn a_memory_among_turns_is_indexed_and_embedded_and_keeps_nothing_from_working() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::new("2026-03-01T12:00:00Z".parse().unwrap()));
+    let life = Life { path: folder.path().join("m.db"), clock, is_mixed: true, told: Vec::new() };
+    for key in ["first", "second", "third", "fourth"] {
+        life.talk(key).await;
+        let store = Store::open(&life.path, life.config()).unwrap();
+        let scope = store.snapshot().unwrap().user(&UserKey::Name("alex".into())).unwrap().unwrap();
+        if key == "second" {
+            store.write(move |tx| add_memory(tx, &scope)).await.unwrap();
+        }
+        store.close().unwrap();
+    }
+    let seq = 2 * AT_ONCE + 1;
+    let ask = |memory: Thermocline, user: User, expected_missing: usize| async move {
+        let recalled =
+            user.recall("Who was out of tune with the lamp?", RecallOptions::default().k(50)).await;
+        let recalled = recalled.unwrap();
+        assert!(recalled.items.len() > 20, "{:?}", recalled.items.len());
+        assert_eq!(recalled.missing.len(), expected_missing, "{:?}", recalled.missing);
+        let context = user.context("The xylophone and the lamp", ContextOptions::default()).await.unwrap();
+        assert_eq!(context.missing.len(), expected_missing, "{:?}", context.missing);
+        let found = memory.doctor().await.unwrap();
+        let problems: Vec<_> = found.checks.iter().filter(|check| check.problems > 0).collect();
+        assert!(problems.is_empty(), "{problems:?}");
+        memory.close().await.unwrap();
+    };
+    let (memory, user) = life.open().await;
+    ask(memory, user, 1).await; // Behind the index, and without vectors of the caller's embedder.
+    let (memory, user) = life.open().await;
+    let report = memory.run_jobs(RunJobs::default()).await.unwrap();
+    assert_eq!((report.failed, report.later), (0, 0));
+    memory.close().await.unwrap();
+    let store = Store::open(&life.path, life.config()).unwrap();
+    let scope = store.snapshot().unwrap().user(&UserKey::Name("alex".into())).unwrap().unwrap();
+    for word in ["xylophone", "tune", "music"] {
+        let (word, mut units) = (query_words(word)[0], Vec::new());
+        let snapshot = store.snapshot().unwrap();
+        snapshot.postings(&scope, |postings| postings.for_each(word, |seq, _| units.push(seq))).unwrap();
+        assert_eq!(units, [seq]);
+    }
+    let space = store.snapshot().unwrap().space(&Lamps.space()).unwrap().unwrap();
+    let mut pieces = 0;
+    let count = |block: Block<'_>| pieces += block.owners().filter(|(owner, _)| *owner == seq).count();
+    store.snapshot().unwrap().vector_blocks(&scope, space, 0, count).unwrap();
+    assert_eq!(pieces, 1);
+    store.close().unwrap();
+    let (memory, user) = life.open().await;
+    ask(memory, user, 0).await;
+
+    let (memory, user) = life.open().await;
+    let first = user.session_named("first").await.unwrap();
+    first.end().await.unwrap();
+    memory.run_jobs(RunJobs::default()).await.unwrap();
+    assert_eq!(user.export(std::io::sink()).await.unwrap().turns, 4 * u64::from(AT_ONCE));
+    user.erase_turn(first.turn(1).await.unwrap().unwrap().id).await.unwrap();
+    first.erase().await.unwrap();
+    ask(memory, user.clone(), 0).await;
+    let (memory, user) = life.open().await;
+    assert_eq!(user.erase().await.unwrap().memories, 1);
+    memory.close().await.unwrap();
+    let store = Store::open(&life.path, life.config()).unwrap();
+    for left in ["SELECT count(*) FROM recall_units", "SELECT count(*) FROM memory_units"] {
+        assert_eq!(store.snapshot().unwrap().look(|sql| sql.scalar::<u64>(left, &[])).unwrap(), 0, "{left}");
+    }
+}
+
+/// A memory that somebody saved, with its unit.
+fn add_memory(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
+    let (seq, now) = (tx.lock(scope)?.last_seq.next()?, tx.now());
+    let mut memory = MemoryRow {
+        memory_no: MemoryNo::default(),
+        id: MemoryId::new(now),
+        seq: Some(seq),
+        session_no: None,
+        kind: MemoryKind::Fix,
+        status: MemoryStatus::Active,
+        superseded_by: None,
+        frequency: Frequency::Mid,
+        frequency_since: now,
+        importance: 0.6,
+        confidence: 0.8,
+        reliability: None,
+        consolidation_threshold: None,
+        information_type: InformationType::Static,
+        volatility: Volatility::Low,
+        validity_window: None,
+        origin: Origin::User,
+        trust: Trust::User,
+        learning_source: LearningSource::Manual,
+        made_by: "caller".into(),
+        pinned: false,
+        project: None,
+        goal_signature: None,
+        task_type: None,
+        version: 1,
+        revision: 1,
+        caller_id: None,
+        content_hash: [0; 16],
+        said_at: now,
+        created_at: now,
+        updated_at: now,
+        title: "The xylophone".into(),
+        summary: String::new(),
+        procedure: None,
+        extra: serde_json::Map::new(),
+        content: "It was out of tune, and the lamp fixed it.".into(),
+    };
+    memory.content_hash = memory.text().content_hash();
+    memory.memory_no = memories::row::insert(tx.sql, scope, &memory)?;
+    memories::units::insert(tx.sql, scope, (seq, memory.memory_no), &memory.text().words(["music"]))?;
+    let unit = (memory.id, None, memory.content_hash, now);
+    units::insert(tx.sql, scope, seq, Owner::Memory, unit)?;
+    users::set_last_seq(tx.sql, scope, seq)?;
+    index::queue_if_due(tx, scope, seq)
 }

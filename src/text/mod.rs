@@ -7,6 +7,7 @@ pub(crate) mod llm_json;
 mod marker;
 pub(crate) mod measure;
 pub(crate) mod memo;
+pub(crate) mod memory;
 pub(crate) mod plain;
 mod pretokens;
 pub(crate) mod render;

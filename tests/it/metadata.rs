@@ -187,7 +187,7 @@ fn titles_and_metadata_are_neither_found_nor_shown_to_an_llm() {
 }
 
 /// The file as an older version would have left it: the schema up to a migration, and of the rows what it has.
-fn older(fixture: &Fixture, version: u32, path: &Path) {
+pub fn older(fixture: &Fixture, version: u32, path: &Path) {
     let conn = Connection::open_with_flags(path, OpenFlags::default()).unwrap();
     conn.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
     let mut migrations: Vec<(u32, std::path::PathBuf)> =

@@ -7,6 +7,7 @@ use thermocline::{Config, ErrorKind, Originals, UserId, blocking::Thermocline};
 
 use crate::{
     children,
+    metadata::older,
     scripted::{Scripted, first_words},
     support::{Fixture, hot, turn},
 };
@@ -387,6 +388,26 @@ fn a_backends_names_are_found_in_any_case_as_sqlite_finds_them() {
 
     database(&path("taken.db"), "CREATE TABLE users(id BLOB PRIMARY KEY); CREATE TABLE Recall_Units(x)");
     check_refused(&path("taken.db"), ErrorKind::ForeignFile);
+}
+
+#[test]
+fn an_older_file_whose_backend_came_to_a_new_name_first_is_refused_by_that_name() {
+    let fixture = Fixture::new();
+    fixture.session().record(turn(1)).unwrap();
+    let path = fixture.folder.path().join("older.db");
+    older(&fixture, 17, &path);
+    let conn = database(&path, "CREATE TABLE User_Memories(id INTEGER PRIMARY KEY, note TEXT)");
+    check_refused(&path, ErrorKind::ForeignFile);
+    let said = Thermocline::open(&path).unwrap_err().to_string();
+    assert!(said.contains("already has a user_memories of its own"), "{said}");
+    conn.execute_batch("ALTER TABLE user_memories RENAME TO notes_of_users").unwrap();
+    drop(conn);
+    let memory = Thermocline::open_with(&path, fixture.config.clone()).unwrap();
+    assert_eq!(hot(&memory.user("alex").unwrap().session().unwrap()), [1]);
+
+    let path = fixture.folder.path().join("backend.db");
+    database(&path, "CREATE TABLE users(id BLOB PRIMARY KEY); CREATE TABLE memory_edges(x)");
+    check_refused(&path, ErrorKind::ForeignFile);
 }
 
 #[test]

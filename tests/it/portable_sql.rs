@@ -8,16 +8,22 @@ use crate::{dump, support::Fixture};
 /// What a list is ordered by at last, so that its order is never left to chance: each names one row among those listed.
 const KEYS: &[&str] = &[
     "block_no",
+    "change_no",
+    "edge_no",
+    "episode_no",
     "first_seq",
     "frame_no",
     "id",
     "job_no",
     "key",
+    "memory_no",
     "move_number",
     "name",
     "part",
+    "position",
     "rank",
     "receipt_no",
+    "review_no",
     "seq",
     "session_no",
     "source_id",
@@ -41,18 +47,21 @@ struct Statement {
 
 /// Every statement of `rows/`.
 fn statements() -> Vec<Statement> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/rows");
-    let mut sources = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            continue; // Tests.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/rows");
+    let (mut folders, mut sources) = (vec![root.clone()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+            let is_code = |line: &&str| !line.trim_start().starts_with("//");
+            let code = code.lines().filter(is_code).collect::<Vec<_>>().join("\n");
+            sources.push((path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), code));
         }
-        let text = fs::read_to_string(&path).unwrap();
-        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
-        let is_code = |line: &&str| !line.trim_start().starts_with("//");
-        let code = code.lines().filter(is_code).collect::<Vec<_>>().join("\n");
-        sources.push((path.file_name().unwrap().to_str().unwrap().to_owned(), code));
     }
     let shared = sources.iter().fold(HashMap::new(), |mut all, (_, code)| {
         all.extend(lists(code));
@@ -396,7 +405,7 @@ fn every_statement_can_be_prepared() {
 #[test]
 fn every_statement_about_a_users_rows_names_the_user() {
     // Jobs belong to the file: whoever runs them is no user.
-    const TABLES: [&str; 18] = [
+    const TABLES: [&str; 29] = [
         "conversation_sessions",
         "conversation_turns",
         "recall_units",
@@ -415,6 +424,17 @@ fn every_statement_about_a_users_rows_names_the_user() {
         "unit_uses",
         "use_counts",
         "promotions",
+        "user_memories",
+        "memory_state",
+        "memory_units",
+        "memory_terms",
+        "memory_edges",
+        "memory_sources",
+        "memory_changes",
+        "memory_sensors",
+        "memory_reviews",
+        "memory_episodes",
+        "extracted_sessions",
     ];
     // Doctor and stats look at the whole file, and give back nothing of what anybody said.
     const OF_ALL: [&str; 2] = ["checks.rs", "stats.rs"];

@@ -20,7 +20,7 @@ use crate::{
         critical::CriticalRule,
         ids::TurnId,
         job::JobKind,
-        place::{Place, Seq},
+        place::{Owner, Place, Seq},
         summary::{BUILT_IN, Summary},
         tier::MemoryTier,
         turn::Turn,
@@ -31,7 +31,7 @@ use crate::{
         rows::{
             all_users,
             anchors::{self, Source, Stated},
-            jobs as job_rows, originals, summaries, turns, units, users,
+            jobs as job_rows, memories, originals, summaries, turns, units, users,
         },
         scope::Scope,
         slice_error::{SliceError, SliceResult},
@@ -74,6 +74,8 @@ pub(crate) struct Rederived {
     last_seq: u32,
     pub(crate) until: u32,
     changed: Vec<Changed>,
+    /// Texts of memories, and the words that they are to have.
+    memories: Vec<(Seq, Vec<u8>)>,
     /// What cannot be read of them, and stays as it is.
     pub(crate) damaged: Vec<String>,
 }
@@ -138,6 +140,9 @@ impl JobTx<'_, '_> {
         let user = self.lock(scope)?;
         if user.epoch != new.epoch {
             return Err(SliceError::Changed);
+        }
+        for (seq, words) in &new.memories {
+            memories::units::set_words(self.tx.sql, scope, *seq, words)?;
         }
         let mut folds = BTreeSet::new();
         for unit in &new.changed {
@@ -242,15 +247,21 @@ pub(crate) fn next(sql: &dyn Sql, scope: &Scope, begun: Begun) -> Result<Option<
         last_seq: extent.last_seq.0,
         until,
         changed: Vec::new(),
+        memories: Vec::new(),
         damaged: Vec::new(),
     };
     let (mut reader, mut bytes) = (originals::Reader::new(sql, scope), 0);
     for units::Listed { unit, words, .. } in units::list(sql, scope, (Seq(begun.after), Seq(until)))? {
-        if new.changed.len() >= SLICE_UNITS || bytes >= READ_BYTES {
+        if new.changed.len() + new.memories.len() >= SLICE_UNITS || bytes >= READ_BYTES {
             new.until = unit.seq - 1;
             break;
         }
-        let Some(place) = unit.owner.place() else { continue };
+        let Owner::Turn(place) = unit.owner else {
+            if begun.stale.words {
+                new.memories.extend(of_memory(sql, scope, Seq(unit.seq), words)?);
+            }
+            continue;
+        };
         let changed = match reader.by_number(place) {
             Ok(Some(turn)) => {
                 bytes += turn.text_bytes();
@@ -274,6 +285,14 @@ pub(crate) fn next(sql: &dyn Sql, scope: &Scope, begun: Begun) -> Result<Option<
 
 fn named(Place { session, turn_number }: Place) -> String {
     format!("turn {turn_number} of session number {}", session.0)
+}
+
+/// The words that the rules find in a memory's text of now, if they are not those that it has. One that cannot be read
+/// keeps what it has; so does an older text, which nobody knows any more and nobody finds.
+fn of_memory(sql: &dyn Sql, scope: &Scope, seq: Seq, old: Option<Vec<u8>>) -> Result<Option<(Seq, Vec<u8>)>> {
+    let Some(memory) = sound(memories::units::memory_of(sql, scope, seq))? else { return Ok(None) };
+    let words = memories::units::words_of(sql, scope, &memory)?;
+    Ok((old.as_ref() != Some(&words)).then_some((seq, words)))
 }
 
 /// What is new of a turn whose text is there, and that has these words in its row.

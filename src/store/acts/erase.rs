@@ -48,6 +48,8 @@ pub struct Erased {
     pub derivations: u64,
     /// Moves between tiers on record.
     pub transitions: u64,
+    /// Memories.
+    pub memories: u64,
     /// Jobs that had not run.
     pub jobs: u64,
     /// Whether the file or its write-ahead log still holds old bytes, since some reader, perhaps of another process,
@@ -65,6 +67,7 @@ impl Erased {
             "identity_anchors" => self.anchors += rows,
             "derivations" => self.derivations += rows,
             "memory_tier_transitions" => self.transitions += rows,
+            "user_memories" => self.memories += rows,
             _ => {}
         }
     }
@@ -79,6 +82,7 @@ impl Erased {
         self.anchors += slice.anchors;
         self.derivations += slice.derivations;
         self.transitions += slice.transitions;
+        self.memories += slice.memories;
         self.jobs += slice.jobs;
         self.is_pending = slice.is_pending;
         self

@@ -3,6 +3,9 @@
 //! refinery applies all missing migrations, and the rows that record them, in one immediate transaction.
 //! Two processes may try at once: the second waits for the first, finds the tables there, and rolls back.
 
+use std::collections::BTreeSet;
+
+use refinery::Target;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, config::DbConfig};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -25,6 +28,7 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "conversation_turns",
     "derivations",
     "embedding_spaces",
+    "extracted_sessions",
     "identity_anchors",
     "idx_archived_frame",
     "idx_aside_caller",
@@ -36,8 +40,25 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "idx_frames_user",
     "idx_jobs_due",
     "idx_jobs_user",
+    "idx_memory_changes_group",
+    "idx_memory_edges_both_ways",
+    "idx_memory_edges_to",
+    "idx_memory_episodes_birth",
+    "idx_memory_episodes_caller",
+    "idx_memory_episodes_day",
+    "idx_memory_episodes_memory",
+    "idx_memory_episodes_receipt",
+    "idx_memory_episodes_session",
+    "idx_memory_reviews_memory",
+    "idx_memory_reviews_open",
+    "idx_memory_reviews_other",
+    "idx_memory_sensors_subject",
+    "idx_memory_sources_source",
+    "idx_memory_terms_term",
+    "idx_memory_units_memory",
     "idx_receipts_user",
     "idx_scopes_inserted",
+    "idx_scopes_tended",
     "idx_sessions_active",
     "idx_sessions_caller",
     "idx_sessions_user",
@@ -52,12 +73,28 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "idx_turns_user",
     "idx_turns_warm",
     "idx_units_caller",
+    "idx_user_memories_caller",
+    "idx_user_memories_hash",
+    "idx_user_memories_put_away",
+    "idx_user_memories_session",
+    "idx_user_memories_slot",
+    "idx_user_memories_superseded",
+    "idx_user_memories_user",
     "inserted_session",
     "inserted_turn",
     "jobs",
     "known_session",
     "known_turn",
+    "memory_changes",
+    "memory_edges",
+    "memory_episodes",
+    "memory_reviews",
+    "memory_sensors",
+    "memory_sources",
+    "memory_state",
+    "memory_terms",
     "memory_tier_transitions",
+    "memory_units",
     "postings",
     "promotions",
     "recall_receipts",
@@ -68,12 +105,18 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "unit_blocks",
     "unit_uses",
     "use_counts",
+    "user_memories",
     "user_scopes",
     "user_spaces",
     "v_anchors",
     "v_archive",
     "v_embedding",
     "v_jobs",
+    "v_memories",
+    "v_memory_changes",
+    "v_memory_edges",
+    "v_memory_episodes",
+    "v_memory_reviews",
     "v_promotions",
     "v_receipt_items",
     "v_receipts",
@@ -90,7 +133,7 @@ pub(crate) const OUR_NAMES: &[&str] = &[
 
 /// The newest version that this build knows: the last of `migrations/`. Not asked of refinery, which compiles a
 /// regular expression for it, in every process that opens a file (1.3 ms).
-pub(crate) const LATEST: i64 = 17;
+pub(crate) const LATEST: i64 = 19;
 
 /// The file's version. `None` if our tables are not in it. We read it ourselves, since refinery's own check costs a
 /// millisecond at every opening.
@@ -107,6 +150,36 @@ pub(crate) fn version(conn: &Connection) -> Result<Option<i64>> {
         .query_row(&format!("SELECT max(version) FROM {HISTORY}"), [], |row| row.get::<_, Option<i64>>(0))
         .optional()?;
     Ok(version.flatten())
+}
+
+/// A name of something in the file that a missing migration is to give: whose file it is has come to it first.
+pub(crate) fn taken_name(conn: &Connection, version: i64) -> Result<Option<&'static str>> {
+    let of_version = names_of(version)?;
+    for name in OUR_NAMES.iter().copied().filter(|name| !of_version.contains(*name)) {
+        if has(conn, name)? {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+/// What a file of an older version has of ours: read off one that is made in memory, which takes some milliseconds.
+fn names_of(version: i64) -> Result<BTreeSet<String>> {
+    let mut conn = Connection::open_in_memory()?;
+    let target = version.try_into().map_or(Target::Latest, Target::Version);
+    let mut runner = embedded::migrations::runner().set_grouped(true).set_target(target);
+    runner.set_migration_table_name(HISTORY);
+    let failed = |error| Error::caused(ErrorKind::Io, "an older schema could not be made in memory", error);
+    runner.run(&mut conn).map_err(failed)?;
+    let mut stmt = conn.prepare("SELECT name FROM sqlite_schema")?;
+    let names = stmt.query_map([], |row| row.get(0))?;
+    Ok(names.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Whether anything in the file has a name, in any case, as SQLite finds it.
+pub(crate) fn has(conn: &Connection, name: &str) -> Result<bool> {
+    let found = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE)";
+    Ok(conn.query_row(found, [name], |row| row.get(0))?)
 }
 
 /// Brings the file to the newest version.
@@ -158,6 +231,21 @@ mod tests {
         let names: Vec<String> = names.collect::<rusqlite::Result<_>>().unwrap();
         assert_eq!(names, OUR_NAMES);
         assert_eq!(version(&conn).unwrap(), Some(LATEST), "the newest file in migrations/");
+    }
+
+    #[test]
+    fn what_a_version_has_is_no_name_that_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        std::fs::write(&path, "").unwrap();
+        let mut conn = crate::store::file::connect::writer(&path, &crate::config::Config::default()).unwrap();
+        migrate(&mut conn).unwrap();
+        assert_eq!(taken_name(&conn, LATEST).unwrap(), None);
+        assert_eq!(taken_name(&conn, 18).unwrap(), Some("v_memories"));
+        assert_eq!(taken_name(&conn, 17).unwrap(), Some("extracted_sessions"));
+        let older = Connection::open_in_memory().unwrap();
+        older.execute_batch("CREATE TABLE User_Memories(id)").unwrap();
+        assert_eq!(taken_name(&older, 17).unwrap(), Some("user_memories"));
     }
 
     #[test]

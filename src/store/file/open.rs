@@ -126,7 +126,23 @@ fn examine(path: &Path, config: &Config) -> Result<Found> {
     if file_bytes(path, config.must_exist)? == 0 {
         return Ok(Found::Empty);
     }
-    of_schema(&look(path).map_err(|error| explain_unwritable(error, path))?, path, config)
+    let conn = look(path).map_err(|error| explain_unwritable(error, path))?;
+    let moment = conn.unchecked_transaction()?; // Another process may be bringing it up to date.
+    let found = of_schema(&moment, path, config)?;
+    if found == Found::Older
+        && let Some(version) = migrate::version(&moment)?
+        && let Some(name) = migrate::taken_name(&moment, version)?
+    {
+        return Err(Error::new(
+            ErrorKind::ForeignFile,
+            format!(
+                "{} cannot be brought up to date: it already has a {name} of its own; rename that, or go on with the \
+                 version that it was opened with last",
+                path.display()
+            ),
+        ));
+    }
+    Ok(found)
 }
 
 /// Of a file that may be missing, none.
@@ -214,12 +230,8 @@ fn check_backend(conn: &Connection, path: &Path) -> Result<()> {
     let refuse = |reason: String| {
         Err(Error::new(ErrorKind::ForeignFile, format!("{} cannot be joined: {reason}", path.display())))
     };
-    let has = |name: &str| -> Result<bool> {
-        let found = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE)";
-        Ok(conn.query_row(found, [name], |row| row.get(0))?)
-    };
     for (table, needed) in [("users", true), ("state_snapshots", false)] {
-        if !has(table)? {
+        if !migrate::has(conn, table)? {
             if needed {
                 return refuse(format!(
                     "it has tables of its own, but no table users(id BLOB PRIMARY KEY); {APART}"
@@ -234,7 +246,7 @@ fn check_backend(conn: &Connection, path: &Path) -> Result<()> {
         }
     }
     for name in migrate::OUR_NAMES.iter().filter(|&&name| name != migrate::HISTORY) {
-        if has(name)? {
+        if migrate::has(conn, name)? {
             return refuse(format!("it already has a {name} of its own"));
         }
     }

@@ -224,6 +224,86 @@ pub(crate) const USER_TABLES: &[Table] = &[
             &[MadeAnew],
         )
     },
+    Table::new(
+        "memory_terms",
+        User::No,
+        "DELETE FROM memory_terms WHERE user_no = ?1 AND (memory_no, kind, term) IN
+           (SELECT memory_no, kind, term FROM memory_terms WHERE user_no = ?1 LIMIT ?2)",
+        &[Stays],
+    ),
+    Table::new(
+        "memory_units",
+        User::No,
+        "DELETE FROM memory_units WHERE user_no = ?1 AND seq IN
+           (SELECT seq FROM memory_units WHERE user_no = ?1 LIMIT ?2)",
+        &[Stays],
+    ),
+    Table::new(
+        "memory_state",
+        User::No,
+        "DELETE FROM memory_state WHERE user_no = ?1 AND memory_no IN
+           (SELECT memory_no FROM memory_state WHERE user_no = ?1 LIMIT ?2)",
+        &[Stays],
+    ),
+    Table::new(
+        "memory_sources",
+        User::No,
+        "DELETE FROM memory_sources WHERE user_no = ?1 AND (memory_no, source_kind, source_id) IN
+           (SELECT memory_no, source_kind, source_id FROM memory_sources WHERE user_no = ?1 LIMIT ?2)",
+        &[Stays],
+    ),
+    Table::new(
+        "memory_changes",
+        User::No,
+        "DELETE FROM memory_changes WHERE user_no = ?1 AND (memory_no, change_no) IN
+           (SELECT memory_no, change_no FROM memory_changes WHERE user_no = ?1 LIMIT ?2)",
+        &[Stays],
+    ),
+    Table::new(
+        "memory_sensors",
+        User::No,
+        "DELETE FROM memory_sensors WHERE user_no = ?1 AND (memory_no, sensor, subject) IN
+           (SELECT memory_no, sensor, subject FROM memory_sensors WHERE user_no = ?1 LIMIT ?2)",
+        &[Stays],
+    ),
+    Table::new(
+        "memory_reviews",
+        User::No,
+        "DELETE FROM memory_reviews WHERE user_no = ?1 AND review_no IN
+           (SELECT review_no FROM memory_reviews WHERE user_no = ?1 LIMIT ?2)",
+        &[Stays],
+    ),
+    Table::new(
+        "memory_edges",
+        User::No,
+        "DELETE FROM memory_edges WHERE user_no = ?1 AND edge_no IN
+           (SELECT edge_no FROM memory_edges WHERE user_no = ?1 LIMIT ?2)",
+        &[Stays],
+    ),
+    Table::new(
+        "memory_episodes",
+        User::No,
+        "DELETE FROM memory_episodes WHERE user_no = ?1 AND episode_no IN
+           (SELECT episode_no FROM memory_episodes WHERE user_no = ?1 LIMIT ?2)",
+        &[Stays],
+    ),
+    Table::new(
+        "user_memories",
+        User::No,
+        "DELETE FROM user_memories WHERE user_no = ?1 AND memory_no IN
+           (SELECT memory_no FROM user_memories WHERE user_no = ?1 LIMIT ?2)",
+        &[Stays],
+    ),
+    Table::new(
+        "extracted_sessions",
+        User::No,
+        "DELETE FROM extracted_sessions WHERE user_no = ?1 AND session_no IN
+           (SELECT session_no FROM extracted_sessions WHERE user_no = ?1 LIMIT ?2)",
+        &[BySession(
+            "DELETE FROM extracted_sessions WHERE user_no = ?1 AND session_no IN
+               (SELECT session_no FROM extracted_sessions WHERE user_no = ?1 AND session_no = ?2 LIMIT ?3)",
+        )],
+    ),
     Table {
         has_units: true,
         ..Table::new(
@@ -414,6 +494,9 @@ mod tests {
         let gap = "INSERT INTO vector_gaps (user_no, space_no, seq, tries, last_error)
                    SELECT user_no, space_no, 1, 1, '' FROM user_spaces WHERE user_no = ?1";
         store.write(move |tx| tx.sql.put(gap, values![scope.user_no], Expect::Any)).await.unwrap();
+        for statement in include_str!("../../../tests/data/memories.sql").split_inclusive(";\n") {
+            store.write(move |tx| tx.sql.put(statement, &[], Expect::Any)).await.unwrap();
+        }
         for table in USER_TABLES.iter().filter(|table| table.name != "jobs") {
             assert!(rows(&store, &scope, table) > 0, "{} is filled", table.name);
         }
@@ -425,14 +508,10 @@ mod tests {
         assert_eq!(rows(&store, &scope, promotions), 0, "what was warm in the session is not its own");
         crate::jobs::erase(&store, scope, Some(told.info.id)).await.unwrap();
         let left = USER_TABLES.iter().filter(|table| table.name != "jobs" && rows(&store, &scope, table) > 0);
-        assert_eq!(
-            left.map(|table| table.name).collect::<Vec<_>>(),
-            ["use_counts", "user_spaces", "user_scopes"]
-        );
         let stays = USER_TABLES.iter().filter(|table| table.of_session == [Stays]);
         assert_eq!(
-            stays.map(|table| table.name).collect::<Vec<_>>(),
-            ["use_counts", "user_spaces", "user_scopes"]
+            left.map(|table| table.name).collect::<Vec<_>>(),
+            stays.map(|table| table.name).collect::<Vec<_>>()
         );
     }
 }

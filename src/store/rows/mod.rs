@@ -9,6 +9,7 @@ pub(crate) mod embedding;
 pub(crate) mod erase;
 pub(crate) mod history;
 pub(crate) mod jobs;
+pub(crate) mod memories;
 pub(crate) mod originals;
 pub(crate) mod postings;
 pub(crate) mod receipts;

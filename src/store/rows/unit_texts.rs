@@ -1,4 +1,4 @@
-//! What units say, read wherever that is: in a turn's row, in the archive, or in a summary.
+//! What units say, read wherever that is: in a turn's row, in the archive, in a summary, or in a memory.
 
 use chrono::DateTime;
 
@@ -12,7 +12,7 @@ use crate::{
     },
     store::{
         rows::{
-            originals, summaries, turns,
+            memories, originals, summaries, turns,
             units::{self, Listed},
         },
         scope::Scope,
@@ -29,7 +29,7 @@ const READ_AT_ONCE: u32 = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct Unit {
     pub(crate) facts: Facts,
-    /// The encoded forward list; empty: what has them is damaged, or the unit is no turn.
+    /// The encoded forward list; empty: what has them is damaged.
     pub(crate) words: Vec<u8>,
 }
 
@@ -58,7 +58,7 @@ impl<'s> Reader<'s> {
                 let (words, opening) = match (words, unit.owner) {
                     (Some(words), _) => (words, opening),
                     (None, Owner::Turn(place)) => self.archived_or_none(place)?,
-                    (None, Owner::Other) => (Vec::new(), None),
+                    (None, Owner::Memory) => (Vec::new(), None),
                 };
                 let said_at = DateTime::from_timestamp_millis(unit.said_at_ms);
                 let event = said_at.zip(opening).and_then(|(said_at, opening)| Event::of(&opening, said_at));
@@ -112,12 +112,25 @@ fn words_of(turn: &Turn) -> Vec<u8> {
     WordCounts::of(&turn.said).encode()
 }
 
-/// What is embedded of a turn: its pieces, or, where its original was deleted, its summary.
-pub(crate) fn pieces_at(
+/// What is embedded of a unit: the pieces of its turn, or, where its original was deleted, of its summary; those of a
+/// memory's text of now, and none of an older one.
+pub(crate) fn pieces_of(
     sql: &dyn Sql,
     scope: &Scope,
-    (originals, place): (&mut originals::Reader<'_>, Place),
+    originals: &mut originals::Reader<'_>,
+    (seq, owner): (Seq, Owner),
 ) -> Result<Vec<Piece>> {
+    let place = match owner {
+        Owner::Turn(place) => place,
+        Owner::Memory => {
+            let memory = match memories::units::memory_of(sql, scope, seq) {
+                // Found by its words.
+                Err(error) if error.kind() == ErrorKind::Corrupt => None,
+                memory => memory?,
+            };
+            return Ok(memory.map_or(Vec::new(), |memory| pieces(&memory.text().said())));
+        }
+    };
     let original = match originals.by_number(place) {
         // Found by its words and its summary's meaning.
         Err(error) if error.kind() == ErrorKind::Corrupt => None,

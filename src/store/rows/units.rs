@@ -99,7 +99,7 @@ pub(crate) fn unit_by_seq(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Opti
 fn owner(row: &Row<'_>, kind: usize) -> Result<Owner> {
     match (row.get(kind), row.value(kind + 1)?) {
         (Ok(UnitKind::Turn), _) => {}
-        (_, Value::Null) => return Ok(Owner::Other),
+        (_, Value::Null) => return Ok(Owner::Memory),
         _ => {}
     }
     Ok(Owner::Turn(Place { session: row.get(kind + 1)?, turn_number: row.get(kind + 2)? }))
@@ -125,13 +125,21 @@ pub(crate) fn content_hashes(
     if found.len() == units.len() { Ok(found) } else { Err(missing()) }
 }
 
-/// Writes the unit that stands for a turn, or for something else that has an id.
+/// Whether a unit is this turn's.
+pub(crate) fn is_of(sql: &dyn Sql, scope: &Scope, seq: Seq, turn: TurnId) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM recall_units WHERE user_no = ?1 AND seq = ?2 AND owner_id = ?3)",
+        values![scope.user_no, seq, turn],
+    )
+}
+
+/// Writes the unit that stands for a turn or a text of a memory, by the id of which.
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
     seq: Seq,
     owner: Owner,
-    (id, caller_id, hash, said_at): (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
+    (id, caller_id, hash, said_at): (impl ToColumn, Option<&str>, ContentHash, DateTime<Utc>),
 ) -> Result<()> {
     let place = owner.place();
     let (session, turn_number) = (place.map(|place| place.session), place.map(|place| place.turn_number));
@@ -144,11 +152,11 @@ pub(crate) fn insert(
     )
 }
 
-/// A unit with what its turn's row has of it, or, where the original was deleted, the summary's.
+/// A unit with what the row of its turn or memory has of it, or, where the original was deleted, the summary's.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
     pub(crate) unit: Bare,
-    /// `None`: the turn is archived, or no turn.
+    /// `None`: the turn is archived.
     pub(crate) words: Option<Vec<u8>>,
     /// How the user's side begins, as far as events are read; `None`: it has no row, or cannot be read.
     pub(crate) opening: Option<String>,
@@ -162,9 +170,10 @@ const _: () =
 /// The units after `after` up to `until`, in their order.
 pub(crate) fn list(sql: &dyn Sql, scope: &Scope, (after, until): (Seq, Seq)) -> Result<Vec<Listed>> {
     sql.list(
-        "SELECT t.words, m.summary_text, m.topic_keywords, r.seq, r.said_at, r.kind, r.session_no, r.turn_number,
-                substr(t.user_message, 1, ?5) AS opening
+        "SELECT coalesce(t.words, k.words) AS words, m.summary_text, m.topic_keywords, r.seq, r.said_at, r.kind,
+                r.session_no, r.turn_number, substr(t.user_message, 1, ?5) AS opening
          FROM recall_units AS r
+         LEFT JOIN memory_units AS k ON r.session_no IS NULL AND k.user_no = r.user_no AND k.seq = r.seq
          LEFT JOIN conversation_turns AS t ON t.turn_key = (r.session_no << 24 | r.turn_number) AND t.user_id = ?4
          LEFT JOIN conversation_summaries AS m ON m.turn_key = (r.session_no << 24 | r.turn_number)
            AND m.user_id = ?4 AND m.original = 'deleted'

@@ -105,8 +105,10 @@ pub(crate) fn find_or_add(sql: &dyn Sql, key: &UserKey, now: DateTime<Utc>) -> R
 pub(crate) fn has_memory(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM conversation_sessions WHERE user_id = ?1)
-             OR EXISTS (SELECT 1 FROM identity_anchors WHERE user_id = ?1)",
-        values![scope.user_id],
+             OR EXISTS (SELECT 1 FROM identity_anchors WHERE user_id = ?1)
+             OR EXISTS (SELECT 1 FROM user_memories WHERE user_no = ?2)
+             OR EXISTS (SELECT 1 FROM memory_episodes WHERE user_no = ?2)",
+        values![scope.user_id, scope.user_no],
     )
 }
 

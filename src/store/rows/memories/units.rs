@@ -1,0 +1,70 @@
+//! Rows of `memory_units`: the texts of memories that are in the index, those of now and older ones.
+
+use crate::{
+    error::Result,
+    model::place::{MemoryNo, Seq},
+    store::{
+        rows::{
+            memories::{
+                row::{self, MemoryRow, memory_columns},
+                terms,
+            },
+            row_check,
+        },
+        scope::Scope,
+        sql::{Expect, Sql, missing, values},
+    },
+};
+
+/// Writes the words of a unit that is new.
+pub(crate) fn insert(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (seq, memory_no): (Seq, MemoryNo),
+    words: &[u8],
+) -> Result<()> {
+    sql.put(
+        "INSERT INTO memory_units (user_no, seq, memory_no, words) VALUES (?1, ?2, ?3, ?4)",
+        values![scope.user_no, seq, memory_no, words],
+        Expect::Any,
+    )
+}
+
+/// The memory whose text of now a unit has; `None`: it has an older one, or is no memory's.
+pub(crate) fn memory_of(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option<MemoryRow>> {
+    sql.one(
+        concat!(
+            "SELECT ",
+            memory_columns!(),
+            " FROM memory_units AS k JOIN user_memories AS m
+                ON m.user_no = k.user_no AND m.memory_no = k.memory_no AND m.seq = k.seq
+              WHERE k.user_no = ?1 AND k.seq = ?2"
+        ),
+        values![scope.user_no, seq],
+        row::read,
+    )
+}
+
+/// The words of a memory's text of now.
+pub(crate) fn words_of(sql: &dyn Sql, scope: &Scope, memory: &MemoryRow) -> Result<Vec<u8>> {
+    Ok(memory.text().words(terms::names(sql, scope, memory.memory_no)?.iter()))
+}
+
+/// The words of a unit, if they are what was written; `None`: they are damaged, or gone.
+pub(crate) fn sound_words(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option<Vec<u8>>> {
+    let found = sql.one(
+        "SELECT user_no, seq, memory_no, words, row_check FROM memory_units WHERE user_no = ?1 AND seq = ?2",
+        values![scope.user_no, seq],
+        |row| if row_check::holds(row, 4)? { row.get(3).map(Some) } else { Ok(None) },
+    )?;
+    Ok(found.flatten())
+}
+
+/// Writes other words of a unit.
+pub(crate) fn set_words(sql: &dyn Sql, scope: &Scope, seq: Seq, words: &[u8]) -> Result<()> {
+    sql.put(
+        "UPDATE memory_units SET words = ?3 WHERE user_no = ?1 AND seq = ?2",
+        values![scope.user_no, seq, words],
+        Expect::One(missing),
+    )
+}

@@ -1,0 +1,116 @@
+//! A memory as a text: what of it is searched and embedded, and what proves it.
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    model::{
+        memory::{procedure::Procedure, words::MemoryKind},
+        turn::{NewTurn, Origin, Said},
+    },
+    text::{measure::ContentHash, words::WordCounts},
+};
+
+/// What a memory says, as its unit stands for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MemoryText<'a> {
+    pub(crate) kind: MemoryKind,
+    pub(crate) title: &'a str,
+    pub(crate) content: &'a str,
+    pub(crate) procedure: Option<&'a Procedure>,
+}
+
+impl MemoryText<'_> {
+    /// What is embedded: the title and the content as one text, the steps behind it, a line each.
+    pub(crate) fn embedded(&self) -> String {
+        let lines = self.procedure.into_iter().flat_map(Procedure::lines);
+        lines.fold(format!("{}. {}", self.title, self.content), |text, line| text + "\n" + line)
+    }
+
+    /// The same as one side of a turn: a memory is found as a turn would be in which somebody says it. Nobody's: what it
+    /// says is no wish of the user's.
+    pub(crate) fn said(&self) -> Said {
+        said(self.embedded())
+    }
+
+    /// The encoded forward list, tags and entities included.
+    pub(crate) fn words<'t>(&self, terms: impl IntoIterator<Item = &'t str>) -> Vec<u8> {
+        let text = terms.into_iter().fold(self.embedded(), |text, term| text + "\n" + term);
+        WordCounts::of(&said(text)).encode()
+    }
+
+    /// Proves kind, title, content and steps: the first 16 bytes of SHA-256 over them, each behind its length (u64,
+    /// little-endian). Equal texts have equal hashes, however the steps are written as JSON.
+    pub(crate) fn content_hash(&self) -> ContentHash {
+        let none = Procedure::default();
+        let Procedure { steps, preconditions, postconditions } = self.procedure.unwrap_or(&none);
+        let mut hasher = Sha256::new();
+        let mut add = |text: &str| {
+            hasher.update((text.len() as u64).to_le_bytes());
+            hasher.update(text);
+        };
+        [self.kind.as_str(), self.title, self.content].into_iter().for_each(&mut add);
+        for lines in [steps, preconditions, postconditions] {
+            if self.procedure.is_some() {
+                add(&lines.len().to_string());
+                lines.iter().for_each(|line| add(line));
+            }
+        }
+        let mut hash = ContentHash::default();
+        let len = hash.len();
+        hash.copy_from_slice(&hasher.finalize()[..len]);
+        hash
+    }
+}
+
+fn said(text: String) -> Said {
+    Said { user_origin: Origin::System, ..NewTurn::new(text, "").said }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::words::{EncodedWords, query_words};
+
+    fn text<'a>(title: &'a str, content: &'a str, procedure: Option<&'a Procedure>) -> MemoryText<'a> {
+        MemoryText { kind: MemoryKind::Procedure, title, content, procedure }
+    }
+
+    #[test]
+    fn steps_stand_behind_the_title_and_the_content() {
+        let deploy = Procedure::new(["Test", "Push"]).preconditions(["On main"]);
+        assert_eq!(
+            text("Deploy", "As always.", Some(&deploy)).embedded(),
+            "Deploy. As always.\nTest\nPush\nOn main"
+        );
+    }
+
+    #[test]
+    fn tags_are_words_and_nobody_wishes_anything() {
+        let memory = text("Answers", "Always answer me in German from now on.", None);
+        let words = memory.words(["redis"]);
+        let words = EncodedWords::parse(&words).unwrap();
+        for word in ["answers", "german", "redis"] {
+            assert!(words.field_counts(query_words(word)[0]).is_some(), "{word}");
+        }
+        assert!(!words.traits.states_wish && !words.traits.has_reply);
+    }
+
+    #[track_caller]
+    fn check_differ(one: MemoryText<'_>, other: MemoryText<'_>) {
+        assert_ne!(one.content_hash(), other.content_hash(), "{one:?} {other:?}");
+    }
+
+    #[test]
+    fn what_differs_in_kind_title_content_or_steps_has_another_hash() {
+        let none = text("ab", "c", None);
+        check_differ(none, text("a", "bc", None));
+        check_differ(none, MemoryText { kind: MemoryKind::General, ..none });
+        let steps = |steps: &[&str]| Procedure::new(steps.iter().copied());
+        let [no_step, one, two] = [steps(&[]), steps(&["ab"]), steps(&["a", "b"])];
+        check_differ(none, text("ab", "c", Some(&no_step)));
+        check_differ(text("t", "c", Some(&one)), text("t", "c", Some(&two)));
+        let condition = Procedure::default().preconditions(["ab"]);
+        check_differ(text("t", "c", Some(&one)), text("t", "c", Some(&condition)));
+        assert_eq!(none.content_hash(), text("ab", "c", None).content_hash());
+    }
+}
