@@ -2,6 +2,7 @@
 
 mod before;
 mod edit;
+pub(super) mod import;
 pub(crate) mod measured;
 mod operation;
 mod save;
