@@ -1,4 +1,4 @@
-//! How much of one text stands in another: by runs of five words, which nobody says twice by chance.
+//! How much of one text stands in another: by runs of words, which nobody says twice by chance.
 
 use std::collections::HashSet;
 
@@ -6,6 +6,8 @@ use crate::text::words::{Word, for_each_word};
 
 /// Words of a run. Stop words are left out, as wherever words are compared.
 const RUN: usize = 5;
+/// Of a short text that was edited, runs are this part of it: else one corrected word would break most of them.
+const PART: usize = 4;
 
 /// Of an edited text less is left than this: it is the editor's.
 const LEFT: f64 = 0.4;
@@ -13,22 +15,25 @@ const LEFT: f64 = 0.4;
 /// Of a text that is said again so much stands in another.
 const COPIED: f64 = 0.6;
 
-/// The runs of five words of a text; of a shorter one all of its words are one.
+/// The runs of words of one text, or of several.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs(HashSet<Vec<Word>>);
 
 impl Runs {
+    /// Those of five words; of a shorter text all of its words are one.
     pub(crate) fn of(text: &str) -> Self {
-        let mut words = Vec::new();
-        for_each_word(text, |word| words.push(word));
-        let mut runs: HashSet<Vec<Word>> = words.windows(RUN).map(<[Word]>::to_vec).collect();
+        Self::of_words(&words(text), RUN)
+    }
+
+    fn of_words(words: &[Word], run: usize) -> Self {
+        let mut runs: HashSet<Vec<Word>> = words.windows(run).map(<[Word]>::to_vec).collect();
         if runs.is_empty() && !words.is_empty() {
-            runs.insert(words);
+            runs.insert(words.to_vec());
         }
         Self(runs)
     }
 
-    /// All of both.
+    /// Adds those of another text.
     pub(crate) fn add(&mut self, text: &str) {
         self.0.extend(Self::of(text).0);
     }
@@ -46,10 +51,18 @@ impl Runs {
     }
 }
 
+fn words(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    for_each_word(text, |word| words.push(word));
+    words
+}
+
 /// Whether so little of a text is left that it is the editor's: a corrected word does not launder what a page said.
 pub(crate) fn is_rewritten(before: &str, after: &str) -> bool {
-    let before = Runs::of(before);
-    !before.0.is_empty() && before.share_in(&Runs::of(after)) < LEFT
+    let (before, after) = (words(before), words(after));
+    let run = (before.len() / PART).clamp(1, RUN);
+    let [before, after] = [before, after].map(|words| Runs::of_words(&words, run));
+    !before.0.is_empty() && before.share_in(&after) < LEFT
 }
 
 #[cfg(test)]

@@ -33,6 +33,7 @@ mod isolation;
 mod jobs;
 mod layers;
 mod lost;
+mod memories;
 mod memories_transfer;
 mod messages;
 mod metadata;

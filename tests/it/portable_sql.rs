@@ -86,7 +86,7 @@ fn statements() -> Vec<Statement> {
 /// The statements that read pages, and what stands on them.
 pub fn statements_of_pages() -> Vec<String> {
     let is_of_page = |Statement { file, sql }: &Statement| match file.as_str() {
-        "history.rs" => true,
+        "history.rs" | "memories/lists.rs" => true,
         "summaries.rs" | "anchors.rs" => sql.contains("LIMIT"),
         "sessions.rs" => sql.contains("session_no < ?2"),
         "jobs.rs" => sql.contains("job_no > ?1 ORDER BY"),

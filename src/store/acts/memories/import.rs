@@ -122,7 +122,6 @@ impl Imported {
             id: episode.id,
             role: episode.role,
             memory_no: episode.memory_id.map(|id| self.number(id)).transpose()?,
-            session_no,
             session_id: episode.session_id,
             turn_number: episode.turn_number,
             receipt_id: episode.receipt_id,
@@ -138,7 +137,7 @@ impl Imported {
             tags: episode.tags,
             summary: episode.summary,
         };
-        transfer::insert_episode(sql, scope, &row)
+        transfer::insert_episode(sql, scope, session_no, &row)
     }
 
     /// Writes what names memories that came later.

@@ -314,8 +314,13 @@ pub(crate) fn insert_review(
     )
 }
 
-/// Writes an episode; of its names those stand beside it that are numbers here.
-pub(crate) fn insert_episode(sql: &dyn Sql, scope: &Scope, episode: &EpisodeRow) -> Result<()> {
+/// Writes an episode, in the session with this number.
+pub(crate) fn insert_episode(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: Option<SessionNo>,
+    episode: &EpisodeRow,
+) -> Result<()> {
     sql.put(
         "INSERT INTO memory_episodes
            (id, user_no, role, memory_no, session_no, turn_number, receipt_id, happened_at, outcome, kind, project,
@@ -326,7 +331,7 @@ pub(crate) fn insert_episode(sql: &dyn Sql, scope: &Scope, episode: &EpisodeRow)
             scope.user_no,
             episode.role,
             episode.memory_no,
-            episode.session_no,
+            session_no,
             episode.turn_number,
             episode.receipt_id,
             episode.happened_at,
