@@ -22,6 +22,7 @@ use crate::{
         memory::{
             new::NewMemory,
             procedure::Procedure,
+            source::MemorySource,
             state::MemoryState,
             trust::Trust,
             words::{MemoryKind, MemoryStatus, Outcome},
@@ -31,7 +32,7 @@ use crate::{
         turn::Origin,
     },
     store::{
-        rows::memories::transfer::{ReviewRow, SensorRow, SourceRow},
+        rows::memories::transfer::{ReviewRow, SensorRow},
         transfer::{
             bounds::{MAX_WORD_BYTES, check_fields, check_text, check_times, wrong},
             memories::{ChangeLine, EpisodeLine, ExtractedLine, KnowledgeLine},
@@ -130,7 +131,7 @@ fn check_state(state: &MemoryState) -> Result<()> {
 /// Sources are there once, and nothing is trusted farther than they are.
 fn check_sources(line: &KnowledgeLine) -> Result<()> {
     let mut seen = HashSet::new();
-    for SourceRow { from, made_by, said_at, quote, .. } in &line.sources {
+    for MemorySource { from, made_by, said_at, quote, .. } in &line.sources {
         check_text("source's quote", quote, MAX_QUOTE_BYTES)?;
         check_text("source's maker", made_by, MAX_WORD_BYTES)?;
         check_times([Some(*said_at)])?;

@@ -13,6 +13,7 @@ use crate::{
         ids::{EpisodeId, GroupId, MemoryId, ReceiptId, SessionId, TurnId},
         memory::{
             procedure::Procedure,
+            source::{MemorySource, SourceName},
             state::MemoryState,
             trust::Trust,
             words::{
@@ -26,7 +27,7 @@ use crate::{
     store::rows::memories::{
         row::MemoryRow,
         terms::Names,
-        transfer::{ReviewRow, SensorRow, SourceName, SourceRow},
+        transfer::{ReviewRow, SensorRow},
     },
     text::memory::MemoryText,
 };
@@ -69,7 +70,7 @@ pub(in crate::store) struct KnowledgeLine {
     pub(in crate::store) tags: Vec<String>,
     pub(in crate::store) entities: Vec<String>,
     pub(in crate::store) state: MemoryState,
-    pub(in crate::store) sources: Vec<SourceRow>,
+    pub(in crate::store) sources: Vec<MemorySource>,
     pub(in crate::store) changes: Vec<ChangeLine>,
     pub(in crate::store) sensors: Vec<SensorRow>,
     pub(in crate::store) reviews: Vec<ReviewRow>,
@@ -96,7 +97,7 @@ pub(in crate::store) struct Beside {
     pub(in crate::store) superseded_by: Option<MemoryId>,
     pub(in crate::store) names: Names,
     pub(in crate::store) state: MemoryState,
-    pub(in crate::store) sources: Vec<SourceRow>,
+    pub(in crate::store) sources: Vec<MemorySource>,
     pub(in crate::store) changes: Vec<ChangeLine>,
     pub(in crate::store) sensors: Vec<SensorRow>,
     pub(in crate::store) reviews: Vec<ReviewRow>,

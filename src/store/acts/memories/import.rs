@@ -8,6 +8,7 @@ use crate::{
     model::{
         edge::Edge,
         ids::{MemoryId, TurnId},
+        memory::source::{MemorySource, SourceName},
         place::{MemoryNo, Owner, Seq, SessionNo},
     },
     store::{
@@ -18,7 +19,7 @@ use crate::{
                 episodes::EpisodeRow,
                 row::{self, MemoryRow},
                 terms::{self as term_rows, TermKind},
-                transfer::{self, ReviewRow, SourceName, SourceRow},
+                transfer::{self, ReviewRow},
                 units as memory_units,
             },
             transfer::is_any_owned,
@@ -160,7 +161,7 @@ impl Imported {
 fn add_sources(
     (sql, scope): (&dyn Sql, &Scope),
     memory_no: MemoryNo,
-    sources: &[SourceRow],
+    sources: &[MemorySource],
     seq_of: impl Fn(TurnId) -> Result<Seq>,
 ) -> Result<()> {
     for source in sources {

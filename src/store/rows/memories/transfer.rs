@@ -10,10 +10,12 @@ use crate::{
     model::{
         change::Change,
         ids::{MemoryId, ReviewId, SessionId, TurnId},
-        memory::state::MemoryState,
+        memory::{
+            source::{MemorySource, SourceName},
+            state::MemoryState,
+        },
         place::{MemoryNo, Seq, SessionNo},
         review::{Decision, ReviewKind},
-        turn::Origin,
     },
     store::{
         rows::memories::{
@@ -51,59 +53,35 @@ pub(crate) fn memories_after(sql: &dyn Sql, scope: &Scope, after: MemoryNo) -> R
     )
 }
 
-/// What a memory was made of, by names that hold in any file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct SourceRow {
-    pub(crate) from: SourceName,
-    pub(crate) origin: Origin,
-    pub(crate) made_by: String,
-    pub(crate) said_at: DateTime<Utc>,
-    pub(crate) quote: String,
-}
-
-/// What names a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum SourceName {
-    Turn(TurnId),
-    Memory(MemoryId),
-    /// A call, by an id of its own.
-    Caller(Uuid),
-    /// An import, by an id of its own.
-    Import(Uuid),
-}
-
-impl SourceName {
-    fn of(kind: &str, id: Uuid) -> Result<Self> {
-        match kind {
-            "turn" => Ok(Self::Turn(id.into())),
-            "memory" => Ok(Self::Memory(id.into())),
-            "caller" => Ok(Self::Caller(id)),
-            "import" => Ok(Self::Import(id)),
-            _ => Err(missing()),
-        }
+fn name_of(kind: &str, id: Uuid) -> Result<SourceName> {
+    match kind {
+        "turn" => Ok(SourceName::Turn(id.into())),
+        "memory" => Ok(SourceName::Memory(id.into())),
+        "caller" => Ok(SourceName::Caller(id)),
+        "import" => Ok(SourceName::Import(id)),
+        _ => Err(missing()),
     }
+}
 
-    fn columns(&self) -> (&'static str, &Uuid) {
-        match self {
-            Self::Turn(id) => ("turn", id.as_uuid()),
-            Self::Memory(id) => ("memory", id.as_uuid()),
-            Self::Caller(id) => ("caller", id),
-            Self::Import(id) => ("import", id),
-        }
+fn columns(name: &SourceName) -> (&'static str, &Uuid) {
+    match name {
+        SourceName::Turn(id) => ("turn", id.as_uuid()),
+        SourceName::Memory(id) => ("memory", id.as_uuid()),
+        SourceName::Caller(id) => ("caller", id),
+        SourceName::Import(id) => ("import", id),
     }
 }
 
 /// All that a memory was made of, by kinds.
-pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<SourceRow>> {
+pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<MemorySource>> {
     sql.list(
         "SELECT source_kind, source_id, origin, made_by, said_at, quote FROM memory_sources
          WHERE user_no = ?1 AND memory_no = ?2 ORDER BY source_kind, source_id",
         values![scope.user_no, memory_no],
         |row| {
             let (kind, id): (String, TurnId) = (row.get(0)?, row.get(1)?);
-            Ok(SourceRow {
-                from: SourceName::of(&kind, *id.as_uuid())?,
+            Ok(MemorySource {
+                from: name_of(&kind, *id.as_uuid())?,
                 origin: row.get(2)?,
                 made_by: row.get(3)?,
                 said_at: row.get(4)?,
@@ -118,9 +96,9 @@ pub(crate) fn insert_source(
     sql: &dyn Sql,
     scope: &Scope,
     memory_no: MemoryNo,
-    (source, seq): (&SourceRow, Option<Seq>),
+    (source, seq): (&MemorySource, Option<Seq>),
 ) -> Result<()> {
-    let (kind, id) = source.from.columns();
+    let (kind, id) = columns(&source.from);
     sql.put(
         "INSERT INTO memory_sources
            (user_no, memory_no, source_kind, source_id, origin, made_by, seq, said_at, quote)
