@@ -117,6 +117,7 @@ pub use crate::{
             new::NewMemory,
             procedure::Procedure,
             saved::{SaveOutcome, Saved},
+            source::{MemorySource, SourceName},
             standing::{Band, StaleReason, Standing},
             state::MemoryState,
             term::TermCount,
@@ -150,7 +151,8 @@ pub use crate::{
         checks::{
             doctor::{Check, Diagnosis},
             stats::{
-                ColdStats, ReachedTiers, RecallStats, RuleStats, Stats, SummarizerStats, TierStats, UseCount,
+                ColdStats, MemoryStats, ReachedTiers, RecallStats, RuleStats, Stats, SummarizerStats,
+                TierStats, UseCount,
             },
         },
         file::paper::{PaperFile, PaperTurn, PaperTurns},

@@ -16,7 +16,7 @@ use crate::{
         instant,
         memory::{
             edit::Edit, filter::MemoryFilter, forgotten::Forgotten, known::Memory, new::NewMemory,
-            saved::Saved, term::TermCount, trust::Trust,
+            saved::Saved, source::MemorySource, term::TermCount, trust::Trust,
         },
         page::checked_limit,
         place::MemoryNo,
@@ -300,6 +300,13 @@ impl Memories {
     pub async fn history(&self, id: MemoryId, before: Option<u32>, limit: u32) -> Result<Vec<Change>> {
         let limit = checked_limit(limit)?;
         self.read(move |snapshot, scope| snapshot.memory_changes(scope, id, (before, limit))).await
+    }
+
+    /// What a memory was made of: turns, other memories, calls.
+    ///
+    /// Errors: `NotFound`.
+    pub async fn sources(&self, id: MemoryId) -> Result<Vec<MemorySource>> {
+        self.read(move |snapshot, scope| snapshot.memory_sources(scope, id)).await
     }
 
     /// A page of the tags of the user's active memories, in the order of their folded forms: at most `limit` of them (1 to

@@ -7,6 +7,7 @@ pub(crate) mod known;
 pub(crate) mod new;
 pub(crate) mod procedure;
 pub(crate) mod saved;
+pub(crate) mod source;
 pub(crate) mod standing;
 pub(crate) mod state;
 pub(crate) mod term;
