@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use crate::text::words::{Word, for_each_word};
+use crate::{
+    model::turn::Origin,
+    text::words::{Word, for_each_word},
+};
 
 /// Words of a run. Stop words are left out, as wherever words are compared.
 const RUN: usize = 5;
@@ -65,6 +68,32 @@ pub(crate) fn is_rewritten(before: &str, after: &str) -> bool {
     !before.0.is_empty() && before.share_in(&after) < LEFT
 }
 
+/// Whose words a text is that somebody saves out of a talk: a tool's or a document's, if those said it there and the user
+/// did not. What they say stays theirs, whoever repeats it.
+pub(crate) fn copied_from<'s>(
+    text: &str,
+    sides: impl IntoIterator<Item = (Origin, &'s str)>,
+) -> Option<Origin> {
+    let (mut user, mut tools, mut documents) = (Runs::default(), Runs::default(), Runs::default());
+    for (origin, side) in sides {
+        match origin {
+            Origin::User => user.add(side),
+            Origin::Tool => tools.add(side),
+            Origin::Document => documents.add(side),
+            Origin::Assistant | Origin::System => {}
+        }
+    }
+    let text = Runs::of(text);
+    if text.is_copy_of(&user) {
+        return None;
+    }
+    let mut foreign = tools.clone();
+    foreign.0.extend(documents.0.iter().cloned());
+    let mostly =
+        if text.share_in(&documents) >= text.share_in(&tools) { Origin::Document } else { Origin::Tool };
+    text.is_copy_of(&foreign).then_some(mostly)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +123,19 @@ mod tests {
         let mut both = Runs::of("The gardener waters roses in the evening.");
         both.add(PAGE);
         assert!(Runs::of(PAGE).is_copy_of(&both));
+    }
+
+    #[test]
+    fn what_a_page_said_is_the_pages_unless_the_user_said_it_too() {
+        let of = |sides: &[(Origin, &str)]| copied_from(PAGE, sides.iter().copied());
+        let (page, talk) = ((Origin::Document, PAGE), (Origin::User, "What does the page say?"));
+        assert_eq!(of(&[talk, page]), Some(Origin::Document));
+        assert_eq!(of(&[talk, (Origin::Tool, PAGE)]), Some(Origin::Tool));
+        assert_eq!(of(&[page, (Origin::User, PAGE)]), None);
+        assert_eq!(of(&[talk, (Origin::Assistant, PAGE)]), None);
+        assert_eq!(of(&[]), None);
+        let (half, rest) = PAGE.split_at(PAGE.len() / 2);
+        assert_eq!(of(&[(Origin::Tool, half), (Origin::Document, rest)]), None, "a run goes over the cut");
     }
 
     #[test]

@@ -19,7 +19,6 @@ pub(crate) mod rank;
 pub(crate) mod resurface;
 pub(crate) mod slot;
 pub(crate) mod terms;
-#[cfg_attr(not(test), expect(dead_code, reason = "what reads, ranks and tends memories is to call it"))]
 pub(crate) mod validity;
 
 #[cfg(test)]

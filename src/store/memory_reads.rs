@@ -2,6 +2,7 @@
 
 use crate::{
     error::{Error, ErrorKind, Result},
+    memory::copies::copied_from,
     model::{
         change::Change,
         edge::{Edge, Neighbour},
@@ -31,7 +32,7 @@ use crate::{
                 terms::{self, TermKind},
                 transfer, units,
             },
-            originals, summaries,
+            originals, sessions, summaries, turns,
         },
         scope::Scope,
         snapshot::Snapshot,
@@ -186,6 +187,29 @@ impl Snapshot<'_> {
     pub(crate) fn sources_of(&self, scope: &Scope, memory: &NewMemory) -> Result<Vec<Source>> {
         let (sources, origin) = (&memory.sources, memory.origin);
         self.ask(|sql| sources.iter().map(|source| source_of(sql, scope, (source, origin))).collect())
+    }
+
+    /// Whose words a memory is that is saved out of a session: a tool's or a document's, if those said it among the newest
+    /// turns there, and the user did not.
+    pub(crate) fn copied_from(&self, scope: &Scope, memory: &NewMemory) -> Result<Option<Origin>> {
+        /// What is farther back nobody saves as it stands there.
+        const TURNS: usize = 64;
+        const BYTES: usize = 1 << 20;
+        let Some(session) = memory.birth.session_id else { return Ok(None) };
+        self.ask(|sql| {
+            let session = sessions::existing(sql, scope, session)?;
+            let (mut turns, mut bytes) = (0, 0);
+            let read = turns::newest_before(sql, scope, session.session_no, u32::MAX, |turn| {
+                turns += 1;
+                bytes += turn.text_bytes();
+                turns <= TURNS && bytes <= BYTES
+            })?;
+            let sides = read.turns.iter().flat_map(|turn| {
+                let Said { user_origin, assistant_origin, user_message, ai_response, .. } = &turn.said;
+                [(*user_origin, user_message.as_str()), (*assistant_origin, ai_response.as_str())]
+            });
+            Ok(copied_from(&memory.content, sides))
+        })
     }
 
     /// Whether so many texts that memories do not have any more stand in the index that they are to be taken out.

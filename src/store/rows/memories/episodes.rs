@@ -192,7 +192,7 @@ fn shown_one(sql: &dyn Sql, scope: &Scope, row: EpisodeRow) -> Result<Episode> {
     if let Some(memory) = memory.filter(|_| row.role != EpisodeRole::Note) {
         episode.kind = Some(memory.kind);
         episode.tags = terms::names(sql, scope, memory.memory_no)?.tags;
-        episode.summary = memory.text().in_one_sentence(&memory.summary).to_owned();
+        memory.text().in_one_sentence(&memory.summary).clone_into(&mut episode.summary);
         episode.title = memory.title;
     }
     Ok(episode)

@@ -56,7 +56,13 @@ pub(crate) fn of_two(
 pub(crate) fn withdraw(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, now: DateTime<Utc>) -> Result<()> {
     sql.put(
         "UPDATE memory_reviews SET decision = 'withdrawn', decided_at = ?3
-         WHERE user_no = ?1 AND (memory_no = ?2 OR other_no = ?2) AND decision IS NULL",
+         WHERE user_no = ?1 AND memory_no = ?2 AND decision IS NULL",
+        values![scope.user_no, memory_no, now],
+        Expect::Any,
+    )?;
+    sql.put(
+        "UPDATE memory_reviews SET decision = 'withdrawn', decided_at = ?3
+         WHERE user_no = ?1 AND other_no = ?2 AND decision IS NULL",
         values![scope.user_no, memory_no, now],
         Expect::Any,
     )
