@@ -6,6 +6,7 @@ use indicatif::{HumanBytes, HumanCount};
 use thermocline::{MemoryStats, ReachedTiers, RuleStats, Stats, SummarizerStats, TierStats, UseCount};
 
 use crate::{
+    counts::counted,
     exit::Failure,
     find::{self, Db},
     output::Output,
@@ -71,7 +72,8 @@ fn memories(memories: &MemoryStats) -> String {
         HumanCount(memories.episodes)
     );
     if memories.open_reviews > 0 {
-        let _ = write!(text, ", {} reviews wait for a person", HumanCount(memories.open_reviews));
+        let reviews = usize::try_from(memories.open_reviews).unwrap_or(usize::MAX);
+        let _ = write!(text, ", {} for a person", counted(reviews, "review"));
     }
     text + "\n"
 }

@@ -21,9 +21,9 @@ pub(super) fn new(
     user: &User,
     args: &ContentArgs,
     (kind, origin): (MemoryKind, Origin),
+    text: (String, String),
 ) -> Result<NewMemory, Failure> {
-    let kind = args.kind.unwrap_or(if args.step.is_empty() { kind } else { MemoryKind::Procedure });
-    let mut new = described(args, (kind, origin), title_and_content(args)?);
+    let mut new = described(args, (kind_of(args, kind), origin), text);
     for name in &args.source {
         new = new.source(source(user, name)?, "");
     }
@@ -33,7 +33,13 @@ pub(super) fn new(
     Ok(new)
 }
 
-fn title_and_content(args: &ContentArgs) -> Result<(String, String), Failure> {
+/// The kind that is stated; else that of what has steps, or the default.
+pub(super) fn kind_of(args: &ContentArgs, default: MemoryKind) -> MemoryKind {
+    args.kind.unwrap_or(if args.step.is_empty() { default } else { MemoryKind::Procedure })
+}
+
+/// The title, and what it says. Read before the file is opened: what says nothing must not make a database.
+pub(super) fn title_and_content(args: &ContentArgs) -> Result<(String, String), Failure> {
     let file = args.content_file.as_deref().map(read).transpose()?;
     match (&args.title, args.content.clone().or(file)) {
         (Some(title), Some(content)) => Ok((title.clone(), content)),

@@ -20,11 +20,14 @@ pub(crate) fn run(db: &Db, args: &SaveArgs, out: &Output) -> Result<(), Failure>
         return batch::run(db, args, out);
     }
     let origin = args.content.origin.or_who_sits_there(out);
+    let text = content::title_and_content(&args.content)?;
+    let kind = content::kind_of(&args.content, MemoryKind::General);
+    content::described(&args.content, (kind, origin), text.clone()).check()?;
     let file = find::made(db, find::verb_config())?;
     let user = find::user_or_new(&file, &args.user)?;
-    let new = content::new(&user, &args.content, (MemoryKind::General, origin))?;
+    let new = content::new(&user, &args.content, (kind, origin), text)?;
     let saved = user.memories().by(origin).save(new)?;
-    out.answer(&saved, text)
+    out.answer(&saved, saved_as)
 }
 
 pub(crate) fn supersede(db: &Db, args: &SupersedeArgs, out: &Output) -> Result<(), Failure> {
@@ -34,13 +37,16 @@ pub(crate) fn supersede(db: &Db, args: &SupersedeArgs, out: &Output) -> Result<(
     let old = named::memory(&memories, &args.memory.memory)?;
     let saved = match &args.by {
         Some(by) => memories.supersede_by(old.id, named::memory(&memories, by)?.id)?,
-        None => memories.supersede(old.id, content::new(&user, &args.content, (old.kind, origin))?)?,
+        None => {
+            let text = content::title_and_content(&args.content)?;
+            memories.supersede(old.id, content::new(&user, &args.content, (old.kind, origin), text)?)?
+        }
     };
-    out.answer(&saved, text)
+    out.answer(&saved, saved_as)
 }
 
 /// What became of it, and what it is now.
-fn text(saved: &Saved) -> String {
+fn saved_as(saved: &Saved) -> String {
     let Saved { memory, outcome, .. } = saved;
     let mut text = match outcome {
         SaveOutcome::New => "saved\n".to_owned(),
@@ -65,6 +71,6 @@ pub(super) fn brief(memory: &Memory) -> String {
         memory.id,
         memory.kind.as_str(),
         memory.frequency.as_str(),
-        show::trust(memory),
+        format_args!("trust {}", show::trust(memory)),
     )
 }

@@ -160,7 +160,7 @@ pub(super) fn trust(memory: &Memory) -> String {
         Trust::Approved => "a person approved it",
         _ => "",
     };
-    format!("trust {}: {means}", memory.trust.number())
+    format!("{}: {means}", memory.trust.number())
 }
 
 fn importance(memory: &Memory) -> String {

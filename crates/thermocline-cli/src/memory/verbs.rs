@@ -28,7 +28,7 @@ pub(crate) enum MemoryVerb {
     /// saved; a save that was interrupted is simply run again. Options hold for every line that does not say otherwise;
     /// no line may say that it is trusted farther than --origin.
     #[command(after_help = "Examples:\n  \
-        thermocline memory save --user alex \"Redis timeouts\" \"socket_keepalive=True fixes the drops.\" --kind fix --tag redis\n  \
+        thermocline memory save --user alex \"Redis timeouts\" \"Keepalive fixes them.\" --kind fix\n  \
         thermocline memory save --user alex --kind configuration --slot api:port \"The API runs on port 8443.\"\n  \
         thermocline memory save --user alex \"Design notes\" --content-file notes.md --source s1/3\n  \
         thermocline memory save --user alex --batch memories.jsonl --origin user")]
@@ -65,7 +65,7 @@ pub(crate) enum MemoryVerb {
     ///
     /// Takes what memory save takes, or --by another memory that is there already.
     #[command(after_help = "Examples:\n  \
-        thermocline memory supersede --user alex redis-fix \"Redis timeouts\" \"A pool of 20 fixes the drops.\"\n  \
+        thermocline memory supersede --user alex redis-fix \"Redis timeouts\" \"A pool of 20.\"\n  \
         thermocline memory supersede --user alex mem_019e8d20 --by mem_019e9f31")]
     Supersede(Box<SupersedeArgs>),
 
@@ -89,7 +89,7 @@ pub(crate) enum MemoryVerb {
     ///
     /// What is said already of the two, by an edge of this type, is replaced.
     #[command(after_help = "Example:\n  \
-        thermocline memory relate --user alex redis-fix solves redis-drops --context \"Keepalive keeps idle connections\"")]
+        thermocline memory relate --user alex redis-fix solves redis-drops --context \"as seen in May\"")]
     Relate(RelateArgs),
 
     /// Remove an edge between two memories, for good.
