@@ -7,6 +7,7 @@ use std::{collections::HashSet, sync::OnceLock};
 pub(crate) struct List {
     text: &'static str,
     set: OnceLock<HashSet<&'static str>>,
+    phrases: OnceLock<Vec<String>>,
 }
 
 /// The list in `lists/NAME.txt`: `static DULL: List = list!("dull");`
@@ -24,7 +25,7 @@ pub(crate) use list;
 
 impl List {
     pub(crate) const fn new(text: &'static str) -> Self {
-        Self { text, set: OnceLock::new() }
+        Self { text, set: OnceLock::new(), phrases: OnceLock::new() }
     }
 
     /// The words, in the order of the file.
@@ -47,6 +48,11 @@ impl List {
         self.lines().any(stands)
     }
 
+    /// Its words as phrases: in their file `_` stands for a blank.
+    pub(crate) fn phrases(&self) -> &[String] {
+        self.phrases.get_or_init(|| self.words().map(|phrase| phrase.replace('_', " ")).collect())
+    }
+
     pub(crate) fn contains(&self, word: &str) -> bool {
         self.set.get_or_init(|| self.words().collect()).contains(word)
     }
@@ -65,6 +71,15 @@ pub(crate) fn without_possessive(word: &str) -> &str {
 /// The words of a text in lower case, apostrophes straight, a blank before and behind each.
 pub(crate) fn spaced(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '\u{2019}'));
-    let words = words.filter(|word| !word.is_empty());
-    words.fold(" ".to_owned(), |spaced, word| spaced + &word.to_lowercase().replace('\u{2019}', "'") + " ")
+    let mut spaced = String::with_capacity(text.len() + 2);
+    spaced.push(' ');
+    for word in words.filter(|word| !word.is_empty()) {
+        if word.is_ascii() {
+            spaced.extend(word.chars().map(|c| c.to_ascii_lowercase()));
+        } else {
+            spaced.push_str(&word.to_lowercase().replace('\u{2019}', "'"));
+        }
+        spaced.push(' ');
+    }
+    spaced
 }

@@ -21,13 +21,15 @@ pub(crate) fn digits(text: &str, fewest: usize, most: usize) -> Option<u32> {
 
 /// Zero to nineteen, in lower case.
 pub(crate) fn small(word: &str) -> Option<u32> {
-    place_in(ONES, word)
+    /// Most words are none, and every word of a message is looked up.
+    static BY_WORD: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| ONES.split(' ').zip(0..).collect());
+    BY_WORD.get(word).copied()
 }
 
 /// Zero to ninety-nine, in lower case.
 pub(crate) fn cardinal(word: &str) -> Option<u32> {
     let (tens, ones) = word.split_once('-').unwrap_or((word, "zero"));
-    match part_of(tens).filter(|_| tens.ends_with('y')) {
+    match Some(tens).filter(|tens| tens.ends_with('y')).and_then(part_of) {
         Some(Part::Sum(tens)) => Some(u32::try_from(tens).ok()? + small(ones).filter(|ones| *ones < 10)?),
         _ => small(word),
     }

@@ -73,9 +73,9 @@ static CONTRACTIONS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::n
     LINES.lines().filter_map(|line| line.split_once(": ")).collect()
 });
 
-/// Whether a text has one of these phrases, in whose files `_` stands for a blank.
+/// Whether a text has one of these phrases.
 fn has_phrase(list: &List, text: &str) -> bool {
-    list.words().any(|phrase| text.contains(&phrase.replace('_', " ")))
+    list.phrases().iter().any(|phrase| text.contains(phrase))
 }
 
 /// The statements of a message, in order.
@@ -197,7 +197,8 @@ fn letter_start(text: &str) -> Option<usize> {
             && GREETINGS.contains(&line.split(' ').next().unwrap_or_default().to_lowercase())
     };
     let heads = |line: &str| {
-        LETTER_HEADS.words().any(|head| line.to_lowercase().starts_with(&head.replace('_', " ")))
+        let line = line.to_lowercase();
+        LETTER_HEADS.phrases().iter().any(|head| line.starts_with(head))
     };
     let speaks = |line: &str| {
         let said = line.split_once("] ").map_or(line, |(_, said)| said);

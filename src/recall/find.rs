@@ -149,9 +149,9 @@ pub(crate) fn find(
         live: LiveFactors {
             time: asks_when || !(spans.is_empty() && ahead.is_empty()),
             speaker: words.names_speaker(),
-            quote: words.may_quote(),
+            quote: words.quotes(),
             anchors: !anchors.is_empty(),
-            continuation: leaning > 0.0,
+            continuation: leaning,
         },
         meaning: &meaning_scores,
         anchors: &|seq| {

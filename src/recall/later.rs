@@ -1,6 +1,6 @@
 //! What became of a thing: of turns that tell how things are, those of whose thing more was said later are marked. English only, as far as statements are known from questions, and one's own matters from those of others.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map::Entry};
 
 use crate::{
     english::{
@@ -14,17 +14,16 @@ use crate::{
     model::place::Owner,
     recall::{
         anchors_leg,
-        expand::{Role, Sought, Weighted},
-        score::Scored,
+        score::{Scored, narrow},
         sieve::Sieve,
         user_index::UserIndex,
-        words_leg::{self, WordsLeg},
+        words_leg::{self, Standing, WordsLeg},
     },
     store::{
         scope::Scope,
-        snapshot::{Originals, Snapshot},
+        snapshot::{Originals, Postings, Snapshot},
     },
-    text::words::{Word, query_words},
+    text::words::{MAX_QUERY_WORDS, Word, query_words},
 };
 
 /// Of so many of the best turns the things are looked at.
@@ -73,6 +72,7 @@ fn of_statements(
     sieve: &Sieve,
 ) -> Result<Newest> {
     let mut originals = snapshot.originals(scope);
+    let mut standings = Standings { snapshot, scope, index, known: HashMap::new() };
     let (mut newest, mut looked_at) = (Newest::new(), 0);
     for earlier in best.iter().filter(|unit| words.most_covered(unit.seq) >= LEAST_COVERAGE).take(BEST) {
         if looked_at == MOST_EARLIER || newest.contains_key(&earlier.seq) {
@@ -82,7 +82,7 @@ fn of_statements(
         let Some(said) = said_by_user(&mut originals, facts)? else { continue };
         let Some(told) = told_words(&said.text, query) else { continue };
         looked_at += 1;
-        let (thing, later) = said_later(snapshot, scope, index, facts, (told, query))?;
+        let (thing, later) = standings.said_later(facts, told, query)?;
         let mut of_thing = Vec::new();
         for facts in later.into_iter().filter(|facts| passes(sieve, facts)) {
             let Some(later) = said_by_user(&mut originals, facts)? else { continue };
@@ -193,31 +193,55 @@ impl Thing {
     }
 }
 
-/// What each word of a thing weighs, and the units that have most of it, of those that were said later.
-fn said_later<'i>(
-    snapshot: &Snapshot<'_>,
-    scope: &Scope,
-    index: &'i UserIndex,
-    earlier: &Facts,
-    (told, query): (Vec<Word>, &Query),
-) -> Result<(Thing, Vec<&'i Facts>)> {
-    let is_asked = |word: &Word| query.words.contains(word);
-    let weighted = |word: Word| Weighted {
-        word,
-        weight: if is_asked(&word) { ASKED } else { 1.0 },
-        is_name: true, // Other words stand for other things.
-        is_told: false,
-        is_dull: false,
-    };
-    let names = names_of(query);
-    let sought: Vec<Weighted> = told.into_iter().filter(|word| !names.contains(word)).map(weighted).collect();
-    let sought = Sought { words: sought, meaning: String::new(), role: Role::Question };
-    let words = words_leg::look_up(snapshot, scope, index, &[sought])?;
-    let is_later = |unit: &&Facts| (unit.said_at_ms, unit.seq) > (earlier.said_at_ms, earlier.seq);
-    let covered = |unit: &'i Facts| (words.coverage(0, unit.seq), unit);
-    let mut said: Vec<(f32, &Facts)> = index.units.iter().filter(is_later).map(covered).collect();
-    said.retain(|(share, _)| f64::from(*share) >= LEAST_SHARE);
-    said.sort_by(|a, b| b.0.total_cmp(&a.0).then((b.1.said_at_ms, b.1.seq).cmp(&(a.1.said_at_ms, a.1.seq))));
-    let thing = Thing { words: words.weights(), names, is_own: asks_of_own(query) };
-    Ok((thing, said.into_iter().take(MOST_READ).map(|(_, facts)| facts).collect()))
+/// Where words stand, each looked up once: the things of one question share most of theirs.
+struct Standings<'a, 's> {
+    snapshot: &'a Snapshot<'s>,
+    scope: &'a Scope,
+    index: &'a UserIndex,
+    known: HashMap<Word, Standing>,
+}
+
+impl<'a> Standings<'a, '_> {
+    fn of(&mut self, word: Word) -> Result<&Standing> {
+        Ok(match self.known.entry(word) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let look_up = |postings: &Postings<'_>| words_leg::standing(postings, self.index, word);
+                unknown.insert(self.snapshot.postings(self.scope, look_up)?)
+            }
+        })
+    }
+
+    /// What each word of a thing weighs, and the units that have most of it, of those that were said later.
+    fn said_later(
+        &mut self,
+        earlier: &Facts,
+        told: Vec<Word>,
+        query: &Query,
+    ) -> Result<(Thing, Vec<&'a Facts>)> {
+        let index = self.index;
+        let (names, is_own) = (names_of(query), asks_of_own(query));
+        let mut thing = Thing { words: Vec::new(), names, is_own };
+        let (mut shares, mut total) = (vec![0.0_f32; index.units.len()], 0.0_f32);
+        for word in told.into_iter().take(MAX_QUERY_WORDS) {
+            if thing.names.contains(&word) {
+                continue;
+            }
+            let Standing { rarity, units } = self.of(word)?;
+            let weight = if query.words.contains(&word) { ASKED } else { 1.0 } * rarity;
+            thing.words.push((word, weight));
+            total += narrow(weight);
+            for &(seq, share) in units {
+                shares[seq as usize - 1] += narrow(weight) * share;
+            }
+        }
+        let is_later = |unit: &Facts| (unit.said_at_ms, unit.seq) > (earlier.said_at_ms, earlier.seq);
+        let has_most =
+            |(share, unit): &(&f32, &Facts)| f64::from(**share / total) >= LEAST_SHARE && is_later(unit);
+        let mut said: Vec<(&f32, &Facts)> = shares.iter().zip(&index.units).filter(has_most).collect();
+        said.sort_by(|a, b| {
+            b.0.total_cmp(a.0).then((b.1.said_at_ms, b.1.seq).cmp(&(a.1.said_at_ms, a.1.seq)))
+        });
+        Ok((thing, said.into_iter().take(MOST_READ).map(|(_, facts)| facts).collect()))
+    }
 }

@@ -50,7 +50,8 @@ pub(crate) struct LiveFactors {
     pub(crate) speaker: bool,
     pub(crate) quote: bool,
     pub(crate) anchors: bool,
-    pub(crate) continuation: bool,
+    /// From 0 to 1: how far the message leans on what went on before it.
+    pub(crate) continuation: f64,
 }
 
 impl LiveFactors {
@@ -63,9 +64,9 @@ impl LiveFactors {
             (self.anchors, weights.anchors),
             (true, weights.wish),
             (true, weights.recency),
-            (self.continuation, weights.continuation),
         ];
-        factors.iter().filter(|(is_live, _)| *is_live).map(|(_, weight)| 1.0 + weight).product()
+        let live = factors.iter().filter(|(is_live, _)| *is_live).map(|(_, weight)| 1.0 + weight);
+        live.product::<f64>() * (1.0 + weights.continuation * rounded(self.continuation))
     }
 }
 
@@ -87,38 +88,32 @@ pub(crate) fn rank(
     passing: &[bool],
 ) -> Vec<Scored> {
     let units = &index.units;
-    let candidates: Vec<(u32, Parts)> = if let Some(weights) = profile.weights() {
+    let mut ranked: Vec<Scored> = if let Some(weights) = profile.weights() {
         let lent = Lent::of(index, evidence, weights, passing);
         // To spread over sessions, more are looked at than are wanted.
         let deep = if evidence.asks_for_many { k.saturating_mul(POOL) } else { k };
-        let least = lent.least_of_best(evidence.live.most(&weights), deep);
-        let is_worth = |at: &usize| lent.total[*at] > 0.0 && lent.total[*at] >= least;
-        (0..units.len()).filter(is_worth).map(|at| (units[at].seq, lent.parts(at))).collect()
+        let scored = |at: usize| {
+            let parts = with_factors(lent.parts(at), evidence, &units[at]);
+            Scored { seq: units[at].seq, score: parts.score(profile), parts }
+        };
+        lent.best(evidence.live.most(&weights), deep, scored)
     } else {
         let has_meaning = matches!(profile, Profile::Paper { .. });
         let meaning = |cosine: f32| if has_meaning { rounded(f64::from(cosine)) } else { 0.0 };
         let known = units.iter().zip(evidence.meaning).zip(passing).filter(|(_, passes)| **passes);
-        known
-            .map(|((unit, &cosine), _)| (unit.seq, Parts { meaning: meaning(cosine), ..Parts::default() }))
-            .collect()
-    };
-    let mut ranked: Vec<Scored> = candidates
-        .into_iter()
-        .filter_map(|(seq, parts)| {
-            let facts = index.unit(seq)?;
-            let parts = match profile.weights() {
-                Some(_) => with_factors(parts, evidence, facts),
-                None => Parts {
-                    anchors: (evidence.anchors)(seq),
-                    recency: recency(facts.said_at_ms, evidence.now_ms, profile.lambda()),
-                    ..parts
-                },
+        let scored = known.map(|((unit, &cosine), _)| {
+            let parts = Parts {
+                meaning: meaning(cosine),
+                anchors: (evidence.anchors)(unit.seq),
+                recency: recency(unit.said_at_ms, evidence.now_ms, profile.lambda()),
+                ..Parts::default()
             };
-            let score = parts.score(profile);
-            // By recency alone all count, and what is old and what is older are 0 both: the order says which.
-            (score > 0.0 || *profile == Profile::Recency).then_some(Scored { seq, score, parts })
-        })
-        .collect();
+            Scored { seq: unit.seq, score: parts.score(profile), parts }
+        });
+        scored.collect()
+    };
+    // By recency alone all count, and what is old and what is older are 0 both: the order says which.
+    ranked.retain(|unit| unit.seq > 0 && (unit.score > 0.0 || *profile == Profile::Recency));
     // Among equals the one said last; of these the one recorded last.
     let said_at = |unit: &Scored| index.unit(unit.seq).map(|unit| unit.said_at_ms);
     let by_rank = |a: &Scored, b: &Scored| {
@@ -270,11 +265,39 @@ impl<'a> Lent<'a> {
         Self { words, meaning, total: total.collect(), relevance, near }
     }
 
-    /// What a unit must have to be among the best `k`, even if all factors are for it and none for the others.
-    fn least_of_best(&self, most: f64, k: usize) -> f32 {
+    /// The best `k` by their scores and some more, in no order. No unit's score is more than `most` times its total, so
+    /// they are looked at by their totals, the greatest first, and no further than one of them can be among the best.
+    fn best(&self, most: f64, k: usize, scored: impl Fn(usize) -> Scored) -> Vec<Scored> {
         /// What is lost by cutting parts to 1e-6, and, of large scores, by the digits that are not kept.
-        const CUT: f32 = 1e-4;
-        const ROUNDED: f32 = 1.0 - 1e-6;
+        const CUT: f64 = 1e-4;
+        const ROUNDED: f64 = 1.0 + 1e-6;
+        let reach = |total: f32| (f64::from(total) + CUT) * most * ROUNDED;
+        let least = narrow(f64::from(self.least_of_best(k)) / (most * ROUNDED) - CUT);
+        let is_worth = |at: &usize| self.total[*at] > 0.0 && self.total[*at] >= least;
+        // Totals are not negative: their bits sort as they do.
+        let by_total = |at: usize| (self.total[at].to_bits(), at);
+        let mut open: BinaryHeap<(u32, usize)> =
+            (0..self.total.len()).filter(is_worth).map(by_total).collect();
+        let (mut found, mut best) = (Vec::new(), BinaryHeap::with_capacity(k + 2));
+        while let Some((total, at)) = open.pop() {
+            let is_full = best.len() > k;
+            if is_full
+                && best.peek().is_some_and(|Reverse(kth)| reach(f32::from_bits(total)) < f64::from_bits(*kth))
+            {
+                break;
+            }
+            let unit = scored(at);
+            best.push(Reverse(unit.score.max(0.0).to_bits()));
+            if best.len() > k + 1 {
+                best.pop();
+            }
+            found.push(unit);
+        }
+        found
+    }
+
+    /// The total of the unit that is the one behind the best `k` by it; 0: there are no more than `k`.
+    fn least_of_best(&self, k: usize) -> f32 {
         // As bits here, too.
         let mut best: BinaryHeap<Reverse<u32>> = BinaryHeap::with_capacity(k + 2);
         let mut least = 0.0;
@@ -287,7 +310,7 @@ impl<'a> Lent<'a> {
                 least = best.peek().map_or(0.0, |least| f32::from_bits(least.0));
             }
         }
-        if best.len() <= k { 0.0 } else { least / narrow(most) * ROUNDED - CUT }
+        if best.len() <= k { 0.0 } else { least }
     }
 
     fn parts(&self, at: usize) -> Parts {
@@ -302,7 +325,7 @@ impl<'a> Lent<'a> {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a weight needs no more digits")]
-fn narrow(weight: f64) -> f32 {
+pub(super) fn narrow(weight: f64) -> f32 {
     weight as f32
 }
 

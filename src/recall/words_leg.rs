@@ -213,16 +213,14 @@ impl WordsLeg {
         self.of_each.iter().any(|leg| !leg.spoken.is_empty())
     }
 
-    /// Whether the query is long enough to quote anything.
-    pub(crate) fn may_quote(&self) -> bool {
-        self.of_each.iter().any(OneLeg::may_quote)
+    /// Whether the query quotes anything.
+    pub(crate) fn quotes(&self) -> bool {
+        self.of_each.iter().any(|leg| leg.fits.iter().any(|fit| leg.is_quoted(fit)))
     }
 
     /// Whether the unit has every word of a query that has many: the query quotes it, or nearly.
     pub(crate) fn is_quoted(&self, seq: u32) -> bool {
-        let is_quoted =
-            |leg: &OneLeg| leg.may_quote() && leg.fit(seq).is_some_and(|fit| fit.themselves == leg.distinct);
-        self.of_each.iter().any(is_quoted)
+        self.of_each.iter().any(|leg| leg.fit(seq).is_some_and(|fit| leg.is_quoted(fit)))
     }
 
     /// Whether the query names one of several speakers, and this unit is what that one said.
@@ -237,8 +235,8 @@ impl WordsLeg {
 }
 
 impl OneLeg {
-    fn may_quote(&self) -> bool {
-        self.distinct >= QUOTED_WORDS && self.role != Role::Background
+    fn is_quoted(&self, fit: &Fit) -> bool {
+        self.distinct >= QUOTED_WORDS && self.role != Role::Background && fit.themselves == self.distinct
     }
 
     fn fit(&self, seq: u32) -> Option<&Fit> {
@@ -319,7 +317,7 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &Sought) -> Re
             let fit = &mut leg.fits[seq as usize - 1];
             fit.sum += weight * often * (K1 + 1.0) / (often + K1);
             fit.found += weight * found;
-            let covered = (2.0 * found + often.min(1.0)) / 3.0;
+            let covered = covered(found, often);
             fit.covered.add(wanted * covered, is_told);
             let best = &mut best_in[index.around[seq as usize - 1].session as usize];
             *best = covered.max(*best);
@@ -337,6 +335,26 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &Sought) -> Re
     }
     leg.is_damaged = looking.is_damaged.get();
     Ok(leg)
+}
+
+/// Where a word stands, and what it weighs.
+pub(crate) struct Standing {
+    pub(crate) rarity: f64,
+    /// The units that have it, ascending, each with what it has of it, from 0 to 1: mostly for standing there at all.
+    pub(crate) units: Vec<(u32, f32)>,
+}
+
+/// Looks one word up, and nothing that means nearly the same.
+pub(crate) fn standing(postings: &Postings<'_>, index: &UserIndex, word: Word) -> Result<Standing> {
+    let mut units = Vec::new();
+    Looking::new(postings, index).for_each(word, |seq, often, _| units.push((seq, covered(1.0, often))))?;
+    let hits = u32::try_from(units.len()).unwrap_or(u32::MAX);
+    Ok(Standing { rarity: rarity(word, hits, index.lengths.units), units })
+}
+
+/// What of a word is covered by its being found, and by how often: two thirds for the first.
+fn covered(found: f32, often: f32) -> f32 {
+    (2.0 * found + often.min(1.0)) / 3.0
 }
 
 struct Looking<'a> {
