@@ -118,6 +118,7 @@ pub use crate::{
             saved::{SaveOutcome, Saved},
             standing::{Band, StaleReason, Standing},
             state::MemoryState,
+            term::TermCount,
             trust::Trust,
             words::{
                 Frequency, InformationType, LearningSource, MemoryKind, MemoryStatus, Outcome, Resurfacing,

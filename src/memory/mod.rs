@@ -7,7 +7,9 @@
 #[cfg_attr(not(test), expect(dead_code, reason = "what saves, uses and checks memories is to call it"))]
 pub(crate) mod beginning;
 pub(crate) mod bounds;
+pub(crate) mod copies;
 pub(crate) mod decay;
+pub(crate) mod entities;
 pub(crate) mod facts;
 #[cfg_attr(not(test), expect(dead_code, reason = "what tends memories is to call it"))]
 pub(crate) mod frequency;
@@ -15,7 +17,8 @@ pub(crate) mod frequency;
 pub(crate) mod rank;
 #[cfg_attr(not(test), expect(dead_code, reason = "what lists the memories that are due is to call it"))]
 pub(crate) mod resurface;
-#[cfg_attr(not(test), expect(dead_code, reason = "what saves memories is to call it"))]
+pub(crate) mod slot;
+pub(crate) mod terms;
 pub(crate) mod terms;
 #[cfg_attr(not(test), expect(dead_code, reason = "what reads, ranks and tends memories is to call it"))]
 pub(crate) mod validity;

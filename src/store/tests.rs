@@ -349,7 +349,7 @@ fn add_memory(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
         title: "The xylophone".into(),
         summary: String::new(),
         procedure: None,
-        extra: "{}".into(),
+        extra: serde_json::Map::new(),
         content: "It was out of tune, and the lamp fixed it.".into(),
     };
     memory.content_hash = memory.text().content_hash();

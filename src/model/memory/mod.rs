@@ -8,5 +8,6 @@ pub(crate) mod procedure;
 pub(crate) mod saved;
 pub(crate) mod standing;
 pub(crate) mod state;
+pub(crate) mod term;
 pub(crate) mod trust;
 pub(crate) mod words;

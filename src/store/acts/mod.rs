@@ -9,6 +9,7 @@ pub(crate) mod index;
 pub(crate) mod inserted;
 pub(crate) mod jobs;
 pub(crate) mod lifecycle;
+pub(crate) mod memories;
 pub(crate) mod mend;
 pub(crate) mod prune;
 pub(crate) mod receipts;

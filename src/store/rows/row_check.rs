@@ -12,7 +12,12 @@ use crate::{
 /// Whether a row is what was written: its first `columns` columns are those that the checksum covers, in the order of
 /// their table, and the checksum is behind them.
 pub(crate) fn holds(row: &Row<'_>, columns: usize) -> Result<bool> {
-    let values = (0..=columns).map(|at| row.value(at)).collect::<Result<Vec<_>>>()?;
+    holds_behind(row, 0, columns)
+}
+
+/// The same where they stand behind `first` others.
+pub(crate) fn holds_behind(row: &Row<'_>, first: usize, columns: usize) -> Result<bool> {
+    let values = (first..=first + columns).map(|at| row.value(at)).collect::<Result<Vec<_>>>()?;
     Ok(is_whole(&values))
 }
 

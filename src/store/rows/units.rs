@@ -125,6 +125,14 @@ pub(crate) fn content_hashes(
     if found.len() == units.len() { Ok(found) } else { Err(missing()) }
 }
 
+/// Whether a unit is this turn's.
+pub(crate) fn is_of(sql: &dyn Sql, scope: &Scope, seq: Seq, turn: TurnId) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM recall_units WHERE user_no = ?1 AND seq = ?2 AND owner_id = ?3)",
+        values![scope.user_no, seq, turn],
+    )
+}
+
 /// Writes the unit that stands for a turn or a text of a memory, by the id of which.
 pub(crate) fn insert(
     sql: &dyn Sql,

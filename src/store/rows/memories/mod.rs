@@ -1,5 +1,14 @@
 //! The tables of memories, a file for each family of them.
 
+pub(crate) mod changes;
+pub(crate) mod edges;
+pub(crate) mod episodes;
+pub(crate) mod find;
+pub(crate) mod known;
+pub(crate) mod lists;
+pub(crate) mod reviews;
 pub(crate) mod row;
+pub(crate) mod sources;
+pub(crate) mod state;
 pub(crate) mod terms;
 pub(crate) mod units;

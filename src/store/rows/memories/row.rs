@@ -41,7 +41,7 @@ pub(crate) use memory_columns;
 
 /// How many of them the checksum covers.
 const CHECKED_COLUMNS: usize = 37;
-const COLUMNS: usize = CHECKED_COLUMNS + 1;
+pub(crate) const COLUMNS: usize = CHECKED_COLUMNS + 1;
 
 /// A memory as its row has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,8 +83,7 @@ pub(crate) struct MemoryRow {
     pub(crate) title: String,
     pub(crate) summary: String,
     pub(crate) procedure: Option<Procedure>,
-    /// A JSON object.
-    pub(crate) extra: String,
+    pub(crate) extra: serde_json::Map<String, serde_json::Value>,
     pub(crate) content: String,
 }
 
@@ -143,7 +142,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<MemoryRow> {
         title: get(&values, 32)?,
         summary: get(&values, 33)?,
         procedure: procedure.map_or(Ok(None), |_| row.json(34).map(Some))?,
-        extra: get(&values, 35)?,
+        extra: row.json(35)?,
         content: get(&values, 36)?,
     })
 }
@@ -196,7 +195,7 @@ macro_rules! row_values {
             $memory.title,
             $memory.summary,
             $memory.procedure.as_ref().map(|procedure| serde_json::json!(procedure).to_string()),
-            $memory.extra,
+            serde_json::json!($memory.extra).to_string(),
             $memory.content,
         ]
     };
@@ -229,6 +228,20 @@ pub(crate) fn update(sql: &dyn Sql, scope: &Scope, memory: &MemoryRow) -> Result
              summary = ?33, procedure = ?34, extra = ?35, content = ?36
          WHERE user_no = ?1 AND memory_no = ?2",
         row_values!(scope.user_no, memory.memory_no, memory),
+        Expect::One(missing),
+    )
+}
+
+/// Names what took a memory's place, which has its number by now.
+pub(crate) fn set_superseded_by(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    by: MemoryNo,
+) -> Result<()> {
+    sql.put(
+        "UPDATE user_memories SET superseded_by = ?3 WHERE user_no = ?1 AND memory_no = ?2 AND superseded_by IS NOT NULL",
+        values![scope.user_no, memory_no, by],
         Expect::One(missing),
     )
 }

@@ -1,0 +1,165 @@
+//! What operations change of a memory, by the names of its columns: the history keeps what was before, and undo writes it
+//! back.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::{
+        ids::MemoryId,
+        memory::{
+            procedure::Procedure,
+            trust::Trust,
+            words::{
+                Frequency, InformationType, LearningSource, MemoryKind, MemoryStatus, Resurfacing, TaskType,
+                Volatility,
+            },
+        },
+        turn::Origin,
+    },
+    store::rows::memories::{row::MemoryRow, terms::Names},
+};
+
+/// A memory with all that operations change of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Held {
+    pub(super) row: MemoryRow,
+    /// The id of what took its place.
+    pub(super) superseded_by: Option<MemoryId>,
+    pub(super) names: Names,
+    pub(super) resurfacing: Resurfacing,
+}
+
+impl Held {
+    /// Whether the two say the same, as whoever is shown it sees it: then they have the same unit.
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        let (a, b) = (&self.row, &other.row);
+        (a.kind, &a.title, &a.content, &a.summary, &a.procedure)
+            == (b.kind, &b.title, &b.content, &b.summary, &b.procedure)
+            && self.names == other.names
+    }
+
+    /// The columns that differ from those of `after`, as they are here.
+    pub(super) fn columns_before(&self, after: &Self) -> Result<Map<String, Value>> {
+        let (before, after) = (Columns::of(self).to_map()?, Columns::of(after).to_map()?);
+        Ok(before.into_iter().filter(|(name, value)| after.get(name) != Some(value)).collect())
+    }
+
+    /// The same memory with these columns as they were. What took its place is found by its id, by who writes it.
+    pub(super) fn restored(&self, before: &Value) -> Result<Self> {
+        let damaged = |error| Error::caused(ErrorKind::Corrupt, "a change of a memory cannot be read", error);
+        let mut columns = Columns::of(self).to_map()?;
+        columns.extend(before.as_object().cloned().unwrap_or_default());
+        let columns: Columns = serde_json::from_value(Value::Object(columns)).map_err(damaged)?;
+        Ok(columns.put_into(self.clone()))
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Columns {
+    kind: MemoryKind,
+    status: MemoryStatus,
+    superseded_by: Option<MemoryId>,
+    frequency: Frequency,
+    frequency_since: DateTime<Utc>,
+    importance: f64,
+    confidence: f64,
+    reliability: Option<f64>,
+    consolidation_threshold: Option<f64>,
+    information_type: InformationType,
+    volatility: Volatility,
+    validity_window_s: Option<u64>,
+    origin: Origin,
+    trust: Trust,
+    learning_source: LearningSource,
+    pinned: bool,
+    project: Option<String>,
+    goal_signature: Option<String>,
+    task_type: Option<TaskType>,
+    version: u32,
+    title: String,
+    summary: String,
+    procedure: Option<Procedure>,
+    content: String,
+    tags: Vec<String>,
+    entities: Vec<String>,
+    resurfacing: Resurfacing,
+}
+
+impl Columns {
+    fn of(held: &Held) -> Self {
+        let row = held.row.clone();
+        Self {
+            kind: row.kind,
+            status: row.status,
+            superseded_by: held.superseded_by,
+            frequency: row.frequency,
+            frequency_since: row.frequency_since,
+            importance: row.importance,
+            confidence: row.confidence,
+            reliability: row.reliability,
+            consolidation_threshold: row.consolidation_threshold,
+            information_type: row.information_type,
+            volatility: row.volatility,
+            validity_window_s: row.validity_window.map(|window| window.as_secs()),
+            origin: row.origin,
+            trust: row.trust,
+            learning_source: row.learning_source,
+            pinned: row.pinned,
+            project: row.project,
+            goal_signature: row.goal_signature,
+            task_type: row.task_type,
+            version: row.version,
+            title: row.title,
+            summary: row.summary,
+            procedure: row.procedure,
+            content: row.content,
+            tags: held.names.tags.clone(),
+            entities: held.names.entities.clone(),
+            resurfacing: held.resurfacing,
+        }
+    }
+
+    fn to_map(&self) -> Result<Map<String, Value>> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(map)) => Ok(map),
+            Ok(_) => unreachable!("a struct is an object"),
+            Err(error) => Err(Error::caused(ErrorKind::Corrupt, "a memory cannot be written as JSON", error)),
+        }
+    }
+
+    fn put_into(self, held: Held) -> Held {
+        let row = MemoryRow {
+            kind: self.kind,
+            status: self.status,
+            frequency: self.frequency,
+            frequency_since: self.frequency_since,
+            importance: self.importance,
+            confidence: self.confidence,
+            reliability: self.reliability,
+            consolidation_threshold: self.consolidation_threshold,
+            information_type: self.information_type,
+            volatility: self.volatility,
+            validity_window: self.validity_window_s.map(Duration::from_secs),
+            origin: self.origin,
+            trust: self.trust,
+            learning_source: self.learning_source,
+            pinned: self.pinned,
+            project: self.project,
+            goal_signature: self.goal_signature,
+            task_type: self.task_type,
+            version: self.version,
+            title: self.title,
+            summary: self.summary,
+            procedure: self.procedure,
+            content: self.content,
+            ..held.row
+        };
+        let names = Names { tags: self.tags, entities: self.entities };
+        Held { row, superseded_by: self.superseded_by, names, resurfacing: self.resurfacing }
+    }
+}

@@ -1,0 +1,139 @@
+//! Editing a memory by hand.
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    memory::{
+        bounds::{check_settled, check_together},
+        copies::is_rewritten,
+        frequency::most_settled,
+        terms::terms,
+    },
+    model::{
+        change::ChangeOp,
+        ids::MemoryId,
+        memory::{edit::Edit, known::Memory, trust::Trust, words::MemoryStatus},
+        profile::rounded,
+        turn::Origin,
+    },
+    store::{
+        acts::memories::{
+            before::Held,
+            operation::{Note, Operation, conflict},
+        },
+        scope::Scope,
+        write_tx::WriteTx,
+    },
+};
+
+impl WriteTx<'_> {
+    /// Changes what an edit says of a memory that holds or is archived. One that changes nothing leaves it as it is.
+    pub(crate) fn edit_memory(&mut self, scope: &Scope, id: MemoryId, edit: &Edit) -> Result<Memory> {
+        let editor = edit.origin.unwrap_or(Origin::Assistant);
+        let mut operation = Operation::begin(self, scope, editor.as_str())?;
+        let before = operation.memory(id)?;
+        if let Some(expected) = edit.expected_revision.filter(|expected| *expected != before.row.revision) {
+            return Err(conflict(format!(
+                "{id} has revision {}, not {expected}: read it again",
+                before.row.revision
+            )));
+        }
+        check_may_change(&before)?;
+        let mut after = edited(&before, edit)?;
+        let said = |held: &Held| format!("{}\n{}", held.row.title, held.row.content);
+        if is_rewritten(&said(&before), &said(&after)) {
+            (after.row.origin, after.row.trust) = (editor, Trust::of(editor));
+        }
+        check_together(after.row.kind, after.row.procedure.as_ref())?;
+        let stated = edit.frequency.is_some() || edit.volatility.is_some();
+        let most = most_settled(after.row.volatility, after.row.trust);
+        if stated {
+            check_settled(after.row.frequency, after.row.volatility, after.row.trust)
+                .map_err(|error| Error::new(ErrorKind::Conflict, error.to_string()))?;
+        }
+        // Who rewrites it may be trusted less than whose words it had.
+        after.row.frequency = after.row.frequency.min(most);
+        if after.row.frequency != before.row.frequency {
+            after.row.frequency_since = operation.now;
+        }
+        let says_otherwise = before.row.text().content_hash() != after.row.text().content_hash();
+        let changed = operation.change(&before, after, note(&before, edit))?;
+        if says_otherwise && Trust::of(editor) >= Trust::User {
+            operation.add_caller(changed.row.memory_no, editor)?;
+        }
+        operation.shown(changed.row.memory_no)
+    }
+}
+
+/// Refuses to change what does not hold any more.
+pub(super) fn check_may_change(held: &Held) -> Result<()> {
+    let id = held.row.id;
+    match (held.row.status, held.superseded_by) {
+        (MemoryStatus::Active | MemoryStatus::Archived, _) => Ok(()),
+        (MemoryStatus::Superseded, Some(by)) => {
+            Err(conflict(format!("{id} was superseded by {by}; edit that")))
+        }
+        (status, _) => Err(conflict(format!("{id} is {}; undo that first", status.as_str()))),
+    }
+}
+
+fn edited(before: &Held, edit: &Edit) -> Result<Held> {
+    edit.check()?;
+    let edit = edit.clone();
+    let mut after = before.clone();
+    let row = &mut after.row;
+    // A summary that is not said anew goes with the text that it was of.
+    if let Some(content) = edit.content.filter(|content| *content != row.content) {
+        row.content = content;
+        row.summary = String::new();
+    }
+    set(&mut row.kind, edit.kind);
+    set(&mut row.title, edit.title);
+    set(&mut row.summary, edit.summary);
+    set(&mut row.procedure, edit.procedure.map(|it| it.filter(|procedure| !procedure.is_empty())));
+    set(&mut row.frequency, edit.frequency);
+    set(&mut row.importance, edit.importance.map(rounded));
+    set(&mut row.confidence, edit.confidence.map(rounded));
+    set(&mut row.reliability, edit.reliability.map(|it| it.map(rounded)));
+    set(&mut row.consolidation_threshold, edit.consolidation_threshold.map(|it| it.map(rounded)));
+    set(&mut row.information_type, edit.information_type);
+    set(&mut row.volatility, edit.volatility);
+    set(&mut row.validity_window, edit.validity_window.map(|it| it.map(whole_seconds)));
+    set(&mut row.pinned, edit.pinned);
+    set(&mut row.project, edit.project);
+    set(&mut row.goal_signature, edit.goal_signature);
+    set(&mut row.task_type, edit.task_type);
+    let names = |names: Vec<String>| terms(names).into_iter().map(|term| term.name).collect();
+    set(&mut after.names.tags, edit.tags.map(names));
+    set(&mut after.names.entities, edit.entities.map(names));
+    set(&mut after.resurfacing, edit.resurfacing);
+    Ok(after)
+}
+
+fn set<T>(field: &mut T, new: Option<T>) {
+    if let Some(new) = new {
+        *field = new;
+    }
+}
+
+fn whole_seconds(window: std::time::Duration) -> std::time::Duration {
+    std::time::Duration::from_secs(window.as_secs())
+}
+
+/// As the history shows it: a change of frequency alone by its words.
+fn note<'n>(before: &Held, edit: &Edit) -> Note<'n> {
+    let of_frequency_alone = Edit {
+        frequency: edit.frequency,
+        expected_revision: edit.expected_revision,
+        origin: edit.origin,
+        ..Edit::default()
+    };
+    match edit.frequency {
+        Some(frequency) if *edit == of_frequency_alone => Note {
+            old_value: Some(before.row.frequency.as_str()),
+            new_value: Some(frequency.as_str()),
+            reason: "by hand",
+            ..Note::of(ChangeOp::Frequency)
+        },
+        _ => Note::of(ChangeOp::Edit),
+    }
+}

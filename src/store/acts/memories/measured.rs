@@ -1,0 +1,124 @@
+//! What is known of a memory before it is saved: that it is within bounds, which words it has, whose they are.
+
+use crate::{
+    error::Result,
+    memory::{
+        beginning::{Finder, initial_confidence, initial_importance, trust_in_words},
+        bounds::check_settled,
+        entities::entities,
+        terms::{MemoryTerm, terms},
+    },
+    model::{
+        ids::MemoryId,
+        memory::{new::NewMemory, procedure::Procedure, trust::Trust, words::MemoryStatus},
+        place::{MemoryNo, SessionNo},
+        profile::rounded,
+    },
+    store::rows::memories::{row::MemoryRow, sources::Source},
+    text::{measure::ContentHash, memory::MemoryText},
+};
+
+use chrono::{DateTime, Utc};
+
+/// A memory that may be saved, and what was worked out of it before anyone had to wait for it.
+#[derive(Debug)]
+pub(crate) struct MeasuredMemory {
+    pub(crate) new: NewMemory,
+    pub(super) tags: Vec<MemoryTerm>,
+    pub(super) entities: Vec<MemoryTerm>,
+    pub(super) content_hash: ContentHash,
+    /// The encoded forward list.
+    pub(super) words: Vec<u8>,
+    /// Turns, and other memories.
+    pub(super) sources: Vec<Source>,
+    pub(super) finder: Finder,
+    pub(super) made_by: String,
+}
+
+impl MeasuredMemory {
+    /// Refuses what breaks a bound; measures the rest. `sources` are those that the memory names.
+    pub(crate) fn of(
+        mut new: NewMemory,
+        sources: Vec<Source>,
+        (finder, made_by): (Finder, &str),
+    ) -> Result<Self> {
+        new.check()?;
+        new.procedure = new.procedure.filter(|procedure| !procedure.is_empty());
+        let tags = terms(&new.tags);
+        let named = || entities(&new.title, &new.content);
+        let entities = terms(new.entities.clone().unwrap_or_else(named));
+        let text = text_of(&new);
+        let words = text.words(tags.iter().chain(&entities).map(|term| term.name.as_str()));
+        let content_hash = text.content_hash();
+        let made_by = made_by.to_owned();
+        let measured = Self { new, tags, entities, content_hash, words, sources, finder, made_by };
+        check_settled(measured.new.initial_frequency(), measured.new.initial_volatility(), measured.trust())?;
+        Ok(measured)
+    }
+
+    /// How far it is trusted: no farther than what it comes of.
+    pub(super) fn trust(&self) -> Trust {
+        let sources = self.sources.iter().map(|source| source.origin);
+        let least = trust_in_words(sources.chain([self.new.origin]));
+        least.expect("it has an origin of its own")
+    }
+
+    /// The row that it begins with, without a number or a unit.
+    pub(super) fn row(
+        &self,
+        id: MemoryId,
+        status: MemoryStatus,
+        (said_at, now): (DateTime<Utc>, DateTime<Utc>),
+    ) -> MemoryRow {
+        let new = &self.new;
+        let frequency = new.initial_frequency();
+        MemoryRow {
+            memory_no: MemoryNo::default(),
+            id,
+            seq: None,
+            session_no: None::<SessionNo>,
+            kind: new.kind,
+            status,
+            superseded_by: None,
+            frequency,
+            frequency_since: now,
+            importance: rounded(initial_importance(frequency, new.birth.outcome, new.importance)),
+            confidence: rounded(initial_confidence(new.confidence, self.finder)),
+            reliability: new.reliability.map(rounded),
+            consolidation_threshold: new.consolidation_threshold.map(rounded),
+            information_type: new.information_type,
+            volatility: new.initial_volatility(),
+            validity_window: new.validity_window,
+            origin: new.origin,
+            trust: self.trust(),
+            learning_source: new.learning_source,
+            made_by: self.made_by.clone(),
+            pinned: new.pinned,
+            project: new.project.clone(),
+            goal_signature: new.goal_signature.clone(),
+            task_type: new.task_type,
+            version: 1,
+            revision: 1,
+            caller_id: new.caller_id.clone(),
+            content_hash: self.content_hash,
+            said_at,
+            created_at: now,
+            updated_at: now,
+            title: new.title.clone(),
+            summary: new.summary.clone(),
+            procedure: new.procedure.clone(),
+            extra: serde_json::Map::new(),
+            content: new.content.clone(),
+        }
+    }
+}
+
+fn text_of(new: &NewMemory) -> MemoryText<'_> {
+    let NewMemory { kind, title, content, procedure, .. } = new;
+    MemoryText {
+        kind: *kind,
+        title,
+        content,
+        procedure: procedure.as_ref().filter(|it| !Procedure::is_empty(it)),
+    }
+}

@@ -1,0 +1,192 @@
+//! One operation on a user's memories: whatever it changes, on one memory or many, is one group of the history.
+//!
+//! A memory that says something else has another unit: the old one is hidden at once, for recall shows only what is of
+//! now, and swept later. So nothing that is cached is void, and no epoch is raised.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    compress::derived::Kinds,
+    error::{Error, ErrorKind, Result},
+    memory::terms::terms,
+    model::{
+        change::ChangeOp,
+        ids::{GroupId, MemoryId},
+        memory::{known::Memory, words::MemoryStatus},
+        place::{MemoryNo, Owner, Seq},
+    },
+    store::{
+        acts::{index, memories::before::Held},
+        rows::{
+            memories::{
+                changes::{self, NewChange},
+                find, known, reviews,
+                row::{self, MemoryRow},
+                state,
+                terms::{self as term_rows, TermKind},
+                units as memory_units,
+            },
+            units, users,
+        },
+        scope::Scope,
+        sql::UserRow,
+        write_tx::WriteTx,
+    },
+};
+
+/// An operation that has begun: nobody else changes the user's memories until the transaction ends.
+pub(super) struct Operation<'t, 'a> {
+    pub(super) tx: &'t mut WriteTx<'a>,
+    pub(super) scope: Scope,
+    pub(super) group: GroupId,
+    pub(super) now: DateTime<Utc>,
+    /// Whose doing it is, as the history names it.
+    made_by: String,
+    user: UserRow,
+}
+
+/// What is noted of a change beside the columns that it changed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Note<'n> {
+    pub(super) op: ChangeOp,
+    pub(super) old_value: Option<&'n str>,
+    pub(super) new_value: Option<&'n str>,
+    pub(super) reason: &'n str,
+}
+
+impl Note<'_> {
+    pub(super) fn of(op: ChangeOp) -> Self {
+        Self { op, old_value: None, new_value: None, reason: "" }
+    }
+}
+
+impl<'t, 'a> Operation<'t, 'a> {
+    pub(super) fn begin(tx: &'t mut WriteTx<'a>, scope: &Scope, made_by: &str) -> Result<Self> {
+        let user = tx.lock(scope)?;
+        users::check_is_there(tx.sql, scope)?;
+        let now = tx.now();
+        Ok(Self { scope: *scope, group: GroupId::new(now), now, made_by: made_by.to_owned(), user, tx })
+    }
+
+    /// The memory with this id; another user's is not found.
+    pub(super) fn memory(&self, id: MemoryId) -> Result<Held> {
+        self.hold(find::by_id(self.tx.sql, &self.scope, id)?.ok_or_else(no_memory)?)
+    }
+
+    /// The memory of a row, with all that operations change of it.
+    pub(super) fn hold(&self, row: MemoryRow) -> Result<Held> {
+        let (sql, scope) = (self.tx.sql, &self.scope);
+        let superseded_by = row.superseded_by.map(|no| find::id_of(sql, scope, no)).transpose()?.flatten();
+        let names = term_rows::names(sql, scope, row.memory_no)?;
+        let resurfacing = state::resurfacing(sql, scope, row.memory_no)?;
+        Ok(Held { row, superseded_by, names, resurfacing })
+    }
+
+    /// As a caller sees it.
+    pub(super) fn shown(&self, memory_no: MemoryNo) -> Result<Memory> {
+        let row = find::by_no(self.tx.sql, &self.scope, memory_no)?.ok_or_else(no_memory)?;
+        known::one(self.tx.sql, &self.scope, row, self.now)
+    }
+
+    /// Writes a changed memory, and what it was before into the history. Where nothing changed, nothing is written.
+    pub(super) fn change(&mut self, before: &Held, mut after: Held, note: Note<'_>) -> Result<Held> {
+        let columns = before.columns_before(&after)?;
+        if columns.is_empty() {
+            return Ok(before.clone());
+        }
+        let (sql, scope, memory_no) = (self.tx.sql, self.scope, before.row.memory_no);
+        after.row.content_hash = after.row.text().content_hash();
+        after.row.revision = before.row.revision.saturating_add(1);
+        after.row.updated_at = self.now;
+        self.check_free(&after.row)?;
+        for kind in TermKind::EVERY {
+            if before.names.of(kind) != after.names.of(kind) {
+                term_rows::set(sql, &scope, (memory_no, kind), &terms(after.names.of(kind)))?;
+            }
+        }
+        if before.resurfacing != after.resurfacing {
+            state::set_resurfacing(sql, &scope, memory_no, after.resurfacing)?;
+        }
+        if !after.row.is_recalled() {
+            after.row.seq = None;
+        } else if after.row.seq.is_none() || !before.says_the_same(&after) {
+            let words = after.row.text().words(after.names.iter());
+            after.row.seq = Some(self.add_unit(&after.row, &words)?);
+        }
+        row::update(sql, &scope, &after.row)?;
+        if before.row.is_recalled() && !after.row.is_recalled() {
+            reviews::withdraw(sql, &scope, memory_no, self.now)?;
+        }
+        self.note(memory_no, note, Some(serde_json::Value::Object(columns).to_string()))?;
+        Ok(after)
+    }
+
+    /// Notes a change of a memory.
+    pub(super) fn note(&self, memory_no: MemoryNo, note: Note<'_>, before: Option<String>) -> Result<()> {
+        let Note { op, old_value, new_value, reason } = note;
+        let change = NewChange {
+            memory_no,
+            op,
+            group_id: self.group,
+            made_by: &self.made_by,
+            made_at: self.now,
+            old_value,
+            new_value,
+            reason,
+            before,
+        };
+        changes::insert(self.tx.sql, &self.scope, &change)
+    }
+
+    /// The number of the unit that is added next.
+    pub(super) fn next_seq(&self) -> Result<Seq> {
+        self.user.last_seq.next()
+    }
+
+    /// Writes the unit that stands for what a memory says now, at the end of the user's order.
+    pub(super) fn add_unit(&mut self, memory: &MemoryRow, words: &[u8]) -> Result<Seq> {
+        let (sql, scope) = (self.tx.sql, self.scope);
+        let seq = self.next_seq()?;
+        self.user.last_seq = seq;
+        memory_units::insert(sql, &scope, (seq, memory.memory_no), words)?;
+        let unit = (memory.id, None, memory.content_hash, memory.said_at);
+        units::insert(sql, &scope, seq, Owner::Memory, unit)?;
+        users::set_last_seq(sql, &scope, seq)?;
+        self.tx.note_rules(&scope, &self.user, Kinds::WORDS)?;
+        index::queue_if_due(self.tx, &scope, seq)?;
+        Ok(seq)
+    }
+
+    /// Refuses an active memory that says what another active one says, or whose slot another has.
+    pub(super) fn check_free(&self, memory: &MemoryRow) -> Result<()> {
+        if memory.status != MemoryStatus::Active || memory.session_no.is_some() {
+            return Ok(());
+        }
+        let (sql, project) = (self.tx.sql, memory.project.as_deref());
+        let same = find::active_same(sql, &self.scope, project, memory.content_hash)?;
+        if let Some(other) = same.filter(|other| other.memory_no != memory.memory_no) {
+            return Err(conflict(format!("{} says the same already", other.id)));
+        }
+        if let Some(other) = self.holder(memory)? {
+            return Err(conflict(format!("{} holds in the same slot", other.id)));
+        }
+        Ok(())
+    }
+
+    /// The other memory that holds in a memory's slot.
+    pub(super) fn holder(&self, memory: &MemoryRow) -> Result<Option<MemoryRow>> {
+        let Some(slot) = &memory.goal_signature else { return Ok(None) };
+        let of = (memory.project.as_deref(), memory.kind);
+        let holder = find::in_slot(self.tx.sql, &self.scope, of, slot)?;
+        Ok(holder.filter(|holder| holder.memory_no != memory.memory_no))
+    }
+}
+
+/// The error for a memory that is not there, or is somebody else's.
+pub(super) fn no_memory() -> Error {
+    Error::not_found("this user has no such memory")
+}
+
+pub(super) fn conflict(why: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Conflict, why)
+}

@@ -1,0 +1,178 @@
+//! Rows of `memory_changes`: the history of memories, and what undo goes back to.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    error::Result,
+    model::{
+        change::{Change, ChangeOp},
+        ids::{GroupId, MemoryId},
+        place::MemoryNo,
+    },
+    store::{
+        rows::row_check,
+        scope::Scope,
+        sql::{Expect, Row, Sql, values},
+    },
+};
+
+/// What [`read`] reads of `memory_changes AS c`: what the row's checksum covers, in the table's order, then the checksum.
+macro_rules! change_columns {
+    () => {
+        "c.user_no, c.memory_no, c.change_no, c.op, c.group_id, c.made_by, c.made_at, c.old_value, c.new_value, c.reason, \
+         c.before, c.undone_by, c.row_check"
+    };
+}
+
+/// How many of them the checksum covers.
+const CHECKED_COLUMNS: usize = 12;
+
+/// A change to note.
+pub(crate) struct NewChange<'c> {
+    pub(crate) memory_no: MemoryNo,
+    pub(crate) op: ChangeOp,
+    pub(crate) group_id: GroupId,
+    pub(crate) made_by: &'c str,
+    pub(crate) made_at: DateTime<Utc>,
+    pub(crate) old_value: Option<&'c str>,
+    pub(crate) new_value: Option<&'c str>,
+    pub(crate) reason: &'c str,
+    /// A JSON object.
+    pub(crate) before: Option<String>,
+}
+
+/// Notes a change, behind all others of its memory.
+pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, change: &NewChange<'_>) -> Result<()> {
+    sql.put(
+        "INSERT INTO memory_changes
+           (user_no, memory_no, change_no, op, group_id, made_by, made_at, old_value, new_value, reason, before)
+         SELECT ?1, ?2, coalesce(max(c.change_no), 0) + 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
+         FROM memory_changes AS c WHERE c.user_no = ?1 AND c.memory_no = ?2",
+        values![
+            scope.user_no,
+            change.memory_no,
+            change.op,
+            change.group_id,
+            change.made_by,
+            change.made_at,
+            change.old_value,
+            change.new_value,
+            change.reason,
+            change.before,
+        ],
+        Expect::Any,
+    )
+}
+
+/// A change of a memory, by its number.
+#[derive(Clone, Debug)]
+pub(crate) struct Noted {
+    pub(crate) memory_no: MemoryNo,
+    pub(crate) change: Change,
+}
+
+fn read(row: &Row<'_>, memory_id: MemoryId) -> Result<Noted> {
+    let memory_no = row.get(1)?;
+    if !row_check::holds(row, CHECKED_COLUMNS)? {
+        let MemoryNo(memory_no) = memory_no;
+        return Err(row_check::damaged(format_args!("a change of memory number {memory_no}")));
+    }
+    let change = Change {
+        memory_id,
+        change_no: row.get(2)?,
+        op: row.get(3)?,
+        group_id: row.get(4)?,
+        made_by: row.get(5)?,
+        made_at: row.get(6)?,
+        old_value: row.get(7)?,
+        new_value: row.get(8)?,
+        reason: row.get(9)?,
+        before: row.get(10)?,
+        undone_by: row.get(11)?,
+    };
+    Ok(Noted { memory_no, change })
+}
+
+/// Some changes of a memory before one of them, newest first.
+pub(crate) fn page(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (memory_no, memory_id): (MemoryNo, MemoryId),
+    (before, limit): (u32, u32),
+) -> Result<Vec<Change>> {
+    sql.list(
+        concat!(
+            "SELECT ",
+            change_columns!(),
+            " FROM memory_changes AS c WHERE c.user_no = ?1 AND c.memory_no = ?2 AND c.change_no < ?3
+              ORDER BY c.change_no DESC LIMIT ?4"
+        ),
+        values![scope.user_no, memory_no, before, limit],
+        |row| Ok(read(row, memory_id)?.change),
+    )
+}
+
+/// The newest operation on a memory that can be undone and is not: what was done to it by hand or by a job, but for its
+/// being saved, its checks, and what undoes something itself. What was saved in the place of another is undone with that.
+pub(crate) fn to_undo(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<GroupId>> {
+    sql.one(
+        "SELECT c.group_id FROM memory_changes AS c
+         WHERE c.user_no = ?1 AND c.memory_no = ?2 AND c.undone_by IS NULL
+           AND (c.op IN ('edit', 'frequency', 'status', 'supersede', 'merge', 'trust')
+                OR (c.op = 'save' AND EXISTS
+                  (SELECT 1 FROM memory_changes AS o WHERE o.user_no = c.user_no AND o.group_id = c.group_id
+                   AND o.memory_no <> c.memory_no AND o.op IN ('supersede', 'merge'))))
+         ORDER BY c.change_no DESC LIMIT 1",
+        values![scope.user_no, memory_no],
+        |row| row.get(0),
+    )
+}
+
+/// All that one operation did, in the order of memories, of each the newest first.
+pub(crate) fn of_group(sql: &dyn Sql, scope: &Scope, group: GroupId) -> Result<Vec<Noted>> {
+    sql.list(
+        concat!(
+            "SELECT ",
+            change_columns!(),
+            ", m.id FROM memory_changes AS c JOIN user_memories AS m
+                 ON m.user_no = c.user_no AND m.memory_no = c.memory_no
+               WHERE c.user_no = ?1 AND c.group_id = ?2 ORDER BY c.memory_no, c.change_no DESC"
+        ),
+        values![scope.user_no, group],
+        |row| read(row, row.get(CHECKED_COLUMNS + 1)?),
+    )
+}
+
+/// What was done to a memory after one of its changes, and neither is undone nor undoes anything; checks and looks at it
+/// aside.
+pub(crate) fn later(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (memory_no, change_no): (MemoryNo, u32),
+) -> Result<Option<(ChangeOp, GroupId)>> {
+    sql.one(
+        "SELECT c.op, c.group_id FROM memory_changes AS c
+         WHERE c.user_no = ?1 AND c.memory_no = ?2 AND c.change_no > ?3 AND c.undone_by IS NULL
+           AND c.op NOT IN ('undo', 'check', 'resurface') ORDER BY c.change_no LIMIT 1",
+        values![scope.user_no, memory_no, change_no],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
+/// Says that an operation was taken back by another, in all that it did.
+pub(crate) fn set_undone(sql: &dyn Sql, scope: &Scope, group: GroupId, by: GroupId) -> Result<()> {
+    sql.put(
+        "UPDATE memory_changes SET undone_by = ?3 WHERE user_no = ?1 AND group_id = ?2 AND undone_by IS NULL",
+        values![scope.user_no, group, by],
+        Expect::Any,
+    )
+}
+
+/// Forgets what a memory said before: it may repeat what was erased.
+pub(crate) fn forget_before(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
+    sql.put(
+        "UPDATE memory_changes SET before = NULL, reason = '' WHERE user_no = ?1 AND memory_no = ?2",
+        values![scope.user_no, memory_no],
+        Expect::Any,
+    )
+}

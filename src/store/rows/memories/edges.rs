@@ -1,0 +1,213 @@
+//! Rows of `memory_edges`: how two memories of one user stand to each other.
+
+use crate::{
+    error::{ErrorKind, Result},
+    model::{
+        edge::{Direction, Edge, EdgeType, Neighbour},
+        ids::{EdgeId, MemoryId},
+        place::MemoryNo,
+    },
+    store::{
+        rows::{
+            memories::row::{self, memory_columns},
+            row_check,
+        },
+        scope::Scope,
+        sql::{Expect, Flow, Row, Sql, missing, values},
+    },
+};
+
+/// What [`read`] reads of `memory_edges AS e`: what the row's checksum covers, in the table's order, then the checksum.
+macro_rules! edge_columns {
+    () => {
+        "e.edge_no, e.id, e.user_no, e.from_no, e.to_no, e.type, e.strength, e.status, e.origin, e.created_at, \
+         e.updated_at, e.context, e.description, e.row_check"
+    };
+}
+
+/// How many of them the checksum covers.
+const CHECKED_COLUMNS: usize = 13;
+const COLUMNS: usize = CHECKED_COLUMNS + 1;
+
+/// An edge, with the numbers of its ends.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct EdgeRow {
+    pub(crate) edge_no: i64,
+    pub(crate) from_no: MemoryNo,
+    pub(crate) to_no: MemoryNo,
+    pub(crate) edge: Edge,
+}
+
+/// The edge of a row in which its columns stand behind `first` others.
+fn read(row: &Row<'_>, first: usize, (from, to): (MemoryId, MemoryId)) -> Result<EdgeRow> {
+    let edge_no = row.get(first)?;
+    if !row_check::holds_behind(row, first, CHECKED_COLUMNS)? {
+        return Err(row_check::damaged(format_args!("edge number {edge_no}")));
+    }
+    let edge = Edge {
+        id: row.get(first + 1)?,
+        from,
+        to,
+        edge_type: row.get(first + 5)?,
+        strength: row.get(first + 6)?,
+        status: row.get(first + 7)?,
+        origin: row.get(first + 8)?,
+        created_at: row.get(first + 9)?,
+        updated_at: row.get(first + 10)?,
+        context: row.get(first + 11)?,
+        description: row.get(first + 12)?,
+    };
+    Ok(EdgeRow { edge_no, from_no: row.get(first + 3)?, to_no: row.get(first + 4)?, edge })
+}
+
+macro_rules! select {
+    ($which:literal) => {
+        concat!(
+            "SELECT ",
+            edge_columns!(),
+            ", a.id, b.id FROM memory_edges AS e
+               JOIN user_memories AS a ON a.user_no = e.user_no AND a.memory_no = e.from_no
+               JOIN user_memories AS b ON b.user_no = e.user_no AND b.memory_no = e.to_no
+             WHERE e.user_no = ?1 AND ",
+            $which
+        )
+    };
+}
+
+fn read_with_ends(row: &Row<'_>) -> Result<EdgeRow> {
+    read(row, 0, (row.get(COLUMNS)?, row.get(COLUMNS + 1)?))
+}
+
+pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: EdgeId) -> Result<Option<EdgeRow>> {
+    sql.one(select!("e.id = ?2"), values![scope.user_no, id], read_with_ends)
+}
+
+/// The edge of this type from one memory to another; one that holds both ways, whichever way it is kept.
+pub(crate) fn between(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (from, to): (MemoryNo, MemoryNo),
+    edge_type: EdgeType,
+) -> Result<Option<EdgeRow>> {
+    let one_way = |from: MemoryNo, to: MemoryNo| {
+        sql.one(
+            select!("e.from_no = ?2 AND e.to_no = ?3 AND e.type = ?4"),
+            values![scope.user_no, from, to, edge_type],
+            read_with_ends,
+        )
+    };
+    match one_way(from, to)? {
+        None if edge_type.is_symmetric() => one_way(to, from),
+        found => Ok(found),
+    }
+}
+
+/// Writes an edge that is new.
+pub(crate) fn insert(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (from_no, to_no): (MemoryNo, MemoryNo),
+    edge: &Edge,
+) -> Result<()> {
+    sql.put(
+        "INSERT INTO memory_edges
+           (id, user_no, from_no, to_no, type, strength, status, origin, created_at, updated_at, context, description)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        values![
+            edge.id,
+            scope.user_no,
+            from_no,
+            to_no,
+            edge.edge_type,
+            edge.strength,
+            edge.status,
+            edge.origin,
+            edge.created_at,
+            edge.updated_at,
+            edge.context,
+            edge.description,
+        ],
+        Expect::Any,
+    )
+}
+
+/// Writes what may change of an edge.
+pub(crate) fn update(sql: &dyn Sql, scope: &Scope, edge: &Edge) -> Result<()> {
+    sql.put(
+        "UPDATE memory_edges
+         SET strength = ?3, status = ?4, origin = ?5, updated_at = ?6, context = ?7, description = ?8
+         WHERE user_no = ?1 AND id = ?2",
+        values![
+            scope.user_no,
+            edge.id,
+            edge.strength,
+            edge.status,
+            edge.origin,
+            edge.updated_at,
+            edge.context,
+            edge.description,
+        ],
+        Expect::One(missing),
+    )
+}
+
+/// Removes an edge.
+pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, id: EdgeId) -> Result<()> {
+    sql.put(
+        "DELETE FROM memory_edges WHERE user_no = ?1 AND id = ?2",
+        values![scope.user_no, id],
+        Expect::One(missing),
+    )
+}
+
+/// Some of what a memory stands beside, the strongest edges first, of equal ones the older, behind one of them. What was
+/// forgotten or is in quarantine is not among it; what is damaged is left out.
+pub(crate) fn neighbours(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (memory_no, memory_id): (MemoryNo, MemoryId),
+    after: Option<&EdgeRow>,
+    limit: u32,
+) -> Result<Vec<Neighbour>> {
+    let (strength, edge_no) = after.map_or((2.0, 0), |after| (after.edge.strength, after.edge_no));
+    let mut found = Vec::new();
+    sql.query(
+        concat!(
+            "SELECT ",
+            memory_columns!(),
+            ", ",
+            edge_columns!(),
+            " FROM memory_edges AS e JOIN user_memories AS m ON m.user_no = e.user_no
+                 AND m.memory_no = CASE WHEN e.from_no = ?2 THEN e.to_no ELSE e.from_no END
+               WHERE e.user_no = ?1 AND (e.from_no = ?2 OR e.to_no = ?2)
+                 AND (e.strength < ?3 OR (e.strength = ?3 AND e.edge_no > ?4))
+                 AND m.status IN ('active', 'archived', 'superseded')
+               ORDER BY e.strength DESC, e.edge_no LIMIT ?5"
+        ),
+        values![scope.user_no, memory_no, strength, edge_no, limit],
+        &mut |row| {
+            match neighbour(row, (memory_no, memory_id)) {
+                Ok(neighbour) => found.push(neighbour),
+                Err(error) if error.kind() == ErrorKind::Corrupt => {} // Doctor says where.
+                Err(error) => return Err(error),
+            }
+            Ok(Flow::Next)
+        },
+    )?;
+    Ok(found)
+}
+
+fn neighbour(row: &Row<'_>, (memory_no, memory_id): (MemoryNo, MemoryId)) -> Result<Neighbour> {
+    let other = row::read(row)?;
+    let is_outgoing = row.get::<MemoryNo>(row::COLUMNS + 3)? == memory_no;
+    let ends = if is_outgoing { (memory_id, other.id) } else { (other.id, memory_id) };
+    let EdgeRow { edge, .. } = read(row, row::COLUMNS, ends)?;
+    Ok(Neighbour {
+        memory_id: other.id,
+        title: other.title,
+        kind: other.kind,
+        status: other.status,
+        direction: if is_outgoing { Direction::Outgoing } else { Direction::Incoming },
+        edge,
+    })
+}

@@ -1,0 +1,226 @@
+//! Rows of `memory_episodes`: a memory began, a memory was used, or a note of the day.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    error::{ErrorKind, Result},
+    model::{
+        episode::{EpisodeRole, NewNote},
+        ids::{EpisodeId, ReceiptId, SessionId},
+        memory::{
+            new::Birth,
+            words::{MemoryKind, Outcome},
+        },
+        place::{MemoryNo, SessionNo},
+    },
+    store::{
+        rows::row_check,
+        scope::Scope,
+        sql::{Expect, Flow, Row, Sql, values},
+    },
+};
+
+/// What [`read`] reads of `memory_episodes AS e`: what the row's checksum covers, in the table's order, then the checksum.
+macro_rules! episode_columns {
+    () => {
+        "e.episode_no, e.id, e.user_no, e.role, e.memory_no, e.session_no, e.turn_number, e.receipt_id, e.happened_at, \
+         e.outcome, e.kind, e.project, e.task_id, e.caller_id, e.task_name, e.trigger, e.title, e.tags, e.summary, \
+         e.row_check"
+    };
+}
+
+/// How many of them the checksum covers.
+const CHECKED_COLUMNS: usize = 19;
+
+/// An episode as its row has it.
+#[derive(Clone, Debug)]
+pub(crate) struct EpisodeRow {
+    pub(crate) episode_no: i64,
+    pub(crate) id: EpisodeId,
+    pub(crate) role: EpisodeRole,
+    pub(crate) memory_no: Option<MemoryNo>,
+    pub(crate) session_no: Option<SessionNo>,
+    pub(crate) session_id: Option<SessionId>,
+    pub(crate) turn_number: Option<u32>,
+    pub(crate) receipt_id: Option<ReceiptId>,
+    pub(crate) happened_at: DateTime<Utc>,
+    pub(crate) outcome: Option<Outcome>,
+    pub(crate) kind: Option<MemoryKind>,
+    pub(crate) project: Option<String>,
+    pub(crate) task_id: Option<String>,
+    pub(crate) caller_id: Option<String>,
+    pub(crate) task_name: Option<String>,
+    pub(crate) trigger: Option<String>,
+    pub(crate) title: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) summary: String,
+}
+
+fn read(row: &Row<'_>) -> Result<EpisodeRow> {
+    let episode_no = row.get(0)?;
+    if !row_check::holds(row, CHECKED_COLUMNS)? {
+        return Err(row_check::damaged(format_args!("episode number {episode_no}")));
+    }
+    Ok(EpisodeRow {
+        episode_no,
+        id: row.get(1)?,
+        role: row.get(3)?,
+        memory_no: row.get(4)?,
+        session_no: row.get(5)?,
+        turn_number: row.get(6)?,
+        receipt_id: row.get(7)?,
+        happened_at: row.get(8)?,
+        outcome: row.get(9)?,
+        kind: row.get(10)?,
+        project: row.get(11)?,
+        task_id: row.get(12)?,
+        caller_id: row.get(13)?,
+        task_name: row.get(14)?,
+        trigger: row.get(15)?,
+        title: row.get(16)?,
+        tags: row.json(17)?,
+        summary: row.get(18)?,
+        session_id: row.get(CHECKED_COLUMNS + 1)?,
+    })
+}
+
+macro_rules! select {
+    ($which:literal) => {
+        concat!(
+            "SELECT ",
+            episode_columns!(),
+            ", s.id FROM memory_episodes AS e
+               LEFT JOIN conversation_sessions AS s ON s.session_no = e.session_no
+             WHERE e.user_no = ?1 AND ",
+            $which
+        )
+    };
+}
+
+/// The episode with the caller's id.
+pub(crate) fn by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Result<Option<EpisodeRow>> {
+    sql.one(select!("e.caller_id = ?2"), values![scope.user_no, caller_id], read)
+}
+
+pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: EpisodeId) -> Result<Option<EpisodeRow>> {
+    sql.one(select!("e.id = ?2"), values![scope.user_no, id], read)
+}
+
+/// Which episodes a page shows: those of these roles, as words between blanks, within a time, before one of them.
+pub(crate) struct Asked<'a> {
+    pub(crate) roles: &'a str,
+    pub(crate) since: Option<DateTime<Utc>>,
+    pub(crate) until: Option<DateTime<Utc>>,
+    pub(crate) after: Option<&'a EpisodeRow>,
+}
+
+/// Some episodes, newest first. What is damaged is left out.
+pub(crate) fn page(sql: &dyn Sql, scope: &Scope, asked: &Asked<'_>, limit: u32) -> Result<Vec<EpisodeRow>> {
+    // Behind every time that can be told.
+    const LAST: &str = "a";
+    let (last_at, last_no) =
+        asked.after.map_or((None, i64::MAX), |row| (Some(row.happened_at), row.episode_no));
+    let mut found = Vec::new();
+    sql.query(
+        select!(
+            "e.happened_at >= coalesce(?2, '') AND e.happened_at < coalesce(?3, ?4)
+             AND (e.happened_at < coalesce(?5, ?4) OR (e.happened_at = ?5 AND e.episode_no < ?6))
+             AND ?7 LIKE '% ' || e.role || ' %'
+             ORDER BY e.happened_at DESC, e.episode_no DESC LIMIT ?8"
+        ),
+        values![scope.user_no, asked.since, asked.until, LAST, last_at, last_no, asked.roles, limit],
+        &mut |row| {
+            match read(row) {
+                Ok(episode) => found.push(episode),
+                Err(error) if error.kind() == ErrorKind::Corrupt => {} // Doctor says where.
+                Err(error) => return Err(error),
+            }
+            Ok(Flow::Next)
+        },
+    )?;
+    Ok(found)
+}
+
+/// Notes that a memory began.
+pub(crate) fn insert_birth(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (id, memory_no): (EpisodeId, MemoryNo),
+    (birth, session_no): (&Birth, Option<SessionNo>),
+    (project, happened_at): (Option<&str>, DateTime<Utc>),
+) -> Result<()> {
+    sql.put(
+        "INSERT INTO memory_episodes
+           (id, user_no, role, memory_no, session_no, happened_at, outcome, project, task_id, task_name, trigger)
+         VALUES (?1, ?2, 'birth', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        values![
+            id,
+            scope.user_no,
+            memory_no,
+            session_no,
+            happened_at,
+            birth.outcome,
+            project,
+            birth.task_id,
+            birth.task_name,
+            birth.trigger,
+        ],
+        Expect::Any,
+    )
+}
+
+/// Writes a note of the day.
+pub(crate) fn insert_note(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (id, note): (EpisodeId, &NewNote),
+    (memory_no, session_no): (Option<MemoryNo>, Option<SessionNo>),
+    (tags, happened_at): (&[String], DateTime<Utc>),
+) -> Result<()> {
+    sql.put(
+        "INSERT INTO memory_episodes
+           (id, user_no, role, memory_no, session_no, happened_at, outcome, kind, project, task_id, caller_id, task_name,
+            trigger, title, tags, summary)
+         VALUES (?1, ?2, 'note', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+        values![
+            id,
+            scope.user_no,
+            memory_no,
+            session_no,
+            happened_at,
+            note.outcome,
+            note.kind,
+            note.project,
+            note.task_id,
+            note.caller_id,
+            note.task_name,
+            note.trigger,
+            note.title,
+            serde_json::json!(tags).to_string(),
+            note.summary,
+        ],
+        Expect::Any,
+    )
+}
+
+/// The memories that were of use in a session.
+pub(crate) fn memories_in(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<Vec<MemoryNo>> {
+    sql.list(
+        "SELECT DISTINCT memory_no FROM memory_episodes
+         WHERE user_no = ?1 AND session_no = ?2 AND memory_no IS NOT NULL ORDER BY memory_no",
+        values![scope.user_no, session_no],
+        |row| row.get(0),
+    )
+}
+
+/// Takes what episodes say out of those that happened in a session that is erased: they stay, as numbers.
+pub(crate) fn empty(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<u64> {
+    sql.change(
+        "UPDATE memory_episodes
+         SET session_no = NULL, turn_number = NULL, receipt_id = NULL, trigger = NULL, task_id = NULL, task_name = NULL,
+             title = '', tags = '[]', summary = ''
+         WHERE user_no = ?1 AND session_no = ?2 AND episode_no IN
+           (SELECT episode_no FROM memory_episodes WHERE user_no = ?1 AND session_no = ?2 LIMIT ?3)",
+        values![scope.user_no, session_no, limit],
+    )
+}

@@ -1,0 +1,128 @@
+//! Finding one memory: by what names it, by what it says, by its slot.
+
+use crate::{
+    error::Result,
+    model::{
+        ids::MemoryId,
+        memory::words::{MemoryKind, MemoryStatus},
+        place::MemoryNo,
+    },
+    store::{
+        rows::memories::row::{self, MemoryRow, memory_columns},
+        scope::Scope,
+        sql::{Sql, Value, values},
+    },
+    text::measure::ContentHash,
+};
+
+macro_rules! select {
+    ($which:literal) => {
+        concat!("SELECT ", memory_columns!(), " FROM user_memories AS m WHERE m.user_no = ?1 AND ", $which)
+    };
+}
+
+pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: MemoryId) -> Result<Option<MemoryRow>> {
+    one(sql, select!("m.id = ?2"), values![scope.user_no, id])
+}
+
+pub(crate) fn by_no(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<MemoryRow>> {
+    one(sql, select!("m.memory_no = ?2"), values![scope.user_no, memory_no])
+}
+
+pub(crate) fn by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Result<Option<MemoryRow>> {
+    one(sql, select!("m.caller_id = ?2"), values![scope.user_no, caller_id])
+}
+
+/// The active memory that says the same in the same project, if there is one that stays.
+pub(crate) fn active_same(
+    sql: &dyn Sql,
+    scope: &Scope,
+    project: Option<&str>,
+    hash: ContentHash,
+) -> Result<Option<MemoryRow>> {
+    one(
+        sql,
+        select!(
+            "coalesce(m.project, '') = ?2 AND m.content_hash = ?3 AND m.status = 'active' AND m.session_no IS NULL"
+        ),
+        values![scope.user_no, project.unwrap_or_default(), hash],
+    )
+}
+
+/// The newest memory that says the same in the same project and was put away like this.
+pub(crate) fn put_away_same(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (project, hash): (Option<&str>, ContentHash),
+    status: MemoryStatus,
+) -> Result<Option<MemoryRow>> {
+    one(
+        sql,
+        select!(
+            "coalesce(m.project, '') = ?2 AND m.content_hash = ?3 AND m.status = ?4 AND m.status <> 'active'
+             AND m.session_no IS NULL ORDER BY m.memory_no DESC LIMIT 1"
+        ),
+        values![scope.user_no, project.unwrap_or_default(), hash, status],
+    )
+}
+
+/// What holds in a slot.
+pub(crate) fn in_slot(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (project, kind): (Option<&str>, MemoryKind),
+    slot: &str,
+) -> Result<Option<MemoryRow>> {
+    one(
+        sql,
+        select!(
+            "coalesce(m.project, '') = ?2 AND m.kind = ?3 AND coalesce(m.session_no, 0) = 0 AND m.goal_signature = ?4
+             AND m.status = 'active'"
+        ),
+        values![scope.user_no, project.unwrap_or_default(), kind, slot],
+    )
+}
+
+/// The ids of two memories at most that lie within these bounds.
+pub(crate) fn between(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (first, last): ([u8; 16], [u8; 16]),
+) -> Result<Vec<MemoryId>> {
+    sql.list(
+        "SELECT id FROM user_memories WHERE user_no = ?1 AND id >= ?2 AND id <= ?3 ORDER BY id LIMIT 2",
+        values![scope.user_no, first, last],
+        |row| row.get(0),
+    )
+}
+
+/// What a memory took the place of.
+pub(crate) fn superseded_by(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<MemoryNo>> {
+    sql.list(
+        "SELECT memory_no FROM user_memories WHERE user_no = ?1 AND superseded_by = ?2 ORDER BY memory_no",
+        values![scope.user_no, memory_no],
+        |row| row.get(0),
+    )
+}
+
+/// The number of a memory.
+pub(crate) fn no_of(sql: &dyn Sql, scope: &Scope, id: MemoryId) -> Result<Option<MemoryNo>> {
+    sql.one(
+        "SELECT memory_no FROM user_memories WHERE user_no = ?1 AND id = ?2",
+        values![scope.user_no, id],
+        |row| row.get(0),
+    )
+}
+
+/// The id of a memory.
+pub(crate) fn id_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<MemoryId>> {
+    sql.one(
+        "SELECT id FROM user_memories WHERE user_no = ?1 AND memory_no = ?2",
+        values![scope.user_no, memory_no],
+        |row| row.get(0),
+    )
+}
+
+fn one(sql: &dyn Sql, text: &'static str, params: &[Value<'_>]) -> Result<Option<MemoryRow>> {
+    sql.one(text, params, row::read)
+}

@@ -1,0 +1,109 @@
+//! Rows of `memory_sources`: what memories were made of.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::{
+    error::Result,
+    model::{
+        ids::{MemoryId, TurnId},
+        place::{MemoryNo, Seq},
+        turn::Origin,
+    },
+    store::{
+        scope::Scope,
+        sql::{Expect, Sql, Value, values},
+    },
+};
+
+/// What a memory was made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Source {
+    pub(crate) from: SourceFrom,
+    /// Whose words they are.
+    pub(crate) origin: Origin,
+    /// Who found it: `caller`, `import`, `rules`, or the name of LLM#1.
+    pub(crate) made_by: String,
+    pub(crate) said_at: DateTime<Utc>,
+    /// The words in the turn that prove it; empty: there are none.
+    pub(crate) quote: String,
+}
+
+/// Where a source is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SourceFrom {
+    Turn(TurnId, Seq),
+    Memory(MemoryId),
+    /// A call, by an id of its own.
+    Caller(Uuid),
+}
+
+impl SourceFrom {
+    fn columns(&self) -> (&'static str, &Uuid, Option<Seq>) {
+        match self {
+            Self::Turn(turn, seq) => ("turn", turn.as_uuid(), Some(*seq)),
+            Self::Memory(memory) => ("memory", memory.as_uuid(), None),
+            Self::Caller(id) => ("caller", id, None),
+        }
+    }
+}
+
+/// Notes what a memory was made of; what is known stays as it is.
+pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, source: &Source) -> Result<()> {
+    let (kind, id, seq) = source.from.columns();
+    sql.put(
+        "INSERT INTO memory_sources
+           (user_no, memory_no, source_kind, source_id, origin, made_by, seq, said_at, quote)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+         ON CONFLICT (user_no, memory_no, source_kind, source_id) DO NOTHING",
+        values![
+            scope.user_no,
+            memory_no,
+            kind,
+            id.as_bytes(),
+            source.origin,
+            source.made_by,
+            seq,
+            source.said_at,
+            source.quote,
+        ],
+        Expect::Any,
+    )
+}
+
+/// The memories that were made of a turn or a memory.
+pub(crate) fn made_of(sql: &dyn Sql, scope: &Scope, source: &Uuid) -> Result<Vec<MemoryNo>> {
+    sql.list(
+        "SELECT memory_no FROM memory_sources WHERE user_no = ?1 AND source_id = ?2 ORDER BY memory_no",
+        values![scope.user_no, source.as_bytes()],
+        |row| row.get(0),
+    )
+}
+
+/// Whether somebody saved the memory, or has said since what it says.
+pub(crate) fn is_of_caller(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM memory_sources
+                        WHERE user_no = ?1 AND memory_no = ?2 AND source_kind = 'caller')",
+        values![scope.user_no, memory_no],
+    )
+}
+
+/// The memories that a memory was made of.
+pub(crate) fn memories_in(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<MemoryId>> {
+    sql.list(
+        "SELECT source_id FROM memory_sources WHERE user_no = ?1 AND memory_no = ?2 AND source_kind = 'memory'
+         ORDER BY source_id",
+        values![scope.user_no, memory_no],
+        |row| row.get(0),
+    )
+}
+
+/// Forgets that anything was made of a turn or a memory.
+pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, source: &Uuid) -> Result<()> {
+    sql.put(
+        "DELETE FROM memory_sources WHERE user_no = ?1 AND source_id = ?2",
+        &[values![scope.user_no][0], Value::Bytes(source.as_bytes())],
+        Expect::Any,
+    )
+}

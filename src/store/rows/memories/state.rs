@@ -1,0 +1,104 @@
+//! Rows of `memory_state`: what use did to memories.
+
+use chrono::NaiveDate;
+
+use crate::{
+    error::Result,
+    model::{
+        memory::{state::MemoryState, words::Resurfacing},
+        place::MemoryNo,
+    },
+    store::{
+        rows::row_check,
+        scope::Scope,
+        sql::{Expect, Row, Sql, ToColumn, missing, values},
+    },
+};
+
+/// How many columns the checksum covers.
+const CHECKED_COLUMNS: usize = 15;
+
+/// The state of a memory that was never used.
+pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
+    sql.put(
+        "INSERT INTO memory_state (user_no, memory_no) VALUES (?1, ?2)",
+        values![scope.user_no, memory_no],
+        Expect::Any,
+    )
+}
+
+/// The states of these memories, in their order.
+pub(crate) fn of_many(sql: &dyn Sql, scope: &Scope, memories: &[MemoryNo]) -> Result<Vec<MemoryState>> {
+    let sets: Vec<_> =
+        memories.iter().map(|memory_no| vec![scope.user_no.to_column(), memory_no.to_column()]).collect();
+    let mut found = vec![None; memories.len()];
+    sql.query_many(
+        "SELECT memory_no, user_no, access_count, last_used_at, usage_count, success_rate, context_count, project_count,
+                validated_at, validated_by, validation_count, resurfacing, resurfaced_count, resurfaced_on, dismiss_count,
+                row_check
+         FROM memory_state WHERE user_no = ?1 AND memory_no = ?2",
+        &sets,
+        &mut |at, row| {
+            found[at] = Some(read(row)?);
+            Ok(())
+        },
+    )?;
+    found.into_iter().map(|state| state.ok_or_else(missing)).collect()
+}
+
+fn read(row: &Row<'_>) -> Result<MemoryState> {
+    if !row_check::holds(row, CHECKED_COLUMNS)? {
+        let MemoryNo(memory_no) = row.get(0)?;
+        return Err(row_check::damaged(format_args!("the state of memory number {memory_no}")));
+    }
+    let resurfaced_on: Option<String> = row.get(13)?;
+    let day = |day: String| day.parse::<NaiveDate>().map_err(|_| missing());
+    Ok(MemoryState {
+        access_count: row.get(2)?,
+        last_used_at: row.get(3)?,
+        usage_count: row.get(4)?,
+        success_rate: row.get(5)?,
+        context_count: row.get(6)?,
+        project_count: row.get(7)?,
+        validated_at: row.get(8)?,
+        validated_by: row.get(9)?,
+        validation_count: row.get(10)?,
+        resurfacing: row.get(11)?,
+        resurfaced_count: row.get(12)?,
+        resurfaced_on: resurfaced_on.map(day).transpose()?,
+        dismiss_count: row.get(14)?,
+    })
+}
+
+/// Whether the memory is shown again to a person after a time.
+pub(crate) fn resurfacing(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Resurfacing> {
+    sql.scalar(
+        "SELECT resurfacing FROM memory_state WHERE user_no = ?1 AND memory_no = ?2",
+        values![scope.user_no, memory_no],
+    )
+}
+
+pub(crate) fn set_resurfacing(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    resurfacing: Resurfacing,
+) -> Result<()> {
+    sql.put(
+        "UPDATE memory_state SET resurfacing = ?3 WHERE user_no = ?1 AND memory_no = ?2",
+        values![scope.user_no, memory_no, resurfacing],
+        Expect::One(missing),
+    )
+}
+
+/// Counts anew, from the episodes that are left, in how many sessions a memory helped.
+pub(crate) fn recount_contexts(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
+    sql.put(
+        "UPDATE memory_state SET context_count =
+           (SELECT count(DISTINCT e.session_no) FROM memory_episodes AS e
+            WHERE e.user_no = ?1 AND e.memory_no = ?2 AND e.role = 'use' AND e.outcome = 'success')
+         WHERE user_no = ?1 AND memory_no = ?2",
+        values![scope.user_no, memory_no],
+        Expect::Any,
+    )
+}
