@@ -111,10 +111,11 @@ pub use crate::{
         job::{JobInfo, JobKind, JobState},
         memory::{
             edit::Edit,
-            filter::MemoryFilter,
+            filter::{MemoryFilter, Of},
             known::Memory,
             new::NewMemory,
             procedure::Procedure,
+            recalled::{MemoryFlags, MemorySource, RecalledMemory, SameSource},
             saved::{SaveOutcome, Saved},
             standing::{Band, StaleReason, Standing},
             state::MemoryState,

@@ -5,6 +5,7 @@ pub(crate) mod filter;
 pub(crate) mod known;
 pub(crate) mod new;
 pub(crate) mod procedure;
+pub(crate) mod recalled;
 pub(crate) mod saved;
 pub(crate) mod standing;
 pub(crate) mod state;

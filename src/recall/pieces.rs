@@ -1,0 +1,44 @@
+//! One piece of knowledge has one place: a memory and the turns that it rests on are one, and so are memories that rest on
+//! the same turn.
+
+use std::collections::HashMap;
+
+use crate::recall::{
+    find::{Found, Stands},
+    score::Scored,
+};
+
+/// Leaves the best `k` pieces, in their order: of each the better stands, and what else is of it is named beside it.
+pub(super) fn put_together(found: &mut Found, k: usize) {
+    if found.memories.is_empty() {
+        found.ranked.truncate(k);
+        found.stands.truncate(k);
+        return;
+    }
+    let (ranked, stands) = (std::mem::take(&mut found.ranked), std::mem::take(&mut found.stands));
+    let mut standing: Vec<(Scored, Stands)> = Vec::new();
+    // Where what stands for a turn is.
+    let mut told: HashMap<u32, usize> = HashMap::new();
+    for (unit, stands) in ranked.into_iter().zip(stands) {
+        let memory = found.memories.get(&unit.seq);
+        let turns = memory.map_or(std::slice::from_ref(&unit.seq), |met| &met.turns);
+        if let Some(at) = turns.iter().filter_map(|turn| told.get(turn)).min() {
+            let (better, better_stands) = &mut standing[*at];
+            // What is shown of either is that which stands.
+            better_stands.is_below_floor &= stands.is_below_floor;
+            found.same_source.entry(better.seq).or_default().push(unit);
+            continue;
+        }
+        let counterpart = memory.and_then(|met| met.only_with);
+        let has_it = |counterpart| standing.iter().any(|(unit, _)| unit.seq == counterpart);
+        if counterpart.is_some_and(|counterpart| !has_it(counterpart)) {
+            continue;
+        }
+        for turn in turns {
+            told.entry(*turn).or_insert(standing.len());
+        }
+        standing.push((unit, stands));
+    }
+    standing.truncate(k);
+    (found.ranked, found.stands) = standing.into_iter().unzip();
+}
