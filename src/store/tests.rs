@@ -355,6 +355,7 @@ fn add_memory(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
     memory.content_hash = memory.text().content_hash();
     memory.memory_no = memories::row::insert(tx.sql, scope, &memory)?;
     memories::units::insert(tx.sql, scope, (seq, memory.memory_no), &memory.text().words(["music"]))?;
+    memories::state::insert(tx.sql, scope, memory.memory_no)?;
     let unit = (memory.id, None, memory.content_hash, now);
     units::insert(tx.sql, scope, seq, Owner::Memory, unit)?;
     users::set_last_seq(tx.sql, scope, seq)?;

@@ -76,21 +76,19 @@ impl MemoryFlags {
         *self == Self::default()
     }
 
-    /// In words: `stale: expired`, `unverified`, `look up: fs`, `archived`, `contested`.
+    /// In words: `stale expired`, `unverified`, `look up by fs`, `archived`, `contested`.
     pub(crate) fn words(&self) -> Vec<String> {
-        let listed = |what: &str, names: Vec<&str>| match &names[..] {
-            [] => what.to_owned(),
-            names => format!("{what}: {}", names.join(" ")),
-        };
         let mut words = Vec::new();
         if !self.stale.is_empty() {
-            words.push(listed("stale", self.stale.iter().map(|reason| reason.as_str()).collect()));
+            let reasons: Vec<&str> = self.stale.iter().map(|reason| reason.as_str()).collect();
+            words.push(format!("stale {}", reasons.join(" ")));
         }
         if self.unverified {
             words.push("unverified".to_owned());
         }
         if self.look_up {
-            words.push(listed("look up", self.sensors.iter().map(String::as_str).collect()));
+            let by = if self.sensors.is_empty() { String::new() } else { format!(" by {}", self.sensors.join(" ")) };
+            words.push(format!("look up{by}"));
         }
         words.extend(self.archived.then(|| "archived".to_owned()));
         words.extend(self.contested.then(|| "contested".to_owned()));
@@ -121,4 +119,69 @@ pub struct SameSource {
     pub owner_id: Uuid,
     /// Its place in the user's order of recording.
     pub seq: i64,
+}
+
+#[cfg(test)]
+mod sample {
+    use super::*;
+    use crate::{
+        memory::facts::sample::start,
+        model::{
+            ids::MemoryId,
+            memory::{
+                standing::Standing,
+                state::MemoryState,
+                trust::Trust,
+                words::{Frequency, InformationType, LearningSource, MemoryKind},
+            },
+            turn::Origin,
+        },
+    };
+
+    impl RecalledMemory {
+        /// A decision of the first day of 2026.
+        pub(crate) fn sample(seq: i64, title: &str, content: &str) -> Self {
+            let memory = Memory {
+                id: MemoryId::new(start()),
+                kind: MemoryKind::Decision,
+                status: MemoryStatus::Active,
+                superseded_by: None,
+                frequency: Frequency::Mid,
+                frequency_since: start(),
+                importance: 0.6,
+                confidence: 0.8,
+                reliability: None,
+                consolidation_threshold: None,
+                information_type: InformationType::Static,
+                volatility: Volatility::Low,
+                validity_window: None,
+                origin: Origin::User,
+                trust: Trust::User,
+                learning_source: LearningSource::Manual,
+                made_by: "caller".to_owned(),
+                pinned: false,
+                session_id: None,
+                project: None,
+                goal_signature: None,
+                task_type: None,
+                version: 1,
+                revision: 1,
+                caller_id: None,
+                said_at: start(),
+                created_at: start(),
+                updated_at: start(),
+                title: title.to_owned(),
+                summary: String::new(),
+                procedure: None,
+                content: content.to_owned(),
+                tags: Vec::new(),
+                entities: Vec::new(),
+                extra: serde_json::Map::new(),
+                state: MemoryState::default(),
+                contested: false,
+                standing: Standing::default(),
+            };
+            Self { memory, seq, flags: MemoryFlags::default(), sources: Vec::new() }
+        }
+    }
 }
