@@ -93,7 +93,7 @@ pub use crate::{
     error::{Error, ErrorKind, Result},
     event::{Event, JobRef, OnEvent, ProviderRole},
     faults::{Faults, Moment},
-    handles::{Session, Thermocline, User, blocking},
+    handles::{Memories, Session, Thermocline, User, blocking},
     jobs::{JobProgress, JobsReport, RunJobs},
     model::{
         anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
@@ -101,7 +101,7 @@ pub use crate::{
         chat::{ChatMessage, ChatRole},
         critical::CriticalRule,
         edge::{Direction, Edge, EdgeStatus, EdgeType, Neighbour, NewEdge},
-        episode::{Episode, EpisodeRole, NewNote, Use},
+        episode::{Episode, EpisodeFilter, EpisodeRole, NewNote, Use},
         filter::Filter,
         history::PastTurn,
         ids::{
@@ -112,6 +112,7 @@ pub use crate::{
         memory::{
             edit::Edit,
             filter::{MemoryFilter, Of},
+            forgotten::Forgotten,
             known::Memory,
             new::NewMemory,
             procedure::Procedure,
@@ -146,7 +147,7 @@ pub use crate::{
     },
     rerank::{Reranker, Reranking},
     store::{
-        acts::erase::Erased,
+        acts::erased::Erased,
         checks::{
             doctor::{Check, Diagnosis},
             stats::{

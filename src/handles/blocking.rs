@@ -15,21 +15,25 @@
 //! # }
 //! ```
 
+mod memories;
+mod waiter;
+
 use std::{
     io::{BufRead, Write},
     path::Path,
     sync::Arc,
 };
 
-use chrono::{DateTime, Utc};
-use tokio::runtime::{Builder, Runtime};
-
 use crate::{
-    Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, Error, ErrorKind, Found, HotTier,
-    JobInfo, JobsReport, NewTurn, PastTurn, Recall, RecallOptions, Receipt, ReceiptId, Recorded,
-    ReplacedTurn, Reply, Result, RunJobs, SessionId, SessionInfo, Summary, SummaryId, Transferred,
-    Transition, Turn, TurnId, UserId, UserInfo, WarmTier,
+    Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, Found, HotTier, JobInfo,
+    JobsReport, NewTurn, PastTurn, Recall, RecallOptions, Receipt, ReceiptId, Recorded, ReplacedTurn, Reply,
+    Result, RunJobs, SessionId, SessionInfo, Summary, SummaryId, Transferred, Transition, Turn, TurnId,
+    UserId, UserInfo, WarmTier,
 };
+use chrono::{DateTime, Utc};
+
+pub use self::memories::Memories;
+use self::waiter::Waiter;
 
 /// See [`Thermocline`](crate::Thermocline).
 #[derive(Clone, Debug)]
@@ -38,11 +42,6 @@ pub struct Thermocline {
     inner: crate::Thermocline,
     runtime: Arc<Waiter>,
 }
-
-/// The runtime that waits for the handles' answers. Dropping a runtime waits for its threads, and panics in async
-/// code, where none may wait; this one leaves them to end by themselves.
-#[derive(Debug)]
-struct Waiter(Option<Runtime>);
 
 /// See [`User`](crate::User).
 #[derive(Clone, Debug)]
@@ -233,6 +232,11 @@ impl User {
     /// See [`User::summary_by_caller_id`](crate::User::summary_by_caller_id).
     pub fn summary_by_caller_id(&self, caller_id: &str) -> Result<Option<Summary>> {
         self.runtime.block_on(self.inner.summary_by_caller_id(caller_id))
+    }
+
+    /// See [`User::memories`](crate::User::memories).
+    pub fn memories(&self) -> Memories {
+        Memories::new(self.inner.memories(), Arc::clone(&self.runtime))
     }
 
     /// See [`User::recall`](crate::User::recall).
@@ -429,27 +433,6 @@ impl Session {
     /// See [`Session::erase`](crate::Session::erase).
     pub fn erase(&self) -> Result<Erased> {
         self.runtime.block_on(self.inner.erase())
-    }
-}
-
-impl Waiter {
-    fn new() -> Result<Self> {
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| {
-            Error::caused(ErrorKind::Io, "the threads that wait could not be started", error)
-        })?;
-        Ok(Self(Some(runtime)))
-    }
-
-    fn block_on<F: Future>(&self, answer: F) -> F::Output {
-        self.0.as_ref().expect("it is taken when it is dropped").block_on(answer)
-    }
-}
-
-impl Drop for Waiter {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 

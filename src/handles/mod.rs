@@ -4,12 +4,13 @@
 
 mod answering;
 pub mod blocking;
+mod memories;
 mod open;
 mod session;
 mod thermocline;
 mod user;
 
-pub use self::{session::Session, thermocline::Thermocline, user::User};
+pub use self::{memories::Memories, session::Session, thermocline::Thermocline, user::User};
 
 use crate::error::Result;
 

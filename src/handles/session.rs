@@ -29,7 +29,7 @@ use crate::{
         search::{self, Found},
         session_turns,
     },
-    store::{acts::erase::Erased, rows::sessions::SessionRow, scope::Scope, snapshot::Snapshot},
+    store::{acts::erased::Erased, rows::sessions::SessionRow, scope::Scope, snapshot::Snapshot},
     text::measure::{self, MeasuredTurn, check_name},
     tier::{hot::HotTier, warm::WarmTier},
 };

@@ -5,7 +5,7 @@ use std::{io::Write, sync::Arc};
 use crate::{
     error::{Error, Result},
     event::in_span,
-    handles::{Session, answering, drive, off_thread, open::Open, session},
+    handles::{Memories, Session, answering, drive, off_thread, open::Open, session},
     jobs,
     model::{
         anchor::{Anchor, Attribute, FoundAnchor},
@@ -25,7 +25,7 @@ use crate::{
         message::Message,
     },
     store::{
-        acts::{erase::Erased, lifecycle},
+        acts::{erased::Erased, lifecycle},
         scope::Scope,
         transfer::Transferred,
     },
@@ -157,6 +157,11 @@ impl User {
             }
         })
         .await
+    }
+
+    /// What the user knows beside what was said: saved, edited, superseded, forgotten and erased one by one.
+    pub fn memories(&self) -> Memories {
+        Memories::new(Arc::clone(&self.store), self.scope)
     }
 
     /// Searches everything the user ever said, in whatever session and tier, by meaning and by words. Any string is a

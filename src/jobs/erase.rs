@@ -8,10 +8,10 @@ use crate::{
     error::{Error, ErrorKind, Result},
     event::Event,
     jobs::job::{Ended, Job, Run, Worked},
-    model::ids::{SessionId, TurnId},
+    model::ids::{MemoryId, SessionId, TurnId},
     store::{
         Store,
-        acts::erase::Erased,
+        acts::erased::Erased,
         file::scrub,
         rows::jobs::{Lease, Owed},
         scope::Scope,
@@ -44,6 +44,13 @@ pub(crate) async fn erase_turn(store: &Store, scope: Scope, id: TurnId) -> Resul
             break erased;
         }
     };
+    let is_pending = !scrub(store).await?;
+    Ok(Erased { is_pending, ..erased })
+}
+
+/// Erases one memory with what jobs made of it, while the caller waits.
+pub(crate) async fn erase_memory(store: &Store, scope: Scope, id: MemoryId) -> Result<Erased> {
+    let erased = store.write(move |tx| tx.erase_memory(&scope, id)).await?;
     let is_pending = !scrub(store).await?;
     Ok(Erased { is_pending, ..erased })
 }

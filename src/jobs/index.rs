@@ -6,6 +6,7 @@ use crate::{
     jobs::{
         embed,
         job::{Ended, Job},
+        sweep,
     },
     store::{
         acts::index::Batch,
@@ -42,6 +43,7 @@ pub(super) async fn index(job: &Job<'_, '_>) -> SliceResult<Ended> {
             Err(error) => return Err(error),
         }
     }
+    sweep::sweep_if_due(job).await?;
     // A job that asks the caller's embedders would make them too, and may have to wait for those.
     if !store.config().embedders.is_empty()
         && let Err(SliceError::Lost) = embed::catch_up(job).await

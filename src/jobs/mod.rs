@@ -12,13 +12,14 @@ mod mend;
 mod provider;
 mod prune;
 mod silence;
+mod sweep;
 mod worker;
 
 use tokio::sync::watch;
 
 pub use self::job::{JobProgress, JobsReport, RunJobs};
 pub(crate) use self::{
-    erase::{erase, erase_turn},
+    erase::{erase, erase_memory, erase_turn},
     worker::Worker,
 };
 use crate::{

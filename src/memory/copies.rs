@@ -1,11 +1,16 @@
-//! How much of one text stands in another: by runs of five words, which nobody says twice by chance.
+//! How much of one text stands in another: by runs of words, which nobody says twice by chance.
 
 use std::collections::HashSet;
 
-use crate::text::words::{Word, for_each_word};
+use crate::{
+    model::turn::Origin,
+    text::words::{Word, for_each_word},
+};
 
 /// Words of a run. Stop words are left out, as wherever words are compared.
 const RUN: usize = 5;
+/// Of a short text that was edited, runs are this part of it: else one corrected word would break most of them.
+const PART: usize = 4;
 
 /// Of an edited text less is left than this: it is the editor's.
 const LEFT: f64 = 0.4;
@@ -13,22 +18,25 @@ const LEFT: f64 = 0.4;
 /// Of a text that is said again so much stands in another.
 const COPIED: f64 = 0.6;
 
-/// The runs of five words of a text; of a shorter one all of its words are one.
+/// The runs of words of one text, or of several.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs(HashSet<Vec<Word>>);
 
 impl Runs {
+    /// Those of five words; of a shorter text all of its words are one.
     pub(crate) fn of(text: &str) -> Self {
-        let mut words = Vec::new();
-        for_each_word(text, |word| words.push(word));
-        let mut runs: HashSet<Vec<Word>> = words.windows(RUN).map(<[Word]>::to_vec).collect();
+        Self::of_words(&words(text), RUN)
+    }
+
+    fn of_words(words: &[Word], run: usize) -> Self {
+        let mut runs: HashSet<Vec<Word>> = words.windows(run).map(<[Word]>::to_vec).collect();
         if runs.is_empty() && !words.is_empty() {
-            runs.insert(words);
+            runs.insert(words.to_vec());
         }
         Self(runs)
     }
 
-    /// All of both.
+    /// Adds those of another text.
     pub(crate) fn add(&mut self, text: &str) {
         self.0.extend(Self::of(text).0);
     }
@@ -46,10 +54,44 @@ impl Runs {
     }
 }
 
+fn words(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    for_each_word(text, |word| words.push(word));
+    words
+}
+
 /// Whether so little of a text is left that it is the editor's: a corrected word does not launder what a page said.
 pub(crate) fn is_rewritten(before: &str, after: &str) -> bool {
-    let before = Runs::of(before);
-    !before.0.is_empty() && before.share_in(&Runs::of(after)) < LEFT
+    let (before, after) = (words(before), words(after));
+    let run = (before.len() / PART).clamp(1, RUN);
+    let [before, after] = [before, after].map(|words| Runs::of_words(&words, run));
+    !before.0.is_empty() && before.share_in(&after) < LEFT
+}
+
+/// Whose words a text is that somebody saves out of a talk: a tool's or a document's, if those said it there and the user
+/// did not. What they say stays theirs, whoever repeats it.
+pub(crate) fn copied_from<'s>(
+    text: &str,
+    sides: impl IntoIterator<Item = (Origin, &'s str)>,
+) -> Option<Origin> {
+    let (mut user, mut tools, mut documents) = (Runs::default(), Runs::default(), Runs::default());
+    for (origin, side) in sides {
+        match origin {
+            Origin::User => user.add(side),
+            Origin::Tool => tools.add(side),
+            Origin::Document => documents.add(side),
+            Origin::Assistant | Origin::System => {}
+        }
+    }
+    let text = Runs::of(text);
+    if text.is_copy_of(&user) {
+        return None;
+    }
+    let mut foreign = tools.clone();
+    foreign.0.extend(documents.0.iter().cloned());
+    let mostly =
+        if text.share_in(&documents) >= text.share_in(&tools) { Origin::Document } else { Origin::Tool };
+    text.is_copy_of(&foreign).then_some(mostly)
 }
 
 #[cfg(test)]
@@ -81,6 +123,19 @@ mod tests {
         let mut both = Runs::of("The gardener waters roses in the evening.");
         both.add(PAGE);
         assert!(Runs::of(PAGE).is_copy_of(&both));
+    }
+
+    #[test]
+    fn what_a_page_said_is_the_pages_unless_the_user_said_it_too() {
+        let of = |sides: &[(Origin, &str)]| copied_from(PAGE, sides.iter().copied());
+        let (page, talk) = ((Origin::Document, PAGE), (Origin::User, "What does the page say?"));
+        assert_eq!(of(&[talk, page]), Some(Origin::Document));
+        assert_eq!(of(&[talk, (Origin::Tool, PAGE)]), Some(Origin::Tool));
+        assert_eq!(of(&[page, (Origin::User, PAGE)]), None);
+        assert_eq!(of(&[talk, (Origin::Assistant, PAGE)]), None);
+        assert_eq!(of(&[]), None);
+        let (half, rest) = PAGE.split_at(PAGE.len() / 2);
+        assert_eq!(of(&[(Origin::Tool, half), (Origin::Document, rest)]), None, "a run goes over the cut");
     }
 
     #[test]

@@ -63,6 +63,56 @@ pub struct Episode {
     pub summary: String,
 }
 
+/// Which episodes are listed. The default is everything but uses, which would flood the list.
+///
+/// ```
+/// use thermocline::{EpisodeFilter, EpisodeRole};
+/// let march = EpisodeFilter::default()
+///     .roles([EpisodeRole::Note])
+///     .since("2026-03-01T00:00:00Z".parse().unwrap())
+///     .until("2026-04-01T00:00:00Z".parse().unwrap());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct EpisodeFilter {
+    /// Only of these roles. Default: births and notes.
+    pub roles: Vec<EpisodeRole>,
+    /// Only what happened then or later.
+    pub since: Option<DateTime<Utc>>,
+    /// Only what happened before.
+    pub until: Option<DateTime<Utc>>,
+}
+
+impl Default for EpisodeFilter {
+    fn default() -> Self {
+        Self { roles: vec![EpisodeRole::Birth, EpisodeRole::Note], since: None, until: None }
+    }
+}
+
+impl EpisodeFilter {
+    /// Only of these roles; of an empty list, of any.
+    #[must_use]
+    pub fn roles(mut self, roles: impl IntoIterator<Item = EpisodeRole>) -> Self {
+        self.roles = roles.into_iter().collect();
+        self
+    }
+
+    /// Only what happened then or later.
+    #[must_use]
+    pub fn since(mut self, at: DateTime<Utc>) -> Self {
+        self.since = Some(at);
+        self
+    }
+
+    /// Only what happened before.
+    #[must_use]
+    pub fn until(mut self, at: DateTime<Utc>) -> Self {
+        self.until = Some(at);
+        self
+    }
+}
+
 /// A note of the day.
 ///
 /// ```

@@ -14,6 +14,7 @@ use crate::{
     model::{
         anchor::Anchor,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, TurnId},
+        instant,
         job::JobKinds,
         memory::{filter::MemoryFilter, recalled::RecalledMemory},
         place::{MemoryNo, Owner, Place, Seq, SessionNo},
@@ -486,6 +487,11 @@ impl<'s> Snapshot<'s> {
     /// How many jobs of these kinds are due by now, and when the next of the others is.
     pub(crate) fn due_jobs(&self, kinds: &JobKinds) -> Result<(u64, Option<DateTime<Utc>>)> {
         self.ask(|sql| jobs::due(sql, (sql.lease_clock()?, self.of.config.lease), kinds))
+    }
+
+    /// The system clock.
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        instant::clamped(self.of.config.clock.now())
     }
 
     pub(super) fn recounted(&self, turn: Turn) -> Turn {

@@ -273,7 +273,7 @@ async fn a_memory_among_turns_is_indexed_and_embedded_and_keeps_nothing_from_wor
     };
     let (memory, user) = life.open().await;
     ask(memory, user, 1).await; // Behind the index, and without vectors of the caller's embedder.
-    let (memory, user) = life.open().await;
+    let (memory, _) = life.open().await;
     let report = memory.run_jobs(RunJobs::default()).await.unwrap();
     assert_eq!((report.failed, report.later), (0, 0));
     memory.close().await.unwrap();

@@ -3,11 +3,15 @@
 use sha2::{Digest, Sha256};
 
 use crate::{
+    english::sentences::sentences,
     model::{
         memory::{procedure::Procedure, words::MemoryKind},
         turn::{NewTurn, Origin, Said},
     },
-    text::{measure::ContentHash, words::WordCounts},
+    text::{
+        measure::ContentHash,
+        words::{WordCounts, fold},
+    },
 };
 
 /// What a memory says, as its unit stands for it.
@@ -26,15 +30,27 @@ impl MemoryText<'_> {
         lines.fold(format!("{}. {}", self.title, self.content), |text, line| text + "\n" + line)
     }
 
+    /// What it says in one sentence: its summary, else the first sentence of the content, else its first line.
+    pub(crate) fn in_one_sentence<'s>(&'s self, summary: &'s str) -> &'s str {
+        if !summary.is_empty() {
+            return summary;
+        }
+        let first = sentences(self.content).first().map(|sentence| sentence.text);
+        first.or_else(|| self.content.lines().find(|line| !line.trim().is_empty())).unwrap_or_default().trim()
+    }
+
     /// The same as one side of a turn: a memory is found as a turn would be in which somebody says it. Nobody's: what it
     /// says is no wish of the user's.
     pub(crate) fn said(&self) -> Said {
         said(self.embedded())
     }
 
-    /// The encoded forward list, tags and entities included.
+    /// The encoded forward list, with the tags and entities that the text does not name itself.
     pub(crate) fn words<'t>(&self, terms: impl IntoIterator<Item = &'t str>) -> Vec<u8> {
-        let text = terms.into_iter().fold(self.embedded(), |text, term| text + "\n" + term);
+        let text = self.embedded();
+        let folded = fold(&text);
+        let unnamed = terms.into_iter().filter(|term| !folded.contains(&fold(term)));
+        let text = unnamed.fold(text.clone(), |text, term| text + "\n" + term);
         WordCounts::of(&said(text)).encode()
     }
 
@@ -82,6 +98,13 @@ mod tests {
             text("Deploy", "As always.", Some(&deploy)).embedded(),
             "Deploy. As always.\nTest\nPush\nOn main"
         );
+    }
+
+    #[test]
+    fn a_tag_that_the_text_names_counts_once() {
+        let memory = text("Redis", "It drops idle connections.", None);
+        assert_eq!(memory.words(["redis"]), memory.words([]));
+        assert_ne!(memory.words(["timeout"]), memory.words([]));
     }
 
     #[test]

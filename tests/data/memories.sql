@@ -1,9 +1,9 @@
--- A row of each table of memories for the file's first user: two memories, the one made of the other.
+-- A row of each table of memories for the file's first user: a memory that a job made of the first turn, and one made of it.
 INSERT INTO user_memories (memory_no, id, user_no, seq, kind, frequency, frequency_since, importance, confidence,
   reliability, consolidation_threshold, validity_window_s, origin, trust, learning_source, made_by, project,
   goal_signature, task_type, caller_id, content_hash, said_at, created_at, updated_at, title, summary, procedure, content)
 SELECT 1, x'00000000000070008000000000000001', min(user_no), NULL, 'procedure', 'mid', '2026-03-01T12:00:00.000Z', 0.6, 0.8,
-  0.5, 0.75, 3600, 'user', 3, 'manual', 'caller', 'home', 'lamp', 'research', 'mine', x'00000000000000000000000000000001',
+  0.5, 0.75, 3600, 'user', 3, 'execution', 'rules', 'home', 'lamp', 'research', 'mine', x'00000000000000000000000000000001',
   '2026-03-01T12:00:00.000Z', '2026-03-01T12:00:00.000Z', '2026-03-01T12:00:00.000Z', 'The lamp', 'It is lit.',
   '{"steps":["light it"],"preconditions":[],"postconditions":[]}', 'It is lit at dusk.' FROM user_scopes;
 INSERT INTO user_memories (memory_no, id, user_no, session_no, kind, status, superseded_by, frequency, frequency_since,
@@ -24,8 +24,10 @@ INSERT INTO memory_edges (id, user_no, from_no, to_no, type, strength, origin, c
 SELECT x'00000000000070008000000000000003', min(user_no), 1, 2, 'supersedes', 0.9, 'user', '2026-03-01T12:00:00.000Z',
   '2026-03-01T12:00:00.000Z', 'as said', 'The second lamp is gone.' FROM user_scopes;
 INSERT INTO memory_sources (user_no, memory_no, source_kind, source_id, origin, made_by, seq, said_at, quote)
-SELECT user_no, 1, 'memory', id, 'user', 'rules', 1, '2026-03-01T12:00:00.000Z', 'two lamps' FROM user_memories
-WHERE memory_no = 2;
+SELECT user_no, 1, 'turn', owner_id, 'user', 'rules', 1, '2026-03-01T12:00:00.000Z', 'two lamps' FROM recall_units
+WHERE seq = 1 AND user_no = (SELECT min(user_no) FROM user_scopes) UNION ALL
+SELECT user_no, 2, 'memory', id, 'user', 'rules', NULL, '2026-03-01T12:00:00.000Z', '' FROM user_memories
+WHERE memory_no = 1;
 INSERT INTO memory_changes (user_no, memory_no, change_no, op, group_id, made_by, made_at, old_value, new_value, reason,
   before, undone_by)
 SELECT user_no, memory_no, 1, 'status', id, 'user', '2026-03-01T12:00:00.000Z', 'active', 'superseded', 'by hand',

@@ -97,6 +97,8 @@ fn child() {
         ["embed", path, now] => crate::recall::child_embeds(path, now),
         ["recall", path, now, name, query] => crate::recall::child_recalls(path, now, name, query),
         ["erase", path, now, name] => crate::erase::child_erases(path, now, name),
+        ["save_memories", path] => crate::memories::child_saves(path),
+        ["take_a_slot", path, first] => crate::memories::child_takes_a_slot(path, first),
         _ => panic!("no child knows {told:?}"),
     }
 }

@@ -32,6 +32,7 @@ mod isolation;
 mod jobs;
 mod layers;
 mod lost;
+mod memories;
 mod messages;
 mod metadata;
 mod model;

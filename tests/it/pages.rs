@@ -364,7 +364,8 @@ fn no_page_reads_what_is_before_or_behind_it() {
     drop(fixture.open());
     let conn = reader(&fixture.path());
     let pages = crate::portable_sql::statements_of_pages();
-    assert_eq!(pages.len(), 9, "of turns, summaries, sessions, anchors, jobs, users and their counts");
+    // Of turns, summaries, sessions, anchors, jobs, users and their counts; of memories, changes, episodes and terms.
+    assert_eq!(pages.len(), 14);
     for sql in pages {
         let mut stmt = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let (mut rows, mut plan) = (stmt.raw_query(), Vec::<String>::new());

@@ -21,8 +21,8 @@ fn signature(declared: &str) -> Option<String> {
 }
 
 #[track_caller]
-fn check(handle: &str, file: &str) {
-    let (wanted, found) = (methods(file, handle), methods("blocking.rs", handle));
+fn check(handle: &str, file: &str, blocking: &str) {
+    let (wanted, found) = (methods(file, handle), methods(blocking, handle));
     assert!(wanted.len() > 10, "{handle} has methods: {wanted:#?}");
     let missing: Vec<_> = wanted.difference(&found).collect();
     let own: Vec<_> = found.difference(&wanted).collect();
@@ -34,7 +34,8 @@ fn check(handle: &str, file: &str) {
 
 #[test]
 fn blocking_has_every_method_of_the_async_handles() {
-    check("Thermocline", "thermocline.rs");
-    check("User", "user.rs");
-    check("Session", "session.rs");
+    check("Thermocline", "thermocline.rs", "blocking.rs");
+    check("User", "user.rs", "blocking.rs");
+    check("Session", "session.rs", "blocking.rs");
+    check("Memories", "memories.rs", "blocking/memories.rs");
 }

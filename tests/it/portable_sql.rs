@@ -63,14 +63,10 @@ fn statements() -> Vec<Statement> {
             sources.push((path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), code));
         }
     }
-    let shared = sources.iter().fold(HashMap::new(), |mut all, (_, code)| {
-        all.extend(lists(code));
-        all
-    });
+    let shared = sources.iter().fold(HashMap::new(), |all, (_, code)| lists(code, &all));
     let mut found = Vec::new();
     for (file, code) in &sources {
-        let mut known = shared.clone();
-        known.extend(lists(code)); // A file's own name for its columns goes first.
+        let known = lists(code, &shared); // A file's own name for its columns goes first.
         for sql in texts(code, &known) {
             let verb = sql.trim_start().split(char::is_whitespace).next().unwrap_or_default().to_owned();
             if ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains(&verb.as_str()) && sql.contains(' ')
@@ -86,7 +82,10 @@ fn statements() -> Vec<Statement> {
 /// The statements that read pages, and what stands on them.
 pub fn statements_of_pages() -> Vec<String> {
     let is_of_page = |Statement { file, sql }: &Statement| match file.as_str() {
-        "history.rs" => true,
+        "history.rs" | "memories/lists.rs" => true,
+        "memories/changes.rs" => sql.contains("change_no < ?3"),
+        "memories/episodes.rs" => sql.contains("LIKE"),
+        "memories/terms.rs" => sql.contains("GROUP BY"),
         "summaries.rs" | "anchors.rs" => sql.contains("LIMIT"),
         "sessions.rs" => sql.contains("session_no < ?2"),
         "jobs.rs" => sql.contains("job_no > ?1 ORDER BY"),
@@ -96,9 +95,9 @@ pub fn statements_of_pages() -> Vec<String> {
     statements().into_iter().filter(is_of_page).map(|statement| statement.sql).collect()
 }
 
-/// The lists of columns that a file gives a name to.
-fn lists(code: &str) -> HashMap<String, String> {
-    let mut found = HashMap::new();
+/// The lists of columns that a file gives a name to, over those that others do.
+fn lists(code: &str, shared: &HashMap<String, String>) -> HashMap<String, String> {
+    let mut found = shared.clone();
     for part in code.split("macro_rules! ").skip(1) {
         let name = part.split([' ', '{']).next().unwrap().to_owned();
         let body = part.split("=>").nth(1).unwrap_or_default();
@@ -116,20 +115,21 @@ const GIVEN: char = '\u{1}';
 
 /// The texts of some code: literals, those that `concat!` makes of literals and lists, and lists that are given one.
 fn texts(code: &str, lists: &HashMap<String, String>) -> Vec<String> {
-    let (mut found, mut rest) = (Vec::new(), code);
+    // `unread`: from behind the last text on.
+    let (mut found, mut rest, mut unread) = (Vec::new(), code, code);
     while let Some(at) = rest.find(['"', 'c', '\'']) {
-        let before = rest[..at].trim_end();
         rest = &rest[at..];
+        let before = unread[..unread.len() - rest.len()].trim_end();
         if let Some(inside) = rest.strip_prefix("concat!(") {
             let (text, behind) = concatenated(inside, lists);
             found.push(text);
-            rest = behind;
+            (rest, unread) = (behind, behind);
         } else if rest.starts_with('"') {
             let (text, behind) = literal(rest);
             let list =
                 before.strip_suffix("!(").and_then(|name| lists.get(name.rsplit([' ', '(', '=']).next()?));
             found.push(list.map_or(text.clone(), |list| list.replace(GIVEN, &text)));
-            rest = behind;
+            (rest, unread) = (behind, behind);
         } else if rest.starts_with("'\"'") {
             rest = &rest[3..];
         } else {

@@ -2,6 +2,7 @@
 
 pub(crate) mod edit;
 pub(crate) mod filter;
+pub(crate) mod forgotten;
 pub(crate) mod known;
 pub(crate) mod new;
 pub(crate) mod procedure;

@@ -5,19 +5,17 @@
 //! the scrubbing of the file. `secure_delete` overwrites rows where they are deleted; what it misses, and the
 //! write-ahead log, is scrubbed ([`scrub`](crate::store::file::scrub)).
 
-use serde::Serialize;
-
 use crate::{
-    error::{ErrorKind, Result},
+    error::Result,
     model::{ids::SessionId, job::JobKind},
     store::{
-        acts::{index, jobs},
+        acts::{erased::Erased, jobs, memories, unindex},
         job_tx::JobTx,
         rows::{
             anchors,
             erase::{self, Doomed, USER_TABLES},
             jobs::{self as job_rows, Lease},
-            sessions, unit_texts, users, vectors,
+            sessions, unit_texts, users,
         },
         scope::Scope,
         slice_error::SliceResult,
@@ -29,65 +27,6 @@ use crate::{
 const SLICE: u32 = 16;
 /// Rows of what recalls considered: these are small, and many.
 const SLICE_OF_RECALLS: u32 = 32 * SLICE;
-
-/// What was erased, in rows. Counts only.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Erased {
-    /// Sessions.
-    pub sessions: u64,
-    /// Turns, wherever they were: as rows, in the archive, or only as a summary.
-    pub turns: u64,
-    /// Of these, turns in the archive.
-    pub archived_turns: u64,
-    /// Summaries.
-    pub summaries: u64,
-    /// Anchors; those with evidence elsewhere were folded anew and are not counted.
-    pub anchors: u64,
-    /// Pieces of evidence.
-    pub derivations: u64,
-    /// Moves between tiers on record.
-    pub transitions: u64,
-    /// Memories.
-    pub memories: u64,
-    /// Jobs that had not run.
-    pub jobs: u64,
-    /// Whether the file or its write-ahead log still holds old bytes, since some reader, perhaps of another process,
-    /// holds the log. A job overwrites them once that has gone.
-    pub is_pending: bool,
-}
-
-impl Erased {
-    fn add(&mut self, table: &str, rows: u64) {
-        match table {
-            "conversation_sessions" => self.sessions += rows,
-            "recall_units" => self.turns += rows,
-            "archived_turns" => self.archived_turns += rows,
-            "conversation_summaries" => self.summaries += rows,
-            "identity_anchors" => self.anchors += rows,
-            "derivations" => self.derivations += rows,
-            "memory_tier_transitions" => self.transitions += rows,
-            "user_memories" => self.memories += rows,
-            _ => {}
-        }
-    }
-
-    /// Adds what was erased after it. Whether old bytes are left is as the later one says: it empties the log of both.
-    #[must_use]
-    pub fn and(mut self, slice: Self) -> Self {
-        self.sessions += slice.sessions;
-        self.turns += slice.turns;
-        self.archived_turns += slice.archived_turns;
-        self.summaries += slice.summaries;
-        self.anchors += slice.anchors;
-        self.derivations += slice.derivations;
-        self.transitions += slice.transitions;
-        self.memories += slice.memories;
-        self.jobs += slice.jobs;
-        self.is_pending = slice.is_pending;
-        self
-    }
-}
 
 /// What one slice did, and whether it was the last.
 pub(crate) type Slice = (Erased, bool);
@@ -171,6 +110,9 @@ impl JobTx<'_, '_> {
                 self.got_on(&erased)?;
                 return Ok((erased, false));
             }
+            if memories::erase::empty_episodes(self.tx, scope, row.session_no, SLICE)? {
+                return Ok((erased, false));
+            }
             for table in USER_TABLES {
                 if erase::of_session(sql, scope, table, row.session_no, SLICE)? > 0 {
                     return Ok((erased, false));
@@ -200,24 +142,21 @@ impl JobTx<'_, '_> {
 
 /// Takes turns out of the words and the vectors.
 pub(super) fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[Doomed]) -> Result<()> {
-    let sql = tx.sql;
-    let mut is_sound = index::has_known_words(tx, scope)?;
-    let (mut gone, mut texts) = (Vec::with_capacity(turns.len()), unit_texts::Reader::new(sql, scope));
+    let (mut gone, mut texts) = (Vec::with_capacity(turns.len()), unit_texts::Reader::new(tx.sql, scope));
     for turn in turns {
-        let words = texts.sound_words_at(turn.place)?;
-        is_sound &= words.is_some();
-        gone.push((turn.seq.0, words.unwrap_or_default()));
+        gone.push((turn.seq.0, texts.sound_words_at(turn.place)?));
     }
-    match index::forget(sql, scope, &gone) {
-        Ok(()) if is_sound => {}
-        // Nobody knows under which words they stand in the index: all of it goes, and is made anew from the others.
-        Err(error) if error.kind() != ErrorKind::Corrupt => return Err(error),
-        _ => index::drop_all(tx, scope)?,
-    }
-    vectors::forget(sql, scope, &gone.iter().map(|(seq, _)| *seq).collect())
+    unindex::units(tx, scope, gone)
 }
 
-pub(super) fn erase_turn(tx: &WriteTx<'_>, scope: &Scope, turn: &Doomed, erased: &mut Erased) -> Result<()> {
+/// Takes a turn away with all that was made of it, but for the index.
+pub(super) fn erase_turn(
+    tx: &mut WriteTx<'_>,
+    scope: &Scope,
+    turn: &Doomed,
+    erased: &mut Erased,
+) -> Result<()> {
+    erased.memories += memories::erase::erase_made_of(tx, scope, turn.turn_id)?;
     let gone = anchors::withdraw(tx.sql, scope, turn.turn_id)?;
     erased.derivations += gone.derivations;
     erased.anchors += anchors::refold(tx.sql, scope, &gone.folds)?;

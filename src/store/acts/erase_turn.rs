@@ -6,7 +6,7 @@ use crate::{
     error::{Error, Result},
     model::ids::TurnId,
     store::{
-        acts::erase::{self, Erased},
+        acts::{erase, erased::Erased},
         rows::{
             aside,
             erase::{self as erase_rows, DoomedTurn, USER_TABLES},

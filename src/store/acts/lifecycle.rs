@@ -13,7 +13,7 @@ use crate::{
     },
     store::{
         rows::{
-            receipts,
+            memories, receipts,
             sessions::{self, SessionRow},
             turns, users,
         },
@@ -166,6 +166,7 @@ impl WriteTx<'_> {
             turns::leave_hot(self.sql, scope, session_no.turn(turn_number), MoveReason::SessionEnd, now)?;
         }
         receipts::remove_promotions(self.sql, scope, session_no)?;
+        memories::row::remove_volatile(self.sql, scope, session_no)?;
         sessions::set_ended(self.sql, scope, session_no, reason, ended_at)?;
         if session.info.turn_count > 0 {
             self.enqueue(scope, JobKind::Compress, Some(session.info.id), session.info.turn_count)?;

@@ -9,10 +9,7 @@ use crate::{
         turn::{Turn, TurnState},
     },
     store::{
-        acts::{
-            erase::{self, Erased},
-            reload,
-        },
+        acts::{erase, erased::Erased, reload},
         rows::{
             aside::{self, Aside},
             erase::Doomed,

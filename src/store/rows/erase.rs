@@ -48,12 +48,14 @@ enum OfSession {
     AllRows,
     /// What is made of several turns is made anew without these, by other code.
     MadeAnew,
+    /// What a job made of its turns goes with them, and what somebody saved stays, by other code.
+    WithItsSources,
     /// With the session's own row, by other code.
     Last,
     /// Nothing in it is of a session.
     Stays,
 }
-use OfSession::{AllRows, ByPlace, BySeq, BySession, ByTurnKey, Last, MadeAnew, Stays};
+use OfSession::{AllRows, ByPlace, BySeq, BySession, ByTurnKey, Last, MadeAnew, Stays, WithItsSources};
 
 impl Table {
     const fn new(
@@ -229,70 +231,79 @@ pub(crate) const USER_TABLES: &[Table] = &[
         User::No,
         "DELETE FROM memory_terms WHERE user_no = ?1 AND (memory_no, kind, term) IN
            (SELECT memory_no, kind, term FROM memory_terms WHERE user_no = ?1 LIMIT ?2)",
-        &[Stays],
+        &[WithItsSources],
     ),
     Table::new(
         "memory_units",
         User::No,
         "DELETE FROM memory_units WHERE user_no = ?1 AND seq IN
            (SELECT seq FROM memory_units WHERE user_no = ?1 LIMIT ?2)",
-        &[Stays],
+        &[
+            WithItsSources,
+            BySeq("DELETE FROM memory_units WHERE user_no = ?1 AND seq = ?2"),
+        ],
     ),
     Table::new(
         "memory_state",
         User::No,
         "DELETE FROM memory_state WHERE user_no = ?1 AND memory_no IN
            (SELECT memory_no FROM memory_state WHERE user_no = ?1 LIMIT ?2)",
-        &[Stays],
+        &[WithItsSources],
     ),
     Table::new(
         "memory_sources",
         User::No,
         "DELETE FROM memory_sources WHERE user_no = ?1 AND (memory_no, source_kind, source_id) IN
            (SELECT memory_no, source_kind, source_id FROM memory_sources WHERE user_no = ?1 LIMIT ?2)",
-        &[Stays],
+        &[WithItsSources],
     ),
     Table::new(
         "memory_changes",
         User::No,
         "DELETE FROM memory_changes WHERE user_no = ?1 AND (memory_no, change_no) IN
            (SELECT memory_no, change_no FROM memory_changes WHERE user_no = ?1 LIMIT ?2)",
-        &[Stays],
+        &[WithItsSources],
     ),
     Table::new(
         "memory_sensors",
         User::No,
         "DELETE FROM memory_sensors WHERE user_no = ?1 AND (memory_no, sensor, subject) IN
            (SELECT memory_no, sensor, subject FROM memory_sensors WHERE user_no = ?1 LIMIT ?2)",
-        &[Stays],
+        &[WithItsSources],
     ),
     Table::new(
         "memory_reviews",
         User::No,
         "DELETE FROM memory_reviews WHERE user_no = ?1 AND review_no IN
            (SELECT review_no FROM memory_reviews WHERE user_no = ?1 LIMIT ?2)",
-        &[Stays],
+        &[WithItsSources],
     ),
     Table::new(
         "memory_edges",
         User::No,
         "DELETE FROM memory_edges WHERE user_no = ?1 AND edge_no IN
            (SELECT edge_no FROM memory_edges WHERE user_no = ?1 LIMIT ?2)",
-        &[Stays],
+        &[WithItsSources],
     ),
     Table::new(
         "memory_episodes",
         User::No,
         "DELETE FROM memory_episodes WHERE user_no = ?1 AND episode_no IN
            (SELECT episode_no FROM memory_episodes WHERE user_no = ?1 LIMIT ?2)",
-        &[Stays],
+        &[WithItsSources],
     ),
     Table::new(
         "user_memories",
         User::No,
         "DELETE FROM user_memories WHERE user_no = ?1 AND memory_no IN
            (SELECT memory_no FROM user_memories WHERE user_no = ?1 LIMIT ?2)",
-        &[Stays],
+        &[
+            WithItsSources,
+            BySession(
+                "DELETE FROM user_memories WHERE user_no = ?1 AND memory_no IN
+                   (SELECT memory_no FROM user_memories WHERE user_no = ?1 AND session_no = ?2 LIMIT ?3)",
+            ),
+        ],
     ),
     Table::new(
         "extracted_sessions",
@@ -405,10 +416,20 @@ pub(crate) fn of_turn(sql: &dyn Sql, scope: &Scope, table: &Table, turn: &Doomed
                 sql.change(text, &[user, turn.place.session.to_column(), turn.place.turn_number.to_column()])?
             }
             BySeq(text) => sql.change(text, &[user, turn.seq.to_column()])?,
-            BySession(_) | AllRows | MadeAnew | Last | Stays => 0,
+            BySession(_) | AllRows | MadeAnew | WithItsSources | Last | Stays => 0,
         };
     }
     Ok(deleted)
+}
+
+/// Deletes what a unit has in a table.
+pub(crate) fn of_unit(sql: &dyn Sql, scope: &Scope, table: &Table, seq: Seq) -> Result<()> {
+    for way in table.of_session {
+        if let BySeq(text) = way {
+            sql.change(text, &[table.user_of(scope), seq.to_column()])?;
+        }
+    }
+    Ok(())
 }
 
 /// Deletes at most so many rows of what a session has in a table beside its turns, and returns how many.

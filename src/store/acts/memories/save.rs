@@ -1,7 +1,5 @@
 //! Saving a memory: what is known already, what takes whose place, what has to wait for a person.
 
-use uuid::Uuid;
-
 use crate::{
     error::{Error, Result},
     memory::{
@@ -300,6 +298,10 @@ impl Operation<'_, '_> {
 
     /// Asks a person which of two holds.
     pub(super) fn contradict(&self, waiting: &MemoryRow, holder: &MemoryRow) -> Result<ReviewId> {
+        let both = (waiting.memory_no, holder.memory_no);
+        if let Some(review) = reviews::of_two(self.tx.sql, &self.scope, both)? {
+            return Ok(review); // It is asked already.
+        }
         let ends = ((waiting.memory_no, waiting.id), (holder.memory_no, holder.id));
         self.add_edge(ends.0, ends.1, (EdgeType::Contradicts, waiting.origin))?;
         let why = format!("trust {} against {}", waiting.trust.number(), holder.trust.number());

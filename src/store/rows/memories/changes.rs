@@ -176,3 +176,20 @@ pub(crate) fn forget_before(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -
         Expect::Any,
     )
 }
+
+/// Says that another operation took back that the memory was superseded.
+pub(crate) fn set_superseding_undone(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    by: GroupId,
+) -> Result<()> {
+    sql.put(
+        "UPDATE memory_changes SET undone_by = ?3
+         WHERE user_no = ?1 AND memory_no = ?2 AND undone_by IS NULL AND op IN ('supersede', 'merge')
+           AND change_no = (SELECT max(c.change_no) FROM memory_changes AS c
+                            WHERE c.user_no = ?1 AND c.memory_no = ?2 AND c.op IN ('supersede', 'merge'))",
+        values![scope.user_no, memory_no, by],
+        Expect::Any,
+    )
+}

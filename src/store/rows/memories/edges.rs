@@ -179,7 +179,9 @@ pub(crate) fn neighbours(
             edge_columns!(),
             " FROM memory_edges AS e JOIN user_memories AS m ON m.user_no = e.user_no
                  AND m.memory_no = CASE WHEN e.from_no = ?2 THEN e.to_no ELSE e.from_no END
-               WHERE e.user_no = ?1 AND (e.from_no = ?2 OR e.to_no = ?2)
+               WHERE e.user_no = ?1
+                 AND e.edge_no IN (SELECT edge_no FROM memory_edges WHERE user_no = ?1 AND from_no = ?2
+                                   UNION ALL SELECT edge_no FROM memory_edges WHERE user_no = ?1 AND to_no = ?2)
                  AND (e.strength < ?3 OR (e.strength = ?3 AND e.edge_no > ?4))
                  AND m.status IN ('active', 'archived', 'superseded')
                ORDER BY e.strength DESC, e.edge_no LIMIT ?5"

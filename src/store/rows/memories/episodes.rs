@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::{
     error::{ErrorKind, Result},
     model::{
-        episode::{EpisodeRole, NewNote},
+        episode::{Episode, EpisodeRole, NewNote},
         ids::{EpisodeId, ReceiptId, SessionId},
         memory::{
             new::Birth,
@@ -14,7 +14,10 @@ use crate::{
         place::{MemoryNo, SessionNo},
     },
     store::{
-        rows::row_check,
+        rows::{
+            memories::{find, terms},
+            row_check,
+        },
         scope::Scope,
         sql::{Expect, Flow, Row, Sql, values},
     },
@@ -39,7 +42,6 @@ pub(crate) struct EpisodeRow {
     pub(crate) id: EpisodeId,
     pub(crate) role: EpisodeRole,
     pub(crate) memory_no: Option<MemoryNo>,
-    pub(crate) session_no: Option<SessionNo>,
     pub(crate) session_id: Option<SessionId>,
     pub(crate) turn_number: Option<u32>,
     pub(crate) receipt_id: Option<ReceiptId>,
@@ -66,7 +68,6 @@ fn read(row: &Row<'_>) -> Result<EpisodeRow> {
         id: row.get(1)?,
         role: row.get(3)?,
         memory_no: row.get(4)?,
-        session_no: row.get(5)?,
         turn_number: row.get(6)?,
         receipt_id: row.get(7)?,
         happened_at: row.get(8)?,
@@ -139,6 +140,47 @@ pub(crate) fn page(sql: &dyn Sql, scope: &Scope, asked: &Asked<'_>, limit: u32) 
         },
     )?;
     Ok(found)
+}
+
+/// Episodes as callers see them: what is about a memory has its kind, its title, its tags, and what it says in a sentence.
+pub(crate) fn shown(sql: &dyn Sql, scope: &Scope, rows: Vec<EpisodeRow>) -> Result<Vec<Episode>> {
+    rows.into_iter().map(|row| shown_one(sql, scope, row)).collect()
+}
+
+fn shown_one(sql: &dyn Sql, scope: &Scope, row: EpisodeRow) -> Result<Episode> {
+    let memory = match row.memory_no {
+        Some(memory_no) => match find::by_no(sql, scope, memory_no) {
+            Err(error) if error.kind() == ErrorKind::Corrupt => None, // What happened is not damaged.
+            memory => memory?,
+        },
+        None => None,
+    };
+    let mut episode = Episode {
+        id: row.id,
+        role: row.role,
+        memory_id: memory.as_ref().map(|memory| memory.id),
+        session_id: row.session_id,
+        turn_number: row.turn_number,
+        receipt_id: row.receipt_id,
+        happened_at: row.happened_at,
+        outcome: row.outcome,
+        kind: row.kind,
+        project: row.project,
+        task_id: row.task_id,
+        task_name: row.task_name,
+        trigger: row.trigger,
+        caller_id: row.caller_id,
+        title: row.title,
+        tags: row.tags,
+        summary: row.summary,
+    };
+    if let Some(memory) = memory.filter(|_| row.role != EpisodeRole::Note) {
+        episode.kind = Some(memory.kind);
+        episode.tags = terms::names(sql, scope, memory.memory_no)?.tags;
+        episode.summary = memory.text().in_one_sentence(&memory.summary).to_owned();
+        episode.title = memory.title;
+    }
+    Ok(episode)
 }
 
 /// Notes that a memory began.

@@ -37,11 +37,32 @@ pub(crate) fn waits_for(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Re
     )
 }
 
+/// The open review that asks which of two holds.
+pub(crate) fn of_two(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (one, other): (MemoryNo, MemoryNo),
+) -> Result<Option<ReviewId>> {
+    sql.one(
+        "SELECT id FROM memory_reviews
+         WHERE user_no = ?1 AND kind = 'contradiction' AND decision IS NULL
+           AND ((memory_no = ?2 AND other_no = ?3) OR (memory_no = ?3 AND other_no = ?2)) ORDER BY id LIMIT 1",
+        values![scope.user_no, one, other],
+        |row| row.get(0),
+    )
+}
+
 /// Withdraws what was asked of a memory, for it does not hold any more.
 pub(crate) fn withdraw(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, now: DateTime<Utc>) -> Result<()> {
     sql.put(
         "UPDATE memory_reviews SET decision = 'withdrawn', decided_at = ?3
-         WHERE user_no = ?1 AND (memory_no = ?2 OR other_no = ?2) AND decision IS NULL",
+         WHERE user_no = ?1 AND memory_no = ?2 AND decision IS NULL",
+        values![scope.user_no, memory_no, now],
+        Expect::Any,
+    )?;
+    sql.put(
+        "UPDATE memory_reviews SET decision = 'withdrawn', decided_at = ?3
+         WHERE user_no = ?1 AND other_no = ?2 AND decision IS NULL",
         values![scope.user_no, memory_no, now],
         Expect::Any,
     )

@@ -245,3 +245,30 @@ pub(crate) fn set_superseded_by(
         Expect::One(missing),
     )
 }
+
+/// Removes a memory, and with it all that stands beside it; its units are out of the index by then.
+pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
+    sql.put(
+        "DELETE FROM user_memories WHERE user_no = ?1 AND memory_no = ?2",
+        values![scope.user_no, memory_no],
+        Expect::One(missing),
+    )
+}
+
+/// Archives a memory that cannot be read, and whose successor is gone.
+pub(crate) fn release(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
+    sql.put(
+        "UPDATE user_memories SET status = 'archived', superseded_by = NULL WHERE user_no = ?1 AND memory_no = ?2",
+        values![scope.user_no, memory_no],
+        Expect::Any,
+    )
+}
+
+/// Removes what goes with a session that has ended.
+pub(crate) fn remove_volatile(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<()> {
+    sql.put(
+        "DELETE FROM user_memories WHERE user_no = ?1 AND session_no = ?2",
+        values![scope.user_no, session_no],
+        Expect::Any,
+    )
+}

@@ -12,7 +12,7 @@ use crate::{
     },
     store::{
         scope::Scope,
-        sql::{Expect, Sql, Value, values},
+        sql::{Expect, Sql, values},
     },
 };
 
@@ -33,6 +33,7 @@ pub(crate) struct Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SourceFrom {
     Turn(TurnId, Seq),
+    #[expect(dead_code, reason = "what merges memories is to make it")]
     Memory(MemoryId),
     /// A call, by an id of its own.
     Caller(Uuid),
@@ -80,22 +81,15 @@ pub(crate) fn made_of(sql: &dyn Sql, scope: &Scope, source: &Uuid) -> Result<Vec
     )
 }
 
-/// Whether somebody saved the memory, or has said since what it says.
-pub(crate) fn is_of_caller(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
+/// Whether a job made a memory: nobody saved it, nor has said since what it says.
+pub(crate) fn is_of_a_job(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
     sql.scalar(
-        "SELECT EXISTS (SELECT 1 FROM memory_sources
-                        WHERE user_no = ?1 AND memory_no = ?2 AND source_kind = 'caller')",
+        "SELECT EXISTS (SELECT 1 FROM user_memories AS m
+                        WHERE m.user_no = ?1 AND m.memory_no = ?2 AND m.learning_source <> 'manual'
+                          AND NOT EXISTS (SELECT 1 FROM memory_sources AS s
+                                          WHERE s.user_no = m.user_no AND s.memory_no = m.memory_no
+                                            AND s.source_kind = 'caller'))",
         values![scope.user_no, memory_no],
-    )
-}
-
-/// The memories that a memory was made of.
-pub(crate) fn memories_in(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<MemoryId>> {
-    sql.list(
-        "SELECT source_id FROM memory_sources WHERE user_no = ?1 AND memory_no = ?2 AND source_kind = 'memory'
-         ORDER BY source_id",
-        values![scope.user_no, memory_no],
-        |row| row.get(0),
     )
 }
 
@@ -103,7 +97,7 @@ pub(crate) fn memories_in(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> 
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, source: &Uuid) -> Result<()> {
     sql.put(
         "DELETE FROM memory_sources WHERE user_no = ?1 AND source_id = ?2",
-        &[values![scope.user_no][0], Value::Bytes(source.as_bytes())],
+        values![scope.user_no, source.as_bytes()],
         Expect::Any,
     )
 }

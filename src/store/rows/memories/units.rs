@@ -68,3 +68,46 @@ pub(crate) fn set_words(sql: &dyn Sql, scope: &Scope, seq: Seq, words: &[u8]) ->
         Expect::One(missing),
     )
 }
+
+/// Some units of which no memory is of now.
+pub(crate) fn stale(sql: &dyn Sql, scope: &Scope, limit: u32) -> Result<Vec<Seq>> {
+    sql.list(
+        "SELECT k.seq FROM memory_units AS k JOIN user_memories AS m
+           ON m.user_no = k.user_no AND m.memory_no = k.memory_no
+         WHERE k.user_no = ?1 AND m.seq IS DISTINCT FROM k.seq ORDER BY k.seq LIMIT ?2",
+        values![scope.user_no, limit],
+        |row| row.get(0),
+    )
+}
+
+/// How many units of memories there are, and how many of them are not of now.
+pub(crate) fn counts(sql: &dyn Sql, scope: &Scope) -> Result<(u64, u64)> {
+    let found = sql.one(
+        "SELECT count(*), CAST(coalesce(sum(CASE WHEN m.seq = k.seq THEN 0 ELSE 1 END), 0) AS BIGINT)
+         FROM memory_units AS k JOIN user_memories AS m ON m.user_no = k.user_no AND m.memory_no = k.memory_no
+         WHERE k.user_no = ?1",
+        values![scope.user_no],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    Ok(found.unwrap_or_default())
+}
+
+/// The units of a memory.
+pub(crate) fn of_memory(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<Seq>> {
+    sql.list(
+        "SELECT seq FROM memory_units WHERE user_no = ?1 AND memory_no = ?2 ORDER BY seq",
+        values![scope.user_no, memory_no],
+        |row| row.get(0),
+    )
+}
+
+/// Those that have an older text of it.
+pub(crate) fn stale_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<Seq>> {
+    sql.list(
+        "SELECT k.seq FROM memory_units AS k JOIN user_memories AS m
+           ON m.user_no = k.user_no AND m.memory_no = k.memory_no
+         WHERE k.user_no = ?1 AND k.memory_no = ?2 AND m.seq IS DISTINCT FROM k.seq ORDER BY k.seq",
+        values![scope.user_no, memory_no],
+        |row| row.get(0),
+    )
+}

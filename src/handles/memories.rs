@@ -1,0 +1,371 @@
+//! One user's memories: what is known beside what was said.
+
+use std::sync::Arc;
+
+use crate::{
+    error::{Error, Result},
+    event::in_span,
+    handles::{drive, off_thread, open::Open},
+    jobs,
+    memory::{beginning::Finder, terms::folded},
+    model::{
+        change::{Change, Undone},
+        edge::{Edge, Neighbour, NewEdge},
+        episode::{Episode, EpisodeFilter, NewNote},
+        ids::{EdgeId, EpisodeId, MemoryId},
+        instant,
+        memory::{
+            edit::Edit, filter::MemoryFilter, forgotten::Forgotten, known::Memory, new::NewMemory,
+            saved::Saved, term::TermCount, trust::Trust,
+        },
+        page::checked_limit,
+        place::MemoryNo,
+        turn::Origin,
+    },
+    store::{
+        acts::{erased::Erased, memories::measured::MeasuredMemory},
+        rows::memories::{lists::Sought, terms::TermKind},
+        scope::Scope,
+        snapshot::Snapshot,
+    },
+};
+
+/// The fewest digits of an id by which a memory is found.
+const LEAST_DIGITS: usize = 4;
+/// The digits of a UUID.
+const DIGITS: usize = 32;
+
+/// What a user knows beside what was said. Nothing reached through it belongs to anybody else: another user's id is not
+/// found.
+///
+/// What was done to a memory is its [`history`](Self::history), and can be undone; only [`erase`](Self::erase) takes bytes
+/// away. Whatever writes returns when it is durable.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> thermocline::Result<()> {
+/// # let folder = tempfile::tempdir().expect("a folder");
+/// use thermocline::{Edit, MemoryFilter, MemoryKind, NewMemory, Origin, Thermocline};
+///
+/// let file = Thermocline::open(folder.path().join("memory.db")).await?;
+/// let memories = file.user("alex").await?.memories().by(Origin::User);
+/// let fix = NewMemory::new(MemoryKind::Fix, "Redis timeouts", "Keepalive fixes them.").origin(Origin::User);
+/// let saved = memories.save(fix.tags(["redis"])).await?;
+/// memories.edit(saved.memory.id, Edit::default().content("Keepalive of 300 s fixes them.")).await?;
+/// let about_redis = memories.list(MemoryFilter::default().tag("#Redis"), None, 10).await?;
+/// assert_eq!(about_redis[0].revision, 2);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Memories {
+    store: Arc<Open>,
+    scope: Scope,
+    by: Origin,
+}
+
+impl Memories {
+    pub(super) fn new(store: Arc<Open>, scope: Scope) -> Self {
+        Self { store, scope, by: Origin::Assistant }
+    }
+
+    /// The same memories, for somebody else's doing: the history names who edits, supersedes, forgets and undoes. Default:
+    /// [`Origin::Assistant`]. Whose words a memory has, [`NewMemory::origin`] and [`Edit::origin`] say.
+    #[must_use]
+    pub fn by(mut self, origin: Origin) -> Self {
+        self.by = origin;
+        self
+    }
+
+    /// Saves a memory, once. What is known already stays as it is, with the tags of both; what was archived holds again.
+    /// Under a [slot](NewMemory::goal_signature) that another text holds, it takes that one's place if it is trusted as
+    /// far (the user's words give way only to the user's), and else waits, archived, for a person: the
+    /// [outcome](Saved::outcome) says which. What a tool or a document said in the [session](NewMemory::session) that it is
+    /// saved from (three fifths of its runs of five words, among the newest 64 turns) and the user did not say is theirs,
+    /// whoever saves it. With a [`caller_id`](NewMemory::caller_id) a repeated save gives what was
+    /// saved first.
+    ///
+    /// Errors: `InvalidInput` (bounds; a quote that does not stand in its turn); `NotFound` (a turn or a session of it);
+    /// `Conflict` (the caller's id is that of another text; the same is in quarantine).
+    pub async fn save(&self, memory: NewMemory) -> Result<Saved> {
+        in_span("save", (self.scope.user_id, None), self.save_one(memory)).await
+    }
+
+    async fn save_one(&self, memory: NewMemory) -> Result<Saved> {
+        let (scope, bytes, memory) = self.measured(memory).await?;
+        self.store.write_sized(bytes, move |tx| tx.save_memory(&scope, &memory)).await
+    }
+
+    /// What the writer needs of a memory, with the turns that it comes of.
+    async fn measured(&self, memory: NewMemory) -> Result<(Scope, usize, MeasuredMemory)> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        let bytes = memory.title.len() + memory.content.len();
+        let measured = off_thread(move || {
+            let mut memory = memory;
+            memory.check()?;
+            if memory.birth.session_id.is_some() && Trust::of(memory.origin) > Trust::Foreign {
+                let foreign = store.snapshot()?.copied_from(&scope, &memory)?;
+                memory.origin = foreign.unwrap_or(memory.origin);
+            }
+            let sources = match memory.sources[..] {
+                [] => Vec::new(),
+                _ => store.snapshot()?.sources_of(&scope, &memory)?,
+            };
+            MeasuredMemory::of(memory, sources, (Finder::Hand, "caller"))
+        })
+        .await?;
+        Ok((scope, bytes, measured))
+    }
+
+    /// The memory with this id, whatever its status.
+    pub async fn get(&self, id: MemoryId) -> Result<Memory> {
+        self.read(move |snapshot, scope| snapshot.memory(scope, id)).await
+    }
+
+    /// The one memory whose id begins like this: at least 4 of its hexadecimal digits, with or without `mem_` and hyphens.
+    ///
+    /// Errors: `NotFound`; `InvalidInput` for what no id begins with, and if several do.
+    pub async fn find(&self, prefix: &str) -> Result<Memory> {
+        let bounds = bounds_of(prefix)?;
+        self.read(move |snapshot, scope| match snapshot.memories_between(scope, bounds)?[..] {
+            [] => Err(Error::not_found("this user has no such memory")),
+            [id] => snapshot.memory(scope, id),
+            _ => Err(Error::invalid("several memories have ids that begin like this; say more of it")),
+        })
+        .await
+    }
+
+    /// The memory that was saved with the caller's own id.
+    pub async fn by_caller_id(&self, caller_id: &str) -> Result<Memory> {
+        let caller_id = caller_id.to_owned();
+        self.read(move |snapshot, scope| snapshot.memory_by_caller_id(scope, &caller_id)).await
+    }
+
+    /// A page of the memories that a filter lets pass, newest first: at most `limit` of them (1 to 1,000) that were saved
+    /// before `after`, the last one seen; `None`: from the newest on. What is damaged is left out;
+    /// [`doctor`](crate::Thermocline::doctor) says where.
+    ///
+    /// Errors: `InvalidInput`, and `NotFound` if `after` was erased meanwhile.
+    pub async fn list(
+        &self,
+        filter: MemoryFilter,
+        after: Option<MemoryId>,
+        limit: u32,
+    ) -> Result<Vec<Memory>> {
+        filter.check()?;
+        let limit = checked_limit(limit)?;
+        self.read(move |snapshot, scope| snapshot.memories(scope, &filter, after, limit)).await
+    }
+
+    /// Changes what the edit says, and nothing else, but that a summary which is not said anew goes with the content that
+    /// it was of. Origin and trust stay, unless so little of the text is left (less than two fifths of its runs of five
+    /// words) that it is the editor's. What changes nothing raises no revision.
+    ///
+    /// Errors: `InvalidInput`; `NotFound`; `Conflict` (another revision than [expected](Edit::expected_revision); the
+    /// memory holds no more; another one says the same or has the slot; its trust or volatility does not allow the
+    /// frequency).
+    pub async fn edit(&self, id: MemoryId, edit: Edit) -> Result<Memory> {
+        edit.check()?;
+        let edit = Edit { origin: edit.origin.or(Some(self.by)), ..edit };
+        let bytes = edit.content.as_ref().map_or(0, String::len);
+        let scope = self.scope;
+        self.store.write_sized(bytes, move |tx| tx.edit_memory(&scope, id, &edit)).await
+    }
+
+    /// Keeps a memory from fading, and from being archived by a rule.
+    pub async fn pin(&self, id: MemoryId) -> Result<Memory> {
+        self.edit(id, Edit::default().pinned(true)).await
+    }
+
+    /// Lets a memory fade again.
+    pub async fn unpin(&self, id: MemoryId) -> Result<Memory> {
+        self.edit(id, Edit::default().pinned(false)).await
+    }
+
+    /// Saves a memory in the place of another, which is kept, superseded: one version more; project, sort of task,
+    /// importance and, of the same kind, slot are as they were unless they are stated. One that may not take the place, as
+    /// [`save`](Self::save) says, waits for a person.
+    ///
+    /// Errors: those of [`save`](Self::save); `Conflict` if the old one holds no more.
+    pub async fn supersede(&self, old: MemoryId, memory: NewMemory) -> Result<Saved> {
+        let (scope, bytes, memory) = self.measured(memory).await?;
+        self.store.write_sized(bytes, move |tx| tx.supersede_memory(&scope, old, &memory)).await
+    }
+
+    /// The same with a memory that is there.
+    ///
+    /// Errors: `NotFound`; `InvalidInput` for one and the same; `Conflict` if one of them holds no more.
+    pub async fn supersede_by(&self, old: MemoryId, new: MemoryId) -> Result<Saved> {
+        let (scope, by) = (self.scope, self.by);
+        self.store.write(move |tx| tx.supersede_memory_by(&scope, (old, new), by)).await
+    }
+
+    /// Takes back the newest operation on a memory that is not undone, in all the memories that it changed, or in none: an
+    /// edit, a change of frequency or status, what took whose place, a merge. Called again, it goes further back: what an
+    /// undo did is not undone. Uses and checks are facts, and stay.
+    ///
+    /// Errors: `NotFound`; `Conflict` if nothing can be undone, or something stands in its way: a later change of another
+    /// memory, or one that has the slot or says the same by now. It is named.
+    pub async fn undo(&self, id: MemoryId) -> Result<Undone> {
+        let (scope, by) = (self.scope, self.by);
+        self.store.write(move |tx| tx.undo_memory(&scope, id, by)).await
+    }
+
+    /// Forgets a memory: it is kept, in no list by default and in no recall. [`undo`](Self::undo) brings it back.
+    pub async fn forget(&self, id: MemoryId) -> Result<Forgotten> {
+        let (scope, by) = (self.scope, self.by);
+        self.store.write(move |tx| tx.forget_memory(&scope, id, by)).await
+    }
+
+    /// Forgets all memories that a filter lets pass, as one operation: [`list`](Self::list) shows before which they are.
+    /// Cut short, it has forgotten some, the newest first.
+    ///
+    /// Errors: `InvalidInput`.
+    pub async fn forget_all(&self, filter: MemoryFilter) -> Result<Forgotten> {
+        filter.check()?;
+        let (scope, by) = (self.scope, self.by);
+        let mut forgotten = Forgotten { group: None, memories: Vec::new() };
+        let mut before = MemoryNo(i64::MAX);
+        loop {
+            let (sought, group) = (Sought::of(&filter), forgotten.group);
+            let next =
+                self.store.write(move |tx| tx.forget_some_memories(&scope, &sought, (group, before), by));
+            let Some((group, last, some)) = next.await? else { return Ok(forgotten) };
+            before = last;
+            if !some.is_empty() {
+                forgotten.group = Some(group);
+                forgotten.memories.extend(some);
+            }
+        }
+    }
+
+    /// Erases a memory out of the bytes of the file and its log, with its history, edges, episodes, words and vectors, with
+    /// what jobs made of it, and all of the user's receipts, for a query may repeat it. What it had taken the place of
+    /// holds again, or is archived where that place is taken. What erasing cannot reach is said at
+    /// [`User::erase`](crate::User::erase).
+    pub async fn erase(&self, id: MemoryId) -> Result<Erased> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        let erasing = drive(move || async move {
+            let erased = jobs::erase_memory(&store, scope, id).await;
+            store.forget(&scope);
+            erased
+        });
+        in_span("erase_memory", (self.scope.user_id, None), erasing).await
+    }
+
+    /// Says how one memory stands to another. What is said already of the two, by an edge of this type (of one that holds
+    /// both ways, from either end), is replaced by this.
+    ///
+    /// Errors: `InvalidInput` (bounds; an edge from a memory to itself; [`EdgeType::Supersedes`](crate::EdgeType), which
+    /// [`supersede`](Self::supersede) says); `NotFound`; `Conflict` if one of them is forgotten or in quarantine.
+    pub async fn relate(&self, from: MemoryId, edge: NewEdge, to: MemoryId) -> Result<Edge> {
+        edge.check()?;
+        let scope = self.scope;
+        self.store.write(move |tx| tx.relate_memories(&scope, (from, to), &edge)).await
+    }
+
+    /// Removes an edge, for good.
+    ///
+    /// Errors: `NotFound`; `Conflict` for an edge that says what was superseded, which [`undo`](Self::undo) takes back.
+    pub async fn unrelate(&self, edge: EdgeId) -> Result<()> {
+        let scope = self.scope;
+        self.store.write(move |tx| tx.unrelate_memories(&scope, edge)).await
+    }
+
+    /// The edge with this id.
+    pub async fn edge(&self, id: EdgeId) -> Result<Edge> {
+        self.read(move |snapshot, scope| snapshot.edge(scope, id)).await
+    }
+
+    /// A page of what a memory stands beside, whichever way the edges lead, the strongest first, of equal ones the older: at
+    /// most `limit` of them (1 to 1,000) behind the edge `after`, the last one seen. What is forgotten, in quarantine or
+    /// damaged is left out.
+    ///
+    /// Errors: `InvalidInput`, `NotFound`.
+    pub async fn neighbours(
+        &self,
+        id: MemoryId,
+        after: Option<EdgeId>,
+        limit: u32,
+    ) -> Result<Vec<Neighbour>> {
+        let limit = checked_limit(limit)?;
+        self.read(move |snapshot, scope| snapshot.neighbours(scope, id, (after, limit))).await
+    }
+
+    /// A page of what was done to a memory, newest first: at most `limit` changes (1 to 1,000) before the one with the
+    /// number `before`, the last one seen.
+    ///
+    /// Errors: `InvalidInput`, `NotFound`.
+    pub async fn history(&self, id: MemoryId, before: Option<u32>, limit: u32) -> Result<Vec<Change>> {
+        let limit = checked_limit(limit)?;
+        self.read(move |snapshot, scope| snapshot.memory_changes(scope, id, (before, limit))).await
+    }
+
+    /// A page of the tags of the user's active memories, in the order of their folded forms: at most `limit` of them (1 to
+    /// 1,000) behind `after`, the last one seen, however it is spelled.
+    ///
+    /// Errors: `InvalidInput`.
+    pub async fn tags(&self, after: Option<&str>, limit: u32) -> Result<Vec<TermCount>> {
+        self.terms(TermKind::Tag, after, limit).await
+    }
+
+    /// The same of what they are about.
+    pub async fn entities(&self, after: Option<&str>, limit: u32) -> Result<Vec<TermCount>> {
+        self.terms(TermKind::Entity, after, limit).await
+    }
+
+    async fn terms(&self, kind: TermKind, after: Option<&str>, limit: u32) -> Result<Vec<TermCount>> {
+        let (after, limit) = (folded(after.unwrap_or_default()), checked_limit(limit)?);
+        self.read(move |snapshot, scope| snapshot.terms(scope, kind, (&after, limit))).await
+    }
+
+    /// Keeps a note of the day. With a [`caller_id`](NewNote::caller_id) a repeated note is the one that is there.
+    ///
+    /// Errors: `InvalidInput`; `NotFound` (its memory or session); `Conflict` (the caller's id is that of another text).
+    pub async fn note(&self, note: NewNote) -> Result<Episode> {
+        note.check()?;
+        let scope = self.scope;
+        self.store.write(move |tx| tx.note_episode(&scope, &note)).await
+    }
+
+    /// A page of what happened, newest first: at most `limit` episodes (1 to 1,000) behind `after`, the last one seen. What
+    /// is damaged is left out.
+    ///
+    /// Errors: `InvalidInput` (limits; a time outside of the years 1 to 9999), and `NotFound` if `after` was erased.
+    pub async fn episodes(
+        &self,
+        filter: EpisodeFilter,
+        after: Option<EpisodeId>,
+        limit: u32,
+    ) -> Result<Vec<Episode>> {
+        let limit = checked_limit(limit)?;
+        for at in [filter.since, filter.until].into_iter().flatten() {
+            instant::checked(at)?;
+        }
+        self.read(move |snapshot, scope| snapshot.episodes(scope, &filter, (after, limit))).await
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Snapshot<'_>, &Scope) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        off_thread(move || read(&store.snapshot()?, &scope)).await
+    }
+}
+
+/// The first and the last id that begin like this.
+fn bounds_of(prefix: &str) -> Result<([u8; 16], [u8; 16])> {
+    let digits: String = prefix.strip_prefix("mem_").unwrap_or(prefix).replace('-', "");
+    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_hex || !(LEAST_DIGITS..=DIGITS).contains(&digits.len()) {
+        return Err(Error::invalid(format!(
+            "the id of a memory begins with mem_ and {LEAST_DIGITS} to {DIGITS} hexadecimal digits"
+        )));
+    }
+    let filled = |with: &str| {
+        let all = format!("{digits}{}", with.repeat(DIGITS - digits.len()));
+        u128::from_str_radix(&all, 16).expect("they are 32 hexadecimal digits").to_be_bytes()
+    };
+    Ok((filled("0"), filled("f")))
+}

@@ -1,0 +1,62 @@
+//! What an erase tells who asked for it.
+
+use serde::Serialize;
+
+/// What was erased, in rows. Counts only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Erased {
+    /// Sessions.
+    pub sessions: u64,
+    /// Turns, wherever they were: as rows, in the archive, or only as a summary.
+    pub turns: u64,
+    /// Of these, turns in the archive.
+    pub archived_turns: u64,
+    /// Summaries.
+    pub summaries: u64,
+    /// Anchors; those with evidence elsewhere were folded anew and are not counted.
+    pub anchors: u64,
+    /// Pieces of evidence.
+    pub derivations: u64,
+    /// Moves between tiers on record.
+    pub transitions: u64,
+    /// Memories.
+    pub memories: u64,
+    /// Jobs that had not run.
+    pub jobs: u64,
+    /// Whether the file or its write-ahead log still holds old bytes, since some reader, perhaps of another process,
+    /// holds the log. A job overwrites them once that has gone.
+    pub is_pending: bool,
+}
+
+impl Erased {
+    pub(super) fn add(&mut self, table: &str, rows: u64) {
+        match table {
+            "conversation_sessions" => self.sessions += rows,
+            "recall_units" => self.turns += rows,
+            "archived_turns" => self.archived_turns += rows,
+            "conversation_summaries" => self.summaries += rows,
+            "identity_anchors" => self.anchors += rows,
+            "derivations" => self.derivations += rows,
+            "memory_tier_transitions" => self.transitions += rows,
+            "user_memories" => self.memories += rows,
+            _ => {}
+        }
+    }
+
+    /// Adds what was erased after it. Whether old bytes are left is as the later one says: it empties the log of both.
+    #[must_use]
+    pub fn and(mut self, slice: Self) -> Self {
+        self.sessions += slice.sessions;
+        self.turns += slice.turns;
+        self.archived_turns += slice.archived_turns;
+        self.summaries += slice.summaries;
+        self.anchors += slice.anchors;
+        self.derivations += slice.derivations;
+        self.transitions += slice.transitions;
+        self.memories += slice.memories;
+        self.jobs += slice.jobs;
+        self.is_pending = slice.is_pending;
+        self
+    }
+}

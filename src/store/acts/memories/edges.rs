@@ -1,0 +1,96 @@
+//! Edges by hand: how two memories of a user stand to each other.
+
+use crate::{
+    error::{Error, Result},
+    model::{
+        edge::{Edge, EdgeStatus, EdgeType, NewEdge},
+        ids::{EdgeId, MemoryId},
+        memory::words::MemoryStatus,
+        profile::rounded,
+    },
+    store::{
+        acts::memories::operation::{Operation, conflict},
+        rows::memories::{
+            edges::{self, EdgeRow},
+            row::MemoryRow,
+        },
+        scope::Scope,
+        write_tx::WriteTx,
+    },
+};
+
+impl WriteTx<'_> {
+    /// Adds an edge, or says of one that is there what is new of it.
+    pub(crate) fn relate_memories(
+        &mut self,
+        scope: &Scope,
+        (from, to): (MemoryId, MemoryId),
+        new: &NewEdge,
+    ) -> Result<Edge> {
+        if from == to {
+            return Err(Error::invalid("an edge leads from one memory to another"));
+        }
+        if new.edge_type == EdgeType::Supersedes {
+            return Err(Error::invalid("that one memory supersedes another is said by superseding it"));
+        }
+        let operation = Operation::begin(self, scope, new.origin.as_str())?;
+        let (from, to) = (operation.memory(from)?.row, operation.memory(to)?.row);
+        [&from, &to].into_iter().try_for_each(check_is_seen)?;
+        let (sql, now) = (operation.tx.sql, operation.now);
+        if let Some(EdgeRow { edge: known, .. }) =
+            edges::between(sql, scope, (from.memory_no, to.memory_no), new.edge_type)?
+        {
+            let edge = Edge {
+                strength: new.strength.map_or(known.strength, rounded),
+                status: EdgeStatus::Accepted,
+                origin: new.origin,
+                context: new.context.clone(),
+                description: new.description.clone(),
+                ..known.clone()
+            };
+            if edge == known {
+                return Ok(known);
+            }
+            let edge = Edge { updated_at: now, ..edge };
+            edges::update(sql, scope, &edge)?;
+            return Ok(edge);
+        }
+        let edge = Edge {
+            id: EdgeId::new(now),
+            from: from.id,
+            to: to.id,
+            edge_type: new.edge_type,
+            strength: new.strength.map_or(new.edge_type.default_strength(), rounded),
+            status: EdgeStatus::Accepted,
+            origin: new.origin,
+            created_at: now,
+            updated_at: now,
+            context: new.context.clone(),
+            description: new.description.clone(),
+        };
+        edges::insert(sql, scope, (from.memory_no, to.memory_no), &edge)?;
+        Ok(edge)
+    }
+
+    /// Removes an edge. That one memory superseded another is undone, not unrelated.
+    pub(crate) fn unrelate_memories(&mut self, scope: &Scope, id: EdgeId) -> Result<()> {
+        let operation = Operation::begin(self, scope, "user")?;
+        let sql = operation.tx.sql;
+        let found = edges::by_id(sql, scope, id)?;
+        let EdgeRow { edge, .. } = found.ok_or_else(|| Error::not_found("this user has no such edge"))?;
+        if edge.edge_type == EdgeType::Supersedes {
+            return Err(conflict("the edge says what was superseded; undo that instead"));
+        }
+        edges::remove(sql, scope, id)
+    }
+}
+
+/// Refuses what nobody is to see any more.
+fn check_is_seen(memory: &MemoryRow) -> Result<()> {
+    match memory.status {
+        MemoryStatus::Forgotten | MemoryStatus::Quarantined => {
+            Err(conflict(format!("{} is {}; undo that first", memory.id, memory.status.as_str())))
+        }
+        _ => Ok(()),
+    }
+}

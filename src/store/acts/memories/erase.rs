@@ -1,0 +1,167 @@
+//! Erasing memories: one by hand with what jobs made of it, and what jobs made of a turn that is erased.
+//!
+//! What a job made dies with any of its sources, since its text may repeat it. What a person saved, or has said since,
+//! stays; what it said before that, and the words of the source, go.
+
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::{
+        change::ChangeOp,
+        ids::{MemoryId, TurnId},
+        memory::words::MemoryStatus,
+        place::{MemoryNo, SessionNo},
+    },
+    store::{
+        acts::{
+            erased::Erased,
+            memories::{
+                operation::{Note, Operation, no_memory},
+                sweep::take_out,
+            },
+        },
+        rows::{
+            erase::{self as erase_rows, USER_TABLES},
+            jobs,
+            memories::{changes, episodes, find, reviews, row, sources, state, units},
+            users,
+        },
+        scope::Scope,
+        write_tx::WriteTx,
+    },
+};
+
+impl WriteTx<'_> {
+    /// Erases a memory with all that jobs made of it, in one transaction, with the scrub that it owes.
+    pub(crate) fn erase_memory(&mut self, scope: &Scope, id: MemoryId) -> Result<Erased> {
+        self.lock(scope)?;
+        if jobs::is_erasing(self.sql, scope, None)? {
+            return Err(users::gone());
+        }
+        let memory_no = find::no_of(self.sql, scope, id)?.ok_or_else(no_memory)?;
+        // A query may repeat what it says.
+        for table in USER_TABLES.iter().filter(|table| table.goes_whole()) {
+            while erase_rows::slice(self.sql, scope, table, u32::MAX)?.0 > 0 {}
+        }
+        // Whatever was read of it, by whomever, is void.
+        users::raise_epoch(self.sql, scope)?;
+        let mut doomed = Doomed::default();
+        doomed.add(self, scope, memory_no)?;
+        let memories = doomed.erase(self, scope)?;
+        self.enqueue_scrub()?;
+        Ok(Erased { memories, ..Erased::default() })
+    }
+}
+
+/// Erases what jobs made of a turn that goes. Returns how many memories those were.
+pub(crate) fn erase_made_of(tx: &mut WriteTx<'_>, scope: &Scope, turn: TurnId) -> Result<u64> {
+    let mut doomed = Doomed::default();
+    doomed.add_made_of(tx, scope, turn.as_uuid())?;
+    doomed.erase(tx, scope)
+}
+
+/// Takes what episodes say out of those of a session that goes, and counts anew in how many sessions memories helped.
+/// False: there are none.
+pub(crate) fn empty_episodes(
+    tx: &WriteTx<'_>,
+    scope: &Scope,
+    session_no: SessionNo,
+    limit: u32,
+) -> Result<bool> {
+    let memories = episodes::memories_in(tx.sql, scope, session_no)?;
+    let emptied = episodes::empty(tx.sql, scope, session_no, limit)?;
+    for memory_no in memories {
+        state::recount_contexts(tx.sql, scope, memory_no)?;
+    }
+    Ok(emptied > 0)
+}
+
+/// What goes, and what stays though it was made of that.
+#[derive(Debug, Default)]
+struct Doomed {
+    memories: BTreeSet<MemoryNo>,
+    /// What goes that others were made of: turns and memories.
+    sources: Vec<Uuid>,
+    survivors: BTreeSet<MemoryNo>,
+}
+
+impl Doomed {
+    /// A memory, with what jobs made of it.
+    fn add(&mut self, tx: &WriteTx<'_>, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
+        if !self.memories.insert(memory_no) {
+            return Ok(());
+        }
+        match find::id_of(tx.sql, scope, memory_no)? {
+            Some(id) => self.add_made_of(tx, scope, id.as_uuid()),
+            None => Ok(()),
+        }
+    }
+
+    fn add_made_of(&mut self, tx: &WriteTx<'_>, scope: &Scope, source: &Uuid) -> Result<()> {
+        self.sources.push(*source);
+        for product in sources::made_of(tx.sql, scope, source)? {
+            if sources::is_of_a_job(tx.sql, scope, product)? {
+                self.add(tx, scope, product)?;
+            } else {
+                self.survivors.insert(product);
+            }
+        }
+        Ok(())
+    }
+
+    fn erase(mut self, tx: &mut WriteTx<'_>, scope: &Scope) -> Result<u64> {
+        let sql = tx.sql;
+        for source in &self.sources {
+            sources::remove(sql, scope, source)?;
+        }
+        let mut seqs = Vec::new();
+        self.survivors.retain(|memory_no| !self.memories.contains(memory_no));
+        for &memory_no in &self.survivors {
+            changes::forget_before(sql, scope, memory_no)?;
+            seqs.extend(units::stale_of(sql, scope, memory_no)?);
+        }
+        let mut come_back = BTreeSet::new();
+        for &memory_no in &self.memories {
+            seqs.extend(units::of_memory(sql, scope, memory_no)?);
+            come_back.extend(find::superseded_by(sql, scope, memory_no)?);
+        }
+        if !seqs.is_empty() {
+            take_out(tx, scope, &seqs)?;
+        }
+        for &memory_no in &self.memories {
+            reviews::remove_of_other(sql, scope, memory_no)?;
+            row::remove(sql, scope, memory_no)?;
+        }
+        for memory_no in come_back.difference(&self.memories) {
+            come_back_to_hold(tx, scope, *memory_no)?;
+        }
+        Ok(self.memories.len() as u64)
+    }
+}
+
+/// Has a memory hold again whose place was taken by one that is erased: where its place is somebody else's by now it is
+/// archived.
+fn come_back_to_hold(tx: &mut WriteTx<'_>, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
+    let found = match find::by_no(tx.sql, scope, memory_no) {
+        Err(error) if error.kind() == ErrorKind::Corrupt => {
+            return row::release(tx.sql, scope, memory_no); // Nobody can read it; doctor finds it.
+        }
+        found => found?,
+    };
+    let row = found.ok_or_else(|| Error::not_found("what was superseded is gone"))?;
+    let mut operation = Operation::begin(tx, scope, "erase")?;
+    let before = operation.hold(row)?;
+    let mut after = before.clone();
+    after.row.status = MemoryStatus::Active;
+    (after.row.superseded_by, after.superseded_by) = (None, None);
+    if operation.check_free(&after.row).is_err_and(|error| error.kind() == ErrorKind::Conflict) {
+        after.row.status = MemoryStatus::Archived;
+    }
+    let (old_value, new_value) = (Some(before.row.status.as_str()), Some(after.row.status.as_str()));
+    let reason = "what had taken its place was erased";
+    operation.change(&before, after, Note { old_value, new_value, reason, ..Note::of(ChangeOp::Undo) })?;
+    changes::set_superseding_undone(operation.tx.sql, scope, memory_no, operation.group)
+}

@@ -1,0 +1,73 @@
+//! Forgetting memories: they are kept, hidden, and come back with undo.
+
+use crate::{
+    error::Result,
+    model::{
+        change::ChangeOp,
+        ids::{GroupId, MemoryId},
+        memory::{forgotten::Forgotten, words::MemoryStatus},
+        place::MemoryNo,
+        turn::Origin,
+    },
+    store::{
+        acts::memories::operation::{Note, Operation, no_memory},
+        rows::memories::{
+            find,
+            lists::{self, Sought},
+        },
+        scope::Scope,
+        write_tx::WriteTx,
+    },
+};
+
+/// Memories that are forgotten in one transaction.
+pub(crate) const FORGOTTEN_AT_ONCE: u32 = 64;
+
+impl WriteTx<'_> {
+    /// Forgets a memory. One that is forgotten already stays as it is.
+    pub(crate) fn forget_memory(&mut self, scope: &Scope, id: MemoryId, by: Origin) -> Result<Forgotten> {
+        let mut operation = Operation::begin(self, scope, by.as_str())?;
+        let memory_no = find::no_of(operation.tx.sql, scope, id)?.ok_or_else(no_memory)?;
+        let memories: Vec<MemoryId> = operation.forget(memory_no)?.into_iter().collect();
+        Ok(Forgotten { group: (!memories.is_empty()).then_some(operation.group), memories })
+    }
+
+    /// Forgets some of the memories that a filter lets pass, behind a place, as a part of an operation that has begun;
+    /// nothing: there are no more.
+    pub(crate) fn forget_some_memories(
+        &mut self,
+        scope: &Scope,
+        sought: &Sought,
+        (group, before): (Option<GroupId>, MemoryNo),
+        by: Origin,
+    ) -> Result<Option<(GroupId, MemoryNo, Vec<MemoryId>)>> {
+        let mut operation = Operation::begin(self, scope, by.as_str())?;
+        operation.group = group.unwrap_or(operation.group);
+        let some = lists::page(operation.tx.sql, scope, sought, (before, FORGOTTEN_AT_ONCE))?;
+        let Some(&last) = some.last() else { return Ok(None) };
+        let mut forgotten = Vec::with_capacity(some.len());
+        for memory_no in some {
+            forgotten.extend(operation.forget(memory_no)?);
+        }
+        Ok(Some((operation.group, last, forgotten)))
+    }
+}
+
+impl Operation<'_, '_> {
+    /// The id of the memory, if it was not forgotten before. What is in quarantine stays there.
+    fn forget(&mut self, memory_no: MemoryNo) -> Result<Option<MemoryId>> {
+        let row = find::by_no(self.tx.sql, &self.scope, memory_no)?.ok_or_else(no_memory)?;
+        if matches!(row.status, MemoryStatus::Forgotten | MemoryStatus::Quarantined) {
+            return Ok(None);
+        }
+        let before = self.hold(row)?;
+        let mut after = before.clone();
+        after.row.status = MemoryStatus::Forgotten;
+        (after.row.superseded_by, after.superseded_by) = (None, None);
+        let old_value = Some(before.row.status.as_str());
+        let new_value = Some(MemoryStatus::Forgotten.as_str());
+        let note = Note { old_value, new_value, reason: "by hand", ..Note::of(ChangeOp::Status) };
+        self.change(&before, after, note)?;
+        Ok(Some(before.row.id))
+    }
+}

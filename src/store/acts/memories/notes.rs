@@ -1,0 +1,62 @@
+//! Notes of the day.
+
+use crate::{
+    error::Result,
+    memory::terms::terms,
+    model::{
+        episode::{Episode, EpisodeRole, NewNote},
+        ids::EpisodeId,
+        instant,
+    },
+    store::{
+        acts::memories::operation::{Operation, conflict, no_memory},
+        rows::{
+            memories::{
+                episodes::{self, EpisodeRow},
+                find,
+            },
+            sessions,
+        },
+        scope::Scope,
+        write_tx::WriteTx,
+    },
+};
+
+impl WriteTx<'_> {
+    /// Keeps a note, once: the same caller's id gives the note that is there, unless it says something else.
+    pub(crate) fn note_episode(&mut self, scope: &Scope, note: &NewNote) -> Result<Episode> {
+        let operation = Operation::begin(self, scope, "user")?;
+        let (sql, now) = (operation.tx.sql, operation.now);
+        if let Some(caller_id) = &note.caller_id
+            && let Some(known) = episodes::by_caller_id(sql, scope, caller_id)?
+        {
+            return match known.role {
+                EpisodeRole::Note if (&known.title, &known.summary) == (&note.title, &note.summary) => {
+                    shown(&operation, known)
+                }
+                _ => Err(conflict(
+                    "an episode with this caller's id and other text is kept already; use another id",
+                )),
+            };
+        }
+        let memory_no = match note.memory_id {
+            Some(id) => Some(find::no_of(sql, scope, id)?.ok_or_else(no_memory)?),
+            None => None,
+        };
+        let session_no = match note.session_id {
+            Some(id) => Some(sessions::existing(sql, scope, id)?.session_no),
+            None => None,
+        };
+        let tags: Vec<String> = terms(&note.tags).into_iter().map(|term| term.name).collect();
+        let happened_at = note.happened_at.map_or(Ok(now), instant::checked)?;
+        let id = EpisodeId::new(now);
+        episodes::insert_note(sql, scope, (id, note), (memory_no, session_no), (&tags, happened_at))?;
+        let row = episodes::by_id(sql, scope, id)?.expect("it was written by this transaction");
+        shown(&operation, row)
+    }
+}
+
+fn shown(operation: &Operation<'_, '_>, row: EpisodeRow) -> Result<Episode> {
+    let mut shown = episodes::shown(operation.tx.sql, &operation.scope, vec![row])?;
+    Ok(shown.pop().expect("a row is an episode"))
+}

@@ -1,0 +1,122 @@
+//! Having one memory take the place of another, by hand.
+
+use crate::{
+    error::{Error, Result},
+    memory::slot::may_take_the_place,
+    model::{
+        change::ChangeOp,
+        ids::MemoryId,
+        memory::{
+            saved::{SaveOutcome, Saved},
+            words::MemoryStatus,
+        },
+        place::MemoryNo,
+        turn::Origin,
+    },
+    store::{
+        acts::memories::{
+            before::Held,
+            edit::check_may_change,
+            measured::MeasuredMemory,
+            operation::{Note, Operation},
+            save::voice,
+        },
+        rows::memories::find,
+        scope::Scope,
+        write_tx::WriteTx,
+    },
+};
+
+/// Why, as the history says it.
+const BY_HAND: &str = "by hand";
+
+impl WriteTx<'_> {
+    /// Saves a memory in the place of another. Of little trust, it waits for a person instead.
+    pub(crate) fn supersede_memory(
+        &mut self,
+        scope: &Scope,
+        old: MemoryId,
+        memory: &MeasuredMemory,
+    ) -> Result<Saved> {
+        let mut operation = Operation::begin(self, scope, memory.new.origin.as_str())?;
+        let (memory_no, outcome) = operation.supersede(old, memory)?;
+        Ok(Saved { memory: operation.shown(memory_no)?, outcome })
+    }
+
+    /// Has a memory that is there take the place of another.
+    pub(crate) fn supersede_memory_by(
+        &mut self,
+        scope: &Scope,
+        (old, new): (MemoryId, MemoryId),
+        by: Origin,
+    ) -> Result<Saved> {
+        let mut operation = Operation::begin(self, scope, by.as_str())?;
+        let (old, new) = (operation.memory(old)?, operation.memory(new)?);
+        let (memory_no, outcome) = operation.supersede_by(&old, &new)?;
+        Ok(Saved { memory: operation.shown(memory_no)?, outcome })
+    }
+}
+
+impl Operation<'_, '_> {
+    fn supersede(&mut self, old: MemoryId, memory: &MeasuredMemory) -> Result<(MemoryNo, SaveOutcome)> {
+        let old = self.memory(old)?;
+        let mut row = self.begin_row(memory)?;
+        // What is not said of the new one is as it was of the old one.
+        row.project = row.project.or_else(|| old.row.project.clone());
+        row.task_type = row.task_type.or(old.row.task_type);
+        if row.kind == old.row.kind && row.project == old.row.project {
+            row.goal_signature = row.goal_signature.or_else(|| old.row.goal_signature.clone());
+        }
+        let known = match &memory.new.caller_id {
+            Some(caller_id) => find::by_caller_id(self.tx.sql, &self.scope, caller_id)?,
+            None => None,
+        };
+        let known = match known {
+            None => find::active_same(self.tx.sql, &self.scope, row.project.as_deref(), memory.content_hash)?,
+            known => known,
+        };
+        if let Some(known) = known {
+            let new = self.hold(known)?;
+            if new.row.content_hash != memory.content_hash {
+                return Err(super::operation::conflict(format!(
+                    "{} was saved with this caller's id and says something else",
+                    new.row.id
+                )));
+            }
+            if old.superseded_by == Some(new.row.id) {
+                return Ok((new.row.memory_no, SaveOutcome::Superseded(old.row.id))); // It was done before.
+            }
+            return self.supersede_by(&old, &new);
+        }
+        check_may_change(&old)?;
+        if !may_take_the_place(voice(&row), voice(&old.row)) {
+            return self.add_waiting(memory, row, &old.row);
+        }
+        // The slot that it is to have may be somebody else's.
+        let holder = self.holder(&row)?.filter(|holder| holder.memory_no != old.row.memory_no);
+        if let Some(holder) = holder {
+            return Err(super::operation::conflict(format!("{} holds in the same slot", holder.id)));
+        }
+        let memory_no = self.add_in_place_of(memory, row, &old, BY_HAND)?;
+        Ok((memory_no, SaveOutcome::Superseded(old.row.id)))
+    }
+
+    fn supersede_by(&mut self, old: &Held, new: &Held) -> Result<(MemoryNo, SaveOutcome)> {
+        if old.row.memory_no == new.row.memory_no {
+            return Err(Error::invalid("a memory does not take its own place"));
+        }
+        check_may_change(old)?;
+        check_may_change(new)?;
+        if !may_take_the_place(voice(&new.row), voice(&old.row)) {
+            let review = self.contradict(&new.row, &old.row)?;
+            return Ok((new.row.memory_no, SaveOutcome::Waits(review)));
+        }
+        self.retire(old, &new.row, BY_HAND)?;
+        let mut after = new.clone();
+        after.row.status = MemoryStatus::Active;
+        after.row.version = new.row.version.max(old.row.version.saturating_add(1));
+        self.change(new, after, Note { reason: BY_HAND, ..Note::of(ChangeOp::Supersede) })?;
+        self.succeed(old, &new.row)?;
+        Ok((new.row.memory_no, SaveOutcome::Superseded(old.row.id)))
+    }
+}

@@ -1,0 +1,53 @@
+//! Taking texts of memories out of the index: those that memories do not have any more, and those of erased ones.
+
+use crate::{
+    error::Result,
+    model::place::Seq,
+    store::{
+        acts::unindex,
+        job_tx::JobTx,
+        rows::{
+            erase::{self as erase_rows, USER_TABLES},
+            memories::units,
+            users,
+        },
+        scope::Scope,
+        slice_error::SliceResult,
+        write_tx::WriteTx,
+    },
+};
+
+/// Units of one slice: it holds the writer about 3 ms.
+const SLICE_UNITS: u32 = 32;
+
+impl JobTx<'_, '_> {
+    /// Takes some of the units of which no memory is of now out of the words, the vectors and the rows. False: there are
+    /// none.
+    pub(crate) fn sweep_memory_units(&mut self, scope: &Scope) -> SliceResult<bool> {
+        self.lock(scope)?;
+        let stale = units::stale(self.tx.sql, scope, SLICE_UNITS)?;
+        if stale.is_empty() {
+            return Ok(false);
+        }
+        take_out(self.tx, scope, &stale)?;
+        // Whoever has them cached reads anew.
+        users::raise_epoch(self.tx.sql, scope)?;
+        Ok(true)
+    }
+}
+
+/// Takes units of memories out of the words, the vectors and the rows.
+pub(super) fn take_out(tx: &mut WriteTx<'_>, scope: &Scope, seqs: &[Seq]) -> Result<()> {
+    let sql = tx.sql;
+    let mut gone = Vec::with_capacity(seqs.len());
+    for &seq in seqs {
+        gone.push((seq.0, units::sound_words(sql, scope, seq)?));
+    }
+    unindex::units(tx, scope, gone)?;
+    for &seq in seqs {
+        for table in USER_TABLES {
+            erase_rows::of_unit(sql, scope, table, seq)?;
+        }
+    }
+    Ok(())
+}

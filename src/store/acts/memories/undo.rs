@@ -1,0 +1,113 @@
+//! Undo: the newest operation on a memory that is not undone is taken back, in all the memories that it changed or in none.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    error::Result,
+    model::{
+        change::{ChangeOp, Undone},
+        edge::EdgeType,
+        ids::{GroupId, MemoryId},
+        memory::words::MemoryStatus,
+        place::MemoryNo,
+        turn::Origin,
+    },
+    store::{
+        acts::memories::{
+            before::Held,
+            operation::{Note, Operation, conflict, no_memory},
+        },
+        rows::memories::{
+            changes::{self, Noted},
+            edges, find,
+        },
+        scope::Scope,
+        write_tx::WriteTx,
+    },
+};
+
+impl WriteTx<'_> {
+    /// Takes back the newest operation on a memory that is not undone: an edit, what took whose place, a merge, what was
+    /// done to its status or its frequency. What undid something is none of these: asked again, undo goes further back.
+    pub(crate) fn undo_memory(&mut self, scope: &Scope, id: MemoryId, by: Origin) -> Result<Undone> {
+        let mut operation = Operation::begin(self, scope, by.as_str())?;
+        let memory_no = find::no_of(operation.tx.sql, scope, id)?.ok_or_else(no_memory)?;
+        let newest = changes::to_undo(operation.tx.sql, scope, memory_no)?;
+        let group = newest.ok_or_else(|| conflict(format!("nothing was done to {id} that can be undone")))?;
+        let changed = operation.undo(group)?;
+        let memories = changed.into_iter().map(|no| operation.shown(no)).collect::<Result<_>>()?;
+        Ok(Undone { group, memories })
+    }
+}
+
+impl Operation<'_, '_> {
+    /// Takes back all that an operation did; the memories that it had changed.
+    fn undo(&mut self, group: GroupId) -> Result<Vec<MemoryNo>> {
+        let (sql, scope) = (self.tx.sql, self.scope);
+        let mut of_memories: BTreeMap<MemoryNo, Vec<Noted>> = BTreeMap::new();
+        for noted in changes::of_group(sql, &scope, group)? {
+            of_memories.entry(noted.memory_no).or_default().push(noted);
+        }
+        let mut restored = Vec::with_capacity(of_memories.len());
+        for (memory_no, newest_first) in &of_memories {
+            let last = newest_first.first().map_or(0, |noted| noted.change.change_no);
+            if let Some((op, later)) = changes::later(sql, &scope, (*memory_no, last))? {
+                let id = newest_first[0].change.memory_id;
+                return Err(conflict(format!(
+                    "{id} was changed since, by the {} of group {later}: undo that first",
+                    op.as_str()
+                )));
+            }
+            restored.push(self.before_group(*memory_no, newest_first)?);
+        }
+        // What is not to hold gives way first: of two in a slot one is active at most.
+        restored.sort_by_key(|(_, after)| after.row.status == MemoryStatus::Active);
+        for (now, mut after) in restored {
+            self.separate(&now, &after)?;
+            after.row.superseded_by = match after.superseded_by {
+                Some(by) => Some(find::no_of(sql, &scope, by)?.ok_or_else(|| {
+                    conflict(format!("what had taken the place of {} was erased since", now.row.id))
+                })?),
+                None => None,
+            };
+            self.change(&now, after, Note::of(ChangeOp::Undo))?;
+        }
+        changes::set_undone(sql, &scope, group, self.group)?;
+        Ok(of_memories.into_keys().collect())
+    }
+
+    /// A memory as it is, and as it was before an operation, whose changes of it come newest first. What the operation
+    /// saved in the place of others was not there: it is forgotten.
+    fn before_group(&self, memory_no: MemoryNo, newest_first: &[Noted]) -> Result<(Held, Held)> {
+        let row = find::by_no(self.tx.sql, &self.scope, memory_no)?.ok_or_else(no_memory)?;
+        let now = self.hold(row)?;
+        let mut after = now.clone();
+        for Noted { change, .. } in newest_first {
+            match &change.before {
+                Some(before) => after = after.restored(before)?,
+                None if change.op == ChangeOp::Save => {
+                    after.row.status = MemoryStatus::Forgotten;
+                    (after.row.superseded_by, after.superseded_by) = (None, None);
+                }
+                None => {
+                    return Err(conflict(format!(
+                        "what {} said before is kept no longer, since what it came of was erased",
+                        now.row.id
+                    )));
+                }
+            }
+        }
+        Ok((now, after))
+    }
+
+    /// Where a memory is not superseded any more, the edge goes that said so.
+    fn separate(&self, now: &Held, after: &Held) -> Result<()> {
+        let (sql, scope) = (self.tx.sql, &self.scope);
+        if let Some(by) = now.row.superseded_by.filter(|_| after.superseded_by != now.superseded_by)
+            && let Some(edge) = edges::between(sql, scope, (by, now.row.memory_no), EdgeType::Supersedes)?
+        {
+            edges::remove(sql, scope, edge.edge.id)?;
+        }
+        Ok(())
+    }
+}

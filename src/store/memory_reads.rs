@@ -1,0 +1,275 @@
+//! Reading memories, and what stands beside them.
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    memory::copies::copied_from,
+    model::{
+        change::Change,
+        edge::{Edge, Neighbour},
+        episode::{Episode, EpisodeFilter, EpisodeRole},
+        ids::{EdgeId, EpisodeId, MemoryId},
+        memory::{
+            filter::MemoryFilter,
+            known::Memory,
+            new::{NewMemory, NewSource},
+            term::TermCount,
+            trust::Trust,
+        },
+        page,
+        place::{MemoryNo, Seq},
+        turn::{Origin, Said},
+    },
+    store::{
+        rows::{
+            erase,
+            memories::{
+                changes, edges,
+                episodes::{self, Asked},
+                find, known,
+                lists::{self, Sought},
+                sources::{Source, SourceFrom},
+                terms::{self, TermKind},
+                units,
+            },
+            originals, sessions, summaries, turns,
+        },
+        scope::Scope,
+        snapshot::Snapshot,
+        sql::Sql,
+    },
+};
+
+/// Behind all of them.
+const NEWEST: MemoryNo = MemoryNo(i64::MAX);
+
+impl Snapshot<'_> {
+    /// The memory with this id.
+    pub(crate) fn memory(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
+        let now = self.now();
+        self.ask(|sql| {
+            let row = find::by_id(sql, scope, id)?.ok_or_else(no_memory)?;
+            known::one(sql, scope, row, now)
+        })
+    }
+
+    /// The memory with the caller's id.
+    pub(crate) fn memory_by_caller_id(&self, scope: &Scope, caller_id: &str) -> Result<Memory> {
+        let now = self.now();
+        self.ask(|sql| {
+            let row = find::by_caller_id(sql, scope, caller_id)?.ok_or_else(no_memory)?;
+            known::one(sql, scope, row, now)
+        })
+    }
+
+    /// The ids, two at most, of the memories between these.
+    pub(crate) fn memories_between(
+        &self,
+        scope: &Scope,
+        bounds: ([u8; 16], [u8; 16]),
+    ) -> Result<Vec<MemoryId>> {
+        self.ask(|sql| find::between(sql, scope, bounds))
+    }
+
+    /// A page of the user's memories that a filter lets pass, newest first. What is damaged is left out.
+    pub(crate) fn memories(
+        &self,
+        scope: &Scope,
+        filter: &MemoryFilter,
+        after: Option<MemoryId>,
+        limit: u32,
+    ) -> Result<Vec<Memory>> {
+        let (now, sought) = (self.now(), Sought::of(filter));
+        self.ask(|sql| {
+            let mut before = place_of(sql, scope, after)?;
+            let mut found = Vec::new();
+            loop {
+                let wanted = limit - u32::try_from(found.len()).unwrap_or(limit);
+                let some = lists::page(sql, scope, &sought, (before, wanted))?;
+                before = some.last().copied().unwrap_or(before);
+                let is_last = some.len() < wanted as usize;
+                for memory_no in some {
+                    let read = || -> Result<Option<Memory>> {
+                        let row = find::by_no(sql, scope, memory_no)?;
+                        row.map(|row| known::one(sql, scope, row, now)).transpose()
+                    };
+                    found.extend(sound(read())?);
+                }
+                if is_last || found.len() == limit as usize {
+                    return Ok(found);
+                }
+            }
+        })
+    }
+
+    /// A page of the user's tags or entities, by how they are compared.
+    pub(crate) fn terms(
+        &self,
+        scope: &Scope,
+        kind: TermKind,
+        (after, limit): (&str, u32),
+    ) -> Result<Vec<TermCount>> {
+        self.ask(|sql| terms::page(sql, scope, kind, (after, limit)))
+    }
+
+    /// A page of what was done to a memory, newest first.
+    pub(crate) fn memory_changes(
+        &self,
+        scope: &Scope,
+        id: MemoryId,
+        (before, limit): (Option<u32>, u32),
+    ) -> Result<Vec<Change>> {
+        self.ask(|sql| {
+            let memory_no = find::no_of(sql, scope, id)?.ok_or_else(no_memory)?;
+            changes::page(sql, scope, (memory_no, id), (before.unwrap_or(u32::MAX), limit))
+        })
+    }
+
+    /// The edge with this id.
+    pub(crate) fn edge(&self, scope: &Scope, id: EdgeId) -> Result<Edge> {
+        let found = self.ask(|sql| edges::by_id(sql, scope, id))?;
+        Ok(found.ok_or_else(|| Error::not_found("this user has no such edge"))?.edge)
+    }
+
+    /// A page of what a memory stands beside, the strongest edges first.
+    pub(crate) fn neighbours(
+        &self,
+        scope: &Scope,
+        id: MemoryId,
+        (after, limit): (Option<EdgeId>, u32),
+    ) -> Result<Vec<Neighbour>> {
+        self.ask(|sql| {
+            let memory_no = find::no_of(sql, scope, id)?.ok_or_else(no_memory)?;
+            let after = match after {
+                Some(id) => {
+                    let edge = edges::by_id(sql, scope, id)?;
+                    let of_this = edge.filter(|edge| [edge.from_no, edge.to_no].contains(&memory_no));
+                    Some(of_this.ok_or_else(|| page::nothing_there("edge"))?)
+                }
+                None => None,
+            };
+            edges::neighbours(sql, scope, (memory_no, id), after.as_ref(), limit)
+        })
+    }
+
+    /// A page of the user's episodes of these roles within a time, newest first. What is damaged is left out.
+    pub(crate) fn episodes(
+        &self,
+        scope: &Scope,
+        EpisodeFilter { roles, since, until }: &EpisodeFilter,
+        (after, limit): (Option<EpisodeId>, u32),
+    ) -> Result<Vec<Episode>> {
+        let roles = if roles.is_empty() { &EpisodeRole::EVERY[..] } else { roles };
+        let words: Vec<&str> = roles.iter().map(|role| role.as_str()).collect();
+        let roles = format!(" {} ", words.join(" "));
+        self.ask(|sql| {
+            let after = match after {
+                Some(id) => {
+                    Some(episodes::by_id(sql, scope, id)?.ok_or_else(|| page::nothing_there("episode"))?)
+                }
+                None => None,
+            };
+            let asked = Asked { roles: &roles, since: *since, until: *until, after: after.as_ref() };
+            let rows = episodes::page(sql, scope, &asked, limit)?;
+            episodes::shown(sql, scope, rows)
+        })
+    }
+
+    /// The turns that a memory is to come of, each with whose words prove it.
+    pub(crate) fn sources_of(&self, scope: &Scope, memory: &NewMemory) -> Result<Vec<Source>> {
+        let (sources, origin) = (&memory.sources, memory.origin);
+        self.ask(|sql| sources.iter().map(|source| source_of(sql, scope, (source, origin))).collect())
+    }
+
+    /// Whose words a memory is that is saved out of a session: a tool's or a document's, if those said it among the newest
+    /// turns there, and the user did not.
+    pub(crate) fn copied_from(&self, scope: &Scope, memory: &NewMemory) -> Result<Option<Origin>> {
+        /// What is farther back nobody saves as it stands there.
+        const TURNS: usize = 64;
+        const BYTES: usize = 1 << 20;
+        let Some(session) = memory.birth.session_id else { return Ok(None) };
+        self.ask(|sql| {
+            let session = sessions::existing(sql, scope, session)?;
+            let (mut turns, mut bytes) = (0, 0);
+            let read = turns::newest_before(sql, scope, session.session_no, u32::MAX, |turn| {
+                turns += 1;
+                bytes += turn.text_bytes();
+                turns <= TURNS && bytes <= BYTES
+            })?;
+            let sides = read.turns.iter().flat_map(|turn| {
+                let Said { user_origin, assistant_origin, user_message, ai_response, .. } = &turn.said;
+                [(*user_origin, user_message.as_str()), (*assistant_origin, ai_response.as_str())]
+            });
+            Ok(copied_from(&memory.content, sides))
+        })
+    }
+
+    /// Whether so many texts that memories do not have any more stand in the index that they are to be taken out.
+    pub(crate) fn is_sweep_due(&self, scope: &Scope) -> Result<bool> {
+        /// Fewer are not worth it, nor is a smaller share.
+        const LEAST: u64 = 64;
+        const SHARE: u64 = 10;
+        let (all, stale) = self.ask(|sql| units::counts(sql, scope))?;
+        Ok(stale > LEAST && stale * SHARE > all)
+    }
+}
+
+/// The error for a memory that is not there, or is somebody else's.
+fn no_memory() -> Error {
+    Error::not_found("this user has no such memory")
+}
+
+fn place_of(sql: &dyn Sql, scope: &Scope, after: Option<MemoryId>) -> Result<MemoryNo> {
+    match after {
+        Some(id) => find::no_of(sql, scope, id)?.ok_or_else(|| page::nothing_there("memory")),
+        None => Ok(NEWEST),
+    }
+}
+
+/// What can be read; damage is as if it were not there.
+fn sound<T>(read: Result<Option<T>>) -> Result<Option<T>> {
+    match read {
+        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None), // Doctor says where.
+        read => read,
+    }
+}
+
+fn source_of(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (NewSource { turn_id, quote }, origin): (&NewSource, Origin),
+) -> Result<Source> {
+    let made_by = "caller".to_owned();
+    let source = |seq, said_at, origin| Source {
+        from: SourceFrom::Turn(*turn_id, seq),
+        origin,
+        made_by: made_by.clone(),
+        said_at,
+        quote: quote.clone(),
+    };
+    if let Some(turn) = originals::by_id(sql, scope, *turn_id)? {
+        let said_by = whose_words(&turn.said, quote, origin);
+        let said_by = said_by.ok_or_else(|| Error::invalid("the quote does not stand in its turn"))?;
+        return Ok(source(Seq::of(turn.seq)?, turn.timestamp, said_by));
+    }
+    // Of a turn whose original was deleted nobody knows what it said.
+    let deleted = summaries::of_turn(sql, scope, *turn_id)?.filter(|_| quote.is_empty());
+    match (deleted, erase::one_turn(sql, scope, *turn_id)?) {
+        (Some(summary), Some(turn)) => Ok(source(turn.doomed.seq, summary.timestamp, origin)),
+        _ => Err(Error::not_found(
+            "this user has no such turn, or it was replaced, deleted, or waits for its reply",
+        )),
+    }
+}
+
+/// Whose words prove what a memory says: of a quote the side in which it stands, the user's first; else the side that has
+/// the memory's own origin, or the one that is trusted less. `None`: the quote stands in neither.
+fn whose_words(said: &Said, quote: &str, origin: Origin) -> Option<Origin> {
+    let sides = [(&said.user_message, said.user_origin), (&said.ai_response, said.assistant_origin)];
+    let mut with_text = sides.into_iter().filter(|(text, _)| !text.is_empty());
+    if !quote.is_empty() {
+        return with_text.find(|(text, _)| text.contains(quote)).map(|(_, origin)| origin);
+    }
+    let origins: Vec<Origin> = with_text.map(|(_, origin)| origin).collect();
+    let own = origins.iter().copied().find(|each| *each == origin);
+    own.or_else(|| origins.into_iter().min_by_key(|origin| Trust::of(*origin)))
+}

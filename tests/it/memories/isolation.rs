@@ -1,0 +1,82 @@
+//! Nothing of one user's memories is reached through another.
+
+use thermocline::{
+    EdgeType, Edit, EpisodeFilter, ErrorKind, MemoryFilter, NewEdge, NewNote, NewTurn, Origin, Result,
+};
+
+use crate::{
+    dump::{assert_same, dump_of_user},
+    memories::{Known, fix, port, saying},
+};
+
+#[track_caller]
+fn check_not_found<T: std::fmt::Debug>(what: &str, answer: Result<T>, told: &mut Option<String>) {
+    let error = answer.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound, "{what}: {error}");
+    // What is somebody else's is told from what is nobody's by nothing.
+    let told = told.get_or_insert_with(|| error.to_string());
+    assert_eq!(*told, error.to_string(), "{what}");
+}
+
+#[test]
+fn another_users_memory_is_not_found_in_any_operation_even_with_its_id() {
+    let known = Known::new();
+    let alex = known.file.user("alex").unwrap();
+    let turn = alex.session().unwrap().record(NewTurn::new("It is mine.", "Yes.")).unwrap();
+    let [a, b] =
+        ["a", "b"].map(|title| known.save(fix(title).caller_id(title).source(turn.turn_id, "mine")).id);
+    let edge = known.memories.relate(a, NewEdge::new(EdgeType::Solves), b).unwrap().id;
+    let note = known.memories.note(NewNote::new("mine").memory(a).caller_id("n")).unwrap().id;
+    known.memories.edit(a, saying("It is edited.")).unwrap();
+    let before = dump_of_user(&known.fixture.path(), "alex");
+
+    let blake = known.file.user("blake").unwrap().memories().by(Origin::User);
+    let own = blake.save(fix("own").origin(Origin::User)).unwrap().memory.id;
+    let told = &mut None;
+    check_not_found("get", blake.get(a), told);
+    check_not_found("find", blake.find(&a.to_string()), told);
+    check_not_found("by_caller_id", blake.by_caller_id("a"), told);
+    check_not_found("edit", blake.edit(a, Edit::default().pinned(true)), told);
+    check_not_found("pin", blake.pin(a), told);
+    check_not_found("unpin", blake.unpin(a), told);
+    check_not_found("supersede", blake.supersede(a, fix("x")), told);
+    check_not_found("supersede_by", blake.supersede_by(a, own), told);
+    check_not_found("supersede_by", blake.supersede_by(own, a), told);
+    check_not_found("undo", blake.undo(a), told);
+    check_not_found("forget", blake.forget(a), told);
+    check_not_found("erase", blake.erase(a), told);
+    check_not_found("relate", blake.relate(a, NewEdge::new(EdgeType::Solves), own), told);
+    check_not_found("relate", blake.relate(own, NewEdge::new(EdgeType::Solves), a), told);
+    check_not_found("neighbours", blake.neighbours(a, None, 10), told);
+    check_not_found("history", blake.history(a, None, 10), told);
+    check_not_found("note", blake.note(NewNote::new("x").memory(a)), told);
+    check_not_found("unrelate", blake.unrelate(edge), &mut None);
+    check_not_found("edge", blake.edge(edge), &mut None);
+    check_not_found("save", blake.save(fix("y").source(turn.turn_id, "")), &mut None);
+    check_not_found("save", blake.save(fix("y").session(turn.session_id)), &mut None);
+    check_not_found("list", blake.list(MemoryFilter::default(), Some(a), 10), &mut None);
+    check_not_found("neighbours", blake.neighbours(own, Some(edge), 10), &mut None);
+    check_not_found("episodes", blake.episodes(EpisodeFilter::default(), Some(note), 10), &mut None);
+
+    assert_eq!(blake.list(MemoryFilter::default().statuses([]), None, 10).unwrap().len(), 1);
+    assert_eq!(blake.tags(None, 10).unwrap().len() + blake.entities(None, 10).unwrap().len(), 0);
+    assert_eq!(blake.episodes(EpisodeFilter::default().roles([]), None, 10).unwrap().len(), 1);
+    let mut forgotten = blake.forget_all(MemoryFilter::default()).unwrap().memories;
+    assert_eq!(forgotten.pop(), Some(own));
+    assert_same(&dump_of_user(&known.fixture.path(), "alex"), &before, "alex' memories");
+    known.check_sound();
+}
+
+#[test]
+fn users_may_have_the_same_texts_slots_and_callers_ids() {
+    let known = Known::new();
+    let blake = known.file.user("blake").unwrap().memories();
+    let mine = known.save(port(1).caller_id("p"));
+    let theirs = blake.save(port(1).caller_id("p")).unwrap();
+    assert_eq!(theirs.outcome, thermocline::SaveOutcome::New);
+    blake.erase(theirs.memory.id).unwrap();
+    assert_eq!(known.get(mine.id), mine);
+    known.file.user("blake").unwrap().erase().unwrap();
+    assert_eq!(known.get(mine.id), mine);
+    known.check_sound();
+}

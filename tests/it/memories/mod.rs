@@ -1,0 +1,104 @@
+//! What a user knows beside what was said: saved, edited, superseded, undone, forgotten, erased, related, listed.
+
+mod bounds;
+mod edges;
+mod editing;
+mod episodes;
+mod erasing;
+mod forgetting;
+mod isolation;
+mod lists;
+mod processes;
+mod saving;
+mod superseding;
+mod undoing;
+
+use thermocline::{
+    Edit, Memory, MemoryFilter, MemoryId, MemoryKind, MemoryStatus, NewMemory, Origin, SaveOutcome, Saved,
+    blocking::{Memories, Thermocline},
+};
+
+pub use processes::{child_saves, child_takes_a_slot};
+
+use crate::support::Fixture;
+
+/// A file with alex, whose doing all of it is.
+pub struct Known {
+    pub fixture: Fixture,
+    pub file: Thermocline,
+    pub memories: Memories,
+}
+
+impl Known {
+    pub fn new() -> Self {
+        let fixture = Fixture::new();
+        let file = fixture.open();
+        let memories = file.user("alex").unwrap().memories().by(Origin::User);
+        Self { fixture, file, memories }
+    }
+
+    /// Saves it, as alex' own words.
+    #[track_caller]
+    pub fn save(&self, memory: NewMemory) -> Memory {
+        self.memories.save(memory.origin(Origin::User)).unwrap().memory
+    }
+
+    /// Saves it, and says what became of it.
+    #[track_caller]
+    pub fn outcome(&self, memory: NewMemory) -> SaveOutcome {
+        self.memories.save(memory).unwrap().outcome
+    }
+
+    #[track_caller]
+    pub fn get(&self, id: MemoryId) -> Memory {
+        self.memories.get(id).unwrap()
+    }
+
+    /// The titles of what a filter lets pass, newest first.
+    #[track_caller]
+    pub fn titles(&self, filter: MemoryFilter) -> Vec<String> {
+        titles(&self.memories.list(filter, None, 1_000).unwrap())
+    }
+
+    /// The status of each, and its text.
+    #[track_caller]
+    pub fn states<const N: usize>(&self, ids: [MemoryId; N]) -> [(MemoryStatus, String); N] {
+        ids.map(|id| {
+            let memory = self.get(id);
+            (memory.status, memory.content)
+        })
+    }
+
+    /// Doctor finds nothing.
+    #[track_caller]
+    pub fn check_sound(&self) {
+        let found = self.file.doctor().unwrap();
+        let problems: Vec<_> = found.checks.into_iter().filter(|check| check.problems > 0).collect();
+        assert!(problems.is_empty(), "{problems:?}");
+    }
+}
+
+/// A fix with this title, which says so.
+pub fn fix(title: &str) -> NewMemory {
+    NewMemory::new(MemoryKind::Fix, title, format!("{title} is how it is mended."))
+}
+
+/// What holds in a slot.
+pub fn port(number: u32) -> NewMemory {
+    NewMemory::new(MemoryKind::Configuration, "The port of the API", format!("It runs on port {number}."))
+        .goal_signature("api:port")
+}
+
+pub fn titles(memories: &[Memory]) -> Vec<String> {
+    memories.iter().map(|memory| memory.title.clone()).collect()
+}
+
+/// An edit of the content alone.
+pub fn saying(content: &str) -> Edit {
+    Edit::default().content(content)
+}
+
+#[track_caller]
+pub fn expect_superseded(saved: &Saved, old: MemoryId) {
+    assert_eq!(saved.outcome, SaveOutcome::Superseded(old));
+}
