@@ -27,6 +27,7 @@ use crate::{
         find::{self, Stands},
         message::{self, Message, MessagePlan, Question},
         of::RecallOf,
+        pieces::Pieces,
         queries,
         score::Scored,
         sieve::Sieve,
@@ -466,8 +467,11 @@ pub(crate) fn search(
     wanted: Wanted,
     (sieve, at_hand): (&Sieve, &[&Turn]),
 ) -> Result<Searched> {
+    let k = question.k + at_hand.len();
+    // In a context what is known has room of its own.
+    let pieces = if wanted == Wanted::AboveFloor { Pieces::Apart(k) } else { Pieces::Together(k) };
     let (found, anchors, wishes, last_talk, epoch) = index.with(snapshot, scope, |index| {
-        let mut found = queries::find(snapshot, scope, index, question, question.k + at_hand.len(), sieve);
+        let mut found = queries::find(snapshot, scope, index, question, pieces, sieve);
         let relevant = queries::relevant_anchors(question, question.shown(&index.anchors));
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
             item: RecalledItem::Anchor(Box::new(anchor.clone())),
@@ -488,18 +492,26 @@ pub(crate) fn search(
     })?;
     let find::Found { ranked, stands, words, model, mut missing, confidence, is_index_damaged, .. } = found;
     let (memories, mut same_source) = (found.memories, found.same_source);
+    let is_apart = |seq: u32| wanted == Wanted::AboveFloor && memories.contains_key(&seq);
     let mut originals = snapshot.originals(scope);
-    let (mut units, mut unread, mut from_file) = (Vec::with_capacity(ranked.len()), Vec::new(), 0);
+    let (mut units, mut unread) = (Vec::with_capacity(ranked.len()), Vec::new());
+    let (mut from_file, mut is_full) = (0, false);
     for (&Scored { seq, score, parts }, &Stands { owner, piece, has_evidence, is_below_floor, newer }) in
         ranked.iter().zip(&stands)
     {
+        if is_full && !is_apart(seq) {
+            continue;
+        }
         let same_source = match same_source.remove(&seq) {
             Some(others) => of_same_source(snapshot, scope, &memories, &others)?,
             None => Vec::new(),
         };
         let item = match at_hand.iter().find(|turn| turn.seq == i64::from(seq)) {
             Some(turn) => Some(RecalledItem::Turn(Box::new(Turn::clone(turn)))),
-            None if from_file == question.k => break,
+            None if from_file == question.k && !is_apart(seq) => {
+                is_full = true;
+                continue;
+            }
             None if is_below_floor && wanted == Wanted::AboveFloor => {
                 let line = match memories.get(&seq) {
                     Some(met) => Some(ReceiptItem::unread(ItemKind::Memory, seq, *met.id.as_uuid())),
@@ -514,7 +526,7 @@ pub(crate) fn search(
                         same_source,
                         ..line
                     });
-                    from_file += 1;
+                    from_file += usize::from(!is_apart(seq));
                 }
                 continue;
             }
@@ -522,20 +534,20 @@ pub(crate) fn search(
                 let fetched = match owner {
                     Owner::Memory => {
                         let memory = snapshot.recalled_memory(scope, Seq(seq), question.now);
-                        or_missing(memory, &mut missing)?
-                            .map(|memory| RecalledItem::Memory(Box::new(memory)))
+                        or_missing(memory, &mut missing)?.map(|memory| RecalledItem::Memory(Box::new(memory)))
                     }
                     Owner::Turn(_) => {
                         fetch(snapshot, scope, &mut originals, (Seq(seq), owner), &mut missing)?
                     }
                 };
-                from_file += usize::from(fetched.is_some());
+                from_file += usize::from(fetched.is_some() && !is_apart(seq));
                 fetched
             }
         };
         if let Some(item) = item {
             let confidence = parts.confidence();
-            let recalled = Recalled { item, score, confidence, parts, rerank_score: None, newer, same_source };
+            let recalled =
+                Recalled { item, score, confidence, parts, rerank_score: None, newer, same_source };
             let mut hit = Hit { recalled, has_evidence, is_below_floor, piece, summary: None };
             if !hit.has_evidence
                 && let Some(turn) = hit.recalled.turn()

@@ -69,7 +69,8 @@ pub(crate) fn requests<'t>(
     let most_tokens = room_for(recalled.confidence, budget_tokens);
     let cold_tokens = config.shares.cold - anchor_tokens - wish_tokens;
     let has_turns = units.iter().any(|unit| !unit.is_below_floor);
-    let known_tokens = if has_turns { (config.shares.cold / KNOWN_PART).min(cold_tokens) } else { cold_tokens };
+    let known_tokens =
+        if has_turns { (config.shares.cold / KNOWN_PART).min(cold_tokens) } else { cold_tokens };
     let most_known = if has_turns { known_tokens.min(most_tokens) } else { most_tokens };
     let known = memory_candidates(recalled, turns);
     [

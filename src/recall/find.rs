@@ -16,8 +16,7 @@ use crate::{
         turn::Side,
     },
     recall::{
-        anchors_leg,
-        graph,
+        anchors_leg, graph,
         later::{self, Newest},
         memories_leg,
         message::{QueryVector, Question},

@@ -29,7 +29,8 @@ pub(super) fn lend(
     ranked: &mut Vec<Scored>,
     known: &mut HashMap<u32, Met>,
 ) -> Result<()> {
-    let mut lenders: Vec<Scored> = ranked.iter().filter(|unit| known.contains_key(&unit.seq)).copied().collect();
+    let mut lenders: Vec<Scored> =
+        ranked.iter().filter(|unit| known.contains_key(&unit.seq)).copied().collect();
     lenders.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.seq.cmp(&a.seq)));
     lenders.truncate(LENDERS);
     let (mut lent, mut contradicted): (HashMap<u32, f64>, HashMap<u32, u32>) = Default::default();
@@ -42,7 +43,8 @@ pub(super) fn lend(
             }
         }
     }
-    let passes = |seq: u32| (seq as usize).checked_sub(1).and_then(|at| passing.get(at)).is_some_and(|passes| *passes);
+    let passes =
+        |seq: u32| (seq as usize).checked_sub(1).and_then(|at| passing.get(at)).is_some_and(|passes| *passes);
     lent.retain(|seq, _| passes(*seq) && index.unit(*seq).is_some());
     for unit in ranked.iter_mut() {
         if let Some(more) = lent.remove(&unit.seq) {
@@ -53,7 +55,9 @@ pub(super) fn lend(
     let mut entering: Vec<u32> = lent.keys().copied().collect();
     entering.sort_unstable();
     for (seq, met) in entering.iter().zip(snapshot.memories_of_units(scope, &entering)?) {
-        let Some(mut met) = met.filter(|met| met.seq.is_some_and(|of_now| of_now.0 == *seq)) else { continue };
+        let Some(mut met) = met.filter(|met| met.seq.is_some_and(|of_now| of_now.0 == *seq)) else {
+            continue;
+        };
         let parts = Parts { neighbours: rounded(lent[seq]), ..Parts::default() };
         let parts = memories_leg::with_factor(parts, &met, of);
         ranked.push(Scored { seq: *seq, score: parts.score(of.0), parts });

@@ -18,7 +18,8 @@ pub(super) fn meet(
     index: &UserIndex,
     ranked: &[Scored],
 ) -> Result<(HashMap<u32, Met>, Vec<u32>)> {
-    let memories = ranked.iter().map(|unit| unit.seq).filter(|seq| index.memories().binary_search(seq).is_ok());
+    let memories =
+        ranked.iter().map(|unit| unit.seq).filter(|seq| index.memories().binary_search(seq).is_ok());
     let memories: Vec<u32> = memories.collect();
     let (mut known, mut older) = (HashMap::with_capacity(memories.len()), Vec::new());
     for (seq, met) in memories.iter().zip(snapshot.memories_of_units(scope, &memories)?) {

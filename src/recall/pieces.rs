@@ -8,8 +8,28 @@ use crate::recall::{
     score::Scored,
 };
 
-/// Leaves the best `k` pieces, in their order: of each the better stands, and what else is of it is named beside it.
-pub(super) fn put_together(found: &mut Found, k: usize) {
+/// How many pieces are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Pieces {
+    /// So many of all.
+    Together(usize),
+    /// So many of turns, and besides them the best memories: they have a section of their own.
+    Apart(usize),
+}
+
+/// Of memories apart from turns so many at most.
+const MOST_APART: usize = 32;
+
+impl Pieces {
+    pub(super) fn turns(self) -> usize {
+        let (Self::Together(k) | Self::Apart(k)) = self;
+        k
+    }
+}
+
+/// Leaves the best pieces, in their order: of each the better stands, and what else is of it is named beside it.
+pub(super) fn put_together(found: &mut Found, wanted: Pieces) {
+    let k = wanted.turns();
     if found.memories.is_empty() {
         found.ranked.truncate(k);
         found.stands.truncate(k);
@@ -39,6 +59,17 @@ pub(super) fn put_together(found: &mut Found, k: usize) {
         }
         standing.push((unit, stands));
     }
-    standing.truncate(k);
+    match wanted {
+        Pieces::Together(k) => standing.truncate(k),
+        Pieces::Apart(k) => {
+            let mut left = [k, MOST_APART];
+            standing.retain(|(unit, _)| {
+                let left = &mut left[usize::from(found.memories.contains_key(&unit.seq))];
+                let is_wanted = *left > 0;
+                *left = left.saturating_sub(1);
+                is_wanted
+            });
+        }
+    }
     (found.ranked, found.stands) = standing.into_iter().unzip();
 }

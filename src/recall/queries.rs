@@ -10,7 +10,7 @@ use crate::{
         anchors_leg,
         find::{self, Found, Stands},
         message::{MAX_QUERIES, Message, Question},
-        pieces,
+        pieces::{self, Pieces},
         score::Scored,
         sieve::Sieve,
         user_index::UserIndex,
@@ -37,15 +37,16 @@ impl Message {
     }
 }
 
-/// Finds the best `k` pieces for the message and for each query beside it.
+/// Finds the best pieces for the message and for each query beside it.
 pub(super) fn find(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
     index: &mut UserIndex,
     question: &Question<'_>,
-    k: usize,
+    wanted: Pieces,
     sieve: &Sieve,
 ) -> Found {
+    let k = wanted.turns();
     let mut one = |question: &Question<'_>| find::find(snapshot, scope, index, question, k, sieve);
     let of_message = one(question);
     let mut found = if question.also.is_empty() {
@@ -53,7 +54,7 @@ pub(super) fn find(
     } else {
         merged([of_message].into_iter().chain(question.also.iter().map(one)).collect())
     };
-    pieces::put_together(&mut found, k);
+    pieces::put_together(&mut found, wanted);
     found
 }
 
@@ -188,7 +189,7 @@ mod tests {
         let of_message = found(&[(1, 1.0, true), (2, 0.9, false), (3, 0.2, true)], "vectors");
         let of_query = found(&[(4, 1.0, true), (3, 0.8, true), (2, 0.3, true), (5, 0.1, true)], "");
         let mut all = merged(vec![of_message, of_query]);
-        pieces::put_together(&mut all, 4);
+        pieces::put_together(&mut all, Pieces::Together(4));
         let units: Vec<_> = all.ranked.iter().map(|unit| (unit.seq, unit.score)).collect();
         assert_eq!(units, [(4, 1.0), (1, 1.0), (3, 0.8), (2, 0.3)], "ties to the newer, the best four");
         assert!(all.stands.iter().all(|stands| !stands.is_below_floor));

@@ -13,10 +13,7 @@ use crate::{
         },
         place::{Seq, SessionNo},
     },
-    recall::{
-        of::RecallOf,
-        user_index::UserIndex,
-    },
+    recall::{of::RecallOf, user_index::UserIndex},
     store::{scope::Scope, snapshot::Snapshot},
     text::measure::check_name,
 };

@@ -33,6 +33,7 @@ mod jobs;
 mod layers;
 mod lost;
 mod memories;
+mod memories_context;
 mod messages;
 mod metadata;
 mod model;

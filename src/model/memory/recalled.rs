@@ -87,7 +87,11 @@ impl MemoryFlags {
             words.push("unverified".to_owned());
         }
         if self.look_up {
-            let by = if self.sensors.is_empty() { String::new() } else { format!(" by {}", self.sensors.join(" ")) };
+            let by = if self.sensors.is_empty() {
+                String::new()
+            } else {
+                format!(" by {}", self.sensors.join(" "))
+            };
             words.push(format!("look up{by}"));
         }
         words.extend(self.archived.then(|| "archived".to_owned()));

@@ -178,9 +178,7 @@ impl<'t> Item<'t> {
             Section::WhoTheUserIs
             | Section::WhatIsKnown
             | Section::Wishes
-            | Section::EarlierConversations => {
-                self.said_on().unwrap_or_default()
-            }
+            | Section::EarlierConversations => self.said_on().unwrap_or_default(),
         };
         match self {
             Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => Place::Turn(on, seq),

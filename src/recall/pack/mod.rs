@@ -125,9 +125,9 @@ impl<'r, 't> Packer<'r, 't> {
     fn new(requests: &'r [Request<'t>], budget_tokens: u32, last_line: &str, tokenizer: Tokenizer) -> Self {
         let ends_tokens = tokenizer.count(PREAMBLE) + tokenizer.count(last_line);
         let outcome_of = |candidate: &Candidate<'_>| match candidate {
-                Candidate { is_below_floor: true, .. } => Outcome::BelowFloor,
-                Candidate { is_already_shown: true, .. } => Outcome::AlreadyShown,
-                _ => Outcome::NoRoom,
+            Candidate { is_below_floor: true, .. } => Outcome::BelowFloor,
+            Candidate { is_already_shown: true, .. } => Outcome::AlreadyShown,
+            _ => Outcome::NoRoom,
         };
         Self {
             requests,

@@ -41,7 +41,13 @@ struct Tally {
 
 impl Tally {
     fn of(scope: Scope) -> Self {
-        Self { scope, units: BTreeMap::new(), memories: BTreeMap::new(), names: BTreeMap::new(), at_hand: BTreeMap::new() }
+        Self {
+            scope,
+            units: BTreeMap::new(),
+            memories: BTreeMap::new(),
+            names: BTreeMap::new(),
+            at_hand: BTreeMap::new(),
+        }
     }
 
     fn name(&mut self, aspect: Aspect, name: &str) {

@@ -223,9 +223,14 @@ fn check_piece(piece: &Piece<'_>) {
             assert!(matches!(as_what, PackedAs::Whole | PackedAs::Summary));
             let [Seen::Said(who, text)] = &*seen else { panic!("one piece: {seen:?}") };
             assert_eq!(who, "Memory (decision, 2026-01-01)");
-            let all = without_blanks(&normal(&known.memory.title)) + "." + &without_blanks(&normal(&known.memory.content));
+            let all = without_blanks(&normal(&known.memory.title))
+                + "."
+                + &without_blanks(&normal(&known.memory.content));
             let shown = without_blanks(text).replacen('.', "", 9);
-            assert!(all.replacen('.', "", 9).starts_with(&shown) || as_what == PackedAs::Summary, "{text:?} {all:?}");
+            assert!(
+                all.replacen('.', "", 9).starts_with(&shown) || as_what == PackedAs::Summary,
+                "{text:?} {all:?}"
+            );
         }
         (Item::Anchor(anchor), _) => {
             let [Seen::Said(who, value)] = &*seen else { panic!("one line: {seen:?}") };

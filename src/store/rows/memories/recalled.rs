@@ -156,12 +156,7 @@ pub(crate) struct Beside {
 
 /// What a memory stands beside over accepted edges, the strongest first, of equal ones the older: so many at most. What
 /// took its place, or it the place of which, is not among it.
-pub(crate) fn beside(
-    sql: &dyn Sql,
-    scope: &Scope,
-    memory_no: MemoryNo,
-    limit: u32,
-) -> Result<Vec<Beside>> {
+pub(crate) fn beside(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, limit: u32) -> Result<Vec<Beside>> {
     sql.list(
         "SELECT m.seq, e.type, e.strength FROM memory_edges AS e JOIN user_memories AS m ON m.user_no = e.user_no
              AND m.memory_no = CASE WHEN e.from_no = ?2 THEN e.to_no ELSE e.from_no END
