@@ -111,11 +111,12 @@ pub use crate::{
         job::{JobInfo, JobKind, JobState},
         memory::{
             edit::Edit,
-            filter::MemoryFilter,
+            filter::{MemoryFilter, Of},
             forgotten::Forgotten,
             known::Memory,
             new::NewMemory,
             procedure::Procedure,
+            recalled::{MemoryFlags, MemorySource, RecalledMemory, SameSource},
             saved::{SaveOutcome, Saved},
             source::{MemorySource, SourceName},
             standing::{Band, StaleReason, Standing},

@@ -173,6 +173,7 @@ impl User {
     }
 
     async fn find(&self, query: &str, options: RecallOptions) -> Result<Recall> {
+        let of = options.recall_of();
         let message = Message::new(
             self.store.config(),
             query.to_owned(),
@@ -180,6 +181,7 @@ impl User {
             options.profile,
             options.filter,
         )?;
+        let message = message.recalling(of)?;
         let message = self.embedded(message).await;
         answering::recall(&self.store, self.scope, message, options.k).await
     }
@@ -193,6 +195,7 @@ impl User {
     async fn build_context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         let (config, filter) = (self.store.config(), options.filter.clone());
         let message = Message::new(config, message.to_owned(), options.now, options.profile, filter)?;
+        let message = message.recalling(options.recall_of())?;
         let mut message = message.searching_also(config, &options.queries)?;
         answering::plan(&self.store, (self.scope, None), &mut message, &options).await;
         let message = self.embedded(message).await;

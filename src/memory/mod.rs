@@ -13,7 +13,6 @@ pub(crate) mod entities;
 pub(crate) mod facts;
 #[cfg_attr(not(test), expect(dead_code, reason = "what tends memories is to call it"))]
 pub(crate) mod frequency;
-#[cfg_attr(not(test), expect(dead_code, reason = "what recalls memories is to call it"))]
 pub(crate) mod rank;
 #[cfg_attr(not(test), expect(dead_code, reason = "what lists the memories that are due is to call it"))]
 pub(crate) mod resurface;

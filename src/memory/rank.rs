@@ -55,14 +55,14 @@ impl MemoryFactor {
     }
 }
 
-/// C: the score of the continuum's own order, which prefers traces that have proved themselves to what is known best.
-pub(crate) fn continuum_score(frequency: Frequency, relevance: f64) -> f64 {
-    let weight = match frequency {
+/// C: by what relevance is multiplied in the continuum's own order, which prefers traces that have proved themselves to
+/// what is known best.
+pub(crate) fn frequency_weight(frequency: Frequency) -> f64 {
+    match frequency {
         Frequency::High => 0.1,
         Frequency::Mid => 0.6,
         Frequency::Low | Frequency::UltraLow => 0.3,
-    };
-    rounded(weight * relevance)
+    }
 }
 
 /// What a memory with this score lends to one that it stands beside, over an edge of this strength. It is added to that
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn c_the_continuum_prefers_what_has_proved_itself() {
         let check = |frequency, relevance, expected| {
-            check_digits(continuum_score(frequency, relevance), expected, &format!("{frequency:?}"));
+            check_digits(frequency_weight(frequency) * relevance, expected, &format!("{frequency:?}"));
         };
         check(Frequency::High, 0.9, 0.0900);
         check(Frequency::Mid, 0.5, 0.3000);

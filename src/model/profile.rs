@@ -23,6 +23,10 @@ pub enum Profile {
     Recency,
     /// The formula of [`Profile::Default`] with weights of the caller's own.
     Custom(Weights),
+    /// Memories alone, by the continuum's own order: relevance as in [`Profile::Default`], times 0.1 for what was just
+    /// learned (`high`), 0.6 for `mid`, 0.3 for what has settled. Of at least 0.75 confidence, unless the filter of memories
+    /// says otherwise.
+    Continuum,
 }
 
 /// What a profile is written as: before its lambda could be chosen, the paper's was a bare name.
@@ -39,6 +43,7 @@ enum Name {
     Default,
     Paper,
     Recency,
+    Continuum,
 }
 
 #[derive(Deserialize)]
@@ -54,6 +59,7 @@ impl From<Written> for Profile {
             Written::Name(Name::Default) => Self::Default,
             Written::Name(Name::Paper) => Self::paper(),
             Written::Name(Name::Recency) => Self::Recency,
+            Written::Name(Name::Continuum) => Self::Continuum,
             Written::Numbers(Numbers::Paper { lambda }) => Self::Paper { lambda },
             Written::Numbers(Numbers::Custom(weights)) => Self::Custom(weights),
         }
@@ -74,20 +80,21 @@ impl Profile {
         if let Self::Paper { lambda } = self { *lambda } else { Self::LAMBDA }
     }
 
-    /// Its name: `default`, `paper`, `recency` or `custom`.
+    /// Its name: `default`, `paper`, `recency`, `custom` or `continuum`.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Default => "default",
             Self::Paper { .. } => "paper",
             Self::Recency => "recency",
             Self::Custom(_) => "custom",
+            Self::Continuum => "continuum",
         }
     }
 
     /// The weights of the default formula; none: the profile has its own.
     pub(crate) fn weights(&self) -> Option<Weights> {
         match self {
-            Self::Default => Some(Weights::default()),
+            Self::Default | Self::Continuum => Some(Weights::default()),
             Self::Custom(weights) => Some(*weights),
             Self::Paper { .. } | Self::Recency => None,
         }
@@ -106,7 +113,7 @@ impl Profile {
                 .named()
                 .iter()
                 .try_for_each(|(name, value)| bounded(&format!("the weight {name}"), *value)),
-            Self::Default | Self::Recency => Ok(()),
+            Self::Default | Self::Recency | Self::Continuum => Ok(()),
         }
     }
 }
@@ -189,7 +196,8 @@ weights! {
     /// it how things are to be from now on, `a` the strength of the best anchor that the query calls for and the turn is
     /// evidence of. `l` is how far the message leans on what went on before it: 0 for a question that stands by itself, 1
     /// for one that tells something and asks nothing of weight. `b` is how many turns of its session are better, where the
-    /// query asks for many turns: a summary, an order of events. Tuned on public sets of long talks (docs/recall.md).
+    /// query asks for many turns: a summary, an order of events. A memory is ranked as a turn that is alone in its session,
+    /// and its score multiplied by [`Parts::memory`]. Tuned on public sets of long talks (docs/recall.md).
     #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub struct Weights {
@@ -249,7 +257,7 @@ numbers! {
         words,
         /// Meaning, from 0 to 1 likewise; in the paper's formula the cosine itself.
         meaning,
-        /// What the turns before and after lent, weight included.
+        /// What the turns before and after lent, weight included; of a memory what those lent that it stands beside.
         neighbours,
         /// What the session lent, weight included.
         session,
@@ -282,6 +290,19 @@ numbers! {
         continuation,
         /// How many turns of its session are better, where the query asks for many turns.
         spread,
+        /// Of a memory: by what its score is multiplied, `(0.85 + 0.30 * importance) * (0.90 + 0.20 * current_relevance) *
+        /// discount`; in the profile `continuum` by what its frequency weighs there. 0: it is no memory.
+        #[serde(skip_serializing_if = "is_zero")]
+        memory,
+        /// Of a memory: how much it still matters, from 0 to 1.
+        #[serde(skip_serializing_if = "is_zero")]
+        importance,
+        /// Of a memory: how recent it is, from 0 to 1.
+        #[serde(skip_serializing_if = "is_zero")]
+        current_relevance,
+        /// Of a memory: what is left of its score where it is stale (0.5), archived (0.5) or unverified (0.8).
+        #[serde(skip_serializing_if = "is_zero")]
+        discount,
     }
     pub fn named;
 }
@@ -291,7 +312,9 @@ impl Parts {
     pub fn explain(&self) -> String {
         let of_score =
             self.named().into_iter().filter(|(name, _)| !matches!(*name, "coverage" | "cosine" | "personal"));
-        let counted = of_score.filter(|(_, value)| *value >= 0.005);
+        // A discount of 1 takes nothing.
+        let counts = |(name, value): &(&str, f64)| *value >= 0.005 && !(*name == "discount" && *value == 1.0);
+        let counted = of_score.filter(counts);
         counted.map(|(name, value)| format!("{name} {value:.2}")).collect::<Vec<_>>().join(", ")
     }
 
@@ -329,6 +352,11 @@ impl Parts {
         rounded(1.0 / (1.0 + libm::exp(-SLOPE * (fit - HALF))))
     }
 
+    /// By what the facts of a memory multiply its score; 1: it is no memory.
+    fn memory_factor(&self) -> f64 {
+        if self.memory > 0.0 { self.memory } else { 1.0 }
+    }
+
     /// The score that these parts give: what a receipt can be checked by.
     pub fn score(&self, profile: &Profile) -> f64 {
         rounded(
@@ -347,12 +375,20 @@ impl Parts {
                             * (1.0 + weights.recency * self.recency)
                             * (1.0 + weights.continuation * self.continuation)
                             * libm::pow((1.0 - weights.spread).max(0.0), self.spread)
+                            * self.memory_factor()
                     }
                     (Profile::Recency, _) => self.recency,
-                    _ => 0.5 * self.recency + 0.3 * self.meaning + 0.2 * self.anchors,
+                    _ => {
+                        (0.5 * self.recency + 0.3 * self.meaning + 0.2 * self.anchors) * self.memory_factor()
+                    }
                 },
         )
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
+fn is_zero(part: &f64) -> bool {
+    *part == 0.0
 }
 
 /// Scores are cut to 1e-6, so that the last bits of a sum decide nothing.

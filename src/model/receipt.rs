@@ -8,7 +8,11 @@ use uuid::Uuid;
 
 use crate::model::{
     filter::Filter,
-    ids::{ReceiptId, SessionId},
+    ids::{MemoryId, ReceiptId, SessionId},
+    memory::{
+        filter::{MemoryFilter, Of},
+        recalled::{MemoryFlags, SameSource},
+    },
     profile::{Parts, Profile},
     tier::MemoryTier,
     word_enum::word_enum,
@@ -32,6 +36,8 @@ word_enum! {
         Anchor = "anchor",
         /// A standing wish of the user: a sentence of a turn.
         Wish = "wish",
+        /// A memory: what is known beside what was said.
+        Memory = "memory",
     }
     pub(crate) fn from_word;
 }
@@ -157,6 +163,15 @@ pub struct Understood {
     /// What might answer it.
     #[serde(skip_serializing_if = "Filter::is_open")]
     pub filter: Filter,
+    /// Which sorts of things might.
+    #[serde(skip_serializing_if = "Of::is_all")]
+    pub of: Of,
+    /// Which memories might; none: those that hold, and those that are archived.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memories: Option<MemoryFilter>,
+    /// Memories lent to what they stand beside.
+    #[serde(skip_serializing_if = "is_not")]
+    pub graph: bool,
     /// Of a context: how sure it must be that something answers, or nothing recalled is shown. Contexts of older versions
     /// did not keep it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,6 +179,11 @@ pub struct Understood {
     /// Sections of the context that the caller left out, by their names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
+fn is_not(is_so: &bool) -> bool {
+    !*is_so
 }
 
 /// What of LLM#1's plan was followed.
@@ -198,11 +218,11 @@ pub struct ReceiptItem {
     pub rank: u32,
     /// What it is.
     pub kind: ItemKind,
-    /// Its place in the user's order of recording; none: an anchor.
+    /// Its place in the user's order of recording, of a memory that of its text; none: an anchor.
     pub seq: Option<i64>,
-    /// The turn's id, or the anchor's.
+    /// The turn's id, the anchor's or the memory's.
     pub owner_id: Uuid,
-    /// Where it was; none: an anchor.
+    /// Where it was; none: an anchor or a memory.
     pub memory_tier: Option<MemoryTier>,
     /// Greater is better.
     pub score: f64,
@@ -219,6 +239,12 @@ pub struct ReceiptItem {
     /// older receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<Newer>,
+    /// Of a memory: what to mind of it.
+    #[serde(skip_serializing_if = "MemoryFlags::is_empty")]
+    pub flags: MemoryFlags,
+    /// What is one piece of knowledge with it and fits less well, best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub same_source: Vec<SameSource>,
     /// How much of it is in the context; none: it is not there.
     pub packed_as: Option<PackedAs>,
     /// What became of it.
@@ -235,6 +261,15 @@ pub struct Newer {
     pub seq: i64,
     /// When it was said.
     pub said_at: DateTime<Utc>,
+}
+
+impl SameSource {
+    fn name(&self) -> String {
+        match self.kind {
+            ItemKind::Memory => format!("memory {}", MemoryId::from(self.owner_id)),
+            kind => format!("{} {}", kind.as_str(), self.seq),
+        }
+    }
 }
 
 impl Receipt {
@@ -269,6 +304,9 @@ impl Receipt {
         }
         if !self.understood.filter.is_open() {
             let _ = writeln!(text, "Filtered: {}.", self.understood.filter.explain());
+        }
+        if let Some(of) = self.understood.explain_of() {
+            let _ = writeln!(text, "{of}");
         }
         if !self.understood.without.is_empty() {
             let _ = writeln!(text, "Left out on request: {}.", self.understood.without.join(", "));
@@ -318,6 +356,22 @@ impl Understood {
         ];
         said.extend(traits.iter().filter(|(is_so, _)| *is_so).map(|(_, what)| (*what).to_owned()));
         format!("Understood: {}.", said.join("; "))
+    }
+}
+
+impl Understood {
+    /// Which sorts of things might answer, and which memories; none: all.
+    fn explain_of(&self) -> Option<String> {
+        let mut said = Vec::new();
+        if !self.of.is_all() {
+            said.push(format!("only {}", self.of.as_str()));
+        }
+        let memories = self.memories.as_ref().map(MemoryFilter::explain).filter(|filter| !filter.is_empty());
+        said.extend(memories.map(|filter| format!("of memories those {filter}")));
+        if self.graph {
+            said.push("memories lent to what they stand beside".to_owned());
+        }
+        (!said.is_empty()).then(|| format!("Recalled: {}.", said.join("; ")))
     }
 }
 
@@ -373,11 +427,42 @@ impl ReceiptItem {
         let newer = self.newer.map_or_else(String::new, |newer| {
             format!("; more of it was said on {} (number {})", newer.said_at.date_naive(), newer.seq)
         });
-        format!("{};{reranked} {found}{newer}", self.fate())
+        let flags = match &self.flags.words()[..] {
+            [] => String::new(),
+            words => format!("; mind: {}", words.join(", ")),
+        };
+        let others: Vec<String> = self.same_source.iter().map(SameSource::name).collect();
+        let same_source = match &others[..] {
+            [] => String::new(),
+            others => format!("; one piece with {}", others.join(", ")),
+        };
+        format!("{};{reranked} {found}{newer}{flags}{same_source}", self.fate())
+    }
+
+    /// The line of something that fits too badly to be read.
+    pub(crate) fn unread(kind: ItemKind, seq: impl Into<i64>, owner_id: Uuid) -> Self {
+        Self {
+            rank: 0,
+            kind,
+            seq: Some(seq.into()),
+            owner_id,
+            memory_tier: None,
+            score: 0.0,
+            confidence: None,
+            parts: Parts::default(),
+            rerank_score: None,
+            newer: None,
+            flags: MemoryFlags::default(),
+            same_source: Vec::new(),
+            packed_as: None,
+            outcome: ItemOutcome::BelowFloor,
+            tokens: 0,
+        }
     }
 
     fn name(&self) -> String {
         match self.seq {
+            Some(_) if self.kind == ItemKind::Memory => format!("memory {}", MemoryId::from(self.owner_id)),
             Some(seq) => {
                 let tier = self.memory_tier.map_or("nowhere", MemoryTier::as_str);
                 format!("{} {seq} ({tier})", self.kind.as_str())

@@ -1,6 +1,6 @@
 //! The answer to a query: what was recalled, in order, each with the parts of its score.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -12,6 +12,10 @@ use crate::{
         anchor::Anchor,
         filter::Filter,
         ids::{ReceiptId, SessionId},
+        memory::{
+            filter::{MemoryFilter, Of},
+            recalled::{RecalledMemory, SameSource},
+        },
         place::{Owner, Seq},
         profile::{Parts, Profile},
         receipt::{ItemKind, ItemOutcome, LEAST_STRENGTH, Newer, Receipt, ReceiptItem, Understood},
@@ -22,6 +26,8 @@ use crate::{
     recall::{
         find::{self, Stands},
         message::{self, Message, MessagePlan, Question},
+        of::RecallOf,
+        pieces::Pieces,
         queries,
         score::Scored,
         sieve::Sieve,
@@ -31,6 +37,7 @@ use crate::{
     store::{
         Store,
         behind::NewReceipt,
+        rows::memories::recalled::Met,
         scope::Scope,
         snapshot::{Originals, Snapshot},
     },
@@ -54,9 +61,41 @@ pub struct RecallOptions {
     pub now: Option<DateTime<Utc>>,
     /// What may be recalled. Default: everything that the user ever said.
     pub filter: Filter,
+    /// Which sorts of things are recalled. Default: all.
+    pub of: Of,
+    /// Which memories are recalled. Default: those that hold, and, at half their weight, those that are archived.
+    pub memories: Option<MemoryFilter>,
+    /// Whether the best 20 memories lend to what they stand beside over accepted edges, so that it comes up too. Default: no.
+    pub graph: bool,
 }
 
 impl RecallOptions {
+    /// These sorts of things alone.
+    #[must_use]
+    pub fn of(mut self, of: Of) -> Self {
+        self.of = of;
+        self
+    }
+
+    /// Of memories only what passes this filter; of the default that is what holds. Turns are not asked.
+    #[must_use]
+    pub fn memories(mut self, filter: MemoryFilter) -> Self {
+        self.memories = Some(filter);
+        self
+    }
+
+    /// Whether memories lend to what they stand beside: 0.3 of their score, times the strength of the edge.
+    #[must_use]
+    pub fn graph(mut self, graph: bool) -> Self {
+        self.graph = graph;
+        self
+    }
+
+    /// What of it says which things are recalled.
+    pub(crate) fn recall_of(&self) -> RecallOf {
+        RecallOf { of: self.of, memories: self.memories.clone(), graph: self.graph }
+    }
+
     /// At most so many.
     #[must_use]
     pub fn k(mut self, k: usize) -> Self {
@@ -122,6 +161,10 @@ pub struct Recalled {
     /// found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<Newer>,
+    /// What is one piece of knowledge with it and fits less well: of a memory the turns that it rests on, of a turn the
+    /// memories that rest on it. Best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub same_source: Vec<SameSource>,
 }
 
 /// What can be recalled.
@@ -143,6 +186,8 @@ pub enum RecalledItem {
     },
     /// What is known of somebody.
     Anchor(Box<Anchor>),
+    /// What is known beside what was said.
+    Memory(Box<RecalledMemory>),
 }
 
 impl Recalled {
@@ -154,12 +199,20 @@ impl Recalled {
         }
     }
 
-    /// Where it lives; anchors live in no tier.
+    /// The memory, if it is one.
+    pub fn memory(&self) -> Option<&RecalledMemory> {
+        match &self.item {
+            RecalledItem::Memory(memory) => Some(memory),
+            _ => None,
+        }
+    }
+
+    /// Where it lives; anchors and memories live in no tier.
     pub fn memory_tier(&self) -> Option<MemoryTier> {
         match &self.item {
             RecalledItem::Turn(turn) => Some(turn.memory_tier),
             RecalledItem::Summary { .. } => Some(MemoryTier::Cold),
-            RecalledItem::Anchor(_) => None,
+            RecalledItem::Anchor(_) | RecalledItem::Memory(_) => None,
         }
     }
 
@@ -168,6 +221,7 @@ impl Recalled {
         match &self.item {
             RecalledItem::Turn(turn) => Some(turn.seq),
             RecalledItem::Summary { seq, .. } => Some(*seq),
+            RecalledItem::Memory(memory) => Some(memory.seq),
             RecalledItem::Anchor(_) => None,
         }
     }
@@ -178,7 +232,9 @@ impl Recalled {
             RecalledItem::Turn(turn) => (ItemKind::Turn, turn.id.as_uuid()),
             RecalledItem::Summary { summary, .. } => (ItemKind::Summary, summary.original_turn_id.as_uuid()),
             RecalledItem::Anchor(anchor) => (ItemKind::Anchor, anchor.id.as_uuid()),
+            RecalledItem::Memory(memory) => (ItemKind::Memory, memory.memory.id.as_uuid()),
         };
+        let flags = self.memory().map(|memory| memory.flags.clone()).unwrap_or_default();
         ReceiptItem {
             rank,
             kind,
@@ -190,6 +246,8 @@ impl Recalled {
             parts: self.parts,
             rerank_score: self.rerank_score,
             newer: self.newer,
+            flags,
+            same_source: self.same_source.clone(),
             packed_as: None,
             outcome: ItemOutcome::Recalled,
             tokens: 0,
@@ -235,12 +293,14 @@ pub(crate) fn gather(
         return Err(Error::invalid(format!("k is {k}; it must be from 1 to {MAX_K}")));
     }
     // Anchors are of no session, and of no time: a filter leaves them out.
-    let question = message.question(&[], k.max(depth)).with_anchors(message.filter.is_open());
+    let may_show_anchors = message.filter.is_open() && message.of.of == Of::All;
+    let question = message.question(&[], k.max(depth)).with_anchors(may_show_anchors);
     let waiting = indexes.of(scope);
     let index = waiting.wait();
     let snapshot = store.snapshot()?;
     let mut missing = Vec::new();
     let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing)?;
+    let sieve = sieve.of_things(&snapshot, scope, (&message.of, &message.filter))?;
     let mut searched = search(&snapshot, index, scope, &question, Wanted::All, (&sieve, &[]))?;
     drop(snapshot);
     searched.missing.append(&mut missing);
@@ -373,6 +433,9 @@ impl Searched {
             plan: message.plan_in(self.epoch).map(MessagePlan::told).cloned(),
             queries: message.also.iter().map(|query| kept(&query.text)).collect(),
             filter: message.filter.clone(),
+            of: message.of.of,
+            memories: message.of.memories.clone(),
+            graph: message.of.graph,
             min_confidence: (self.wanted == Wanted::AboveFloor).then_some(self.min_confidence),
             without: Vec::new(),
         }
@@ -404,8 +467,11 @@ pub(crate) fn search(
     wanted: Wanted,
     (sieve, at_hand): (&Sieve, &[&Turn]),
 ) -> Result<Searched> {
+    let k = question.k + at_hand.len();
+    // In a context what is known has room of its own.
+    let pieces = if wanted == Wanted::AboveFloor { Pieces::Apart(k) } else { Pieces::Together(k) };
     let (found, anchors, wishes, last_talk, epoch) = index.with(snapshot, scope, |index| {
-        let mut found = queries::find(snapshot, scope, index, question, question.k + at_hand.len(), sieve);
+        let mut found = queries::find(snapshot, scope, index, question, pieces, sieve);
         let relevant = queries::relevant_anchors(question, question.shown(&index.anchors));
         let anchors = relevant.into_iter().map(|(anchor, score)| Recalled {
             item: RecalledItem::Anchor(Box::new(anchor.clone())),
@@ -414,6 +480,7 @@ pub(crate) fn search(
             parts: Parts { anchors: score, ..Parts::default() },
             rerank_score: None,
             newer: None,
+            same_source: Vec::new(),
         });
         let anchors = anchors.collect();
         let wishes = queries::wanted_wishes(snapshot, scope, index, question, sieve, &mut found.missing)
@@ -423,39 +490,63 @@ pub(crate) fn search(
             });
         (found, anchors, wishes, index.last_said_at(question.now), index.extent.epoch)
     })?;
-    let find::Found { ranked, stands, words, model, mut missing, confidence, is_index_damaged } = found;
+    let find::Found { ranked, stands, words, model, mut missing, confidence, is_index_damaged, .. } = found;
+    let (memories, mut same_source) = (found.memories, found.same_source);
+    let is_apart = |seq: u32| wanted == Wanted::AboveFloor && memories.contains_key(&seq);
     let mut originals = snapshot.originals(scope);
-    let (mut units, mut unread, mut from_file) = (Vec::with_capacity(ranked.len()), Vec::new(), 0);
+    let (mut units, mut unread) = (Vec::with_capacity(ranked.len()), Vec::new());
+    let mut from_file = 0;
     for (&Scored { seq, score, parts }, &Stands { owner, piece, has_evidence, is_below_floor, newer }) in
         ranked.iter().zip(&stands)
     {
+        let same_source = match same_source.remove(&seq) {
+            Some(others) => of_same_source(snapshot, scope, &memories, &others)?,
+            None => Vec::new(),
+        };
         let item = match at_hand.iter().find(|turn| turn.seq == i64::from(seq)) {
             Some(turn) => Some(RecalledItem::Turn(Box::new(Turn::clone(turn)))),
-            None if from_file >= question.k && !(wanted == Wanted::AboveFloor && is_newest(&units, seq)) => {
+            None if from_file >= question.k
+                && !is_apart(seq)
+                && !(wanted == Wanted::AboveFloor && is_newest(&units, seq)) =>
+            {
                 continue;
             }
             None if is_below_floor && wanted == Wanted::AboveFloor => {
-                if let Some(line) = snapshot.unread_line(scope, Seq(seq))? {
+                let line = match memories.get(&seq) {
+                    Some(met) => Some(ReceiptItem::unread(ItemKind::Memory, seq, *met.id.as_uuid())),
+                    None => snapshot.unread_line(scope, Seq(seq))?,
+                };
+                if let Some(line) = line {
                     unread.push(ReceiptItem {
                         score,
                         confidence: Some(parts.confidence()),
                         parts,
                         newer,
+                        same_source,
                         ..line
                     });
-                    from_file += 1;
+                    from_file += usize::from(!is_apart(seq));
                 }
-                None
+                continue;
             }
             None => {
-                let fetched = fetch(snapshot, scope, &mut originals, (Seq(seq), owner), &mut missing)?;
-                from_file += usize::from(fetched.is_some());
+                let fetched = match owner {
+                    Owner::Memory => {
+                        let memory = snapshot.recalled_memory(scope, Seq(seq), question.now);
+                        or_missing(memory, &mut missing)?.map(|memory| RecalledItem::Memory(Box::new(memory)))
+                    }
+                    Owner::Turn(_) => {
+                        fetch(snapshot, scope, &mut originals, (Seq(seq), owner), &mut missing)?
+                    }
+                };
+                from_file += usize::from(fetched.is_some() && !is_apart(seq));
                 fetched
             }
         };
         if let Some(item) = item {
+            let confidence = parts.confidence();
             let recalled =
-                Recalled { item, score, confidence: parts.confidence(), parts, rerank_score: None, newer };
+                Recalled { item, score, confidence, parts, rerank_score: None, newer, same_source };
             let mut hit = Hit { recalled, has_evidence, is_below_floor, piece, summary: None };
             if !hit.has_evidence
                 && let Some(turn) = hit.recalled.turn()
@@ -474,6 +565,24 @@ pub(crate) fn search(
 /// Whether what was said last of a thing that these tell of is this.
 fn is_newest(units: &[Hit], seq: u32) -> bool {
     units.iter().any(|hit| hit.recalled.newer.is_some_and(|newer| newer.seq == i64::from(seq)))
+}
+
+/// What is one piece with something, by what it is and its id.
+fn of_same_source(
+    snapshot: &Snapshot<'_>,
+    scope: &Scope,
+    memories: &HashMap<u32, Met>,
+    others: &[Scored],
+) -> Result<Vec<SameSource>> {
+    let mut named = Vec::with_capacity(others.len());
+    for &Scored { seq, .. } in others {
+        let of = match memories.get(&seq) {
+            Some(met) => Some((ItemKind::Memory, *met.id.as_uuid())),
+            None => snapshot.unread_line(scope, Seq(seq))?.map(|line| (line.kind, line.owner_id)),
+        };
+        named.extend(of.map(|(kind, owner_id)| SameSource { kind, owner_id, seq: seq.into() }));
+    }
+    Ok(named)
 }
 
 /// A unit as it is kept: its turn, else the summary in its place; nothing of what is no turn. What is damaged is named in

@@ -27,12 +27,15 @@ use crate::{
 const ANCHOR_TOKENS: u32 = 150;
 /// Of it, what may say how they want to be answered.
 const WISH_TOKENS: u32 = 100;
+/// Of it, this part may be what is known, while there are turns that fit: memories are brief, and what was said says more.
+const KNOWN_PART: u32 = 3;
 
 /// Requests by their places. Those for turns of the session come first, then promoted ones, also shown for their place.
 const OF_SESSION: usize = 4;
 const ANCHORS: usize = OF_SESSION + 1;
 const WISHES: usize = ANCHORS + 1;
-const RECALLED: usize = WISHES + 1;
+const KNOWN: usize = WISHES + 1;
+const RECALLED: usize = KNOWN + 1;
 
 /// Who is served, in this order, each with its share and what those before it left.
 pub(crate) fn requests<'t>(
@@ -62,6 +65,12 @@ pub(crate) fn requests<'t>(
     let wishes = Request { most_tokens: wish_tokens, ..Request::ranked(wish_tokens, wishes.collect()) };
     let units = unit_candidates(recalled, turns.session);
     let most_tokens = room_for(recalled.confidence, budget_tokens);
+    let cold_tokens = config.shares.cold - anchor_tokens - wish_tokens;
+    let has_turns = units.iter().any(|unit| !unit.is_below_floor);
+    let known_tokens =
+        if has_turns { (config.shares.cold / KNOWN_PART).min(cold_tokens) } else { cold_tokens };
+    let most_known = if has_turns { known_tokens.min(most_tokens) } else { most_tokens };
+    let known = memory_candidates(recalled, turns);
     [
         recent,
         Request::newest(config.shares.warm, in_session(crowded_out, recalled)),
@@ -70,7 +79,8 @@ pub(crate) fn requests<'t>(
         Request::ranked(0, in_section(Section::EarlierConversations, &turns.promoted)),
         anchors,
         wishes,
-        Request { most_tokens, ..Request::ranked(config.shares.cold - anchor_tokens - wish_tokens, units) },
+        Request { most_tokens: most_known, ..Request::ranked(known_tokens, known) },
+        Request { most_tokens, ..Request::ranked(cold_tokens - known_tokens, units) },
     ]
 }
 
@@ -90,9 +100,20 @@ fn room_for(confidence: f64, budget_tokens: u32) -> u32 {
 pub(crate) fn recalled_as((request, index): (usize, usize), searched: &Searched) -> Option<&Recalled> {
     match request {
         ANCHORS => searched.anchors.get(index),
-        RECALLED => searched.units.get(index).map(|hit| &hit.recalled),
+        KNOWN => memories(searched).nth(index).map(|hit| &hit.recalled),
+        RECALLED => said(searched).nth(index).map(|hit| &hit.recalled),
         _ => None,
     }
+}
+
+/// The memories that were recalled, the best first.
+fn memories(searched: &Searched) -> impl Iterator<Item = &Hit> {
+    searched.units.iter().filter(|hit| hit.recalled.memory().is_some())
+}
+
+/// The turns and summaries that were recalled, the best first.
+fn said(searched: &Searched) -> impl Iterator<Item = &Hit> {
+    searched.units.iter().filter(|hit| hit.recalled.memory().is_none())
 }
 
 /// How well the wish fits that is this candidate of this request, if it is one.
@@ -108,7 +129,7 @@ pub(crate) fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> V
         .filter(|(_, outcome)| **outcome == Outcome::NoRoom)
         .filter_map(|(candidate, _)| match candidate.item {
             Item::Turn(turn) => Some(turn.turn_number),
-            Item::Summary(..) | Item::Anchor(_) | Item::Wish(..) => None,
+            Item::Summary(..) | Item::Anchor(_) | Item::Wish(..) | Item::Memory(_) => None,
         })
         .collect();
     left_out.sort_unstable();
@@ -137,13 +158,25 @@ fn in_session<'t>(turns: impl IntoIterator<Item = &'t Turn>, recalled: &'t Searc
     candidates
 }
 
-/// What was recalled, the best first.
+/// The memories that were recalled, the best first. Those that rest on what is shown for its place are shown already: hot
+/// turns always are, others of the session if they have room.
+fn memory_candidates<'t>(recalled: &'t Searched, turns: &SessionTurns) -> Vec<Candidate<'t>> {
+    let candidate = |hit: &'t Hit| {
+        let memory = hit.recalled.memory()?;
+        let is_hot = memory.sources.iter().any(|source| turns.is_recent(source.seq));
+        let candidate = Candidate::new(Item::Memory(memory), Section::WhatIsKnown);
+        Some(candidate.below_floor(hit.is_below_floor).already_shown(is_hot))
+    };
+    memories(recalled).filter_map(candidate).collect()
+}
+
+/// The turns that were recalled, the best first.
 fn unit_candidates(recalled: &Searched, session: Option<SessionId>) -> Vec<Candidate<'_>> {
-    let candidates = recalled.units.iter().filter_map(|hit| {
+    let candidates = said(recalled).filter_map(|hit| {
         let (item, of) = match &hit.recalled.item {
             RecalledItem::Turn(turn) => (Item::Turn(turn), turn.session_id),
             RecalledItem::Summary { summary, seq, .. } => (Item::Summary(summary, *seq), summary.session_id),
-            RecalledItem::Anchor(_) => return None,
+            RecalledItem::Anchor(_) | RecalledItem::Memory(_) => return None,
         };
         let section =
             if Some(of) == session { Section::EarlierInSession } else { Section::EarlierConversations };
@@ -168,7 +201,7 @@ fn focus(hit: &Hit) -> Option<Focus> {
 /// What is to be at hand in this session once the context was of use: cold turns of others that it shows, the best first,
 /// for what they say and not for what stands around them.
 pub(crate) fn at_hand(packed: &Packed<'_>, recalled: &Searched, session: Option<SessionId>) -> Vec<Seq> {
-    let shown = recalled.units.iter().zip(&packed.outcomes[RECALLED]);
+    let shown = said(recalled).zip(&packed.outcomes[RECALLED]);
     let told = shown.filter_map(|(hit, outcome)| {
         let turn = hit.recalled.turn()?;
         let is_wanted = matches!(outcome, Outcome::Packed(_))
@@ -183,7 +216,15 @@ pub(crate) fn at_hand(packed: &Packed<'_>, recalled: &Searched, session: Option<
 
 /// What is shown for its place in the session.
 fn unscored(item: RecalledItem) -> Recalled {
-    Recalled { item, score: 0.0, confidence: 0.0, parts: Parts::default(), rerank_score: None, newer: None }
+    Recalled {
+        item,
+        score: 0.0,
+        confidence: 0.0,
+        parts: Parts::default(),
+        rerank_score: None,
+        newer: None,
+        same_source: Vec::new(),
+    }
 }
 
 /// Everything that was considered, in the order of the ranks: what was recalled first, then what the session has.
@@ -201,7 +242,17 @@ pub(crate) fn receipt_items(
         item.tokens = packed.pieces.iter().find(|piece| piece.of == of).map_or(0, |piece| piece.tokens);
         item
     };
-    let units = recalled.units.iter().enumerate().map(|(at, hit)| ((RECALLED, at), &hit.recalled));
+    let (mut known_before, mut said_before) = (0, 0);
+    let place_of = |hit: &'_ Hit| {
+        let (request, before) = match hit.recalled.memory() {
+            Some(_) => (KNOWN, &mut known_before),
+            None => (RECALLED, &mut said_before),
+        };
+        *before += 1;
+        (request, *before - 1)
+    };
+    let places: Vec<(usize, usize)> = recalled.units.iter().map(place_of).collect();
+    let units = places.into_iter().zip(&recalled.units).map(|(of, hit)| (of, &hit.recalled));
     let anchors = recalled.anchors.iter().enumerate().map(|(at, unit)| ((ANCHORS, at), unit));
     let mut items: Vec<ReceiptItem> = units.map(|(of, unit)| fate(unit.receipt_item(0), of)).collect();
     items.extend(recalled.unread.iter().cloned());

@@ -10,7 +10,8 @@ use crate::{
     error::{Error, Result},
     model::{
         chat::{ChatMessage, ChatRole},
-        ids::{AnchorId, ReceiptId, SessionId, TurnId},
+        ids::{AnchorId, MemoryId, ReceiptId, SessionId, TurnId},
+        memory::recalled::{MemoryFlags, SameSource},
         profile::Parts,
         receipt::{ItemKind, Newer, PackedAs, Receipt},
         tier::MemoryTier,
@@ -125,12 +126,15 @@ pub struct ContextItem {
     pub session_id: Option<SessionId>,
     /// The turn's place in the session. An anchor has none.
     pub turn_number: Option<u32>,
-    /// The caller's own id for the turn.
+    /// The caller's own id for the turn, or the memory.
     pub caller_id: Option<String>,
     /// Where the turn lives. Only turns have one.
     pub memory_tier: Option<MemoryTier>,
     /// The anchor. Only anchors have one.
     pub anchor_id: Option<AnchorId>,
+    /// The memory. Only memories have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_id: Option<MemoryId>,
     /// Where in the context it stands.
     pub section: Section,
     /// How much of it is there.
@@ -150,6 +154,12 @@ pub struct ContextItem {
     /// `<outdated? see 2024-03-02>`. None: nothing later was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<Newer>,
+    /// Of a memory: what to mind of it; in the text it stands in the brackets behind its kind and its date.
+    #[serde(skip_serializing_if = "MemoryFlags::is_empty")]
+    pub flags: MemoryFlags,
+    /// What is one piece of knowledge with it, fits less well and so is not shown for what it says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub same_source: Vec<SameSource>,
 }
 
 impl ContextItem {
@@ -157,13 +167,15 @@ impl ContextItem {
         let unit = candidates::recalled_as(piece.of, recalled);
         let (turn, summary, anchor) = match piece.item {
             Item::Turn(turn) => (Some(turn), None, None),
-            Item::Wish(..) => (None, None, None),
+            Item::Wish(..) | Item::Memory(_) => (None, None, None),
             Item::Summary(summary, _) => (None, Some(summary), None),
             Item::Anchor(anchor) => (None, None, Some(anchor)),
         };
         let wish = if let Item::Wish(wish, _) = piece.item { Some(wish) } else { None };
+        let memory = if let Item::Memory(memory) = piece.item { Some(memory) } else { None };
         let caller_id = match unit.map(|unit| &unit.item) {
             Some(RecalledItem::Summary { caller_id, .. }) => caller_id.as_ref(),
+            Some(RecalledItem::Memory(memory)) => memory.memory.caller_id.as_ref(),
             _ => turn.and_then(|turn| turn.caller_id.as_ref()),
         };
         Self {
@@ -183,6 +195,7 @@ impl ContextItem {
             caller_id: caller_id.or(wish.and_then(|wish| wish.caller_id.as_ref())).cloned(),
             memory_tier: turn.map(|turn| turn.memory_tier),
             anchor_id: anchor.map(|anchor| anchor.id),
+            memory_id: memory.map(|memory| memory.memory.id),
             section: piece.section,
             packed_as: piece.packed_as,
             tokens: piece.tokens,
@@ -191,6 +204,8 @@ impl ContextItem {
             parts: unit.map(|unit| unit.parts),
             rerank_score: unit.and_then(|unit| unit.rerank_score),
             newer: unit.and_then(|unit| unit.newer),
+            flags: memory.map(|memory| memory.flags.clone()).unwrap_or_default(),
+            same_source: unit.map(|unit| unit.same_source.clone()).unwrap_or_default(),
         }
     }
 }
@@ -250,6 +265,7 @@ pub(crate) fn gather(
         question.wishes = WishesWanted::None;
     }
     let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing);
+    let sieve = sieve.and_then(|sieve| sieve.of_things(&snapshot, scope, (&message.of, &message.filter)));
     let hidden = turns.not_recalled()?;
     let sieve = sieve.map(|sieve| sections.narrowed(sieve, session.as_ref()).hiding(hidden));
     let recalled = sieve.as_ref().map_err(Clone::clone).and_then(|sieve| {

@@ -3,8 +3,13 @@
 use chrono::{DateTime, Utc};
 
 use crate::{
-    model::{filter::Filter, ids::SessionId, profile::Profile},
-    recall::{pack::Section, sieve::Sieve},
+    model::{
+        filter::Filter,
+        ids::SessionId,
+        memory::filter::{MemoryFilter, Of},
+        profile::Profile,
+    },
+    recall::{of::RecallOf, pack::Section, sieve::Sieve},
     store::rows::sessions::SessionRow,
 };
 
@@ -28,6 +33,10 @@ pub struct ContextOptions {
     pub queries: Vec<String>,
     /// Sections that are left out. Default: none.
     pub without: Vec<Section>,
+    /// Which memories are recalled. Default: those that hold, and, at half their weight, those that are archived.
+    pub memories: Option<MemoryFilter>,
+    /// Whether the best 20 memories lend to what they stand beside over accepted edges. Default: no.
+    pub graph: bool,
     /// Whether the recent turns are to be messages, not a part of the text. Default: no.
     pub for_messages: bool,
 }
@@ -50,7 +59,7 @@ impl ContextOptions {
     /// A context without this section, which the caller sends by other means or does not want; may be said of several. What
     /// would stand there is neither shown nor recalled: without [`Section::RecentTurns`] no hot turn comes in as recalled,
     /// without [`Section::EarlierInSession`] no turn of the session that is not hot, without
-    /// [`Section::EarlierConversations`] nothing of other sessions. The hot turns still help to understand the message.
+    /// [`Section::EarlierConversations`] nothing of other sessions, without [`Section::WhatIsKnown`] no memory. The hot turns still help to understand the message.
     #[must_use]
     pub fn without(mut self, section: Section) -> Self {
         self.without.push(section);
@@ -80,6 +89,25 @@ impl ContextOptions {
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filter = filter;
         self
+    }
+
+    /// Of memories only what passes this filter; of the default that is what holds.
+    #[must_use]
+    pub fn memories(mut self, filter: MemoryFilter) -> Self {
+        self.memories = Some(filter);
+        self
+    }
+
+    /// Whether memories lend to what they stand beside.
+    #[must_use]
+    pub fn graph(mut self, graph: bool) -> Self {
+        self.graph = graph;
+        self
+    }
+
+    /// What of it says which things are recalled.
+    pub(crate) fn recall_of(&self) -> RecallOf {
+        RecallOf { of: Of::All, memories: self.memories.clone(), graph: self.graph }
     }
 
     /// A context that shows nothing recalled unless something of it is so sure to answer, from 0 (what fits best is shown,
@@ -117,6 +145,7 @@ impl ContextOptions {
 #[expect(clippy::struct_excessive_bools, reason = "each may be left out by itself")]
 pub(crate) struct Shows {
     pub(super) who_the_user_is: bool,
+    what_is_known: bool,
     pub(super) wishes: bool,
     earlier_conversations: bool,
     pub(super) earlier_in_session: bool,
@@ -130,6 +159,7 @@ impl Shows {
         let has_own = session.is_none_or(|session| !left_out.contains(&session.info.id));
         Self {
             who_the_user_is: has(Section::WhoTheUserIs),
+            what_is_known: has(Section::WhatIsKnown),
             wishes: has(Section::Wishes),
             earlier_conversations: has(Section::EarlierConversations),
             earlier_in_session: has(Section::EarlierInSession) && has_own,
@@ -140,6 +170,7 @@ impl Shows {
     /// What may be recalled into these sections.
     pub(super) fn narrowed(self, sieve: Sieve, session: Option<&SessionRow>) -> Sieve {
         let session = session.map(|session| session.session_no);
+        let sieve = if self.what_is_known { sieve } else { sieve.without_memories() };
         let sieve = if self.earlier_conversations { sieve } else { sieve.only_of(session) };
         match session {
             Some(session) if !self.earlier_in_session => sieve.without(session),

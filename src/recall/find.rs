@@ -1,6 +1,6 @@
 //! Finds what fits a query among all that a user ever said: each kind of evidence by itself, then the ranks.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, TimeDelta};
 
@@ -16,16 +16,20 @@ use crate::{
         turn::Side,
     },
     recall::{
-        anchors_leg,
+        anchors_leg, graph,
         later::{self, Newest},
+        memories_leg,
         message::{QueryVector, Question},
-        score::{self, Evidence, LiveFactors, Scored, Wanted},
+        score::{self, Evidence, LiveFactors, MOST_MEMORIES, Scored, Wanted, Wanting},
         sieve::Sieve,
         user_index::{Damage, UserIndex},
         words_leg::{self, WordsLeg},
     },
     store::{
-        rows::vectors::{self, Space},
+        rows::{
+            memories::recalled::Met,
+            vectors::{self, Space},
+        },
         scope::Scope,
         snapshot::Snapshot,
     },
@@ -39,6 +43,10 @@ pub(crate) struct Found {
     pub(crate) ranked: Vec<Scored>,
     /// For each of `ranked`.
     pub(crate) stands: Vec<Stands>,
+    /// The memories among them, by their units.
+    pub(crate) memories: HashMap<u32, Met>,
+    /// What is one piece with one of `ranked`, which is better, by that one's number.
+    pub(crate) same_source: HashMap<u32, Vec<Scored>>,
     /// What each word of the query weighs.
     pub(crate) words: Vec<(Word, f64)>,
     /// The model whose vectors were compared.
@@ -98,8 +106,9 @@ fn set_floor(ranked: &[Scored], stands: &mut [Stands], is_unsure: bool) {
             .any(|&beside| evident.contains(&session.turn(beside)))
     };
     for (unit, stands) in ranked.iter().zip(stands.iter_mut()) {
-        let fits = stands.has_evidence
-            || (unit.parts.neighbours >= BESIDE && stands.owner.place().is_some_and(is_beside));
+        // What lends to a memory fits by itself.
+        let is_beside = || stands.owner.place().is_none_or(is_beside);
+        let fits = stands.has_evidence || (unit.parts.neighbours >= BESIDE && is_beside());
         stands.is_below_floor = is_unsure || !fits || unit.score < FLOOR * best;
     }
     // Where something is shown, what was said last of it is, too.
@@ -108,17 +117,6 @@ fn set_floor(ranked: &[Scored], stands: &mut [Stands], is_unsure: bool) {
     for (unit, stands) in ranked.iter().zip(stands) {
         stands.is_below_floor &= !newest.contains(&unit.seq.into());
     }
-}
-
-/// Cuts units, the best first, to `k`, and what was said last of the things that these tell of.
-pub(super) fn cut(units: &mut Vec<(Scored, Stands)>, k: usize) {
-    let newest: HashSet<i64> =
-        units.iter().take(k).filter_map(|(_, stands)| Some(stands.newer?.seq)).collect();
-    let mut at = 0;
-    units.retain(|(unit, _)| {
-        at += 1;
-        at <= k || newest.contains(&unit.seq.into())
-    });
 }
 
 /// Adds what was said last of what is among the first `k`, behind them; the rest goes.
@@ -136,7 +134,24 @@ fn add_newest(ranked: &mut Vec<Scored>, newest: &Newest, k: usize) {
     ranked.extend(missing);
 }
 
-/// Ranks the user's units, and gives the best `k` of those that pass the sieve.
+/// What was found of each kind of evidence.
+struct Legs {
+    words: WordsLeg,
+    meaning: Meaning,
+    /// For each unit that proves an anchor which matters here, by number: the strength of the best.
+    anchors: Vec<(u32, f64)>,
+}
+
+impl Legs {
+    /// Takes back what was found of texts of memories that are known not to be of now.
+    fn without(&mut self, older: &[u32], index: &UserIndex) {
+        self.words.without(older, index);
+        self.meaning.without(older);
+    }
+}
+
+/// Ranks the user's units, and gives those that pass the sieve, best first: the best `k`; where there are memories, as many
+/// turns and the best memories, of which what is one piece is not put together yet.
 pub(crate) fn find(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
@@ -151,16 +166,132 @@ pub(crate) fn find(
         WordsLeg::default()
     });
     let meaning = meaning(snapshot, scope, index, question, &words, &mut missing);
-    let (spans, ahead) = (&question.query.spans, &question.query.ahead);
     let anchors = anchor_strengths(snapshot, scope, index, question).unwrap_or_else(|error| {
         missing.push(format!("anchors: {error}"));
         Vec::new()
     });
+    let mut legs = Legs { words, meaning, anchors };
+    let depth = k.max(SUREST_OF);
+    let (mut ranked, memories) = if index.memories().is_empty() {
+        let wanting = Wanting { turns: depth, memories: 0 };
+        (ranks(index, question, &legs, wanting, &sieve.passing(index)), HashMap::new())
+    } else {
+        with_memories((snapshot, scope), index, question, &mut legs, (depth, sieve), &mut missing)
+    };
+    let Legs { words, meaning, .. } = legs;
+    let Damage { anchors: damaged_anchors, blocks, vectors } = index.damage;
+    if damaged_anchors > 0 {
+        missing.push(format!("anchors: {damaged_anchors} are damaged; doctor says which"));
+    }
+    let damaged = [("words", words.is_damaged()), ("index", blocks > 0), ("vectors", vectors > 0)];
+    for (part, _) in damaged.iter().filter(|(_, is_damaged)| *is_damaged) {
+        missing.push(format!("{part}: a part is damaged; a job makes it anew"));
+    }
+    let is_index_damaged = damaged.iter().any(|(_, is_damaged)| *is_damaged);
+    let query = question.query;
+    let of_the_talk = query.refers_back || query.is_follow_up;
+    let personal = query.refers_to_self || of_the_talk || words.names_speaker();
+    // What says nothing is answered by nothing.
+    for unit in ranked.iter_mut().filter(|_| !query.is_small_talk) {
+        (unit.parts.coverage, unit.parts.cosine) = fit(question, &words, &meaning, unit.seq);
+        unit.parts.personal = f64::from(u8::from(personal));
+    }
+    let newest = newest((snapshot, scope), index, (question, &words), (&ranked, sieve), &mut missing);
+    let confidence = confidence(question, index, &ranked);
+    let behind = if memories.is_empty() { k } else { ranked.len() };
+    add_newest(&mut ranked, &newest, behind);
+    let proves = |parts: &Parts| parts.anchors > 0.0 && question.profile.weights().is_some();
+    let stands = |unit: &Scored| Stands {
+        owner: index.unit(unit.seq).map_or(Owner::Memory, Facts::owner),
+        piece: meaning.piece(unit.seq),
+        has_evidence: unit.parts.confidence() >= LEAST_SURE || proves(&unit.parts),
+        is_below_floor: false,
+        newer: newest.get(&unit.seq).and_then(|newer| {
+            let Facts { seq, said_at_ms, .. } = *index.unit(*newer)?;
+            Some(Newer { seq: seq.into(), said_at: DateTime::from_timestamp_millis(said_at_ms)? })
+        }),
+    };
+    let mut stands: Vec<Stands> = ranked.iter().map(stands).collect();
+    set_floor(&ranked, &mut stands, confidence < question.min_confidence);
+    let (words, model) = (words.weights(), meaning.model);
+    let same_source = HashMap::new();
+    Found { ranked, stands, memories, same_source, words, model, missing, confidence, is_index_damaged }
+}
+
+/// The ranks where there are memories. Older texts of these are taken out of the ranks for good when they are met, and all
+/// is ranked once more.
+fn with_memories(
+    at: (&Snapshot<'_>, &Scope),
+    index: &mut UserIndex,
+    question: &Question<'_>,
+    legs: &mut Legs,
+    (depth, sieve): (usize, &Sieve),
+    missing: &mut Vec<String>,
+) -> (Vec<Scored>, HashMap<u32, Met>) {
+    /// Of a memory that was met all older texts go; what is met behind so many rounds is left out this time.
+    const MOST_ROUNDS: usize = 8;
+    legs.without(index.older(), index);
+    let memories = if sieve.has_turns() { MOST_MEMORIES } else { depth.max(MOST_MEMORIES) };
+    // A memory may stand for many turns, which are one piece with it.
+    let wanting = Wanting { turns: depth + MOST_MEMORIES, memories };
+    let mut round = 0;
+    loop {
+        round += 1;
+        let passing = sieve.passing(index);
+        let mut ranked = ranks(index, question, legs, wanting, &passing);
+        let (mut known, older) = memories_leg::meet(at, index, &ranked).unwrap_or_else(|error| {
+            missing.push(format!("memories: {error}"));
+            Default::default()
+        });
+        if !older.is_empty() && round < MOST_ROUNDS {
+            index.take_out(&older);
+            legs.without(&older, index);
+            continue;
+        }
+        let is_memory = |unit: &Scored| index.memories().binary_search(&unit.seq).is_ok();
+        ranked.retain(|unit| known.contains_key(&unit.seq) || !is_memory(unit));
+        let profile = &question.profile;
+        memories_leg::apply(&mut ranked, &known, (profile, question.now));
+        if question.graph && profile.weights().is_some() {
+            graph::lend(at, (index, &passing), (profile, question.now), &mut ranked, &mut known)
+                .unwrap_or_else(|error| missing.push(format!("graph: {error}")));
+        }
+        if !is_of_time(question) {
+            ranked.sort_by(score::by_rank(index));
+        }
+        return (ranked, known);
+    }
+}
+
+/// Whether a time is asked for, and nothing else.
+fn is_of_time(question: &Question<'_>) -> bool {
+    question.query.is_only_time && question.profile.weights().is_some()
+}
+
+/// The best units by what was found, best first.
+fn ranks(
+    index: &UserIndex,
+    question: &Question<'_>,
+    Legs { words, meaning, anchors }: &Legs,
+    wanting: Wanting,
+    passing: &[bool],
+) -> Vec<Scored> {
+    let (spans, ahead) = (&question.query.spans, &question.query.ahead);
     let is_within = |at_ms, or_after| spans.iter().any(|span| span.contains(at_ms, or_after));
     let happens = |unit: &Facts| {
         let falls_into = |event| spans.iter().chain(ahead).any(|span| span.holds(event, unit.said_at_ms));
         unit.event.is_some_and(falls_into)
     };
+    if is_of_time(question) {
+        let is_said = |unit: &Facts| is_within(unit.said_at_ms, TimeDelta::zero());
+        // What is asked for comes first: what happened then, or what was said then.
+        let wanted = |unit: &Facts| match (question.query.asks_of_events, is_said(unit), happens(unit)) {
+            (true, _, true) | (false, true, _) => Some(Wanted::First),
+            (true, true, false) | (false, false, true) => Some(Wanted::Behind),
+            _ => None,
+        };
+        return score::of_time(index, &wanted, wanting, passing);
+    }
     let word_scores = words.scores(index.units.len());
     let meaning_scores = meaning.scores(index.units.len(), question.profile);
     // "When did I see the dentist?" is answered by what says when.
@@ -192,54 +323,7 @@ pub(crate) fn find(
         asks_for_many,
         now_ms: question.now.timestamp_millis(),
     };
-    let (passing, depth) = (sieve.passing(index), k.max(SUREST_OF));
-    let mut ranked = if question.query.is_only_time && question.profile.weights().is_some() {
-        let is_said = |unit: &Facts| is_within(unit.said_at_ms, TimeDelta::zero());
-        // What is asked for comes first: what happened then, or what was said then.
-        let wanted = |unit: &Facts| match (question.query.asks_of_events, is_said(unit), happens(unit)) {
-            (true, _, true) | (false, true, _) => Some(Wanted::First),
-            (true, true, false) | (false, false, true) => Some(Wanted::Behind),
-            _ => None,
-        };
-        score::of_time(index, &wanted, depth, &passing)
-    } else {
-        score::rank(index, &evidence, &question.profile, depth, &passing)
-    };
-    let Damage { anchors: damaged_anchors, blocks, vectors } = index.damage;
-    if damaged_anchors > 0 {
-        missing.push(format!("anchors: {damaged_anchors} are damaged; doctor says which"));
-    }
-    let damaged = [("words", words.is_damaged()), ("index", blocks > 0), ("vectors", vectors > 0)];
-    for (part, _) in damaged.iter().filter(|(_, is_damaged)| *is_damaged) {
-        missing.push(format!("{part}: a part is damaged; a job makes it anew"));
-    }
-    let is_index_damaged = damaged.iter().any(|(_, is_damaged)| *is_damaged);
-    let query = question.query;
-    let of_the_talk = query.refers_back || query.is_follow_up;
-    let personal = query.refers_to_self || of_the_talk || words.names_speaker();
-    // What says nothing is answered by nothing.
-    for unit in ranked.iter_mut().filter(|_| !query.is_small_talk) {
-        (unit.parts.coverage, unit.parts.cosine) = fit(question, &words, &meaning, unit.seq);
-        unit.parts.personal = f64::from(u8::from(personal));
-    }
-    let newest = newest((snapshot, scope), index, (question, &words), (&ranked, sieve), &mut missing);
-    let confidence = confidence(question, index, &ranked);
-    add_newest(&mut ranked, &newest, k);
-    let proves = |parts: &Parts| parts.anchors > 0.0 && question.profile.weights().is_some();
-    let stands = |unit: &Scored| Stands {
-        owner: index.unit(unit.seq).map_or(Owner::Memory, Facts::owner),
-        piece: meaning.piece(unit.seq),
-        has_evidence: unit.parts.confidence() >= LEAST_SURE || proves(&unit.parts),
-        is_below_floor: false,
-        newer: newest.get(&unit.seq).and_then(|newer| {
-            let Facts { seq, said_at_ms, .. } = *index.unit(*newer)?;
-            Some(Newer { seq: seq.into(), said_at: DateTime::from_timestamp_millis(said_at_ms)? })
-        }),
-    };
-    let mut stands: Vec<Stands> = ranked.iter().map(stands).collect();
-    set_floor(&ranked, &mut stands, confidence < question.min_confidence);
-    let (words, model) = (words.weights(), meaning.model);
-    Found { ranked, stands, words, model, missing, confidence, is_index_damaged }
+    score::rank(index, &evidence, &question.profile, wanting, passing)
 }
 
 /// What was said last of the things that are told, where the query asks how things are.
@@ -311,6 +395,17 @@ impl Meaning {
         let mut scores: Vec<f32> = self.best.iter().map(of).collect();
         scores.resize(units, 0.0); // None, if there are no vectors.
         scores
+    }
+
+    /// Takes back what was found of these units.
+    fn without(&mut self, units: &[u32]) {
+        for best in std::iter::once(&mut self.best).chain(&mut self.of_each) {
+            for &seq in units {
+                if let Some(pieces) = (seq as usize).checked_sub(1).and_then(|at| best.get_mut(at)) {
+                    *pieces = BestPieces::default();
+                }
+            }
+        }
     }
 
     /// See [`Parts::cosine`](crate::Parts::cosine): to this thing that is sought.

@@ -95,7 +95,9 @@ fn of_statements(
     let mut originals = snapshot.originals(scope);
     let mut standings = Standings { snapshot, scope, index, known: HashMap::new() };
     let (mut newest, mut looked_at) = (Newest::new(), 0);
-    for earlier in best.iter().filter(|unit| words.most_covered(unit.seq) >= LEAST_COVERAGE).take(BEST) {
+    let is_turn = |unit: &&Scored| unit.parts.memory == 0.0;
+    let best = best.iter().filter(is_turn).filter(|unit| words.most_covered(unit.seq) >= LEAST_COVERAGE);
+    for earlier in best.take(BEST) {
         if looked_at == MOST_EARLIER || newest.contains_key(&earlier.seq) {
             continue;
         }
@@ -331,7 +333,9 @@ impl<'a> Standings<'a, '_> {
                 shares[seq as usize - 1] += narrow(weight) * share;
             }
         }
-        let is_later = |unit: &Facts| (unit.said_at_ms, unit.seq) > (earlier.said_at_ms, earlier.seq);
+        let is_later = |unit: &Facts| {
+            (unit.said_at_ms, unit.seq) > (earlier.said_at_ms, earlier.seq) && unit.owner() != Owner::Memory
+        };
         let has_most =
             |(share, unit): &(&f32, &Facts)| f64::from(**share / total) >= LEAST_SHARE && is_later(unit);
         let mut said: Vec<(&f32, &Facts)> = shares.iter().zip(&index.units).filter(has_most).collect();

@@ -13,6 +13,7 @@ use crate::{
     planner::SearchPlan,
     recall::{
         expand::{Sought, sought},
+        of::RecallOf,
         sieve,
         wishes::{WishId, WishesWanted},
     },
@@ -33,6 +34,8 @@ pub(crate) struct Message {
     pub(crate) profile: Profile,
     /// What may answer it.
     pub(crate) filter: Filter,
+    /// Which sorts of things.
+    pub(crate) of: RecallOf,
     /// What it means in the spaces of embedders that are not built in, as far as they were asked.
     pub(crate) vectors: Vec<QueryVector>,
     /// What is searched for beside it.
@@ -93,7 +96,15 @@ impl Message {
         profile.check()?;
         sieve::check(&filter)?;
         let (vectors, also, plan, query) = (Vec::new(), Vec::new(), Planning::Without, OnceLock::new());
-        Ok(Self { text, asked_at, now, profile, filter, vectors, also, plan, query })
+        let of = RecallOf::default().in_profile(&profile);
+        Ok(Self { text, asked_at, now, profile, filter, of, vectors, also, plan, query })
+    }
+
+    /// The same, of these things. Refuses what a memory cannot have.
+    pub(crate) fn recalling(mut self, of: RecallOf) -> Result<Self> {
+        of.check()?;
+        self.of = of.in_profile(&self.profile);
+        Ok(self)
     }
 
     /// What it points at.
@@ -103,7 +114,8 @@ impl Message {
 
     /// The same moment, profile and filter, of another text.
     pub(crate) fn beside(&self, config: &Config, text: String) -> Result<Self> {
-        Self::new(config, text, Some(self.now), Some(self.profile), self.filter.clone())
+        let of = self.of.clone();
+        Ok(Self { of, ..Self::new(config, text, Some(self.now), Some(self.profile), self.filter.clone())? })
     }
 
     /// The plan, if it was made in this epoch of the user.
@@ -141,6 +153,7 @@ impl Message {
             profile: self.profile,
             min_confidence: DEFAULT_MIN_CONFIDENCE,
             may_show_anchors: true,
+            graph: self.of.graph,
             k,
             also: self.also.iter().map(|query| query.question(&[], k)).collect(),
             wishes: WishesWanted::None,
@@ -233,6 +246,8 @@ pub(crate) struct Question<'a> {
     pub(crate) min_confidence: f64,
     /// Whether anchors may be among the answers.
     pub(crate) may_show_anchors: bool,
+    /// Whether memories lend to what they stand beside.
+    pub(crate) graph: bool,
     pub(crate) k: usize,
     /// What is searched for beside it.
     pub(crate) also: Vec<Question<'a>>,

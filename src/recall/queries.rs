@@ -10,6 +10,7 @@ use crate::{
         anchors_leg,
         find::{self, Found, Stands},
         message::{MAX_QUERIES, Message, Question},
+        pieces::{self, Pieces},
         score::Scored,
         sieve::Sieve,
         user_index::UserIndex,
@@ -36,28 +37,31 @@ impl Message {
     }
 }
 
-/// Finds the best `k` units for the message and for each query beside it.
+/// Finds the best pieces for the message and for each query beside it.
 pub(super) fn find(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
     index: &mut UserIndex,
     question: &Question<'_>,
-    k: usize,
+    wanted: Pieces,
     sieve: &Sieve,
 ) -> Found {
+    let k = wanted.turns();
     let mut one = |question: &Question<'_>| find::find(snapshot, scope, index, question, k, sieve);
     let of_message = one(question);
-    if question.also.is_empty() {
-        return of_message;
-    }
-    let all = [of_message].into_iter().chain(question.also.iter().map(one)).collect();
-    merged(all, k)
+    let mut found = if question.also.is_empty() {
+        of_message
+    } else {
+        merged([of_message].into_iter().chain(question.also.iter().map(one)).collect())
+    };
+    pieces::put_together(&mut found, wanted);
+    found
 }
 
 /// Several searches as one: a unit has the score, and stands on the evidence, of the search that it fits best: one in which
 /// it may be shown before one in which it may not; and it is as sure as in the surest. What fails in all of them is told
 /// once.
-fn merged(searches: Vec<Found>, k: usize) -> Found {
+fn merged(searches: Vec<Found>) -> Found {
     let mut best: HashMap<u32, (Scored, Stands)> = HashMap::new();
     let mut merged: Option<Found> = None;
     for mut found in searches {
@@ -84,6 +88,13 @@ fn merged(searches: Vec<Found>, k: usize) -> Found {
         let new = found.words.into_iter().filter(|(word, _)| all.words.iter().all(|known| known.0 != *word));
         let new: Vec<_> = new.collect();
         all.words.extend(new);
+        for (seq, met) in found.memories {
+            let stands_by_itself = met.only_with.is_none();
+            let known = all.memories.entry(seq).or_insert(met);
+            if stands_by_itself {
+                known.only_with = None;
+            }
+        }
         all.missing.extend(found.missing);
         all.model = all.model.take().or(found.model);
         all.confidence = all.confidence.max(found.confidence);
@@ -100,7 +111,6 @@ fn merged(searches: Vec<Found>, k: usize) -> Found {
     let mut units: Vec<(Scored, Stands)> = best.into_values().collect();
     // Ties to the newer turn, as in each search.
     units.sort_by(|(a, _), (b, _)| b.score.total_cmp(&a.score).then(b.seq.cmp(&a.seq)));
-    find::cut(&mut units, k);
     (merged.ranked, merged.stands) = units.into_iter().unzip();
     merged
 }
@@ -164,6 +174,8 @@ mod tests {
         Found {
             ranked: units.iter().map(scored).collect(),
             stands: units.iter().map(stands).collect(),
+            memories: HashMap::new(),
+            same_source: HashMap::new(),
             words: (0..40).map(|word| (word + 30 * u32::from(missing.is_empty()), 1.0)).collect(),
             model: None,
             missing: vec!["words".to_owned(), missing.to_owned()],
@@ -176,7 +188,8 @@ mod tests {
     fn a_unit_stands_where_it_fits_best_and_is_shown_if_any_search_would_show_it() {
         let of_message = found(&[(1, 1.0, true), (2, 0.9, false), (3, 0.2, true)], "vectors");
         let of_query = found(&[(4, 1.0, true), (3, 0.8, true), (2, 0.3, true), (5, 0.1, true)], "");
-        let all = merged(vec![of_message, of_query], 4);
+        let mut all = merged(vec![of_message, of_query]);
+        pieces::put_together(&mut all, Pieces::Together(4));
         let units: Vec<_> = all.ranked.iter().map(|unit| (unit.seq, unit.score)).collect();
         assert_eq!(units, [(4, 1.0), (1, 1.0), (3, 0.8), (2, 0.3)], "ties to the newer, the best four");
         assert!(all.stands.iter().all(|stands| !stands.is_below_floor));

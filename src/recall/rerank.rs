@@ -11,6 +11,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     event::{Event, ProviderRole},
     model::{
+        memory::known::Memory,
         profile::rounded,
         turn::{Side, Turn},
     },
@@ -21,7 +22,7 @@ use crate::{
     },
     rerank::Reranker,
     store::{Store, scope::Scope},
-    text::{render, words::Word},
+    text::{memory::MemoryText, render, words::Word},
 };
 
 /// Of a query. Many models read 512 tokens of query and text together; the longest text takes half of them.
@@ -183,7 +184,16 @@ fn text_of(hit: &Hit, words: &[(Word, f64)]) -> String {
         RecalledItem::Turn(turn) => text_of_turn(turn, hit.piece.map(|(number, _)| number), words),
         RecalledItem::Summary { summary, .. } => summary.summary_text.clone(),
         RecalledItem::Anchor(anchor) => render::anchor_line(anchor),
+        RecalledItem::Memory(memory) => text_of_memory(&memory.memory),
     }
+}
+
+/// Of a longer one the title and the beginning.
+fn text_of_memory(memory: &Memory) -> String {
+    let Memory { kind, title, content, procedure, .. } = memory;
+    let mut text = MemoryText { kind: *kind, title, content, procedure: procedure.as_ref() }.embedded();
+    text.truncate(text.floor_char_boundary(WHOLE_TURN_BYTES));
+    text
 }
 
 /// A turn as contexts show it. Of a longer one the piece whose words of the query weigh most; of such the one that matched

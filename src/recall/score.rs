@@ -7,13 +7,18 @@ use std::{
 
 use crate::{
     index::facts::Facts,
-    model::profile::{Parts, Profile, Weights, rounded},
+    model::{
+        place::Owner,
+        profile::{Parts, Profile, Weights, rounded},
+    },
     recall::user_index::UserIndex,
 };
 
 const MS_PER_DAY: f64 = 86_400_000.0;
 /// Of so many times as many units as are wanted those are chosen that are spread over sessions.
 const POOL: usize = 8;
+/// Of memories so many are looked at, whatever is wanted: what their facts say of them is read for each.
+pub(crate) const MOST_MEMORIES: usize = 64;
 /// A turn of so many words is half understood by what stands around it.
 const OPEN_WORDS: f32 = 200.0;
 
@@ -78,25 +83,39 @@ pub(crate) struct Scored {
     pub(crate) parts: Parts,
 }
 
-/// The best `k` units of those that `passing` has, best first. Units without any evidence are left out. What does not pass
-/// counts for those around it as if it did.
+/// How many are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanting {
+    pub(crate) turns: usize,
+    pub(crate) memories: usize,
+}
+
+/// The best units of those that `passing` has, best first: so many turns, and so many memories, by what their facts say
+/// nothing of. Units without any evidence are left out. What does not pass counts for those around it as if it did.
 pub(crate) fn rank(
     index: &UserIndex,
     evidence: &Evidence<'_>,
     profile: &Profile,
-    k: usize,
+    wanting: Wanting,
     passing: &[bool],
 ) -> Vec<Scored> {
-    let units = &index.units;
+    let (units, k) = (&index.units, wanting.turns);
+    let by_rank = by_rank(index);
+    let mut memories = Vec::new();
     let mut ranked: Vec<Scored> = if let Some(weights) = profile.weights() {
-        let lent = Lent::of(index, evidence, weights, passing);
-        // To spread over sessions, more are looked at than are wanted.
-        let deep = if evidence.asks_for_many { k.saturating_mul(POOL) } else { k };
-        let scored = |at: usize| {
+        let mut lent = Lent::of(index, evidence, weights, passing);
+        let scored = |lent: &Lent<'_>, at: usize| {
             let parts = with_factors(lent.parts(at), evidence, &units[at]);
             Scored { seq: units[at].seq, score: parts.score(profile), parts }
         };
-        lent.best(evidence.live.most(&weights), deep, scored)
+        if !index.memories().is_empty() {
+            let best = lent.best_memories(index.memories(), wanting.memories);
+            memories.extend(best.iter().map(|at| scored(&lent, *at)));
+            lent.leave_out(index.memories());
+        }
+        // To spread over sessions, more are looked at than are wanted.
+        let deep = if evidence.asks_for_many { k.saturating_mul(POOL) } else { k };
+        lent.best(evidence.live.most(&weights), deep, |at| scored(&lent, at))
     } else {
         let has_meaning = matches!(profile, Profile::Paper { .. });
         let meaning = |cosine: f32| if has_meaning { rounded(f64::from(cosine)) } else { 0.0 };
@@ -114,22 +133,38 @@ pub(crate) fn rank(
     };
     // By recency alone all count, and what is old and what is older are 0 both: the order says which.
     ranked.retain(|unit| unit.seq > 0 && (unit.score > 0.0 || *profile == Profile::Recency));
-    // Among equals the one said last; of these the one recorded last.
-    let said_at = |unit: &Scored| index.unit(unit.seq).map(|unit| unit.said_at_ms);
-    let by_rank = |a: &Scored, b: &Scored| {
-        let by_score: Ordering = b.score.total_cmp(&a.score);
-        by_score.then_with(|| said_at(b).cmp(&said_at(a))).then_with(|| b.seq.cmp(&a.seq))
-    };
+    if profile.weights().is_none() && !index.memories().is_empty() {
+        let is_memory = |unit: &Scored| index.memories().binary_search(&unit.seq).is_ok();
+        (memories, ranked) = ranked.into_iter().partition(is_memory);
+        keep_best(&mut memories, wanting.memories, &by_rank);
+    }
     if evidence.asks_for_many && profile.weights().is_some() {
-        ranked.sort_unstable_by(by_rank);
+        ranked.sort_unstable_by(&by_rank);
         spread(&mut ranked, index, profile);
     }
+    keep_best(&mut ranked, k, &by_rank);
+    if !memories.is_empty() {
+        ranked.append(&mut memories);
+        ranked.sort_unstable_by(&by_rank);
+    }
+    ranked
+}
+
+fn keep_best(ranked: &mut Vec<Scored>, k: usize, by_rank: &impl Fn(&Scored, &Scored) -> Ordering) {
     if k < ranked.len() {
         ranked.select_nth_unstable_by(k, by_rank);
         ranked.truncate(k);
     }
     ranked.sort_unstable_by(by_rank);
-    ranked
+}
+
+/// The best first; among equals the one said last; of these the one recorded last.
+pub(crate) fn by_rank(index: &UserIndex) -> impl Fn(&Scored, &Scored) -> Ordering {
+    let said_at = |unit: &Scored| index.unit(unit.seq).map(|unit| unit.said_at_ms);
+    move |a: &Scored, b: &Scored| {
+        let by_score: Ordering = b.score.total_cmp(&a.score);
+        by_score.then_with(|| said_at(b).cmp(&said_at(a))).then_with(|| b.seq.cmp(&a.seq))
+    }
 }
 
 /// Makes what stands behind better units of its session, the best first, count the less.
@@ -156,7 +191,7 @@ pub(crate) enum Wanted {
 pub(crate) fn of_time(
     index: &UserIndex,
     wanted: &dyn Fn(&Facts) -> Option<Wanted>,
-    k: usize,
+    wanting: Wanting,
     passing: &[bool],
 ) -> Vec<Scored> {
     let units = index.units.iter().zip(&index.around).zip(passing).filter(|(_, passes)| **passes);
@@ -171,7 +206,15 @@ pub(crate) fn of_time(
         (*wanted, Reverse(newest_of[*session as usize]), *session, unit.seq)
     });
     let parts = Parts { only_time: 1.0, ..Parts::default() };
-    found.into_iter().take(k).map(|(unit, ..)| Scored { seq: unit.seq, score: 1.0, parts }).collect()
+    let mut left = [wanting.turns, wanting.memories];
+    let mut is_wanted = |unit: &Facts| {
+        let left = &mut left[usize::from(unit.owner() == Owner::Memory)];
+        let is_wanted = *left > 0;
+        *left = left.saturating_sub(1);
+        is_wanted
+    };
+    let found = found.into_iter().filter(|(unit, ..)| is_wanted(unit));
+    found.map(|(unit, ..)| Scored { seq: unit.seq, score: 1.0, parts }).collect()
 }
 
 /// What the factors are made of.
@@ -311,6 +354,27 @@ impl<'a> Lent<'a> {
             }
         }
         if best.len() <= k { 0.0 } else { least }
+    }
+
+    /// Where those of these units are that have the greatest totals, in no order: so many at most.
+    fn best_memories(&self, memories: &[u32], k: usize) -> Vec<usize> {
+        let with_total = memories.iter().map(|seq| *seq as usize - 1).filter(|at| self.total[*at] > 0.0);
+        let mut best: Vec<usize> = with_total.collect();
+        if k < best.len() {
+            // Of equals the newer.
+            best.select_nth_unstable_by(k, |a, b| {
+                self.total[*b].total_cmp(&self.total[*a]).then_with(|| b.cmp(a))
+            });
+            best.truncate(k);
+        }
+        best
+    }
+
+    /// Leaves these units out of what is looked at.
+    fn leave_out(&mut self, units: &[u32]) {
+        for seq in units {
+            self.total[*seq as usize - 1] = 0.0;
+        }
     }
 
     fn parts(&self, at: usize) -> Parts {

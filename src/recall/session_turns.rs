@@ -127,6 +127,11 @@ impl SessionTurns {
         self.hot.turns().filter(|turn| !is_earlier(turn)).map(|turn| Seq::of(turn.seq)).collect()
     }
 
+    /// Whether this is one of the hot turns that are shown as the recent ones.
+    pub(crate) fn is_recent(&self, seq: i64) -> bool {
+        self.recent.iter().any(|turn| turn.seq == seq)
+    }
+
     /// The earlier turns of the session that are read already.
     pub(crate) fn earlier(&self) -> Vec<&Turn> {
         let crowded_out = self.crowded_out.iter().map(Arc::as_ref);

@@ -7,9 +7,13 @@ use crate::{
     model::{
         filter::Filter,
         instant,
+        memory::{
+            filter::{MemoryFilter, Of},
+            words::MemoryStatus,
+        },
         place::{Seq, SessionNo},
     },
-    recall::user_index::UserIndex,
+    recall::{of::RecallOf, user_index::UserIndex},
     store::{scope::Scope, snapshot::Snapshot},
     text::measure::check_name,
 };
@@ -23,6 +27,18 @@ pub(crate) struct Sieve {
     /// From the first of these milliseconds up to the second, which is outside.
     time_ms: Option<(i64, i64)>,
     hidden: Vec<Seq>,
+    has_turns: bool,
+    memories: MemoriesPass,
+}
+
+/// Which memories may be recalled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum MemoriesPass {
+    #[default]
+    All,
+    /// Those with these units, ascending.
+    Only(Vec<u32>),
+    None,
 }
 
 /// Refuses a filter that cannot be meant.
@@ -79,7 +95,57 @@ impl Sieve {
                 None => filed.into_iter().collect(),
             });
         }
-        Ok(Self { only, without, time_ms: time_ms(filter), hidden: Vec::new() })
+        let mut sieve = Self {
+            only,
+            without,
+            time_ms: time_ms(filter),
+            hidden: Vec::new(),
+            has_turns: true,
+            memories: MemoriesPass::All,
+        };
+        if filter.sessions.is_some() {
+            sieve.memories = MemoriesPass::None; // They are of no session.
+        }
+        Ok(sieve)
+    }
+
+    /// Of these things alone. Of a project are the memories that are filed under it, or under none.
+    pub(crate) fn of_things(
+        mut self,
+        snapshot: &Snapshot<'_>,
+        scope: &Scope,
+        (of, filter): (&RecallOf, &Filter),
+    ) -> Result<Self> {
+        self.has_turns = of.of != Of::Memories;
+        if of.of == Of::Turns || self.memories == MemoriesPass::None {
+            self.memories = MemoriesPass::None;
+            return Ok(self);
+        }
+        if of.memories.is_none() && filter.project.is_none() {
+            return Ok(self);
+        }
+        let recalled = [MemoryStatus::Active, MemoryStatus::Archived];
+        let mut wanted = of.memories.clone().unwrap_or_else(|| MemoryFilter::default().statuses(recalled));
+        let both = wanted.project.is_some() && filter.project.is_some() && wanted.project != filter.project;
+        wanted.project = wanted.project.or_else(|| filter.project.clone());
+        let mut units = snapshot.memories_passing(scope, &wanted)?;
+        if both {
+            let other = MemoryFilter { project: filter.project.clone(), ..wanted };
+            let also = snapshot.memories_passing(scope, &other)?;
+            units.retain(|seq| also.binary_search(seq).is_ok());
+        }
+        self.memories = MemoriesPass::Only(units);
+        Ok(self)
+    }
+
+    /// Without any memory.
+    pub(crate) fn without_memories(self) -> Self {
+        Self { memories: MemoriesPass::None, ..self }
+    }
+
+    /// Whether turns may be recalled.
+    pub(crate) fn has_turns(&self) -> bool {
+        self.has_turns
     }
 
     /// Without these units, which are shown anyway.
@@ -112,7 +178,8 @@ impl Sieve {
         self.time_ms.is_none_or(|(since, until)| (since..until).contains(&said_at_ms))
     }
 
-    /// For each unit, by number, from 1, whether it may be recalled. What was erased, or is no turn, may not.
+    /// For each unit, by number, from 1, whether it may be recalled. What was erased may not, nor what is known to be an
+    /// older text of a memory.
     pub(crate) fn passing(&self, index: &UserIndex) -> Vec<bool> {
         let mut of_session = vec![self.only.is_none(); index.session_count() + 1];
         of_session[0] = false;
@@ -125,8 +192,20 @@ impl Sieve {
         for session in named(&self.without) {
             of_session[session] = false;
         }
+        if !self.has_turns {
+            of_session.fill(false);
+        }
         let mut passing: Vec<bool> =
             index.around.iter().map(|around| of_session[around.session as usize]).collect();
+        let mut set = |seq: u32, passes| passing[seq as usize - 1] = passes;
+        match &self.memories {
+            MemoriesPass::All => index.memories().iter().for_each(|seq| set(*seq, true)),
+            MemoriesPass::None => index.memories().iter().for_each(|seq| set(*seq, false)),
+            MemoriesPass::Only(units) => {
+                index.memories().iter().for_each(|seq| set(*seq, units.binary_search(seq).is_ok()));
+            }
+        }
+        index.older().iter().for_each(|seq| set(*seq, false));
         if self.time_ms.is_some() {
             for (passes, unit) in passing.iter_mut().zip(&index.units) {
                 *passes &= self.is_in_time(unit.said_at_ms);

@@ -43,6 +43,10 @@ pub(crate) struct UserIndex {
     pub(crate) lengths: Lengths,
     /// When the turn was said that is dated last.
     newest_ms: Option<i64>,
+    /// The units that are texts of memories, ascending, whether they are of now or not.
+    memories: Vec<u32>,
+    /// Of these, those that are known not to be of now.
+    older: Vec<u32>,
     /// The words of the units that are not in the file's index.
     pub(crate) tail: Tail,
     spaces: Vec<SpaceIndex>,
@@ -65,7 +69,7 @@ pub(crate) struct Damage {
 /// A unit's session, and what was said before and after it there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Around {
-    /// The session's number among the user's, from 1; of what was erased, or is no turn, 0: it has no rank.
+    /// The session's number among the user's, from 1; a memory is by itself in one. Of what was erased 0: it has no rank.
     pub(crate) session: u32,
     /// The unit before it, or 0.
     pub(crate) previous: u32,
@@ -81,7 +85,7 @@ struct SessionEntry {
     last_seq: u32,
 }
 
-/// How many turns there are, how many have each field, and how many words those have in all.
+/// How many units there are, how many have each field, and how many words those have in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Lengths {
     pub(crate) units: u64,
@@ -165,7 +169,8 @@ impl UserIndex {
         let last_ms = match self.newest_ms {
             // Only where something is dated ahead, all are looked at.
             Some(newest_ms) if newest_ms > now_ms => {
-                let said = self.units.iter().filter(|unit| unit.seq > 0).map(|unit| unit.said_at_ms);
+                let turns = self.units.iter().filter(|unit| unit.seq > 0 && unit.owner() != Owner::Memory);
+                let said = turns.map(|unit| unit.said_at_ms);
                 said.filter(|at_ms| *at_ms <= now_ms).max()
             }
             newest => newest,
@@ -196,8 +201,9 @@ impl UserIndex {
             self.around.resize(seq as usize, Around::default());
             self.field_lengths.resize(seq as usize, [0; 2]);
         }
-        if facts.owner() == Owner::Memory {
-            self.units[seq as usize - 1] = facts;
+        let is_memory = facts.owner() == Owner::Memory;
+        if is_memory && facts.head_len == 0 && facts.rest_len == 0 {
+            self.units[seq as usize - 1] = facts; // It has no words: it stands in the order, and has no rank.
             return;
         }
         let number = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX).saturating_add(1);
@@ -209,7 +215,11 @@ impl UserIndex {
         }
         let follows_question = self.unit(previous).is_some_and(|before| before.traits.asks);
         self.lengths.add(&facts);
-        self.newest_ms = self.newest_ms.max(Some(facts.said_at_ms));
+        if is_memory {
+            self.memories.push(seq);
+        } else {
+            self.newest_ms = self.newest_ms.max(Some(facts.said_at_ms));
+        }
         let at = seq as usize - 1;
         self.units[at] = facts;
         self.around[at] = Around { session, previous, next: NONE, follows_question };
@@ -219,6 +229,21 @@ impl UserIndex {
     /// A unit by its number; `None`: it was erased, or never was.
     pub(crate) fn unit(&self, seq: u32) -> Option<&Facts> {
         self.units.get((seq as usize).checked_sub(1)?).filter(|unit| unit.seq == seq)
+    }
+
+    /// The units that are texts of memories, ascending, whether they are of now or not.
+    pub(crate) fn memories(&self) -> &[u32] {
+        &self.memories
+    }
+
+    /// Of these, those that were met and are not of now. They never are again: they have no rank, and lend nothing.
+    pub(crate) fn older(&self) -> &[u32] {
+        &self.older
+    }
+
+    /// Takes units that are not of now out of all ranks, for good.
+    pub(crate) fn take_out(&mut self, older: &[u32]) {
+        self.older.extend(older);
     }
 
     /// A session's number among the user's, as [`Around`] has it.
@@ -309,6 +334,7 @@ impl UserIndex {
         let matrices: usize = self.spaces.iter().map(|space| space.matrix.len_bytes()).sum();
         self.units.capacity() * (size_of::<Facts>() + size_of::<Around>() + size_of::<[u16; 2]>())
             + self.sessions.capacity() * size_of::<(i64, SessionEntry)>()
+            + (self.memories.capacity() + self.older.capacity()) * size_of::<u32>()
             + self.tail.bytes()
             + self.wishes.bytes()
             + matrices

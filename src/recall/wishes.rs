@@ -16,7 +16,6 @@ use crate::{
     model::{
         ids::{SessionId, TurnId},
         place::{Owner, Seq},
-        profile::Parts,
         receipt::{ItemKind, ItemOutcome, ReceiptItem},
         turn::Origin,
     },
@@ -219,19 +218,9 @@ impl Standing {
     /// Its line in a receipt.
     pub(crate) fn receipt_item(&self, fit: f64) -> ReceiptItem {
         ReceiptItem {
-            rank: 0,
-            kind: ItemKind::Wish,
-            seq: Some(self.seq.into()),
-            owner_id: *self.turn_id.as_uuid(),
-            memory_tier: None,
             score: fit,
-            confidence: None,
-            parts: Parts::default(),
-            rerank_score: None,
-            newer: None,
-            packed_as: None,
             outcome: ItemOutcome::NoRoom,
-            tokens: 0,
+            ..ReceiptItem::unread(ItemKind::Wish, self.seq, *self.turn_id.as_uuid())
         }
     }
 }

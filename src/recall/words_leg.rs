@@ -125,6 +125,23 @@ impl WordsLeg {
         Self { of_each, leaning }
     }
 
+    /// Takes back what was found of units that have no rank: nothing is measured against them.
+    pub(crate) fn without(&mut self, units: &[u32], index: &UserIndex) {
+        for leg in &mut self.of_each {
+            for &seq in units {
+                let Some(at) = (seq as usize).checked_sub(1) else { continue };
+                if let Some(fit) = leg.fits.get_mut(at) {
+                    *fit = Fit::default();
+                }
+                // Each is by itself in its session.
+                let session = index.around.get(at).map_or(0, |around| around.session as usize);
+                if let Some(weight) = leg.sessions.get_mut(session) {
+                    *weight = 0.0;
+                }
+            }
+        }
+    }
+
     /// How far the message leans on what went on before it, from 0 to 1: it tells much, and its questions weigh little.
     pub(crate) fn leaning(&self) -> f64 {
         self.leaning

@@ -34,6 +34,7 @@ mod jobs;
 mod layers;
 mod lost;
 mod memories;
+mod memories_context;
 mod memories_transfer;
 mod messages;
 mod metadata;

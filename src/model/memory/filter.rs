@@ -1,8 +1,38 @@
-//! Which of a user's memories are meant.
+//! Which of a user's memories are meant, and whether memories are.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::memory::words::{Frequency, MemoryKind, MemoryStatus, TaskType};
+
+/// Which sorts of things are recalled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Of {
+    /// Turns, with the summaries in their places, memories, and anchors.
+    #[default]
+    All,
+    /// Memories alone.
+    Memories,
+    /// Turns alone, with the summaries in their places.
+    Turns,
+}
+
+impl Of {
+    /// Its name: `all`, `memories` or `turns`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Memories => "memories",
+            Self::Turns => "turns",
+        }
+    }
+
+    /// Whether nothing is left out.
+    pub(crate) fn is_all(&self) -> bool {
+        *self == Self::All
+    }
+}
 
 /// Which memories are listed, recalled or forgotten. All of it must hold; a list that is empty bounds nothing. The default
 /// is every active memory.
@@ -93,5 +123,22 @@ impl MemoryFilter {
     pub fn tag(mut self, tag: impl Into<String>) -> Self {
         self.tags.push(tag.into());
         self
+    }
+
+    /// In words: `of the kind decision; of at least 0.75 confidence`.
+    pub(crate) fn explain(&self) -> String {
+        let one_of = |what: &str, words: Vec<&str>| {
+            (!words.is_empty()).then(|| format!("of the {what} {}", words.join(" or ")))
+        };
+        let said = [
+            one_of("kind", self.kinds.iter().map(|kind| kind.as_str()).collect()),
+            one_of("frequency", self.frequencies.iter().map(|frequency| frequency.as_str()).collect()),
+            one_of("status", self.statuses.iter().map(|status| status.as_str()).collect()),
+            self.task_type.map(|task_type| format!("for {}", task_type.as_str())),
+            self.min_confidence.map(|least| format!("of at least {least} confidence")),
+            self.project.as_ref().map(|project| format!("of the project {project:?} or of none")),
+            (!self.tags.is_empty()).then(|| format!("with the tags {}", self.tags.join(", "))),
+        ];
+        said.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod forgotten;
 pub(crate) mod known;
 pub(crate) mod new;
 pub(crate) mod procedure;
+pub(crate) mod recalled;
 pub(crate) mod saved;
 pub(crate) mod source;
 pub(crate) mod standing;

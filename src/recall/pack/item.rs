@@ -1,14 +1,16 @@
-//! What can be packed: a turn, a summary that stands for one, an anchor, a wish.
+//! What can be packed: a turn, a summary that stands for one, an anchor, a wish, a memory.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::{
+    english::sentences::sentences,
     model::{
         anchor::{Anchor, Attribute},
-        ids::AnchorId,
-        receipt::{ItemKind, Newer},
+        ids::{AnchorId, MemoryId},
+        memory::{procedure::Procedure, recalled::RecalledMemory},
+        receipt::{ItemKind, Newer, PackedAs},
         summary::Summary,
         turn::{Side, Turn},
     },
@@ -19,6 +21,9 @@ use crate::{
     text::{render, tokens::Tokenizer, words::Word},
 };
 
+/// What a memory says is shown whole up to so many tokens, and so are its steps.
+const BRIEF_MEMORY_TOKENS: u32 = 120;
+
 /// Something that can be packed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Item<'t> {
@@ -28,6 +33,7 @@ pub(crate) enum Item<'t> {
     Anchor(&'t Anchor),
     /// And whether it stands for its turn, which says nothing else.
     Wish(&'t Standing, bool),
+    Memory(&'t RecalledMemory),
 }
 
 /// Something that may be packed, and how it came up.
@@ -43,6 +49,8 @@ pub(crate) struct Candidate<'t> {
     pub(crate) summary: Option<&'t Summary>,
     /// It fits too badly to be shown, and is only reported.
     pub(crate) is_below_floor: bool,
+    /// What it says is shown by another one in any case, so that it is only reported.
+    pub(crate) is_already_shown: bool,
     /// What was said last of the same thing, which is marked, and shown before this.
     pub(crate) newer: Option<Newer>,
 }
@@ -66,7 +74,15 @@ pub(crate) struct Focus {
 impl<'t> Candidate<'t> {
     /// Wanted for its place, not for what it says.
     pub(crate) fn new(item: Item<'t>, section: Section) -> Self {
-        Self { item, section, found_by: None, summary: None, is_below_floor: false, newer: None }
+        Self {
+            item,
+            section,
+            found_by: None,
+            summary: None,
+            is_below_floor: false,
+            is_already_shown: false,
+            newer: None,
+        }
     }
 
     /// Wanted for what it says.
@@ -90,6 +106,11 @@ impl<'t> Candidate<'t> {
         self.newer.map(|newer| newer.said_at.date_naive())
     }
 
+    pub(crate) fn already_shown(mut self, is_already_shown: bool) -> Self {
+        self.is_already_shown = is_already_shown;
+        self
+    }
+
     pub(crate) fn below_floor(mut self, is_below_floor: bool) -> Self {
         self.is_below_floor = is_below_floor;
         self
@@ -102,6 +123,7 @@ pub(super) enum Key {
     Turn(i64),
     Anchor(AnchorId),
     Wish(WishId),
+    Memory(MemoryId),
 }
 
 /// Where in its section something stands.
@@ -111,6 +133,7 @@ pub(super) enum Place<'t> {
     Anchor(bool, &'t str, Attribute, DateTime<Utc>, AnchorId),
     Turn(NaiveDate, i64),
     Wish(NaiveDate, WishId),
+    Memory(NaiveDate, i64),
 }
 
 impl<'t> Item<'t> {
@@ -120,6 +143,7 @@ impl<'t> Item<'t> {
             Item::Summary(..) => ItemKind::Summary,
             Item::Anchor(_) => ItemKind::Anchor,
             Item::Wish(..) => ItemKind::Wish,
+            Item::Memory(_) => ItemKind::Memory,
         }
     }
 
@@ -129,7 +153,17 @@ impl<'t> Item<'t> {
             Item::Anchor(anchor) => Key::Anchor(anchor.id),
             Item::Wish(wish, true) => Key::Turn(wish.seq.into()),
             Item::Wish(wish, false) => Key::Wish(wish.id()),
+            Item::Memory(memory) => Key::Memory(memory.memory.id),
         }
+    }
+
+    /// Whether all of it is said by what is shown: itself, or one of the turns that a memory rests on.
+    pub(super) fn is_among(self, shown: &HashSet<Key>) -> bool {
+        let rests_on = match self {
+            Item::Memory(memory) => &memory.sources[..],
+            _ => &[],
+        };
+        shown.contains(&self.key()) || rests_on.iter().any(|source| shown.contains(&Key::Turn(source.seq)))
     }
 
     /// The day that stands above it.
@@ -138,7 +172,7 @@ impl<'t> Item<'t> {
             Item::Turn(turn) => Some(turn.timestamp.date_naive()),
             Item::Summary(summary, _) => Some(summary.timestamp.date_naive()),
             Item::Wish(wish, _) => Some(wish.timestamp.date_naive()),
-            Item::Anchor(_) => None,
+            Item::Anchor(_) | Item::Memory(_) => None,
         }
     }
 
@@ -146,13 +180,15 @@ impl<'t> Item<'t> {
     pub(super) fn place(self, section: Section) -> Place<'t> {
         let on = match section {
             Section::EarlierInSession | Section::RecentTurns => NaiveDate::default(),
-            Section::WhoTheUserIs | Section::Wishes | Section::EarlierConversations => {
-                self.said_on().unwrap_or_default()
-            }
+            Section::WhoTheUserIs
+            | Section::WhatIsKnown
+            | Section::Wishes
+            | Section::EarlierConversations => self.said_on().unwrap_or_default(),
         };
         match self {
             Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => Place::Turn(on, seq),
             Item::Wish(wish, _) => Place::Wish(on, wish.id()),
+            Item::Memory(memory) => Place::Memory(memory.memory.said_at.date_naive(), memory.seq),
             Item::Anchor(anchor) => {
                 let Anchor { subject, attribute, valid_from, id, .. } = anchor;
                 Place::Anchor(subject != Anchor::USER, subject, *attribute, *valid_from, *id)
@@ -162,17 +198,42 @@ impl<'t> Item<'t> {
 
     /// All of it, if it has at most `room` tokens. The text of a turn is made only if it fits: most of a long
     /// window does not.
-    pub(super) fn whole(self, room: u32, tokenizer: Tokenizer) -> Option<(String, u32)> {
-        match self {
+    pub(super) fn whole(self, room: u32, tokenizer: Tokenizer) -> Option<(PackedAs, String, u32)> {
+        let (text, tokens) = match self {
+            Item::Memory(memory) => return memory_piece(memory, room, tokenizer),
             Item::Turn(turn) => {
                 let tokens = turn.tokens.piece_tokens;
-                (tokens <= room).then(|| (render::turn_piece(&turn.said), tokens))
+                (tokens <= room).then(|| (render::turn_piece(&turn.said), tokens))?
             }
-            Item::Summary(summary, _) => counted_within(summary_piece(summary, room)?, room, tokenizer),
-            Item::Anchor(anchor) => counted_within(render::anchor_line(anchor), room, tokenizer),
-            Item::Wish(wish, _) => counted_within(wish.line.clone(), room, tokenizer),
+            Item::Summary(summary, _) => counted_within(summary_piece(summary, room)?, room, tokenizer)?,
+            Item::Anchor(anchor) => counted_within(render::anchor_line(anchor), room, tokenizer)?,
+            Item::Wish(wish, _) => counted_within(wish.line.clone(), room, tokenizer)?,
+        };
+        let packed_as = if matches!(self, Item::Summary(..)) { PackedAs::Summary } else { PackedAs::Whole };
+        Some((packed_as, text, tokens))
+    }
+}
+
+/// A memory as a context shows it: what it says, with its steps, if that is brief; else, or if there is no room for it, its
+/// summary, or the first sentence.
+fn memory_piece(
+    RecalledMemory { memory, flags, .. }: &RecalledMemory,
+    room: u32,
+    tokenizer: Tokenizer,
+) -> Option<(PackedAs, String, u32)> {
+    let is_brief = |text: &str| counted_within(text.to_owned(), BRIEF_MEMORY_TOKENS, tokenizer).is_some();
+    let lines: Vec<&str> = memory.procedure.iter().flat_map(Procedure::lines).collect();
+    if is_brief(&memory.content) && is_brief(&lines.join("\n")) {
+        let whole = render::memory_piece(memory, flags, &memory.content, &lines);
+        if let Some((text, tokens)) = counted_within(whole, room, tokenizer) {
+            return Some((PackedAs::Whole, text, tokens));
         }
     }
+    let first = || sentences(&memory.content).first().map_or("", |sentence| sentence.text);
+    let summary = if memory.summary.trim().is_empty() { first() } else { &memory.summary };
+    let summary = if is_brief(summary) { summary } else { "" };
+    let (text, tokens) = counted_within(render::memory_piece(memory, flags, summary, &[]), room, tokenizer)?;
+    Some((PackedAs::Summary, text, tokens))
 }
 
 /// A summary as a context shows it.

@@ -1,4 +1,4 @@
-//! Packs turns, summaries, anchors and wishes into a token budget, exactly. A pure function of its arguments.
+//! Packs turns, summaries, anchors, wishes and memories into a token budget, exactly. A pure function of its arguments.
 //!
 //! Each request has a share of the budget. Requests are served in their order: whole turns first, and of long turns that
 //! were recalled the part that shows what matched; each by its rank, skipping what does not fit and going on. The newest
@@ -124,8 +124,10 @@ struct Packer<'r, 't> {
 impl<'r, 't> Packer<'r, 't> {
     fn new(requests: &'r [Request<'t>], budget_tokens: u32, last_line: &str, tokenizer: Tokenizer) -> Self {
         let ends_tokens = tokenizer.count(PREAMBLE) + tokenizer.count(last_line);
-        let outcome_of = |candidate: &Candidate<'_>| {
-            if candidate.is_below_floor { Outcome::BelowFloor } else { Outcome::NoRoom }
+        let outcome_of = |candidate: &Candidate<'_>| match candidate {
+            Candidate { is_below_floor: true, .. } => Outcome::BelowFloor,
+            Candidate { is_already_shown: true, .. } => Outcome::AlreadyShown,
+            _ => Outcome::NoRoom,
         };
         Self {
             requests,
@@ -249,7 +251,7 @@ impl<'r, 't> Packer<'r, 't> {
 
     /// Whether this candidate is still to be packed. Notes if another shows the same.
     fn awaits(&mut self, of: (usize, usize)) -> bool {
-        let is_shown = self.shown.contains(&self.candidate(of).item.key());
+        let is_shown = self.candidate(of).item.is_among(&self.shown);
         let outcome = &mut self.outcomes[of.0][of.1];
         if *outcome == Outcome::NoRoom && is_shown {
             *outcome = Outcome::AlreadyShown;
@@ -285,18 +287,16 @@ impl<'r, 't> Packer<'r, 't> {
     fn tokens_whole(&self, of: (usize, usize)) -> u32 {
         match self.candidate(of).item {
             Item::Turn(turn) => turn.tokens.piece_tokens,
-            Item::Summary(..) | Item::Anchor(_) | Item::Wish(..) => 0,
+            Item::Summary(..) | Item::Anchor(_) | Item::Wish(..) | Item::Memory(_) => 0,
         }
     }
 
     /// Adds a candidate as it is; true if it fits.
     fn add_whole(&mut self, of: (usize, usize), limit: u32) -> bool {
         let candidate = self.candidate(of);
-        let Some((text, tokens)) = candidate.item.whole(self.room_for_piece(of, limit), self.tokenizer)
-        else {
-            return false;
-        };
-        self.add(of, whole_as(candidate.item), text, tokens);
+        let whole = candidate.item.whole(self.room_for_piece(of, limit), self.tokenizer);
+        let Some((packed_as, text, tokens)) = whole else { return false };
+        self.add(of, packed_as, text, tokens);
         true
     }
 
@@ -391,7 +391,7 @@ impl<'r, 't> Packer<'r, 't> {
         let place = place_among(pieces, candidate);
         let now = pieces[place].tokens;
         let grown = match candidate.item.whole(now + room, tokenizer) {
-            Some((text, tokens)) => Some((PackedAs::Whole, text, tokens)),
+            Some(whole) => Some(whole),
             None if room < LEAST_EXTRACT_TOKENS || part == PackedAs::Summary => None,
             None => match &candidate.found_by {
                 Some(found_by) => {
@@ -439,13 +439,6 @@ fn tells(piece: &Piece<'_>, wish: &Piece<'_>) -> bool {
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let sentence = wish.text.split_once(": ").map_or("", |(_, sentence)| sentence.trim_end());
     turn.seq == i64::from(told.seq) && one_line(&piece.text).contains(sentence)
-}
-
-fn whole_as(item: Item<'_>) -> PackedAs {
-    match item {
-        Item::Turn(_) | Item::Anchor(_) | Item::Wish(..) => PackedAs::Whole,
-        Item::Summary(..) => PackedAs::Summary,
-    }
 }
 
 /// Where a candidate stands, or would, among what is in its section.

@@ -9,6 +9,8 @@ use serde::Serialize;
 pub enum Section {
     /// Anchors.
     WhoTheUserIs,
+    /// Memories.
+    WhatIsKnown,
     /// Standing wishes that apply to the message.
     Wishes,
     /// What was recalled from other sessions.
@@ -20,18 +22,20 @@ pub enum Section {
 }
 
 impl Section {
-    pub(super) const ALL: [Self; 5] = [
+    pub(super) const ALL: [Self; 6] = [
         Self::WhoTheUserIs,
+        Self::WhatIsKnown,
         Self::Wishes,
         Self::EarlierConversations,
         Self::EarlierInSession,
         Self::RecentTurns,
     ];
 
-    /// Its name: `who_the_user_is`, `wishes`, `earlier_conversations`, `earlier_in_session`, `recent_turns`.
+    /// Its name: `who_the_user_is`, `what_is_known`, `wishes`, `earlier_conversations`, `earlier_in_session`, `recent_turns`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::WhoTheUserIs => "who_the_user_is",
+            Self::WhatIsKnown => "what_is_known",
             Self::Wishes => "wishes",
             Self::EarlierConversations => "earlier_conversations",
             Self::EarlierInSession => "earlier_in_session",
@@ -43,6 +47,7 @@ impl Section {
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::WhoTheUserIs => "<who the user is>\n",
+            Self::WhatIsKnown => "<what is known>\n",
             Self::Wishes => "<wishes of the user>\n",
             Self::EarlierConversations => "<from earlier conversations>\n",
             Self::EarlierInSession => "<earlier in this session>\n",

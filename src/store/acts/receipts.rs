@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     model::{
         critical::CriticalRule,
-        ids::{ReceiptId, SessionId},
+        ids::{MemoryId, ReceiptId, SessionId},
         place::{Seq, UserNo},
         receipt::MOST_PROMOTED,
         tier::MemoryTier,
@@ -16,7 +16,7 @@ use crate::{
     store::{
         behind::{Behind, NewReceipt},
         rows::{
-            jobs,
+            jobs, memories,
             receipts::{self, Considered},
             sessions,
             uses::{self, Hits},
@@ -31,6 +31,8 @@ struct Tally {
     scope: Scope,
     /// By units.
     units: BTreeMap<i64, Hits>,
+    /// Contexts that showed memories.
+    memories: BTreeMap<MemoryId, u32>,
     /// By an aspect and a name under it: `tier` and `cold`.
     names: BTreeMap<(Aspect, String), u64>,
     /// What is to be at hand in a session, by contexts, the newest of use last; of each the best first.
@@ -39,7 +41,13 @@ struct Tally {
 
 impl Tally {
     fn of(scope: Scope) -> Self {
-        Self { scope, units: BTreeMap::new(), names: BTreeMap::new(), at_hand: BTreeMap::new() }
+        Self {
+            scope,
+            units: BTreeMap::new(),
+            memories: BTreeMap::new(),
+            names: BTreeMap::new(),
+            at_hand: BTreeMap::new(),
+        }
     }
 
     fn name(&mut self, aspect: Aspect, name: &str) {
@@ -106,7 +114,16 @@ impl WriteTx<'_> {
         let mut is_best = true; // The best comes first.
         let mut reached: BTreeSet<&str> = BTreeSet::new();
         reached.extend(answered.shows_hot.then_some(MemoryTier::Hot.as_str()));
-        for Considered { seq, memory_tier, shown_as } in &answered.considered {
+        for Considered { seq, memory, memory_tier, shown_as } in &answered.considered {
+            if let Some(memory) = memory {
+                // What is known is used as such: it is no unit that a turn has, and is not promoted.
+                if let Some(shown_as) = shown_as {
+                    tally.name(Aspect::PackedAs, shown_as.as_str());
+                    *tally.memories.entry(*memory).or_default() += 1;
+                    is_best = false;
+                }
+                continue;
+            }
             let kept = match seq.map(|seq| uses::kept(self.sql, scope, seq)).transpose()? {
                 Some(None) => continue, // What was erased since counts nothing.
                 Some(kept) => kept,
@@ -156,6 +173,9 @@ impl WriteTx<'_> {
     fn count(&mut self, tally: &Tally) -> Result<()> {
         for (seq, hits) in &tally.units {
             uses::count_unit(self.sql, &tally.scope, *seq, *hits, self.now())?;
+        }
+        for (memory, hits) in &tally.memories {
+            memories::state::count_access(self.sql, &tally.scope, *memory, *hits, self.now())?;
         }
         for ((aspect, name), hits) in &tally.names {
             uses::count(self.sql, &tally.scope, (*aspect, name), *hits)?;

@@ -9,7 +9,8 @@ use uuid::Uuid;
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{
-        ids::ReceiptId,
+        ids::{MemoryId, ReceiptId},
+        memory::recalled::{MemoryFlags, SameSource},
         place::{Seq, SessionNo},
         profile::{Parts, Profile, Weights},
         receipt::{ItemKind, ItemOutcome, MOST_PROMOTED, Newer, PackedAs, Receipt, ReceiptItem, Understood},
@@ -88,6 +89,34 @@ struct Unusual {
     /// The unit of what was said last of the same thing.
     #[serde(skip_serializing_if = "Option::is_none")]
     newer: Option<i64>,
+    /// The memory, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<Uuid>,
+    #[serde(skip_serializing_if = "MemoryFlags::is_empty")]
+    flags: MemoryFlags,
+    /// What is one piece with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    same_source: Vec<KeptSameSource>,
+}
+
+/// Something that is one piece with an item: its unit, and of a memory its id.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct KeptSameSource {
+    seq: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kind: Option<ItemKind>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    memory: Option<Uuid>,
+}
+
+impl KeptSameSource {
+    fn of(of: &SameSource) -> Self {
+        Self {
+            seq: of.seq,
+            kind: (of.kind != ItemKind::Turn).then_some(of.kind),
+            memory: (of.kind == ItemKind::Memory).then_some(of.owner_id),
+        }
+    }
 }
 
 /// What goes without saying of an item: it is a turn, and of those that have tokens in the context all is shown.
@@ -121,6 +150,9 @@ impl KeptItem {
             outcome: (item.outcome != usual.outcome).then_some(item.outcome),
             rerank_score: item.rerank_score.map(rounded),
             newer: item.newer.map(|newer| newer.seq),
+            memory: (item.kind == ItemKind::Memory).then_some(item.owner_id),
+            flags: item.flags.clone(),
+            same_source: item.same_source.iter().map(KeptSameSource::of).collect(),
         };
         Self { seq: item.seq, tokens: item.tokens, score, parts: item.parts, unusual }
     }
@@ -129,10 +161,10 @@ impl KeptItem {
         self.unusual.kind.unwrap_or(ItemKind::Turn)
     }
 
-    /// Anchors and wishes have none.
+    /// Anchors, wishes and memories have none.
     fn memory_tier(&self) -> Option<MemoryTier> {
         self.seq
-            .filter(|_| self.kind() != ItemKind::Wish)
+            .filter(|_| !matches!(self.kind(), ItemKind::Wish | ItemKind::Memory))
             .map(|_| self.unusual.memory_tier.unwrap_or(self.usual().memory_tier))
     }
 
@@ -207,7 +239,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReceiptId) -> Result<Optio
     let Some((receipt, kept)) = found else { return Ok(None) };
     let mut items = Vec::with_capacity(kept.len());
     for (rank, item) in (1..).zip(kept) {
-        let owner_id = match (item.unusual.anchor, item.seq) {
+        let owner_id = match (item.unusual.anchor.or(item.unusual.memory), item.seq) {
             (Some(anchor), _) => Some(anchor),
             (None, Some(seq)) => owner_of(sql, scope, seq)?,
             (None, None) => None,
@@ -228,12 +260,25 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReceiptId) -> Result<Optio
             parts: item.parts,
             rerank_score: item.unusual.rerank_score,
             newer: item.unusual.newer.map_or(Ok(None), |seq| newer(sql, scope, seq))?,
+            same_source: same_source(sql, scope, &item.unusual.same_source)?,
+            flags: item.unusual.flags.clone(),
             packed_as: item.packed_as(),
             outcome: item.outcome(),
             tokens: item.tokens,
         });
     }
     Ok(Some(Receipt { items, ..receipt }))
+}
+
+/// What is one piece with an item, but for what was erased since.
+fn same_source(sql: &dyn Sql, scope: &Scope, kept: &[KeptSameSource]) -> Result<Vec<SameSource>> {
+    let mut named = Vec::with_capacity(kept.len());
+    for &KeptSameSource { seq, kind, memory } in kept {
+        let owner_id = if memory.is_some() { memory } else { owner_of(sql, scope, seq)? };
+        let kind = kind.unwrap_or(ItemKind::Turn);
+        named.extend(owner_id.map(|owner_id| SameSource { kind, owner_id, seq }));
+    }
+    Ok(named)
 }
 
 /// What was said later, unless it was erased since.
@@ -268,20 +313,10 @@ pub(crate) fn unread_line(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Opti
         |row| {
             let (tier, is_archived): (Option<MemoryTier>, bool) = (row.get(1)?, row.get(2)?);
             let is_there = tier.is_some() || is_archived;
+            let kind = if is_there { ItemKind::Turn } else { ItemKind::Summary };
             Ok(ReceiptItem {
-                rank: 0,
-                kind: if is_there { ItemKind::Turn } else { ItemKind::Summary },
-                seq: Some(seq.into()),
-                owner_id: Uuid::from_bytes(row.get(0)?),
                 memory_tier: Some(tier.unwrap_or(MemoryTier::Cold)),
-                score: 0.0,
-                confidence: None,
-                parts: Parts::default(),
-                rerank_score: None,
-                newer: None,
-                packed_as: None,
-                outcome: ItemOutcome::BelowFloor,
-                tokens: 0,
+                ..ReceiptItem::unread(kind, seq, Uuid::from_bytes(row.get(0)?))
             })
         },
     )
@@ -326,6 +361,7 @@ fn read(row: &Row<'_>) -> Result<Receipt> {
             lambda: row.json::<Option<Paper>>(8)?.map_or(Profile::LAMBDA, |paper| paper.lambda),
         },
         Some("recency") => Profile::Recency,
+        Some("continuum") => Profile::Continuum,
         Some("custom") => Profile::Custom(row.json(8)?),
         // By the weights that the default had when it ranked.
         _ => match row.json::<Option<Weights>>(8)? {
@@ -368,6 +404,8 @@ pub(crate) struct Answered {
 pub(crate) struct Considered {
     /// The unit; `None`: an anchor.
     pub(crate) seq: Option<i64>,
+    /// The memory, if it is one.
+    pub(crate) memory: Option<MemoryId>,
     pub(crate) memory_tier: Option<MemoryTier>,
     /// How much of it was shown; none: nothing.
     pub(crate) shown_as: Option<PackedAs>,
@@ -394,6 +432,7 @@ pub(crate) fn set_used(
             });
             let considered = recalled.map(|item| Considered {
                 seq: item.seq,
+                memory: item.unusual.memory.map(MemoryId::from),
                 memory_tier: item.memory_tier(),
                 shown_as: item.packed_as(),
             });

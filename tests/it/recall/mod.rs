@@ -8,6 +8,8 @@ mod erasing;
 mod filters;
 mod fuzz;
 mod isolation;
+mod memories;
+mod memories_graph;
 mod messages;
 mod models;
 mod no_gap;

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::model::memory::recalled::{MemorySource, RecalledMemory};
 use crate::text::{
     control,
     cuts::GAP,
@@ -178,8 +179,8 @@ pub(super) fn check_all(requests: &[Request<'_>], budget_tokens: u32) {
         packed_count += usize::from(matches!(outcome, Outcome::Packed(_)));
         match outcome {
             Outcome::Packed(_) => assert!(!candidate.is_below_floor),
-            Outcome::AlreadyShown => assert!(keys.contains(&candidate.item.key())),
-            Outcome::NoRoom => assert!(!keys.contains(&candidate.item.key())),
+            Outcome::AlreadyShown => assert!(candidate.item.is_among(&keys)),
+            Outcome::NoRoom => assert!(!candidate.item.is_among(&keys)),
             Outcome::BelowFloor => assert!(candidate.is_below_floor),
         }
     }
@@ -217,6 +218,19 @@ fn check_piece(piece: &Piece<'_>) {
         (Item::Wish(wish, _), as_what) => {
             assert_eq!(as_what, PackedAs::Whole);
             assert!(matches!(&*seen, [Seen::Said(..)]), "one line: {wish:?}");
+        }
+        (Item::Memory(known), as_what) => {
+            assert!(matches!(as_what, PackedAs::Whole | PackedAs::Summary));
+            let [Seen::Said(who, text)] = &*seen else { panic!("one piece: {seen:?}") };
+            assert_eq!(who, "Memory (decision, 2026-01-01)");
+            let all = without_blanks(&normal(&known.memory.title))
+                + "."
+                + &without_blanks(&normal(&known.memory.content));
+            let shown = without_blanks(text).replacen('.', "", 9);
+            assert!(
+                all.replacen('.', "", 9).starts_with(&shown) || as_what == PackedAs::Summary,
+                "{text:?} {all:?}"
+            );
         }
         (Item::Anchor(anchor), _) => {
             let [Seen::Said(who, value)] = &*seen else { panic!("one line: {seen:?}") };
@@ -286,6 +300,7 @@ proptest! {
         said in prop::collection::vec((any_said(), 0_i64..6), 1..24),
         summaries in prop::collection::vec((any_text(), 0_i64..6), 0..3),
         anchors in prop::collection::vec((any_text(), any_text(), 0..Attribute::ALL.len()), 0..6),
+        memories in prop::collection::vec((any_text(), any_text(), 1_i64..30), 0..6),
         focuses in prop::collection::vec((0_usize..900, 0_usize..200, any::<bool>()), 24),
         query in prop::sample::select(vec!["boat pool", "the connections of Ann", "猫 船", "", "word", "nothing here"]),
         budgets in prop::collection::vec(0_u32..6_000, 1..4),
@@ -314,17 +329,30 @@ proptest! {
         cold.extend(gone.iter().map(|(summary, seq)| Candidate::new(Item::Summary(summary, *seq), Section::EarlierConversations).found_by(&words, None)));
         let known: Vec<Candidate<'_>> =
             anchors.iter().map(|anchor| Candidate::new(Item::Anchor(anchor), Section::WhoTheUserIs)).collect();
+        let memories: Vec<RecalledMemory> = memories.iter().zip(200..)
+            .map(|((title, content, source), seq)| {
+                let mut memory = RecalledMemory::sample(seq, title, content);
+                memory.sources = turns.iter().filter(|turn| turn.seq == *source).map(source_of).collect();
+                memory
+            })
+            .collect();
+        let memories: Vec<Candidate<'_>> =
+            memories.iter().map(|memory| Candidate::new(Item::Memory(memory), Section::WhatIsKnown)).collect();
         for budget_tokens in budgets {
             let mut hot_request = Request::newest(budget_tokens / 4, turns_in(Section::RecentTurns, hot));
             hot_request.first_gets = Some(200);
             let mut who = request(budget_tokens / 10, known.clone());
             who.most_tokens = 150;
             check_all(
-                &[hot_request, Request::older(budget_tokens / 4, turns_in(Section::EarlierInSession, warm)), who, request(budget_tokens / 3, cold.clone())],
+                &[hot_request, Request::older(budget_tokens / 4, turns_in(Section::EarlierInSession, warm)), who, request(budget_tokens / 5, memories.clone()), request(budget_tokens / 3, cold.clone())],
                 budget_tokens,
             );
         }
     }
+}
+
+fn source_of(turn: &Turn) -> MemorySource {
+    MemorySource { turn_id: turn.id, caller_id: None, seq: turn.seq }
 }
 
 fn turns_in(section: Section, turns: &[Turn]) -> Vec<Candidate<'_>> {

@@ -7,6 +7,7 @@ pub(crate) mod episodes;
 pub(crate) mod find;
 pub(crate) mod known;
 pub(crate) mod lists;
+pub(crate) mod recalled;
 pub(crate) mod reviews;
 pub(crate) mod row;
 pub(crate) mod sources;

@@ -1,10 +1,11 @@
 //! Rows of `memory_state`: what use did to memories.
 
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::{
     error::Result,
     model::{
+        ids::MemoryId,
         memory::{state::MemoryState, words::Resurfacing},
         place::MemoryNo,
     },
@@ -99,6 +100,23 @@ pub(crate) fn recount_contexts(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo
             WHERE e.user_no = ?1 AND e.memory_no = ?2 AND e.role = 'use' AND e.outcome = 'success')
          WHERE user_no = ?1 AND memory_no = ?2",
         values![scope.user_no, memory_no],
+        Expect::Any,
+    )
+}
+
+/// Counts contexts that showed a memory and were answered; nothing of one that was erased since.
+pub(crate) fn count_access(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory: MemoryId,
+    contexts: u32,
+    now: DateTime<Utc>,
+) -> Result<()> {
+    sql.put(
+        "UPDATE memory_state SET access_count = access_count + ?3, last_used_at = ?4
+         WHERE user_no = ?1
+           AND memory_no = (SELECT m.memory_no FROM user_memories AS m WHERE m.user_no = ?1 AND m.id = ?2)",
+        values![scope.user_no, memory, contexts, now],
         Expect::Any,
     )
 }

@@ -1,0 +1,191 @@
+//! A memory as recall gives it: with what to mind of it, and the turns that it rests on.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::model::{
+    ids::TurnId,
+    memory::{
+        known::Memory,
+        standing::StaleReason,
+        words::{MemoryStatus, Volatility},
+    },
+    receipt::ItemKind,
+};
+
+/// A memory that was recalled.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RecalledMemory {
+    /// The memory.
+    pub memory: Memory,
+    /// The place of its text of now in the user's order of recording.
+    pub seq: i64,
+    /// What to mind of it, at the moment of asking.
+    pub flags: MemoryFlags,
+    /// The turns that it rests on, in the order of recording.
+    pub sources: Vec<MemorySource>,
+}
+
+/// What to mind of a memory, at the moment of asking. In JSON what does not hold is left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct MemoryFlags {
+    /// Why it is stale: its last check is too old, or its source too weak. Empty: it is fresh. It counts half.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stale: Vec<StaleReason>,
+    /// Its source was assessed, and is below 0.7. It counts four fifths.
+    #[serde(skip_serializing_if = "is_not")]
+    pub unverified: bool,
+    /// What it says changes so fast that it is better looked up than believed: its volatility is high or ephemeral.
+    #[serde(skip_serializing_if = "is_not")]
+    pub look_up: bool,
+    /// What can look it up, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sensors: Vec<String>,
+    /// It was put away. It counts half.
+    #[serde(skip_serializing_if = "is_not")]
+    pub archived: bool,
+    /// Another memory says otherwise, and a person has not decided yet.
+    #[serde(skip_serializing_if = "is_not")]
+    pub contested: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
+fn is_not(flag: &bool) -> bool {
+    !*flag
+}
+
+impl MemoryFlags {
+    /// What to mind of a memory; `sensors`: what can check it.
+    pub(crate) fn of(memory: &Memory, sensors: Vec<String>) -> Self {
+        let look_up = matches!(memory.volatility, Volatility::High | Volatility::Ephemeral);
+        Self {
+            stale: memory.standing.stale.clone(),
+            unverified: memory.standing.unverified,
+            look_up,
+            sensors: if look_up { sensors } else { Vec::new() },
+            archived: memory.status == MemoryStatus::Archived,
+            contested: memory.contested,
+        }
+    }
+
+    /// Whether there is nothing to mind.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// In words: `stale expired`, `unverified`, `look up by fs`, `archived`, `contested`.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if !self.stale.is_empty() {
+            let reasons: Vec<&str> = self.stale.iter().map(|reason| reason.as_str()).collect();
+            words.push(format!("stale {}", reasons.join(" ")));
+        }
+        if self.unverified {
+            words.push("unverified".to_owned());
+        }
+        if self.look_up {
+            let by = if self.sensors.is_empty() {
+                String::new()
+            } else {
+                format!(" by {}", self.sensors.join(" "))
+            };
+            words.push(format!("look up{by}"));
+        }
+        words.extend(self.archived.then(|| "archived".to_owned()));
+        words.extend(self.contested.then(|| "contested".to_owned()));
+        words
+    }
+}
+
+/// A turn that a memory rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct MemorySource {
+    /// The turn.
+    pub turn_id: TurnId,
+    /// The caller's own id for it.
+    pub caller_id: Option<String>,
+    /// Its place in the user's order of recording.
+    pub seq: i64,
+}
+
+/// What is one piece of knowledge with something that was recalled, fits less well, and so does not stand by itself: a turn
+/// that a memory rests on, a memory that rests on a turn, or on the same turn as another memory.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SameSource {
+    /// What it is.
+    pub kind: ItemKind,
+    /// The turn's id, or the memory's.
+    pub owner_id: Uuid,
+    /// Its place in the user's order of recording.
+    pub seq: i64,
+}
+
+#[cfg(test)]
+mod sample {
+    use super::*;
+    use crate::{
+        memory::facts::sample::start,
+        model::{
+            ids::MemoryId,
+            memory::{
+                standing::Standing,
+                state::MemoryState,
+                trust::Trust,
+                words::{Frequency, InformationType, LearningSource, MemoryKind},
+            },
+            turn::Origin,
+        },
+    };
+
+    impl RecalledMemory {
+        /// A decision of the first day of 2026.
+        pub(crate) fn sample(seq: i64, title: &str, content: &str) -> Self {
+            let memory = Memory {
+                id: MemoryId::new(start()),
+                kind: MemoryKind::Decision,
+                status: MemoryStatus::Active,
+                superseded_by: None,
+                frequency: Frequency::Mid,
+                frequency_since: start(),
+                importance: 0.6,
+                confidence: 0.8,
+                reliability: None,
+                consolidation_threshold: None,
+                information_type: InformationType::Static,
+                volatility: Volatility::Low,
+                validity_window: None,
+                origin: Origin::User,
+                trust: Trust::User,
+                learning_source: LearningSource::Manual,
+                made_by: "caller".to_owned(),
+                pinned: false,
+                session_id: None,
+                project: None,
+                goal_signature: None,
+                task_type: None,
+                version: 1,
+                revision: 1,
+                caller_id: None,
+                said_at: start(),
+                created_at: start(),
+                updated_at: start(),
+                title: title.to_owned(),
+                summary: String::new(),
+                procedure: None,
+                content: content.to_owned(),
+                tags: Vec::new(),
+                entities: Vec::new(),
+                extra: serde_json::Map::new(),
+                state: MemoryState::default(),
+                contested: false,
+                standing: Standing::default(),
+            };
+            Self { memory, seq, flags: MemoryFlags::default(), sources: Vec::new() }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What memories lend to what they stand beside, as turns lend to their neighbours.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    error::Result,
+    memory::rank::neighbour_lends,
+    model::{
+        edge::EdgeType,
+        profile::{Parts, Profile, rounded},
+    },
+    recall::{memories_leg, score::Scored, user_index::UserIndex},
+    store::{rows::memories::recalled::Met, scope::Scope, snapshot::Snapshot},
+};
+
+/// So many of the best memories lend ...
+const LENDERS: usize = 20;
+/// ... over so many of their edges, the strongest first.
+const EDGES: u32 = 32;
+
+/// Has the best memories lend to what they stand beside. What was not found by itself enters with what it was lent; what
+/// contradicts the one that lends has it as its counterpart.
+pub(super) fn lend(
+    (snapshot, scope): (&Snapshot<'_>, &Scope),
+    (index, passing): (&UserIndex, &[bool]),
+    of: (&Profile, DateTime<Utc>),
+    ranked: &mut Vec<Scored>,
+    known: &mut HashMap<u32, Met>,
+) -> Result<()> {
+    let mut lenders: Vec<Scored> =
+        ranked.iter().filter(|unit| known.contains_key(&unit.seq)).copied().collect();
+    lenders.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.seq.cmp(&a.seq)));
+    lenders.truncate(LENDERS);
+    let (mut lent, mut contradicted): (HashMap<u32, f64>, HashMap<u32, u32>) = Default::default();
+    for lender in &lenders {
+        let Some(met) = known.get(&lender.seq) else { continue };
+        for beside in snapshot.beside(scope, met.memory_no, EDGES)? {
+            *lent.entry(beside.seq).or_default() += neighbour_lends(lender.score, beside.strength);
+            if beside.edge_type == EdgeType::Contradicts {
+                contradicted.entry(beside.seq).or_insert(lender.seq);
+            }
+        }
+    }
+    let passes =
+        |seq: u32| (seq as usize).checked_sub(1).and_then(|at| passing.get(at)).is_some_and(|passes| *passes);
+    lent.retain(|seq, _| passes(*seq) && index.unit(*seq).is_some());
+    for unit in ranked.iter_mut() {
+        if let Some(more) = lent.remove(&unit.seq) {
+            unit.parts.neighbours = rounded(unit.parts.neighbours + more);
+            unit.score = unit.parts.score(of.0);
+        }
+    }
+    let mut entering: Vec<u32> = lent.keys().copied().collect();
+    entering.sort_unstable();
+    for (seq, met) in entering.iter().zip(snapshot.memories_of_units(scope, &entering)?) {
+        let Some(mut met) = met.filter(|met| met.seq.is_some_and(|of_now| of_now.0 == *seq)) else {
+            continue;
+        };
+        let parts = Parts { neighbours: rounded(lent[seq]), ..Parts::default() };
+        let parts = memories_leg::with_factor(parts, &met, of);
+        ranked.push(Scored { seq: *seq, score: parts.score(of.0), parts });
+        met.only_with = contradicted.get(seq).copied();
+        known.insert(*seq, met);
+    }
+    Ok(())
+}

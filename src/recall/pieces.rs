@@ -1,0 +1,77 @@
+//! One piece of knowledge has one place: a memory and the turns that it rests on are one, and so are memories that rest on
+//! the same turn.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::recall::{
+    find::{Found, Stands},
+    score::Scored,
+};
+
+/// How many pieces are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Pieces {
+    /// So many of all.
+    Together(usize),
+    /// So many of turns, and besides them the best memories: they have a section of their own.
+    Apart(usize),
+}
+
+/// Of memories apart from turns so many at most.
+const MOST_APART: usize = 32;
+
+impl Pieces {
+    pub(super) fn turns(self) -> usize {
+        let (Self::Together(k) | Self::Apart(k)) = self;
+        k
+    }
+}
+
+/// Leaves the best pieces, in their order: of each the better stands, and what else is of it is named beside it.
+pub(super) fn put_together(found: &mut Found, wanted: Pieces) {
+    let (ranked, stands) = (std::mem::take(&mut found.ranked), std::mem::take(&mut found.stands));
+    let mut standing: Vec<(Scored, Stands)> = Vec::new();
+    // Where what stands for a turn is.
+    let mut told: HashMap<u32, usize> = HashMap::new();
+    for (unit, stands) in ranked.into_iter().zip(stands) {
+        let memory = found.memories.get(&unit.seq);
+        let turns = memory.map_or(std::slice::from_ref(&unit.seq), |met| &met.turns);
+        if let Some(at) = turns.iter().filter_map(|turn| told.get(turn)).min() {
+            let (better, better_stands) = &mut standing[*at];
+            // What is shown of either is that which stands.
+            better_stands.is_below_floor &= stands.is_below_floor;
+            found.same_source.entry(better.seq).or_default().push(unit);
+            continue;
+        }
+        let counterpart = memory.and_then(|met| met.only_with);
+        let has_it = |counterpart| standing.iter().any(|(unit, _)| unit.seq == counterpart);
+        if counterpart.is_some_and(|counterpart| !has_it(counterpart)) {
+            continue;
+        }
+        for turn in turns {
+            told.entry(*turn).or_insert(standing.len());
+        }
+        standing.push((unit, stands));
+    }
+    let mut left = match wanted {
+        Pieces::Together(k) => [k, 0],
+        Pieces::Apart(k) => [k, MOST_APART],
+    };
+    let is_apart = |unit: &Scored| matches!(wanted, Pieces::Apart(_)) && found.memories.contains_key(&unit.seq);
+    cut(&mut standing, |unit| {
+        let left = &mut left[usize::from(is_apart(unit))];
+        let is_wanted = *left > 0;
+        *left = left.saturating_sub(1);
+        is_wanted
+    });
+    (found.ranked, found.stands) = standing.into_iter().unzip();
+}
+
+/// Leaves what is wanted, and what was said last of the things that this tells of.
+fn cut(units: &mut Vec<(Scored, Stands)>, mut is_wanted: impl FnMut(&Scored) -> bool) {
+    let wanted: Vec<bool> = units.iter().map(|(unit, _)| is_wanted(unit)).collect();
+    let of_wanted = units.iter().zip(&wanted).filter(|(_, is_wanted)| **is_wanted);
+    let newest: HashSet<i64> = of_wanted.filter_map(|((_, stands), _)| Some(stands.newer?.seq)).collect();
+    let mut wanted = wanted.into_iter();
+    units.retain(|(unit, _)| wanted.next() == Some(true) || newest.contains(&unit.seq.into()));
+}

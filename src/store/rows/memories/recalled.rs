@@ -1,0 +1,210 @@
+//! What recall reads of memories: by their units, what ranks them, what they rest on, and what they stand beside.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    error::Result,
+    memory::facts::Facts,
+    model::{
+        edge::EdgeType,
+        ids::MemoryId,
+        memory::{
+            filter::MemoryFilter,
+            recalled::{MemoryFlags, MemorySource, RecalledMemory},
+            state::MemoryState,
+            words::Volatility,
+        },
+        place::{MemoryNo, Seq},
+    },
+    store::{
+        rows::memories::{
+            known,
+            lists::{self, Sought},
+            units,
+        },
+        scope::Scope,
+        sql::{Row, Sql, ToColumn, Value, values},
+    },
+};
+
+/// The memory of a unit, as far as ranking needs it. Not held against its checksum: its texts lie behind it, and only what
+/// is shown is read whole.
+#[derive(Clone, Debug)]
+pub(crate) struct Met {
+    pub(crate) memory_no: MemoryNo,
+    pub(crate) id: MemoryId,
+    /// The unit with its text of now; none: it is not recalled.
+    pub(crate) seq: Option<Seq>,
+    pub(crate) facts: Facts,
+    /// The units of the turns that it rests on, ascending.
+    pub(crate) turns: Vec<u32>,
+    /// The unit of the memory beside which alone it may stand, which it contradicts; none: it stands by itself.
+    pub(crate) only_with: Option<u32>,
+}
+
+/// The memories of these units, in their order; `None`: the unit is no text of a memory.
+pub(crate) fn of_units(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Result<Vec<Option<Met>>> {
+    let mut found: Vec<Option<Met>> = vec![None; units.len()];
+    sql.query_many(
+        "SELECT m.memory_no, m.id, m.seq, m.kind, m.status, m.frequency, m.frequency_since, m.importance, m.confidence,
+                m.reliability, m.consolidation_threshold, m.volatility, m.validity_window_s, m.trust, m.learning_source,
+                m.pinned, m.session_no IS NOT NULL AS is_volatile, m.said_at, m.created_at,
+                coalesce(s.access_count, 0) AS access_count, s.last_used_at, s.validated_at
+         FROM memory_units AS k
+         JOIN user_memories AS m ON m.user_no = k.user_no AND m.memory_no = k.memory_no
+         LEFT JOIN memory_state AS s ON s.user_no = m.user_no AND s.memory_no = m.memory_no
+         WHERE k.user_no = ?1 AND k.seq = ?2",
+        &sets(scope, units.iter().map(|seq| Value::Integer((*seq).into()))),
+        &mut |at, row| {
+            found[at] = Some(read(row)?);
+            Ok(())
+        },
+    )?;
+    rest_on(sql, scope, &mut found)?;
+    Ok(found)
+}
+
+fn sets<'v>(scope: &'v Scope, values: impl Iterator<Item = Value<'v>>) -> Vec<Vec<Value<'v>>> {
+    values.map(|value| vec![scope.user_no.to_column(), value]).collect()
+}
+
+fn read(row: &Row<'_>) -> Result<Met> {
+    let state = MemoryState {
+        access_count: row.get(19)?,
+        last_used_at: row.get(20)?,
+        validated_at: row.get(21)?,
+        ..MemoryState::default()
+    };
+    let facts = Facts {
+        kind: row.get(3)?,
+        status: row.get(4)?,
+        frequency: row.get(5)?,
+        frequency_since: row.get(6)?,
+        importance: row.get(7)?,
+        confidence: row.get(8)?,
+        reliability: row.get(9)?,
+        consolidation_threshold: row.get(10)?,
+        volatility: row.get(11)?,
+        validity_window: row.get::<Option<u64>>(12)?.map(std::time::Duration::from_secs),
+        trust: row.get(13)?,
+        learning_source: row.get(14)?,
+        pinned: row.get(15)?,
+        is_volatile: row.get(16)?,
+        contested: false, // It ranks nothing.
+        said_at: row.get(17)?,
+        created_at: row.get(18)?,
+        state,
+    };
+    Ok(Met {
+        memory_no: row.get(0)?,
+        id: row.get(1)?,
+        seq: row.get(2)?,
+        facts,
+        turns: Vec::new(),
+        only_with: None,
+    })
+}
+
+/// Adds the turns that each rests on.
+fn rest_on(sql: &dyn Sql, scope: &Scope, memories: &mut [Option<Met>]) -> Result<()> {
+    let mut known: Vec<&mut Met> = memories.iter_mut().flatten().collect();
+    let numbers: Vec<MemoryNo> = known.iter().map(|met| met.memory_no).collect();
+    sql.query_many(
+        "SELECT seq FROM memory_sources
+         WHERE user_no = ?1 AND memory_no = ?2 AND source_kind = 'turn' AND seq IS NOT NULL ORDER BY seq",
+        &sets(scope, numbers.iter().map(ToColumn::to_column)),
+        &mut |at, row| {
+            known[at].turns.push(row.get::<Seq>(0)?.0);
+            Ok(())
+        },
+    )
+}
+
+/// The units of a memory that have older texts of it.
+pub(crate) fn older_units(sql: &dyn Sql, scope: &Scope, memory: &Met) -> Result<Vec<u32>> {
+    sql.list(
+        "SELECT seq FROM memory_units WHERE user_no = ?1 AND memory_no = ?2 AND seq <> ?3 ORDER BY seq",
+        values![scope.user_no, memory.memory_no, memory.seq.unwrap_or_default()],
+        |row| row.get::<Seq>(0).map(|seq| seq.0),
+    )
+}
+
+/// The units of the memories that a filter lets pass, ascending.
+pub(crate) fn passing(sql: &dyn Sql, scope: &Scope, filter: &MemoryFilter) -> Result<Vec<u32>> {
+    let all = (MemoryNo(i64::MAX), u32::MAX);
+    let numbers = lists::page(sql, scope, &Sought::of(filter), all)?;
+    let mut units = Vec::with_capacity(numbers.len());
+    sql.query_many(
+        "SELECT seq FROM user_memories WHERE user_no = ?1 AND memory_no = ?2 AND seq IS NOT NULL",
+        &sets(scope, numbers.iter().map(ToColumn::to_column)),
+        &mut |_, row| {
+            units.push(row.get::<Seq>(0)?.0);
+            Ok(())
+        },
+    )?;
+    units.sort_unstable();
+    Ok(units)
+}
+
+/// What a memory stands beside: the unit of the other, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beside {
+    pub(crate) seq: u32,
+    pub(crate) edge_type: EdgeType,
+    pub(crate) strength: f64,
+}
+
+/// What a memory stands beside over accepted edges, the strongest first, of equal ones the older: so many at most. What
+/// took its place, or it the place of which, is not among it.
+pub(crate) fn beside(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, limit: u32) -> Result<Vec<Beside>> {
+    sql.list(
+        "SELECT m.seq, e.type, e.strength FROM memory_edges AS e JOIN user_memories AS m ON m.user_no = e.user_no
+             AND m.memory_no = CASE WHEN e.from_no = ?2 THEN e.to_no ELSE e.from_no END
+         WHERE e.user_no = ?1 AND (e.from_no = ?2 OR e.to_no = ?2) AND e.status = 'accepted' AND e.type <> 'supersedes'
+           AND m.seq IS NOT NULL
+         ORDER BY e.strength DESC, e.edge_no LIMIT ?3",
+        values![scope.user_no, memory_no, limit],
+        |row| Ok(Beside { seq: row.get::<Seq>(0)?.0, edge_type: row.get(1)?, strength: row.get(2)? }),
+    )
+}
+
+/// The names of what can look at whether a memory still holds.
+pub(crate) fn sensors(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<String>> {
+    sql.list(
+        "SELECT DISTINCT sensor FROM memory_sensors WHERE user_no = ?1 AND memory_no = ?2 ORDER BY sensor",
+        values![scope.user_no, memory_no],
+        |row| row.get(0),
+    )
+}
+
+/// The turns that a memory rests on, in the order of recording: their ids, as far as they are known.
+pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<MemorySource>> {
+    sql.list(
+        "SELECT r.owner_id, r.caller_id, r.seq
+         FROM memory_sources AS q JOIN recall_units AS r ON r.user_no = q.user_no AND r.seq = q.seq
+         WHERE q.user_no = ?1 AND q.memory_no = ?2 AND q.source_kind = 'turn' AND r.turn_number IS NOT NULL
+         ORDER BY r.seq",
+        values![scope.user_no, memory_no],
+        |row| {
+            let seq: Seq = row.get(2)?;
+            Ok(MemorySource { turn_id: row.get(0)?, caller_id: row.get(1)?, seq: seq.into() })
+        },
+    )
+}
+
+/// The memory whose text of now a unit has, all of it, at a moment; `None`: it has an older one, or is no memory's.
+pub(crate) fn whole(
+    sql: &dyn Sql,
+    scope: &Scope,
+    seq: Seq,
+    now: DateTime<Utc>,
+) -> Result<Option<RecalledMemory>> {
+    let Some(row) = units::memory_of(sql, scope, seq)? else { return Ok(None) };
+    let memory_no = row.memory_no;
+    let memory = known::one(sql, scope, row, now)?;
+    let is_checked = matches!(memory.volatility, Volatility::High | Volatility::Ephemeral);
+    let sensors = if is_checked { sensors(sql, scope, memory_no)? } else { Vec::new() };
+    let flags = MemoryFlags::of(&memory, sensors);
+    let sources = sources(sql, scope, memory_no)?;
+    Ok(Some(RecalledMemory { memory, seq: seq.into(), flags, sources }))
+}
