@@ -1,7 +1,6 @@
 //! A memory as recall gives it: with what to mind of it, and the turns that it rests on.
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use crate::model::{
     ids::TurnId,
@@ -10,7 +9,6 @@ use crate::model::{
         standing::StaleReason,
         words::{MemoryStatus, Volatility},
     },
-    receipt::ItemKind,
 };
 
 /// A memory that was recalled.
@@ -108,19 +106,6 @@ pub struct MemorySource {
     pub turn_id: TurnId,
     /// The caller's own id for it.
     pub caller_id: Option<String>,
-    /// Its place in the user's order of recording.
-    pub seq: i64,
-}
-
-/// What is one piece of knowledge with something that was recalled, fits less well, and so does not stand by itself: a turn
-/// that a memory rests on, a memory that rests on a turn, or on the same turn as another memory.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct SameSource {
-    /// What it is.
-    pub kind: ItemKind,
-    /// The turn's id, or the memory's.
-    pub owner_id: Uuid,
     /// Its place in the user's order of recording.
     pub seq: i64,
 }

@@ -170,11 +170,13 @@ pub(crate) fn beside(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, limit: u
 
 /// The names of what can look at whether a memory still holds.
 pub(crate) fn sensors(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<String>> {
-    sql.list(
-        "SELECT DISTINCT sensor FROM memory_sensors WHERE user_no = ?1 AND memory_no = ?2 ORDER BY sensor",
+    let mut names: Vec<String> = sql.list(
+        "SELECT sensor FROM memory_sensors WHERE user_no = ?1 AND memory_no = ?2 ORDER BY sensor, subject",
         values![scope.user_no, memory_no],
         |row| row.get(0),
-    )
+    )?;
+    names.dedup();
+    Ok(names)
 }
 
 /// The turns that a memory rests on, in the order of recording: their ids, as far as they are known.
