@@ -116,8 +116,9 @@ pub use crate::{
             known::Memory,
             new::NewMemory,
             procedure::Procedure,
-            recalled::{MemoryFlags, MemorySource, RecalledMemory},
+            recalled::{MemoryFlags, RecalledMemory, SourceTurn},
             saved::{SaveOutcome, Saved},
+            source::{MemorySource, SourceName},
             standing::{Band, StaleReason, Standing},
             state::MemoryState,
             term::TermCount,
@@ -154,7 +155,8 @@ pub use crate::{
         checks::{
             doctor::{Check, Diagnosis},
             stats::{
-                ColdStats, ReachedTiers, RecallStats, RuleStats, Stats, SummarizerStats, TierStats, UseCount,
+                ColdStats, MemoryStats, ReachedTiers, RecallStats, RuleStats, Stats, SummarizerStats,
+                TierStats, UseCount,
             },
         },
         file::paper::{PaperFile, PaperTurn, PaperTurns},

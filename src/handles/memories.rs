@@ -16,7 +16,7 @@ use crate::{
         instant,
         memory::{
             edit::Edit, filter::MemoryFilter, forgotten::Forgotten, known::Memory, new::NewMemory,
-            saved::Saved, term::TermCount, trust::Trust,
+            saved::Saved, source::MemorySource, term::TermCount, trust::Trust,
         },
         page::checked_limit,
         place::MemoryNo,
@@ -225,18 +225,19 @@ impl Memories {
         filter.check()?;
         let (scope, by) = (self.scope, self.by);
         let mut forgotten = Forgotten { group: None, memories: Vec::new() };
-        let mut before = MemoryNo(i64::MAX);
-        loop {
+        let mut next = Some(MemoryNo(i64::MAX));
+        while let Some(before) = next {
             let (sought, group) = (Sought::of(&filter), forgotten.group);
-            let next =
+            let forgetting =
                 self.store.write(move |tx| tx.forget_some_memories(&scope, &sought, (group, before), by));
-            let Some((group, last, some)) = next.await? else { return Ok(forgotten) };
-            before = last;
-            if !some.is_empty() {
-                forgotten.group = Some(group);
-                forgotten.memories.extend(some);
+            let some = forgetting.await?;
+            if !some.memories.is_empty() {
+                forgotten.group = Some(some.group);
+                forgotten.memories.extend(some.memories);
             }
+            next = some.next;
         }
+        Ok(forgotten)
     }
 
     /// Erases a memory out of the bytes of the file and its log, with its history, edges, episodes, words and vectors, with
@@ -299,6 +300,13 @@ impl Memories {
     pub async fn history(&self, id: MemoryId, before: Option<u32>, limit: u32) -> Result<Vec<Change>> {
         let limit = checked_limit(limit)?;
         self.read(move |snapshot, scope| snapshot.memory_changes(scope, id, (before, limit))).await
+    }
+
+    /// What a memory was made of: turns, other memories, calls.
+    ///
+    /// Errors: `NotFound`.
+    pub async fn sources(&self, id: MemoryId) -> Result<Vec<MemorySource>> {
+        self.read(move |snapshot, scope| snapshot.memory_sources(scope, id)).await
     }
 
     /// A page of the tags of the user's active memories, in the order of their folded forms: at most `limit` of them (1 to

@@ -174,7 +174,7 @@ fn check_content(content: &str) -> Result<()> {
 }
 
 /// A text that may be empty.
-fn check_line(what: &str, text: &str) -> Result<()> {
+pub(crate) fn check_line(what: &str, text: &str) -> Result<()> {
     check_text(what, text, MAX_LINE_BYTES)
 }
 
@@ -203,7 +203,8 @@ fn check_procedure(procedure: &Procedure) -> Result<()> {
     })
 }
 
-fn check_terms(what: &str, names: &[String]) -> Result<()> {
+/// Tags or entities: few, short, and each names something.
+pub(crate) fn check_terms(what: &str, names: &[String]) -> Result<()> {
     let many = if what == "tag" { "tags" } else { "entities" };
     check_count(many, names.len(), MAX_TERMS)?;
     names.iter().try_for_each(|name| {
@@ -225,7 +226,7 @@ fn check_count(what: &str, count: usize, most: usize) -> Result<()> {
 }
 
 /// A share, where there is one: 0 to 1.
-fn check_share(what: &str, share: Option<f64>) -> Result<()> {
+pub(crate) fn check_share(what: &str, share: Option<f64>) -> Result<()> {
     match share {
         Some(share) if !(0.0..=1.0).contains(&share) => {
             Err(Error::invalid(format!("the {what} is {share}; it is a number from 0 to 1")))

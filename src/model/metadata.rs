@@ -31,7 +31,7 @@ pub(crate) fn bytes(metadata: Option<&Value>) -> usize {
 }
 
 /// Whether objects and arrays are nested at most so deep.
-fn is_within(value: &Value, max_depth: usize) -> bool {
+pub(crate) fn is_within(value: &Value, max_depth: usize) -> bool {
     let mut level = vec![value];
     for _ in 0..max_depth {
         level = level

@@ -12,6 +12,7 @@ use crate::{
             filter::MemoryFilter,
             known::Memory,
             new::{NewMemory, NewSource},
+            source::MemorySource,
             term::TermCount,
             trust::Trust,
         },
@@ -29,7 +30,7 @@ use crate::{
                 lists::{self, Sought},
                 sources::{Source, SourceFrom},
                 terms::{self, TermKind},
-                units,
+                transfer, units,
             },
             originals, sessions, summaries, turns,
         },
@@ -121,6 +122,14 @@ impl Snapshot<'_> {
         self.ask(|sql| {
             let memory_no = find::no_of(sql, scope, id)?.ok_or_else(no_memory)?;
             changes::page(sql, scope, (memory_no, id), (before.unwrap_or(u32::MAX), limit))
+        })
+    }
+
+    /// What a memory was made of, by kinds.
+    pub(crate) fn memory_sources(&self, scope: &Scope, id: MemoryId) -> Result<Vec<MemorySource>> {
+        self.ask(|sql| {
+            let memory_no = find::no_of(sql, scope, id)?.ok_or_else(no_memory)?;
+            transfer::sources(sql, scope, memory_no)
         })
     }
 

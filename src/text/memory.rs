@@ -68,7 +68,9 @@ impl MemoryText<'_> {
         for lines in [steps, preconditions, postconditions] {
             if self.procedure.is_some() {
                 add(&lines.len().to_string());
-                lines.iter().for_each(|line| add(line));
+                for line in lines {
+                    add(line);
+                }
             }
         }
         let mut hash = ContentHash::default();

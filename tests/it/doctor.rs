@@ -17,8 +17,10 @@ use uuid::Uuid;
 
 use crate::{
     dump::{meddle, rewrite},
+    knowledge::{self, as_text},
     scripted::{Scripted, reads_anchors},
     support::{Fixture, long_turn, turn, turn_of},
+    transfer::import,
 };
 
 const ERASES: &str = "no erase is unfinished (running the jobs finishes it)";
@@ -63,6 +65,20 @@ const INDEXED_FACTS: &str = "the index knows where, when and how long every inde
 const VECTORS: &str = "every vector belongs to a turn of its user";
 const ROWS: &str = "every row is what was written";
 const PAGES: &str = "the pages of the file are sound";
+const BEGINNING: &str = "every memory has its state and its beginning";
+const UNIT: &str = "every memory that holds or is archived has its unit, which is its own";
+const UNIT_OF_MEMORY: &str = "every unit of a memory has its memory and its words";
+const USED: &str = "how often a memory was of use is what its uses say";
+const TRUST: &str =
+    "no memory is trusted farther than what it was made of, unless a person rewrote or approved it";
+const SOURCES: &str = "every turn that a memory was made of is a turn of its user";
+const CHANGES: &str = "the changes of a memory count from 1, without a gap";
+const EXTRACTED: &str = "every session that was looked through for memories is its user's";
+const MEMORIES_READ: &str = "every memory can be read";
+const MEMORY_TEXTS: &str = "every memory says what was saved";
+const TERMS: &str = "the tags and entities of a memory are counted, and folded as they were written";
+const MEMORY_WORDS: &str = "the words of a memory's unit are those of its text";
+const SUCCESSORS: &str = "what took a memory's place is another memory of its user, and none its own";
 
 /// What breaks `seed`, and the checks that say so. `{s}` stands for a session's turns by its key.
 const BREAKS: &[(&str, &[&str])] = &[
@@ -145,6 +161,53 @@ const BREAKS: &[(&str, &[&str])] = &[
         "UPDATE conversation_turns SET user_message_tokens = user_message_tokens + 1,
            ai_response_tokens = ai_response_tokens - 1 WHERE {one}",
         &[TOKENS],
+    ),
+    // Memories, by their titles: those of the export that is imported in `seed`.
+    ("DELETE FROM memory_state WHERE {the_lamp}", &[BEGINNING]),
+    ("DELETE FROM memory_episodes WHERE role = 'birth' AND {lamps}", &[BEGINNING]),
+    ("UPDATE user_memories SET seq = NULL WHERE {the_lamp}", &[UNIT]),
+    ("UPDATE user_memories SET seq = 1 WHERE {the_lamp}", &[UNIT]),
+    ("UPDATE recall_units SET content_hash = zeroblob(16) WHERE owner_id = (SELECT id FROM user_memories WHERE {the_lamp})", &[UNIT]),
+    ("DELETE FROM memory_units WHERE {the_lamp}", &[UNIT, UNIT_OF_MEMORY]),
+    (
+        "INSERT INTO memory_units (user_no, seq, memory_no, words)
+         SELECT user_no, 1, memory_no, x'' FROM user_memories WHERE {the_lamp}",
+        &[UNIT_OF_MEMORY],
+    ),
+    ("DELETE FROM user_memories WHERE {lamps}", &[REFERENCES]),
+    ("UPDATE memory_state SET usage_count = usage_count - 1 WHERE {the_lamp}", &[USED]),
+    ("UPDATE memory_state SET usage_count = 5 WHERE {the_lamp}", &[USED]),
+    ("UPDATE memory_state SET access_count = 1 WHERE {the_lamp}", &[USED]),
+    ("UPDATE memory_state SET success_rate = 0.6 WHERE {the_lamp}", &[USED]),
+    ("UPDATE memory_state SET success_rate = NULL WHERE {the_lamp}", &[USED]),
+    ("UPDATE memory_state SET context_count = 2 WHERE {the_lamp}", &[USED]),
+    ("UPDATE memory_state SET project_count = 0 WHERE {the_lamp}", &[USED]),
+    ("UPDATE memory_episodes SET outcome = 'success' WHERE outcome = 'failure'", &[USED]),
+    ("UPDATE user_memories SET trust = 2 WHERE {no_lamps}", &[TRUST]),
+    ("UPDATE user_memories SET origin = 'document' WHERE {three_lamps}", &[TRUST]),
+    ("UPDATE user_memories SET trust = 2, origin = 'assistant' WHERE {no_lamps}", &[TRUST]),
+    ("UPDATE memory_sources SET seq = seq + 1 WHERE source_kind = 'turn' AND {the_lamp}", &[SOURCES]),
+    ("UPDATE memory_sources SET source_id = randomblob(16) WHERE source_kind = 'turn' AND {the_lamp}", &[SOURCES]),
+    ("DELETE FROM memory_changes WHERE {the_lamp}", &[CHANGES]),
+    ("DELETE FROM memory_changes WHERE change_no = 1 AND {two_lamps}", &[CHANGES]),
+    ("UPDATE memory_changes SET change_no = 3 WHERE change_no = 2", &[CHANGES]),
+    ("UPDATE extracted_sessions SET session_no = 1", &[EXTRACTED]),
+    ("UPDATE user_memories SET said_at = 'yesterday' WHERE {lamps}", &[MEMORIES_READ]),
+    ("UPDATE user_memories SET extra = '[]' WHERE {lamps}", &[MEMORIES_READ]),
+    ("UPDATE user_memories SET content = 'Other words.' WHERE {three_lamps}", &[MEMORY_TEXTS]),
+    ("UPDATE user_memories SET kind = 'fix' WHERE {lamps}", &[MEMORY_TEXTS]),
+    ("UPDATE memory_terms SET term = 'Lamps' WHERE term = 'lamps'", &[TERMS]),
+    ("UPDATE memory_terms SET position = 3 WHERE position = 2 AND kind = 'entity'", &[TERMS]),
+    ("UPDATE memory_units SET words = x'' WHERE {the_lamp}", &[MEMORY_WORDS]),
+    ("DELETE FROM memory_terms WHERE term = 'at night'", &[MEMORY_WORDS]),
+    ("UPDATE user_memories SET superseded_by = 99999 WHERE {two_lamps}", &[SUCCESSORS]),
+    ("UPDATE user_memories SET superseded_by = memory_no WHERE {two_lamps}", &[SUCCESSORS]),
+    (
+        "UPDATE user_memories SET status = 'superseded', seq = NULL,
+           superseded_by = (SELECT memory_no FROM user_memories WHERE {two_lamps}) WHERE {three_lamps};
+         DELETE FROM recall_units WHERE kind = 'memory' AND seq = (SELECT seq FROM memory_units WHERE {three_lamps});
+         DELETE FROM memory_units WHERE {three_lamps}",
+        &[SUCCESSORS],
     ),
     // The archive and its summaries: `{archived}` and `{deleted}` are compressed sessions.
     ("UPDATE conversation_summaries SET user_id = {nobody} WHERE {archived}", &[USERS]),
@@ -270,6 +333,7 @@ pub fn seed() -> Fixture {
     named("waiting").record_message(NewTurn::new("And then?", "")).unwrap();
     user.set_anchor("user", Attribute::Name, "Bo").unwrap();
     memory.user("mira").unwrap().session().unwrap().record(turn(1)).unwrap();
+    import(&memory, "noor", &as_text(&knowledge::seed())).unwrap();
     user.recall("question", RecallOptions::default()).unwrap();
     memory.close().unwrap(); // All of it is in the one file now.
     meddle(&fixture.path(), "VACUUM"); // No page is free: what stands there is nobody's.
@@ -291,6 +355,12 @@ fn run(path: &Path, sql: &str) {
     for key in ["one", "evicted", "ended", "long", "archived", "deleted"] {
         let turns = format!("session_id = (SELECT id FROM conversation_sessions WHERE caller_id = '{key}')");
         sql = sql.replace(&format!("{{{key}}}"), &turns);
+    }
+    for name in ["the_lamp", "two_lamps", "three_lamps", "no_lamps", "lamps"] {
+        let title = name.replace('_', " ");
+        let memory =
+            format!("memory_no = (SELECT memory_no FROM user_memories WHERE lower(title) = '{title}')");
+        sql = sql.replace(&format!("{{{name}}}"), &memory);
     }
     let conn = Connection::open_with_flags(path, rusqlite::OpenFlags::default()).unwrap();
     // Nobody is a user without a memory here.

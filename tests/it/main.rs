@@ -10,6 +10,7 @@ mod dump;
 #[path = "../../src/endpoint/scripted.rs"]
 #[allow(dead_code, reason = "the crate's own tests need more of it")]
 mod endpoint;
+mod knowledge;
 mod scripted;
 
 mod again;
@@ -34,6 +35,7 @@ mod layers;
 mod lost;
 mod memories;
 mod memories_context;
+mod memories_transfer;
 mod messages;
 mod metadata;
 mod model;

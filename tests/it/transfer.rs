@@ -42,13 +42,14 @@ pub fn export(user: &User) -> String {
     let bytes = Bytes::default();
     let counts = user.export(bytes.clone()).unwrap();
     let text = String::from_utf8(bytes.0.lock().unwrap().clone()).unwrap();
-    let lines: u64 =
-        counts.sessions + counts.turns + counts.summaries + counts.anchors + counts.derivations + counts.uses;
-    assert_eq!(text.lines().count() as u64, lines + counts.transitions + counts.aside + 2);
+    let turns =
+        counts.sessions + counts.turns + counts.summaries + counts.transitions + counts.aside + counts.uses;
+    let memories = counts.memories + counts.edges + counts.episodes + counts.extracted;
+    assert_eq!(text.lines().count() as u64, turns + counts.anchors + counts.derivations + memories + 2);
     text
 }
 
-fn import(memory: &Thermocline, name: &str, text: &str) -> thermocline::Result<thermocline::Transferred> {
+pub fn import(memory: &Thermocline, name: &str, text: &str) -> thermocline::Result<thermocline::Transferred> {
     memory.import(name, BufReader::new(std::io::Cursor::new(text.to_owned())))
 }
 
@@ -244,7 +245,7 @@ fn a_file_that_contradicts_itself_changes_nothing() {
     let memory = target.open();
     let nowhere = json!("00000000-0000-7000-8000-000000000000");
     let wrong = [
-        ("memory", "format", json!(4)),
+        ("memory", "format", json!(5)),
         ("aside", "replaced_by", json!(null)),
         ("aside", "replaced_at", json!("yesterday")),
         ("aside", "state", json!("incomplete")),

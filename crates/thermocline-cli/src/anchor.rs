@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use thermocline::{Anchor, AnchorId, Attribute, Evidence, TurnId, blocking::User};
+use thermocline::{Anchor, AnchorId, Attribute, Evidence, blocking::User};
 
 use crate::{
     args::{AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs},
     exit::Failure,
     find::{self, Db},
     output::Output,
-    pages, plain, session,
+    pages, places, plain,
 };
 
 /// An anchor, its key and how it stands, in the words of `v_anchors`.
@@ -268,23 +268,5 @@ fn whole(of: &Shown, places: &[String]) -> String {
 fn place(user: &User, evidence: &Evidence) -> Result<String, Failure> {
     let Some(id) = evidence.turn_id else { return Ok("set by hand".to_owned()) };
     let by = plain::line(&evidence.made_by, 40);
-    Ok(match session_and_number(user, id)? {
-        Some((session, number)) => format!("turn {session}/{number}, found by {by}"),
-        None => format!("turn {id}, found by {by}"),
-    })
-}
-
-/// The session of a turn, and its place there; also of one whose original was deleted.
-fn session_and_number(user: &User, id: TurnId) -> Result<Option<(String, u32)>, Failure> {
-    let (session_id, number) = match find::found(user.turn(id))? {
-        Some(turn) => (turn.session_id, turn.turn_number),
-        None => match user.summary(id)? {
-            Some(summary) => (summary.session_id, summary.turn_number),
-            None => return Ok(None),
-        },
-    };
-    match find::found(user.session_by_id(session_id))? {
-        Some(session) => Ok(Some((session::name(&session.info()?), number))),
-        None => Ok(None),
-    }
+    Ok(format!("{}, found by {by}", places::of_turn(user, id)?))
 }

@@ -14,6 +14,7 @@ use crate::{
     },
     exit::EXIT_CODES,
     find::Db,
+    memory::verbs::MemoryVerb,
     recall_args::{ChatArgs, ContextArgs, EmbedArgs, EvalArgs, RecallArgs, WhyArgs},
 };
 
@@ -47,7 +48,7 @@ const DB_VARIABLE: &str = "THERMOCLINE_DB";
     )
 )]
 pub(crate) struct Cli {
-    /// The file that holds the memory; only demo, replay, chat and import make it if it is missing [default:
+    /// The file that holds the memory; only demo, replay, chat, import and memory save make it if it is missing [default:
     /// $THERMOCLINE_DB, else thermocline.db in this folder].
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) db: Option<PathBuf>,
@@ -226,6 +227,20 @@ pub(crate) enum Verb {
                                         thermocline anchor set --user alex user.home Lisbon"
     )]
     Anchor(AnchorVerb),
+
+    /// Save, show, list, change, relate, forget or erase memories: what is known beside what was said.
+    ///
+    /// A memory has a title, a text and a kind, and says whose words it has: those of the user are trusted more than the
+    /// assistant's, and those more than what a tool or a document says. What is typed at a terminal counts as the user's;
+    /// what a script or an agent saves is the assistant's, unless --origin says otherwise. Memories are named by their
+    /// ids (mem_...), by the beginning of that, or by the caller's own id.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  thermocline memory save --user alex \"Redis timeouts\" \"Keepalive fixes them.\" --kind fix\n  \
+                                        thermocline memory list --user alex\n  \
+                                        thermocline memory undo --user alex redis-fix"
+    )]
+    Memory(MemoryVerb),
 
     /// List, run or retry the jobs that wait in the file.
     ///

@@ -44,7 +44,12 @@ pub(crate) fn run(db: &Db, args: &EraseArgs, out: &Output) -> Result<(), Failure
         let _progress = out.progress(None, "erasing");
         erase(&target)?
     };
-    out.answer(&erased, text)?;
+    answer(&erased, out)
+}
+
+/// Prints the receipt of an erase; one that is pending is to be tried again.
+pub(crate) fn answer(erased: &Erased, out: &Output) -> Result<(), Failure> {
+    out.answer(erased, text)?;
     if !erased.is_pending {
         return Ok(());
     }
@@ -129,6 +134,7 @@ fn text(erased: &Erased) -> String {
         ("anchors", erased.anchors),
         ("pieces of evidence", erased.derivations),
         ("tier moves", erased.transitions),
+        ("memories", erased.memories),
         ("jobs", erased.jobs),
     ] {
         let _ = writeln!(text, "  {what:<19} {:>9}", HumanCount(rows).to_string());

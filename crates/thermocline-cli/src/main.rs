@@ -21,6 +21,7 @@ mod history;
 mod input;
 mod jobs;
 mod measure;
+mod memory;
 mod openai;
 mod output;
 mod pages;
@@ -112,6 +113,7 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         Verb::Anchor(AnchorVerb::Show(args)) => anchor::show(&db, args, out),
         Verb::Anchor(AnchorVerb::Set(args)) => anchor::set(&db, args, out),
         Verb::Anchor(AnchorVerb::Retract(args)) => anchor::retract(&db, args, out),
+        Verb::Memory(verb) => memory::run(&db, verb, out),
         Verb::Erase(args) => erase::run(&db, args, out),
         Verb::User(UserVerb::List(args)) => users::list(&db, args, out),
         Verb::Jobs(JobsVerb::List(args)) => jobs::list(&db, args, out),

@@ -34,6 +34,12 @@ impl Output {
         self.json
     }
 
+    /// Whether a person sits there: what is typed and what is printed both go through a terminal.
+    #[expect(clippy::unused_self, reason = "whoever asks was handed the output")]
+    pub(crate) fn has_person(&self) -> bool {
+        io::stdin().is_terminal() && io::stdout().is_terminal()
+    }
+
     /// Prints a verb's answer: as text for people, or as JSON.
     pub(crate) fn answer<T: Serialize>(
         &self,

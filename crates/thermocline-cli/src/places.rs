@@ -7,7 +7,7 @@ use thermocline::{
     Anchor, AnchorId, Context, ContextItem, ErrorKind, Said, Section, SessionId, TurnId, blocking::User,
 };
 
-use crate::{exit::Failure, pages, plain, session, turn};
+use crate::{exit::Failure, find, pages, plain, session, turn};
 
 /// How much of what was said is shown of a turn.
 const SHOWN_CHARS: usize = 88;
@@ -105,6 +105,29 @@ impl<'u> Places<'u> {
                 place.words
             )
         }))
+    }
+}
+
+/// `turn s1/3`, as turn show takes it; `turn` and its id, if nothing is left of it.
+pub(crate) fn of_turn(user: &User, id: TurnId) -> Result<String, Failure> {
+    Ok(match session_and_number(user, id)? {
+        Some((session, number)) => format!("turn {session}/{number}"),
+        None => format!("turn {id}"),
+    })
+}
+
+/// The session of a turn, and its place there; also of one whose original was deleted.
+fn session_and_number(user: &User, id: TurnId) -> Result<Option<(String, u32)>, Failure> {
+    let (session_id, number) = match find::found(user.turn(id))? {
+        Some(turn) => (turn.session_id, turn.turn_number),
+        None => match user.summary(id)? {
+            Some(summary) => (summary.session_id, summary.turn_number),
+            None => return Ok(None),
+        },
+    };
+    match find::found(user.session_by_id(session_id))? {
+        Some(session) => Ok(Some((session::name(&session.info()?), number))),
+        None => Ok(None),
     }
 }
 

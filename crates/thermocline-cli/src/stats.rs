@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use indicatif::{HumanBytes, HumanCount};
-use thermocline::{ReachedTiers, RuleStats, Stats, SummarizerStats, TierStats, UseCount};
+use thermocline::{MemoryStats, ReachedTiers, RuleStats, Stats, SummarizerStats, TierStats, UseCount};
 
 use crate::{
+    counts::counted,
     exit::Failure,
     find::{self, Db},
     output::Output,
@@ -28,7 +29,7 @@ fn text(stats: &Stats) -> String {
          tier moves     {}\n\
          database file  {}\n\
          WAL file       {}\n\
-         schema         version {}, SQLite {}\n\n{}{}{}{}{}{}",
+         schema         version {}, SQLite {}\n\n{}{}{}{}{}{}{}",
         HumanCount(stats.users),
         HumanCount(stats.sessions),
         HumanCount(stats.open_sessions),
@@ -39,11 +40,42 @@ fn text(stats: &Stats) -> String {
         stats.sqlite_version,
         tiers(&stats.tiers),
         cold(stats),
+        memories(&stats.memories),
         recall(stats),
         uses(&stats.uses),
         rules(&stats.rules),
         reached(&stats.reached)
     )
+}
+
+/// Memories by their statuses, and what stands beside them; nothing before there are any.
+fn memories(memories: &MemoryStats) -> String {
+    let [active, others @ ..] = [
+        ("active", memories.active),
+        ("archived", memories.archived),
+        ("superseded", memories.superseded),
+        ("forgotten", memories.forgotten),
+        ("quarantined", memories.quarantined),
+    ];
+    if active.1 + others.iter().map(|(_, count)| count).sum::<u64>() + memories.episodes == 0 {
+        return String::new();
+    }
+    let mut text = format!("\nmemories       {} active", HumanCount(active.1));
+    for (status, count) in others.iter().filter(|(_, count)| *count > 0) {
+        let _ = write!(text, ", {} {status}", HumanCount(*count));
+    }
+    let _ = writeln!(text, ", {}", HumanBytes(memories.text_bytes));
+    let _ = write!(
+        text,
+        "               {} edges, {} episodes",
+        HumanCount(memories.edges),
+        HumanCount(memories.episodes)
+    );
+    if memories.open_reviews > 0 {
+        let reviews = usize::try_from(memories.open_reviews).unwrap_or(usize::MAX);
+        let _ = write!(text, ", {} for a person", counted(reviews, "review"));
+    }
+    text + "\n"
 }
 
 /// What recall reads, and its receipts; nothing before there are any.

@@ -120,7 +120,7 @@ fn is_broken_pipe(error: &(dyn StdError + 'static)) -> bool {
     error.downcast_ref().is_some_and(is_it) || error.source().is_some_and(is_broken_pipe)
 }
 
-fn rows(counts: &Transferred) -> [(&'static str, u64); 6] {
+fn rows(counts: &Transferred) -> [(&'static str, u64); 9] {
     [
         ("sessions", counts.sessions),
         ("turns", counts.turns),
@@ -128,6 +128,9 @@ fn rows(counts: &Transferred) -> [(&'static str, u64); 6] {
         ("anchors", counts.anchors),
         ("pieces of evidence", counts.derivations),
         ("tier moves", counts.transitions),
+        ("memories", counts.memories),
+        ("edges", counts.edges),
+        ("episodes", counts.episodes),
     ]
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     Change, Edge, EdgeId, Edit, Episode, EpisodeFilter, EpisodeId, Erased, Forgotten, Memory, MemoryFilter,
-    MemoryId, Neighbour, NewEdge, NewMemory, NewNote, Origin, Result, Saved, TermCount, Undone,
+    MemoryId, MemorySource, Neighbour, NewEdge, NewMemory, NewNote, Origin, Result, Saved, TermCount, Undone,
     handles::blocking::waiter::Waiter,
 };
 
@@ -121,6 +121,11 @@ impl Memories {
     /// See [`Memories::history`](crate::Memories::history).
     pub fn history(&self, id: MemoryId, before: Option<u32>, limit: u32) -> Result<Vec<Change>> {
         self.runtime.block_on(self.inner.history(id, before, limit))
+    }
+
+    /// See [`Memories::sources`](crate::Memories::sources).
+    pub fn sources(&self, id: MemoryId) -> Result<Vec<MemorySource>> {
+        self.runtime.block_on(self.inner.sources(id))
     }
 
     /// See [`Memories::tags`](crate::Memories::tags).

@@ -8,6 +8,7 @@ pub(crate) mod new;
 pub(crate) mod procedure;
 pub(crate) mod recalled;
 pub(crate) mod saved;
+pub(crate) mod source;
 pub(crate) mod standing;
 pub(crate) mod state;
 pub(crate) mod term;

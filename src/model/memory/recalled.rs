@@ -22,7 +22,7 @@ pub struct RecalledMemory {
     /// What to mind of it, at the moment of asking.
     pub flags: MemoryFlags,
     /// The turns that it rests on, in the order of recording.
-    pub sources: Vec<MemorySource>,
+    pub sources: Vec<SourceTurn>,
 }
 
 /// What to mind of a memory, at the moment of asking. In JSON what does not hold is left out.
@@ -101,7 +101,7 @@ impl MemoryFlags {
 /// A turn that a memory rests on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct MemorySource {
+pub struct SourceTurn {
     /// The turn.
     pub turn_id: TurnId,
     /// The caller's own id for it.

@@ -258,7 +258,7 @@ pub(crate) fn next(sql: &dyn Sql, scope: &Scope, begun: Begun) -> Result<Option<
         }
         let Owner::Turn(place) = unit.owner else {
             if begun.stale.words {
-                new.memories.extend(of_memory(sql, scope, Seq(unit.seq), words)?);
+                new.memories.extend(of_memory(sql, scope, Seq(unit.seq), words.as_deref())?);
             }
             continue;
         };
@@ -289,10 +289,10 @@ fn named(Place { session, turn_number }: Place) -> String {
 
 /// The words that the rules find in a memory's text of now, if they are not those that it has. One that cannot be read
 /// keeps what it has; so does an older text, which nobody knows any more and nobody finds.
-fn of_memory(sql: &dyn Sql, scope: &Scope, seq: Seq, old: Option<Vec<u8>>) -> Result<Option<(Seq, Vec<u8>)>> {
+fn of_memory(sql: &dyn Sql, scope: &Scope, seq: Seq, old: Option<&[u8]>) -> Result<Option<(Seq, Vec<u8>)>> {
     let Some(memory) = sound(memories::units::memory_of(sql, scope, seq))? else { return Ok(None) };
     let words = memories::units::words_of(sql, scope, &memory)?;
-    Ok((old.as_ref() != Some(&words)).then_some((seq, words)))
+    Ok((old != Some(words.as_slice())).then_some((seq, words)))
 }
 
 /// What is new of a turn whose text is there, and that has these words in its row.

@@ -25,10 +25,11 @@ use crate::{
         turn::{Said, Turn},
     },
     store::{
-        acts::index,
+        acts::{index, memories::import as memories},
         rows::{
             anchors::{self, Fold},
             aside::{self, Aside},
+            memories::transfer as memory_rows,
             originals, sessions, summaries,
             transfer::{self, AnchorRow, DerivationRow},
             turn_row, turns, units, users,
@@ -39,6 +40,7 @@ use crate::{
         transfer::{
             AnchorLine, AsideLine, DeletedTurn, DerivationLine, Line, Transferred, UseCountLine, UseLine,
             import::Import,
+            memories::{ExtractedLine, KnowledgeLine},
         },
         write_tx::WriteTx,
     },
@@ -63,10 +65,12 @@ impl WriteTx<'_> {
         let mut writing = Writing {
             tx: self,
             scope,
+            first_seq: user.last_seq,
             last_seq: user.last_seq,
             sessions: HashMap::new(),
             seqs: HashMap::new(),
             folds: BTreeSet::new(),
+            memories: memories::Imported::default(),
             rules: user.rules.with_derived(Kinds::ALL),
         };
         for line in import.lines {
@@ -99,6 +103,10 @@ fn expect_unowned(sql: &dyn Sql, lines: &[Line]) -> Result<()> {
             | Line::Transition(_)
             | Line::Use(_)
             | Line::UseCount(_)
+            | Line::Knowledge(_)
+            | Line::Edge(_)
+            | Line::Episode(_)
+            | Line::Extracted(_)
             | Line::End(_) => {}
         }
     }
@@ -110,6 +118,7 @@ fn expect_unowned(sql: &dyn Sql, lines: &[Line]) -> Result<()> {
         || transfer::is_any_owned(sql, transfer::OWNER_OF_TURN, &beside)?
         || transfer::is_any_owned(sql, transfer::OWNER_OF_SUMMARY_OF_TURN, &beside)?
         || transfer::is_any_owned(sql, transfer::OWNER_OF_ANCHOR, &anchors)?
+        || memories::is_any_known(sql, lines)?
     {
         return Err(Error::new(
             ErrorKind::Conflict,
@@ -122,11 +131,13 @@ fn expect_unowned(sql: &dyn Sql, lines: &[Line]) -> Result<()> {
 struct Writing<'a, 'b> {
     tx: &'a mut WriteTx<'b>,
     scope: Scope,
-    /// The newest unit.
+    /// The newest unit before, and now.
+    first_seq: Seq,
     last_seq: Seq,
     sessions: HashMap<SessionId, Imported>,
     seqs: HashMap<TurnId, (Seq, Original)>,
     folds: BTreeSet<Fold>,
+    memories: memories::Imported,
     /// The oldest that anything of it was derived by.
     rules: RuleVersions,
 }
@@ -171,6 +182,16 @@ impl Writing<'_, '_> {
             }
             Line::UseCount(UseCountLine { aspect, name, hits }) => {
                 uses::count(self.tx.sql, &self.scope, (aspect, &name), hits)
+            }
+            Line::Knowledge(memory) => self.knowledge(*memory),
+            Line::Edge(edge) => self.memories.add_edge((self.tx.sql, &self.scope), &edge),
+            Line::Episode(episode) => {
+                let session_no = episode.session_id.map(|id| self.session_no(id)).transpose()?;
+                self.memories.add_episode((self.tx.sql, &self.scope), *episode, session_no)
+            }
+            Line::Extracted(ExtractedLine { session_id, extracted_at }) => {
+                let session_no = self.session_no(session_id)?;
+                memory_rows::insert_extracted(self.tx.sql, &self.scope, session_no, extracted_at)
             }
             Line::Memory { rules, .. } => {
                 let [critical, anchors] = rules
@@ -282,6 +303,13 @@ impl Writing<'_, '_> {
         transfer::insert_derivation(self.tx.sql, &self.scope, &row)
     }
 
+    fn knowledge(&mut self, memory: KnowledgeLine) -> Result<()> {
+        let Self { tx, scope, memories, last_seq, seqs, .. } = self;
+        let missing = || Error::invalid("a turn that a memory was made of is missing");
+        let seq_of = |turn| seqs.get(&turn).map(|(seq, _)| *seq).ok_or_else(missing);
+        memories.add((tx.sql, scope), memory, last_seq, seq_of)
+    }
+
     fn transition(&mut self, moved: &Transition) -> Result<()> {
         let place = self.session_no(moved.session_id)?.turn(moved.turn_number);
         let tiers = (moved.from.as_str(), moved.to.as_str());
@@ -297,13 +325,15 @@ impl Writing<'_, '_> {
                 self.tx.enqueue(&self.scope, JobKind::Compress, Some(info.id), info.turn_count)?;
             }
         }
-        if !self.seqs.is_empty() {
+        self.memories.end((self.tx.sql, &self.scope))?;
+        let has_units = self.last_seq > self.first_seq;
+        if has_units {
             users::set_last_seq(self.tx.sql, &self.scope, self.last_seq)?;
             let blocks = self.last_seq.0 / BLOCK_UNITS;
             index::queue_if_due(self.tx, &self.scope, Seq(blocks * BLOCK_UNITS))?;
         }
         users::set_rules(self.tx.sql, &self.scope, self.rules)?;
-        if self.rules.is_stale() && !self.seqs.is_empty() {
+        if self.rules.is_stale() && has_units {
             self.tx.enqueue_if_none(&self.scope, JobKind::Derive)?;
         }
         anchors::refold(self.tx.sql, &self.scope, &self.folds).map(drop)

@@ -8,11 +8,13 @@ use crate::{
     model::{ids::TurnId, turn::Turn},
     store::{
         acts::{derive, mend},
-        checks::index_checks,
+        checks::{index_checks, memory_checks},
         file::facts::Soundness,
         rows::{
             aside::{self, Aside},
-            checks, sessions, summaries,
+            checks,
+            memories::checks as memory_counts,
+            sessions, summaries,
             turn_row::NOT_COUNTED,
         },
         sql::Sql,
@@ -69,7 +71,8 @@ pub(crate) fn diagnose(sql: &dyn Sql, file: Soundness) -> Diagnosis {
         counted("no erase is unfinished (running the jobs finishes it)", checks::UNFINISHED_ERASES),
         check("references between tables lead somewhere", file.reference_problems),
     ];
-    checks.extend(checks::COUNTS.iter().map(|(holds, statement)| counted(holds, statement)));
+    let counts = checks::COUNTS.iter().chain(memory_counts::COUNTS);
+    checks.extend(counts.map(|(holds, statement)| counted(holds, statement)));
     checks.push(Check {
         is_of_index: mend::TABLES.iter().any(|&table| file.damage.tables.contains(table)),
         places: file.damage.places,
@@ -86,6 +89,7 @@ pub(crate) fn diagnose(sql: &dyn Sql, file: Soundness) -> Diagnosis {
         problems_aside(sql).unwrap_or(1),
     ));
     checks.push(check("every summary can be read", unreadable_summaries(sql).unwrap_or(1)));
+    checks.extend(memory_checks(sql));
     checks.extend(index_checks(sql));
     let mut settings = file.settings;
     settings.extend(checks::settings(sql));
@@ -222,6 +226,17 @@ fn unreadable_summaries(sql: &dyn Sql) -> Result<u64> {
     let mut problems = 0;
     summaries::each_of_all(sql, &mut |summary| problems += u64::from(summary.is_err()))?;
     Ok(problems)
+}
+
+fn memory_checks(sql: &dyn Sql) -> [Check; 5] {
+    let found = memory_checks::problems(sql);
+    [
+        check("every memory can be read", found.unreadable),
+        check("every memory says what was saved", found.text),
+        check("the tags and entities of a memory are counted, and folded as they were written", found.terms),
+        check("the words of a memory's unit are those of its text", found.words),
+        check("what took a memory's place is another memory of its user, and none its own", found.successors),
+    ]
 }
 
 fn index_checks(sql: &dyn Sql) -> [Check; 3] {

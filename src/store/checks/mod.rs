@@ -2,4 +2,5 @@
 
 pub(crate) mod doctor;
 pub(crate) mod index_checks;
+mod memory_checks;
 pub(crate) mod stats;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     compress::learned::RuleRecord,
     error::Result,
-    model::{critical::CriticalRule, summary::FALLBACK, tier::MemoryTier},
+    model::{critical::CriticalRule, memory::words::MemoryStatus, summary::FALLBACK, tier::MemoryTier},
     store::{
         file::facts::FileFacts,
         rows::stats,
@@ -31,6 +31,8 @@ pub struct Stats {
     pub cold: ColdStats,
     /// Summaries by who wrote them, the most first.
     pub summarizers: Vec<SummarizerStats>,
+    /// What is known beside what was said.
+    pub memories: MemoryStats,
     /// What recall reads, and what it leaves behind.
     pub recall: RecallStats,
     /// How often each tier, rule, profile and form was of use, by aspect, the most useful first.
@@ -89,6 +91,30 @@ pub struct ColdStats {
     pub archive_bytes: u64,
     /// Anchors, those that hold and those that held.
     pub anchors: u64,
+}
+
+/// Memories, volatile ones too, and what stands beside them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct MemoryStats {
+    /// Those that hold.
+    pub active: u64,
+    /// Those that were put away, and are still recalled.
+    pub archived: u64,
+    /// Those whose place another took.
+    pub superseded: u64,
+    /// Those that were taken back.
+    pub forgotten: u64,
+    /// Those that are hidden with their source.
+    pub quarantined: u64,
+    /// Bytes of all their titles, contents, summaries and steps.
+    pub text_bytes: u64,
+    /// Edges between them.
+    pub edges: u64,
+    /// Episodes: how memories began, uses, notes.
+    pub episodes: u64,
+    /// Questions that wait for a person.
+    pub open_reviews: u64,
 }
 
 /// The summaries that somebody wrote.
@@ -201,6 +227,7 @@ pub(crate) fn stats(sql: &dyn Sql, file: FileFacts) -> Result<Stats> {
             anchors: one(stats::ANCHORS)?,
         },
         summarizers,
+        memories: memories(sql)?,
         recall: RecallStats {
             postings: one(stats::POSTINGS)?,
             posting_bytes: one(stats::POSTING_BYTES)?,
@@ -222,6 +249,27 @@ pub(crate) fn stats(sql: &dyn Sql, file: FileFacts) -> Result<Stats> {
         schema_version: file.schema_version,
         sqlite_version: file.sqlite_version,
     })
+}
+
+fn memories(sql: &dyn Sql) -> Result<MemoryStats> {
+    let one = |statement| sql.scalar(statement, &[]);
+    let mut found = MemoryStats {
+        text_bytes: one(stats::MEMORY_BYTES)?,
+        edges: one(stats::EDGES)?,
+        episodes: one(stats::EPISODES)?,
+        open_reviews: one(stats::OPEN_REVIEWS)?,
+        ..MemoryStats::default()
+    };
+    for (status, count) in sql.list(stats::MEMORIES, &[], |row| Ok((row.get(0)?, row.get(1)?)))? {
+        *match status {
+            MemoryStatus::Active => &mut found.active,
+            MemoryStatus::Archived => &mut found.archived,
+            MemoryStatus::Superseded => &mut found.superseded,
+            MemoryStatus::Forgotten => &mut found.forgotten,
+            MemoryStatus::Quarantined => &mut found.quarantined,
+        } = count;
+    }
+    Ok(found)
 }
 
 /// From what is counted of each user, a row for each rule.

@@ -53,8 +53,9 @@ const OF_USER_ID: [(&str, &str, usize); 4] = [
         11,
     ),
 ];
-/// The same of tables that name the user by its number.
-const OF_USER_NO: [(&str, &str, usize); 4] = [
+/// The same of tables that name the user by its number. Memories, their states, terms, edges, changes and episodes are
+/// checked wherever they are read, too.
+const OF_USER_NO: [(&str, &str, usize); 8] = [
     (
         "recall_units",
         "SELECT user_no, seq, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at, row_check
@@ -69,6 +70,30 @@ const OF_USER_NO: [(&str, &str, usize); 4] = [
     ),
     ("unit_uses", "SELECT user_no, seq, hits, last_hit, best, row_check FROM unit_uses WHERE user_no = ?1", 5),
     ("use_counts", "SELECT user_no, aspect, name, hits, row_check FROM use_counts WHERE user_no = ?1", 4),
+    (
+        "memory_sources",
+        "SELECT user_no, memory_no, source_kind, source_id, origin, made_by, seq, said_at, quote, row_check
+         FROM memory_sources WHERE user_no = ?1",
+        9,
+    ),
+    (
+        "memory_sensors",
+        "SELECT user_no, memory_no, sensor, subject, expect, seen_hash, row_check
+         FROM memory_sensors WHERE user_no = ?1",
+        6,
+    ),
+    (
+        "memory_reviews",
+        "SELECT review_no, id, user_no, kind, memory_no, other_no, opened_at, why, decision, decided_at, decided_by,
+                row_check
+         FROM memory_reviews WHERE user_no = ?1",
+        11,
+    ),
+    (
+        "extracted_sessions",
+        "SELECT user_no, session_no, extracted_at, row_check FROM extracted_sessions WHERE user_no = ?1",
+        3,
+    ),
 ];
 
 /// Fails if a row of the user is damaged that nobody checks while it is exported.

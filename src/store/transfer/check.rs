@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::NaiveDate;
 
 use crate::{
     compress::fold::value_key,
@@ -15,7 +15,7 @@ use crate::{
         anchor::{Attribute, Stance},
         critical::CriticalRule,
         ids::{AnchorId, SessionId, SummaryId, TurnId},
-        instant, metadata,
+        metadata,
         place::MAX_TURN_NUMBER,
         receipt::PackedAs,
         session::SessionInfo,
@@ -25,7 +25,10 @@ use crate::{
         uses::Aspect,
     },
     store::transfer::{
-        AnchorLine, AsideLine, DeletedTurn, DerivationLine, FORMAT, Line, Transferred, UseCountLine, UseLine,
+        AnchorLine, AsideLine, DeletedTurn, DerivationLine, FORMAT_WITH_MEMORIES, Line, Transferred,
+        UseCountLine, UseLine,
+        bounds::{MAX_WORD_BYTES, check_text, check_times, wrong},
+        check_memories::{self, Memories},
     },
     text::measure::{self, MAX_NAME_BYTES, check_name},
 };
@@ -34,21 +37,16 @@ use crate::{
 const MAX_SUBJECT_BYTES: usize = 4 * MAX_NAME_BYTES;
 /// Far beyond what a summarizer may say: its sentence, a keyword, its name, a quote.
 const MAX_SENTENCE_BYTES: usize = 2_000;
-const MAX_WORD_BYTES: usize = 200;
 const MAX_WORDS: usize = 20;
 /// Of all users together they can be added up.
 const MAX_HITS: u64 = 1 << 40;
 /// Talks that went on after silence, one after the other.
 const MAX_PART: u32 = 1_000_000;
 
-fn wrong<T>(why: &str) -> Result<T> {
-    Err(Error::invalid(why))
-}
-
 /// Checks one line by itself.
 pub(super) fn check_line(line: &Line, number: usize, max_side_bytes: usize) -> Result<()> {
     match (line, number) {
-        (Line::Memory { format, .. }, 1) if (1..=FORMAT).contains(format) => Ok(()),
+        (Line::Memory { format, .. }, 1) if (1..=FORMAT_WITH_MEMORIES).contains(format) => Ok(()),
         (Line::Memory { .. }, 1) => wrong("this export was written by a newer version; upgrade"),
         (Line::Memory { .. }, _) => wrong("a second export begins here"),
         (_, 1) => wrong("this is not an export of a memory"),
@@ -83,19 +81,12 @@ pub(super) fn check_line(line: &Line, number: usize, max_side_bytes: usize) -> R
         }
         (Line::Use(of), _) => check_times([Some(of.last_hit)]),
         (Line::UseCount(count), _) => check_count(count),
+        (Line::Knowledge(memory), _) => check_memories::check_knowledge(memory),
+        (Line::Edge(edge), _) => check_memories::check_edge(edge),
+        (Line::Episode(episode), _) => check_memories::check_episode(episode),
+        (Line::Extracted(extracted), _) => check_times([Some(extracted.extracted_at)]),
         (Line::End(_), _) => Ok(()),
     }
-}
-
-fn check_times(times: impl IntoIterator<Item = Option<DateTime<Utc>>>) -> Result<()> {
-    times.into_iter().flatten().try_for_each(|at| instant::checked(at).map(drop))
-}
-
-fn check_text(what: &str, text: &str, max_bytes: usize) -> Result<()> {
-    if text.len() > max_bytes || text.contains('\0') {
-        return Err(Error::invalid(format!("the {what} is longer than {max_bytes} bytes, or has a NUL")));
-    }
-    Ok(())
 }
 
 fn check_session(session: &SessionInfo) -> Result<()> {
@@ -213,6 +204,9 @@ struct Whole<'a> {
     named_anchors: Vec<AnchorId>,
     used: HashSet<TurnId>,
     counted: HashSet<(Aspect, &'a str)>,
+    memories: Memories<'a>,
+    /// Whether the first line says that there are memories.
+    has_memories: bool,
 }
 
 impl<'a> Whole<'a> {
@@ -277,7 +271,32 @@ impl<'a> Whole<'a> {
                 }
                 Ok(())
             }
-            Line::Memory { .. } | Line::End(_) => Ok(()),
+            Line::Knowledge(memory) => {
+                self.found.memories += 1;
+                if !memory.turns().all(|turn| self.turns.contains(&turn)) {
+                    return wrong("a turn that a memory was made of is missing");
+                }
+                self.memories.see(memory)
+            }
+            Line::Edge(edge) => {
+                self.found.edges += 1;
+                self.memories.see_edge(edge)
+            }
+            Line::Episode(episode) => {
+                self.found.episodes += 1;
+                episode.session_id.map_or(Ok(()), |id| self.session(id).map(drop))?;
+                self.memories.see_episode(episode)
+            }
+            Line::Extracted(extracted) => {
+                self.found.extracted += 1;
+                self.session(extracted.session_id)?;
+                self.memories.see_extracted(extracted)
+            }
+            Line::Memory { format, .. } => {
+                self.has_memories = *format == FORMAT_WITH_MEMORIES;
+                Ok(())
+            }
+            Line::End(_) => Ok(()),
         }
     }
 
@@ -387,6 +406,10 @@ impl<'a> Whole<'a> {
         {
             return wrong("an anchor has no evidence, or a summary names one that is missing");
         }
+        if !self.has_memories && self.found.memories + self.found.episodes + self.found.extracted > 0 {
+            return wrong("an export of this format has no memories");
+        }
+        self.memories.check()?;
         for seen in self.sessions.values() {
             if !seen.is_sound() || !self.leads_on(seen) {
                 return wrong("a session lacks turns, or has some in a tier where they cannot be");

@@ -1,13 +1,14 @@
 //! Writing a user's memory, as of one moment.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 use crate::{
-    error::{Error, ErrorKind, Result},
+    error::Result,
     model::{place::Seq, turn::Turn},
     store::{
         rows::{
             aside::{self, Aside},
+            memories::transfer as memory_rows,
             originals, sessions, summaries,
             transfer::{self, UnitOfTurn},
             turns, users,
@@ -16,8 +17,8 @@ use crate::{
         scope::Scope,
         sql::Sql,
         transfer::{
-            AnchorLine, AsideLine, DeletedTurn, DerivationLine, DerivedBy, FORMAT, Line, Transferred,
-            UseCountLine, UseLine,
+            AnchorLine, AsideLine, DeletedTurn, DerivationLine, DerivedBy, FORMAT, FORMAT_WITH_MEMORIES,
+            Line, Transferred, UseCountLine, UseLine, export_memories, lines::Lines,
         },
     },
 };
@@ -25,13 +26,15 @@ use crate::{
 /// Writes every line.
 pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Transferred> {
     transfer::expect_sound(sql, scope)?;
-    let mut out = Lines { to: BufWriter::new(to), counts: Transferred::default() };
+    let mut out = Lines::to(to);
     let rules = users::rules(sql, scope)?;
     // What a job has not brought to its rules yet is of nobody knows which.
     let known = |version| u32::try_from(version).unwrap_or(0);
     let rules = DerivedBy { critical: known(rules.critical), anchors: known(rules.anchors) };
     let rules = (rules != DerivedBy::FIRST).then_some(rules);
-    out.line(&Line::Memory { format: FORMAT, rules })?;
+    let has_memories = memory_rows::has_any(sql, scope)?;
+    let format = if has_memories { FORMAT_WITH_MEMORIES } else { FORMAT };
+    out.line(&Line::Memory { format, rules })?;
     for session in sessions::list(sql, scope)?.into_iter().rev() {
         out.counts.sessions += 1;
         out.line(&Line::Session(session.info))?;
@@ -56,27 +59,10 @@ pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Tra
         }
     }
     use_lines(sql, scope, &mut out)?;
-    out.line(&Line::End(out.counts))?;
-    out.to.flush().map_err(cannot_write)?;
-    Ok(out.counts)
-}
-
-struct Lines<W: Write> {
-    to: BufWriter<W>,
-    counts: Transferred,
-}
-
-impl<W: Write> Lines<W> {
-    fn line(&mut self, line: &Line) -> Result<()> {
-        let mut text = serde_json::to_vec(line)
-            .map_err(|error| Error::caused(ErrorKind::Corrupt, "a row cannot be written as JSON", error))?;
-        text.push(b'\n');
-        self.to.write_all(&text).map_err(cannot_write)
+    if has_memories {
+        export_memories::lines(sql, scope, &mut out)?;
     }
-}
-
-fn cannot_write(error: std::io::Error) -> Error {
-    Error::caused(ErrorKind::Io, "the export could not be written", error)
+    out.end()
 }
 
 /// Every unit of the user in the order of recording, with its original if there is one.

@@ -1,28 +1,39 @@
 //! A user's whole memory as lines of JSON, out of one file and into another.
 //!
 //! The lines name things by their ids and by order, never by a number of this file, so that what was imported is
-//! exported to the same bytes. Words and other indexes are worked out again; jobs and receipts stay behind,
-//! and so do units that are no turns. What was counted of receipts goes along.
+//! exported to the same bytes. Words and other indexes are worked out again; jobs and receipts stay behind, and so do
+//! memories that go with their sessions. What was counted of receipts goes along.
 
+mod bounds;
 mod check;
+pub(in crate::store) mod check_memories;
 pub(crate) mod export;
+mod export_memories;
 pub(crate) mod import;
+mod lines;
+pub(in crate::store) mod memories;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::model::{
-    anchor::{Attribute, Stance},
-    ids::{AnchorId, SessionId, SnapshotId, TurnId},
-    session::SessionInfo,
-    summary::Summary,
-    tier::Transition,
-    turn::Turn,
-    uses::Aspect,
+use crate::{
+    model::{
+        anchor::{Attribute, Stance},
+        edge::Edge,
+        ids::{AnchorId, SessionId, SnapshotId, TurnId},
+        session::SessionInfo,
+        summary::Summary,
+        tier::Transition,
+        turn::Turn,
+        uses::Aspect,
+    },
+    store::transfer::memories::{EpisodeLine, ExtractedLine, KnowledgeLine},
 };
 
-/// Raised when a line changes its meaning.
+/// Of an export of turns. Raised when a line changes its meaning.
 const FORMAT: u32 = 3;
+/// Of an export with memories: an older version refuses it, and reads the other still.
+const FORMAT_WITH_MEMORIES: u32 = 4;
 
 /// How much was exported or imported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +57,23 @@ pub struct Transferred {
     /// What was of use and how often, by turns and by names.
     #[serde(default)]
     pub uses: u64,
+    /// Memories. This and what follows is left out of an export where it is 0.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub memories: u64,
+    /// Edges between them.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub edges: u64,
+    /// Episodes: how memories began, when they were used, notes.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub episodes: u64,
+    /// Sessions that were looked through for memories.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub extracted: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// By which rules was derived what is not worked out again: why turns are kept verbatim, and anchors.
@@ -90,6 +118,10 @@ pub(in crate::store) enum Line {
     Transition(Transition),
     Use(UseLine),
     UseCount(UseCountLine),
+    Knowledge(Box<KnowledgeLine>),
+    Edge(Edge),
+    Episode(Box<EpisodeLine>),
+    Extracted(ExtractedLine),
     /// The last: a file without it was cut short.
     End(Transferred),
 }

@@ -1,6 +1,7 @@
 //! What a user knows beside what was said: saved, edited, superseded, undone, forgotten, erased, related, listed.
 
 mod bounds;
+mod cut_short;
 mod edges;
 mod editing;
 mod episodes;

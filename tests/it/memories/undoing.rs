@@ -25,7 +25,7 @@ const LEFT: &[&str] = &[
 
 /// Does something to a memory, undoes it, and finds every row as it was.
 #[track_caller]
-fn check(known: &Known, id: thermocline::MemoryId, edit: Edit) {
+fn check(known: &Known, id: thermocline::MemoryId, edit: &Edit) {
     let path = known.fixture.path();
     let (before, shown) = (dump_without(&path, LEFT), known.get(id));
     known.memories.edit(id, edit.clone()).unwrap();
@@ -48,12 +48,12 @@ fn an_edit_is_undone_whatever_it_changed() {
         Edit::default().frequency(Frequency::UltraLow),
         Edit::default().importance(1.0).confidence(0.3).reliability(None).consolidation_threshold(Some(0.5)),
         Edit::default().project(Some("p")).goal_signature(Some("slot")).pinned(true),
-        Edit::default().validity_window(Some(std::time::Duration::from_secs(60))),
+        Edit::default().validity_window(Some(std::time::Duration::from_mins(1))),
         Edit::default()
             .volatility(thermocline::Volatility::Medium)
             .resurfacing(thermocline::Resurfacing::Off),
     ] {
-        check(&known, id, edit);
+        check(&known, id, &edit);
     }
     known.check_sound();
 }

@@ -21,6 +21,7 @@ mod cold;
 mod erase;
 mod lists;
 mod looking;
+mod memory;
 mod openai;
 mod paper;
 mod planning;

@@ -21,7 +21,15 @@ use crate::{
 };
 
 /// Memories that are forgotten in one transaction.
-pub(crate) const FORGOTTEN_AT_ONCE: u32 = 64;
+const FORGOTTEN_AT_ONCE: u32 = 64;
+
+/// What one transaction has forgotten.
+pub(crate) struct SomeForgotten {
+    pub(crate) group: GroupId,
+    pub(crate) memories: Vec<MemoryId>,
+    /// Where it goes on; none: it was the last.
+    pub(crate) next: Option<MemoryNo>,
+}
 
 impl WriteTx<'_> {
     /// Forgets a memory. One that is forgotten already stays as it is.
@@ -32,24 +40,24 @@ impl WriteTx<'_> {
         Ok(Forgotten { group: (!memories.is_empty()).then_some(operation.group), memories })
     }
 
-    /// Forgets some of the memories that a filter lets pass, behind a place, as a part of an operation that has begun;
-    /// nothing: there are no more.
+    /// Forgets some of the memories that a filter lets pass, before a place, as a part of an operation that may have begun.
     pub(crate) fn forget_some_memories(
         &mut self,
         scope: &Scope,
         sought: &Sought,
         (group, before): (Option<GroupId>, MemoryNo),
         by: Origin,
-    ) -> Result<Option<(GroupId, MemoryNo, Vec<MemoryId>)>> {
+    ) -> Result<SomeForgotten> {
         let mut operation = Operation::begin(self, scope, by.as_str())?;
         operation.group = group.unwrap_or(operation.group);
         let some = lists::page(operation.tx.sql, scope, sought, (before, FORGOTTEN_AT_ONCE))?;
-        let Some(&last) = some.last() else { return Ok(None) };
-        let mut forgotten = Vec::with_capacity(some.len());
+        let is_last = some.len() < FORGOTTEN_AT_ONCE as usize;
+        let next = some.last().copied().filter(|_| !is_last);
+        let mut memories = Vec::with_capacity(some.len());
         for memory_no in some {
-            forgotten.extend(operation.forget(memory_no)?);
+            memories.extend(operation.forget(memory_no)?);
         }
-        Ok(Some((operation.group, last, forgotten)))
+        Ok(SomeForgotten { group: operation.group, memories, next })
     }
 }
 

@@ -5,6 +5,7 @@ mod edges;
 mod edit;
 pub(crate) mod erase;
 pub(crate) mod forget;
+pub(super) mod import;
 pub(crate) mod measured;
 mod notes;
 mod operation;

@@ -82,6 +82,17 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: EdgeId) -> Result<Option<E
     sql.one(select!("e.id = ?2"), values![scope.user_no, id], read_with_ends)
 }
 
+/// Some edges behind one of them, in the order of adding, between memories that stay. Empty if there are no more.
+pub(crate) fn lasting_after(sql: &dyn Sql, scope: &Scope, after: i64) -> Result<Vec<EdgeRow>> {
+    sql.list(
+        select!(
+            "e.edge_no > ?2 AND a.session_no IS NULL AND b.session_no IS NULL ORDER BY e.edge_no LIMIT 1000"
+        ),
+        values![scope.user_no, after],
+        read_with_ends,
+    )
+}
+
 /// The edge of this type from one memory to another; one that holds both ways, whichever way it is kept.
 pub(crate) fn between(
     sql: &dyn Sql,

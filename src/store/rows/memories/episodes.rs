@@ -107,6 +107,21 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: EpisodeId) -> Result<Optio
     sql.one(select!("e.id = ?2"), values![scope.user_no, id], read)
 }
 
+/// Some episodes behind one of them, in the order of noting, but for those of volatile memories. Empty if there are no
+/// more.
+pub(crate) fn lasting_after(sql: &dyn Sql, scope: &Scope, after: i64) -> Result<Vec<EpisodeRow>> {
+    sql.list(
+        select!(
+            "e.episode_no > ?2 AND NOT EXISTS
+               (SELECT 1 FROM user_memories AS m WHERE m.user_no = e.user_no AND m.memory_no = e.memory_no
+                AND m.session_no IS NOT NULL)
+             ORDER BY e.episode_no LIMIT 1000"
+        ),
+        values![scope.user_no, after],
+        read,
+    )
+}
+
 /// Which episodes a page shows: those of these roles, as words between blanks, within a time, before one of them.
 pub(crate) struct Asked<'a> {
     pub(crate) roles: &'a str,
@@ -177,7 +192,7 @@ fn shown_one(sql: &dyn Sql, scope: &Scope, row: EpisodeRow) -> Result<Episode> {
     if let Some(memory) = memory.filter(|_| row.role != EpisodeRole::Note) {
         episode.kind = Some(memory.kind);
         episode.tags = terms::names(sql, scope, memory.memory_no)?.tags;
-        episode.summary = memory.text().in_one_sentence(&memory.summary).to_owned();
+        memory.text().in_one_sentence(&memory.summary).clone_into(&mut episode.summary);
         episode.title = memory.title;
     }
     Ok(episode)

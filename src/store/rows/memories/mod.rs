@@ -1,6 +1,7 @@
 //! The tables of memories, a file for each family of them.
 
 pub(crate) mod changes;
+pub(crate) mod checks;
 pub(crate) mod edges;
 pub(crate) mod episodes;
 pub(crate) mod find;
@@ -12,4 +13,5 @@ pub(crate) mod row;
 pub(crate) mod sources;
 pub(crate) mod state;
 pub(crate) mod terms;
+pub(crate) mod transfer;
 pub(crate) mod units;

@@ -69,11 +69,8 @@ pub(crate) fn of_many(sql: &dyn Sql, scope: &Scope, memories: &[MemoryNo]) -> Re
         &sets,
         &mut |at, row| {
             let (is_tag, name) = read(row)?;
-            if is_tag {
-                found[at].tags.push(name)
-            } else {
-                found[at].entities.push(name)
-            }
+            let names = if is_tag { &mut found[at].tags } else { &mut found[at].entities };
+            names.push(name);
             Ok(())
         },
     )?;

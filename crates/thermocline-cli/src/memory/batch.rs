@@ -1,0 +1,198 @@
+//! `thermocline memory save --batch`: many memories out of a file, a line of JSON each.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use thermocline::{
+    Frequency, InformationType, MemoryKind, NewMemory, Origin, Outcome, Procedure, SaveOutcome, TaskType,
+    Trust, Volatility, blocking::User,
+};
+
+use crate::{
+    counts::counted,
+    exit::Failure,
+    find::{self, Db},
+    input,
+    memory::{
+        args::{ContentArgs, SaveArgs},
+        content::{self, set},
+    },
+    output::Output,
+};
+
+/// How a line is to look.
+const FORM: &str = r#"like {"title":"...","content":"...","kind":"fix","tags":["redis"]}"#;
+
+/// One memory of the file.
+#[derive(Deserialize)]
+struct Line {
+    title: Option<String>,
+    #[serde(alias = "text")]
+    content: String,
+    kind: Option<MemoryKind>,
+    summary: Option<String>,
+    tags: Option<Vec<String>>,
+    entities: Option<Vec<String>>,
+    steps: Option<Vec<String>>,
+    importance: Option<f64>,
+    confidence: Option<f64>,
+    reliability: Option<f64>,
+    frequency: Option<Frequency>,
+    information_type: Option<InformationType>,
+    volatility: Option<Volatility>,
+    project: Option<String>,
+    #[serde(alias = "goal_signature")]
+    slot: Option<String>,
+    task_type: Option<TaskType>,
+    #[serde(default)]
+    pinned: bool,
+    outcome: Option<Outcome>,
+    session: Option<String>,
+    #[serde(alias = "id")]
+    caller_id: Option<String>,
+    said_at: Option<DateTime<Utc>>,
+    origin: Option<Origin>,
+    #[serde(default)]
+    sources: Vec<SourceField>,
+}
+
+/// A turn, by any of its names.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SourceField {
+    Turn(String),
+    Quoted {
+        turn: String,
+        #[serde(default)]
+        quote: String,
+    },
+}
+
+/// What became of the lines.
+#[derive(Debug, Default, Serialize)]
+struct Batched {
+    new: usize,
+    known: usize,
+    restored: usize,
+    superseded: usize,
+    waiting: usize,
+}
+
+pub(super) fn run(db: &Db, args: &SaveArgs, out: &Output) -> Result<(), Failure> {
+    let Some(file) = &args.batch else { return Ok(()) };
+    db.check_writable()?;
+    let origin = args.content.origin.or_who_sits_there(out);
+    // All of it is looked at before the file is opened: what is no batch must not make a database.
+    let mut read = Vec::new();
+    for (number, line) in input::json_lines::<Line>(file, FORM)? {
+        let at_line = |failure: Failure| failure.at("line", number as u64);
+        let memory = line.memory(&args.content, origin).map_err(at_line)?;
+        memory.check().map_err(|error| at_line(error.into()))?;
+        read.push((number, line, memory));
+    }
+    let file = find::made(db, find::verb_config())?;
+    let user = find::user_or_new(&file, &args.user)?;
+    let memories = user.memories().by(origin);
+    let progress = out.progress(Some(read.len() as u64 * BAR), "saving");
+    let (mut batched, lines) = (Batched::default(), read.len());
+    for (done, (number, line, memory)) in read.into_iter().enumerate() {
+        progress.at_part(done, lines);
+        let saved = line.with_sources(&user, memory).and_then(|memory| Ok(memories.save(memory)?));
+        let saved = saved.map_err(|failure| {
+            let before = format!(
+                "; {} before it {} saved",
+                counted(done, "line"),
+                if done == 1 { "is" } else { "are" }
+            );
+            failure.at("line", number as u64).within("", &before)
+        })?;
+        batched.count(saved.outcome);
+    }
+    drop(progress);
+    out.answer(&batched, text)
+}
+
+/// A bar that shows bytes counts so many for each line.
+const BAR: u64 = 1 << 10;
+
+impl Line {
+    /// The memory that the line describes, with what the command line says of all of them; without its sources.
+    fn memory(&self, args: &ContentArgs, most: Origin) -> Result<NewMemory, Failure> {
+        let origin = self.origin.unwrap_or(most);
+        if Trust::of(origin) > Trust::of(most) {
+            return Err(Failure::refused(format!(
+                "it says that these are words of the {}; without --origin {0} they are the {}'s",
+                origin.as_str(),
+                most.as_str()
+            )));
+        }
+        let title = self.title.clone().unwrap_or_else(|| content::title_of(&self.content));
+        let default = if self.steps.is_some() { MemoryKind::Procedure } else { MemoryKind::General };
+        let kind = self.kind.or(args.kind).unwrap_or(default);
+        let mut new = content::described(args, (kind, origin), (title, self.content.clone()));
+        if let Some(steps) = &self.steps {
+            new = new.procedure(Procedure::new(steps.iter().cloned()));
+        }
+        if let Some(tags) = &self.tags {
+            new = new.tags(args.tag.iter().chain(tags).cloned());
+        }
+        if self.pinned {
+            new = new.pinned();
+        }
+        let new = set(new, self.summary.as_deref(), NewMemory::summary);
+        let new = set(new, self.entities.clone(), NewMemory::entities);
+        let new = set(new, self.importance, NewMemory::importance);
+        let new = set(new, self.confidence, NewMemory::confidence);
+        let new = set(new, self.reliability, NewMemory::reliability);
+        let new = set(new, self.frequency, NewMemory::frequency);
+        let new = set(new, self.information_type, NewMemory::information_type);
+        let new = set(new, self.volatility, NewMemory::volatility);
+        let new = set(new, self.project.as_deref(), NewMemory::project);
+        let new = set(new, self.slot.as_deref(), NewMemory::goal_signature);
+        let new = set(new, self.task_type, NewMemory::task_type);
+        let new = set(new, self.outcome, NewMemory::outcome);
+        let new = set(new, self.caller_id.as_deref(), NewMemory::caller_id);
+        Ok(set(new, self.said_at, NewMemory::said_at))
+    }
+
+    /// The same with the turns that it comes of, and the session.
+    fn with_sources(&self, user: &User, mut new: NewMemory) -> Result<NewMemory, Failure> {
+        for source in &self.sources {
+            let (turn, quote) = match source {
+                SourceField::Turn(turn) => (turn, ""),
+                SourceField::Quoted { turn, quote } => (turn, quote.as_str()),
+            };
+            new = new.source(content::source(user, turn)?, quote);
+        }
+        match &self.session {
+            Some(session) => Ok(new.session(find::session(user, session)?.id())),
+            None => Ok(new),
+        }
+    }
+}
+
+impl Batched {
+    fn count(&mut self, outcome: SaveOutcome) {
+        match outcome {
+            SaveOutcome::Known => self.known += 1,
+            SaveOutcome::Restored => self.restored += 1,
+            SaveOutcome::Superseded(_) => self.superseded += 1,
+            SaveOutcome::Waits(_) => self.waiting += 1,
+            _ => self.new += 1,
+        }
+    }
+}
+
+fn text(batched: &Batched) -> String {
+    let mut parts = vec![format!("saved {} new", batched.new)];
+    for (count, what) in [
+        (batched.superseded, "in the place of others"),
+        (batched.known, "known already"),
+        (batched.restored, "that hold again"),
+        (batched.waiting, "that wait for a person"),
+    ] {
+        if count > 0 {
+            parts.push(format!("{count} {what}"));
+        }
+    }
+    parts.join(", ") + "\n"
+}

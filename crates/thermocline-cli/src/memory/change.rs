@@ -1,0 +1,92 @@
+//! `thermocline memory edit`, `pin`, `unpin` and `undo`: what a memory says or is, changed and taken back.
+
+use std::fmt::Write as _;
+
+use thermocline::{Edit, Memory, Undone};
+
+use crate::{
+    exit::Failure,
+    find::Db,
+    memory::{
+        args::{ChangeArgs, EditArgs},
+        content, named,
+        save::brief,
+    },
+    output::Output,
+};
+
+pub(crate) fn edit(db: &Db, args: &EditArgs, out: &Output) -> Result<(), Failure> {
+    let origin = args.origin.or_who_sits_there(out);
+    let edit = edit_of(args)?;
+    if edit.is_empty() {
+        return Err(Failure::refused("nothing was given to change; memory edit --help lists what can be"));
+    }
+    let (_file, _user, memories) = named::to_change(db, &args.memory.user)?;
+    let memories = memories.by(origin);
+    let before = named::memory(&memories, &args.memory.memory)?;
+    let after = memories.edit(before.id, edit)?;
+    out.answer(&after, |after| changed(&before, after))
+}
+
+pub(crate) fn pin(db: &Db, args: &ChangeArgs, is_pinned: bool, out: &Output) -> Result<(), Failure> {
+    let origin = args.origin.or_who_sits_there(out);
+    let (_file, _user, memories) = named::to_change(db, &args.memory.user)?;
+    let memories = memories.by(origin);
+    let before = named::memory(&memories, &args.memory.memory)?;
+    let after = if is_pinned { memories.pin(before.id)? } else { memories.unpin(before.id)? };
+    out.answer(&after, |after| changed(&before, after))
+}
+
+fn edit_of(args: &EditArgs) -> Result<Edit, Failure> {
+    let mut edit = Edit::default();
+    edit.expected_revision = args.expect_revision;
+    edit.title.clone_from(&args.title);
+    edit.content = match &args.content_file {
+        Some(file) => Some(content::read(file)?),
+        None => args.content.clone(),
+    };
+    edit.summary.clone_from(&args.summary);
+    edit.kind = args.kind;
+    if !args.step.is_empty() {
+        edit = edit.procedure(Some(thermocline::Procedure::new(args.step.iter().cloned())));
+    }
+    edit.tags = names(&args.tag);
+    edit.entities = names(&args.entity);
+    edit.importance = args.importance;
+    edit.confidence = args.confidence;
+    edit.reliability = args.reliability.map(Some);
+    edit.frequency = args.frequency;
+    edit.volatility = args.volatility;
+    edit.goal_signature = args.slot.as_ref().map(|slot| Some(slot.clone()).filter(|slot| !slot.is_empty()));
+    edit.project = args.project.as_ref().map(|name| Some(name.clone()).filter(|name| !name.is_empty()));
+    edit.resurfacing = args.resurfacing;
+    Ok(edit)
+}
+
+/// What takes the place of all names; an empty one alone takes all away.
+fn names(names: &[String]) -> Option<Vec<String>> {
+    match names {
+        [] => None,
+        [one] if one.is_empty() => Some(Vec::new()),
+        names => Some(names.to_vec()),
+    }
+}
+
+fn changed(before: &Memory, after: &Memory) -> String {
+    let what = if before.revision == after.revision { "it is so already" } else { "changed" };
+    format!("{what}, revision {}\n{}", after.revision, brief(after))
+}
+
+pub(crate) fn undo(db: &Db, args: &ChangeArgs, out: &Output) -> Result<(), Failure> {
+    let origin = args.origin.or_who_sits_there(out);
+    let (_file, _user, memories) = named::to_change(db, &args.memory.user)?;
+    let memories = memories.by(origin);
+    let undone = memories.undo(named::memory(&memories, &args.memory.memory)?.id)?;
+    out.answer(&undone, |Undone { memories, .. }| {
+        memories.iter().fold("undone; now there is\n".to_owned(), |mut text, memory| {
+            let _ = write!(text, "{}", brief(memory));
+            let _ = writeln!(text, "  {}, revision {}", memory.status.as_str(), memory.revision);
+            text
+        })
+    })
+}

@@ -1,0 +1,159 @@
+//! What a memory says, out of the command line or a file.
+
+use std::{fs, io, path::Path};
+
+use thermocline::{MemoryKind, NewMemory, Origin, Procedure, TurnId, blocking::User};
+
+use crate::{
+    exit::{Exit, Failure},
+    find,
+    memory::args::ContentArgs,
+    plain, turn,
+};
+
+/// The longest title, in bytes.
+const MAX_TITLE_BYTES: usize = 200;
+/// As many characters of a sentence make a title.
+const TITLE_CHARS: usize = 100;
+
+/// The memory that the command line describes, with its sources; of this kind, unless another is stated.
+pub(super) fn new(
+    user: &User,
+    args: &ContentArgs,
+    (kind, origin): (MemoryKind, Origin),
+    text: (String, String),
+) -> Result<NewMemory, Failure> {
+    let mut new = described(args, (kind_of(args, kind), origin), text);
+    for name in &args.source {
+        new = new.source(source(user, name)?, "");
+    }
+    if let Some(session) = &args.session {
+        new = new.session(find::session(user, session)?.id());
+    }
+    Ok(new)
+}
+
+/// The kind that is stated; else that of what has steps, or the default.
+pub(super) fn kind_of(args: &ContentArgs, default: MemoryKind) -> MemoryKind {
+    args.kind.unwrap_or(if args.step.is_empty() { default } else { MemoryKind::Procedure })
+}
+
+/// The title, and what it says. Read before the file is opened: what says nothing must not make a database.
+pub(super) fn title_and_content(args: &ContentArgs) -> Result<(String, String), Failure> {
+    let file = args.content_file.as_deref().map(read).transpose()?;
+    match (&args.title, args.content.clone().or(file)) {
+        (Some(title), Some(content)) => Ok((title.clone(), content)),
+        (Some(text), None) => Ok((title_of(text), text.clone())),
+        (None, Some(content)) => Ok((title_of(&content), content)),
+        (None, None) => Err(Failure::refused(
+            "nothing was given to save: name a title and a text, --content-file FILE, or, of memory save, --batch FILE",
+        )),
+    }
+}
+
+/// A memory with this title and text, and all else that the command line says of it, but for sources and session.
+pub(super) fn described(
+    args: &ContentArgs,
+    (kind, origin): (MemoryKind, Origin),
+    (title, content): (String, String),
+) -> NewMemory {
+    let mut new = NewMemory::new(kind, title, content).origin(origin);
+    if !args.step.is_empty() {
+        new = new.procedure(Procedure::new(args.step.iter().cloned()));
+    }
+    if !args.tag.is_empty() {
+        new = new.tags(args.tag.iter().cloned());
+    }
+    if !args.entity.is_empty() {
+        new = new.entities(args.entity.iter().cloned());
+    }
+    if args.pin {
+        new = new.pinned();
+    }
+    if let Some(summary) = &args.summary {
+        new = new.summary(summary.as_str());
+    }
+    if let Some(information) = args.information {
+        new = new.information_type(information);
+    }
+    let new = set(new, args.importance, NewMemory::importance);
+    let new = set(new, args.confidence, NewMemory::confidence);
+    let new = set(new, args.reliability, NewMemory::reliability);
+    let new = set(new, args.frequency, NewMemory::frequency);
+    let new = set(new, args.volatility, NewMemory::volatility);
+    let new = set(new, args.slot.as_deref(), NewMemory::goal_signature);
+    let new = set(new, args.project.as_deref(), NewMemory::project);
+    let new = set(new, args.task_type, NewMemory::task_type);
+    let new = set(new, args.outcome, NewMemory::outcome);
+    let new = set(new, args.caller_id.as_deref(), NewMemory::caller_id);
+    set(new, args.said_at, NewMemory::said_at)
+}
+
+/// The memory with something more, if there is that.
+pub(super) fn set<T>(
+    new: NewMemory,
+    value: Option<T>,
+    add: impl FnOnce(NewMemory, T) -> NewMemory,
+) -> NewMemory {
+    match value {
+        Some(value) => add(new, value),
+        None => new,
+    }
+}
+
+/// The turn that a memory comes of, whose original must be there.
+pub(super) fn source(user: &User, name: &str) -> Result<TurnId, Failure> {
+    Ok(turn::named(user, name)?.0)
+}
+
+/// A text of a file; - is stdin.
+pub(super) fn read(file: &Path) -> Result<String, Failure> {
+    let text =
+        if file == Path::new("-") { io::read_to_string(io::stdin()) } else { fs::read_to_string(file) };
+    text.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Failure::no_file("file", file, error),
+        io::ErrorKind::InvalidData => Failure::refused("the file is no UTF-8 text"),
+        _ => Failure::caused(Exit::FileUnusable, "the file cannot be read", error),
+    })
+}
+
+/// The first sentence of a text, cut where it is too long for a title.
+pub(super) fn title_of(text: &str) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let line = line.trim_start_matches(['#', ' ']);
+    let sentence = line.split_inclusive(['.', '!', '?']).scan(false, |ended, part| {
+        let is_next = !std::mem::replace(ended, true) || !part.starts_with(char::is_whitespace);
+        is_next.then_some(part)
+    });
+    let sentence: String = sentence.collect();
+    let sentence = sentence.trim().trim_end_matches('.');
+    let mut chars = TITLE_CHARS;
+    loop {
+        let title = plain::line(sentence, chars);
+        if title.len() <= MAX_TITLE_BYTES {
+            return title;
+        }
+        chars /= 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, title: &str) {
+        assert_eq!(title_of(text), title, "{text:?}");
+    }
+
+    #[test]
+    fn the_first_sentence_of_a_text_is_its_title() {
+        check("The API runs on port 8443. It did not.", "The API runs on port 8443");
+        check("Use v1.2 here. Not v1.3.", "Use v1.2 here");
+        check("\n\n# Notes\nAnd more.", "Notes");
+        check("Why? Because.", "Why?");
+        check("one line", "one line");
+        check(&"word ".repeat(60), &(["word "; 20].concat()[..99].trim_end().to_owned() + "…"));
+        assert!(title_of(&"鍵".repeat(300)).len() <= MAX_TITLE_BYTES);
+    }
+}

@@ -1,0 +1,87 @@
+//! `thermocline memory forget` and `erase`: out of sight, and out of the bytes.
+
+use indicatif::HumanCount;
+use thermocline::{Forgotten, Memory};
+
+use crate::{
+    erase,
+    exit::Failure,
+    find::Db,
+    memory::{
+        list,
+        list_args::{ForgetArgs, MemoryEraseArgs},
+        named,
+    },
+    output::Output,
+    pages, plain,
+};
+
+pub(crate) fn run(db: &Db, args: &ForgetArgs, out: &Output) -> Result<(), Failure> {
+    let origin = args.origin.or_who_sits_there(out);
+    if args.memory.is_some() != args.filter.is_open() {
+        return Err(Failure::refused(
+            "name one memory, or say by --tag, --kind and the like which are meant",
+        ));
+    }
+    let (_file, _user, memories) =
+        if args.dry_run { named::to_look(db, &args.user)? } else { named::to_change(db, &args.user)? };
+    let memories = memories.by(origin);
+    let one = args.memory.as_ref().map(|name| named::memory(&memories, name)).transpose()?;
+    let filter = args.filter.filter();
+    let page = |after, limit| memories.list(filter.clone(), after, limit);
+    let meant = match &one {
+        Some(one) => vec![one.clone()],
+        None => pages::list(None, Default::default(), page, |memory: &Memory| memory.id)?,
+    };
+    if args.dry_run {
+        return out.answer(&meant, |meant| match meant.len() {
+            0 => "no memory would be forgotten\n".to_owned(),
+            _ => list::listed(meant),
+        });
+    }
+    let forgotten = match one {
+        Some(one) => memories.forget(one.id)?,
+        None => {
+            if !args.yes {
+                confirm(out, &format!("Forget {}?", counted_memories(meant.len())))?;
+            }
+            memories.forget_all(filter)?
+        }
+    };
+    out.answer(&forgotten, |Forgotten { memories, .. }| match memories.as_slice() {
+        [] => "no memory was forgotten\n".to_owned(),
+        [one, ..] => {
+            format!("forgot {}; memory undo on {one} brings them back\n", counted_memories(memories.len()))
+        }
+    })
+}
+
+pub(crate) fn erase(db: &Db, args: &MemoryEraseArgs, out: &Output) -> Result<(), Failure> {
+    let (_file, _user, memories) = named::to_change(db, &args.memory.user)?;
+    let memory = named::memory(&memories, &args.memory.memory)?;
+    if !args.yes {
+        let title = plain::line(&memory.title, 60);
+        confirm(out, &format!("Erase {title}, and what was made of it? It cannot be undone."))?;
+    }
+    let erased = {
+        let _progress = out.progress(None, "erasing");
+        memories.erase(memory.id)?
+    };
+    erase::answer(&erased, out)
+}
+
+/// Asks whoever sits at the terminal; where nobody does, nothing happens without `--yes`.
+fn confirm(out: &Output, question: &str) -> Result<(), Failure> {
+    match out.ask(&format!("{question} Type yes:"))? {
+        Some(answer) if answer.trim() == "yes" => Ok(()),
+        Some(_) => Err(Failure::refused("that was no yes; nothing was changed")),
+        None => Err(Failure::refused("without --yes nothing was changed")),
+    }
+}
+
+fn counted_memories(count: usize) -> String {
+    match count {
+        1 => "1 memory".to_owned(),
+        count => format!("{} memories", HumanCount(count as u64)),
+    }
+}

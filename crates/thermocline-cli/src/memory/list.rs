@@ -1,0 +1,138 @@
+//! `thermocline memory list`, `history` and `tags`: many at a time.
+
+use std::fmt::Write as _;
+
+use chrono::{DateTime, Utc};
+use thermocline::{Change, Memory, MemoryFilter, MemoryStatus, TermCount};
+
+use crate::{
+    exit::Failure,
+    find::Db,
+    memory::{
+        list_args::{BesideArgs, ListArgs, TagsArgs},
+        named,
+        show::{day, tags as tags_of},
+    },
+    output::Output,
+    pages, plain,
+};
+
+pub(crate) fn memories(db: &Db, args: &ListArgs, out: &Output) -> Result<(), Failure> {
+    let (_file, _user, memories) = named::to_look(db, &args.user)?;
+    let after = args.after.as_ref().map(|name| named::memory(&memories, name)).transpose()?;
+    let mut filter = args.filter.filter();
+    if args.all {
+        filter = filter.statuses([]);
+    } else if !args.status.is_empty() {
+        filter = filter.statuses(args.status.iter().copied());
+    }
+    let page = |after, limit| memories.list(filter.clone(), after, limit);
+    let found = pages::list(after.map(|memory| memory.id), args.limit, page, |memory| memory.id)?;
+    if found.is_empty() && !out.is_json() {
+        out.talk(if filter == MemoryFilter::default() {
+            "no memory is active; --all shows what holds no more"
+        } else {
+            "no memory is like this; --all shows those of every status"
+        });
+        return Ok(());
+    }
+    out.answer(&found, |found| listed(found))
+}
+
+/// A table of memories.
+pub(super) fn listed(memories: &[Memory]) -> String {
+    /// Longer ones are cut, or push their line to the right.
+    const WIDEST: usize = 48;
+    let title = |memory: &Memory| plain::line(&memory.title, WIDEST);
+    let titles =
+        memories.iter().map(|memory| title(memory).chars().count()).max().unwrap_or(0).clamp(5, WIDEST);
+    let mut text =
+        format!("{:<13}  {:<9}  {:<titles$}  {:<10}  id\n", "kind", "frequency", "title", "changed");
+    for memory in memories {
+        let _ = write!(
+            text,
+            "{:<13}  {:<9}  {:<titles$}  {}  {}",
+            memory.kind.as_str(),
+            memory.frequency.as_str(),
+            title(memory),
+            day(memory.updated_at),
+            memory.id,
+        );
+        if memory.status != MemoryStatus::Active {
+            let _ = write!(text, ", {}", memory.status.as_str());
+        }
+        for (flag, is) in [
+            ("pinned", memory.pinned),
+            ("stale", memory.standing.is_stale()),
+            ("contested", memory.contested),
+        ] {
+            if is {
+                let _ = write!(text, ", {flag}");
+            }
+        }
+        let _ = writeln!(text, "{}", tags_of(memory));
+    }
+    text
+}
+
+pub(crate) fn history(db: &Db, args: &BesideArgs, out: &Output) -> Result<(), Failure> {
+    let (_file, user, memory) = named::one(db, &args.memory)?;
+    let memories = user.memories();
+    let page = |before, limit| memories.history(memory.id, before, limit);
+    let changes = pages::list(None, args.limit, page, |change: &Change| change.change_no)?;
+    out.answer(&changes, |changes| changes.iter().map(change).collect())
+}
+
+/// `3  2026-03-01 12:00  edit by user: title, content (undone)`.
+fn change(change: &Change) -> String {
+    let at: DateTime<Utc> = change.made_at;
+    let mut text = format!(
+        "{:>3}  {}  {} by {}",
+        change.change_no,
+        at.format("%Y-%m-%d %H:%M"),
+        change.op.as_str(),
+        plain::line(&change.made_by, 40)
+    );
+    let columns = change.before.as_ref().and_then(|before| before.as_object());
+    let columns: Vec<&str> =
+        columns.into_iter().flat_map(|columns| columns.keys().map(String::as_str)).collect();
+    match (&change.old_value, &change.new_value) {
+        (Some(old), Some(new)) => {
+            let _ = write!(text, ": {} to {}", plain::line(old, 40), plain::line(new, 40));
+        }
+        (None, Some(new)) => {
+            let _ = write!(text, ": {}", plain::line(new, 40));
+        }
+        _ if !columns.is_empty() => {
+            let _ = write!(text, ": {}", columns.join(", "));
+        }
+        _ => {}
+    }
+    if !change.reason.is_empty() {
+        let _ = write!(text, "; {}", plain::line(&change.reason, usize::MAX));
+    }
+    if change.undone_by.is_some() {
+        text += " (undone)";
+    }
+    text + "\n"
+}
+
+pub(crate) fn tags(db: &Db, args: &TagsArgs, out: &Output) -> Result<(), Failure> {
+    let (_file, _user, memories) = named::to_look(db, &args.user)?;
+    let page = |after: Option<String>, limit| {
+        let after = after.as_deref();
+        if args.entities { memories.entities(after, limit) } else { memories.tags(after, limit) }
+    };
+    let found = pages::list(None, args.limit, page, |term: &TermCount| term.term.clone())?;
+    if found.is_empty() && !out.is_json() {
+        out.talk("no active memory has any");
+        return Ok(());
+    }
+    let before = if args.entities { "" } else { "#" };
+    out.answer(&found, |found| {
+        let line = |term: &TermCount| {
+            format!("{:>6}  {before}{}\n", term.memories, plain::line(&term.name, usize::MAX))
+        };
+        found.iter().map(line).collect()
+    })
+}

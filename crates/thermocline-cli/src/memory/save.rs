@@ -1,0 +1,76 @@
+//! `thermocline memory save` and `supersede`: something that is known, once.
+
+use std::fmt::Write as _;
+
+use thermocline::{Memory, MemoryKind, SaveOutcome, Saved};
+
+use crate::{
+    exit::Failure,
+    find::{self, Db},
+    memory::{
+        args::{SaveArgs, SupersedeArgs},
+        batch, content, named, show,
+    },
+    output::Output,
+    plain,
+};
+
+pub(crate) fn run(db: &Db, args: &SaveArgs, out: &Output) -> Result<(), Failure> {
+    if args.batch.is_some() {
+        return batch::run(db, args, out);
+    }
+    let origin = args.content.origin.or_who_sits_there(out);
+    let text = content::title_and_content(&args.content)?;
+    let kind = content::kind_of(&args.content, MemoryKind::General);
+    content::described(&args.content, (kind, origin), text.clone()).check()?;
+    let file = find::made(db, find::verb_config())?;
+    let user = find::user_or_new(&file, &args.user)?;
+    let new = content::new(&user, &args.content, (kind, origin), text)?;
+    let saved = user.memories().by(origin).save(new)?;
+    out.answer(&saved, saved_as)
+}
+
+pub(crate) fn supersede(db: &Db, args: &SupersedeArgs, out: &Output) -> Result<(), Failure> {
+    let origin = args.content.origin.or_who_sits_there(out);
+    let (_file, user, memories) = named::to_change(db, &args.memory.user)?;
+    let memories = memories.by(origin);
+    let old = named::memory(&memories, &args.memory.memory)?;
+    let saved = match &args.by {
+        Some(by) => memories.supersede_by(old.id, named::memory(&memories, by)?.id)?,
+        None => {
+            let text = content::title_and_content(&args.content)?;
+            memories.supersede(old.id, content::new(&user, &args.content, (old.kind, origin), text)?)?
+        }
+    };
+    out.answer(&saved, saved_as)
+}
+
+/// What became of it, and what it is now.
+fn saved_as(saved: &Saved) -> String {
+    let Saved { memory, outcome, .. } = saved;
+    let mut text = match outcome {
+        SaveOutcome::New => "saved\n".to_owned(),
+        SaveOutcome::Known => "known already\n".to_owned(),
+        SaveOutcome::Restored => "known, and holds again\n".to_owned(),
+        SaveOutcome::Superseded(old) => format!("saved in the place of {old}\n"),
+        SaveOutcome::Waits(review) => {
+            format!("saved, and waits for a person (review {review}): it contradicts what is trusted more\n")
+        }
+        _ => "saved in a way that this version does not know\n".to_owned(),
+    };
+    let _ = write!(text, "{}", brief(memory));
+    text
+}
+
+/// A memory in three lines.
+pub(super) fn brief(memory: &Memory) -> String {
+    let tags = show::tags(memory);
+    format!(
+        "{}\n  {}\n  {}, {}, {}{tags}\n",
+        plain::line(&memory.title, usize::MAX),
+        memory.id,
+        memory.kind.as_str(),
+        memory.frequency.as_str(),
+        format_args!("trust {}", show::trust(memory)),
+    )
+}

@@ -1,0 +1,448 @@
+//! The binary on memories: saved, shown, listed, changed, taken back, related, forgotten, erased.
+
+use std::{fs, io::Write, process::Stdio};
+
+use serde_json::{Value, json};
+
+use crate::shell::{Ended, Shell, ended};
+
+/// Alex, who has talked, but knows nothing yet.
+struct Memories(Shell);
+
+impl Memories {
+    fn new() -> Self {
+        Self(Shell::with_talk())
+    }
+
+    fn run(&self, verb: &str, args: &[&str]) -> Ended {
+        self.0.run(&[&["memory", verb, "--user", "alex"], args].concat())
+    }
+
+    #[track_caller]
+    fn json(&self, verb: &str, args: &[&str]) -> Value {
+        self.run(verb, &[&["--json"], args].concat()).json()
+    }
+
+    /// Saves it as the user's words, and gives its id.
+    #[track_caller]
+    fn save(&self, args: &[&str]) -> String {
+        let saved = self.json("save", &[&["--origin", "user"], args].concat());
+        saved["memory"]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Of each memory in a list, one field.
+    #[track_caller]
+    fn list(&self, args: &[&str], field: &str) -> Vec<String> {
+        let memories = self.json("list", args);
+        memories.as_array().unwrap().iter().map(|of| of[field].as_str().unwrap().to_owned()).collect()
+    }
+
+    fn batch(&self, lines: &[Value], args: &[&str]) -> Ended {
+        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+        self.0.write("memories.jsonl", &lines.join("\n"));
+        self.run("save", &[&["--batch", "memories.jsonl"], args].concat())
+    }
+}
+
+#[test]
+fn what_is_saved_is_shown_whole_with_what_its_numbers_mean() {
+    let memories = Memories::new();
+    let id = memories.save(&[
+        "Redis timeouts",
+        "socket_keepalive=True\nfixes the drops.",
+        "--kind",
+        "fix",
+        "--tag",
+        "#redis",
+        "--tag",
+        "production",
+        "--importance",
+        "0.8",
+        "--project",
+        "homelab",
+        "--source",
+        "s1/3",
+        "--caller-id",
+        "redis-fix",
+        "--pin",
+    ]);
+    let text = memories.run("show", &["redis-fix"]).stdout;
+    let expected = [
+        "Redis timeouts\n",
+        &format!("\nid          {id}\n"),
+        "\ncaller id   redis-fix\n",
+        "\nkind        fix, of project homelab\n",
+        "\nstatus      active, pinned\n",
+        "\nfrequency   mid: ",
+        "\ntrust       3: the user says so\n",
+        "\nimportance  0.80 (pinned: it does not fade)\n",
+        "\nreliability not assessed\n",
+        "\nused        never\n",
+        "\ntags        #redis #production\n",
+        "\nsources\n",
+        "  turn s1/3, found by caller\n",
+        "  said in a call, by the user\n",
+        "\n\nsocket_keepalive=True\nfixes the drops.\n",
+    ];
+    for part in expected {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+    let shown = memories.json("show", &[&id]);
+    assert_eq!(shown["content"], "socket_keepalive=True\nfixes the drops.");
+    assert_eq!(shown["sources"].as_array().unwrap().len(), 2);
+    assert!(shown["neighbours"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_memory_is_found_by_each_of_its_names() {
+    let memories = Memories::new();
+    let id = memories.save(&["The lamp is lit.", "--caller-id", "lamp"]);
+    let shown = memories.json("show", &["lamp"]);
+    for name in [&id, &id["mem_".len()..], &id[..30], &id["mem_".len()..20]] {
+        assert_eq!(memories.json("show", &[name]), shown, "{name}");
+    }
+    for name in ["mem_", "x", "mem_01890000-0000-7000-8000-000000000001", "", "lam"] {
+        let run = memories.run("show", &[name]);
+        assert_eq!((run.code, run.stdout.as_str()), (4, ""), "{name:?} {}", run.stderr);
+        assert!(run.stderr.contains("memory list"), "{}", run.stderr);
+    }
+    memories.save(&["Another lamp."]);
+    let several = memories.run("show", &[&id[..8]]);
+    assert_eq!(several.code, 3, "{}", several.stderr);
+}
+
+#[test]
+fn a_script_speaks_for_the_assistant_unless_it_says_otherwise() {
+    let memories = Memories::new();
+    let save = |args: &[&str]| memories.json("save", args)["memory"].clone();
+    assert_eq!(save(&["A script said so."])["origin"], "assistant");
+    assert_eq!(save(&["The user said so.", "--origin", "user"])["trust"], 3);
+    let id = memories.save(&["It is so."]);
+    memories.json("edit", &[&id, "--importance", "0.9"]);
+    memories.json("edit", &[&id, "--importance", "0.8", "--origin", "user"]);
+    let by = |change: &Value| change["made_by"].as_str().unwrap().to_owned();
+    let history = memories.json("history", &[&id]);
+    let history: Vec<String> = history.as_array().unwrap().iter().map(by).collect();
+    assert_eq!(history, ["user", "assistant", "user"]);
+}
+
+#[test]
+fn a_text_alone_has_its_first_sentence_as_its_title_and_may_come_from_a_file() {
+    let memories = Memories::new();
+    memories.save(&["The API runs on port 8443. It did not before."]);
+    memories.0.write("notes.md", "# Notes\n\nAll of it.\n");
+    memories.save(&["--content-file", "notes.md"]);
+    memories.save(&["Titled", "--content-file", "notes.md"]);
+    assert_eq!(memories.list(&[], "title"), ["Titled", "Notes", "The API runs on port 8443"]);
+    let mut command = memories.0.command(&["memory", "save", "--user", "alex", "--content-file", "-"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"From a pipe.").unwrap();
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+    assert_eq!(memories.list(&[], "content")[0], "From a pipe.");
+}
+
+#[test]
+fn what_says_nothing_makes_no_file() {
+    let shell = Shell::new();
+    shell.write("bad.jsonl", "{\"title\":\"SECRET\"}\n");
+    let long = "SECRET ".repeat(20_000);
+    shell.write("long.txt", &long);
+    for args in [
+        &[][..],
+        &[" "],
+        &["Title", "--content-file", "long.txt"],
+        &["--batch", "bad.jsonl"],
+        &["--batch", "missing.jsonl"],
+        &["--step", "SECRET", "--kind", "fix", "Title"],
+    ] {
+        let run = shell.run(&[&["memory", "save", "--user", "alex"], args].concat());
+        assert!(matches!(run.code, 3 | 4), "{args:?} {run:?}");
+        assert!(!run.stderr.contains("SECRET"), "{}", run.stderr);
+    }
+    assert_eq!(shell.files(), ["bad.jsonl", "long.txt"]);
+    assert_eq!(shell.run(&["memory", "save", "--user", "alex", "The first of all."]).code, 0);
+    assert_eq!(shell.run(&["memory", "list", "--user", "alex"]).code, 0);
+}
+
+#[test]
+fn a_slot_is_taken_by_who_is_trusted_as_far_and_the_others_wait() {
+    let memories = Memories::new();
+    let slot = ["--kind", "configuration", "--slot", "api:port"];
+    let save =
+        |origin: &str, text: &str| memories.run("save", &[&slot[..], &["--origin", origin, text]].concat());
+    assert!(save("user", "It runs on 8080.").stdout.starts_with("saved\n"));
+    assert!(save("user", "It runs on 8443.").stdout.starts_with("saved in the place of mem_"));
+    assert!(save("user", "It runs on 8443.").stdout.starts_with("known already\n"));
+    let waits = save("tool", "It runs on 99.").stdout;
+    assert!(waits.starts_with("saved, and waits for a person (review "), "{waits}");
+    assert_eq!(memories.list(&[], "content"), ["It runs on 8443."]);
+    assert_eq!(memories.list(&["--all"], "status"), ["archived", "active", "superseded"]);
+    assert_eq!(memories.list(&["--status", "superseded"], "content"), ["It runs on 8080."]);
+    let table = memories.run("list", &["--all"]).stdout;
+    assert!(table.contains(", archived, contested\n") && table.contains(", superseded\n"), "{table}");
+    let undone = memories.run("undo", &["--origin", "user", &memories.list(&[], "id")[0]]);
+    assert!(undone.stdout.starts_with("undone; now there is\n"), "{undone:?}");
+    assert_eq!(memories.list(&[], "content"), ["It runs on 8080."]);
+}
+
+#[test]
+fn an_edit_is_seen_in_the_history_and_taken_back() {
+    let memories = Memories::new();
+    memories.save(&["Redis timeouts", "Keepalive fixes them.", "--caller-id", "fix", "--tag", "redis"]);
+    let edited = memories.run("edit", &["fix", "--content", "Keepalive of 300 s fixes them.", "--tag", ""]);
+    assert!(edited.stdout.starts_with("changed, revision 2\nRedis timeouts\n"), "{edited:?}");
+    assert!(
+        memories.run("edit", &["fix", "--title", "Redis timeouts"]).stdout.starts_with("it is so already")
+    );
+    assert_eq!(memories.run("edit", &["fix", "--title", "New", "--expect-revision", "1"]).code, 3);
+    assert_eq!(memories.run("edit", &["fix"]).code, 3, "there is nothing to change");
+    let history = memories.run("history", &["fix"]).stdout;
+    let lines: Vec<&str> = history.lines().collect();
+    assert!(
+        lines[0].ends_with("edit by assistant: content, tags") && lines[0].starts_with("  2  2"),
+        "{history}"
+    );
+    assert!(lines[1].ends_with("save by user: active"), "{history}");
+    assert_eq!(memories.run("undo", &["fix"]).code, 0);
+    let shown = memories.json("show", &["fix"]);
+    assert_eq!((&shown["content"], &shown["tags"]), (&json!("Keepalive fixes them."), &json!(["redis"])));
+    assert!(memories.run("history", &["fix"]).stdout.contains("content, tags (undone)\n"));
+    assert_eq!(memories.run("undo", &["fix"]).code, 3, "nothing is left to undo");
+
+    assert!(memories.json("pin", &["fix"])["pinned"].as_bool().unwrap());
+    assert!(!memories.json("unpin", &["fix"])["pinned"].as_bool().unwrap());
+}
+
+#[test]
+fn a_memory_takes_the_place_of_another() {
+    let memories = Memories::new();
+    memories.save(&["Port", "It runs on 8080.", "--kind", "configuration", "--caller-id", "old"]);
+    let saved = memories.json("supersede", &["old", "Port", "It runs on 8443.", "--origin", "user"]);
+    assert_eq!(saved["memory"]["kind"], "configuration", "it is of the same kind");
+    assert_eq!(saved["memory"]["version"], 2);
+    memories.save(&["Port", "It runs on 9443.", "--kind", "configuration", "--caller-id", "third"]);
+    let second = saved["memory"]["id"].as_str().unwrap();
+    assert_eq!(memories.run("supersede", &[second, "--by", "third", "--origin", "user"]).code, 0);
+    assert_eq!(memories.list(&[], "content"), ["It runs on 9443."]);
+    let shown = memories.run("show", &["old"]).stdout;
+    assert!(shown.contains(&format!("\nstatus      superseded by {second}\n")), "{shown}");
+}
+
+#[test]
+fn edges_are_shown_from_both_ends() {
+    let memories = Memories::new();
+    memories.save(&["Redis timeouts", "Keepalive fixes them.", "--caller-id", "fix"]);
+    memories.save(&["Redis drops", "Connections are lost.", "--kind", "problem", "--caller-id", "drops"]);
+    assert_eq!(memories.run("neighbours", &["fix"]).stderr, "nothing stands beside it\n");
+    let edge = memories.json("relate", &["fix", "solves", "drops", "--context", "as seen in May"]);
+    assert_eq!((&edge["strength"], &edge["origin"]), (&json!(0.8), &json!("assistant")));
+    let id = edge["id"].as_str().unwrap();
+    let (from, to) =
+        (memories.run("neighbours", &["fix"]).stdout, memories.run("neighbours", &["drops"]).stdout);
+    assert!(
+        from.starts_with("solves Redis drops (mem_") && from.contains("0.80: as seen in May\n"),
+        "{from}"
+    );
+    assert!(to.starts_with("Redis timeouts solves this (mem_"), "{to}");
+    assert!(from.ends_with(&format!("\n  edge {id}\n")), "{from}");
+    assert!(memories.run("show", &["fix"]).stdout.contains("\nedges\n  solves Redis drops (mem_"));
+    assert_eq!(memories.run("relate", &["fix", "likes", "drops"]).code, 2);
+    assert_eq!(memories.run("relate", &["fix", "follows", "fix"]).code, 3);
+    assert_eq!(memories.run("unrelate", &[id]).code, 0);
+    assert_eq!((memories.run("unrelate", &[id]).code, memories.run("unrelate", &["x"]).code), (4, 4));
+}
+
+#[test]
+fn what_is_forgotten_comes_back_and_what_is_erased_does_not() {
+    let memories = Memories::new();
+    for n in 1..=3 {
+        let tag = if n == 3 { "kept" } else { "draft" };
+        let name = format!("qwxz{n}");
+        memories.save(&[&format!("Draft {name}."), "--tag", tag, "--caller-id", &name]);
+    }
+    let preview = memories.json("forget", &["--tag", "draft", "--dry-run"]);
+    assert_eq!(preview.as_array().unwrap().len(), 2);
+    assert_eq!(memories.run("forget", &["--tag", "draft"]).code, 3, "nobody says yes");
+    assert_eq!(memories.run("forget", &[]).code, 3, "all of them are never meant");
+    assert_eq!(memories.run("forget", &["qwxz1", "--tag", "draft"]).code, 3);
+    assert_eq!(memories.list(&[], "caller_id"), ["qwxz3", "qwxz2", "qwxz1"]);
+    let forgot = memories.run("forget", &["--tag", "draft", "--yes"]).stdout;
+    assert!(forgot.starts_with("forgot 2 memories; memory undo on mem_"), "{forgot}");
+    assert_eq!(memories.list(&[], "caller_id"), ["qwxz3"]);
+    assert_eq!(memories.run("undo", &["qwxz1"]).code, 0);
+    assert_eq!(memories.list(&[], "caller_id"), ["qwxz3", "qwxz2", "qwxz1"]);
+    assert_eq!(memories.run("forget", &["qwxz3"]).code, 0);
+
+    assert_eq!(memories.run("erase", &["qwxz1"]).code, 3, "nobody says yes");
+    assert_eq!(memories.json("erase", &["qwxz1", "--yes"])["memories"], 1);
+    assert_eq!(memories.run("show", &["qwxz1"]).code, 4);
+    let bytes = fs::read(memories.0.path("thermocline.db")).unwrap();
+    let has = |name: &str| bytes.windows(name.len()).any(|part| part == name.as_bytes());
+    assert!(!has("qwxz1") && has("qwxz2"));
+    assert_eq!(memories.0.run(&["doctor"]).code, 0);
+}
+
+#[test]
+fn episodes_and_tags_are_listed() {
+    let memories = Memories::new();
+    assert_eq!(memories.run("episodes", &[]).stderr, "nothing like this happened\n");
+    assert_eq!(memories.run("tags", &[]).stderr, "no active memory has any\n");
+    memories.save(&[
+        "Redis timeouts",
+        "Keepalive.",
+        "--tag",
+        "Redis",
+        "--outcome",
+        "success",
+        "--kind",
+        "fix",
+        "--entity",
+        "Redis",
+    ]);
+    let note = ["Rain", "All day.", "--tag", "weather", "--at", "2026-03-01", "--caller-id", "n1"];
+    assert!(memories.run("note", &note).stdout.starts_with("noted\n2026-03-01 00:00  note   "));
+    let again = memories.json("note", &note);
+    let episodes = memories.run("episodes", &[]).stdout;
+    let lines: Vec<&str> = episodes.lines().collect();
+    assert!(lines[0].contains("  began  fix            Redis timeouts, success #Redis"), "{episodes}");
+    assert_eq!(
+        lines[1..],
+        ["2026-03-01 00:00  note                  Rain #weather", "    All day."],
+        "{episodes}"
+    );
+    let noted = memories.json("episodes", &["--role", "note", "--until", "2026-03-02"]);
+    assert_eq!(noted, json!([again]));
+    assert_eq!(memories.run("tags", &[]).stdout, "     1  #Redis\n");
+    assert!(memories.run("tags", &["--entities"]).stdout.contains("     1  Redis\n"));
+}
+
+#[test]
+fn a_batch_is_saved_once_line_by_line() {
+    let memories = Memories::new();
+    let lines = [
+        json!({"title": "Redis timeouts", "content": "Keepalive.", "kind": "fix", "tags": ["redis"], "caller_id": "m1",
+            "sources": ["a1", {"turn": "s1/2", "quote": "planted row 2"}], "said_at": "2026-03-01T12:00:00Z"}),
+        json!({"id": "obs:1", "text": "Deborah has a pendant. It is old.", "speaker": "Deborah", "sources": ["a3"],
+            "said_at": "2023-01-23T16:09:00Z"}),
+        json!({"content": "Light it. Then wait.", "steps": ["Light it", "Wait"], "pinned": true, "importance": 0.9}),
+    ];
+    let run = memories.batch(&lines, &["--tag", "all", "--project", "home"]);
+    assert_eq!((run.code, run.stdout.as_str()), (0, "saved 3 new\n"), "{}", run.stderr);
+    assert_eq!(memories.list(&[], "title"), ["Light it", "Deborah has a pendant", "Redis timeouts"]);
+    assert_eq!(memories.list(&["--tag", "all", "--kind", "procedure"], "project"), ["home"]);
+    let shown = memories.json("show", &["m1"]);
+    assert_eq!(shown["tags"], json!(["all", "redis"]));
+    assert_eq!(
+        shown["sources"][1]["quote"].as_str().unwrap().len()
+            + shown["sources"][2]["quote"].as_str().unwrap().len(),
+        "planted row 2".len()
+    );
+    let again = memories.batch(&lines, &["--tag", "all", "--project", "home", "--json"]).json();
+    assert_eq!((&again["new"], &again["known"]), (&json!(0), &json!(3)));
+}
+
+#[test]
+fn a_bad_line_of_a_batch_is_named_and_no_line_speaks_for_the_user_by_itself() {
+    let memories = Memories::new();
+    let good = json!({"content": "Good."});
+    for (bad, code, place) in [
+        (
+            json!({"content": "SECRET", "origin": "user"}),
+            3,
+            "line 2: it says that these are words of the user",
+        ),
+        (json!({"content": " "}), 3, "line 2: "),
+        (json!({"content": "SECRET", "importance": 7}), 3, "line 2: the importance is 7"),
+        (json!({"content": "SECRET", "kind": "rumour"}), 3, "line 2, column "),
+        (json!({"title": "SECRET"}), 3, "line 2, column "),
+    ] {
+        let run = memories.batch(&[good.clone(), bad], &[]);
+        assert_eq!(run.code, code, "{}", run.stderr);
+        assert!(run.stderr.contains(place) && !run.stderr.contains("SECRET"), "{}", run.stderr);
+        assert_eq!(memories.list(&[], "title"), [""; 0], "nothing of it is saved");
+    }
+    let run = memories.batch(&[good.clone(), json!({"content": "Of no turn.", "sources": ["a99"]})], &[]);
+    assert_eq!(run.code, 4);
+    assert!(
+        run.stderr.contains("line 2: ") && run.stderr.ends_with("; 1 line before it is saved\n"),
+        "{}",
+        run.stderr
+    );
+    let user = json!({"content": "Said by the user.", "origin": "user"});
+    assert_eq!(memories.batch(&[user], &["--origin", "user"]).code, 0);
+    let tool = json!({"content": "Said by a tool.", "origin": "tool"});
+    assert_eq!(memories.batch(&[tool], &[]).code, 0);
+    assert_eq!(memories.list(&[], "origin"), ["tool", "user", "assistant"]);
+}
+
+#[test]
+fn nothing_that_a_memory_says_commands_the_terminal() {
+    let memories = Memories::new();
+    let evil = "a\u{1b}[31m\u{9b}2J\u{202e}c";
+    let args = [
+        evil,
+        evil,
+        "--tag",
+        evil,
+        "--entity",
+        evil,
+        "--project",
+        evil,
+        "--caller-id",
+        evil,
+        "--summary",
+        evil,
+    ];
+    let id = memories.save(&args);
+    memories.save(&["Other", "--caller-id", "other"]);
+    for (verb, args) in [
+        ("save", &args[..]),
+        ("show", &[evil]),
+        ("list", &[]),
+        ("edit", &[evil, "--title", evil]),
+        ("relate", &[evil, "follows", "other", "--context", evil]),
+        ("neighbours", &["other"]),
+        ("history", &[&id]),
+        ("note", &[evil, evil, "--tag", evil, "--memory", evil, "--trigger", evil]),
+        ("episodes", &[]),
+        ("tags", &[]),
+        ("tags", &["--entities"]),
+        ("forget", &["--tag", evil, "--dry-run"]),
+        ("show", &[&evil[1..]]),
+        ("undo", &[evil]),
+    ] {
+        for args in [args.to_vec(), [&["--json"], args].concat()] {
+            let run = memories.run(verb, &args);
+            let commands = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+            assert!(!run.stdout.contains(commands) && !run.stderr.contains(commands), "{verb} {run:?}");
+        }
+    }
+    assert_eq!(memories.json("show", &[&id])["title"], evil);
+}
+
+#[test]
+fn every_verb_has_a_help_with_an_example_that_it_takes() {
+    let shell = Shell::new();
+    let help = shell.run(&["memory", "--help"]).stdout;
+    let verbs = help.split_once("Commands:\n").unwrap().1.split_once("\n\n").unwrap().0;
+    let verbs: Vec<&str> = verbs
+        .lines()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .map(|line| line.split_whitespace().next().unwrap())
+        .collect();
+    assert_eq!(verbs.len(), 17, "{verbs:?}");
+    for verb in verbs {
+        let help = shell.run(&["memory", verb, "--help"]).stdout;
+        let (_, examples) = help.split_once("Example").unwrap_or_else(|| panic!("{verb} has no example"));
+        let example = examples.lines().nth(1).unwrap().trim();
+        let output = std::process::Command::new("sh")
+            .arg("-c")
+            .arg(example.replace("thermocline ", &format!("{} ", env!("CARGO_BIN_EXE_thermocline"))))
+            .current_dir(shell.folder.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let ended = ended(&output);
+        assert_ne!(ended.code, 2, "{example}: {}", ended.stderr);
+    }
+}

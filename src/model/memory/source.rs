@@ -1,0 +1,42 @@
+//! What a memory was made of.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::model::{
+    ids::{MemoryId, TurnId},
+    turn::Origin,
+};
+
+/// Something that a memory was made of, and whose words those are: no memory is trusted farther than the least of them,
+/// unless a person rewrote or approved it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct MemorySource {
+    /// Where it is.
+    pub from: SourceName,
+    /// Whose words they are.
+    pub origin: Origin,
+    /// Who found it: `caller`, `import`, `rules`, or the name of a summarizer.
+    pub made_by: String,
+    /// When it was said.
+    pub said_at: DateTime<Utc>,
+    /// The words there that prove it; empty: there are none.
+    pub quote: String,
+}
+
+/// What names a source of a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SourceName {
+    /// A turn.
+    Turn(TurnId),
+    /// Another memory, which may be erased by now.
+    Memory(MemoryId),
+    /// Somebody's call, by an id of its own.
+    Caller(Uuid),
+    /// An import, by an id of its own.
+    Import(Uuid),
+}

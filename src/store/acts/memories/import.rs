@@ -1,0 +1,201 @@
+//! Writing imported memories, which name each other by ids: what names one that comes later is written at the end.
+
+use std::collections::HashMap;
+
+use crate::{
+    error::{Error, Result},
+    memory::terms::terms,
+    model::{
+        edge::Edge,
+        ids::{MemoryId, TurnId},
+        memory::source::{MemorySource, SourceName},
+        place::{MemoryNo, Owner, Seq, SessionNo},
+    },
+    store::{
+        acts::memories::before::Held,
+        rows::{
+            memories::{
+                edges,
+                episodes::EpisodeRow,
+                row::{self, MemoryRow},
+                terms::{self as term_rows, TermKind},
+                transfer::{self, ReviewRow},
+                units as memory_units,
+            },
+            transfer::is_any_owned,
+            units,
+        },
+        scope::Scope,
+        sql::Sql,
+        transfer::{
+            Line, check_memories,
+            memories::{Beside, ChangeLine, EpisodeLine, KnowledgeLine},
+        },
+    },
+};
+
+/// Whether anybody in this file has a memory, an edge, an episode or a review of these lines already.
+pub(in crate::store::acts) fn is_any_known(sql: &dyn Sql, lines: &[Line]) -> Result<bool> {
+    let (mut memories, mut edges, mut episodes, mut reviews) = (vec![], vec![], vec![], vec![]);
+    for line in lines {
+        match line {
+            Line::Knowledge(memory) => {
+                memories.push(memory.id);
+                reviews.extend(memory.reviews.iter().map(|review| review.id));
+            }
+            Line::Edge(edge) => edges.push(edge.id),
+            Line::Episode(episode) => episodes.push(episode.id),
+            _ => {}
+        }
+    }
+    Ok(is_any_owned(sql, transfer::OWNER_OF_MEMORY, &memories)?
+        || is_any_owned(sql, transfer::OWNER_OF_EDGE, &edges)?
+        || is_any_owned(sql, transfer::OWNER_OF_EPISODE, &episodes)?
+        || is_any_owned(sql, transfer::OWNER_OF_REVIEW, &reviews)?)
+}
+
+/// The memories that were written.
+#[derive(Default)]
+pub(in crate::store::acts) struct Imported {
+    numbers: HashMap<MemoryId, MemoryNo>,
+    successors: Vec<(MemoryNo, MemoryId)>,
+    reviews: Vec<(MemoryNo, ReviewRow)>,
+}
+
+impl Imported {
+    /// Writes a memory, with its unit behind `last_seq`, if it has one. `seq_of` says where a turn stands.
+    pub(in crate::store::acts) fn add(
+        &mut self,
+        (sql, scope): (&dyn Sql, &Scope),
+        line: KnowledgeLine,
+        last_seq: &mut Seq,
+        seq_of: impl Fn(TurnId) -> Result<Seq>,
+    ) -> Result<()> {
+        let (mut row, beside) = line.into_row();
+        if row.is_recalled() {
+            *last_seq = last_seq.next()?;
+            row.seq = Some(*last_seq);
+        }
+        let Beside { superseded_by, names, state, sources, changes, sensors, reviews } = beside;
+        // It may have none yet.
+        row.superseded_by = superseded_by.map(|_| MemoryNo::default());
+        let memory_no = row::insert(sql, scope, &row)?;
+        row.memory_no = memory_no;
+        self.numbers.insert(row.id, memory_no);
+        self.successors.extend(superseded_by.map(|by| (memory_no, by)));
+        self.reviews.extend(reviews.into_iter().map(|review| (memory_no, review)));
+        for kind in TermKind::EVERY {
+            term_rows::set(sql, scope, (memory_no, kind), &terms(names.of(kind)))?;
+        }
+        transfer::insert_state(sql, scope, memory_no, &state)?;
+        if let Some(seq) = row.seq {
+            memory_units::insert(sql, scope, (seq, memory_no), &row.text().words(names.iter()))?;
+            let unit = (row.id, None, row.content_hash, row.said_at);
+            units::insert(sql, scope, seq, Owner::Memory, unit)?;
+        }
+        add_sources((sql, scope), memory_no, &sources, seq_of)?;
+        for sensor in sensors {
+            let seen = sensor.seen_hash.as_deref().map(bytes_of);
+            transfer::insert_sensor(sql, scope, memory_no, (&sensor, seen.as_deref()))?;
+        }
+        let held = Held { row, superseded_by, names, resurfacing: state.resurfacing };
+        add_changes((sql, scope), &held, changes)
+    }
+
+    /// Writes an edge between two of them.
+    pub(in crate::store::acts) fn add_edge(
+        &self,
+        (sql, scope): (&dyn Sql, &Scope),
+        edge: &Edge,
+    ) -> Result<()> {
+        edges::insert(sql, scope, (self.number(edge.from)?, self.number(edge.to)?), edge)
+    }
+
+    /// Writes an episode, in the session with this number.
+    pub(in crate::store::acts) fn add_episode(
+        &self,
+        (sql, scope): (&dyn Sql, &Scope),
+        episode: EpisodeLine,
+        session_no: Option<SessionNo>,
+    ) -> Result<()> {
+        let row = EpisodeRow {
+            episode_no: 0,
+            id: episode.id,
+            role: episode.role,
+            memory_no: episode.memory_id.map(|id| self.number(id)).transpose()?,
+            session_id: episode.session_id,
+            turn_number: episode.turn_number,
+            receipt_id: episode.receipt_id,
+            happened_at: episode.happened_at,
+            outcome: episode.outcome,
+            kind: episode.kind,
+            project: episode.project,
+            task_id: episode.task_id,
+            caller_id: episode.caller_id,
+            task_name: episode.task_name,
+            trigger: episode.trigger,
+            title: episode.title,
+            tags: episode.tags,
+            summary: episode.summary,
+        };
+        transfer::insert_episode(sql, scope, session_no, &row)
+    }
+
+    /// Writes what names memories that came later.
+    pub(in crate::store::acts) fn end(&self, (sql, scope): (&dyn Sql, &Scope)) -> Result<()> {
+        for (memory_no, by) in &self.successors {
+            row::set_superseded_by(sql, scope, *memory_no, self.number(*by)?)?;
+        }
+        for (memory_no, review) in &self.reviews {
+            let other = review.other_id.map(|id| self.number(id)).transpose()?;
+            transfer::insert_review(sql, scope, (*memory_no, other), review)?;
+        }
+        Ok(())
+    }
+
+    fn number(&self, id: MemoryId) -> Result<MemoryNo> {
+        self.numbers.get(&id).copied().ok_or_else(|| Error::invalid("a line's memory is missing"))
+    }
+}
+
+fn add_sources(
+    (sql, scope): (&dyn Sql, &Scope),
+    memory_no: MemoryNo,
+    sources: &[MemorySource],
+    seq_of: impl Fn(TurnId) -> Result<Seq>,
+) -> Result<()> {
+    for source in sources {
+        let seq = match source.from {
+            SourceName::Turn(turn) => Some(seq_of(turn)?),
+            _ => None,
+        };
+        transfer::insert_source(sql, scope, memory_no, (source, seq))?;
+    }
+    Ok(())
+}
+
+/// Writes the history of a memory. Undo writes back what a change kept, so that is held to the bounds of a memory, too.
+fn add_changes((sql, scope): (&dyn Sql, &Scope), held: &Held, changes: Vec<ChangeLine>) -> Result<()> {
+    for (change_no, change) in (1..).zip(changes) {
+        let change = change.into_change(held.row.id, change_no);
+        if let Some(before) = &change.before {
+            let restored = held.restored(before);
+            let restored = restored.map_err(|_| Error::invalid("a change does not say what was before"))?;
+            check_restored(restored)?;
+        }
+        transfer::insert_change(sql, scope, held.row.memory_no, &change)?;
+    }
+    Ok(())
+}
+
+fn check_restored(Held { row, names, .. }: Held) -> Result<()> {
+    let row = MemoryRow { seq: None, ..row };
+    check_memories::check_bounds(&KnowledgeLine::of(row, Beside::of_names(names)))
+}
+
+/// The bytes of hexadecimal digits, which were checked.
+fn bytes_of(digits: &str) -> Vec<u8> {
+    let value = |digit: u8| char::from(digit).to_digit(16).unwrap_or_default();
+    let byte = |pair: &[u8]| pair.iter().fold(0, |byte, digit| byte << 4 | value(*digit));
+    digits.as_bytes().chunks(2).map(|pair| u8::try_from(byte(pair)).unwrap_or_default()).collect()
+}

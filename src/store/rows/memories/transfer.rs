@@ -1,0 +1,360 @@
+//! Rows of memories as an export shows them and an import writes them. Volatile memories stay behind, with all that is
+//! about them: they go with their sessions.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{
+    error::Result,
+    model::{
+        change::Change,
+        ids::{MemoryId, ReviewId, SessionId, TurnId},
+        memory::{
+            source::{MemorySource, SourceName},
+            state::MemoryState,
+        },
+        place::{MemoryNo, Seq, SessionNo},
+        review::{Decision, ReviewKind},
+    },
+    store::{
+        rows::memories::{
+            episodes::EpisodeRow,
+            row::{self, MemoryRow, memory_columns},
+        },
+        scope::Scope,
+        sql::{Expect, Row, Sql, missing, values},
+    },
+};
+
+/// How many memories are read at once.
+const PAGE: u32 = 100;
+
+/// Whether the user has anything that is no turn: a memory that stays, or a note.
+pub(crate) fn has_any(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM user_memories WHERE user_no = ?1 AND session_no IS NULL)
+             OR EXISTS (SELECT 1 FROM memory_episodes WHERE user_no = ?1 AND memory_no IS NULL)",
+        values![scope.user_no],
+    )
+}
+
+/// Some memories behind one of them, in the order of saving. Empty if there are no more.
+pub(crate) fn memories_after(sql: &dyn Sql, scope: &Scope, after: MemoryNo) -> Result<Vec<MemoryRow>> {
+    sql.list(
+        concat!(
+            "SELECT ",
+            memory_columns!(),
+            " FROM user_memories AS m WHERE m.user_no = ?1 AND m.memory_no > ?2 AND m.session_no IS NULL
+              ORDER BY m.memory_no LIMIT ?3"
+        ),
+        values![scope.user_no, after, PAGE],
+        row::read,
+    )
+}
+
+fn name_of(kind: &str, id: Uuid) -> Result<SourceName> {
+    match kind {
+        "turn" => Ok(SourceName::Turn(id.into())),
+        "memory" => Ok(SourceName::Memory(id.into())),
+        "caller" => Ok(SourceName::Caller(id)),
+        "import" => Ok(SourceName::Import(id)),
+        _ => Err(missing()),
+    }
+}
+
+fn columns(name: &SourceName) -> (&'static str, &Uuid) {
+    match name {
+        SourceName::Turn(id) => ("turn", id.as_uuid()),
+        SourceName::Memory(id) => ("memory", id.as_uuid()),
+        SourceName::Caller(id) => ("caller", id),
+        SourceName::Import(id) => ("import", id),
+    }
+}
+
+/// All that a memory was made of, by kinds.
+pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<MemorySource>> {
+    sql.list(
+        "SELECT source_kind, source_id, origin, made_by, said_at, quote FROM memory_sources
+         WHERE user_no = ?1 AND memory_no = ?2 ORDER BY source_kind, source_id",
+        values![scope.user_no, memory_no],
+        |row| {
+            let (kind, id): (String, TurnId) = (row.get(0)?, row.get(1)?);
+            Ok(MemorySource {
+                from: name_of(&kind, *id.as_uuid())?,
+                origin: row.get(2)?,
+                made_by: row.get(3)?,
+                said_at: row.get(4)?,
+                quote: row.get(5)?,
+            })
+        },
+    )
+}
+
+/// Writes a source; of a turn with its unit here.
+pub(crate) fn insert_source(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    (source, seq): (&MemorySource, Option<Seq>),
+) -> Result<()> {
+    let (kind, id) = columns(&source.from);
+    sql.put(
+        "INSERT INTO memory_sources
+           (user_no, memory_no, source_kind, source_id, origin, made_by, seq, said_at, quote)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        values![
+            scope.user_no,
+            memory_no,
+            kind,
+            id.as_bytes(),
+            source.origin,
+            source.made_by,
+            seq,
+            source.said_at,
+            source.quote,
+        ],
+        Expect::Any,
+    )
+}
+
+/// What use did to a memory that comes from elsewhere.
+pub(crate) fn insert_state(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    state: &MemoryState,
+) -> Result<()> {
+    sql.put(
+        "INSERT INTO memory_state
+           (user_no, memory_no, access_count, last_used_at, usage_count, success_rate, context_count, project_count,
+            validated_at, validated_by, validation_count, resurfacing, resurfaced_count, resurfaced_on, dismiss_count)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+        values![
+            scope.user_no,
+            memory_no,
+            state.access_count,
+            state.last_used_at,
+            state.usage_count,
+            state.success_rate,
+            state.context_count,
+            state.project_count,
+            state.validated_at,
+            state.validated_by,
+            state.validation_count,
+            state.resurfacing,
+            state.resurfaced_count,
+            state.resurfaced_on.map(|day| day.to_string()),
+            state.dismiss_count,
+        ],
+        Expect::Any,
+    )
+}
+
+/// A change with its place in the history.
+pub(crate) fn insert_change(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    change: &Change,
+) -> Result<()> {
+    sql.put(
+        "INSERT INTO memory_changes
+           (user_no, memory_no, change_no, op, group_id, made_by, made_at, old_value, new_value, reason, before,
+            undone_by)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        values![
+            scope.user_no,
+            memory_no,
+            change.change_no,
+            change.op,
+            change.group_id,
+            change.made_by,
+            change.made_at,
+            change.old_value,
+            change.new_value,
+            change.reason,
+            change.before.as_ref().map(ToString::to_string),
+            change.undone_by,
+        ],
+        Expect::Any,
+    )
+}
+
+/// Who can check a memory, and against what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SensorRow {
+    pub(crate) sensor: String,
+    pub(crate) subject: String,
+    pub(crate) expect: serde_json::Map<String, serde_json::Value>,
+    /// Of what the last check saw, in hexadecimal.
+    pub(crate) seen_hash: Option<String>,
+}
+
+pub(crate) fn sensors(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<SensorRow>> {
+    let mut found = sql.list(
+        "SELECT sensor, subject, expect, seen_hash FROM memory_sensors WHERE user_no = ?1 AND memory_no = ?2",
+        values![scope.user_no, memory_no],
+        |row| {
+            let seen: Option<Vec<u8>> = row.get(3)?;
+            Ok(SensorRow {
+                sensor: row.get(0)?,
+                subject: row.get(1)?,
+                expect: row.json(2)?,
+                seen_hash: seen.map(|seen| seen.iter().map(|byte| format!("{byte:02x}")).collect()),
+            })
+        },
+    )?;
+    found.sort_by(|a, b| (&a.sensor, &a.subject).cmp(&(&b.sensor, &b.subject)));
+    Ok(found)
+}
+
+pub(crate) fn insert_sensor(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    (sensor, seen_hash): (&SensorRow, Option<&[u8]>),
+) -> Result<()> {
+    sql.put(
+        "INSERT INTO memory_sensors (user_no, memory_no, sensor, subject, expect, seen_hash)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        values![
+            scope.user_no,
+            memory_no,
+            sensor.sensor,
+            sensor.subject,
+            serde_json::json!(sensor.expect).to_string(),
+            seen_hash,
+        ],
+        Expect::Any,
+    )
+}
+
+/// What waits for a person, or was decided by one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ReviewRow {
+    pub(crate) id: ReviewId,
+    pub(crate) kind: ReviewKind,
+    /// The other memory, where there are two.
+    pub(crate) other_id: Option<MemoryId>,
+    pub(crate) opened_at: DateTime<Utc>,
+    pub(crate) why: String,
+    pub(crate) decision: Option<Decision>,
+    pub(crate) decided_at: Option<DateTime<Utc>>,
+    pub(crate) decided_by: Option<String>,
+}
+
+/// The reviews of a memory, but for those in which the other one is volatile.
+pub(crate) fn reviews(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<ReviewRow>> {
+    sql.list(
+        "SELECT r.id, r.kind, o.id, r.opened_at, r.why, r.decision, r.decided_at, r.decided_by
+         FROM memory_reviews AS r LEFT JOIN user_memories AS o ON o.user_no = r.user_no AND o.memory_no = r.other_no
+         WHERE r.user_no = ?1 AND r.memory_no = ?2 AND o.session_no IS NULL ORDER BY r.review_no",
+        values![scope.user_no, memory_no],
+        |row| {
+            Ok(ReviewRow {
+                id: row.get(0)?,
+                kind: row.get(1)?,
+                other_id: row.get(2)?,
+                opened_at: row.get(3)?,
+                why: row.get(4)?,
+                decision: row.get(5)?,
+                decided_at: row.get(6)?,
+                decided_by: row.get(7)?,
+            })
+        },
+    )
+}
+
+pub(crate) fn insert_review(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (memory_no, other_no): (MemoryNo, Option<MemoryNo>),
+    review: &ReviewRow,
+) -> Result<()> {
+    sql.put(
+        "INSERT INTO memory_reviews
+           (id, user_no, kind, memory_no, other_no, opened_at, why, decision, decided_at, decided_by)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        values![
+            review.id,
+            scope.user_no,
+            review.kind,
+            memory_no,
+            other_no,
+            review.opened_at,
+            review.why,
+            review.decision,
+            review.decided_at,
+            review.decided_by,
+        ],
+        Expect::Any,
+    )
+}
+
+/// Writes an episode, in the session with this number.
+pub(crate) fn insert_episode(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: Option<SessionNo>,
+    episode: &EpisodeRow,
+) -> Result<()> {
+    sql.put(
+        "INSERT INTO memory_episodes
+           (id, user_no, role, memory_no, session_no, turn_number, receipt_id, happened_at, outcome, kind, project,
+            task_id, caller_id, task_name, trigger, title, tags, summary)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+        values![
+            episode.id,
+            scope.user_no,
+            episode.role,
+            episode.memory_no,
+            session_no,
+            episode.turn_number,
+            episode.receipt_id,
+            episode.happened_at,
+            episode.outcome,
+            episode.kind,
+            episode.project,
+            episode.task_id,
+            episode.caller_id,
+            episode.task_name,
+            episode.trigger,
+            episode.title,
+            serde_json::json!(episode.tags).to_string(),
+            episode.summary,
+        ],
+        Expect::Any,
+    )
+}
+
+/// The sessions that were looked through for memories, in their order, and when.
+pub(crate) fn extracted(sql: &dyn Sql, scope: &Scope) -> Result<Vec<(SessionId, DateTime<Utc>)>> {
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    sql.list(
+        "SELECT s.id, x.extracted_at FROM extracted_sessions AS x
+         JOIN conversation_sessions AS s ON s.session_no = x.session_no
+         WHERE x.user_no = ?1 AND s.user_id = ?2 ORDER BY x.session_no",
+        values![scope.user_no, scope.user_id],
+        read,
+    )
+}
+
+pub(crate) fn insert_extracted(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    extracted_at: DateTime<Utc>,
+) -> Result<()> {
+    sql.put(
+        "INSERT INTO extracted_sessions (user_no, session_no, extracted_at) VALUES (?1, ?2, ?3)",
+        values![scope.user_no, session_no, extracted_at],
+        Expect::Any,
+    )
+}
+
+/// Whose rows have an id. Ids are unique in a file, over all of its users.
+pub(crate) const OWNER_OF_MEMORY: &str = "SELECT user_no FROM user_memories WHERE id = ?1";
+pub(crate) const OWNER_OF_EDGE: &str = "SELECT user_no FROM memory_edges WHERE id = ?1";
+pub(crate) const OWNER_OF_EPISODE: &str = "SELECT user_no FROM memory_episodes WHERE id = ?1";
+pub(crate) const OWNER_OF_REVIEW: &str = "SELECT user_no FROM memory_reviews WHERE id = ?1";

@@ -1,0 +1,43 @@
+//! What every line is held to: instants that sort, texts of a length, JSON that can be read again.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::{
+    error::{Error, Result},
+    model::{instant, metadata},
+};
+
+/// Far beyond what a job may write as a word: a name of its own, a keyword.
+pub(super) const MAX_WORD_BYTES: usize = 200;
+/// How deep JSON of a caller may be nested: a line nests it a few levels more, and `serde_json` reads 128.
+const MAX_DEPTH: usize = 64;
+
+pub(super) fn wrong<T>(why: &str) -> Result<T> {
+    Err(Error::invalid(why))
+}
+
+pub(super) fn check_times(times: impl IntoIterator<Item = Option<DateTime<Utc>>>) -> Result<()> {
+    times.into_iter().flatten().try_for_each(|at| instant::checked(at).map(drop))
+}
+
+pub(super) fn check_text(what: &str, text: &str, max_bytes: usize) -> Result<()> {
+    if text.len() > max_bytes || text.contains('\0') {
+        return Err(Error::invalid(format!("the {what} is longer than {max_bytes} bytes, or has a NUL")));
+    }
+    Ok(())
+}
+
+/// The fields of an object.
+pub(super) fn check_fields(
+    what: &str,
+    fields: &serde_json::Map<String, Value>,
+    max_bytes: usize,
+) -> Result<()> {
+    let is_within = fields.values().all(|value| metadata::is_within(value, MAX_DEPTH));
+    let bytes = || fields.iter().map(|(name, value)| name.len() + value.to_string().len()).sum::<usize>();
+    if is_within && bytes() <= max_bytes {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("the {what} is nested too deep, or larger than {max_bytes} bytes")))
+}

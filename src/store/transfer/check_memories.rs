@@ -1,0 +1,387 @@
+//! Whether the memories of an export may be imported: each line by itself, then all of them together. They are held to
+//! what saving refuses, to what the tables check, and to what doctor looks for.
+
+use std::collections::{HashMap, HashSet};
+
+use chrono::Datelike;
+
+use crate::{
+    error::{Error, Result},
+    memory::{
+        bounds::{
+            MAX_CONTENT_BYTES, MAX_LINE_BYTES, MAX_QUOTE_BYTES, MAX_TITLE_BYTES, check_line, check_settled,
+            check_share, check_terms,
+        },
+        terms::terms,
+    },
+    model::{
+        change::ChangeOp,
+        edge::{Edge, EdgeType},
+        episode::EpisodeRole,
+        ids::{EdgeId, EpisodeId, MemoryId, ReceiptId, ReviewId, SessionId},
+        memory::{
+            new::NewMemory,
+            procedure::Procedure,
+            source::MemorySource,
+            state::MemoryState,
+            trust::Trust,
+            words::{MemoryKind, MemoryStatus, Outcome},
+        },
+        place::MAX_TURN_NUMBER,
+        review::ReviewKind,
+        turn::Origin,
+    },
+    store::{
+        rows::memories::transfer::{ReviewRow, SensorRow},
+        transfer::{
+            bounds::{MAX_WORD_BYTES, check_fields, check_text, check_times, wrong},
+            memories::{ChangeLine, EpisodeLine, ExtractedLine, KnowledgeLine},
+        },
+    },
+    text::measure::{ContentHash, check_name},
+};
+
+/// The most bytes of what a change keeps of what was before: every text of a memory at its longest, as JSON.
+const MAX_BEFORE_BYTES: usize = 1 << 20;
+/// The most bytes of what a sensor expects.
+const MAX_EXPECT_BYTES: usize = 16 << 10;
+/// The most bytes of a hash, in hexadecimal.
+const MAX_HASH_DIGITS: usize = 128;
+
+/// Checks a memory by itself.
+pub(super) fn check_knowledge(line: &KnowledgeLine) -> Result<()> {
+    check_bounds(line)?;
+    check_settled(line.frequency, line.volatility, line.trust)?;
+    check_text("memory's maker", &line.made_by, MAX_WORD_BYTES)?;
+    check_fields("rest of a memory", &line.extra, MAX_CONTENT_BYTES)?;
+    check_times([line.frequency_since, line.said_at, line.created_at, line.updated_at].map(Some))?;
+    if line.version == 0 || line.revision == 0 {
+        return wrong("versions and revisions count from 1");
+    }
+    let is_superseded = line.status == MemoryStatus::Superseded;
+    if is_superseded != line.superseded_by.is_some() || line.superseded_by == Some(line.id) {
+        return wrong("what is superseded needs what took its place, and nothing else has that");
+    }
+    check_state(&line.state)?;
+    check_sources(line)?;
+    if line.changes.is_empty() {
+        return wrong("a memory has no history");
+    }
+    line.changes.iter().try_for_each(check_change)?;
+    check_sensors(&line.sensors)?;
+    line.reviews.iter().try_for_each(|review| check_review(line.id, review))
+}
+
+/// Checks what a memory says and is, as far as saving and editing check it.
+pub(in crate::store) fn check_bounds(line: &KnowledgeLine) -> Result<()> {
+    bounds_of(line).check()?;
+    let shares =
+        [Some(line.importance), Some(line.confidence), line.reliability, line.consolidation_threshold];
+    if shares.into_iter().flatten().any(f64::is_sign_negative) {
+        return wrong("a share is below 0");
+    }
+    if line.procedure.as_ref().is_some_and(Procedure::is_empty) {
+        return wrong("a procedure has no step");
+    }
+    check_tidy(&line.tags)?;
+    check_tidy(&line.entities)
+}
+
+/// The same as something to be saved, whose bounds are the same. Its trust is checked apart.
+fn bounds_of(line: &KnowledgeLine) -> NewMemory {
+    let new = NewMemory {
+        summary: line.summary.clone(),
+        procedure: line.procedure.clone(),
+        tags: line.tags.clone(),
+        entities: Some(line.entities.clone()),
+        importance: Some(line.importance),
+        confidence: Some(line.confidence),
+        reliability: line.reliability,
+        consolidation_threshold: line.consolidation_threshold,
+        validity_window: line.validity_window_s.map(std::time::Duration::from_secs),
+        project: line.project.clone(),
+        goal_signature: line.goal_signature.clone(),
+        caller_id: line.caller_id.clone(),
+        ..NewMemory::new(line.kind, line.title.as_str(), line.content.as_str())
+    };
+    new.origin(Origin::User)
+}
+
+/// Tags and entities stand as saving writes them: without `#`, each once.
+fn check_tidy(names: &[String]) -> Result<()> {
+    let is_tidy = terms(names).into_iter().map(|term| term.name).eq(names.iter().cloned());
+    if is_tidy { Ok(()) } else { wrong("a tag or an entity stands twice, or is not written as it is kept") }
+}
+
+fn check_state(state: &MemoryState) -> Result<()> {
+    check_times([state.last_used_at, state.validated_at])?;
+    check_share("share of successes", state.success_rate)?;
+    check_text("sensor's name", state.validated_by.as_deref().unwrap_or_default(), MAX_WORD_BYTES)?;
+    let is_day = state.resurfaced_on.is_none_or(|day| (1..=9_999).contains(&day.year()));
+    if !is_day
+        || state.success_rate.is_some_and(f64::is_sign_negative)
+        || (state.usage_count == 0) != state.success_rate.is_none()
+        || state.access_count < state.usage_count
+    {
+        return wrong("what use did to a memory makes no sense");
+    }
+    Ok(())
+}
+
+/// Sources are there once, and nothing is trusted farther than they are.
+fn check_sources(line: &KnowledgeLine) -> Result<()> {
+    let mut seen = HashSet::new();
+    for MemorySource { from, made_by, said_at, quote, .. } in &line.sources {
+        check_text("source's quote", quote, MAX_QUOTE_BYTES)?;
+        check_text("source's maker", made_by, MAX_WORD_BYTES)?;
+        check_times([Some(*said_at)])?;
+        if !seen.insert(from) {
+            return wrong("a source of a memory stands in the file twice");
+        }
+    }
+    let is_rewritten = line.changes.iter().any(|change| {
+        let says_trust = change.before.as_ref().is_none_or(|before| before.contains_key("trust"));
+        change.op == ChangeOp::Edit && change.undone_by.is_none() && says_trust
+    });
+    let is_over = |origin: Origin| line.trust < Trust::Approved && line.trust > Trust::of(origin);
+    if is_over(line.origin) || (!is_rewritten && line.sources.iter().any(|source| is_over(source.origin))) {
+        return wrong("a memory is trusted farther than what it was made of");
+    }
+    Ok(())
+}
+
+fn check_change(change: &ChangeLine) -> Result<()> {
+    check_text("change's maker", &change.made_by, MAX_WORD_BYTES)?;
+    check_text("change's reason", &change.reason, MAX_LINE_BYTES)?;
+    for value in [&change.old_value, &change.new_value].into_iter().flatten() {
+        check_text("change's value", value, MAX_LINE_BYTES)?;
+    }
+    check_times([Some(change.made_at)])?;
+    change.before.as_ref().map_or(Ok(()), |before| check_fields("change", before, MAX_BEFORE_BYTES))
+}
+
+fn check_sensors(sensors: &[SensorRow]) -> Result<()> {
+    let mut seen = HashSet::new();
+    for SensorRow { sensor, subject, expect, seen_hash } in sensors {
+        check_name("sensor's name", Some(sensor))?;
+        check_text("sensor's subject", subject, MAX_LINE_BYTES)?;
+        check_fields("sensor's expectation", expect, MAX_EXPECT_BYTES)?;
+        let is_hash = |text: &String| {
+            let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+            text.len() <= MAX_HASH_DIGITS && text.len().is_multiple_of(2) && text.bytes().all(is_digit)
+        };
+        if !seen.insert((sensor, subject)) || !seen_hash.as_ref().is_none_or(is_hash) {
+            return wrong("a sensor stands twice beside a memory, or saw no hash");
+        }
+    }
+    Ok(())
+}
+
+fn check_review(memory: MemoryId, review: &ReviewRow) -> Result<()> {
+    check_text("review's reason", &review.why, MAX_LINE_BYTES)?;
+    check_name("name of who decided", review.decided_by.as_deref())?;
+    check_times([Some(review.opened_at), review.decided_at])?;
+    let is_decided = review.decision.is_some();
+    if is_decided != review.decided_at.is_some()
+        || (review.decided_by.is_some() && !is_decided)
+        || review.other_id == Some(memory)
+    {
+        return wrong("a review is decided in part, or is about one memory twice");
+    }
+    Ok(())
+}
+
+/// Checks an edge by itself.
+pub(super) fn check_edge(edge: &Edge) -> Result<()> {
+    check_share("strength", Some(edge.strength))?;
+    check_line("context", &edge.context)?;
+    check_text("edge's description", &edge.description, MAX_CONTENT_BYTES)?;
+    check_times([edge.created_at, edge.updated_at].map(Some))?;
+    if edge.from == edge.to || edge.strength.is_sign_negative() {
+        return wrong("an edge leads from a memory to itself, or has a strength below 0");
+    }
+    Ok(())
+}
+
+/// Checks an episode by itself.
+pub(super) fn check_episode(episode: &EpisodeLine) -> Result<()> {
+    check_text("episode's title", &episode.title, MAX_TITLE_BYTES)?;
+    check_line("summary", &episode.summary)?;
+    check_line("trigger", episode.trigger.as_deref().unwrap_or_default())?;
+    check_terms("tag", &episode.tags)?;
+    check_tidy(&episode.tags)?;
+    check_name("project", episode.project.as_deref())?;
+    check_name("task id", episode.task_id.as_deref())?;
+    check_name("task name", episode.task_name.as_deref())?;
+    check_name("episode's caller id", episode.caller_id.as_deref())?;
+    check_times([Some(episode.happened_at)])?;
+    let is_number = |number: u32| (1..=MAX_TURN_NUMBER).contains(&number);
+    if !episode.turn_number.is_none_or(is_number)
+        || (episode.role != EpisodeRole::Note && episode.memory_id.is_none())
+    {
+        return wrong("an episode is of no turn that there can be, or lacks its memory");
+    }
+    Ok(())
+}
+
+/// All memories of an export together.
+#[derive(Default)]
+pub(super) struct Memories<'a> {
+    known: HashMap<MemoryId, Known<'a>>,
+    caller_ids: HashSet<&'a str>,
+    /// What active memories say, by projects.
+    texts: HashSet<(&'a str, ContentHash)>,
+    slots: HashSet<(&'a str, MemoryKind, &'a str)>,
+    reviews: HashSet<ReviewId>,
+    open_reviews: HashSet<(ReviewKind, MemoryId, Option<MemoryId>)>,
+    /// Other memories that reviews name.
+    named: Vec<MemoryId>,
+    edges: HashSet<EdgeId>,
+    between: HashSet<(MemoryId, MemoryId, EdgeType)>,
+    episodes: HashSet<EpisodeId>,
+    /// The callers' ids of episodes.
+    reports: HashSet<&'a str>,
+    extracted: HashSet<SessionId>,
+}
+
+/// A memory, and what its episodes say.
+struct Known<'a> {
+    line: &'a KnowledgeLine,
+    births: u32,
+    rated: u32,
+    helped: u32,
+    receipts: HashSet<ReceiptId>,
+    contexts: HashSet<SessionId>,
+    projects: HashSet<&'a str>,
+}
+
+impl<'a> Memories<'a> {
+    pub(super) fn see(&mut self, line: &'a KnowledgeLine) -> Result<()> {
+        let known = Known {
+            line,
+            births: 0,
+            rated: 0,
+            helped: 0,
+            receipts: HashSet::new(),
+            contexts: HashSet::new(),
+            projects: HashSet::new(),
+        };
+        let is_new = self.known.insert(line.id, known).is_none();
+        if !is_new || !line.caller_id.as_deref().is_none_or(|id| self.caller_ids.insert(id)) {
+            return wrong("a memory stands in the file twice, or two have the same caller's id");
+        }
+        if line.status == MemoryStatus::Active {
+            let project = line.project.as_deref().unwrap_or_default();
+            let is_first = self.texts.insert((project, line.text().content_hash()));
+            let slot = line.goal_signature.as_deref().map(|slot| (project, line.kind, slot));
+            if !is_first || !slot.is_none_or(|slot| self.slots.insert(slot)) {
+                return wrong("two active memories say the same, or have the same slot");
+            }
+        }
+        for review in &line.reviews {
+            let is_open = review.decision.is_none();
+            let question = (review.kind, line.id, review.other_id);
+            if !self.reviews.insert(review.id) || (is_open && !self.open_reviews.insert(question)) {
+                return wrong("a review stands in the file twice");
+            }
+            self.named.extend(review.other_id);
+        }
+        Ok(())
+    }
+
+    pub(super) fn see_edge(&mut self, edge: &Edge) -> Result<()> {
+        let Edge { id, from, to, edge_type, .. } = *edge;
+        if !self.known.contains_key(&from) || !self.known.contains_key(&to) {
+            return wrong("an edge leads to a memory that is missing");
+        }
+        let is_said = edge_type.is_symmetric() && self.between.contains(&(to, from, edge_type));
+        if is_said || !self.edges.insert(id) || !self.between.insert((from, to, edge_type)) {
+            return wrong("an edge stands in the file twice");
+        }
+        Ok(())
+    }
+
+    pub(super) fn see_episode(&mut self, episode: &'a EpisodeLine) -> Result<()> {
+        let is_new = self.episodes.insert(episode.id);
+        if !is_new || !episode.caller_id.as_deref().is_none_or(|id| self.reports.insert(id)) {
+            return wrong("an episode stands in the file twice, or two have the same caller's id");
+        }
+        let Some(memory) = episode.memory_id else { return Ok(()) };
+        let known = self.known.get_mut(&memory);
+        let known = known.ok_or_else(|| Error::invalid("an episode's memory is missing"))?;
+        match episode.role {
+            EpisodeRole::Birth => known.births += 1,
+            EpisodeRole::Use => known.see_use(episode)?,
+            EpisodeRole::Note => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn see_extracted(&mut self, extracted: &ExtractedLine) -> Result<()> {
+        if self.extracted.insert(extracted.session_id) {
+            return Ok(());
+        }
+        wrong("a session was looked through twice")
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        if !self.named.iter().all(|id| self.known.contains_key(id)) {
+            return wrong("a review is about a memory that is missing");
+        }
+        for known in self.known.values() {
+            if known.births != 1 || !known.has_its_counts() {
+                return wrong("a memory has no beginning, or two, or was not used as often as it says");
+            }
+        }
+        self.check_successors()
+    }
+
+    /// What took a memory's place is here, and nothing took its own.
+    fn check_successors(&self) -> Result<()> {
+        let mut sound = HashSet::new(); // From here one comes to an end.
+        for &start in self.known.keys() {
+            let (mut at, mut walked) = (start, HashSet::new());
+            while !sound.contains(&at) {
+                let Some(known) = self.known.get(&at) else {
+                    return wrong("what took a memory's place is missing");
+                };
+                if !walked.insert(at) {
+                    return wrong("a memory took its own place");
+                }
+                match known.line.superseded_by {
+                    Some(by) => at = by,
+                    None => break,
+                }
+            }
+            sound.extend(walked);
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Known<'a> {
+    fn see_use(&mut self, episode: &'a EpisodeLine) -> Result<()> {
+        if !episode.receipt_id.is_none_or(|id| self.receipts.insert(id)) {
+            return wrong("one context rates a memory twice");
+        }
+        self.rated += u32::from(episode.outcome.and_then(Outcome::helped).is_some());
+        if episode.outcome == Some(Outcome::Success) {
+            self.helped += 1;
+            self.contexts.extend(episode.session_id);
+            self.projects.extend(episode.project.as_deref());
+        }
+        Ok(())
+    }
+
+    fn has_its_counts(&self) -> bool {
+        /// Each use rounds the share.
+        const TOLERANCE: f64 = 0.001;
+        let state = &self.line.state;
+        let uses = f64::from(state.usage_count);
+        let helped = state.success_rate.unwrap_or_default() * uses;
+        state.usage_count == self.rated
+            && (helped - f64::from(self.helped)).abs() <= TOLERANCE * uses
+            && state.context_count as usize == self.contexts.len()
+            && state.project_count as usize == self.projects.len()
+    }
+}
