@@ -98,6 +98,13 @@ impl MemoryFlags {
     }
 }
 
+/// In words: `stale expired, unverified, look up by fs`; nothing where there is nothing to mind.
+impl std::fmt::Display for MemoryFlags {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.words().join(", "))
+    }
+}
+
 /// A turn that a memory rests on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
