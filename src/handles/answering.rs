@@ -8,11 +8,12 @@ use crate::{
     handles::{off_thread, open::Open},
     model::ids::SessionId,
     recall::{
-        answer::{self, Gathered, Recall},
+        answer::{self, Gathered},
         context::{self, Context},
         context_options::ContextOptions,
         message::Message,
         plans::Behind,
+        recalled::Recall,
         rerank::{self, Reranking, Wish},
     },
     store::scope::Scope,

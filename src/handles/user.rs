@@ -18,11 +18,8 @@ use crate::{
         turn::{NewTurn, Recorded, Turn},
     },
     recall::{
-        answer::{Recall, RecallOptions},
-        context::Context,
-        context_options::ContextOptions,
-        embedders,
-        message::Message,
+        context::Context, context_options::ContextOptions, embedders, message::Message,
+        recall_options::RecallOptions, recalled::Recall,
     },
     store::{
         acts::{erased::Erased, lifecycle},

@@ -6,6 +6,7 @@ pub(crate) mod chat;
 pub(crate) mod critical;
 pub(crate) mod edge;
 pub(crate) mod episode;
+mod explain;
 pub(crate) mod filter;
 pub(crate) mod history;
 pub(crate) mod ids;

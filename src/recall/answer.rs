@@ -3,32 +3,25 @@
 use std::{collections::HashMap, time::Duration};
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
 
 use crate::{
     clock::Stopwatch,
     error::{Error, ErrorKind, Result},
     model::{
-        anchor::Anchor,
-        filter::Filter,
         ids::{ReceiptId, SessionId},
-        memory::{
-            filter::{MemoryFilter, Of},
-            recalled::{RecalledMemory, SameSource},
-        },
+        memory::filter::Of,
         place::{Owner, Seq},
         profile::{Parts, Profile},
-        receipt::{ItemKind, ItemOutcome, LEAST_STRENGTH, Newer, Receipt, ReceiptItem, Understood},
+        receipt::{ItemKind, LEAST_STRENGTH, Receipt, ReceiptItem, SameSource, Understood},
         summary::Summary,
-        tier::MemoryTier,
         turn::Turn,
     },
     recall::{
         find::{self, Stands},
         message::{self, Message, MessagePlan, Question},
-        of::RecallOf,
         pieces::Pieces,
         queries,
+        recalled::{Recall, Recalled, RecalledItem},
         score::Scored,
         sieve::Sieve,
         user_indexes::{Lent, UserIndexes},
@@ -48,212 +41,6 @@ use crate::{
 const DEFAULT_K: usize = 10;
 /// The most that may be asked for.
 const MAX_K: usize = 1_000;
-
-/// How to recall.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct RecallOptions {
-    /// How many at most, from 1 to 1,000. Default 10.
-    pub k: Option<usize>,
-    /// How to rank. Default: [`Config::profile`](crate::Config::profile).
-    pub profile: Option<Profile>,
-    /// The moment of asking, from which ages and "last week" are measured. Default: the clock's.
-    pub now: Option<DateTime<Utc>>,
-    /// What may be recalled. Default: everything that the user ever said.
-    pub filter: Filter,
-    /// Which sorts of things are recalled. Default: all.
-    pub of: Of,
-    /// Which memories are recalled. Default: those that hold, and, at half their weight, those that are archived.
-    pub memories: Option<MemoryFilter>,
-    /// Whether the best 20 memories lend to what they stand beside over accepted edges, so that it comes up too. Default: no.
-    pub graph: bool,
-}
-
-impl RecallOptions {
-    /// These sorts of things alone.
-    #[must_use]
-    pub fn of(mut self, of: Of) -> Self {
-        self.of = of;
-        self
-    }
-
-    /// Of memories only what passes this filter; of the default that is what holds. Turns are not asked.
-    #[must_use]
-    pub fn memories(mut self, filter: MemoryFilter) -> Self {
-        self.memories = Some(filter);
-        self
-    }
-
-    /// Whether memories lend to what they stand beside: 0.3 of their score, times the strength of the edge.
-    #[must_use]
-    pub fn graph(mut self, graph: bool) -> Self {
-        self.graph = graph;
-        self
-    }
-
-    /// What of it says which things are recalled.
-    pub(crate) fn recall_of(&self) -> RecallOf {
-        RecallOf { of: self.of, memories: self.memories.clone(), graph: self.graph }
-    }
-
-    /// At most so many.
-    #[must_use]
-    pub fn k(mut self, k: usize) -> Self {
-        self.k = Some(k);
-        self
-    }
-
-    /// Ranked by this profile.
-    #[must_use]
-    pub fn profile(mut self, profile: Profile) -> Self {
-        self.profile = Some(profile);
-        self
-    }
-
-    /// Only what passes this filter.
-    #[must_use]
-    pub fn filter(mut self, filter: Filter) -> Self {
-        self.filter = filter;
-        self
-    }
-
-    /// As of this moment.
-    #[must_use]
-    pub fn now(mut self, now: DateTime<Utc>) -> Self {
-        self.now = Some(now);
-        self
-    }
-}
-
-/// What was recalled.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Recall {
-    /// The best first: by their scores, or in the order of [`Config::reranker`](crate::Config::reranker), by
-    /// [`rerank_score`](Recalled::rerank_score). A reranker leaves anchors at their places.
-    pub items: Vec<Recalled>,
-    /// How sure it is that something answers, from 0 to 1: of the surest of the anchors that the query calls for and of the
-    /// best 32 turns, whether it is among `items` or not.
-    pub confidence: f64,
-    /// What failed or is not ready yet, so that it was searched without it. Empty when all went well.
-    pub missing: Vec<String>,
-    /// Its receipt, which says more: [`User::receipt`](crate::User::receipt).
-    pub receipt: ReceiptId,
-}
-
-/// Something recalled, and why it stands where it stands.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Recalled {
-    /// What it is.
-    #[serde(flatten)]
-    pub item: RecalledItem,
-    /// Recall's own rank of it at this query, greater is better. Not comparable between queries.
-    pub score: f64,
-    /// How sure it is that it answers, from 0 to 1 ([`Parts::confidence`]); of an anchor its score.
-    pub confidence: f64,
-    /// What score and confidence were made of.
-    pub parts: Parts,
-    /// What the reranker gave it, on a scale of its own, greater is better; none: it was not asked of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rerank_score: Option<f64>,
-    /// What was said last of the same thing, where the query asks how things are and this is older; none: nothing later was
-    /// found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub newer: Option<Newer>,
-    /// What is one piece of knowledge with it and fits less well: of a memory the turns that it rests on, of a turn the
-    /// memories that rest on it. Best first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub same_source: Vec<SameSource>,
-}
-
-/// What can be recalled.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum RecalledItem {
-    /// A turn, wherever it lives.
-    Turn(Box<Turn>),
-    /// What stands for a turn whose original was deleted.
-    Summary {
-        /// The summary.
-        #[serde(flatten)]
-        summary: Box<Summary>,
-        /// The turn's place in the user's order of recording.
-        seq: i64,
-        /// The caller's own id for the turn.
-        caller_id: Option<String>,
-    },
-    /// What is known of somebody.
-    Anchor(Box<Anchor>),
-    /// What is known beside what was said.
-    Memory(Box<RecalledMemory>),
-}
-
-impl Recalled {
-    /// The turn, if it is one.
-    pub fn turn(&self) -> Option<&Turn> {
-        match &self.item {
-            RecalledItem::Turn(turn) => Some(turn),
-            _ => None,
-        }
-    }
-
-    /// The memory, if it is one.
-    pub fn memory(&self) -> Option<&RecalledMemory> {
-        match &self.item {
-            RecalledItem::Memory(memory) => Some(memory),
-            _ => None,
-        }
-    }
-
-    /// Where it lives; anchors and memories live in no tier.
-    pub fn memory_tier(&self) -> Option<MemoryTier> {
-        match &self.item {
-            RecalledItem::Turn(turn) => Some(turn.memory_tier),
-            RecalledItem::Summary { .. } => Some(MemoryTier::Cold),
-            RecalledItem::Anchor(_) | RecalledItem::Memory(_) => None,
-        }
-    }
-
-    /// Its place in the user's order of recording; anchors have none.
-    pub(crate) fn seq(&self) -> Option<i64> {
-        match &self.item {
-            RecalledItem::Turn(turn) => Some(turn.seq),
-            RecalledItem::Summary { seq, .. } => Some(*seq),
-            RecalledItem::Memory(memory) => Some(memory.seq),
-            RecalledItem::Anchor(_) => None,
-        }
-    }
-
-    /// Its line in a receipt.
-    pub(crate) fn receipt_item(&self, rank: u32) -> ReceiptItem {
-        let (kind, owner_id) = match &self.item {
-            RecalledItem::Turn(turn) => (ItemKind::Turn, turn.id.as_uuid()),
-            RecalledItem::Summary { summary, .. } => (ItemKind::Summary, summary.original_turn_id.as_uuid()),
-            RecalledItem::Anchor(anchor) => (ItemKind::Anchor, anchor.id.as_uuid()),
-            RecalledItem::Memory(memory) => (ItemKind::Memory, memory.memory.id.as_uuid()),
-        };
-        let flags = self.memory().map(|memory| memory.flags.clone()).unwrap_or_default();
-        ReceiptItem {
-            rank,
-            kind,
-            seq: self.seq(),
-            owner_id: *owner_id,
-            memory_tier: self.memory_tier(),
-            score: self.score,
-            confidence: Some(self.confidence),
-            parts: self.parts,
-            rerank_score: self.rerank_score,
-            newer: self.newer,
-            flags,
-            same_source: self.same_source.clone(),
-            packed_as: None,
-            outcome: ItemOutcome::Recalled,
-            tokens: 0,
-        }
-    }
-}
 
 /// What was gathered for an answer: a search, and what could not be had.
 pub(crate) trait Gathered {

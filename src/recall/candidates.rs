@@ -15,8 +15,9 @@ use crate::{
         turn::Turn,
     },
     recall::{
-        answer::{Hit, Recalled, RecalledItem, Searched},
+        answer::{Hit, Searched},
         pack::{Candidate, Focus, FoundBy, Item, Outcome, Packed, Request, Section},
+        recalled::{Recalled, RecalledItem},
         rerank::by_reranker,
         session_turns::{NEWEST_GETS_TOKENS, SessionTurns},
         wishes::Applying,

@@ -16,9 +16,10 @@ use crate::{
         turn::{Side, Turn},
     },
     recall::{
-        answer::{Hit, RecalledItem, Searched, Wanted},
+        answer::{Hit, Searched, Wanted},
         message::Message,
         pack::Hits,
+        recalled::RecalledItem,
     },
     rerank::Reranker,
     store::{Store, scope::Scope},

@@ -15,10 +15,11 @@ use crate::{
         turn::Turn,
     },
     recall::{
-        answer::{self, RecalledItem, Searched},
+        answer::{self, Searched},
         context_options::Shows,
         message::Message,
         pack::{self, Section},
+        recalled::RecalledItem,
         search,
         sieve::Sieve,
     },

@@ -16,8 +16,7 @@ use crate::{
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, TurnId},
         instant,
         job::JobKinds,
-        memory::{filter::MemoryFilter, recalled::RecalledMemory},
-        place::{MemoryNo, Owner, Place, Seq, SessionNo},
+        place::{Owner, Place, Seq, SessionNo},
         receipt::{Receipt, ReceiptItem},
         summary::Summary,
         tier::Transition,
@@ -38,7 +37,6 @@ use crate::{
             all_users, anchors, aside,
             embedding::{self, EmbeddingStatus},
             jobs::{self, Found},
-            memories::recalled::{self, Beside, Met},
             originals,
             postings::{self, Shown},
             receipts, session_words,
@@ -336,38 +334,6 @@ impl<'s> Snapshot<'s> {
     /// What a receipt says of a unit that nobody has read; nothing of what is no turn.
     pub(crate) fn unread_line(&self, scope: &Scope, seq: Seq) -> Result<Option<ReceiptItem>> {
         self.ask(|sql| receipts::unread_line(sql, scope, seq))
-    }
-
-    // Memories.
-
-    /// The memories of these units, as far as ranking needs them; `None`: the unit is no text of a memory.
-    pub(crate) fn memories_of_units(&self, scope: &Scope, units: &[u32]) -> Result<Vec<Option<Met>>> {
-        self.ask(|sql| recalled::of_units(sql, scope, units))
-    }
-
-    /// The units of a memory that have older texts of it.
-    pub(crate) fn older_units(&self, scope: &Scope, memory: &Met) -> Result<Vec<u32>> {
-        self.ask(|sql| recalled::older_units(sql, scope, memory))
-    }
-
-    /// The units of the memories that a filter lets pass, ascending.
-    pub(crate) fn memories_passing(&self, scope: &Scope, filter: &MemoryFilter) -> Result<Vec<u32>> {
-        self.ask(|sql| recalled::passing(sql, scope, filter))
-    }
-
-    /// What a memory stands beside, the strongest edges first.
-    pub(crate) fn beside(&self, scope: &Scope, memory: MemoryNo, limit: u32) -> Result<Vec<Beside>> {
-        self.ask(|sql| recalled::beside(sql, scope, memory, limit))
-    }
-
-    /// The memory whose text of now a unit has, at a moment; `None`: it has an older one, or is no memory's.
-    pub(crate) fn recalled_memory(
-        &self,
-        scope: &Scope,
-        seq: Seq,
-        now: DateTime<Utc>,
-    ) -> Result<Option<RecalledMemory>> {
-        self.ask(|sql| recalled::whole(sql, scope, seq, now))
     }
 
     pub(crate) fn unit_by_caller_id(&self, scope: &Scope, caller_id: &str) -> Result<Option<KnownUnit>> {

@@ -68,11 +68,12 @@ pub(crate) fn about(context: &Context) -> String {
 
 /// `7 turns, 1 summary, 2 anchors, 1 wish`.
 fn contents(context: &Context) -> String {
-    let (mut turns, mut summaries, mut anchors, mut wishes) = (0, 0, 0, 0);
+    let (mut turns, mut summaries, mut anchors, mut wishes, mut memories) = (0, 0, 0, 0, 0);
     for item in &context.items {
         *match (item.kind, item.packed_as) {
             (ItemKind::Anchor, _) => &mut anchors,
             (ItemKind::Wish, _) => &mut wishes,
+            (ItemKind::Memory, _) => &mut memories,
             (ItemKind::Summary, _) | (_, PackedAs::Summary) => &mut summaries,
             _ => &mut turns,
         } += 1;
@@ -90,6 +91,11 @@ fn contents(context: &Context) -> String {
         0 => {}
         1 => contents.push_str(", 1 wish"),
         more => _ = write!(contents, ", {more} wishes"),
+    }
+    match memories {
+        0 => {}
+        1 => contents.push_str(", 1 memory"),
+        more => _ = write!(contents, ", {more} memories"),
     }
     contents
 }

@@ -8,8 +8,8 @@ use std::{
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use thermocline::{
-    Config, Context, ContextOptions, PackedAs, Profile, Recall, RecallOptions, RecalledItem, SessionId,
-    TurnId, blocking::User,
+    Config, Context, ContextOptions, MemoryId, PackedAs, Profile, Recall, RecallOptions, RecalledItem,
+    Section, SessionId, SourceName, TurnId, blocking::User,
 };
 
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
     measure::{self, Means, Measured},
     output::Output,
     pages, plain,
-    recall_args::{self, EvalArgs},
+    recall_args::{self, EvalArgs, OfArg},
     session,
 };
 
@@ -89,7 +89,7 @@ pub(crate) fn run(db: &Db, args: &EvalArgs, out: &Output) -> Result<(), Failure>
     let mut report = Report { questions: questions.len(), unknown, profiles: Vec::new() };
     for (name, profile) in profiles {
         let rows: Vec<Measured> =
-            questions.iter().map(|question| asking.ask(question, profile)).collect::<Result<_, _>>()?;
+            questions.iter().map(|question| asking.ask(question, profile, args)).collect::<Result<_, _>>()?;
         report.profiles.push(OfProfile { profile: name, groups: groups(&questions, &rows) });
     }
     drop(progress);
@@ -184,6 +184,8 @@ struct Asking<'u> {
     sessions: HashMap<SessionId, String>,
     /// The cold part, and the lines that stand around every context.
     budget_tokens: u32,
+    /// The turns that memories rest on, as far as they were asked for.
+    rest_on: HashMap<MemoryId, Vec<TurnId>>,
     /// What recalls had to do without, a reranker that was late say, and how often.
     missing: BTreeMap<String, usize>,
 }
@@ -198,11 +200,13 @@ impl<'u> Asking<'u> {
         let (above, below) = (frame.next().unwrap_or_default(), frame.next_back().unwrap_or_default());
         let Config { tokenizer, shares, .. } = Config::default();
         let frame_tokens = tokenizer.count(above) + tokenizer.count(below);
-        Ok(Self { user, sessions, budget_tokens: shares.cold + frame_tokens, missing: BTreeMap::new() })
+        let budget_tokens = shares.cold + frame_tokens;
+        Ok(Self { user, sessions, budget_tokens, rest_on: HashMap::new(), missing: BTreeMap::new() })
     }
 
-    fn ask(&mut self, question: &Question, profile: Profile) -> Result<Measured, Failure> {
-        let mut options = RecallOptions::default().k(DEPTH).profile(profile);
+    fn ask(&mut self, question: &Question, profile: Profile, args: &EvalArgs) -> Result<Measured, Failure> {
+        let options = RecallOptions::default().k(DEPTH).profile(profile);
+        let mut options = options.of(args.of.into()).graph(args.graph);
         options.now = question.now;
         let (recall, took_us) = timed(|| self.user.recall(&question.query, options));
         let recall = recall?;
@@ -210,17 +214,23 @@ impl<'u> Asking<'u> {
             *self.missing.entry(missing.clone()).or_default() += 1;
         }
         let ranked = ranked(&recall);
-        let turns: Vec<TurnId> = ranked.iter().map(|(turn, ..)| *turn).collect();
-        let mut sessions: Vec<String> = Vec::new();
-        for (_, session, _) in &ranked {
-            let name = self.sessions.get(session).cloned().unwrap_or_else(|| session.to_string());
-            if !sessions.contains(&name) {
-                sessions.push(name);
+        let turns: Vec<Vec<TurnId>> = ranked.iter().map(|(turns, ..)| turns.clone()).collect();
+        let mut sessions: Vec<Vec<String>> = Vec::new();
+        for session in ranked.iter().filter_map(|(_, session, _)| *session) {
+            let name = self.sessions.get(&session).cloned().unwrap_or_else(|| session.to_string());
+            if !sessions.iter().any(|known| known.contains(&name)) {
+                sessions.push(vec![name]);
             }
         }
         let mut options = ContextOptions::default().budget_tokens(self.budget_tokens).profile(profile);
         options.now = question.now;
+        options = options.graph(args.graph);
+        if args.of == OfArg::Turns {
+            options = options.without(Section::WhatIsKnown);
+        }
         let context = self.user.context(&question.query, options)?;
+        let packed = self.packed(&context, |packed_as| packed_as != PackedAs::Summary)?;
+        let packed_or_summarized = self.packed(&context, |_| true)?;
         let wanted = &question.evidence;
         Ok(Measured {
             recall_5: measure::recall(&turns, wanted, 5),
@@ -231,29 +241,60 @@ impl<'u> Asking<'u> {
             session_recall_5: measure::recall(&sessions, &question.sessions, 5),
             tokens_10: ranked.iter().take(10).map(|(.., tokens)| tokens).sum(),
             took_us,
-            is_packed: wanted.is_subset(&packed(&context, |packed_as| packed_as != PackedAs::Summary)),
-            is_packed_or_summarized: wanted.is_subset(&packed(&context, |_| true)),
+            is_packed: wanted.is_subset(&packed),
+            is_packed_or_summarized: wanted.is_subset(&packed_or_summarized),
             context_tokens: context.tokens,
         })
     }
 }
 
-/// The turns of an answer, best first, each with its session and tokens.
-fn ranked(recall: &Recall) -> Vec<(TurnId, SessionId, u32)> {
-    let turns = recall.items.iter().filter_map(|recalled| match &recalled.item {
-        RecalledItem::Turn(turn) => Some((turn.id, turn.session_id, turn.tokens.piece_tokens)),
+/// The pieces of an answer, best first: the turns of each, its session, if it is of one, and its tokens. A memory counts as
+/// the turns that it rests on.
+fn ranked(recall: &Recall) -> Vec<(Vec<TurnId>, Option<SessionId>, u32)> {
+    let pieces = recall.items.iter().filter_map(|recalled| match &recalled.item {
+        RecalledItem::Turn(turn) => Some((vec![turn.id], Some(turn.session_id), turn.tokens.piece_tokens)),
         RecalledItem::Summary { summary, .. } => {
-            Some((summary.original_turn_id, summary.session_id, summary.summary_tokens))
+            Some((vec![summary.original_turn_id], Some(summary.session_id), summary.summary_tokens))
+        }
+        RecalledItem::Memory(known) => {
+            let turns = known.sources.iter().map(|source| source.turn_id).collect();
+            let tokens = Config::default().tokenizer.count(&known.memory.content);
+            Some((turns, None, tokens))
         }
         _ => None,
     });
-    turns.collect()
+    pieces.collect()
 }
 
-/// The turns of which a context shows something in a form that counts. A summary whose turn is gone is one.
-fn packed(context: &Context, counts: impl Fn(PackedAs) -> bool) -> HashSet<TurnId> {
-    let items = context.items.iter().filter(|item| counts(item.packed_as));
-    items.filter_map(|item| item.turn_id).collect()
+impl Asking<'_> {
+    /// The turns of which a context shows something in a form that counts. A summary whose turn is gone is one, and a memory
+    /// is those that it rests on.
+    fn packed(
+        &mut self,
+        context: &Context,
+        counts: impl Fn(PackedAs) -> bool,
+    ) -> Result<HashSet<TurnId>, Failure> {
+        let mut packed = HashSet::new();
+        for item in context.items.iter().filter(|item| counts(item.packed_as)) {
+            packed.extend(item.turn_id);
+            if let Some(memory) = item.memory_id {
+                packed.extend(self.turns_of(memory)?);
+            }
+        }
+        Ok(packed)
+    }
+
+    fn turns_of(&mut self, memory: MemoryId) -> Result<&[TurnId], Failure> {
+        if !self.rest_on.contains_key(&memory) {
+            let sources = self.user.memories().sources(memory)?;
+            let turns = sources.iter().filter_map(|source| match source.from {
+                SourceName::Turn(turn) => Some(turn),
+                _ => None,
+            });
+            self.rest_on.insert(memory, turns.collect());
+        }
+        Ok(&self.rest_on[&memory])
+    }
 }
 
 fn groups(questions: &[Question], rows: &[Measured]) -> BTreeMap<String, Means> {

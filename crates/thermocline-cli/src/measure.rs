@@ -73,20 +73,26 @@ impl Means {
     }
 }
 
-/// The share of what is wanted that is among the first `k`.
-pub(crate) fn recall<T: Eq + Hash>(ranked: &[T], wanted: &HashSet<T>, k: usize) -> f64 {
-    share(ranked.iter().take(k).filter(|found| wanted.contains(found)).count(), wanted.len())
+/// The share of what is wanted that is among the first `k` pieces.
+pub(crate) fn recall<T: Eq + Hash>(ranked: &[Vec<T>], wanted: &HashSet<T>, k: usize) -> f64 {
+    let found: HashSet<&T> = ranked.iter().take(k).flatten().filter(|found| wanted.contains(found)).collect();
+    share(found.len(), wanted.len())
 }
 
 /// 1 if anything that is wanted is among the first `k`.
-pub(crate) fn hit<T: Eq + Hash>(ranked: &[T], wanted: &HashSet<T>, k: usize) -> f64 {
-    if ranked.iter().take(k).any(|found| wanted.contains(found)) { 1.0 } else { 0.0 }
+pub(crate) fn hit<T: Eq + Hash>(ranked: &[Vec<T>], wanted: &HashSet<T>, k: usize) -> f64 {
+    if ranked.iter().take(k).flatten().any(|found| wanted.contains(found)) { 1.0 } else { 0.0 }
 }
 
 /// Normalised discounted cumulative gain: what is found at place i counts 1 / log2(i + 1), over the best that could be.
-pub(crate) fn ndcg<T: Eq + Hash>(ranked: &[T], wanted: &HashSet<T>, k: usize) -> f64 {
+/// A piece counts once, if it has something that none before it has.
+pub(crate) fn ndcg<T: Eq + Hash>(ranked: &[Vec<T>], wanted: &HashSet<T>, k: usize) -> f64 {
     let gain = |at: u32| 1.0 / f64::from(at + 2).log2();
-    let found = (0..).zip(ranked.iter().take(k)).filter(|(_, found)| wanted.contains(found));
+    let mut known = HashSet::new();
+    let found = (0..).zip(ranked.iter().take(k)).filter(|(_, piece)| {
+        // All of them are looked at: each is known from then on.
+        piece.iter().filter(|one| wanted.contains(one) && known.insert(*one)).count() > 0
+    });
     let best: f64 = (0..).take(wanted.len().min(k)).map(gain).sum();
     if best == 0.0 { 0.0 } else { found.fold(0.0, |sum, (at, _)| sum + gain(at)) / best }
 }
@@ -103,7 +109,7 @@ mod tests {
 
     #[track_caller]
     fn check(ranked: &str, wanted: &str, k: usize, expected: [f64; 3]) {
-        let ranked: Vec<char> = ranked.chars().collect();
+        let ranked: Vec<Vec<char>> = ranked.chars().map(|one| vec![one]).collect();
         let wanted: HashSet<char> = wanted.chars().collect();
         let measured = [recall(&ranked, &wanted, k), hit(&ranked, &wanted, k), ndcg(&ranked, &wanted, k)];
         let near = measured.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-4);

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use thermocline::{
-    Anchor, AnchorId, Context, ContextItem, ErrorKind, Said, Section, SessionId, TurnId, blocking::User,
+    Anchor, AnchorId, Context, ContextItem, ErrorKind, Memory, MemoryFlags, MemoryId, Said, Section,
+    SessionId, TurnId, blocking::User,
 };
 
 use crate::{exit::Failure, find, pages, plain, session, turn};
@@ -76,6 +77,11 @@ impl<'u> Places<'u> {
         Ok(self.anchors.as_ref().and_then(|all| all.get(&id)).map(anchor_line))
     }
 
+    /// The memory; none: it is gone.
+    pub(crate) fn memory(&self, id: MemoryId) -> Result<Option<Memory>, Failure> {
+        find::found(self.user.memories().get(id))
+    }
+
     /// A line for each thing that a context recalled: what it is, its score, how much of it is there, how it begins.
     pub(crate) fn recalled(&mut self, context: &Context) -> Result<Vec<String>, Failure> {
         let mut lines = Vec::new();
@@ -88,6 +94,16 @@ impl<'u> Places<'u> {
     fn recalled_line(&mut self, item: &ContextItem) -> Result<Option<String>, Failure> {
         if let Some(id) = item.anchor_id {
             return Ok(self.anchor(id)?.map(|anchor| format!("known     {anchor}")));
+        }
+        if let Some(id) = item.memory_id {
+            let Some(memory) = self.memory(id)? else { return Ok(None) };
+            let (on, score) = (memory.said_at.format("%Y-%m-%d"), item.score.unwrap_or_default());
+            let words = plain::line(&memory.title, SHOWN_CHARS);
+            return Ok(Some(format!(
+                "recalled  {on}  {score:.3}  {:<9}  {}  {words}",
+                item.packed_as.as_str(),
+                memory.kind.as_str()
+            )));
         }
         let Some(id) = item.turn_id else { return Ok(None) };
         let (what, score) = match item.score {
@@ -134,6 +150,18 @@ fn session_and_number(user: &User, id: TurnId) -> Result<Option<(String, u32)>, 
 /// `user.home: Lisbon`.
 pub(crate) fn anchor_line(anchor: &Anchor) -> String {
     plain::line(&format!("{}: {}", anchor.key(), anchor.value), SHOWN_CHARS)
+}
+
+/// What a memory is called and how it begins, and what to mind of it.
+pub(crate) fn memory_lines(memory: &Memory, flags: &MemoryFlags) -> Vec<String> {
+    let mut lines = vec![
+        format!("{}: {}", memory.kind.as_str(), plain::line(&memory.title, SHOWN_CHARS)),
+        plain::line(&memory.content, SHOWN_CHARS),
+    ];
+    if !flags.is_empty() {
+        lines.push(format!("mind: {}", plain::line(&flags.to_string(), SHOWN_CHARS)));
+    }
+    lines
 }
 
 /// How a turn begins: the first side that says something, with its speaker.

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use thermocline::{
-    ItemKind, MemoryTier, Newer, Parts, RecallOptions, Recalled, RecalledItem, ReceiptId, blocking::User,
+    ItemKind, MemoryFlags, MemoryTier, Newer, Parts, RecallOptions, Recalled, RecalledItem, ReceiptId, SameSource,
+    SourceTurn, blocking::User,
 };
 
 use crate::{
@@ -30,6 +31,7 @@ pub(crate) fn run(db: &Db, args: &RecallArgs, out: &Output) -> Result<(), Failur
     let places = Places::of(&user)?;
     let mut options = RecallOptions::default().k(args.k).profile(args.ranking.profile()?);
     options.filter = args.filter.filter(&user)?;
+    options = args.of.add_to(options);
     options.now = args.now;
     if let Some(query) = &args.query {
         let mut answer = ask(&user, &places, query, options)?;
@@ -93,7 +95,7 @@ struct Answer {
 
 #[derive(Debug, Serialize)]
 struct Item {
-    /// The caller's id of the turn, else its own; none: an anchor.
+    /// The caller's id of the turn, else its own; none: an anchor or a memory.
     turn: Option<String>,
     /// The session's key, else its id.
     session: Option<String>,
@@ -112,6 +114,18 @@ struct Item {
     #[serde(skip_serializing_if = "Option::is_none")]
     newer: Option<Newer>,
     tokens: u32,
+    /// The memory, by the caller's id, else its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<String>,
+    /// The turns that a memory rests on, by the caller's ids, else their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sources: Option<Vec<String>>,
+    /// What to mind of a memory.
+    #[serde(skip_serializing_if = "MemoryFlags::is_empty")]
+    flags: MemoryFlags,
+    /// What is one piece with it and fits less well: ids of turns and memories.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    same_source: Vec<SameSource>,
     /// The beginning of what was said, a line for each side; not in a batch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lines: Vec<String>,
@@ -144,6 +158,10 @@ fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
         rerank_score: recalled.rerank_score,
         newer: recalled.newer,
         tokens: 0,
+        memory: None,
+        sources: None,
+        flags: MemoryFlags::default(),
+        same_source: recalled.same_source.clone(),
         lines: Vec::new(),
     };
     match &recalled.item {
@@ -170,6 +188,20 @@ fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
         RecalledItem::Anchor(anchor) => {
             Item { kind: ItemKind::Anchor.as_str(), lines: vec![places::anchor_line(anchor)], ..shown }
         }
+        RecalledItem::Memory(known) => {
+            let memory = &known.memory;
+            let name =
+                |source: &SourceTurn| source.caller_id.clone().unwrap_or_else(|| source.turn_id.to_string());
+            Item {
+                kind: ItemKind::Memory.as_str(),
+                said_at: Some(memory.said_at),
+                memory: Some(memory.caller_id.clone().unwrap_or_else(|| memory.id.to_string())),
+                sources: Some(known.sources.iter().map(name).collect()),
+                flags: known.flags.clone(),
+                lines: places::memory_lines(memory, &known.flags),
+                ..shown
+            }
+        }
         _ => shown,
     }
 }
@@ -195,6 +227,10 @@ fn text(answer: &Answer, user: &str) -> String {
                     plain::line(session, 40),
                     item.tier.unwrap_or(item.kind),
                 );
+            }
+            (None, None, Some(at)) => {
+                let on = at.format("%Y-%m-%d");
+                let _ = writeln!(text, "{rank:>3}. {:.3}  {on}  {}  ({why})", item.score, item.kind);
             }
             _ => _ = writeln!(text, "{rank:>3}. {:.3}  {}", item.score, item.kind),
         }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use chrono::{DateTime, Utc};
 use clap::{Args, ValueEnum};
 use thermocline::{
-    Filter, Profile, Section, SessionId, Weights,
+    Filter, MemoryFilter, MemoryKind, MemoryStatus, Of, Profile, RecallOptions, Section, SessionId, Weights,
     blocking::{Session, User},
 };
 
@@ -19,6 +19,7 @@ use crate::{
     args::{UserArg, instant},
     exit::Failure,
     find,
+    memory::words,
     provider_args::{EmbedderArgs, PlannerArgs, RerankerArgs},
 };
 
@@ -82,6 +83,7 @@ pub(crate) struct ContextArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SectionArg {
     WhoTheUserIs,
+    WhatIsKnown,
     Wishes,
     EarlierConversations,
     EarlierInSession,
@@ -92,6 +94,7 @@ impl From<SectionArg> for Section {
     fn from(arg: SectionArg) -> Self {
         match arg {
             SectionArg::WhoTheUserIs => Self::WhoTheUserIs,
+            SectionArg::WhatIsKnown => Self::WhatIsKnown,
             SectionArg::Wishes => Self::Wishes,
             SectionArg::EarlierConversations => Self::EarlierConversations,
             SectionArg::EarlierInSession => Self::EarlierInSession,
@@ -167,6 +170,9 @@ pub(crate) struct RecallArgs {
     pub(crate) filter: FilterArgs,
 
     #[command(flatten)]
+    pub(crate) of: OfArgs,
+
+    #[command(flatten)]
     pub(crate) ranking: RankingArgs,
 
     /// The moment of asking, from which ages and "last week" are measured: RFC 3339, or a date for its midnight in UTC
@@ -223,6 +229,14 @@ pub(crate) struct EvalArgs {
     #[arg(long = "weight", value_name = "NAME=VALUE")]
     pub(crate) weights: Vec<String>,
 
+    /// Find these things alone. A memory counts as the turns that it rests on.
+    #[arg(long, value_enum, value_name = "THINGS", default_value_t = OfArg::All, hide_possible_values = true)]
+    pub(crate) of: OfArg,
+
+    /// Let the best memories lend to what they stand beside.
+    #[arg(long)]
+    pub(crate) graph: bool,
+
     /// Each category by itself too.
     #[arg(long)]
     pub(crate) categories: bool,
@@ -261,10 +275,56 @@ pub(crate) struct ChatArgs {
     pub(crate) reranker: RerankerArgs,
 }
 
+/// Which sorts of things are recalled.
+#[derive(Args, Debug)]
+pub(crate) struct OfArgs {
+    /// Recall these things alone: turns, memories, or all.
+    #[arg(long, value_enum, value_name = "THINGS", default_value_t = OfArg::All, hide_possible_values = true)]
+    pub(crate) of: OfArg,
+
+    /// Of memories recall only those of this kind, as memory list has it. May be given several times.
+    #[arg(long = "kind", value_name = "KIND", value_parser = words::kind())]
+    pub(crate) kinds: Vec<MemoryKind>,
+
+    /// Let the best memories lend to what they stand beside, so that it comes up too.
+    #[arg(long)]
+    pub(crate) graph: bool,
+}
+
+impl OfArgs {
+    /// The options with what is said of these things. What is archived is recalled too.
+    pub(crate) fn add_to(&self, options: RecallOptions) -> RecallOptions {
+        let options = options.of(self.of.into()).graph(self.graph);
+        if self.kinds.is_empty() {
+            return options;
+        }
+        let recalled = [MemoryStatus::Active, MemoryStatus::Archived];
+        options.memories(MemoryFilter::default().statuses(recalled).kinds(self.kinds.iter().copied()))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OfArg {
+    All,
+    Memories,
+    Turns,
+}
+
+impl From<OfArg> for Of {
+    fn from(arg: OfArg) -> Self {
+        match arg {
+            OfArg::All => Self::All,
+            OfArg::Memories => Self::Memories,
+            OfArg::Turns => Self::Turns,
+        }
+    }
+}
+
 /// How to rank.
 #[derive(Args, Debug)]
 pub(crate) struct RankingArgs {
-    /// How to rank: default; paper (0.5 recency + 0.3 meaning + 0.2 anchors); recency (newest first).
+    /// How to rank: default; paper (0.5 recency + 0.3 meaning + 0.2 anchors); recency (newest first); continuum (memories
+    /// alone, what has proved itself first).
     #[arg(long, value_enum, default_value_t = ProfileArg::Default, hide_possible_values = true)]
     pub(crate) profile: ProfileArg,
 
@@ -283,6 +343,7 @@ pub(crate) enum ProfileArg {
     Default,
     Paper,
     Recency,
+    Continuum,
 }
 
 impl From<ProfileArg> for Profile {
@@ -291,6 +352,7 @@ impl From<ProfileArg> for Profile {
             ProfileArg::Default => Self::Default,
             ProfileArg::Paper => Self::paper(),
             ProfileArg::Recency => Self::Recency,
+            ProfileArg::Continuum => Self::Continuum,
         }
     }
 }

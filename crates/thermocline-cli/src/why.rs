@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use thermocline::{AnchorId, ItemKind, Receipt, ReceiptId, ReceiptItem, TurnId, blocking::User};
+use thermocline::{AnchorId, ItemKind, MemoryId, Receipt, ReceiptId, ReceiptItem, TurnId, blocking::User};
 
 use crate::{
     counts::counted,
@@ -95,6 +95,14 @@ fn described(places: &mut Places<'_>, item: &ReceiptItem) -> Result<String, Fail
     let (head, words) = if item.kind == ItemKind::Anchor {
         let anchor = places.anchor(AnchorId::from_uuid(item.owner_id))?;
         ("anchor".to_owned(), anchor.unwrap_or_else(|| "gone by now".to_owned()))
+    } else if item.kind == ItemKind::Memory {
+        match places.memory(MemoryId::from_uuid(item.owner_id))? {
+            Some(memory) => {
+                let on = memory.said_at.format("%Y-%m-%d");
+                (format!("{on}  {}, {}", memory.kind.as_str(), memory.id), plain::line(&memory.title, 88))
+            }
+            None => (format!("memory {}", MemoryId::from_uuid(item.owner_id)), "gone by now".to_owned()),
+        }
     } else {
         match places.turn(TurnId::from_uuid(item.owner_id))? {
             Some(place) if item.kind == ItemKind::Wish => {

@@ -1,7 +1,6 @@
 //! A memory as recall gives it: with what to mind of it, and the turns that it rests on.
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use crate::model::{
     ids::TurnId,
@@ -10,7 +9,6 @@ use crate::model::{
         standing::StaleReason,
         words::{MemoryStatus, Volatility},
     },
-    receipt::ItemKind,
 };
 
 /// A memory that was recalled.
@@ -24,7 +22,7 @@ pub struct RecalledMemory {
     /// What to mind of it, at the moment of asking.
     pub flags: MemoryFlags,
     /// The turns that it rests on, in the order of recording.
-    pub sources: Vec<MemorySource>,
+    pub sources: Vec<SourceTurn>,
 }
 
 /// What to mind of a memory, at the moment of asking. In JSON what does not hold is left out.
@@ -100,27 +98,21 @@ impl MemoryFlags {
     }
 }
 
+/// In words: `stale expired, unverified, look up by fs`; nothing where there is nothing to mind.
+impl std::fmt::Display for MemoryFlags {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.words().join(", "))
+    }
+}
+
 /// A turn that a memory rests on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct MemorySource {
+pub struct SourceTurn {
     /// The turn.
     pub turn_id: TurnId,
     /// The caller's own id for it.
     pub caller_id: Option<String>,
-    /// Its place in the user's order of recording.
-    pub seq: i64,
-}
-
-/// What is one piece of knowledge with something that was recalled, fits less well, and so does not stand by itself: a turn
-/// that a memory rests on, a memory that rests on a turn, or on the same turn as another memory.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct SameSource {
-    /// What it is.
-    pub kind: ItemKind,
-    /// The turn's id, or the memory's.
-    pub owner_id: Uuid,
     /// Its place in the user's order of recording.
     pub seq: i64,
 }

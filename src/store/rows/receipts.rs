@@ -10,10 +10,13 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         ids::{MemoryId, ReceiptId},
-        memory::recalled::{MemoryFlags, SameSource},
+        memory::recalled::MemoryFlags,
         place::{Seq, SessionNo},
         profile::{Parts, Profile, Weights},
-        receipt::{ItemKind, ItemOutcome, MOST_PROMOTED, Newer, PackedAs, Receipt, ReceiptItem, Understood},
+        receipt::{
+            ItemKind, ItemOutcome, MOST_PROMOTED, Newer, PackedAs, Receipt, ReceiptItem, SameSource,
+            Understood,
+        },
         tier::MemoryTier,
     },
     store::{

@@ -13,7 +13,7 @@ mod named;
 mod save;
 mod show;
 pub(crate) mod verbs;
-mod words;
+pub(crate) mod words;
 
 use crate::{exit::Failure, find::Db, memory::verbs::MemoryVerb, output::Output};
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::memory::recalled::{MemorySource, RecalledMemory};
+use crate::model::memory::recalled::{RecalledMemory, SourceTurn};
 use crate::text::{
     control,
     cuts::GAP,
@@ -351,8 +351,8 @@ proptest! {
     }
 }
 
-fn source_of(turn: &Turn) -> MemorySource {
-    MemorySource { turn_id: turn.id, caller_id: None, seq: turn.seq }
+fn source_of(turn: &Turn) -> SourceTurn {
+    SourceTurn { turn_id: turn.id, caller_id: None, seq: turn.seq }
 }
 
 fn turns_in(section: Section, turns: &[Turn]) -> Vec<Candidate<'_>> {

@@ -10,7 +10,7 @@ use crate::{
         ids::MemoryId,
         memory::{
             filter::MemoryFilter,
-            recalled::{MemoryFlags, MemorySource, RecalledMemory},
+            recalled::{MemoryFlags, RecalledMemory, SourceTurn},
             state::MemoryState,
             words::Volatility,
         },
@@ -170,15 +170,17 @@ pub(crate) fn beside(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, limit: u
 
 /// The names of what can look at whether a memory still holds.
 pub(crate) fn sensors(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<String>> {
-    sql.list(
-        "SELECT DISTINCT sensor FROM memory_sensors WHERE user_no = ?1 AND memory_no = ?2 ORDER BY sensor",
+    let mut names: Vec<String> = sql.list(
+        "SELECT sensor FROM memory_sensors WHERE user_no = ?1 AND memory_no = ?2 ORDER BY sensor, subject",
         values![scope.user_no, memory_no],
         |row| row.get(0),
-    )
+    )?;
+    names.dedup();
+    Ok(names)
 }
 
 /// The turns that a memory rests on, in the order of recording: their ids, as far as they are known.
-pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<MemorySource>> {
+pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<SourceTurn>> {
     sql.list(
         "SELECT r.owner_id, r.caller_id, r.seq
          FROM memory_sources AS q JOIN recall_units AS r ON r.user_no = q.user_no AND r.seq = q.seq
@@ -187,7 +189,7 @@ pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
         values![scope.user_no, memory_no],
         |row| {
             let seq: Seq = row.get(2)?;
-            Ok(MemorySource { turn_id: row.get(0)?, caller_id: row.get(1)?, seq: seq.into() })
+            Ok(SourceTurn { turn_id: row.get(0)?, caller_id: row.get(1)?, seq: seq.into() })
         },
     )
 }

@@ -1,0 +1,48 @@
+//! Reading memories as recall does: what can be asked of a snapshot by their units.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    error::Result,
+    model::{
+        memory::{filter::MemoryFilter, recalled::RecalledMemory},
+        place::{MemoryNo, Seq},
+    },
+    store::{
+        rows::memories::recalled::{self, Beside, Met},
+        scope::Scope,
+        snapshot::Snapshot,
+    },
+};
+
+impl Snapshot<'_> {
+    /// The memories of these units, as far as ranking needs them; `None`: the unit is no text of a memory.
+    pub(crate) fn memories_of_units(&self, scope: &Scope, units: &[u32]) -> Result<Vec<Option<Met>>> {
+        self.ask(|sql| recalled::of_units(sql, scope, units))
+    }
+
+    /// The units of a memory that have older texts of it.
+    pub(crate) fn older_units(&self, scope: &Scope, memory: &Met) -> Result<Vec<u32>> {
+        self.ask(|sql| recalled::older_units(sql, scope, memory))
+    }
+
+    /// The units of the memories that a filter lets pass, ascending.
+    pub(crate) fn memories_passing(&self, scope: &Scope, filter: &MemoryFilter) -> Result<Vec<u32>> {
+        self.ask(|sql| recalled::passing(sql, scope, filter))
+    }
+
+    /// What a memory stands beside, the strongest edges first.
+    pub(crate) fn beside(&self, scope: &Scope, memory: MemoryNo, limit: u32) -> Result<Vec<Beside>> {
+        self.ask(|sql| recalled::beside(sql, scope, memory, limit))
+    }
+
+    /// The memory whose text of now a unit has, at a moment; `None`: it has an older one, or is no memory's.
+    pub(crate) fn recalled_memory(
+        &self,
+        scope: &Scope,
+        seq: Seq,
+        now: DateTime<Utc>,
+    ) -> Result<Option<RecalledMemory>> {
+        self.ask(|sql| recalled::whole(sql, scope, seq, now))
+    }
+}
