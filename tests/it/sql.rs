@@ -11,8 +11,8 @@ use std::{
 use chrono::TimeDelta;
 use rusqlite::{Connection, OpenFlags, types::ValueRef};
 use thermocline::{
-    Attribute, ContextOptions, NewTurn, RecallOptions, RunJobs, Summarizer, Summarizing, Turn, UserId,
-    Verdict,
+    Attribute, ContextOptions, EdgeType, Edit, MemoryKind, NewEdge, NewMemory, NewTurn, Origin,
+    RecallOptions, RunJobs, Summarizer, Summarizing, Turn, UserId, Verdict,
     blocking::{Session, Thermocline, User},
 };
 use uuid::Uuid;
@@ -77,7 +77,7 @@ const EXPECTED: &[(&str, &[&str])] = &[
         "embedding.sql",
         &[
             "own-model | r2 | 2 | 1 | 9 | 3 | 1 | 14",
-            "own-model | r2 | 2 | 2 | 4 | 0 | 0 | 0",
+            "own-model | r2 | 2 | 2 | 8 | 0 | 0 | 0",
             "own-model | r2 | 2 | 3 | 5 | 3 | 0 | 0",
         ],
     ),
@@ -147,6 +147,66 @@ const EXPECTED: &[(&str, &[&str])] = &[
             "tier | cold | 5 | 2 | 25.0",
             "tier | hot | 5 | 1 | 25.0",
         ],
+    ),
+    (
+        "memories_by_kind.sql",
+        &["configuration | 1 | 1 | 1 | 0 | 0.60 | 0.80 | 0", "decision | 1 | 0 | 0 | 0 | 0.90 | 0.80 | 0"],
+    ),
+    (
+        "memories_by_trust.sql",
+        &[
+            "2 | 3 | user | caller | 1 | 1 | 2026-03-04 | 2026-03-04",
+            "2 | 2 | user | caller | 1 | 0 | 2026-03-04 | 2026-03-04",
+            "2 | 1 | tool | caller | 1 | 1 | 2026-03-04 | 2026-03-04",
+        ],
+    ),
+    (
+        "memories_now.sql",
+        &[
+            "2 | 1 | decision | mid | 2 | 0.9 | 0.8 | 0 | 0 | home | garden roses | 2026-03-04 08:34 | Prune?[2J roses",
+            "2 | 3 | configuration | mid | 3 | 0.6 | 0.8 | 0 | 0 |  |  | 2026-03-04 08:33 | The bed",
+        ],
+    ),
+    (
+        "memory_edges.sql",
+        &[
+            "2 | 3 | The bed | supersedes | 2 | The bed | 1 | accepted | user | ",
+            "2 | 4 | The bed | contradicts | 3 | The bed | 0.9 | accepted | tool | ",
+            "2 | 1 | Prune?[2J roses | follows | 2 | The bed | 0.5 | accepted | assistant | after frost",
+        ],
+    ),
+    (
+        "memory_history.sql",
+        &[
+            "2026-03-04 08:31:00 | 2 | 1 | 1 | save |  | active | user | 0 |  | Prune?[2J roses",
+            "2026-03-04 08:32:00 | 2 | 2 | 1 | save |  | active | user | 0 |  | The bed",
+            "2026-03-04 08:33:00 | 2 | 2 | 2 | supersede | active | superseded | user | 0 | the same slot | The bed",
+            "2026-03-04 08:33:00 | 2 | 3 | 1 | save |  | active | user | 0 |  | The bed",
+            "2026-03-04 08:34:00 | 2 | 1 | 2 | edit |  |  | user | 1 |  | Prune?[2J roses",
+            "2026-03-04 08:34:00 | 2 | 1 | 3 | undo |  |  | user | 0 |  | Prune?[2J roses",
+            "2026-03-04 08:34:00 | 2 | 4 | 1 | save |  | archived | tool | 0 |  | The bed",
+        ],
+    ),
+    (
+        "memory_slots.sql",
+        &[
+            "2 | bed:1 | configuration |  |  | 2 | active |  | 3 | 2026-03-04 08:33 | 3 | Peas grow there.",
+            "2 | bed:1 | configuration |  |  | 1 | archived |  | 1 | 2026-03-04 08:34 | 4 | Stones grow there.",
+            "2 | bed:1 | configuration |  |  | 1 | superseded | 3 | 3 | 2026-03-04 08:32 | 2 | Beans grow there.",
+        ],
+    ),
+    (
+        "memory_sources.sql",
+        &[
+            "2 | 1 | Prune?[2J roses | caller |  |  | user | caller | 2026-03-04 08:31 | ",
+            "2 | 1 | Prune?[2J roses | turn | 3 | 1 | assistant | caller | 2026-03-02 09:02 | In March",
+            "2 | 3 | The bed | caller |  |  | user | caller | 2026-03-04 08:33 | ",
+            "2 | 4 | The bed | caller |  |  | tool | caller | 2026-03-04 08:34 | ",
+        ],
+    ),
+    (
+        "open_reviews.sql",
+        &["2026-03-04 08:34:00 | 2 | * | contradiction | 4 | The bed | 3 | The bed | trust 1 against 3"],
     ),
     (
         "open_sessions.sql",
@@ -419,8 +479,34 @@ fn seed(fixture: &Fixture) -> Thermocline {
     let reports = [(); 2].map(|()| memory.run_jobs(RunJobs::default().max_jobs(1)).unwrap());
     assert_eq!(reports.map(|report| (report.done, report.later)), [(1, 0), (0, 1)]);
     meddle(&fixture.path(), "UPDATE jobs SET state = 'queued'");
+    know(fixture, &memory);
     ask_memory(fixture, &memory, &nora);
     memory
+}
+
+/// Mira, who has no name here, knows a few things; one of them is contradicted by a tool.
+fn know(fixture: &Fixture, memory: &Thermocline) {
+    let mira = memory.user_by_id(UserId::from_uuid(Uuid::from_u128(7))).unwrap();
+    let memories = mira.memories().by(Origin::User);
+    let turn = mira.find_session("garden").unwrap().unwrap().turn(1).unwrap().unwrap().id;
+    let save = |memory: NewMemory| {
+        fixture.clock.advance(TimeDelta::minutes(1));
+        memories.save(memory).unwrap().memory.id
+    };
+    fixture.clock.set(at("2026-03-04T08:30:00Z"));
+    let roses =
+        NewMemory::new(MemoryKind::Decision, "Prune\u{1b}[2J\nroses", "In March.").origin(Origin::User);
+    let roses =
+        save(roses.source(turn, "In March").tags(["garden", "roses"]).project("home").importance(0.9));
+    let bed = |text: &str, origin: Origin| {
+        NewMemory::new(MemoryKind::Configuration, "The bed", text).goal_signature("bed:1").origin(origin)
+    };
+    let beans = save(bed("Beans grow there.", Origin::User));
+    save(bed("Peas grow there.", Origin::User));
+    save(bed("Stones grow there.", Origin::Tool));
+    memories.relate(roses, NewEdge::new(EdgeType::Follows).context("after\nfrost"), beans).unwrap();
+    memories.edit(roses, Edit::default().confidence(0.9)).unwrap();
+    memories.undo(roses).unwrap();
 }
 
 /// Nora recalls, and Alex asks for a context.
