@@ -313,7 +313,7 @@ impl Parts {
         let of_score =
             self.named().into_iter().filter(|(name, _)| !matches!(*name, "coverage" | "cosine" | "personal"));
         // A discount of 1 takes nothing.
-        let counts = |(name, value): &(&str, f64)| *value >= 0.005 && !(*name == "discount" && *value == 1.0);
+        let counts = |(name, value): &(&str, f64)| *value >= 0.005 && (*name != "discount" || *value < 1.0);
         let counted = of_score.filter(counts);
         counted.map(|(name, value)| format!("{name} {value:.2}")).collect::<Vec<_>>().join(", ")
     }

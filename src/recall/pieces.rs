@@ -57,7 +57,8 @@ pub(super) fn put_together(found: &mut Found, wanted: Pieces) {
         Pieces::Together(k) => [k, 0],
         Pieces::Apart(k) => [k, MOST_APART],
     };
-    let is_apart = |unit: &Scored| matches!(wanted, Pieces::Apart(_)) && found.memories.contains_key(&unit.seq);
+    let is_apart =
+        |unit: &Scored| matches!(wanted, Pieces::Apart(_)) && found.memories.contains_key(&unit.seq);
     cut(&mut standing, |unit| {
         let left = &mut left[usize::from(is_apart(unit))];
         let is_wanted = *left > 0;

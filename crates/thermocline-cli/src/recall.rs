@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use thermocline::{
-    ItemKind, MemoryFlags, MemoryTier, Newer, Parts, RecallOptions, Recalled, RecalledItem, ReceiptId, SameSource,
-    SourceTurn, blocking::User,
+    ItemKind, MemoryFlags, MemoryTier, Newer, Parts, RecallOptions, Recalled, RecalledItem, ReceiptId,
+    SameSource, SourceTurn, blocking::User,
 };
 
 use crate::{

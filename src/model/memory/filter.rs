@@ -29,6 +29,7 @@ impl Of {
     }
 
     /// Whether nothing is left out.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
     pub(crate) fn is_all(&self) -> bool {
         *self == Self::All
     }

@@ -29,6 +29,7 @@ pub struct RecalledMemory {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each may hold by itself")]
 pub struct MemoryFlags {
     /// Why it is stale: its last check is too old, or its source too weak. Empty: it is fresh. It counts half.
     #[serde(skip_serializing_if = "Vec::is_empty")]

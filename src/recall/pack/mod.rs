@@ -337,7 +337,7 @@ impl<'r, 't> Packer<'r, 't> {
         let is_it = |candidate: &Candidate<'_>| match candidate.item {
             Item::Turn(turn) => candidate.found_by.is_some() && turn.seq == seq,
             Item::Summary(_, of) => of == seq,
-            Item::Anchor(_) | Item::Wish(..) => false,
+            Item::Anchor(_) | Item::Wish(..) | Item::Memory(_) => false,
         };
         let mut requests = self.requests.iter().enumerate();
         requests.find_map(|(at, request)| Some((at, request.candidates.iter().position(is_it)?)))

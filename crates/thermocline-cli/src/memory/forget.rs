@@ -4,6 +4,7 @@ use indicatif::HumanCount;
 use thermocline::{Forgotten, Memory};
 
 use crate::{
+    args::LimitArg,
     erase,
     exit::Failure,
     find::Db,
@@ -31,7 +32,7 @@ pub(crate) fn run(db: &Db, args: &ForgetArgs, out: &Output) -> Result<(), Failur
     let page = |after, limit| memories.list(filter.clone(), after, limit);
     let meant = match &one {
         Some(one) => vec![one.clone()],
-        None => pages::list(None, Default::default(), page, |memory: &Memory| memory.id)?,
+        None => pages::list(None, LimitArg::default(), page, |memory: &Memory| memory.id)?,
     };
     if args.dry_run {
         return out.answer(&meant, |meant| match meant.len() {
@@ -39,14 +40,13 @@ pub(crate) fn run(db: &Db, args: &ForgetArgs, out: &Output) -> Result<(), Failur
             _ => list::listed(meant),
         });
     }
-    let forgotten = match one {
-        Some(one) => memories.forget(one.id)?,
-        None => {
-            if !args.yes {
-                confirm(out, &format!("Forget {}?", counted_memories(meant.len())))?;
-            }
-            memories.forget_all(filter)?
+    let forgotten = if let Some(one) = one {
+        memories.forget(one.id)?
+    } else {
+        if !args.yes {
+            confirm(out, &format!("Forget {}?", counted_memories(meant.len())))?;
         }
+        memories.forget_all(filter)?
     };
     out.answer(&forgotten, |Forgotten { memories, .. }| match memories.as_slice() {
         [] => "no memory was forgotten\n".to_owned(),

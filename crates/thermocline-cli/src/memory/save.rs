@@ -35,12 +35,11 @@ pub(crate) fn supersede(db: &Db, args: &SupersedeArgs, out: &Output) -> Result<(
     let (_file, user, memories) = named::to_change(db, &args.memory.user)?;
     let memories = memories.by(origin);
     let old = named::memory(&memories, &args.memory.memory)?;
-    let saved = match &args.by {
-        Some(by) => memories.supersede_by(old.id, named::memory(&memories, by)?.id)?,
-        None => {
-            let text = content::title_and_content(&args.content)?;
-            memories.supersede(old.id, content::new(&user, &args.content, (old.kind, origin), text)?)?
-        }
+    let saved = if let Some(by) = &args.by {
+        memories.supersede_by(old.id, named::memory(&memories, by)?.id)?
+    } else {
+        let text = content::title_and_content(&args.content)?;
+        memories.supersede(old.id, content::new(&user, &args.content, (old.kind, origin), text)?)?
     };
     out.answer(&saved, saved_as)
 }

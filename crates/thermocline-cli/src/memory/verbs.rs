@@ -1,5 +1,9 @@
 //! The verbs of `thermocline memory`, and what their help says.
-#![expect(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
+#![expect(
+    clippy::doc_markdown,
+    clippy::doc_link_with_quotes,
+    reason = "the comments are the help, which shows no Markdown"
+)]
 
 use clap::Subcommand;
 
