@@ -159,6 +159,7 @@ fn field<'l>(lines: &'l mut [Value], path: &str) -> &'l mut Value {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "lines of data")]
 fn a_memory_that_could_not_be_saved_is_not_imported() {
     let lines = seed();
     let fixture = Fixture::new();

@@ -109,6 +109,44 @@ fn a_newer_wish_about_the_same_ends_an_older_one() {
 }
 
 #[test]
+fn a_wish_is_ended_by_its_opposite_and_not_by_what_only_speaks_of_the_same() {
+    let how = "How do I repair a bicycle tyre?";
+    for (wish, end) in [
+        ("Please don't use emojis.", "You can use emojis."),
+        ("Please don't use emojis.", "Use emojis, please."),
+        ("Please don't use emojis.", "Emojis are fine now."),
+        ("Call me Sam.", "Don't call me Sam anymore."),
+        ("Always cite your sources.", "You don't need to cite your sources."),
+    ] {
+        check(&[wish, end], how, &[]);
+    }
+    for end in ["No need to confirm allergies.", "Never mention allergies."] {
+        let (_fixture, alex) = with(&[ALLERGIES, end]);
+        assert!(!lines(&context(&alex, SNACKS)).iter().any(|line| line.contains(ALLERGIES)), "{end}");
+    }
+    for other in ["I no longer want snacks.", "I don't want snacks anymore."] {
+        check(&[ALLERGIES, other], SNACKS, &[ALLERGIES]);
+    }
+    check(
+        &["Always use metric units.", "Always use Fahrenheit."],
+        how,
+        &["Always use Fahrenheit.", "Always use metric units."],
+    );
+}
+
+#[test]
+fn a_wish_of_how_to_write_is_shown_with_every_message_and_six_of_one_message_are_heard() {
+    for wish in ["Never use more than 100 words.", "Always reply in lowercase.", "Stop calling me sir."] {
+        check(&[wish], "How do I repair a bicycle tyre?", &[wish]);
+    }
+    let six = format!(
+        "1. Never use emojis.\n2. Keep your answers short.\n3. Call me Sam.\n4. Always reply in French.\n5. No more puns, please.\n6. {ALLERGIES}"
+    );
+    let (_fixture, alex) = with(&[&six]);
+    assert!(context(&alex, SNACKS).text.contains(&format!("User: {ALLERGIES}")));
+}
+
+#[test]
 fn what_is_not_wished_of_the_assistant_is_no_wish() {
     let said = [
         "I always bring snacks to parties.",

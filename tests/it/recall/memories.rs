@@ -1,4 +1,5 @@
 //! Memories are recalled beside turns, on one scale; one piece of knowledge has one place; only its text of now is known.
+#![expect(clippy::float_cmp, reason = "a score that is worked out again has the same bits")]
 
 use chrono::TimeDelta;
 use thermocline::{
@@ -46,9 +47,8 @@ fn ask(alex: &User, query: &str, options: RecallOptions) -> Recall {
     let recall = alex.recall(query, options).unwrap();
     assert!(recall.missing.is_empty(), "{:?}", recall.missing);
     for item in &recall.items {
-        let default = Profile::Default;
         let is_anchor = matches!(item.item, RecalledItem::Anchor(_));
-        assert!(is_anchor || item.score == item.parts.score(&default) || item.parts.score(&default) > 0.0);
+        assert!(is_anchor || item.parts.score(&Profile::Default) > 0.0);
     }
     recall
 }
