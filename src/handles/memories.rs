@@ -159,7 +159,8 @@ impl Memories {
 
     /// Changes what the edit says, and nothing else, but that a summary which is not said anew goes with the content that
     /// it was of. Origin and trust stay, unless so little of the text is left (less than two fifths of its runs of five
-    /// words) that it is the editor's. What changes nothing raises no revision.
+    /// words) that it is the editor's; that of an editor who is trusted less, also if less than three fifths of the new
+    /// text stood there before. What changes nothing raises no revision.
     ///
     /// Errors: `InvalidInput`; `NotFound`; `Conflict` (another revision than [expected](Edit::expected_revision); the
     /// memory holds no more; another one says the same or has the slot; its trust or volatility does not allow the

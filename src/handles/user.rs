@@ -297,7 +297,7 @@ impl User {
         Ok(queued)
     }
 
-    /// Erases all of the user: sessions, turns, archive, words, summaries, anchors, jobs, the user's name; out of the
+    /// Erases all of the user: sessions, turns, archive, words, summaries, anchors, memories, jobs, the user's name; out of the
     /// bytes of the file and its log, not only out of sight. Cut short, it is finished by whoever runs jobs next.
     ///
     /// What it cannot reach: backups and exports made before, what other processes hold in memory until their next look,
@@ -321,7 +321,7 @@ impl User {
     /// Erases one turn out of the bytes of the file and its log, wherever it is: its row or its line in the archive (the
     /// frame is packed anew), its summary, words, vectors and evidence, and all of the user's receipts, for a query may
     /// repeat it. With it goes what it had replaced, and what was set aside with that: of an edited message all that had
-    /// stood behind it. Its neighbours stay as they are, and its number in its session is not given again while turns stand
+    /// stood behind it; and the memories that jobs made of it: those that somebody saved stay, without its words. Its neighbours stay as they are, and its number in its session is not given again while turns stand
     /// behind it. What erasing cannot reach is said at [`erase`](Self::erase).
     ///
     /// Errors: `NotFound`; `Corrupt` if its frame is damaged: then the whole session can be erased.

@@ -244,3 +244,65 @@ fn an_erased_user_has_no_memories_and_a_memory_alone_makes_a_user_to_erase() {
     assert_eq!(refused.kind(), ErrorKind::NotFound, "an old handle writes nothing");
     known.check_sound();
 }
+
+/// Every column of the tables of memories that takes any text or bytes, with a canary in each of its rows.
+fn fill_with_canaries(path: &std::path::Path, words: &mut Words) -> Vec<String> {
+    let conn = rusqlite::Connection::open(path).unwrap();
+    let columns = "SELECT t.name || '.' || c.name || '.' || c.type
+        FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c
+        WHERE t.schema = 'main' AND t.type = 'table' AND c.type IN ('TEXT', 'BLOB') AND c.name <> 'row_check'
+          AND (t.name LIKE 'memory\\_%' ESCAPE '\\' OR t.name = 'user_memories') AND t.name <> 'memory_tier_transitions'
+        ORDER BY 1";
+    let columns: Vec<String> = {
+        let mut stmt = conn.prepare(columns).unwrap();
+        stmt.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    let mut filled = Vec::new();
+    for column in columns {
+        let [table, name, kind] = column.split('.').collect::<Vec<_>>()[..] else { panic!("{column}") };
+        let canary = words.next();
+        let value = match kind {
+            "BLOB" => format!("CAST('{canary}' AS BLOB)"),
+            _ => format!("'\"{canary}\"'"), // JSON, where that is needed.
+        };
+        // What is held to some words, or names a row, takes none.
+        let update =
+            format!("UPDATE {table} SET {name} = {value} WHERE rowid = (SELECT max(rowid) FROM {table})");
+        let update_all = format!("UPDATE {table} SET {name} = {value}");
+        if conn.execute(&update, []).or_else(|_| conn.execute(&update_all, [])).is_ok_and(|rows| rows > 0) {
+            filled.push(column);
+        } else {
+            words.0 -= 1;
+        }
+    }
+    filled
+}
+
+#[test]
+fn of_any_column_of_any_table_nothing_is_left_when_its_user_is_erased() {
+    let known = Known::new();
+    let talk = session(&known, "talk");
+    let first = talk.record(turn(1)).unwrap().turn_id;
+    let a = known.save(fix("a").tags(["t"]).source(first, "question").session(talk.id()).caller_id("c"));
+    let b = known.save(fix("b").tags(["t"]));
+    known.memories.relate(a.id, NewEdge::new(EdgeType::Causes), b.id).unwrap();
+    known.memories.note(NewNote::new("n").caller_id("n").memory(b.id)).unwrap();
+    known.file.close().unwrap();
+    let path = known.fixture.path();
+    rewrite(
+        &path,
+        "INSERT INTO memory_sensors (user_no, memory_no, sensor, subject, seen_hash)
+         SELECT user_no, memory_no, 'fs', 'x', x'01' FROM user_memories;
+         INSERT INTO memory_reviews (id, user_no, kind, memory_no, opened_at, why, decision, decided_at, decided_by)
+         SELECT id, user_no, 'merge', memory_no, '', '', 'rejected', '', '' FROM user_memories;
+         UPDATE memory_state SET validated_by = '', resurfaced_on = '', last_used_at = '', validated_at = '';",
+    );
+    let mut words = Words::default();
+    let filled = fill_with_canaries(&path, &mut words);
+    assert!(filled.len() >= 55, "{} {filled:#?}", filled.len());
+    rewrite(&path, "");
+    let file = known.fixture.open();
+    assert_eq!(found(&path, words.0).len(), words.0, "all of it is in the file");
+    file.user("alex").unwrap().erase().unwrap();
+    assert_eq!(found(&path, words.0), BTreeSet::new());
+}

@@ -4,7 +4,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     memory::{
         bounds::{check_settled, check_together},
-        copies::is_rewritten,
+        copies::is_editors,
         frequency::most_settled,
         terms::terms,
     },
@@ -39,8 +39,9 @@ impl WriteTx<'_> {
         }
         check_may_change(&before)?;
         let mut after = edited(&before, edit)?;
-        let said = |held: &Held| format!("{}\n{}", held.row.title, held.row.content);
-        if is_rewritten(&said(&before), &said(&after)) {
+        let said = |held: &Held| held.row.text().embedded() + "\n" + &held.row.summary;
+        let is_trusted_less = Trust::of(editor) < before.row.trust;
+        if said(&before) != said(&after) && is_editors(&said(&before), &said(&after), is_trusted_less) {
             (after.row.origin, after.row.trust) = (editor, Trust::of(editor));
         }
         check_together(after.row.kind, after.row.procedure.as_ref())?;

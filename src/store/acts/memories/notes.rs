@@ -10,12 +10,9 @@ use crate::{
     },
     store::{
         acts::memories::operation::{Operation, conflict, no_memory},
-        rows::{
-            memories::{
-                episodes::{self, EpisodeRow},
-                find,
-            },
-            sessions,
+        rows::memories::{
+            episodes::{self, EpisodeRow},
+            find,
         },
         scope::Scope,
         write_tx::WriteTx,
@@ -43,10 +40,7 @@ impl WriteTx<'_> {
             Some(id) => Some(find::no_of(sql, scope, id)?.ok_or_else(no_memory)?),
             None => None,
         };
-        let session_no = match note.session_id {
-            Some(id) => Some(sessions::existing(sql, scope, id)?.session_no),
-            None => None,
-        };
+        let session_no = operation.session_no(note.session_id)?;
         let tags: Vec<String> = terms(&note.tags).into_iter().map(|term| term.name).collect();
         let happened_at = note.happened_at.map_or(Ok(now), instant::checked)?;
         let id = EpisodeId::new(now);

@@ -11,13 +11,14 @@ use crate::{
     memory::terms::terms,
     model::{
         change::ChangeOp,
-        ids::{GroupId, MemoryId},
+        ids::{GroupId, MemoryId, SessionId},
         memory::{known::Memory, words::MemoryStatus},
-        place::{MemoryNo, Owner, Seq},
+        place::{MemoryNo, Owner, Seq, SessionNo},
     },
     store::{
         acts::{index, memories::before::Held},
         rows::{
+            jobs,
             memories::{
                 changes::{self, NewChange},
                 find, known, reviews,
@@ -26,7 +27,7 @@ use crate::{
                 terms::{self as term_rows, TermKind},
                 units as memory_units,
             },
-            units, users,
+            sessions, units, users,
         },
         scope::Scope,
         sql::UserRow,
@@ -80,6 +81,16 @@ impl<'t, 'a> Operation<'t, 'a> {
         let names = term_rows::names(sql, scope, row.memory_no)?;
         let resurfacing = state::resurfacing(sql, scope, row.memory_no)?;
         Ok(Held { row, superseded_by, names, resurfacing })
+    }
+
+    /// The number of a session in which something happened. Of one that is being erased nothing is kept.
+    pub(super) fn session_no(&self, id: Option<SessionId>) -> Result<Option<SessionNo>> {
+        let Some(id) = id else { return Ok(None) };
+        let session = sessions::existing(self.tx.sql, &self.scope, id)?;
+        if jobs::is_erasing(self.tx.sql, &self.scope, Some(id))? {
+            return Err(sessions::no_session());
+        }
+        Ok(Some(session.session_no))
     }
 
     /// As a caller sees it.

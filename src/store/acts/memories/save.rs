@@ -16,7 +16,7 @@ use crate::{
             saved::{SaveOutcome, Saved},
             words::{LearningSource, MemoryStatus},
         },
-        place::{MemoryNo, SessionNo},
+        place::MemoryNo,
         review::ReviewKind,
         turn::Origin,
     },
@@ -34,7 +34,7 @@ use crate::{
                 state,
                 terms::{self as term_rows, TermKind},
             },
-            sessions, units,
+            units,
         },
         scope::Scope,
         write_tx::WriteTx,
@@ -155,6 +155,7 @@ impl Operation<'_, '_> {
     fn restore(&mut self, before: &Held) -> Result<Held> {
         let mut after = before.clone();
         after.row.status = MemoryStatus::Active;
+        after.row.frequency_since = self.now; // Else the rule that archived it would do it again.
         let (old_value, new_value) = (Some(before.row.status.as_str()), Some(MemoryStatus::Active.as_str()));
         let note = Note { old_value, new_value, reason: "saved again", ..Note::of(ChangeOp::Status) };
         self.change(before, after, note)
@@ -169,7 +170,7 @@ impl Operation<'_, '_> {
     /// Writes a memory that is new, with all that stands beside it.
     pub(super) fn add(&mut self, memory: &MeasuredMemory, mut row: MemoryRow) -> Result<MemoryNo> {
         let (sql, scope) = (self.tx.sql, self.scope);
-        let session_no = self.session_of(memory)?;
+        let session_no = self.session_no(memory.new.birth.session_id)?;
         row.seq = Some(self.next_seq()?);
         row.memory_no = row::insert(sql, &scope, &row)?;
         let memory_no = row.memory_no;
@@ -184,11 +185,6 @@ impl Operation<'_, '_> {
         let new_value = Some(row.status.as_str());
         self.note(memory_no, Note { new_value, ..Note::of(ChangeOp::Save) }, None)?;
         Ok(memory_no)
-    }
-
-    fn session_of(&self, memory: &MeasuredMemory) -> Result<Option<SessionNo>> {
-        let Some(id) = memory.new.birth.session_id else { return Ok(None) };
-        Ok(Some(sessions::existing(self.tx.sql, &self.scope, id)?.session_no))
     }
 
     /// Notes what a memory was made of. What somebody saves is made of that call, too: it stays when a turn is erased.
