@@ -247,7 +247,7 @@ fn an_erased_user_has_no_memories_and_a_memory_alone_makes_a_user_to_erase() {
 
 /// Every column of the tables of memories that takes any text or bytes, with a canary in each of its rows.
 fn fill_with_canaries(path: &std::path::Path, words: &mut Words) -> Vec<String> {
-    let conn = rusqlite::Connection::open(path).unwrap();
+    let conn = rusqlite::Connection::open_with_flags(path, rusqlite::OpenFlags::default()).unwrap();
     let columns = "SELECT t.name || '.' || c.name || '.' || c.type
         FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c
         WHERE t.schema = 'main' AND t.type = 'table' AND c.type IN ('TEXT', 'BLOB') AND c.name <> 'row_check'
