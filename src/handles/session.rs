@@ -377,7 +377,7 @@ impl Session {
 
     /// Erases the session that [`id`](Self::id) names: its turns, wherever they are, with their words, summaries,
     /// moves and jobs, out of the bytes of the file and its log. Anchors lose what it said and are folded anew from the
-    /// rest. What erasing cannot reach is said at [`User::erase`](crate::User::erase).
+    /// rest; memories that jobs made of it go, and those that somebody saved stay, without its words. What erasing cannot reach is said at [`User::erase`](crate::User::erase).
     pub async fn erase(&self) -> Result<Erased> {
         in_span("erase", self.ids(), self.erase_session()).await
     }
