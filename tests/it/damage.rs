@@ -95,7 +95,8 @@ fn doctor_sees_one_changed_bit_in_any_column_of_any_table() {
     }
     let gap = "INSERT INTO vector_gaps (user_no, space_no, seq, tries, last_error)
                SELECT user_no, space_no, 1, 1, 'no' FROM user_spaces";
-    rewrite(&fixture.path(), &format!("{}{gap}", include_str!("../data/memories.sql")));
+    let tended = "UPDATE user_scopes SET tended_on = '2026-03-01' WHERE user_no = 1;";
+    rewrite(&fixture.path(), &format!("{tended}{gap}"));
     fixture.open().close().unwrap();
     assert_eq!(damaged_tables(&fixture.path()), BTreeSet::new());
 

@@ -171,10 +171,11 @@ pub(crate) fn beside(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, limit: u
 /// The names of what can look at whether a memory still holds.
 pub(crate) fn sensors(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<String>> {
     let mut names: Vec<String> = sql.list(
-        "SELECT sensor FROM memory_sensors WHERE user_no = ?1 AND memory_no = ?2 ORDER BY sensor, subject",
+        "SELECT sensor FROM memory_sensors WHERE user_no = ?1 AND memory_no = ?2",
         values![scope.user_no, memory_no],
         |row| row.get(0),
     )?;
+    names.sort_unstable();
     names.dedup();
     Ok(names)
 }
