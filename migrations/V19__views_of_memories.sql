@@ -51,3 +51,29 @@ SELECT e.episode_no,
        coalesce(m.kind, e.kind) AS kind, coalesce(m.title, e.title) AS title, e.project, e.task_name, e.session_no,
        e.turn_number, e.memory_no, e.summary
 FROM memory_episodes AS e LEFT JOIN user_memories AS m ON m.memory_no = e.memory_no;
+
+DROP VIEW v_receipt_items;
+CREATE VIEW v_receipt_items AS
+-- What a receipt considered, a row each, best first. An item is [seq, tokens, score, parts, what is unusual]. What is not
+-- said in the place of a session is a memory: its title stands here if it is there still.
+SELECT r.receipt_no, i.key + 1 AS rank, r.user_no, coalesce(i.value ->> '$[4].kind', 'turn') AS kind, u.caller_id,
+       u.session_no, u.turn_number, replace(substr(u.said_at, 1, 19), 'T', ' ') AS said,
+       CASE WHEN i.value ->> 0 IS NOT NULL AND coalesce(i.value ->> '$[4].kind', 'turn') NOT IN ('wish', 'memory') THEN
+         coalesce(i.value ->> '$[4].memory_tier', CASE WHEN i.value ->> 2 > 0 THEN 'cold' ELSE 'warm' END)
+       END AS memory_tier,
+       coalesce(i.value ->> 2, 0.0) AS score,
+       coalesce(i.value ->> '$[4].packed_as', CASE WHEN i.value ->> 1 > 0 THEN 'whole' END) AS packed_as,
+       coalesce(i.value ->> '$[4].outcome', CASE WHEN i.value ->> 1 > 0 THEN 'packed' ELSE 'below_floor' END) AS outcome,
+       i.value ->> 1 AS tokens, i.value ->> '$[4].rerank_score' AS rerank_score,
+       (SELECT json_group_object(name.value, part.value)
+        FROM json_each('["words", "meaning", "neighbours", "session", "time", "speaker", "quote", "wish", "anchors",
+                         "recency", "only_time", "coverage", "cosine", "personal", "continuation", "spread", "memory",
+                         "importance", "current_relevance", "discount"]') AS name
+        JOIN json_each(i.value -> 3) AS part ON part.key = name.key
+        WHERE part.value <> 0) AS parts,
+       CASE WHEN i.value ->> '$[4].memory' IS NOT NULL THEN 'mem_' || (i.value ->> '$[4].memory') END AS memory_id,
+       i.value -> '$[4].flags' AS flags,
+       (SELECT m.title FROM memory_units AS k JOIN user_memories AS m ON m.memory_no = k.memory_no
+        WHERE k.user_no = r.user_no AND k.seq = i.value ->> 0) AS title
+FROM recall_receipts AS r JOIN json_each(r.items) AS i
+LEFT JOIN recall_units AS u ON u.user_no = r.user_no AND u.seq = i.value ->> 0;

@@ -8,7 +8,7 @@
 --   user_no               whose memory it is (users_by_size.sql says who that is)
 --   session_no, session   the session whose context it was for; session is the caller's key. Empty: a recall by itself
 --   query                 how the question begins
---   profile               how it was ranked: default, paper, recency, custom
+--   profile               how it was ranked: default, paper, recency, custom, continuum
 --   items, packed         what was considered, and what of it is in the context
 --   tokens, budget        of the context; empty: a recall by itself
 --   ms                    milliseconds that finding and packing took

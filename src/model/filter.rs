@@ -16,7 +16,9 @@ use crate::model::ids::SessionId;
 /// It is applied before anything is ranked: of ten results that are asked for, ten come if ten pass. It takes results away
 /// and changes no score: a turn that does not pass still lends to those around it, and counts in what is rare.
 ///
-/// It holds for turns and for the summaries in their places. Anchors are of no session and no time: a recall with a filter
+/// It holds for turns and for the summaries in their places. Memories are of no session: named sessions leave them out, of a
+/// project those pass that are filed under it or under none, and a time is when they were said; which of them are recalled
+/// besides says a [`MemoryFilter`](crate::MemoryFilter). Anchors are of no session and no time: a recall with a filter
 /// gives none, a context shows them, unless [without](crate::ContextOptions::without) their section. In a context it holds
 /// for what is recalled, also out of the context's own session, and for what is at hand there since it was of use. The
 /// recent turns of that session, and the earlier ones that are shown for their place, stay, unless the session is left out

@@ -143,8 +143,9 @@ mod tests {
         check_names("sql/why_recalled.sql", &words(&ItemKind::EVERY));
         check_names("sql/why_recalled.sql", &words(&ItemOutcome::EVERY));
         check_names("sql/why_recalled.sql", &words(&PackedAs::EVERY));
+        let custom = Profile::Custom(Weights::default());
         let profiles =
-            [Profile::Default, Profile::paper(), Profile::Recency, Profile::Custom(Weights::default())];
+            [Profile::Default, Profile::paper(), Profile::Recency, custom, Profile::Continuum];
         check_names("sql/receipts.sql", &profiles.map(|profile| profile.as_str().to_owned()));
         check_names("ARCHITECTURE.md", &words(&MoveReason::EVERY));
         check_names("ARCHITECTURE.md", &words(&Attribute::EVERY));
