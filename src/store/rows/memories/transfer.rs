@@ -1,6 +1,8 @@
 //! Rows of memories as an export shows them and an import writes them. Volatile memories stay behind, with all that is
 //! about them: they go with their sessions.
 
+use std::fmt::Write as _;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -201,12 +203,19 @@ pub(crate) fn sensors(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
                 sensor: row.get(0)?,
                 subject: row.get(1)?,
                 expect: row.json(2)?,
-                seen_hash: seen.map(|seen| seen.iter().map(|byte| format!("{byte:02x}")).collect()),
+                seen_hash: seen.map(|seen| digits(&seen)),
             })
         },
     )?;
     found.sort_by(|a, b| (&a.sensor, &a.subject).cmp(&(&b.sensor, &b.subject)));
     Ok(found)
+}
+
+fn digits(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut digits, byte| {
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
 }
 
 pub(crate) fn insert_sensor(

@@ -1,0 +1,317 @@
+//! What do memories cost: to save, beside to record; to recall and list, beside as many turns; to edit again and again?
+//!
+//! - `save` beside `record`: durable both, texts of the same length (140 characters: a title and a content, the two sides of
+//!   a turn), files of their own; pairs for one caller, rounds for 32. Target: the median at most 2 times that of `record`.
+//! - 100,000 memories and 100,000 edges of one user beside 100,000 turns: `recall` of ten, warm and first, beside the same
+//!   of the file without memories. Target: at most 1.15 times the figures for turns alone. A page of 50 memories, by a tag
+//!   and by none: under 50 ms.
+//! - One memory edited 1,000 times, recalled after each, beside those turns. Target: no recall takes more than 1.3 times the
+//!   median of as many recalls without edits, but for one in a hundred, which the scheduler may hold; and afterwards
+//!   doctor finds the file sound.
+
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
+
+mod support;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use support::{
+    Length, is_test, operations,
+    rounds::{Measured, Plan, ROUNDS, Sample, alone, interleave, median_of, timed_on},
+    runtime, scratch, sizes,
+    table::{Report, Target, percentiles, thousands},
+    text::{Rng, Writer},
+    user::{OneUser, open, user_and_session},
+};
+use thermocline::{
+    Config, Durability, EdgeType, Edit, Memories, MemoryFilter, MemoryId, MemoryKind, NewEdge, NewMemory,
+    Origin, RecallOptions, RunJobs, Session, Thermocline, User,
+};
+use tokio::runtime::{Builder, Runtime};
+
+const CALLERS: usize = 32;
+const TAGS: usize = 100;
+
+fn main() {
+    let mut report = Report::with_usual_columns("memories");
+    saves_of_one_caller(&mut report);
+    for size in sizes() {
+        let known = Known::of(size);
+        recalls(&known, &mut report);
+        lists(&known, &mut report);
+        edits(&known, &mut report);
+    }
+    report.head(&[
+        "32 callers",
+        "record, p50 / p95 / p99",
+        "save, p50 / p95 / p99",
+        "ratio",
+        "target",
+        "verdict",
+    ]);
+    saves_of_many_callers(&mut report);
+    report.save();
+}
+
+/// A memory that nobody has saved yet; as long as a short turn.
+fn memory(writer: &mut Writer, number: usize) -> NewMemory {
+    let (title, content) = writer.sides(Length::Short);
+    NewMemory::new(MemoryKind::ALL[number % 9], title, format!("{content} {number}"))
+        .tags([format!("tag-{}", number % TAGS)])
+        .origin(Origin::User)
+}
+
+/// A new file, and who writes to it.
+fn durable(runtime: &Runtime, path: &Path) -> (Thermocline, User) {
+    let mut config = Config::default();
+    (config.worker, config.durability) = (false, Durability::Full);
+    runtime.block_on(async {
+        let file = Thermocline::open_with(path, config).await.unwrap();
+        file.ready().await.unwrap();
+        let user = file.user("alex").await.unwrap();
+        (file, user)
+    })
+}
+
+/// Somebody who records turns, or saves memories, one after the other.
+enum Caller {
+    Records(Session, Writer),
+    Saves(Memories, Writer, usize),
+}
+
+impl Caller {
+    async fn once(&mut self) -> Duration {
+        match self {
+            Self::Records(session, writer) => {
+                let turn = writer.turn(Length::Short);
+                let start = Instant::now();
+                session.record(turn).await.unwrap();
+                start.elapsed()
+            }
+            Self::Saves(memories, writer, number) => {
+                *number += 1;
+                let memory = memory(writer, *number);
+                let start = Instant::now();
+                memories.save(memory).await.unwrap();
+                start.elapsed()
+            }
+        }
+    }
+}
+
+/// So many callers of each sort, each with texts of its own.
+fn callers(runtime: &Runtime, user: &User, count: usize, saves: bool) -> Vec<Caller> {
+    let caller = |place: usize| {
+        let writer = Writer::new(100 + place as u64);
+        if saves {
+            return Caller::Saves(user.memories().by(Origin::User), writer, 1_000_000 * place);
+        }
+        let session = runtime.block_on(user.session_named(&format!("talk-{place}"))).unwrap();
+        Caller::Records(session, writer)
+    };
+    (0..count).map(caller).collect()
+}
+
+fn saves_of_one_caller(report: &mut Report) {
+    let folder = scratch();
+    let runtime = runtime();
+    let (saved, saving) = durable(&runtime, &folder.path().join("saved.db"));
+    let (recorded, recording) = durable(&runtime, &folder.path().join("recorded.db"));
+    let mut saver = callers(&runtime, &saving, 1, true).remove(0);
+    let mut recorder = callers(&runtime, &recording, 1, false).remove(0);
+    let measured = interleave(
+        Plan::by_pair(2_000),
+        || runtime.block_on(saver.once()),
+        || runtime.block_on(recorder.once()),
+    );
+    report.row("save; plain: record", "new files", Length::Short, &measured, Target::Ratio(2.0));
+    runtime.block_on(async {
+        saved.close().await.unwrap();
+        recorded.close().await.unwrap();
+    });
+}
+
+fn saves_of_many_callers(report: &mut Report) {
+    let folder = scratch();
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let (_saved, saving) = durable(&runtime, &folder.path().join("saved.db"));
+    let (_recorded, recording) = durable(&runtime, &folder.path().join("recorded.db"));
+    let mut both = [callers(&runtime, &recording, CALLERS, false), callers(&runtime, &saving, CALLERS, true)];
+    let (mut waits, mut medians) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+    for _ in 0..ROUNDS {
+        for (place, callers) in both.iter_mut().enumerate() {
+            let (back, round) = runtime.block_on(at_once(std::mem::take(callers)));
+            *callers = back;
+            medians[place].push(Sample::new(round.clone()).median().as_secs_f64());
+            waits[place].extend(round);
+        }
+    }
+    let ratio = median_of(medians[1].iter().zip(&medians[0]).map(|(save, record)| save / record).collect());
+    let [records, saves] = waits.map(|waits| percentiles(&Sample::new(waits), &[50, 95, 99]));
+    let verdict = if ratio <= 2.0 { "met" } else { "missed" };
+    let cells = ["at once", &records, &saves, &format!("{ratio:.2}"), "<= 2 times", verdict];
+    report.line(&cells.map(str::to_owned));
+}
+
+/// All callers at once, each a few times.
+async fn at_once(callers: Vec<Caller>) -> (Vec<Caller>, Vec<Duration>) {
+    let tasks: Vec<_> = callers
+        .into_iter()
+        .map(|mut caller| {
+            tokio::spawn(async move {
+                let mut waits = Vec::new();
+                for _ in 0..operations(63) {
+                    waits.push(caller.once().await);
+                }
+                (caller, waits)
+            })
+        })
+        .collect();
+    let (mut callers, mut all) = (Vec::new(), Vec::new());
+    for task in tasks {
+        let (caller, waits) = task.await.unwrap();
+        callers.push(caller);
+        all.extend(waits);
+    }
+    (callers, all)
+}
+
+/// A user with many turns and as many memories and edges, and the same turns alone.
+struct Known {
+    one: OneUser,
+    path: PathBuf,
+    /// One that is edited, and the newest.
+    ids: Vec<MemoryId>,
+    _scratch: tempfile::TempDir,
+}
+
+impl Known {
+    fn of(size: usize) -> Self {
+        let (one, scratch) = (OneUser::of(size, Length::Short, 0), scratch());
+        let path = scratch.path().join("known.db");
+        fs::copy(&one.path, &path).unwrap();
+        let mut config = Config::default();
+        (config.worker, config.durability) = (false, Durability::Relaxed);
+        let (mut writer, mut rng, mut ids) = (Writer::new(7), Rng::new(7), Vec::with_capacity(size));
+        runtime().block_on(async {
+            let file = Thermocline::open_with(&path, config).await.unwrap();
+            let memories = user_and_session(&file, one.turns).await.0.memories().by(Origin::User);
+            for number in 0..size {
+                ids.push(memories.save(memory(&mut writer, number)).await.unwrap().memory.id);
+                if number > 0 {
+                    let (from, to) = (ids[number], ids[rng.below(number)]);
+                    memories.relate(from, NewEdge::new(EdgeType::RelatedTo), to).await.unwrap();
+                }
+            }
+            let report = file.run_jobs(RunJobs::default()).await.unwrap();
+            assert_eq!((report.failed, report.later), (0, 0), "{report:?}");
+            file.close().await.unwrap();
+        });
+        Self { one, path, ids, _scratch: scratch }
+    }
+
+    fn size(&self) -> String {
+        format!("{} and as many memories", self.one.size())
+    }
+}
+
+/// Questions, the same for all who begin with the same seed.
+fn question(writer: &mut Writer) -> String {
+    let [a, b, _] = writer.common_words();
+    let [name, ..] = writer.names();
+    format!("What did {name} decide about the {a} and the {b}?")
+}
+
+fn recall(runtime: &Runtime, user: &User, one: &OneUser, message: &str) -> Duration {
+    let options = RecallOptions::default().now(one.now());
+    timed_on(runtime, async { user.recall(message, options).await.unwrap() })
+}
+
+fn recalls(known: &Known, report: &mut Report) {
+    let runtime = runtime();
+    let opened = [&known.path, &known.one.path].map(|path| runtime.block_on(open(path)));
+    let users = opened.each_ref().map(|file| runtime.block_on(user_and_session(file, known.one.turns)).0);
+    let (mut a, mut b) = (Writer::new(5), Writer::new(5));
+    let measured = interleave(
+        Plan::by_round(60),
+        || recall(&runtime, &users[0], &known.one, &question(&mut a)),
+        || recall(&runtime, &users[1], &known.one, &question(&mut b)),
+    );
+    report.row(
+        "recall, warm; plain: without memories",
+        &known.size(),
+        Length::Short,
+        &measured,
+        Target::Ratio(1.15),
+    );
+    for file in opened {
+        runtime.block_on(file.close()).unwrap();
+    }
+    let first = |path: &Path, writer: &mut Writer| {
+        let file = runtime.block_on(open(path));
+        let user = runtime.block_on(user_and_session(&file, known.one.turns)).0;
+        let took = recall(&runtime, &user, &known.one, &question(writer));
+        runtime.block_on(file.close()).unwrap();
+        took
+    };
+    let (mut a, mut b) = (Writer::new(6), Writer::new(6));
+    let measured =
+        interleave(Plan::by_pair(4), || first(&known.path, &mut a), || first(&known.one.path, &mut b));
+    report.row(
+        "first recall; plain: without memories",
+        &known.size(),
+        Length::Short,
+        &measured,
+        Target::Ratio(1.15),
+    );
+}
+
+fn lists(known: &Known, report: &mut Report) {
+    let runtime = runtime();
+    let file = runtime.block_on(open(&known.path));
+    let memories = runtime.block_on(user_and_session(&file, known.one.turns)).0.memories();
+    let mut rng = Rng::new(3);
+    let target = Target::Under(Duration::from_millis(50));
+    for (what, by_tag) in [("list, 50 a page", false), ("list by a tag, 50 a page", true)] {
+        let measured = alone(Plan::by_round(100), || {
+            let after = Some(known.ids[rng.below(known.ids.len())]);
+            let filter = MemoryFilter::default();
+            let filter = if by_tag { filter.tag(format!("tag-{}", rng.below(TAGS))) } else { filter };
+            timed_on(&runtime, async { memories.list(filter, after, 50).await.unwrap() })
+        });
+        report.row(what, &known.size(), Length::Short, &measured, target);
+    }
+    runtime.block_on(file.close()).unwrap();
+}
+
+fn edits(known: &Known, report: &mut Report) {
+    let runtime = runtime();
+    let file = runtime.block_on(open(&known.path));
+    let user = runtime.block_on(user_and_session(&file, known.one.turns)).0;
+    let memories = user.memories().by(Origin::User);
+    let (mut writer, mut words) = (Writer::new(8), Writer::new(9));
+    let count = operations(1_000);
+    let without = (0..count).map(|_| recall(&runtime, &user, &known.one, &question(&mut writer)));
+    let without = Sample::new(without.collect());
+    let mut writer = Writer::new(8);
+    let with = (0..count).map(|number| {
+        let (_, content) = words.sides(Length::Short);
+        let edit = Edit::default().content(format!("{content} {number}"));
+        runtime.block_on(memories.edit(known.ids[0], edit)).unwrap();
+        recall(&runtime, &user, &known.one, &question(&mut writer))
+    });
+    let with = Sample::new(with.collect());
+    let most = with.percentile(99).as_secs_f64() / without.median().as_secs_f64();
+    let measured = Measured { ours: with, plain: Some(without), ratio: Some(most) };
+    let question =
+        format!("recall after each of {} edits; plain: without; ratio: p99 / p50", thousands(count));
+    report.row(&question, &known.size(), Length::Short, &measured, Target::Ratio(1.3));
+    if is_test() {
+        assert!(runtime.block_on(file.doctor()).unwrap().is_healthy());
+    }
+    runtime.block_on(file.close()).unwrap();
+}
