@@ -144,8 +144,7 @@ mod tests {
         check_names("sql/why_recalled.sql", &words(&ItemOutcome::EVERY));
         check_names("sql/why_recalled.sql", &words(&PackedAs::EVERY));
         let custom = Profile::Custom(Weights::default());
-        let profiles =
-            [Profile::Default, Profile::paper(), Profile::Recency, custom, Profile::Continuum];
+        let profiles = [Profile::Default, Profile::paper(), Profile::Recency, custom, Profile::Continuum];
         check_names("sql/receipts.sql", &profiles.map(|profile| profile.as_str().to_owned()));
         check_names("ARCHITECTURE.md", &words(&MoveReason::EVERY));
         check_names("ARCHITECTURE.md", &words(&Attribute::EVERY));
