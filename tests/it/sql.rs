@@ -280,7 +280,7 @@ const EXPECTED: &[(&str, &[&str])] = &[
     ),
     (
         "why_recalled.sql",
-        &["2 | 1 | turn | 1 | 1 | 2026-03-01 12:00:00 | warm | * | packed | whole | * | *", "..."],
+        &["2 | 1 | turn | 1 | 1 | 2026-03-01 12:00:00 | warm | * | packed | whole | * | * | ", "..."],
     ),
     (
         "why_it_moved.sql",
