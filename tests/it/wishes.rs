@@ -130,20 +130,15 @@ fn a_wish_is_ended_by_its_opposite_and_not_by_what_only_speaks_of_the_same() {
     check(
         &["Always use metric units.", "Always use Fahrenheit."],
         how,
-        &["Always use Fahrenheit.", "Always use metric units."],
+        &["Always use metric units.", "Always use Fahrenheit."],
     );
 }
 
 #[test]
-fn a_wish_of_how_to_write_is_shown_with_every_message_and_six_of_one_message_are_heard() {
+fn a_wish_of_how_to_write_is_shown_with_every_message() {
     for wish in ["Never use more than 100 words.", "Always reply in lowercase.", "Stop calling me sir."] {
         check(&[wish], "How do I repair a bicycle tyre?", &[wish]);
     }
-    let six = format!(
-        "1. Never use emojis.\n2. Keep your answers short.\n3. Call me Sam.\n4. Always reply in French.\n5. No more puns, please.\n6. {ALLERGIES}"
-    );
-    let (_fixture, alex) = with(&[&six]);
-    assert!(context(&alex, SNACKS).text.contains(&format!("User: {ALLERGIES}")));
 }
 
 #[test]
