@@ -47,19 +47,26 @@ const VALUE_IN: usize = 8;
 /// For each unit that tells of a thing of which a later one tells, too: the newest of these.
 pub(crate) type Newest = HashMap<u32, u32>;
 
-/// What a statement tells of, by the words that it is known by.
-struct Thing {
-    /// What each weighs.
-    words: Vec<(Word, f64)>,
-    /// Those of the question, names left out.
-    asked: Vec<Word>,
+/// What is asked, as turns are held against it; worked out once for all of them.
+struct Asked<'q> {
+    query: &'q Query,
+    /// The words of the question, names left out.
+    words: Vec<Word>,
     /// The names of the question: of whom it is.
     names: Vec<Word>,
-    /// Rare words that are not asked for.
-    values: Vec<Word>,
+    /// It is asked of the matters of the one who asks.
     is_own: bool,
     /// It is asked where it is.
     is_of_place: bool,
+}
+
+/// What a statement tells of, by the words that it is known by.
+struct Thing<'q> {
+    asked: &'q Asked<'q>,
+    /// What each weighs.
+    words: Vec<(Word, f64)>,
+    /// Rare words that are not asked for.
+    values: Vec<Word>,
     kind: Kind,
     /// How the statement goes on behind each of its words.
     goes_on: Vec<(Word, (String, String))>,
@@ -93,6 +100,7 @@ fn of_statements(
     sieve: &Sieve,
 ) -> Result<Newest> {
     let mut originals = snapshot.originals(scope);
+    let asked = Asked::of(query);
     let mut standings = Standings { snapshot, scope, index, known: HashMap::new() };
     let (mut newest, mut looked_at) = (Newest::new(), 0);
     let is_turn = |unit: &&Scored| unit.parts.memory == 0.0;
@@ -103,9 +111,9 @@ fn of_statements(
         }
         let Some(facts) = index.unit(earlier.seq) else { continue };
         let Some(said) = said_by_user(&mut originals, facts)? else { continue };
-        let Some(told) = told(&said.text, query) else { continue };
+        let Some(told) = told(&said.text, &asked) else { continue };
         looked_at += 1;
-        let (thing, later) = standings.said_later(facts, told, query)?;
+        let (thing, later) = standings.said_later(facts, told, &asked)?;
         let mut of_thing = Vec::new();
         for facts in later.into_iter().filter(|facts| passes(sieve, facts)) {
             let Some(later) = said_by_user(&mut originals, facts)? else { continue };
@@ -166,13 +174,12 @@ fn said_by_user(originals: &mut Originals<'_>, facts: &Facts) -> Result<Option<S
 }
 
 /// The statement of a text that has most of what is asked.
-fn told(text: &str, query: &Query) -> Option<Told> {
-    let asked = asked_of(query);
-    let shared = |text: &str| query_words(text).iter().filter(|word| asked.contains(word)).count();
+fn told(text: &str, asked: &Asked<'_>) -> Option<Told> {
+    let shared = |text: &str| query_words(text).iter().filter(|word| asked.words.contains(word)).count();
     let all = statements::told(text, &|sentence| shared(sentence) > 0);
-    let is_of_thing = |word: &str| query_words(word).iter().any(|word| query.words.contains(word));
+    let is_of_thing = |word: &str| query_words(word).iter().any(|word| asked.query.words.contains(word));
     let is_own =
-        |statement: &&Statement<'_>| !asks_of_own(query) || whose(statement, &is_of_thing) != Whose::Others;
+        |statement: &&Statement<'_>| !asked.is_own || whose(statement, &is_of_thing) != Whose::Others;
     let own = all.iter().filter(is_own).map(|statement| (shared(statement.stated()), statement));
     let (_, best) = own.filter(|(shared, _)| *shared > 0).max_by_key(|(shared, _)| *shared)?;
     let goes_on = (0..best.tokens.len())
@@ -185,17 +192,17 @@ fn word_of(token: &Token<'_>) -> Option<Word> {
     query_words(&token.lower).first().copied()
 }
 
-/// The words that are asked for, but of whom.
-fn asked_of(query: &Query) -> Vec<Word> {
-    let names = names_of(query);
-    query.words.iter().copied().filter(|word| !names.contains(word)).collect()
-}
-
-/// Whether it is asked of the matters of the one who asks.
-fn asks_of_own(query: &Query) -> bool {
-    const OWN: &str = "i we my our me us";
-    query.refers_to_self
-        || query.asks.iter().any(|ask| spaced(ask).split_whitespace().any(|word| is_in(OWN, word)))
+impl<'q> Asked<'q> {
+    fn of(query: &'q Query) -> Self {
+        const OWN: &str = "i we my our me us";
+        let names = names_of(query);
+        let words = query.words.iter().copied().filter(|word| !names.contains(word)).collect();
+        let asks: Vec<String> = query.asks.iter().map(|ask| spaced(ask)).collect();
+        let is_own = query.refers_to_self
+            || asks.iter().any(|ask| ask.split_whitespace().any(|word| is_in(OWN, word)));
+        let is_of_place = asks.iter().any(|ask| ask.contains(" where"));
+        Self { query, words, names, is_own, is_of_place }
+    }
 }
 
 /// The words for somebody of whom it is asked: a name, `sister`. They tell of whom a thing is, and nothing else of it.
@@ -208,9 +215,9 @@ fn names_of(query: &Query) -> Vec<Word> {
     if is_all { Vec::new() } else { names }
 }
 
-impl Thing {
+impl Thing<'_> {
     fn has(&self, word: Word) -> bool {
-        self.names.contains(&word) || self.words.iter().any(|(known, _)| *known == word)
+        self.asked.names.contains(&word) || self.words.iter().any(|(known, _)| *known == word)
     }
 
     /// Whether a text tells what became of the thing, and whose it is by the statement that has most of it.
@@ -238,14 +245,15 @@ impl Thing {
         let is_one_of = |at: usize, of: &[Word]| words[at].is_some_and(|word| of.contains(&word));
         let changes = Changes::of(statement);
         let is_over = || changes.is_over(&|at| is_one_of(at, &self.values));
-        let is_named = self.names.is_empty() || (0..words.len()).any(|at| is_one_of(at, &self.names));
+        let names = &self.asked.names;
+        let is_named = names.is_empty() || (0..words.len()).any(|at| is_one_of(at, names));
         if changes.is_not_so()
             || !(is_over() || (has_most && is_named && self.is_renewed(statement, &changes, &words)))
         {
             return None;
         }
         let whose = whose(statement, &|word| query_words(word).into_iter().any(|word| self.has(word)));
-        (!self.is_own || whose != Whose::Others).then_some(whose)
+        (!self.asked.is_own || whose != Whose::Others).then_some(whose)
     }
 
     /// Whether a statement that speaks of the thing says more than its name: that it changed, a value of the same kind, or
@@ -257,12 +265,12 @@ impl Thing {
         words: &[Option<Word>],
     ) -> bool {
         let has = |at: usize| words[at].is_some_and(|word| self.has(word));
-        let is_asked = |at: usize| words[at].is_some_and(|word| self.asked.contains(&word));
-        if changes.is_changed(&has, self.is_of_place) {
+        let is_asked = |at: usize| words[at].is_some_and(|word| self.asked.words.contains(&word));
+        if changes.is_changed(&has, self.asked.is_of_place) {
             return true;
         }
-        let asked = self.asked.iter().filter(|word| words.contains(&Some(**word))).count();
-        if changes.is_news() && (asked > 1 || asked == self.asked.len()) {
+        let asked = self.asked.words.iter().filter(|word| words.contains(&Some(**word))).count();
+        if changes.is_news() && (asked > 1 || asked == self.asked.words.len()) {
             return true;
         }
         // Words side by side name one thing: `spare key`.
@@ -302,26 +310,23 @@ impl<'a> Standings<'a, '_> {
     }
 
     /// What each word of a thing weighs, and the units that have most of it, of those that were said later.
-    fn said_later(&mut self, earlier: &Facts, told: Told, query: &Query) -> Result<(Thing, Vec<&'a Facts>)> {
+    fn said_later<'q>(
+        &mut self,
+        earlier: &Facts,
+        told: Told,
+        asked: &'q Asked<'q>,
+    ) -> Result<(Thing<'q>, Vec<&'a Facts>)> {
         let index = self.index;
-        let mut thing = Thing {
-            words: Vec::new(),
-            asked: asked_of(query),
-            names: names_of(query),
-            values: Vec::new(),
-            is_own: asks_of_own(query),
-            is_of_place: query.asks.iter().any(|ask| spaced(ask).contains(" where")),
-            kind: told.kind,
-            goes_on: told.goes_on,
-        };
+        let mut thing =
+            Thing { asked, words: Vec::new(), values: Vec::new(), kind: told.kind, goes_on: told.goes_on };
         let (mut shares, mut total) = (vec![0.0_f32; index.units.len()], 0.0_f32);
         let mut of_values: Vec<u32> = Vec::new();
         for word in told.words.into_iter().take(MAX_QUERY_WORDS) {
-            if thing.names.contains(&word) {
+            if asked.names.contains(&word) {
                 continue;
             }
             let Standing { rarity, units } = self.of(word)?;
-            let is_asked = query.words.contains(&word);
+            let is_asked = asked.query.words.contains(&word);
             let weight = if is_asked { ASKED } else { 1.0 } * rarity;
             if !is_asked && units.len() <= VALUE_IN {
                 thing.values.push(word);
