@@ -101,7 +101,8 @@ pub(crate) fn summary_line(summary_text: &str) -> String {
 }
 
 /// A memory, a line for what it says, and one for each of `lines`: `Memory (decision, 2026-03-03, stale expired): Auth. We
-/// use JWT.` No speaker can have this label, and what to mind stands within the brackets.
+/// use JWT.` No speaker can have this label, and what to mind stands within the brackets. A title that only begins the text
+/// is not said twice.
 pub(crate) fn memory_piece(memory: &Memory, flags: &MemoryFlags, text: &str, lines: &[&str]) -> String {
     let one_line = |text: &str| quoted(text).split_whitespace().collect::<Vec<_>>().join(" ");
     // A caller names sensors as it likes.
@@ -110,7 +111,11 @@ pub(crate) fn memory_piece(memory: &Memory, flags: &MemoryFlags, text: &str, lin
         flags.words().into_iter().map(|flag| format!(", {}", one_line(&flag).replace(ends_label, "")));
     let (kind, on) = (memory.kind.as_str().replace('_', " "), memory.said_at.date_naive());
     let label = format!("Memory ({kind}, {on}{})", flags.collect::<String>());
-    let title = one_line(&memory.title);
+    let mut title = one_line(&memory.title);
+    let beginning = title.trim_end_matches(['…', '.']);
+    if one_line(text).strip_prefix(beginning).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)) {
+        title.clear();
+    }
     let ends = title.ends_with(['.', '!', '?', ':']);
     let between = if text.is_empty() || title.is_empty() || ends { "" } else { "." };
     let mut piece = line_of(&label, format!("{title}{between} {}", text.trim()).trim());

@@ -69,6 +69,20 @@ fn what_is_known_stands_behind_who_the_user_is() {
 }
 
 #[test]
+fn a_title_that_only_begins_the_text_is_not_said_twice() {
+    for (title, shown) in [
+        ("For the skylight we use…", "For the skylight we use butyl tape."),
+        ("For the skylight we use butyl tape", "For the skylight we use butyl tape."),
+        ("For the sky", "For the sky. For the skylight we use butyl tape."),
+    ] {
+        let (_fixture, alex, session) = told();
+        save(&alex, decision(title, "For the skylight we use butyl tape."));
+        let text = context(&session, ContextOptions::default()).text;
+        assert!(text.contains(&format!("Memory (decision, 2026-03-01): {shown}\n")), "{text}");
+    }
+}
+
+#[test]
 fn a_stale_memory_is_shown_with_its_date_and_says_so() {
     let (fixture, alex, session) = told();
     save(
