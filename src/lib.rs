@@ -110,6 +110,7 @@ pub use crate::{
         },
         job::{JobInfo, JobKind, JobState},
         memory::{
+            due::Due,
             edit::Edit,
             filter::{MemoryFilter, Of},
             forgotten::Forgotten,
@@ -118,6 +119,7 @@ pub use crate::{
             procedure::Procedure,
             recalled::{MemoryFlags, RecalledMemory, SourceTurn},
             saved::{SaveOutcome, Saved},
+            session_state::SessionState,
             source::{MemorySource, SourceName},
             standing::{Band, StaleReason, Standing},
             state::MemoryState,
@@ -132,7 +134,7 @@ pub use crate::{
         receipt::{
             ItemKind, ItemOutcome, Newer, PackedAs, Planned, Receipt, ReceiptItem, SameSource, Understood,
         },
-        review::{Decision, Review, ReviewKind},
+        review::{Decided, Decision, Review, ReviewFilter, ReviewKind},
         session::{EndReason, SessionInfo},
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason, Transition},

@@ -27,8 +27,8 @@ use std::{
 use crate::{
     Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, Found, HotTier, JobInfo,
     JobsReport, NewTurn, PastTurn, Recall, RecallOptions, Receipt, ReceiptId, Recorded, ReplacedTurn, Reply,
-    Result, RunJobs, SessionId, SessionInfo, Summary, SummaryId, Transferred, Transition, Turn, TurnId,
-    UserId, UserInfo, WarmTier,
+    Result, RunJobs, SessionId, SessionInfo, SessionState, Summary, SummaryId, Transferred, Transition, Turn,
+    TurnId, UserId, UserInfo, WarmTier,
 };
 use chrono::{DateTime, Utc};
 
@@ -398,6 +398,16 @@ impl Session {
     /// See [`Session::set_metadata`](crate::Session::set_metadata).
     pub fn set_metadata(&self, metadata: Option<serde_json::Value>) -> Result<()> {
         self.runtime.block_on(self.inner.set_metadata(metadata))
+    }
+
+    /// See [`Session::set_state`](crate::Session::set_state).
+    pub fn set_state(&self, name: &str, text: &str) -> Result<()> {
+        self.runtime.block_on(self.inner.set_state(name, text))
+    }
+
+    /// See [`Session::state`](crate::Session::state).
+    pub fn state(&self) -> Result<Vec<SessionState>> {
+        self.runtime.block_on(self.inner.state())
     }
 
     /// See [`Session::end`](crate::Session::end).

@@ -2,28 +2,35 @@
 
 use std::sync::Arc;
 
+use chrono::NaiveDate;
+
 use crate::{
+    compress::Summarizer,
     error::{Error, Result},
     event::in_span,
     handles::{drive, off_thread, open::Open},
     jobs,
-    memory::{beginning::Finder, terms::folded},
+    memory::{beginning::Finder, deciding::check_person, terms::folded},
     model::{
         change::{Change, Undone},
         edge::{Edge, Neighbour, NewEdge},
-        episode::{Episode, EpisodeFilter, NewNote},
-        ids::{EdgeId, EpisodeId, MemoryId},
+        episode::{Episode, EpisodeFilter, NewNote, Use},
+        ids::{EdgeId, EpisodeId, MemoryId, ReviewId},
         instant,
         memory::{
-            edit::Edit, filter::MemoryFilter, forgotten::Forgotten, known::Memory, new::NewMemory,
+            due::Due, edit::Edit, filter::MemoryFilter, forgotten::Forgotten, known::Memory, new::NewMemory,
             saved::Saved, source::MemorySource, term::TermCount, trust::Trust,
         },
         page::checked_limit,
         place::MemoryNo,
+        review::{Decided, Decision, Review, ReviewFilter},
         turn::Origin,
     },
     store::{
-        acts::{erased::Erased, memories::measured::MeasuredMemory},
+        acts::{
+            erased::Erased,
+            memories::{measured::MeasuredMemory, resurface::Answered},
+        },
         rows::memories::{lists::Sought, terms::TermKind},
         scope::Scope,
         snapshot::Snapshot,
@@ -253,6 +260,102 @@ impl Memories {
             erased
         });
         in_span("erase_memory", (self.scope.user_id, None), erasing).await
+    }
+
+    /// Counts a use of a memory, and by its [outcome](crate::Outcome) rates it: what helped is believed more, what failed less,
+    /// what was corrected half as much. Counted once: by the report's [own id](Use::caller_id), and by the
+    /// [context](Use::receipt) that showed the memory, also where a turn that [answers](crate::NewTurn::answering) it has
+    /// counted it. A use that is known, and of which nobody said yet whether it helped, is rated by the report that says so;
+    /// any other report of it changes nothing.
+    ///
+    /// Being used changes no text and no revision and is not undone. But an archived memory holds again that was used,
+    /// unless it did not help, waits for a person, or another one has its slot or says the same. What was superseded counts
+    /// for itself, not for its successor.
+    ///
+    /// Errors: `InvalidInput` (bounds); `NotFound` (the memory, the session, the receipt; only the newest receipts are
+    /// kept); `Conflict` (it is forgotten or in quarantine; the report's id is that of something else).
+    pub async fn used(&self, id: MemoryId, report: Use) -> Result<Memory> {
+        report.check()?;
+        if report.receipt_id.is_some() {
+            self.store.flush().await?; // Receipts are written behind the answer.
+        }
+        let (scope, by) = (self.scope, self.by);
+        self.store.write(move |tx| tx.use_memory(&scope, id, &report, by)).await
+    }
+
+    /// The memories that are to be shown again to a person on a day (UTC), those first that have been due for longest: at
+    /// most `limit` of them (1 to 1,000). Active ones that matter enough (`mid` above an importance of 0.7, `low` above 0.8),
+    /// are not stale, of trust 2 and more, and not switched off. The first time a week after it was saved, then a month, a
+    /// quarter and a year after it was [looked at](Self::resurfaced); each dismissal doubles the wait.
+    ///
+    /// Errors: `InvalidInput`.
+    pub async fn due(&self, on: NaiveDate, limit: u32) -> Result<Vec<Due>> {
+        let limit = checked_limit(limit)?;
+        self.read(move |snapshot, scope| snapshot.due(scope, on, limit)).await
+    }
+
+    /// Notes that a person looked at a memory again. Once a day: what was said of it before on the same day stays.
+    ///
+    /// Errors: `NotFound`; `Conflict` if it holds no more.
+    pub async fn resurfaced(&self, id: MemoryId) -> Result<Memory> {
+        let (scope, by) = (self.scope, self.by);
+        self.store.write(move |tx| tx.resurface_memory(&scope, id, (Answered::Seen, by))).await
+    }
+
+    /// Notes that a person does not want to see a memory now; once a day, as [`resurfaced`](Self::resurfaced). The third
+    /// dismissal is the last: it is shown no more, until an [edit](Edit::resurfacing) switches that on again.
+    ///
+    /// Errors: `NotFound`; `Conflict` if it holds no more.
+    pub async fn dismiss(&self, id: MemoryId) -> Result<Memory> {
+        let (scope, by) = (self.scope, self.by);
+        self.store.write(move |tx| tx.resurface_memory(&scope, id, (Answered::Dismissed, by))).await
+    }
+
+    /// A page of the questions that wait for a person, oldest first: at most `limit` reviews (1 to 1,000) behind `after`, the
+    /// last one seen. What is damaged is left out.
+    ///
+    /// Errors: `InvalidInput`, `NotFound`.
+    pub async fn reviews(
+        &self,
+        filter: ReviewFilter,
+        after: Option<ReviewId>,
+        limit: u32,
+    ) -> Result<Vec<Review>> {
+        let limit = checked_limit(limit)?;
+        self.read(move |snapshot, scope| snapshot.reviews(scope, &filter, (after, limit))).await
+    }
+
+    /// The review with this id.
+    pub async fn review(&self, id: ReviewId) -> Result<Review> {
+        self.read(move |snapshot, scope| snapshot.review(scope, id)).await
+    }
+
+    /// Decides a review, once. `by` names the person; no job and no LLM decides, so these memories must be for the user's
+    /// own doing ([`by`](Self::by) [`Origin::User`]).
+    ///
+    /// | it asks | approved | rejected |
+    /// |---|---|---|
+    /// | [`Contradiction`](crate::ReviewKind::Contradiction) | what waits takes the place of the other, whatever their trust | what waits is forgotten |
+    /// | [`Promote`](crate::ReviewKind::Promote) | it stays for ever; the assistant's words are a person's by that | it stays as it is |
+    /// | [`Flagged`](crate::ReviewKind::Flagged) | it stays as it is | it falls back to `mid` |
+    /// | [`Merge`](crate::ReviewKind::Merge) | it takes the place of the other, with the tags of both | both stay as they are |
+    /// | [`Check`](crate::ReviewKind::Check) | it passed a person's check, which holds for six months unless it has a window | it is forgotten |
+    ///
+    /// What that changes of memories is in their history, and [`undo`](Self::undo) takes it back, but for a check; the
+    /// review stays decided. A job that would ask the same again does so after 30 days at the earliest, and only if a use
+    /// was rated or a check failed since.
+    ///
+    /// Errors: `InvalidInput` (not for the user's doing; a name that is none of a person; [`Decision::Withdrawn`]);
+    /// `NotFound`; `Conflict` (it is decided or withdrawn already, or what it asks can no longer be done); `Unsupported`
+    /// (other kinds).
+    pub async fn decide(&self, review: ReviewId, decision: Decision, by: &str) -> Result<Decided> {
+        let summarizer = self.store.config().summarizer.as_deref().map(Summarizer::name);
+        check_person(by, summarizer)?;
+        if self.by != Origin::User || !matches!(decision, Decision::Approved | Decision::Rejected) {
+            return Err(Error::invalid("a person decides a review, and approves or rejects what it asks"));
+        }
+        let (scope, by) = (self.scope, by.to_owned());
+        self.store.write(move |tx| tx.decide_review(&scope, review, (decision, &by))).await
     }
 
     /// Says how one memory stands to another. What is said already of the two, by an edge of this type (of one that holds

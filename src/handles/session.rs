@@ -14,7 +14,9 @@ use crate::{
     model::{
         history::{Part, PastTurn},
         ids::{SessionId, TurnId, UserId},
-        instant, metadata,
+        instant,
+        memory::session_state::SessionState,
+        metadata,
         page::checked_limit,
         session::SessionInfo,
         summary::Summary,
@@ -29,7 +31,12 @@ use crate::{
         search::{self, Found},
         session_turns,
     },
-    store::{acts::erased::Erased, rows::sessions::SessionRow, scope::Scope, snapshot::Snapshot},
+    store::{
+        acts::{erased::Erased, memories::session_state::NewState},
+        rows::{memories::session_state, sessions::SessionRow},
+        scope::Scope,
+        snapshot::Snapshot,
+    },
     text::measure::{self, MeasuredTurn, check_name},
     tier::{hot::HotTier, warm::WarmTier},
 };
@@ -293,6 +300,29 @@ impl Session {
         metadata.as_ref().map_or(Ok(()), metadata::check)?;
         let (scope, id, text) = (self.scope, self.id(), metadata.map(|metadata| metadata.to_string()));
         self.store.write(move |tx| tx.set_metadata(&scope, id, text.as_deref())).await
+    }
+
+    /// Keeps a text under a name for as long as the session lasts, in the place of the one before: an agent's plan, its
+    /// variables. An empty text clears it. It is written over in place, without a history, neither searched nor shown to an
+    /// LLM, nor exported; the end of the session takes it away. Where the talk goes on in a successor it is kept there, and
+    /// the handle goes on there.
+    ///
+    /// Limits: a name of 1 to 200 bytes with something to be seen, a text of 64 KiB, 64 names. Errors: `InvalidInput`;
+    /// `SessionEnded`; `NotFound` while the session is erased.
+    pub async fn set_state(&self, name: &str, text: &str) -> Result<()> {
+        let slot = format!("{}{name}", session_state::SLOT);
+        let new = if text.is_empty() { NewState::Cleared(slot) } else { NewState::kept(slot, name, text)? };
+        let (scope, id) = (self.scope, self.id());
+        let written =
+            self.store.write_sized(text.len(), move |tx| tx.set_session_state(&scope, id, &new)).await?;
+        self.go_on_in(written);
+        Ok(())
+    }
+
+    /// All that the session keeps for as long as it lasts, by name; nothing once it has ended.
+    pub async fn state(&self) -> Result<Vec<SessionState>> {
+        self.read_latest(|snapshot, config, scope, session| snapshot.session_state(config, scope, session))
+            .await
     }
 
     /// Ends the session; its hot turns become warm. It never reopens. Ending it again changes nothing, also if its talk has

@@ -124,6 +124,9 @@ impl Use {
     /// Refuses what reporting a use refuses of it by itself.
     pub fn check(&self) -> Result<()> {
         check_name("project", self.project.as_deref())?;
+        check_name("task id", self.task_id.as_deref())?;
+        check_name("task name", self.task_name.as_deref())?;
+        check_line("trigger", self.trigger.as_deref().unwrap_or_default())?;
         check_name("report's caller id", self.caller_id.as_deref())
     }
 }

@@ -9,12 +9,12 @@ pub(crate) mod beginning;
 pub(crate) mod bounds;
 pub(crate) mod copies;
 pub(crate) mod decay;
+pub(crate) mod deciding;
 pub(crate) mod entities;
 pub(crate) mod facts;
 #[cfg_attr(not(test), expect(dead_code, reason = "what tends memories is to call it"))]
 pub(crate) mod frequency;
 pub(crate) mod rank;
-#[cfg_attr(not(test), expect(dead_code, reason = "what lists the memories that are due is to call it"))]
 pub(crate) mod resurface;
 pub(crate) mod slot;
 pub(crate) mod terms;

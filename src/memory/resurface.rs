@@ -10,6 +10,8 @@ use crate::{
     },
 };
 
+/// What matters no more than this is never shown again.
+pub(crate) const LEAST_IMPORTANCE: f64 = MID_IMPORTANCE;
 /// E: how much what is `mid`, and what is `low`, must matter, at least a little more.
 const MID_IMPORTANCE: f64 = 0.7;
 const LOW_IMPORTANCE: f64 = 0.8;

@@ -253,6 +253,9 @@ pub struct Use {
     pub(crate) session_id: Option<SessionId>,
     pub(crate) project: Option<String>,
     pub(crate) receipt_id: Option<ReceiptId>,
+    pub(crate) task_id: Option<String>,
+    pub(crate) task_name: Option<String>,
+    pub(crate) trigger: Option<String>,
     pub(crate) caller_id: Option<String>,
 }
 
@@ -262,14 +265,14 @@ impl Use {
         Self { outcome: Some(outcome), ..Self::default() }
     }
 
-    /// The session in which it was used.
+    /// The session in which it was used. Default: that of the receipt, if there is one.
     #[must_use]
     pub fn session(mut self, id: SessionId) -> Self {
         self.session_id = Some(id);
         self
     }
 
-    /// The project for which it was used, at most 256 bytes.
+    /// The project for which it was used, at most 256 bytes. Default: that of its session.
     #[must_use]
     pub fn project(mut self, project: impl Into<String>) -> Self {
         self.project = Some(project.into());
@@ -280,6 +283,27 @@ impl Use {
     #[must_use]
     pub fn receipt(mut self, id: ReceiptId) -> Self {
         self.receipt_id = Some(id);
+        self
+    }
+
+    /// The task in which it was used, by the caller's id, at most 256 bytes.
+    #[must_use]
+    pub fn task_id(mut self, id: impl Into<String>) -> Self {
+        self.task_id = Some(id.into());
+        self
+    }
+
+    /// The same task, for people, at most 256 bytes.
+    #[must_use]
+    pub fn task_name(mut self, name: impl Into<String>) -> Self {
+        self.task_name = Some(name.into());
+        self
+    }
+
+    /// What prompted it, at most 1,024 bytes.
+    #[must_use]
+    pub fn trigger(mut self, trigger: impl Into<String>) -> Self {
+        self.trigger = Some(trigger.into());
         self
     }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{
     ids::{MemoryId, ReviewId},
+    memory::known::Memory,
     word_enum::word_enum,
 };
 
@@ -66,4 +67,46 @@ pub struct Review {
     pub decided_at: Option<DateTime<Utc>>,
     /// By whom, as the caller names them.
     pub decided_by: Option<String>,
+}
+
+/// Which reviews are listed. The default: those that are open, of every kind.
+///
+/// ```
+/// use thermocline::{ReviewFilter, ReviewKind};
+/// let asked = ReviewFilter::default().kinds([ReviewKind::Contradiction]).decided(true);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct ReviewFilter {
+    /// Only of these kinds; empty: of any.
+    pub kinds: Vec<ReviewKind>,
+    /// Those that were decided or withdrawn, instead of those that are open.
+    pub decided: bool,
+}
+
+impl ReviewFilter {
+    /// Only of these kinds; of an empty list, of any.
+    #[must_use]
+    pub fn kinds(mut self, kinds: impl IntoIterator<Item = ReviewKind>) -> Self {
+        self.kinds = kinds.into_iter().collect();
+        self
+    }
+
+    /// Those that were decided or withdrawn, instead of those that are open.
+    #[must_use]
+    pub fn decided(mut self, decided: bool) -> Self {
+        self.decided = decided;
+        self
+    }
+}
+
+/// A review that a person decided, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Decided {
+    /// The review, as it is now.
+    pub review: Review,
+    /// The memories that it was about, as they are now.
+    pub memories: Vec<Memory>,
 }

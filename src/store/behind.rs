@@ -1,20 +1,16 @@
 //! What follows from an act and may wait: it is written behind the acknowledgement, many at once.
 
 use crate::{
-    model::{
-        ids::{ReceiptId, SessionId},
-        place::Seq,
-        receipt::Receipt,
-    },
-    store::scope::Scope,
+    model::{place::Seq, receipt::Receipt},
+    store::{rows::memories::uses::Answer, scope::Scope},
 };
 
 /// Something to be written behind the acknowledgement.
 #[derive(Debug)]
 pub(crate) enum Behind {
     Receipt(Scope, Box<NewReceipt>),
-    /// A turn of this session says that it answers the receipt's context.
-    Use(Scope, SessionId, ReceiptId),
+    /// A turn says that it answers a receipt's context.
+    Use(Scope, Answer),
 }
 
 /// A receipt to be kept, and the user's epoch at the recall.

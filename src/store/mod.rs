@@ -10,6 +10,7 @@ mod learned;
 mod live;
 mod memory_reads;
 mod pages;
+mod person_reads;
 mod recalled;
 pub(crate) mod rows;
 pub(crate) mod scope;

@@ -131,6 +131,18 @@ pub(crate) struct SessionArgs {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct SessionStateArgs {
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+
+    /// What it is called, 1 to 200 bytes.
+    pub(crate) name: Option<String>,
+
+    /// What it says, at most 64 KiB.
+    pub(crate) text: Option<String>,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct SessionShowArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,

@@ -9,8 +9,8 @@ use crate::{
     args::{
         AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs,
         CompressAgainArgs, EraseArgs, ExportArgs, HelpArgs, ImportArgs, JobsListArgs, JobsRetryArgs,
-        JobsRunArgs, ReplayArgs, SessionArgs, SessionListArgs, SessionShowArgs, SessionTurnsArgs,
-        TurnShowArgs, UserListArgs,
+        JobsRunArgs, ReplayArgs, SessionArgs, SessionListArgs, SessionShowArgs, SessionStateArgs,
+        SessionTurnsArgs, TurnShowArgs, UserListArgs,
     },
     exit::EXIT_CODES,
     find::Db,
@@ -351,6 +351,16 @@ pub(crate) enum SessionVerb {
     #[command(after_help = "Examples:\n  thermocline session turns --user alex s1 --after 50\n  \
                             thermocline session turns --user alex s1 --last --limit 10")]
     Turns(SessionTurnsArgs),
+
+    /// Show or set what a session keeps for as long as it lasts: an agent's plan, its variables.
+    ///
+    /// Without NAME all of it, with NAME that, with TEXT it is written over. An empty text, "", clears it, and so does the
+    /// end of the session. It is neither searched nor shown to an LLM, and has no history.
+    #[command(
+        after_help = "Examples:\n  thermocline session state --user alex s1 plan \"1. look 2. leap\"\n  \
+                            thermocline session state --user alex s1"
+    )]
+    State(SessionStateArgs),
 
     /// End a session now: its hot turns become warm, and it never reopens; by its key its talk goes on in a next part.
     ///

@@ -34,6 +34,7 @@ mod recall;
 mod recall_args;
 mod replay;
 mod session;
+mod session_state;
 mod stats;
 mod transcript;
 mod transfer;
@@ -104,6 +105,7 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         Verb::Session(SessionVerb::List(args)) => session::list(&db, args, out),
         Verb::Session(SessionVerb::Show(args)) => session::show(&db, args, out),
         Verb::Session(SessionVerb::Turns(args)) => history::run(&db, args, out),
+        Verb::Session(SessionVerb::State(args)) => session_state::run(&db, args, out),
         Verb::Session(SessionVerb::End(args)) => session::end(&db, args, out),
         Verb::Session(SessionVerb::Summaries(args)) => compressed::summaries(&db, args, out),
         Verb::Session(SessionVerb::Restore(args)) => compressed::restore(&db, args, out),

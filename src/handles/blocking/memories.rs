@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use chrono::NaiveDate;
+
 use crate::{
-    Change, Edge, EdgeId, Edit, Episode, EpisodeFilter, EpisodeId, Erased, Forgotten, Memory, MemoryFilter,
-    MemoryId, MemorySource, Neighbour, NewEdge, NewMemory, NewNote, Origin, Result, Saved, TermCount, Undone,
-    handles::blocking::waiter::Waiter,
+    Change, Decided, Decision, Due, Edge, EdgeId, Edit, Episode, EpisodeFilter, EpisodeId, Erased, Forgotten,
+    Memory, MemoryFilter, MemoryId, MemorySource, Neighbour, NewEdge, NewMemory, NewNote, Origin, Result,
+    Review, ReviewFilter, ReviewId, Saved, TermCount, Undone, Use, handles::blocking::waiter::Waiter,
 };
 
 /// See [`Memories`](crate::Memories).
@@ -96,6 +98,41 @@ impl Memories {
     /// See [`Memories::erase`](crate::Memories::erase).
     pub fn erase(&self, id: MemoryId) -> Result<Erased> {
         self.runtime.block_on(self.inner.erase(id))
+    }
+
+    /// See [`Memories::used`](crate::Memories::used).
+    pub fn used(&self, id: MemoryId, report: Use) -> Result<Memory> {
+        self.runtime.block_on(self.inner.used(id, report))
+    }
+
+    /// See [`Memories::due`](crate::Memories::due).
+    pub fn due(&self, on: NaiveDate, limit: u32) -> Result<Vec<Due>> {
+        self.runtime.block_on(self.inner.due(on, limit))
+    }
+
+    /// See [`Memories::resurfaced`](crate::Memories::resurfaced).
+    pub fn resurfaced(&self, id: MemoryId) -> Result<Memory> {
+        self.runtime.block_on(self.inner.resurfaced(id))
+    }
+
+    /// See [`Memories::dismiss`](crate::Memories::dismiss).
+    pub fn dismiss(&self, id: MemoryId) -> Result<Memory> {
+        self.runtime.block_on(self.inner.dismiss(id))
+    }
+
+    /// See [`Memories::reviews`](crate::Memories::reviews).
+    pub fn reviews(&self, filter: ReviewFilter, after: Option<ReviewId>, limit: u32) -> Result<Vec<Review>> {
+        self.runtime.block_on(self.inner.reviews(filter, after, limit))
+    }
+
+    /// See [`Memories::review`](crate::Memories::review).
+    pub fn review(&self, id: ReviewId) -> Result<Review> {
+        self.runtime.block_on(self.inner.review(id))
+    }
+
+    /// See [`Memories::decide`](crate::Memories::decide).
+    pub fn decide(&self, review: ReviewId, decision: Decision, by: &str) -> Result<Decided> {
+        self.runtime.block_on(self.inner.decide(review, decision, by))
     }
 
     /// See [`Memories::relate`](crate::Memories::relate).

@@ -27,7 +27,7 @@ pub struct Edit {
     pub kind: Option<MemoryKind>,
     /// Another title.
     pub title: Option<String>,
-    /// Another text.
+    /// Another text. What it is about is worked out anew, unless somebody said that.
     pub content: Option<String>,
     /// Another summary; an empty one takes it away.
     pub summary: Option<String>,
@@ -47,9 +47,9 @@ pub struct Edit {
     pub reliability: Option<Option<f64>>,
     /// Another threshold, from 0 to 1; `Some(None)`: that of its frequency.
     pub consolidation_threshold: Option<Option<f64>>,
-    /// Another sort of information. Its volatility stays.
+    /// Another sort of information. A volatility that is not stated follows, if it was that of the old sort.
     pub information_type: Option<InformationType>,
-    /// Another volatility.
+    /// Another volatility. What is too volatile for its frequency falls back to what that allows.
     pub volatility: Option<Volatility>,
     /// Another window, in whole seconds; `Some(None)`: as its volatility says.
     pub validity_window: Option<Option<Duration>>,
@@ -99,7 +99,7 @@ impl Edit {
         consolidation_threshold: Option<f64>,
         /// Another sort of information.
         information_type: InformationType,
-        /// Another volatility.
+        /// Another volatility. What is too volatile for its frequency falls back to what that allows.
         volatility: Volatility,
         /// Another window, cut to whole seconds; `None`: as its volatility says.
         validity_window: Option<Duration>,

@@ -1,5 +1,6 @@
 //! Memories: what is known beside what was said, how it is saved, edited and listed.
 
+pub(crate) mod due;
 pub(crate) mod edit;
 pub(crate) mod filter;
 pub(crate) mod forgotten;
@@ -8,6 +9,7 @@ pub(crate) mod new;
 pub(crate) mod procedure;
 pub(crate) mod recalled;
 pub(crate) mod saved;
+pub(crate) mod session_state;
 pub(crate) mod source;
 pub(crate) mod standing;
 pub(crate) mod state;

@@ -7,8 +7,8 @@ use crate::{
     error::Result,
     model::{
         critical::CriticalRule,
-        ids::{MemoryId, ReceiptId, SessionId},
-        place::{Seq, UserNo},
+        ids::SessionId,
+        place::{MemoryNo, Seq, UserNo},
         receipt::MOST_PROMOTED,
         tier::MemoryTier,
         uses::Aspect,
@@ -16,7 +16,8 @@ use crate::{
     store::{
         behind::{Behind, NewReceipt},
         rows::{
-            jobs, memories,
+            jobs,
+            memories::uses::Answer,
             receipts::{self, Considered},
             sessions,
             uses::{self, Hits},
@@ -32,7 +33,7 @@ struct Tally {
     /// By units.
     units: BTreeMap<i64, Hits>,
     /// Contexts that showed memories.
-    memories: BTreeMap<MemoryId, u32>,
+    memories: BTreeMap<MemoryNo, u32>,
     /// By an aspect and a name under it: `tier` and `cold`.
     names: BTreeMap<(Aspect, String), u64>,
     /// What is to be at hand in a session, by contexts, the newest of use last; of each the best first.
@@ -72,7 +73,7 @@ impl WriteTx<'_> {
                         kept.insert(scope.user_no, *scope);
                     }
                 }
-                Behind::Use(scope, session, id) => self.use_receipt(&mut tallies, scope, *session, *id)?,
+                Behind::Use(scope, answer) => self.use_receipt(&mut tallies, scope, answer)?,
             }
         }
         for scope in kept.values() {
@@ -99,14 +100,15 @@ impl WriteTx<'_> {
         &mut self,
         tallies: &mut BTreeMap<UserNo, Tally>,
         scope: &Scope,
-        session: SessionId,
-        id: ReceiptId,
+        answer: &Answer,
     ) -> Result<()> {
         if self.sql.lock_user(scope.user_no)?.is_none_or(|row| row.user_id != scope.user_id) {
             return Ok(());
         }
         let now = self.now();
-        let Some(answered) = receipts::set_used(self.sql, scope, id, now)? else { return Ok(()) };
+        let Some(answered) = receipts::set_used(self.sql, scope, answer.receipt_id, now)? else {
+            return Ok(());
+        };
         let tally = tallies.entry(scope.user_no).or_insert_with(|| Tally::of(*scope));
         tally.name(Aspect::Profile, &answered.profile);
         let is_shown = |of: &Considered| of.seq.is_some() && of.shown_as.is_some();
@@ -119,7 +121,9 @@ impl WriteTx<'_> {
                 // What is known is used as such: it is no unit that a turn has, and is not promoted.
                 if let Some(shown_as) = shown_as {
                     tally.name(Aspect::PackedAs, shown_as.as_str());
-                    *tally.memories.entry(*memory).or_default() += 1;
+                    if let Some(memory_no) = self.note_answered(scope, answer, *memory)? {
+                        *tally.memories.entry(memory_no).or_default() += 1;
+                    }
                     is_best = false;
                 }
                 continue;
@@ -150,7 +154,7 @@ impl WriteTx<'_> {
             tally.name(Aspect::Reached, &format!("{} {tier}", now.format("%Y-%m")));
         }
         if !answered.at_hand.is_empty() {
-            tally.at_hand.entry(session).or_default().push(answered.at_hand);
+            tally.at_hand.entry(answer.session_id).or_default().push(answered.at_hand);
         }
         Ok(())
     }
@@ -174,8 +178,8 @@ impl WriteTx<'_> {
         for (seq, hits) in &tally.units {
             uses::count_unit(self.sql, &tally.scope, *seq, *hits, self.now())?;
         }
-        for (memory, hits) in &tally.memories {
-            memories::state::count_access(self.sql, &tally.scope, *memory, *hits, self.now())?;
+        for (memory_no, contexts) in &tally.memories {
+            self.count_answered(&tally.scope, *memory_no, *contexts)?;
         }
         for ((aspect, name), hits) in &tally.names {
             uses::count(self.sql, &tally.scope, (*aspect, name), *hits)?;

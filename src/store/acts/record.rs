@@ -21,7 +21,9 @@ use crate::{
         behind::Behind,
         rows::{
             aside::{self, Aside},
-            jobs, originals,
+            jobs,
+            memories::uses::Answer,
+            originals,
             sessions::{self, SessionRow},
             turn_row, turns, units, users,
         },
@@ -213,8 +215,8 @@ impl WriteTx<'_> {
         users::set_last_seq(self.sql, scope, seq)?;
         self.note_rules(scope, &taking.user, Kinds::WORDS)?;
         sessions::set_counts(self.sql, scope, session)?;
-        if let Some(receipt) = answering {
-            self.behind.push(Behind::Use(*scope, session_id, receipt));
+        if let Some(receipt_id) = answering {
+            self.behind.push(Behind::Use(*scope, Answer { session_id, turn_number, receipt_id, said_at }));
         }
         index::queue_if_due(self, scope, seq)?;
         self.push_hot(scope, taking, turn)?;
@@ -249,7 +251,7 @@ impl WriteTx<'_> {
     }
 
     /// The session that takes the turn: the one asked for, or, where that has ended and its talk can go on, its successor.
-    fn session_to_write(
+    pub(super) fn session_to_write(
         &mut self,
         scope: &Scope,
         asked: SessionId,

@@ -7,13 +7,18 @@ mod content;
 mod edges;
 mod episodes;
 mod forget;
+mod life;
+pub(crate) mod life_args;
 mod list;
 pub(crate) mod list_args;
 mod named;
+mod reviews;
 mod save;
 mod show;
 pub(crate) mod verbs;
 pub(crate) mod words;
+
+use thermocline::Decision;
 
 use crate::{exit::Failure, find::Db, memory::verbs::MemoryVerb, output::Output};
 
@@ -36,5 +41,12 @@ pub(crate) fn run(db: &Db, verb: &MemoryVerb, out: &Output) -> Result<(), Failur
         MemoryVerb::Episodes(args) => episodes::list(db, args, out),
         MemoryVerb::Note(args) => episodes::note(db, args, out),
         MemoryVerb::Tags(args) => list::tags(db, args, out),
+        MemoryVerb::Used(args) => life::used(db, args, out),
+        MemoryVerb::Due(args) => life::due(db, args, out),
+        MemoryVerb::Surfaced(args) => life::surfaced(db, args, true, out),
+        MemoryVerb::Dismiss(args) => life::surfaced(db, args, false, out),
+        MemoryVerb::Review(args) => reviews::list(db, args, out),
+        MemoryVerb::Approve(args) => reviews::decide(db, args, Decision::Approved, out),
+        MemoryVerb::Reject(args) => reviews::decide(db, args, Decision::Rejected, out),
     }
 }

@@ -188,7 +188,7 @@ fn volatility(memory: &Memory) -> String {
     text
 }
 
-fn used(memory: &Memory) -> String {
+pub(super) fn used(memory: &Memory) -> String {
     let state = &memory.state;
     let Some(last) = state.last_used_at else { return "never".to_owned() };
     let mut text = format!("{}, last {}", counted(state.access_count as usize, "time"), day(last));

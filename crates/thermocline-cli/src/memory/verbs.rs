@@ -9,6 +9,7 @@ use clap::Subcommand;
 
 use crate::memory::{
     args::{ChangeArgs, EditArgs, MemoryArgs, SaveArgs, SupersedeArgs},
+    life_args::{DecideArgs, DueArgs, ReviewArgs, UsedArgs},
     list_args::{
         BesideArgs, EpisodesArgs, ForgetArgs, ListArgs, MemoryEraseArgs, NoteArgs, RelateArgs, TagsArgs,
         UnrelateArgs,
@@ -123,4 +124,57 @@ pub(crate) enum MemoryVerb {
     #[command(after_help = "Examples:\n  thermocline memory tags --user alex\n  \
                             thermocline memory tags --user alex --entities --limit 20")]
     Tags(TagsArgs),
+
+    /// Say that a memory was used, and how that ended.
+    ///
+    /// What helped is believed more, what failed less, and what had to be corrected half as much; after twenty uses in
+    /// several sessions, 95 of 100 of them successes, it settles. A use that is reported again, with the same --caller-id
+    /// or --receipt, counts once; one of which nobody said yet whether it helped is rated by the report that does. An
+    /// archived memory holds again, unless it did not help.
+    #[command(after_help = "Examples:\n  \
+        thermocline memory used --user alex redis-fix success --session s1 --project homelab\n  \
+        thermocline memory used --user alex mem_019e8d20 failure --caller-id run-17")]
+    Used(Box<UsedArgs>),
+
+    /// List the memories that are due to be looked at again, those first that have been due for longest.
+    ///
+    /// Those that matter: mid above an importance of 0.7, low above 0.8. The first time a week after they were saved, then
+    /// a month, a quarter and a year after memory surfaced; each memory dismiss doubles the wait, the third is the last.
+    #[command(after_help = "Examples:\n  thermocline memory due --user alex\n  \
+                            thermocline memory due --user alex --on 2026-12-24 --limit 5")]
+    Due(DueArgs),
+
+    /// Say that you looked at a memory again; once a day.
+    #[command(after_help = "Example:\n  thermocline memory surfaced --user alex redis-fix")]
+    Surfaced(ChangeArgs),
+
+    /// Say that you do not want to see a memory now; once a day, and the third time is the last.
+    ///
+    /// memory edit --resurfacing on has it shown again.
+    #[command(after_help = "Example:\n  thermocline memory dismiss --user alex redis-fix")]
+    Dismiss(ChangeArgs),
+
+    /// List the questions about memories that wait for a person, oldest first.
+    ///
+    /// memory approve says yes to what is asked, memory reject says no.
+    #[command(after_help = "Examples:\n  thermocline memory review --user alex --kind contradiction\n  \
+                            thermocline memory review --user alex --decided --limit 20")]
+    Review(ReviewArgs),
+
+    /// Say yes to what a review asks. Only a person does.
+    ///
+    /// contradiction: what waits takes the place of the other. promote: it stays for ever, and the assistant's words are
+    /// yours by that. flagged: it stays as it is. merge: it takes the place of the other, with the tags of both. check: it
+    /// holds, as you have seen. memory undo takes it back, but for a check.
+    #[command(after_help = "Example:\n  \
+        thermocline memory approve --user alex 019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e --origin user")]
+    Approve(DecideArgs),
+
+    /// Say no to what a review asks. Only a person does.
+    ///
+    /// contradiction and check: it is forgotten. promote and merge: all stays as it is. flagged: it falls back to mid.
+    /// memory undo takes it back.
+    #[command(after_help = "Example:\n  \
+        thermocline memory reject --user alex 019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e --by anna --origin user")]
+    Reject(DecideArgs),
 }

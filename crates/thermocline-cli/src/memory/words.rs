@@ -4,7 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::de::DeserializeOwned;
 use thermocline::{
     EdgeType, EpisodeRole, Frequency, InformationType, MemoryKind, MemoryStatus, Origin, Outcome,
-    Resurfacing, TaskType, Volatility,
+    Resurfacing, ReviewKind, TaskType, Volatility,
 };
 
 /// A parser of a word for each name: what is no such word is refused with those that are.
@@ -36,6 +36,9 @@ words! {
     outcome: Outcome = ["success", "failure", "decision", "observation", "correction"];
     origin: Origin = ["user", "assistant", "tool", "document", "system"];
     resurfacing: Resurfacing = ["on", "off"];
+    review: ReviewKind = [
+        "promote", "flagged", "contradiction", "merge", "check", "conflict", "quarantine",
+    ];
     role: EpisodeRole = ["birth", "use", "note"];
     edge: EdgeType = [
         "solves", "causes", "builds_on", "alternative_to", "depends_on", "follows", "related_to", "part_of",

@@ -86,7 +86,7 @@ impl WriteTx<'_> {
 }
 
 /// Refuses what nobody is to see any more.
-fn check_is_seen(memory: &MemoryRow) -> Result<()> {
+pub(super) fn check_is_seen(memory: &MemoryRow) -> Result<()> {
     match memory.status {
         MemoryStatus::Forgotten | MemoryStatus::Quarantined => {
             Err(conflict(format!("{} is {}; undo that first", memory.id, memory.status.as_str())))

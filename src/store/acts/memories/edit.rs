@@ -5,13 +5,19 @@ use crate::{
     memory::{
         bounds::{check_settled, check_together},
         copies::is_editors,
+        entities::entities,
         frequency::most_settled,
         terms::terms,
     },
     model::{
         change::ChangeOp,
         ids::MemoryId,
-        memory::{edit::Edit, known::Memory, trust::Trust, words::MemoryStatus},
+        memory::{
+            edit::Edit,
+            known::Memory,
+            trust::Trust,
+            words::{InformationType, MemoryStatus},
+        },
         profile::rounded,
         turn::Origin,
     },
@@ -20,6 +26,7 @@ use crate::{
             before::Held,
             operation::{Note, Operation, conflict},
         },
+        rows::memories::row::MemoryRow,
         scope::Scope,
         write_tx::WriteTx,
     },
@@ -45,13 +52,12 @@ impl WriteTx<'_> {
             (after.row.origin, after.row.trust) = (editor, Trust::of(editor));
         }
         check_together(after.row.kind, after.row.procedure.as_ref())?;
-        let stated = edit.frequency.is_some() || edit.volatility.is_some();
         let most = most_settled(after.row.volatility, after.row.trust);
-        if stated {
+        if edit.frequency.is_some() {
             check_settled(after.row.frequency, after.row.volatility, after.row.trust)
                 .map_err(|error| Error::new(ErrorKind::Conflict, error.to_string()))?;
         }
-        // Who rewrites it may be trusted less than whose words it had.
+        // The world may outdate it faster than before, and who rewrites it be trusted less than whose words it had.
         after.row.frequency = after.row.frequency.min(most);
         if after.row.frequency != before.row.frequency {
             after.row.frequency_since = operation.now;
@@ -82,6 +88,7 @@ fn edited(before: &Held, edit: &Edit) -> Result<Held> {
     let edit = edit.clone();
     let mut after = before.clone();
     let row = &mut after.row;
+    let volatility_follows = row.volatility == row.information_type.default_volatility();
     // A summary that is not said anew goes with the text that it was of.
     if let Some(content) = edit.content.filter(|content| *content != row.content) {
         row.content = content;
@@ -97,7 +104,8 @@ fn edited(before: &Held, edit: &Edit) -> Result<Held> {
     set(&mut row.reliability, edit.reliability.map(|it| it.map(rounded)));
     set(&mut row.consolidation_threshold, edit.consolidation_threshold.map(|it| it.map(rounded)));
     set(&mut row.information_type, edit.information_type);
-    set(&mut row.volatility, edit.volatility);
+    let of_type = edit.information_type.map(InformationType::default_volatility);
+    set(&mut row.volatility, edit.volatility.or(of_type.filter(|_| volatility_follows)));
     set(&mut row.validity_window, edit.validity_window.map(|it| it.map(whole_seconds)));
     set(&mut row.pinned, edit.pinned);
     set(&mut row.project, edit.project);
@@ -105,9 +113,20 @@ fn edited(before: &Held, edit: &Edit) -> Result<Held> {
     set(&mut row.task_type, edit.task_type);
     let names = |names: Vec<String>| terms(names).into_iter().map(|term| term.name).collect();
     set(&mut after.names.tags, edit.tags.map(names));
-    set(&mut after.names.entities, edit.entities.map(names));
+    let named_anew = names_anew(&before.row, &after.row, &before.names.entities);
+    set(&mut after.names.entities, edit.entities.map(names).or(named_anew));
     set(&mut after.resurfacing, edit.resurfacing);
     Ok(after)
+}
+
+/// What another text is about. `None`: it names the same, or somebody said what it is about, which stays: that is not kept
+/// apart, but it is not what the old text names.
+fn names_anew(before: &MemoryRow, after: &MemoryRow, known: &[String]) -> Option<Vec<String>> {
+    if (&before.title, &before.content) == (&after.title, &after.content) {
+        return None;
+    }
+    let named = |row: &MemoryRow| entities(&row.title, &row.content);
+    (named(before) == known).then(|| named(after))
 }
 
 fn set<T>(field: &mut T, new: Option<T>) {

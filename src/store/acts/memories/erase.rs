@@ -74,7 +74,7 @@ pub(crate) fn empty_episodes(
     let memories = episodes::memories_in(tx.sql, scope, session_no)?;
     let emptied = episodes::empty(tx.sql, scope, session_no, limit)?;
     for memory_no in memories {
-        state::recount_contexts(tx.sql, scope, memory_no)?;
+        state::recount(tx.sql, scope, memory_no)?;
     }
     Ok(emptied > 0)
 }

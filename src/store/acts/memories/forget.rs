@@ -36,7 +36,7 @@ impl WriteTx<'_> {
     pub(crate) fn forget_memory(&mut self, scope: &Scope, id: MemoryId, by: Origin) -> Result<Forgotten> {
         let mut operation = Operation::begin(self, scope, by.as_str())?;
         let memory_no = find::no_of(operation.tx.sql, scope, id)?.ok_or_else(no_memory)?;
-        let memories: Vec<MemoryId> = operation.forget(memory_no)?.into_iter().collect();
+        let memories: Vec<MemoryId> = operation.forget(memory_no, "by hand")?.into_iter().collect();
         Ok(Forgotten { group: (!memories.is_empty()).then_some(operation.group), memories })
     }
 
@@ -55,7 +55,7 @@ impl WriteTx<'_> {
         let next = some.last().copied().filter(|_| !is_last);
         let mut memories = Vec::with_capacity(some.len());
         for memory_no in some {
-            memories.extend(operation.forget(memory_no)?);
+            memories.extend(operation.forget(memory_no, "by hand")?);
         }
         Ok(SomeForgotten { group: operation.group, memories, next })
     }
@@ -63,7 +63,7 @@ impl WriteTx<'_> {
 
 impl Operation<'_, '_> {
     /// The id of the memory, if it was not forgotten before. What is in quarantine stays there.
-    fn forget(&mut self, memory_no: MemoryNo) -> Result<Option<MemoryId>> {
+    pub(super) fn forget(&mut self, memory_no: MemoryNo, reason: &str) -> Result<Option<MemoryId>> {
         let row = find::by_no(self.tx.sql, &self.scope, memory_no)?.ok_or_else(no_memory)?;
         if matches!(row.status, MemoryStatus::Forgotten | MemoryStatus::Quarantined) {
             return Ok(None);
@@ -74,7 +74,7 @@ impl Operation<'_, '_> {
         (after.row.superseded_by, after.superseded_by) = (None, None);
         let old_value = Some(before.row.status.as_str());
         let new_value = Some(MemoryStatus::Forgotten.as_str());
-        let note = Note { old_value, new_value, reason: "by hand", ..Note::of(ChangeOp::Status) };
+        let note = Note { old_value, new_value, reason, ..Note::of(ChangeOp::Status) };
         self.change(&before, after, note)?;
         Ok(Some(before.row.id))
     }

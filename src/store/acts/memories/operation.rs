@@ -4,6 +4,7 @@
 //! now, and swept later. So nothing that is cached is void, and no epoch is raised.
 
 use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
 
 use crate::{
     compress::derived::Kinds,
@@ -101,7 +102,7 @@ impl<'t, 'a> Operation<'t, 'a> {
 
     /// Writes a changed memory, and what it was before into the history. Where nothing changed, nothing is written.
     pub(super) fn change(&mut self, before: &Held, mut after: Held, note: Note<'_>) -> Result<Held> {
-        let columns = before.columns_before(&after)?;
+        let mut columns = before.columns_before(&after)?;
         if columns.is_empty() {
             return Ok(before.clone());
         }
@@ -128,8 +129,33 @@ impl<'t, 'a> Operation<'t, 'a> {
         if before.row.is_recalled() && !after.row.is_recalled() {
             reviews::withdraw(sql, &scope, memory_no, self.now)?;
         }
-        self.note(memory_no, note, Some(serde_json::Value::Object(columns).to_string()))?;
+        let apart = apart(note.op, &mut columns);
+        if !columns.is_empty() {
+            self.note(memory_no, note, Some(Value::Object(columns).to_string()))?;
+        }
+        self.note_apart(apart, before, &after)?;
         Ok(after)
+    }
+
+    /// Notes what is a change of its own: how settled the memory is, or how far it is trusted.
+    fn note_apart(
+        &self,
+        apart: Option<(ChangeOp, Map<String, Value>)>,
+        from: &Held,
+        to: &Held,
+    ) -> Result<()> {
+        let Some((op, columns)) = apart else { return Ok(()) };
+        let number = |held: &Held| held.row.trust.number().to_string();
+        let (old, new, reason) = match op {
+            ChangeOp::Trust => (number(from), number(to), "a person approved it".to_owned()),
+            _ => {
+                let word = |held: &Held| held.row.frequency.as_str().to_owned();
+                let (volatility, trust) = (to.row.volatility.as_str(), to.row.trust.number());
+                (word(from), word(to), format!("volatility {volatility}, trust {trust}"))
+            }
+        };
+        let note = Note { op, old_value: Some(&old), new_value: Some(&new), reason: &reason };
+        self.note(from.row.memory_no, note, Some(Value::Object(columns).to_string()))
     }
 
     /// Notes a change of a memory.
@@ -191,6 +217,20 @@ impl<'t, 'a> Operation<'t, 'a> {
         let holder = find::in_slot(self.tx.sql, &self.scope, of, slot)?;
         Ok(holder.filter(|holder| holder.memory_no != memory.memory_no))
     }
+}
+
+/// Of what changed together, the part that is a change of its own in the same group: beside an edit how settled the memory
+/// is, beside that how far it is trusted.
+fn apart(op: ChangeOp, columns: &mut Map<String, Value>) -> Option<(ChangeOp, Map<String, Value>)> {
+    let (apart, names) = match op {
+        ChangeOp::Edit => (ChangeOp::Frequency, &["frequency", "frequency_since"][..]),
+        ChangeOp::Frequency => (ChangeOp::Trust, &["trust"][..]),
+        _ => return None,
+    };
+    if !columns.contains_key(names[0]) {
+        return None;
+    }
+    Some((apart, names.iter().filter_map(|name| columns.remove_entry(*name)).collect()))
 }
 
 /// The error for a memory that is not there, or is somebody else's.

@@ -50,6 +50,9 @@ impl WriteTx<'_> {
     }
 }
 
+/// Why an archived memory holds again, as the history says it.
+const SAVED_AGAIN: &str = "saved again";
+
 /// What became of what was to be saved.
 type Outcome = (MemoryNo, SaveOutcome);
 
@@ -138,13 +141,13 @@ impl Operation<'_, '_> {
         match self.holder(&row)? {
             None => {
                 let before = self.hold(row)?;
-                self.restore(&before)?;
+                self.restore(&before, SAVED_AGAIN)?;
                 Ok((memory_no, SaveOutcome::Restored))
             }
             Some(holder) if may_take_the_place(voice(&row), voice(&holder)) => {
                 let (old, before) = (self.hold(holder)?, self.hold(row)?);
                 self.retire(&old, &before.row, "the same slot")?;
-                self.restore(&before)?;
+                self.restore(&before, SAVED_AGAIN)?;
                 self.succeed(&old, &before.row)?;
                 Ok((memory_no, SaveOutcome::Superseded(old.row.id)))
             }
@@ -152,12 +155,13 @@ impl Operation<'_, '_> {
         }
     }
 
-    fn restore(&mut self, before: &Held) -> Result<Held> {
+    /// Has an archived memory hold again.
+    pub(super) fn restore(&mut self, before: &Held, reason: &str) -> Result<Held> {
         let mut after = before.clone();
         after.row.status = MemoryStatus::Active;
         after.row.frequency_since = self.now; // Else the rule that archived it would do it again.
         let (old_value, new_value) = (Some(before.row.status.as_str()), Some(MemoryStatus::Active.as_str()));
-        let note = Note { old_value, new_value, reason: "saved again", ..Note::of(ChangeOp::Status) };
+        let note = Note { old_value, new_value, reason, ..Note::of(ChangeOp::Status) };
         self.change(before, after, note)
     }
 

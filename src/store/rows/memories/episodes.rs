@@ -103,6 +103,19 @@ pub(crate) fn by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Res
     sql.one(select!("e.caller_id = ?2"), values![scope.user_no, caller_id], read)
 }
 
+/// The use of a memory out of a context.
+pub(crate) fn by_receipt(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (memory_no, receipt): (MemoryNo, ReceiptId),
+) -> Result<Option<EpisodeRow>> {
+    sql.one(
+        select!("e.memory_no = ?2 AND e.receipt_id = ?3 AND e.role = 'use'"),
+        values![scope.user_no, memory_no, receipt],
+        read,
+    )
+}
+
 pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: EpisodeId) -> Result<Option<EpisodeRow>> {
     sql.one(select!("e.id = ?2"), values![scope.user_no, id], read)
 }

@@ -48,7 +48,7 @@ macro_rules! passes {
     () => {
         "(?4 = '' OR ?4 LIKE '% ' || m.kind || ' %') AND (?5 = '' OR ?5 LIKE '% ' || m.frequency || ' %')
          AND (?6 = '' OR ?6 LIKE '% ' || m.status || ' %') AND (?7 = '' OR m.task_type = ?7)
-         AND m.confidence >= ?8 AND (coalesce(?9, '') = '' OR m.project IS NULL OR m.project = ?9)"
+         AND m.session_no IS NULL AND m.confidence >= ?8 AND (coalesce(?9, '') = '' OR m.project IS NULL OR m.project = ?9)"
     };
 }
 

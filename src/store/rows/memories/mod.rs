@@ -2,6 +2,7 @@
 
 pub(crate) mod changes;
 pub(crate) mod checks;
+pub(crate) mod due;
 pub(crate) mod edges;
 pub(crate) mod episodes;
 pub(crate) mod find;
@@ -10,8 +11,10 @@ pub(crate) mod lists;
 pub(crate) mod recalled;
 pub(crate) mod reviews;
 pub(crate) mod row;
+pub(crate) mod session_state;
 pub(crate) mod sources;
 pub(crate) mod state;
 pub(crate) mod terms;
 pub(crate) mod transfer;
 pub(crate) mod units;
+pub(crate) mod uses;

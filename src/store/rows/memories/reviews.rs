@@ -3,13 +3,132 @@
 use chrono::{DateTime, Utc};
 
 use crate::{
-    error::Result,
-    model::{ids::ReviewId, place::MemoryNo, review::ReviewKind},
+    error::{Error, ErrorKind, Result},
+    model::{
+        ids::{MemoryId, ReviewId},
+        place::MemoryNo,
+        review::{Decision, Review, ReviewKind},
+    },
     store::{
+        rows::row_check,
         scope::Scope,
-        sql::{Expect, Sql, values},
+        sql::{Expect, Flow, Row, Sql, values},
     },
 };
+
+/// A review, with the numbers of what it is about.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) review_no: i64,
+    pub(crate) memory_no: MemoryNo,
+    pub(crate) other_no: Option<MemoryNo>,
+    pub(crate) review: Review,
+}
+
+/// How many columns the checksum covers.
+const CHECKED_COLUMNS: usize = 11;
+
+macro_rules! select {
+    ($which:literal) => {
+        concat!(
+            "SELECT r.review_no, r.id, r.user_no, r.kind, r.memory_no, r.other_no, r.opened_at, r.why, r.decision,
+                    r.decided_at, r.decided_by, r.row_check, m.id, o.id
+             FROM memory_reviews AS r
+             JOIN user_memories AS m ON m.user_no = r.user_no AND m.memory_no = r.memory_no
+             LEFT JOIN user_memories AS o ON o.user_no = r.user_no AND o.memory_no = r.other_no
+             WHERE r.user_no = ?1 AND ",
+            $which
+        )
+    };
+}
+
+fn read(row: &Row<'_>) -> Result<Asked> {
+    let review_no = row.get(0)?;
+    if !row_check::holds(row, CHECKED_COLUMNS)? {
+        return Err(row_check::damaged(format_args!("review number {review_no}")));
+    }
+    let review = Review {
+        id: row.get(1)?,
+        kind: row.get(3)?,
+        memory_id: row.get::<MemoryId>(12)?,
+        other_id: row.get(13)?,
+        opened_at: row.get(6)?,
+        why: row.get(7)?,
+        decision: row.get(8)?,
+        decided_at: row.get(9)?,
+        decided_by: row.get(10)?,
+    };
+    Ok(Asked { review_no, memory_no: row.get(4)?, other_no: row.get(5)?, review })
+}
+
+/// The error for a review that is not there, or is somebody else's.
+pub(crate) fn no_review() -> Error {
+    Error::not_found("this user has no such review")
+}
+
+/// The review with this id.
+pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReviewId) -> Result<Option<Asked>> {
+    sql.one(select!("r.id = ?2"), values![scope.user_no, id], read)
+}
+
+/// Some reviews of these kinds, as words between blanks, behind one of them, oldest first. What is damaged is left out.
+pub(crate) fn page(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (kinds, decided): (&str, bool),
+    (after, limit): (i64, u32),
+) -> Result<Vec<Review>> {
+    let mut found = Vec::new();
+    sql.query(
+        select!(
+            "r.review_no > ?2 AND (?3 = '' OR ?3 LIKE '% ' || r.kind || ' %') AND CASE WHEN r.decision IS NULL THEN 0 ELSE 1 END = ?4
+             ORDER BY r.review_no LIMIT ?5"
+        ),
+        values![scope.user_no, after, kinds, i64::from(decided), limit],
+        &mut |row| {
+            match read(row) {
+                Ok(asked) => found.push(asked.review),
+                Err(error) if error.kind() == ErrorKind::Corrupt => {} // Doctor says where.
+                Err(error) => return Err(error),
+            }
+            Ok(Flow::Next)
+        },
+    )?;
+    Ok(found)
+}
+
+/// Writes a person's decision.
+pub(crate) fn decide(
+    sql: &dyn Sql,
+    scope: &Scope,
+    review_no: i64,
+    (decision, by, now): (Decision, &str, DateTime<Utc>),
+) -> Result<()> {
+    sql.put(
+        "UPDATE memory_reviews SET decision = ?3, decided_at = ?4, decided_by = ?5
+         WHERE user_no = ?1 AND review_no = ?2 AND decision IS NULL",
+        values![scope.user_no, review_no, decision, now, by],
+        Expect::Any,
+    )
+}
+
+/// When the same question was decided last by a person, and whether it is open: `None`: it was never asked. What was
+/// withdrawn was not decided.
+pub(crate) fn last(
+    sql: &dyn Sql,
+    scope: &Scope,
+    kind: ReviewKind,
+    (memory_no, other_no): (MemoryNo, Option<MemoryNo>),
+) -> Result<Option<(ReviewId, Option<DateTime<Utc>>)>> {
+    sql.one(
+        "SELECT id, decided_at FROM memory_reviews
+         WHERE user_no = ?1 AND kind = ?2 AND memory_no = ?3 AND coalesce(other_no, 0) = coalesce(?4, 0)
+           AND (decision IS NULL OR decision <> 'withdrawn')
+         ORDER BY decided_at IS NOT NULL, review_no DESC LIMIT 1",
+        values![scope.user_no, kind, memory_no, other_no],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
 
 /// Opens a review.
 pub(crate) fn insert(

@@ -246,6 +246,20 @@ pub(crate) fn set_superseded_by(
     )
 }
 
+/// Writes how likely a memory is true by now: being used raises no revision.
+pub(crate) fn set_confidence(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    confidence: f64,
+) -> Result<()> {
+    sql.put(
+        "UPDATE user_memories SET confidence = ?3 WHERE user_no = ?1 AND memory_no = ?2",
+        values![scope.user_no, memory_no, confidence],
+        Expect::One(missing),
+    )
+}
+
 /// Removes a memory, and with it all that stands beside it; its units are out of the index by then.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
     sql.put(

@@ -5,7 +5,6 @@ use chrono::{DateTime, NaiveDate, Utc};
 use crate::{
     error::Result,
     model::{
-        ids::MemoryId,
         memory::{state::MemoryState, words::Resurfacing},
         place::MemoryNo,
     },
@@ -79,6 +78,7 @@ pub(crate) fn resurfacing(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> 
     )
 }
 
+/// Says whether it is; one that is to be again was dismissed never.
 pub(crate) fn set_resurfacing(
     sql: &dyn Sql,
     scope: &Scope,
@@ -86,37 +86,93 @@ pub(crate) fn set_resurfacing(
     resurfacing: Resurfacing,
 ) -> Result<()> {
     sql.put(
-        "UPDATE memory_state SET resurfacing = ?3 WHERE user_no = ?1 AND memory_no = ?2",
+        "UPDATE memory_state
+         SET resurfacing = ?3, dismiss_count = CASE WHEN ?3 = 'on' THEN 0 ELSE dismiss_count END
+         WHERE user_no = ?1 AND memory_no = ?2",
         values![scope.user_no, memory_no, resurfacing],
         Expect::One(missing),
     )
 }
 
-/// Counts anew, from the episodes that are left, in how many sessions a memory helped.
-pub(crate) fn recount_contexts(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
+/// Writes what a person said who was shown a memory again: how often they looked, and how often they put it off.
+pub(crate) fn set_resurfaced(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    (state, today): (&MemoryState, NaiveDate),
+) -> Result<()> {
     sql.put(
-        "UPDATE memory_state SET context_count =
-           (SELECT count(DISTINCT e.session_no) FROM memory_episodes AS e
-            WHERE e.user_no = ?1 AND e.memory_no = ?2 AND e.role = 'use' AND e.outcome = 'success')
+        "UPDATE memory_state SET resurfacing = ?3, resurfaced_count = ?4, resurfaced_on = ?5, dismiss_count = ?6
+         WHERE user_no = ?1 AND memory_no = ?2",
+        values![
+            scope.user_no,
+            memory_no,
+            state.resurfacing,
+            state.resurfaced_count,
+            today.to_string(),
+            state.dismiss_count,
+        ],
+        Expect::One(missing),
+    )
+}
+
+/// Counts anew, from the episodes that are left, in how many sessions and projects a memory helped.
+pub(crate) fn recount(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
+    sql.put(
+        "UPDATE memory_state
+         SET context_count =
+               (SELECT count(DISTINCT e.session_no) FROM memory_episodes AS e
+                WHERE e.user_no = ?1 AND e.memory_no = ?2 AND e.role = 'use' AND e.outcome = 'success'),
+             project_count =
+               (SELECT count(DISTINCT e.project) FROM memory_episodes AS e
+                WHERE e.user_no = ?1 AND e.memory_no = ?2 AND e.role = 'use' AND e.outcome = 'success')
          WHERE user_no = ?1 AND memory_no = ?2",
         values![scope.user_no, memory_no],
         Expect::Any,
     )
 }
 
-/// Counts contexts that showed a memory and were answered; nothing of one that was erased since.
+/// Counts accesses: contexts that showed a memory and were answered, or uses that were reported.
 pub(crate) fn count_access(
     sql: &dyn Sql,
     scope: &Scope,
-    memory: MemoryId,
-    contexts: u32,
+    memory_no: MemoryNo,
+    accesses: u32,
     now: DateTime<Utc>,
 ) -> Result<()> {
     sql.put(
         "UPDATE memory_state SET access_count = access_count + ?3, last_used_at = ?4
-         WHERE user_no = ?1
-           AND memory_no = (SELECT m.memory_no FROM user_memories AS m WHERE m.user_no = ?1 AND m.id = ?2)",
-        values![scope.user_no, memory, contexts, now],
+         WHERE user_no = ?1 AND memory_no = ?2",
+        values![scope.user_no, memory_no, accesses, now],
         Expect::Any,
+    )
+}
+
+/// Writes how many uses were rated, and in which share of them a memory helped.
+pub(crate) fn set_rated(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    (usage_count, success_rate): (u32, Option<f64>),
+) -> Result<()> {
+    sql.put(
+        "UPDATE memory_state SET usage_count = ?3, success_rate = ?4 WHERE user_no = ?1 AND memory_no = ?2",
+        values![scope.user_no, memory_no, usage_count, success_rate],
+        Expect::One(missing),
+    )
+}
+
+/// Notes that a memory passed a check.
+pub(crate) fn set_passed(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    (sensor, now): (&str, DateTime<Utc>),
+) -> Result<()> {
+    sql.put(
+        "UPDATE memory_state SET validated_at = ?3, validated_by = ?4, validation_count = validation_count + 1
+         WHERE user_no = ?1 AND memory_no = ?2",
+        values![scope.user_no, memory_no, now, sensor],
+        Expect::One(missing),
     )
 }

@@ -1,0 +1,93 @@
+//! `thermocline memory used`, `due`, `surfaced` and `dismiss`: what use and time do to memories.
+
+use std::fmt::Write as _;
+
+use chrono::Utc;
+use thermocline::{Due, Memory, Use};
+
+use crate::{
+    exit::Failure,
+    find::{self, Db},
+    memory::{
+        args::ChangeArgs,
+        life_args::{DueArgs, UsedArgs},
+        named,
+        save::brief,
+        show,
+    },
+    output::Output,
+    plain,
+};
+
+pub(crate) fn used(db: &Db, args: &UsedArgs, out: &Output) -> Result<(), Failure> {
+    let origin = args.origin.or_who_sits_there(out);
+    let (_file, user, memories) = named::to_change(db, &args.memory.user)?;
+    let memories = memories.by(origin);
+    let mut report = args.outcome.map_or_else(Use::default, Use::of);
+    if let Some(session) = &args.session {
+        report = report.session(find::session(&user, session)?.id());
+    }
+    if let Some(receipt) = &args.receipt {
+        report = report.receipt(receipt.parse()?);
+    }
+    report = set(report, args.project.as_deref(), Use::project);
+    report = set(report, args.task.as_deref(), Use::task_name);
+    report = set(report, args.trigger.as_deref(), Use::trigger);
+    report = set(report, args.caller_id.as_deref(), Use::caller_id);
+    let before = named::memory(&memories, &args.memory.memory)?;
+    let after = memories.used(before.id, report)?;
+    out.answer(&after, |after| {
+        let what = if before.state == after.state { "counted already" } else { "counted" };
+        format!(
+            "{what}\n{}  used {}, confidence {:.2}, {}\n",
+            brief(after),
+            show::used(after),
+            after.confidence,
+            after.status.as_str()
+        )
+    })
+}
+
+fn set<T>(report: Use, value: Option<T>, add: impl FnOnce(Use, T) -> Use) -> Use {
+    match value {
+        Some(value) => add(report, value),
+        None => report,
+    }
+}
+
+pub(crate) fn due(db: &Db, args: &DueArgs, out: &Output) -> Result<(), Failure> {
+    let (_file, _user, memories) = named::to_look(db, &args.user)?;
+    let due = memories.due(args.on.unwrap_or_else(|| Utc::now().date_naive()), args.limit)?;
+    if due.is_empty() && !out.is_json() {
+        out.talk("nothing is due to be looked at again");
+        return Ok(());
+    }
+    out.answer(&due, |due| due.iter().map(line).collect())
+}
+
+/// `2026-03-08  decision  Redis timeouts  mem_...`.
+fn line(due: &Due) -> String {
+    let Due { due_on, memory, .. } = due;
+    let mut text = format!("{due_on}  {:<13}  ", memory.kind.as_str());
+    let _ = writeln!(text, "{}  {}", plain::line(&memory.title, usize::MAX), memory.id);
+    text
+}
+
+pub(crate) fn surfaced(db: &Db, args: &ChangeArgs, is_seen: bool, out: &Output) -> Result<(), Failure> {
+    let origin = args.origin.or_who_sits_there(out);
+    let (_file, _user, memories) = named::to_change(db, &args.memory.user)?;
+    let memories = memories.by(origin);
+    let before = named::memory(&memories, &args.memory.memory)?;
+    let after = if is_seen { memories.resurfaced(before.id)? } else { memories.dismiss(before.id)? };
+    out.answer(&after, |after: &Memory| {
+        let what = if before.state == after.state { "it is noted already" } else { "noted" };
+        let state = &after.state;
+        format!(
+            "{what}\n{}  looked at {} times, dismissed {} times, shown again: {}\n",
+            brief(after),
+            state.resurfaced_count,
+            state.dismiss_count,
+            state.resurfacing.as_str()
+        )
+    })
+}

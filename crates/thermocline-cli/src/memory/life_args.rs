@@ -1,0 +1,106 @@
+//! What the verbs take that tell what became of memories, and what the help says of it.
+#![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
+
+use chrono::NaiveDate;
+use clap::Args;
+use thermocline::{Outcome, ReviewKind};
+
+use crate::{
+    args::{LimitArg, UserArg},
+    memory::{
+        args::{MemoryArgs, OriginArg},
+        words,
+    },
+};
+
+#[derive(Args, Debug)]
+pub(crate) struct UsedArgs {
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
+
+    /// How it ended: success, or failure, or correction where it was wrong; decision and observation say neither
+    /// [default: nobody knows].
+    #[arg(value_parser = words::outcome())]
+    pub(crate) outcome: Option<Outcome>,
+
+    /// The session in which it was used: its key or id [default: that of the receipt].
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+
+    /// The project for which it was used [default: that of the session].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) project: Option<String>,
+
+    /// The context that showed it: its receipt's id, as context and why show it. It is counted and rated once.
+    #[arg(long, value_name = "RECEIPT")]
+    pub(crate) receipt: Option<String>,
+
+    /// The task, by name.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) task: Option<String>,
+
+    /// What prompted it.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) trigger: Option<String>,
+
+    /// Your own id for this report: reported again, it counts once.
+    #[arg(long, value_name = "ID")]
+    pub(crate) caller_id: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) origin: OriginArg,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DueArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// On this day, YYYY-MM-DD (UTC) [default: today].
+    #[arg(long, value_name = "DATE")]
+    pub(crate) on: Option<NaiveDate>,
+
+    /// Show so many at most, 1 to 1,000.
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) limit: u32,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReviewArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// Show this review alone, by its id.
+    pub(crate) review: Option<String>,
+
+    /// Only of this kind; may be said of several.
+    #[arg(long, value_parser = words::review(), conflicts_with = "review")]
+    pub(crate) kind: Vec<ReviewKind>,
+
+    /// Those that were decided or withdrawn, instead of those that are open.
+    #[arg(long, conflicts_with = "review")]
+    pub(crate) decided: bool,
+
+    #[command(flatten)]
+    pub(crate) limit: LimitArg,
+
+    /// Begin behind this review.
+    #[arg(long, value_name = "REVIEW")]
+    pub(crate) after: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DecideArgs {
+    #[command(flatten)]
+    pub(crate) user: UserArg,
+
+    /// The review's id, as memory review shows it.
+    pub(crate) review: String,
+
+    /// Who decides: a person [default: the user].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) by: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) origin: OriginArg,
+}

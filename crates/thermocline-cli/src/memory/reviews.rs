@@ -1,0 +1,116 @@
+//! `thermocline memory review`, `approve` and `reject`: questions about memories that wait for a person.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use thermocline::{
+    Decided, Decision, ErrorKind, Memory, MemoryId, Review, ReviewFilter, ReviewId, ReviewKind,
+    blocking::Memories,
+};
+
+use crate::{
+    exit::Failure,
+    find::Db,
+    memory::{
+        life_args::{DecideArgs, ReviewArgs},
+        named,
+        save::brief,
+        show::minute,
+    },
+    output::Output,
+    pages, plain,
+};
+
+/// A review with what the memories that it is about are called.
+#[derive(Debug, Serialize)]
+struct Asked {
+    #[serde(flatten)]
+    review: Review,
+    title: Option<String>,
+    other_title: Option<String>,
+}
+
+pub(crate) fn list(db: &Db, args: &ReviewArgs, out: &Output) -> Result<(), Failure> {
+    let (_file, _user, memories) = named::to_look(db, &args.user)?;
+    if let Some(id) = &args.review {
+        let asked = asked(&memories, memories.review(parsed(id)?)?)?;
+        return out.answer(&asked, |asked| line(asked));
+    }
+    let filter = ReviewFilter::default().kinds(args.kind.iter().copied()).decided(args.decided);
+    let after = args.after.as_deref().map(parsed).transpose()?;
+    let page = |after, limit| memories.reviews(filter.clone(), after, limit);
+    let found = pages::list(after, args.limit, page, |review: &Review| review.id)?;
+    if found.is_empty() && !out.is_json() {
+        out.talk("no question waits for a person");
+        return Ok(());
+    }
+    let found = found.into_iter().map(|review| asked(&memories, review)).collect::<Result<Vec<_>, _>>()?;
+    out.answer(&found, |found| found.iter().map(line).collect())
+}
+
+fn parsed(id: &str) -> Result<ReviewId, Failure> {
+    Ok(id.parse::<ReviewId>()?)
+}
+
+fn asked(memories: &Memories, review: Review) -> Result<Asked, Failure> {
+    let title = |id: MemoryId| match memories.get(id) {
+        Ok(memory) => Ok(Some(memory.title)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Corrupt) => Ok(None),
+        Err(error) => Err(error),
+    };
+    let other_title = review.other_id.map(title).transpose()?.flatten();
+    Ok(Asked { title: title(review.memory_id)?, other_title, review })
+}
+
+/// What approving says yes to.
+fn question(kind: ReviewKind) -> &'static str {
+    match kind {
+        ReviewKind::Promote => "is it to stay for ever?",
+        ReviewKind::Flagged => "it helps less often than it did: does it still hold?",
+        ReviewKind::Contradiction => "is it to take the place of the other?",
+        ReviewKind::Merge => "are the two one?",
+        ReviewKind::Check => "a check failed: does it still hold?",
+        ReviewKind::Quarantine => "is its source to stay hidden?",
+        _ => "what holds, the file or the memory?",
+    }
+}
+
+fn line(Asked { review, title, other_title }: &Asked) -> String {
+    let named = |title: &Option<String>| {
+        title.as_deref().map_or_else(|| "(not to be read)".to_owned(), |title| plain::line(title, usize::MAX))
+    };
+    let mut text = format!(
+        "{}  {}  {}: {}\n  {}  {}\n",
+        minute(review.opened_at),
+        review.id,
+        review.kind.as_str(),
+        question(review.kind),
+        review.memory_id,
+        named(title),
+    );
+    if let Some(other) = review.other_id {
+        let _ = writeln!(text, "  {other}  {}, the other", named(other_title));
+    }
+    let _ = writeln!(text, "  since {}", plain::line(&review.why, usize::MAX));
+    if let Some(decision) = review.decision {
+        let by =
+            review.decided_by.as_deref().map_or(String::new(), |by| format!(" by {}", plain::line(by, 40)));
+        let at = review.decided_at.map_or(String::new(), |at| format!(", {}", minute(at)));
+        let _ = writeln!(text, "  {}{by}{at}", decision.as_str());
+    }
+    text
+}
+
+pub(crate) fn decide(db: &Db, args: &DecideArgs, decision: Decision, out: &Output) -> Result<(), Failure> {
+    let origin = args.origin.or_who_sits_there(out);
+    let (_file, _user, memories) = named::to_change(db, &args.user)?;
+    let by = args.by.as_deref().unwrap_or(&args.user.user);
+    let decided = memories.by(origin).decide(parsed(&args.review)?, decision, by)?;
+    out.answer(&decided, |Decided { memories, .. }| {
+        memories.iter().fold(format!("{}; now there is\n", decision.as_str()), |mut text, memory: &Memory| {
+            let _ = write!(text, "{}", brief(memory));
+            let _ = writeln!(text, "  {}, revision {}", memory.status.as_str(), memory.revision);
+            text
+        })
+    })
+}

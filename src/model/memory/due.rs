@@ -1,0 +1,16 @@
+//! A memory that is to be shown again to a person.
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+use crate::model::memory::known::Memory;
+
+/// A memory that is due to be shown again to a person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Due {
+    /// The day since which it is due (UTC).
+    pub due_on: NaiveDate,
+    /// The memory.
+    pub memory: Memory,
+}

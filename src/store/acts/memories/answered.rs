@@ -1,0 +1,66 @@
+//! Memories that a context showed which a turn answers: each is used, and nobody has said how it ended. Behind the
+//! acknowledgement, with the uses of turns.
+
+use crate::{
+    error::{ErrorKind, Result},
+    model::{
+        ids::{EpisodeId, MemoryId},
+        memory::words::MemoryStatus,
+        place::MemoryNo,
+        turn::Origin,
+    },
+    store::{
+        acts::memories::operation::Operation,
+        rows::{
+            jobs,
+            memories::{
+                find, state,
+                uses::{self, Answer},
+            },
+        },
+        scope::Scope,
+        write_tx::WriteTx,
+    },
+};
+
+impl WriteTx<'_> {
+    /// Notes that a memory was used out of a context that a turn answers, once. `None`: it counts nothing, for it was noted
+    /// before, or the memory or the session is gone or going.
+    pub(in crate::store::acts) fn note_answered(
+        &self,
+        scope: &Scope,
+        answer: &Answer,
+        memory: MemoryId,
+    ) -> Result<Option<MemoryNo>> {
+        if jobs::is_erasing(self.sql, scope, Some(answer.session_id))? {
+            return Ok(None);
+        }
+        uses::insert_answered(self.sql, scope, (EpisodeId::new(self.now()), memory), answer)
+    }
+
+    /// Counts contexts that showed a memory and were answered. One that was archived holds again.
+    pub(in crate::store::acts) fn count_answered(
+        &mut self,
+        scope: &Scope,
+        memory_no: MemoryNo,
+        contexts: u32,
+    ) -> Result<()> {
+        state::count_access(self.sql, scope, memory_no, contexts, self.now())?;
+        if uses::status_of(self.sql, scope, memory_no)? != Some(MemoryStatus::Archived) {
+            return Ok(());
+        }
+        match self.restore_answered(scope, memory_no) {
+            // Counts of others are not lost with one that is damaged, or cannot hold again.
+            Err(error) if matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Conflict) => Ok(()),
+            done => done,
+        }
+    }
+
+    fn restore_answered(&mut self, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
+        let mut operation = Operation::begin(self, scope, Origin::Assistant.as_str())?;
+        match find::by_no(operation.tx.sql, scope, memory_no)? {
+            Some(row) => operation.restore_used(row),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Deciding a review: what a person says, and what follows of it for the memories.
+//!
+//! | kind | approved | rejected |
+//! |---|---|---|
+//! | contradiction | what waits takes the place of the other | what waits is forgotten |
+//! | promote | it settles to `ultra_low`; the assistant's words are a person's by that (trust 4) | it stays as it is |
+//! | flagged | it stays as it is | it falls back to `mid` |
+//! | merge | it takes the place of the other, and has the tags and entities of both | both stay as they are |
+//! | check | a person looked, and it holds: a check that passed | it is forgotten |
+//!
+//! Of files in conflict and of quarantined sources nothing is asked yet.
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    memory::{
+        beginning::{Checked, after_check},
+        bounds::{MAX_TERMS, check_settled},
+        deciding::{HUMAN, HUMAN_RELIABILITY, HUMAN_WINDOW},
+        frequency::approve,
+        terms::terms,
+    },
+    model::{
+        change::ChangeOp,
+        ids::ReviewId,
+        memory::words::{Frequency, MemoryStatus},
+        place::MemoryNo,
+        review::{Decided, Decision, ReviewKind},
+        turn::Origin,
+    },
+    store::{
+        acts::memories::{
+            before::Held,
+            edit::check_may_change,
+            operation::{Note, Operation, conflict, no_memory},
+        },
+        rows::memories::{
+            find,
+            reviews::{self, Asked},
+            state,
+        },
+        scope::Scope,
+        write_tx::WriteTx,
+    },
+};
+
+/// Why, as the history says it.
+const APPROVED: &str = "a person approved it";
+const REJECTED: &str = "a person rejected it";
+
+impl WriteTx<'_> {
+    /// Decides a review, once, and does what follows of it. `by` names the person.
+    pub(crate) fn decide_review(
+        &mut self,
+        scope: &Scope,
+        id: ReviewId,
+        (decision, by): (Decision, &str),
+    ) -> Result<Decided> {
+        let mut operation = Operation::begin(self, scope, Origin::User.as_str())?;
+        let (sql, now) = (operation.tx.sql, operation.now);
+        let asked = reviews::by_id(sql, scope, id)?.ok_or_else(reviews::no_review)?;
+        if let Some(decision) = asked.review.decision {
+            return Err(conflict(format!("the review is {} already", decision.as_str())));
+        }
+        // First: what does not hold any more takes the questions about it with it.
+        reviews::decide(sql, scope, asked.review_no, (decision, by, now))?;
+        operation.carry_out(&asked, decision == Decision::Approved)?;
+        let memories = [Some(asked.memory_no), asked.other_no].into_iter().flatten();
+        let memories = memories.map(|memory_no| operation.shown(memory_no)).collect::<Result<_>>()?;
+        let asked = reviews::by_id(operation.tx.sql, scope, id)?.ok_or_else(reviews::no_review)?;
+        Ok(Decided { review: asked.review, memories })
+    }
+}
+
+impl Operation<'_, '_> {
+    fn carry_out(&mut self, asked: &Asked, is_approved: bool) -> Result<()> {
+        let memory = self.held(Some(asked.memory_no))?;
+        check_may_change(&memory)?;
+        match (asked.review.kind, is_approved) {
+            (ReviewKind::Contradiction, true) => {
+                let other = self.held(asked.other_no)?;
+                self.take_the_place(&memory, &other)
+            }
+            (ReviewKind::Merge, true) => {
+                let other = self.held(asked.other_no)?;
+                self.merge(&memory, &other)
+            }
+            (ReviewKind::Contradiction | ReviewKind::Check, false) => {
+                self.forget(asked.memory_no, REJECTED).map(drop)
+            }
+            (ReviewKind::Promote, true) => self.promote(&memory),
+            (ReviewKind::Flagged, false) => self.fall_back(&memory),
+            (ReviewKind::Check, true) => self.pass(&memory),
+            (ReviewKind::Promote | ReviewKind::Merge, false) | (ReviewKind::Flagged, true) => Ok(()),
+            (ReviewKind::Conflict | ReviewKind::Quarantine, _) => {
+                let kind = asked.review.kind.as_str();
+                Err(Error::new(
+                    ErrorKind::Unsupported,
+                    format!("a review of kind {kind} cannot be decided here"),
+                ))
+            }
+        }
+    }
+
+    fn held(&self, memory_no: Option<MemoryNo>) -> Result<Held> {
+        let row = memory_no.map(|no| find::by_no(self.tx.sql, &self.scope, no)).transpose()?.flatten();
+        self.hold(row.ok_or_else(no_memory)?)
+    }
+
+    /// Whatever their trust: a person says which one holds, not how far it is trusted.
+    fn take_the_place(&mut self, new: &Held, old: &Held) -> Result<()> {
+        check_may_change(old)?;
+        self.retire(old, &new.row, APPROVED)?;
+        let mut after = new.clone();
+        after.row.status = MemoryStatus::Active;
+        after.row.version = new.row.version.max(old.row.version.saturating_add(1));
+        self.change(new, after, Note { reason: APPROVED, ..Note::of(ChangeOp::Supersede) })?;
+        self.succeed(old, &new.row)
+    }
+
+    fn merge(&mut self, memory: &Held, other: &Held) -> Result<()> {
+        check_may_change(other)?;
+        let mut retired = other.clone();
+        retired.row.status = MemoryStatus::Superseded;
+        (retired.row.superseded_by, retired.superseded_by) =
+            (Some(memory.row.memory_no), Some(memory.row.id));
+        let (old_value, new_value) =
+            (Some(other.row.status.as_str()), Some(MemoryStatus::Superseded.as_str()));
+        let note = Note { op: ChangeOp::Merge, old_value, new_value, reason: APPROVED };
+        self.change(other, retired, note)?;
+        let joined = |one: &[String], other: &[String]| {
+            let both = terms(one.iter().chain(other)).into_iter().map(|term| term.name);
+            both.take(MAX_TERMS.max(one.len())).collect::<Vec<_>>()
+        };
+        let mut after = memory.clone();
+        after.names.tags = joined(&memory.names.tags, &other.names.tags);
+        after.names.entities = joined(&memory.names.entities, &other.names.entities);
+        self.change(memory, after, Note { reason: APPROVED, ..Note::of(ChangeOp::Merge) })?;
+        self.succeed(other, &memory.row)
+    }
+
+    /// It stays for ever.
+    fn promote(&mut self, memory: &Held) -> Result<()> {
+        let id = memory.row.id;
+        let trust = approve(memory.row.trust, Origin::User).ok_or_else(|| {
+            conflict(format!("{id} has the words of a tool or a document; those do not stay for ever"))
+        })?;
+        if memory.row.frequency != Frequency::Low || self.shown(memory.row.memory_no)?.contested {
+            let frequency = memory.row.frequency.as_str();
+            return Err(conflict(format!("{id} is {frequency} by now, or contested: it does not settle")));
+        }
+        check_settled(Frequency::UltraLow, memory.row.volatility, trust)
+            .map_err(|error| conflict(error.to_string()))?;
+        let mut after = memory.clone();
+        after.row.trust = trust;
+        self.move_to(memory, after, Frequency::UltraLow, APPROVED)
+    }
+
+    fn fall_back(&mut self, memory: &Held) -> Result<()> {
+        if memory.row.frequency != Frequency::Low {
+            return Ok(()); // It did by itself.
+        }
+        self.move_to(memory, memory.clone(), Frequency::Mid, REJECTED)
+    }
+
+    fn move_to(&mut self, before: &Held, mut after: Held, to: Frequency, reason: &str) -> Result<()> {
+        (after.row.frequency, after.row.frequency_since) = (to, self.now);
+        let (old_value, new_value) = (Some(before.row.frequency.as_str()), Some(to.as_str()));
+        self.change(before, after, Note { op: ChangeOp::Frequency, old_value, new_value, reason }).map(drop)
+    }
+
+    /// A person looked, and it holds.
+    fn pass(&mut self, memory: &Held) -> Result<()> {
+        let mut after = memory.clone();
+        let row = &mut after.row;
+        let passed = Checked::Passed { reliability: HUMAN_RELIABILITY };
+        (row.confidence, row.reliability) = after_check(row.confidence, row.reliability, passed);
+        row.validity_window = row.validity_window.or(Some(HUMAN_WINDOW));
+        let note = Note { new_value: Some("pass"), reason: "a person looked", ..Note::of(ChangeOp::Check) };
+        let (memory_no, revision) = (memory.row.memory_no, memory.row.revision);
+        if self.change(memory, after, note)?.row.revision == revision {
+            self.note(memory_no, note, None)?; // It was as sure before.
+        }
+        state::set_passed(self.tx.sql, &self.scope, memory_no, (HUMAN, self.now))
+    }
+}

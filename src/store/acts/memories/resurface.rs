@@ -1,0 +1,66 @@
+//! What a person says who was shown a memory again: that they looked at it, or not now.
+
+use crate::{
+    error::Result,
+    memory::resurface::MOST_DISMISSALS,
+    model::{
+        change::ChangeOp,
+        ids::MemoryId,
+        memory::{known::Memory, words::Resurfacing},
+        turn::Origin,
+    },
+    store::{
+        acts::memories::{
+            edit::check_may_change,
+            operation::{Note, Operation, no_memory},
+        },
+        rows::memories::state,
+        scope::Scope,
+        write_tx::WriteTx,
+    },
+};
+
+/// What a person says of a memory that is shown again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answered {
+    /// They looked at it.
+    Seen,
+    /// Not now.
+    Dismissed,
+}
+
+impl WriteTx<'_> {
+    /// Notes what a person said of a memory that was shown again; on one day they say it once. The third dismissal is the
+    /// last: it is shown no more.
+    pub(crate) fn resurface_memory(
+        &mut self,
+        scope: &Scope,
+        id: MemoryId,
+        (answered, by): (Answered, Origin),
+    ) -> Result<Memory> {
+        let operation = Operation::begin(self, scope, by.as_str())?;
+        let held = operation.memory(id)?;
+        check_may_change(&held)?;
+        let (sql, memory_no, today) = (operation.tx.sql, held.row.memory_no, operation.now.date_naive());
+        let mut state = state::of_many(sql, scope, &[memory_no])?.pop().ok_or_else(no_memory)?;
+        let is_over = answered == Answered::Dismissed && state.resurfacing != Resurfacing::On;
+        if state.resurfaced_on == Some(today) || is_over {
+            return operation.shown(memory_no);
+        }
+        let mut note = Note { new_value: Some("seen"), ..Note::of(ChangeOp::Resurface) };
+        match answered {
+            Answered::Seen => state.resurfaced_count = state.resurfaced_count.saturating_add(1),
+            Answered::Dismissed => {
+                state.dismiss_count = state.dismiss_count.saturating_add(1);
+                note.new_value = Some("dismissed");
+                if state.dismiss_count >= MOST_DISMISSALS {
+                    state.resurfacing = Resurfacing::Dismissed;
+                    note.reason = "for the last time";
+                }
+            }
+        }
+        state::set_resurfaced(sql, scope, memory_no, (&state, today))?;
+        operation.note(memory_no, note, None)?;
+        operation.shown(memory_no)
+    }
+}

@@ -1,0 +1,96 @@
+//! What a session keeps for as long as it lasts: written over in place, without a unit, a revision or a history.
+
+use crate::{
+    error::{Error, Result},
+    memory::beginning::Finder,
+    model::{
+        ids::{MemoryId, SessionId},
+        memory::{
+            new::NewMemory,
+            words::{Frequency, LearningSource, MemoryKind, MemoryStatus},
+        },
+    },
+    store::{
+        acts::memories::measured::MeasuredMemory,
+        rows::{
+            jobs,
+            memories::{row, session_state, state},
+            sessions,
+        },
+        scope::Scope,
+        write_tx::WriteTx,
+    },
+};
+
+/// So much a session keeps at most: a plan, its context, its variables, not a memory of their own.
+const MOST: usize = 64;
+
+/// What a session is to keep under a name.
+#[derive(Debug)]
+pub(crate) enum NewState {
+    /// This, in the place of what is there.
+    Kept(Box<MeasuredMemory>),
+    /// Nothing more: by its slot.
+    Cleared(String),
+}
+
+impl NewState {
+    /// What is to be kept. Refuses what breaks a bound.
+    pub(crate) fn kept(slot: String, name: &str, text: &str) -> Result<Self> {
+        let new = NewMemory::new(MemoryKind::General, name, text)
+            .goal_signature(slot)
+            .entities::<&str>([])
+            .frequency(Frequency::High)
+            .learning_source(LearningSource::Execution);
+        Ok(Self::Kept(Box::new(MeasuredMemory::of(new, Vec::new(), (Finder::Hand, "caller"))?)))
+    }
+
+    fn slot(&self) -> Option<&str> {
+        match self {
+            Self::Kept(measured) => measured.new.goal_signature.as_deref(),
+            Self::Cleared(slot) => Some(slot),
+        }
+    }
+}
+
+impl WriteTx<'_> {
+    /// Writes what a session keeps under a name, where its talk goes on by now; that session.
+    pub(crate) fn set_session_state(
+        &mut self,
+        scope: &Scope,
+        session: SessionId,
+        new: &NewState,
+    ) -> Result<SessionId> {
+        self.lock(scope)?;
+        let now = self.now();
+        let (session, _) = self.session_to_write(scope, session, now)?;
+        let (sql, session_no, id) = (self.sql, session.session_no, session.info.id);
+        if jobs::is_erasing(sql, scope, Some(id))? {
+            return Err(sessions::no_session());
+        }
+        let kept = session_state::of_session(sql, scope, session_no)?;
+        let known = kept.iter().find(|row| row.goal_signature.as_deref() == new.slot());
+        match (new, known) {
+            (NewState::Kept(new), Some(known)) => {
+                let (mut row, title) = (known.clone(), new.new.title.clone());
+                (row.title, row.content, row.content_hash) =
+                    (title, new.new.content.clone(), new.content_hash);
+                (row.updated_at, row.said_at) = (now, now);
+                row::update(sql, scope, &row)?;
+            }
+            (NewState::Kept(_), None) if kept.len() >= MOST => {
+                return Err(Error::invalid(format!(
+                    "a session keeps at most {MOST} states; clear one first"
+                )));
+            }
+            (NewState::Kept(new), None) => {
+                let mut row = new.row(MemoryId::new(now), MemoryStatus::Active, (now, now));
+                row.session_no = Some(session_no);
+                state::insert(sql, scope, row::insert(sql, scope, &row)?)?;
+            }
+            (NewState::Cleared(_), Some(known)) => row::remove(sql, scope, known.memory_no)?,
+            (NewState::Cleared(_), None) => {}
+        }
+        Ok(id)
+    }
+}

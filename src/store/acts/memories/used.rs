@@ -1,0 +1,150 @@
+//! A use of a memory that somebody reports: counted once, rated once.
+//!
+//! What use does is no change of the history and raises no revision: its numbers are facts, which undo leaves alone. But an
+//! archived memory that is used holds again, and that is a change.
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    memory::beginning::Record,
+    model::{
+        episode::{EpisodeRole, Use},
+        ids::{EpisodeId, MemoryId, SessionId},
+        memory::{
+            known::Memory,
+            words::{MemoryStatus, Outcome},
+        },
+        place::{MemoryNo, SessionNo},
+        turn::Origin,
+    },
+    store::{
+        acts::memories::{
+            edges::check_is_seen,
+            operation::{Operation, conflict, no_memory},
+        },
+        rows::{
+            memories::{
+                episodes::{self, EpisodeRow},
+                find, reviews,
+                row::{self, MemoryRow},
+                state, uses,
+            },
+            sessions,
+        },
+        scope::Scope,
+        write_tx::WriteTx,
+    },
+};
+
+impl WriteTx<'_> {
+    /// Counts a use of a memory, once: by the report's own id, and by the context that showed the memory. A use that is
+    /// known and was not rated is rated by a report that says whether it helped.
+    pub(crate) fn use_memory(
+        &mut self,
+        scope: &Scope,
+        id: MemoryId,
+        report: &Use,
+        by: Origin,
+    ) -> Result<Memory> {
+        let mut operation = Operation::begin(self, scope, by.as_str())?;
+        let row = find::by_id(operation.tx.sql, scope, id)?.ok_or_else(no_memory)?;
+        check_is_seen(&row)?;
+        let memory_no = row.memory_no;
+        match operation.known_use(memory_no, report)? {
+            Some(known) => operation.rate_known(row, &known, report)?,
+            None => operation.add_use(row, report)?,
+        }
+        operation.shown(memory_no)
+    }
+}
+
+impl Operation<'_, '_> {
+    /// The same use, if it was reported or noted before.
+    fn known_use(&self, memory_no: MemoryNo, report: &Use) -> Result<Option<EpisodeRow>> {
+        let (sql, scope) = (self.tx.sql, &self.scope);
+        if let Some(caller_id) = &report.caller_id
+            && let Some(known) = episodes::by_caller_id(sql, scope, caller_id)?
+        {
+            if known.role != EpisodeRole::Use || known.memory_no != Some(memory_no) {
+                return Err(conflict(
+                    "an episode with this caller's id is about something else; use another id",
+                ));
+            }
+            return Ok(Some(known));
+        }
+        match report.receipt_id {
+            Some(receipt) => episodes::by_receipt(sql, scope, (memory_no, receipt)),
+            None => Ok(None),
+        }
+    }
+
+    fn add_use(&mut self, row: MemoryRow, report: &Use) -> Result<()> {
+        let (sql, scope, memory_no) = (self.tx.sql, self.scope, row.memory_no);
+        let of_receipt = match report.receipt_id {
+            Some(receipt) => uses::session_of(sql, &scope, receipt)?
+                .ok_or_else(|| Error::not_found("this user has no such receipt; only the newest are kept"))?,
+            None => None,
+        };
+        let (session_no, filed) = self.used_in(report.session_id.or(of_receipt))?;
+        let project = report.project.as_deref().or(filed.as_deref());
+        let id = EpisodeId::new(self.now);
+        uses::insert_reported(sql, &scope, (id, memory_no), (report, session_no, project), self.now)?;
+        state::count_access(sql, &scope, memory_no, 1, self.now)?;
+        if let Some(outcome) = report.outcome {
+            self.rate(&row, outcome)?;
+        }
+        // What was used and did not help is no better for it.
+        if report.outcome.and_then(Outcome::helped) == Some(false) {
+            return Ok(());
+        }
+        self.restore_used(row)
+    }
+
+    /// The number of the session in which something was used, and what that is filed under.
+    fn used_in(&self, session: Option<SessionId>) -> Result<(Option<SessionNo>, Option<String>)> {
+        let session_no = self.session_no(session)?;
+        let found = session.map(|id| sessions::existing(self.tx.sql, &self.scope, id)).transpose()?;
+        Ok((session_no, found.and_then(|session| session.info.project)))
+    }
+
+    /// Rates a use that is known, unless it says already whether it helped.
+    fn rate_known(&mut self, row: MemoryRow, known: &EpisodeRow, report: &Use) -> Result<()> {
+        let Some(outcome) = report.outcome else { return Ok(()) };
+        let is_rated = |outcome: Option<Outcome>| outcome.and_then(Outcome::helped).is_some();
+        if is_rated(known.outcome) || (known.outcome.is_some() && !is_rated(report.outcome)) {
+            return Ok(());
+        }
+        uses::rate(self.tx.sql, &self.scope, known.episode_no, (outcome, report))?;
+        self.rate(&row, outcome)?;
+        if outcome.helped() == Some(true) { self.restore_used(row) } else { Ok(()) }
+    }
+
+    /// Moves confidence and success rate by how a use ended, and counts anew where the memory helped.
+    fn rate(&self, memory: &MemoryRow, outcome: Outcome) -> Result<()> {
+        if outcome.helped().is_none() {
+            return Ok(());
+        }
+        let (sql, scope, memory_no) = (self.tx.sql, &self.scope, memory.memory_no);
+        let state = state::of_many(sql, scope, &[memory_no])?.pop().ok_or_else(no_memory)?;
+        let (confidence, usage_count, success_rate) =
+            (memory.confidence, state.usage_count, state.success_rate);
+        let after = Record { confidence, usage_count, success_rate }.after_outcome(outcome);
+        row::set_confidence(sql, scope, memory_no, after.confidence)?;
+        state::set_rated(sql, scope, memory_no, (after.usage_count, after.success_rate))?;
+        state::recount(sql, scope, memory_no)
+    }
+
+    /// Has an archived memory hold again that was used: not one that waits for a person, and not where another one says
+    /// the same or has the slot.
+    pub(super) fn restore_used(&mut self, row: MemoryRow) -> Result<()> {
+        let (sql, scope) = (self.tx.sql, self.scope);
+        if row.status != MemoryStatus::Archived || reviews::waits_for(sql, &scope, row.memory_no)?.is_some() {
+            return Ok(());
+        }
+        match self.check_free(&MemoryRow { status: MemoryStatus::Active, ..row.clone() }) {
+            Err(error) if error.kind() == ErrorKind::Conflict => return Ok(()),
+            free => free?,
+        }
+        let before = self.memory(row.id)?; // Its confidence may have moved.
+        self.restore(&before, "used").map(drop)
+    }
+}

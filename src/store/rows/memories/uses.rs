@@ -1,0 +1,155 @@
+//! Uses of memories, as rows of `memory_episodes`: reported, or noted since a context that showed them was answered.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    error::Result,
+    model::{
+        episode::Use,
+        ids::{EpisodeId, MemoryId, ReceiptId, SessionId},
+        memory::words::{MemoryStatus, Outcome},
+        place::{MemoryNo, SessionNo},
+    },
+    store::{
+        scope::Scope,
+        sql::{Expect, Sql, values},
+    },
+};
+
+/// A turn that answers the context of a receipt.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    pub(crate) session_id: SessionId,
+    pub(crate) turn_number: u32,
+    pub(crate) receipt_id: ReceiptId,
+    /// When the turn was said.
+    pub(crate) said_at: DateTime<Utc>,
+}
+
+/// Notes, unrated, that a memory was used out of a context which a turn answers. `None`: it was noted before, or the
+/// memory was erased or hidden since.
+pub(crate) fn insert_answered(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (id, memory): (EpisodeId, MemoryId),
+    answer: &Answer,
+) -> Result<Option<MemoryNo>> {
+    sql.one(
+        "INSERT INTO memory_episodes
+           (id, user_no, role, memory_no, session_no, turn_number, receipt_id, happened_at, project)
+         SELECT ?3, m.user_no, 'use', m.memory_no, s.session_no, ?6, ?7, ?8, s.project
+         FROM user_memories AS m LEFT JOIN conversation_sessions AS s ON s.id = ?5 AND s.user_id = ?2
+         WHERE m.user_no = ?1 AND m.id = ?4 AND m.status IN ('active', 'archived', 'superseded')
+         ON CONFLICT DO NOTHING RETURNING memory_no",
+        values![
+            scope.user_no,
+            scope.user_id,
+            id,
+            memory,
+            answer.session_id,
+            answer.turn_number,
+            answer.receipt_id,
+            answer.said_at,
+        ],
+        |row| row.get(0),
+    )
+}
+
+/// Writes a use that somebody reports.
+pub(crate) fn insert_reported(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (id, memory_no): (EpisodeId, MemoryNo),
+    (report, session_no, project): (&Use, Option<SessionNo>, Option<&str>),
+    now: DateTime<Utc>,
+) -> Result<()> {
+    sql.put(
+        "INSERT INTO memory_episodes
+           (id, user_no, role, memory_no, session_no, receipt_id, happened_at, outcome, project, task_id, caller_id,
+            task_name, trigger)
+         VALUES (?1, ?2, 'use', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        values![
+            id,
+            scope.user_no,
+            memory_no,
+            session_no,
+            report.receipt_id,
+            now,
+            report.outcome,
+            project,
+            report.task_id,
+            report.caller_id,
+            report.task_name,
+            report.trigger,
+        ],
+        Expect::Any,
+    )
+}
+
+/// Rates a use that nobody had rated, with what else the report says of it.
+pub(crate) fn rate(
+    sql: &dyn Sql,
+    scope: &Scope,
+    episode_no: i64,
+    (outcome, report): (Outcome, &Use),
+) -> Result<()> {
+    sql.put(
+        "UPDATE memory_episodes
+         SET outcome = ?3, project = coalesce(?4, project), task_id = coalesce(task_id, ?5),
+             task_name = coalesce(task_name, ?6), trigger = coalesce(trigger, ?7), caller_id = coalesce(caller_id, ?8)
+         WHERE user_no = ?1 AND episode_no = ?2 AND role = 'use'",
+        values![
+            scope.user_no,
+            episode_no,
+            outcome,
+            report.project,
+            report.task_id,
+            report.task_name,
+            report.trigger,
+            report.caller_id,
+        ],
+        Expect::Any,
+    )
+}
+
+/// The session of a receipt, which may have none; `None`: this user has no such receipt.
+pub(crate) fn session_of(
+    sql: &dyn Sql,
+    scope: &Scope,
+    receipt: ReceiptId,
+) -> Result<Option<Option<SessionId>>> {
+    sql.one(
+        "SELECT s.id FROM recall_receipts AS r
+         LEFT JOIN conversation_sessions AS s ON s.session_no = r.session_no AND s.user_id = ?3
+         WHERE r.user_no = ?1 AND r.id = ?2",
+        values![scope.user_no, receipt, scope.user_id],
+        |row| row.get(0),
+    )
+}
+
+/// Whether a memory holds, and if not, why.
+pub(crate) fn status_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<MemoryStatus>> {
+    sql.one(
+        "SELECT status FROM user_memories WHERE user_no = ?1 AND memory_no = ?2",
+        values![scope.user_no, memory_no],
+        |row| row.get(0),
+    )
+}
+
+/// Whether a use of a memory that was noted since then is rated, or a check of it has failed since. By the system clock,
+/// which the ids of episodes sort by: when something was said says nothing of when it became known.
+pub(crate) fn has_news_since(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    at: DateTime<Utc>,
+) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM memory_episodes
+                        WHERE user_no = ?1 AND memory_no = ?2 AND role = 'use' AND id > ?3
+                          AND outcome IN ('success', 'failure', 'correction'))
+             OR EXISTS (SELECT 1 FROM memory_changes
+                        WHERE user_no = ?1 AND memory_no = ?2 AND op = 'check' AND new_value = 'fail' AND made_at > ?4)",
+        values![scope.user_no, memory_no, EpisodeId::new(at), at],
+    )
+}
