@@ -2,8 +2,8 @@
 
 use chrono::TimeDelta;
 use thermocline::{
-    Edit, ErrorKind, Frequency, MemoryKind, MemoryStatus, NewMemory, NewTurn, Origin, Procedure,
-    RecallOptions, Resurfacing, Trust, Volatility,
+    ChangeOp, Edit, ErrorKind, Frequency, InformationType, MemoryKind, MemoryStatus, NewMemory, NewTurn,
+    Origin, Procedure, RecallOptions, Resurfacing, Trust, Volatility,
 };
 
 use crate::{
@@ -162,7 +162,8 @@ fn what_does_not_go_together_is_refused_and_nothing_changes() {
     let refused = |id, edit: Edit| known.memories.edit(id, edit).unwrap_err().kind();
     assert_eq!(refused(memory.id, Edit::default().frequency(Frequency::Low)), ErrorKind::Conflict);
     assert_eq!(refused(by_tool.id, Edit::default().frequency(Frequency::Low)), ErrorKind::Conflict);
-    assert_eq!(refused(memory.id, Edit::default().volatility(Volatility::Ephemeral)), ErrorKind::Conflict);
+    let stated = Edit::default().frequency(Frequency::Mid).volatility(Volatility::Ephemeral);
+    assert_eq!(refused(memory.id, stated), ErrorKind::Conflict);
     let steps = Edit::default().procedure(Some(Procedure::new(["Push"])));
     assert_eq!(refused(memory.id, steps), ErrorKind::InvalidInput);
     assert_eq!(refused(memory.id, Edit::default().importance(1.5)), ErrorKind::InvalidInput);
@@ -204,5 +205,69 @@ fn many_edits_leave_few_units_and_recall_goes_on() {
     known.check_sound();
     let undone = known.memories.undo(memory.id).unwrap();
     assert!(undone.memories[0].content.contains("number 198"), "the history keeps what the index does not");
+    known.check_sound();
+}
+
+#[test]
+fn what_becomes_too_volatile_falls_back_in_the_same_change_and_comes_back_with_it() {
+    for (volatility, frequency) in
+        [(Volatility::High, Frequency::Mid), (Volatility::Ephemeral, Frequency::High)]
+    {
+        let known = Known::new();
+        let before = known.save(fix("Keepalive").frequency(Frequency::Low));
+        known.fixture.clock.advance(TimeDelta::days(1));
+        let after = known.memories.edit(before.id, Edit::default().volatility(volatility)).unwrap();
+        assert_eq!((after.volatility, after.frequency, after.revision), (volatility, frequency, 2));
+        assert_eq!(after.frequency_since - before.frequency_since, TimeDelta::days(1));
+        let history = known.memories.history(before.id, None, 10).unwrap();
+        let [moved, edited, _] = &history[..] else { panic!("{history:?}") };
+        assert_eq!(
+            (moved.op, edited.op, moved.group_id),
+            (ChangeOp::Frequency, ChangeOp::Edit, edited.group_id)
+        );
+        assert_eq!(
+            (moved.old_value.as_deref(), moved.new_value.as_deref()),
+            (Some("low"), Some(frequency.as_str()))
+        );
+        known.memories.undo(before.id).unwrap();
+        let undone = known.get(before.id);
+        assert_eq!(
+            (undone.volatility, undone.frequency, undone.frequency_since),
+            (before.volatility, before.frequency, before.frequency_since)
+        );
+        known.check_sound();
+    }
+}
+
+#[test]
+fn another_sort_of_information_takes_its_volatility_with_it_unless_that_was_stated() {
+    let known = Known::new();
+    let dynamic = || Edit::default().information_type(InformationType::Dynamic);
+    let low = known.save(fix("a").frequency(Frequency::Low)).id;
+    let after = known.memories.edit(low, dynamic()).unwrap();
+    assert_eq!((after.volatility, after.frequency), (Volatility::High, Frequency::Mid));
+    let stated = known.save(fix("b").volatility(Volatility::Medium)).id;
+    assert_eq!(known.memories.edit(stated, dynamic()).unwrap().volatility, Volatility::Medium);
+    let now = known.save(fix("c")).id;
+    let after = known.memories.edit(now, dynamic().volatility(Volatility::Low)).unwrap();
+    assert_eq!(after.volatility, Volatility::Low);
+    known.check_sound();
+}
+
+#[test]
+fn another_text_is_about_what_it_names_unless_somebody_said_what_it_is_about() {
+    let known = Known::new();
+    let found = known.save(fix("Keepalive of PostgreSQL"));
+    let stated = known.save(fix("Pool of PostgreSQL").entities(["databases"]));
+    assert_eq!(found.entities, ["Keepalive", "PostgreSQL"]);
+    let redis = |title: &str| Edit::default().title(title).content("It is mended in Redis by a JWT.");
+    let after = known.memories.edit(found.id, redis("Keepalive")).unwrap();
+    assert!(after.entities.iter().any(|name| name == "JWT"), "{:?}", after.entities);
+    assert!(!after.entities.iter().any(|name| name == "PostgreSQL"), "{:?}", after.entities);
+    assert_eq!(known.memories.edit(stated.id, redis("Pool")).unwrap().entities, ["databases"]);
+    known.memories.undo(found.id).unwrap();
+    assert_eq!(known.get(found.id).entities, found.entities);
+    let own = known.memories.edit(found.id, redis("Keepalive").entities(["x"])).unwrap();
+    assert_eq!(own.entities, ["x"]);
     known.check_sound();
 }

@@ -1,7 +1,8 @@
 //! Nothing of one user's memories is reached through another.
 
 use thermocline::{
-    EdgeType, Edit, EpisodeFilter, ErrorKind, MemoryFilter, NewEdge, NewNote, NewTurn, Origin, Result,
+    ContextOptions, Decision, EdgeType, Edit, EpisodeFilter, ErrorKind, MemoryFilter, NewEdge, NewNote,
+    NewTurn, Origin, Outcome, Result, ReviewFilter, SaveOutcome, Use,
 };
 
 use crate::{
@@ -28,6 +29,12 @@ fn another_users_memory_is_not_found_in_any_operation_even_with_its_id() {
     let edge = known.memories.relate(a, NewEdge::new(EdgeType::Solves), b).unwrap().id;
     let note = known.memories.note(NewNote::new("mine").memory(a).caller_id("n")).unwrap().id;
     known.memories.edit(a, saying("It is edited.")).unwrap();
+    known.save(port(1));
+    let waits = known.memories.save(port(2).origin(Origin::Assistant)).unwrap().outcome;
+    let SaveOutcome::Waits(review) = waits else { panic!("{waits:?}") };
+    let talk = alex.session_by_id(turn.session_id).unwrap();
+    let receipt = talk.context("Is it mine?", ContextOptions::default()).unwrap().receipt;
+    alex.receipts(1).unwrap();
     let before = dump_of_user(&known.fixture.path(), "alex");
 
     let blake = known.file.user("blake").unwrap().memories().by(Origin::User);
@@ -50,6 +57,22 @@ fn another_users_memory_is_not_found_in_any_operation_even_with_its_id() {
     check_not_found("neighbours", blake.neighbours(a, None, 10), told);
     check_not_found("history", blake.history(a, None, 10), told);
     check_not_found("note", blake.note(NewNote::new("x").memory(a)), told);
+    check_not_found("used", blake.used(a, Use::default()), told);
+    check_not_found(
+        "used",
+        blake.used(a, Use::of(Outcome::Success).receipt(receipt).session(turn.session_id)),
+        told,
+    );
+    check_not_found("resurfaced", blake.resurfaced(a), told);
+    check_not_found("dismiss", blake.dismiss(a), told);
+    check_not_found("used", blake.used(own, Use::default().receipt(receipt)), &mut None);
+    check_not_found("used", blake.used(own, Use::default().session(turn.session_id)), &mut None);
+    let told = &mut None;
+    check_not_found("review", blake.review(review), told);
+    check_not_found("decide", blake.decide(review, Decision::Approved, "blake"), told);
+    check_not_found("reviews", blake.reviews(ReviewFilter::default(), Some(review), 10), &mut None);
+    assert_eq!(blake.reviews(ReviewFilter::default(), None, 10).unwrap(), []);
+    assert_eq!(blake.due("9999-12-31".parse().unwrap(), 10).unwrap(), []);
     check_not_found("unrelate", blake.unrelate(edge), &mut None);
     check_not_found("edge", blake.edge(edge), &mut None);
     check_not_found("save", blake.save(fix("y").source(turn.turn_id, "")), &mut None);

@@ -1,5 +1,6 @@
 //! What a user knows beside what was said: saved, edited, superseded, undone, forgotten, erased, related, listed.
 
+mod answering;
 mod bounds;
 mod cut_short;
 mod edges;
@@ -10,9 +11,13 @@ mod forgetting;
 mod isolation;
 mod lists;
 mod processes;
+mod resurfacing;
+mod reviewing;
 mod saving;
+mod session_state;
 mod superseding;
 mod undoing;
+mod using;
 
 use thermocline::{
     Edit, Memory, MemoryFilter, MemoryId, MemoryKind, MemoryStatus, NewMemory, Origin, SaveOutcome, Saved,

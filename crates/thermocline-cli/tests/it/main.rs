@@ -22,6 +22,7 @@ mod erase;
 mod lists;
 mod looking;
 mod memory;
+mod memory_life;
 mod openai;
 mod paper;
 mod planning;

@@ -36,3 +36,91 @@ impl Operation<'_, '_> {
         Ok(Some(id))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{path::Path, sync::Arc};
+
+    use chrono::TimeDelta;
+
+    use super::*;
+    use crate::{
+        Config, ManualClock, MemoryKind, NewMemory,
+        memory::beginning::Finder,
+        model::{episode::Use, ids::MemoryId, memory::words::Outcome, review::Decision, turn::Origin},
+        store::{
+            Store,
+            acts::memories::measured::MeasuredMemory,
+            rows::memories::find,
+            scope::{Scope, UserKey},
+        },
+    };
+
+    /// A file with a memory that is asked about.
+    struct Asking {
+        store: Store,
+        clock: Arc<ManualClock>,
+        scope: Scope,
+        memory: MemoryId,
+    }
+
+    impl Asking {
+        async fn new(folder: &Path) -> Self {
+            let clock = Arc::new(ManualClock::new("2026-03-01T12:00:00Z".parse().unwrap()));
+            let config = Config { worker: false, clock: clock.clone(), ..Config::default() };
+            let store = Store::open(&folder.join("memory.db"), config).unwrap();
+            let scope = store.write(|tx| tx.add_user(&UserKey::Name("alex".into()))).await.unwrap();
+            let new = NewMemory::new(MemoryKind::Fix, "Keepalive", "It is mended so.").origin(Origin::User);
+            let new = MeasuredMemory::of(new, Vec::new(), (Finder::Hand, "caller")).unwrap();
+            let saved = store.write(move |tx| tx.save_memory(&scope, &new)).await.unwrap();
+            Self { store, clock, scope, memory: saved.memory.id }
+        }
+
+        async fn ask(&self) -> Option<ReviewId> {
+            let (scope, id) = (self.scope, self.memory);
+            let asking = self.store.write(move |tx| {
+                let operation = Operation::begin(tx, &scope, "tend")?;
+                let memory_no = find::no_of(operation.tx.sql, &scope, id)?.unwrap();
+                operation.ask(ReviewKind::Flagged, (memory_no, None), "rate 0.80 < 0.85")
+            });
+            asking.await.unwrap()
+        }
+
+        async fn use_it(&self, outcome: Outcome) {
+            let (scope, id) = (self.scope, self.memory);
+            let using =
+                self.store.write(move |tx| tx.use_memory(&scope, id, &Use::of(outcome), Origin::User));
+            using.await.unwrap();
+        }
+
+        async fn decide(&self, review: ReviewId) {
+            let scope = self.scope;
+            let deciding =
+                self.store.write(move |tx| tx.decide_review(&scope, review, (Decision::Approved, "alex")));
+            deciding.await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_decided_is_asked_again_after_a_rest_and_with_news() {
+        let folder = tempfile::tempdir().unwrap();
+        let asking = Asking::new(folder.path()).await;
+        let first = asking.ask().await.unwrap();
+        assert_eq!(asking.ask().await, Some(first), "it is asked once while it is open");
+        asking.decide(first).await;
+        asking.clock.advance(TimeDelta::days(31));
+        assert_eq!(asking.ask().await, None, "nothing is new");
+        asking.use_it(Outcome::Observation).await;
+        assert_eq!(asking.ask().await, None, "that says neither");
+        asking.use_it(Outcome::Failure).await;
+        let second = asking.ask().await.unwrap();
+        assert_ne!(second, first);
+        asking.decide(second).await;
+        asking.clock.advance(TimeDelta::days(29));
+        asking.use_it(Outcome::Failure).await;
+        assert_eq!(asking.ask().await, None, "it rests");
+        asking.clock.advance(TimeDelta::days(1));
+        assert!(asking.ask().await.is_some());
+        asking.store.close().unwrap();
+    }
+}

@@ -7,7 +7,7 @@ use crate::{
     memory::{facts::Facts, validity::standing},
     model::{
         ids::{MemoryId, SessionId},
-        memory::{known::Memory, standing::Standing},
+        memory::{known::Memory, standing::Standing, words::MemoryStatus},
         place::MemoryNo,
     },
     store::{
@@ -82,7 +82,8 @@ pub(crate) fn many(
             entities: names.entities,
             extra: row.extra,
             state,
-            contested,
+            // What holds no more says nothing against anything.
+            contested: contested && matches!(row.status, MemoryStatus::Active | MemoryStatus::Archived),
             standing: Standing::default(),
         };
         memory.standing = standing(&Facts::from(&memory), now);
