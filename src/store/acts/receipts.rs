@@ -114,6 +114,7 @@ impl WriteTx<'_> {
         let is_shown = |of: &Considered| of.seq.is_some() && of.shown_as.is_some();
         let shows_recalled = answered.considered.iter().any(is_shown);
         let mut is_best = true; // The best comes first.
+        let mut known = Vec::new();
         let mut reached: BTreeSet<&str> = BTreeSet::new();
         reached.extend(answered.shows_hot.then_some(MemoryTier::Hot.as_str()));
         for Considered { seq, memory, memory_tier, shown_as } in &answered.considered {
@@ -121,9 +122,7 @@ impl WriteTx<'_> {
                 // What is known is used as such: it is no unit that a turn has, and is not promoted.
                 if let Some(shown_as) = shown_as {
                     tally.name(Aspect::PackedAs, shown_as.as_str());
-                    if let Some(memory_no) = self.note_answered(scope, answer, *memory)? {
-                        *tally.memories.entry(memory_no).or_default() += 1;
-                    }
+                    known.push(*memory);
                     is_best = false;
                 }
                 continue;
@@ -149,6 +148,9 @@ impl WriteTx<'_> {
                 hits.all += 1;
                 hits.best += u32::from(std::mem::take(&mut is_best));
             }
+        }
+        for memory_no in self.note_answered(scope, answer, &known)? {
+            *tally.memories.entry(memory_no).or_default() += 1;
         }
         for tier in reached {
             tally.name(Aspect::Reached, &format!("{} {tier}", now.format("%Y-%m")));

@@ -30,7 +30,8 @@ fn context(session: &Session, ids: &[MemoryId]) -> ReceiptId {
     let mut found: Vec<_> =
         context.items.iter().filter(is_memory).filter_map(|item| item.memory_id).collect();
     let mut ids = ids.to_vec();
-    [&mut found, &mut ids].into_iter().for_each(|ids| ids.sort_unstable());
+    found.sort_unstable();
+    ids.sort_unstable();
     assert_eq!(found, ids, "{}", context.text);
     context.receipt
 }

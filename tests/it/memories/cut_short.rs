@@ -1,7 +1,8 @@
 //! Cut short at any statement, an operation is wholly done or not at all, and can be done again.
 
 use thermocline::{
-    ErrorKind, LearningSource, MemoryFilter, MemoryId, NewTurn, Origin, RunJobs,
+    Decision, ErrorKind, LearningSource, MemoryFilter, MemoryId, NewTurn, Origin, Outcome, ReviewFilter,
+    RunJobs, Use,
     blocking::{Memories, Thermocline},
 };
 
@@ -88,6 +89,7 @@ fn whichever_statement_fails_an_operation_is_wholly_done_or_not_at_all() {
     check("wait", 12, prepared, |_, it| it.save(port(4)).map(drop));
     check("edit", 8, prepared, |_, it| done(it.edit(new, saying("It runs elsewhere.").tags(["moved"]))));
     check("supersede", 15, prepared, |_, it| it.supersede(new, fix("Gone").origin(Origin::User)).map(drop));
+    check("use", 6, prepared, |_, it| done(it.used(new, Use::of(Outcome::Success).caller_id("run"))));
     check("undo an edit", 8, prepared, |_, it| it.undo(new).map(drop));
     check("forget", 6, prepared, |_, it| it.forget_all(MemoryFilter::default()).map(drop));
     check("erase a memory", 15, prepared, |_, it| match it.erase(new) {
@@ -98,4 +100,20 @@ fn whichever_statement_fails_an_operation_is_wholly_done_or_not_at_all() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         erased => erased.map(drop),
     });
+}
+
+#[test]
+fn whichever_statement_fails_a_decision_is_wholly_done_or_not_at_all() {
+    let known = Known::new();
+    known.save(port(1));
+    known.memories.save(port(2)).unwrap();
+    known.file.close().unwrap();
+    let mut fixture = known.fixture;
+    let cut = &Cut::of(&mut fixture.config);
+    for (decision, least) in [(Decision::Approved, 12), (Decision::Rejected, 6)] {
+        check(decision.as_str(), least, (&fixture, cut), |_, it| {
+            let review = it.reviews(ReviewFilter::default(), None, 1)?[0].id;
+            it.decide(review, decision, "alex").map(drop)
+        });
+    }
 }

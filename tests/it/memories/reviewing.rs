@@ -221,7 +221,7 @@ fn a_person_who_looks_is_a_sensor_for_half_a_year() {
     decide(&known, review, Approved);
     let checked = known.get(memory.id);
     assert_eq!((checked.confidence, checked.reliability), (0.82, Some(0.95)));
-    assert_eq!(checked.validity_window, Some(Duration::from_secs(180 * 86_400)));
+    assert_eq!(checked.validity_window, Some(Duration::from_hours(180 * 24)));
     assert_eq!((checked.state.validation_count, checked.state.validated_by.as_deref()), (1, Some("human")));
     assert!(!checked.standing.is_stale());
     let history = known.memories.history(memory.id, None, 10).unwrap();

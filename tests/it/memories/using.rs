@@ -286,7 +286,7 @@ fn a_session_that_is_erased_takes_the_contexts_with_it_and_leaves_the_uses_as_nu
     gone.erase().unwrap();
     let after = known.get(id);
     assert_eq!((after.state.context_count, after.state.project_count, after.state.usage_count), (1, 1, 2));
-    assert_eq!(after.confidence, before.confidence);
+    assert_eq!(Some(after.confidence), Some(before.confidence));
     let uses = EpisodeFilter::default().roles([EpisodeRole::Use]);
     let uses = known.memories.episodes(uses, None, 10).unwrap();
     let told: Vec<_> = uses.iter().map(|of| (of.session_id, of.trigger.is_some())).collect();

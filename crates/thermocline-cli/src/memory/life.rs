@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use chrono::Utc;
-use thermocline::{Due, Memory, Use};
+use thermocline::{Clock, Due, Memory, SystemClock, Use};
 
 use crate::{
     exit::Failure,
@@ -57,7 +56,7 @@ fn set<T>(report: Use, value: Option<T>, add: impl FnOnce(Use, T) -> Use) -> Use
 
 pub(crate) fn due(db: &Db, args: &DueArgs, out: &Output) -> Result<(), Failure> {
     let (_file, _user, memories) = named::to_look(db, &args.user)?;
-    let due = memories.due(args.on.unwrap_or_else(|| Utc::now().date_naive()), args.limit)?;
+    let due = memories.due(args.on.unwrap_or_else(|| SystemClock.now().date_naive()), args.limit)?;
     if due.is_empty() && !out.is_json() {
         out.talk("nothing is due to be looked at again");
         return Ok(());

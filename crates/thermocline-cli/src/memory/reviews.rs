@@ -34,7 +34,7 @@ pub(crate) fn list(db: &Db, args: &ReviewArgs, out: &Output) -> Result<(), Failu
     let (_file, _user, memories) = named::to_look(db, &args.user)?;
     if let Some(id) = &args.review {
         let asked = asked(&memories, memories.review(parsed(id)?)?)?;
-        return out.answer(&asked, |asked| line(asked));
+        return out.answer(&asked, line);
     }
     let filter = ReviewFilter::default().kinds(args.kind.iter().copied()).decided(args.decided);
     let after = args.after.as_deref().map(parsed).transpose()?;

@@ -407,6 +407,10 @@ fn nothing_that_a_memory_says_commands_the_terminal() {
         ("episodes", &[]),
         ("tags", &[]),
         ("tags", &["--entities"]),
+        ("used", &[evil, "success", "--project", evil, "--task", evil, "--trigger", evil]),
+        ("due", &["--on", "9999-12-31"]),
+        ("dismiss", &[evil]),
+        ("review", &[]),
         ("forget", &["--tag", evil, "--dry-run"]),
         ("show", &[&evil[1..]]),
         ("undo", &[evil]),
@@ -430,7 +434,7 @@ fn every_verb_has_a_help_with_an_example_that_it_takes() {
         .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
         .map(|line| line.split_whitespace().next().unwrap())
         .collect();
-    assert_eq!(verbs.len(), 17, "{verbs:?}");
+    assert_eq!(verbs.len(), 24, "{verbs:?}");
     for verb in verbs {
         let help = shell.run(&["memory", verb, "--help"]).stdout;
         let (_, examples) = help.split_once("Example").unwrap_or_else(|| panic!("{verb} has no example"));

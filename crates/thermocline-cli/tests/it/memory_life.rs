@@ -98,7 +98,7 @@ fn a_review_is_shown_and_decided_by_a_person_alone() {
         (&decided["review"]["decided_by"], &decided["memories"][0]["status"]),
         (&"anna".into(), &"active".into())
     );
-    assert_eq!(life.run("reject", &[&review, "--origin", "user"]).code, 5);
+    assert_eq!(life.run("reject", &[&review, "--origin", "user"]).code, 3);
     let told = life.run("review", &["--decided"]).stdout;
     assert!(told.contains("approved by anna"), "{told}");
     assert_eq!(life.run("reject", &["019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e", "--origin", "user"]).code, 4);

@@ -24,18 +24,23 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Notes that a memory was used out of a context that a turn answers, once. `None`: it counts nothing, for it was noted
-    /// before, or the memory or the session is gone or going.
+    /// Notes that these memories were used out of a context that a turn answers, once each. Those that count: the others
+    /// were noted before, or they or the session are gone or going.
     pub(in crate::store::acts) fn note_answered(
         &self,
         scope: &Scope,
         answer: &Answer,
-        memory: MemoryId,
-    ) -> Result<Option<MemoryNo>> {
-        if jobs::is_erasing(self.sql, scope, Some(answer.session_id))? {
-            return Ok(None);
+        memories: &[MemoryId],
+    ) -> Result<Vec<MemoryNo>> {
+        let mut noted = Vec::with_capacity(memories.len());
+        if memories.is_empty() || jobs::is_erasing(self.sql, scope, Some(answer.session_id))? {
+            return Ok(noted);
         }
-        uses::insert_answered(self.sql, scope, (EpisodeId::new(self.now()), memory), answer)
+        for &memory in memories {
+            let named = (EpisodeId::new(self.now()), memory);
+            noted.extend(uses::insert_answered(self.sql, scope, named, answer)?);
+        }
+        Ok(noted)
     }
 
     /// Counts contexts that showed a memory and were answered. One that was archived holds again.
@@ -59,7 +64,7 @@ impl WriteTx<'_> {
     fn restore_answered(&mut self, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
         let mut operation = Operation::begin(self, scope, Origin::Assistant.as_str())?;
         match find::by_no(operation.tx.sql, scope, memory_no)? {
-            Some(row) => operation.restore_used(row),
+            Some(row) => operation.restore_used(&row),
             None => Ok(()),
         }
     }

@@ -145,14 +145,13 @@ impl<'t, 'a> Operation<'t, 'a> {
         to: &Held,
     ) -> Result<()> {
         let Some((op, columns)) = apart else { return Ok(()) };
-        let number = |held: &Held| held.row.trust.number().to_string();
-        let (old, new, reason) = match op {
-            ChangeOp::Trust => (number(from), number(to), "a person approved it".to_owned()),
-            _ => {
-                let word = |held: &Held| held.row.frequency.as_str().to_owned();
-                let (volatility, trust) = (to.row.volatility.as_str(), to.row.trust.number());
-                (word(from), word(to), format!("volatility {volatility}, trust {trust}"))
-            }
+        let (old, new, reason) = if op == ChangeOp::Trust {
+            let number = |held: &Held| held.row.trust.number().to_string();
+            (number(from), number(to), "a person approved it".to_owned())
+        } else {
+            let word = |held: &Held| held.row.frequency.as_str().to_owned();
+            let (volatility, trust) = (to.row.volatility.as_str(), to.row.trust.number());
+            (word(from), word(to), format!("volatility {volatility}, trust {trust}"))
         };
         let note = Note { op, old_value: Some(&old), new_value: Some(&new), reason: &reason };
         self.note(from.row.memory_no, note, Some(Value::Object(columns).to_string()))

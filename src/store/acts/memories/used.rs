@@ -4,7 +4,7 @@
 //! archived memory that is used holds again, and that is a change.
 
 use crate::{
-    error::{Error, ErrorKind, Result},
+    error::{ErrorKind, Result},
     memory::beginning::Record,
     model::{
         episode::{EpisodeRole, Use},
@@ -50,8 +50,8 @@ impl WriteTx<'_> {
         check_is_seen(&row)?;
         let memory_no = row.memory_no;
         match operation.known_use(memory_no, report)? {
-            Some(known) => operation.rate_known(row, &known, report)?,
-            None => operation.add_use(row, report)?,
+            Some(known) => operation.rate_known(&row, &known, report)?,
+            None => operation.add_use(&row, report)?,
         }
         operation.shown(memory_no)
     }
@@ -77,11 +77,10 @@ impl Operation<'_, '_> {
         }
     }
 
-    fn add_use(&mut self, row: MemoryRow, report: &Use) -> Result<()> {
+    fn add_use(&mut self, row: &MemoryRow, report: &Use) -> Result<()> {
         let (sql, scope, memory_no) = (self.tx.sql, self.scope, row.memory_no);
         let of_receipt = match report.receipt_id {
-            Some(receipt) => uses::session_of(sql, &scope, receipt)?
-                .ok_or_else(|| Error::not_found("this user has no such receipt; only the newest are kept"))?,
+            Some(receipt) => uses::session_of(sql, &scope, receipt)?,
             None => None,
         };
         let (session_no, filed) = self.used_in(report.session_id.or(of_receipt))?;
@@ -90,7 +89,7 @@ impl Operation<'_, '_> {
         uses::insert_reported(sql, &scope, (id, memory_no), (report, session_no, project), self.now)?;
         state::count_access(sql, &scope, memory_no, 1, self.now)?;
         if let Some(outcome) = report.outcome {
-            self.rate(&row, outcome)?;
+            self.rate(row, outcome)?;
         }
         // What was used and did not help is no better for it.
         if report.outcome.and_then(Outcome::helped) == Some(false) {
@@ -107,14 +106,14 @@ impl Operation<'_, '_> {
     }
 
     /// Rates a use that is known, unless it says already whether it helped.
-    fn rate_known(&mut self, row: MemoryRow, known: &EpisodeRow, report: &Use) -> Result<()> {
+    fn rate_known(&mut self, row: &MemoryRow, known: &EpisodeRow, report: &Use) -> Result<()> {
         let Some(outcome) = report.outcome else { return Ok(()) };
         let is_rated = |outcome: Option<Outcome>| outcome.and_then(Outcome::helped).is_some();
         if is_rated(known.outcome) || (known.outcome.is_some() && !is_rated(report.outcome)) {
             return Ok(());
         }
         uses::rate(self.tx.sql, &self.scope, known.episode_no, (outcome, report))?;
-        self.rate(&row, outcome)?;
+        self.rate(row, outcome)?;
         if outcome.helped() == Some(true) { self.restore_used(row) } else { Ok(()) }
     }
 
@@ -135,7 +134,7 @@ impl Operation<'_, '_> {
 
     /// Has an archived memory hold again that was used: not one that waits for a person, and not where another one says
     /// the same or has the slot.
-    pub(super) fn restore_used(&mut self, row: MemoryRow) -> Result<()> {
+    pub(super) fn restore_used(&mut self, row: &MemoryRow) -> Result<()> {
         let (sql, scope) = (self.tx.sql, self.scope);
         if row.status != MemoryStatus::Archived || reviews::waits_for(sql, &scope, row.memory_no)?.is_some() {
             return Ok(());

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::{
-    error::Result,
+    error::{Error, Result},
     model::{
         episode::Use,
         ids::{EpisodeId, MemoryId, ReceiptId, SessionId},
@@ -112,19 +112,16 @@ pub(crate) fn rate(
     )
 }
 
-/// The session of a receipt, which may have none; `None`: this user has no such receipt.
-pub(crate) fn session_of(
-    sql: &dyn Sql,
-    scope: &Scope,
-    receipt: ReceiptId,
-) -> Result<Option<Option<SessionId>>> {
-    sql.one(
+/// The session of a receipt, if it has one. The receipt must be there.
+pub(crate) fn session_of(sql: &dyn Sql, scope: &Scope, receipt: ReceiptId) -> Result<Option<SessionId>> {
+    let found = sql.one(
         "SELECT s.id FROM recall_receipts AS r
          LEFT JOIN conversation_sessions AS s ON s.session_no = r.session_no AND s.user_id = ?3
          WHERE r.user_no = ?1 AND r.id = ?2",
         values![scope.user_no, receipt, scope.user_id],
         |row| row.get(0),
-    )
+    )?;
+    found.ok_or_else(|| Error::not_found("this user has no such receipt; only the newest are kept"))
 }
 
 /// Whether a memory holds, and if not, why.
