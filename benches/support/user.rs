@@ -21,7 +21,7 @@ use super::{
 };
 
 /// The name of the user that is measured.
-const NAME: &str = "alex";
+pub const NAME: &str = "alex";
 /// Of the text that the user says.
 pub const SEED: u64 = 11;
 const TURNS_OF_SESSION: usize = 50;

@@ -69,11 +69,6 @@ pub(crate) fn band(decay_score: f64) -> Band {
     }
 }
 
-/// The score as recall counts it: from 0 to 1.
-pub(crate) fn current_importance(decay_score: f64) -> f64 {
-    decay_score.min(1.0)
-}
-
 /// E: how recent a memory is, from 0 to 1: fading begins after a grace, sooner for what is less settled, and knowledge does
 /// not fade. Volatility speeds up the grace too (I).
 pub(crate) fn current_relevance(facts: &Facts, now: DateTime<Utc>) -> f64 {
@@ -167,8 +162,6 @@ mod tests {
     fn g_what_is_pinned_does_not_fade() {
         let pinned = faded(General, 0.1, 0).with(|facts| facts.pinned = true);
         check(&pinned, 10_000.0, 999.0, Band::Active);
-        check_digits(current_importance(decay_score(&pinned, day(10_000.0))), 1.0, "in rank");
-        check_digits(current_importance(0.4), 0.4, "in rank");
     }
 
     #[track_caller]

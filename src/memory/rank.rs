@@ -4,7 +4,6 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     memory::{
-        decay::{current_importance, current_relevance, decay_score},
         facts::Facts,
         validity::{is_unverified, staleness},
     },
@@ -21,38 +20,19 @@ const ARCHIVED: f64 = 0.5;
 const UNVERIFIED: f64 = 0.8;
 /// What a memory lends to what it stands beside, over an edge of full strength. From 0.3 to 0.6 answers were alike.
 const LENT: f64 = 0.3;
+/// What a memory and a turn that it rests on lend each other. From 0.2 to 0.3 answers were alike.
+const WITNESS: f64 = 0.25;
 
-/// What a memory's facts do to its score: bounded, so that they reorder and do not find.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct MemoryFactor {
-    /// How much it still matters, from 0 to 1.
-    pub(crate) importance: f64,
-    /// How recent it is, from 0 to 1.
-    pub(crate) current_relevance: f64,
-    /// What is left of it where it is stale, archived or unverified; 1: it is none of these.
-    pub(crate) discount: f64,
-}
-
-impl MemoryFactor {
-    pub(crate) fn of(facts: &Facts, now: DateTime<Utc>) -> Self {
-        let discounts = [
-            (STALE, !staleness(facts, now).is_empty()),
-            (ARCHIVED, facts.status == MemoryStatus::Archived),
-            (UNVERIFIED, is_unverified(facts)),
-        ];
-        let holding = discounts.into_iter().filter(|(_, holds)| *holds);
-        Self {
-            importance: current_importance(decay_score(facts, now)),
-            current_relevance: current_relevance(facts, now),
-            discount: holding.map(|(discount, _)| discount).product(),
-        }
-    }
-
-    /// By what its score is multiplied: from 0.765 to 1.265 for what is fresh and reliable.
-    pub(crate) fn value(self) -> f64 {
-        let Self { importance, current_relevance, discount } = self;
-        rounded((0.85 + 0.30 * importance) * (0.90 + 0.20 * current_relevance) * discount)
-    }
+/// By what a memory's score is multiplied, from 0 to 1: what the world may have outdated, what is put away and what has an
+/// uncertain source counts less. How much it matters and how recent it is have no share: measured, both were worth nothing
+/// (docs/knowledge.md).
+pub(crate) fn discount(facts: &Facts, now: DateTime<Utc>) -> f64 {
+    let discounts = [
+        (STALE, !staleness(facts, now).is_empty()),
+        (ARCHIVED, facts.status == MemoryStatus::Archived),
+        (UNVERIFIED, is_unverified(facts)),
+    ];
+    rounded(discounts.into_iter().filter(|(_, holds)| *holds).map(|(discount, _)| discount).product())
 }
 
 /// C: by what relevance is multiplied in the continuum's own order, which prefers traces that have proved themselves to
@@ -66,9 +46,14 @@ pub(crate) fn frequency_weight(frequency: Frequency) -> f64 {
 }
 
 /// What a memory with this score lends to one that it stands beside, over an edge of this strength. It is added to that
-/// one's own score, before the factor.
+/// one's own score, before the discount.
 pub(crate) fn neighbour_lends(score: f64, strength: f64) -> f64 {
     rounded(LENT * strength * score)
+}
+
+/// What a memory with this score lends to a turn that it rests on, and the turn to it: one piece of knowledge, told twice.
+pub(crate) fn witness_lends(score: f64) -> f64 {
+    rounded(WITNESS * score)
 }
 
 #[cfg(test)]
@@ -79,49 +64,33 @@ mod tests {
         model::memory::{standing::StaleReason, words::MemoryKind},
     };
 
-    /// A fix at `mid` is worth its importance once it was used.
-    fn of(importance: f64) -> Facts {
-        Facts::sample(MemoryKind::Fix, Frequency::Mid).with(|facts| {
-            facts.importance = importance;
-            facts.state.access_count = 1;
-        })
-    }
-
-    fn factor(importance: f64, current_relevance: f64, discount: f64) -> MemoryFactor {
-        MemoryFactor { importance, current_relevance, discount }
+    fn known() -> Facts {
+        Facts::sample(MemoryKind::Fix, Frequency::Mid)
     }
 
     #[test]
     fn what_is_stale_or_archived_counts_half() {
         let stale = |facts: &mut Facts| facts.validity_window = Some(std::time::Duration::ZERO);
+        let archived = |facts: &mut Facts| facts.status = MemoryStatus::Archived;
         let now = start() + chrono::TimeDelta::milliseconds(1);
         let check = |facts: &Facts, expected| {
-            check_digits(0.6 * MemoryFactor::of(facts, now).value(), expected, &format!("{facts:?}"));
+            check_digits(discount(facts, now), expected, &format!("{facts:?}"));
         };
-        check(&of(0.8), 0.7194);
-        check(&of(0.8).with(stale), 0.3597);
-        check(&of(0.8).with(stale).with(|facts| facts.status = MemoryStatus::Archived), 0.1798);
+        check(&known(), 1.0);
+        check(&known().with(stale), 0.5);
+        check(&known().with(archived), 0.5);
+        check(&known().with(stale).with(archived), 0.25);
     }
 
     #[test]
     fn i_an_uncertain_source_counts_four_fifths_and_a_weak_one_is_stale_too() {
-        let discount = |reliability| {
-            let facts = of(0.3).with(|facts| facts.reliability = Some(reliability));
-            (MemoryFactor::of(&facts, start()).discount, staleness(&facts, start()))
+        let of = |reliability| {
+            let facts = known().with(|facts| facts.reliability = Some(reliability));
+            (discount(&facts, start()), staleness(&facts, start()))
         };
-        let ((uncertain, fresh), (weak, stale)) = (discount(0.69), discount(0.3));
-        assert_eq!((fresh, stale), (vec![], vec![StaleReason::Weak]));
-        check_digits(0.9 * factor(0.3, 0.3679, uncertain).value(), 0.6589, "0.69");
-        check_digits(0.9 * factor(0.3, 0.3679, weak).value(), 0.3295, "0.3");
-        check_digits(discount(0.7).0, 1.0, "0.7");
-    }
-
-    #[test]
-    fn facts_reorder_and_do_not_find() {
-        let (least, most) = (factor(0.0, 0.0, 1.0).value(), factor(1.0, 1.0, 1.0).value());
-        check_digits(least, 0.7650, "least");
-        check_digits(most, 1.2650, "most");
-        check_digits(most / least, 1.6536, "between two");
+        assert_eq!(of(0.7), (1.0, vec![]));
+        assert_eq!(of(0.69), (0.8, vec![]));
+        assert_eq!(of(0.3), (0.4, vec![StaleReason::Weak]));
     }
 
     #[test]

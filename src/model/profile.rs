@@ -257,7 +257,8 @@ numbers! {
         words,
         /// Meaning, from 0 to 1 likewise; in the paper's formula the cosine itself.
         meaning,
-        /// What the turns before and after lent, weight included; of a memory what those lent that it stands beside.
+        /// What the turns before and after lent, weight included; of a memory what those lent that it stands beside. A memory
+        /// and the turns that it rests on lend each other a quarter of their scores.
         neighbours,
         /// What the session lent, weight included.
         session,
@@ -290,19 +291,11 @@ numbers! {
         continuation,
         /// How many turns of its session are better, where the query asks for many turns.
         spread,
-        /// Of a memory: by what its score is multiplied, `(0.85 + 0.30 * importance) * (0.90 + 0.20 * current_relevance) *
-        /// discount`; in the profile `continuum` by what its frequency weighs there. 0: it is no memory.
+        /// Of a memory: by what its score is multiplied, 0.5 where it is stale, 0.5 where it is archived, 0.8 where its source
+        /// is uncertain, 1 where it is none of these; in the profile `continuum` by what its frequency weighs there. 0: it is
+        /// no memory.
         #[serde(skip_serializing_if = "is_zero")]
         memory,
-        /// Of a memory: how much it still matters, from 0 to 1.
-        #[serde(skip_serializing_if = "is_zero")]
-        importance,
-        /// Of a memory: how recent it is, from 0 to 1.
-        #[serde(skip_serializing_if = "is_zero")]
-        current_relevance,
-        /// Of a memory: what is left of its score where it is stale (0.5), archived (0.5) or unverified (0.8).
-        #[serde(skip_serializing_if = "is_zero")]
-        discount,
     }
     pub fn named;
 }
@@ -312,8 +305,8 @@ impl Parts {
     pub fn explain(&self) -> String {
         let of_score =
             self.named().into_iter().filter(|(name, _)| !matches!(*name, "coverage" | "cosine" | "personal"));
-        // A discount of 1 takes nothing.
-        let counts = |(name, value): &(&str, f64)| *value >= 0.005 && (*name != "discount" || *value < 1.0);
+        // What multiplies by 1 takes nothing.
+        let counts = |(name, value): &(&str, f64)| *value >= 0.005 && (*name != "memory" || *value < 1.0);
         let counted = of_score.filter(counts);
         counted.map(|(name, value)| format!("{name} {value:.2}")).collect::<Vec<_>>().join(", ")
     }

@@ -220,7 +220,7 @@ fn with_memories(
     (depth, sieve): (usize, &Sieve),
     missing: &mut Vec<String>,
 ) -> (Vec<Scored>, HashMap<u32, Met>) {
-    /// Of a memory that was met all older texts go; what is met behind so many rounds is left out this time.
+    /// What is met behind so many rounds is left out this time.
     const MOST_ROUNDS: usize = 8;
     legs.without(index.older(), index);
     let memories = if sieve.has_turns() { MOST_MEMORIES } else { depth.max(MOST_MEMORIES) };
@@ -231,7 +231,7 @@ fn with_memories(
         round += 1;
         let passing = sieve.passing(index);
         let mut ranked = ranks(index, question, legs, wanting, &passing);
-        let (mut known, older) = memories_leg::meet(at, index, &ranked).unwrap_or_else(|error| {
+        let (mut known, older) = memories_leg::meet(at, index, (&ranked, round)).unwrap_or_else(|error| {
             missing.push(format!("memories: {error}"));
             Default::default()
         });
@@ -244,6 +244,9 @@ fn with_memories(
         ranked.retain(|unit| known.contains_key(&unit.seq) || !is_memory(unit));
         let profile = &question.profile;
         memories_leg::apply(&mut ranked, &known, (profile, question.now));
+        if profile.weights().is_some() {
+            memories_leg::lend_to_sources(&mut ranked, &known, profile);
+        }
         if question.graph && profile.weights().is_some() {
             graph::lend(at, (index, &passing), (profile, question.now), &mut ranked, &mut known)
                 .unwrap_or_else(|error| missing.push(format!("graph: {error}")));

@@ -6,17 +6,20 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     error::Result,
-    memory::rank::{MemoryFactor, frequency_weight},
+    memory::rank::{discount, frequency_weight, witness_lends},
     model::profile::{Parts, Profile, rounded},
     recall::{score::Scored, user_index::UserIndex},
     store::{rows::memories::recalled::Met, scope::Scope, snapshot::Snapshot},
 };
 
+/// Of a memory that was met all older texts go. Where so many rounds have met some, those of all memories go.
+const ROUNDS: usize = 2;
+
 /// Reads the memories among these units, and names units that are not their text of now: of each such memory all of them.
 pub(super) fn meet(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
     index: &UserIndex,
-    ranked: &[Scored],
+    (ranked, round): (&[Scored], usize),
 ) -> Result<(HashMap<u32, Met>, Vec<u32>)> {
     let memories =
         ranked.iter().map(|unit| unit.seq).filter(|seq| index.memories().binary_search(seq).is_ok());
@@ -30,7 +33,30 @@ pub(super) fn meet(
             None => older.push(*seq),
         }
     }
+    if !older.is_empty() && round > ROUNDS {
+        older.extend(snapshot.all_older_units(scope)?);
+        older.sort_unstable();
+        older.dedup();
+        older.retain(|seq| !index.older().contains(seq));
+    }
+    read_words((snapshot, scope), &mut known)?;
     Ok((known, older))
+}
+
+/// Reads the words of the memories that share a turn: whether they say the same, too.
+fn read_words((snapshot, scope): (&Snapshot<'_>, &Scope), known: &mut HashMap<u32, Met>) -> Result<()> {
+    let mut memories_of: HashMap<u32, u32> = HashMap::new();
+    for turn in known.values().flat_map(|met| &met.turns) {
+        *memories_of.entry(*turn).or_default() += 1;
+    }
+    let shares = |met: &Met| met.turns.iter().any(|turn| memories_of[turn] > 1);
+    let sharing: Vec<u32> = known.iter().filter(|(_, met)| shares(met)).map(|(seq, _)| *seq).collect();
+    for (seq, words) in sharing.iter().zip(snapshot.words_of_memories(scope, &sharing)?) {
+        if let Some(met) = known.get_mut(seq) {
+            met.words = words;
+        }
+    }
+    Ok(())
 }
 
 /// Multiplies the scores of memories by what their facts say.
@@ -48,7 +74,27 @@ pub(super) fn with_factor(parts: Parts, met: &Met, (profile, now): (&Profile, Da
     if *profile == Profile::Continuum {
         return Parts { memory: frequency_weight(met.facts.frequency), ..parts };
     }
-    let factor = MemoryFactor::of(&met.facts, now);
-    let MemoryFactor { importance, current_relevance, discount } = factor;
-    Parts { memory: factor.value(), importance, current_relevance, discount: rounded(discount), ..parts }
+    Parts { memory: discount(&met.facts, now), ..parts }
+}
+
+/// Has each memory and the turns that it rests on lend to one another: two that tell the same are two witnesses. Of several
+/// that tell what one does the best lends, so that the same said three times is no more than said twice.
+pub(super) fn lend_to_sources(ranked: &mut [Scored], known: &HashMap<u32, Met>, profile: &Profile) {
+    let scores: HashMap<u32, f64> = ranked.iter().map(|unit| (unit.seq, unit.score)).collect();
+    let mut lent: HashMap<u32, f64> = HashMap::new();
+    for (memory, met) in known {
+        for turn in &met.turns {
+            for (to, by) in [(memory, turn), (turn, memory)] {
+                let score = scores.get(by).copied().unwrap_or_default();
+                let most = lent.entry(*to).or_default();
+                *most = most.max(witness_lends(score));
+            }
+        }
+    }
+    for unit in ranked {
+        if let Some(more) = lent.get(&unit.seq).filter(|more| **more > 0.0) {
+            unit.parts.neighbours = rounded(unit.parts.neighbours + more);
+            unit.score = unit.parts.score(profile);
+        }
+    }
 }

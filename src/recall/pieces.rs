@@ -1,5 +1,5 @@
 //! One piece of knowledge has one place: a memory and the turns that it rests on are one, and so are memories that rest on
-//! the same turn.
+//! the same turn and say the same.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,16 +31,25 @@ impl Pieces {
 pub(super) fn put_together(found: &mut Found, wanted: Pieces) {
     let (ranked, stands) = (std::mem::take(&mut found.ranked), std::mem::take(&mut found.stands));
     let mut standing: Vec<(Scored, Stands)> = Vec::new();
-    // Where what stands for a turn is.
-    let mut told: HashMap<u32, usize> = HashMap::new();
+    // Where what stands for a turn is, the turn itself or memories.
+    let mut told: HashMap<u32, Vec<usize>> = HashMap::new();
     for (unit, stands) in ranked.into_iter().zip(stands) {
         let memory = found.memories.get(&unit.seq);
         let turns = memory.map_or(std::slice::from_ref(&unit.seq), |met| &met.turns);
-        if let Some(at) = turns.iter().filter_map(|turn| told.get(turn)).min() {
-            let (better, better_stands) = &mut standing[*at];
+        let is_same = |at: &&usize| {
+            let other = found.memories.get(&standing[**at].0.seq);
+            memory.zip(other).is_none_or(|(memory, other)| memory.says_the_same_as(other))
+        };
+        if let Some(&at) = turns.iter().filter_map(|turn| told.get(turn)).flatten().filter(is_same).min() {
+            let (better, better_stands) = &mut standing[at];
             // What is shown of either is that which stands.
             better_stands.is_below_floor &= stands.is_below_floor;
             found.same_source.entry(better.seq).or_default().push(unit);
+            // In a context a memory may have no room among memories: then its turn stands for both, among turns.
+            let is_turn_of_memory = memory.is_none() && found.memories.contains_key(&better.seq);
+            if is_turn_of_memory && matches!(wanted, Pieces::Apart(_)) {
+                standing.push((unit, stands));
+            }
             continue;
         }
         let counterpart = memory.and_then(|met| met.only_with);
@@ -49,7 +58,7 @@ pub(super) fn put_together(found: &mut Found, wanted: Pieces) {
             continue;
         }
         for turn in turns {
-            told.entry(*turn).or_insert(standing.len());
+            told.entry(*turn).or_default().push(standing.len());
         }
         standing.push((unit, stands));
     }

@@ -1,5 +1,7 @@
 //! Reading memories as recall does: what can be asked of a snapshot by their units.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Utc};
 
 use crate::{
@@ -13,6 +15,7 @@ use crate::{
         scope::Scope,
         snapshot::Snapshot,
     },
+    text::words::Word,
 };
 
 impl Snapshot<'_> {
@@ -24,6 +27,16 @@ impl Snapshot<'_> {
     /// The units of a memory that have older texts of it.
     pub(crate) fn older_units(&self, scope: &Scope, memory: &Met) -> Result<Vec<u32>> {
         self.ask(|sql| recalled::older_units(sql, scope, memory))
+    }
+
+    /// The units of all of the user's memories that have older texts.
+    pub(crate) fn all_older_units(&self, scope: &Scope) -> Result<Vec<u32>> {
+        self.ask(|sql| recalled::all_older_units(sql, scope))
+    }
+
+    /// The words of these units of memories, each once.
+    pub(crate) fn words_of_memories(&self, scope: &Scope, units: &[u32]) -> Result<Vec<HashSet<Word>>> {
+        self.ask(|sql| recalled::words_of_units(sql, scope, units))
     }
 
     /// The units of the memories that a filter lets pass, ascending.

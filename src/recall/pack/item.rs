@@ -157,6 +157,14 @@ impl<'t> Item<'t> {
         }
     }
 
+    /// Its number, if it is a turn or stands for one.
+    pub(super) fn seq(self) -> Option<i64> {
+        match self {
+            Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => Some(seq),
+            Item::Anchor(_) | Item::Wish(..) | Item::Memory(_) => None,
+        }
+    }
+
     /// Whether all of it is said by what is shown: itself, or one of the turns that a memory rests on.
     pub(super) fn is_among(self, shown: &HashSet<Key>) -> bool {
         let rests_on = match self {

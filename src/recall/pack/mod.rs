@@ -116,6 +116,8 @@ struct Packer<'r, 't> {
     /// What each request has taken, lines of the frame included.
     tokens_of: Vec<u32>,
     shown: HashSet<Key>,
+    /// The turns that the memories which are shown rest on.
+    told: HashSet<i64>,
     outcomes: Vec<Vec<Outcome>>,
     /// Of the turns that were looked through for what matched; it takes longer than all the rest.
     extracts: HashMap<(usize, usize), Extract<'t>>,
@@ -141,6 +143,7 @@ impl<'r, 't> Packer<'r, 't> {
             tokens: 0,
             tokens_of: vec![0; requests.len()],
             shown: HashSet::new(),
+            told: HashSet::new(),
             outcomes: requests
                 .iter()
                 .map(|request| request.candidates.iter().map(outcome_of).collect())
@@ -251,12 +254,19 @@ impl<'r, 't> Packer<'r, 't> {
 
     /// Whether this candidate is still to be packed. Notes if another shows the same.
     fn awaits(&mut self, of: (usize, usize)) -> bool {
-        let is_shown = self.candidate(of).item.is_among(&self.shown);
+        let is_shown = self.candidate(of).item.is_among(&self.shown) || self.is_told(of);
         let outcome = &mut self.outcomes[of.0][of.1];
         if *outcome == Outcome::NoRoom && is_shown {
             *outcome = Outcome::AlreadyShown;
         }
         *outcome == Outcome::NoRoom
+    }
+
+    /// Whether this turn was recalled, and a memory that rests on it is shown. What stands in a stretch is shown for its place.
+    fn is_told(&self, of: (usize, usize)) -> bool {
+        let candidate = self.candidate(of);
+        let is_recalled = candidate.found_by.is_some() && self.requests[of.0].serving == Serving::Ranked;
+        is_recalled && candidate.item.seq().is_some_and(|seq| self.told.contains(&seq))
     }
 
     /// What a request may still take while all of them together stay within `limit`.
@@ -415,6 +425,9 @@ impl<'r, 't> Packer<'r, 't> {
         self.tokens += all_tokens;
         self.tokens_of[of.0] += all_tokens;
         self.shown.insert(candidate.item.key());
+        if let Item::Memory(memory) = candidate.item {
+            self.told.extend(memory.sources.iter().map(|source| source.seq));
+        }
         self.outcomes[of.0][of.1] = Outcome::Packed(packed_as);
         let Candidate { item, section, .. } = *candidate;
         let newer_on = candidate.newer_on();

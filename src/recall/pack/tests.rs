@@ -8,6 +8,7 @@ use crate::{
     model::{
         anchor::{Anchor, Attribute, Evidence, Stance},
         ids::{AnchorId, SessionId, SummaryId, TurnId},
+        memory::recalled::{RecalledMemory, SourceTurn},
         summary::{Original, Summary},
         turn::{NewTurn, Origin, Said, Side},
     },
@@ -398,4 +399,25 @@ fn a_request_never_takes_more_than_its_most() {
     let packed = pack(&requests, 4_400, LAST_LINE, TOKENIZER);
     let tokens = packed.tokens - TOKENIZER.count(PREAMBLE) - TOKENIZER.count(LAST_LINE);
     assert!((140..=150).contains(&tokens), "{tokens}");
+}
+
+/// What becomes of a turn that a memory of this text rests on, beside that of the memory, in so many tokens for memories.
+#[track_caller]
+fn check_told(content: &str, most_tokens: u32, expected: [Outcome; 2]) {
+    let said = turn(7, 1, NewTurn::new("The boat is moored at pier nine.", "").said);
+    let mut memory = RecalledMemory::sample(8, "Pier", content);
+    memory.sources = vec![SourceTurn { turn_id: said.id, caller_id: None, seq: 7 }];
+    let words = weighed("boat");
+    let known = vec![Candidate::new(Item::Memory(&memory), Section::WhatIsKnown)];
+    let recalled = Candidate::new(Item::Turn(&said), Section::EarlierConversations).found_by(&words, None);
+    let requests = [Request { most_tokens, ..request(300, known) }, request(300, vec![recalled])];
+    let packed = pack(&requests, 900, LAST_LINE, TOKENIZER);
+    assert_eq!(packed.outcomes.concat(), expected, "{}", packed.text);
+}
+
+#[test]
+fn a_turn_is_told_by_the_memory_that_rests_on_it_if_that_has_room() {
+    let whole = Outcome::Packed(PackedAs::Whole);
+    check_told("The boat is at pier nine.", 300, [whole, Outcome::AlreadyShown]);
+    check_told("The boat is at pier nine.", 5, [Outcome::AlreadyShown, whole]);
 }

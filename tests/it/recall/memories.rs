@@ -86,8 +86,7 @@ fn a_memory_is_recalled_among_turns_and_its_score_can_be_worked_out_again() {
     }
     let memory = &recall.items[1];
     assert_eq!(memory.memory_tier(), None);
-    // Importance .6, never used: .6 * .5 = .3 of a fix; fresh.
-    assert!((memory.parts.memory - (0.85 + 0.3 * 0.3) * 1.1).abs() < 1e-6, "{:?}", memory.parts);
+    assert_eq!(memory.parts.memory, 1.0, "{:?}", memory.parts);
     assert!(memory.confidence > 0.5, "{}", memory.confidence);
     let json = serde_json::to_value(memory).unwrap();
     assert_eq!((&json["kind"], &json["memory"]["kind"]), (&"memory".into(), &"fix".into()));
@@ -164,6 +163,65 @@ fn a_memory_and_the_turn_that_it_rests_on_are_one_piece() {
 }
 
 #[test]
+fn a_memory_and_its_turn_lend_each_other_and_what_is_saved_three_times_lends_once() {
+    let (_fixture, alex) = told();
+    let query = "Who bakes bread with honey?";
+    let best_score = || {
+        let recall = ask(&alex, query, RecallOptions::default());
+        for item in &recall.items {
+            assert_eq!(item.score, item.parts.score(&Profile::Default));
+        }
+        (recall.items[0].score, recall.items[0].parts.neighbours)
+    };
+    let (alone, lent_by_turns) = best_score();
+    let save_as = |title: &str| {
+        save(&alex, fix(title, "Bread with rye and honey is baked.").source(turn(&alex, "bread"), ""))
+    };
+    save_as("Bread");
+    let (told_twice, lent) = best_score();
+    assert!(told_twice > alone && lent >= lent_by_turns + 0.2, "{alone} {told_twice} {lent_by_turns} {lent}");
+    save_as("Breads");
+    save_as("The bread");
+    let (told_often, _) = best_score();
+    assert!((told_often - told_twice).abs() < 0.1, "{told_twice} {told_often}");
+}
+
+#[test]
+fn memories_of_one_turn_that_say_different_things_each_have_a_place() {
+    let (_fixture, alex) = told();
+    for (title, content) in [
+        ("Bread", "Alex bakes bread with rye and honey."),
+        ("Bread of rye", "Alex bakes bread with rye and honey."),
+        ("Fridays", "On Fridays Alex bakes."),
+    ] {
+        save(&alex, fix(title, content).source(turn(&alex, "bread"), ""));
+    }
+    let found = names(&ask(&alex, "What does Alex bake on Fridays?", of(Of::Memories)));
+    assert!(found.len() == 2 && found.contains(&"Fridays".to_owned()), "{found:?}");
+}
+
+#[test]
+fn what_was_corrected_stands_beside_the_turn_that_it_came_of() {
+    let (_fixture, alex) = told();
+    let memories = alex.memories().by(Origin::User);
+    let saved =
+        save(&alex, fix("Baking day", "Bread is baked every Friday.").source(turn(&alex, "bread"), ""));
+    let query = "When is the bread with rye and honey baked?";
+    let both = || {
+        let mut found = names(&ask(&alex, query, RecallOptions::default()));
+        found.retain(|name| ["Baking day", "bread"].contains(&&**name));
+        found.len()
+    };
+    assert_eq!(both(), 1);
+    memories.edit(saved.id, Edit::default().content("Since June bread is baked on Mondays.")).unwrap();
+    assert_eq!(both(), 2);
+    memories.undo(saved.id).unwrap();
+    assert_eq!(both(), 1);
+    memories.edit(saved.id, Edit::default().importance(0.9)).unwrap();
+    assert_eq!(both(), 1, "it says the same");
+}
+
+#[test]
 fn what_was_edited_is_found_by_its_text_of_now_alone() {
     let (fixture, alex) = told();
     let memories = alex.memories().by(Origin::User);
@@ -213,10 +271,10 @@ fn what_is_stale_unverified_contested_or_archived_says_so_and_counts_less() {
     let (item, flags) = found("Port");
     assert_eq!(flags.stale, [StaleReason::Expired, StaleReason::Old]);
     assert!(flags.unverified && flags.look_up && !flags.archived);
-    assert!((item.parts.discount - 0.4).abs() < 1e-9, "{:?}", item.parts);
+    assert!((item.parts.memory - 0.4).abs() < 1e-9, "{:?}", item.parts);
     let (item, flags) = found("Other port");
     assert!(flags.archived && flags.stale.is_empty());
-    assert!((item.parts.discount - 0.5).abs() < 1e-9, "{:?}", item.parts);
+    assert!((item.parts.memory - 0.5).abs() < 1e-9, "{:?}", item.parts);
 
     let receipt = alex.receipt(recall.receipt).unwrap();
     let kept = receipt.items.iter().find(|item| item.flags.look_up).unwrap();
@@ -282,7 +340,7 @@ fn without_a_memory_nothing_is_otherwise() {
     };
     let (plain, json) = with(None);
     assert_eq!(with(Some(Of::All)).0, plain);
-    for word in ["memory", "flags", "same_source", "discount", "importance"] {
+    for word in ["memory", "flags", "same_source"] {
         assert!(!json.contains(&format!("\"{word}\"")), "{word}");
     }
 }

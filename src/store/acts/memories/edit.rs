@@ -32,6 +32,9 @@ use crate::{
     },
 };
 
+/// Why an edit was a change of what a memory says: recall goes by it. The turns that the memory rests on tell it no more.
+const ANOTHER_TEXT: &str = "another text";
+
 impl WriteTx<'_> {
     /// Changes what an edit says of a memory that holds or is archived. One that changes nothing leaves it as it is.
     pub(crate) fn edit_memory(&mut self, scope: &Scope, id: MemoryId, edit: &Edit) -> Result<Memory> {
@@ -63,7 +66,8 @@ impl WriteTx<'_> {
             after.row.frequency_since = operation.now;
         }
         let says_otherwise = before.row.text().content_hash() != after.row.text().content_hash();
-        let changed = operation.change(&before, after, note(&before, edit))?;
+        let reason = if says_otherwise { ANOTHER_TEXT } else { "" };
+        let changed = operation.change(&before, after, Note { reason, ..note(&before, edit) })?;
         if says_otherwise && Trust::of(editor) >= Trust::User {
             operation.add_caller(changed.row.memory_no, editor)?;
         }

@@ -1,5 +1,7 @@
 //! What recall reads of memories: by their units, what ranks them, what they rest on, and what they stand beside.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Utc};
 
 use crate::{
@@ -25,7 +27,16 @@ use crate::{
         scope::Scope,
         sql::{Row, Sql, ToColumn, Value, values},
     },
+    text::words::{EncodedWords, Word},
 };
+
+/// That the memory of a source `q` was given no other text since.
+macro_rules! says_the_same {
+    () => {
+        "NOT EXISTS (SELECT 1 FROM memory_changes AS c WHERE c.user_no = q.user_no AND c.memory_no = q.memory_no
+           AND c.op = 'edit' AND c.reason = 'another text' AND c.undone_by IS NULL)"
+    };
+}
 
 /// The memory of a unit, as far as ranking needs it. Not held against its checksum: its texts lie behind it, and only what
 /// is shown is read whole.
@@ -36,10 +47,22 @@ pub(crate) struct Met {
     /// The unit with its text of now; none: it is not recalled.
     pub(crate) seq: Option<Seq>,
     pub(crate) facts: Facts,
-    /// The units of the turns that it rests on, ascending.
+    /// The units of the turns that tell what it says, ascending: those that it rests on, unless it was given another text
+    /// since.
     pub(crate) turns: Vec<u32>,
+    /// Its words, where another memory that was met rests on the same turn.
+    pub(crate) words: HashSet<Word>,
     /// The unit of the memory beside which alone it may stand, which it contradicts; none: it stands by itself.
     pub(crate) only_with: Option<u32>,
+}
+
+impl Met {
+    /// Whether it says what another says that rests on the same turn: they share three fifths of the words of the longer.
+    pub(crate) fn says_the_same_as(&self, other: &Self) -> bool {
+        let shared = self.words.intersection(&other.words).count();
+        let most = self.words.len().max(other.words.len());
+        shared * 5 >= most * 3
+    }
 }
 
 /// The memories of these units, in their order; `None`: the unit is no text of a memory.
@@ -101,6 +124,7 @@ fn read(row: &Row<'_>) -> Result<Met> {
         seq: row.get(2)?,
         facts,
         turns: Vec::new(),
+        words: HashSet::new(),
         only_with: None,
     })
 }
@@ -110,14 +134,33 @@ fn rest_on(sql: &dyn Sql, scope: &Scope, memories: &mut [Option<Met>]) -> Result
     let mut known: Vec<&mut Met> = memories.iter_mut().flatten().collect();
     let numbers: Vec<MemoryNo> = known.iter().map(|met| met.memory_no).collect();
     sql.query_many(
-        "SELECT seq FROM memory_sources
-         WHERE user_no = ?1 AND memory_no = ?2 AND source_kind = 'turn' AND seq IS NOT NULL ORDER BY seq",
+        concat!(
+            "SELECT q.seq FROM memory_sources AS q
+             WHERE q.user_no = ?1 AND q.memory_no = ?2 AND q.source_kind = 'turn' AND q.seq IS NOT NULL AND ",
+            says_the_same!(),
+            " ORDER BY q.seq"
+        ),
         &sets(scope, numbers.iter().map(ToColumn::to_column)),
         &mut |at, row| {
             known[at].turns.push(row.get::<Seq>(0)?.0);
             Ok(())
         },
     )
+}
+
+/// The words of these units, each once; of one that is damaged none.
+pub(crate) fn words_of_units(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Result<Vec<HashSet<Word>>> {
+    let words = |seq: &u32| {
+        let encoded = units::sound_words(sql, scope, Seq(*seq))?.unwrap_or_default();
+        let words = EncodedWords::parse(&encoded);
+        Ok(words.iter().flat_map(EncodedWords::iter).map(|(word, _)| word).collect())
+    };
+    units.iter().map(words).collect()
+}
+
+/// The units that are not of now, of all of the user's memories, ascending.
+pub(crate) fn all_older_units(sql: &dyn Sql, scope: &Scope) -> Result<Vec<u32>> {
+    Ok(units::stale(sql, scope, u32::MAX)?.into_iter().map(|seq| seq.0).collect())
 }
 
 /// The units of a memory that have older texts of it.
@@ -158,11 +201,14 @@ pub(crate) struct Beside {
 /// took its place, or it the place of which, is not among it.
 pub(crate) fn beside(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, limit: u32) -> Result<Vec<Beside>> {
     sql.list(
-        "SELECT m.seq, e.type, e.strength FROM memory_edges AS e JOIN user_memories AS m ON m.user_no = e.user_no
-             AND m.memory_no = CASE WHEN e.from_no = ?2 THEN e.to_no ELSE e.from_no END
-         WHERE e.user_no = ?1 AND (e.from_no = ?2 OR e.to_no = ?2) AND e.status = 'accepted' AND e.type <> 'supersedes'
-           AND m.seq IS NOT NULL
-         ORDER BY e.strength DESC, e.edge_no LIMIT ?3",
+        "SELECT m.seq, e.type, e.strength FROM
+           (SELECT to_no AS other_no, type, strength, edge_no FROM memory_edges
+              WHERE user_no = ?1 AND from_no = ?2 AND status = 'accepted' AND type <> 'supersedes'
+            UNION ALL
+            SELECT from_no, type, strength, edge_no FROM memory_edges
+              WHERE user_no = ?1 AND to_no = ?2 AND status = 'accepted' AND type <> 'supersedes') AS e
+         JOIN user_memories AS m ON m.user_no = ?1 AND m.memory_no = e.other_no
+         WHERE m.seq IS NOT NULL ORDER BY e.strength DESC, e.edge_no LIMIT ?3",
         values![scope.user_no, memory_no, limit],
         |row| Ok(Beside { seq: row.get::<Seq>(0)?.0, edge_type: row.get(1)?, strength: row.get(2)? }),
     )
@@ -180,13 +226,16 @@ pub(crate) fn sensors(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
     Ok(names)
 }
 
-/// The turns that a memory rests on, in the order of recording: their ids, as far as they are known.
+/// The turns that tell what a memory says, in the order of recording: their ids, as far as they are known.
 pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<SourceTurn>> {
     sql.list(
-        "SELECT r.owner_id, r.caller_id, r.seq
-         FROM memory_sources AS q JOIN recall_units AS r ON r.user_no = q.user_no AND r.seq = q.seq
-         WHERE q.user_no = ?1 AND q.memory_no = ?2 AND q.source_kind = 'turn' AND r.turn_number IS NOT NULL
-         ORDER BY r.seq",
+        concat!(
+            "SELECT r.owner_id, r.caller_id, r.seq
+             FROM memory_sources AS q JOIN recall_units AS r ON r.user_no = q.user_no AND r.seq = q.seq
+             WHERE q.user_no = ?1 AND q.memory_no = ?2 AND q.source_kind = 'turn' AND r.turn_number IS NOT NULL AND ",
+            says_the_same!(),
+            " ORDER BY r.seq"
+        ),
         values![scope.user_no, memory_no],
         |row| {
             let seq: Seq = row.get(2)?;
