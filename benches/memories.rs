@@ -321,7 +321,7 @@ impl Talk {
             runtime.block_on(self.session.context("What do you know of the harbour?", options)).unwrap();
         let told =
             context.items.iter().filter(|item| item.parts.is_some_and(|parts| parts.words > 0.0)).count();
-        assert_eq!(told, TOLD.len(), "{}", context.text);
+        assert!(told >= TOLD.len(), "{}", context.text);
         let turn = turn.answering(context.receipt);
         timed_on(runtime, async { self.session.record(turn).await.unwrap() })
     }

@@ -18,7 +18,7 @@ const MS_PER_DAY: f64 = 86_400_000.0;
 /// Of so many times as many units as are wanted those are chosen that are spread over sessions.
 const POOL: usize = 8;
 /// Of memories so many are looked at, whatever is wanted: what their facts say of them is read for each.
-pub(crate) const MOST_MEMORIES: usize = 64;
+pub(crate) const MOST_MEMORIES: usize = 32;
 /// A turn of so many words is half understood by what stands around it.
 const OPEN_WORDS: f32 = 200.0;
 

@@ -134,6 +134,9 @@ impl Total {
     }
 }
 
+/// Of so many new texts of memories it is asked at once which others they made old.
+const MOST_ASKED: usize = 64;
+
 impl UserIndex {
     /// Reads all of it but the vectors, which are read when a space is asked for.
     pub(crate) fn load(snapshot: &Snapshot<'_>, scope: &Scope) -> Result<Self> {
@@ -181,11 +184,19 @@ impl UserIndex {
     fn take_new(&mut self, snapshot: &Snapshot<'_>, scope: &Scope, extent: Extent) -> Result<()> {
         let known = self.extent.last_seq;
         if extent.last_seq > known {
+            let known_memories = self.memories.len();
             snapshot.units(scope, (known, extent.last_seq), |Unit { facts, words }| {
                 self.place(facts);
                 self.tail.push(facts.seq, &words);
                 Ok(())
             })?;
+            // A new text of a memory says which one is old now; of very many, ranking finds out.
+            let newest = &self.memories[known_memories..];
+            if newest.len() <= MOST_ASKED {
+                let before = snapshot.units_before(scope, newest)?;
+                self.older
+                    .extend(before.into_iter().filter(|seq| !self.older.contains(seq)).collect::<Vec<_>>());
+            }
         }
         if extent.indexed_seq > self.extent.indexed_seq {
             self.tail.forget(extent.indexed_seq.0);

@@ -29,6 +29,11 @@ impl Snapshot<'_> {
         self.ask(|sql| recalled::older_units(sql, scope, memory))
     }
 
+    /// The units with the texts that these units of memories took the place of.
+    pub(crate) fn units_before(&self, scope: &Scope, units: &[u32]) -> Result<Vec<u32>> {
+        self.ask(|sql| recalled::units_before(sql, scope, units))
+    }
+
     /// The units of all of the user's memories that have older texts.
     pub(crate) fn all_older_units(&self, scope: &Scope) -> Result<Vec<u32>> {
         self.ask(|sql| recalled::all_older_units(sql, scope))

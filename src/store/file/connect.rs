@@ -118,6 +118,8 @@ fn prepare(conn: &Connection) -> rusqlite::Result<()> {
          PRAGMA mmap_size = 0;"
     ))?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    // A statement is planned once: without this SQLite plans some anew for each value that is bound.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(())
 }

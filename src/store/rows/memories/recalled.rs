@@ -158,6 +158,22 @@ pub(crate) fn words_of_units(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Res
     units.iter().map(words).collect()
 }
 
+/// The units with the texts that these units of memories took the place of.
+pub(crate) fn units_before(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Result<Vec<u32>> {
+    let mut before = Vec::new();
+    sql.query_many(
+        "SELECT max(o.seq) FROM memory_units AS k
+         JOIN memory_units AS o ON o.user_no = k.user_no AND o.memory_no = k.memory_no
+         WHERE k.user_no = ?1 AND k.seq = ?2 AND o.seq < k.seq",
+        &sets(scope, units.iter().map(|seq| Value::Integer((*seq).into()))),
+        &mut |_, row| {
+            before.extend(row.get::<Option<Seq>>(0)?.map(|seq| seq.0));
+            Ok(())
+        },
+    )?;
+    Ok(before)
+}
+
 /// The units that are not of now, of all of the user's memories, ascending.
 pub(crate) fn all_older_units(sql: &dyn Sql, scope: &Scope) -> Result<Vec<u32>> {
     Ok(units::stale(sql, scope, u32::MAX)?.into_iter().map(|seq| seq.0).collect())
