@@ -65,6 +65,7 @@ mod model;
 mod planner;
 mod recall;
 mod rerank;
+mod sensors;
 mod store;
 mod text;
 mod tier;
@@ -78,6 +79,10 @@ pub use crate::embed::OpenAiEmbedder;
 pub use crate::local::{LocalEmbedder, LocalReranker};
 #[cfg(feature = "llm")]
 pub use crate::rerank::HttpReranker;
+#[cfg(feature = "files")]
+pub use crate::sensors::FsSensor;
+#[cfg(feature = "llm")]
+pub use crate::sensors::HttpSensor;
 // What times and ids are in the public surface.
 pub use chrono;
 pub use uuid;
@@ -133,6 +138,10 @@ pub use crate::{
             ItemKind, ItemOutcome, Newer, PackedAs, Planned, Receipt, ReceiptItem, SameSource, Understood,
         },
         review::{Decision, Review, ReviewKind},
+        sensor::{
+            CheckResult, CheckVerdict, Expect, MemoryCheck, MemorySensor, NewSensor, SeenHash, ToCheck,
+            UnknownReason,
+        },
         session::{EndReason, SessionInfo},
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason, Transition},
@@ -150,6 +159,7 @@ pub use crate::{
         search::Found,
     },
     rerank::{Reranker, Reranking},
+    sensors::{CommandSensor, HostSensor, Sensor},
     store::{
         acts::erased::Erased,
         checks::{
