@@ -51,7 +51,8 @@ impl Address {
     pub(crate) fn new(url: impl Into<String>, may_be_private: bool) -> Result<Self> {
         let url = url.into();
         let uri = Uri::try_from(&url).ok().filter(|uri| matches!(uri.scheme_str(), Some("http" | "https")));
-        let authority = uri.as_ref().and_then(Uri::authority).filter(|authority| !authority.host().is_empty());
+        let authority =
+            uri.as_ref().and_then(Uri::authority).filter(|authority| !authority.host().is_empty());
         if authority.is_none_or(|authority| authority.as_str().contains('@')) || url.contains('#') {
             return Err(Error::invalid(
                 "the address of a sensor must be http:// or https:// and a host, without user, password and fragment",
@@ -61,7 +62,11 @@ impl Address {
     }
 
     /// Asks for what is there, with at most `max_bytes` of its body, or with none. Blocks.
-    pub(crate) fn get(&self, max_bytes: Option<u64>, timeout: Duration) -> std::result::Result<Got, NoAnswer> {
+    pub(crate) fn get(
+        &self,
+        max_bytes: Option<u64>,
+        timeout: Duration,
+    ) -> std::result::Result<Got, NoAnswer> {
         let config = Agent::config_builder()
             .timeout_global(Some(timeout.max(Duration::from_millis(1))))
             .http_status_as_error(false)
@@ -85,7 +90,9 @@ fn no_answer(error: &ureq::Error) -> NoAnswer {
     match error {
         ureq::Error::Timeout(_) => NoAnswer::Late,
         ureq::Error::BodyExceedsLimit(_) => NoAnswer::TooLarge,
-        ureq::Error::Io(error) if error.get_ref().is_some_and(|cause| cause.is::<IsPrivate>()) => NoAnswer::Private,
+        ureq::Error::Io(error) if error.get_ref().is_some_and(|cause| cause.is::<IsPrivate>()) => {
+            NoAnswer::Private
+        }
         _ => NoAnswer::Unreachable,
     }
 }
@@ -193,17 +200,31 @@ mod tests {
 
     #[test]
     fn an_address_is_private_however_it_is_written() {
-        check_public(&["93.184.215.14", "100.63.0.1", "172.32.0.1", "2606:2800:21f::1", "64:ff9b::5db8:d70e"], true);
+        check_public(
+            &["93.184.215.14", "100.63.0.1", "172.32.0.1", "2606:2800:21f::1", "64:ff9b::5db8:d70e"],
+            true,
+        );
         check_public(&["2002:5db8:d70e::1", "::ffff:93.184.215.14"], true);
         check_public(&["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254"], false);
-        check_public(&["0.0.0.0", "0.1.2.3", "100.64.0.1", "198.18.0.1", "224.0.0.1", "255.255.255.255"], false);
-        check_public(&["::1", "::", "::127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "2002:a00:1::"], false);
-        check_public(&["fe80::1", "fec0::1", "fd00::1", "fc00::1", "ff02::1", "2001:db8::1", "2001::1"], false);
+        check_public(
+            &["0.0.0.0", "0.1.2.3", "100.64.0.1", "198.18.0.1", "224.0.0.1", "255.255.255.255"],
+            false,
+        );
+        check_public(
+            &["::1", "::", "::127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "2002:a00:1::"],
+            false,
+        );
+        check_public(
+            &["fe80::1", "fec0::1", "fd00::1", "fc00::1", "ff02::1", "2001:db8::1", "2001::1"],
+            false,
+        );
     }
 
     #[test]
     fn an_address_has_a_host_and_no_key_in_the_open() {
-        for url in ["", "http://", "ftp://host", "host", "https://user:pw@host/", "http://host/#f", "file:///etc"] {
+        for url in
+            ["", "http://", "ftp://host", "host", "https://user:pw@host/", "http://host/#f", "file:///etc"]
+        {
             assert!(Address::new(url, true).is_err(), "{url}");
         }
         let address = Address::new("https://host/v1?key=secret", false).unwrap();
@@ -240,7 +261,10 @@ mod tests {
             got.unwrap_err()
         };
         assert_eq!(get(Step::Silence, Duration::from_millis(50)), NoAnswer::Late);
-        assert_eq!(get(Step::Endless("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n"), PATIENT), NoAnswer::TooLarge);
+        assert_eq!(
+            get(Step::Endless("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n"), PATIENT),
+            NoAnswer::TooLarge
+        );
         assert_eq!(get(Step::Close, PATIENT), NoAnswer::Unreachable);
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     model::job::{JobKind, JobKinds},
     planner,
     recall::{plans::Plans, user_indexes::UserIndexes},
-    rerank,
+    rerank, sensors,
     store::{Store, scope::Scope},
 };
 

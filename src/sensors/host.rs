@@ -190,7 +190,9 @@ mod tests {
         let check = |subject| sensor.check(subject, &Expect::default(), deadline);
         assert_eq!(check("it"), CheckVerdict::Unknown(UnknownReason::Unreachable));
         assert_eq!(check("that"), CheckVerdict::Unknown(UnknownReason::NotUnderstood));
-        assert!(sensor.understands("it", &Expect::default()) && !sensor.understands("that", &Expect::default()));
+        assert!(
+            sensor.understands("it", &Expect::default()) && !sensor.understands("that", &Expect::default())
+        );
         for name in ["", "a:b", "a\nb"] {
             assert!(HostSensor::new().value(name, || None).is_err(), "{name:?}");
         }

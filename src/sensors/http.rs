@@ -188,7 +188,8 @@ mod tests {
 
     #[test]
     fn an_answer_has_a_status_and_a_value_at_a_place() {
-        let (pass, fail) = (|seen: &str| CheckVerdict::of(true, seen), |seen: &str| CheckVerdict::of(false, seen));
+        let (pass, fail) =
+            (|seen: &str| CheckVerdict::of(true, seen), |seen: &str| CheckVerdict::of(false, seen));
         let body = json!({ "port": 8443, "hosts": ["a", "b"] });
         check(json!({}), answer(204, &json!(null)), pass("204"));
         check(json!({ "status": 404 }), answer(404, &body), pass("404"));
@@ -222,7 +223,9 @@ mod tests {
         }
         let understands = |expect| sensor.understands("own", &Expect::new(expect).unwrap());
         assert!(understands(json!({ "pointer": "/a", "equals": null })));
-        assert!(!understands(json!({ "pointer": "a", "equals": 1 })) && !understands(json!({ "pointer": "/a" })));
+        assert!(
+            !understands(json!({ "pointer": "a", "equals": 1 })) && !understands(json!({ "pointer": "/a" }))
+        );
         assert!(!understands(json!({ "url": "http://127.0.0.1:9/" })));
     }
 }

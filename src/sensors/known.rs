@@ -63,13 +63,17 @@ impl Known {
             )));
         }
         if name == HUMAN {
-            return Err(Error::invalid("the name human is that of the person who is asked; no sensor has it"));
+            return Err(Error::invalid(
+                "the name human is that of the person who is asked; no sensor has it",
+            ));
         }
         if !(0.0..=1.0).contains(&traits.reliability) {
             return Err(Error::invalid(format!("the reliability of the sensor {name} is not from 0 to 1")));
         }
         if traits.window.is_some_and(|window| window > MAX_WINDOW) {
-            return Err(Error::invalid(format!("the window of the sensor {name} is longer than a hundred years")));
+            return Err(Error::invalid(format!(
+                "the window of the sensor {name} is longer than a hundred years"
+            )));
         }
         Ok(Self { traits, sensor })
     }

@@ -71,7 +71,8 @@ fn a_file_is_there_has_a_hash_and_holds_a_text() {
     tree.check("ops:gone", Expect::default(), Fail);
     tree.check("ops:gone/deeper", Expect::default().exists(false), Pass);
     tree.check("ops:gone", containing(), Fail);
-    for expect in [Expect::default().sha256("abc"), Expect::default().contains(""), containing().exists(false)]
+    for expect in
+        [Expect::default().sha256("abc"), Expect::default().contains(""), containing().exists(false)]
     {
         assert!(!tree.sensor.understands(conf, &expect), "{expect:?}");
         tree.check(conf, expect, Unknown);

@@ -32,6 +32,7 @@ use crate::{
         turn::Origin,
     },
     store::{
+        acts::memories::watch::MAX_EXPECT_BYTES,
         rows::memories::transfer::{ReviewRow, SensorRow},
         transfer::{
             bounds::{MAX_WORD_BYTES, check_fields, check_text, check_times, wrong},
@@ -43,8 +44,6 @@ use crate::{
 
 /// The most bytes of what a change keeps of what was before: every text of a memory at its longest, as JSON.
 const MAX_BEFORE_BYTES: usize = 1 << 20;
-/// The most bytes of what a sensor expects.
-const MAX_EXPECT_BYTES: usize = 16 << 10;
 /// The most bytes of a hash, in hexadecimal.
 const MAX_HASH_DIGITS: usize = 128;
 

@@ -1,6 +1,7 @@
 //! What is done to memories: each act is one operation, and a group of the history.
 
 mod before;
+pub(crate) mod check;
 mod edges;
 mod edit;
 pub(crate) mod erase;
@@ -13,3 +14,4 @@ mod save;
 mod supersede;
 mod sweep;
 mod undo;
+pub(crate) mod watch;

@@ -10,6 +10,7 @@ pub(crate) mod lists;
 pub(crate) mod recalled;
 pub(crate) mod reviews;
 pub(crate) mod row;
+pub(crate) mod sensors;
 pub(crate) mod sources;
 pub(crate) mod state;
 pub(crate) mod terms;
