@@ -168,18 +168,18 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
-    let [a, b, c, d, e, f, g, h] = address.segments();
-    let v4 = |high: u16, low: u16| {
-        let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
+    let parts = address.segments();
+    let v4 = |at: usize| {
+        let ([a, b], [c, d]) = (parts[at].to_be_bytes(), parts[at + 1].to_be_bytes());
         is_public_v4(Ipv4Addr::new(a, b, c, d))
     };
-    match (a, b) {
+    match parts {
         // Mapped and compatible ones, with this machine's and none among them; translated ones; 6to4.
-        (0, 0) if (c, d, e) == (0, 0, 0) && (f == 0 || f == 0xffff) => v4(g, h),
-        (0x64, 0xff9b) => v4(g, h),
-        (0x2002, _) => v4(b, c),
+        [0, 0, 0, 0, 0, 0 | 0xffff, ..] | [0x64, 0xff9b, ..] => v4(6),
+        [0x2002, ..] => v4(1),
         // Global unicast, without Teredo and documents.
-        _ => (0x2000..0x4000).contains(&a) && !(a == 0x2001 && (b == 0 || b == 0xdb8)),
+        [0x2001, 0 | 0xdb8, ..] => false,
+        [first, ..] => (0x2000..0x4000).contains(&first),
     }
 }
 

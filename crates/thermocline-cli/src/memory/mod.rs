@@ -11,6 +11,8 @@ mod list;
 pub(crate) mod list_args;
 mod named;
 mod save;
+pub(crate) mod sensor_args;
+mod sensors;
 mod show;
 pub(crate) mod verbs;
 pub(crate) mod words;
@@ -36,5 +38,9 @@ pub(crate) fn run(db: &Db, verb: &MemoryVerb, out: &Output) -> Result<(), Failur
         MemoryVerb::Episodes(args) => episodes::list(db, args, out),
         MemoryVerb::Note(args) => episodes::note(db, args, out),
         MemoryVerb::Tags(args) => list::tags(db, args, out),
+        MemoryVerb::Watch(args) => sensors::watch(db, args, out),
+        MemoryVerb::Unwatch(args) => sensors::unwatch(db, args, out),
+        MemoryVerb::Sensors(args) => sensors::list(db, args, out),
+        MemoryVerb::Validate(args) => sensors::validate(db, args, out),
     }
 }
