@@ -1,10 +1,14 @@
 //! Looking whether memories still hold: what their sensors see, each on a thread of its own and for a bounded time, outside of
 //! any transaction.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    panic::{self, AssertUnwindSafe},
+    sync::Arc,
+};
 
 use crate::{
-    aside::{self, Answer},
+    aside::aside,
     clock::Deadline,
     config::Config,
     error::Result,
@@ -133,12 +137,16 @@ impl<'c> Looks<'c> {
         let limit = self.config.sensor_timeout;
         let (asked, subject, expect) = (Arc::clone(sensor), what.subject.clone(), what.expect.clone());
         let deadline = Deadline::after(limit).instant();
-        let asking = move || async move { Ok(asked.check(&subject, &expect, deadline)) };
-        let verdict = match aside::ask("thermocline-look", limit, asking).await {
-            Answer::Given(Ok(verdict)) => verdict,
-            Answer::Given(Err(_)) => CheckVerdict::Unknown(UnknownReason::Unreachable),
-            Answer::Late => CheckVerdict::Unknown(UnknownReason::Late),
-            Answer::Panicked => CheckVerdict::Unknown(UnknownReason::Panicked),
+        // Of no runtime: a host's sensor may have one of its own.
+        let look = move || {
+            let look = || asked.check(&subject, &expect, deadline);
+            let verdict = panic::catch_unwind(AssertUnwindSafe(look));
+            Ok(verdict.unwrap_or(CheckVerdict::Unknown(UnknownReason::Panicked)))
+        };
+        let verdict = match tokio::time::timeout(limit, aside("thermocline-look", look)).await {
+            Ok(Ok(verdict)) => verdict,
+            Ok(Err(_)) => CheckVerdict::Unknown(UnknownReason::Unreachable),
+            Err(_) => CheckVerdict::Unknown(UnknownReason::Late),
         };
         if verdict == CheckVerdict::Unknown(UnknownReason::Late) {
             *self.late.entry(what.sensor.clone()).or_default() += 1;

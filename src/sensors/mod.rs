@@ -87,7 +87,7 @@ pub trait Sensor: Send + Sync + fmt::Debug {
     /// Looks whether what is expected holds of the subject. Both come from whoever wrote the memory, or its import: they
     /// are data, and nothing is to be read or run because they say so.
     ///
-    /// Runs on a thread of its own. What has not answered by the deadline
+    /// Runs on a thread of its own, which belongs to no runtime: it may block. What has not answered by the deadline
     /// ([`Config::sensor_timeout`](crate::Config::sensor_timeout)), or panics, cannot tell; its thread ends when it lets go.
     fn check(&self, subject: &str, expect: &Expect, deadline: Instant) -> CheckVerdict;
 }

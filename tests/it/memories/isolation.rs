@@ -1,7 +1,8 @@
 //! Nothing of one user's memories is reached through another.
 
 use thermocline::{
-    EdgeType, Edit, EpisodeFilter, ErrorKind, MemoryFilter, NewEdge, NewNote, NewTurn, Origin, Result,
+    EdgeType, Edit, EpisodeFilter, ErrorKind, MemoryFilter, NewEdge, NewNote, NewSensor, NewTurn, Origin,
+    Result, ToCheck,
 };
 
 use crate::{
@@ -28,6 +29,7 @@ fn another_users_memory_is_not_found_in_any_operation_even_with_its_id() {
     let edge = known.memories.relate(a, NewEdge::new(EdgeType::Solves), b).unwrap().id;
     let note = known.memories.note(NewNote::new("mine").memory(a).caller_id("n")).unwrap().id;
     known.memories.edit(a, saying("It is edited.")).unwrap();
+    known.memories.watch(a, NewSensor::new("human", "")).unwrap();
     let before = dump_of_user(&known.fixture.path(), "alex");
 
     let blake = known.file.user("blake").unwrap().memories().by(Origin::User);
@@ -50,6 +52,11 @@ fn another_users_memory_is_not_found_in_any_operation_even_with_its_id() {
     check_not_found("neighbours", blake.neighbours(a, None, 10), told);
     check_not_found("history", blake.history(a, None, 10), told);
     check_not_found("note", blake.note(NewNote::new("x").memory(a)), told);
+    check_not_found("watch", blake.watch(a, NewSensor::new("human", "")), told);
+    check_not_found("unwatch", blake.unwatch(a, "human", None), told);
+    check_not_found("sensors", blake.sensors(a), told);
+    check_not_found("validate", blake.validate(a), told);
+    check_not_found("validate", blake.validate(vec![own, a]), told);
     check_not_found("unrelate", blake.unrelate(edge), &mut None);
     check_not_found("edge", blake.edge(edge), &mut None);
     check_not_found("save", blake.save(fix("y").source(turn.turn_id, "")), &mut None);
@@ -58,6 +65,7 @@ fn another_users_memory_is_not_found_in_any_operation_even_with_its_id() {
     check_not_found("neighbours", blake.neighbours(own, Some(edge), 10), &mut None);
     check_not_found("episodes", blake.episodes(EpisodeFilter::default(), Some(note), 10), &mut None);
 
+    assert_eq!(blake.validate(ToCheck::Stale).unwrap(), []);
     assert_eq!(blake.list(MemoryFilter::default().statuses([]), None, 10).unwrap().len(), 1);
     assert_eq!(blake.tags(None, 10).unwrap().len() + blake.entities(None, 10).unwrap().len(), 0);
     assert_eq!(blake.episodes(EpisodeFilter::default().roles([]), None, 10).unwrap().len(), 1);

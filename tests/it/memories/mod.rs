@@ -11,6 +11,8 @@ mod isolation;
 mod lists;
 mod processes;
 mod saving;
+mod sensing;
+mod sensing_jobs;
 mod superseding;
 mod undoing;
 

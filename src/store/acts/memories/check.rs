@@ -245,3 +245,45 @@ fn numbers(held: &Held) -> String {
         .reliability
         .map_or(confidence.clone(), |reliability| format!("{confidence}, reliability {reliability:.2}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::Config,
+        memory::beginning::Finder,
+        model::memory::{known::Memory, new::NewMemory, words::MemoryKind},
+        store::{Store, acts::memories::measured::MeasuredMemory, scope::UserKey},
+    };
+
+    /// What a person's word makes of a memory of this confidence.
+    async fn checked(confidence: f64, holds: bool) -> Memory {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("m.db"), Config::default()).unwrap();
+        let new = NewMemory::new(MemoryKind::Fix, "A", "b").confidence(confidence);
+        let new = MeasuredMemory::of(new, Vec::new(), (Finder::Hand, "caller")).unwrap();
+        let check = move |tx: &mut WriteTx<'_>| {
+            let scope = tx.add_user(&UserKey::Name("alex".into()))?;
+            let saved = tx.save_memory(&scope, &new)?.memory;
+            let mut operation = Operation::begin(tx, &scope, "mira")?;
+            let held = operation.memory(saved.id)?;
+            let held = operation.check(&held, &NewCheck::by_person(holds))?;
+            operation.shown(held.row.memory_no)
+        };
+        store.write(check).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_persons_word_is_good_for_half_a_year() {
+        let memory = checked(0.80, true).await;
+        assert_eq!((memory.confidence, memory.reliability), (0.82, Some(0.95)));
+        assert_eq!(
+            (memory.state.validated_by.as_deref(), memory.validity_window),
+            (Some(HUMAN), Some(HUMAN_WINDOW))
+        );
+        let memory = checked(0.945, true).await;
+        assert_eq!((memory.confidence, memory.reliability), (0.95, Some(0.95)));
+        let memory = checked(0.80, false).await;
+        assert_eq!((memory.confidence, memory.reliability, memory.validity_window), (0.4, Some(0.3), None));
+    }
+}
