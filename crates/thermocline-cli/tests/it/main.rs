@@ -28,4 +28,5 @@ mod planning;
 mod recall;
 mod replay;
 mod reranking;
+mod sensors;
 mod transfer;
