@@ -201,7 +201,8 @@ impl Sensor for CommandSensor {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::sensor::CheckResult;
@@ -221,6 +222,7 @@ mod tests {
     }
 
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "it is written in place")]
     fn check(script: &str, expect: Expect, expected: CheckResult) {
         assert_eq!(run(script, &expect, PATIENT).result(), expected, "{script} {expect:?}");
     }

@@ -246,5 +246,6 @@ impl Sensor for FsSensor {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests;

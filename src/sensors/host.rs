@@ -158,6 +158,7 @@ mod tests {
     use crate::{clock::Deadline, model::sensor::CheckResult};
 
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "it is written in place")]
     fn check(value: Value, expect: Value, expected: CheckResult) {
         let sensor = HostSensor::new().value("it", move || Some(value.clone())).unwrap();
         let deadline = Deadline::after(Duration::from_secs(1)).instant();

@@ -173,6 +173,7 @@ mod tests {
     const PATIENT: Duration = Duration::from_secs(30);
 
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "it is written in place")]
     fn check(expect: Value, step: Step, expected: CheckVerdict) {
         let endpoint = Scripted::new(vec![step]);
         let sensor = HttpSensor::new().private_url("it", &endpoint.url).unwrap();

@@ -38,6 +38,7 @@ impl Tree {
     }
 
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "it is written in place")]
     fn check(&self, subject: &str, expect: Expect, expected: CheckResult) {
         let verdict = self.look(subject, &expect);
         assert_eq!(verdict.result(), expected, "{subject} {expect:?}: {verdict:?}");

@@ -189,6 +189,7 @@ fn no_undo_takes_a_check_back_and_none_is_in_its_way() {
 }
 
 /// Whether a memory is stale, so long after a sensor of this reliability passed it, or after it was said.
+#[expect(clippy::needless_pass_by_value, reason = "it is written in place")]
 #[track_caller]
 fn check_stale(memory: NewMemory, by: Option<f64>, age: TimeDelta, expected: &[StaleReason]) {
     let said = Port::default();
@@ -418,12 +419,14 @@ impl Sensor for Meanwhile {
     }
 }
 
+/// What happens to a memory while it is looked at.
+type Change = fn(&thermocline::blocking::Memories, MemoryId);
+
 #[test]
 fn a_check_of_an_old_text_does_not_count() {
     let meanwhile = Meanwhile::new();
     let known = with_sensors(vec![meanwhile.clone()]);
     let sensor = NewSensor::new("meanwhile", "");
-    type Change = fn(&thermocline::blocking::Memories, MemoryId);
     let changes: [(Change, bool); 6] = [
         (|memories, id| drop(memories.edit(id, saying("Otherwise.")).unwrap()), false),
         (|memories, id| drop(memories.forget(id).unwrap()), false),
