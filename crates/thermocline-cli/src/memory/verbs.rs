@@ -143,19 +143,19 @@ pub(crate) enum MemoryVerb {
     #[command(
         verbatim_doc_comment,
         after_help = "Examples:\n  \
-        thermocline memory watch --user alex --sensors sensors.json api-port fs ops:api.conf --contains 8443\n  \
-        thermocline memory watch --user alex --sensors sensors.json api-port http api \
+        thermocline memory watch --user alex --sensors s.json port fs ops:api.conf --contains 8443\n  \
+        thermocline memory watch --user alex --sensors s.json port http api \
         --expect '{\"pointer\":\"/port\",\"equals\":8443}'\n  \
-        thermocline memory watch --user alex api-port human"
+        thermocline memory watch --user alex port human"
     )]
     Watch(Box<WatchArgs>),
 
     /// Have a sensor look at a memory no more.
-    #[command(after_help = "Example:\n  thermocline memory unwatch --user alex api-port fs ops:api.conf")]
+    #[command(after_help = "Example:\n  thermocline memory unwatch --user alex port fs ops:api.conf")]
     Unwatch(UnwatchArgs),
 
     /// Show what looks at a memory, and for what.
-    #[command(after_help = "Example:\n  thermocline memory sensors --user alex api-port")]
+    #[command(after_help = "Example:\n  thermocline memory sensors --user alex port")]
     Sensors(WatchersArgs),
 
     /// Have the sensors of memories look now, and keep what they find.
@@ -163,7 +163,7 @@ pub(crate) enum MemoryVerb {
     /// What passes is checked; what fails has half its confidence and a weak source from then on, and a person is asked.
     /// What cannot be told changes nothing. memory history shows each check.
     #[command(after_help = "Examples:\n  \
-        thermocline memory validate --user alex --sensors sensors.json api-port\n  \
-        thermocline memory validate --user alex --sensors sensors.json --stale")]
+        thermocline memory validate --user alex --sensors s.json port\n  \
+        thermocline memory validate --user alex --sensors s.json --stale")]
     Validate(ValidateArgs),
 }
