@@ -8,7 +8,8 @@
 --                         what was erased; index, embed: words and vectors of new turns are put in their places; mend:
 --                         words and vectors that are damaged are made anew; derive: what older rules derived of turns
 --                         (words, why they are kept, anchors) is derived anew; its turns are those up to there;
---                         prune: what older versions kept for ever is taken out
+--                         prune: what older versions kept for ever is taken out; validate: sensors look whether
+--                         memories hold that are stale and were shown
 --   user_no               whose data it works on (users_by_size.sql says who that is); empty: the file
 --   session_no, session   which session, if it is about one; session is the caller's key, empty if it has none
 --   waits                 due: for whoever runs jobs; put off: for its next try; running: for nothing; cut off: for

@@ -8,7 +8,6 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Runs `work` on a thread of this name, which nobody waits for when a runtime ends. It needs no runtime. `work` goes on
 /// to its end even if the future is dropped.
-#[cfg(any(feature = "llm", feature = "local"))]
 pub(crate) async fn aside<T: Send + 'static>(
     name: &'static str,
     work: impl FnOnce() -> Result<T> + Send + 'static,
@@ -73,7 +72,6 @@ fn no_thread(name: &str, error: io::Error) -> Error {
 mod tests {
     use super::*;
 
-    #[cfg(any(feature = "llm", feature = "local"))]
     #[tokio::test]
     async fn a_panic_aside_is_a_failure_here() {
         assert_eq!(aside("thermocline-test", || Ok(7)).await.unwrap(), 7);

@@ -84,6 +84,11 @@ impl Deadline {
         Self(now.checked_add(span).unwrap_or(now + Duration::from_hours(24 * 365)))
     }
 
+    /// As those see it who are given it from outside.
+    pub(crate) fn instant(self) -> Instant {
+        self.0
+    }
+
     pub(crate) fn has_passed(self) -> bool {
         self.remaining().is_zero()
     }
@@ -92,5 +97,11 @@ impl Deadline {
         #[expect(clippy::disallowed_methods, reason = "deadlines are monotonic, and end here only")]
         let now = Instant::now();
         self.0.saturating_duration_since(now)
+    }
+}
+
+impl From<Instant> for Deadline {
+    fn from(instant: Instant) -> Self {
+        Self(instant)
     }
 }

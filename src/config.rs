@@ -12,6 +12,7 @@ use crate::{
     model::{profile::Profile, tier::MAX_HOT_TURNS},
     planner,
     rerank::{self, Reranker},
+    sensors::{self, Sensor},
     text::tokens::Tokenizer,
 };
 
@@ -142,6 +143,12 @@ pub struct Config {
     /// How long the planner may take for a message. One that takes longer or fails is not asked again for 10 seconds,
     /// unless it refused this message alone. Default 1.5 seconds, at least 1 ms.
     pub plan_timeout: Duration,
+    /// What can look whether a memory still holds, each under a name of its own, and at what: nothing is read, run or asked
+    /// that does not stand here. A memory that is stale and was shown is looked at by a job;
+    /// [`Memories::validate`](crate::Memories::validate) looks at once. Default: none.
+    pub sensors: Vec<Arc<dyn Sensor>>,
+    /// How long a sensor may take for one look. One that takes longer cannot tell. Default 10 seconds, at least 1 ms.
+    pub sensor_timeout: Duration,
     /// How recalled turns are ranked. Default: [`Profile::Default`].
     pub profile: Profile,
     /// Bytes that recall may keep in memory of all users together: about 0.6 KB a chat-sized turn. The user who asked
@@ -276,6 +283,8 @@ impl Default for Config {
             rerank_timeout: rerank::TIMEOUT,
             planner: None,
             plan_timeout: planner::TIMEOUT,
+            sensors: Vec::new(),
+            sensor_timeout: sensors::TIMEOUT,
             profile: Profile::Default,
             recall_bytes: 256 << 20,
             receipts: 1_000,
@@ -310,7 +319,7 @@ impl Config {
     }
 
     /// The spans of time that have a least.
-    fn spans(&self) -> [(&'static str, Duration, Duration); 9] {
+    fn spans(&self) -> [(&'static str, Duration, Duration); 10] {
         const MS: Duration = Duration::from_millis(1);
         [
             ("session_timeout", self.session_timeout, MS),
@@ -322,6 +331,7 @@ impl Config {
             ("embed_timeout", self.embed_timeout, MS),
             ("rerank_timeout", self.rerank_timeout, MS),
             ("plan_timeout", self.plan_timeout, MS),
+            ("sensor_timeout", self.sensor_timeout, MS),
         ]
     }
 

@@ -65,6 +65,7 @@ mod model;
 mod planner;
 mod recall;
 mod rerank;
+mod sensors;
 mod store;
 mod text;
 mod tier;
@@ -78,6 +79,10 @@ pub use crate::embed::OpenAiEmbedder;
 pub use crate::local::{LocalEmbedder, LocalReranker};
 #[cfg(feature = "llm")]
 pub use crate::rerank::HttpReranker;
+#[cfg(feature = "files")]
+pub use crate::sensors::FsSensor;
+#[cfg(feature = "llm")]
+pub use crate::sensors::HttpSensor;
 // What times and ids are in the public surface.
 pub use chrono;
 pub use uuid;
@@ -135,6 +140,10 @@ pub use crate::{
             ItemKind, ItemOutcome, Newer, PackedAs, Planned, Receipt, ReceiptItem, SameSource, Understood,
         },
         review::{Decided, Decision, Review, ReviewFilter, ReviewKind},
+        sensor::{
+            CheckResult, CheckVerdict, Expect, MemoryCheck, MemorySensor, NewSensor, SeenHash, ToCheck,
+            UnknownReason,
+        },
         session::{EndReason, SessionInfo},
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason, Transition},
@@ -152,6 +161,7 @@ pub use crate::{
         search::Found,
     },
     rerank::{Reranker, Reranking},
+    sensors::{CommandSensor, HostSensor, Sensor},
     store::{
         acts::erased::Erased,
         checks::{

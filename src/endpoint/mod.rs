@@ -3,6 +3,7 @@
 //! The only code of this crate that opens a connection, and only to the address that the caller names: redirects are
 //! refused, so that neither key nor text goes elsewhere. A key leaves this machine encrypted, or not at all.
 
+pub(crate) mod address;
 mod refusal;
 #[cfg(test)]
 pub(crate) mod scripted;

@@ -16,6 +16,7 @@
 //! ```
 
 mod memories;
+mod sensors;
 mod waiter;
 
 use std::{

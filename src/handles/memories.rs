@@ -66,8 +66,8 @@ const DIGITS: usize = 32;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Memories {
-    store: Arc<Open>,
-    scope: Scope,
+    pub(super) store: Arc<Open>,
+    pub(super) scope: Scope,
     by: Origin,
 }
 
@@ -457,7 +457,7 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.episodes(scope, &filter, (after, limit))).await
     }
 
-    async fn read<T: Send + 'static>(
+    pub(super) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Snapshot<'_>, &Scope) -> Result<T> + Send + 'static,
     ) -> Result<T> {

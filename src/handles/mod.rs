@@ -6,6 +6,7 @@ mod answering;
 pub mod blocking;
 mod memories;
 mod open;
+mod sensors;
 mod session;
 mod thermocline;
 mod user;

@@ -13,7 +13,7 @@ use crate::{
     model::job::{JobKind, JobKinds},
     planner,
     recall::{plans::Plans, user_indexes::UserIndexes},
-    rerank,
+    rerank, sensors,
     store::{Store, scope::Scope},
 };
 
@@ -39,6 +39,7 @@ impl Open {
         config.summarizer = config.summarizer.map(compress::known::Known::of).transpose()?;
         config.reranker = config.reranker.map(rerank::known::Known::of).transpose()?;
         config.planner = config.planner.map(planner::known::Known::of).transpose()?;
+        config.sensors = sensors::known::all(config.sensors)?;
         let (has_worker, is_read_only, recall_bytes) = (config.worker, config.read_only, config.recall_bytes);
         let has_embedders = !config.embedders.is_empty();
         let store = Arc::new(Store::open(path, config)?);

@@ -8,7 +8,7 @@ use crate::{
     jobs::{
         compress, derive, embed, erase, index,
         job::{Ended, Job, Run, Worked, now},
-        mend, prune,
+        mend, prune, validate,
     },
     model::{
         instant,
@@ -90,6 +90,7 @@ async fn work(run: &Run<'_>, lease: &Arc<Lease>, worked: &Worked) -> SliceResult
         JobKind::Embed => embed::embed(job).await,
         JobKind::Mend => mend::mend(job).await,
         JobKind::Prune => prune::prune(job).await,
+        JobKind::Validate => validate::validate_due(job).await,
         JobKind::Derive => derive::derive(job).await,
         JobKind::Scrub => unreachable!("it is no user's"),
     }

@@ -31,6 +31,8 @@ pub(super) enum Lane {
     Summarizer,
     /// The caller's embedders.
     Embedders,
+    /// What looks at the world.
+    Sensors,
 }
 
 impl Lane {
@@ -38,6 +40,7 @@ impl Lane {
         match kind {
             JobKind::Compress if config.summarizer.is_some() => Self::Summarizer,
             JobKind::Embed if !config.embedders.is_empty() => Self::Embedders,
+            JobKind::Validate if !config.sensors.is_empty() => Self::Sensors,
             _ => Self::File,
         }
     }
@@ -61,15 +64,15 @@ pub(super) enum Until {
 
 /// Works on the jobs of all lanes.
 pub(super) async fn work(run: &Run<'_>, until: Until) -> Result<()> {
-    let busy = &watch::Sender::new(3);
+    let busy = &watch::Sender::new(4);
     let lane = |lane: Lane| {
         let config = run.store.config();
         let (kinds, queued) = (lane.kinds(config, run.only).of_user(run.user), run.store.work_queued());
         LaneRun { run, kinds, queued, busy, until }.work()
     };
-    let (file, summarizer, embedders) =
-        tokio::join!(lane(Lane::File), lane(Lane::Summarizer), lane(Lane::Embedders));
-    file.and(summarizer).and(embedders)
+    let (file, summarizer, embedders, sensors) =
+        tokio::join!(lane(Lane::File), lane(Lane::Summarizer), lane(Lane::Embedders), lane(Lane::Sensors));
+    file.and(summarizer).and(embedders).and(sensors)
 }
 
 /// One lane of a run.

@@ -13,6 +13,7 @@ mod provider;
 mod prune;
 mod silence;
 mod sweep;
+mod validate;
 mod worker;
 
 use tokio::sync::watch;
@@ -20,6 +21,7 @@ use tokio::sync::watch;
 pub use self::job::{JobProgress, JobsReport, RunJobs};
 pub(crate) use self::{
     erase::{erase, erase_memory, erase_turn},
+    validate::validate,
     worker::Worker,
 };
 use crate::{

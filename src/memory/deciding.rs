@@ -11,8 +11,6 @@ use crate::{
 pub(crate) const HUMAN_RELIABILITY: f64 = 0.95;
 /// I: how long a person's look holds, where nobody says: six months of 30 days.
 pub(crate) const HUMAN_WINDOW: Duration = Duration::from_hours(6 * 30 * 24);
-/// As a check names who looked.
-pub(crate) const HUMAN: &str = "human";
 
 /// Jobs, rules, origins and sensors: none of them decides.
 const NO_PERSONS: &[&str] = &[

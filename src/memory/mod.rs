@@ -7,6 +7,7 @@
 #[cfg_attr(not(test), expect(dead_code, reason = "what saves, uses and checks memories is to call it"))]
 pub(crate) mod beginning;
 pub(crate) mod bounds;
+pub(crate) mod checking;
 pub(crate) mod copies;
 pub(crate) mod decay;
 pub(crate) mod deciding;

@@ -30,6 +30,8 @@ word_enum! {
         Derive = "derive",
         /// Takes out rows of a user's that older versions kept for ever, and this one does not keep.
         Prune = "prune",
+        /// Looks whether memories still hold that are stale and were shown.
+        Validate = "validate",
     }
     pub(crate) fn from_word;
 }
@@ -40,7 +42,7 @@ impl JobKind {
         match self {
             Self::Erase | Self::Scrub => 1,
             Self::Compress => 0,
-            Self::Index | Self::Embed | Self::Mend => -1,
+            Self::Index | Self::Embed | Self::Mend | Self::Validate => -1,
             Self::Derive | Self::Prune => -2,
         }
     }
@@ -49,7 +51,7 @@ impl JobKind {
     /// be missing for ever, without a word.
     pub(crate) fn may_be_given_up(self) -> bool {
         match self {
-            Self::Compress => true,
+            Self::Compress | Self::Validate => true,
             Self::Erase
             | Self::Scrub
             | Self::Index

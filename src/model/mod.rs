@@ -19,6 +19,7 @@ pub(crate) mod place;
 pub(crate) mod profile;
 pub(crate) mod receipt;
 pub(crate) mod review;
+pub(crate) mod sensor;
 pub(crate) mod session;
 pub(crate) mod summary;
 pub(crate) mod tier;

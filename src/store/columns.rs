@@ -24,6 +24,7 @@ use crate::{
         place::{MemoryNo, Place, Seq, SessionNo, UnitKind, UserNo},
         receipt::{ItemKind, ItemOutcome, PackedAs},
         review::{Decision, ReviewKind},
+        sensor::CheckResult,
         session::EndReason,
         summary::Original,
         tier::{MemoryTier, MoveReason},
@@ -71,6 +72,7 @@ macro_rules! word_value {
 }
 
 word_value!(
+    CheckResult,
     MemoryTier,
     MoveReason,
     EndReason,

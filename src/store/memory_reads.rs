@@ -223,7 +223,7 @@ impl Snapshot<'_> {
 }
 
 /// The error for a memory that is not there, or is somebody else's.
-fn no_memory() -> Error {
+pub(super) fn no_memory() -> Error {
     Error::not_found("this user has no such memory")
 }
 

@@ -14,6 +14,7 @@ mod person_reads;
 mod recalled;
 pub(crate) mod rows;
 pub(crate) mod scope;
+pub(crate) mod sensor_reads;
 pub(crate) mod slice_error;
 pub(crate) mod snapshot;
 pub(crate) mod sql;

@@ -69,6 +69,7 @@ const BEGINNING: &str = "every memory has its state and its beginning";
 const UNIT: &str = "every memory that holds or is archived has its unit, which is its own";
 const UNIT_OF_MEMORY: &str = "every unit of a memory has its memory and its words";
 const USED: &str = "how often a memory was of use is what its uses say";
+const PASSED: &str = "every check that a memory passed is counted";
 const TRUST: &str =
     "no memory is trusted farther than what it was made of, unless a person rewrote or approved it";
 const SOURCES: &str = "every turn that a memory was made of is a turn of its user";
@@ -183,6 +184,7 @@ const BREAKS: &[(&str, &[&str])] = &[
     ("UPDATE memory_state SET context_count = 2 WHERE {the_lamp}", &[USED]),
     ("UPDATE memory_state SET project_count = 0 WHERE {the_lamp}", &[USED]),
     ("UPDATE memory_episodes SET outcome = 'success' WHERE outcome = 'failure'", &[USED]),
+    ("UPDATE memory_changes SET op = 'check', new_value = 'pass' WHERE change_no = 1 AND {two_lamps}", &[PASSED]),
     ("UPDATE user_memories SET trust = 2 WHERE {no_lamps}", &[TRUST]),
     ("UPDATE user_memories SET origin = 'document' WHERE {three_lamps}", &[TRUST]),
     ("UPDATE user_memories SET trust = 2, origin = 'assistant' WHERE {no_lamps}", &[TRUST]),

@@ -8,7 +8,7 @@ use crate::imports::{Crate, Imports, circles};
 const LAYERS: &[&[&str]] = &[
     &["error", "model"],
     &["aside", "clock", "cooldown", "endpoint", "english", "event", "faults", "rerank", "text", "times"],
-    &["compress", "embed", "index", "memory", "planner", "tier"],
+    &["compress", "embed", "index", "memory", "planner", "sensors", "tier"],
     &["config", "local"],
     &["store"],
     &["jobs", "recall"],

@@ -8,7 +8,10 @@ use clap::{Args, ValueEnum};
 use clap_complete::Shell;
 use thermocline::{AnchorId, Originals};
 
-use crate::provider_args::{EmbedderArgs, LlmArgs};
+use crate::{
+    provider_args::{EmbedderArgs, LlmArgs},
+    sensor_file::SensorArgs,
+};
 
 /// Whose memory a verb reads or writes.
 #[derive(Args, Debug)]
@@ -251,6 +254,9 @@ pub(crate) struct JobsRunArgs {
 
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
+
+    #[command(flatten)]
+    pub(crate) sensors: SensorArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -69,7 +69,7 @@ pub(crate) fn list(db: &Db, args: &JobsListArgs, out: &Output) -> Result<(), Fai
 }
 
 pub(crate) fn run(db: &Db, args: &JobsRunArgs, out: &Output) -> Result<(), Failure> {
-    let mut config = args.embedder.config()?;
+    let mut config = args.sensors.add_to(args.embedder.config()?)?;
     config.originals = args.originals.into();
     config.summarizer = providers::summarizer(&args.llm)?;
     if config.originals == Originals::Delete && config.summarizer.is_none() {

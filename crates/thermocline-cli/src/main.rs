@@ -33,6 +33,7 @@ mod providers;
 mod recall;
 mod recall_args;
 mod replay;
+mod sensor_file;
 mod session;
 mod session_state;
 mod stats;

@@ -14,8 +14,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Memories {
     // Dropped before the runtime that its last operations run on.
-    inner: crate::Memories,
-    runtime: Arc<Waiter>,
+    pub(super) inner: crate::Memories,
+    pub(super) runtime: Arc<Waiter>,
 }
 
 impl Memories {

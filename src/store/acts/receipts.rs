@@ -7,9 +7,10 @@ use crate::{
     error::Result,
     model::{
         critical::CriticalRule,
-        ids::SessionId,
+        ids::{MemoryId, SessionId},
+        job::JobKind,
         place::{MemoryNo, Seq, UserNo},
-        receipt::MOST_PROMOTED,
+        receipt::{ItemKind, MOST_PROMOTED, Receipt, ReceiptItem},
         tier::MemoryTier,
         uses::Aspect,
     },
@@ -23,6 +24,7 @@ use crate::{
             uses::{self, Hits},
         },
         scope::Scope,
+        sensor_reads::is_to_look_at,
         write_tx::WriteTx,
     },
 };
@@ -92,7 +94,21 @@ impl WriteTx<'_> {
             return Ok(false);
         }
         receipts::insert(self.sql, scope, receipt, at_hand)?;
+        self.queue_checks(scope, receipt)?;
         Ok(true)
+    }
+
+    /// Has a job look at what was shown and is stale, if something may look: once a user, and never while answering.
+    fn queue_checks(&mut self, scope: &Scope, receipt: &Receipt) -> Result<()> {
+        let is_shown = |item: &&ReceiptItem| item.packed_as.is_some() || receipt.budget_tokens.is_none();
+        let is_stale = |item: &&ReceiptItem| item.kind == ItemKind::Memory && !item.flags.stale.is_empty();
+        for item in receipt.items.iter().filter(is_stale).filter(is_shown) {
+            let (id, of) = (MemoryId::from_uuid(item.owner_id), (&self.config.sensors[..], self.now()));
+            if is_to_look_at(self.sql, scope, id, of)? {
+                return self.enqueue_if_none(scope, JobKind::Validate);
+            }
+        }
+        Ok(())
     }
 
     /// What the receipt's context showed was of use: counted once. A receipt that is gone counts nothing.

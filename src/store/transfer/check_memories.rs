@@ -32,6 +32,7 @@ use crate::{
         turn::Origin,
     },
     store::{
+        acts::memories::watch::MAX_EXPECT_BYTES,
         rows::memories::transfer::{ReviewRow, SensorRow},
         transfer::{
             bounds::{MAX_WORD_BYTES, check_fields, check_text, check_times, wrong},
@@ -43,8 +44,6 @@ use crate::{
 
 /// The most bytes of what a change keeps of what was before: every text of a memory at its longest, as JSON.
 const MAX_BEFORE_BYTES: usize = 1 << 20;
-/// The most bytes of what a sensor expects.
-const MAX_EXPECT_BYTES: usize = 16 << 10;
 /// The most bytes of a hash, in hexadecimal.
 const MAX_HASH_DIGITS: usize = 128;
 
@@ -68,6 +67,7 @@ pub(super) fn check_knowledge(line: &KnowledgeLine) -> Result<()> {
         return wrong("a memory has no history");
     }
     line.changes.iter().try_for_each(check_change)?;
+    check_passed(line)?;
     check_sensors(&line.sensors)?;
     line.reviews.iter().try_for_each(|review| check_review(line.id, review))
 }
@@ -158,6 +158,15 @@ fn check_change(change: &ChangeLine) -> Result<()> {
     }
     check_times([Some(change.made_at)])?;
     change.before.as_ref().map_or(Ok(()), |before| check_fields("change", before, MAX_BEFORE_BYTES))
+}
+
+/// Every check that it passed is counted.
+fn check_passed(line: &KnowledgeLine) -> Result<()> {
+    let is_pass =
+        |change: &&ChangeLine| change.op == ChangeOp::Check && change.new_value.as_deref() == Some("pass");
+    let passed = line.changes.iter().filter(is_pass).count();
+    let is_counted = line.state.validation_count as usize >= passed && line.state.validated_at.is_some();
+    if passed == 0 || is_counted { Ok(()) } else { wrong("a check that a memory passed is not counted") }
 }
 
 fn check_sensors(sensors: &[SensorRow]) -> Result<()> {

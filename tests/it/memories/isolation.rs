@@ -2,7 +2,7 @@
 
 use thermocline::{
     ContextOptions, Decision, EdgeType, Edit, EpisodeFilter, ErrorKind, MemoryFilter, NewEdge, NewNote,
-    NewTurn, Origin, Outcome, Result, ReviewFilter, SaveOutcome, Use,
+    NewSensor, NewTurn, Origin, Outcome, Result, ReviewFilter, SaveOutcome, ToCheck, Use,
 };
 
 use crate::{
@@ -35,6 +35,7 @@ fn another_users_memory_is_not_found_in_any_operation_even_with_its_id() {
     let talk = alex.session_by_id(turn.session_id).unwrap();
     let receipt = talk.context("Is it mine?", ContextOptions::default()).unwrap().receipt;
     alex.receipts(1).unwrap();
+    known.memories.watch(a, NewSensor::new("human", "")).unwrap();
     let before = dump_of_user(&known.fixture.path(), "alex");
 
     let blake = known.file.user("blake").unwrap().memories().by(Origin::User);
@@ -73,6 +74,11 @@ fn another_users_memory_is_not_found_in_any_operation_even_with_its_id() {
     check_not_found("reviews", blake.reviews(ReviewFilter::default(), Some(review), 10), &mut None);
     assert_eq!(blake.reviews(ReviewFilter::default(), None, 10).unwrap(), []);
     assert_eq!(blake.due("9999-12-31".parse().unwrap(), 10).unwrap(), []);
+    check_not_found("watch", blake.watch(a, NewSensor::new("human", "")), told);
+    check_not_found("unwatch", blake.unwatch(a, "human", None), told);
+    check_not_found("sensors", blake.sensors(a), told);
+    check_not_found("validate", blake.validate(a), told);
+    check_not_found("validate", blake.validate(vec![own, a]), told);
     check_not_found("unrelate", blake.unrelate(edge), &mut None);
     check_not_found("edge", blake.edge(edge), &mut None);
     check_not_found("save", blake.save(fix("y").source(turn.turn_id, "")), &mut None);
@@ -81,6 +87,7 @@ fn another_users_memory_is_not_found_in_any_operation_even_with_its_id() {
     check_not_found("neighbours", blake.neighbours(own, Some(edge), 10), &mut None);
     check_not_found("episodes", blake.episodes(EpisodeFilter::default(), Some(note), 10), &mut None);
 
+    assert_eq!(blake.validate(ToCheck::Stale).unwrap(), []);
     assert_eq!(blake.list(MemoryFilter::default().statuses([]), None, 10).unwrap().len(), 1);
     assert_eq!(blake.tags(None, 10).unwrap().len() + blake.entities(None, 10).unwrap().len(), 0);
     assert_eq!(blake.episodes(EpisodeFilter::default().roles([]), None, 10).unwrap().len(), 1);

@@ -14,6 +14,8 @@ mod processes;
 mod resurfacing;
 mod reviewing;
 mod saving;
+mod sensing;
+mod sensing_jobs;
 mod session_state;
 mod superseding;
 mod undoing;

@@ -14,6 +14,8 @@ pub(crate) mod list_args;
 mod named;
 mod reviews;
 mod save;
+pub(crate) mod sensor_args;
+mod sensors;
 mod show;
 pub(crate) mod verbs;
 pub(crate) mod words;
@@ -48,5 +50,9 @@ pub(crate) fn run(db: &Db, verb: &MemoryVerb, out: &Output) -> Result<(), Failur
         MemoryVerb::Review(args) => reviews::list(db, args, out),
         MemoryVerb::Approve(args) => reviews::decide(db, args, Decision::Approved, out),
         MemoryVerb::Reject(args) => reviews::decide(db, args, Decision::Rejected, out),
+        MemoryVerb::Watch(args) => sensors::watch(db, args, out),
+        MemoryVerb::Unwatch(args) => sensors::unwatch(db, args, out),
+        MemoryVerb::Sensors(args) => sensors::list(db, args, out),
+        MemoryVerb::Validate(args) => sensors::validate(db, args, out),
     }
 }

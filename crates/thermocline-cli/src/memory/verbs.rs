@@ -14,6 +14,7 @@ use crate::memory::{
         BesideArgs, EpisodesArgs, ForgetArgs, ListArgs, MemoryEraseArgs, NoteArgs, RelateArgs, TagsArgs,
         UnrelateArgs,
     },
+    sensor_args::{UnwatchArgs, ValidateArgs, WatchArgs, WatchersArgs},
 };
 
 #[derive(Debug, Subcommand)]
@@ -177,4 +178,45 @@ pub(crate) enum MemoryVerb {
     #[command(after_help = "Example:\n  \
         thermocline memory reject --user alex 019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e --by anna --origin user")]
     Reject(DecideArgs),
+    /// Have a sensor look whether a memory still holds: SENSOR at SUBJECT.
+    ///
+    /// It looks at memory validate, and, in a program that has the sensor, when the memory is stale and was shown. What it
+    /// expected of the same subject before is replaced. Nothing is read, run or asked that the file of sensors does not
+    /// name, whatever a memory says; with no file, nothing is.
+    ///
+    /// The file is a JSON list. Of each sensor may be said: name, reliability (from 0 to 1) and window_s (for how many
+    /// seconds a pass holds, where the memory states no window). Folders and programs are absolute paths; a program runs
+    /// without a shell, with an empty environment. An address on this machine or on a network of your own is one of
+    /// private_urls.
+    ///
+    ///   [{"type": "fs", "roots": {"ops": "/etc/nginx"}},
+    ///    {"type": "command", "commands": {"tests": {"argv": ["/usr/bin/make", "test"], "folder": "/srv/app"}}},
+    ///    {"type": "http", "private_urls": {"api": "http://localhost:8443/health"}},
+    ///    {"type": "http", "name": "weather", "window_s": 3600, "urls": {"lisbon": "https://..."}}]
+    #[command(
+        verbatim_doc_comment,
+        after_help = "Examples:\n  \
+        thermocline memory watch --user alex --sensors s.json port fs ops:api.conf --contains 8443\n  \
+        thermocline memory watch --user alex --sensors s.json port http api \
+        --expect '{\"pointer\":\"/port\",\"equals\":8443}'\n  \
+        thermocline memory watch --user alex port human"
+    )]
+    Watch(Box<WatchArgs>),
+
+    /// Have a sensor look at a memory no more.
+    #[command(after_help = "Example:\n  thermocline memory unwatch --user alex port fs ops:api.conf")]
+    Unwatch(UnwatchArgs),
+
+    /// Show what looks at a memory, and for what.
+    #[command(after_help = "Example:\n  thermocline memory sensors --user alex port")]
+    Sensors(WatchersArgs),
+
+    /// Have the sensors of memories look now, and keep what they find.
+    ///
+    /// What passes is checked; what fails has half its confidence and a weak source from then on, and a person is asked.
+    /// What cannot be told changes nothing. memory history shows each check.
+    #[command(after_help = "Examples:\n  \
+        thermocline memory validate --user alex --sensors s.json port\n  \
+        thermocline memory validate --user alex --sensors s.json --stale")]
+    Validate(ValidateArgs),
 }

@@ -29,4 +29,5 @@ mod planning;
 mod recall;
 mod replay;
 mod reranking;
+mod sensors;
 mod transfer;

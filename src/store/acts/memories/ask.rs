@@ -1,5 +1,7 @@
 //! Asking a person about a memory: once while it is open, and again only after a rest and with news.
 
+use chrono::{DateTime, Utc};
+
 use crate::{
     error::Result,
     memory::frequency::may_ask_again,
@@ -11,25 +13,34 @@ use crate::{
 };
 
 impl Operation<'_, '_> {
-    /// Opens a review, unless the same is open, or a person decided it and nothing is new since. The open one; `None`: it
-    /// is not asked again yet. `why` names rules and numbers, never what was said.
-    #[cfg_attr(not(test), expect(dead_code, reason = "what tends and checks memories is to ask"))]
+    /// Opens a review, unless the same is open, or a person decided it and nothing is new since: no use was rated, no check
+    /// failed. The open one; `None`: it is not asked again yet. `why` names rules and numbers, never what was said.
+    #[cfg_attr(not(test), expect(dead_code, reason = "what tends memories is to ask"))]
     pub(super) fn ask(
         &self,
         kind: ReviewKind,
         of: (MemoryNo, Option<MemoryNo>),
         why: &str,
     ) -> Result<Option<ReviewId>> {
+        let has_news = |decided_at| uses::has_news_since(self.tx.sql, &self.scope, of.0, decided_at);
+        self.ask_with_news(kind, of, why, has_news)
+    }
+
+    /// The same, where the caller knows whether something is new since a person decided.
+    pub(super) fn ask_with_news(
+        &self,
+        kind: ReviewKind,
+        of: (MemoryNo, Option<MemoryNo>),
+        why: &str,
+        has_news: impl FnOnce(DateTime<Utc>) -> Result<bool>,
+    ) -> Result<Option<ReviewId>> {
         let (sql, scope) = (self.tx.sql, &self.scope);
         match reviews::last(sql, scope, kind, of)? {
             Some((open, None)) => return Ok(Some(open)),
-            Some((_, Some(decided_at))) => {
-                let has_news = uses::has_news_since(sql, scope, of.0, decided_at)?;
-                if !may_ask_again(decided_at, has_news, self.now) {
-                    return Ok(None);
-                }
+            Some((_, Some(decided_at))) if !may_ask_again(decided_at, has_news(decided_at)?, self.now) => {
+                return Ok(None);
             }
-            None => {}
+            _ => {}
         }
         let id = ReviewId::new(self.now);
         reviews::insert(sql, scope, (id, kind), of, (why, self.now))?;

@@ -13,9 +13,7 @@
 use crate::{
     error::{Error, ErrorKind, Result},
     memory::{
-        beginning::{Checked, after_check},
         bounds::{MAX_TERMS, check_settled},
-        deciding::{HUMAN, HUMAN_RELIABILITY, HUMAN_WINDOW},
         frequency::approve,
         terms::terms,
     },
@@ -30,13 +28,13 @@ use crate::{
     store::{
         acts::memories::{
             before::Held,
+            check::NewCheck,
             edit::check_may_change,
             operation::{Note, Operation, conflict, no_memory},
         },
         rows::memories::{
             find,
             reviews::{self, Asked},
-            state,
         },
         scope::Scope,
         write_tx::WriteTx,
@@ -89,7 +87,7 @@ impl Operation<'_, '_> {
             }
             (ReviewKind::Promote, true) => self.promote(&memory),
             (ReviewKind::Flagged, false) => self.fall_back(&memory),
-            (ReviewKind::Check, true) => self.pass(&memory),
+            (ReviewKind::Check, true) => self.check(&memory, &NewCheck::by_person(true)).map(drop),
             (ReviewKind::Promote | ReviewKind::Merge, false) | (ReviewKind::Flagged, true) => Ok(()),
             (ReviewKind::Conflict | ReviewKind::Quarantine, _) => {
                 let kind = asked.review.kind.as_str();
@@ -166,20 +164,5 @@ impl Operation<'_, '_> {
         (after.row.frequency, after.row.frequency_since) = (to, self.now);
         let (old_value, new_value) = (Some(before.row.frequency.as_str()), Some(to.as_str()));
         self.change(before, after, Note { op: ChangeOp::Frequency, old_value, new_value, reason }).map(drop)
-    }
-
-    /// A person looked, and it holds.
-    fn pass(&mut self, memory: &Held) -> Result<()> {
-        let mut after = memory.clone();
-        let row = &mut after.row;
-        let passed = Checked::Passed { reliability: HUMAN_RELIABILITY };
-        (row.confidence, row.reliability) = after_check(row.confidence, row.reliability, passed);
-        row.validity_window = row.validity_window.or(Some(HUMAN_WINDOW));
-        let note = Note { new_value: Some("pass"), reason: "a person looked", ..Note::of(ChangeOp::Check) };
-        let (memory_no, revision) = (memory.row.memory_no, memory.row.revision);
-        if self.change(memory, after, note)?.row.revision == revision {
-            self.note(memory_no, note, None)?; // It was as sure before.
-        }
-        state::set_passed(self.tx.sql, &self.scope, memory_no, (HUMAN, self.now))
     }
 }

@@ -3,6 +3,7 @@
 mod answered;
 mod ask;
 mod before;
+pub(crate) mod check;
 mod decide;
 mod edges;
 mod edit;
@@ -19,3 +20,4 @@ mod supersede;
 mod sweep;
 mod undo;
 mod used;
+pub(crate) mod watch;

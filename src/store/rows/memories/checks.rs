@@ -54,6 +54,13 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
             OR abs(s.success_rate * s.usage_count - e.helped) > 0.001 * s.usage_count",
     ),
     (
+        "every check that a memory passed is counted",
+        "SELECT count(*) FROM memory_state AS s JOIN
+           (SELECT memory_no, count(*) AS passed FROM memory_changes
+            WHERE op = 'check' AND new_value = 'pass' GROUP BY memory_no) AS c ON c.memory_no = s.memory_no
+         WHERE s.validation_count < c.passed OR s.validated_at IS NULL",
+    ),
+    (
         "no memory is trusted farther than what it was made of, unless a person rewrote or approved it",
         "SELECT count(*) FROM user_memories AS m WHERE m.trust < 4
            AND (m.trust > CASE WHEN m.origin IN ('user', 'system') THEN 3 WHEN m.origin = 'assistant' THEN 2 ELSE 1 END

@@ -11,6 +11,7 @@ pub(crate) mod lists;
 pub(crate) mod recalled;
 pub(crate) mod reviews;
 pub(crate) mod row;
+pub(crate) mod sensors;
 pub(crate) mod session_state;
 pub(crate) mod sources;
 pub(crate) mod state;

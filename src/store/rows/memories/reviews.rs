@@ -171,6 +171,38 @@ pub(crate) fn of_two(
     )
 }
 
+/// The open review of a kind that asks about one memory alone.
+pub(crate) fn open_of(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    kind: ReviewKind,
+) -> Result<Option<ReviewId>> {
+    sql.one(
+        "SELECT id FROM memory_reviews
+         WHERE user_no = ?1 AND memory_no = ?2 AND kind = ?3 AND other_no IS NULL AND decision IS NULL",
+        values![scope.user_no, memory_no, kind],
+        |row| row.get(0),
+    )
+}
+
+/// When a person decided such a review last.
+pub(crate) fn decided_last(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    kind: ReviewKind,
+) -> Result<Option<DateTime<Utc>>> {
+    sql.one(
+        "SELECT decided_at FROM memory_reviews
+         WHERE user_no = ?1 AND memory_no = ?2 AND kind = ?3 AND other_no IS NULL
+           AND decision IN ('approved', 'rejected') AND decided_at IS NOT NULL
+         ORDER BY decided_at DESC, review_no DESC LIMIT 1",
+        values![scope.user_no, memory_no, kind],
+        |row| row.get(0),
+    )
+}
+
 /// Withdraws what was asked of a memory, for it does not hold any more.
 pub(crate) fn withdraw(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, now: DateTime<Utc>) -> Result<()> {
     sql.put(

@@ -162,17 +162,17 @@ pub(crate) fn set_rated(
     )
 }
 
-/// Notes that a memory passed a check.
-pub(crate) fn set_passed(
+/// Counts a check that a memory passed.
+pub(crate) fn count_pass(
     sql: &dyn Sql,
     scope: &Scope,
     memory_no: MemoryNo,
-    (sensor, now): (&str, DateTime<Utc>),
+    (by, now): (&str, DateTime<Utc>),
 ) -> Result<()> {
     sql.put(
         "UPDATE memory_state SET validated_at = ?3, validated_by = ?4, validation_count = validation_count + 1
          WHERE user_no = ?1 AND memory_no = ?2",
-        values![scope.user_no, memory_no, now, sensor],
+        values![scope.user_no, memory_no, now, by],
         Expect::One(missing),
     )
 }

@@ -1,0 +1,156 @@
+//! Looking whether memories still hold: what their sensors see, each on a thread of its own and for a bounded time, outside of
+//! any transaction.
+
+use std::{
+    collections::HashMap,
+    panic::{self, AssertUnwindSafe},
+    sync::Arc,
+};
+
+use crate::{
+    aside::aside,
+    clock::Deadline,
+    config::Config,
+    error::Result,
+    jobs::job::{Ended, Job},
+    model::{
+        place::MemoryNo,
+        sensor::{CheckVerdict, HUMAN, MemoryCheck, NewSensor, ToCheck, UnknownReason},
+    },
+    sensors::known::of_name,
+    store::{
+        Store,
+        acts::memories::check::Looked,
+        scope::Scope,
+        sensor_reads::{ToLook, Which},
+        slice_error::SliceResult,
+    },
+};
+
+/// A sensor that was late so often is not asked any more in the same run: each time may cost a thread.
+const MOST_LATE: u32 = 3;
+
+/// Checks memories while the caller waits.
+pub(crate) async fn validate(store: &Store, scope: Scope, which: ToCheck) -> Result<Vec<MemoryCheck>> {
+    store.check_writable()?;
+    let mut looks = Looks::new(store.config());
+    let mut checks = Vec::new();
+    match which {
+        ToCheck::Memories(ids) => {
+            let found = store.snapshot()?.to_look_at(&scope, &ids)?;
+            keep_all(store, scope, &mut looks, found, &mut checks).await?;
+        }
+        ToCheck::Stale => {
+            let mut next = Some(MemoryNo::default());
+            while let Some(after) = next {
+                let of = (Which::All, &store.config().sensors[..]);
+                let (found, behind) = store.snapshot()?.stale_to_look_at(&scope, after, of)?;
+                keep_all(store, scope, &mut looks, found, &mut checks).await?;
+                next = behind;
+            }
+        }
+    }
+    Ok(checks)
+}
+
+async fn keep_all(
+    store: &Store,
+    scope: Scope,
+    looks: &mut Looks<'_>,
+    memories: Vec<ToLook>,
+    checks: &mut Vec<MemoryCheck>,
+) -> Result<()> {
+    for memory in memories {
+        for what in &memory.sensors {
+            checks.push(match looks.look(&memory, what).await {
+                Seen::Kept(looked) => store.write(move |tx| tx.keep_check(&scope, &looked)).await?,
+                Seen::Told(looked) => looked.told(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Checks the stale memories of a user that do not rest from the last look.
+pub(super) async fn validate_due(job: &Job<'_, '_>) -> SliceResult<Ended> {
+    let (store, scope) = (job.store(), job.scope);
+    let mut looks = Looks::new(store.config());
+    let mut next = Some(MemoryNo::default());
+    while let Some(after) = next {
+        let of = (Which::Due, &store.config().sensors[..]);
+        let (found, behind) = store.snapshot()?.stale_to_look_at(&scope, after, of)?;
+        for memory in found {
+            for what in &memory.sensors {
+                let Some(seen) = job.holding(looks.look(&memory, what)).await? else {
+                    return Ok(Ended::Stopped);
+                };
+                if let Seen::Kept(looked) = seen {
+                    job.slice(move |tx| tx.keep_check(&scope, &looked)).await?;
+                }
+            }
+        }
+        next = behind;
+    }
+    job.finish().await
+}
+
+/// What came of having a sensor look.
+enum Seen {
+    /// It looked, or a person is to.
+    Kept(Looked),
+    /// It was not asked: there is nothing to note.
+    Told(Looked),
+}
+
+/// The looks of one run.
+struct Looks<'c> {
+    config: &'c Config,
+    /// How often who was late.
+    late: HashMap<String, u32>,
+}
+
+impl<'c> Looks<'c> {
+    fn new(config: &'c Config) -> Self {
+        Self { config, late: HashMap::new() }
+    }
+
+    /// Has one sensor look at a memory.
+    async fn look(&mut self, memory: &ToLook, what: &NewSensor) -> Seen {
+        let looked = |verdict, reliability, window| Looked {
+            memory: memory.memory,
+            content_hash: memory.content_hash,
+            what: what.clone(),
+            verdict,
+            reliability,
+            window,
+        };
+        let unknown = |why| looked(CheckVerdict::Unknown(why), 0.0, None);
+        if what.sensor == HUMAN {
+            return Seen::Kept(unknown(UnknownReason::Asked));
+        }
+        let Some(sensor) = of_name(&self.config.sensors, &what.sensor) else {
+            return Seen::Told(unknown(UnknownReason::NotConfigured));
+        };
+        if self.late.get(&what.sensor).is_some_and(|times| *times >= MOST_LATE) {
+            return Seen::Told(unknown(UnknownReason::Late));
+        }
+        let limit = self.config.sensor_timeout;
+        let (asked, subject, expect) = (Arc::clone(sensor), what.subject.clone(), what.expect.clone());
+        let deadline = Deadline::after(limit).instant();
+        // Of no runtime: a host's sensor may have one of its own.
+        let look = move || {
+            let look = || asked.check(&subject, &expect, deadline);
+            let verdict = panic::catch_unwind(AssertUnwindSafe(look));
+            Ok(verdict.unwrap_or(CheckVerdict::Unknown(UnknownReason::Panicked)))
+        };
+        let verdict = match tokio::time::timeout(limit, aside("thermocline-look", look)).await {
+            Ok(Ok(verdict)) => verdict,
+            Ok(Err(_)) => CheckVerdict::Unknown(UnknownReason::Unreachable),
+            Err(_) => CheckVerdict::Unknown(UnknownReason::Late),
+        };
+        if verdict == CheckVerdict::Unknown(UnknownReason::Late) {
+            *self.late.entry(what.sensor.clone()).or_default() += 1;
+        }
+        Seen::Kept(looked(verdict, sensor.reliability(), sensor.window()))
+    }
+}

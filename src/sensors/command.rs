@@ -1,0 +1,307 @@
+//! Programs that the configuration names: a build, a test, whatever says yes or no.
+//!
+//! A program that does not end in time, or floods its output, is killed, with all of its process group where that can be
+//! done, and waited for: it leaves no zombie.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    io::Read,
+    path::PathBuf,
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde::Deserialize;
+
+use crate::{
+    clock::Deadline,
+    error::{Error, Result},
+    model::sensor::{CheckVerdict, Expect, UnknownReason},
+    sensors::{Sensor, Traits, checked_subject, read, set_traits},
+};
+
+/// The most bytes of output that are read: 1 MiB.
+const MAX_BYTES: u64 = 1 << 20;
+/// How long it is waited between two looks whether a program that closed its output has ended.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+
+/// Runs programs that the configuration names, and looks how they end. Its name is `code` by default, its reliability 1.0, its
+/// window immediate: what it found holds of the moment in which it looked. A configuration without one runs nothing.
+///
+/// A subject is the name of a command. It expects `exit_code` (0 unless it says otherwise) and `contains` (a text in what it
+/// writes to its standard output). A program that a signal ended fails; one that could not be started, did not end by the
+/// deadline or wrote more than 1 MiB cannot tell.
+///
+/// No part of a command comes from a memory, and no shell reads it. It runs in its folder with an empty environment and
+/// without input; what it writes to its standard error is dropped. When its time is over it is killed: on Unix with its
+/// process group where the feature `files` is there, else alone.
+#[derive(Clone, Debug)]
+pub struct CommandSensor {
+    traits: Traits,
+    commands: BTreeMap<String, Argv>,
+}
+
+#[derive(Clone, Debug)]
+struct Argv {
+    program: PathBuf,
+    args: Vec<OsString>,
+    folder: PathBuf,
+}
+
+set_traits!(CommandSensor);
+
+impl CommandSensor {
+    /// One that may run nothing yet.
+    pub fn new() -> Self {
+        let traits = Traits { window: Some(Duration::ZERO), ..Traits::new("code", 1.0) };
+        Self { traits, commands: BTreeMap::new() }
+    }
+
+    /// May run this program with these arguments in this folder, which memories know by this name.
+    ///
+    /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or has a colon or control characters, and
+    /// for a program or a folder that is not an absolute path: nothing is looked for along `PATH`.
+    pub fn command<A: Into<OsString>>(
+        mut self,
+        name: impl Into<String>,
+        program: impl Into<PathBuf>,
+        args: impl IntoIterator<Item = A>,
+        folder: impl Into<PathBuf>,
+    ) -> Result<Self> {
+        let name = checked_subject("name of a command", name)?;
+        let (program, folder) = (program.into(), folder.into());
+        if !program.is_absolute() || !folder.is_absolute() {
+            return Err(Error::invalid(format!(
+                "the program and the folder of the command {name} are to be absolute paths"
+            )));
+        }
+        let args = args.into_iter().map(Into::into).collect();
+        self.commands.insert(name, Argv { program, args, folder });
+        Ok(self)
+    }
+}
+
+impl Default for CommandSensor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What it expects.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    exit_code: Option<i32>,
+    contains: Option<String>,
+}
+
+/// What a program did.
+struct Ended {
+    status: ExitStatus,
+    output: Vec<u8>,
+}
+
+impl Argv {
+    fn run(&self, deadline: Deadline) -> std::result::Result<Ended, UnknownReason> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.args).current_dir(&self.folder).env_clear();
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn().map_err(|_| UnknownReason::Unreachable)?;
+        let ended = watch(&mut child, deadline);
+        if ended.is_err() {
+            kill(&mut child);
+        }
+        ended
+    }
+}
+
+/// Reads what it writes and waits for its end, until then at most.
+fn watch(child: &mut Child, deadline: Deadline) -> std::result::Result<Ended, UnknownReason> {
+    let output = read_output(child).ok_or(UnknownReason::Unreachable)?;
+    let output = match output.recv_timeout(deadline.remaining()) {
+        Ok(Some(output)) if output.len() as u64 > MAX_BYTES => return Err(UnknownReason::TooLarge),
+        Ok(Some(output)) => output,
+        Ok(None) | Err(RecvTimeoutError::Disconnected) => return Err(UnknownReason::Unreachable),
+        Err(RecvTimeoutError::Timeout) => return Err(UnknownReason::Late),
+    };
+    // Not before: a process that was waited for has no group that could be killed.
+    while !deadline.has_passed() {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(Ended { status, output }),
+            Ok(None) => thread::park_timeout(BETWEEN_LOOKS),
+            Err(_) => return Err(UnknownReason::Unreachable),
+        }
+    }
+    Err(UnknownReason::Late)
+}
+
+/// All of its output, or one byte more than may be read, as a thread of its own reads it: whoever writes nothing and does
+/// not end keeps that until it is killed. `None` in it: it could not be read.
+fn read_output(child: &mut Child) -> Option<Receiver<Option<Vec<u8>>>> {
+    let stdout = child.stdout.take()?;
+    let (reply, output) = channel();
+    let read = move || {
+        let mut bytes = Vec::new();
+        let read = stdout.take(MAX_BYTES + 1).read_to_end(&mut bytes);
+        drop(reply.send(read.ok().map(|_| bytes))); // Who no longer waits wants nothing.
+    };
+    thread::Builder::new().name("thermocline-output".to_owned()).spawn(read).ok().map(|_| output)
+}
+
+/// Kills it, and all of its group where that can be done, and waits for it.
+fn kill(child: &mut Child) {
+    #[cfg(all(unix, feature = "files"))]
+    {
+        let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
+        if let Some(group) = group {
+            // It is the leader, and not waited for yet: the group is its own still.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+    let _ = child.kill(); // It may have ended.
+    let _ = child.wait();
+}
+
+impl Sensor for CommandSensor {
+    fn name(&self) -> &str {
+        &self.traits.name
+    }
+
+    fn reliability(&self) -> f64 {
+        self.traits.reliability
+    }
+
+    fn window(&self) -> Option<Duration> {
+        self.traits.window
+    }
+
+    fn understands(&self, subject: &str, expect: &Expect) -> bool {
+        self.commands.contains_key(subject) && read::<Expected>(expect).is_some()
+    }
+
+    fn check(&self, subject: &str, expect: &Expect, deadline: Instant) -> CheckVerdict {
+        let (Some(argv), Some(expected)) = (self.commands.get(subject), read::<Expected>(expect)) else {
+            return CheckVerdict::Unknown(UnknownReason::NotUnderstood);
+        };
+        match argv.run(deadline.into()) {
+            Ok(Ended { status, output }) => {
+                let contains = |text: &String| String::from_utf8_lossy(&output).contains(text.as_str());
+                let holds = status.code() == Some(expected.exit_code.unwrap_or_default())
+                    && expected.contains.as_ref().is_none_or(contains);
+                let seen = [status.code().unwrap_or(-1).to_string().as_bytes(), b"\n", &output].concat();
+                CheckVerdict::of(holds, seen)
+            }
+            Err(why) => CheckVerdict::Unknown(why),
+        }
+    }
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::sensor::CheckResult;
+
+    /// Never waited for.
+    const PATIENT: Duration = Duration::from_mins(1);
+    const SHORT: Duration = Duration::from_millis(100);
+
+    /// A sensor whose command `it` is what a shell makes of this: the configuration may name one.
+    fn shell(script: &str, folder: &std::path::Path) -> CommandSensor {
+        CommandSensor::new().command("it", "/bin/sh", ["-c", script], folder).unwrap()
+    }
+
+    fn run(script: &str, expect: &Expect, within: Duration) -> CheckVerdict {
+        let folder = tempfile::tempdir().unwrap();
+        shell(script, folder.path()).check("it", expect, Deadline::after(within).instant())
+    }
+
+    #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "it is written in place")]
+    fn check(script: &str, expect: Expect, expected: CheckResult) {
+        assert_eq!(run(script, &expect, PATIENT).result(), expected, "{script} {expect:?}");
+    }
+
+    #[test]
+    fn how_a_program_ends_and_what_it_writes_say_whether_it_holds() {
+        use CheckResult::{Fail, Pass, Unknown};
+        let any = Expect::default;
+        check("exit 0", any(), Pass);
+        check("exit 1", any(), Fail);
+        check("exit 3", any().exit_code(3), Pass);
+        check("kill -9 $$", any(), Fail);
+        check("echo it is 8443", any().contains("8443"), Pass);
+        check("echo it is 8443 >&2", any().contains("8443"), Fail);
+        check("exit 0", any().with("exit", 0), Unknown);
+    }
+
+    #[test]
+    fn it_has_no_environment_and_no_input_and_stands_in_its_folder() {
+        check("test -z \"$HOME$USER$CARGO\"", Expect::default(), CheckResult::Pass);
+        check("read line; test -z \"$line\"", Expect::default(), CheckResult::Pass);
+        let folder = tempfile::tempdir().unwrap();
+        let sensor = shell("echo here > seen", folder.path());
+        let deadline = Deadline::after(PATIENT).instant();
+        assert_eq!(sensor.check("it", &Expect::default(), deadline).result(), CheckResult::Pass);
+        assert!(folder.path().join("seen").exists());
+    }
+
+    #[test]
+    fn only_what_the_configuration_names_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let sensor = shell("touch ran", folder.path());
+        let deadline = Deadline::after(PATIENT).instant();
+        for subject in ["", "it ", "it;touch ran", "/bin/sh", "rm"] {
+            let verdict = sensor.check(subject, &Expect::default(), deadline);
+            assert_eq!(verdict, CheckVerdict::Unknown(UnknownReason::NotUnderstood), "{subject}");
+        }
+        assert!(!folder.path().join("ran").exists());
+        for (program, folder) in [("sh", "/"), ("./sh", "/"), ("/bin/sh", "here")] {
+            assert!(CommandSensor::new().command("it", program, ["-c"], folder).is_err(), "{program}");
+        }
+        let gone = CommandSensor::new().command("it", "/no/such/program", [""; 0], "/").unwrap();
+        let verdict = gone.check("it", &Expect::default(), deadline);
+        assert_eq!(verdict, CheckVerdict::Unknown(UnknownReason::Unreachable));
+    }
+
+    #[test]
+    fn one_that_floods_its_output_or_hangs_is_killed() {
+        let flood = run("while :; do echo flood; done", &Expect::default(), PATIENT);
+        assert_eq!(flood, CheckVerdict::Unknown(UnknownReason::TooLarge));
+        // It closes its output and stays; or it writes on, slowly.
+        for script in ["exec >&-; exec sleep 1000", "echo a; exec sleep 1000"] {
+            let late = run(script, &Expect::default(), SHORT);
+            assert_eq!(late, CheckVerdict::Unknown(UnknownReason::Late), "{script}");
+        }
+    }
+
+    #[cfg(all(target_os = "linux", feature = "files"))]
+    #[test]
+    fn what_is_killed_leaves_no_zombie_and_none_of_its_children() {
+        let folder = tempfile::tempdir().unwrap();
+        let sensor = shell("sleep 1000 & echo $! $$ > pids; wait", folder.path());
+        // Until it has written them: how busy the machine is decides nothing.
+        let mut within = SHORT;
+        let pids = loop {
+            sensor.check("it", &Expect::default(), Deadline::after(within).instant());
+            match std::fs::read_to_string(folder.path().join("pids")) {
+                Ok(pids) if pids.ends_with('\n') => break pids,
+                _ => within *= 2,
+            }
+        };
+        let state = |pid: &str| std::fs::read_to_string(format!("/proc/{pid}/stat")).ok();
+        let mut pids = pids.split_whitespace();
+        let (child, leader) = (pids.next().unwrap(), pids.next().unwrap());
+        assert_eq!(state(leader), None, "it was waited for");
+        // The child is whoever adopts orphans' now, who waits for it when it likes: it is killed at least.
+        let is_dead = |stat: String| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" Z"));
+        while !state(child).is_none_or(is_dead) {
+            thread::yield_now();
+        }
+    }
+}

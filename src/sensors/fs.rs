@@ -1,0 +1,251 @@
+//! Files below folders that the configuration names.
+//!
+//! Each look opens the folder, and from there one component of the path after the other, following no link, by the handle
+//! of the folder before: whoever swaps a folder for a link meanwhile is seen, and nothing outside is opened.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Read},
+    path::{Component, Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, File, OpenOptions},
+};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    clock::Deadline,
+    error::{Error, Result},
+    model::sensor::{CheckVerdict, Expect, UnknownReason, digits},
+    sensors::{Sensor, Traits, checked_subject, read, set_traits},
+};
+
+/// The most bytes of a file that are read: 10 MiB.
+const MAX_BYTES: u64 = 10 << 20;
+/// So many are read between two looks at the clock.
+const CHUNK_BYTES: u64 = 1 << 20;
+/// The deepest path.
+const MAX_DEPTH: usize = 64;
+
+/// Looks at files below folders that the configuration names. Its name is `fs` by default, its reliability 0.80. Feature
+/// `files`.
+///
+/// A subject is `root:path`: a root's name, and a path below it, with `/`. It expects `exists` (true or false), `sha256` (64
+/// hexadecimal digits) and `contains` (a text, to the letter); all that is said must hold, and an empty expectation expects
+/// that the file is there. Of what is not there `exists: false` holds; a content that is expected of it fails.
+///
+/// It reads regular files of up to 10 MiB, and nothing else: no links, symbolic or hard, no devices, no fifos (which it does
+/// not wait for), and nothing that a path with `..` or an absolute one names. Whatever is of that kind, unreadable or too
+/// large it cannot tell: nothing is read of it. Of a folder, and of a file of any size, it can say that it is there.
+#[derive(Clone, Debug)]
+pub struct FsSensor {
+    traits: Traits,
+    roots: BTreeMap<String, PathBuf>,
+}
+
+set_traits!(FsSensor);
+
+impl FsSensor {
+    /// One that may look nowhere yet.
+    pub fn new() -> Self {
+        Self { traits: Traits::new("fs", 0.80), roots: BTreeMap::new() }
+    }
+
+    /// May look at what lies below this folder, which memories know by this name. The folder is opened anew for each look:
+    /// while it is not there, nothing can be told of what is below it.
+    ///
+    /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or has a colon or control characters, and
+    /// for a folder that is not an absolute path.
+    pub fn root(mut self, name: impl Into<String>, folder: impl Into<PathBuf>) -> Result<Self> {
+        let (name, folder) = (checked_subject("name of a root", name)?, folder.into());
+        if !folder.is_absolute() {
+            return Err(Error::invalid(format!("the folder of the root {name} is not an absolute path")));
+        }
+        self.roots.insert(name, folder);
+        Ok(self)
+    }
+
+    /// The root and the path below it; none: it is no such subject.
+    fn place<'s>(&self, subject: &'s str) -> Option<(&Path, Vec<&'s str>)> {
+        let (root, path) = subject.split_once(':')?;
+        let root = self.roots.get(root)?;
+        let is_name = |name: &&str| {
+            let mut components = Path::new(name).components();
+            let is_one = matches!(components.next(), Some(Component::Normal(only)) if only == *name);
+            // A backslash, a colon and a device are names of another kind on some systems, and of none here.
+            is_one && components.next().is_none() && !name.contains(['\\', ':', '\0'])
+        };
+        let names: Vec<&str> = path.split('/').collect();
+        let is_path = names.len() <= MAX_DEPTH && names.iter().all(is_name);
+        is_path.then_some((root.as_path(), names))
+    }
+}
+
+impl Default for FsSensor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What it expects.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    exists: Option<bool>,
+    sha256: Option<String>,
+    contains: Option<String>,
+}
+
+impl Expected {
+    fn read(expect: &Expect) -> Option<Self> {
+        let expected: Self = read(expect)?;
+        let is_digest = |text: &String| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_understood = expected.sha256.as_ref().is_none_or(is_digest)
+            && expected.contains.as_ref().is_none_or(|text| !text.is_empty())
+            && !(expected.exists == Some(false) && expected.is_of_content());
+        is_understood.then_some(expected)
+    }
+
+    fn is_of_content(&self) -> bool {
+        self.sha256.is_some() || self.contains.is_some()
+    }
+
+    /// What follows of there being nothing.
+    fn of_nothing(&self) -> CheckVerdict {
+        CheckVerdict::of(self.exists == Some(false), "there is nothing")
+    }
+
+    fn of_content(&self, content: &[u8]) -> CheckVerdict {
+        let is_digest = |expected: &String| digits(&Sha256::digest(content)).eq_ignore_ascii_case(expected);
+        // Bytes that are no text stand for none; the search is linear, whatever the two are.
+        let contains = |text: &String| String::from_utf8_lossy(content).contains(text.as_str());
+        let holds = self.exists != Some(false)
+            && self.sha256.as_ref().is_none_or(is_digest)
+            && self.contains.as_ref().is_none_or(contains);
+        CheckVerdict::of(holds, content)
+    }
+}
+
+/// Why nothing was seen.
+enum Unseen {
+    /// There is nothing of that name.
+    Nothing,
+    Unknown(UnknownReason),
+}
+
+impl From<io::Error> for Unseen {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::Nothing,
+            // What a path leads through is no folder.
+            io::ErrorKind::NotADirectory => Self::Unknown(UnknownReason::Refused),
+            _ => Self::Unknown(UnknownReason::Unreachable),
+        }
+    }
+}
+
+/// What lies at a path.
+enum Found {
+    Folder,
+    /// A regular file, opened, and its length.
+    File(File, u64),
+}
+
+fn find(root: &Path, names: &[&str]) -> std::result::Result<Found, Unseen> {
+    let refused = Unseen::Unknown(UnknownReason::Refused);
+    let unreachable = |_| Unseen::Unknown(UnknownReason::Unreachable);
+    let mut folder = Dir::open_ambient_dir(root, ambient_authority()).map_err(unreachable)?;
+    let Some((last, above)) = names.split_last() else { return Err(refused) };
+    for name in above {
+        // Asked first, for what opens a link says no more than that it is no folder; opened without following one.
+        if folder.symlink_metadata(name)?.is_symlink() {
+            return Err(refused);
+        }
+        folder = folder.open_dir_nofollow(name)?;
+    }
+    let kind = folder.symlink_metadata(last)?;
+    if kind.is_dir() {
+        return Ok(Found::Folder);
+    }
+    if !kind.is_file() {
+        return Err(refused);
+    }
+    // Without waiting: a fifo may have taken its place since.
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No).nonblock(true);
+    let file = folder.open_with(last, &options)?;
+    let metadata = file.metadata()?;
+    // A file with several names may be one from elsewhere.
+    if !metadata.is_file() || metadata.nlink() > 1 {
+        return Err(refused);
+    }
+    Ok(Found::File(file, metadata.len()))
+}
+
+/// All of it, as far as it may be read and there is time.
+fn read_all(mut file: File, len: u64, deadline: Deadline) -> std::result::Result<Vec<u8>, Unseen> {
+    if len > MAX_BYTES {
+        return Err(Unseen::Unknown(UnknownReason::TooLarge));
+    }
+    let mut content = Vec::new();
+    loop {
+        let read = (&mut file).take(CHUNK_BYTES).read_to_end(&mut content);
+        let read = read.map_err(|_| Unseen::Unknown(UnknownReason::Unreachable))?;
+        if content.len() as u64 > MAX_BYTES {
+            return Err(Unseen::Unknown(UnknownReason::TooLarge)); // It has grown.
+        }
+        if read == 0 {
+            return Ok(content);
+        }
+        if deadline.has_passed() {
+            return Err(Unseen::Unknown(UnknownReason::Late));
+        }
+    }
+}
+
+impl Sensor for FsSensor {
+    fn name(&self) -> &str {
+        &self.traits.name
+    }
+
+    fn reliability(&self) -> f64 {
+        self.traits.reliability
+    }
+
+    fn window(&self) -> Option<Duration> {
+        self.traits.window
+    }
+
+    fn understands(&self, subject: &str, expect: &Expect) -> bool {
+        self.place(subject).is_some() && Expected::read(expect).is_some()
+    }
+
+    fn check(&self, subject: &str, expect: &Expect, deadline: Instant) -> CheckVerdict {
+        let (Some((root, names)), Some(expected)) = (self.place(subject), Expected::read(expect)) else {
+            return CheckVerdict::Unknown(UnknownReason::NotUnderstood);
+        };
+        let seen = match find(root, &names) {
+            Ok(Found::Folder) if expected.is_of_content() => Err(Unseen::Unknown(UnknownReason::Refused)),
+            Ok(Found::Folder) => Ok(CheckVerdict::of(expected.exists != Some(false), "a folder")),
+            Ok(Found::File(file, len)) if expected.is_of_content() => {
+                read_all(file, len, deadline.into()).map(|content| expected.of_content(&content))
+            }
+            Ok(Found::File(..)) => Ok(CheckVerdict::of(expected.exists != Some(false), "a file")),
+            Err(unseen) => Err(unseen),
+        };
+        match seen {
+            Ok(verdict) => verdict,
+            Err(Unseen::Nothing) => expected.of_nothing(),
+            Err(Unseen::Unknown(why)) => CheckVerdict::Unknown(why),
+        }
+    }
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests;

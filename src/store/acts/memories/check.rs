@@ -1,0 +1,274 @@
+//! Checks: what a look at the world, or a person, makes of a memory.
+
+use std::time::Duration;
+
+use crate::{
+    error::Result,
+    memory::{
+        beginning::{Checked, after_check},
+        deciding::{HUMAN_RELIABILITY, HUMAN_WINDOW},
+    },
+    model::{
+        change::ChangeOp,
+        ids::{MemoryId, ReviewId},
+        memory::words::MemoryStatus,
+        place::MemoryNo,
+        review::ReviewKind,
+        sensor::{CheckResult, CheckVerdict, HUMAN, MemoryCheck, NewSensor, UnknownReason},
+    },
+    store::{
+        acts::memories::{
+            before::Held,
+            operation::{Note, Operation},
+        },
+        job_tx::JobTx,
+        rows::memories::{find, reviews, sensors, state},
+        scope::Scope,
+        slice_error::SliceResult,
+        write_tx::WriteTx,
+    },
+    text::measure::ContentHash,
+};
+
+/// What somebody found who looked whether a memory holds.
+#[derive(Clone, Debug)]
+pub(crate) struct NewCheck<'c> {
+    /// Who looked, as the memory's state names it: a sensor's name, or `human`.
+    pub(crate) by: &'c str,
+    pub(crate) checked: Checked,
+    /// For how long a pass holds, where the memory states no window.
+    pub(crate) window: Option<Duration>,
+    /// Why it cannot be told; never what was seen.
+    pub(crate) why: &'c str,
+}
+
+impl NewCheck<'_> {
+    /// A person looked.
+    pub(crate) fn by_person(holds: bool) -> Self {
+        let passed = Checked::Passed { reliability: HUMAN_RELIABILITY };
+        let checked = if holds { passed } else { Checked::Failed };
+        Self { by: HUMAN, checked, window: Some(HUMAN_WINDOW), why: "" }
+    }
+}
+
+/// What a sensor found that looked at a memory as it was then.
+#[derive(Clone, Debug)]
+pub(crate) struct Looked {
+    pub(crate) memory: MemoryId,
+    /// Of what it said then.
+    pub(crate) content_hash: ContentHash,
+    /// What looked, at what, for what.
+    pub(crate) what: NewSensor,
+    pub(crate) verdict: CheckVerdict,
+    /// The sensor's.
+    pub(crate) reliability: f64,
+    pub(crate) window: Option<Duration>,
+}
+
+impl Looked {
+    /// As callers see it, before anything came of it.
+    pub(crate) fn told(&self) -> MemoryCheck {
+        let why = match self.verdict {
+            CheckVerdict::Unknown(why) => Some(why),
+            CheckVerdict::Pass(_) | CheckVerdict::Fail(_) => None,
+        };
+        MemoryCheck {
+            memory_id: self.memory,
+            sensor: self.what.sensor.clone(),
+            subject: self.what.subject.clone(),
+            result: self.verdict.result(),
+            why,
+            confidence: None,
+            reliability: None,
+            review: None,
+        }
+    }
+
+    fn changed(&self) -> MemoryCheck {
+        MemoryCheck { result: CheckResult::Unknown, why: Some(UnknownReason::Changed), ..self.told() }
+    }
+}
+
+impl JobTx<'_, '_> {
+    /// Keeps what a sensor found, as a part of a job.
+    pub(crate) fn keep_check(&mut self, scope: &Scope, looked: &Looked) -> SliceResult<MemoryCheck> {
+        self.lock(scope)?;
+        Ok(self.tx.keep_check(scope, looked)?)
+    }
+}
+
+impl WriteTx<'_> {
+    /// Keeps what a sensor found: a change, what follows for the memory, and a review if it failed. A memory that says
+    /// something else by now, is gone, or is not watched like this any more stays as it is: what was seen says nothing of it.
+    pub(crate) fn keep_check(&mut self, scope: &Scope, looked: &Looked) -> Result<MemoryCheck> {
+        let Looked { what, verdict, .. } = looked;
+        let mut operation = Operation::begin(self, scope, &what.sensor)?;
+        let Some(row) = find::by_id(operation.tx.sql, scope, looked.memory)? else {
+            return Ok(looked.changed());
+        };
+        let (memory_no, subject) = (row.memory_no, (what.sensor.as_str(), what.subject.as_str()));
+        let holds_still = matches!(row.status, MemoryStatus::Active | MemoryStatus::Archived)
+            && row.content_hash == looked.content_hash;
+        let watched = sensors::of_subject(operation.tx.sql, scope, memory_no, subject)?;
+        let Some(watched) = watched.filter(|watched| holds_still && watched.what == *what) else {
+            return Ok(looked.changed());
+        };
+        let before = operation.hold(row)?;
+        let mut told = looked.told();
+        let check = NewCheck { by: &what.sensor, checked: Checked::Unknown, window: looked.window, why: "" };
+        let after = match verdict {
+            CheckVerdict::Pass(_) => {
+                let checked = Checked::Passed { reliability: looked.reliability };
+                operation.check(&before, &NewCheck { checked, ..check })?
+            }
+            CheckVerdict::Fail(seen) => {
+                // The same seen again is nothing new: it makes nothing falser.
+                let is_as_before = watched.seen.as_deref() == Some(seen.as_bytes())
+                    && operation.told_last(memory_no, &what.sensor)? == Some(CheckResult::Fail);
+                let after = if is_as_before {
+                    operation.note_check(memory_no, CheckResult::Fail, "as before")?;
+                    before
+                } else {
+                    operation.check(&before, &NewCheck { checked: Checked::Failed, ..check })?
+                };
+                let why = format!("{} failed, {}", what.sensor, numbers(&after));
+                told.review = operation.ask_whether_it_holds(memory_no, &why)?;
+                after
+            }
+            CheckVerdict::Unknown(UnknownReason::Asked) => {
+                let open = reviews::open_of(operation.tx.sql, scope, memory_no, ReviewKind::Check)?;
+                told.review = operation.ask_whether_it_holds(memory_no, "a person is to look")?;
+                if told.review.is_some() && open.is_none() {
+                    operation.note_check(memory_no, CheckResult::Unknown, UnknownReason::Asked.as_str())?;
+                }
+                before
+            }
+            CheckVerdict::Unknown(why) => {
+                operation.check(&before, &NewCheck { why: why.as_str(), ..check })?
+            }
+        };
+        if let Some(seen) = verdict.seen() {
+            sensors::set_seen(operation.tx.sql, scope, memory_no, subject, seen)?;
+        }
+        (told.confidence, told.reliability) = (Some(after.row.confidence), after.row.reliability);
+        Ok(told)
+    }
+}
+
+impl Operation<'_, '_> {
+    /// Keeps a check of a memory: what it makes of confidence and reliability, when it passed, and a change in its history.
+    /// A pass gives a memory that states no window the one of who looked. Checks are facts: no undo takes them back.
+    ///
+    /// No frequency is in the way: neither confidence nor reliability nor window decides which a memory may have.
+    pub(super) fn check(&mut self, before: &Held, check: &NewCheck<'_>) -> Result<Held> {
+        let (memory_no, mut after) = (before.row.memory_no, before.clone());
+        let (confidence, reliability) =
+            after_check(before.row.confidence, before.row.reliability, check.checked);
+        (after.row.confidence, after.row.reliability) = (confidence, reliability);
+        let result = match check.checked {
+            Checked::Passed { .. } => {
+                state::count_pass(self.tx.sql, &self.scope, memory_no, (check.by, self.now))?;
+                after.row.validity_window = before.row.validity_window.or(check.window);
+                CheckResult::Pass
+            }
+            Checked::Failed => CheckResult::Fail,
+            Checked::Unknown => {
+                self.note_check(memory_no, CheckResult::Unknown, check.why)?;
+                return Ok(before.clone());
+            }
+        };
+        let reason = numbers(&after);
+        if after == *before {
+            self.note_check(memory_no, result, &reason)?;
+            return Ok(after);
+        }
+        let old = self.last_result(memory_no)?;
+        let note = Note {
+            old_value: old.map(CheckResult::as_str),
+            new_value: Some(result.as_str()),
+            reason: &reason,
+            ..Note::of(ChangeOp::Check)
+        };
+        self.change(before, after, note)
+    }
+
+    /// Asks a person whether a memory holds, once: the review that is open. None: a person decided that lately.
+    pub(super) fn ask_whether_it_holds(
+        &mut self,
+        memory_no: MemoryNo,
+        why: &str,
+    ) -> Result<Option<ReviewId>> {
+        self.ask_with_news(ReviewKind::Check, (memory_no, None), why, |_| Ok(true))
+    }
+
+    fn note_check(&self, memory_no: MemoryNo, result: CheckResult, reason: &str) -> Result<()> {
+        let old = self.last_result(memory_no)?;
+        let note = Note {
+            old_value: old.map(CheckResult::as_str),
+            new_value: Some(result.as_str()),
+            reason,
+            ..Note::of(ChangeOp::Check)
+        };
+        self.note(memory_no, note, None)
+    }
+
+    /// What the newest check of a memory found.
+    fn last_result(&self, memory_no: MemoryNo) -> Result<Option<CheckResult>> {
+        let looks = sensors::looks(self.tx.sql, &self.scope, memory_no)?;
+        Ok(looks.first().map(|(_, result)| *result))
+    }
+
+    fn told_last(&self, memory_no: MemoryNo, by: &str) -> Result<Option<CheckResult>> {
+        sensors::told_last(self.tx.sql, &self.scope, memory_no, by)
+    }
+}
+
+/// `confidence 0.40, reliability 0.30`.
+fn numbers(held: &Held) -> String {
+    let confidence = format!("confidence {:.2}", held.row.confidence);
+    held.row
+        .reliability
+        .map_or(confidence.clone(), |reliability| format!("{confidence}, reliability {reliability:.2}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::Config,
+        memory::beginning::Finder,
+        model::memory::{known::Memory, new::NewMemory, words::MemoryKind},
+        store::{Store, acts::memories::measured::MeasuredMemory, scope::UserKey},
+    };
+
+    /// What a person's word makes of a memory of this confidence.
+    async fn checked(confidence: f64, holds: bool) -> Memory {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("m.db"), Config::default()).unwrap();
+        let new = NewMemory::new(MemoryKind::Fix, "A", "b").confidence(confidence);
+        let new = MeasuredMemory::of(new, Vec::new(), (Finder::Hand, "caller")).unwrap();
+        let check = move |tx: &mut WriteTx<'_>| {
+            let scope = tx.add_user(&UserKey::Name("alex".into()))?;
+            let saved = tx.save_memory(&scope, &new)?.memory;
+            let mut operation = Operation::begin(tx, &scope, "mira")?;
+            let held = operation.memory(saved.id)?;
+            let held = operation.check(&held, &NewCheck::by_person(holds))?;
+            operation.shown(held.row.memory_no)
+        };
+        store.write(check).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_persons_word_is_good_for_half_a_year() {
+        let memory = checked(0.80, true).await;
+        assert_eq!((memory.confidence, memory.reliability), (0.82, Some(0.95)));
+        assert_eq!(
+            (memory.state.validated_by.as_deref(), memory.validity_window),
+            (Some(HUMAN), Some(HUMAN_WINDOW))
+        );
+        let memory = checked(0.945, true).await;
+        assert_eq!((memory.confidence, memory.reliability), (0.95, Some(0.95)));
+        let memory = checked(0.80, false).await;
+        assert_eq!((memory.confidence, memory.reliability, memory.validity_window), (0.4, Some(0.3), None));
+    }
+}

@@ -1,0 +1,96 @@
+//! What looks at a memory: having it look, and look no more.
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    memory::bounds::MAX_LINE_BYTES,
+    model::{
+        ids::MemoryId,
+        metadata,
+        sensor::{HUMAN, NewSensor},
+    },
+    sensors::known::{MAX_NAME_BYTES, of_name},
+    store::{
+        acts::memories::{
+            edit::check_may_change,
+            operation::{Operation, conflict},
+        },
+        rows::memories::sensors,
+        scope::Scope,
+        write_tx::WriteTx,
+    },
+    text::measure::{check_name, check_text},
+};
+
+/// The most bytes of what a sensor expects.
+pub(crate) const MAX_EXPECT_BYTES: usize = 16 << 10;
+/// How deep it may be nested.
+const MAX_DEPTH: usize = 64;
+/// The most that look at one memory.
+const MAX_SENSORS: usize = 64;
+
+impl NewSensor {
+    /// Refuses what a row cannot have, or an import would refuse.
+    pub(crate) fn check(&self) -> Result<()> {
+        check_name("sensor's name", Some(&self.sensor))?;
+        check_text("sensor's name", &self.sensor, MAX_NAME_BYTES)?;
+        check_text("sensor's subject", &self.subject, MAX_LINE_BYTES)?;
+        let fields = self.expect.fields();
+        let is_shallow = fields.values().all(|value| metadata::is_within(value, MAX_DEPTH));
+        let bytes = || fields.iter().map(|(name, value)| name.len() + value.to_string().len()).sum::<usize>();
+        if !is_shallow || bytes() > MAX_EXPECT_BYTES {
+            return Err(Error::invalid(format!(
+                "what a sensor expects is nested deeper than {MAX_DEPTH}, or larger than {MAX_EXPECT_BYTES} bytes"
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl WriteTx<'_> {
+    /// Has a sensor look at a memory that holds or is archived.
+    pub(crate) fn watch_memory(&mut self, scope: &Scope, id: MemoryId, new: &NewSensor) -> Result<()> {
+        new.check()?;
+        let operation = Operation::begin(self, scope, &new.sensor)?;
+        let held = operation.memory(id)?;
+        check_may_change(&held)?;
+        if held.row.session_no.is_some() {
+            return Err(conflict(format!("{id} goes with its session; nothing looks at it")));
+        }
+        let (sql, memory_no) = (operation.tx.sql, held.row.memory_no);
+        if new.sensor != HUMAN {
+            let sensor = of_name(&operation.tx.config.sensors, &new.sensor).ok_or_else(|| {
+                let why = format!("the configuration has no sensor {}; set Config::sensors", new.sensor);
+                Error::new(ErrorKind::Unsupported, why)
+            })?;
+            if !sensor.understands(&new.subject, &new.expect) {
+                return Err(Error::invalid(format!(
+                    "the sensor {} does not know this subject, or cannot look for this",
+                    new.sensor
+                )));
+            }
+        }
+        let others = sensors::of_memory(sql, scope, memory_no)?;
+        let is_there = |other: &sensors::Watched| {
+            (&other.what.sensor, &other.what.subject) == (&new.sensor, &new.subject)
+        };
+        if others.len() >= MAX_SENSORS && !others.iter().any(is_there) {
+            return Err(Error::invalid(format!("at most {MAX_SENSORS} sensors look at a memory")));
+        }
+        sensors::put(sql, scope, memory_no, new)
+    }
+
+    /// Has a sensor look at a memory no more: at one subject, or at any.
+    pub(crate) fn unwatch_memory(
+        &mut self,
+        scope: &Scope,
+        id: MemoryId,
+        (sensor, subject): (&str, Option<&str>),
+    ) -> Result<()> {
+        let operation = Operation::begin(self, scope, sensor)?;
+        let memory_no = operation.memory(id)?.row.memory_no;
+        match sensors::remove(operation.tx.sql, scope, memory_no, (sensor, subject))? {
+            0 => Err(Error::not_found("no such sensor looks at this memory")),
+            _ => Ok(()),
+        }
+    }
+}
