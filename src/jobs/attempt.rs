@@ -8,7 +8,7 @@ use crate::{
     jobs::{
         compress, derive, embed, erase, index,
         job::{Ended, Job, Run, Worked, now},
-        mend, prune,
+        mend, prune, tend,
     },
     model::{
         instant,
@@ -91,6 +91,7 @@ async fn work(run: &Run<'_>, lease: &Arc<Lease>, worked: &Worked) -> SliceResult
         JobKind::Mend => mend::mend(job).await,
         JobKind::Prune => prune::prune(job).await,
         JobKind::Derive => derive::derive(job).await,
+        JobKind::Tend => tend::tend(job).await,
         JobKind::Scrub => unreachable!("it is no user's"),
     }
 }

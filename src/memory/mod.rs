@@ -8,15 +8,20 @@
 pub(crate) mod beginning;
 pub(crate) mod bounds;
 pub(crate) mod copies;
+pub(crate) mod core;
 pub(crate) mod decay;
 pub(crate) mod entities;
 pub(crate) mod facts;
-#[cfg_attr(not(test), expect(dead_code, reason = "what tends memories is to call it"))]
 pub(crate) mod frequency;
+pub(crate) mod page;
 pub(crate) mod rank;
+pub(crate) mod reflection;
 #[cfg_attr(not(test), expect(dead_code, reason = "what lists the memories that are due is to call it"))]
 pub(crate) mod resurface;
+pub(crate) mod similar;
 pub(crate) mod slot;
+pub(crate) mod slug;
+pub(crate) mod tend;
 pub(crate) mod terms;
 pub(crate) mod validity;
 

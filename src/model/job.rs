@@ -30,6 +30,8 @@ word_enum! {
         Derive = "derive",
         /// Takes out rows of a user's that older versions kept for ever, and this one does not keep.
         Prune = "prune",
+        /// Looks at all of a user's memories, once a day: what settles, falls back, is put away, is asked about.
+        Tend = "tend",
     }
     pub(crate) fn from_word;
 }
@@ -41,7 +43,7 @@ impl JobKind {
             Self::Erase | Self::Scrub => 1,
             Self::Compress => 0,
             Self::Index | Self::Embed | Self::Mend => -1,
-            Self::Derive | Self::Prune => -2,
+            Self::Derive | Self::Prune | Self::Tend => -2,
         }
     }
 
@@ -56,7 +58,8 @@ impl JobKind {
             | Self::Embed
             | Self::Mend
             | Self::Derive
-            | Self::Prune => false,
+            | Self::Prune
+            | Self::Tend => false,
         }
     }
 }

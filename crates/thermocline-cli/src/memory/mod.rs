@@ -7,9 +7,12 @@ mod content;
 mod edges;
 mod episodes;
 mod forget;
+mod life;
+pub(crate) mod life_args;
 mod list;
 pub(crate) mod list_args;
 mod named;
+mod pages;
 mod save;
 mod show;
 pub(crate) mod verbs;
@@ -36,5 +39,11 @@ pub(crate) fn run(db: &Db, verb: &MemoryVerb, out: &Output) -> Result<(), Failur
         MemoryVerb::Episodes(args) => episodes::list(db, args, out),
         MemoryVerb::Note(args) => episodes::note(db, args, out),
         MemoryVerb::Tags(args) => list::tags(db, args, out),
+        MemoryVerb::Tend(args) => life::tend(db, args, out),
+        MemoryVerb::Quarantine(args) => life::quarantine(db, args, out),
+        MemoryVerb::Lift(args) => life::lift(db, args, out),
+        MemoryVerb::Core(args) => pages::core(db, args, out),
+        MemoryVerb::Reflection(args) => pages::reflection(db, args, out),
+        MemoryVerb::Reflect(args) => pages::reflect(db, args, out),
     }
 }
