@@ -5,10 +5,7 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    jobs::{
-        job::{Ended, Job, Run, now, timed},
-        sweep,
-    },
+    jobs::job::{Ended, Job, Run, now, timed},
     memory::tend::Move,
     model::{
         memory::tended::{TendCounts, TendMove, TendOptions, Tended},
@@ -117,7 +114,6 @@ pub(super) async fn tend(job: &Job<'_, '_>) -> SliceResult<Ended> {
             return Ok(Ended::Stopped);
         }
     }
-    sweep::sweep_if_due(job).await?;
     let (has_old_uses, edited) = store.snapshot()?.what_is_old(&scope, now)?;
     while has_old_uses && job.slice(move |tx| tx.drop_unrated_uses(&scope, now)).await? > 0 {
         if job.run.is_stopped() {

@@ -10,6 +10,7 @@ use crate::{
             FLAGGED_RATE, HIGH_DAYS, MID_ACCESSES, POOR_RATE, POOR_USES, Past, Retention, Step,
             archived_score, consolidate, retain, threshold,
         },
+        validity::fresh_validated,
     },
     model::{
         memory::{
@@ -65,21 +66,42 @@ pub(crate) fn may_move(facts: &Facts, now: DateTime<Utc>) -> bool {
     consolidate(facts, best, now).is_some() || retain(facts, false, now) != Retention::Keep
 }
 
-/// What becomes of a memory on a day: it consolidates, else the rules of retention hold. And why, in numbers.
-pub(crate) fn look(facts: &Facts, past: Past, now: DateTime<Utc>) -> Option<(Move, String)> {
+/// What becomes of a memory on a day: it consolidates, else the rules of retention hold. And why, in numbers. `left_high`:
+/// it was at `high` once, and settled.
+///
+/// No memory comes back to where it was without a use or a check. So what would fall back at once does not settle, and what
+/// has risen by its beginning alone, and is not used then either, is archived and not learned anew.
+pub(crate) fn look(
+    facts: &Facts,
+    (past, left_high): (Past, bool),
+    now: DateTime<Utc>,
+) -> Option<(Move, String)> {
     let step = consolidate(facts, past, now);
     if let Some(Step::To(to)) = step {
-        return Some((Move::Settle(to), why_settled(facts, past)));
+        let settled = Facts { frequency: to, frequency_since: now, ..facts.clone() };
+        if retain(&settled, false, now) == Retention::Keep {
+            return Some((Move::Settle(to), why_settled(facts, past)));
+        }
     }
     match retain(facts, false, now) {
+        Retention::Downgrade if left_high && !was_looked_at(facts) => {
+            let why = || (Move::Archive, format!("{}, as it was at high", why_poor(facts, now)));
+            (!fresh_validated(facts, now)).then(why)
+        }
         Retention::Downgrade => Some((Move::FallBack(Frequency::High), why_poor(facts, now))),
         Retention::Archive => Some((Move::Archive, why_archived(facts, now))),
         // What helps less than it did is not asked about as what is to stay for ever.
         Retention::Review => Some((Move::Ask(ReviewKind::Flagged), why_flagged(facts))),
         Retention::Keep | Retention::Clear => {
-            step.map(|_| (Move::Ask(ReviewKind::Promote), why_promoted(facts)))
+            (step == Some(Step::Review)).then(|| (Move::Ask(ReviewKind::Promote), why_promoted(facts)))
         }
     }
+}
+
+/// Whether it was used, or passed a check, since it has its frequency.
+fn was_looked_at(facts: &Facts) -> bool {
+    let state = &facts.state;
+    state.last_used_at.max(state.validated_at).is_some_and(|at| at >= facts.frequency_since)
 }
 
 fn sure(facts: &Facts) -> String {
@@ -158,7 +180,7 @@ mod tests {
 
     #[track_caller]
     fn check(facts: &Facts, past: Past, days: f64, expected: Option<(Move, &str)>) {
-        let found = look(facts, past, day(days));
+        let found = look(facts, (past, false), day(days));
         let found = found.as_ref().map(|(what, why)| (*what, why.as_str()));
         assert_eq!(found, expected, "{facts:?} {past:?} after {days} days");
         assert!(found.is_none() || may_move(facts, day(days)), "{facts:?}");
@@ -193,6 +215,23 @@ mod tests {
         check(&unused, HELPED, 61.0, Some((Move::FallBack(Frequency::High), why)));
         let faint = sample(Frequency::Mid, |facts| facts.importance = 0.01);
         check(&faint, HELPED, 1.0, Some((Move::Archive, "decay score 0.006 < 0.050")));
+    }
+
+    #[test]
+    fn nothing_comes_back_to_where_it_was_without_a_use() {
+        let unused = sample(Frequency::Mid, |facts| facts.importance = 1.0);
+        let found = look(&unused, (Past::default(), true), day(61.0));
+        let why = "61.0 days at mid, accesses 0 < 5, as it was at high";
+        assert_eq!(found, Some((Move::Archive, why.to_owned())));
+        let used = unused.with(|facts| facts.state.last_used_at = Some(day(1.0)));
+        let found = look(&used, (Past::default(), true), day(61.0)).map(|(what, _)| what);
+        assert_eq!(found, Some(Move::FallBack(Frequency::High)));
+        let poor = sample(Frequency::High, |facts| {
+            let state = &mut facts.state;
+            (facts.confidence, state.usage_count, state.access_count) = (0.9, 10, 10);
+            state.success_rate = Some(0.6);
+        });
+        check(&poor, HELPED, 1.0, None);
     }
 
     #[test]

@@ -9,9 +9,13 @@ mod erasing;
 mod forgetting;
 mod isolation;
 mod lists;
+mod merging;
+mod pages;
 mod processes;
+mod quarantining;
 mod saving;
 mod superseding;
+mod tending;
 mod undoing;
 
 use thermocline::{

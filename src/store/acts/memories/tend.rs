@@ -142,7 +142,8 @@ fn looked_at(
     };
     let facts = Facts::from(&memory);
     let past = rows::past(sql, scope, memory_no, facts.frequency_since)?;
-    let Some((what, why)) = look(&facts, past, now) else { return Ok(None) };
+    let left_high = rows::has_left_high(sql, scope, memory_no)?;
+    let Some((what, why)) = look(&facts, (past, left_high), now) else { return Ok(None) };
     let is_due = match what {
         Move::Ask(kind) => may_ask(sql, scope, (memory_no, kind), now)?,
         _ => !rows::was_moved(sql, scope, memory_no, now.date_naive())?,

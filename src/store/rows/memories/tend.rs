@@ -97,6 +97,16 @@ pub(crate) fn past(
     Ok(Past { birth: birth.flatten(), has_moved, has_success_since })
 }
 
+/// Whether a memory was at `high` once, and settled.
+pub(crate) fn has_left_high(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM memory_changes
+                        WHERE user_no = ?1 AND memory_no = ?2 AND undone_by IS NULL
+                          AND (op = 'frequency' AND old_value = 'high' OR before LIKE '%\"frequency\":\"high\"%'))",
+        values![scope.user_no, memory_no],
+    )
+}
+
 /// Whether tending moved a memory on a day, and it was not taken back.
 pub(crate) fn was_moved(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, day: NaiveDate) -> Result<bool> {
     // As text a day is before all of its instants, and `~` behind them.
