@@ -88,7 +88,7 @@ impl Plan {
                 "would archive {archived} of {} memories on {}: a clock that jumped looks like this; memory tend by hand \
                  does it",
                 self.seen,
-                self.tending.today()
+                self.tending.day()
             ),
         ))
     }
@@ -101,23 +101,25 @@ pub(super) async fn tend(job: &Job<'_, '_>) -> SliceResult<Ended> {
     let Some(plan) = Plan::of(store, &scope, now, || job.run.is_stopped()).await? else {
         return Ok(Ended::Stopped);
     };
-    let (tending, today) = (plan.tending, plan.tending.today());
+    let (run, day) = (plan.tending, plan.tending.day());
     if let Err(why) = plan.check_is_likely() {
         // The day is done with: the next one asks again.
-        job.slice(move |tx| tx.end_tending(&scope, today)).await?;
+        job.slice(move |tx| tx.end_tending(&scope, day)).await?;
         return Ok(Ended::GivenUp(why));
     }
     for some in plan.found.chunks(MOVED_AT_ONCE) {
         let some = some.to_vec();
-        job.slice(move |tx| tx.tend_some(&scope, tending, &some)).await?;
+        job.slice(move |tx| tx.tend_some(&scope, run, &some)).await?;
         if job.run.is_stopped() {
             return Ok(Ended::Stopped);
         }
     }
     let (has_old_uses, edited) = store.snapshot()?.what_is_old(&scope, now)?;
-    while has_old_uses && job.slice(move |tx| tx.drop_unrated_uses(&scope, now)).await? > 0 {
-        if job.run.is_stopped() {
-            return Ok(Ended::Stopped);
+    if has_old_uses {
+        while job.slice(move |tx| tx.drop_unrated_uses(&scope, now)).await? > 0 {
+            if job.run.is_stopped() {
+                return Ok(Ended::Stopped);
+            }
         }
     }
     for some in trimmed_at_once(&edited) {
@@ -125,7 +127,7 @@ pub(super) async fn tend(job: &Job<'_, '_>) -> SliceResult<Ended> {
         job.slice(move |tx| tx.forget_older_edits(&scope, &some)).await?;
     }
     job.slice(move |tx| {
-        tx.end_tending(&scope, today)?;
+        tx.end_tending(&scope, day)?;
         tx.finish()
     })
     .await?;
@@ -136,33 +138,35 @@ pub(super) async fn tend(job: &Job<'_, '_>) -> SliceResult<Ended> {
 pub(crate) async fn tend_by_hand(store: &Store, scope: Scope, options: TendOptions) -> Result<Tended> {
     let now = now(store);
     let plan = Plan::of(store, &scope, now, || false).await?.expect("nobody stops it");
-    let (tending, today, memories) = (plan.tending, plan.tending.today(), plan.seen);
+    let (run, day, memories) = (plan.tending, plan.tending.day(), plan.seen);
     if options.dry_run {
         let moves: Vec<TendMove> = plan.found.into_iter().map(|each| each.shown).collect();
-        let moved = TendCounts::of(&moves);
-        return Ok(Tended { dry_run: true, memories, moved, moves, ..Tended::default() });
+        let counts = TendCounts::of(&moves);
+        return Ok(Tended { dry_run: true, memories, moved: counts, moves, ..Tended::default() });
     }
     let mut moves = Vec::with_capacity(plan.found.len());
     for some in plan.found.chunks(MOVED_AT_ONCE) {
         let some = some.to_vec();
-        moves.extend(store.write(move |tx| tx.tend_some(&scope, tending, &some)).await?);
+        moves.extend(store.write(move |tx| tx.tend_some(&scope, run, &some)).await?);
     }
     let (has_old_uses, edited) = store.snapshot()?.what_is_old(&scope, now)?;
     let (mut dropped_uses, mut forgotten_edits) = (0, 0);
-    while has_old_uses {
-        match store.write(move |tx| tx.drop_unrated_uses(&scope, now)).await? {
-            0 => break,
-            some => dropped_uses += some,
+    if has_old_uses {
+        loop {
+            match store.write(move |tx| tx.drop_unrated_uses(&scope, now)).await? {
+                0 => break,
+                some => dropped_uses += some,
+            }
         }
     }
     for some in trimmed_at_once(&edited) {
         let some = some.to_vec();
         forgotten_edits += store.write(move |tx| tx.forget_older_edits(&scope, &some)).await?;
     }
-    store.write(move |tx| tx.end_tending(&scope, today)).await?;
-    let moved = TendCounts::of(&moves);
+    store.write(move |tx| tx.end_tending(&scope, day)).await?;
+    let counts = TendCounts::of(&moves);
     // What is asked is no change of a memory.
-    let has_group = moved.consolidated + moved.downgraded + moved.archived > 0;
-    let group = has_group.then_some(tending.group);
-    Ok(Tended { group, dry_run: false, memories, moved, moves, dropped_uses, forgotten_edits })
+    let has_group = counts.consolidated + counts.downgraded + counts.archived > 0;
+    let group = has_group.then_some(run.group);
+    Ok(Tended { group, dry_run: false, memories, moved: counts, moves, dropped_uses, forgotten_edits })
 }

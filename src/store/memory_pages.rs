@@ -183,13 +183,16 @@ fn named(memory: &Memory) -> Named {
     Named { id: memory.id, kind: memory.kind, pinned: memory.pinned, title: memory.title.clone() }
 }
 
+/// What may come into a section, the best first.
+type Candidates = (CoreSection, Vec<Scored>);
+
 /// How many there are, and what may come into each section, the best first.
 fn candidates(
     sql: &dyn Sql,
     scope: &Scope,
     options: &CoreOptions,
     now: DateTime<Utc>,
-) -> Result<(Head, Vec<(CoreSection, Vec<Scored>)>)> {
+) -> Result<(Head, Vec<Candidates>)> {
     let mut head = Head { on: now.date_naive(), active: 0, all: 0 };
     let mut sections = CoreSection::EVERY.map(|section| (section, Vec::new()));
     looked::for_each_score(sql, scope, now, |scored| {

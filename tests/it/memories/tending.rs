@@ -317,15 +317,15 @@ fn a_year_of_days(count: usize) {
     script +=
         "UPDATE memory_episodes SET id = CAST(x'000000000001' || randomblob(10) AS BLOB) WHERE role = 'use';";
     known = known.rewritten(&script);
-    let mut moves = 0;
+    let mut count_of_moves = 0;
     let mut stood: BTreeMap<MemoryId, (String, BTreeSet<String>)> = BTreeMap::new();
     for day in 0..365 {
         let tended = known.tend();
-        moves += tended.moves.len();
-        let mut moved = BTreeSet::new();
+        count_of_moves += tended.moves.len();
+        let mut today = BTreeSet::new();
         for each in &tended.moves {
             assert!(
-                each.action == TendAction::Review || moved.insert(each.memory_id),
+                each.action == TendAction::Review || today.insert(each.memory_id),
                 "twice on a day: {each:?}"
             );
             let (from, to) = (
@@ -344,7 +344,7 @@ fn a_year_of_days(count: usize) {
         assert_eq!(known.tend().moves.len(), 0, "day {day}");
         known.next_day();
     }
-    assert!(moves > count / 4, "{moves}");
+    assert!(count_of_moves > count / 4, "{count_of_moves}");
     let by_hand =
         known.memories.list(MemoryFilter::default().statuses([MemoryStatus::Archived]), None, 1_000);
     let is_a_persons = |memory: &thermocline::Memory| {
@@ -389,9 +389,12 @@ fn whichever_statement_fails_a_look_moves_all_or_nothing_and_goes_on() {
             let copy = known.fixture.copy();
             let file = copy.open();
             let memories = file.user("alex").unwrap().memories();
-            let act = || match by_job {
-                true => file.run_jobs(RunJobs::default().only(JobKind::Tend)).map(drop),
-                false => memories.tend(TendOptions::default()).map(drop),
+            let act = || {
+                if by_job {
+                    file.run_jobs(RunJobs::default().only(JobKind::Tend)).map(drop)
+                } else {
+                    memories.tend(TendOptions::default()).map(drop)
+                }
             };
             cut.after(*times, statement);
             if act().is_ok() && !by_job {

@@ -57,7 +57,7 @@ impl Tending {
     }
 
     /// The day for which it is.
-    pub(crate) fn today(&self) -> NaiveDate {
+    pub(crate) fn day(&self) -> NaiveDate {
         self.now.date_naive()
     }
 }
