@@ -519,7 +519,7 @@ fn what_is_tended_or_hidden_is_told_and_taken_back_by_its_group() {
     let undone = memories.json("undo", &["--group", group]);
     assert_eq!(undone["memories"][0]["id"], json!(id));
     assert_eq!(memories.json("show", &["r"])["frequency"], "high");
-    assert_eq!(memories.run("undo", &["--group", group]).code, 6, "it was undone already");
+    assert_eq!(memories.run("undo", &["--group", group]).code, 3, "it was undone already");
 
     let hidden = memories.run("quarantine", &["--memory", "r", "--why", "audit"]);
     assert!(hidden.stdout.starts_with("1 memories are hidden"), "{}", hidden.stdout);
@@ -545,7 +545,7 @@ fn pages_about_all_memories_are_printed_as_they_are() {
         "{core}"
     );
     assert_eq!(memories.json("core", &[])["text"], json!(core));
-    assert_eq!(memories.run("core", &["--max-tokens", "5"]).code, 2);
+    assert_eq!(memories.run("core", &["--max-tokens", "5"]).code, 3);
     let page = memories.run("reflection", &[]).stdout;
     assert!(page.starts_with("# Reflection Summary (auto-generated)\n"), "{page}");
     assert_eq!(memories.json("reflection", &[])["text"], json!(page));
