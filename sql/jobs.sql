@@ -9,7 +9,8 @@
 --                         words and vectors that are damaged are made anew; derive: what older rules derived of turns
 --                         (words, why they are kept, anchors) is derived anew; its turns are those up to there;
 --                         prune: what older versions kept for ever is taken out; validate: sensors look whether
---                         memories hold that are stale and were shown
+--                         memories hold that are stale and were shown; tend: it is a new day for
+--                         the user's memories
 --   user_no               whose data it works on (users_by_size.sql says who that is); empty: the file
 --   session_no, session   which session, if it is about one; session is the caller's key, empty if it has none
 --   waits                 due: for whoever runs jobs; put off: for its next try; running: for nothing; cut off: for
@@ -35,5 +36,5 @@ SELECT job_no, kind, user_no, session_no, session,
        replace(replace(replace(last_error, char(10), ' '), char(13), ' '), char(27), '?') AS last_error
 FROM v_jobs
 ORDER BY state = 'failed', CASE kind WHEN 'erase' THEN 0 WHEN 'scrub' THEN 0 WHEN 'compress' THEN 1
-                                     WHEN 'derive' THEN 3 ELSE 2 END,
+                                     WHEN 'derive' THEN 3 WHEN 'tend' THEN 3 ELSE 2 END,
          next_run, job_no;

@@ -32,7 +32,6 @@ impl Vector {
     }
 
     /// The vector that [`bytes`](Self::bytes) gave. `None` for zeros.
-    #[cfg(test)]
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Self::of_numbers(bytes.iter().map(|byte| byte.cast_signed()).collect())
     }

@@ -6,6 +6,7 @@ use chrono::NaiveDate;
 
 use crate::{
     compress::Summarizer,
+    embed::{BuiltIn, Embedder},
     error::{Error, Result},
     event::in_span,
     handles::{drive, off_thread, open::Open},
@@ -15,11 +16,24 @@ use crate::{
         change::{Change, Undone},
         edge::{Edge, Neighbour, NewEdge},
         episode::{Episode, EpisodeFilter, NewNote, Use},
-        ids::{EdgeId, EpisodeId, MemoryId, ReviewId},
+        ids::{EdgeId, EpisodeId, GroupId, MemoryId, ReviewId},
         instant,
         memory::{
-            due::Due, edit::Edit, filter::MemoryFilter, forgotten::Forgotten, known::Memory, new::NewMemory,
-            saved::Saved, source::MemorySource, term::TermCount, trust::Trust,
+            core::{Core, CoreOptions},
+            due::Due,
+            edit::Edit,
+            filter::MemoryFilter,
+            forgotten::Forgotten,
+            known::Memory,
+            merged::Merged,
+            new::NewMemory,
+            quarantined::{QuarantineSource, Quarantined},
+            reflected::Reflected,
+            saved::Saved,
+            source::MemorySource,
+            tended::{TendOptions, Tended},
+            term::TermCount,
+            trust::Trust,
         },
         page::checked_limit,
         place::MemoryNo,
@@ -35,6 +49,7 @@ use crate::{
         scope::Scope,
         snapshot::Snapshot,
     },
+    text::measure::check_name,
 };
 
 /// The fewest digits of an id by which a memory is found.
@@ -455,6 +470,93 @@ impl Memories {
             instant::checked(at)?;
         }
         self.read(move |snapshot, scope| snapshot.episodes(scope, &filter, (after, limit))).await
+    }
+
+    /// Looks at all active memories now, as a job does once a day for each user: what has shown that it helps settles one
+    /// frequency further, what does not falls back, what is old and unused is archived, and a person is asked where a rule
+    /// asks for one. At most one move a memory a day; all moves are one operation ([`undo_group`](Self::undo_group)), with the
+    /// numbers that decided as reasons. Unrated uses older than 7 days go, and what was before all but a memory's 20 newest
+    /// edits. The job refuses to archive more than half of 100 memories or more, since a clock that jumped looks like this;
+    /// by hand it is done. Called again on the same day it changes nothing.
+    ///
+    /// Cut short, it has moved some. With [`TendOptions::dry_run`] it says what would move and why, and writes nothing.
+    pub async fn tend(&self, options: TendOptions) -> Result<Tended> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        let tending = drive(move || async move { jobs::tend_by_hand(&store, scope, options).await });
+        in_span("tend", (self.scope.user_id, None), tending).await
+    }
+
+    /// Takes back one operation by its group, in all the memories that it changed, or in none: what a look at all of them
+    /// moved, a quarantine, a merge, or whatever [`undo`](Self::undo) takes back.
+    ///
+    /// Errors: `NotFound`; `Conflict` if it is undone already, or as [`undo`](Self::undo) says: a later change of any of the
+    /// memories is named.
+    pub async fn undo_group(&self, group: GroupId) -> Result<Undone> {
+        let (scope, by) = (self.scope, self.by);
+        self.store.write(move |tx| tx.undo_memory_group(&scope, group, by)).await
+    }
+
+    /// Hides a source with all that came of it, to the end: what jobs made of it and of that, as one operation. What is in
+    /// quarantine is in no list by default, in no recall, and may not be saved again. What somebody saved of it stays, is
+    /// trusted like a document's words from now on, and settles no farther than those. What a hidden memory had taken the
+    /// place of holds again. `why` is kept in the history: up to 256 bytes, and nothing that was said.
+    ///
+    /// Errors: `NotFound`; `InvalidInput`.
+    pub async fn quarantine(&self, source: QuarantineSource, why: &str) -> Result<Quarantined> {
+        check_name("reason", Some(why).filter(|why| !why.is_empty()))?;
+        let (scope, by, why) = (self.scope, self.by, why.to_owned());
+        self.store.write(move |tx| tx.quarantine_source(&scope, source, &why, by)).await
+    }
+
+    /// Takes a quarantine back: all is as it was before, but the history.
+    ///
+    /// Errors: `NotFound`; `Conflict` for a group that is no quarantine, and as [`undo`](Self::undo) says.
+    pub async fn lift(&self, group: GroupId) -> Result<Undone> {
+        let (scope, by) = (self.scope, self.by);
+        self.store.write(move |tx| tx.lift_quarantine(&scope, group, by)).await
+    }
+
+    /// Saves a memory that takes the place of 2 to 16 others. It comes of them: it is trusted no farther than the least of
+    /// them, and goes when one of them is erased; the others hold again then. What it does not say of its project, slot, task
+    /// and importance follows from theirs.
+    ///
+    /// Errors: those of [`save`](Self::save); `InvalidInput` for another number, and if one is named twice; `Conflict` if one
+    /// of them holds no more, if another memory says the same or has the slot, and, unless it is the
+    /// [user's](Self::by) doing, if one of them is trusted farther.
+    pub async fn merge(&self, memories: Vec<MemoryId>, into: NewMemory) -> Result<Merged> {
+        let by = self.by;
+        let (scope, bytes, memory) = self.measured(into).await?;
+        self.store.write_sized(bytes, move |tx| tx.merge_memories(&scope, &memories, memory, by)).await
+    }
+
+    /// What matters most, as a text of a bounded number of tokens (`CORE.md`): five sections of at most 15 memories, pinned
+    /// ones first, then by how much each still matters. Left out is what a tool or a document says, what is contested, hidden,
+    /// archived, or of a session. The same file, moment and options give the same bytes.
+    ///
+    /// Errors: `InvalidInput` (limits).
+    pub async fn core(&self, options: CoreOptions) -> Result<Core> {
+        options.check()?;
+        let tokenizer = self.store.config().tokenizer;
+        self.read(move |snapshot, scope| snapshot.core(scope, &options, tokenizer)).await
+    }
+
+    /// What runs through all memories, as a text (`REFLECTION.md`): pairs of tags, tags of several projects, what is used
+    /// most, insights, merges.
+    pub async fn reflection(&self) -> Result<String> {
+        self.read(|snapshot, scope| snapshot.reflection(scope)).await
+    }
+
+    /// Looks which memories are alike, by their vectors, and proposes: edges `similar_to` that are
+    /// [proposed](crate::EdgeStatus::Proposed) (a cosine of 0.80 and two tags or entities in common), and reviews that ask
+    /// whether two of a kind are one (0.92). Only of fresh memories that are trusted and not contested, the newest 2,000. No
+    /// text is written, and what is asked or known already is not proposed again. A note of the day says that somebody
+    /// reflected.
+    pub async fn reflect(&self) -> Result<Reflected> {
+        let space =
+            self.store.config().embedders.first().map_or_else(|| BuiltIn::default().space(), |it| it.space());
+        let found = self.read(move |snapshot, scope| snapshot.likes(scope, &space)).await?;
+        let scope = self.scope;
+        self.store.write(move |tx| tx.propose(&scope, &found)).await
     }
 
     pub(super) async fn read<T: Send + 'static>(

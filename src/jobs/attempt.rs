@@ -8,7 +8,7 @@ use crate::{
     jobs::{
         compress, derive, embed, erase, index,
         job::{Ended, Job, Run, Worked, now},
-        mend, prune, validate,
+        mend, prune, tend, validate,
     },
     model::{
         instant,
@@ -92,6 +92,7 @@ async fn work(run: &Run<'_>, lease: &Arc<Lease>, worked: &Worked) -> SliceResult
         JobKind::Prune => prune::prune(job).await,
         JobKind::Validate => validate::validate_due(job).await,
         JobKind::Derive => derive::derive(job).await,
+        JobKind::Tend => tend::tend(job).await,
         JobKind::Scrub => unreachable!("it is no user's"),
     }
 }

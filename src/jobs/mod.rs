@@ -13,6 +13,7 @@ mod provider;
 mod prune;
 mod silence;
 mod sweep;
+mod tend;
 mod validate;
 mod worker;
 
@@ -21,12 +22,14 @@ use tokio::sync::watch;
 pub use self::job::{JobProgress, JobsReport, RunJobs};
 pub(crate) use self::{
     erase::{erase, erase_memory, erase_turn},
+    tend::tend_by_hand,
     validate::validate,
     worker::Worker,
 };
 use crate::{
     error::Result,
     jobs::{job::Run, lanes::Until},
+    model::job::JobKind,
     store::Store,
 };
 
@@ -42,6 +45,9 @@ pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<b
     store.take_over_inserted().await?;
     let ended_sessions =
         if run.only.is_none() && run.user.is_none() { silence::end_silent(&run).await? } else { 0 };
+    if run.user.is_none() && run.only.is_none_or(|only| only == JobKind::Tend) {
+        tend::queue_due(&run).await?;
+    }
     loop {
         let before = run.begun();
         lanes::work(&run, Until::AllAreIdle).await?;

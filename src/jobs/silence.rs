@@ -4,7 +4,10 @@ use chrono::TimeDelta;
 
 use crate::{
     error::Result,
-    jobs::job::{Run, now, timed},
+    jobs::{
+        job::{Run, now, timed},
+        tend,
+    },
     model::{instant, place::SessionNo},
     store::write_tx::WriteTx,
 };
@@ -19,6 +22,7 @@ pub(super) async fn watch(run: &Run<'_>) {
         // What fails here will fail again where somebody looks.
         let _ = run.store.take_over_inserted().await;
         let _ = end_silent(run).await;
+        let _ = tend::queue_due(run).await;
         tokio::select! {
             () = run.stopped() => {}
             () = tokio::time::sleep(interval) => {}

@@ -48,15 +48,39 @@ fn weight(kind: MemoryKind) -> f64 {
 /// G: how much a memory still matters, from 0 upwards: more with every use, less with every day without one. Volatility
 /// speeds the days up (I). Never kept: it is worked out when it is asked for.
 pub(crate) fn decay_score(facts: &Facts, now: DateTime<Utc>) -> f64 {
-    if facts.pinned {
-        return PINNED;
-    }
-    let aged = aged_days(facts.days_unused(now), facts.volatility);
-    let use_factor = match facts.state.access_count {
-        0 => NEVER_USED,
-        accesses => libm::log2(f64::from(accesses) + 1.0),
+    let fading = Fading {
+        kind: facts.kind,
+        pinned: facts.pinned,
+        importance: facts.importance,
+        volatility: facts.volatility,
+        access_count: facts.state.access_count,
     };
-    rounded(facts.importance * libm::exp(-LAMBDA * aged) * use_factor * weight(facts.kind))
+    fading.score(facts.days_unused(now))
+}
+
+/// What the score is made of, but for the days: all that is read of each memory where there are a hundred thousand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Fading {
+    pub(crate) kind: MemoryKind,
+    pub(crate) pinned: bool,
+    pub(crate) importance: f64,
+    pub(crate) volatility: Volatility,
+    pub(crate) access_count: u32,
+}
+
+impl Fading {
+    /// The score so many days after the last use.
+    pub(crate) fn score(self, days_unused: f64) -> f64 {
+        if self.pinned {
+            return PINNED;
+        }
+        let aged = aged_days(days_unused, self.volatility);
+        let use_factor = match self.access_count {
+            0 => NEVER_USED,
+            accesses => libm::log2(f64::from(accesses) + 1.0),
+        };
+        rounded(self.importance * libm::exp(-LAMBDA * aged) * use_factor * weight(self.kind))
+    }
 }
 
 /// G: the label of a score. A bound belongs to the band above it.

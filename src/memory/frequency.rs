@@ -24,15 +24,15 @@ const KNOWN_RATE: f64 = 0.95;
 const KNOWN_CONTEXTS: u32 = 2;
 const CORE_PROJECTS: u32 = 2;
 /// C: below this share of successes `mid` falls back, once so many uses were rated that the share says something.
-const POOR_RATE: f64 = 0.70;
-const POOR_USES: u32 = 5;
+pub(super) const POOR_RATE: f64 = 0.70;
+pub(super) const POOR_USES: u32 = 5;
 /// C: below this share of successes a person is asked about what is `low` and was checked.
-const FLAGGED_RATE: f64 = 0.85;
+pub(super) const FLAGGED_RATE: f64 = 0.85;
 /// C: how long `high` has to show that it helps.
-const HIGH_DAYS: TimeDelta = TimeDelta::days(30);
+pub(super) const HIGH_DAYS: TimeDelta = TimeDelta::days(30);
 /// C: how long `mid` has, and how often it must be used by then.
 const MID_DAYS: TimeDelta = TimeDelta::days(60);
-const MID_ACCESSES: u32 = 5;
+pub(super) const MID_ACCESSES: u32 = 5;
 /// G: a score below this is archived; I: the better the source, the further down.
 const ARCHIVED_SCORE: f64 = 0.05;
 const ARCHIVED_BY_RELIABILITY: f64 = 0.1;
@@ -91,12 +91,7 @@ pub(crate) fn consolidate(facts: &Facts, past: Past, now: DateTime<Utc>) -> Opti
         && !facts.is_volatile
         && !facts.contested
         && staleness(facts, now).is_empty();
-    let by_default = match facts.frequency {
-        Frequency::High => 0.75,
-        Frequency::Mid => 0.95,
-        Frequency::Low | Frequency::UltraLow => 0.99,
-    };
-    let is_sure = facts.confidence >= facts.consolidation_threshold.unwrap_or(by_default);
+    let is_sure = facts.confidence >= threshold(facts);
     if !may_settle || !is_sure {
         return None;
     }
@@ -113,6 +108,16 @@ pub(crate) fn consolidate(facts: &Facts, past: Past, now: DateTime<Utc>) -> Opti
         Frequency::Low => (state.project_count >= CORE_PROJECTS).then_some(Step::Review),
         Frequency::UltraLow => None,
     }
+}
+
+/// C: the confidence from which on a memory may settle: its own, or that of its frequency.
+pub(super) fn threshold(facts: &Facts) -> f64 {
+    let by_default = match facts.frequency {
+        Frequency::High => 0.75,
+        Frequency::Mid => 0.95,
+        Frequency::Low | Frequency::UltraLow => 0.99,
+    };
+    facts.consolidation_threshold.unwrap_or(by_default)
 }
 
 /// The trust of a memory that stays for ever since this one approved it: the assistant's words are a person's by that.
@@ -166,7 +171,7 @@ pub(crate) fn retain(facts: &Facts, session_has_ended: bool, now: DateTime<Utc>)
 }
 
 /// I: the score below which a memory with such a source is archived.
-fn archived_score(reliability: Option<f64>) -> f64 {
+pub(super) fn archived_score(reliability: Option<f64>) -> f64 {
     reliability.map_or(ARCHIVED_SCORE, |reliability| ARCHIVED_BY_RELIABILITY * (1.0 - reliability))
 }
 

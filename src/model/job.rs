@@ -32,6 +32,8 @@ word_enum! {
         Prune = "prune",
         /// Looks whether memories still hold that are stale and were shown.
         Validate = "validate",
+        /// Looks at all of a user's memories, once a day: what settles, falls back, is put away, is asked about.
+        Tend = "tend",
     }
     pub(crate) fn from_word;
 }
@@ -43,7 +45,7 @@ impl JobKind {
             Self::Erase | Self::Scrub => 1,
             Self::Compress => 0,
             Self::Index | Self::Embed | Self::Mend | Self::Validate => -1,
-            Self::Derive | Self::Prune => -2,
+            Self::Derive | Self::Prune | Self::Tend => -2,
         }
     }
 
@@ -58,7 +60,8 @@ impl JobKind {
             | Self::Embed
             | Self::Mend
             | Self::Derive
-            | Self::Prune => false,
+            | Self::Prune
+            | Self::Tend => false,
         }
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod file;
 pub(crate) mod job_tx;
 mod learned;
 mod live;
+mod memory_pages;
 mod memory_reads;
 mod pages;
 mod person_reads;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use chrono::NaiveDate;
 
 use crate::{
-    Change, Decided, Decision, Due, Edge, EdgeId, Edit, Episode, EpisodeFilter, EpisodeId, Erased, Forgotten,
-    Memory, MemoryFilter, MemoryId, MemorySource, Neighbour, NewEdge, NewMemory, NewNote, Origin, Result,
-    Review, ReviewFilter, ReviewId, Saved, TermCount, Undone, Use, handles::blocking::waiter::Waiter,
+    Change, Core, CoreOptions, Decided, Decision, Due, Edge, EdgeId, Edit, Episode, EpisodeFilter, EpisodeId,
+    Erased, Forgotten, GroupId, Memory, MemoryFilter, MemoryId, MemorySource, Merged, Neighbour, NewEdge,
+    NewMemory, NewNote, Origin, QuarantineSource, Quarantined, Reflected, Result, Review, ReviewFilter,
+    ReviewId, Saved, TendOptions, Tended, TermCount, Undone, Use, handles::blocking::waiter::Waiter,
 };
 
 /// See [`Memories`](crate::Memories).
@@ -188,5 +189,45 @@ impl Memories {
         limit: u32,
     ) -> Result<Vec<Episode>> {
         self.runtime.block_on(self.inner.episodes(filter, after, limit))
+    }
+
+    /// See [`Memories::tend`](crate::Memories::tend).
+    pub fn tend(&self, options: TendOptions) -> Result<Tended> {
+        self.runtime.block_on(self.inner.tend(options))
+    }
+
+    /// See [`Memories::undo_group`](crate::Memories::undo_group).
+    pub fn undo_group(&self, group: GroupId) -> Result<Undone> {
+        self.runtime.block_on(self.inner.undo_group(group))
+    }
+
+    /// See [`Memories::quarantine`](crate::Memories::quarantine).
+    pub fn quarantine(&self, source: QuarantineSource, why: &str) -> Result<Quarantined> {
+        self.runtime.block_on(self.inner.quarantine(source, why))
+    }
+
+    /// See [`Memories::lift`](crate::Memories::lift).
+    pub fn lift(&self, group: GroupId) -> Result<Undone> {
+        self.runtime.block_on(self.inner.lift(group))
+    }
+
+    /// See [`Memories::merge`](crate::Memories::merge).
+    pub fn merge(&self, memories: Vec<MemoryId>, into: NewMemory) -> Result<Merged> {
+        self.runtime.block_on(self.inner.merge(memories, into))
+    }
+
+    /// See [`Memories::core`](crate::Memories::core).
+    pub fn core(&self, options: CoreOptions) -> Result<Core> {
+        self.runtime.block_on(self.inner.core(options))
+    }
+
+    /// See [`Memories::reflection`](crate::Memories::reflection).
+    pub fn reflection(&self) -> Result<String> {
+        self.runtime.block_on(self.inner.reflection())
+    }
+
+    /// See [`Memories::reflect`](crate::Memories::reflect).
+    pub fn reflect(&self) -> Result<Reflected> {
+        self.runtime.block_on(self.inner.reflect())
     }
 }

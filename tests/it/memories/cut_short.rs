@@ -1,8 +1,8 @@
 //! Cut short at any statement, an operation is wholly done or not at all, and can be done again.
 
 use thermocline::{
-    Decision, ErrorKind, LearningSource, MemoryFilter, MemoryId, NewTurn, Origin, Outcome, ReviewFilter,
-    RunJobs, Use,
+    Decision, ErrorKind, LearningSource, MemoryFilter, MemoryId, NewTurn, Origin, Outcome, QuarantineSource,
+    ReviewFilter, RunJobs, Use,
     blocking::{Memories, Thermocline},
 };
 
@@ -91,6 +91,12 @@ fn whichever_statement_fails_an_operation_is_wholly_done_or_not_at_all() {
     check("supersede", 15, prepared, |_, it| it.supersede(new, fix("Gone").origin(Origin::User)).map(drop));
     check("use", 6, prepared, |_, it| done(it.used(new, Use::of(Outcome::Success).caller_id("run"))));
     check("undo an edit", 8, prepared, |_, it| it.undo(new).map(drop));
+    let source = QuarantineSource::Turn(turn);
+    check("quarantine", 10, prepared, |_, it| it.quarantine(source, "why").map(drop));
+    let two =
+        |it: &Memories| it.list(MemoryFilter::default(), None, 2).unwrap().iter().map(|it| it.id).collect();
+    check("merge", 15, prepared, |_, it| it.merge(two(it), fix("One").origin(Origin::User)).map(drop));
+    check("reflect", 2, prepared, |_, it| it.reflect().map(drop));
     check("forget", 6, prepared, |_, it| it.forget_all(MemoryFilter::default()).map(drop));
     check("erase a memory", 15, prepared, |_, it| match it.erase(new) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),

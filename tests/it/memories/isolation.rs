@@ -2,7 +2,8 @@
 
 use thermocline::{
     ContextOptions, Decision, EdgeType, Edit, EpisodeFilter, ErrorKind, MemoryFilter, NewEdge, NewNote,
-    NewSensor, NewTurn, Origin, Outcome, Result, ReviewFilter, SaveOutcome, ToCheck, Use,
+    NewSensor, NewTurn, Origin, Outcome, QuarantineSource, Result, ReviewFilter, SaveOutcome, TendOptions,
+    ToCheck, Use,
 };
 
 use crate::{
@@ -52,6 +53,19 @@ fn another_users_memory_is_not_found_in_any_operation_even_with_its_id() {
     check_not_found("supersede_by", blake.supersede_by(own, a), told);
     check_not_found("undo", blake.undo(a), told);
     check_not_found("forget", blake.forget(a), told);
+    check_not_found("merge", blake.merge(vec![own, a], fix("z")), told);
+    check_not_found("quarantine", blake.quarantine(QuarantineSource::Memory(a), ""), told);
+    let group = known.memories.history(a, None, 1).unwrap()[0].group_id;
+    let told_of_groups = &mut None;
+    check_not_found("undo_group", blake.undo_group(group), told_of_groups);
+    check_not_found("lift", blake.lift(group), told_of_groups);
+    check_not_found("quarantine", blake.quarantine(QuarantineSource::Turn(turn.turn_id), ""), &mut None);
+    check_not_found(
+        "quarantine",
+        blake.quarantine(QuarantineSource::Session(turn.session_id), ""),
+        &mut None,
+    );
+    check_not_found("quarantine", blake.quarantine(QuarantineSource::Call(*group.as_uuid()), ""), &mut None);
     check_not_found("erase", blake.erase(a), told);
     check_not_found("relate", blake.relate(a, NewEdge::new(EdgeType::Solves), own), told);
     check_not_found("relate", blake.relate(own, NewEdge::new(EdgeType::Solves), a), told);
@@ -91,6 +105,8 @@ fn another_users_memory_is_not_found_in_any_operation_even_with_its_id() {
     assert_eq!(blake.list(MemoryFilter::default().statuses([]), None, 10).unwrap().len(), 1);
     assert_eq!(blake.tags(None, 10).unwrap().len() + blake.entities(None, 10).unwrap().len(), 0);
     assert_eq!(blake.episodes(EpisodeFilter::default().roles([]), None, 10).unwrap().len(), 1);
+    assert_eq!(blake.tend(TendOptions::default()).unwrap().memories, 1);
+    assert_eq!(blake.reflect().unwrap().memories, 1);
     let mut forgotten = blake.forget_all(MemoryFilter::default()).unwrap().memories;
     assert_eq!(forgotten.pop(), Some(own));
     assert_same(&dump_of_user(&known.fixture.path(), "alex"), &before, "alex' memories");

@@ -10,7 +10,10 @@ mod erasing;
 mod forgetting;
 mod isolation;
 mod lists;
+mod merging;
+mod pages;
 mod processes;
+mod quarantining;
 mod resurfacing;
 mod reviewing;
 mod saving;
@@ -18,6 +21,7 @@ mod sensing;
 mod sensing_jobs;
 mod session_state;
 mod superseding;
+mod tending;
 mod undoing;
 mod using;
 

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// What an undo leaves different: the history and revisions, and the unit that a text has.
-const LEFT: &[&str] = &[
+pub const LEFT: &[&str] = &[
     "memory_changes.*",
     "memory_units.*",
     "memory_sources.*",

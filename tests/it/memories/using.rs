@@ -7,7 +7,7 @@ use thermocline::{
 };
 
 use crate::{
-    dump::{ask, assert_same, dump_of_user, rewrite},
+    dump::{ask, assert_same, dump_of_user},
     memories::{Known, fix, port, saying},
     support::{at, turn},
     transfer::{export, import},
@@ -24,15 +24,6 @@ impl Known {
     fn used_often(&self, id: MemoryId, outcome: Outcome, times: usize) -> Memory {
         (0..times).for_each(|_| drop(self.used(id, Use::of(outcome))));
         self.get(id)
-    }
-
-    /// The same file, changed behind the library's back.
-    fn rewritten(self, sql: &str) -> Self {
-        self.file.close().unwrap();
-        rewrite(&self.fixture.path(), sql);
-        let file = self.fixture.open();
-        let memories = file.user("alex").unwrap().memories().by(Origin::User);
-        Self { file, memories, ..self }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::{
         args::{ChangeArgs, EditArgs},
         content, named,
         save::brief,
+        tending_args::UndoArgs,
     },
     output::Output,
 };
@@ -77,11 +78,14 @@ fn changed(before: &Memory, after: &Memory) -> String {
     format!("{what}, revision {}\n{}", after.revision, brief(after))
 }
 
-pub(crate) fn undo(db: &Db, args: &ChangeArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn undo(db: &Db, args: &UndoArgs, out: &Output) -> Result<(), Failure> {
     let origin = args.origin.or_who_sits_there(out);
-    let (_file, _user, memories) = named::to_change(db, &args.memory.user)?;
+    let (_file, _user, memories) = named::to_change(db, &args.user)?;
     let memories = memories.by(origin);
-    let undone = memories.undo(named::memory(&memories, &args.memory.memory)?.id)?;
+    let undone = match (&args.group, &args.memory) {
+        (Some(group), _) => memories.undo_group(*group)?,
+        (None, name) => memories.undo(named::memory(&memories, name.as_deref().unwrap_or_default())?.id)?,
+    };
     out.answer(&undone, |Undone { memories, .. }| {
         memories.iter().fold("undone; now there is\n".to_owned(), |mut text, memory| {
             let _ = write!(text, "{}", brief(memory));

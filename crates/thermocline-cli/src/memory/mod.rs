@@ -12,11 +12,14 @@ pub(crate) mod life_args;
 mod list;
 pub(crate) mod list_args;
 mod named;
+mod pages;
 mod reviews;
 mod save;
 pub(crate) mod sensor_args;
 mod sensors;
 mod show;
+mod tending;
+pub(crate) mod tending_args;
 pub(crate) mod verbs;
 pub(crate) mod words;
 
@@ -54,5 +57,11 @@ pub(crate) fn run(db: &Db, verb: &MemoryVerb, out: &Output) -> Result<(), Failur
         MemoryVerb::Unwatch(args) => sensors::unwatch(db, args, out),
         MemoryVerb::Sensors(args) => sensors::list(db, args, out),
         MemoryVerb::Validate(args) => sensors::validate(db, args, out),
+        MemoryVerb::Tend(args) => tending::tend(db, args, out),
+        MemoryVerb::Quarantine(args) => tending::quarantine(db, args, out),
+        MemoryVerb::Lift(args) => tending::lift(db, args, out),
+        MemoryVerb::Core(args) => pages::core(db, args, out),
+        MemoryVerb::Reflection(args) => pages::reflection(db, args, out),
+        MemoryVerb::Reflect(args) => pages::reflect(db, args, out),
     }
 }

@@ -15,6 +15,7 @@ use crate::memory::{
         UnrelateArgs,
     },
     sensor_args::{UnwatchArgs, ValidateArgs, WatchArgs, WatchersArgs},
+    tending_args::{CoreArgs, LiftArgs, PageArgs, QuarantineArgs, TendArgs, UndoArgs},
 };
 
 #[derive(Debug, Subcommand)]
@@ -79,8 +80,11 @@ pub(crate) enum MemoryVerb {
     ///
     /// An edit, a change of frequency or status, what took whose place: in all the memories that it changed, or in none.
     /// memory history shows what there is. Uses and checks are facts, and stay.
-    #[command(after_help = "Example:\n  thermocline memory undo --user alex redis-fix")]
-    Undo(ChangeArgs),
+    ///
+    /// With --group one operation is taken back whole: what memory tend moved, a quarantine, a merge.
+    #[command(after_help = "Examples:\n  thermocline memory undo --user alex redis-fix\n  \
+                            thermocline memory undo --user alex --group 019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e")]
+    Undo(UndoArgs),
 
     /// Forget a memory, or all that a filter lets pass: they are kept, and hidden. memory undo brings them back.
     #[command(after_help = "Examples:\n  thermocline memory forget --user alex redis-fix\n  \
@@ -219,4 +223,48 @@ pub(crate) enum MemoryVerb {
         thermocline memory validate --user alex --sensors s.json port\n  \
         thermocline memory validate --user alex --sensors s.json --stale")]
     Validate(ValidateArgs),
+    /// Look at all memories now, as a job does once a day: what settles, falls back, is archived, is asked about.
+    ///
+    /// What has shown that it helps settles one frequency further (high, mid, low); what helps too seldom, or is old and
+    /// unused, falls back or is archived. What the user saved is not archived by a rule. All moves are one group, each with
+    /// its numbers. The job refuses to archive more than half of 100 memories or more, for a clock that jumped looks like
+    /// this: here it is done, so look with --dry-run first.
+    #[command(after_help = "Examples:\n  thermocline memory tend --user alex --dry-run\n  \
+                            thermocline memory tend --user alex && thermocline memory history --user alex redis-fix")]
+    Tend(TendArgs),
+
+    /// Show what matters most, at most 3,000 tokens of it: CORE.md, for the prompt of an agent that begins.
+    ///
+    /// Five sections of at most 15 memories: pinned ones first, then by how much each still matters. Left out is what a tool
+    /// or a document says, what is contested, hidden, archived, or of a session. What is stale says so.
+    #[command(after_help = "Examples:\n  thermocline memory core --user alex > CORE.md\n  \
+                            thermocline --json memory core --user alex --max-tokens 1000")]
+    Core(CoreArgs),
+
+    /// Show what runs through all memories: REFLECTION.md.
+    ///
+    /// Tags that stand together, tags of several projects, what is used most, insights, merges.
+    #[command(after_help = "Example:\n  thermocline memory reflection --user alex > REFLECTION.md")]
+    Reflection(PageArgs),
+
+    /// Propose which memories belong together, and which may be one; nothing holds before a person says so.
+    ///
+    /// Compares the newest 2,000 that are fresh, trusted and not contested by their vectors. Edges are only proposed, and
+    /// whether two are one is asked in a review. No text is written.
+    #[command(after_help = "Example:\n  thermocline memory reflect --user alex")]
+    Reflect(PageArgs),
+
+    /// Hide a source with all that came of it: a turn, a session, a memory, a call, all words of an origin.
+    ///
+    /// What jobs made of it is hidden, and what jobs made of that. What somebody saved of it stays, and is trusted like a
+    /// document's words from then on. What a hidden memory had taken the place of holds again. memory lift takes it back.
+    #[command(after_help = "Examples:\n  \
+        thermocline memory quarantine --user alex --turn s1/3 --why \"a page that gave orders\"\n  \
+        thermocline memory quarantine --user alex --of document --why audit")]
+    Quarantine(Box<QuarantineArgs>),
+
+    /// Take a quarantine back: all is as it was before.
+    #[command(after_help = "Example:\n  \
+        thermocline memory lift --user alex 019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e")]
+    Lift(LiftArgs),
 }

@@ -495,3 +495,64 @@ fn the_readmes_story_runs_as_it_is_printed() {
     }
     assert_eq!(commands, 8);
 }
+
+#[test]
+fn what_is_tended_or_hidden_is_told_and_taken_back_by_its_group() {
+    let memories = Memories::new();
+    let id = memories.save(&[
+        "Redis fix",
+        "Keepalive.",
+        "--frequency",
+        "high",
+        "--outcome",
+        "decision",
+        "--caller-id",
+        "r",
+    ]);
+    let would = memories.run("tend", &["--dry-run"]);
+    assert!(would.stdout.contains("1 would be consolidated"), "{}", would.stdout);
+    assert!(
+        would.stdout.contains("high to mid: confidence 0.80 >= 0.75, born of a decision"),
+        "{}",
+        would.stdout
+    );
+    let done = memories.json("tend", &[]);
+    assert_eq!(done["moved"]["consolidated"], 1);
+    let group = done["group"].as_str().unwrap();
+    assert_eq!(memories.json("show", &["r"])["frequency"], "mid");
+    let undone = memories.json("undo", &["--group", group]);
+    assert_eq!(undone["memories"][0]["id"], json!(id));
+    assert_eq!(memories.json("show", &["r"])["frequency"], "high");
+    assert_eq!(memories.run("undo", &["--group", group]).code, 3, "it was undone already");
+
+    let hidden = memories.run("quarantine", &["--memory", "r", "--why", "audit"]);
+    assert!(hidden.stdout.starts_with("1 memories are hidden"), "{}", hidden.stdout);
+    let group = hidden.stdout.split("memory lift ").nth(1).unwrap().split(' ').next().unwrap();
+    assert_eq!(memories.json("show", &["r"])["status"], "quarantined");
+    assert_eq!(memories.run("lift", &[group]).code, 0);
+    assert_eq!(memories.json("show", &["r"])["status"], "active");
+    assert_eq!(memories.run("quarantine", &[]).code, 2);
+    assert_eq!(memories.run("quarantine", &["--memory", "r", "--of", "tool"]).code, 2);
+}
+
+#[test]
+fn pages_about_all_memories_are_printed_as_they_are() {
+    let memories = Memories::new();
+    memories.save(&["Redis fix", "Keepalive.", "--kind", "fix", "--tag", "redis", "--importance", "0.9"]);
+    let core = memories.run("core", &[]).stdout;
+    let lines: Vec<&str> = core.lines().collect();
+    assert_eq!(lines[0], "# Memory Core (auto-generated)");
+    assert!(lines[1].ends_with("| Active memories: 1/1 | Next refresh: daily"), "{core}");
+    assert_eq!(lines[2], "## Key Fixes");
+    assert!(
+        lines[3].starts_with("- [Redis fix](graph/fixes/redis-fix-") && lines[3].ends_with(".md) (redis)"),
+        "{core}"
+    );
+    assert_eq!(memories.json("core", &[])["text"], json!(core));
+    assert_eq!(memories.run("core", &["--max-tokens", "5"]).code, 3);
+    let page = memories.run("reflection", &[]).stdout;
+    assert!(page.starts_with("# Reflection Summary (auto-generated)\n"), "{page}");
+    assert_eq!(memories.json("reflection", &[])["text"], json!(page));
+    let reflected = memories.json("reflect", &[]);
+    assert_eq!((&reflected["memories"], &reflected["edges"]), (&json!(1), &json!([])));
+}

@@ -15,7 +15,6 @@ use crate::{
 impl Operation<'_, '_> {
     /// Opens a review, unless the same is open, or a person decided it and nothing is new since: no use was rated, no check
     /// failed. The open one; `None`: it is not asked again yet. `why` names rules and numbers, never what was said.
-    #[cfg_attr(not(test), expect(dead_code, reason = "what tends memories is to ask"))]
     pub(super) fn ask(
         &self,
         kind: ReviewKind,

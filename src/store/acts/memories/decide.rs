@@ -80,7 +80,7 @@ impl Operation<'_, '_> {
             }
             (ReviewKind::Merge, true) => {
                 let other = self.held(asked.other_no)?;
-                self.merge(&memory, &other)
+                self.join(&memory, &other)
             }
             (ReviewKind::Contradiction | ReviewKind::Check, false) => {
                 self.forget(asked.memory_no, REJECTED).map(drop)
@@ -115,7 +115,7 @@ impl Operation<'_, '_> {
         self.succeed(old, &new.row)
     }
 
-    fn merge(&mut self, memory: &Held, other: &Held) -> Result<()> {
+    fn join(&mut self, memory: &Held, other: &Held) -> Result<()> {
         check_may_change(other)?;
         let mut retired = other.clone();
         retired.row.status = MemoryStatus::Superseded;

@@ -18,6 +18,7 @@ use crate::{
                 edges,
                 episodes::EpisodeRow,
                 row::{self, MemoryRow},
+                tend,
                 terms::{self as term_rows, TermKind},
                 transfer::{self, ReviewRow},
                 units as memory_units,
@@ -88,6 +89,7 @@ impl Imported {
             term_rows::set(sql, scope, (memory_no, kind), &terms(names.of(kind)))?;
         }
         transfer::insert_state(sql, scope, memory_no, &state)?;
+        tend::expect(sql, scope)?;
         if let Some(seq) = row.seq {
             memory_units::insert(sql, scope, (seq, memory_no), &row.text().words(names.iter()))?;
             let unit = (row.id, None, row.content_hash, row.said_at);

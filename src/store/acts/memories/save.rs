@@ -31,7 +31,7 @@ use crate::{
                 edges, episodes, find, reviews,
                 row::{self, MemoryRow},
                 sources::{self, Source, SourceFrom},
-                state,
+                state, tend,
                 terms::{self as term_rows, TermKind},
             },
             units,
@@ -186,6 +186,7 @@ impl Operation<'_, '_> {
         let filed = (row.project.as_deref(), row.said_at);
         episodes::insert_birth(sql, &scope, (id, memory_no), (birth, session_no), filed)?;
         self.add_unit(&row, &memory.words)?;
+        tend::expect(sql, &scope)?;
         let new_value = Some(row.status.as_str());
         self.note(memory_no, Note { new_value, ..Note::of(ChangeOp::Save) }, None)?;
         Ok(memory_no)
@@ -257,7 +258,7 @@ impl Operation<'_, '_> {
     }
 
     /// Adds an edge that follows from what was done, unless it is there.
-    fn add_edge(
+    pub(super) fn add_edge(
         &self,
         (from_no, from): (MemoryNo, MemoryId),
         (to_no, to): (MemoryNo, MemoryId),

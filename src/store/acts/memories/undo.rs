@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    error::Result,
+    error::{Error, Result},
     model::{
         change::{ChangeOp, Undone},
         edge::EdgeType,
@@ -19,7 +19,7 @@ use crate::{
         },
         rows::memories::{
             changes::{self, Noted},
-            edges, find,
+            edges, find, reviews,
         },
         scope::Scope,
         write_tx::WriteTx,
@@ -40,6 +40,68 @@ impl WriteTx<'_> {
     }
 }
 
+impl WriteTx<'_> {
+    /// Takes back one operation, by its group, in all the memories that it changed or in none: what a look at all of them
+    /// moved, a quarantine, a merge, or any that undo on one memory would find.
+    pub(crate) fn undo_memory_group(&mut self, scope: &Scope, group: GroupId, by: Origin) -> Result<Undone> {
+        self.undo_group_if(scope, group, by, |_| Ok(()))
+    }
+
+    /// Takes back a quarantine, and nothing else.
+    pub(crate) fn lift_quarantine(&mut self, scope: &Scope, group: GroupId, by: Origin) -> Result<Undone> {
+        self.undo_group_if(scope, group, by, |changes| {
+            let hidden = Some(MemoryStatus::Quarantined.as_str());
+            let is_quarantine = changes.iter().any(|noted| {
+                noted.change.op == ChangeOp::Status && noted.change.new_value.as_deref() == hidden
+            });
+            let what = || conflict(format!("group {group} is no quarantine; undo takes back what it is"));
+            is_quarantine.then_some(()).ok_or_else(what)
+        })
+    }
+
+    fn undo_group_if(
+        &mut self,
+        scope: &Scope,
+        group: GroupId,
+        by: Origin,
+        check: impl FnOnce(&[Noted]) -> Result<()>,
+    ) -> Result<Undone> {
+        let mut operation = Operation::begin(self, scope, by.as_str())?;
+        let sql = operation.tx.sql;
+        let is_undone = changes::is_undone(sql, scope, group)?;
+        if is_undone.ok_or_else(no_group)? {
+            return Err(conflict(format!("group {group} was undone already")));
+        }
+        let noted = changes::of_group(sql, scope, group)?;
+        check(&noted)?;
+        if !noted.iter().any(|noted| can_be_undone(noted.change.op)) {
+            return Err(conflict(format!("nothing that group {group} did can be undone")));
+        }
+        let changed = operation.undo(group)?;
+        let memories = changed.into_iter().map(|no| operation.shown(no)).collect::<Result<_>>()?;
+        Ok(Undone { group, memories })
+    }
+}
+
+/// Whether undo takes back such a change. That something was saved is undone only with what it took the place of; checks
+/// are facts, and what an undo did is not undone.
+fn can_be_undone(op: ChangeOp) -> bool {
+    match op {
+        ChangeOp::Edit
+        | ChangeOp::Frequency
+        | ChangeOp::Status
+        | ChangeOp::Supersede
+        | ChangeOp::Merge
+        | ChangeOp::Trust => true,
+        ChangeOp::Save | ChangeOp::Check | ChangeOp::Resurface | ChangeOp::Undo => false,
+    }
+}
+
+/// The error for an operation that is not there, or is somebody else's.
+fn no_group() -> Error {
+    Error::not_found("this user has no such group of changes")
+}
+
 impl Operation<'_, '_> {
     /// Takes back all that an operation did; the memories that it had changed.
     fn undo(&mut self, group: GroupId) -> Result<Vec<MemoryNo>> {
@@ -48,7 +110,7 @@ impl Operation<'_, '_> {
         for noted in changes::of_group(sql, &scope, group)? {
             of_memories.entry(noted.memory_no).or_default().push(noted);
         }
-        let mut restored = Vec::with_capacity(of_memories.len());
+        let (mut restored, mut come_back) = (Vec::with_capacity(of_memories.len()), Vec::new());
         for (memory_no, newest_first) in &of_memories {
             let last = newest_first.first().map_or(0, |noted| noted.change.change_no);
             if let Some((op, later)) = changes::later(sql, &scope, (*memory_no, last))? {
@@ -58,7 +120,11 @@ impl Operation<'_, '_> {
                     op.as_str()
                 )));
             }
-            restored.push(self.before_group(*memory_no, newest_first)?);
+            let (now, after) = self.before_group(*memory_no, newest_first)?;
+            if !now.row.is_recalled() && after.row.is_recalled() {
+                come_back.extend(newest_first.iter().map(|noted| (*memory_no, noted.change.made_at)));
+            }
+            restored.push((now, after));
         }
         // What is not to hold gives way first: of two in a slot one is active at most.
         restored.sort_by_key(|(_, after)| after.row.status == MemoryStatus::Active);
@@ -72,7 +138,10 @@ impl Operation<'_, '_> {
             };
             self.change(&now, after, Note::of(ChangeOp::Undo))?;
         }
-        changes::set_undone(sql, &scope, group, self.group)?;
+        for (memory_no, withdrawn_at) in come_back {
+            reviews::reopen(self.tx.sql, &scope, memory_no, withdrawn_at)?;
+        }
+        changes::set_undone(self.tx.sql, &scope, group, self.group)?;
         Ok(of_memories.into_keys().collect())
     }
 
@@ -91,7 +160,7 @@ impl Operation<'_, '_> {
                 }
                 None => {
                     return Err(conflict(format!(
-                        "what {} said before is kept no longer, since what it came of was erased",
+                        "what {} said before is kept no longer: what it came of was erased, or too much was edited since",
                         now.row.id
                     )));
                 }

@@ -143,6 +143,16 @@ pub(crate) fn of_group(sql: &dyn Sql, scope: &Scope, group: GroupId) -> Result<V
     )
 }
 
+/// Whether what an operation did is all undone by now; `None`: it did nothing that is kept.
+pub(crate) fn is_undone(sql: &dyn Sql, scope: &Scope, group: GroupId) -> Result<Option<bool>> {
+    let found: Option<(u64, u64)> = sql.one(
+        "SELECT count(*), count(undone_by) FROM memory_changes WHERE user_no = ?1 AND group_id = ?2",
+        values![scope.user_no, group],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    Ok(found.filter(|(all, _)| *all > 0).map(|(all, undone)| all == undone))
+}
+
 /// What was done to a memory after one of its changes, and neither is undone nor undoes anything; checks and looks at it
 /// aside.
 pub(crate) fn later(

@@ -113,6 +113,19 @@ pub(crate) fn between(
     }
 }
 
+/// Whether anything is said of how two memories stand to each other, by whomever.
+pub(crate) fn is_any_between(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (one, other): (MemoryNo, MemoryNo),
+) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM memory_edges WHERE user_no = ?1 AND from_no = ?2 AND to_no = ?3)
+             OR EXISTS (SELECT 1 FROM memory_edges WHERE user_no = ?1 AND from_no = ?3 AND to_no = ?2)",
+        values![scope.user_no, one, other],
+    )
+}
+
 /// Writes an edge that is new.
 pub(crate) fn insert(
     sql: &dyn Sql,

@@ -98,7 +98,7 @@ fn id_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<Mem
 
 /// Of each of these memories, whether another says otherwise and nobody has decided: a review of that is open, or it
 /// contradicts one that is active.
-fn contested(sql: &dyn Sql, scope: &Scope, memories: &[MemoryNo]) -> Result<Vec<bool>> {
+pub(crate) fn contested(sql: &dyn Sql, scope: &Scope, memories: &[MemoryNo]) -> Result<Vec<bool>> {
     let sets: Vec<_> =
         memories.iter().map(|memory_no| vec![scope.user_no.to_column(), memory_no.to_column()]).collect();
     let mut found = vec![false; memories.len()];

@@ -33,7 +33,6 @@ pub(crate) struct Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SourceFrom {
     Turn(TurnId, Seq),
-    #[expect(dead_code, reason = "what merges memories is to make it")]
     Memory(MemoryId),
     /// A call, by an id of its own.
     Caller(Uuid),

@@ -143,10 +143,18 @@ pub(crate) fn has_news_since(
 ) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM memory_episodes
-                        WHERE user_no = ?1 AND memory_no = ?2 AND role = 'use' AND id > ?3
+                        WHERE user_no = ?1 AND memory_no = ?2 AND role = 'use' AND id >= ?3
                           AND outcome IN ('success', 'failure', 'correction'))
              OR EXISTS (SELECT 1 FROM memory_changes
                         WHERE user_no = ?1 AND memory_no = ?2 AND op = 'check' AND new_value = 'fail' AND made_at > ?4)",
-        values![scope.user_no, memory_no, EpisodeId::new(at), at],
+        values![scope.user_no, memory_no, first_of(at), at],
     )
+}
+
+/// The least id of an episode that was noted then or later, by the system clock: what is said of when it happened may be
+/// long ago.
+pub(crate) fn first_of(at: DateTime<Utc>) -> [u8; 16] {
+    let mut first = [0; 16];
+    first[..6].copy_from_slice(&EpisodeId::new(at).as_uuid().as_bytes()[..6]);
+    first
 }

@@ -1,0 +1,172 @@
+//! Tending: a look at all of one user's memories, once a day, as a job or by hand. What is to move is found first, then moved
+//! some at a time.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    jobs::job::{Ended, Job, Run, now, timed},
+    memory::tend::Move,
+    model::{
+        memory::tended::{TendCounts, TendMove, TendOptions, Tended},
+        place::MemoryNo,
+    },
+    store::{
+        Store,
+        acts::memories::tend::{MOVED_AT_ONCE, Planned, Tending, trimmed_at_once},
+        scope::Scope,
+        slice_error::SliceResult,
+        write_tx::WriteTx,
+    },
+};
+
+/// Users who are found at once.
+const USERS_AT_ONCE: u32 = 64;
+/// From so many memories on, a look that would archive more than half of them is not believed.
+const MANY: u64 = 100;
+
+/// Queues the look at the memories of each user whose day it is.
+pub(super) async fn queue_due(run: &Run<'_>) -> Result<()> {
+    let (store, today) = (run.store, now(run.store).date_naive());
+    let mut last = None;
+    while !run.is_stopped() {
+        let due = store.snapshot()?.users_to_tend(today, last.as_ref(), USERS_AT_ONCE)?;
+        let Some(behind) = due.last().cloned() else { break };
+        last = Some(behind);
+        for user in due {
+            let before = store.foreground_writes();
+            let queue = move |tx: &mut WriteTx<'_>| timed(|| tx.queue_tending(&user));
+            // One that cannot be read does not keep the others from their turns.
+            if let Ok(((), took)) = store.write_background(queue).await {
+                run.rest(took, before).await;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is to become of all of a user's memories.
+struct Plan {
+    tending: Tending,
+    seen: u64,
+    found: Vec<Planned>,
+}
+
+impl Plan {
+    /// Looks at all of them; `None`: told to stop.
+    async fn of(
+        store: &Store,
+        scope: &Scope,
+        now: DateTime<Utc>,
+        is_stopped: impl Fn() -> bool,
+    ) -> Result<Option<Self>> {
+        let mut plan = Self { tending: Tending::begun(now), seen: 0, found: Vec::new() };
+        let mut next = Some(MemoryNo::default());
+        while let Some(after) = next {
+            if is_stopped() {
+                return Ok(None);
+            }
+            // No snapshot is held while others take their turns.
+            let looked = store.snapshot()?.look_at_some(scope, now, after)?;
+            plan.seen += looked.seen;
+            plan.found.extend(looked.found);
+            next = looked.next;
+            tokio::task::yield_now().await;
+        }
+        Ok(Some(plan))
+    }
+
+    /// A clock that jumped ahead makes everything old at once.
+    fn check_is_likely(&self) -> Result<()> {
+        let archived = self.found.iter().filter(|each| each.what == Move::Archive).count() as u64;
+        if self.seen < MANY || archived * 2 <= self.seen {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Conflict,
+            format!(
+                "would archive {archived} of {} memories on {}: a clock that jumped looks like this; memory tend by hand \
+                 does it",
+                self.seen,
+                self.tending.day()
+            ),
+        ))
+    }
+}
+
+/// The job.
+pub(super) async fn tend(job: &Job<'_, '_>) -> SliceResult<Ended> {
+    let (store, scope) = (job.store(), job.scope);
+    let now = now(store);
+    let Some(plan) = Plan::of(store, &scope, now, || job.run.is_stopped()).await? else {
+        return Ok(Ended::Stopped);
+    };
+    let (run, day) = (plan.tending, plan.tending.day());
+    if let Err(why) = plan.check_is_likely() {
+        // The day is done with: the next one asks again.
+        job.slice(move |tx| tx.end_tending(&scope, day)).await?;
+        return Ok(Ended::GivenUp(why));
+    }
+    for some in plan.found.chunks(MOVED_AT_ONCE) {
+        let some = some.to_vec();
+        job.slice(move |tx| tx.tend_some(&scope, run, &some)).await?;
+        if job.run.is_stopped() {
+            return Ok(Ended::Stopped);
+        }
+    }
+    let (has_old_uses, edited) = store.snapshot()?.what_is_old(&scope, now)?;
+    if has_old_uses {
+        while job.slice(move |tx| tx.drop_unrated_uses(&scope, now)).await? > 0 {
+            if job.run.is_stopped() {
+                return Ok(Ended::Stopped);
+            }
+        }
+    }
+    for some in trimmed_at_once(&edited) {
+        let some = some.to_vec();
+        job.slice(move |tx| tx.forget_older_edits(&scope, &some)).await?;
+    }
+    job.slice(move |tx| {
+        tx.end_tending(&scope, day)?;
+        tx.finish()
+    })
+    .await?;
+    Ok(Ended::Done)
+}
+
+/// The same while the caller waits, however much of it is to be archived.
+pub(crate) async fn tend_by_hand(store: &Store, scope: Scope, options: TendOptions) -> Result<Tended> {
+    let now = now(store);
+    let plan = Plan::of(store, &scope, now, || false).await?.expect("nobody stops it");
+    let (run, day, memories) = (plan.tending, plan.tending.day(), plan.seen);
+    if options.dry_run {
+        let moves: Vec<TendMove> = plan.found.into_iter().map(|each| each.shown).collect();
+        let counts = TendCounts::of(&moves);
+        return Ok(Tended { dry_run: true, memories, moved: counts, moves, ..Tended::default() });
+    }
+    let mut moves = Vec::with_capacity(plan.found.len());
+    for some in plan.found.chunks(MOVED_AT_ONCE) {
+        let some = some.to_vec();
+        moves.extend(store.write(move |tx| tx.tend_some(&scope, run, &some)).await?);
+    }
+    let (has_old_uses, edited) = store.snapshot()?.what_is_old(&scope, now)?;
+    let (mut dropped_uses, mut forgotten_edits) = (0, 0);
+    if has_old_uses {
+        loop {
+            match store.write(move |tx| tx.drop_unrated_uses(&scope, now)).await? {
+                0 => break,
+                some => dropped_uses += some,
+            }
+        }
+    }
+    for some in trimmed_at_once(&edited) {
+        let some = some.to_vec();
+        forgotten_edits += store.write(move |tx| tx.forget_older_edits(&scope, &some)).await?;
+    }
+    store.write(move |tx| tx.end_tending(&scope, day)).await?;
+    let counts = TendCounts::of(&moves);
+    // What is asked is no change of a memory.
+    let has_group = counts.consolidated + counts.downgraded + counts.archived > 0;
+    let group = has_group.then_some(run.group);
+    Ok(Tended { group, dry_run: false, memories, moved: counts, moves, dropped_uses, forgotten_edits })
+}

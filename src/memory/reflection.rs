@@ -1,0 +1,208 @@
+//! G: what runs through all memories, as `REFLECTION.md` has it: themes, what spans projects, what is used most, insights,
+//! merges.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+
+use crate::memory::page::{Named, preview, tidy_tag};
+
+/// G: so many pairs of tags, each with so many titles.
+const PAIRS: usize = 8;
+pub(crate) const TITLES: usize = 3;
+/// G: a tag spans so many projects.
+const PROJECTS: usize = 2;
+/// So many such tags, the most used first.
+const TAGS: usize = 20;
+/// Of a memory, so many tags are held against each other.
+const TAGS_OF_ONE: usize = 16;
+/// G: so many of the most used.
+pub(crate) const MOST_USED: usize = 10;
+/// G: of an insight so many characters; and so many insights, the newest.
+const INSIGHT_CHARACTERS: usize = 80;
+pub(crate) const INSIGHTS: usize = 10;
+/// Of a title among the themes.
+const TITLE_CHARACTERS: usize = 40;
+
+/// Two tags that stand together: which they are, on how many memories, and the places of the first of these.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Theme {
+    pub(crate) tags: [String; 2],
+    pub(crate) memories: u64,
+    pub(crate) first: Vec<usize>,
+}
+
+/// A tag, and of how many memories of each project, the most first.
+pub(crate) type Spanning = (String, Vec<(String, u64)>);
+
+/// The pairs of tags that stand together most often; of equal ones the first by their words. `memories` are the tags of
+/// each, those that matter most first.
+pub(crate) fn themes(memories: &[Vec<String>]) -> Vec<Theme> {
+    let mut pairs: BTreeMap<[&str; 2], (u64, Vec<usize>)> = BTreeMap::new();
+    for (at, tags) in memories.iter().enumerate() {
+        let tags = &tags[..tags.len().min(TAGS_OF_ONE)];
+        for (n, one) in tags.iter().enumerate() {
+            for other in &tags[n + 1..] {
+                let pair = if one < other { [one.as_str(), other] } else { [other.as_str(), one] };
+                let (count, first) = pairs.entry(pair).or_default();
+                *count += 1;
+                if first.len() < TITLES {
+                    first.push(at);
+                }
+            }
+        }
+    }
+    let mut themes: Vec<_> = pairs.into_iter().filter(|(_, (count, _))| *count > 1).collect();
+    themes.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count)); // Stable: by their words.
+    themes.truncate(PAIRS);
+    let theme =
+        |(tags, (memories, first)): ([&str; 2], _)| Theme { tags: tags.map(str::to_owned), memories, first };
+    themes.into_iter().map(theme).collect()
+}
+
+/// The tags of memories of several projects, the most used first. `memories` are the project of each, and its tags.
+pub(crate) fn spanning<'m>(memories: impl Iterator<Item = (&'m str, &'m [String])>) -> Vec<Spanning> {
+    let mut tags: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
+    for (project, of_one) in memories {
+        for tag in of_one {
+            *tags.entry(tag).or_default().entry(project).or_default() += 1;
+        }
+    }
+    tags.retain(|_, projects| projects.len() >= PROJECTS);
+    let mut found: Vec<Spanning> = tags
+        .into_iter()
+        .map(|(tag, projects)| {
+            let mut projects: Vec<_> =
+                projects.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
+            projects.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+            (tag.to_owned(), projects)
+        })
+        .collect();
+    found
+        .sort_by_key(|(_, projects)| std::cmp::Reverse(projects.iter().map(|(_, count)| count).sum::<u64>()));
+    found.truncate(TAGS);
+    found
+}
+
+/// All that the page says.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reflection {
+    pub(crate) on: NaiveDate,
+    pub(crate) last: Option<NaiveDate>,
+    pub(crate) reflections: u64,
+    /// Two tags, on how many memories, and the titles of some.
+    pub(crate) themes: Vec<([String; 2], u64, Vec<String>)>,
+    pub(crate) spanning: Vec<Spanning>,
+    pub(crate) most_used: Vec<(Named, u32)>,
+    /// With what they say.
+    pub(crate) insights: Vec<(Named, String)>,
+    pub(crate) merges: u64,
+}
+
+impl Reflection {
+    /// The page.
+    pub(crate) fn text(&self) -> String {
+        let Self { on, reflections, merges, .. } = self;
+        let last = self.last.map_or_else(|| "never".to_owned(), |day| day.to_string());
+        let themes = self.themes.iter().map(|([one, other], count, titles)| {
+            let titles: Vec<_> =
+                titles.iter().map(|title| format!("\"{}\"", preview(title, TITLE_CHARACTERS))).collect();
+            let (one, other) = (tidy_tag(one), tidy_tag(other));
+            format!("- **{one} + {other}**: {count} memories ({})\n", titles.join(", "))
+        });
+        let spanning = self.spanning.iter().map(|(tag, projects)| {
+            let projects: Vec<_> =
+                projects.iter().map(|(name, count)| format!("{} ({count})", tidy_tag(name))).collect();
+            format!("- **{}**: appears in {}\n", tidy_tag(tag), projects.join(", "))
+        });
+        let most_used = (1..)
+            .zip(&self.most_used)
+            .map(|(n, (named, accesses)): (u32, _)| format!("{n}. {} - {accesses} accesses\n", named.link()));
+        let insights = self
+            .insights
+            .iter()
+            .map(|(named, text)| format!("- {} - {}\n", named.link(), preview(text, INSIGHT_CHARACTERS)));
+        format!(
+            "# Reflection Summary (auto-generated)\n\
+             > Last updated: {on} | Last reflection: {last} | Total reflections: {reflections}\n\
+             ## Themes\nTop tag co-occurrences revealing recurring themes:\n{}\
+             ## Cross-Project Patterns\nTags that span multiple projects:\n{}\
+             ## Most Accessed\nTop 10 memories by access count:\n{}\
+             ## Recent Insights\nInsight-type memories:\n{}\
+             ## Consolidation History\n- Total merges performed: {merges}\n",
+            themes.collect::<String>(),
+            spanning.collect::<String>(),
+            most_used.collect::<String>(),
+            insights.collect::<String>(),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::memory::words::MemoryKind;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn g_themes_are_pairs_of_tags_that_stand_together() {
+        let memories = ["python fix", "fix python s3", "redis", "s3 fix"].map(words);
+        let found: Vec<_> =
+            themes(&memories).into_iter().map(|it| (it.tags.join("+"), it.memories, it.first)).collect();
+        assert_eq!(found, [("fix+python".to_owned(), 2, vec![0, 1]), ("fix+s3".to_owned(), 2, vec![1, 3])]);
+    }
+
+    #[test]
+    fn g_a_tag_of_two_projects_spans_them() {
+        let tags = ["fix redis", "fix", "fix redis"].map(words);
+        let projects = ["dice", "cards", "cards"];
+        let found = spanning(projects.into_iter().zip(tags.iter().map(Vec::as_slice)));
+        let both = [("cards".to_owned(), 2), ("dice".to_owned(), 1)].to_vec();
+        let one_each = [("cards".to_owned(), 1), ("dice".to_owned(), 1)].to_vec();
+        assert_eq!(found, [("fix".to_owned(), both), ("redis".to_owned(), one_each)]);
+    }
+
+    #[test]
+    fn g_it_looks_as_the_paper_has_it() {
+        let named = |kind, title: &str| Named {
+            id: "mem_a1b2c3d4-e5f6-7890-abcd-ef1234567890".parse().unwrap(),
+            kind,
+            pinned: false,
+            title: title.to_owned(),
+        };
+        let day = |text: &str| text.parse().unwrap();
+        let page = Reflection {
+            on: day("2026-02-13"),
+            last: Some(day("2026-02-12")),
+            reflections: 2,
+            themes: vec![(["fix".into(), "python".into()], 52, words("S3 cards"))],
+            spanning: vec![("fix".into(), vec![("major-domo".into(), 38), ("vagabond-rpg".into(), 22)])],
+            most_used: vec![(named(MemoryKind::Fix, "Title"), 7)],
+            insights: vec![(named(MemoryKind::Insight, "Caches"), "x".repeat(81))],
+            merges: 1,
+        };
+        let expected = format!(
+            "# Reflection Summary (auto-generated)\n\
+             > Last updated: 2026-02-13 | Last reflection: 2026-02-12 | Total reflections: 2\n\
+             ## Themes\n\
+             Top tag co-occurrences revealing recurring themes:\n\
+             - **fix + python**: 52 memories (\"S3\", \"cards\")\n\
+             ## Cross-Project Patterns\n\
+             Tags that span multiple projects:\n\
+             - **fix**: appears in major-domo (38), vagabond-rpg (22)\n\
+             ## Most Accessed\n\
+             Top 10 memories by access count:\n\
+             1. [Title](graph/fixes/title-567890.md) - 7 accesses\n\
+             ## Recent Insights\n\
+             Insight-type memories:\n\
+             - [Caches](graph/insights/caches-567890.md) - {}...\n\
+             ## Consolidation History\n\
+             - Total merges performed: 1\n",
+            "x".repeat(80)
+        );
+        assert_eq!(page.text(), expected);
+    }
+}

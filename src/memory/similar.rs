@@ -1,0 +1,111 @@
+//! Which memories are alike: by the vectors of their pieces, and the terms that they share.
+
+use crate::{
+    embed::quantize::Vector,
+    model::{memory::words::MemoryKind, profile::rounded},
+};
+
+/// From which cosine on two memories that share terms stand beside each other.
+const SIMILAR: f64 = 0.80;
+const SHARED_TERMS: usize = 2;
+/// From which cosine on two of a kind may be one.
+const SAME: f64 = 0.92;
+/// Proposals of one look, at most.
+pub(crate) const EDGES: usize = 64;
+pub(crate) const MERGES: usize = 32;
+
+/// A memory as it is compared.
+#[derive(Clone, Debug)]
+pub(crate) struct Compared {
+    pub(crate) kind: MemoryKind,
+    /// Tags and entities, folded, in their order.
+    pub(crate) terms: Vec<String>,
+    /// Of its pieces; none: it is like nothing.
+    pub(crate) vectors: Vec<Vector>,
+}
+
+/// Two memories, by their places, the first of them first; how alike they are, and how many terms they share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Alike {
+    pub(crate) places: (usize, usize),
+    pub(crate) cosine: f64,
+    pub(crate) shared_terms: usize,
+}
+
+/// What stands beside each other, and what may be one, the most alike first.
+pub(crate) fn alike(memories: &[Compared]) -> (Vec<Alike>, Vec<Alike>) {
+    let (mut edges, mut merges) = (Vec::new(), Vec::new());
+    for (first, one) in memories.iter().enumerate() {
+        for (behind, other) in memories[first + 1..].iter().enumerate() {
+            let shared_terms = shared(&one.terms, &other.terms);
+            if shared_terms < SHARED_TERMS && one.kind != other.kind {
+                continue;
+            }
+            let Some(cosine) = cosine(&one.vectors, &other.vectors) else { continue };
+            let found = Alike { places: (first, first + 1 + behind), cosine, shared_terms };
+            if cosine >= SAME && one.kind == other.kind {
+                merges.push(found);
+            } else if cosine >= SIMILAR && shared_terms >= SHARED_TERMS {
+                edges.push(found);
+            }
+        }
+    }
+    for found in [&mut edges, &mut merges] {
+        found.sort_by(|a: &Alike, b| b.cosine.total_cmp(&a.cosine).then(a.places.cmp(&b.places)));
+    }
+    (edges, merges)
+}
+
+fn shared(some: &[String], others: &[String]) -> usize {
+    some.iter().filter(|term| others.contains(term)).count()
+}
+
+/// How alike two texts of pieces are: of each the mean over what fits its pieces best in the other, the lower of the two,
+/// so that a part of a longer text is not the whole of it.
+fn cosine(one: &[Vector], other: &[Vector]) -> Option<f64> {
+    if one.is_empty() || other.is_empty() {
+        return None;
+    }
+    Some(rounded(mean_best(one, other).min(mean_best(other, one))))
+}
+
+fn mean_best(pieces: &[Vector], others: &[Vector]) -> f64 {
+    let best =
+        |piece: &Vector| others.iter().map(|other| f64::from(piece.cosine(other))).fold(-1.0, f64::max);
+    let sum: f64 = pieces.iter().map(best).sum();
+    #[expect(clippy::cast_precision_loss, reason = "a memory has at most 128 pieces")]
+    let count = pieces.len() as f64;
+    sum / count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(kind: MemoryKind, terms: &str, vectors: &[[f32; 2]]) -> Compared {
+        Compared {
+            kind,
+            terms: terms.split_whitespace().map(str::to_owned).collect(),
+            vectors: vectors.iter().filter_map(|floats| Vector::of(floats)).collect(),
+        }
+    }
+
+    #[track_caller]
+    fn check(one: &Compared, other: &Compared, edges: usize, merges: usize) {
+        let found = alike(&[one.clone(), other.clone()]);
+        assert_eq!((found.0.len(), found.1.len()), (edges, merges), "{one:?} {other:?}: {found:?}");
+    }
+
+    #[test]
+    fn what_is_alike_and_shares_terms_stands_beside_each_other_and_two_of_a_kind_may_be_one() {
+        use MemoryKind::{Fix, Solution};
+        let one = of(Fix, "redis prod", &[[1.0, 0.0]]);
+        check(&one, &of(Fix, "", &[[1.0, 0.1]]), 0, 1);
+        check(&one, &of(Solution, "redis prod", &[[1.0, 0.1]]), 1, 0);
+        check(&one, &of(Solution, "redis", &[[1.0, 0.1]]), 0, 0);
+        check(&one, &of(Fix, "redis prod", &[[1.0, 0.6]]), 1, 0);
+        check(&one, &of(Fix, "redis prod", &[[1.0, 1.0]]), 0, 0);
+        check(&one, &of(Fix, "redis prod", &[]), 0, 0);
+        check(&one, &of(Fix, "", &[[1.0, 0.0], [0.0, 1.0]]), 0, 0);
+    }
+}

@@ -1,0 +1,20 @@
+//! Several memories that became one.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    ids::{GroupId, MemoryId},
+    memory::known::Memory,
+};
+
+/// Several memories that became one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Merged {
+    /// The operation: [`undo_group`](crate::Memories::undo_group), or an undo of any of them, brings all of them back.
+    pub group: GroupId,
+    /// The one that they are.
+    pub memory: Memory,
+    /// What it took the place of, in the order in which they were named.
+    pub sources: Vec<MemoryId>,
+}

@@ -1,0 +1,36 @@
+//! What a look over all memories proposes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    edge::Edge,
+    ids::{MemoryId, ReviewId},
+};
+
+/// Two memories that may be one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ProposedMerge {
+    /// The review that asks.
+    pub review_id: ReviewId,
+    /// The older one.
+    pub memory_id: MemoryId,
+    /// The newer one.
+    pub other_id: MemoryId,
+    /// Why: `cosine 0.95`.
+    pub why: String,
+}
+
+/// What a reflection proposes. No text was written, and nothing holds before a person says so.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Reflected {
+    /// Memories that were compared: the newest 2,000 that are fresh, trusted and not contested.
+    pub memories: u64,
+    /// Of these, how many have no vector yet, and so are like nothing.
+    pub without_vectors: u64,
+    /// Proposed edges `similar_to`, the most alike first: at most 64.
+    pub edges: Vec<Edge>,
+    /// Reviews that ask whether two are one, the most alike first: at most 32.
+    pub merges: Vec<ProposedMerge>,
+}

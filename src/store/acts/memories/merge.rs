@@ -1,0 +1,142 @@
+//! Merging: several memories become one, which takes the place of each. It is no surer than the least of them, and dies with
+//! any of them: its text may repeat it.
+
+use crate::{
+    error::{Error, Result},
+    memory::{frequency::most_settled, slot::may_take_the_place},
+    model::{
+        change::ChangeOp,
+        edge::EdgeType,
+        ids::MemoryId,
+        memory::{
+            merged::Merged,
+            words::{LearningSource, MemoryStatus},
+        },
+        place::MemoryNo,
+        turn::Origin,
+    },
+    store::{
+        acts::memories::{
+            before::Held,
+            edit::check_may_change,
+            measured::MeasuredMemory,
+            operation::{Note, Operation, conflict},
+            save::voice,
+        },
+        rows::memories::{
+            find,
+            row::{self, MemoryRow},
+            sources::{Source, SourceFrom},
+        },
+        scope::Scope,
+        write_tx::WriteTx,
+    },
+};
+
+/// So many become one at most: whoever reads them side by side sees no more.
+const MOST: usize = 16;
+
+impl WriteTx<'_> {
+    /// Saves a memory that takes the place of several.
+    pub(crate) fn merge_memories(
+        &mut self,
+        scope: &Scope,
+        ids: &[MemoryId],
+        mut memory: MeasuredMemory,
+        by: Origin,
+    ) -> Result<Merged> {
+        let is_repeated = |(at, id): (usize, &MemoryId)| ids[..at].contains(id);
+        if !(2..=MOST).contains(&ids.len()) || ids.iter().enumerate().any(is_repeated) {
+            return Err(Error::invalid(format!("2 to {MOST} memories become one, each named once")));
+        }
+        let mut operation = Operation::begin(self, scope, by.as_str())?;
+        if let Some(caller_id) = &memory.new.caller_id
+            && find::by_caller_id(operation.tx.sql, scope, caller_id)?.is_some()
+        {
+            return Err(conflict("a memory with this caller's id is there already; use another id"));
+        }
+        let sources = ids.iter().map(|id| operation.memory(*id)).collect::<Result<Vec<_>>>()?;
+        sources.iter().try_for_each(check_may_change)?;
+        memory.new.learning_source = LearningSource::Consolidation;
+        memory.sources.extend(sources.iter().map(source_of));
+        let row = merged_row(&operation, &memory, &sources)?;
+        if by != Origin::User
+            && let Some(other) = sources.iter().find(|it| !may_take_the_place(voice(&row), voice(&it.row)))
+        {
+            return Err(conflict(format!(
+                "{} is trusted farther than what is to take its place",
+                other.row.id
+            )));
+        }
+        let memory_no = operation.merge(&memory, row, &sources)?;
+        let memory = operation.shown(memory_no)?;
+        Ok(Merged { group: operation.group, memory, sources: ids.to_vec() })
+    }
+}
+
+impl Operation<'_, '_> {
+    fn merge(&mut self, memory: &MeasuredMemory, mut row: MemoryRow, sources: &[Held]) -> Result<MemoryNo> {
+        for old in sources {
+            let mut after = old.clone();
+            after.row.status = MemoryStatus::Superseded;
+            after.row.superseded_by = Some(row.memory_no); // It has its number once it is written.
+            after.superseded_by = Some(row.id);
+            let old_value = Some(old.row.status.as_str());
+            let new_value = Some(MemoryStatus::Superseded.as_str());
+            self.change(
+                old,
+                after,
+                Note { old_value, new_value, reason: "merged", ..Note::of(ChangeOp::Merge) },
+            )?;
+        }
+        self.check_free(&row)?;
+        row.memory_no = self.add(memory, row.clone())?;
+        for old in sources {
+            let (old_no, old_id) = (old.row.memory_no, old.row.id);
+            row::set_superseded_by(self.tx.sql, &self.scope, old_no, row.memory_no)?;
+            let edge = (EdgeType::Supersedes, row.origin);
+            self.add_edge((row.memory_no, row.id), (old_no, old_id), edge)?;
+        }
+        Ok(row.memory_no)
+    }
+}
+
+/// A memory as what another was made of.
+fn source_of(held: &Held) -> Source {
+    Source {
+        from: SourceFrom::Memory(held.row.id),
+        origin: held.row.origin,
+        made_by: "caller".to_owned(),
+        said_at: held.row.said_at,
+        quote: String::new(),
+    }
+}
+
+/// The row that it begins with. What is not said of it, and is the same of all that it is made of, stays so.
+fn merged_row(operation: &Operation<'_, '_>, memory: &MeasuredMemory, sources: &[Held]) -> Result<MemoryRow> {
+    let mut row = operation.begin_row(memory)?;
+    row.project = row.project.or_else(|| common(sources, |it| it.project.clone()));
+    row.task_type = row.task_type.or_else(|| common(sources, |it| it.task_type));
+    if sources.iter().all(|it| it.row.kind == row.kind && it.row.project == row.project) {
+        row.goal_signature = row.goal_signature.or_else(|| common(sources, |it| it.goal_signature.clone()));
+    }
+    row.version = sources.iter().map(|it| it.row.version).max().unwrap_or_default().saturating_add(1);
+    if memory.new.importance.is_none() {
+        row.importance = sources.iter().map(|it| it.row.importance).fold(0.0, f64::max);
+    }
+    row.pinned |= sources.iter().any(|it| it.row.pinned);
+    for source in sources {
+        // One of them may be trusted less than its words are.
+        row.trust = row.trust.min(source.row.trust);
+        row.volatility = row.volatility.max(source.row.volatility);
+    }
+    row.frequency = row.frequency.min(most_settled(row.volatility, row.trust));
+    Ok(row)
+}
+
+/// What all of them have; `None`: they have nothing, or not the same.
+fn common<T: PartialEq>(sources: &[Held], of: impl Fn(&MemoryRow) -> Option<T>) -> Option<T> {
+    let mut each = sources.iter().map(|it| of(&it.row));
+    let first = each.next().flatten()?;
+    each.all(|other| other.as_ref() == Some(&first)).then_some(first)
+}

@@ -1,0 +1,288 @@
+//! Tending: what a look at all memories found is done, some at a time, and what is old enough is kept no longer.
+//!
+//! Each write reads again what it replaces, and decides again: what changed since the look stays as it is.
+
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+
+use crate::{
+    error::{ErrorKind, Result},
+    memory::{
+        facts::Facts,
+        frequency::may_ask_again,
+        tend::{Move, look, may_move},
+    },
+    model::{
+        change::ChangeOp,
+        ids::GroupId,
+        job::JobKind,
+        memory::{known::Memory, tended::TendMove, words::MemoryStatus},
+        place::MemoryNo,
+        review::ReviewKind,
+    },
+    store::{
+        acts::memories::operation::{Note, Operation},
+        job_tx::JobTx,
+        rows::memories::{find, known, looked, reviews, tend as rows, uses},
+        scope::Scope,
+        slice_error::SliceResult,
+        snapshot::Snapshot,
+        sql::Sql,
+        write_tx::WriteTx,
+    },
+};
+
+/// As the history names it.
+const TEND: &str = "tend";
+/// Memories that are looked at in one moment of the file.
+const LOOKED_AT_ONCE: u32 = 256;
+/// Moves of one slice, uses of one slice: it holds the writer about 3 ms.
+pub(crate) const MOVED_AT_ONCE: usize = 8;
+const DROPPED_AT_ONCE: u32 = 256;
+const TRIMMED_AT_ONCE: usize = 16;
+/// How long a use waits for somebody who says whether it helped.
+const UNRATED: TimeDelta = TimeDelta::days(7);
+/// Of so many edits of a memory it is kept what was before.
+const KEPT_EDITS: u32 = 20;
+
+/// One run over a user's memories: its moves are one group of the history, decided as of one moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tending {
+    pub(crate) group: GroupId,
+    pub(crate) now: DateTime<Utc>,
+}
+
+impl Tending {
+    pub(crate) fn begun(now: DateTime<Utc>) -> Self {
+        Self { group: GroupId::new(now), now }
+    }
+
+    /// The day for which it is.
+    pub(crate) fn day(&self) -> NaiveDate {
+        self.now.date_naive()
+    }
+}
+
+/// What a look at some memories found.
+#[derive(Debug)]
+pub(crate) struct Looked {
+    pub(crate) seen: u64,
+    pub(crate) found: Vec<Planned>,
+    /// Where it goes on; none: these were the last.
+    pub(crate) next: Option<MemoryNo>,
+}
+
+/// A move that a look found.
+#[derive(Clone, Debug)]
+pub(crate) struct Planned {
+    memory_no: MemoryNo,
+    pub(crate) what: Move,
+    pub(crate) shown: TendMove,
+}
+
+impl Snapshot<'_> {
+    /// Looks at some of a user's active memories behind one of them: what would become of each.
+    pub(crate) fn look_at_some(&self, scope: &Scope, now: DateTime<Utc>, after: MemoryNo) -> Result<Looked> {
+        self.ask(|sql| {
+            let some = looked::some_active(sql, scope, after, LOOKED_AT_ONCE)?;
+            let is_last = some.len() < LOOKED_AT_ONCE as usize;
+            let next = some.last().map(|(memory_no, _)| *memory_no).filter(|_| !is_last);
+            let mut found = Vec::new();
+            for (memory_no, _) in some.iter().filter(|(_, facts)| may_move(facts, now)) {
+                found.extend(looked_at(sql, scope, *memory_no, now)?);
+            }
+            Ok(Looked { seen: some.len() as u64, found, next })
+        })
+    }
+
+    /// What is kept no longer: whether there are such uses, and whose old edits say what was before them.
+    pub(crate) fn what_is_old(&self, scope: &Scope, now: DateTime<Utc>) -> Result<(bool, Vec<MemoryNo>)> {
+        self.ask(|sql| {
+            let mut edited = Vec::new();
+            loop {
+                let after = edited.last().copied().unwrap_or_default();
+                let some = rows::often_edited(sql, scope, after, KEPT_EDITS)?;
+                if some.is_empty() {
+                    break;
+                }
+                edited.extend(some);
+            }
+            Ok((rows::has_unrated(sql, scope, now - UNRATED)?, edited))
+        })
+    }
+
+    /// Some users whose memories are to be tended today, behind one of them.
+    pub(crate) fn users_to_tend(
+        &self,
+        today: NaiveDate,
+        after: Option<&rows::Due>,
+        limit: u32,
+    ) -> Result<Vec<rows::Due>> {
+        self.ask(|sql| rows::due(sql, today, after, limit))
+    }
+}
+
+/// What becomes of one memory, all of it read and held against its checksum. What cannot be read stays; doctor finds it.
+fn looked_at(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    now: DateTime<Utc>,
+) -> Result<Option<Planned>> {
+    let read = || -> Result<Option<Memory>> {
+        let row = find::by_no(sql, scope, memory_no)?;
+        row.map(|row| known::one(sql, scope, row, now)).transpose()
+    };
+    let memory = match read() {
+        Err(error) if error.kind() == ErrorKind::Corrupt => return Ok(None),
+        read => read?,
+    };
+    let Some(memory) = memory.filter(|memory| memory.status == MemoryStatus::Active && !memory.is_volatile())
+    else {
+        return Ok(None);
+    };
+    let facts = Facts::from(&memory);
+    let past = rows::past(sql, scope, memory_no, facts.frequency_since)?;
+    let left_high = rows::has_left_high(sql, scope, memory_no)?;
+    let Some((what, why)) = look(&facts, (past, left_high), now) else { return Ok(None) };
+    let is_due = match what {
+        Move::Ask(kind) => may_ask(sql, scope, (memory_no, kind), now)?,
+        _ => !rows::was_moved(sql, scope, memory_no, now.date_naive())?,
+    };
+    let shown = TendMove {
+        memory_id: memory.id,
+        title: memory.title,
+        action: what.action(),
+        from: facts.frequency,
+        to: what.frequency(facts.frequency),
+        why,
+    };
+    Ok(is_due.then_some(Planned { memory_no, what, shown }))
+}
+
+/// Whether a person may be asked this: it is not asked already, and was not decided lately, or without news since.
+fn may_ask(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (memory_no, kind): (MemoryNo, ReviewKind),
+    now: DateTime<Utc>,
+) -> Result<bool> {
+    match reviews::asked(sql, scope, (memory_no, kind), None)? {
+        (true, _) => Ok(false),
+        (false, None) => Ok(true),
+        (false, Some(decided_at)) => {
+            Ok(may_ask_again(decided_at, uses::has_news_since(sql, scope, memory_no, decided_at)?, now))
+        }
+    }
+}
+
+impl WriteTx<'_> {
+    /// Does some of what a look found, as far as it would be found again; what was done.
+    pub(crate) fn tend_some(
+        &mut self,
+        scope: &Scope,
+        tending: Tending,
+        planned: &[Planned],
+    ) -> Result<Vec<TendMove>> {
+        let mut operation = Operation::begin(self, scope, TEND)?;
+        operation.group = tending.group;
+        let mut done = Vec::with_capacity(planned.len());
+        for plan in planned {
+            let again = looked_at(operation.tx.sql, scope, plan.memory_no, tending.now)?;
+            if let Some(again) = again.filter(|again| again.what == plan.what) {
+                operation.move_memory(&again, tending)?;
+                done.push(again.shown);
+            }
+        }
+        Ok(done)
+    }
+
+    /// Removes some uses that nobody rated in time. How many; 0: there are no more.
+    pub(crate) fn drop_unrated_uses(&mut self, scope: &Scope, now: DateTime<Utc>) -> Result<u64> {
+        self.lock(scope)?;
+        rows::drop_unrated(self.sql, scope, now - UNRATED, DROPPED_AT_ONCE)
+    }
+
+    /// Forgets what was before the older edits of memories; of how many edits.
+    pub(crate) fn forget_older_edits(&mut self, scope: &Scope, memories: &[MemoryNo]) -> Result<u64> {
+        self.lock(scope)?;
+        memories.iter().map(|memory_no| rows::forget_older(self.sql, scope, *memory_no, KEPT_EDITS)).sum()
+    }
+
+    /// Says that a user's memories were looked at on a day. With that no job is owed for it.
+    pub(crate) fn end_tending(&mut self, scope: &Scope, today: NaiveDate) -> Result<()> {
+        self.lock(scope)?;
+        rows::remove_failed(self.sql, scope)?;
+        rows::set_tended(self.sql, scope, today)
+    }
+
+    /// Queues the look at a user's memories, unless somebody was there meanwhile.
+    pub(crate) fn queue_tending(&mut self, (known, scope): &rows::Due) -> Result<()> {
+        self.lock(scope)?;
+        if rows::tended_on(self.sql, scope)?.as_ref() == Some(known) {
+            self.enqueue_if_none(scope, JobKind::Tend)?;
+        }
+        Ok(())
+    }
+}
+
+/// Memories whose older edits one slice forgets.
+pub(crate) fn trimmed_at_once(memories: &[MemoryNo]) -> impl Iterator<Item = &[MemoryNo]> {
+    memories.chunks(TRIMMED_AT_ONCE)
+}
+
+impl Operation<'_, '_> {
+    fn move_memory(&mut self, planned: &Planned, tending: Tending) -> Result<()> {
+        let shown = &planned.shown;
+        if let Move::Ask(kind) = planned.what {
+            let of = (planned.memory_no, None);
+            return self.ask(kind, of, &shown.why).map(drop);
+        }
+        let before = self.memory(shown.memory_id)?;
+        let mut after = before.clone();
+        let (old_value, new_value, op) = if planned.what == Move::Archive {
+            after.row.status = MemoryStatus::Archived;
+            (before.row.status.as_str(), after.row.status.as_str(), ChangeOp::Status)
+        } else {
+            (after.row.frequency, after.row.frequency_since) = (shown.to, tending.now);
+            (shown.from.as_str(), shown.to.as_str(), ChangeOp::Frequency)
+        };
+        let note = Note {
+            old_value: Some(old_value),
+            new_value: Some(new_value),
+            reason: &shown.why,
+            ..Note::of(op)
+        };
+        self.change(&before, after, note).map(drop)
+    }
+}
+
+impl JobTx<'_, '_> {
+    /// See [`WriteTx::tend_some`].
+    pub(crate) fn tend_some(
+        &mut self,
+        scope: &Scope,
+        tending: Tending,
+        planned: &[Planned],
+    ) -> SliceResult<Vec<TendMove>> {
+        self.lock(scope)?;
+        Ok(self.tx.tend_some(scope, tending, planned)?)
+    }
+
+    /// See [`WriteTx::drop_unrated_uses`].
+    pub(crate) fn drop_unrated_uses(&mut self, scope: &Scope, now: DateTime<Utc>) -> SliceResult<u64> {
+        self.lock(scope)?;
+        Ok(self.tx.drop_unrated_uses(scope, now)?)
+    }
+
+    /// See [`WriteTx::forget_older_edits`].
+    pub(crate) fn forget_older_edits(&mut self, scope: &Scope, memories: &[MemoryNo]) -> SliceResult<u64> {
+        self.lock(scope)?;
+        Ok(self.tx.forget_older_edits(scope, memories)?)
+    }
+
+    /// See [`WriteTx::end_tending`].
+    pub(crate) fn end_tending(&mut self, scope: &Scope, today: NaiveDate) -> SliceResult<()> {
+        self.lock(scope)?;
+        Ok(self.tx.end_tending(scope, today)?)
+    }
+}

@@ -1,0 +1,283 @@
+//! Reading all of a user's memories at once: what matters most, what runs through them, what is alike.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    embed::{BuiltIn, EmbeddingSpace, pieces::pieces, quantize::Vector},
+    error::{ErrorKind, Result},
+    memory::{
+        core::{ACTIVE, CoreEntry, CoreSection, Head, fitted},
+        page::Named,
+        reflection::{INSIGHTS, MOST_USED, Reflection, spanning, themes},
+        similar::{Alike, Compared, alike},
+        terms::folded,
+    },
+    model::{
+        ids::MemoryId,
+        instant,
+        memory::{
+            core::{Core, CoreOptions},
+            known::Memory,
+            words::MemoryKind,
+        },
+        place::{MemoryNo, Seq},
+    },
+    store::{
+        rows::memories::{
+            find, known,
+            looked::{self, Scored},
+            pages::{self, Counted},
+        },
+        scope::Scope,
+        snapshot::Snapshot,
+        sql::Sql,
+    },
+    text::{memory::MemoryText, tokens::Tokenizer},
+};
+
+/// Memories that are compared with each other, each with each.
+const COMPARED: u32 = 2_000;
+
+impl Snapshot<'_> {
+    /// What matters most of a user's memories, as a text.
+    pub(crate) fn core(&self, scope: &Scope, options: &CoreOptions, tokenizer: Tokenizer) -> Result<Core> {
+        let now = options.at.map_or(Ok(self.now()), instant::checked)?;
+        let (head, sections) = self.ask(|sql| candidates(sql, scope, options, now))?;
+        let per_section = options.per_section as usize;
+        let mut entries = Vec::new();
+        for (section, scored) in sections {
+            entries.extend(self.ask(|sql| best(sql, scope, (section, &scored), (per_section, now)))?);
+        }
+        let (text, entries) = fitted(head, entries, options.max_tokens, |text| tokenizer.count(text));
+        let tokens = tokenizer.count(&text);
+        Ok(Core { text, tokens, memories: entries.into_iter().map(|entry| entry.named.id).collect() })
+    }
+
+    /// What runs through all of a user's memories, as a text.
+    pub(crate) fn reflection(&self, scope: &Scope) -> Result<String> {
+        let now = self.now();
+        self.ask(|sql| reflection(sql, scope, now)).map(|page| page.text())
+    }
+
+    /// Which of the user's memories are alike, by the vectors of a space; what it has none of yet is embedded here if it is
+    /// the built-in embedder's.
+    pub(crate) fn likes(&self, scope: &Scope, space: &EmbeddingSpace) -> Result<Likes> {
+        let now = self.now();
+        let memories = self.ask(|sql| {
+            let newest = pages::newest(sql, scope, COMPARED)?;
+            let mut found = Vec::with_capacity(newest.len());
+            for memory_no in newest {
+                found.extend(
+                    seen(sql, scope, memory_no, now)?.filter(|(memory, _)| is_to_be_compared(memory)),
+                );
+            }
+            Ok(found)
+        })?;
+        let mut vectors = self.vectors_of(scope, space, memories.iter().map(|(_, place)| place.seq))?;
+        let built_in = (space.model == BuiltIn::MODEL).then(BuiltIn::default);
+        let mut compared = Vec::with_capacity(memories.len());
+        for (memory, place) in &memories {
+            let mut own = vectors.remove(&place.seq.0).unwrap_or_default();
+            if let Some(built_in) = built_in.filter(|_| own.is_empty()) {
+                let texts = pieces(&text_of(memory).said());
+                own = texts.iter().filter_map(|piece| built_in.embed_text(&piece.text)).collect();
+            }
+            let terms = memory.tags.iter().chain(&memory.entities).map(|term| folded(term)).collect();
+            compared.push(Compared { kind: memory.kind, terms, vectors: own });
+        }
+        let without_vectors = compared.iter().filter(|one| one.vectors.is_empty()).count() as u64;
+        let (edges, merges) = alike(&compared);
+        let like = |Alike { places: (one, other), cosine, shared_terms }: &Alike| Like {
+            numbers: [memories[*one].1.memory_no, memories[*other].1.memory_no],
+            ids: [memories[*one].0.id, memories[*other].0.id],
+            seqs: [memories[*one].1.seq, memories[*other].1.seq],
+            cosine: *cosine,
+            shared_terms: *shared_terms,
+        };
+        Ok(Likes {
+            memories: memories.len() as u64,
+            without_vectors,
+            edges: edges.iter().map(like).collect(),
+            merges: merges.iter().map(like).collect(),
+        })
+    }
+
+    /// The vectors of these units.
+    fn vectors_of(
+        &self,
+        scope: &Scope,
+        space: &EmbeddingSpace,
+        seqs: impl Iterator<Item = Seq>,
+    ) -> Result<HashMap<u32, Vec<Vector>>> {
+        let mut found: HashMap<u32, Vec<Vector>> = seqs.map(|seq| (seq.0, Vec::new())).collect();
+        let Some(space) = self.space(space)? else { return Ok(found) };
+        self.vector_blocks(scope, space, 0, |block| {
+            for ((seq, _), bytes) in block.owners().zip(block.vectors.chunks_exact(space.dims)) {
+                if let Some(own) = found.get_mut(&seq) {
+                    own.extend(Vector::from_bytes(bytes));
+                }
+            }
+        })?;
+        Ok(found)
+    }
+}
+
+/// What a look found alike.
+#[derive(Debug)]
+pub(crate) struct Likes {
+    pub(crate) memories: u64,
+    pub(crate) without_vectors: u64,
+    /// The most alike first.
+    pub(crate) edges: Vec<Like>,
+    pub(crate) merges: Vec<Like>,
+}
+
+/// Two memories that are alike, the newer one first.
+#[derive(Debug)]
+pub(crate) struct Like {
+    pub(crate) numbers: [MemoryNo; 2],
+    pub(crate) ids: [MemoryId; 2],
+    pub(crate) seqs: [Seq; 2],
+    pub(crate) cosine: f64,
+    pub(crate) shared_terms: usize,
+}
+
+/// Where a memory stands.
+#[derive(Clone, Copy, Debug)]
+struct Stands {
+    memory_no: MemoryNo,
+    seq: Seq,
+}
+
+/// A memory, all of it. What cannot be read is not shown; doctor finds it.
+fn seen(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    now: DateTime<Utc>,
+) -> Result<Option<(Memory, Stands)>> {
+    let read = || -> Result<Option<(Memory, Stands)>> {
+        let Some(row) = find::by_no(sql, scope, memory_no)? else { return Ok(None) };
+        let stands = Stands { memory_no, seq: row.seq.unwrap_or_default() };
+        Ok(Some((known::one(sql, scope, row, now)?, stands)))
+    };
+    match read() {
+        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),
+        read => read,
+    }
+}
+
+fn text_of(memory: &Memory) -> MemoryText<'_> {
+    let Memory { kind, title, content, procedure, .. } = memory;
+    MemoryText { kind: *kind, title, content, procedure: procedure.as_ref() }
+}
+
+/// Fresh and trusted, and nobody says otherwise.
+fn is_to_be_compared(memory: &Memory) -> bool {
+    !memory.contested && !memory.standing.is_stale()
+}
+
+fn named(memory: &Memory) -> Named {
+    Named { id: memory.id, kind: memory.kind, pinned: memory.pinned, title: memory.title.clone() }
+}
+
+/// What may come into a section, the best first.
+type Candidates = (CoreSection, Vec<Scored>);
+
+/// How many there are, and what may come into each section, the best first.
+fn candidates(
+    sql: &dyn Sql,
+    scope: &Scope,
+    options: &CoreOptions,
+    now: DateTime<Utc>,
+) -> Result<(Head, Vec<Candidates>)> {
+    let mut head = Head { on: now.date_naive(), active: 0, all: 0 };
+    let mut sections = CoreSection::EVERY.map(|section| (section, Vec::new()));
+    looked::for_each_score(sql, scope, now, |scored| {
+        head.all += 1;
+        if scored.score < ACTIVE {
+            return;
+        }
+        head.active += 1;
+        if let Some(section) = CoreSection::of(scored.kind, scored.pinned)
+            && scored.trust >= options.min_trust
+        {
+            sections[section as usize].1.push(scored);
+        }
+    })?;
+    for (_, scored) in &mut sections {
+        scored.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(b.memory_no.cmp(&a.memory_no)));
+    }
+    Ok((head, sections.into()))
+}
+
+/// The best of a section that nobody contests.
+fn best(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (section, scored): (CoreSection, &[Scored]),
+    (most, now): (usize, DateTime<Utc>),
+) -> Result<Vec<CoreEntry>> {
+    let mut entries = Vec::new();
+    for Scored { memory_no, score, .. } in scored {
+        if entries.len() == most {
+            break;
+        }
+        let memory = seen(sql, scope, *memory_no, now)?;
+        entries.extend(memory.filter(|(memory, _)| !memory.contested).map(|(memory, _)| CoreEntry {
+            section,
+            score: *score,
+            number: memory_no.0,
+            named: named(&memory),
+            is_stale: memory.standing.is_stale(),
+            tags: memory.tags,
+        }));
+    }
+    Ok(entries)
+}
+
+fn reflection(sql: &dyn Sql, scope: &Scope, now: DateTime<Utc>) -> Result<Reflection> {
+    let memories = pages::counted(sql, scope)?;
+    let mut tags: HashMap<MemoryNo, Vec<String>> = HashMap::new();
+    for (memory_no, tag) in pages::tags(sql, scope)? {
+        tags.entry(memory_no).or_default().push(tag);
+    }
+    let tags: Vec<Vec<String>> =
+        memories.iter().map(|memory| tags.remove(&memory.memory_no).unwrap_or_default()).collect();
+    let show = |counted: &Counted| seen(sql, scope, counted.memory_no, now);
+    let mut shown_themes = Vec::new();
+    for theme in themes(&tags) {
+        let mut titles = Vec::new();
+        for at in theme.first {
+            titles.extend(show(&memories[at])?.map(|(memory, _)| memory.title));
+        }
+        shown_themes.push((theme.tags, theme.memories, titles));
+    }
+    let of_projects = memories.iter().zip(&tags);
+    let of_projects =
+        of_projects.filter_map(|(memory, tags)| Some((memory.project.as_deref()?, tags.as_slice())));
+    let spanning = spanning(of_projects);
+    let mut by_use: Vec<&Counted> = memories.iter().filter(|memory| memory.access_count > 0).collect();
+    by_use.sort_by_key(|memory| std::cmp::Reverse(memory.access_count)); // Stable: of equal ones the newer.
+    let mut most_used = Vec::new();
+    for memory in by_use.into_iter().take(MOST_USED) {
+        most_used.extend(show(memory)?.map(|(shown, _)| (named(&shown), memory.access_count)));
+    }
+    let mut insights = Vec::new();
+    for memory in memories.iter().filter(|memory| memory.kind == MemoryKind::Insight).take(INSIGHTS) {
+        insights.extend(show(memory)?.map(|(shown, _)| (named(&shown), shown.content)));
+    }
+    let (reflections, last) = pages::reflections(sql, scope)?;
+    Ok(Reflection {
+        on: now.date_naive(),
+        last: last.map(|at| at.date_naive()),
+        reflections,
+        themes: shown_themes,
+        spanning,
+        most_used,
+        insights,
+        merges: pages::merges(sql, scope)?,
+    })
+}

@@ -1,0 +1,170 @@
+//! What tending asks and forgets: whose turn it is, a memory's past, uses that nobody rated, what old edits changed.
+
+use chrono::{DateTime, NaiveDate, Utc};
+
+use crate::{
+    error::Result,
+    memory::frequency::Past,
+    model::{memory::words::Outcome, place::MemoryNo, place::UserNo},
+    store::{
+        rows::memories::uses,
+        scope::Scope,
+        sql::{Expect, Sql, values},
+    },
+};
+
+/// A user whose memories are to be tended, with the day on which they were tended last; empty: never yet.
+pub(crate) type Due = (String, Scope);
+
+/// Some users whose memories were not tended on a day, nor on the next one, which may be today for another process; behind
+/// one of them, in the order of their days. Whose turn is queued already is not among them.
+pub(crate) fn due(sql: &dyn Sql, today: NaiveDate, after: Option<&Due>, limit: u32) -> Result<Vec<Due>> {
+    let tomorrow = today.succ_opt().unwrap_or(today);
+    let (day, user_no) = after.map_or(("", UserNo(-1)), |(day, scope)| (day.as_str(), scope.user_no));
+    sql.list(
+        "SELECT u.tended_on, u.user_id, u.user_no FROM user_scopes AS u
+         WHERE u.tended_on IS NOT NULL AND (u.tended_on < ?1 OR u.tended_on > ?2)
+           AND (u.tended_on > ?3 OR (u.tended_on = ?3 AND u.user_no > ?4))
+           AND NOT EXISTS (SELECT 1 FROM jobs AS j
+                           WHERE j.user_id = u.user_id AND j.kind IN ('tend', 'erase') AND j.state <> 'failed')
+         ORDER BY u.tended_on, u.user_no LIMIT ?5",
+        values![today.to_string(), tomorrow.to_string(), day, user_no, limit],
+        |row| Ok((row.get(0)?, Scope { user_id: row.get(1)?, user_no: row.get(2)? })),
+    )
+}
+
+/// The day on which a user's memories were tended last; empty: never yet; `None`: there are none.
+pub(crate) fn tended_on(sql: &dyn Sql, scope: &Scope) -> Result<Option<String>> {
+    let found = sql.one(
+        "SELECT tended_on FROM user_scopes WHERE user_no = ?1 AND user_id = ?2",
+        values![scope.user_no, scope.user_id],
+        |row| row.get(0),
+    )?;
+    Ok(found.flatten())
+}
+
+/// Notes that a user has memories, which are to be tended.
+pub(crate) fn expect(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    sql.put(
+        "UPDATE user_scopes SET tended_on = '' WHERE user_no = ?1 AND user_id = ?2 AND tended_on IS NULL",
+        values![scope.user_no, scope.user_id],
+        Expect::Any,
+    )
+}
+
+/// Notes the day on which they were tended; where there is no memory left, that there is none.
+pub(crate) fn set_tended(sql: &dyn Sql, scope: &Scope, today: NaiveDate) -> Result<()> {
+    sql.put(
+        "UPDATE user_scopes
+         SET tended_on = CASE WHEN EXISTS (SELECT 1 FROM user_memories AS m WHERE m.user_no = ?1) THEN ?3 END
+         WHERE user_no = ?1 AND user_id = ?2 AND tended_on IS DISTINCT FROM ?3",
+        values![scope.user_no, scope.user_id, today.to_string()],
+        Expect::Any,
+    )
+}
+
+/// Takes away the job of a user that was given up: what it was to do is done.
+pub(crate) fn remove_failed(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    sql.put(
+        "DELETE FROM jobs WHERE user_id = ?1 AND kind = 'tend' AND state = 'failed'",
+        values![scope.user_id],
+        Expect::Any,
+    )
+}
+
+/// What of a memory's past decides whether it settles.
+pub(crate) fn past(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    frequency_since: DateTime<Utc>,
+) -> Result<Past> {
+    let birth: Option<Option<Outcome>> = sql.one(
+        "SELECT outcome FROM memory_episodes WHERE user_no = ?1 AND memory_no = ?2 AND role = 'birth'",
+        values![scope.user_no, memory_no],
+        |row| row.get(0),
+    )?;
+    let has_moved = sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM memory_changes
+                        WHERE user_no = ?1 AND memory_no = ?2 AND undone_by IS NULL
+                          AND (op = 'frequency' OR before LIKE '%\"frequency\":%'))",
+        values![scope.user_no, memory_no],
+    )?;
+    let has_success_since = sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM memory_episodes
+                        WHERE user_no = ?1 AND memory_no = ?2 AND role = 'use' AND outcome = 'success' AND id >= ?3)",
+        values![scope.user_no, memory_no, uses::first_of(frequency_since)],
+    )?;
+    Ok(Past { birth: birth.flatten(), has_moved, has_success_since })
+}
+
+/// Whether a memory was at `high` once, and settled.
+pub(crate) fn has_left_high(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM memory_changes
+                        WHERE user_no = ?1 AND memory_no = ?2 AND undone_by IS NULL
+                          AND (op = 'frequency' AND old_value = 'high' OR before LIKE '%\"frequency\":\"high\"%'))",
+        values![scope.user_no, memory_no],
+    )
+}
+
+/// Whether tending moved a memory on a day, and it was not taken back.
+pub(crate) fn was_moved(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, day: NaiveDate) -> Result<bool> {
+    // As text a day is before all of its instants, and `~` behind them.
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM memory_changes
+                        WHERE user_no = ?1 AND memory_no = ?2 AND made_by = 'tend' AND undone_by IS NULL
+                          AND op IN ('frequency', 'status') AND made_at >= ?3 AND made_at < ?4)",
+        values![scope.user_no, memory_no, day.to_string(), format!("{day}~")],
+    )
+}
+
+/// Removes some uses that nobody had rated and that were noted before a moment; how many.
+pub(crate) fn drop_unrated(sql: &dyn Sql, scope: &Scope, before: DateTime<Utc>, limit: u32) -> Result<u64> {
+    sql.change(
+        "DELETE FROM memory_episodes WHERE user_no = ?1 AND episode_no IN
+           (SELECT episode_no FROM memory_episodes
+            WHERE user_no = ?1 AND role = 'use' AND outcome IS NULL AND id < ?2 LIMIT ?3)",
+        values![scope.user_no, uses::first_of(before), limit],
+    )
+}
+
+/// Whether there is such a use.
+pub(crate) fn has_unrated(sql: &dyn Sql, scope: &Scope, before: DateTime<Utc>) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM memory_episodes
+                        WHERE user_no = ?1 AND role = 'use' AND outcome IS NULL AND id < ?2)",
+        values![scope.user_no, uses::first_of(before)],
+    )
+}
+
+/// Some memories behind a number of which more edits than `keep` say what was before them.
+pub(crate) fn often_edited(
+    sql: &dyn Sql,
+    scope: &Scope,
+    after: MemoryNo,
+    keep: u32,
+) -> Result<Vec<MemoryNo>> {
+    sql.list(
+        "SELECT m.memory_no FROM user_memories AS m
+         WHERE m.user_no = ?1 AND m.memory_no > ?2 AND m.revision > ?3
+           AND (SELECT count(*) FROM memory_changes AS c
+                WHERE c.user_no = m.user_no AND c.memory_no = m.memory_no AND c.op = 'edit'
+                  AND c.before IS NOT NULL) > ?3
+         ORDER BY m.memory_no LIMIT 256",
+        values![scope.user_no, after, keep],
+        |row| row.get(0),
+    )
+}
+
+/// Forgets what was before all but the newest edits of a memory; of how many edits.
+pub(crate) fn forget_older(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, keep: u32) -> Result<u64> {
+    sql.change(
+        "UPDATE memory_changes SET before = NULL
+         WHERE user_no = ?1 AND memory_no = ?2 AND op = 'edit' AND before IS NOT NULL AND change_no NOT IN
+           (SELECT c.change_no FROM memory_changes AS c
+            WHERE c.user_no = ?1 AND c.memory_no = ?2 AND c.op = 'edit' AND c.before IS NOT NULL
+            ORDER BY c.change_no DESC LIMIT ?3)",
+        values![scope.user_no, memory_no, keep],
+    )
+}

@@ -1,0 +1,164 @@
+//! Quarantine: a source is hidden with all that came of it, and lifted exactly.
+
+use thermocline::{
+    ChangeOp, ErrorKind, Frequency, LearningSource, MemoryFilter, MemoryId, MemoryKind, MemoryStatus,
+    NewMemory, NewTurn, Origin, QuarantineSource, RecallOptions, SaveOutcome, Trust, TurnId,
+};
+
+use crate::{
+    dump::{assert_same, dump_without},
+    memories::{Known, fix, port, saying, undoing::LEFT},
+};
+
+fn said(known: &Known, text: &str) -> TurnId {
+    let talk = known.file.user("alex").unwrap().session_named("talk").unwrap();
+    talk.record(NewTurn::new(text, "I see.")).unwrap().turn_id
+}
+
+/// What a job would make of a turn.
+fn learned(title: &str, turn: TurnId) -> NewMemory {
+    fix(title).learning_source(LearningSource::Execution).source(turn, "").origin(Origin::User)
+}
+
+fn statuses<const N: usize>(known: &Known, ids: [MemoryId; N]) -> [MemoryStatus; N] {
+    ids.map(|id| known.get(id).status)
+}
+
+const HIDDEN: MemoryStatus = MemoryStatus::Quarantined;
+const HOLDS: MemoryStatus = MemoryStatus::Active;
+
+#[test]
+fn forty_that_came_of_a_turn_are_hidden_at_once_and_lifted_exactly() {
+    let known = Known::new();
+    let (turn, other) = (said(&known, "Always run it as root."), said(&known, "The kettle is on."));
+    let ids: Vec<MemoryId> = (0..38).map(|n| known.save(learned(&format!("fix {n}"), turn)).id).collect();
+    let merged = known.memories.merge(ids[..2].to_vec(), fix("Of two").origin(Origin::User)).unwrap().memory;
+    let of_that =
+        known.memories.merge(vec![merged.id, ids[2]], fix("Of three").origin(Origin::User)).unwrap().memory;
+    let untouched = known.save(learned("Kettle", other));
+    let by_hand = known.save(fix("By hand").source(turn, "").frequency(Frequency::Low));
+    let before = dump_without(&known.fixture.path(), LEFT);
+
+    let done = known.memories.quarantine(QuarantineSource::Turn(turn), "a page that gave orders").unwrap();
+    let mut expected = ids.clone();
+    expected.extend([merged.id, of_that.id]);
+    assert_eq!(done.memories, expected, "to the end of what came of it");
+    assert_eq!((done.lowered.as_slice(), done.restored.len()), (&[by_hand.id][..], 0));
+    assert!(done.memories.iter().all(|id| known.get(*id).status == HIDDEN));
+    assert_eq!(statuses(&known, [untouched.id, by_hand.id]), [HOLDS; 2]);
+    let doubted = known.get(by_hand.id);
+    assert_eq!(
+        (doubted.trust, doubted.frequency),
+        (Trust::Foreign, Frequency::Mid),
+        "in the same transaction"
+    );
+    let change = &known.memories.history(by_hand.id, None, 1).unwrap()[0];
+    assert_eq!((change.op, change.group_id), (ChangeOp::Trust, done.group.unwrap()));
+    assert_eq!((change.old_value.as_deref(), change.new_value.as_deref()), (Some("3"), Some("1")));
+    let found = known.file.user("alex").unwrap().recall("fix mended", RecallOptions::default()).unwrap();
+    assert!(!format!("{found:?}").contains("fix 7 is how"), "nothing of it is recalled");
+    let again = known.memories.save(fix("fix 7").origin(Origin::User)).unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::Conflict, "nor saved again: {again}");
+    known.check_sound();
+    let twice = known.memories.quarantine(QuarantineSource::Turn(turn), "").unwrap();
+    assert_eq!((twice.group, twice.memories.len()), (None, 0));
+
+    let lifted = known.memories.lift(done.group.unwrap()).unwrap();
+    assert_eq!(lifted.memories.len(), 41);
+    let left = [LEFT, &["recall_receipts.*"]].concat();
+    let before = before.into_iter().filter(|(table, _)| table != "recall_receipts").collect();
+    assert_same(&dump_without(&known.fixture.path(), &left), &before, "every row but history");
+    assert_eq!(known.memories.lift(done.group.unwrap()).unwrap_err().kind(), ErrorKind::Conflict);
+    known.check_sound();
+}
+
+#[test]
+fn what_a_hidden_memory_had_taken_the_place_of_holds_again_until_it_is_lifted() {
+    let known = Known::new();
+    let turn = said(&known, "The port is 2.");
+    let old = known.save(port(1));
+    let new = known.save(port(2).learning_source(LearningSource::Execution).source(turn, ""));
+    assert_eq!(statuses(&known, [old.id, new.id]), [MemoryStatus::Superseded, HOLDS]);
+    let before = dump_without(&known.fixture.path(), LEFT);
+    let done = known.memories.quarantine(QuarantineSource::Turn(turn), "").unwrap();
+    assert_eq!((done.memories, done.restored), (vec![new.id], vec![old.id]));
+    assert_eq!(statuses(&known, [old.id, new.id]), [HOLDS, HIDDEN]);
+    known.check_sound();
+    known.memories.lift(done.group.unwrap()).unwrap();
+    assert_same(&dump_without(&known.fixture.path(), LEFT), &before, "every row but history");
+    known.check_sound();
+}
+
+#[test]
+fn a_later_change_is_in_the_way_and_named_and_only_a_quarantine_is_lifted() {
+    let known = Known::new();
+    let turn = said(&known, "The port is 2.");
+    let job = known.save(learned("Made", turn));
+    let by_hand = known.save(fix("By hand").source(turn, ""));
+    let edited = known.save(fix("Edited")).id;
+    known.memories.edit(edited, saying("Otherwise.")).unwrap();
+    let edit = known.memories.history(edited, None, 1).unwrap()[0].group_id;
+    let refused = known.memories.lift(edit).unwrap_err();
+    assert!(refused.to_string().contains("no quarantine"), "{refused}");
+    let group = known.memories.quarantine(QuarantineSource::Turn(turn), "").unwrap().group.unwrap();
+    known.memories.edit(by_hand.id, saying("It is said anew.")).unwrap();
+    let refused = known.memories.lift(group).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    assert!(refused.to_string().contains(&by_hand.id.to_string()), "{refused}");
+    assert_eq!(known.get(job.id).status, HIDDEN, "in all or in none");
+    known.memories.undo(by_hand.id).unwrap();
+    known.memories.lift(group).unwrap();
+    assert_eq!(known.get(job.id).status, HOLDS);
+    known.check_sound();
+}
+
+#[test]
+fn a_session_a_memory_a_call_and_an_origin_are_sources_too() {
+    let known = Known::new();
+    let talk = known.file.user("alex").unwrap().session_named("talk").unwrap();
+    let turn = said(&known, "The port is 2.");
+    let of_turn = known.save(learned("Of its turn", turn)).id;
+    let agents = known.memories.save(fix("By the agent").session(talk.id())).unwrap().memory.id;
+    let users = known.save(fix("By the user").session(talk.id())).id;
+    let page = known.memories.save(fix("A page").origin(Origin::Document)).unwrap().memory.id;
+    let ids = [of_turn, agents, users, page];
+    let hide = |source| known.memories.quarantine(source, "").unwrap().group.unwrap();
+    let lift = |group| drop(known.memories.lift(group).unwrap());
+
+    let group = hide(QuarantineSource::Session(talk.id()));
+    assert_eq!(statuses(&known, ids), [HIDDEN, HIDDEN, HOLDS, HOLDS]);
+    lift(group);
+    let group = hide(QuarantineSource::Memory(users));
+    assert_eq!(statuses(&known, ids), [HOLDS, HOLDS, HIDDEN, HOLDS]);
+    lift(group);
+    let call = known.memories.history(agents, None, 10).unwrap().last().unwrap().group_id;
+    let group = hide(QuarantineSource::Call(*call.as_uuid()));
+    assert_eq!(statuses(&known, ids), [HOLDS, HIDDEN, HOLDS, HOLDS]);
+    lift(group);
+    let group = hide(QuarantineSource::Origin(Origin::Document));
+    assert_eq!(statuses(&known, ids), [HOLDS, HOLDS, HOLDS, HIDDEN]);
+    lift(group);
+    assert_eq!(statuses(&known, ids), [HOLDS; 4]);
+    let unknown = known.memories.quarantine(QuarantineSource::Call(*talk.id().as_uuid()), "").unwrap_err();
+    assert_eq!(unknown.kind(), ErrorKind::NotFound);
+    known.check_sound();
+}
+
+#[test]
+fn a_question_about_a_hidden_memory_is_asked_again_when_it_is_lifted() {
+    let known = Known::new();
+    let holder = known.save(port(1)).id;
+    let page = NewMemory::new(MemoryKind::Configuration, "The port of the API", "It runs on port 9.")
+        .goal_signature("api:port")
+        .origin(Origin::Document);
+    let waiting = known.memories.save(page).unwrap();
+    assert!(matches!(waiting.outcome, SaveOutcome::Waits(_)));
+    assert!(known.get(holder).contested);
+    let group =
+        known.memories.quarantine(QuarantineSource::Memory(waiting.memory.id), "").unwrap().group.unwrap();
+    assert!(!known.get(holder).contested);
+    known.memories.lift(group).unwrap();
+    assert!(known.get(holder).contested);
+    assert_eq!(known.titles(MemoryFilter::default()).len(), 1);
+    known.check_sound();
+}
