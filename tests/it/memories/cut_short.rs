@@ -2,7 +2,7 @@
 
 use thermocline::{
     Decision, ErrorKind, LearningSource, MemoryFilter, MemoryId, NewTurn, Origin, Outcome, QuarantineSource,
-    ReviewFilter, RunJobs, Use,
+    Result, ReviewFilter, RunJobs, TurnId, Use,
     blocking::{Memories, Thermocline},
 };
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// A file with a memory that took the place of another, in a slot, and one that a job made of a turn.
-fn prepare(is_edited: bool) -> (Fixture, [MemoryId; 2], thermocline::TurnId) {
+fn prepare(is_edited: bool) -> (Fixture, [MemoryId; 2], TurnId) {
     let known = Known::new();
     let session = known.file.user("alex").unwrap().session().unwrap();
     let turn = session.record(NewTurn::new("The port is 2.", "Noted.")).unwrap().turn_id;
@@ -39,7 +39,7 @@ fn check(
     what: &str,
     least: usize,
     prepared: (&Fixture, &Cut),
-    act: impl Fn(&Thermocline, &Memories) -> thermocline::Result<()>,
+    act: impl Fn(&Thermocline, &Memories) -> Result<()>,
 ) {
     let (fixture, cut) = prepared;
     let copy = fixture.copy();
@@ -74,37 +74,76 @@ fn check(
     assert_same(&dump_of_user(&fixture.path(), "alex"), &before, "the file that was copied");
 }
 
-#[test]
-fn whichever_statement_fails_an_operation_is_wholly_done_or_not_at_all() {
-    let (mut fixture, [old, _], _) = prepare(false);
-    let cut = &Cut::of(&mut fixture.config);
-    check("undo what took a place", 12, (&fixture, cut), |_, it| it.undo(old).map(drop));
+type Act = fn(&Thermocline, &Memories, [MemoryId; 2], TurnId) -> Result<()>;
 
+/// Of the file with an edit or without, each of these, with the statements that it takes at least.
+fn check_each(is_edited: bool, acts: &[(&str, usize, Act)]) {
+    let (mut fixture, ids, turn) = prepare(is_edited);
+    let cut = &Cut::of(&mut fixture.config);
+    for (what, least, act) in acts {
+        check(what, *least, (&fixture, cut), |file, it| act(file, it, ids, turn));
+    }
+}
+
+#[test]
+fn whichever_statement_fails_a_memory_is_wholly_saved_or_not_at_all() {
+    check_each(
+        true,
+        &[
+            ("save", 10, |_, it, _, _| it.save(fix("Anew").tags(["a"])).map(drop)),
+            ("take the slot", 15, |_, it, _, _| it.save(port(3).origin(Origin::User)).map(drop)),
+            ("wait", 12, |_, it, _, _| it.save(port(4)).map(drop)),
+            ("supersede", 15, |_, it, [_, new], _| {
+                it.supersede(new, fix("Gone").origin(Origin::User)).map(drop)
+            }),
+        ],
+    );
+}
+
+#[test]
+fn whichever_statement_fails_a_memory_is_wholly_changed_or_not_at_all() {
+    check_each(false, &[("undo what took a place", 12, |_, it, [old, _], _| it.undo(old).map(drop))]);
+    check_each(
+        true,
+        &[
+            ("edit", 8, |_, it, [_, new], _| {
+                it.edit(new, saying("It runs elsewhere.").tags(["moved"])).map(drop)
+            }),
+            ("use", 6, |_, it, [_, new], _| {
+                it.used(new, Use::of(Outcome::Success).caller_id("run")).map(drop)
+            }),
+            ("undo an edit", 8, |_, it, [_, new], _| it.undo(new).map(drop)),
+        ],
+    );
+}
+
+#[test]
+fn whichever_statement_fails_many_memories_are_wholly_changed_or_not_at_all() {
+    check_each(
+        true,
+        &[
+            ("quarantine", 10, |_, it, _, turn| it.quarantine(QuarantineSource::Turn(turn), "why").map(drop)),
+            ("merge", 15, |_, it, _, _| {
+                let two = it.list(MemoryFilter::default(), None, 2)?.iter().map(|it| it.id).collect();
+                it.merge(two, fix("One").origin(Origin::User)).map(drop)
+            }),
+            ("reflect", 2, |_, it, _, _| it.reflect().map(drop)),
+            ("forget", 6, |_, it, _, _| it.forget_all(MemoryFilter::default()).map(drop)),
+        ],
+    );
+}
+
+#[test]
+fn whichever_statement_fails_a_memory_is_wholly_erased_or_not_at_all() {
+    let gone = |erased: Result<()>| match erased {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        erased => erased,
+    };
     let (mut fixture, [_, new], turn) = prepare(true);
     let cut = &Cut::of(&mut fixture.config);
-    let prepared = (&fixture, cut);
-    let done = |answer: thermocline::Result<thermocline::Memory>| answer.map(drop);
-    check("save", 10, prepared, |_, it| it.save(fix("Anew").tags(["a"])).map(drop));
-    check("take the slot", 15, prepared, |_, it| it.save(port(3).origin(Origin::User)).map(drop));
-    check("wait", 12, prepared, |_, it| it.save(port(4)).map(drop));
-    check("edit", 8, prepared, |_, it| done(it.edit(new, saying("It runs elsewhere.").tags(["moved"]))));
-    check("supersede", 15, prepared, |_, it| it.supersede(new, fix("Gone").origin(Origin::User)).map(drop));
-    check("use", 6, prepared, |_, it| done(it.used(new, Use::of(Outcome::Success).caller_id("run"))));
-    check("undo an edit", 8, prepared, |_, it| it.undo(new).map(drop));
-    let source = QuarantineSource::Turn(turn);
-    check("quarantine", 10, prepared, |_, it| it.quarantine(source, "why").map(drop));
-    let two =
-        |it: &Memories| it.list(MemoryFilter::default(), None, 2).unwrap().iter().map(|it| it.id).collect();
-    check("merge", 15, prepared, |_, it| it.merge(two(it), fix("One").origin(Origin::User)).map(drop));
-    check("reflect", 2, prepared, |_, it| it.reflect().map(drop));
-    check("forget", 6, prepared, |_, it| it.forget_all(MemoryFilter::default()).map(drop));
-    check("erase a memory", 15, prepared, |_, it| match it.erase(new) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        erased => erased.map(drop),
-    });
-    check("erase its turn", 15, prepared, |file, _| match file.user("alex").unwrap().erase_turn(turn) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        erased => erased.map(drop),
+    check("erase a memory", 15, (&fixture, cut), |_, it| gone(it.erase(new).map(drop)));
+    check("erase its turn", 15, (&fixture, cut), |file, _| {
+        gone(file.user("alex").unwrap().erase_turn(turn).map(drop))
     });
 }
 
