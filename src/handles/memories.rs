@@ -270,8 +270,8 @@ impl Memories {
     ///
     /// Errors: `NotFound`; `Conflict` for an edge that says what was superseded, which [`undo`](Self::undo) takes back.
     pub async fn unrelate(&self, edge: EdgeId) -> Result<()> {
-        let scope = self.scope;
-        self.store.write(move |tx| tx.unrelate_memories(&scope, edge)).await
+        let (scope, by) = (self.scope, self.by);
+        self.store.write(move |tx| tx.unrelate_memories(&scope, edge, by)).await
     }
 
     /// The edge with this id.

@@ -64,8 +64,9 @@ pub(super) fn check_knowledge(line: &KnowledgeLine) -> Result<()> {
     }
     check_state(&line.state)?;
     check_sources(line)?;
-    if line.changes.is_empty() {
-        return wrong("a memory has no history");
+    // Whatever raises the revision is a change.
+    if line.changes.is_empty() || line.changes.len() < line.revision as usize {
+        return wrong("a memory has no history, or less than its revision says");
     }
     line.changes.iter().try_for_each(check_change)?;
     check_sensors(&line.sensors)?;
@@ -141,7 +142,7 @@ fn check_sources(line: &KnowledgeLine) -> Result<()> {
     }
     let is_rewritten = line.changes.iter().any(|change| {
         let says_trust = change.before.as_ref().is_none_or(|before| before.contains_key("trust"));
-        change.op == ChangeOp::Edit && change.undone_by.is_none() && says_trust
+        matches!(change.op, ChangeOp::Edit | ChangeOp::Trust) && change.undone_by.is_none() && says_trust
     });
     let is_over = |origin: Origin| line.trust < Trust::Approved && line.trust > Trust::of(origin);
     if is_over(line.origin) || (!is_rewritten && line.sources.iter().any(|source| is_over(source.origin))) {
@@ -332,6 +333,13 @@ impl<'a> Memories<'a> {
             if known.births != 1 || !known.has_its_counts() {
                 return wrong("a memory has no beginning, or two, or was not used as often as it says");
             }
+        }
+        let has_its_edge = |line: &KnowledgeLine| {
+            line.superseded_by
+                .is_none_or(|by| self.between.contains(&(by, line.id, EdgeType::Supersedes)))
+        };
+        if !self.known.values().all(|known| has_its_edge(known.line)) {
+            return wrong("no edge says what took a memory's place");
         }
         self.check_successors()
     }

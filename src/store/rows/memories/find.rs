@@ -105,6 +105,16 @@ pub(crate) fn superseded_by(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -
     )
 }
 
+/// What took the place of a memory.
+pub(crate) fn successor_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<MemoryNo>> {
+    let found = sql.one(
+        "SELECT superseded_by FROM user_memories WHERE user_no = ?1 AND memory_no = ?2",
+        values![scope.user_no, memory_no],
+        |row| row.get::<Option<MemoryNo>>(0),
+    )?;
+    Ok(found.flatten())
+}
+
 /// The number of a memory.
 pub(crate) fn no_of(sql: &dyn Sql, scope: &Scope, id: MemoryId) -> Result<Option<MemoryNo>> {
     sql.one(
