@@ -16,7 +16,7 @@ use crate::{
     },
     model::{
         change::ChangeOp,
-        edge::{Edge, EdgeType},
+        edge::{Edge, EdgeStatus, EdgeType},
         episode::EpisodeRole,
         ids::{EdgeId, EpisodeId, MemoryId, ReceiptId, ReviewId, SessionId},
         memory::{
@@ -239,6 +239,8 @@ pub(super) struct Memories<'a> {
     named: Vec<MemoryId>,
     edges: HashSet<EdgeId>,
     between: HashSet<(MemoryId, MemoryId, EdgeType)>,
+    /// Those that contradict others.
+    contradicting: HashSet<MemoryId>,
     episodes: HashSet<EpisodeId>,
     /// The callers' ids of episodes.
     reports: HashSet<&'a str>,
@@ -299,6 +301,9 @@ impl<'a> Memories<'a> {
         if is_said || !self.edges.insert(id) || !self.between.insert((from, to, edge_type)) {
             return wrong("an edge stands in the file twice");
         }
+        if edge_type == EdgeType::Contradicts && edge.status == EdgeStatus::Accepted {
+            self.contradicting.insert(from);
+        }
         Ok(())
     }
 
@@ -334,9 +339,21 @@ impl<'a> Memories<'a> {
                 return wrong("a memory has no beginning, or two, or was not used as often as it says");
             }
         }
+        let is_unasked = |known: &Known<'_>| {
+            let was_to_wait = |change: &ChangeLine| {
+                change.op == ChangeOp::Save
+                    && change.new_value.as_deref() == Some(MemoryStatus::Archived.as_str())
+            };
+            known.line.status == MemoryStatus::Archived
+                && known.line.reviews.is_empty()
+                && self.contradicting.contains(&known.line.id)
+                && known.line.changes.iter().any(was_to_wait)
+        };
+        if self.known.values().any(is_unasked) {
+            return wrong("a memory waits for a person whom nobody asks");
+        }
         let has_its_edge = |line: &KnowledgeLine| {
-            line.superseded_by
-                .is_none_or(|by| self.between.contains(&(by, line.id, EdgeType::Supersedes)))
+            line.superseded_by.is_none_or(|by| self.between.contains(&(by, line.id, EdgeType::Supersedes)))
         };
         if !self.known.values().all(|known| has_its_edge(known.line)) {
             return wrong("no edge says what took a memory's place");

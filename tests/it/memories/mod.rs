@@ -1,7 +1,9 @@
 //! What a user knows beside what was said: saved, edited, superseded, undone, forgotten, erased, related, listed.
 
+mod again;
 mod bounds;
 mod cut_short;
+mod damage;
 mod edges;
 mod editing;
 mod episodes;
@@ -12,6 +14,7 @@ mod lists;
 mod processes;
 mod saving;
 mod superseding;
+mod trusting;
 mod undoing;
 
 use thermocline::{

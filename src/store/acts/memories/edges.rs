@@ -35,14 +35,18 @@ impl WriteTx<'_> {
             return Err(Error::invalid("a memory cannot be related to itself"));
         }
         if new.edge_type == EdgeType::Supersedes {
-            return Err(Error::invalid("use memory supersede to say that one memory takes the place of another"));
+            return Err(Error::invalid(
+                "use memory supersede to say that one memory takes the place of another",
+            ));
         }
         let operation = Operation::begin(self, scope, new.origin.as_str())?;
         let (from, to) = (operation.memory(from)?.row, operation.memory(to)?.row);
         [&from, &to].into_iter().try_for_each(check_is_seen)?;
         if new.edge_type == EdgeType::Contradicts {
             // It marks them as contested.
-            [&from, &to].into_iter().try_for_each(|row| check_may_change_words(row, Trust::of(new.origin)))?;
+            [&from, &to]
+                .into_iter()
+                .try_for_each(|row| check_may_change_words(row, Trust::of(new.origin)))?;
         }
         let (sql, now) = (operation.tx.sql, operation.now);
         if let Some(EdgeRow { edge: known, .. }) =
@@ -101,7 +105,9 @@ fn check_may_overwrite(edge: &Edge, by: Origin) -> Result<()> {
         return Ok(());
     }
     let said_by = edge.origin.as_str();
-    Err(conflict(format!("the {said_by} said how the two stand, and what a tool or a document says does not change it")))
+    Err(conflict(format!(
+        "the {said_by} said how the two stand, and what a tool or a document says does not change it"
+    )))
 }
 
 /// Refuses what nobody is to see any more.

@@ -146,12 +146,7 @@ impl Doomed {
     }
 
     /// What stands, of all that took the place of what goes, one after another.
-    fn successor(
-        &self,
-        tx: &WriteTx<'_>,
-        scope: &Scope,
-        memory_no: MemoryNo,
-    ) -> Result<Option<MemoryNo>> {
+    fn successor(&self, tx: &WriteTx<'_>, scope: &Scope, memory_no: MemoryNo) -> Result<Option<MemoryNo>> {
         let (mut at, mut walked) = (memory_no, BTreeSet::new());
         while walked.insert(at) {
             match find::successor_of(tx.sql, scope, at)? {

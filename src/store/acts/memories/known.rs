@@ -141,7 +141,8 @@ impl Operation<'_, '_> {
 
     /// Gives a known memory what is stated and it lacks; says what else is stated and is not so.
     fn fill(&mut self, memory_no: MemoryNo, memory: &MeasuredMemory) -> Result<Kept> {
-        let row = find::by_no(self.tx.sql, &self.scope, memory_no)?.ok_or_else(super::operation::no_memory)?;
+        let row =
+            find::by_no(self.tx.sql, &self.scope, memory_no)?.ok_or_else(super::operation::no_memory)?;
         let mut before = self.hold(row)?;
         if before.row.caller_id.is_none() && memory.new.caller_id.is_some() {
             before.row.caller_id.clone_from(&memory.new.caller_id);

@@ -180,7 +180,11 @@ impl<'t, 'a> Operation<'t, 'a> {
         let (sql, project) = (self.tx.sql, memory.project.as_deref());
         let same = find::active_same(sql, &self.scope, project, memory.content_hash)?;
         if let Some(other) = same.filter(|other| other.memory_no != memory.memory_no) {
-            return Err(conflict(format!("{}, {}, has the same text; forget it first", other.id, other.status.as_str())));
+            return Err(conflict(format!(
+                "{}, {}, has the same text; forget it first",
+                other.id,
+                other.status.as_str()
+            )));
         }
         if let Some(other) = self.holder(memory)? {
             return Err(conflict(format!("{} holds in the same slot", other.id)));

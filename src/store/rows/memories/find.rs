@@ -10,7 +10,7 @@ use crate::{
     store::{
         rows::memories::row::{self, MemoryRow, memory_columns},
         scope::Scope,
-        sql::{Sql, Value, values},
+        sql::{Flow, Sql, Value, values},
     },
     text::measure::ContentHash,
 };
@@ -93,6 +93,28 @@ pub(crate) fn between(
         "SELECT id FROM user_memories WHERE user_no = ?1 AND id >= ?2 AND id <= ?3 ORDER BY id LIMIT 2",
         values![scope.user_no, first, last],
         |row| row.get(0),
+    )
+}
+
+/// The ids of two memories at most that end with these digits, which no index can find.
+pub(crate) fn ending(sql: &dyn Sql, scope: &Scope, digits: &str) -> Result<Vec<MemoryId>> {
+    let mut found: Vec<MemoryId> = Vec::new();
+    sql.query("SELECT id FROM user_memories WHERE user_no = ?1", values![scope.user_no], &mut |row| {
+        let id: MemoryId = row.get(0)?;
+        if id.as_uuid().simple().to_string().ends_with(digits) {
+            found.push(id);
+        }
+        Ok(if found.len() < 2 { Flow::Next } else { Flow::Stop })
+    })?;
+    Ok(found)
+}
+
+/// Whether a memory that is recalled is filed under a project.
+pub(crate) fn is_any_of_project(sql: &dyn Sql, scope: &Scope, project: &str) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM user_memories
+                        WHERE user_no = ?1 AND project = ?2 AND status IN ('active', 'archived'))",
+        values![scope.user_no, project],
     )
 }
 
