@@ -22,7 +22,7 @@ fn check(script: &str, promise: &str) {
     rewrite(&fixture.path(), script);
     let found = fixture.open().doctor().unwrap();
     let problems: Vec<_> = found.checks.into_iter().filter(|check| check.problems > 0).collect();
-    assert!(problems.iter().any(|check| check.name.contains(promise)), "{script}: {problems:?}");
+    assert!(problems.iter().any(|check| check.holds.contains(promise)), "{script}: {problems:?}");
 }
 
 #[test]

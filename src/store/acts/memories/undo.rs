@@ -70,8 +70,11 @@ impl Operation<'_, '_> {
             })?;
             restored.push((now, after));
         }
-        // What is not to hold gives way first: of two in a slot one is active at most.
-        restored.sort_by_key(|(_, after)| after.row.status == MemoryStatus::Active);
+        // What is not to hold gives way first, then what holds now and may leave its slot: of two in a slot one is active.
+        restored.sort_by_key(|(now, after)| {
+            let [was_active, is_active] = [now, after].map(|held| held.row.status == MemoryStatus::Active);
+            (is_active, !was_active)
+        });
         for (now, mut after) in restored {
             self.separate(&now, &after)?;
             after.row.superseded_by = match after.superseded_by {
