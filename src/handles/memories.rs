@@ -385,8 +385,11 @@ impl Memories {
     }
 }
 
-/// The first and the last id that begin like this, and its digits.
-fn bounds_of(part: &str) -> Result<(([u8; 16], [u8; 16]), String)> {
+/// The first and the last of some ids.
+type Bounds = ([u8; 16], [u8; 16]);
+
+/// The bounds of ids that begin like this, and its digits.
+fn bounds_of(part: &str) -> Result<(Bounds, String)> {
     let digits: String = part.strip_prefix("mem_").unwrap_or(part).replace('-', "");
     let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_hex || !(LEAST_DIGITS..=DIGITS).contains(&digits.len()) {

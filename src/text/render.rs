@@ -125,7 +125,7 @@ pub(crate) fn memory_piece(memory: &Memory, flags: &MemoryFlags, text: &str, lin
 
 /// Whose words a memory has that is trusted least: it may say anything, as a pasted text may.
 fn foreign(memory: &Memory) -> Option<&'static str> {
-    (memory.trust == Trust::Foreign).then(|| match memory.origin {
+    (memory.trust == Trust::Foreign).then_some(match memory.origin {
         Origin::Tool => "from a tool",
         Origin::Document => "from a document",
         _ => "out of a tool or a document",

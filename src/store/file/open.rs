@@ -139,7 +139,7 @@ fn examine(path: &Path, config: &Config) -> Result<Found> {
                 "{} cannot be brought up to date: it already has {} of its own; rename that, or go on with the \
                  version that it was opened with last",
                 path.display(),
-                with_article(&name)
+                with_article(name)
             ),
         ));
     }

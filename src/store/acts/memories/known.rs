@@ -250,6 +250,6 @@ fn fill<T>(field: &mut Option<T>, stated: Option<T>) {
 }
 
 /// Whether something is stated that is not so.
-fn is_other<T: PartialEq>(is: Option<T>, stated: Option<T>) -> bool {
+fn is_other<T: Copy + PartialEq>(is: Option<T>, stated: Option<T>) -> bool {
     stated.is_some() && stated != is
 }
