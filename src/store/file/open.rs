@@ -375,9 +375,9 @@ fn at(error: Error, path: &Path) -> Error {
     Error::caused(error.kind(), format!("{}: {error}", path.display()), error)
 }
 
-/// `an idx_turns`, `a jobs`.
+/// `an idx_turns`, `a jobs`, `a user_memories`.
 fn with_article(name: &str) -> String {
-    let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    let article = if name.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
     format!("{article} {name}")
 }
 
