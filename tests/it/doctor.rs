@@ -203,7 +203,7 @@ const BREAKS: &[(&str, &[&str])] = &[
     ("UPDATE memory_units SET words = x'' WHERE {the_lamp}", &[MEMORY_WORDS]),
     ("DELETE FROM memory_terms WHERE term = 'at night'", &[MEMORY_WORDS]),
     ("DELETE FROM memory_edges WHERE type = 'supersedes'", &[SUPERSEDING]),
-    ("UPDATE user_memories SET revision = revision + 1 WHERE {two_lamps}", &[CHANGES]),
+    ("UPDATE user_memories SET revision = revision + 1 WHERE {three_lamps}", &[CHANGES]),
     ("UPDATE user_memories SET superseded_by = 99999 WHERE {two_lamps}", &[SUCCESSORS, SUPERSEDING]),
     ("UPDATE user_memories SET superseded_by = memory_no WHERE {two_lamps}", &[SUCCESSORS, SUPERSEDING]),
     (
