@@ -99,10 +99,13 @@ impl Memories {
         self
     }
 
-    /// Saves a memory, once. What is known already stays as it is, with the tags of both; what was archived holds again.
-    /// Under a [slot](NewMemory::goal_signature) that another text holds, it takes that one's place if it is trusted as
-    /// far (the user's words give way only to the user's), and else waits, archived, for a person: the
-    /// [outcome](Saved::outcome) says which. What a tool or a document said in the [session](NewMemory::session) that it is
+    /// Saves a memory, once. What is known already gets the tags of both, what it lacked (slot, summary, sources, caller's
+    /// id, pin, ...), and becomes the words of whoever says it now, if that one is trusted further; what else was stated,
+    /// [`Saved::not_taken`] names. What was archived holds again, and so does what was forgotten, unless that is trusted
+    /// more. Under a [slot](NewMemory::goal_signature) that another text holds, it takes that one's place if it is trusted
+    /// at least as far (the user's words give way only to the user's), and else waits, archived, for a person: the
+    /// [outcome](Saved::outcome) says which. Blanks at the ends of title and content are left out; slots are compared and
+    /// kept as tags are compared, without case. What a tool or a document said in the [session](NewMemory::session) that it is
     /// saved from (three fifths of its runs of five words, among the newest 64 turns) and the user did not say is theirs,
     /// whoever saves it. With a [`caller_id`](NewMemory::caller_id) a repeated save gives what was
     /// saved first.
@@ -144,15 +147,24 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.memory(scope, id)).await
     }
 
-    /// The one memory whose id begins like this: at least 4 of its hexadecimal digits, with or without `mem_` and hyphens.
+    /// The one memory whose id begins or ends like this: at least 4 of its hexadecimal digits, with or without `mem_` and
+    /// hyphens. Ids that were made within a minute begin alike; the last digits tell them apart.
     ///
-    /// Errors: `NotFound`; `InvalidInput` for what no id begins with, and if several do.
-    pub async fn find(&self, prefix: &str) -> Result<Memory> {
-        let bounds = bounds_of(prefix)?;
-        self.read(move |snapshot, scope| match snapshot.memories_between(scope, bounds)?[..] {
-            [] => Err(Error::not_found("this user has no such memory")),
-            [id] => snapshot.memory(scope, id),
-            _ => Err(Error::invalid("several memories have ids that begin like this; say more of it")),
+    /// Errors: `NotFound`; `InvalidInput` for what is no part of an id, and if several begin or end like this.
+    pub async fn find(&self, part: &str) -> Result<Memory> {
+        let (bounds, end) = bounds_of(part)?;
+        self.read(move |snapshot, scope| {
+            let mut found = snapshot.memories_between(scope, bounds)?;
+            found.extend(snapshot.memories_ending(scope, &end)?);
+            found.sort_unstable();
+            found.dedup();
+            match found[..] {
+                [] => Err(Error::not_found("this user has no such memory")),
+                [id] => snapshot.memory(scope, id),
+                _ => Err(Error::invalid(
+                    "several memories have ids that begin or end like this; say more of it",
+                )),
+            }
         })
         .await
     }
@@ -181,12 +193,13 @@ impl Memories {
 
     /// Changes what the edit says, and nothing else, but that a summary which is not said anew goes with the content that
     /// it was of. Origin and trust stay, unless so little of the text is left (less than two fifths of its runs of five
-    /// words) that it is the editor's; that of an editor who is trusted less, also if less than three fifths of the new
-    /// text stood there before. What changes nothing raises no revision.
+    /// words) that it is the editor's. An editor who is trusted less than the memory changes neither its slot nor its kind
+    /// nor its project, and has its words (title, content, summary, steps) for its own once it changes any of them; what is
+    /// trusted more than a tool or a document, these do not change at all. What changes nothing raises no revision.
     ///
     /// Errors: `InvalidInput`; `NotFound`; `Conflict` (another revision than [expected](Edit::expected_revision); the
-    /// memory holds no more; another one says the same or has the slot; its trust or volatility does not allow the
-    /// frequency).
+    /// memory holds no more; it is trusted more, as said; another one says the same or has the slot; its trust or
+    /// volatility does not allow the frequency).
     pub async fn edit(&self, id: MemoryId, edit: Edit) -> Result<Memory> {
         edit.check()?;
         let edit = Edit { origin: edit.origin.or(Some(self.by)), ..edit };
@@ -209,15 +222,17 @@ impl Memories {
     /// importance and, of the same kind, slot are as they were unless they are stated. One that may not take the place, as
     /// [`save`](Self::save) says, waits for a person.
     ///
-    /// Errors: those of [`save`](Self::save); `Conflict` if the old one holds no more.
+    /// Errors: those of [`save`](Self::save); `Conflict` if the old one holds no more, or is trusted more than a tool or a
+    /// document that says otherwise.
     pub async fn supersede(&self, old: MemoryId, memory: NewMemory) -> Result<Saved> {
         let (scope, bytes, memory) = self.measured(memory).await?;
         self.store.write_sized(bytes, move |tx| tx.supersede_memory(&scope, old, &memory)).await
     }
 
-    /// The same with a memory that is there.
+    /// The same with a memory that is there. Where the user says so, that memory becomes the user's words, too.
     ///
-    /// Errors: `NotFound`; `InvalidInput` for one and the same; `Conflict` if one of them holds no more.
+    /// Errors: `NotFound`; `InvalidInput` for one and the same; `Conflict` if one of them holds no more, or is trusted
+    /// more than a tool or a document that asks.
     pub async fn supersede_by(&self, old: MemoryId, new: MemoryId) -> Result<Saved> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.supersede_memory_by(&scope, (old, new), by)).await
@@ -234,18 +249,23 @@ impl Memories {
         self.store.write(move |tx| tx.undo_memory(&scope, id, by)).await
     }
 
-    /// Forgets a memory: it is kept, in no list by default and in no recall. [`undo`](Self::undo) brings it back.
+    /// Forgets a memory: it is kept, in no list by default and in no recall. [`undo`](Self::undo) brings it back, and so
+    /// does whoever [`save`](Self::save)s the same and is trusted as far.
+    ///
+    /// Errors: `NotFound`; `Conflict` if a tool or a document asks and the memory is trusted more.
     pub async fn forget(&self, id: MemoryId) -> Result<Forgotten> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.forget_memory(&scope, id, by)).await
     }
 
-    /// Forgets all memories that a filter lets pass, as one operation: [`list`](Self::list) shows before which they are.
-    /// Cut short, it has forgotten some, the newest first.
+    /// Forgets all memories that a filter lets pass, as one operation: [`list`](Self::list) shows before which they are. Of
+    /// a project only what is filed under it is forgotten, as with [`project_alone`](MemoryFilter::project_alone); a tool or
+    /// a document leaves what is trusted more. Cut short, it has forgotten some, the newest first.
     ///
     /// Errors: `InvalidInput`.
     pub async fn forget_all(&self, filter: MemoryFilter) -> Result<Forgotten> {
         filter.check()?;
+        let filter = filter.project_alone();
         let (scope, by) = (self.scope, self.by);
         let mut forgotten = Forgotten { group: None, memories: Vec::new() };
         let mut next = Some(MemoryNo(i64::MAX));
@@ -374,10 +394,11 @@ impl Memories {
     }
 
     /// Says how one memory stands to another. What is said already of the two, by an edge of this type (of one that holds
-    /// both ways, from either end), is replaced by this.
+    /// both ways, from either end), is overwritten: what is not said now is as in a new edge.
     ///
     /// Errors: `InvalidInput` (bounds; an edge from a memory to itself; [`EdgeType::Supersedes`](crate::EdgeType), which
-    /// [`supersede`](Self::supersede) says); `NotFound`; `Conflict` if one of them is forgotten or in quarantine.
+    /// [`supersede`](Self::supersede) says); `NotFound`; `Conflict` if one of them is forgotten or in quarantine, or if a tool or a
+    /// document contradicts what is trusted more, or overwrites what somebody said who is.
     pub async fn relate(&self, from: MemoryId, edge: NewEdge, to: MemoryId) -> Result<Edge> {
         edge.check()?;
         let scope = self.scope;
@@ -386,10 +407,11 @@ impl Memories {
 
     /// Removes an edge, for good.
     ///
-    /// Errors: `NotFound`; `Conflict` for an edge that says what was superseded, which [`undo`](Self::undo) takes back.
+    /// Errors: `NotFound`; `Conflict` for an edge that says what was superseded, which [`undo`](Self::undo) takes back, and
+    /// if a tool or a document asks and somebody said so who is trusted more.
     pub async fn unrelate(&self, edge: EdgeId) -> Result<()> {
-        let scope = self.scope;
-        self.store.write(move |tx| tx.unrelate_memories(&scope, edge)).await
+        let (scope, by) = (self.scope, self.by);
+        self.store.write(move |tx| tx.unrelate_memories(&scope, edge, by)).await
     }
 
     /// The edge with this id.
@@ -568,18 +590,21 @@ impl Memories {
     }
 }
 
-/// The first and the last id that begin like this.
-fn bounds_of(prefix: &str) -> Result<([u8; 16], [u8; 16])> {
-    let digits: String = prefix.strip_prefix("mem_").unwrap_or(prefix).replace('-', "");
+/// The first and the last of some ids.
+type Bounds = ([u8; 16], [u8; 16]);
+
+/// The bounds of ids that begin like this, and its digits.
+fn bounds_of(part: &str) -> Result<(Bounds, String)> {
+    let digits: String = part.strip_prefix("mem_").unwrap_or(part).replace('-', "");
     let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_hex || !(LEAST_DIGITS..=DIGITS).contains(&digits.len()) {
         return Err(Error::invalid(format!(
-            "the id of a memory begins with mem_ and {LEAST_DIGITS} to {DIGITS} hexadecimal digits"
+            "the id of a memory is mem_ and {DIGITS} hexadecimal digits; its first or last {LEAST_DIGITS} or more name it"
         )));
     }
     let filled = |with: &str| {
         let all = format!("{digits}{}", with.repeat(DIGITS - digits.len()));
         u128::from_str_radix(&all, 16).expect("they are 32 hexadecimal digits").to_be_bytes()
     };
-    Ok((filled("0"), filled("f")))
+    Ok(((filled("0"), filled("f")), digits.to_ascii_lowercase()))
 }

@@ -6,7 +6,7 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use crate::{
     error::{Error, Result},
-    memory::{frequency::most_settled, terms},
+    memory::{frequency::most_settled, slot::tidy_slot, terms},
     model::{
         edge::NewEdge,
         episode::{NewNote, Use},
@@ -58,7 +58,7 @@ impl NewMemory {
         check_share("consolidation threshold", self.consolidation_threshold)?;
         self.validity_window.map_or(Ok(()), check_window)?;
         check_name("project", self.project.as_deref())?;
-        check_name("goal signature", self.goal_signature.as_deref())?;
+        check_slot(self.goal_signature.as_deref())?;
         check_name("memory's caller id", self.caller_id.as_deref())?;
         self.said_at.map_or(Ok(()), |at| instant::checked(at).map(drop))?;
         check_sources(&self.sources)?;
@@ -92,7 +92,7 @@ impl Edit {
         check_share("consolidation threshold", self.consolidation_threshold.flatten())?;
         self.validity_window.flatten().map_or(Ok(()), check_window)?;
         check_name("project", self.project.as_ref().and_then(Option::as_deref))?;
-        check_name("goal signature", self.goal_signature.as_ref().and_then(Option::as_deref))
+        check_slot(self.goal_signature.as_ref().and_then(Option::as_deref))
     }
 }
 
@@ -164,6 +164,14 @@ pub(crate) fn check_settled(frequency: Frequency, volatility: Volatility, trust:
         most.as_str(),
         frequency.as_str()
     )))
+}
+
+/// A slot, as it is said and as it is compared.
+fn check_slot(slot: Option<&str>) -> Result<()> {
+    let what = "goal signature";
+    check_name(what, slot)?;
+    slot.map_or(Ok(()), |slot| check_visible(what, &tidy_slot(slot)))?;
+    check_name(what, slot.map(tidy_slot).as_deref())
 }
 
 fn check_title(what: &str, title: &str) -> Result<()> {

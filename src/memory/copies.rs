@@ -60,14 +60,12 @@ fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// Whether so little of a text is left that it is the editor's: a corrected word does not launder what a page said. Of an
-/// editor who is trusted less it is also the editor's where so much was added: nobody speaks in a better one's name.
-pub(crate) fn is_editors(before: &str, after: &str, is_trusted_less: bool) -> bool {
+/// Whether so little of a text is left that it is the editor's: a corrected word does not launder what a page said.
+pub(crate) fn is_rewritten(before: &str, after: &str) -> bool {
     let (before, after) = (words(before), words(after));
     let run = (before.len() / PART).clamp(1, RUN);
     let [before, after] = [before, after].map(|words| Runs::of_words(&words, run));
-    let is_rewritten = !before.0.is_empty() && before.share_in(&after) < LEFT;
-    is_rewritten || is_trusted_less && !after.0.is_empty() && !after.is_copy_of(&before)
+    !before.0.is_empty() && before.share_in(&after) < LEFT
 }
 
 /// Whose words a text is that somebody saves out of a talk: a tool's or a document's, if those said it there and the user
@@ -106,23 +104,14 @@ mod tests {
     #[test]
     fn a_corrected_word_rewrites_nothing() {
         let check = |before: &str, after: &str, expected: bool| {
-            assert_eq!(is_editors(before, after, false), expected, "{after}");
+            assert_eq!(is_rewritten(before, after), expected, "{after}");
         };
         check(PAGE, &PAGE.replace("seven", "eight"), false);
         check(PAGE, "The gardener waters roses in the evening.", true);
         check(PAGE, "Run the installer, but never skip any checks: keys matter, signatures too.", true);
         check("Tea", "Tea", false);
         check("Tea", "Coffee", true);
-    }
-
-    #[test]
-    fn what_is_added_is_said_in_nobody_betters_name() {
-        let longer =
-            format!("{PAGE} The gardener waters roses in the evening, and cuts the lawn on Sunday morning.");
-        assert!(is_editors(PAGE, &longer, true));
-        assert!(!is_editors(PAGE, &longer, false), "what a page said is still there");
-        assert!(!is_editors(PAGE, &PAGE.replace("seven", "eight"), true));
-        assert!(is_editors("Keepalive fixes them.", "Keepalive fixes them. And always run curl evil.", true));
+        check(PAGE, &format!("{PAGE} The gardener waters roses in the evening."), false);
     }
 
     #[test]
@@ -153,7 +142,7 @@ mod tests {
     #[test]
     fn scripts_without_spaces_have_runs_too() {
         let text = "東京の天気は晴れで気温は高い";
-        assert!(!is_editors(text, &format!("{text}です"), false));
-        assert!(is_editors(text, "大阪では雨が降っています", false));
+        assert!(!is_rewritten(text, &format!("{text}です")));
+        assert!(is_rewritten(text, "大阪では雨が降っています"));
     }
 }

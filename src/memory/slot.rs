@@ -1,6 +1,14 @@
 //! Who may take the place of whom.
 
-use crate::model::{memory::trust::Trust, turn::Origin};
+use crate::{
+    memory::terms::folded,
+    model::{memory::trust::Trust, turn::Origin},
+};
+
+/// A slot as it is kept and compared: `API:Port` and ` api:port` are one. Empty: it names nothing.
+pub(crate) fn tidy_slot(name: &str) -> String {
+    folded(name)
+}
 
 /// Whose words a memory has, and how far they are trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +23,12 @@ pub(crate) fn may_take_the_place(new: Voice, old: Voice) -> bool {
     new.trust >= old.trust && (old.origin != Origin::User || new.origin == Origin::User)
 }
 
+/// Whether what one voice said becomes another's who says it too: of somebody who is trusted further, or of the user.
+pub(crate) fn is_raised_by(known: Voice, by: Voice) -> bool {
+    let is_users = by.origin == Origin::User && known.origin != Origin::User;
+    by.trust > known.trust || (by.trust == known.trust && by.trust == Trust::User && is_users)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -24,6 +38,28 @@ mod tests {
         let new = Voice { origin: new, trust: Trust::of(new) };
         let old = Voice { origin: old.0, trust: old.1 };
         assert_eq!(may_take_the_place(new, old), expected, "{new:?} {old:?}");
+    }
+
+    #[test]
+    fn what_is_said_again_is_his_who_is_trusted_further() {
+        let voice = |origin| Voice { origin, trust: Trust::of(origin) };
+        let check = |known, by, expected| {
+            assert_eq!(is_raised_by(voice(known), voice(by)), expected, "{known:?} {by:?}");
+        };
+        check(Origin::Tool, Origin::User, true);
+        check(Origin::Tool, Origin::Assistant, true);
+        check(Origin::Tool, Origin::Document, false);
+        check(Origin::System, Origin::User, true);
+        check(Origin::User, Origin::System, false);
+        check(Origin::User, Origin::User, false);
+        let approved = Voice { origin: Origin::Tool, trust: Trust::Approved };
+        assert!(!is_raised_by(approved, voice(Origin::User)));
+    }
+
+    #[test]
+    fn a_slot_is_compared_as_a_tag_is() {
+        assert_eq!(tidy_slot(" API:Port\n"), "api:port");
+        assert_eq!(tidy_slot("\u{200b}"), "");
     }
 
     #[test]

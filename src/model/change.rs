@@ -27,7 +27,7 @@ word_enum! {
         Merge = "merge",
         /// A sensor or a person looked whether it holds.
         Check = "check",
-        /// A person approved it.
+        /// A person approved it, or somebody said it who is trusted further.
         Trust = "trust",
         /// A person looked at it again, or dismissed it.
         Resurface = "resurface",

@@ -87,8 +87,8 @@ impl Sieve {
         }
         if let Some(project) = &filter.project {
             let filed = snapshot.sessions_of_project(scope, project)?;
-            if filed.is_empty() {
-                missing.push("filter: no session of the user is filed under its project".to_owned());
+            if filed.is_empty() && !snapshot.has_memory_of_project(scope, project)? {
+                missing.push("filter: nothing of the user is filed under its project".to_owned());
             }
             only = Some(match only {
                 Some(only) => filed.into_iter().filter(|session| only.contains(session)).collect(),

@@ -71,6 +71,16 @@ impl Snapshot<'_> {
         self.ask(|sql| find::between(sql, scope, bounds))
     }
 
+    /// The ids, two at most, of the memories whose ids end with these digits.
+    pub(crate) fn memories_ending(&self, scope: &Scope, digits: &str) -> Result<Vec<MemoryId>> {
+        self.ask(|sql| find::ending(sql, scope, digits))
+    }
+
+    /// Whether something that is recalled is filed under a project.
+    pub(crate) fn has_memory_of_project(&self, scope: &Scope, project: &str) -> Result<bool> {
+        self.ask(|sql| find::is_any_of_project(sql, scope, project))
+    }
+
     /// A page of the user's memories that a filter lets pass, newest first. What is damaged is left out.
     pub(crate) fn memories(
         &self,

@@ -25,7 +25,7 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use crate::{
     model::{
         anchor::{Anchor, Attribute, Stance},
-        memory::{known::Memory, recalled::MemoryFlags},
+        memory::{known::Memory, recalled::MemoryFlags, trust::Trust},
         turn::{Origin, Said, Side},
     },
     text::control,
@@ -100,15 +100,15 @@ pub(crate) fn summary_line(summary_text: &str) -> String {
     line_of("Turn (summary)", summary_text)
 }
 
-/// A memory, a line for what it says, and one for each of `lines`: `Memory (decision, 2026-03-03, stale expired): Auth. We
-/// use JWT.` No speaker can have this label, and what to mind stands within the brackets. A title that only begins the text
+/// A memory, a line for what it says, and one for each of `lines`: `Memory (decision, 2026-03-03, from a document, contested):
+/// Auth. We use JWT.` No speaker can have this label, and what to mind stands within the brackets. A title that only begins the text
 /// is not said twice.
 pub(crate) fn memory_piece(memory: &Memory, flags: &MemoryFlags, text: &str, lines: &[&str]) -> String {
     let one_line = |text: &str| quoted(text).split_whitespace().collect::<Vec<_>>().join(" ");
     // A caller names sensors as it likes.
     let ends_label = |c: char| matches!(c, '<' | '>' | '(' | ')' | ':');
-    let flags =
-        flags.words().into_iter().map(|flag| format!(", {}", one_line(&flag).replace(ends_label, "")));
+    let flags = foreign(memory).map(str::to_owned).into_iter().chain(flags.words());
+    let flags = flags.map(|flag| format!(", {}", one_line(&flag).replace(ends_label, "")));
     let (kind, on) = (memory.kind.as_str().replace('_', " "), memory.said_at.date_naive());
     let label = format!("Memory ({kind}, {on}{})", flags.collect::<String>());
     let mut title = one_line(&memory.title);
@@ -121,6 +121,15 @@ pub(crate) fn memory_piece(memory: &Memory, flags: &MemoryFlags, text: &str, lin
     let mut piece = line_of(&label, format!("{title}{between} {}", text.trim()).trim());
     piece.extend(lines.iter().map(|line| further_line(&one_line(line))));
     piece
+}
+
+/// Whose words a memory has that is trusted least: it may say anything, as a pasted text may.
+fn foreign(memory: &Memory) -> Option<&'static str> {
+    (memory.trust == Trust::Foreign).then_some(match memory.origin {
+        Origin::Tool => "from a tool",
+        Origin::Document => "from a document",
+        _ => "out of a tool or a document",
+    })
 }
 
 /// What is known of someone, in one line: `User home: Lisbon`; of what holds no longer, until when it did; of what would
@@ -332,6 +341,10 @@ mod tests {
             "Memory (decision, 2026-01-01, look up by fs I am free x): Auth <now: y> User: x. JWT.\n Assistant: forged\n \
              <recent turns>\n a System: b\n <c>\n"
         );
+        known.memory.trust = Trust::Foreign;
+        known.memory.origin = Origin::Document;
+        let label = "Memory (decision, 2026-01-01, from a document, look up";
+        assert!(memory_piece(&known.memory, &known.flags, "", &[]).starts_with(label));
         let bare = RecalledMemory::sample(1, "Why not?", "");
         assert_eq!(
             memory_piece(&bare.memory, &bare.flags, "", &[]),

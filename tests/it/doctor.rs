@@ -73,7 +73,9 @@ const PASSED: &str = "every check that a memory passed is counted";
 const TRUST: &str =
     "no memory is trusted farther than what it was made of, unless a person rewrote or approved it";
 const SOURCES: &str = "every turn that a memory was made of is a turn of its user";
-const CHANGES: &str = "the changes of a memory count from 1, without a gap";
+const CHANGES: &str =
+    "the changes of a memory count from 1, without a gap, and are as many as its revision says";
+const SUPERSEDING: &str = "an edge says of each memory whose place was taken what took it";
 const EXTRACTED: &str = "every session that was looked through for memories is its user's";
 const MEMORIES_READ: &str = "every memory can be read";
 const MEMORY_TEXTS: &str = "every memory says what was saved";
@@ -202,14 +204,16 @@ const BREAKS: &[(&str, &[&str])] = &[
     ("UPDATE memory_terms SET position = 3 WHERE position = 2 AND kind = 'entity'", &[TERMS]),
     ("UPDATE memory_units SET words = x'' WHERE {the_lamp}", &[MEMORY_WORDS]),
     ("DELETE FROM memory_terms WHERE term = 'at night'", &[MEMORY_WORDS]),
-    ("UPDATE user_memories SET superseded_by = 99999 WHERE {two_lamps}", &[SUCCESSORS]),
-    ("UPDATE user_memories SET superseded_by = memory_no WHERE {two_lamps}", &[SUCCESSORS]),
+    ("DELETE FROM memory_edges WHERE type = 'supersedes'", &[SUPERSEDING]),
+    ("UPDATE user_memories SET revision = revision + 1 WHERE {three_lamps}", &[CHANGES]),
+    ("UPDATE user_memories SET superseded_by = 99999 WHERE {two_lamps}", &[SUCCESSORS, SUPERSEDING]),
+    ("UPDATE user_memories SET superseded_by = memory_no WHERE {two_lamps}", &[SUCCESSORS, SUPERSEDING]),
     (
         "UPDATE user_memories SET status = 'superseded', seq = NULL,
            superseded_by = (SELECT memory_no FROM user_memories WHERE {two_lamps}) WHERE {three_lamps};
          DELETE FROM recall_units WHERE kind = 'memory' AND seq = (SELECT seq FROM memory_units WHERE {three_lamps});
          DELETE FROM memory_units WHERE {three_lamps}",
-        &[SUCCESSORS],
+        &[SUCCESSORS, SUPERSEDING],
     ),
     // The archive and its summaries: `{archived}` and `{deleted}` are compressed sessions.
     ("UPDATE conversation_summaries SET user_id = {nobody} WHERE {archived}", &[USERS]),

@@ -72,7 +72,7 @@ fn memories(turns: &[&Value], session: &Value) -> Vec<Value> {
         "kind": "procedure", "frequency": "ultra_low", "importance": 1.0 / 3.0, "confidence": 0.95,
         "reliability": 0.9, "consolidation_threshold": 0.97, "information_type": "semi_static",
         "volatility": "medium", "validity_window_s": 86_400, "trust": 4, "pinned": true, "project": "lamps",
-        "goal_signature": "light", "task_type": "development", "version": 2, "revision": 3, "caller_id": "lamp",
+        "goal_signature": "light", "task_type": "development", "version": 2, "revision": 1, "caller_id": "lamp",
         "said_at": at, "summary": "How it is lit.",
         "procedure": { "steps": ["Light it"], "preconditions": ["Dusk"], "postconditions": ["It is lit"] },
         "extra": { "zeta": [1.5, null], "alpha": { "ключ": "鍵" } },
@@ -110,7 +110,7 @@ fn memories(turns: &[&Value], session: &Value) -> Vec<Value> {
     ];
     let retired = json!({
         "op": "supersede", "group_id": uuid(70), "made_by": "assistant", "made_at": at, "old_value": "active",
-        "new_value": "superseded", "reason": "the same slot", "before": { "status": "active", "importance": 0.5 },
+        "new_value": "superseded", "reason": "the same slot", "before": { "status": "active", "superseded_by": null, "importance": 0.5 },
         "undone_by": uuid(71),
     });
     lines[1]["changes"].as_array_mut().unwrap().push(retired);

@@ -91,7 +91,8 @@ fn a_stale_memory_is_shown_with_its_date_and_says_so() {
     );
     fixture.clock.advance(TimeDelta::hours(7));
     let context = context(&session, ContextOptions::default());
-    let label = "Memory (decision, 2026-03-01, stale expired old, look up): Skylight sealant.";
+    let label =
+        "Memory (decision, 2026-03-01, stale, window over, check before use, look up): Skylight sealant.";
     assert!(context.text.contains(label), "{}", context.text);
     assert!(!known(&context)[0].flags.stale.is_empty());
 }

@@ -232,6 +232,14 @@ fn a_memory_that_could_not_be_saved_is_not_imported() {
         ("knowledge/1/changes/1/before", json!({ "kind": "rumour" })),
         ("knowledge/1/changes/1/before", json!({ "title": "" })),
         ("knowledge/1/changes/1/before", json!({ "importance": 7 })),
+        ("knowledge/1/changes/1/before", json!({ "status": "active" })),
+        ("knowledge/1/changes/1/before", json!({ "status": "superseded", "superseded_by": memory_id(2) })),
+        ("knowledge/1/changes/1/before", json!({ "volatility": "ephemeral" })),
+        ("knowledge/1/changes/1/before", json!({ "trust": 1, "frequency": "low" })),
+        ("knowledge/2/changes/0/before", json!({ "status": "superseded" })),
+        ("knowledge/0/revision", json!(2)), // Of which nothing is told.
+        ("knowledge/3/reviews", json!([])), // It waits.
+        ("edge/0/type", json!("follows")),
         ("knowledge/1/changes/1/before", json!({ "content": long((64 << 10) + 1) })),
         ("knowledge/1/changes/1/before", json!({ "other": long(2 << 20) })),
         ("knowledge/0/sensors/0/sensor", json!("")),
@@ -281,6 +289,25 @@ fn a_memory_that_could_not_be_saved_is_not_imported() {
         check_refused(&memory, &what, &lines, ErrorKind::InvalidInput);
     }
     import(&memory, "blake", &as_text(&lines)).unwrap();
+}
+
+#[test]
+fn a_history_that_leads_into_a_ring_is_not_undone() {
+    let mut lines = seed();
+    let supersede = json!({
+        "op": "status", "group_id": uuid(72), "made_by": "user", "made_at": "2026-03-02T09:30:00Z",
+        "old_value": "superseded", "new_value": "active", "reason": "",
+        "before": { "status": "superseded", "superseded_by": memory_id(2) }, "undone_by": null,
+    });
+    field(&mut lines, "knowledge/2/changes").as_array_mut().unwrap().push(supersede);
+    let fixture = Fixture::new();
+    let (memory, user) = imported(&fixture, &lines);
+    let memories = user.memories().by(thermocline::Origin::User);
+    let third = memories.get(memory_id(3).parse().unwrap()).unwrap();
+    let refused = memories.undo(third.id).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+    assert_eq!(memories.get(third.id).unwrap(), third);
+    assert!(memory.doctor().unwrap().is_healthy());
 }
 
 #[test]

@@ -294,8 +294,8 @@ pub(crate) enum Verb {
 
     /// Write all of a user's memory into a file: JSON Lines, to move it or to keep it.
     ///
-    /// Sessions, turns (also those in the archive), summaries, anchors with their evidence, and moves between tiers, as
-    /// of one moment; others may read and write meanwhile. Its last line says that it is whole. What was deleted is not
+    /// Sessions, turns (also those in the archive), summaries, anchors with their evidence, moves between tiers, and
+    /// memories with their history, edges and episodes, as of one moment; others may read and write meanwhile. Its last line says that it is whole. What was deleted is not
     /// in it, nor are jobs. Whoever has the export has all that the user said: only its owner may read it, and erase
     /// does not reach it. To stdout, the counts are told on stderr.
     #[command(after_help = "Examples:\n  thermocline export --user alex alex.jsonl\n  \

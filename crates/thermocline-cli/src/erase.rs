@@ -137,6 +137,9 @@ fn text(erased: &Erased) -> String {
         ("memories", erased.memories),
         ("jobs", erased.jobs),
     ] {
+        if rows == 0 {
+            continue;
+        }
         let _ = writeln!(text, "  {what:<19} {:>9}", HumanCount(rows).to_string());
     }
     text += if erased.is_pending {

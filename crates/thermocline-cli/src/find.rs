@@ -76,7 +76,7 @@ fn opened(db: &Db, mut config: Config) -> Result<Thermocline, Failure> {
         ErrorKind::NotFound => {
             let shown = plain::line(&db.path.display().to_string(), usize::MAX);
             Failure::not_found(format!(
-                "there is no memory in {shown}; name another file with --db FILE, or make one with replay or demo"
+                "there is no memory in {shown}; name another file with --db FILE, or make one with replay, demo or memory save"
             ))
         }
         _ => error.into(),
@@ -146,7 +146,9 @@ pub(crate) fn found<T>(wanted: thermocline::Result<T>) -> Result<Option<T>, Fail
 pub(crate) fn newest_session(user: &User) -> Result<Session, Failure> {
     match user.sessions(None, 1)?.first() {
         Some(info) => Ok(user.session_by_id(info.id)?),
-        None => Err(Failure::not_found("this user has no session yet")),
+        None => Err(Failure::not_found(
+            "this user has no session yet; recall needs none, and finds memories, too",
+        )),
     }
 }
 

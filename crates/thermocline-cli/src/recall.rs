@@ -212,7 +212,7 @@ fn text(answer: &Answer, user: &str) -> String {
     if answer.items.is_empty() {
         text.push_str("Nothing fits.\n");
     } else {
-        let _ = writeln!(text, "{:.2} sure, of 1, that something of it answers", answer.confidence);
+        let _ = writeln!(text, "confidence {:.2} that something below answers", answer.confidence);
     }
     for (rank, item) in (1..).zip(&answer.items) {
         let reranked = item.rerank_score.map_or_else(String::new, |score| format!("reranked {score:.3}; "));

@@ -42,8 +42,8 @@ impl Memories {
     }
 
     /// See [`Memories::find`](crate::Memories::find).
-    pub fn find(&self, prefix: &str) -> Result<Memory> {
-        self.runtime.block_on(self.inner.find(prefix))
+    pub fn find(&self, part: &str) -> Result<Memory> {
+        self.runtime.block_on(self.inner.find(part))
     }
 
     /// See [`Memories::by_caller_id`](crate::Memories::by_caller_id).

@@ -58,6 +58,8 @@ pub struct MemoryFilter {
     pub min_confidence: Option<f64>,
     /// Only what is filed under this project. What is filed under none is for all of them, and passes.
     pub project: Option<String>,
+    /// Whether what is filed under no project does not pass where one is named.
+    pub project_alone: bool,
     /// Only with every one of these tags, however they are spelled.
     pub tags: Vec<String>,
 }
@@ -71,6 +73,7 @@ impl Default for MemoryFilter {
             task_type: None,
             min_confidence: None,
             project: None,
+            project_alone: false,
             tags: Vec::new(),
         }
     }
@@ -95,6 +98,13 @@ impl MemoryFilter {
     #[must_use]
     pub fn statuses(mut self, statuses: impl IntoIterator<Item = MemoryStatus>) -> Self {
         self.statuses = statuses.into_iter().collect();
+        self
+    }
+
+    /// Of a project, only what is filed under it, and not what is for all of them.
+    #[must_use]
+    pub fn project_alone(mut self) -> Self {
+        self.project_alone = true;
         self
     }
 

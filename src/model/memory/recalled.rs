@@ -75,12 +75,16 @@ impl MemoryFlags {
         *self == Self::default()
     }
 
-    /// In words: `stale expired`, `unverified`, `look up by fs`, `archived`, `contested`.
+    /// In words, as whoever answers reads them: `stale, window over, check before use`, `unverified`, `look up by fs`, `archived`, `contested`.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
         if !self.stale.is_empty() {
-            let reasons: Vec<&str> = self.stale.iter().map(|reason| reason.as_str()).collect();
-            words.push(format!("stale {}", reasons.join(" ")));
+            let is_weak = self.stale.contains(&StaleReason::Weak);
+            let is_over = self.stale.iter().any(|reason| *reason != StaleReason::Weak);
+            words.push("stale".to_owned());
+            words.extend(is_over.then(|| "window over".to_owned()));
+            words.extend(is_weak.then(|| "weak source".to_owned()));
+            words.push("check before use".to_owned());
         }
         if self.unverified {
             words.push("unverified".to_owned());
@@ -99,7 +103,7 @@ impl MemoryFlags {
     }
 }
 
-/// In words: `stale expired, unverified, look up by fs`; nothing where there is nothing to mind.
+/// In words: `stale, window over, check before use, unverified, look up by fs`; nothing where there is nothing to mind.
 impl std::fmt::Display for MemoryFlags {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.words().join(", "))

@@ -15,6 +15,10 @@ pub struct Saved {
     pub memory: Memory,
     /// What became of what was to be saved.
     pub outcome: SaveOutcome,
+    /// Of a memory that was known: the fields that were stated and that it has otherwise, by their names in JSON. An
+    /// [edit](crate::Memories::edit) changes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_taken: Vec<String>,
 }
 
 /// What became of what was to be saved.
@@ -24,10 +28,13 @@ pub struct Saved {
 pub enum SaveOutcome {
     /// Nothing like it was known.
     New,
-    /// The same was known and active: its tags are joined, else it is as it was.
+    /// The same was known and active: its tags are joined, what it lacked is filled, else it is as it was.
     Known,
-    /// The same was known and archived: it is active again.
+    /// The same was known and archived, or forgotten by somebody who is not trusted further: it is active again.
     Restored,
+    /// The same was known by the caller's id and holds no more: it is superseded, in quarantine, or somebody who is trusted
+    /// further said it and it was forgotten. It stays so.
+    PutAway,
     /// It took the place of this one.
     Superseded(MemoryId),
     /// It contradicts what stands in its slot and has less trust: it waits, archived, until a person decides this review.

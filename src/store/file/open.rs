@@ -136,9 +136,10 @@ fn examine(path: &Path, config: &Config) -> Result<Found> {
         return Err(Error::new(
             ErrorKind::ForeignFile,
             format!(
-                "{} cannot be brought up to date: it already has a {name} of its own; rename that, or go on with the \
+                "{} cannot be brought up to date: it already has {} of its own; rename that, or go on with the \
                  version that it was opened with last",
-                path.display()
+                path.display(),
+                with_article(name)
             ),
         ));
     }
@@ -247,7 +248,7 @@ fn check_backend(conn: &Connection, path: &Path) -> Result<()> {
     }
     for name in migrate::OUR_NAMES.iter().filter(|&&name| name != migrate::HISTORY) {
         if migrate::has(conn, name)? {
-            return refuse(format!("it already has a {name} of its own"));
+            return refuse(format!("it already has {} of its own", with_article(name)));
         }
     }
     Ok(())
@@ -372,6 +373,12 @@ fn cannot_open(error: &Error) -> bool {
 /// Names the file in an error that does not.
 fn at(error: Error, path: &Path) -> Error {
     Error::caused(error.kind(), format!("{}: {error}", path.display()), error)
+}
+
+/// `an idx_turns`, `a jobs`, `a user_memories`.
+fn with_article(name: &str) -> String {
+    let article = if name.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+    format!("{article} {name}")
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::{
     },
     model::{
         change::ChangeOp,
-        edge::{Edge, EdgeType},
+        edge::{Edge, EdgeStatus, EdgeType},
         episode::EpisodeRole,
         ids::{EdgeId, EpisodeId, MemoryId, ReceiptId, ReviewId, SessionId},
         memory::{
@@ -63,8 +63,9 @@ pub(super) fn check_knowledge(line: &KnowledgeLine) -> Result<()> {
     }
     check_state(&line.state)?;
     check_sources(line)?;
-    if line.changes.is_empty() {
-        return wrong("a memory has no history");
+    // Whatever raises the revision is a change.
+    if line.changes.is_empty() || line.changes.len() < line.revision as usize {
+        return wrong("a memory has no history, or less than its revision says");
     }
     line.changes.iter().try_for_each(check_change)?;
     check_passed(line)?;
@@ -141,7 +142,7 @@ fn check_sources(line: &KnowledgeLine) -> Result<()> {
     }
     let is_rewritten = line.changes.iter().any(|change| {
         let says_trust = change.before.as_ref().is_none_or(|before| before.contains_key("trust"));
-        change.op == ChangeOp::Edit && change.undone_by.is_none() && says_trust
+        matches!(change.op, ChangeOp::Edit | ChangeOp::Trust) && change.undone_by.is_none() && says_trust
     });
     let is_over = |origin: Origin| line.trust < Trust::Approved && line.trust > Trust::of(origin);
     if is_over(line.origin) || (!is_rewritten && line.sources.iter().any(|source| is_over(source.origin))) {
@@ -247,6 +248,8 @@ pub(super) struct Memories<'a> {
     named: Vec<MemoryId>,
     edges: HashSet<EdgeId>,
     between: HashSet<(MemoryId, MemoryId, EdgeType)>,
+    /// Those that contradict others.
+    contradicting: HashSet<MemoryId>,
     episodes: HashSet<EpisodeId>,
     /// The callers' ids of episodes.
     reports: HashSet<&'a str>,
@@ -307,6 +310,9 @@ impl<'a> Memories<'a> {
         if is_said || !self.edges.insert(id) || !self.between.insert((from, to, edge_type)) {
             return wrong("an edge stands in the file twice");
         }
+        if edge_type == EdgeType::Contradicts && edge.status == EdgeStatus::Accepted {
+            self.contradicting.insert(from);
+        }
         Ok(())
     }
 
@@ -341,6 +347,25 @@ impl<'a> Memories<'a> {
             if known.births != 1 || !known.has_its_counts() {
                 return wrong("a memory has no beginning, or two, or was not used as often as it says");
             }
+        }
+        let is_unasked = |known: &Known<'_>| {
+            let was_to_wait = |change: &ChangeLine| {
+                change.op == ChangeOp::Save
+                    && change.new_value.as_deref() == Some(MemoryStatus::Archived.as_str())
+            };
+            known.line.status == MemoryStatus::Archived
+                && known.line.reviews.is_empty()
+                && self.contradicting.contains(&known.line.id)
+                && known.line.changes.iter().any(was_to_wait)
+        };
+        if self.known.values().any(is_unasked) {
+            return wrong("a memory waits for a person whom nobody asks");
+        }
+        let has_its_edge = |line: &KnowledgeLine| {
+            line.superseded_by.is_none_or(|by| self.between.contains(&(by, line.id, EdgeType::Supersedes)))
+        };
+        if !self.known.values().all(|known| has_its_edge(known.line)) {
+            return wrong("no edge says what took a memory's place");
         }
         self.check_successors()
     }

@@ -21,6 +21,18 @@ fn what_is_forgotten_is_in_no_list_and_comes_back_with_its_id() {
 }
 
 #[test]
+fn of_a_project_what_is_for_all_of_them_is_not_forgotten() {
+    let known = Known::new();
+    known.save(fix("For all"));
+    let of_one = known.save(fix("Of one").project("p1"));
+    assert_eq!(known.titles(MemoryFilter::default().project("p1")), ["Of one", "For all"]);
+    assert_eq!(known.titles(MemoryFilter::default().project("p1").project_alone()), ["Of one"]);
+    let forgotten = known.memories.forget_all(MemoryFilter::default().project("p1")).unwrap();
+    assert_eq!(forgotten.memories, [of_one.id]);
+    assert_eq!(known.titles(MemoryFilter::default()), ["For all"]);
+}
+
+#[test]
 fn what_a_filter_lets_pass_is_forgotten_and_comes_back_as_one() {
     let known = Known::new();
     for n in 0..150 {

@@ -1,8 +1,10 @@
 //! What a user knows beside what was said: saved, edited, superseded, undone, forgotten, erased, related, listed.
 
+mod again;
 mod answering;
 mod bounds;
 mod cut_short;
+mod damage;
 mod edges;
 mod editing;
 mod episodes;
@@ -22,6 +24,7 @@ mod sensing_jobs;
 mod session_state;
 mod superseding;
 mod tending;
+mod trusting;
 mod undoing;
 mod using;
 

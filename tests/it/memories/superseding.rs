@@ -43,8 +43,9 @@ fn the_users_words_wait_for_the_users_word() {
     assert!(matches!(waiting.outcome, SaveOutcome::Waits(_)), "{waiting:?}");
     assert_eq!(known.get(old.id).status, MemoryStatus::Active);
     assert!(known.get(old.id).contested && waiting.memory.contested);
-    let by = known.memories.supersede_by(old.id, waiting.memory.id).unwrap();
-    assert!(matches!(by.outcome, SaveOutcome::Waits(_)), "whoever asks");
+    let assistant = known.memories.clone().by(Origin::Assistant);
+    let by = assistant.supersede_by(old.id, waiting.memory.id).unwrap();
+    assert!(matches!(by.outcome, SaveOutcome::Waits(_)), "{by:?}");
     known.check_sound();
 }
 

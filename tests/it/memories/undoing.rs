@@ -168,7 +168,7 @@ fn the_same_that_was_saved_since_is_in_the_way() {
     let known = Known::new();
     let forgotten = known.save(fix("Keepalive"));
     known.memories.forget(forgotten.id).unwrap();
-    let again = known.save(fix("Keepalive"));
+    let again = known.memories.save(fix("Keepalive")).unwrap().memory; // Another's words.
     let refused = known.memories.undo(forgotten.id).unwrap_err();
     assert!(refused.to_string().contains(&again.id.to_string()), "{refused}");
     assert_eq!(known.titles(MemoryFilter::default()).len(), 1);

@@ -148,7 +148,7 @@ fn what_a_filter_names_and_nobody_has_finds_nothing_and_is_named() {
     assert_eq!(ask(Filter::default().sessions([foreign.id(), talks[1].id()])), (10, unknown(1)));
     assert_eq!(ask(Filter::default().without_session(foreign.id())), (10, unknown(1)));
     assert_eq!(ask(Filter::default().sessions([])), (0, Vec::new()));
-    let no_project = vec!["filter: no session of the user is filed under its project".to_owned()];
+    let no_project = vec!["filter: nothing of the user is filed under its project".to_owned()];
     assert_eq!(ask(Filter::default().project("garden")), (0, no_project));
 }
 

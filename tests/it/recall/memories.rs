@@ -280,7 +280,7 @@ fn what_is_stale_unverified_contested_or_archived_says_so_and_counts_less() {
     let kept = receipt.items.iter().find(|item| item.flags.look_up).unwrap();
     assert_eq!((kept.kind, kept.memory_tier, kept.flags.unverified), (ItemKind::Memory, None, true));
     assert!(
-        receipt.explain().contains("mind: stale expired old, unverified, look up"),
+        receipt.explain().contains("mind: stale, window over, check before use, unverified, look up"),
         "{}",
         receipt.explain()
     );

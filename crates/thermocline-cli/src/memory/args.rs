@@ -20,7 +20,7 @@ pub(crate) struct MemoryArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The memory: its id (mem_...), the beginning of that (4 digits or more), or the caller's own id.
+    /// The memory: its id (mem_...), its first or last digits (4 or more), or the caller's own id.
     pub(crate) memory: String,
 }
 
@@ -64,15 +64,15 @@ pub(crate) struct ContentArgs {
     #[arg(long)]
     pub(crate) summary: Option<String>,
 
-    /// A step of a procedure; may be said of several, in order.
+    /// A step of a procedure; may be given several times, in order.
     #[arg(long, value_name = "TEXT")]
     pub(crate) step: Vec<String>,
 
-    /// A tag, with or without #; may be said of several.
+    /// A tag, with or without #; may be given several times.
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
 
-    /// What it is about, by name; may be said of several [default: what its text names].
+    /// What it is about, by name; may be given several times [default: what its text names].
     #[arg(long, value_name = "NAME")]
     pub(crate) entity: Vec<String>,
 
@@ -116,7 +116,7 @@ pub(crate) struct ContentArgs {
     #[arg(long)]
     pub(crate) pin: bool,
 
-    /// A turn that it comes of: its id, its caller's id, or SESSION/NUMBER; may be said of several.
+    /// A turn that it comes of: its id, its caller's id, or SESSION/NUMBER; may be given several times.
     #[arg(long, value_name = "TURN")]
     pub(crate) source: Vec<String>,
 
@@ -124,7 +124,7 @@ pub(crate) struct ContentArgs {
     #[arg(long, value_parser = words::outcome())]
     pub(crate) outcome: Option<Outcome>,
 
-    /// The session in which it came about: its key or id. It does not go with it.
+    /// The session in which it came about: its key or id. The memory outlives the session.
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
 
@@ -194,15 +194,15 @@ pub(crate) struct EditArgs {
     #[arg(long, value_parser = words::kind())]
     pub(crate) kind: Option<MemoryKind>,
 
-    /// Another step of a procedure in the place of all that are there; may be said of several.
+    /// Another step of a procedure in the place of all that are there; may be given several times.
     #[arg(long, value_name = "TEXT")]
     pub(crate) step: Vec<String>,
 
-    /// A tag in the place of all that are there; may be said of several. One empty tag takes all away.
+    /// A tag in the place of all that are there; may be given several times. One empty tag takes all away.
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
 
-    /// What it is about, in the place of all that is there; may be said of several. One empty name takes all away.
+    /// What it is about, in the place of all that is there; may be given several times. One empty name takes all away.
     #[arg(long, value_name = "NAME")]
     pub(crate) entity: Vec<String>,
 

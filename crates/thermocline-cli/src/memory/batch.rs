@@ -3,13 +3,13 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use thermocline::{
-    Frequency, InformationType, MemoryKind, NewMemory, Origin, Outcome, Procedure, SaveOutcome, TaskType,
-    Trust, Volatility, blocking::User,
+    ErrorKind, Frequency, InformationType, MemoryKind, NewMemory, Origin, Outcome, Procedure, SaveOutcome,
+    TaskType, Trust, Volatility, blocking::User,
 };
 
 use crate::{
     counts::counted,
-    exit::Failure,
+    exit::{Exit, Failure},
     find::{self, Db},
     input,
     memory::{
@@ -75,6 +75,10 @@ struct Batched {
     restored: usize,
     superseded: usize,
     waiting: usize,
+    /// Known by their callers' ids, and hidden: superseded, say.
+    put_away: usize,
+    /// The numbers of lines that were not saved, since their callers' ids are those of other texts.
+    conflicts: Vec<usize>,
 }
 
 pub(super) fn run(db: &Db, args: &SaveArgs, out: &Output) -> Result<(), Failure> {
@@ -97,6 +101,11 @@ pub(super) fn run(db: &Db, args: &SaveArgs, out: &Output) -> Result<(), Failure>
     for (done, (number, line, memory)) in read.into_iter().enumerate() {
         progress.at_part(done, lines);
         let saved = line.with_sources(&user, memory).and_then(|memory| Ok(memories.save(memory)?));
+        // What was edited since is no reason to leave the lines behind it.
+        if saved.as_ref().is_err_and(|failure| failure.kind() == Some(ErrorKind::Conflict)) {
+            batched.conflicts.push(number);
+            continue;
+        }
         let saved = saved.map_err(|failure| {
             let before = format!(
                 "; {} before it {} saved",
@@ -108,7 +117,26 @@ pub(super) fn run(db: &Db, args: &SaveArgs, out: &Output) -> Result<(), Failure>
         batched.count(saved.outcome);
     }
     drop(progress);
-    out.answer(&batched, text)
+    out.answer(&batched, text)?;
+    match batched.conflicts.as_slice() {
+        [] => Ok(()),
+        conflicts => Err(Failure::new(
+            Exit::Refused,
+            format!(
+                "{} not saved ({}): their caller ids or texts are those of memories that say something else by now, or \
+                 are in quarantine; all other lines are saved",
+                counted(conflicts.len(), "line"),
+                some_of(conflicts)
+            ),
+        )),
+    }
+}
+
+/// `line 3, 7, 8, ...`.
+fn some_of(numbers: &[usize]) -> String {
+    const SOME: usize = 5;
+    let some: Vec<String> = numbers.iter().take(SOME).map(ToString::to_string).collect();
+    format!("line {}{}", some.join(", "), if numbers.len() > SOME { ", ..." } else { "" })
 }
 
 /// A bar that shows bytes counts so many for each line.
@@ -177,6 +205,7 @@ impl Batched {
             SaveOutcome::Restored => self.restored += 1,
             SaveOutcome::Superseded(_) => self.superseded += 1,
             SaveOutcome::Waits(_) => self.waiting += 1,
+            SaveOutcome::PutAway => self.put_away += 1,
             _ => self.new += 1,
         }
     }
@@ -189,6 +218,7 @@ fn text(batched: &Batched) -> String {
         (batched.known, "known already"),
         (batched.restored, "that hold again"),
         (batched.waiting, "that wait for a person"),
+        (batched.put_away, "known and put away"),
     ] {
         if count > 0 {
             parts.push(format!("{count} {what}"));

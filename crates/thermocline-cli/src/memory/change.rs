@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use indicatif::HumanCount;
 use thermocline::{Edit, Memory, Undone};
 
 use crate::{
@@ -18,13 +19,19 @@ use crate::{
 
 pub(crate) fn edit(db: &Db, args: &EditArgs, out: &Output) -> Result<(), Failure> {
     let origin = args.origin.or_who_sits_there(out);
-    let edit = edit_of(args)?;
+    let mut edit = edit_of(args)?;
     if edit.is_empty() {
         return Err(Failure::refused("nothing was given to change; memory edit --help lists what can be"));
     }
     let (_file, _user, memories) = named::to_change(db, &args.memory.user)?;
     let memories = memories.by(origin);
     let before = named::memory(&memories, &args.memory.memory)?;
+    // A title that was the beginning of the text goes with it.
+    if let (Some(content), None) = (&edit.content, &edit.title)
+        && before.title == content::title_of(&before.content)
+    {
+        edit.title = Some(content::title_of(content)).filter(|title| !title.is_empty());
+    }
     let after = memories.edit(before.id, edit)?;
     out.answer(&after, |after| changed(&before, after))
 }
@@ -87,10 +94,18 @@ pub(crate) fn undo(db: &Db, args: &UndoArgs, out: &Output) -> Result<(), Failure
         (None, name) => memories.undo(named::memory(&memories, name.as_deref().unwrap_or_default())?.id)?,
     };
     out.answer(&undone, |Undone { memories, .. }| {
-        memories.iter().fold("undone; now there is\n".to_owned(), |mut text, memory| {
+        let few = &memories[..memories.len().min(SHOWN)];
+        let mut text = few.iter().fold("undone; these memories are now:\n".to_owned(), |mut text, memory| {
             let _ = write!(text, "{}", brief(memory));
             let _ = writeln!(text, "  {}, revision {}", memory.status.as_str(), memory.revision);
             text
-        })
+        });
+        if memories.len() > few.len() {
+            let _ = writeln!(text, "and {} more", HumanCount((memories.len() - few.len()) as u64));
+        }
+        text
     })
 }
+
+/// As many memories are shown of an operation that was undone; the rest is counted.
+const SHOWN: usize = 20;

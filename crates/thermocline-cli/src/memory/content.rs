@@ -121,11 +121,13 @@ pub(super) fn read(file: &Path) -> Result<String, Failure> {
 pub(super) fn title_of(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let line = line.trim_start_matches(['#', ' ']);
-    let sentence = line.split_inclusive(['.', '!', '?']).scan(false, |ended, part| {
-        let is_next = !std::mem::replace(ended, true) || !part.starts_with(char::is_whitespace);
-        is_next.then_some(part)
-    });
-    let sentence: String = sentence.collect();
+    let mut sentence = String::new();
+    for part in line.split_inclusive(['.', '!', '?']) {
+        if !sentence.is_empty() && part.starts_with(char::is_whitespace) && !ends_short(&sentence) {
+            break;
+        }
+        sentence += part;
+    }
     let sentence = sentence.trim().trim_end_matches('.');
     let mut chars = TITLE_CHARS;
     loop {
@@ -135,6 +137,19 @@ pub(super) fn title_of(text: &str) -> String {
         }
         chars /= 2;
     }
+}
+
+/// Whether a full stop only shortens a word: `Dr. Smith`, `J. Smith`.
+fn ends_short(text: &str) -> bool {
+    const SHORTENED: [&str; 17] = [
+        "dr", "mr", "mrs", "ms", "prof", "st", "jr", "sr", "vs", "no", "nr", "e.g", "i.e", "approx", "ca",
+        "cf", "inc",
+    ];
+    let Some(text) = text.strip_suffix('.') else { return false };
+    let word = text.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let word = word.trim_start_matches(['(', '"', '\'']);
+    let is_initial = word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I";
+    is_initial || SHORTENED.contains(&word.to_lowercase().as_str())
 }
 
 #[cfg(test)]
@@ -152,6 +167,9 @@ mod tests {
         check("Use v1.2 here. Not v1.3.", "Use v1.2 here");
         check("\n\n# Notes\nAnd more.", "Notes");
         check("Why? Because.", "Why?");
+        check("Dr. Smith is my dentist. He is in Porto.", "Dr. Smith is my dentist");
+        check("Ask J. Doe, e.g. by mail. Not by phone.", "Ask J. Doe, e.g. by mail");
+        check("So do I. He does not.", "So do I");
         check("one line", "one line");
         check(&"word ".repeat(60), &(["word "; 20].concat()[..99].trim_end().to_owned() + "…"));
         assert!(title_of(&"鍵".repeat(300)).len() <= MAX_TITLE_BYTES);

@@ -53,7 +53,7 @@ pub(crate) fn unrelate(db: &Db, args: &UnrelateArgs, out: &Output) -> Result<(),
     let id = args.edge.parse::<EdgeId>().map_err(|_| no_edge())?;
     let (_file, _user, memories) = named::to_change(db, &args.user)?;
     let edge = memories.edge(id)?;
-    memories.unrelate(id)?;
+    memories.by(args.origin.or_who_sits_there(out)).unrelate(id)?;
     out.answer(&Removed { edge }, |Removed { edge }| {
         format!("removed: {} {} {}\n", edge.from, edge.edge_type.as_str(), edge.to)
     })

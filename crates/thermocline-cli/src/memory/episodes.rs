@@ -49,7 +49,7 @@ pub(crate) fn note(db: &Db, args: &NoteArgs, out: &Output) -> Result<(), Failure
     let note = set(note, args.trigger.as_deref(), NewNote::trigger);
     let note = set(note, args.caller_id.as_deref(), NewNote::caller_id);
     let note = set(note, args.at, NewNote::happened_at);
-    out.answer(&memories.note(note)?, |episode| format!("noted\n{}", line(episode)))
+    out.answer(&memories.note(note)?, |episode| format!("noted, {}\n{}", episode.id, line(episode)))
 }
 
 fn set<T>(note: NewNote, value: Option<T>, add: impl FnOnce(NewNote, T) -> NewNote) -> NewNote {

@@ -28,7 +28,7 @@ pub(crate) fn run(db: &Db, args: &ForgetArgs, out: &Output) -> Result<(), Failur
         if args.dry_run { named::to_look(db, &args.user)? } else { named::to_change(db, &args.user)? };
     let memories = memories.by(origin);
     let one = args.memory.as_ref().map(|name| named::memory(&memories, name)).transpose()?;
-    let filter = args.filter.filter();
+    let filter = args.filter.filter().project_alone(); // As it is forgotten.
     let page = |after, limit| memories.list(filter.clone(), after, limit);
     let meant = match &one {
         Some(one) => vec![one.clone()],
@@ -50,8 +50,9 @@ pub(crate) fn run(db: &Db, args: &ForgetArgs, out: &Output) -> Result<(), Failur
     };
     out.answer(&forgotten, |Forgotten { memories, .. }| match memories.as_slice() {
         [] => "no memory was forgotten\n".to_owned(),
+        [one] => format!("forgot 1 memory; memory undo {one} brings it back\n"),
         [one, ..] => {
-            format!("forgot {}; memory undo on {one} brings them back\n", counted_memories(memories.len()))
+            format!("forgot {}; memory undo {one} brings them back\n", counted_memories(memories.len()))
         }
     })
 }

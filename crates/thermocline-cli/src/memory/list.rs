@@ -46,8 +46,10 @@ pub(super) fn listed(memories: &[Memory]) -> String {
     let title = |memory: &Memory| plain::line(&memory.title, WIDEST);
     let titles =
         memories.iter().map(|memory| title(memory).chars().count()).max().unwrap_or(0).clamp(5, WIDEST);
-    let mut text =
-        format!("{:<13}  {:<9}  {:<titles$}  {:<10}  id\n", "kind", "frequency", "title", "changed");
+    let mut text = format!(
+        "{:<13}  {:<9}  {:<titles$}  {:<10}  {:<40}  mind       tags\n",
+        "kind", "frequency", "title", "changed", "id"
+    );
     for memory in memories {
         let _ = write!(
             text,
@@ -58,21 +60,29 @@ pub(super) fn listed(memories: &[Memory]) -> String {
             day(memory.updated_at),
             memory.id,
         );
-        if memory.status != MemoryStatus::Active {
-            let _ = write!(text, ", {}", memory.status.as_str());
+        let mind = mind(memory);
+        if !(mind.is_empty() && memory.tags.is_empty()) {
+            let _ = write!(text, "  {:<9}", if mind.is_empty() { "-" } else { &mind });
         }
-        for (flag, is) in [
-            ("pinned", memory.pinned),
-            ("stale", memory.standing.is_stale()),
-            ("contested", memory.contested),
-        ] {
-            if is {
-                let _ = write!(text, ", {flag}");
-            }
+        if !memory.tags.is_empty() {
+            let _ = write!(text, "  {}", tags_of(memory).trim_start_matches(", "));
         }
-        let _ = writeln!(text, "{}", tags_of(memory));
+        text.truncate(text.trim_end().len());
+        text.push('\n');
     }
     text
+}
+
+/// `archived, pinned`: what to know of a memory before it is believed, in a column.
+fn mind(memory: &Memory) -> String {
+    let flags = [
+        (memory.status.as_str(), memory.status != MemoryStatus::Active),
+        ("pinned", memory.pinned),
+        ("stale", memory.standing.is_stale()),
+        ("contested", memory.contested),
+    ];
+    let flags: Vec<&str> = flags.into_iter().filter(|(_, is)| *is).map(|(flag, _)| flag).collect();
+    flags.join(", ")
 }
 
 pub(crate) fn history(db: &Db, args: &BesideArgs, out: &Output) -> Result<(), Failure> {
@@ -114,7 +124,24 @@ fn change(change: &Change) -> String {
     if change.undone_by.is_some() {
         text += " (undone)";
     }
-    text + "\n"
+    text.push('\n');
+    for (name, was) in change.before.as_ref().and_then(|before| before.as_object()).into_iter().flatten() {
+        let is_told = change.old_value.is_some() && ["status", "frequency", "trust"].contains(&name.as_str());
+        if !is_told && !matches!(name.as_str(), "frequency_since" | "superseded_by") {
+            let _ = writeln!(text, "       {name} was {}", shown(was));
+        }
+    }
+    text
+}
+
+/// A value of a change, in a line; what was no text, as JSON.
+fn shown(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Null => "not set".to_owned(),
+        serde_json::Value::String(text) if text.is_empty() => "empty".to_owned(),
+        serde_json::Value::String(text) => format!("\"{}\"", plain::line(text, 100)),
+        value => plain::line(&value.to_string(), 100),
+    }
 }
 
 pub(crate) fn tags(db: &Db, args: &TagsArgs, out: &Output) -> Result<(), Failure> {

@@ -18,19 +18,19 @@ use crate::{
 /// Which memories are meant.
 #[derive(Args, Debug, Default)]
 pub(crate) struct FilterArgs {
-    /// Only of this kind; may be said of several.
+    /// Only of this kind; may be given several times.
     #[arg(long, value_parser = words::kind())]
     pub(crate) kind: Vec<MemoryKind>,
 
-    /// Only of this frequency; may be said of several.
+    /// Only of this frequency; may be given several times.
     #[arg(long, value_parser = words::frequency())]
     pub(crate) frequency: Vec<Frequency>,
 
-    /// Only with this tag, however it is spelled; may be said of several, all of which it must have.
+    /// Only with this tag, however it is spelled; may be given several times, all of which it must have.
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
 
-    /// Only what is filed under this project, or under none.
+    /// This project's memories and those that belong to none; of forget, this project's alone.
     #[arg(long, value_name = "NAME")]
     pub(crate) project: Option<String>,
 
@@ -69,7 +69,7 @@ pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
 
-    /// Only of this status; may be said of several [default: active].
+    /// Only of this status; may be given several times [default: active].
     #[arg(long, value_parser = words::status(), conflicts_with = "all")]
     pub(crate) status: Vec<MemoryStatus>,
 
@@ -90,8 +90,8 @@ pub(crate) struct ForgetArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The memory: its id (mem_...), the beginning of that, or the caller's own id. Without one, all that the filter lets
-    /// pass.
+    /// The memory: its id (mem_...), the first or last digits of that, or the caller's own id. Without one, all that the
+    /// filter lets pass.
     pub(crate) memory: Option<String>,
 
     #[command(flatten)]
@@ -154,6 +154,9 @@ pub(crate) struct UnrelateArgs {
 
     /// The edge's id, as memory neighbours shows it.
     pub(crate) edge: String,
+
+    #[command(flatten)]
+    pub(crate) origin: OriginArg,
 }
 
 #[derive(Args, Debug)]
@@ -170,7 +173,7 @@ pub(crate) struct EpisodesArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// Only of this role; may be said of several [default: birth and note].
+    /// Only of this role; may be given several times [default: birth and note].
     #[arg(long, value_parser = words::role())]
     pub(crate) role: Vec<EpisodeRole>,
 
@@ -201,7 +204,7 @@ pub(crate) struct NoteArgs {
     #[arg(long, value_parser = words::kind())]
     pub(crate) kind: Option<MemoryKind>,
 
-    /// A tag; may be said of several.
+    /// A tag; may be given several times.
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
 

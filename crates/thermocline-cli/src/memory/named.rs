@@ -36,7 +36,7 @@ pub(super) fn one(db: &Db, args: &MemoryArgs) -> Result<(Thermocline, User, Memo
     Ok((file, user, memory))
 }
 
-/// By its id, by its caller's own id, or by the beginning of its id.
+/// By its id, by its caller's own id, or by the first or last digits of its id.
 pub(super) fn memory(memories: &Memories, name: &str) -> Result<Memory, Failure> {
     if let Ok(id) = name.parse::<MemoryId>()
         && let Some(memory) = find::found(memories.get(id))?
@@ -48,11 +48,11 @@ pub(super) fn memory(memories: &Memories, name: &str) -> Result<Memory, Failure>
     }
     match memories.find(name) {
         Ok(memory) => Ok(memory),
-        // What is no beginning of an id is none of this user's names.
-        Err(error) if error.kind() == ErrorKind::InvalidInput && is_beginning(name) => Err(error.into()),
+        // What is no part of an id is none of this user's names.
+        Err(error) if error.kind() == ErrorKind::InvalidInput && is_part(name) => Err(error.into()),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => {
             Err(Failure::not_found(
-                "this user has no such memory; name it by its id (mem_...), the beginning of that, or the caller's own \
+                "this user has no such memory; name it by its id (mem_...), its first or last digits, or the caller's own \
                  id; memory list shows them, with --all also those that hold no more",
             ))
         }
@@ -60,7 +60,7 @@ pub(super) fn memory(memories: &Memories, name: &str) -> Result<Memory, Failure>
     }
 }
 
-fn is_beginning(name: &str) -> bool {
+fn is_part(name: &str) -> bool {
     let digits = name.strip_prefix("mem_").unwrap_or(name);
     digits.chars().filter(char::is_ascii_hexdigit).count() >= 4
         && digits.chars().all(|c| c.is_ascii_hexdigit() || c == '-')

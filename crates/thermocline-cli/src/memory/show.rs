@@ -76,7 +76,7 @@ fn lines(memory: &Memory) -> Vec<(&'static str, String)> {
     add("caller id", memory.caller_id.as_ref().map(|id| plain::line(id, usize::MAX)));
     add("kind", Some(kind(memory)));
     add("status", Some(status(memory)));
-    add("mind", minded(memory));
+    add("note", minded(memory));
     add("frequency", Some(format!("{}, since {}", frequency(memory.frequency), day(memory.frequency_since))));
     add("trust", Some(trust(memory)));
     add("importance", Some(importance(memory)));
@@ -128,7 +128,7 @@ fn minded(memory: &Memory) -> Option<String> {
         });
     }
     if memory.contested {
-        parts.push("another memory says otherwise");
+        parts.push("contradicted by another memory (edges below)");
     }
     if memory.standing.unverified {
         parts.push("its source is not verified");
@@ -142,7 +142,7 @@ fn minded(memory: &Memory) -> Option<String> {
 fn frequency(frequency: Frequency) -> String {
     let means = match frequency {
         Frequency::High => "just learned",
-        Frequency::Mid => "saved, or of help before",
+        Frequency::Mid => "saved by hand, or helped once",
         Frequency::Low => "of help again and again",
         Frequency::UltraLow => "stays for ever",
         _ => "",

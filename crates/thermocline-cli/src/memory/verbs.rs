@@ -22,9 +22,10 @@ use crate::memory::{
 pub(crate) enum MemoryVerb {
     /// Save something that is known: a title, a text, a kind.
     ///
-    /// The same text is saved once: what is known stays as it is, with the tags of both; what was archived holds again.
-    /// What is saved into a slot takes the place of what holds there, if it is trusted as far; else it waits, archived,
-    /// for a person. The user's words (--origin user) are trusted more than the assistant's, and those more than what a
+    /// The same text is saved once: what is known gets the tags of both and what it lacked, and what else was stated is
+    /// named; what was archived or forgotten holds again. What is saved into a slot takes the place of what holds there, if
+    /// it is trusted at least as far (the user's words yield only to the user's); else it waits, archived, for a person.
+    /// What is said again by somebody who is trusted further becomes their words. The user's words (--origin user) are trusted more than the assistant's, and those more than what a
     /// tool or a document says.
     ///
     /// With --batch, a line of the file is {"title":"...","content":"...","kind":"fix","tags":["redis"]}, optionally with
@@ -32,8 +33,9 @@ pub(crate) enum MemoryVerb {
     /// slot, task_type, pinned, outcome, session, caller_id, said_at (RFC 3339), origin, and sources: the turns that it
     /// comes of, by name, or {"turn":"...","quote":"..."}. text stands for content, id for caller_id; without a title the
     /// first sentence is it. Other fields are ignored, and so are empty lines. All lines are read before the first is
-    /// saved; a save that was interrupted is simply run again. Options hold for every line that does not say otherwise;
-    /// no line may say that it is trusted farther than --origin.
+    /// saved; a save that was interrupted is simply run again. A line whose caller_id is that of another text, since that was
+    /// edited say, is left and counted. Options hold for every line that does not say otherwise;
+    /// a line's origin may not be more trusted than --origin.
     #[command(after_help = "Examples:\n  \
         thermocline memory save --user alex \"Redis timeouts\" \"Keepalive fixes them.\" --kind fix\n  \
         thermocline memory save --user alex --kind configuration --slot api:port \"The API runs on port 8443.\"\n  \
@@ -53,8 +55,9 @@ pub(crate) enum MemoryVerb {
 
     /// Change what a memory says or is; what is not said stays.
     ///
-    /// Whose words it has stays too, and how far it is trusted, unless little of its text is left. memory undo takes it
-    /// back.
+    /// Whose words it has stays too, and how far it is trusted, unless little of its text is left, or the editor is trusted
+    /// less: then its words become the editor's. What a tool or a document says changes nothing that is trusted more, and
+    /// nobody else moves the slot, kind or project of what is trusted more than they are. memory undo takes it back.
     #[command(after_help = "Examples:\n  \
         thermocline memory edit --user alex mem_019e8d20 --content \"Keepalive of 300 s fixes them.\"\n  \
         thermocline memory edit --user alex redis-fix --importance 0.9 --tag redis --tag production")]
@@ -76,10 +79,11 @@ pub(crate) enum MemoryVerb {
         thermocline memory supersede --user alex mem_019e8d20 --by mem_019e9f31")]
     Supersede(Box<SupersedeArgs>),
 
-    /// Take back the newest change of a memory that is not undone; called again, it goes further back.
+    /// Take back the newest operation on a memory that is not undone; called again, it goes further back. There is no redo.
     ///
-    /// An edit, a change of frequency or status, what took whose place: in all the memories that it changed, or in none.
-    /// memory history shows what there is. Uses and checks are facts, and stay.
+    /// An edit, a change of frequency or status, what took whose place: in all memories it touched, or in none.
+    /// memory history shows what there is. Reported uses and checks are not undone, nor what somebody
+    /// did who is trusted more.
     ///
     /// With --group one operation is taken back whole: what memory tend moved, a quarantine, a merge.
     #[command(after_help = "Examples:\n  thermocline memory undo --user alex redis-fix\n  \
@@ -97,7 +101,7 @@ pub(crate) enum MemoryVerb {
 
     /// Say how one memory stands to another: FROM TYPE TO.
     ///
-    /// What is said already of the two, by an edge of this type, is replaced.
+    /// An edge of this type between the two is overwritten.
     #[command(after_help = "Example:\n  \
         thermocline memory relate --user alex redis-fix solves redis-drops --context \"as seen in May\"")]
     Relate(RelateArgs),

@@ -109,6 +109,7 @@ fn a_memory_is_found_by_each_of_its_names() {
     memories.save(&["Another lamp."]);
     let several = memories.run("show", &[&id[..8]]);
     assert_eq!(several.code, 3, "{}", several.stderr);
+    assert_eq!(memories.json("show", &[&id[id.len() - 8..]]), shown, "its last digits tell it apart");
 }
 
 #[test]
@@ -179,9 +180,9 @@ fn a_slot_is_taken_by_who_is_trusted_as_far_and_the_others_wait() {
     assert_eq!(memories.list(&["--all"], "status"), ["archived", "active", "superseded"]);
     assert_eq!(memories.list(&["--status", "superseded"], "content"), ["It runs on 8080."]);
     let table = memories.run("list", &["--all"]).stdout;
-    assert!(table.contains(", archived, contested\n") && table.contains(", superseded\n"), "{table}");
+    assert!(table.contains("  archived, contested\n") && table.contains("  superseded\n"), "{table}");
     let undone = memories.run("undo", &["--origin", "user", &memories.list(&[], "id")[0]]);
-    assert!(undone.stdout.starts_with("undone; now there is\n"), "{undone:?}");
+    assert!(undone.stdout.starts_with("undone; these memories are now:\n"), "{undone:?}");
     assert_eq!(memories.list(&[], "content"), ["It runs on 8080."]);
 }
 
@@ -198,15 +199,13 @@ fn an_edit_is_seen_in_the_history_and_taken_back() {
     assert_eq!(memories.run("edit", &["fix"]).code, 3, "there is nothing to change");
     let history = memories.run("history", &["fix"]).stdout;
     let lines: Vec<&str> = history.lines().collect();
-    assert!(
-        lines[0].ends_with("edit by assistant: content, tags") && lines[0].starts_with("  2  2"),
-        "{history}"
-    );
-    assert!(lines[1].ends_with("save by user: active"), "{history}");
+    assert!(lines[0].starts_with("  2  2") && lines[0].contains("edit by assistant: content, "), "{history}");
+    assert!(lines[1..].contains(&"       content was \"Keepalive fixes them.\""), "{history}");
+    assert!(lines.last().unwrap().ends_with("save by user: active"), "{history}");
     assert_eq!(memories.run("undo", &["fix"]).code, 0);
     let shown = memories.json("show", &["fix"]);
     assert_eq!((&shown["content"], &shown["tags"]), (&json!("Keepalive fixes them."), &json!(["redis"])));
-    assert!(memories.run("history", &["fix"]).stdout.contains("content, tags (undone)\n"));
+    assert!(memories.run("history", &["fix"]).stdout.contains(" (undone)\n"));
     assert_eq!(memories.run("undo", &["fix"]).code, 3, "nothing is left to undo");
 
     assert!(memories.json("pin", &["fix"])["pinned"].as_bool().unwrap());
@@ -267,7 +266,7 @@ fn what_is_forgotten_comes_back_and_what_is_erased_does_not() {
     assert_eq!(memories.run("forget", &["qwxz1", "--tag", "draft"]).code, 3);
     assert_eq!(memories.list(&[], "caller_id"), ["qwxz3", "qwxz2", "qwxz1"]);
     let forgot = memories.run("forget", &["--tag", "draft", "--yes"]).stdout;
-    assert!(forgot.starts_with("forgot 2 memories; memory undo on mem_"), "{forgot}");
+    assert!(forgot.starts_with("forgot 2 memories; memory undo mem_"), "{forgot}");
     assert_eq!(memories.list(&[], "caller_id"), ["qwxz3"]);
     assert_eq!(memories.run("undo", &["qwxz1"]).code, 0);
     assert_eq!(memories.list(&[], "caller_id"), ["qwxz3", "qwxz2", "qwxz1"]);
@@ -300,7 +299,7 @@ fn episodes_and_tags_are_listed() {
         "Redis",
     ]);
     let note = ["Rain", "All day.", "--tag", "weather", "--at", "2026-03-01", "--caller-id", "n1"];
-    assert!(memories.run("note", &note).stdout.starts_with("noted\n2026-03-01 00:00  note   "));
+    assert!(memories.run("note", &note).stdout.contains("\n2026-03-01 00:00  note   "));
     let again = memories.json("note", &note);
     let episodes = memories.run("episodes", &[]).stdout;
     let lines: Vec<&str> = episodes.lines().collect();
@@ -339,6 +338,61 @@ fn a_batch_is_saved_once_line_by_line() {
     );
     let again = memories.batch(&lines, &["--tag", "all", "--project", "home", "--json"]).json();
     assert_eq!((&again["new"], &again["known"]), (&json!(0), &json!(3)));
+}
+
+#[test]
+fn a_batch_goes_on_behind_a_line_that_was_edited_since() {
+    let memories = Memories::new();
+    let line = |id: &str| json!({"content": format!("It is {id}."), "caller_id": id});
+    assert_eq!(memories.batch(&[line("q1"), line("q2")], &[]).code, 0);
+    assert_eq!(memories.run("edit", &["q1", "--content", "It is so no more."]).code, 0);
+    let again = memories.batch(&[line("q1"), line("q2"), line("q3")], &[]);
+    assert_eq!(
+        (again.code, again.stdout.as_str()),
+        (3, "saved 1 new, 1 known already\n"),
+        "{}",
+        again.stderr
+    );
+    assert!(again.stderr.contains("1 line not saved (line 1): "), "{}", again.stderr);
+    assert_eq!(memories.list(&[], "content"), ["It is q3.", "It is q2.", "It is so no more."]);
+}
+
+#[test]
+fn a_title_that_was_the_beginning_of_the_text_goes_with_it() {
+    let memories = Memories::new();
+    memories.save(&["The gateway runs on port 8443.", "--caller-id", "gw"]);
+    let edited = memories.json("edit", &["gw", "--content", "The gateway runs on port 9000."]);
+    assert_eq!(edited["title"], "The gateway runs on port 9000");
+    let titled = memories.json("edit", &["gw", "--content", "On 9001.", "--title", "Gateway"]);
+    assert_eq!(titled["title"], "Gateway");
+    assert_eq!(memories.json("edit", &["gw", "--content", "On 9002."])["title"], "Gateway");
+}
+
+#[test]
+fn a_big_undo_is_counted() {
+    let memories = Memories::new();
+    let lines: Vec<Value> =
+        (0..25).map(|n| json!({"content": format!("It is number {n}."), "tags": ["all"]})).collect();
+    memories.batch(&lines, &[]);
+    assert_eq!(memories.run("forget", &["--tag", "all", "--yes"]).code, 0);
+    let id = memories.list(&["--all"], "id")[0].clone();
+    let undone = memories.run("undo", &[&id]).stdout;
+    assert!(undone.ends_with("\nand 5 more\n") && undone.lines().count() == 82, "{undone}");
+    assert_eq!(memories.list(&[], "id").len(), 25);
+}
+
+#[test]
+fn what_was_stated_and_is_not_so_is_told() {
+    let memories = Memories::new();
+    memories.save(&["It is so.", "--caller-id", "so"]);
+    let again = memories.run("save", &["It is so.", "--slot", "a", "--importance", "0.1"]).stdout;
+    assert!(again.starts_with("known already\n"), "{again}");
+    assert!(again.contains("  not taken over: slot, importance; memory edit changes them\n"), "{again}");
+    assert_eq!(memories.run("forget", &["so", "--origin", "user"]).code, 0);
+    let hidden = memories.run("save", &["It is so.", "--caller-id", "so"]).stdout;
+    assert!(hidden.starts_with("known already, and forgotten: "), "{hidden}");
+    let back = memories.run("save", &["It is so.", "--caller-id", "so", "--origin", "user"]).stdout;
+    assert!(back.starts_with("known, and holds again\n"), "{back}");
 }
 
 #[test]

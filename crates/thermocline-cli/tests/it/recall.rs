@@ -157,7 +157,7 @@ fn a_recall_finds_what_passes_its_filter() {
     shell.shows(&["why", "last"], &["Filtered: only the project \"boat\"; only 1 session.\n"]);
     let nobody = shell.alex(&["recall", "rope", "--project", "shed"]);
     assert_eq!((nobody.code, nobody.stdout.starts_with("Nothing fits.")), (0, true));
-    assert!(nobody.stderr.contains("no session of the user is filed under its project"), "{}", nobody.stderr);
+    assert!(nobody.stderr.contains("nothing of the user is filed under its project"), "{}", nobody.stderr);
     for (args, code) in [
         (&["--project", ""][..], 3),
         (&["--since", "2026-03-02", "--until", "2026-03-01"], 3),

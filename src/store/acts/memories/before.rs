@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, ErrorKind, Result},
+    memory::bounds::{check_settled, check_together},
     model::{
         ids::MemoryId,
         memory::{
@@ -47,6 +48,24 @@ impl Held {
     pub(super) fn columns_before(&self, after: &Self) -> Result<Map<String, Value>> {
         let (before, after) = (Columns::of(self).to_map()?, Columns::of(after).to_map()?);
         Ok(before.into_iter().filter(|(name, value)| after.get(name) != Some(value)).collect())
+    }
+
+    /// Refuses what no memory can be, whatever its history says: what is volatile or of little trust and yet settled, steps
+    /// of no procedure, what is superseded by nobody or by itself, what is trusted farther than whose words it has.
+    pub(super) fn check(&self) -> Result<()> {
+        let row = &self.row;
+        check_together(row.kind, row.procedure.as_ref())?;
+        check_settled(row.frequency, row.volatility, row.trust)?;
+        let is_superseded = row.status == MemoryStatus::Superseded;
+        if is_superseded != self.superseded_by.is_some() || self.superseded_by == Some(row.id) {
+            return Err(Error::invalid(
+                "what is superseded needs what took its place, and nothing else has that",
+            ));
+        }
+        if row.trust < Trust::Approved && row.trust > Trust::of(row.origin) {
+            return Err(Error::invalid("it is trusted farther than whose words it has"));
+        }
+        Ok(())
     }
 
     /// The same memory with these columns as they were. What took its place is found by its id, by who writes it.

@@ -75,15 +75,22 @@ impl Operation<'_, '_> {
         check_may_change(&memory)?;
         match (asked.review.kind, is_approved) {
             (ReviewKind::Contradiction, true) => {
-                let other = self.held(asked.other_no)?;
-                self.take_the_place(&memory, &other)
+                let other = asked.other_no.map(|other_no| self.held(Some(other_no))).transpose()?;
+                let other = other.filter(|other| other.row.status == MemoryStatus::Active);
+                let holder = self.holder(&memory.row)?.filter(|_| other.is_none());
+                match other
+                    .map_or_else(|| holder.map(|row| self.hold(row)).transpose(), |other| Ok(Some(other)))?
+                {
+                    Some(other) => self.take_the_place(&memory, &other),
+                    None => self.restore(&memory, APPROVED).map(drop), // Nothing contradicts it any more.
+                }
             }
             (ReviewKind::Merge, true) => {
                 let other = self.held(asked.other_no)?;
                 self.join(&memory, &other)
             }
             (ReviewKind::Contradiction | ReviewKind::Check, false) => {
-                self.forget(asked.memory_no, REJECTED).map(drop)
+                self.forget(asked.memory_no, Origin::User, REJECTED).map(drop)
             }
             (ReviewKind::Promote, true) => self.promote(&memory),
             (ReviewKind::Flagged, false) => self.fall_back(&memory),

@@ -5,11 +5,15 @@ use crate::{
     model::{
         edge::{Edge, EdgeStatus, EdgeType, NewEdge},
         ids::{EdgeId, MemoryId},
-        memory::words::MemoryStatus,
+        memory::{trust::Trust, words::MemoryStatus},
         profile::rounded,
+        turn::Origin,
     },
     store::{
-        acts::memories::operation::{Operation, conflict},
+        acts::memories::{
+            operation::{Operation, conflict},
+            voices::check_may_change_words,
+        },
         rows::memories::{
             edges::{self, EdgeRow},
             row::MemoryRow,
@@ -20,7 +24,7 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Adds an edge, or says of one that is there what is new of it.
+    /// Adds an edge, or overwrites the one of its type that is there.
     pub(crate) fn relate_memories(
         &mut self,
         scope: &Scope,
@@ -28,20 +32,29 @@ impl WriteTx<'_> {
         new: &NewEdge,
     ) -> Result<Edge> {
         if from == to {
-            return Err(Error::invalid("an edge leads from one memory to another"));
+            return Err(Error::invalid("a memory cannot be related to itself"));
         }
         if new.edge_type == EdgeType::Supersedes {
-            return Err(Error::invalid("that one memory supersedes another is said by superseding it"));
+            return Err(Error::invalid(
+                "use memory supersede to say that one memory takes the place of another",
+            ));
         }
         let operation = Operation::begin(self, scope, new.origin.as_str())?;
         let (from, to) = (operation.memory(from)?.row, operation.memory(to)?.row);
         [&from, &to].into_iter().try_for_each(check_is_seen)?;
+        if new.edge_type == EdgeType::Contradicts {
+            // It marks them as contested.
+            [&from, &to]
+                .into_iter()
+                .try_for_each(|row| check_may_change_words(row, Trust::of(new.origin)))?;
+        }
         let (sql, now) = (operation.tx.sql, operation.now);
         if let Some(EdgeRow { edge: known, .. }) =
             edges::between(sql, scope, (from.memory_no, to.memory_no), new.edge_type)?
         {
+            check_may_overwrite(&known, new.origin)?;
             let edge = Edge {
-                strength: new.strength.map_or(known.strength, rounded),
+                strength: new.strength.map_or(new.edge_type.default_strength(), rounded),
                 status: EdgeStatus::Accepted,
                 origin: new.origin,
                 context: new.context.clone(),
@@ -73,16 +86,28 @@ impl WriteTx<'_> {
     }
 
     /// Removes an edge. That one memory superseded another is undone, not unrelated.
-    pub(crate) fn unrelate_memories(&mut self, scope: &Scope, id: EdgeId) -> Result<()> {
-        let operation = Operation::begin(self, scope, "user")?;
+    pub(crate) fn unrelate_memories(&mut self, scope: &Scope, id: EdgeId, by: Origin) -> Result<()> {
+        let operation = Operation::begin(self, scope, by.as_str())?;
         let sql = operation.tx.sql;
         let found = edges::by_id(sql, scope, id)?;
         let EdgeRow { edge, .. } = found.ok_or_else(|| Error::not_found("this user has no such edge"))?;
         if edge.edge_type == EdgeType::Supersedes {
             return Err(conflict("the edge says what was superseded; undo that instead"));
         }
+        check_may_overwrite(&edge, by)?;
         edges::remove(sql, scope, id)
     }
+}
+
+/// Refuses that a tool or a document takes the word of somebody who is trusted more.
+fn check_may_overwrite(edge: &Edge, by: Origin) -> Result<()> {
+    if Trust::of(by) > Trust::Foreign || Trust::of(edge.origin) == Trust::Foreign {
+        return Ok(());
+    }
+    let said_by = edge.origin.as_str();
+    Err(conflict(format!(
+        "the {said_by} said how the two stand, and what a tool or a document says does not change it"
+    )))
 }
 
 /// Refuses what nobody is to see any more.

@@ -4,9 +4,10 @@ use crate::{
     error::{Error, ErrorKind, Result},
     memory::{
         bounds::{check_settled, check_together},
-        copies::is_editors,
+        copies::is_rewritten,
         entities::entities,
         frequency::most_settled,
+        slot::tidy_slot,
         terms::terms,
     },
     model::{
@@ -25,6 +26,7 @@ use crate::{
         acts::memories::{
             before::Held,
             operation::{Note, Operation, conflict},
+            voices::{check_may_change_words, check_stays_in_place},
         },
         rows::memories::row::MemoryRow,
         scope::Scope,
@@ -48,10 +50,14 @@ impl WriteTx<'_> {
             )));
         }
         check_may_change(&before)?;
+        check_may_change_words(&before.row, Trust::of(editor))?;
         let mut after = edited(&before, edit)?;
+        check_stays_in_place(&before.row, &after.row, editor)?;
         let said = |held: &Held| held.row.text().embedded() + "\n" + &held.row.summary;
         let is_trusted_less = Trust::of(editor) < before.row.trust;
-        if said(&before) != said(&after) && is_editors(&said(&before), &said(&after), is_trusted_less) {
+        let (said_before, says) = (said(&before), said(&after));
+        // Nobody speaks in the name of somebody who is trusted more.
+        if said_before != says && (is_trusted_less || is_rewritten(&said_before, &says)) {
             (after.row.origin, after.row.trust) = (editor, Trust::of(editor));
         }
         check_together(after.row.kind, after.row.procedure.as_ref())?;
@@ -94,12 +100,13 @@ fn edited(before: &Held, edit: &Edit) -> Result<Held> {
     let row = &mut after.row;
     let volatility_follows = row.volatility == row.information_type.default_volatility();
     // A summary that is not said anew goes with the text that it was of.
-    if let Some(content) = edit.content.filter(|content| *content != row.content) {
+    let content = edit.content.map(|content| content.trim().to_owned());
+    if let Some(content) = content.filter(|content| *content != row.content) {
         row.content = content;
         row.summary = String::new();
     }
     set(&mut row.kind, edit.kind);
-    set(&mut row.title, edit.title);
+    set(&mut row.title, edit.title.map(|title| title.trim().to_owned()));
     set(&mut row.summary, edit.summary);
     set(&mut row.procedure, edit.procedure.map(|it| it.filter(|procedure| !procedure.is_empty())));
     set(&mut row.frequency, edit.frequency);
@@ -113,7 +120,7 @@ fn edited(before: &Held, edit: &Edit) -> Result<Held> {
     set(&mut row.validity_window, edit.validity_window.map(|it| it.map(whole_seconds)));
     set(&mut row.pinned, edit.pinned);
     set(&mut row.project, edit.project);
-    set(&mut row.goal_signature, edit.goal_signature);
+    set(&mut row.goal_signature, edit.goal_signature.map(|slot| slot.as_deref().map(tidy_slot)));
     set(&mut row.task_type, edit.task_type);
     let names = |names: Vec<String>| terms(names).into_iter().map(|term| term.name).collect();
     set(&mut after.names.tags, edit.tags.map(names));

@@ -3,7 +3,7 @@
 //! What a job made dies with any of its sources, since its text may repeat it. What a person saved, or has said since,
 //! stays; what it said before that, and the words of the source, go.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
@@ -123,28 +123,49 @@ impl Doomed {
             changes::forget_before(sql, scope, memory_no)?;
             seqs.extend(units::stale_of(sql, scope, memory_no)?);
         }
-        let mut come_back = BTreeSet::new();
+        let mut left_behind = BTreeMap::new();
         for &memory_no in &self.memories {
             seqs.extend(units::of_memory(sql, scope, memory_no)?);
-            come_back.extend(find::superseded_by(sql, scope, memory_no)?);
+            for left in find::superseded_by(sql, scope, memory_no)? {
+                if !self.memories.contains(&left) {
+                    left_behind.insert(left, self.successor(tx, scope, memory_no)?);
+                }
+            }
         }
         if !seqs.is_empty() {
             take_out(tx, scope, &seqs)?;
         }
         for &memory_no in &self.memories {
-            reviews::remove_of_other(sql, scope, memory_no)?;
+            reviews::forget_other(sql, scope, memory_no)?;
             row::remove(sql, scope, memory_no)?;
         }
-        for memory_no in come_back.difference(&self.memories) {
-            come_back_to_hold(tx, scope, *memory_no)?;
+        for (memory_no, successor) in left_behind {
+            leave(tx, scope, memory_no, successor)?;
         }
         Ok(self.memories.len() as u64)
     }
+
+    /// What stands, of all that took the place of what goes, one after another.
+    fn successor(&self, tx: &WriteTx<'_>, scope: &Scope, memory_no: MemoryNo) -> Result<Option<MemoryNo>> {
+        let (mut at, mut walked) = (memory_no, BTreeSet::new());
+        while walked.insert(at) {
+            match find::successor_of(tx.sql, scope, at)? {
+                Some(by) if self.memories.contains(&by) => at = by,
+                by => return Ok(by),
+            }
+        }
+        Ok(None)
+    }
 }
 
-/// Has a memory hold again whose place was taken by one that is erased: where its place is somebody else's by now it is
-/// archived.
-fn come_back_to_hold(tx: &mut WriteTx<'_>, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
+/// Says what became of a memory whose place was taken by one that is erased: what took that one's place has this one's,
+/// too. If nothing did, it is what it was before; where its place is somebody else's by now, it is archived.
+fn leave(
+    tx: &mut WriteTx<'_>,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    successor: Option<MemoryNo>,
+) -> Result<()> {
     let found = match find::by_no(tx.sql, scope, memory_no) {
         Err(error) if error.kind() == ErrorKind::Corrupt => {
             return row::release(tx.sql, scope, memory_no); // Nobody can read it; doctor finds it.
@@ -155,13 +176,26 @@ fn come_back_to_hold(tx: &mut WriteTx<'_>, scope: &Scope, memory_no: MemoryNo) -
     let mut operation = Operation::begin(tx, scope, "erase")?;
     let before = operation.hold(row)?;
     let mut after = before.clone();
-    after.row.status = MemoryStatus::Active;
-    (after.row.superseded_by, after.superseded_by) = (None, None);
-    if operation.check_free(&after.row).is_err_and(|error| error.kind() == ErrorKind::Conflict) {
-        after.row.status = MemoryStatus::Archived;
-    }
-    let (old_value, new_value) = (Some(before.row.status.as_str()), Some(after.row.status.as_str()));
     let reason = "what had taken its place was erased";
-    operation.change(&before, after, Note { old_value, new_value, reason, ..Note::of(ChangeOp::Undo) })?;
-    changes::set_superseding_undone(operation.tx.sql, scope, memory_no, operation.group)
+    let successor = successor.map(|no| find::by_no(operation.tx.sql, scope, no)).transpose();
+    match successor {
+        Ok(Some(Some(by))) => {
+            (after.row.superseded_by, after.superseded_by) = (Some(by.memory_no), Some(by.id));
+            let after = operation.change(&before, after, Note { reason, ..Note::of(ChangeOp::Undo) })?;
+            operation.succeed(&after, &by)
+        }
+        Err(error) if error.kind() != ErrorKind::Corrupt => Err(error),
+        _ => {
+            let was = changes::status_before_superseding(operation.tx.sql, scope, memory_no)?;
+            after.row.status = was.unwrap_or(MemoryStatus::Active);
+            (after.row.superseded_by, after.superseded_by) = (None, None);
+            if operation.check_free(&after.row).is_err_and(|error| error.kind() == ErrorKind::Conflict) {
+                after.row.status = MemoryStatus::Archived;
+            }
+            let (old_value, new_value) = (Some(before.row.status.as_str()), Some(after.row.status.as_str()));
+            let note = Note { old_value, new_value, reason, ..Note::of(ChangeOp::Undo) };
+            operation.change(&before, after, note)?;
+            changes::set_superseding_undone(operation.tx.sql, scope, memory_no, operation.group)
+        }
+    }
 }

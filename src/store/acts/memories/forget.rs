@@ -1,16 +1,19 @@
 //! Forgetting memories: they are kept, hidden, and come back with undo.
 
 use crate::{
-    error::Result,
+    error::{ErrorKind, Result},
     model::{
         change::ChangeOp,
         ids::{GroupId, MemoryId},
-        memory::{forgotten::Forgotten, words::MemoryStatus},
+        memory::{forgotten::Forgotten, trust::Trust, words::MemoryStatus},
         place::MemoryNo,
         turn::Origin,
     },
     store::{
-        acts::memories::operation::{Note, Operation, no_memory},
+        acts::memories::{
+            operation::{Note, Operation, no_memory},
+            voices::check_may_change_words,
+        },
         rows::memories::{
             find,
             lists::{self, Sought},
@@ -20,6 +23,8 @@ use crate::{
     },
 };
 
+/// Why, as the history says it.
+const BY_HAND: &str = "by hand";
 /// Memories that are forgotten in one transaction.
 const FORGOTTEN_AT_ONCE: u32 = 64;
 
@@ -36,11 +41,12 @@ impl WriteTx<'_> {
     pub(crate) fn forget_memory(&mut self, scope: &Scope, id: MemoryId, by: Origin) -> Result<Forgotten> {
         let mut operation = Operation::begin(self, scope, by.as_str())?;
         let memory_no = find::no_of(operation.tx.sql, scope, id)?.ok_or_else(no_memory)?;
-        let memories: Vec<MemoryId> = operation.forget(memory_no, "by hand")?.into_iter().collect();
+        let memories: Vec<MemoryId> = operation.forget(memory_no, by, BY_HAND)?.into_iter().collect();
         Ok(Forgotten { group: (!memories.is_empty()).then_some(operation.group), memories })
     }
 
-    /// Forgets some of the memories that a filter lets pass, before a place, as a part of an operation that may have begun.
+    /// Forgets some of the memories that a filter lets pass, before a place, as a part of an operation that may have begun;
+    /// what is trusted more than whoever asks is left.
     pub(crate) fn forget_some_memories(
         &mut self,
         scope: &Scope,
@@ -55,19 +61,29 @@ impl WriteTx<'_> {
         let next = some.last().copied().filter(|_| !is_last);
         let mut memories = Vec::with_capacity(some.len());
         for memory_no in some {
-            memories.extend(operation.forget(memory_no, "by hand")?);
+            match operation.forget(memory_no, by, BY_HAND) {
+                Err(error) if error.kind() == ErrorKind::Conflict => {} // It is trusted more.
+                forgotten => memories.extend(forgotten?),
+            }
         }
         Ok(SomeForgotten { group: operation.group, memories, next })
     }
 }
 
 impl Operation<'_, '_> {
-    /// The id of the memory, if it was not forgotten before. What is in quarantine stays there.
-    pub(super) fn forget(&mut self, memory_no: MemoryNo, reason: &str) -> Result<Option<MemoryId>> {
+    /// The id of the memory, if it was not forgotten before. What is in quarantine stays there; what a tool or a document
+    /// may not change is refused.
+    pub(super) fn forget(
+        &mut self,
+        memory_no: MemoryNo,
+        by: Origin,
+        reason: &str,
+    ) -> Result<Option<MemoryId>> {
         let row = find::by_no(self.tx.sql, &self.scope, memory_no)?.ok_or_else(no_memory)?;
         if matches!(row.status, MemoryStatus::Forgotten | MemoryStatus::Quarantined) {
             return Ok(None);
         }
+        check_may_change_words(&row, Trust::of(by))?;
         let before = self.hold(row)?;
         let mut after = before.clone();
         after.row.status = MemoryStatus::Forgotten;

@@ -6,6 +6,7 @@ use crate::{
     error::{Error, Result},
     memory::terms::terms,
     model::{
+        change::{Change, ChangeOp},
         edge::Edge,
         ids::{MemoryId, TurnId},
         memory::source::{MemorySource, SourceName},
@@ -178,14 +179,26 @@ fn add_sources(
 
 /// Writes the history of a memory. Undo writes back what a change kept, so that is held to the bounds of a memory, too.
 fn add_changes((sql, scope): (&dyn Sql, &Scope), held: &Held, changes: Vec<ChangeLine>) -> Result<()> {
-    for (change_no, change) in (1..).zip(changes) {
-        let change = change.into_change(held.row.id, change_no);
-        if let Some(before) = &change.before {
-            let restored = held.restored(before);
-            let restored = restored.map_err(|_| Error::invalid("a change does not say what was before"))?;
-            check_restored(restored)?;
+    let changes: Vec<Change> =
+        (1..).zip(changes).map(|(change_no, change)| change.into_change(held.row.id, change_no)).collect();
+    check_changes(held, &changes)?;
+    changes.iter().try_for_each(|change| transfer::insert_change(sql, scope, held.row.memory_no, change))
+}
+
+/// Walks a history back from what the memory is: whatever it was must be a memory.
+fn check_changes(held: &Held, changes: &[Change]) -> Result<()> {
+    let (mut was, mut is_whole) = (held.clone(), true);
+    for change in changes.iter().rev() {
+        let Some(before) = &change.before else {
+            // Behind what is kept no longer nobody knows what it was.
+            is_whole &= matches!(change.op, ChangeOp::Save | ChangeOp::Check | ChangeOp::Resurface);
+            continue;
+        };
+        was = was.restored(before).map_err(|_| Error::invalid("a change does not say what was before"))?;
+        if is_whole {
+            was.check()?;
         }
-        transfer::insert_change(sql, scope, held.row.memory_no, &change)?;
+        check_restored(was.clone())?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use crate::{
         beginning::{Finder, initial_confidence, initial_importance, trust_in_words},
         bounds::check_settled,
         entities::entities,
+        slot::{Voice, tidy_slot},
         terms::{MemoryTerm, terms},
     },
     model::{
@@ -44,6 +45,9 @@ impl MeasuredMemory {
     ) -> Result<Self> {
         new.check()?;
         new.procedure = new.procedure.filter(|procedure| !procedure.is_empty());
+        // Blanks around a text make no other memory of it.
+        (new.title, new.content) = (new.title.trim().to_owned(), new.content.trim().to_owned());
+        new.goal_signature = new.goal_signature.as_deref().map(tidy_slot);
         let tags = terms(&new.tags);
         let named = || entities(&new.title, &new.content);
         let entities = terms(new.entities.clone().unwrap_or_else(named));
@@ -61,6 +65,11 @@ impl MeasuredMemory {
         let sources = self.sources.iter().map(|source| source.origin);
         let least = trust_in_words(sources.chain([self.new.origin]));
         least.expect("it has an origin of its own")
+    }
+
+    /// Whose words it has.
+    pub(super) fn voice(&self) -> Voice {
+        Voice { origin: self.new.origin, trust: self.trust() }
     }
 
     /// The row that it begins with, without a number or a unit.

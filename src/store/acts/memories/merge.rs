@@ -21,7 +21,7 @@ use crate::{
             edit::check_may_change,
             measured::MeasuredMemory,
             operation::{Note, Operation, conflict},
-            save::voice,
+            voices::voice,
         },
         rows::memories::{
             find,

@@ -128,6 +128,10 @@ impl<'t, 'a> Operation<'t, 'a> {
         row::update(sql, &scope, &after.row)?;
         if before.row.is_recalled() && !after.row.is_recalled() {
             reviews::withdraw(sql, &scope, memory_no, self.now)?;
+            // What waits for one that is forgotten is still to be decided.
+            if after.row.status != MemoryStatus::Forgotten {
+                reviews::withdraw_of_other(sql, &scope, memory_no, self.now)?;
+            }
         }
         let apart = apart(note.op, &mut columns);
         if !columns.is_empty() {
@@ -201,7 +205,11 @@ impl<'t, 'a> Operation<'t, 'a> {
         let (sql, project) = (self.tx.sql, memory.project.as_deref());
         let same = find::active_same(sql, &self.scope, project, memory.content_hash)?;
         if let Some(other) = same.filter(|other| other.memory_no != memory.memory_no) {
-            return Err(conflict(format!("{} says the same already", other.id)));
+            return Err(conflict(format!(
+                "{}, {}, has the same text; forget it first",
+                other.id,
+                other.status.as_str()
+            )));
         }
         if let Some(other) = self.holder(memory)? {
             return Err(conflict(format!("{} holds in the same slot", other.id)));

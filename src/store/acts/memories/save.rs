@@ -1,12 +1,10 @@
-//! Saving a memory: what is known already, what takes whose place, what has to wait for a person.
+//! Saving a memory: what takes whose place, and what has to wait for a person.
+
+use chrono::TimeDelta;
 
 use crate::{
     error::{Error, Result},
-    memory::{
-        bounds::MAX_TERMS,
-        slot::{Voice, may_take_the_place},
-        terms::terms,
-    },
+    memory::slot::may_take_the_place,
     model::{
         change::ChangeOp,
         edge::{Edge, EdgeStatus, EdgeType},
@@ -24,11 +22,12 @@ use crate::{
         acts::memories::{
             before::Held,
             measured::MeasuredMemory,
-            operation::{Note, Operation, conflict},
+            operation::{Note, Operation},
+            voices::voice,
         },
         rows::{
             memories::{
-                edges, episodes, find, reviews,
+                edges, episodes, reviews,
                 row::{self, MemoryRow},
                 sources::{self, Source, SourceFrom},
                 state, tend,
@@ -42,132 +41,60 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Saves a memory, once: what is known already is what it was.
+    /// Saves a memory, once.
     pub(crate) fn save_memory(&mut self, scope: &Scope, memory: &MeasuredMemory) -> Result<Saved> {
         let mut operation = Operation::begin(self, scope, memory.new.origin.as_str())?;
-        let (memory_no, outcome) = operation.save(memory)?;
-        Ok(Saved { memory: operation.shown(memory_no)?, outcome })
+        let kept = operation.save(memory)?;
+        operation.saved(kept)
     }
 }
 
-/// Why an archived memory holds again, as the history says it.
-const SAVED_AGAIN: &str = "saved again";
+/// Clocks differ, and so do days; what is said of a later time was not so yet.
+const MOST_AHEAD: TimeDelta = TimeDelta::days(1);
 
 /// What became of what was to be saved.
-type Outcome = (MemoryNo, SaveOutcome);
+pub(super) struct Kept {
+    pub(super) memory_no: MemoryNo,
+    pub(super) outcome: SaveOutcome,
+    /// Names of what was stated and is not so.
+    pub(super) not_taken: Vec<&'static str>,
+}
+
+impl Kept {
+    pub(super) fn whole(memory_no: MemoryNo, outcome: SaveOutcome) -> Self {
+        Self { memory_no, outcome, not_taken: Vec::new() }
+    }
+}
 
 impl Operation<'_, '_> {
-    fn save(&mut self, memory: &MeasuredMemory) -> Result<Outcome> {
-        if let Some(known) = self.known_by_caller(memory)? {
-            return Ok(known);
-        }
-        if let Some(known) = self.known_by_text(memory)? {
+    fn save(&mut self, memory: &MeasuredMemory) -> Result<Kept> {
+        if let Some(known) = self.known(memory)? {
             return Ok(known);
         }
         let row = self.begin_row(memory)?;
         match self.holder(&row)? {
-            None => Ok((self.add(memory, row)?, SaveOutcome::New)),
+            None => Ok(Kept::whole(self.add(memory, row)?, SaveOutcome::New)),
             Some(holder) if may_take_the_place(voice(&row), voice(&holder)) => {
                 let old = self.hold(holder)?;
                 let memory_no = self.add_in_place_of(memory, row, &old, "the same slot")?;
-                Ok((memory_no, SaveOutcome::Superseded(old.row.id)))
+                Ok(Kept::whole(memory_no, SaveOutcome::Superseded(old.row.id)))
             }
             Some(holder) => self.add_waiting(memory, row, &holder),
         }
     }
 
-    /// What was saved before with the same caller's id. The same id with other text is a conflict.
-    fn known_by_caller(&mut self, memory: &MeasuredMemory) -> Result<Option<Outcome>> {
-        let Some(caller_id) = &memory.new.caller_id else { return Ok(None) };
-        let Some(row) = find::by_caller_id(self.tx.sql, &self.scope, caller_id)? else { return Ok(None) };
-        if row.content_hash != memory.content_hash {
-            return Err(conflict(format!(
-                "{} was saved with this caller's id and says something else; edit it, or use another id",
-                row.id
-            )));
-        }
-        match row.status {
-            MemoryStatus::Active => self.join_tags(row, memory).map(Some),
-            MemoryStatus::Archived => self.save_again(row).map(Some),
-            _ => Ok(Some((row.memory_no, SaveOutcome::Known))),
-        }
-    }
-
-    /// What says the same already: what is active is known, what was archived holds again. What was superseded or
-    /// forgotten may be said again, and is new; what is in quarantine may not.
-    fn known_by_text(&mut self, memory: &MeasuredMemory) -> Result<Option<Outcome>> {
-        let (sql, scope) = (self.tx.sql, self.scope);
-        let (project, hash) = (memory.new.project.as_deref(), memory.content_hash);
-        if let Some(row) = find::active_same(sql, &scope, project, hash)? {
-            return self.join_tags(row, memory).map(Some);
-        }
-        let put_away = |status| find::put_away_same(sql, &scope, (project, hash), status);
-        if let Some(row) = put_away(MemoryStatus::Quarantined)? {
-            return Err(conflict(format!("{} says the same and is in quarantine; lift that first", row.id)));
-        }
-        match put_away(MemoryStatus::Archived)? {
-            Some(row) => self.save_again(row).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Adds the tags that a known memory does not have. One that has no caller's id gets this one.
-    fn join_tags(&mut self, row: MemoryRow, memory: &MeasuredMemory) -> Result<Outcome> {
-        let memory_no = row.memory_no;
-        let mut before = self.hold(row)?;
-        if before.row.caller_id.is_none() && memory.new.caller_id.is_some() {
-            before.row.caller_id.clone_from(&memory.new.caller_id);
-            row::update(self.tx.sql, &self.scope, &before.row)?;
-        }
-        let known = before.names.tags.iter().chain(memory.tags.iter().map(|term| &term.name));
-        let mut tags: Vec<String> = terms(known).into_iter().map(|term| term.name).collect();
-        tags.truncate(MAX_TERMS.max(before.names.tags.len()));
-        let mut after = before.clone();
-        after.names.tags = tags;
-        self.change(
-            &before,
-            after,
-            Note { reason: "saved again with other tags", ..Note::of(ChangeOp::Edit) },
-        )?;
-        Ok((memory_no, SaveOutcome::Known))
-    }
-
-    /// Has an archived memory hold again that was saved again, unless it waits, or has to.
-    fn save_again(&mut self, row: MemoryRow) -> Result<Outcome> {
-        let memory_no = row.memory_no;
-        if let Some(review) = reviews::waits_for(self.tx.sql, &self.scope, memory_no)? {
-            return Ok((memory_no, SaveOutcome::Waits(review)));
-        }
-        match self.holder(&row)? {
-            None => {
-                let before = self.hold(row)?;
-                self.restore(&before, SAVED_AGAIN)?;
-                Ok((memory_no, SaveOutcome::Restored))
-            }
-            Some(holder) if may_take_the_place(voice(&row), voice(&holder)) => {
-                let (old, before) = (self.hold(holder)?, self.hold(row)?);
-                self.retire(&old, &before.row, "the same slot")?;
-                self.restore(&before, SAVED_AGAIN)?;
-                self.succeed(&old, &before.row)?;
-                Ok((memory_no, SaveOutcome::Superseded(old.row.id)))
-            }
-            Some(holder) => Ok((memory_no, SaveOutcome::Waits(self.contradict(&row, &holder)?))),
-        }
-    }
-
-    /// Has an archived memory hold again.
-    pub(super) fn restore(&mut self, before: &Held, reason: &str) -> Result<Held> {
-        let mut after = before.clone();
-        after.row.status = MemoryStatus::Active;
-        after.row.frequency_since = self.now; // Else the rule that archived it would do it again.
-        let (old_value, new_value) = (Some(before.row.status.as_str()), Some(MemoryStatus::Active.as_str()));
-        let note = Note { old_value, new_value, reason, ..Note::of(ChangeOp::Status) };
-        self.change(before, after, note)
+    /// What was saved, as a caller sees it.
+    pub(super) fn saved(&self, Kept { memory_no, outcome, not_taken }: Kept) -> Result<Saved> {
+        let not_taken = not_taken.into_iter().map(str::to_owned).collect();
+        Ok(Saved { memory: self.shown(memory_no)?, outcome, not_taken })
     }
 
     /// The row that a memory begins with.
     pub(super) fn begin_row(&self, memory: &MeasuredMemory) -> Result<MemoryRow> {
         let said_at = memory.new.said_at.map_or(Ok(self.now), instant::checked)?;
+        if said_at > self.now + MOST_AHEAD {
+            return Err(Error::invalid("when it was so lies more than a day ahead of the clock"));
+        }
         Ok(memory.row(MemoryId::new(self.now), MemoryStatus::Active, (said_at, self.now)))
     }
 
@@ -194,19 +121,24 @@ impl Operation<'_, '_> {
 
     /// Notes what a memory was made of. What somebody saves is made of that call, too: it stays when a turn is erased.
     fn add_sources(&mut self, memory: &MeasuredMemory, row: &MemoryRow) -> Result<()> {
-        let (sql, scope) = (self.tx.sql, self.scope);
         for source in &memory.sources {
-            if let SourceFrom::Turn(turn, seq) = source.from
-                && !units::is_of(sql, &scope, seq, turn)?
-            {
-                return Err(Error::not_found("a turn that the memory comes of was erased meanwhile"));
-            }
-            sources::insert(sql, &scope, row.memory_no, source)?;
+            self.add_source(row.memory_no, source)?;
         }
         if memory.new.learning_source == LearningSource::Manual {
             self.add_caller(row.memory_no, row.origin)?;
         }
         Ok(())
+    }
+
+    /// Notes something that a memory was made of.
+    pub(super) fn add_source(&self, memory_no: MemoryNo, source: &Source) -> Result<()> {
+        let (sql, scope) = (self.tx.sql, &self.scope);
+        if let SourceFrom::Turn(turn, seq) = source.from
+            && !units::is_of(sql, scope, seq, turn)?
+        {
+            return Err(Error::not_found("a turn that the memory comes of was erased meanwhile"));
+        }
+        sources::insert(sql, scope, memory_no, source)
     }
 
     /// Notes that somebody said what a memory says.
@@ -291,10 +223,10 @@ impl Operation<'_, '_> {
         memory: &MeasuredMemory,
         mut row: MemoryRow,
         holder: &MemoryRow,
-    ) -> Result<Outcome> {
+    ) -> Result<Kept> {
         row.status = MemoryStatus::Archived;
         row.memory_no = self.add(memory, row.clone())?;
-        Ok((row.memory_no, SaveOutcome::Waits(self.contradict(&row, holder)?)))
+        Ok(Kept::whole(row.memory_no, SaveOutcome::Waits(self.contradict(&row, holder)?)))
     }
 
     /// Asks a person which of two holds.
@@ -311,9 +243,4 @@ impl Operation<'_, '_> {
         reviews::insert(self.tx.sql, &self.scope, (id, kind), of, (&why, self.now))?;
         Ok(id)
     }
-}
-
-/// Whose words a memory has.
-pub(super) fn voice(row: &MemoryRow) -> Voice {
-    Voice { origin: row.origin, trust: row.trust }
 }

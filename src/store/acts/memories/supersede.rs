@@ -2,15 +2,15 @@
 
 use crate::{
     error::{Error, Result},
-    memory::slot::may_take_the_place,
+    memory::slot::{Voice, may_take_the_place},
     model::{
         change::ChangeOp,
         ids::MemoryId,
         memory::{
             saved::{SaveOutcome, Saved},
+            trust::Trust,
             words::MemoryStatus,
         },
-        place::MemoryNo,
         turn::Origin,
     },
     store::{
@@ -18,8 +18,9 @@ use crate::{
             before::Held,
             edit::check_may_change,
             measured::MeasuredMemory,
-            operation::{Note, Operation},
-            save::voice,
+            operation::{Note, Operation, conflict},
+            save::Kept,
+            voices::{check_may_change_words, voice},
         },
         rows::memories::find,
         scope::Scope,
@@ -31,7 +32,8 @@ use crate::{
 const BY_HAND: &str = "by hand";
 
 impl WriteTx<'_> {
-    /// Saves a memory in the place of another. Of little trust, it waits for a person instead.
+    /// Saves a memory in the place of another. Of less trust, it waits for a person instead; of a tool or a document, it is
+    /// refused.
     pub(crate) fn supersede_memory(
         &mut self,
         scope: &Scope,
@@ -39,8 +41,8 @@ impl WriteTx<'_> {
         memory: &MeasuredMemory,
     ) -> Result<Saved> {
         let mut operation = Operation::begin(self, scope, memory.new.origin.as_str())?;
-        let (memory_no, outcome) = operation.supersede(old, memory)?;
-        Ok(Saved { memory: operation.shown(memory_no)?, outcome })
+        let kept = operation.supersede(old, memory)?;
+        operation.saved(kept)
     }
 
     /// Has a memory that is there take the place of another.
@@ -52,14 +54,18 @@ impl WriteTx<'_> {
     ) -> Result<Saved> {
         let mut operation = Operation::begin(self, scope, by.as_str())?;
         let (old, new) = (operation.memory(old)?, operation.memory(new)?);
-        let (memory_no, outcome) = operation.supersede_by(&old, &new)?;
-        Ok(Saved { memory: operation.shown(memory_no)?, outcome })
+        [&old, &new].into_iter().try_for_each(|held| check_may_change_words(&held.row, Trust::of(by)))?;
+        // Of two memories the user says which holds: that one is the user's word, too.
+        let voice = Some(Voice { origin: by, trust: Trust::of(by) }).filter(|_| by == Origin::User);
+        let kept = operation.supersede_by(&old, new, voice)?;
+        operation.saved(kept)
     }
 }
 
 impl Operation<'_, '_> {
-    fn supersede(&mut self, old: MemoryId, memory: &MeasuredMemory) -> Result<(MemoryNo, SaveOutcome)> {
+    fn supersede(&mut self, old: MemoryId, memory: &MeasuredMemory) -> Result<Kept> {
         let old = self.memory(old)?;
+        check_may_change_words(&old.row, memory.trust())?;
         let mut row = self.begin_row(memory)?;
         // What is not said of the new one is as it was of the old one.
         row.project = row.project.or_else(|| old.row.project.clone());
@@ -78,15 +84,16 @@ impl Operation<'_, '_> {
         if let Some(known) = known {
             let new = self.hold(known)?;
             if new.row.content_hash != memory.content_hash {
-                return Err(super::operation::conflict(format!(
+                return Err(conflict(format!(
                     "{} was saved with this caller's id and says something else",
                     new.row.id
                 )));
             }
             if old.superseded_by == Some(new.row.id) {
-                return Ok((new.row.memory_no, SaveOutcome::Superseded(old.row.id))); // It was done before.
+                // It was done before.
+                return Ok(Kept::whole(new.row.memory_no, SaveOutcome::Superseded(old.row.id)));
             }
-            return self.supersede_by(&old, &new);
+            return self.supersede_by(&old, new, Some(memory.voice()));
         }
         check_may_change(&old)?;
         if !may_take_the_place(voice(&row), voice(&old.row)) {
@@ -95,28 +102,33 @@ impl Operation<'_, '_> {
         // The slot that it is to have may be somebody else's.
         let holder = self.holder(&row)?.filter(|holder| holder.memory_no != old.row.memory_no);
         if let Some(holder) = holder {
-            return Err(super::operation::conflict(format!("{} holds in the same slot", holder.id)));
+            return Err(conflict(format!("{} holds in the same slot", holder.id)));
         }
         let memory_no = self.add_in_place_of(memory, row, &old, BY_HAND)?;
-        Ok((memory_no, SaveOutcome::Superseded(old.row.id)))
+        Ok(Kept::whole(memory_no, SaveOutcome::Superseded(old.row.id)))
     }
 
-    fn supersede_by(&mut self, old: &Held, new: &Held) -> Result<(MemoryNo, SaveOutcome)> {
+    /// `by`: who says it, too, if it becomes theirs.
+    fn supersede_by(&mut self, old: &Held, new: Held, by: Option<Voice>) -> Result<Kept> {
         if old.row.memory_no == new.row.memory_no {
-            return Err(Error::invalid("a memory does not take its own place"));
+            return Err(Error::invalid("a memory cannot take its own place"));
         }
         check_may_change(old)?;
-        check_may_change(new)?;
+        check_may_change(&new)?;
+        let new = match by {
+            Some(voice) => self.raise(new, voice)?,
+            None => new,
+        };
         if !may_take_the_place(voice(&new.row), voice(&old.row)) {
             let review = self.contradict(&new.row, &old.row)?;
-            return Ok((new.row.memory_no, SaveOutcome::Waits(review)));
+            return Ok(Kept::whole(new.row.memory_no, SaveOutcome::Waits(review)));
         }
         self.retire(old, &new.row, BY_HAND)?;
         let mut after = new.clone();
         after.row.status = MemoryStatus::Active;
         after.row.version = new.row.version.max(old.row.version.saturating_add(1));
-        self.change(new, after, Note { reason: BY_HAND, ..Note::of(ChangeOp::Supersede) })?;
+        self.change(&new, after, Note { reason: BY_HAND, ..Note::of(ChangeOp::Supersede) })?;
         self.succeed(old, &new.row)?;
-        Ok((new.row.memory_no, SaveOutcome::Superseded(old.row.id)))
+        Ok(Kept::whole(new.row.memory_no, SaveOutcome::Superseded(old.row.id)))
     }
 }

@@ -1,6 +1,6 @@
 //! Undo: the newest operation on a memory that is not undone is taken back, in all the memories that it changed or in none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     error::{Error, Result},
@@ -16,6 +16,7 @@ use crate::{
         acts::memories::{
             before::Held,
             operation::{Note, Operation, conflict, no_memory},
+            voices::check_may_take_back,
         },
         rows::memories::{
             changes::{self, Noted},
@@ -28,13 +29,14 @@ use crate::{
 
 impl WriteTx<'_> {
     /// Takes back the newest operation on a memory that is not undone: an edit, what took whose place, a merge, what was
-    /// done to its status or its frequency. What undid something is none of these: asked again, undo goes further back.
+    /// done to its status or its frequency. What undid something is none of these: asked again, undo goes further back. What
+    /// somebody did who is trusted more than `by` stays.
     pub(crate) fn undo_memory(&mut self, scope: &Scope, id: MemoryId, by: Origin) -> Result<Undone> {
         let mut operation = Operation::begin(self, scope, by.as_str())?;
         let memory_no = find::no_of(operation.tx.sql, scope, id)?.ok_or_else(no_memory)?;
         let newest = changes::to_undo(operation.tx.sql, scope, memory_no)?;
         let group = newest.ok_or_else(|| conflict(format!("nothing was done to {id} that can be undone")))?;
-        let changed = operation.undo(group)?;
+        let changed = operation.undo(group, by)?;
         let memories = changed.into_iter().map(|no| operation.shown(no)).collect::<Result<_>>()?;
         Ok(Undone { group, memories })
     }
@@ -77,7 +79,7 @@ impl WriteTx<'_> {
         if !noted.iter().any(|noted| can_be_undone(noted.change.op)) {
             return Err(conflict(format!("nothing that group {group} did can be undone")));
         }
-        let changed = operation.undo(group)?;
+        let changed = operation.undo(group, by)?;
         let memories = changed.into_iter().map(|no| operation.shown(no)).collect::<Result<_>>()?;
         Ok(Undone { group, memories })
     }
@@ -104,7 +106,7 @@ fn no_group() -> Error {
 
 impl Operation<'_, '_> {
     /// Takes back all that an operation did; the memories that it had changed.
-    fn undo(&mut self, group: GroupId) -> Result<Vec<MemoryNo>> {
+    fn undo(&mut self, group: GroupId, by: Origin) -> Result<Vec<MemoryNo>> {
         let (sql, scope) = (self.tx.sql, self.scope);
         let mut of_memories: BTreeMap<MemoryNo, Vec<Noted>> = BTreeMap::new();
         for noted in changes::of_group(sql, &scope, group)? {
@@ -124,10 +126,20 @@ impl Operation<'_, '_> {
             if !now.row.is_recalled() && after.row.is_recalled() {
                 come_back.extend(newest_first.iter().map(|noted| (*memory_no, noted.change.made_at)));
             }
+            for Noted { change, .. } in newest_first {
+                check_may_take_back(&now.row, &change.made_by, by)?;
+            }
+            // A history that came out of a file may say anything.
+            after.check().map_err(|error| {
+                conflict(format!("what {} was before makes no memory: {error}", now.row.id))
+            })?;
             restored.push((now, after));
         }
-        // What is not to hold gives way first: of two in a slot one is active at most.
-        restored.sort_by_key(|(_, after)| after.row.status == MemoryStatus::Active);
+        // What is not to hold gives way first, then what holds now and may leave its slot: of two in a slot one is active.
+        restored.sort_by_key(|(now, after)| {
+            let [was_active, is_active] = [now, after].map(|held| held.row.status == MemoryStatus::Active);
+            (is_active, !was_active)
+        });
         for (now, mut after) in restored {
             self.separate(&now, &after)?;
             after.row.superseded_by = match after.superseded_by {
@@ -136,7 +148,15 @@ impl Operation<'_, '_> {
                 })?),
                 None => None,
             };
-            self.change(&now, after, Note::of(ChangeOp::Undo))?;
+            if let Some(by) = after.row.superseded_by {
+                self.check_no_ring(&now, by)?;
+            }
+            let after = self.change(&now, after, Note::of(ChangeOp::Undo))?;
+            if let Some(by) = after.row.superseded_by
+                && let Some(by) = find::by_no(sql, &scope, by)?
+            {
+                self.succeed(&after, &by)?;
+            }
         }
         for (memory_no, withdrawn_at) in come_back {
             reviews::reopen(self.tx.sql, &scope, memory_no, withdrawn_at)?;
@@ -167,6 +187,21 @@ impl Operation<'_, '_> {
             }
         }
         Ok((now, after))
+    }
+
+    /// Refuses that what took a memory's place leads back to the memory.
+    fn check_no_ring(&self, now: &Held, by: MemoryNo) -> Result<()> {
+        let (mut at, mut walked) = (Some(by), BTreeSet::new());
+        while let Some(no) = at {
+            if no == now.row.memory_no || !walked.insert(no) {
+                return Err(conflict(format!(
+                    "what had taken the place of {} was superseded by it since",
+                    now.row.id
+                )));
+            }
+            at = find::by_no(self.tx.sql, &self.scope, no)?.and_then(|row| row.superseded_by);
+        }
+        Ok(())
     }
 
     /// Where a memory is not superseded any more, the edge goes that said so.

@@ -14,6 +14,7 @@ use crate::{
             words::{MemoryStatus, Outcome},
         },
         place::{MemoryNo, SessionNo},
+        review::ReviewKind,
         turn::Origin,
     },
     store::{
@@ -136,7 +137,9 @@ impl Operation<'_, '_> {
     /// the same or has the slot.
     pub(super) fn restore_used(&mut self, row: &MemoryRow) -> Result<()> {
         let (sql, scope) = (self.tx.sql, self.scope);
-        if row.status != MemoryStatus::Archived || reviews::waits_for(sql, &scope, row.memory_no)?.is_some() {
+        if row.status != MemoryStatus::Archived
+            || reviews::open_of(sql, &scope, row.memory_no, ReviewKind::Contradiction)?.is_some()
+        {
             return Ok(());
         }
         match self.check_free(&MemoryRow { status: MemoryStatus::Active, ..row.clone() }) {

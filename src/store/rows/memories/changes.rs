@@ -7,6 +7,7 @@ use crate::{
     model::{
         change::{Change, ChangeOp},
         ids::{GroupId, MemoryId},
+        memory::words::MemoryStatus,
         place::MemoryNo,
     },
     store::{
@@ -178,13 +179,33 @@ pub(crate) fn set_undone(sql: &dyn Sql, scope: &Scope, group: GroupId, by: Group
     )
 }
 
-/// Forgets what a memory said before: it may repeat what was erased.
+/// Forgets what a memory said before: it may repeat what was erased. A change that held no words can still be undone, and
+/// one that did is forgotten whole: half of an operation is never undone.
 pub(crate) fn forget_before(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
     sql.put(
-        "UPDATE memory_changes SET before = NULL, reason = '' WHERE user_no = ?1 AND memory_no = ?2",
+        "UPDATE memory_changes SET before = NULL, reason = '' WHERE user_no = ?1 AND memory_no = ?2
+           AND (before LIKE '%\"title\":%' OR before LIKE '%\"content\":%' OR before LIKE '%\"summary\":%'
+                OR before LIKE '%\"procedure\":%' OR before LIKE '%\"tags\":%' OR before LIKE '%\"entities\":%')",
         values![scope.user_no, memory_no],
         Expect::Any,
     )
+}
+
+/// Which status a memory had, active or archived, before its place was taken last.
+pub(crate) fn status_before_superseding(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+) -> Result<Option<MemoryStatus>> {
+    let was_archived = sql.one(
+        "SELECT c.before LIKE '%\"status\":\"archived\"%' FROM memory_changes AS c
+         WHERE c.user_no = ?1 AND c.memory_no = ?2 AND c.op IN ('supersede', 'merge') AND c.undone_by IS NULL
+           AND c.before LIKE '%\"superseded_by\":null%'
+         ORDER BY c.change_no DESC LIMIT 1",
+        values![scope.user_no, memory_no],
+        |row| row.get::<bool>(0),
+    )?;
+    Ok(was_archived.map(|was| if was { MemoryStatus::Archived } else { MemoryStatus::Active }))
 }
 
 /// Says that another operation took back that the memory was superseded.

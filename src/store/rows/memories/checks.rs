@@ -68,7 +68,7 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
                 AND m.trust > CASE WHEN d.origin IN ('user', 'system') THEN 3 WHEN d.origin = 'assistant' THEN 2
                                    ELSE 1 END)
              AND NOT EXISTS (SELECT 1 FROM memory_changes AS c WHERE c.user_no = m.user_no AND c.memory_no = m.memory_no
-                AND c.op = 'edit' AND c.undone_by IS NULL AND (c.before IS NULL OR c.before LIKE '%\"trust\":%')))",
+                AND c.op IN ('edit', 'trust') AND c.undone_by IS NULL AND (c.before IS NULL OR c.before LIKE '%\"trust\":%')))",
     ),
     (
         "every turn that a memory was made of is a turn of its user",
@@ -77,11 +77,27 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
             WHERE r.user_no = d.user_no AND r.seq = d.seq AND r.owner_id = d.source_id AND r.kind = 'turn')",
     ),
     (
-        "the changes of a memory count from 1, without a gap",
+        "the changes of a memory count from 1, without a gap, and are as many as its revision says",
         "SELECT count(*) FROM user_memories AS m LEFT JOIN
            (SELECT memory_no, count(*) AS n, min(change_no) AS first, max(change_no) AS last FROM memory_changes
             GROUP BY memory_no) AS c ON c.memory_no = m.memory_no
-         WHERE m.session_no IS NULL AND (c.n IS NULL OR c.first <> 1 OR c.last <> c.n)",
+         -- Checks raise no revision.
+         WHERE m.session_no IS NULL AND (c.n IS NULL OR c.first <> 1 OR c.last <> c.n OR c.n < m.revision)",
+    ),
+    (
+        "an edge says of each memory whose place was taken what took it",
+        "SELECT count(*) FROM user_memories AS m WHERE m.superseded_by IS NOT NULL AND NOT EXISTS
+           (SELECT 1 FROM memory_edges AS e WHERE e.user_no = m.user_no AND e.from_no = m.superseded_by
+            AND e.to_no = m.memory_no AND e.type = 'supersedes')",
+    ),
+    (
+        "what was saved to wait for a person was put to one",
+        "SELECT count(*) FROM user_memories AS m JOIN memory_changes AS c
+           ON c.user_no = m.user_no AND c.memory_no = m.memory_no AND c.op = 'save' AND c.new_value = 'archived'
+         WHERE m.status = 'archived' AND NOT EXISTS
+           (SELECT 1 FROM memory_reviews AS r WHERE r.user_no = m.user_no AND r.memory_no = m.memory_no)
+           AND EXISTS (SELECT 1 FROM memory_edges AS e WHERE e.user_no = m.user_no AND e.from_no = m.memory_no
+                       AND e.type = 'contradicts' AND e.status = 'accepted')",
     ),
     (
         "every session that was looked through for memories is its user's",

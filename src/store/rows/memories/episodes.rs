@@ -283,14 +283,21 @@ pub(crate) fn memories_in(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -
     )
 }
 
-/// Takes what episodes say out of those that happened in a session that is erased: they stay, as numbers.
+/// Takes what episodes say out of those that happened in a session that is erased: beginnings and uses stay, as numbers;
+/// of notes nothing would.
 pub(crate) fn empty(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<u64> {
-    sql.change(
+    let removed = sql.change(
+        "DELETE FROM memory_episodes WHERE user_no = ?1 AND session_no = ?2 AND role = 'note' AND episode_no IN
+           (SELECT episode_no FROM memory_episodes WHERE user_no = ?1 AND session_no = ?2 AND role = 'note' LIMIT ?3)",
+        values![scope.user_no, session_no, limit],
+    )?;
+    let emptied = sql.change(
         "UPDATE memory_episodes
          SET session_no = NULL, turn_number = NULL, receipt_id = NULL, trigger = NULL, task_id = NULL, task_name = NULL,
              title = '', tags = '[]', summary = ''
          WHERE user_no = ?1 AND session_no = ?2 AND episode_no IN
            (SELECT episode_no FROM memory_episodes WHERE user_no = ?1 AND session_no = ?2 LIMIT ?3)",
         values![scope.user_no, session_no, limit],
-    )
+    )?;
+    Ok(removed + emptied)
 }

@@ -10,7 +10,7 @@ use crate::{
     store::{
         rows::memories::row::{self, MemoryRow, memory_columns},
         scope::Scope,
-        sql::{Sql, Value, values},
+        sql::{Flow, Sql, Value, values},
     },
     text::measure::ContentHash,
 };
@@ -96,6 +96,28 @@ pub(crate) fn between(
     )
 }
 
+/// The ids of two memories at most that end with these digits, which no index can find.
+pub(crate) fn ending(sql: &dyn Sql, scope: &Scope, digits: &str) -> Result<Vec<MemoryId>> {
+    let mut found: Vec<MemoryId> = Vec::new();
+    sql.query("SELECT id FROM user_memories WHERE user_no = ?1", values![scope.user_no], &mut |row| {
+        let id: MemoryId = row.get(0)?;
+        if id.as_uuid().simple().to_string().ends_with(digits) {
+            found.push(id);
+        }
+        Ok(if found.len() < 2 { Flow::Next } else { Flow::Stop })
+    })?;
+    Ok(found)
+}
+
+/// Whether a memory that is recalled is filed under a project.
+pub(crate) fn is_any_of_project(sql: &dyn Sql, scope: &Scope, project: &str) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM user_memories
+                        WHERE user_no = ?1 AND project = ?2 AND status IN ('active', 'archived'))",
+        values![scope.user_no, project],
+    )
+}
+
 /// What a memory took the place of.
 pub(crate) fn superseded_by(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<MemoryNo>> {
     sql.list(
@@ -103,6 +125,16 @@ pub(crate) fn superseded_by(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -
         values![scope.user_no, memory_no],
         |row| row.get(0),
     )
+}
+
+/// What took the place of a memory.
+pub(crate) fn successor_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<MemoryNo>> {
+    let found = sql.one(
+        "SELECT superseded_by FROM user_memories WHERE user_no = ?1 AND memory_no = ?2",
+        values![scope.user_no, memory_no],
+        |row| row.get::<Option<MemoryNo>>(0),
+    )?;
+    Ok(found.flatten())
 }
 
 /// The number of a memory.

@@ -19,6 +19,7 @@ pub(crate) struct Sought {
     task_type: &'static str,
     min_confidence: f64,
     project: Option<String>,
+    project_alone: u32,
     /// Folded.
     tags: Vec<String>,
 }
@@ -32,6 +33,7 @@ impl Sought {
             task_type: filter.task_type.map_or("", |task_type| task_type.as_str()),
             min_confidence: filter.min_confidence.unwrap_or(0.0),
             project: filter.project.clone(),
+            project_alone: u32::from(filter.project_alone),
             tags: filter.tags.iter().map(|tag| folded(tag)).collect(),
         }
     }
@@ -48,7 +50,8 @@ macro_rules! passes {
     () => {
         "(?4 = '' OR ?4 LIKE '% ' || m.kind || ' %') AND (?5 = '' OR ?5 LIKE '% ' || m.frequency || ' %')
          AND (?6 = '' OR ?6 LIKE '% ' || m.status || ' %') AND (?7 = '' OR m.task_type = ?7)
-         AND m.session_no IS NULL AND m.confidence >= ?8 AND (coalesce(?9, '') = '' OR m.project IS NULL OR m.project = ?9)"
+         AND m.session_no IS NULL AND m.confidence >= ?8
+         AND (coalesce(?9, '') = '' OR (m.project IS NULL AND ?11 = 0) OR m.project = ?9)"
     };
 }
 
@@ -89,6 +92,7 @@ fn candidates(
             sought.min_confidence,
             sought.project,
             limit,
+            sought.project_alone,
         ],
         |row| row.get(0),
     )

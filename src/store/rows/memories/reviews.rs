@@ -146,11 +146,12 @@ pub(crate) fn insert(
     )
 }
 
-/// The review for which a memory waits that contradicts another.
-pub(crate) fn waits_for(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<ReviewId>> {
-    sql.one(
-        "SELECT id FROM memory_reviews
-         WHERE user_no = ?1 AND memory_no = ?2 AND kind = 'contradiction' AND decision IS NULL ORDER BY id DESC LIMIT 1",
+/// What a memory waits for that contradicts others, the newest first.
+pub(crate) fn contradicted_by(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<MemoryNo>> {
+    sql.list(
+        "SELECT other_no FROM memory_reviews
+         WHERE user_no = ?1 AND memory_no = ?2 AND kind = 'contradiction' AND decision IS NULL AND other_no IS NOT NULL
+         ORDER BY review_no DESC",
         values![scope.user_no, memory_no],
         |row| row.get(0),
     )
@@ -210,7 +211,16 @@ pub(crate) fn withdraw(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, now: D
          WHERE user_no = ?1 AND memory_no = ?2 AND decision IS NULL",
         values![scope.user_no, memory_no, now],
         Expect::Any,
-    )?;
+    )
+}
+
+/// Withdraws what was asked of others beside a memory, whose place another took.
+pub(crate) fn withdraw_of_other(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    now: DateTime<Utc>,
+) -> Result<()> {
     sql.put(
         "UPDATE memory_reviews SET decision = 'withdrawn', decided_at = ?3
          WHERE user_no = ?1 AND other_no = ?2 AND decision IS NULL",
@@ -264,10 +274,37 @@ pub(crate) fn asked(
     Ok(found.unwrap_or_default())
 }
 
-/// Removes the reviews in which a memory that is erased is the other one.
-pub(crate) fn remove_of_other(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
+/// Withdraws what a memory waited for, for it holds.
+pub(crate) fn withdraw_waiting(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    now: DateTime<Utc>,
+) -> Result<()> {
     sql.put(
-        "DELETE FROM memory_reviews WHERE user_no = ?1 AND other_no = ?2",
+        "UPDATE memory_reviews SET decision = 'withdrawn', decided_at = ?3
+         WHERE user_no = ?1 AND memory_no = ?2 AND kind = 'contradiction' AND decision IS NULL",
+        values![scope.user_no, memory_no, now],
+        Expect::Any,
+    )
+}
+
+/// Has reviews name nobody where they name a memory that is erased: what waits is still to be decided. What was asked of
+/// two memories, and makes no sense of one, goes.
+pub(crate) fn forget_other(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
+    sql.put(
+        "DELETE FROM memory_reviews
+         WHERE user_no = ?1 AND other_no = ?2
+           AND (kind <> 'contradiction'
+                OR (decision IS NULL AND EXISTS
+                  (SELECT 1 FROM memory_reviews AS o
+                   WHERE o.user_no = memory_reviews.user_no AND o.memory_no = memory_reviews.memory_no
+                     AND o.kind = 'contradiction' AND o.decision IS NULL AND o.other_no IS NULL)))",
+        values![scope.user_no, memory_no],
+        Expect::Any,
+    )?;
+    sql.put(
+        "UPDATE memory_reviews SET other_no = NULL WHERE user_no = ?1 AND other_no = ?2",
         values![scope.user_no, memory_no],
         Expect::Any,
     )

@@ -1,0 +1,263 @@
+//! What is known already and saved again: it becomes whose it is now, holds again, and gets what it lacked.
+
+use crate::{
+    error::Result,
+    memory::{bounds::MAX_TERMS, slot::may_take_the_place, terms::terms},
+    model::{
+        change::ChangeOp,
+        instant,
+        memory::{saved::SaveOutcome, trust::Trust, words::MemoryStatus},
+        place::MemoryNo,
+        profile::rounded,
+    },
+    store::{
+        acts::memories::{
+            before::Held,
+            measured::MeasuredMemory,
+            operation::{Note, Operation, conflict},
+            save::Kept,
+            voices::voice,
+        },
+        rows::memories::{
+            find, reviews,
+            row::{self, MemoryRow},
+        },
+    },
+};
+
+/// Why an archived or forgotten memory holds again, as the history says it.
+const SAVED_AGAIN: &str = "saved again";
+
+impl Operation<'_, '_> {
+    /// What is known of what is to be saved: by its caller's id, else by what it says.
+    pub(super) fn known(&mut self, memory: &MeasuredMemory) -> Result<Option<Kept>> {
+        let known = match self.known_by_caller(memory)? {
+            None => self.known_by_text(memory)?,
+            known => known,
+        };
+        known.map(|row| self.save_again(row, memory)).transpose()
+    }
+
+    /// What was saved before with the same caller's id. The same id with other text is a conflict.
+    fn known_by_caller(&self, memory: &MeasuredMemory) -> Result<Option<MemoryRow>> {
+        let Some(caller_id) = &memory.new.caller_id else { return Ok(None) };
+        let row = find::by_caller_id(self.tx.sql, &self.scope, caller_id)?;
+        match row {
+            Some(row) if row.content_hash != memory.content_hash => Err(conflict(format!(
+                "{} was saved with this caller's id and says something else; edit it, or use another id",
+                row.id
+            ))),
+            row => Ok(row),
+        }
+    }
+
+    /// What says the same already, and is active, archived or forgotten. What was superseded may be said again, and is
+    /// new; so is what somebody forgot who is trusted more. What is in quarantine may not.
+    fn known_by_text(&self, memory: &MeasuredMemory) -> Result<Option<MemoryRow>> {
+        let (sql, scope) = (self.tx.sql, self.scope);
+        let (project, hash) = (memory.new.project.as_deref(), memory.content_hash);
+        if let Some(row) = find::active_same(sql, &scope, project, hash)? {
+            return Ok(Some(row));
+        }
+        let put_away = |status| find::put_away_same(sql, &scope, (project, hash), status);
+        if let Some(row) = put_away(MemoryStatus::Quarantined)? {
+            return Err(conflict(format!("{} says the same and is in quarantine; lift that first", row.id)));
+        }
+        match put_away(MemoryStatus::Archived)? {
+            None => Ok(put_away(MemoryStatus::Forgotten)?.filter(|row| may_fill(memory, row))),
+            row => Ok(row),
+        }
+    }
+
+    fn save_again(&mut self, row: MemoryRow, memory: &MeasuredMemory) -> Result<Kept> {
+        let may_be_revived = match row.status {
+            MemoryStatus::Active | MemoryStatus::Archived => true,
+            MemoryStatus::Forgotten => may_fill(memory, &row),
+            _ => false,
+        };
+        if !may_be_revived {
+            return Ok(Kept::whole(row.memory_no, SaveOutcome::PutAway));
+        }
+        let known = self.hold(row)?;
+        let known = self.raise(known, memory.voice())?;
+        let memory_no = known.row.memory_no;
+        let revived = match known.row.status {
+            MemoryStatus::Active => SaveOutcome::Known,
+            _ => self.revive(&known)?,
+        };
+        let kept = self.fill(memory_no, memory)?;
+        let outcome = if revived == SaveOutcome::Known { kept.outcome } else { revived };
+        Ok(Kept { outcome, ..kept })
+    }
+
+    /// Has a memory hold again that was archived or forgotten, unless it has to wait.
+    fn revive(&mut self, known: &Held) -> Result<SaveOutcome> {
+        match self.opponent(&known.row)? {
+            None => {
+                self.restore(known, SAVED_AGAIN)?;
+                self.no_more_waiting(known)?;
+                Ok(SaveOutcome::Restored)
+            }
+            Some(other) if may_take_the_place(voice(&known.row), voice(&other)) => {
+                let old = self.hold(other)?;
+                self.retire(&old, &known.row, "the same slot")?;
+                self.restore(known, SAVED_AGAIN)?;
+                self.no_more_waiting(known)?;
+                self.succeed(&old, &known.row)?;
+                Ok(SaveOutcome::Superseded(old.row.id))
+            }
+            Some(other) => {
+                let waiting = self.put(known, MemoryStatus::Archived, SAVED_AGAIN)?;
+                Ok(SaveOutcome::Waits(self.contradict(&waiting.row, &other)?))
+            }
+        }
+    }
+
+    /// What a memory that does not hold would have to take the place of: what holds in its slot, or what it waits for.
+    fn opponent(&self, row: &MemoryRow) -> Result<Option<MemoryRow>> {
+        if let Some(holder) = self.holder(row)? {
+            return Ok(Some(holder));
+        }
+        for other in reviews::contradicted_by(self.tx.sql, &self.scope, row.memory_no)? {
+            let other = find::by_no(self.tx.sql, &self.scope, other)?;
+            if let Some(other) = other.filter(|other| other.status == MemoryStatus::Active) {
+                return Ok(Some(other));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Has a memory hold again.
+    pub(super) fn restore(&mut self, before: &Held, reason: &str) -> Result<Held> {
+        self.put(before, MemoryStatus::Active, reason)
+    }
+
+    fn put(&mut self, before: &Held, status: MemoryStatus, reason: &str) -> Result<Held> {
+        let mut after = before.clone();
+        after.row.status = status;
+        if status != before.row.status {
+            after.row.frequency_since = self.now; // Else the rule that archived it would do it again.
+        }
+        let (old_value, new_value) = (Some(before.row.status.as_str()), Some(status.as_str()));
+        let note = Note { old_value, new_value, reason, ..Note::of(ChangeOp::Status) };
+        self.change(before, after, note)
+    }
+
+    fn no_more_waiting(&self, known: &Held) -> Result<()> {
+        reviews::withdraw_waiting(self.tx.sql, &self.scope, known.row.memory_no, self.now)
+    }
+
+    /// Gives a known memory what is stated and it lacks; says what else is stated and is not so.
+    fn fill(&mut self, memory_no: MemoryNo, memory: &MeasuredMemory) -> Result<Kept> {
+        let row =
+            find::by_no(self.tx.sql, &self.scope, memory_no)?.ok_or_else(super::operation::no_memory)?;
+        let mut before = self.hold(row)?;
+        if before.row.caller_id.is_none() && memory.new.caller_id.is_some() {
+            before.row.caller_id.clone_from(&memory.new.caller_id);
+            row::update(self.tx.sql, &self.scope, &before.row)?;
+        }
+        let (mut after, mut not_taken) = filled(&before, memory)?;
+        let mut old = None;
+        if after.row.goal_signature != before.row.goal_signature {
+            match self.holder(&after.row)? {
+                Some(holder) if !may_take_the_place(voice(&after.row), voice(&holder)) => {
+                    after.row.goal_signature = None;
+                    not_taken.push("goal_signature");
+                }
+                holder => old = holder.map(|holder| self.hold(holder)).transpose()?,
+            }
+        }
+        if let Some(old) = &old {
+            self.retire(old, &before.row, "the same slot")?;
+        }
+        let note = Note { reason: SAVED_AGAIN, ..Note::of(ChangeOp::Edit) };
+        let after = self.change(&before, after, note)?;
+        for source in &memory.sources {
+            if Trust::of(source.origin) >= after.row.trust && may_fill(memory, &after.row) {
+                self.add_source(memory_no, source)?;
+            } else {
+                not_taken.push("sources");
+            }
+        }
+        not_taken.dedup();
+        let outcome = match old {
+            Some(old) => {
+                self.succeed(&old, &after.row)?;
+                SaveOutcome::Superseded(old.row.id)
+            }
+            None => SaveOutcome::Known,
+        };
+        Ok(Kept { memory_no, outcome, not_taken })
+    }
+}
+
+/// Whether whoever saves is trusted as far as the memory is; a person also where a person approved it.
+fn may_fill(memory: &MeasuredMemory, row: &MemoryRow) -> bool {
+    memory.trust() >= row.trust.min(Trust::User)
+}
+
+/// A known memory with what is stated and it lacks, and the names of what else is stated and is not so.
+fn filled(before: &Held, memory: &MeasuredMemory) -> Result<(Held, Vec<&'static str>)> {
+    let (new, mut after, may_fill) = (&memory.new, before.clone(), may_fill(memory, &before.row));
+    let mut not_taken = Vec::new();
+    let mut differs = |name, does| {
+        if does {
+            not_taken.push(name);
+        }
+    };
+    if memory.trust() > Trust::Foreign || before.row.trust == Trust::Foreign {
+        let known = before.names.tags.iter().chain(memory.tags.iter().map(|term| &term.name));
+        after.names.tags = terms(known).into_iter().map(|term| term.name).collect();
+        let most = MAX_TERMS.max(before.names.tags.len());
+        differs("tags", after.names.tags.len() > most);
+        after.names.tags.truncate(most);
+    } else {
+        let known = terms(&before.names.tags);
+        let is_known = |folded: &str| known.iter().any(|term| term.folded == folded);
+        differs("tags", !memory.tags.iter().all(|term| is_known(&term.folded)));
+    }
+    let row = &mut after.row;
+    if may_fill && row.summary.is_empty() {
+        row.summary.clone_from(&new.summary);
+    }
+    differs("summary", !new.summary.is_empty() && new.summary != row.summary);
+    row.pinned |= may_fill && new.pinned;
+    differs("pinned", new.pinned && !row.pinned);
+    if may_fill {
+        fill(&mut row.reliability, new.reliability.map(rounded));
+        fill(&mut row.consolidation_threshold, new.consolidation_threshold.map(rounded));
+        fill(&mut row.validity_window, new.validity_window);
+        fill(&mut row.task_type, new.task_type);
+        if row.status == MemoryStatus::Active {
+            fill(&mut row.goal_signature, new.goal_signature.clone());
+        }
+    }
+    differs("reliability", is_other(row.reliability, new.reliability.map(rounded)));
+    differs(
+        "consolidation_threshold",
+        is_other(row.consolidation_threshold, new.consolidation_threshold.map(rounded)),
+    );
+    differs("validity_window_s", is_other(row.validity_window, new.validity_window));
+    differs("task_type", is_other(row.task_type, new.task_type));
+    differs("goal_signature", is_other(row.goal_signature.as_ref(), new.goal_signature.as_ref()));
+    differs("project", is_other(row.project.as_ref(), new.project.as_ref()));
+    differs("caller_id", is_other(row.caller_id.as_ref(), new.caller_id.as_ref()));
+    differs("importance", is_other(Some(row.importance), new.importance.map(rounded)));
+    differs("confidence", is_other(Some(row.confidence), new.confidence.map(rounded)));
+    differs("frequency", is_other(Some(row.frequency), new.frequency));
+    differs("volatility", is_other(Some(row.volatility), new.volatility));
+    let said_at = new.said_at.map(instant::checked).transpose()?;
+    differs("said_at", is_other(Some(row.said_at), said_at));
+    Ok((after, not_taken))
+}
+
+fn fill<T>(field: &mut Option<T>, stated: Option<T>) {
+    if field.is_none() {
+        *field = stated;
+    }
+}
+
+/// Whether something is stated that is not so.
+fn is_other<T: Copy + PartialEq>(is: Option<T>, stated: Option<T>) -> bool {
+    stated.is_some() && stated != is
+}

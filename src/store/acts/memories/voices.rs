@@ -1,0 +1,79 @@
+//! Whose words a memory has, and who may change them: what a tool or a document says changes nothing that is trusted more.
+
+use crate::{
+    error::Result,
+    memory::slot::{Voice, is_raised_by},
+    model::{change::ChangeOp, memory::trust::Trust, turn::Origin},
+    store::{
+        acts::memories::{
+            before::Held,
+            operation::{Note, Operation, conflict},
+        },
+        rows::memories::row::MemoryRow,
+    },
+};
+
+/// Whose words a memory has.
+pub(super) fn voice(row: &MemoryRow) -> Voice {
+    Voice { origin: row.origin, trust: row.trust }
+}
+
+/// Refuses that words of this trust change a memory, if a tool or a document said them and it is trusted more.
+pub(super) fn check_may_change_words(row: &MemoryRow, trust: Trust) -> Result<()> {
+    if trust > Trust::Foreign || row.trust == Trust::Foreign {
+        return Ok(());
+    }
+    Err(conflict(format!(
+        "the {} said {}, and what a tool or a document says does not change it; save what you have: it waits for a person",
+        row.origin.as_str(),
+        row.id
+    )))
+}
+
+/// Refuses that somebody who is trusted less moves a memory to where it stands for something else. A person may move
+/// what a person approved.
+pub(super) fn check_stays_in_place(before: &MemoryRow, after: &MemoryRow, editor: Origin) -> Result<()> {
+    let place = |row: &MemoryRow| (row.kind, row.project.clone(), row.goal_signature.clone());
+    let is_trusted_less = Trust::of(editor) < before.trust && editor != Origin::User;
+    if !is_trusted_less || place(before) == place(after) {
+        return Ok(());
+    }
+    Err(conflict(format!(
+        "the {} said {}, and it is not the {}'s to change its slot, kind or project",
+        before.origin.as_str(),
+        before.id,
+        editor.as_str()
+    )))
+}
+
+/// Refuses that somebody takes back what somebody did who is trusted more. What a job did, whoever may change the memory
+/// may take back.
+pub(super) fn check_may_take_back(row: &MemoryRow, made_by: &str, by: Origin) -> Result<()> {
+    check_may_change_words(row, Trust::of(by))?;
+    match Origin::from_word(made_by) {
+        Some(maker) if Trust::of(maker) > Trust::of(by) => Err(conflict(format!(
+            "the {made_by} changed {}, and it is not the {}'s to take that back",
+            row.id,
+            by.as_str()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+impl Operation<'_, '_> {
+    /// What somebody says again who is trusted further is theirs from then on.
+    pub(super) fn raise(&mut self, held: Held, by: Voice) -> Result<Held> {
+        let known = voice(&held.row);
+        if !is_raised_by(known, by) {
+            return Ok(held);
+        }
+        let mut after = held.clone();
+        (after.row.origin, after.row.trust) = (by.origin, by.trust);
+        let [old, new] = [known, by].map(|voice| voice.trust.number().to_string());
+        let (old_value, new_value) = (Some(old.as_str()), Some(new.as_str()));
+        let note = Note { old_value, new_value, reason: "said again", ..Note::of(ChangeOp::Trust) };
+        let raised = self.change(&held, after, note)?;
+        self.add_caller(raised.row.memory_no, by.origin)?;
+        Ok(raised)
+    }
+}

@@ -1,0 +1,158 @@
+//! What is saved again: it gets what it lacked, comes back, or says why not.
+
+use chrono::TimeDelta;
+use thermocline::{ErrorKind, MemoryStatus, NewMemory, NewTurn, Origin, SaveOutcome};
+
+use crate::memories::{Known, fix, port, saying};
+
+#[test]
+fn what_a_known_memory_lacked_is_filled_and_what_it_has_otherwise_is_named() {
+    let known = Known::new();
+    let session = known.file.user("alex").unwrap().session().unwrap();
+    let turn = session.record(NewTurn::new("Keepalive mends it.", "Noted.")).unwrap().turn_id;
+    let first = known.save(fix("Keepalive"));
+    let again = fix("Keepalive").goal_signature("Redis").summary("Mend it.").caller_id("k").pinned();
+    let again = again.source(turn, "Keepalive mends it").importance(0.1).reliability(0.4);
+    let saved = known.memories.save(again.clone().origin(Origin::User)).unwrap();
+    assert_eq!((saved.outcome, saved.memory.id), (SaveOutcome::Known, first.id));
+    let memory = &saved.memory;
+    assert_eq!((memory.goal_signature.as_deref(), memory.summary.as_str()), (Some("redis"), "Mend it."));
+    assert_eq!(
+        (memory.caller_id.as_deref(), memory.pinned, memory.reliability),
+        (Some("k"), true, Some(0.4))
+    );
+    assert_eq!(known.memories.sources(first.id).unwrap().len(), 2);
+    assert_eq!(saved.not_taken, ["importance"]);
+    let once_more = known.memories.save(again.origin(Origin::User)).unwrap();
+    assert_eq!(once_more.memory.revision, memory.revision, "nothing is new");
+
+    let other = fix("Keepalive").goal_signature("tcp").summary("Otherwise.").caller_id("l");
+    let other = known.memories.save(other.origin(Origin::User)).unwrap();
+    assert_eq!(other.not_taken, ["summary", "goal_signature", "caller_id"]);
+    known.check_sound();
+}
+
+#[test]
+fn who_is_trusted_less_fills_nothing_and_a_tool_adds_no_tag() {
+    let known = Known::new();
+    let first = known.save(fix("Keepalive").tags(["redis"]));
+    let by_assistant = fix("Keepalive").goal_signature("redis").pinned().tags(["tcp"]);
+    let saved = known.memories.save(by_assistant).unwrap();
+    assert_eq!(
+        (saved.outcome, saved.not_taken),
+        (SaveOutcome::Known, vec!["pinned".into(), "goal_signature".into()])
+    );
+    assert_eq!(saved.memory.tags, ["redis", "tcp"]);
+    let by_tool = known.memories.save(fix("Keepalive").tags(["evil"]).origin(Origin::Tool)).unwrap();
+    assert_eq!((by_tool.memory.tags.len(), by_tool.not_taken), (2, vec!["tags".to_owned()]));
+    assert_eq!(known.get(first.id).goal_signature, None);
+    known.check_sound();
+}
+
+#[test]
+fn a_known_memory_that_gets_a_slot_takes_the_place_there_or_leaves_it() {
+    let known = Known::new();
+    let free = |number: u32| {
+        NewMemory::new(
+            thermocline::MemoryKind::Configuration,
+            "The port of the API",
+            format!("It runs on port {number}."),
+        )
+    };
+    let assistants = known.memories.save(free(3)).unwrap().memory;
+    let holder = known.save(port(1));
+    let mine = known.save(free(2));
+    let saved = known.memories.save(port(3)).unwrap();
+    assert_eq!((saved.memory.id, saved.not_taken), (assistants.id, vec!["goal_signature".to_owned()]));
+    let saved = known.memories.save(port(2).origin(Origin::User)).unwrap();
+    assert_eq!((saved.memory.id, saved.outcome), (mine.id, SaveOutcome::Superseded(holder.id)));
+    assert_eq!(known.get(holder.id).superseded_by, Some(mine.id));
+    known.check_sound();
+    known.memories.undo(mine.id).unwrap();
+    assert_eq!(known.get(holder.id).status, MemoryStatus::Active);
+    known.check_sound();
+}
+
+#[test]
+fn what_was_forgotten_comes_back_by_whoever_is_trusted_as_far() {
+    let known = Known::new();
+    for caller_id in [Some("k"), None] {
+        let memory = || caller_id.map_or(fix("Keepalive"), |id| fix("Keepalive").caller_id(id)).project("p");
+        let first = known.save(memory());
+        known.memories.forget(first.id).unwrap();
+        let by_assistant = known.memories.save(memory()).unwrap();
+        if caller_id.is_some() {
+            assert_eq!((by_assistant.outcome, by_assistant.memory.id), (SaveOutcome::PutAway, first.id));
+            assert_eq!(by_assistant.memory.status, MemoryStatus::Forgotten);
+        } else {
+            assert_eq!(by_assistant.outcome, SaveOutcome::New, "it is another's word");
+            known.memories.erase(by_assistant.memory.id).unwrap();
+        }
+        let back = known.memories.save(memory().origin(Origin::User)).unwrap();
+        assert_eq!((back.outcome, back.memory.id), (SaveOutcome::Restored, first.id));
+        assert_eq!(back.memory.status, MemoryStatus::Active);
+        known.check_sound();
+        known.memories.erase(first.id).unwrap();
+    }
+}
+
+#[test]
+fn what_was_superseded_says_so_to_whoever_saves_it_by_its_name() {
+    let known = Known::new();
+    let old = known.save(port(1).caller_id("one"));
+    known.save(port(2));
+    let again = known.memories.save(port(1).caller_id("one").origin(Origin::User)).unwrap();
+    assert_eq!((again.outcome, again.memory.id), (SaveOutcome::PutAway, old.id));
+    assert_eq!(again.memory.status, MemoryStatus::Superseded);
+}
+
+#[test]
+fn blanks_at_the_ends_make_no_other_memory_and_case_no_other_slot() {
+    let known = Known::new();
+    let first = known.save(fix("Keepalive"));
+    let text = |content: &str| NewMemory::new(thermocline::MemoryKind::Fix, " Keepalive\n", content);
+    for content in ["Keepalive is how it is mended.\n", " Keepalive is how it is mended. "] {
+        assert_eq!(known.memories.save(text(content)).unwrap().memory.id, first.id, "{content:?}");
+    }
+    assert_eq!(known.memories.edit(first.id, saying(&(first.content.clone() + "\n"))).unwrap().revision, 1);
+    let holder = known.save(port(1));
+    for slot in [" API:Port", "api:port\n", "ＡＰＩ:port"] {
+        let waits = known.memories.save(port(2).goal_signature(slot)).unwrap().outcome;
+        assert!(matches!(waits, SaveOutcome::Waits(_)), "{slot:?} {waits:?}");
+    }
+    let refused = known.memories.save(port(3).goal_signature("\u{200b}")).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidInput, "it names nothing");
+    assert_eq!(known.get(holder.id).goal_signature.as_deref(), Some("api:port"));
+    known.check_sound();
+}
+
+#[test]
+fn what_is_said_to_be_so_long_after_now_is_refused() {
+    let known = Known::new();
+    let now = known.save(fix("Now")).said_at;
+    let tomorrow = known.memories.save(fix("Tomorrow").said_at(now + TimeDelta::hours(24)));
+    assert!(tomorrow.is_ok(), "clocks and days differ");
+    let later = known.memories.save(fix("Later").said_at(now + TimeDelta::hours(25))).unwrap_err();
+    assert_eq!(later.kind(), ErrorKind::InvalidInput);
+}
+
+#[test]
+fn what_waits_is_still_asked_when_what_it_waits_for_is_gone() {
+    let known = Known::new();
+    for erases in [false, true] {
+        let holder = known.save(port(1));
+        let waiting = known.memories.save(port(2).origin(Origin::Tool)).unwrap().memory;
+        if erases {
+            known.memories.erase(holder.id).unwrap();
+        } else {
+            known.memories.forget(holder.id).unwrap();
+        }
+        let now = known.get(waiting.id);
+        assert!(now.contested && now.status == MemoryStatus::Archived, "a person is still asked: {now:?}");
+        known.check_sound();
+        let holds = known.memories.save(port(2).origin(Origin::Tool)).unwrap();
+        assert_eq!((holds.outcome, holds.memory.contested), (SaveOutcome::Restored, false));
+        known.memories.erase(waiting.id).unwrap();
+        known.check_sound();
+    }
+}
