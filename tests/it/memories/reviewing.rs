@@ -116,9 +116,22 @@ fn a_review_is_decided_once_by_a_person_alone() {
 }
 
 #[test]
-fn a_question_about_what_holds_no_more_is_withdrawn() {
-    let (known, holds, _, review) = contested();
+fn what_waits_for_something_that_is_forgotten_or_erased_is_still_decided() {
+    let (known, holds, waits, review) = contested();
     known.memories.forget(holds).unwrap();
+    assert_eq!(known.memories.review(review).unwrap().decision, None);
+    decide(&known, review, Approved);
+    assert_eq!(known.states([holds, waits]).map(|it| it.0), [MemoryStatus::Forgotten, MemoryStatus::Active]);
+    known.check_sound();
+
+    let (known, holds, waits, review) = contested();
+    known.memories.erase(holds).unwrap();
+    decide(&known, review, Approved);
+    assert_eq!(known.get(waits).status, MemoryStatus::Active);
+    known.check_sound();
+
+    let (known, _, waits, review) = contested();
+    known.memories.forget(waits).unwrap();
     assert_eq!(known.memories.review(review).unwrap().decision, Some(Decision::Withdrawn));
     assert_eq!(refused(&known, review, "alex"), ErrorKind::Conflict);
 }

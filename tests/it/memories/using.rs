@@ -222,7 +222,9 @@ fn reports_out_of_bounds_or_of_what_is_not_there_are_refused() {
 #[test]
 fn a_clock_that_was_a_year_ahead_and_times_to_come_do_no_harm() {
     let known = Known::new();
-    let id = known.save(fix("Keepalive").said_at(at("2027-09-01T00:00:00Z"))).id;
+    let ahead = known.memories.save(fix("Keepalive").said_at(at("2027-09-01T00:00:00Z"))).unwrap_err();
+    assert_eq!(ahead.kind(), ErrorKind::InvalidInput);
+    let id = known.save(fix("Keepalive")).id;
     known.fixture.clock.advance(TimeDelta::days(365));
     assert_eq!(
         known.used(id, Use::of(Outcome::Success)).state.last_used_at,
