@@ -75,6 +75,7 @@ const TRUST: &str =
 const SOURCES: &str = "every turn that a memory was made of is a turn of its user";
 const CHANGES: &str =
     "the changes of a memory count from 1, without a gap, and are as many as its revision says";
+const ASKED: &str = "what was saved to wait for a person was put to one";
 const SUPERSEDING: &str = "an edge says of each memory whose place was taken what took it";
 const EXTRACTED: &str = "every session that was looked through for memories is its user's";
 const MEMORIES_READ: &str = "every memory can be read";
@@ -205,6 +206,7 @@ const BREAKS: &[(&str, &[&str])] = &[
     ("UPDATE memory_units SET words = x'' WHERE {the_lamp}", &[MEMORY_WORDS]),
     ("DELETE FROM memory_terms WHERE term = 'at night'", &[MEMORY_WORDS]),
     ("DELETE FROM memory_edges WHERE type = 'supersedes'", &[SUPERSEDING]),
+    ("DELETE FROM memory_reviews WHERE {no_lamps}", &[ASKED]),
     ("UPDATE user_memories SET revision = revision + 1 WHERE {three_lamps}", &[CHANGES]),
     ("UPDATE user_memories SET superseded_by = 99999 WHERE {two_lamps}", &[SUCCESSORS, SUPERSEDING]),
     ("UPDATE user_memories SET superseded_by = memory_no WHERE {two_lamps}", &[SUCCESSORS, SUPERSEDING]),
