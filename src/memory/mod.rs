@@ -4,13 +4,14 @@
 //! The rules are those of four papers, by whose letters tests name them: C, the continuum of frequencies; I, the
 //! information model; G, the graph of memories that fade; E, the entry.
 
-#[cfg_attr(not(test), expect(dead_code, reason = "what saves, uses and checks memories is to call it"))]
+#[cfg_attr(not(test), expect(dead_code, reason = "what checks and reflects is to call it"))]
 pub(crate) mod beginning;
 pub(crate) mod bounds;
 pub(crate) mod copies;
 pub(crate) mod decay;
 pub(crate) mod deciding;
 pub(crate) mod entities;
+pub(crate) mod extract;
 pub(crate) mod facts;
 #[cfg_attr(not(test), expect(dead_code, reason = "what tends memories is to call it"))]
 pub(crate) mod frequency;

@@ -16,6 +16,8 @@ word_enum! {
     pub enum JobKind {
         /// Compresses an ended session.
         Compress = "compress",
+        /// Looks through an ended session for what is worth knowing later.
+        Extract = "extract",
         /// Erases a session, or all of a user.
         Erase = "erase",
         /// Overwrites what erased rows leave in the file, and empties its write-ahead log, once no reader holds that.
@@ -39,7 +41,7 @@ impl JobKind {
     pub(crate) fn priority(self) -> i64 {
         match self {
             Self::Erase | Self::Scrub => 1,
-            Self::Compress => 0,
+            Self::Compress | Self::Extract => 0,
             Self::Index | Self::Embed | Self::Mend => -1,
             Self::Derive | Self::Prune => -2,
         }
@@ -49,7 +51,7 @@ impl JobKind {
     /// be missing for ever, without a word.
     pub(crate) fn may_be_given_up(self) -> bool {
         match self {
-            Self::Compress => true,
+            Self::Compress | Self::Extract => true,
             Self::Erase
             | Self::Scrub
             | Self::Index

@@ -6,6 +6,7 @@ pub(crate) mod checks;
 pub(crate) mod columns;
 pub(crate) mod file;
 pub(crate) mod job_tx;
+mod extract_reads;
 mod learned;
 mod live;
 mod memory_reads;

@@ -7,6 +7,7 @@ mod decide;
 mod edges;
 mod edit;
 pub(crate) mod erase;
+pub(crate) mod extract;
 pub(crate) mod forget;
 pub(super) mod import;
 pub(crate) mod measured;

@@ -57,7 +57,7 @@ const SAVED_AGAIN: &str = "saved again";
 type Outcome = (MemoryNo, SaveOutcome);
 
 impl Operation<'_, '_> {
-    fn save(&mut self, memory: &MeasuredMemory) -> Result<Outcome> {
+    pub(super) fn save(&mut self, memory: &MeasuredMemory) -> Result<Outcome> {
         if let Some(known) = self.known_by_caller(memory)? {
             return Ok(known);
         }
@@ -95,7 +95,7 @@ impl Operation<'_, '_> {
 
     /// What says the same already: what is active is known, what was archived holds again. What was superseded or
     /// forgotten may be said again, and is new; what is in quarantine may not.
-    fn known_by_text(&mut self, memory: &MeasuredMemory) -> Result<Option<Outcome>> {
+    pub(super) fn known_by_text(&mut self, memory: &MeasuredMemory) -> Result<Option<Outcome>> {
         let (sql, scope) = (self.tx.sql, self.scope);
         let (project, hash) = (memory.new.project.as_deref(), memory.content_hash);
         if let Some(row) = find::active_same(sql, &scope, project, hash)? {
@@ -257,7 +257,7 @@ impl Operation<'_, '_> {
     }
 
     /// Adds an edge that follows from what was done, unless it is there.
-    fn add_edge(
+    pub(super) fn add_edge(
         &self,
         (from_no, from): (MemoryNo, MemoryId),
         (to_no, to): (MemoryNo, MemoryId),

@@ -77,6 +77,20 @@ impl Operation<'_, '_> {
         }
     }
 
+    /// Rates a use that was noted, unless somebody has, or the memory cannot be seen any more. Whether it did.
+    pub(super) fn rate_heard(&mut self, id: MemoryId, report: &Use) -> Result<bool> {
+        let (sql, scope) = (self.tx.sql, self.scope);
+        let Some(row) = find::by_id(sql, &scope, id)?.filter(|row| check_is_seen(row).is_ok()) else {
+            return Ok(false);
+        };
+        let Some(known) = self.known_use(row.memory_no, report)?.filter(|known| known.outcome.is_none())
+        else {
+            return Ok(false);
+        };
+        self.rate_known(&row, &known, report)?;
+        Ok(true)
+    }
+
     fn add_use(&mut self, row: &MemoryRow, report: &Use) -> Result<()> {
         let (sql, scope, memory_no) = (self.tx.sql, self.scope, row.memory_no);
         let of_receipt = match report.receipt_id {
