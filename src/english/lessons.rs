@@ -42,7 +42,7 @@ impl Lesson {
 
 /// Lines of a lesson and a pattern.
 static PATTERNS: List = list!("lessons");
-/// What says that a thing holds for hours or less.
+/// What says that a thing holds for hours or less, or points at what only the talk shows.
 static FLEETING: List = list!("fleeting");
 static COMPANY: List = list!("company");
 
@@ -54,7 +54,8 @@ static CUES: LazyLock<(Vec<Option<Lesson>>, Cues)> = LazyLock::new(|| {
 });
 
 /// Words that take back what stands beside them, or only half give it.
-const TAKING_BACK: &str = "not never almost nearly hardly barely partly half neither nor without no would could might should may";
+const TAKING_BACK: &str =
+    "not never almost nearly hardly barely partly half neither nor without no would could might should may";
 /// Words behind which the opposite is told.
 const TURNING: &str = "but except however although though until unfortunately";
 
@@ -77,7 +78,10 @@ fn holds(lesson: Lesson, tokens: &[Token<'_>], found: Found) -> bool {
     match lesson {
         Lesson::Problem | Lesson::Failed => true,
         Lesson::Decision => {
-            !goes_along(tokens, found) && !said.any(|token| is_in("never would could might", &token.lower))
+            begins_a_clause(tokens, found)
+                && !goes_along(tokens, found)
+                && !points(tokens, found)
+                && !said.any(|token| is_in("never would could might", &token.lower))
         }
         Lesson::Fix | Lesson::Worked => {
             !said.any(|token| is_in(TAKING_BACK, &token.lower))
@@ -86,17 +90,62 @@ fn holds(lesson: Lesson, tokens: &[Token<'_>], found: Found) -> bool {
     }
 }
 
+/// Not `the plan we agreed on`, nor `when I decided to stay`.
+fn begins_a_clause(tokens: &[Token<'_>], found: Found) -> bool {
+    const BEFORE: &str = "and so then because since as therefore well ok okay yes yeah yep alright sure today think guess hence";
+    let before = tokens[..found.start].iter().rev().find(|token| !token.is_passed_over);
+    before.is_none_or(|token| token.is_mark() || is_in(BEFORE, &token.lower))
+}
+
+/// `we agreed to keep this up`, `let's go with option 2`: only the talk shows what is chosen.
+fn points(tokens: &[Token<'_>], found: Found) -> bool {
+    const POINTING: &str = "this these those it them option options former latter above";
+    let mut object = tokens[found.end..].iter().take_while(|token| !token.is_mark()).take(3);
+    object.any(|token| is_in(POINTING, &token.lower))
+}
+
+/// Where what is told ends: before a clause that doubts, asks or turns to something else, and where a question follows
+/// before the last part of what is stated.
+pub(crate) fn told_until(statement: &Statement<'_>, found: Found) -> usize {
+    let tokens = &statement.tokens;
+    let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
+    let turns = |at: &usize| {
+        matches!(word(*at), "," | ";" | "-" | ".")
+            && (is_in("but so which kinda though although however", word(at + 1))
+                || is_in("and or", word(at + 1)) && is_in("i we now it that can could", word(at + 2)))
+    };
+    let mut end = (found.end..tokens.len()).find(turns).unwrap_or(tokens.len());
+    let ends_in_a_word = tokens.last().is_some_and(|last| !last.is_mark());
+    let is_cut_short = end == tokens.len() && ends_in_a_word && {
+        let rest = tokens.last().map_or("", |last| &statement.text[last.end()..]);
+        rest.contains(|c: char| c.is_alphanumeric())
+    };
+    if is_cut_short {
+        let last_mark = (found.end..end).rev().find(|at| tokens[*at].is_mark() && *at + 1 < end);
+        end = last_mark.unwrap_or(end);
+    }
+    while end > found.end
+        && (tokens[end - 1].is_mark() && tokens[end - 1].lower != "."
+            || is_in("but so and or", word(end - 1)))
+    {
+        end -= 1;
+    }
+    end
+}
+
 /// `going with my sister to the beach`: somebody goes somewhere, nothing is chosen.
 fn goes_along(tokens: &[Token<'_>], found: Found) -> bool {
     let is_with = tokens[found.start..found.end].iter().any(|token| token.lower == "with");
     is_with
         && tokens[found.end..].iter().take_while(|token| !token.is_mark()).take(5).any(|token| {
             let word = token.lower.as_str();
-            matches!(word, "to" | "there" | "home") || COMPANY.contains(word) || ["kin", "close", "pet"].iter().any(|class| is_of(class, word))
+            matches!(word, "to" | "there" | "home")
+                || COMPANY.contains(word)
+                || ["kin", "close", "pet"].iter().any(|class| is_of(class, word))
         })
 }
 
-/// Whether a text tells of something that holds for hours or less.
+/// Whether a text tells of something that holds for hours or less, or that only its talk explains.
 pub(crate) fn is_fleeting(text: &str) -> bool {
     FLEETING.is_part_of(&spaced(text))
 }
@@ -143,9 +192,38 @@ mod tests {
             "> We decided to sell",
             "```\nwe decided to sell\n```",
             "I have not decided.",
+            "Let's go with option 2.",
+            "We agreed to keep this up.",
+            "The plan that we agreed on is fine.",
+            "When I decided to stay, it rained.",
         ] {
             check(Lesson::Decision, text, false);
         }
+    }
+
+    #[test]
+    fn what_is_told_ends_where_doubts_and_questions_begin() {
+        let check = |text: &str, expected: &str| {
+            let heard = statements(text);
+            let (statement, found) =
+                heard.iter().find_map(|it| Some((it, tells(Lesson::Decision, it)?))).unwrap();
+            let last = &statement.tokens[told_until(statement, found) - 1];
+            assert_eq!(&statement.text[..last.end()], expected);
+        };
+        check("I decided to sell the boat, but I'm not sure when.", "I decided to sell the boat");
+        check("I decided to sell the boat, and I'm wondering how.", "I decided to sell the boat");
+        check(
+            "I decided to sell the boat and I have no regrets.",
+            "I decided to sell the boat and I have no regrets.",
+        );
+        check(
+            "I decided to sell the boat, a green one, how do I begin?",
+            "I decided to sell the boat, a green one",
+        );
+        check(
+            "I decided to sell the boat, the car and the shed.",
+            "I decided to sell the boat, the car and the shed.",
+        );
     }
 
     #[test]

@@ -2,13 +2,7 @@
 
 use crate::{
     error::{ErrorKind, Result},
-    model::{
-        anchor::FoundAnchor,
-        ids::TurnId,
-        memory::procedure::Procedure,
-        place::MemoryNo,
-        turn::Turn,
-    },
+    model::{anchor::FoundAnchor, ids::TurnId, memory::procedure::Procedure, place::MemoryNo, turn::Turn},
     store::{
         rows::{
             anchors,
@@ -35,7 +29,12 @@ impl Snapshot<'_> {
 
     /// The next turns of a session from a number on, at most 16, and the number behind them. What is damaged or has no
     /// original any more is left out.
-    pub(crate) fn turns_from(&self, scope: &Scope, session: &SessionRow, first: u32) -> Result<(Vec<Turn>, u32)> {
+    pub(crate) fn turns_from(
+        &self,
+        scope: &Scope,
+        session: &SessionRow,
+        first: u32,
+    ) -> Result<(Vec<Turn>, u32)> {
         let (mut turns, mut bytes, mut next) = (Vec::new(), 0, first);
         let mut originals = self.originals(scope);
         while next <= session.info.turn_count && turns.len() < TURNS && bytes < BYTES {
@@ -55,7 +54,12 @@ impl Snapshot<'_> {
     }
 
     /// One turn of a session, if its original can be read.
-    pub(crate) fn turn_heard(&self, scope: &Scope, session: &SessionRow, number: u32) -> Result<Option<Turn>> {
+    pub(crate) fn turn_heard(
+        &self,
+        scope: &Scope,
+        session: &SessionRow,
+        number: u32,
+    ) -> Result<Option<Turn>> {
         match self.originals(scope).turn_at(session.place(number)) {
             Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None), // Doctor says where.
             turn => turn,

@@ -93,8 +93,7 @@ pub(super) fn parse(text: &str, ids: &[TurnId]) -> Vec<Proposal> {
     // serde_json refuses more than 128 levels, so that no answer can overflow the stack.
     let Ok(Value::Object(mut answer)) = serde_json::from_str(llm_json::bare(text)) else { return Vec::new() };
     let Some(Value::Array(entries)) = answer.remove("memories") else { return Vec::new() };
-    let by_alias: HashMap<String, TurnId> =
-        ids.iter().enumerate().map(|(at, &id)| (alias(at), id)).collect();
+    let by_alias: HashMap<String, TurnId> = ids.iter().enumerate().map(|(at, &id)| (alias(at), id)).collect();
     let read = |entry| match entry {
         Value::Object(entry) => proposal(&entry, &by_alias),
         _ => None,
@@ -152,8 +151,13 @@ mod tests {
         let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
         let entry = r#"{"kind":"fix","title":"Cable","content":"The fix was a longer cable.","quotes":[{"id":"t1","quote":"The fix was a longer cable."}],"outcome":"success","tags":["cable"],"steps":[],"volatility":"low","slot":""}"#;
         let read = parse(&format!("```json\n{{\"memories\":[{entry}]}}\n```"), &ids);
-        let mut expected =
-            Proposal::new(MemoryKind::Fix, "Cable", "The fix was a longer cable.", ids[0], "The fix was a longer cable.");
+        let mut expected = Proposal::new(
+            MemoryKind::Fix,
+            "Cable",
+            "The fix was a longer cable.",
+            ids[0],
+            "The fix was a longer cable.",
+        );
         expected.outcome = Some(Outcome::Success);
         expected.tags = vec!["cable".to_owned()];
         expected.volatility = Some(Volatility::Low);

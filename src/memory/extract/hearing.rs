@@ -1,12 +1,17 @@
 //! Listening to a session, turn by turn: only what a person says of themself counts, and what a tool or a document said
 //! before stays theirs.
 
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    ops::{Range, RangeInclusive},
+};
 
 use crate::{
     compress::anchors,
     english::{
-        lessons::{Lesson, tells},
+        cues,
+        lessons::{Lesson, tells, told_until},
+        sentences::sentences,
         statements::{Statement, statements},
     },
     memory::{
@@ -25,7 +30,7 @@ use crate::{
 };
 
 /// A sentence of fewer bytes says too little, one of more too much to be found by it.
-const BYTES: std::ops::RangeInclusive<usize> = 20..=400;
+const BYTES: RangeInclusive<usize> = 20..=400;
 /// So many words that mean something stand beside what says that something was chosen or mended.
 const LEAST_WORDS: usize = 3;
 /// A problem is told of so many turns before what mended it, at most.
@@ -92,26 +97,31 @@ impl Hearing {
             .filter(|value| !value.is_empty())
             .collect();
         for statement in &heard {
-            let said = Said { turn, statement };
+            let said = |cue: Option<cues::Found>| {
+                let until = cue.map_or(statement.tokens.len(), |cue| told_until(statement, cue));
+                Said { turn, statement, until }
+            };
             let is_known = || {
                 let folded = words::fold(statement.text);
                 known.iter().any(|value| folded.contains(value))
             };
             if let Some(cue) = tells(Lesson::Fix, statement) {
-                if said.is_worth(cue.start..cue.end) {
+                let said = said(None);
+                if said.is_worth(0..cue.start) || said.is_worth(cue.end..statement.tokens.len()) {
                     self.mend(&said);
                 }
             } else if let Some(cue) = tells(Lesson::Decision, statement) {
-                if said.is_worth(cue.start..cue.end) && !is_known() {
+                let said = said(Some(cue));
+                if said.is_worth(cue.end..said.until) && !is_known() {
                     self.decide(&said);
                 }
-            } else if tells(Lesson::Problem, statement).is_some() && said.is_sentence() {
-                let told = Told {
-                    turn_number: turn.turn_number,
-                    sentence: said.sentence().to_owned(),
-                    proof: self.proof(turn, said.sentence(), Origin::User),
-                };
-                self.problems.push_back(told);
+            } else if let Some(cue) = tells(Lesson::Problem, statement) {
+                let said = said(Some(cue));
+                if said.is_sentence() {
+                    let proof = self.proof(turn, said.sentence(), Origin::User);
+                    let sentence = said.sentence().to_owned();
+                    self.problems.push_back(Told { turn_number: turn.turn_number, sentence, proof });
+                }
             }
             if tells(Lesson::Worked, statement).is_some() {
                 self.work(turn, statement);
@@ -123,7 +133,7 @@ impl Hearing {
     fn decide(&mut self, said: &Said<'_>) {
         let sentence = said.sentence();
         let proof = self.proof(said.turn, sentence, Origin::User);
-        let learned = Learned::of(MemoryKind::Decision, sentence, sentence, vec![proof]);
+        let learned = Learned::of(MemoryKind::Decision, sentence, vec![proof]);
         self.keep(Found { learned: learned.ended(Outcome::Decision), solves: None });
     }
 
@@ -136,9 +146,8 @@ impl Hearing {
         };
         let Some(problem) = self.problems.iter().rev().find(shares) else { return };
         let proof = self.proof(said.turn, sentence, Origin::User);
-        let fix = Learned::of(MemoryKind::Fix, sentence, sentence, vec![proof]);
-        let of = &problem.sentence;
-        let solved = Learned::of(MemoryKind::Problem, of, of, vec![problem.proof.clone()]);
+        let fix = Learned::of(MemoryKind::Fix, sentence, vec![proof]);
+        let solved = Learned::of(MemoryKind::Problem, &problem.sentence, vec![problem.proof.clone()]);
         if fix.is_fleeting() || solved.is_fleeting() {
             return;
         }
@@ -156,7 +165,8 @@ impl Hearing {
         let Some(title) = offered.asked.or_else(|| offered.steps.lead.clone()) else { return };
         let lead = offered.steps.lead.unwrap_or_else(|| title.clone());
         let worked = self.proof(turn, statement.stated(), Origin::User);
-        let learned = Learned::of(MemoryKind::Procedure, &title, &lead, vec![offered.proof, worked]);
+        let proofs = vec![offered.proof, worked];
+        let learned = Learned::titled(MemoryKind::Procedure, &title, &lead, proofs);
         self.keep(Found {
             learned: learned.in_steps(offered.steps.steps).ended(Outcome::Success),
             solves: None,
@@ -166,12 +176,11 @@ impl Hearing {
     fn offer(&self, turn: &Turn) -> Option<Offered> {
         let reply = &turn.said.ai_response;
         let steps = steps(reply)?;
-        let said_by = self.foreign.whose(&steps.steps.join("\n")).unwrap_or(turn.said.assistant_origin);
-        let quote = steps.steps.first().filter(|step| reply.contains(step.as_str())).cloned().unwrap_or_default();
+        let said_by = self.foreign.whose(&steps.text).unwrap_or(turn.said.assistant_origin);
         Some(Offered {
             turn_number: turn.turn_number,
             asked: asked(turn),
-            proof: Proof { origin: said_by, ..self.proof(turn, &quote, said_by) },
+            proof: Proof { origin: said_by, ..self.proof(turn, &steps.quote, said_by) },
             steps,
         })
     }
@@ -202,12 +211,19 @@ impl Hearing {
 struct Said<'s> {
     turn: &'s Turn,
     statement: &'s Statement<'s>,
+    /// The token behind the last one that counts.
+    until: usize,
 }
 
 impl Said<'_> {
     /// What is stated, to the letter.
     fn sentence(&self) -> &str {
-        self.statement.stated().trim_end_matches([' ', ',', ';', ':', '-'])
+        let (Some(first), Some(last)) =
+            (self.statement.tokens.first(), self.statement.tokens[..self.until].last())
+        else {
+            return "";
+        };
+        self.statement.text[first.start..last.end()].trim_end_matches([' ', ',', ';', ':', '-'])
     }
 
     fn is_sentence(&self) -> bool {
@@ -215,12 +231,10 @@ impl Said<'_> {
         self.statement.starts_sentence && BYTES.contains(&sentence.len()) && !sentence.contains("://")
     }
 
-    /// Whether it says what was chosen, or what mended it, beside the words that say that something was.
-    fn is_worth(&self, cue: std::ops::Range<usize>) -> bool {
-        let tokens = &self.statement.tokens;
-        let rest = tokens[..cue.start].iter().chain(&tokens[cue.end..]);
-        let rest: Vec<&str> = rest.map(|token| token.text).collect();
-        self.is_sentence() && stems(&rest.join(" ")).len() >= LEAST_WORDS
+    /// Whether these of its tokens say what was chosen, or what mended it.
+    fn is_worth(&self, tokens: Range<usize>) -> bool {
+        let words: Vec<&str> = self.statement.tokens[tokens].iter().map(|token| token.text).collect();
+        self.is_sentence() && stems(&words.join(" ")).len() >= LEAST_WORDS
     }
 }
 
@@ -229,8 +243,9 @@ fn asked(turn: &Turn) -> Option<String> {
     if turn.said.user_origin != Origin::User {
         return None;
     }
-    let sentences = crate::english::sentences::sentences(&turn.said.user_message);
-    let asked = sentences.iter().rev().find(|sentence| sentence.text.contains('?')).or_else(|| sentences.first())?;
+    let sentences = sentences(&turn.said.user_message);
+    let asked =
+        sentences.iter().rev().find(|sentence| sentence.text.contains('?')).or_else(|| sentences.first())?;
     let text = asked.text.trim().trim_end_matches('?');
     (BYTES.contains(&text.len())).then(|| text.to_owned())
 }

@@ -59,8 +59,14 @@ pub(crate) struct Found {
 }
 
 impl Learned {
-    /// A memory that says this, as it was heard.
-    fn of(kind: MemoryKind, title: &str, content: &str, proofs: Vec<Proof>) -> Self {
+    /// A memory that says what a sentence says, without the marks of bold text.
+    fn of(kind: MemoryKind, sentence: &str, proofs: Vec<Proof>) -> Self {
+        let sentence = sentence.replace("**", "");
+        Self::titled(kind, &sentence, &sentence, proofs)
+    }
+
+    /// One with a title of its own.
+    fn titled(kind: MemoryKind, title: &str, content: &str, proofs: Vec<Proof>) -> Self {
         Self::proposed(NewMemory::new(kind, titled(title), content), proofs)
     }
 

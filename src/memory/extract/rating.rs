@@ -71,7 +71,10 @@ mod tests {
 
     #[test]
     fn the_first_words_of_a_message_say_how_it_went() {
-        check("The white noise worked, thank you!", Some((Outcome::Success, "The white noise worked, thank you!")));
+        check(
+            "The white noise worked, thank you!",
+            Some((Outcome::Success, "The white noise worked, thank you!")),
+        );
         check("That didn't help. What else?", Some((Outcome::Failure, "That didn't help.")));
         check("Nope, still not working", Some((Outcome::Failure, "Nope, still not working")));
         for message in [
@@ -101,7 +104,10 @@ mod tests {
         assert_eq!(rate(reply, "That worked!", &both), Some((1, Outcome::Success)));
         assert_eq!(rate(reply, "That did not work.", &both), Some((1, Outcome::Failure)));
         assert_eq!(rate(reply, "And then?", &both), None, "an echo alone rates nothing");
-        assert_eq!(rate("White noise calms a crying baby, so does carrying it upright.", "That worked!", &both), None);
+        assert_eq!(
+            rate("White noise calms a crying baby, so does carrying it upright.", "That worked!", &both),
+            None
+        );
         assert_eq!(rate("Sleep well.", "That worked!", &both), None);
         let tool = NewTurn::new("That worked!", "").user_origin(Origin::Tool).said;
         assert_eq!(rating(reply, &tool, &[Shown { text: NOISE }]), None, "a tool rates nothing");

@@ -1,6 +1,12 @@
 //! What is done step by step: a numbered list of a reply.
 
-use crate::english::sentences::{Setting, sentences};
+use crate::english::{
+    lists::{List, list, spaced},
+    sentences::{Setting, sentences},
+};
+
+/// What a list offers that is to choose from, not to be done.
+static CHOICES: List = list!("choices");
 
 /// Fewer are no procedure.
 const LEAST: usize = 3;
@@ -14,6 +20,10 @@ const MAX_STEP_BYTES: usize = 600;
 pub(super) struct Steps {
     pub(super) lead: Option<String>,
     pub(super) steps: Vec<String>,
+    /// From the first number on, as it stands there.
+    pub(super) text: String,
+    /// The first step, as it stands there.
+    pub(super) quote: String,
 }
 
 /// The first numbered list of a reply, from 1 on and without a gap, of 3 to 20 steps. A reply with another one offers ways
@@ -48,7 +58,12 @@ pub(super) fn steps(reply: &str) -> Option<Steps> {
     }
     let before = sentences(&reply[..lead_end]);
     let lead = before.last().filter(|last| last.setting != Setting::Quoted).map(|last| plain(last.text));
-    Some(Steps { lead, steps: steps.clone() })
+    if lead.as_ref().is_some_and(|lead| spaced(lead).split(' ').any(|word| CHOICES.contains(word))) {
+        return None;
+    }
+    let text = &reply[lead_end..];
+    let quote = text.lines().next().and_then(|line| numbered(line.trim())).map_or("", |(_, step)| step);
+    Some(Steps { lead, steps: steps.clone(), text: text.to_owned(), quote: quote.to_owned() })
 }
 
 /// `2. text`
@@ -96,6 +111,7 @@ mod tests {
             "```\n1. a\n2. b\n3. c\n```",
             "- a\n- b\n- c",
             "In 2024. we met",
+            "Here are some ideas:\n1. a\n2. b\n3. c",
         ] {
             check(reply, None);
         }

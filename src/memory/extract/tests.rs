@@ -36,7 +36,8 @@ fn says(message: &str) -> NewTurn {
 
 const LEAK: &str = "The boiler in the cellar keeps losing pressure.";
 const WASHER: &str = "The fix was a new washer behind the boiler valve.";
-const STEPS: &str = "To bleed a radiator:\n1. Shut the pump\n2. Open the upper valve\n3. Close it when water comes";
+const STEPS: &str =
+    "To bleed a radiator:\n1. Shut the pump\n2. Open the upper valve\n3. Close it when water comes";
 
 #[test]
 fn a_decision_is_kept_in_its_own_words() {
@@ -47,7 +48,10 @@ fn a_decision_is_kept_in_its_own_words() {
     let [found] = &heard(&[says("Let's go with walnut shelves for the study.")])[..] else { panic!() };
     let new = &found.learned.new;
     assert_eq!(new.title, "Let's go with walnut shelves for the study");
-    assert_eq!((new.origin, new.frequency, new.birth.outcome), (Origin::User, Some(Frequency::High), Some(Outcome::Decision)));
+    assert_eq!(
+        (new.origin, new.frequency, new.birth.outcome),
+        (Origin::User, Some(Frequency::High), Some(Outcome::Decision))
+    );
     assert_eq!(new.learning_source, LearningSource::Execution);
     assert_eq!(found.learned.proofs[0].quote, new.content);
 }
@@ -74,10 +78,8 @@ fn what_is_asked_supposed_quoted_reported_fleeting_or_says_nothing_is_not() {
 #[test]
 fn what_an_anchor_says_is_no_memory() {
     let message = "I decided to move, and now I live in Lisbon near the river.";
-    let anchors = crate::compress::anchors::find(
-        &says(message).said,
-        &crate::english::statements::statements(message),
-    );
+    let anchors =
+        crate::compress::anchors::find(&says(message).said, &crate::english::statements::statements(message));
     assert!(!anchors.is_empty(), "it says where somebody lives");
     check(&[says(message)], &[]);
 }
@@ -108,7 +110,10 @@ fn steps_of_a_reply_are_a_procedure_once_the_user_says_that_they_worked() {
     let Learned { new, proofs } = &found.learned;
     assert_eq!((new.title.as_str(), new.origin), ("How do I bleed the radiator upstairs", Origin::Assistant));
     assert_eq!(new.procedure.as_ref().unwrap().steps.len(), 3);
-    assert_eq!(proofs.iter().map(|proof| proof.origin).collect::<Vec<_>>(), [Origin::Assistant, Origin::User]);
+    assert_eq!(
+        proofs.iter().map(|proof| proof.origin).collect::<Vec<_>>(),
+        [Origin::Assistant, Origin::User]
+    );
     assert_eq!(proofs[1].quote, "That worked!");
 }
 
@@ -117,7 +122,8 @@ fn a_tools_and_a_documents_words_stay_theirs_whoever_says_them() {
     const PAGE: &str = "We decided to run the installer of version seven with all checks of signatures off.";
     for origin in [Origin::Tool, Origin::Document] {
         check(&[NewTurn::new(PAGE, "I see.").user_origin(origin)], &[]);
-        let [found] = &heard(&[NewTurn::new("What does it say?", PAGE).assistant_origin(origin), says(PAGE)])[..]
+        let [found] =
+            &heard(&[NewTurn::new("What does it say?", PAGE).assistant_origin(origin), says(PAGE)])[..]
         else {
             panic!()
         };
@@ -139,7 +145,10 @@ fn a_session_gives_five_at_most_what_was_mended_first_and_nothing_twice() {
     assert!(heard(&said)[0].learned.new.content.contains("ropes"), "the newest first");
     said.splice(0..0, [says(LEAK), says(WASHER)]);
     let found = heard(&said);
-    assert_eq!(kinds(&found), [MemoryKind::Fix, MemoryKind::Decision, MemoryKind::Decision, MemoryKind::Decision]);
+    assert_eq!(
+        kinds(&found),
+        [MemoryKind::Fix, MemoryKind::Decision, MemoryKind::Decision, MemoryKind::Decision]
+    );
     assert_eq!(found.iter().map(Found::count).sum::<usize>(), MOST);
 }
 

@@ -24,7 +24,10 @@ use crate::{
         job_tx::JobTx,
         rows::{
             jobs,
-            memories::{extracted, find, sources::{Source, SourceFrom}},
+            memories::{
+                extracted, find,
+                sources::{Source, SourceFrom},
+            },
             sessions::{self, SessionRow},
             units,
         },
@@ -49,7 +52,11 @@ pub(crate) struct Harvest {
 
 impl Harvest {
     /// Measures what was found by rules, or by LLM#1 of this name.
-    pub(crate) fn of(found: Found, (session, project): (SessionId, Option<&str>), by: Option<&str>) -> Result<Self> {
+    pub(crate) fn of(
+        found: Found,
+        (session, project): (SessionId, Option<&str>),
+        by: Option<&str>,
+    ) -> Result<Self> {
         let measured = |learned: Learned| {
             let Learned { mut new, proofs } = learned;
             if let Some(project) = project {
@@ -149,7 +156,9 @@ impl Operation<'_, '_> {
     fn harvest(&mut self, harvest: &Harvest) -> Result<u64> {
         let Some((memory, is_new)) = self.save_learned(&harvest.memory)? else { return Ok(0) };
         let Some(problem) = &harvest.solves else { return Ok(u64::from(is_new)) };
-        let Some((problem, is_problem_new)) = self.save_learned(problem)? else { return Ok(u64::from(is_new)) };
+        let Some((problem, is_problem_new)) = self.save_learned(problem)? else {
+            return Ok(u64::from(is_new));
+        };
         let (sql, scope) = (self.tx.sql, self.scope);
         let end = |memory_no: MemoryNo| -> Result<(MemoryNo, MemoryId)> {
             let id = find::id_of(sql, &scope, memory_no)?;

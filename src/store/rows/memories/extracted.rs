@@ -84,12 +84,7 @@ pub(crate) fn noted_uses(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) ->
 }
 
 /// Takes away uses that were noted in a session and nobody rated; how many. They were counted when they were noted.
-pub(crate) fn remove_unrated(
-    sql: &dyn Sql,
-    scope: &Scope,
-    session_no: SessionNo,
-    limit: u32,
-) -> Result<u64> {
+pub(crate) fn remove_unrated(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<u64> {
     sql.change(
         "DELETE FROM memory_episodes WHERE user_no = ?1 AND episode_no IN
            (SELECT episode_no FROM memory_episodes WHERE user_no = ?1 AND session_no = ?2 AND role = 'use'
