@@ -84,7 +84,9 @@ async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<Heard> {
         }
         let (turns, behind) = store.snapshot()?.turns_from(&scope, session, next)?;
         next = behind;
-        turns.iter().for_each(|turn| hearing.hear(turn));
+        for turn in &turns {
+            hearing.hear(turn);
+        }
         let Some(summarizer) = asked.filter(|_| !turns.is_empty()) else { continue };
         if let Some((until, why)) = store.cooldowns().summarizer.waits_until(config.clock.now()) {
             return Ok(Heard::Not(Ended::Waits(until, why)));

@@ -437,7 +437,8 @@ pub(crate) enum JobsVerb {
     /// A job that is done is gone from the list. compress: a session has ended. erase: an erase was cut short. scrub: the
     /// file or its log still holds bytes of what was erased. index, embed: words and vectors of new turns are to go where
     /// recall reads them. mend: a damaged index or damaged vectors are to be made anew. derive: what older rules derived of
-    /// turns is to be derived anew. prune: what older versions kept for ever is to go. Each with the turns it has done, its
+    /// turns is to be derived anew. prune: what older versions kept for ever is to go. extract: an
+    /// ended session is to be looked through for memories (jobs run --extract). Each with the turns it has done, its
     /// tries, when it runs next (UTC), and why its last try failed. Users are shown by their ids, which --user takes too.
     #[command(
         after_help = "Examples:\n  thermocline jobs list\n  thermocline --json jobs list --limit 100 --after 17"

@@ -101,10 +101,10 @@ struct Proof {
 
 impl Proof {
     fn of(quotes: &[(Turn, Origin, String)]) -> Self {
-        let quoted: Vec<String> = quotes.iter().map(|(.., quote)| quote.clone()).collect();
+        let sides: Vec<String> = quotes.iter().map(|(.., quote)| quote.clone()).collect();
         let said_on = quotes.iter().map(|(turn, ..)| turn.timestamp.date_naive()).max().unwrap_or_default();
-        let source = Source::of_text(&quoted.join("\n"), said_on);
-        Self { quoted, source }
+        let source = Source::of_text(&sides.join("\n"), said_on);
+        Self { quoted: sides, source }
     }
 
     /// Plain, no instruction, in the language of what is quoted, and nothing that it does not say.

@@ -36,7 +36,7 @@ mod tests {
         assert!(!echoes(memory, "Try rain and waves."), "two of ten");
         assert!(!echoes("Tea helps", "Tea helps"), "two words are no proof");
         let long =
-            "white noise baby ".to_owned() + &"alpha beta gamma delta epsilon zeta eta theta iota kappa";
+            "white noise baby ".to_owned() + "alpha beta gamma delta epsilon zeta eta theta iota kappa";
         assert!(!echoes(&long, "white noise baby"), "three of thirteen");
         assert!(!echoes("", ""));
     }

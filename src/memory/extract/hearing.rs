@@ -168,7 +168,7 @@ impl Hearing {
         let proofs = vec![offered.proof, worked];
         let learned = Learned::titled(MemoryKind::Procedure, &title, &lead, proofs);
         self.keep(Found {
-            learned: learned.in_steps(offered.steps.steps).ended(Outcome::Success),
+            learned: learned.in_steps(offered.steps.listed).ended(Outcome::Success),
             solves: None,
         });
     }

@@ -19,7 +19,7 @@ const MAX_STEP_BYTES: usize = 600;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Steps {
     pub(super) lead: Option<String>,
-    pub(super) steps: Vec<String>,
+    pub(super) listed: Vec<String>,
     /// From the first number on, as it stands there.
     pub(super) text: String,
     /// The first step, as it stands there.
@@ -63,7 +63,7 @@ pub(super) fn steps(reply: &str) -> Option<Steps> {
     }
     let text = &reply[lead_end..];
     let quote = text.lines().next().and_then(|line| numbered(line.trim())).map_or("", |(_, step)| step);
-    Some(Steps { lead, steps: steps.clone(), text: text.to_owned(), quote: quote.to_owned() })
+    Some(Steps { lead, listed: steps.clone(), text: text.to_owned(), quote: quote.to_owned() })
 }
 
 /// `2. text`
@@ -87,7 +87,7 @@ mod tests {
     fn check(reply: &str, expected: Option<(&str, &[&str])>) {
         let found = steps(reply);
         let found = found.as_ref().map(|found| {
-            let steps: Vec<&str> = found.steps.iter().map(String::as_str).collect();
+            let steps: Vec<&str> = found.listed.iter().map(String::as_str).collect();
             (found.lead.as_deref().unwrap_or_default(), steps)
         });
         assert_eq!(found, expected.map(|(lead, steps)| (lead, steps.to_vec())), "{reply:?}");

@@ -12,7 +12,9 @@ fn session(said: &[NewTurn]) -> Vec<Turn> {
 
 fn heard(said: &[NewTurn]) -> Vec<Found> {
     let mut hearing = Hearing::default();
-    session(said).iter().for_each(|turn| hearing.hear(turn));
+    for turn in &session(said) {
+        hearing.hear(turn);
+    }
     best(hearing.found(), &[])
 }
 

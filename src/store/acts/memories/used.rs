@@ -14,6 +14,7 @@ use crate::{
             words::{MemoryStatus, Outcome},
         },
         place::{MemoryNo, SessionNo},
+        receipt::ItemKind,
         turn::Origin,
     },
     store::{
@@ -28,7 +29,7 @@ use crate::{
                 row::{self, MemoryRow},
                 state, uses,
             },
-            sessions,
+            receipts, sessions,
         },
         scope::Scope,
         write_tx::WriteTx,
@@ -101,7 +102,9 @@ impl Operation<'_, '_> {
         let project = report.project.as_deref().or(filed.as_deref());
         let id = EpisodeId::new(self.now);
         uses::insert_reported(sql, &scope, (id, memory_no), (report, session_no, project), self.now)?;
-        state::count_access(sql, &scope, memory_no, 1, self.now)?;
+        if !self.was_counted(row.id, report)? {
+            state::count_access(sql, &scope, memory_no, 1, self.now)?;
+        }
         if let Some(outcome) = report.outcome {
             self.rate(row, outcome)?;
         }
@@ -110,6 +113,21 @@ impl Operation<'_, '_> {
             return Ok(());
         }
         self.restore_used(row)
+    }
+
+    /// Whether a turn answered the context that showed a memory: that was counted, though its session was looked through
+    /// since and the use, which nobody had rated, is gone.
+    fn was_counted(&self, memory: MemoryId, report: &Use) -> Result<bool> {
+        let Some(receipt) = report.receipt_id else { return Ok(false) };
+        let receipt = receipts::by_id(self.tx.sql, &self.scope, receipt)?;
+        let answered = receipt.filter(|receipt| receipt.used_at.is_some());
+        Ok(answered.is_some_and(|receipt| {
+            receipt.items.iter().any(|item| {
+                item.kind == ItemKind::Memory
+                    && item.owner_id == *memory.as_uuid()
+                    && item.packed_as.is_some()
+            })
+        }))
     }
 
     /// The number of the session in which something was used, and what that is filed under.
