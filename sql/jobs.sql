@@ -4,7 +4,7 @@
 --
 -- All jobs, in the order in which they will run; those that were given up come last. One that is done is not here.
 --   job_no                number, for thermocline jobs retry
---   kind                  compress: a session has ended; erase: an erase was cut short; scrub: the file still holds
+--   kind                  compress: a session has ended; extract: it is still to be looked through for memories; erase: an erase was cut short; scrub: the file still holds
 --                         what was erased; index, embed: words and vectors of new turns are put in their places; mend:
 --                         words and vectors that are damaged are made anew; derive: what older rules derived of turns
 --                         (words, why they are kept, anchors) is derived anew; its turns are those up to there;

@@ -101,6 +101,8 @@ pub struct Config {
     pub summarizer_timeout: Duration,
     /// What becomes of the originals of summarized turns. Default: [`Originals::Archive`].
     pub originals: Originals,
+    /// What ended sessions are looked through for memories by. Default: [`Extract::Off`].
+    pub extract: Extract,
     /// Turns of at most so many tokens stay verbatim, for they are their own summary. Default 60.
     pub verbatim_tokens: u32,
     /// Whether a thread of the library runs jobs. Default: true. Without it, call
@@ -192,6 +194,21 @@ pub enum Originals {
     Delete,
 }
 
+/// What ended sessions are looked through for memories by: at most 5 of each, in words that the session has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Extract {
+    /// Nothing: memories are what somebody saves.
+    #[default]
+    Off,
+    /// Rules of English: decisions, what mended a problem, steps that worked. Uses of memories are rated by the user's own
+    /// words after the reply.
+    Rules,
+    /// The same, and then [`Config::summarizer`], by [`Summarizer::propose`](crate::Summarizer::propose): what it proposes
+    /// is verified as summaries are, and must quote the session. Refused without a summarizer.
+    Llm,
+}
+
 /// Tokens of each tier in a context, served in this order: a smaller budget is felt by the last. What a tier leaves
 /// unused flows on to the next, and what is left of the whole budget is offered again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -271,6 +288,7 @@ impl Default for Config {
             summarizer_tries: 3,
             summarizer_timeout: Duration::from_mins(10),
             originals: Originals::Archive,
+            extract: Extract::Off,
             verbatim_tokens: 60,
             worker: true,
             worker_interval: Duration::from_mins(1),
@@ -359,6 +377,12 @@ impl Config {
             return Err(Error::invalid(
                 "originals are to be deleted, and there is no summarizer; \
                  set Config::summarizer, or Config::originals to Archive",
+            ));
+        }
+        if self.extract == Extract::Llm && self.summarizer.is_none() {
+            return Err(Error::invalid(
+                "memories are to be proposed by the summarizer, and there is none; \
+                 set Config::summarizer, or Config::extract to Rules",
             ));
         }
         Ok(())

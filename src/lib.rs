@@ -90,10 +90,10 @@ pub use uuid;
 pub use crate::{
     clock::{Clock, ManualClock, SystemClock},
     compress::{
-        Extractive, Summarizer, Summarizing, Verdict,
+        Extractive, Proposal, Proposing, Summarizer, Summarizing, Verdict,
         digest::{ChatModel, ChatPrompt, Completing, LlmSummarizer},
     },
-    config::{Config, Durability, Originals, Shares},
+    config::{Config, Durability, Extract, Originals, Shares},
     embed::{BuiltIn, Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace},
     error::{Error, ErrorKind, Result},
     event::{Event, JobRef, OnEvent, ProviderRole},

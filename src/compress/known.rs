@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    compress::{Summarizer, Summarizing},
+    compress::{Proposing, Summarizer, Summarizing},
     error::{Error, Result},
     model::turn::Turn,
 };
@@ -36,5 +36,9 @@ impl Summarizer for Known {
 
     fn summarize<'a>(&'a self, turns: &'a [Turn]) -> Summarizing<'a> {
         self.summarizer.summarize(turns)
+    }
+
+    fn propose<'a>(&'a self, turns: &'a [Turn]) -> Proposing<'a> {
+        self.summarizer.propose(turns)
     }
 }

@@ -11,10 +11,12 @@ pub(crate) mod fold;
 pub(crate) mod known;
 pub(crate) mod learned;
 pub(crate) mod plan;
+mod proposal;
 pub(crate) mod sketch;
 pub(crate) mod verify;
 
 pub use extractive::Extractive;
+pub use proposal::Proposal;
 
 use std::{fmt, future::Future, pin::Pin};
 
@@ -61,10 +63,21 @@ pub trait Summarizer: Send + Sync + fmt::Debug {
     /// [`Error::provider_refused`](crate::Error::provider_refused) for turns that it will never take, and with
     /// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) where it takes none: then the job waits.
     fn summarize<'a>(&'a self, turns: &'a [Turn]) -> Summarizing<'a>;
+
+    /// What these turns, as above, teach that is worth knowing later; asked only with
+    /// [`Extract::Llm`](crate::Extract::Llm). Each proposal must quote the turns: what does not hold is dropped, and not
+    /// asked for again. Default: nothing.
+    fn propose<'a>(&'a self, turns: &'a [Turn]) -> Proposing<'a> {
+        let _ = turns;
+        Box::pin(async { Ok(Vec::new()) })
+    }
 }
 
 /// The future of a [`Summarizer`]'s answer.
 pub type Summarizing<'a> = Pin<Box<dyn Future<Output = Result<Vec<Verdict>>> + Send + 'a>>;
+
+/// The future of what a [`Summarizer`] proposes.
+pub type Proposing<'a> = Pin<Box<dyn Future<Output = Result<Vec<Proposal>>> + Send + 'a>>;
 
 /// What a summarizer says of one turn.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@ pub(crate) mod cues;
 pub(crate) mod dull_words;
 pub(crate) mod fillers;
 pub(crate) mod keywords;
+pub(crate) mod lessons;
 pub(crate) mod lists;
 pub(crate) mod moments;
 pub(crate) mod numbers;

@@ -49,7 +49,11 @@ impl Open {
         store.queue_stale_rules();
         // What waited for another configuration may have waited for this one.
         let has_summarizer = store.config().summarizer.is_some();
-        let asked = [(JobKind::Compress, has_summarizer), (JobKind::Embed, has_embedders)];
+        let asked = [
+            (JobKind::Compress, has_summarizer),
+            (JobKind::Extract, has_summarizer),
+            (JobKind::Embed, has_embedders),
+        ];
         store.retry_misconfigured(JobKinds::of(asked.into_iter().filter(|of| of.1).map(|of| of.0)));
         store.begin_taking_over();
         let worker =

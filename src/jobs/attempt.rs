@@ -6,7 +6,7 @@ use crate::{
     error::{Error, ErrorKind},
     event::{Event, in_job_span},
     jobs::{
-        compress, derive, embed, erase, index,
+        compress, derive, embed, erase, extract, index,
         job::{Ended, Job, Run, Worked, now},
         mend, prune, tend, validate,
     },
@@ -85,6 +85,7 @@ async fn work(run: &Run<'_>, lease: &Arc<Lease>, worked: &Worked) -> SliceResult
     let job = &Job { run, lease, scope, worked };
     match job.lease.kind {
         JobKind::Compress => compress::compress(job).await,
+        JobKind::Extract => extract::extract(job).await,
         JobKind::Erase => erase::go_on(job).await.map(|_| Ended::Done),
         JobKind::Index => index::index(job).await,
         JobKind::Embed => embed::embed(job).await,

@@ -5,6 +5,8 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use chrono::TimeDelta;
+
 use crate::{
     compress::{
         Summarizer, Verdict, archive,
@@ -12,7 +14,7 @@ use crate::{
         plan::{self, CHUNK_TURNS, Rules, Verdicts},
         verify::{self, Sorted},
     },
-    config::Originals,
+    config::{Extract, Originals},
     cooldown::until_configured,
     error::{Error, ErrorKind, Result},
     event::ProviderRole,
@@ -38,6 +40,9 @@ use crate::{
 /// A chunk of fewer turns than `CHUNK_TURNS` has so many bytes at least.
 const CHUNK_BYTES: usize = 1 << 20;
 
+/// How often it is looked whether a session was looked through, before its originals are deleted.
+const BETWEEN_LOOKS: TimeDelta = TimeDelta::minutes(1);
+
 /// Compresses what is left of the session.
 pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
     let Some(session_id) = job.lease.session_id else { return job.finish().await };
@@ -46,6 +51,14 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
         return job.finish().await;
     };
     let config = store.config();
+    if config.extract != Extract::Off {
+        let waits = job.slice(move |tx| tx.hear_before_compression(&scope, session_id)).await?;
+        if waits && config.originals == Originals::Delete {
+            // What is deleted can be heard no more.
+            let why = Error::new(ErrorKind::Busy, "the session is still to be looked through for memories");
+            return Ok(Ended::Waits(now(store) + BETWEEN_LOOKS, why));
+        }
+    }
     // On the last try the built-in summarizer does what the caller's does not.
     let built_in = match config.summarizer {
         None => Some(BUILT_IN),

@@ -118,6 +118,10 @@ pub struct JobsReport {
     /// Of these, summaries that the configured summarizer was to write and did not:
     /// [`Session::compress_again`](crate::Session::compress_again) has it asked again.
     pub fallbacks: u64,
+    /// Memories that ended sessions gave.
+    pub memories: u64,
+    /// Uses of memories that the user's own words rated.
+    pub rated_uses: u64,
 }
 
 /// What one try at a job has done.
@@ -128,6 +132,8 @@ pub(crate) struct Worked {
     summaries: Cell<u64>,
     built_in_summaries: Cell<u64>,
     fallbacks: Cell<u64>,
+    memories: Cell<u64>,
+    rated_uses: Cell<u64>,
 }
 
 impl Worked {
@@ -137,6 +143,12 @@ impl Worked {
 
     pub(super) fn fallbacks(&self) -> u64 {
         self.fallbacks.get()
+    }
+
+    /// Counts memories that were made, and uses that were rated.
+    pub(super) fn count_extracted(&self, memories: u64, rated_uses: u64) {
+        self.memories.set(self.memories.get() + memories);
+        self.rated_uses.set(self.rated_uses.get() + rated_uses);
     }
 
     /// Counts a summary, by who stands in it.
@@ -157,6 +169,8 @@ impl AddAssign for JobsReport {
         self.summaries += other.summaries;
         self.built_in_summaries += other.built_in_summaries;
         self.fallbacks += other.fallbacks;
+        self.memories += other.memories;
+        self.rated_uses += other.rated_uses;
         self.ended_sessions += ended_sessions;
         self.done += done;
         self.later += later;
@@ -249,6 +263,8 @@ impl<'a> Run<'a> {
         report.summaries += worked.summaries.get();
         report.built_in_summaries += worked.built_in_summaries.get();
         report.fallbacks += worked.fallbacks.get();
+        report.memories += worked.memories.get();
+        report.rated_uses += worked.rated_uses.get();
         count(report);
     }
 

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::{
     clock::Stopwatch,
-    config::Config,
+    config::{Config, Extract},
     error::Result,
     jobs::{
         attempt::attempt,
@@ -38,7 +38,7 @@ pub(super) enum Lane {
 impl Lane {
     fn of(kind: JobKind, config: &Config) -> Self {
         match kind {
-            JobKind::Compress if config.summarizer.is_some() => Self::Summarizer,
+            JobKind::Compress | JobKind::Extract if config.summarizer.is_some() => Self::Summarizer,
             JobKind::Embed if !config.embedders.is_empty() => Self::Embedders,
             JobKind::Validate if !config.sensors.is_empty() => Self::Sensors,
             _ => Self::File,
@@ -48,7 +48,9 @@ impl Lane {
     /// The kinds of its jobs, or the one among them that is asked for.
     fn kinds(self, config: &Config, only: Option<JobKind>) -> JobKinds {
         let is_asked_for = |kind: &JobKind| only.is_none_or(|only| only == *kind);
-        let every = JobKind::EVERY.into_iter().filter(is_asked_for);
+        // Who looks through no session leaves it to somebody who does.
+        let is_done_here = |kind: &JobKind| *kind != JobKind::Extract || config.extract != Extract::Off;
+        let every = JobKind::EVERY.into_iter().filter(is_asked_for).filter(is_done_here);
         JobKinds::of(every.filter(|kind| Self::of(*kind, config) == self))
     }
 }

@@ -5,6 +5,7 @@ mod compress;
 mod derive;
 mod embed;
 mod erase;
+mod extract;
 mod index;
 mod job;
 mod lanes;

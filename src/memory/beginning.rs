@@ -91,12 +91,6 @@ pub(crate) fn trust_in_words(origins: impl IntoIterator<Item = Origin>) -> Optio
     origins.into_iter().map(Trust::of).min()
 }
 
-/// How far what a job made of these memories is trusted: the least of them. A person approved them, not what was made of
-/// them.
-pub(crate) fn trust_in_product(sources: impl IntoIterator<Item = Trust>) -> Option<Trust> {
-    sources.into_iter().min().map(|least| least.min(Trust::User))
-}
-
 /// What outcomes have made of a memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Record {
@@ -300,8 +294,5 @@ mod tests {
         assert_eq!(trust_in_words([User]), Some(Trust::User), "LLM#1 quotes the user");
         assert_eq!(trust_in_words([System]), Some(Trust::User));
         assert_eq!(trust_in_words([]), None, "its quote was not found");
-        assert_eq!(trust_in_product([Trust::Approved, Trust::Assistant]), Some(Trust::Assistant));
-        assert_eq!(trust_in_product([Trust::Approved]), Some(Trust::User));
-        assert_eq!(trust_in_product([]), None);
     }
 }

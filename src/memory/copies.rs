@@ -54,6 +54,46 @@ impl Runs {
     }
 }
 
+/// What tools and documents said so far in a session.
+#[derive(Debug, Default)]
+pub(crate) struct Foreign {
+    tools: Runs,
+    documents: Runs,
+    bytes: usize,
+}
+
+/// Of so much text it is known whose words are whose. Behind it nobody's are the user's own for sure.
+const MOST_FOREIGN_BYTES: usize = 2 << 20;
+
+impl Foreign {
+    /// Hears one side of a turn.
+    pub(crate) fn hear(&mut self, origin: Origin, side: &str) {
+        let runs = match origin {
+            Origin::Tool => &mut self.tools,
+            Origin::Document => &mut self.documents,
+            Origin::User | Origin::Assistant | Origin::System => return,
+        };
+        self.bytes = self.bytes.saturating_add(side.len());
+        if self.bytes <= MOST_FOREIGN_BYTES {
+            runs.add(side);
+        }
+    }
+
+    /// Whose words a text is that somebody says behind them: a tool's or a document's, if those said it before.
+    pub(crate) fn whose(&self, text: &str) -> Option<Origin> {
+        if self.bytes > MOST_FOREIGN_BYTES {
+            return Some(Origin::Document);
+        }
+        if self.bytes == 0 {
+            return None;
+        }
+        let runs = Runs::of(text);
+        let (of_tools, of_documents) = (runs.share_in(&self.tools), runs.share_in(&self.documents));
+        let mostly = if of_documents >= of_tools { Origin::Document } else { Origin::Tool };
+        (of_tools + of_documents >= COPIED).then_some(mostly)
+    }
+}
+
 fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     for_each_word(text, |word| words.push(word));

@@ -4,7 +4,6 @@
 //! The rules are those of four papers, by whose letters tests name them: C, the continuum of frequencies; I, the
 //! information model; G, the graph of memories that fade; E, the entry.
 
-#[cfg_attr(not(test), expect(dead_code, reason = "what extracts memories is to call it"))]
 pub(crate) mod beginning;
 pub(crate) mod bounds;
 pub(crate) mod checking;
@@ -13,6 +12,7 @@ pub(crate) mod core;
 pub(crate) mod decay;
 pub(crate) mod deciding;
 pub(crate) mod entities;
+pub(crate) mod extract;
 pub(crate) mod facts;
 pub(crate) mod frequency;
 pub(crate) mod page;

@@ -16,6 +16,8 @@ word_enum! {
     pub enum JobKind {
         /// Compresses an ended session.
         Compress = "compress",
+        /// Looks through an ended session for what is worth knowing later.
+        Extract = "extract",
         /// Erases a session, or all of a user.
         Erase = "erase",
         /// Overwrites what erased rows leave in the file, and empties its write-ahead log, once no reader holds that.
@@ -43,7 +45,7 @@ impl JobKind {
     pub(crate) fn priority(self) -> i64 {
         match self {
             Self::Erase | Self::Scrub => 1,
-            Self::Compress => 0,
+            Self::Compress | Self::Extract => 0,
             Self::Index | Self::Embed | Self::Mend | Self::Validate => -1,
             Self::Derive | Self::Prune | Self::Tend => -2,
         }
@@ -53,7 +55,7 @@ impl JobKind {
     /// be missing for ever, without a word.
     pub(crate) fn may_be_given_up(self) -> bool {
         match self {
-            Self::Compress | Self::Validate => true,
+            Self::Compress | Self::Extract | Self::Validate => true,
             Self::Erase
             | Self::Scrub
             | Self::Index

@@ -4,6 +4,7 @@ pub(crate) mod acts;
 pub(crate) mod behind;
 pub(crate) mod checks;
 pub(crate) mod columns;
+mod extract_reads;
 pub(crate) mod file;
 pub(crate) mod job_tx;
 mod learned;

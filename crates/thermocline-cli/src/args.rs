@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use clap::{Args, ValueEnum};
 use clap_complete::Shell;
-use thermocline::{AnchorId, Originals};
+use thermocline::{AnchorId, Extract, Originals};
 
 use crate::{
     provider_args::{EmbedderArgs, LlmArgs},
@@ -249,6 +249,10 @@ pub(crate) struct JobsRunArgs {
     #[arg(long, value_enum, default_value_t = OriginalsArg::Archive, value_name = "WHAT")]
     pub(crate) originals: OriginalsArg,
 
+    /// What ended sessions are looked through for memories by, at most 5 of each; each is looked through once.
+    #[arg(long, value_enum, default_value_t = ExtractArg::Off, value_name = "BY")]
+    pub(crate) extract: ExtractArg,
+
     #[command(flatten)]
     pub(crate) llm: LlmArgs,
 
@@ -257,6 +261,26 @@ pub(crate) struct JobsRunArgs {
 
     #[command(flatten)]
     pub(crate) sensors: SensorArgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ExtractArg {
+    /// Nothing: memories are what somebody saves
+    Off,
+    /// Rules of English: decisions, what mended a problem, steps that worked
+    Rules,
+    /// The same, and what the LLM proposes and the session proves
+    Llm,
+}
+
+impl From<ExtractArg> for Extract {
+    fn from(arg: ExtractArg) -> Self {
+        match arg {
+            ExtractArg::Off => Self::Off,
+            ExtractArg::Rules => Self::Rules,
+            ExtractArg::Llm => Self::Llm,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

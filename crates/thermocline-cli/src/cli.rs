@@ -439,7 +439,8 @@ pub(crate) enum JobsVerb {
     /// recall reads them. mend: a damaged index or damaged vectors are to be made anew. derive: what older rules derived of
     /// turns is to be derived anew. prune: what older versions kept for ever is to go. validate: memories
     /// that are stale were shown, and sensors are to look whether they hold. tend: a
-    /// new day has begun for the user's memories. Each with the turns it has done, its
+    /// new day has begun for the user's memories. extract: an ended session is to be looked
+    /// through for memories (jobs run --extract). Each with the turns it has done, its
     /// tries, when it runs next (UTC), and why its last try failed. Users are shown by their ids, which --user takes too.
     #[command(
         after_help = "Examples:\n  thermocline jobs list\n  thermocline --json jobs list --limit 100 --after 17"

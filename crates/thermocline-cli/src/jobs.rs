@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use indicatif::HumanCount;
 use serde::Serialize;
 use thermocline::{
-    Clock, JobInfo, JobKind, JobState, JobsReport, Originals, RunJobs, SystemClock, UserId,
+    Clock, Extract, JobInfo, JobKind, JobState, JobsReport, Originals, RunJobs, SystemClock, UserId,
     blocking::{Thermocline, User},
 };
 
@@ -21,6 +21,9 @@ use crate::{
 
 const NEEDS_LLM: &str = "originals are deleted behind LLM#1's summaries only, and no LLM#1 is named; \
      add --llm-url and --llm-model, or leave --originals out";
+
+const NOBODY_PROPOSES: &str = "memories are to be proposed by LLM#1, and no LLM#1 is named; \
+     add --llm-url and --llm-model, or use --extract rules";
 
 /// A job, and how the command line names its session.
 #[derive(Debug, Serialize)]
@@ -74,6 +77,10 @@ pub(crate) fn run(db: &Db, args: &JobsRunArgs, out: &Output) -> Result<(), Failu
     config.summarizer = providers::summarizer(&args.llm)?;
     if config.originals == Originals::Delete && config.summarizer.is_none() {
         return Err(Failure::refused(NEEDS_LLM));
+    }
+    config.extract = args.extract.into();
+    if config.extract == Extract::Llm && config.summarizer.is_none() {
+        return Err(Failure::refused(NOBODY_PROPOSES));
     }
     let memory = find::writable_with(db, config)?;
     let (report, seconds, held) = run_all(&memory, args, out)?;
@@ -270,6 +277,8 @@ pub(crate) fn summaries(report: &JobsReport) -> String {
         ("summaries by the LLM", report.summaries),
         ("by the built-in summarizer", report.built_in_summaries),
         ("of them, the LLM failing", report.fallbacks),
+        ("memories extracted", report.memories),
+        ("uses rated", report.rated_uses),
     ] {
         if number > 0 {
             let _ = writeln!(text, "{what:<26} {:>9}", HumanCount(number).to_string());

@@ -10,6 +10,7 @@ mod chunks;
 #[cfg(feature = "llm")]
 mod openai_compatible;
 mod prompt;
+mod proposing;
 
 use std::{fmt::Write as _, sync::Arc, time::Duration};
 
@@ -19,7 +20,7 @@ pub use openai_compatible::OpenAiCompatible;
 
 use crate::{
     compress::{
-        Summarizer, Summarizing, Verdict,
+        Proposal, Proposing, Summarizer, Summarizing, Verdict,
         digest::chunks::Chunk,
         verify::{self, Flaw},
     },
@@ -141,6 +142,16 @@ impl LlmSummarizer {
         }
     }
 
+    /// What it proposes of each chunk. The first chunk whose calls all fail ends it.
+    async fn proposals(&self, turns: &[Turn]) -> Result<Vec<Proposal>> {
+        let mut proposed = Vec::new();
+        for chunk in chunks::pack(turns, self.window_tokens) {
+            let answer = self.ask(&proposing::prompt(&chunk), &chunk).await?;
+            proposed.extend(proposing::parse(&answer, &chunk.ids()));
+        }
+        Ok(proposed)
+    }
+
     /// Asks about the turns of a chunk, and once more about those whose verdicts do not hold.
     async fn digest(&self, chunk: &Chunk<'_>) -> Result<Digested> {
         let answer = self.ask(&prompt::first(chunk), chunk).await?;
@@ -191,6 +202,10 @@ impl Summarizer for LlmSummarizer {
 
     fn summarize<'a>(&'a self, turns: &'a [Turn]) -> Summarizing<'a> {
         Box::pin(self.verdicts(turns))
+    }
+
+    fn propose<'a>(&'a self, turns: &'a [Turn]) -> Proposing<'a> {
+        Box::pin(self.proposals(turns))
     }
 }
 

@@ -37,7 +37,7 @@ fn prompt(user: String) -> ChatPrompt {
 }
 
 /// The turns as one line of JSON. Nothing in it can be taken for a tag of a chat template, nothing hides.
-fn data(chunk: &Chunk<'_>) -> String {
+pub(super) fn data(chunk: &Chunk<'_>) -> String {
     let turns: Vec<ShownTurn<'_>> =
         chunk.turns().iter().enumerate().map(|(at, turn)| ShownTurn::of(chunk, at, turn)).collect();
     llm_json::quoted(&Data { turns })
@@ -144,15 +144,15 @@ static SCHEMA: LazyLock<String> = LazyLock::new(|| {
     object(&[("turns", &list(&turn))])
 });
 
-fn one_of(words: &[&str]) -> String {
+pub(super) fn one_of(words: &[&str]) -> String {
     format!(r#"{{"type":"string","enum":["{}"]}}"#, words.join("\",\""))
 }
 
-fn list(items: &str) -> String {
+pub(super) fn list(items: &str) -> String {
     format!(r#"{{"type":"array","items":{items}}}"#)
 }
 
-fn object(parts: &[(&str, &str)]) -> String {
+pub(super) fn object(parts: &[(&str, &str)]) -> String {
     let names: Vec<String> = parts.iter().map(|(name, _)| format!("\"{name}\"")).collect();
     let properties: Vec<String> = parts.iter().map(|(name, schema)| format!("\"{name}\":{schema}")).collect();
     let (names, properties) = (names.join(","), properties.join(","));

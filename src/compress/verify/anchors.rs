@@ -113,14 +113,14 @@ fn is_number(word: words::Word, value: &str) -> bool {
 }
 
 /// A text as quotes are compared: blanks as single spaces, curly quotes and dashes straight; with the way back.
-struct Normal {
+pub(super) struct Normal {
     text: String,
     /// For each byte of `text`, the byte of the original that it came from; and the original's end.
     origins: Vec<usize>,
 }
 
 impl Normal {
-    fn of(original: &str) -> Self {
+    pub(super) fn of(original: &str) -> Self {
         let mut new = Self { text: String::with_capacity(original.len()), origins: Vec::new() };
         for (at, c) in original.char_indices() {
             if c.is_whitespace() {
@@ -147,7 +147,7 @@ impl Normal {
     }
 
     /// The part of the original that is this quote, whole words.
-    fn find<'a>(&self, original: &'a str, quote: &str) -> Option<&'a str> {
+    pub(super) fn find<'a>(&self, original: &'a str, quote: &str) -> Option<&'a str> {
         let wanted = Self::of(quote).text;
         let wanted = wanted.trim();
         if wanted.is_empty() {

@@ -13,12 +13,14 @@ mod links;
 mod numbers;
 mod orders;
 mod plain;
+mod proposals;
 mod source;
 mod told;
 
 use std::collections::{HashMap, HashSet};
 
 pub(crate) use flaw::Flaw;
+pub(crate) use proposals::{Proven, proposals};
 
 use crate::{
     compress::{

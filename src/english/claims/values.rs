@@ -232,7 +232,7 @@ fn ailment(words: Words<'_, '_>, from: usize) -> Option<Read> {
             return Some((noun, noun + 3));
         }
         // `I'm a Cancer`
-        let is_sign = words.is(noun, "cancer ms") && words.is(noun - 1, "a an am");
+        let is_sign = words.is(noun, "cancer ms") && noun > 0 && words.is(noun - 1, "a an am");
         let is_one = is_of("condition", words.lower(noun)) && words.ends_or_is(noun + 1, ENDS) && !is_sign;
         is_one.then_some((start, noun + 1))
     })

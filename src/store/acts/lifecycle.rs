@@ -169,6 +169,7 @@ impl WriteTx<'_> {
         memories::row::remove_volatile(self.sql, scope, session_no)?;
         sessions::set_ended(self.sql, scope, session_no, reason, ended_at)?;
         if session.info.turn_count > 0 {
+            self.queue_extraction(scope, session)?; // First: under the same priority it is taken first.
             self.enqueue(scope, JobKind::Compress, Some(session.info.id), session.info.turn_count)?;
         }
         self.staged.insert(session.info.id, None);

@@ -384,6 +384,14 @@ pub(crate) fn is_erasing(sql: &dyn Sql, scope: &Scope, session: Option<SessionId
     )
 }
 
+/// Whether a session is still to be looked through for memories: its job waits, or somebody is at it.
+pub(crate) fn is_extracting(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM jobs WHERE user_id = ?1 AND subject_id = ?2 AND kind = 'extract' AND state <> 'failed')",
+        values![scope.user_id, session],
+    )
+}
+
 /// Takes away the compression of a session, whoever is at it: who was writes nothing more.
 pub(crate) fn remove_compression(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<()> {
     sql.put(

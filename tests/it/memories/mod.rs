@@ -9,6 +9,7 @@ mod edges;
 mod editing;
 mod episodes;
 mod erasing;
+mod extracting;
 mod forgetting;
 mod isolation;
 mod lists;

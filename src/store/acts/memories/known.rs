@@ -53,7 +53,7 @@ impl Operation<'_, '_> {
 
     /// What says the same already, and is active, archived or forgotten. What was superseded may be said again, and is
     /// new; so is what somebody forgot who is trusted more. What is in quarantine may not.
-    fn known_by_text(&self, memory: &MeasuredMemory) -> Result<Option<MemoryRow>> {
+    pub(super) fn known_by_text(&self, memory: &MeasuredMemory) -> Result<Option<MemoryRow>> {
         let (sql, scope) = (self.tx.sql, self.scope);
         let (project, hash) = (memory.new.project.as_deref(), memory.content_hash);
         if let Some(row) = find::active_same(sql, &scope, project, hash)? {

@@ -8,6 +8,7 @@ mod decide;
 mod edges;
 mod edit;
 pub(crate) mod erase;
+pub(crate) mod extract;
 pub(crate) mod forget;
 pub(super) mod import;
 mod known;

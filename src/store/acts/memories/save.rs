@@ -67,7 +67,7 @@ impl Kept {
 }
 
 impl Operation<'_, '_> {
-    fn save(&mut self, memory: &MeasuredMemory) -> Result<Kept> {
+    pub(super) fn save(&mut self, memory: &MeasuredMemory) -> Result<Kept> {
         if let Some(known) = self.known(memory)? {
             return Ok(known);
         }

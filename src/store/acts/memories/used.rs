@@ -14,6 +14,7 @@ use crate::{
             words::{MemoryStatus, Outcome},
         },
         place::{MemoryNo, SessionNo},
+        receipt::ItemKind,
         review::ReviewKind,
         turn::Origin,
     },
@@ -29,7 +30,7 @@ use crate::{
                 row::{self, MemoryRow},
                 state, uses,
             },
-            sessions,
+            receipts, sessions,
         },
         scope::Scope,
         write_tx::WriteTx,
@@ -78,6 +79,20 @@ impl Operation<'_, '_> {
         }
     }
 
+    /// Rates a use that was noted, unless somebody has, or the memory cannot be seen any more. Whether it did.
+    pub(super) fn rate_heard(&mut self, id: MemoryId, report: &Use) -> Result<bool> {
+        let (sql, scope) = (self.tx.sql, self.scope);
+        let Some(row) = find::by_id(sql, &scope, id)?.filter(|row| check_is_seen(row).is_ok()) else {
+            return Ok(false);
+        };
+        let Some(known) = self.known_use(row.memory_no, report)?.filter(|known| known.outcome.is_none())
+        else {
+            return Ok(false);
+        };
+        self.rate_known(&row, &known, report)?;
+        Ok(true)
+    }
+
     fn add_use(&mut self, row: &MemoryRow, report: &Use) -> Result<()> {
         let (sql, scope, memory_no) = (self.tx.sql, self.scope, row.memory_no);
         let of_receipt = match report.receipt_id {
@@ -88,7 +103,9 @@ impl Operation<'_, '_> {
         let project = report.project.as_deref().or(filed.as_deref());
         let id = EpisodeId::new(self.now);
         uses::insert_reported(sql, &scope, (id, memory_no), (report, session_no, project), self.now)?;
-        state::count_access(sql, &scope, memory_no, 1, self.now)?;
+        if !self.was_counted(row.id, report)? {
+            state::count_access(sql, &scope, memory_no, 1, self.now)?;
+        }
         if let Some(outcome) = report.outcome {
             self.rate(row, outcome)?;
         }
@@ -97,6 +114,21 @@ impl Operation<'_, '_> {
             return Ok(());
         }
         self.restore_used(row)
+    }
+
+    /// Whether a turn answered the context that showed a memory: that was counted, though its session was looked through
+    /// since and the use, which nobody had rated, is gone.
+    fn was_counted(&self, memory: MemoryId, report: &Use) -> Result<bool> {
+        let Some(receipt) = report.receipt_id else { return Ok(false) };
+        let receipt = receipts::by_id(self.tx.sql, &self.scope, receipt)?;
+        let answered = receipt.filter(|receipt| receipt.used_at.is_some());
+        Ok(answered.is_some_and(|receipt| {
+            receipt.items.iter().any(|item| {
+                item.kind == ItemKind::Memory
+                    && item.owner_id == *memory.as_uuid()
+                    && item.packed_as.is_some()
+            })
+        }))
     }
 
     /// The number of the session in which something was used, and what that is filed under.

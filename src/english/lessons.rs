@@ -1,0 +1,305 @@
+//! Lessons of a talk: statements by which somebody decides, names a problem, says what mended it, or that something worked.
+//!
+//! A phrase stands in the list only if it says so by itself: what a rule overlooks can be saved by hand, what it takes by
+//! mistake is in the way.
+
+use std::sync::LazyLock;
+
+use crate::english::{
+    classes::{CLASSES, is_of},
+    cues::{Cues, Found},
+    lists::{List, is_in, list, spaced},
+    statements::{Statement, Token},
+};
+
+/// What a statement tells that is worth knowing later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lesson {
+    /// What was chosen.
+    Decision,
+    /// What is in the way.
+    Problem,
+    /// What mended it.
+    Fix,
+    /// That what was said before worked.
+    Worked,
+    /// That it did not.
+    Failed,
+}
+
+impl Lesson {
+    fn from_word(word: &str) -> Option<Self> {
+        Some(match word {
+            "decision" => Self::Decision,
+            "problem" => Self::Problem,
+            "fix" => Self::Fix,
+            "worked" => Self::Worked,
+            "failed" => Self::Failed,
+            _ => return None,
+        })
+    }
+}
+
+/// Lines of a lesson and a pattern.
+static PATTERNS: List = list!("lessons");
+/// What says that a thing holds for hours or less, or points at what only the talk shows.
+static FLEETING: List = list!("fleeting");
+static COMPANY: List = list!("company");
+
+/// The lessons of the patterns, and the patterns.
+static CUES: LazyLock<(Vec<Option<Lesson>>, Cues)> = LazyLock::new(|| {
+    let lines: Vec<(&str, &str)> = PATTERNS.lines().filter_map(|line| line.split_once(": ")).collect();
+    let lessons = lines.iter().map(|(lesson, _)| Lesson::from_word(lesson)).collect();
+    (lessons, Cues::new(lines.iter().map(|(_, pattern)| *pattern), CLASSES))
+});
+
+/// Words that take back what stands beside them, or only half give it.
+const TAKING_BACK: &str =
+    "not never almost nearly hardly barely partly half neither nor without no would could might should may";
+/// Words behind which the opposite is told.
+const TURNING: &str = "but except however although though until unfortunately";
+
+/// What a statement tells, each with the tokens that say so, in their order.
+pub(crate) fn lessons<'s>(statement: &'s Statement<'_>) -> impl Iterator<Item = (Lesson, Found)> + use<'s> {
+    let (lessons, cues) = &*CUES;
+    let told = cues.all(statement).into_iter().filter_map(|found| Some((lessons[found.pattern]?, found)));
+    told.filter(|(lesson, found)| holds(*lesson, &statement.tokens, *found))
+}
+
+/// Where a statement tells this, first.
+pub(crate) fn tells(lesson: Lesson, statement: &Statement<'_>) -> Option<Found> {
+    lessons(statement).find(|(told, _)| *told == lesson).map(|(_, found)| found)
+}
+
+fn holds(lesson: Lesson, tokens: &[Token<'_>], found: Found) -> bool {
+    let before = &tokens[found.start.saturating_sub(3)..found.start];
+    let own = before.iter().rev().take_while(|token| !token.is_mark());
+    let mut said = own.chain(&tokens[found.start..found.end]);
+    match lesson {
+        Lesson::Problem | Lesson::Failed => true,
+        Lesson::Decision => {
+            begins_a_clause(tokens, found)
+                && !goes_along(tokens, found)
+                && !points(tokens, found)
+                && !said.any(|token| is_in("never would could might", &token.lower))
+        }
+        Lesson::Fix | Lesson::Worked => {
+            !said.any(|token| is_in(TAKING_BACK, &token.lower))
+                && !tokens[found.end..].iter().any(|token| is_in(TURNING, &token.lower))
+        }
+    }
+}
+
+/// Not `the plan we agreed on`, nor `when I decided to stay`.
+fn begins_a_clause(tokens: &[Token<'_>], found: Found) -> bool {
+    const BEFORE: &str = "and so then because since as therefore well ok okay yes yeah yep alright sure today think guess hence";
+    let before = tokens[..found.start].iter().rev().find(|token| !token.is_passed_over);
+    before.is_none_or(|token| token.is_mark() || is_in(BEFORE, &token.lower))
+}
+
+/// `we agreed to keep this up`, `let's go with option 2`: only the talk shows what is chosen.
+fn points(tokens: &[Token<'_>], found: Found) -> bool {
+    const POINTING: &str = "this these those it them option options former latter above";
+    let mut object = tokens[found.end..].iter().take_while(|token| !token.is_mark()).take(3);
+    object.any(|token| is_in(POINTING, &token.lower))
+}
+
+/// Where what is told ends: before a clause that doubts, asks or turns to something else, and where a question follows
+/// before the last part of what is stated.
+pub(crate) fn told_until(statement: &Statement<'_>, found: Found) -> usize {
+    let tokens = &statement.tokens;
+    let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
+    let turns = |at: &usize| {
+        matches!(word(*at), "," | ";" | "-" | ".")
+            && (is_in("but so which kinda though although however", word(at + 1))
+                || is_in("and or", word(at + 1)) && is_in("i we now it that can could", word(at + 2)))
+    };
+    let mut end = (found.end..tokens.len()).find(turns).unwrap_or(tokens.len());
+    let ends_in_a_word = tokens.last().is_some_and(|last| !last.is_mark());
+    let is_cut_short = end == tokens.len() && ends_in_a_word && {
+        let rest = tokens.last().map_or("", |last| &statement.text[last.end()..]);
+        rest.contains(|c: char| c.is_alphanumeric())
+    };
+    if is_cut_short {
+        let last_mark = (found.end..end).rev().find(|at| tokens[*at].is_mark() && *at + 1 < end);
+        end = last_mark.unwrap_or(end);
+    }
+    while end > found.end
+        && (tokens[end - 1].is_mark() && tokens[end - 1].lower != "."
+            || is_in("but so and or", word(end - 1)))
+    {
+        end -= 1;
+    }
+    end
+}
+
+/// `going with my sister to the beach`: somebody goes somewhere, nothing is chosen.
+fn goes_along(tokens: &[Token<'_>], found: Found) -> bool {
+    let is_with = tokens[found.start..found.end].iter().any(|token| token.lower == "with");
+    is_with
+        && tokens[found.end..].iter().take_while(|token| !token.is_mark()).take(5).any(|token| {
+            let word = token.lower.as_str();
+            matches!(word, "to" | "there" | "home")
+                || COMPANY.contains(word)
+                || ["kin", "close", "pet"].iter().any(|class| is_of(class, word))
+        })
+}
+
+/// Whether a text tells of something that holds for hours or less, or that only its talk explains.
+pub(crate) fn is_fleeting(text: &str) -> bool {
+    FLEETING.is_part_of(&spaced(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::english::statements::statements;
+
+    #[track_caller]
+    fn check(lesson: Lesson, text: &str, expected: bool) {
+        let heard = statements(text);
+        let found = heard.iter().any(|statement| tells(lesson, statement).is_some());
+        assert_eq!(found, expected, "{lesson:?} in {text:?}");
+    }
+
+    #[test]
+    fn what_was_chosen_is_a_decision() {
+        for text in [
+            "We decided to keep invoices in Postgres.",
+            "I've decided against the blue tiles.",
+            "Let's go with walnut shelves.",
+            "Going with the smaller boiler.",
+            "We're going with weekly releases.",
+            "I settled on a crimson cover.",
+            "We agreed to ship on Fridays only.",
+            "The decision was to drop the second queue.",
+        ] {
+            check(Lesson::Decision, text, true);
+        }
+    }
+
+    #[test]
+    fn what_is_asked_imagined_told_of_others_or_points_back_is_no_decision() {
+        for text in [
+            "Have you decided to keep invoices in Postgres?",
+            "If we decided to move, what would it cost?",
+            "My boss says we decided to move.",
+            "They decided to keep the old boiler.",
+            "Let's go with that.",
+            "I'm going with my sister to the lake.",
+            "I am going with friends.",
+            "She wrote \"we decided to sell\".",
+            "> We decided to sell",
+            "```\nwe decided to sell\n```",
+            "I have not decided.",
+            "Let's go with option 2.",
+            "We agreed to keep this up.",
+            "The plan that we agreed on is fine.",
+            "When I decided to stay, it rained.",
+        ] {
+            check(Lesson::Decision, text, false);
+        }
+    }
+
+    #[test]
+    fn what_is_told_ends_where_doubts_and_questions_begin() {
+        let check = |text: &str, expected: &str| {
+            let heard = statements(text);
+            let (statement, found) =
+                heard.iter().find_map(|it| Some((it, tells(Lesson::Decision, it)?))).unwrap();
+            let last = &statement.tokens[told_until(statement, found) - 1];
+            assert_eq!(&statement.text[..last.end()], expected);
+        };
+        check("I decided to sell the boat, but I'm not sure when.", "I decided to sell the boat");
+        check("I decided to sell the boat, and I'm wondering how.", "I decided to sell the boat");
+        check(
+            "I decided to sell the boat and I have no regrets.",
+            "I decided to sell the boat and I have no regrets.",
+        );
+        check(
+            "I decided to sell the boat, a green one, how do I begin?",
+            "I decided to sell the boat, a green one",
+        );
+        check(
+            "I decided to sell the boat, the car and the shed.",
+            "I decided to sell the boat, the car and the shed.",
+        );
+    }
+
+    #[test]
+    fn what_is_in_the_way_is_a_problem() {
+        for text in [
+            "The boiler keeps losing pressure.",
+            "I'm having trouble with the printer.",
+            "The import fails on Mondays.",
+            "My build does not compile any more.",
+            "The gutter is leaking.",
+            "We get a timeout from the queue.",
+        ] {
+            check(Lesson::Problem, text, true);
+        }
+        for text in ["The boiler is new.", "Does the import fail?", "The problem is solved."] {
+            check(Lesson::Problem, text, false);
+        }
+    }
+
+    #[test]
+    fn what_mended_it_is_a_fix() {
+        for text in [
+            "The fix was to bleed the upper radiator.",
+            "Raising the keepalive fixed it.",
+            "What solved it was a longer cable.",
+            "A new washer did the trick.",
+            "I swapped the fuse and it works now.",
+        ] {
+            check(Lesson::Fix, text, true);
+        }
+        for text in [
+            "Raising the keepalive did not fix it.",
+            "Raising the keepalive almost fixed it.",
+            "Would that have fixed it?",
+            "It works now, but only for a minute.",
+            "Maybe a new washer fixed it.",
+        ] {
+            check(Lesson::Fix, text, false);
+        }
+    }
+
+    #[test]
+    fn that_it_worked_is_told_from_that_it_did_not() {
+        for text in [
+            "That worked, thanks!",
+            "The white noise worked.",
+            "It works now.",
+            "That fixed it.",
+            "Perfect, that did the trick.",
+            "This solved the problem.",
+        ] {
+            check(Lesson::Worked, text, true);
+            check(Lesson::Failed, text, false);
+        }
+        for text in [
+            "That didn't work.",
+            "It still fails.",
+            "No luck.",
+            "Still getting the same message.",
+            "It made things worse.",
+            "It is still not working.",
+        ] {
+            check(Lesson::Failed, text, true);
+            check(Lesson::Worked, text, false);
+        }
+        for text in ["Did that work?", "I worked late.", "We worked on it.", "That might have worked."] {
+            check(Lesson::Worked, text, false);
+            check(Lesson::Failed, text, false);
+        }
+    }
+
+    #[test]
+    fn what_holds_for_hours_is_fleeting() {
+        assert!(is_fleeting("Going with the red coat tonight."));
+        assert!(is_fleeting("We'll use the spare key for now."));
+        assert!(!is_fleeting("We decided to keep invoices in Postgres."));
+        assert!(!is_fleeting("It works now."));
+    }
+}

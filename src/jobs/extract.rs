@@ -1,0 +1,242 @@
+//! Looking through one ended session for what is worth knowing later: uses of memories that the user's own words rate, then
+//! memories, by rules and, if it is asked for, by LLM#1.
+//!
+//! Listening happens outside of any transaction. Ratings are written one by one, each once; all memories in the slice that
+//! notes that the session was heard and ends the job.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{
+    compress::{
+        Proposal, Summarizer,
+        verify::{self, Proven},
+    },
+    config::Extract,
+    cooldown::until_configured,
+    error::{ErrorKind, Result},
+    event::ProviderRole,
+    jobs::{
+        job::{Ended, Job, now},
+        provider::Provider,
+    },
+    memory::{
+        copies::Runs,
+        extract::{Found, Hearing, Learned, Proof, Shown, best, rating},
+    },
+    model::{episode::Use, turn::Turn},
+    store::{
+        Store,
+        acts::memories::extract::{Harvest, Rating},
+        rows::{memories::extracted::NotedUse, sessions::SessionRow},
+        scope::Scope,
+        slice_error::{SliceError, SliceResult},
+    },
+    text::words,
+};
+
+/// Looks through the session.
+pub(super) async fn extract(job: &Job<'_, '_>) -> SliceResult<Ended> {
+    let Some(session_id) = job.lease.session_id else { return job.finish().await };
+    let (store, scope) = (job.store(), job.scope);
+    let Some(session) = store.snapshot()?.find_session(&scope, session_id)? else {
+        return job.finish().await;
+    };
+    if session.info.ended_at.is_none() || store.snapshot()?.is_extracted(&scope, &session)? {
+        return job.finish().await;
+    }
+    let Some(rated) = rate(job, &session).await? else { return Ok(Ended::Stopped) };
+    let heard = match listen(job, &session).await? {
+        Heard::All(heard) => heard,
+        Heard::Not(ended) => return Ok(ended),
+    };
+    let mut harvest = Vec::new();
+    for (found, by) in heard {
+        if let Some(found) = unknown(store, &scope, found)? {
+            let of = (session_id, session.info.project.as_deref());
+            match Harvest::of(found, of, by.as_deref()) {
+                Err(error) if error.kind() == ErrorKind::InvalidInput => {} // It breaks a bound.
+                measured => harvest.push(measured?),
+            }
+        }
+    }
+    let made = job.slice(move |tx| tx.end_extraction(&scope, session_id, &harvest)).await?;
+    job.worked.count_extracted(made, rated);
+    Ok(Ended::Done)
+}
+
+/// What came of listening.
+enum Heard {
+    /// What is to be kept, and who proposed it; `None`: the rules found it.
+    All(Vec<(Found, Option<String>)>),
+    /// It is not heard to its end.
+    Not(Ended),
+}
+
+/// Hears all turns in their order: by rules, and by what LLM#1 proposes, which has the room that the rules leave.
+async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<Heard> {
+    let (store, scope, config) = (job.store(), job.scope, job.store().config());
+    let mut asked = config.summarizer.as_ref().filter(|_| config.extract == Extract::Llm);
+    let name = asked.map(|summarizer| summarizer.name().to_owned());
+    let (mut hearing, mut proposed, mut next) = (Hearing::default(), Vec::new(), 1);
+    while next <= session.info.turn_count {
+        if job.run.is_stopped() {
+            return Ok(Heard::Not(Ended::Stopped));
+        }
+        let (turns, behind) = store.snapshot()?.turns_from(&scope, session, next)?;
+        next = behind;
+        for turn in &turns {
+            hearing.hear(turn);
+        }
+        let Some(summarizer) = asked.filter(|_| !turns.is_empty()) else { continue };
+        if let Some((until, why)) = store.cooldowns().summarizer.waits_until(config.clock.now()) {
+            return Ok(Heard::Not(Ended::Waits(until, why)));
+        }
+        let turns = Arc::new(turns);
+        match ask(job, summarizer, &turns).await {
+            Ok(Some(proposals)) => {
+                let proven = verify::proposals(&turns, proposals);
+                proposed.extend(proven.into_iter().map(|proven| learned(proven, &hearing)));
+            }
+            Ok(None) => return Ok(Heard::Not(Ended::Stopped)),
+            Err(SliceError::Failed(error)) if error.is_misconfiguration() => {
+                return Ok(Heard::Not(Ended::Waits(until_configured(now(store)), error)));
+            }
+            // On the last try what there is, is enough.
+            Err(SliceError::Failed(_)) if job.lease.attempts >= config.summarizer_tries => asked = None,
+            Err(SliceError::Failed(error)) => return Ok(Heard::Not(Ended::Later(error))),
+            Err(error) => return Err(error),
+        }
+    }
+    job.advance(session.info.turn_count as usize);
+    let by_rules = best(hearing.found(), &[]);
+    proposed.retain(|found: &Found| !found.learned.is_fleeting());
+    let more = best(proposed, &by_rules);
+    let by_rules = by_rules.into_iter().map(|found| (found, None));
+    Ok(Heard::All(by_rules.chain(more.into_iter().map(|found| (found, name.clone()))).collect()))
+}
+
+/// Asks LLM#1, holding the job meanwhile. `None`: told to stop.
+async fn ask(
+    job: &Job<'_, '_>,
+    summarizer: &Arc<dyn Summarizer>,
+    turns: &Arc<Vec<Turn>>,
+) -> SliceResult<Option<Vec<Proposal>>> {
+    let (config, cooldown) = (job.store().config(), &job.store().cooldowns().summarizer);
+    let provider = Provider {
+        who: "the summarizer",
+        role: ProviderRole::Summarizer,
+        name: summarizer.name().to_owned(),
+        on_event: &config.on_event,
+        limit: config.summarizer_timeout,
+        cooldown,
+        clock: &*config.clock,
+    };
+    let (asked, of) = (Arc::clone(summarizer), Arc::clone(turns));
+    let answer = provider.ask(move || async move { asked.propose(&of).await });
+    let Some(answer) = job.holding(answer).await? else { return Ok(None) };
+    Ok(Some(answer?))
+}
+
+/// What LLM#1 proposed, with the turns' own words as proof.
+fn learned(proven: Proven, hearing: &Hearing) -> Found {
+    let proof = |(turn, said_by, quote): (Turn, _, String)| Proof {
+        turn_id: turn.id,
+        seq: turn.seq,
+        said_at: turn.timestamp,
+        origin: hearing.whose(&quote).unwrap_or(said_by),
+        quote,
+    };
+    let proofs = proven.quotes.into_iter().map(proof).collect();
+    Found { learned: Learned::proposed(proven.new, proofs), solves: None }
+}
+
+/// What is not known already: what says about the same as a memory that holds, or that somebody took back or hid, is not
+/// kept, and of a problem that is known the fix alone.
+fn unknown(store: &Store, scope: &Scope, found: Found) -> Result<Option<Found>> {
+    if is_known(store, scope, &found.learned)? {
+        return Ok(None);
+    }
+    let solves = match found.solves {
+        Some(problem) if is_known(store, scope, &problem)? => None,
+        problem => problem,
+    };
+    Ok(Some(Found { solves, ..found }))
+}
+
+fn is_known(store: &Store, scope: &Scope, learned: &Learned) -> Result<bool> {
+    let folded = words::fold(&learned.new.content);
+    let mut rare: Vec<&str> =
+        folded.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    rare.sort_unstable_by_key(|word| std::cmp::Reverse(word.len()));
+    rare.dedup();
+    let Some(first) = rare.first().copied() else { return Ok(false) };
+    let word = |at: usize| rare.get(at).copied().unwrap_or(first);
+    let (snapshot, runs) = (store.snapshot()?, learned.runs());
+    let is_copy = |said: &String| {
+        let other = Runs::of(said);
+        runs.is_copy_of(&other) || other.is_copy_of(&runs)
+    };
+    if snapshot.memories_with(scope, [first, word(1), word(2)])?.iter().any(is_copy) {
+        return Ok(true);
+    }
+    for proof in &learned.proofs {
+        let stated = snapshot.stated_by(scope, proof.turn_id)?;
+        let values = stated.iter().map(|anchor| words::fold(&anchor.value));
+        if values.filter(|value| !value.is_empty()).any(|value| folded.contains(&value)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Rates the uses of the session that its user's words rate, and takes away those that nobody rated; how many it rated.
+/// `None`: told to stop.
+async fn rate(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<Option<u64>> {
+    let (scope, session_id, mut rated) = (job.scope, session.info.id, 0);
+    let mut by_turn: BTreeMap<u32, Vec<NotedUse>> = BTreeMap::new();
+    for noted in job.store().snapshot()?.noted_uses(&scope, session)? {
+        by_turn.entry(noted.turn_number).or_default().push(noted);
+    }
+    for uses in by_turn.values().filter(|uses| uses.iter().any(|noted| !noted.is_rated)) {
+        if job.run.is_stopped() {
+            return Ok(None);
+        }
+        if let Some(rating) = heard_rating(job.store(), &scope, session, uses)? {
+            rated += u64::from(job.slice(move |tx| tx.rate_heard(&scope, &rating)).await?);
+        }
+    }
+    while !job.run.is_stopped() {
+        if !job.slice(move |tx| tx.forget_unrated(&scope, session_id)).await? {
+            return Ok(Some(rated));
+        }
+    }
+    Ok(None)
+}
+
+/// Which of the memories that a context showed is rated by what the user said behind the reply.
+fn heard_rating(
+    store: &Store,
+    scope: &Scope,
+    session: &SessionRow,
+    uses: &[NotedUse],
+) -> Result<Option<Rating>> {
+    /// What is told of a use holds a sentence.
+    const MOST_BYTES: usize = 1_024;
+    let Some(first) = uses.first() else { return Ok(None) };
+    let snapshot = store.snapshot()?;
+    let turn = |number| snapshot.turn_heard(scope, session, number);
+    let (Some(reply), Some(next)) = (turn(first.turn_number)?, turn(first.turn_number + 1)?) else {
+        return Ok(None);
+    };
+    let mut shown = Vec::with_capacity(uses.len());
+    for noted in uses {
+        let Some(said) = snapshot.said_by_memory(scope, noted.memory_no)? else { return Ok(None) };
+        shown.push(said);
+    }
+    let shown: Vec<Shown<'_>> = shown.iter().map(|text| Shown { text }).collect();
+    let rating = rating(&reply.said.ai_response, &next.said, &shown);
+    let Some((at, outcome, quote)) = rating.filter(|(at, ..)| !uses[*at].is_rated) else { return Ok(None) };
+    let quote = &quote[..quote.floor_char_boundary(MOST_BYTES)];
+    let rated = Use::of(outcome).receipt(uses[at].receipt_id).trigger(quote);
+    Ok(Some(Rating { memory: uses[at].memory_id, rated }))
+}

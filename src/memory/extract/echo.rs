@@ -1,0 +1,43 @@
+//! Whether a reply says again what a memory says.
+
+use std::collections::HashSet;
+
+use crate::text::words::{Word, for_each_word};
+
+/// So many words of a memory stand in a reply that echoes it, at least ...
+const LEAST: usize = 3;
+/// ... and this share of them, in percent.
+const SHARE: usize = 30;
+
+/// Whether a reply has at least three, and 30 percent, of the words of a memory that mean something.
+pub(super) fn echoes(memory: &str, reply: &str) -> bool {
+    let (memory, reply) = (stems(memory), stems(reply));
+    let shared = memory.intersection(&reply).count();
+    shared >= LEAST && shared * 100 >= memory.len() * SHARE
+}
+
+/// The words of a text that mean something, as words are compared.
+pub(super) fn stems(text: &str) -> HashSet<Word> {
+    let mut stems = HashSet::new();
+    for_each_word(text, |word| {
+        stems.insert(word);
+    });
+    stems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_words_and_three_tenths_are_an_echo() {
+        let memory = "White noise calms the baby: rain, waves, a vacuum cleaner, a fan, a hair dryer.";
+        assert!(echoes(memory, "Try white noise for the baby, such as rain."));
+        assert!(!echoes(memory, "Try rain and waves."), "two of ten");
+        assert!(!echoes("Tea helps", "Tea helps"), "two words are no proof");
+        let long =
+            "white noise baby ".to_owned() + "alpha beta gamma delta epsilon zeta eta theta iota kappa";
+        assert!(!echoes(&long, "white noise baby"), "three of thirteen");
+        assert!(!echoes("", ""));
+    }
+}

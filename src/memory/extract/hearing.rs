@@ -1,0 +1,251 @@
+//! Listening to a session, turn by turn: only what a person says of themself counts, and what a tool or a document said
+//! before stays theirs.
+
+use std::{
+    collections::VecDeque,
+    ops::{Range, RangeInclusive},
+};
+
+use crate::{
+    compress::anchors,
+    english::{
+        cues,
+        lessons::{Lesson, tells, told_until},
+        sentences::sentences,
+        statements::{Statement, statements},
+    },
+    memory::{
+        copies::Foreign,
+        extract::{
+            Found, Learned, Proof,
+            echo::stems,
+            steps::{Steps, steps},
+        },
+    },
+    model::{
+        memory::words::{MemoryKind, Outcome},
+        turn::{Origin, Turn},
+    },
+    text::words,
+};
+
+/// A sentence of fewer bytes says too little, one of more too much to be found by it.
+const BYTES: RangeInclusive<usize> = 20..=400;
+/// So many words that mean something stand beside what says that something was chosen or mended.
+const LEAST_WORDS: usize = 3;
+/// A problem is told of so many turns before what mended it, at most.
+const TURNS_BACK: u32 = 24;
+/// Nearer than this it need not share a word with what mended it.
+const NEAR: u32 = 2;
+/// Of a long session no more is remembered than this.
+const MOST_FOUND: usize = 64;
+
+/// What is heard of a session so far.
+#[derive(Debug, Default)]
+pub(crate) struct Hearing {
+    foreign: Foreign,
+    problems: VecDeque<Told>,
+    offered: Option<Offered>,
+    found: VecDeque<Found>,
+}
+
+/// A sentence of a user, and where it stands.
+#[derive(Debug)]
+struct Told {
+    turn_number: u32,
+    sentence: String,
+    proof: Proof,
+}
+
+/// Steps of a reply, and what had been asked.
+#[derive(Debug)]
+struct Offered {
+    turn_number: u32,
+    steps: Steps,
+    asked: Option<String>,
+    proof: Proof,
+}
+
+impl Hearing {
+    /// Hears a turn; those of a session come in their order.
+    pub(crate) fn hear(&mut self, turn: &Turn) {
+        self.foreign.hear(turn.said.user_origin, &turn.said.user_message);
+        if turn.said.user_origin == Origin::User {
+            self.hear_user(turn);
+        }
+        // What is a reply to this turn was said behind it.
+        self.foreign.hear(turn.said.assistant_origin, &turn.said.ai_response);
+        self.offered = self.offer(turn);
+    }
+
+    /// Whose words a text of this session is, if a tool or a document said it.
+    pub(crate) fn whose(&self, text: &str) -> Option<Origin> {
+        self.foreign.whose(text)
+    }
+
+    /// All that it gave, in its order.
+    pub(crate) fn found(self) -> Vec<Found> {
+        self.found.into()
+    }
+
+    fn hear_user(&mut self, turn: &Turn) {
+        let message = &turn.said.user_message;
+        let heard = statements(message);
+        let known: Vec<String> = anchors::find(&turn.said, &heard)
+            .into_iter()
+            .map(|anchor| words::fold(&anchor.value))
+            .filter(|value| !value.is_empty())
+            .collect();
+        for statement in &heard {
+            let said = |cue: Option<cues::Found>| {
+                let until = cue.map_or(statement.tokens.len(), |cue| told_until(statement, cue));
+                Said { turn, statement, until }
+            };
+            let is_known = || {
+                let folded = words::fold(statement.text);
+                known.iter().any(|value| folded.contains(value))
+            };
+            if let Some(cue) = tells(Lesson::Fix, statement) {
+                let said = said(None);
+                if said.is_worth(0..cue.start) || said.is_worth(cue.end..statement.tokens.len()) {
+                    self.mend(&said);
+                }
+            } else if let Some(cue) = tells(Lesson::Decision, statement) {
+                let said = said(Some(cue));
+                if said.is_worth(cue.end..said.until) && !is_known() {
+                    self.decide(&said);
+                }
+            } else if let Some(cue) = tells(Lesson::Problem, statement) {
+                let said = said(Some(cue));
+                if said.is_sentence() {
+                    let proof = self.proof(turn, said.sentence(), Origin::User);
+                    let sentence = said.sentence().to_owned();
+                    self.problems.push_back(Told { turn_number: turn.turn_number, sentence, proof });
+                }
+            }
+            if tells(Lesson::Worked, statement).is_some() {
+                self.work(turn, statement);
+            }
+        }
+        self.problems.retain(|told| turn.turn_number - told.turn_number <= TURNS_BACK);
+    }
+
+    fn decide(&mut self, said: &Said<'_>) {
+        let sentence = said.sentence();
+        let proof = self.proof(said.turn, sentence, Origin::User);
+        let learned = Learned::of(MemoryKind::Decision, sentence, vec![proof]);
+        self.keep(Found { learned: learned.ended(Outcome::Decision), solves: None });
+    }
+
+    /// Something was mended: the problem is the nearest before it that shares a word with it, or stands right before it.
+    fn mend(&mut self, said: &Said<'_>) {
+        let (sentence, now) = (said.sentence(), said.turn.turn_number);
+        let own = stems(sentence);
+        let shares = |told: &&Told| {
+            now - told.turn_number <= NEAR || stems(&told.sentence).intersection(&own).next().is_some()
+        };
+        let Some(problem) = self.problems.iter().rev().find(shares) else { return };
+        let proof = self.proof(said.turn, sentence, Origin::User);
+        let fix = Learned::of(MemoryKind::Fix, sentence, vec![proof]);
+        let solved = Learned::of(MemoryKind::Problem, &problem.sentence, vec![problem.proof.clone()]);
+        if fix.is_fleeting() || solved.is_fleeting() {
+            return;
+        }
+        let place = problem.proof.clone();
+        self.problems.retain(|told| told.proof != place);
+        self.keep(Found { learned: fix.ended(Outcome::Success), solves: Some(solved) });
+    }
+
+    /// What was offered step by step worked.
+    fn work(&mut self, turn: &Turn, statement: &Statement<'_>) {
+        let Some(offered) = self.offered.take_if(|offered| offered.turn_number + 1 == turn.turn_number)
+        else {
+            return;
+        };
+        let Some(title) = offered.asked.or_else(|| offered.steps.lead.clone()) else { return };
+        let lead = offered.steps.lead.unwrap_or_else(|| title.clone());
+        let worked = self.proof(turn, statement.stated(), Origin::User);
+        let proofs = vec![offered.proof, worked];
+        let learned = Learned::titled(MemoryKind::Procedure, &title, &lead, proofs);
+        self.keep(Found {
+            learned: learned.in_steps(offered.steps.listed).ended(Outcome::Success),
+            solves: None,
+        });
+    }
+
+    fn offer(&self, turn: &Turn) -> Option<Offered> {
+        let reply = &turn.said.ai_response;
+        let steps = steps(reply)?;
+        let said_by = self.foreign.whose(&steps.text).unwrap_or(turn.said.assistant_origin);
+        Some(Offered {
+            turn_number: turn.turn_number,
+            asked: asked(turn),
+            proof: Proof { origin: said_by, ..self.proof(turn, &steps.quote, said_by) },
+            steps,
+        })
+    }
+
+    fn proof(&self, turn: &Turn, quote: &str, said_by: Origin) -> Proof {
+        let origin = if said_by == Origin::User { self.foreign.whose(quote) } else { None };
+        Proof {
+            turn_id: turn.id,
+            seq: turn.seq,
+            said_at: turn.timestamp,
+            origin: origin.unwrap_or(said_by),
+            quote: quote.to_owned(),
+        }
+    }
+
+    fn keep(&mut self, found: Found) {
+        if found.learned.is_fleeting() {
+            return;
+        }
+        if self.found.len() == MOST_FOUND {
+            self.found.pop_front();
+        }
+        self.found.push_back(found);
+    }
+}
+
+/// A statement of a user's side.
+struct Said<'s> {
+    turn: &'s Turn,
+    statement: &'s Statement<'s>,
+    /// The token behind the last one that counts.
+    until: usize,
+}
+
+impl Said<'_> {
+    /// What is stated, to the letter.
+    fn sentence(&self) -> &str {
+        let (Some(first), Some(last)) =
+            (self.statement.tokens.first(), self.statement.tokens[..self.until].last())
+        else {
+            return "";
+        };
+        self.statement.text[first.start..last.end()].trim_end_matches([' ', ',', ';', ':', '-'])
+    }
+
+    fn is_sentence(&self) -> bool {
+        let sentence = self.sentence();
+        self.statement.starts_sentence && BYTES.contains(&sentence.len()) && !sentence.contains("://")
+    }
+
+    /// Whether these of its tokens say what was chosen, or what mended it.
+    fn is_worth(&self, tokens: Range<usize>) -> bool {
+        let words: Vec<&str> = self.statement.tokens[tokens].iter().map(|token| token.text).collect();
+        self.is_sentence() && stems(&words.join(" ")).len() >= LEAST_WORDS
+    }
+}
+
+/// The question or wish that a reply answers, as a title.
+fn asked(turn: &Turn) -> Option<String> {
+    if turn.said.user_origin != Origin::User {
+        return None;
+    }
+    let sentences = sentences(&turn.said.user_message);
+    let asked =
+        sentences.iter().rev().find(|sentence| sentence.text.contains('?')).or_else(|| sentences.first())?;
+    let text = asked.text.trim().trim_end_matches('?');
+    (BYTES.contains(&text.len())).then(|| text.to_owned())
+}

@@ -1,0 +1,159 @@
+//! What an ended session teaches, by rules: what was decided, what was in the way and what mended it, what was done step by
+//! step and worked; and how memories that it used turned out. Sentences of the session itself, never new ones.
+
+mod echo;
+mod hearing;
+mod rating;
+mod steps;
+
+use chrono::{DateTime, Utc};
+
+pub(crate) use hearing::Hearing;
+pub(crate) use rating::{Shown, rating};
+
+use crate::{
+    english::lessons,
+    memory::copies::Runs,
+    model::{
+        ids::TurnId,
+        memory::{
+            new::NewMemory,
+            procedure::Procedure,
+            trust::Trust,
+            words::{Frequency, LearningSource, MemoryKind, Outcome},
+        },
+        turn::Origin,
+    },
+};
+
+/// So many memories a session gives at most: who listens for more hears chatter.
+pub(crate) const MOST: usize = 5;
+/// A title is cut behind a word before it has more characters.
+const TITLE_CHARS: usize = 80;
+
+/// The words of a turn that prove something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Proof {
+    pub(crate) turn_id: TurnId,
+    /// Its number in `recall_units`.
+    pub(crate) seq: i64,
+    pub(crate) said_at: DateTime<Utc>,
+    /// Of the side that says so, or of whom it copied.
+    pub(crate) origin: Origin,
+    pub(crate) quote: String,
+}
+
+/// Something that is worth knowing later.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Learned {
+    pub(crate) new: NewMemory,
+    /// At least one.
+    pub(crate) proofs: Vec<Proof>,
+}
+
+/// Something to keep, with the problem that it solves, if it solves one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) learned: Learned,
+    pub(crate) solves: Option<Learned>,
+}
+
+impl Learned {
+    /// A memory that says what a sentence says, without the marks of bold text.
+    fn of(kind: MemoryKind, sentence: &str, proofs: Vec<Proof>) -> Self {
+        let sentence = sentence.replace("**", "");
+        Self::titled(kind, &sentence, &sentence, proofs)
+    }
+
+    /// One with a title of its own.
+    fn titled(kind: MemoryKind, title: &str, content: &str, proofs: Vec<Proof>) -> Self {
+        Self::proposed(NewMemory::new(kind, titled(title), content), proofs)
+    }
+
+    fn ended(mut self, outcome: Outcome) -> Self {
+        self.new = self.new.outcome(outcome);
+        self
+    }
+
+    fn in_steps(mut self, steps: Vec<String>) -> Self {
+        self.new = self.new.procedure(Procedure::new(steps));
+        self
+    }
+
+    /// One that LLM#1 proposes, with the words that prove it.
+    pub(crate) fn proposed(new: NewMemory, proofs: Vec<Proof>) -> Self {
+        let mut learned = Self { new, proofs };
+        learned.new.origin = least_trusted(&learned.proofs);
+        learned.new.frequency = Some(Frequency::High);
+        learned.new.learning_source = LearningSource::Execution;
+        learned.new.said_at = learned.proofs.iter().map(|proof| proof.said_at).max();
+        learned
+    }
+
+    /// Whether it holds for hours or less.
+    pub(crate) fn is_fleeting(&self) -> bool {
+        lessons::is_fleeting(&self.new.title) || lessons::is_fleeting(&self.new.content)
+    }
+
+    /// The runs of words of what it says.
+    pub(crate) fn runs(&self) -> Runs {
+        Runs::of(&self.said())
+    }
+
+    fn said(&self) -> String {
+        let steps = self.new.procedure.iter().flat_map(Procedure::lines);
+        [self.new.content.as_str()].into_iter().chain(steps).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Found {
+    /// How many memories it is.
+    pub(crate) fn count(&self) -> usize {
+        1 + usize::from(self.solves.is_some())
+    }
+}
+
+/// Those that are kept of what a session gave, beside others of it: what was repaired first, then what was done step by
+/// step, then what was decided, the newest of each first, and nothing twice.
+pub(crate) fn best(mut found: Vec<Found>, beside: &[Found]) -> Vec<Found> {
+    let worth = |found: &Found| match (&found.solves, found.learned.new.kind) {
+        (Some(_), _) => 0,
+        (None, MemoryKind::Procedure) => 1,
+        _ => 2,
+    };
+    found.reverse();
+    found.sort_by_key(worth);
+    let mut room = MOST.saturating_sub(beside.iter().map(Found::count).sum());
+    let mut known: Vec<Runs> = beside.iter().map(|found| found.learned.runs()).collect();
+    found.retain(|one| {
+        let runs = one.learned.runs();
+        let is_known = known.iter().any(|other| runs.is_copy_of(other) || other.is_copy_of(&runs));
+        let is_kept = one.count() <= room && !is_known;
+        if is_kept {
+            room -= one.count();
+            known.push(runs);
+        }
+        is_kept
+    });
+    found
+}
+
+/// Whose words are trusted least among these.
+fn least_trusted(proofs: &[Proof]) -> Origin {
+    let least = proofs.iter().map(|proof| proof.origin).min_by_key(|origin| Trust::of(*origin));
+    least.unwrap_or(Origin::Document)
+}
+
+/// A sentence as a title: whole, or cut behind a word.
+fn titled(sentence: &str) -> String {
+    let sentence = sentence.trim().trim_end_matches(['.', '!', ':', ';', ',']);
+    if sentence.chars().count() <= TITLE_CHARS {
+        return sentence.to_owned();
+    }
+    let end = sentence.char_indices().nth(TITLE_CHARS).map_or(sentence.len(), |(at, _)| at);
+    let cut = sentence[..end].rfind(' ').filter(|at| *at > 0).unwrap_or(end);
+    format!("{}\u{2026}", sentence[..cut].trim_end_matches([',', ';', ':', ' ']))
+}
+
+#[cfg(test)]
+mod tests;

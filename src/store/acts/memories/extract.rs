@@ -1,0 +1,197 @@
+//! What an ended session gives: uses that its user's words rated, and memories. All of it once: a row says that the session
+//! was looked through.
+
+use crate::{
+    config::Extract,
+    error::{ErrorKind, Result},
+    memory::{
+        beginning::Finder,
+        extract::{Found, Learned},
+    },
+    model::{
+        edge::EdgeType,
+        episode::Use,
+        ids::{MemoryId, SessionId},
+        job::JobKind,
+        memory::saved::SaveOutcome,
+        place::{MemoryNo, Seq},
+    },
+    store::{
+        acts::memories::{
+            measured::MeasuredMemory,
+            operation::{Operation, no_memory},
+        },
+        job_tx::JobTx,
+        rows::{
+            jobs,
+            memories::{
+                extracted, find,
+                sources::{Source, SourceFrom},
+            },
+            sessions::{self, SessionRow},
+            units,
+        },
+        scope::Scope,
+        slice_error::SliceResult,
+        write_tx::WriteTx,
+    },
+};
+
+/// Who makes what rules find, as sources and history name it.
+pub(crate) const RULES: &str = "rules";
+
+/// Uses taken away by one slice.
+const UNRATED: u32 = 256;
+
+/// What is kept of a session, ready to be written.
+#[derive(Debug)]
+pub(crate) struct Harvest {
+    memory: MeasuredMemory,
+    solves: Option<MeasuredMemory>,
+}
+
+impl Harvest {
+    /// Measures what was found by rules, or by LLM#1 of this name.
+    pub(crate) fn of(
+        found: Found,
+        (session, project): (SessionId, Option<&str>),
+        by: Option<&str>,
+    ) -> Result<Self> {
+        let measured = |learned: Learned| {
+            let Learned { mut new, proofs } = learned;
+            if let Some(project) = project {
+                new = new.project(project);
+            }
+            let origin = new.origin;
+            let (finder, made_by) = match by {
+                None => (Finder::Rules(origin), RULES),
+                Some(name) => (Finder::Llm(origin), name),
+            };
+            let sources = proofs.into_iter().map(|proof| {
+                Ok(Source {
+                    from: SourceFrom::Turn(proof.turn_id, Seq::of(proof.seq)?),
+                    origin: proof.origin,
+                    made_by: made_by.to_owned(),
+                    said_at: proof.said_at,
+                    quote: proof.quote,
+                })
+            });
+            let sources = sources.collect::<Result<Vec<_>>>()?;
+            MeasuredMemory::of(new.session(session), sources, (finder, made_by))
+        };
+        let solves = found.solves.map(measured).transpose()?;
+        Ok(Self { memory: measured(found.learned)?, solves })
+    }
+}
+
+/// A use, and how the user's own words say that it ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Rating {
+    pub(crate) memory: MemoryId,
+    pub(crate) rated: Use,
+}
+
+impl WriteTx<'_> {
+    /// Queues that an ended session is looked through, if it is to be and was not.
+    pub(crate) fn queue_extraction(&mut self, scope: &Scope, session: &SessionRow) -> Result<()> {
+        if self.config.extract == Extract::Off
+            || extracted::is_extracted(self.sql, scope, session.session_no)?
+            || jobs::find(self.sql, (JobKind::Extract, scope, Some(session.info.id)))?.is_some()
+        {
+            return Ok(());
+        }
+        self.enqueue(scope, JobKind::Extract, Some(session.info.id), session.info.turn_count)
+    }
+}
+
+impl JobTx<'_, '_> {
+    /// The same, of a session whose compression begins: it may have ended where nobody was to look through it. Whether it is
+    /// still to be looked through.
+    pub(crate) fn hear_before_compression(&mut self, scope: &Scope, session: SessionId) -> SliceResult<bool> {
+        self.lock(scope)?;
+        let row = sessions::existing(self.tx.sql, scope, session)?;
+        self.tx.queue_extraction(scope, &row)?;
+        Ok(jobs::is_extracting(self.tx.sql, scope, session)?)
+    }
+
+    /// Rates a use. A memory that is gone or hidden since, and a use that somebody rated, stay as they are.
+    pub(crate) fn rate_heard(&mut self, scope: &Scope, rating: &Rating) -> SliceResult<bool> {
+        self.lock(scope)?;
+        let mut operation = Operation::begin(self.tx, scope, RULES)?;
+        Ok(operation.rate_heard(rating.memory, &rating.rated)?)
+    }
+
+    /// Takes away some of the session's uses that nobody rated. False: there are none.
+    pub(crate) fn forget_unrated(&mut self, scope: &Scope, session: SessionId) -> SliceResult<bool> {
+        self.lock(scope)?;
+        let row = sessions::existing(self.tx.sql, scope, session)?;
+        Ok(extracted::remove_unrated(self.tx.sql, scope, row.session_no, UNRATED)? > 0)
+    }
+
+    /// Saves what a session gave, notes that it was looked through, and ends the job; how many memories are new.
+    pub(crate) fn end_extraction(
+        &mut self,
+        scope: &Scope,
+        session: SessionId,
+        harvest: &[Harvest],
+    ) -> SliceResult<u64> {
+        self.lock(scope)?;
+        let (sql, now) = (self.tx.sql, self.tx.now());
+        let row = sessions::existing(sql, scope, session)?;
+        let mut made = 0;
+        if !extracted::is_extracted(sql, scope, row.session_no)? {
+            for each in harvest {
+                let by = each.memory.made_by.clone();
+                made += Operation::begin(self.tx, scope, &by)?.harvest(each)?;
+            }
+            extracted::insert(sql, scope, row.session_no, now)?;
+        }
+        jobs::finish(sql, self.lease)?;
+        Ok(made)
+    }
+}
+
+impl Operation<'_, '_> {
+    /// Saves a memory, and the problem that it solves with an edge between; how many are new.
+    fn harvest(&mut self, harvest: &Harvest) -> Result<u64> {
+        let Some((memory, is_new)) = self.save_learned(&harvest.memory)? else { return Ok(0) };
+        let Some(problem) = &harvest.solves else { return Ok(u64::from(is_new)) };
+        let Some((problem, is_problem_new)) = self.save_learned(problem)? else {
+            return Ok(u64::from(is_new));
+        };
+        let (sql, scope) = (self.tx.sql, self.scope);
+        let end = |memory_no: MemoryNo| -> Result<(MemoryNo, MemoryId)> {
+            let id = find::id_of(sql, &scope, memory_no)?;
+            Ok((memory_no, id.ok_or_else(no_memory)?))
+        };
+        if memory != problem {
+            let origin = harvest.memory.new.origin;
+            self.add_edge(end(memory)?, end(problem)?, (EdgeType::Solves, origin))?;
+        }
+        Ok(u64::from(is_new) + u64::from(is_problem_new))
+    }
+
+    /// Saves what a job found, and whether it is new. Nothing if a turn that proves it was erased meanwhile, or if the same
+    /// is in quarantine. What another memory's slot keeps out waits for a person: no job decides.
+    fn save_learned(&mut self, memory: &MeasuredMemory) -> Result<Option<(MemoryNo, bool)>> {
+        let (sql, scope) = (self.tx.sql, self.scope);
+        for source in &memory.sources {
+            if let SourceFrom::Turn(turn, seq) = source.from
+                && !units::is_of(sql, &scope, seq, turn)?
+            {
+                return Ok(None);
+            }
+        }
+        match self.known_by_text(memory) {
+            Ok(Some(row)) => return Ok(Some((row.memory_no, false))),
+            Err(error) if error.kind() == ErrorKind::Conflict => return Ok(None),
+            known => known?,
+        };
+        let row = self.begin_row(memory)?;
+        if let Some(holder) = self.holder(&row)? {
+            return Ok(Some((self.add_waiting(memory, row, &holder)?.memory_no, true)));
+        }
+        let kept = self.save(memory)?;
+        Ok(Some((kept.memory_no, kept.outcome == SaveOutcome::New)))
+    }
+}

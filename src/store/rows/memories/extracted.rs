@@ -1,0 +1,94 @@
+//! Rows of `extracted_sessions`, and what a session is looked through beside: memories that say about the same, and uses
+//! that nobody rated.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    error::Result,
+    model::{
+        ids::{MemoryId, ReceiptId},
+        place::{MemoryNo, SessionNo},
+    },
+    store::{
+        scope::Scope,
+        sql::{Expect, Sql, values},
+    },
+};
+
+/// Whether a session was looked through.
+pub(crate) fn is_extracted(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM extracted_sessions WHERE user_no = ?1 AND session_no = ?2)",
+        values![scope.user_no, session_no],
+    )
+}
+
+/// Notes that it was.
+pub(crate) fn insert(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    extracted_at: DateTime<Utc>,
+) -> Result<()> {
+    sql.put(
+        "INSERT INTO extracted_sessions (user_no, session_no, extracted_at) VALUES (?1, ?2, ?3)
+         ON CONFLICT (user_no, session_no) DO NOTHING",
+        values![scope.user_no, session_no, extracted_at],
+        Expect::Any,
+    )
+}
+
+/// What memories say that hold, or that somebody took back or hid, and have one of these words, in lower case and of
+/// letters and digits alone.
+pub(crate) fn with_words(sql: &dyn Sql, scope: &Scope, words: [&str; 3]) -> Result<Vec<String>> {
+    let [one, two, three] = words.map(|word| format!("%{word}%"));
+    sql.list(
+        "SELECT content || ' ' || coalesce(procedure, '') FROM user_memories
+         WHERE user_no = ?1 AND status IN ('active', 'forgotten', 'quarantined') AND session_no IS NULL
+           AND (lower(content) LIKE ?2 OR lower(content) LIKE ?3 OR lower(content) LIKE ?4)
+         ORDER BY memory_no DESC LIMIT 500",
+        values![scope.user_no, one, two, three],
+        |row| row.get(0),
+    )
+}
+
+/// A use of a memory out of a context that a turn answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NotedUse {
+    pub(crate) memory_no: MemoryNo,
+    pub(crate) memory_id: MemoryId,
+    pub(crate) receipt_id: ReceiptId,
+    pub(crate) turn_number: u32,
+    pub(crate) is_rated: bool,
+}
+
+/// The uses that were noted in a session, in the order of its turns.
+pub(crate) fn noted_uses(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<Vec<NotedUse>> {
+    sql.list(
+        "SELECT e.memory_no, m.id, e.receipt_id, e.turn_number, e.outcome IS NOT NULL
+         FROM memory_episodes AS e JOIN user_memories AS m ON m.user_no = e.user_no AND m.memory_no = e.memory_no
+         WHERE e.user_no = ?1 AND e.session_no = ?2 AND e.role = 'use' AND e.turn_number IS NOT NULL
+           AND e.receipt_id IS NOT NULL AND m.status IN ('active', 'archived', 'superseded')
+         ORDER BY e.turn_number, e.episode_no",
+        values![scope.user_no, session_no],
+        |row| {
+            Ok(NotedUse {
+                memory_no: row.get(0)?,
+                memory_id: row.get(1)?,
+                receipt_id: row.get(2)?,
+                turn_number: row.get(3)?,
+                is_rated: row.get(4)?,
+            })
+        },
+    )
+}
+
+/// Takes away uses that were noted in a session and nobody rated; how many. They were counted when they were noted.
+pub(crate) fn remove_unrated(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<u64> {
+    sql.change(
+        "DELETE FROM memory_episodes WHERE user_no = ?1 AND episode_no IN
+           (SELECT episode_no FROM memory_episodes WHERE user_no = ?1 AND session_no = ?2 AND role = 'use'
+              AND outcome IS NULL AND turn_number IS NOT NULL LIMIT ?3)",
+        values![scope.user_no, session_no, limit],
+    )
+}
