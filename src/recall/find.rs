@@ -246,10 +246,15 @@ fn with_memories(
         memories_leg::apply(&mut ranked, &known, (profile, question.now));
         if profile.weights().is_some() {
             memories_leg::lend_to_sources(&mut ranked, &known, profile);
+            if question.graph {
+                graph::lend(at, (index, &passing), (profile, question.now), &mut ranked, &mut known)
+                    .unwrap_or_else(|error| missing.push(format!("graph: {error}")));
+            }
         }
-        if question.graph && profile.weights().is_some() {
-            graph::lend(at, (index, &passing), (profile, question.now), &mut ranked, &mut known)
-                .unwrap_or_else(|error| missing.push(format!("graph: {error}")));
+        if let Err(error) = memories_leg::read_words(at, &mut known) {
+            missing.push(format!("memories: {error}"));
+            ranked.retain(|unit| !is_memory(unit));
+            known.clear();
         }
         if !is_of_time(question) {
             ranked.sort_by(score::by_rank(index));

@@ -39,12 +39,14 @@ pub(super) fn meet(
         older.dedup();
         older.retain(|seq| !index.older().contains(seq));
     }
-    read_words((snapshot, scope), &mut known)?;
     Ok((known, older))
 }
 
 /// Reads the words of the memories that share a turn: whether they say the same, too.
-fn read_words((snapshot, scope): (&Snapshot<'_>, &Scope), known: &mut HashMap<u32, Met>) -> Result<()> {
+pub(super) fn read_words(
+    (snapshot, scope): (&Snapshot<'_>, &Scope),
+    known: &mut HashMap<u32, Met>,
+) -> Result<()> {
     let mut memories_of: HashMap<u32, u32> = HashMap::new();
     for turn in known.values().flat_map(|met| &met.turns) {
         *memories_of.entry(*turn).or_default() += 1;

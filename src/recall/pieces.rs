@@ -30,10 +30,34 @@ impl Pieces {
 /// Leaves the best pieces, in their order: of each the better stands, and what else is of it is named beside it.
 pub(super) fn put_together(found: &mut Found, wanted: Pieces) {
     let (ranked, stands) = (std::mem::take(&mut found.ranked), std::mem::take(&mut found.stands));
+    let ranked = ranked.into_iter().zip(stands);
+    let mut standing =
+        if found.memories.is_empty() { ranked.collect() } else { each_once(found, ranked, wanted) };
+    let mut left = match wanted {
+        Pieces::Together(k) => [k, 0],
+        Pieces::Apart(k) => [k, MOST_APART],
+    };
+    let is_apart =
+        |unit: &Scored| matches!(wanted, Pieces::Apart(_)) && found.memories.contains_key(&unit.seq);
+    cut(&mut standing, |unit| {
+        let left = &mut left[usize::from(is_apart(unit))];
+        let is_wanted = *left > 0;
+        *left = left.saturating_sub(1);
+        is_wanted
+    });
+    (found.ranked, found.stands) = standing.into_iter().unzip();
+}
+
+/// The pieces, in their order.
+fn each_once(
+    found: &mut Found,
+    ranked: impl Iterator<Item = (Scored, Stands)>,
+    wanted: Pieces,
+) -> Vec<(Scored, Stands)> {
     let mut standing: Vec<(Scored, Stands)> = Vec::new();
     // Where what stands for a turn is, the turn itself or memories.
     let mut told: HashMap<u32, Vec<usize>> = HashMap::new();
-    for (unit, stands) in ranked.into_iter().zip(stands) {
+    for (unit, stands) in ranked {
         let memory = found.memories.get(&unit.seq);
         let turns = memory.map_or(std::slice::from_ref(&unit.seq), |met| &met.turns);
         let is_same = |at: &&usize| {
@@ -62,19 +86,7 @@ pub(super) fn put_together(found: &mut Found, wanted: Pieces) {
         }
         standing.push((unit, stands));
     }
-    let mut left = match wanted {
-        Pieces::Together(k) => [k, 0],
-        Pieces::Apart(k) => [k, MOST_APART],
-    };
-    let is_apart =
-        |unit: &Scored| matches!(wanted, Pieces::Apart(_)) && found.memories.contains_key(&unit.seq);
-    cut(&mut standing, |unit| {
-        let left = &mut left[usize::from(is_apart(unit))];
-        let is_wanted = *left > 0;
-        *left = left.saturating_sub(1);
-        is_wanted
-    });
-    (found.ranked, found.stands) = standing.into_iter().unzip();
+    standing
 }
 
 /// Leaves what is wanted, and what was said last of the things that this tells of.
