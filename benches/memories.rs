@@ -75,7 +75,7 @@ fn durable(runtime: &Runtime, path: &Path) -> (Thermocline, User) {
     runtime.block_on(async {
         let file = Thermocline::open_with(path, config).await.unwrap();
         file.ready().await.unwrap();
-        let user = file.user("alex").await.unwrap();
+        let user = file.user(NAME).await.unwrap();
         (file, user)
     })
 }

@@ -60,7 +60,10 @@ impl OneUser {
 
     /// The user, and the session that is open.
     pub async fn user_and_session(&self, memory: &Thermocline) -> (User, Session) {
-        user_and_session(memory, self.turns).await
+        let user = memory.find_user(NAME).await.unwrap().expect("the user is in the file");
+        let key = session_key(self.turns - 1);
+        let session = user.find_session(&key).await.unwrap().expect("the session is in the file");
+        (user, session)
     }
 
     /// The moment of asking: soon after the last turn.
@@ -85,13 +88,6 @@ pub async fn open(path: &Path) -> Thermocline {
     let memory = Thermocline::open_with(path, config).await.unwrap();
     memory.ready().await.unwrap();
     memory
-}
-
-pub async fn user_and_session(memory: &Thermocline, turns: usize) -> (User, Session) {
-    let user = memory.find_user(NAME).await.unwrap().expect("the user is in the file");
-    let key = session_key(turns - 1);
-    let session = user.find_session(&key).await.unwrap().expect("the session is in the file");
-    (user, session)
 }
 
 fn session_key(turn: usize) -> String {

@@ -233,7 +233,7 @@ pub(crate) enum Verb {
     /// A memory has a title, a text and a kind, and says whose words it has: those of the user are trusted more than the
     /// assistant's, and those more than what a tool or a document says. What is typed at a terminal counts as the user's;
     /// what a script or an agent saves is the assistant's, unless --origin says otherwise. Memories are named by their
-    /// ids (mem_...), by the beginning of that, or by the caller's own id.
+    /// ids (mem_...), by the first or last digits of that, or by the caller's own id.
     #[command(
         subcommand,
         after_help = "Examples:\n  thermocline memory save --user alex \"Redis timeouts\" \"Keepalive fixes them.\" --kind fix\n  \

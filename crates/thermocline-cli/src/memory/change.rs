@@ -11,7 +11,7 @@ use crate::{
     memory::{
         args::{ChangeArgs, EditArgs},
         content, named,
-        save::brief,
+        save::{brief, brief_now},
         tending_args::UndoArgs,
     },
     output::Output,
@@ -95,11 +95,8 @@ pub(crate) fn undo(db: &Db, args: &UndoArgs, out: &Output) -> Result<(), Failure
     };
     out.answer(&undone, |Undone { memories, .. }| {
         let few = &memories[..memories.len().min(SHOWN)];
-        let mut text = few.iter().fold("undone; these memories are now:\n".to_owned(), |mut text, memory| {
-            let _ = write!(text, "{}", brief(memory));
-            let _ = writeln!(text, "  {}, revision {}", memory.status.as_str(), memory.revision);
-            text
-        });
+        let now = |text: String, memory| text + &brief_now(memory);
+        let mut text = few.iter().fold("undone; these memories are now:\n".to_owned(), now);
         if memories.len() > few.len() {
             let _ = writeln!(text, "and {} more", HumanCount((memories.len() - few.len()) as u64));
         }

@@ -89,15 +89,11 @@ pub(super) fn described(
     set(new, args.said_at, NewMemory::said_at)
 }
 
-/// The memory with something more, if there is that.
-pub(super) fn set<T>(
-    new: NewMemory,
-    value: Option<T>,
-    add: impl FnOnce(NewMemory, T) -> NewMemory,
-) -> NewMemory {
+/// What is built, with something more if there is that.
+pub(super) fn set<B, T>(built: B, value: Option<T>, add: impl FnOnce(B, T) -> B) -> B {
     match value {
-        Some(value) => add(new, value),
-        None => new,
+        Some(value) => add(built, value),
+        None => built,
     }
 }
 

@@ -8,6 +8,7 @@ use crate::{
     exit::Failure,
     find::{self, Db},
     memory::{
+        content::set,
         list_args::{EpisodesArgs, NoteArgs},
         named,
         show::minute,
@@ -50,13 +51,6 @@ pub(crate) fn note(db: &Db, args: &NoteArgs, out: &Output) -> Result<(), Failure
     let note = set(note, args.caller_id.as_deref(), NewNote::caller_id);
     let note = set(note, args.at, NewNote::happened_at);
     out.answer(&memories.note(note)?, |episode| format!("noted, {}\n{}", episode.id, line(episode)))
-}
-
-fn set<T>(note: NewNote, value: Option<T>, add: impl FnOnce(NewNote, T) -> NewNote) -> NewNote {
-    match value {
-        Some(value) => add(note, value),
-        None => note,
-    }
 }
 
 /// `2026-03-01 12:00  began  fix  Redis timeouts: ..., success`.

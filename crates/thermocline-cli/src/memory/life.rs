@@ -9,6 +9,7 @@ use crate::{
     find::{self, Db},
     memory::{
         args::ChangeArgs,
+        content::set,
         life_args::{DueArgs, UsedArgs},
         named,
         save::brief,
@@ -45,13 +46,6 @@ pub(crate) fn used(db: &Db, args: &UsedArgs, out: &Output) -> Result<(), Failure
             after.status.as_str()
         )
     })
-}
-
-fn set<T>(report: Use, value: Option<T>, add: impl FnOnce(Use, T) -> Use) -> Use {
-    match value {
-        Some(value) => add(report, value),
-        None => report,
-    }
 }
 
 pub(crate) fn due(db: &Db, args: &DueArgs, out: &Output) -> Result<(), Failure> {

@@ -73,7 +73,7 @@ pub(crate) struct ReviewArgs {
     /// Show this review alone, by its id.
     pub(crate) review: Option<String>,
 
-    /// Only of this kind; may be said of several.
+    /// Only of this kind; may be given several times.
     #[arg(long, value_parser = words::review(), conflicts_with = "review")]
     pub(crate) kind: Vec<ReviewKind>,
 

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use chrono::{DateTime, Utc};
 use thermocline::{Change, Memory, MemoryFilter, MemoryStatus, TermCount};
 
 use crate::{
@@ -11,7 +10,7 @@ use crate::{
     memory::{
         list_args::{BesideArgs, ListArgs, TagsArgs},
         named,
-        show::{day, tags as tags_of},
+        show::{day, minute, tags as tags_of},
     },
     output::Output,
     pages, plain,
@@ -95,17 +94,16 @@ pub(crate) fn history(db: &Db, args: &BesideArgs, out: &Output) -> Result<(), Fa
 
 /// `3  2026-03-01 12:00  edit by user: title, content (undone)`.
 fn change(change: &Change) -> String {
-    let at: DateTime<Utc> = change.made_at;
     let mut text = format!(
         "{:>3}  {}  {} by {}",
         change.change_no,
-        at.format("%Y-%m-%d %H:%M"),
+        minute(change.made_at),
         change.op.as_str(),
         plain::line(&change.made_by, 40)
     );
-    let columns = change.before.as_ref().and_then(|before| before.as_object());
+    let before = change.before.as_ref().and_then(|before| before.as_object());
     let columns: Vec<&str> =
-        columns.into_iter().flat_map(|columns| columns.keys().map(String::as_str)).collect();
+        before.into_iter().flat_map(|columns| columns.keys().map(String::as_str)).collect();
     match (&change.old_value, &change.new_value) {
         (Some(old), Some(new)) => {
             let _ = write!(text, ": {} to {}", plain::line(old, 40), plain::line(new, 40));
@@ -125,7 +123,7 @@ fn change(change: &Change) -> String {
         text += " (undone)";
     }
     text.push('\n');
-    for (name, was) in change.before.as_ref().and_then(|before| before.as_object()).into_iter().flatten() {
+    for (name, was) in before.into_iter().flatten() {
         let is_told = change.old_value.is_some() && ["status", "frequency", "trust"].contains(&name.as_str());
         if !is_told && !matches!(name.as_str(), "frequency_since" | "superseded_by") {
             let _ = writeln!(text, "       {name} was {}", shown(was));

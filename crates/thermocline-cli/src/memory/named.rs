@@ -23,7 +23,8 @@ pub(super) fn to_change(db: &Db, user: &UserArg) -> Result<(Thermocline, User, M
     of(find::writable(db)?, user)
 }
 
-fn of(file: Thermocline, user: &UserArg) -> Result<(Thermocline, User, Memories), Failure> {
+/// The memories of a user of this file.
+pub(super) fn of(file: Thermocline, user: &UserArg) -> Result<(Thermocline, User, Memories), Failure> {
     let user = find::user(&file, user)?;
     let memories = user.memories();
     Ok((file, user, memories))

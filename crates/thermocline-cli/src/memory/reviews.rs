@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use thermocline::{
-    Decided, Decision, ErrorKind, Memory, MemoryId, Review, ReviewFilter, ReviewId, ReviewKind,
-    blocking::Memories,
+    Decided, Decision, ErrorKind, MemoryId, Review, ReviewFilter, ReviewId, ReviewKind, blocking::Memories,
 };
 
 use crate::{
@@ -14,7 +13,7 @@ use crate::{
     memory::{
         life_args::{DecideArgs, ReviewArgs},
         named,
-        save::brief,
+        save::brief_now,
         show::minute,
     },
     output::Output,
@@ -107,10 +106,7 @@ pub(crate) fn decide(db: &Db, args: &DecideArgs, decision: Decision, out: &Outpu
     let by = args.by.as_deref().unwrap_or(&args.user.user);
     let decided = memories.by(origin).decide(parsed(&args.review)?, decision, by)?;
     out.answer(&decided, |Decided { memories, .. }| {
-        memories.iter().fold(format!("{}; now there is\n", decision.as_str()), |mut text, memory: &Memory| {
-            let _ = write!(text, "{}", brief(memory));
-            let _ = writeln!(text, "  {}, revision {}", memory.status.as_str(), memory.revision);
-            text
-        })
+        let now = |text: String, memory| text + &brief_now(memory);
+        memories.iter().fold(format!("{}; now there is\n", decision.as_str()), now)
     })
 }

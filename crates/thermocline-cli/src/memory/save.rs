@@ -80,3 +80,8 @@ pub(super) fn brief(memory: &Memory) -> String {
         format_args!("trust {}", show::trust(memory)),
     )
 }
+
+/// The same, and whether it holds.
+pub(super) fn brief_now(memory: &Memory) -> String {
+    format!("{}  {}, revision {}\n", brief(memory), memory.status.as_str(), memory.revision)
+}

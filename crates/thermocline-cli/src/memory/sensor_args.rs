@@ -57,7 +57,7 @@ pub(crate) struct ValidateArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The memories: their ids (mem_...), the beginnings of these, or the caller's own ids.
+    /// The memories: their ids (mem_...), the first or last digits of these, or the caller's own ids.
     #[arg(required_unless_present = "stale")]
     pub(crate) memories: Vec<String>,
 

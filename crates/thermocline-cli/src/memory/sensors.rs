@@ -53,8 +53,8 @@ pub(crate) fn unwatch(db: &Db, args: &UnwatchArgs, out: &Output) -> Result<(), F
 }
 
 pub(crate) fn list(db: &Db, args: &WatchersArgs, out: &Output) -> Result<(), Failure> {
-    let file = find::memory_with(db, config(&args.sensors)?)?;
-    let memories = find::user(&file, &args.memory.user)?.memories();
+    let (_file, _user, memories) =
+        named::of(find::memory_with(db, config(&args.sensors)?)?, &args.memory.user)?;
     let id = named::memory(&memories, &args.memory.memory)?.id;
     answer(&memories, id, out)
 }
@@ -99,10 +99,7 @@ fn with_sensors(
     user: &UserArg,
     sensors: &SensorArgs,
 ) -> Result<(Thermocline, User, Memories), Failure> {
-    let file = find::writable_with(db, config(sensors)?)?;
-    let user = find::user(&file, user)?;
-    let memories = user.memories();
-    Ok((file, user, memories))
+    named::of(find::writable_with(db, config(sensors)?)?, user)
 }
 
 fn answer(memories: &Memories, memory_id: MemoryId, out: &Output) -> Result<(), Failure> {

@@ -99,7 +99,7 @@ pub(crate) struct UndoArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The memory: its id (mem_...), the beginning of that (4 digits or more), or the caller's own id.
+    /// The memory: its id (mem_...), its first or last digits (4 or more), or the caller's own id.
     #[arg(required_unless_present = "group")]
     pub(crate) memory: Option<String>,
 

@@ -15,12 +15,12 @@ impl Memories {
     }
 
     fn run(&self, verb: &str, args: &[&str]) -> Ended {
-        self.0.run(&[&["memory", verb, "--user", "alex"], args].concat())
+        self.0.memory(verb, args)
     }
 
     #[track_caller]
     fn json(&self, verb: &str, args: &[&str]) -> Value {
-        self.run(verb, &[&["--json"], args].concat()).json()
+        self.0.memory_json(verb, args)
     }
 
     /// Saves it as the user's words, and gives its id.

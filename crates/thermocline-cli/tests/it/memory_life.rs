@@ -19,12 +19,12 @@ impl Life {
     }
 
     fn run(&self, verb: &str, args: &[&str]) -> Ended {
-        self.shell.run(&[&["memory", verb, "--user", "alex"], args].concat())
+        self.shell.memory(verb, args)
     }
 
     #[track_caller]
     fn json(&self, verb: &str, args: &[&str]) -> Value {
-        self.run(verb, &[&["--json"], args].concat()).json()
+        self.shell.memory_json(verb, args)
     }
 
     /// A memory that waits for a slot; the review.

@@ -31,7 +31,7 @@ impl Watched {
     }
 
     fn run(&self, verb: &str, args: &[&str]) -> Ended {
-        self.0.run(&[&["memory", verb, "--user", "alex"], args].concat())
+        self.0.memory(verb, args)
     }
 
     /// With the file of sensors.

@@ -73,6 +73,16 @@ impl Shell {
         ended(&self.command(args).output().unwrap())
     }
 
+    /// A verb on the memories of alex.
+    pub fn memory(&self, verb: &str, args: &[&str]) -> Ended {
+        self.run(&[&["memory", verb, "--user", "alex"], args].concat())
+    }
+
+    #[track_caller]
+    pub fn memory_json(&self, verb: &str, args: &[&str]) -> Value {
+        self.memory(verb, &[&["--json"], args].concat()).json()
+    }
+
     /// Replays `transcript` for alex.
     pub fn replay(&self, transcript: &str) -> Ended {
         self.write("transcript.jsonl", transcript);
