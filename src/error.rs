@@ -147,6 +147,14 @@ impl StdError for Error {
     }
 }
 
+/// What can be read; damage is as if it were not there: doctor says where.
+pub(crate) fn sound<T>(read: Result<Option<T>>) -> Result<Option<T>> {
+    match read {
+        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),
+        read => read,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

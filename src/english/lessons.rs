@@ -60,15 +60,15 @@ const TAKING_BACK: &str =
 const TURNING: &str = "but except however although though until unfortunately";
 
 /// What a statement tells, each with the tokens that say so, in their order.
-pub(crate) fn lessons<'s>(statement: &'s Statement<'_>) -> impl Iterator<Item = (Lesson, Found)> + use<'s> {
+pub(crate) fn lessons(statement: &Statement<'_>) -> Vec<(Lesson, Found)> {
     let (lessons, cues) = &*CUES;
     let told = cues.all(statement).into_iter().filter_map(|found| Some((lessons[found.pattern]?, found)));
-    told.filter(|(lesson, found)| holds(*lesson, &statement.tokens, *found))
+    told.filter(|(lesson, found)| holds(*lesson, &statement.tokens, *found)).collect()
 }
 
-/// Where a statement tells this, first.
-pub(crate) fn tells(lesson: Lesson, statement: &Statement<'_>) -> Option<Found> {
-    lessons(statement).find(|(told, _)| *told == lesson).map(|(_, found)| found)
+/// Where among what a statement tells this is, first.
+pub(crate) fn tells(lesson: Lesson, told: &[(Lesson, Found)]) -> Option<Found> {
+    told.iter().find(|(it, _)| *it == lesson).map(|(_, found)| *found)
 }
 
 fn holds(lesson: Lesson, tokens: &[Token<'_>], found: Found) -> bool {
@@ -158,7 +158,7 @@ mod tests {
     #[track_caller]
     fn check(lesson: Lesson, text: &str, expected: bool) {
         let heard = statements(text);
-        let found = heard.iter().any(|statement| tells(lesson, statement).is_some());
+        let found = heard.iter().any(|statement| tells(lesson, &lessons(statement)).is_some());
         assert_eq!(found, expected, "{lesson:?} in {text:?}");
     }
 
@@ -206,7 +206,7 @@ mod tests {
         let check = |text: &str, expected: &str| {
             let heard = statements(text);
             let (statement, found) =
-                heard.iter().find_map(|it| Some((it, tells(Lesson::Decision, it)?))).unwrap();
+                heard.iter().find_map(|it| Some((it, tells(Lesson::Decision, &lessons(it))?))).unwrap();
             let last = &statement.tokens[told_until(statement, found) - 1];
             assert_eq!(&statement.text[..last.end()], expected);
         };

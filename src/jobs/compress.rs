@@ -17,7 +17,6 @@ use crate::{
     config::{Extract, Originals},
     cooldown::until_configured,
     error::{Error, ErrorKind, Result},
-    event::ProviderRole,
     jobs::{
         embed,
         job::{Ended, Job, now},
@@ -159,17 +158,7 @@ async fn ask(
     summarizer: &Arc<dyn Summarizer>,
     turns: &Arc<Vec<Turn>>,
 ) -> SliceResult<Option<Sorted>> {
-    let (config, cooldown) = (job.store().config(), &job.store().cooldowns().summarizer);
-    let limit = config.summarizer_timeout;
-    let provider = Provider {
-        who: "the summarizer",
-        role: ProviderRole::Summarizer,
-        name: summarizer.name().to_owned(),
-        on_event: &config.on_event,
-        limit,
-        cooldown,
-        clock: &*config.clock,
-    };
+    let provider = Provider::summarizer(job.store(), &**summarizer);
     let (asked, of) = (Arc::clone(summarizer), Arc::clone(turns));
     let answer = provider.ask(move || async move { asked.summarize(&of).await });
     let Some(answer) = job.holding(answer).await? else { return Ok(None) };

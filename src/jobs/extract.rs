@@ -14,7 +14,6 @@ use crate::{
     config::Extract,
     cooldown::until_configured,
     error::{ErrorKind, Result},
-    event::ProviderRole,
     jobs::{
         job::{Ended, Job, now},
         provider::Provider,
@@ -121,16 +120,7 @@ async fn ask(
     summarizer: &Arc<dyn Summarizer>,
     turns: &Arc<Vec<Turn>>,
 ) -> SliceResult<Option<Vec<Proposal>>> {
-    let (config, cooldown) = (job.store().config(), &job.store().cooldowns().summarizer);
-    let provider = Provider {
-        who: "the summarizer",
-        role: ProviderRole::Summarizer,
-        name: summarizer.name().to_owned(),
-        on_event: &config.on_event,
-        limit: config.summarizer_timeout,
-        cooldown,
-        clock: &*config.clock,
-    };
+    let provider = Provider::summarizer(job.store(), &**summarizer);
     let (asked, of) = (Arc::clone(summarizer), Arc::clone(turns));
     let answer = provider.ask(move || async move { asked.propose(&of).await });
     let Some(answer) = job.holding(answer).await? else { return Ok(None) };
@@ -167,7 +157,7 @@ fn is_known(store: &Store, scope: &Scope, learned: &Learned) -> Result<bool> {
     let folded = words::fold(&learned.new.content);
     let mut rare: Vec<&str> =
         folded.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    rare.sort_unstable_by_key(|word| std::cmp::Reverse(word.len()));
+    rare.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
     rare.dedup();
     let Some(first) = rare.first().copied() else { return Ok(false) };
     let word = |at: usize| rare.get(at).copied().unwrap_or(first);

@@ -5,9 +5,11 @@ use std::{future::Future, time::Duration};
 use crate::{
     aside::{self, Answer},
     clock::Clock,
+    compress::Summarizer,
     cooldown::Cooldown,
     error::{Error, ErrorKind, Result},
     event::{Event, OnEvent, ProviderRole},
+    store::Store,
 };
 
 /// How a provider is asked.
@@ -22,6 +24,22 @@ pub(super) struct Provider<'a> {
     pub(super) limit: Duration,
     pub(super) cooldown: &'a Cooldown,
     pub(super) clock: &'a dyn Clock,
+}
+
+impl<'a> Provider<'a> {
+    /// LLM#1.
+    pub(super) fn summarizer(store: &'a Store, summarizer: &dyn Summarizer) -> Self {
+        let config = store.config();
+        Self {
+            who: "the summarizer",
+            role: ProviderRole::Summarizer,
+            name: summarizer.name().to_owned(),
+            on_event: &config.on_event,
+            limit: config.summarizer_timeout,
+            cooldown: &store.cooldowns().summarizer,
+            clock: &*config.clock,
+        }
+    }
 }
 
 impl Provider<'_> {

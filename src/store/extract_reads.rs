@@ -1,7 +1,7 @@
 //! Reading for the job that looks through an ended session: its turns wherever they are, what it used, what is known.
 
 use crate::{
-    error::{ErrorKind, Result},
+    error::{ErrorKind, Result, sound},
     model::{anchor::FoundAnchor, ids::TurnId, memory::procedure::Procedure, place::MemoryNo, turn::Turn},
     store::{
         rows::{
@@ -60,10 +60,7 @@ impl Snapshot<'_> {
         session: &SessionRow,
         number: u32,
     ) -> Result<Option<Turn>> {
-        match self.originals(scope).turn_at(session.place(number)) {
-            Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None), // Doctor says where.
-            turn => turn,
-        }
+        sound(self.originals(scope).turn_at(session.place(number)))
     }
 
     /// The uses of memories that were noted in a session, in the order of its turns.
@@ -73,10 +70,7 @@ impl Snapshot<'_> {
 
     /// All that a memory says, if it can be read.
     pub(crate) fn said_by_memory(&self, scope: &Scope, memory_no: MemoryNo) -> Result<Option<String>> {
-        let row = match self.ask(|sql| find::by_no(sql, scope, memory_no)) {
-            Err(error) if error.kind() == ErrorKind::Corrupt => None, // Doctor says where.
-            row => row?,
-        };
+        let row = sound(self.ask(|sql| find::by_no(sql, scope, memory_no)))?;
         Ok(row.map(|row| {
             let steps = row.procedure.iter().flat_map(Procedure::lines);
             [row.title.as_str(), &row.content].into_iter().chain(steps).collect::<Vec<_>>().join("\n")

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     embed::{BuiltIn, EmbeddingSpace, pieces::pieces, quantize::Vector},
-    error::{ErrorKind, Result},
+    error::{Result, sound},
     memory::{
         core::{ACTIVE, CoreEntry, CoreSection, Head, fitted},
         page::Named,
@@ -163,10 +163,7 @@ fn seen(
         let stands = Stands { memory_no, seq: row.seq.unwrap_or_default() };
         Ok(Some((known::one(sql, scope, row, now)?, stands)))
     };
-    match read() {
-        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),
-        read => read,
-    }
+    sound(read())
 }
 
 fn text_of(memory: &Memory) -> MemoryText<'_> {

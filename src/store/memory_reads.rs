@@ -1,7 +1,7 @@
 //! Reading memories, and what stands beside them.
 
 use crate::{
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     memory::copies::copied_from,
     model::{
         change::Change,
@@ -99,11 +99,7 @@ impl Snapshot<'_> {
                 before = some.last().copied().unwrap_or(before);
                 let is_last = some.len() < wanted as usize;
                 for memory_no in some {
-                    let read = || -> Result<Option<Memory>> {
-                        let row = find::by_no(sql, scope, memory_no)?;
-                        row.map(|row| known::one(sql, scope, row, now)).transpose()
-                    };
-                    found.extend(sound(read())?);
+                    found.extend(known::readable(sql, scope, memory_no, now)?);
                 }
                 if is_last || found.len() == limit as usize {
                     return Ok(found);
@@ -241,14 +237,6 @@ fn place_of(sql: &dyn Sql, scope: &Scope, after: Option<MemoryId>) -> Result<Mem
     match after {
         Some(id) => find::no_of(sql, scope, id)?.ok_or_else(|| page::nothing_there("memory")),
         None => Ok(NEWEST),
-    }
-}
-
-/// What can be read; damage is as if it were not there.
-fn sound<T>(read: Result<Option<T>>) -> Result<Option<T>> {
-    match read {
-        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None), // Doctor says where.
-        read => read,
     }
 }
 

@@ -4,14 +4,14 @@ use chrono::NaiveDate;
 
 use crate::{
     config::Config,
-    error::{ErrorKind, Result},
+    error::Result,
     memory::{
         facts::Facts,
         resurface::{LEAST_IMPORTANCE, next_due, resurface_eligible},
     },
     model::{
         ids::ReviewId,
-        memory::{due::Due, known::Memory, session_state::SessionState},
+        memory::{due::Due, session_state::SessionState},
         page,
         place::MemoryNo,
         review::{Review, ReviewFilter},
@@ -21,7 +21,7 @@ use crate::{
         rows::{
             memories::{
                 due::{self, Candidate},
-                find, known, reviews, session_state,
+                known, reviews, session_state,
             },
             sessions::SessionRow,
         },
@@ -73,22 +73,11 @@ impl Snapshot<'_> {
             if found.len() == limit as usize {
                 break;
             }
-            let memory = match self.memory_of(scope, memory_no) {
-                Err(error) if error.kind() == ErrorKind::Corrupt => None, // Doctor says where.
-                memory => memory?,
-            };
+            let memory = self.ask(|sql| known::readable(sql, scope, memory_no, now))?;
             let memory = memory.filter(|memory| resurface_eligible(&Facts::from(memory), now));
             found.extend(memory.map(|memory| Due { due_on, memory }));
         }
         Ok(found)
-    }
-
-    fn memory_of(&self, scope: &Scope, memory_no: MemoryNo) -> Result<Option<Memory>> {
-        let now = self.now();
-        self.ask(|sql| {
-            let row = find::by_no(sql, scope, memory_no)?;
-            row.map(|row| known::one(sql, scope, row, now)).transpose()
-        })
     }
 
     /// What a session keeps, by name: nothing once it has ended, though nobody has noticed yet.

@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use crate::{
-    error::{ErrorKind, Result},
-    memory::{checking::is_resting, frequency::may_ask_again},
+    error::{ErrorKind, Result, sound},
+    memory::checking::is_resting,
     model::{
         ids::MemoryId,
         place::MemoryNo,
@@ -15,7 +15,8 @@ use crate::{
     store::{
         memory_reads::no_memory,
         rows::memories::{
-            find, known, reviews,
+            find, known,
+            reviews::{self, Question},
             row::MemoryRow,
             sensors::{self, Watched},
         },
@@ -146,11 +147,8 @@ fn is_due(
         return Ok(!is_resting(&sensors::looks(sql, scope, memory_no)?, now));
     }
     // There is a person alone.
-    if reviews::open_of(sql, scope, memory_no, ReviewKind::Check)?.is_some() {
-        return Ok(false);
-    }
-    let decided = reviews::decided_last(sql, scope, memory_no, ReviewKind::Check)?;
-    Ok(decided.is_none_or(|at| may_ask_again(at, true, now)))
+    let of = (memory_no, None);
+    Ok(reviews::question(sql, scope, ReviewKind::Check, of, (now, |_| Ok(true)))? == Question::Free)
 }
 
 /// Whether a memory that a context showed as stale is to be looked at: it is so by the system clock, and something that is
@@ -162,9 +160,5 @@ pub(crate) fn is_to_look_at(
     (configured, now): (&Sensors, DateTime<Utc>),
 ) -> Result<bool> {
     let Some(memory_no) = find::no_of(sql, scope, id)? else { return Ok(false) };
-    let found = match stale(sql, scope, memory_no, (Which::Due, configured, now)) {
-        Err(error) if error.kind() == ErrorKind::Corrupt => None,
-        found => found?,
-    };
-    Ok(found.is_some())
+    Ok(sound(stale(sql, scope, memory_no, (Which::Due, configured, now)))?.is_some())
 }

@@ -2,6 +2,7 @@
 //! before stays theirs.
 
 use std::{
+    cell::LazyCell,
     collections::VecDeque,
     ops::{Range, RangeInclusive},
 };
@@ -10,7 +11,7 @@ use crate::{
     compress::anchors,
     english::{
         cues,
-        lessons::{Lesson, tells, told_until},
+        lessons::{Lesson, lessons, tells, told_until},
         sentences::sentences,
         statements::{Statement, statements},
     },
@@ -53,7 +54,7 @@ pub(crate) struct Hearing {
 #[derive(Debug)]
 struct Told {
     turn_number: u32,
-    sentence: String,
+    /// Its quote is the sentence.
     proof: Proof,
 }
 
@@ -91,12 +92,13 @@ impl Hearing {
     fn hear_user(&mut self, turn: &Turn) {
         let message = &turn.said.user_message;
         let heard = statements(message);
-        let known: Vec<String> = anchors::find(&turn.said, &heard)
-            .into_iter()
-            .map(|anchor| words::fold(&anchor.value))
-            .filter(|value| !value.is_empty())
-            .collect();
+        let known = LazyCell::new(|| {
+            let anchors = anchors::find(&turn.said, &heard).into_iter();
+            let values = anchors.map(|anchor| words::fold(&anchor.value));
+            values.filter(|value| !value.is_empty()).collect::<Vec<String>>()
+        });
         for statement in &heard {
+            let told = lessons(statement);
             let said = |cue: Option<cues::Found>| {
                 let until = cue.map_or(statement.tokens.len(), |cue| told_until(statement, cue));
                 Said { turn, statement, until }
@@ -105,25 +107,24 @@ impl Hearing {
                 let folded = words::fold(statement.text);
                 known.iter().any(|value| folded.contains(value))
             };
-            if let Some(cue) = tells(Lesson::Fix, statement) {
+            if let Some(cue) = tells(Lesson::Fix, &told) {
                 let said = said(None);
                 if said.is_worth(0..cue.start) || said.is_worth(cue.end..statement.tokens.len()) {
                     self.mend(&said);
                 }
-            } else if let Some(cue) = tells(Lesson::Decision, statement) {
+            } else if let Some(cue) = tells(Lesson::Decision, &told) {
                 let said = said(Some(cue));
                 if said.is_worth(cue.end..said.until) && !is_known() {
                     self.decide(&said);
                 }
-            } else if let Some(cue) = tells(Lesson::Problem, statement) {
+            } else if let Some(cue) = tells(Lesson::Problem, &told) {
                 let said = said(Some(cue));
                 if said.is_sentence() {
                     let proof = self.proof(turn, said.sentence(), Origin::User);
-                    let sentence = said.sentence().to_owned();
-                    self.problems.push_back(Told { turn_number: turn.turn_number, sentence, proof });
+                    self.problems.push_back(Told { turn_number: turn.turn_number, proof });
                 }
             }
-            if tells(Lesson::Worked, statement).is_some() {
+            if tells(Lesson::Worked, &told).is_some() {
                 self.work(turn, statement);
             }
         }
@@ -142,12 +143,12 @@ impl Hearing {
         let (sentence, now) = (said.sentence(), said.turn.turn_number);
         let own = stems(sentence);
         let shares = |told: &&Told| {
-            now - told.turn_number <= NEAR || stems(&told.sentence).intersection(&own).next().is_some()
+            now - told.turn_number <= NEAR || stems(&told.proof.quote).intersection(&own).next().is_some()
         };
         let Some(problem) = self.problems.iter().rev().find(shares) else { return };
         let proof = self.proof(said.turn, sentence, Origin::User);
         let fix = Learned::of(MemoryKind::Fix, sentence, vec![proof]);
-        let solved = Learned::of(MemoryKind::Problem, &problem.sentence, vec![problem.proof.clone()]);
+        let solved = Learned::of(MemoryKind::Problem, &problem.proof.quote, vec![problem.proof.clone()]);
         if fix.is_fleeting() || solved.is_fleeting() {
             return;
         }

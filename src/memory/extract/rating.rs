@@ -2,7 +2,7 @@
 
 use crate::{
     english::{
-        lessons::{Lesson, tells},
+        lessons::{Lesson, lessons, tells},
         statements::statements,
     },
     memory::extract::echo::echoes,
@@ -43,11 +43,12 @@ fn verdict(message: &str) -> Option<(Outcome, &str)> {
     let end = message.char_indices().nth(LOOKED_AT).map_or(message.len(), |(at, _)| at);
     let (mut found, mut is_torn) = (None, false);
     for statement in statements(message) {
+        let told = lessons(&statement);
         for (lesson, outcome) in [(Lesson::Worked, Outcome::Success), (Lesson::Failed, Outcome::Failure)] {
-            let Some(cue) = tells(lesson, &statement) else { continue };
+            let Some(cue) = tells(lesson, &told) else { continue };
             let Some(last) = statement.tokens.get(cue.end.wrapping_sub(1)) else { continue };
-            let told = last.text.as_ptr() as usize + last.text.len() - message.as_ptr() as usize;
-            if told > end {
+            let told_until = last.text.as_ptr() as usize + last.text.len() - message.as_ptr() as usize;
+            if told_until > end {
                 continue;
             }
             match found {

@@ -14,7 +14,7 @@ use crate::{
         fold::value_key,
     },
     english::statements::{Statement, statements},
-    error::{ErrorKind, Result},
+    error::{ErrorKind, Result, sound},
     model::{
         anchor::{Attribute, FoundAnchor},
         critical::CriticalRule,
@@ -225,14 +225,6 @@ fn key_of(found: &FoundAnchor) -> Key {
 /// By what they say; of two that say the same the first counts.
 fn by_key(found: &[FoundAnchor]) -> BTreeMap<Key, &FoundAnchor> {
     found.iter().rev().map(|found| (key_of(found), found)).collect()
-}
-
-/// What can be read; damage is as if it were not there.
-fn sound<T>(read: Result<Option<T>>) -> Result<Option<T>> {
-    match read {
-        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),
-        read => read,
-    }
 }
 
 /// Reads the next units, and derives what is new of them; `None`: there is none.

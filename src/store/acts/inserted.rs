@@ -13,7 +13,7 @@ use chrono::{DateTime, Utc};
 use crate::{
     compress::derived::Kinds,
     config::Config,
-    error::{ErrorKind, Result},
+    error::{Result, sound},
     index::INDEX_AFTER,
     model::{job::JobKind, turn::Turn},
     store::{
@@ -106,11 +106,4 @@ fn queue_jobs(
 
 fn is_not_taken_over(turn: &Turn) -> bool {
     turn.tokens.counted_by == NOT_COUNTED
-}
-
-fn sound<T>(read: Result<Option<T>>) -> Result<Option<T>> {
-    match read {
-        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),
-        read => read,
-    }
 }

@@ -102,10 +102,14 @@ impl WriteTx<'_> {
     fn queue_checks(&mut self, scope: &Scope, receipt: &Receipt) -> Result<()> {
         let is_shown = |item: &&ReceiptItem| item.packed_as.is_some() || receipt.budget_tokens.is_none();
         let is_stale = |item: &&ReceiptItem| item.kind == ItemKind::Memory && !item.flags.stale.is_empty();
-        for item in receipt.items.iter().filter(is_stale).filter(is_shown) {
+        let mut stale = receipt.items.iter().filter(is_stale).filter(is_shown).peekable();
+        if stale.peek().is_none() || jobs::is_queued(self.sql, scope, JobKind::Validate)? {
+            return Ok(());
+        }
+        for item in stale {
             let (id, of) = (MemoryId::from_uuid(item.owner_id), (&self.config.sensors[..], self.now()));
             if is_to_look_at(self.sql, scope, id, of)? {
-                return self.enqueue_if_none(scope, JobKind::Validate);
+                return self.enqueue(scope, JobKind::Validate, None, 0);
             }
         }
         Ok(())

@@ -2,13 +2,10 @@
 
 use thermocline::{
     ContextItem, ContextOptions, Episode, EpisodeFilter, EpisodeRole, ErrorKind, ItemKind, MemoryId,
-    MemoryStatus, NewMemory, NewTurn, Origin, Outcome, ReceiptId, Use, blocking::Session,
+    MemoryStatus, NewMemory, NewTurn, Outcome, ReceiptId, Use, blocking::Session,
 };
 
-use crate::{
-    dump::rewrite,
-    memories::{Known, fix, saying},
-};
+use crate::memories::{Known, fix, saying};
 
 const QUERY: &str = "How is the skylight of the attic mended?";
 
@@ -114,13 +111,9 @@ fn what_was_archived_holds_again_when_the_context_that_showed_it_is_answered() {
     let (known, session, ids, receipt) = shown();
     known.file.user("alex").unwrap().receipts(1).unwrap();
     let id = session.id();
-    known.file.close().unwrap();
-    rewrite(&known.fixture.path(), "UPDATE user_memories SET status = 'archived'");
-    let file = known.fixture.open();
-    let alex = file.user("alex").unwrap();
-    let memories = alex.memories().by(Origin::User);
-    let known = Known { file, memories, ..known };
-    answer(&known, &alex.session_by_id(id).unwrap(), NewTurn::new(QUERY, "With tape.").answering(receipt));
+    let known = known.rewritten("UPDATE user_memories SET status = 'archived'");
+    let session = known.file.user("alex").unwrap().session_by_id(id).unwrap();
+    answer(&known, &session, NewTurn::new(QUERY, "With tape.").answering(receipt));
     for id in ids {
         let memory = known.get(id);
         assert_eq!((memory.status, memory.state.access_count), (MemoryStatus::Active, 1));

@@ -2,10 +2,7 @@
 
 use thermocline::Origin;
 
-use crate::{
-    dump::rewrite,
-    memories::{Known, fix, port, saying},
-};
+use crate::memories::{Known, fix, port, saying};
 
 /// Deletes rows behind the file's back; doctor says which promise is broken.
 #[track_caller]
@@ -17,10 +14,7 @@ fn check(script: &str, promise: &str) {
     known.save(port(2));
     known.memories.save(port(3).origin(Origin::Tool)).unwrap();
     known.check_sound();
-    let Known { fixture, file, .. } = known;
-    file.close().unwrap();
-    rewrite(&fixture.path(), script);
-    let found = fixture.open().doctor().unwrap();
+    let found = known.rewritten(script).file.doctor().unwrap();
     let problems: Vec<_> = found.checks.into_iter().filter(|check| check.problems > 0).collect();
     assert!(problems.iter().any(|check| check.holds.contains(promise)), "{script}: {problems:?}");
 }

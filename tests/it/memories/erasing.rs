@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use thermocline::{
     EdgeType, Edit, EpisodeFilter, EpisodeRole, ErrorKind, LearningSource, MemoryFilter, MemoryId,
     MemoryKind, MemoryStatus, NewEdge, NewMemory, NewNote, NewTurn, Origin, Procedure, RunJobs, TurnId,
-    blocking::Session,
 };
 
 use crate::{
@@ -14,10 +13,6 @@ use crate::{
     memories::{Known, fix, port, saying},
     support::turn,
 };
-
-fn session(known: &Known, key: &str) -> Session {
-    known.file.user("alex").unwrap().session_named(key).unwrap()
-}
 
 /// What a job would make of a turn.
 fn learned(title: &str, turn: TurnId, quote: &str) -> NewMemory {
@@ -29,7 +24,7 @@ fn of_an_erased_memory_nothing_is_left_in_the_bytes_and_others_stay() {
     let known = Known::new();
     let other = known.save(fix("Other").tags(["kept"]));
     let mut words = Words::default();
-    let talk = session(&known, "talk");
+    let talk = known.session("talk");
     let memory = known.save(
         NewMemory::new(MemoryKind::Procedure, words.some(3), words.some(40))
             .summary(words.next())
@@ -131,7 +126,7 @@ fn what_was_archived_before_its_place_was_taken_is_archived_again() {
 #[test]
 fn what_was_forgotten_comes_back_though_what_it_came_of_was_erased() {
     let known = Known::new();
-    let turn = session(&known, "talk").record(NewTurn::new("Keepalive mends it.", "Noted.")).unwrap().turn_id;
+    let turn = known.session("talk").record(NewTurn::new("Keepalive mends it.", "Noted.")).unwrap().turn_id;
     let id = known.save(fix("Keepalive").source(turn, "mends it")).id;
     known.memories.edit(id, Edit::default().tags(["mends"])).unwrap();
     known.memories.forget(id).unwrap();
@@ -147,7 +142,7 @@ fn what_was_forgotten_comes_back_though_what_it_came_of_was_erased() {
 #[test]
 fn what_a_job_made_of_an_erased_turn_goes_and_what_somebody_saved_stays_without_its_words() {
     let known = Known::new();
-    let talk = session(&known, "talk");
+    let talk = known.session("talk");
     let said = |text: &str| talk.record(NewTurn::new(text, "I see.")).unwrap().turn_id;
     let erased = said("The xylophone is tuned with a wrench.");
     let kept = said("The kettle is descaled with vinegar.");
@@ -184,7 +179,7 @@ fn what_a_job_made_of_an_erased_turn_goes_and_what_somebody_saved_stays_without_
 #[test]
 fn the_same_goes_for_all_turns_of_a_session_and_what_happened_there_is_emptied() {
     let known = Known::new();
-    let (talk, other) = (session(&known, "talk"), session(&known, "other"));
+    let (talk, other) = (known.session("talk"), known.session("other"));
     let (mut words, mut ids) = (Words::default(), Vec::new());
     for n in 0..40 {
         let said = words.some(4);
@@ -222,7 +217,7 @@ fn the_same_goes_for_all_turns_of_a_session_and_what_happened_there_is_emptied()
 #[test]
 fn what_a_job_made_of_a_replaced_turn_goes_with_its_replacement() {
     let known = Known::new();
-    let talk = session(&known, "talk");
+    let talk = known.session("talk");
     let first = talk.record(NewTurn::new("The port is 8080.", "Noted.")).unwrap().turn_id;
     let by_job = known.memories.save(learned("Port", first, "8080")).unwrap().memory.id;
     let by_hand = known.save(fix("The port").source(first, "8080")).id;
@@ -327,7 +322,7 @@ fn fill_with_canaries(path: &std::path::Path, words: &mut Words) -> Vec<String> 
 #[test]
 fn of_any_column_of_any_table_nothing_is_left_when_its_user_is_erased() {
     let known = Known::new();
-    let talk = session(&known, "talk");
+    let talk = known.session("talk");
     let first = talk.record(turn(1)).unwrap().turn_id;
     let a = known.save(fix("a").tags(["t"]).source(first, "question").session(talk.id()).caller_id("c"));
     let b = known.save(fix("b").tags(["t"]));

@@ -19,7 +19,7 @@ use thermocline::{
 
 use crate::{
     dump::{assert_same, dump_of_user},
-    memories::{Known, fix},
+    memories::{Known, check_sound, fix},
     scripted::{Scripted, failure, first_words},
     support::{Cut, Fixture},
 };
@@ -61,13 +61,6 @@ fn says(message: &str) -> NewTurn {
 
 fn run(file: &Thermocline) -> JobsReport {
     file.run_jobs(RunJobs::default()).unwrap()
-}
-
-#[track_caller]
-fn check_sound(file: &Thermocline) {
-    let found = file.doctor().unwrap();
-    let problems: Vec<_> = found.checks.into_iter().filter(|check| check.problems > 0).collect();
-    assert!(problems.is_empty(), "{problems:?}");
 }
 
 #[test]
@@ -325,10 +318,7 @@ fn answered(known: &Known, reply: &str) -> (Session, [MemoryId; 3]) {
 }
 
 fn known(extract: Extract) -> Known {
-    let fixture = listening(extract);
-    let file = fixture.open();
-    let memories = file.user("alex").unwrap().memories().by(Origin::User);
-    Known { fixture, file, memories }
+    Known::of(listening(extract))
 }
 
 const REPLY: &str = "Put on white noise: rain or waves.";

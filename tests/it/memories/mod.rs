@@ -31,12 +31,12 @@ mod using;
 
 use thermocline::{
     Edit, Memory, MemoryFilter, MemoryId, MemoryKind, MemoryStatus, NewMemory, Origin, SaveOutcome, Saved,
-    blocking::{Memories, Thermocline},
+    blocking::{Memories, Session, Thermocline},
 };
 
 pub use processes::{child_saves, child_takes_a_slot};
 
-use crate::support::Fixture;
+use crate::{dump::rewrite, support::Fixture};
 
 /// A file with alex, whose doing all of it is.
 pub struct Known {
@@ -47,10 +47,26 @@ pub struct Known {
 
 impl Known {
     pub fn new() -> Self {
-        let fixture = Fixture::new();
+        Self::of(Fixture::new())
+    }
+
+    /// Alex' memories in the file of this fixture.
+    pub fn of(fixture: Fixture) -> Self {
         let file = fixture.open();
         let memories = file.user("alex").unwrap().memories().by(Origin::User);
         Self { fixture, file, memories }
+    }
+
+    /// The same file, opened anew behind a change of its rows.
+    pub fn rewritten(self, sql: &str) -> Self {
+        self.file.close().unwrap();
+        rewrite(&self.fixture.path(), sql);
+        Self::of(self.fixture)
+    }
+
+    /// A session of alex.
+    pub fn session(&self, key: &str) -> Session {
+        self.file.user("alex").unwrap().session_named(key).unwrap()
     }
 
     /// Saves it, as alex' own words.
@@ -88,10 +104,16 @@ impl Known {
     /// Doctor finds nothing.
     #[track_caller]
     pub fn check_sound(&self) {
-        let found = self.file.doctor().unwrap();
-        let problems: Vec<_> = found.checks.into_iter().filter(|check| check.problems > 0).collect();
-        assert!(problems.is_empty(), "{problems:?}");
+        check_sound(&self.file);
     }
+}
+
+/// Doctor finds nothing in this file.
+#[track_caller]
+pub fn check_sound(file: &Thermocline) {
+    let found = file.doctor().unwrap();
+    let problems: Vec<_> = found.checks.into_iter().filter(|check| check.problems > 0).collect();
+    assert!(problems.is_empty(), "{problems:?}");
 }
 
 /// A fix with this title, which says so.

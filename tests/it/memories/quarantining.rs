@@ -11,8 +11,7 @@ use crate::{
 };
 
 fn said(known: &Known, text: &str) -> TurnId {
-    let talk = known.file.user("alex").unwrap().session_named("talk").unwrap();
-    talk.record(NewTurn::new(text, "I see.")).unwrap().turn_id
+    known.session("talk").record(NewTurn::new(text, "I see.")).unwrap().turn_id
 }
 
 /// What a job would make of a turn.

@@ -3,14 +3,11 @@
 use std::time::Duration;
 
 use thermocline::{
-    ChangeOp, Decision, ErrorKind, Frequency, Memory, MemoryId, MemoryStatus, Origin, Review, ReviewFilter,
-    ReviewId, ReviewKind, SaveOutcome, Trust,
+    ChangeOp, Decision, ErrorKind, Frequency, Memory, MemoryId, MemoryStatus, Origin, Outcome, Review,
+    ReviewFilter, ReviewId, ReviewKind, SaveOutcome, Trust, Use,
 };
 
-use crate::{
-    dump::rewrite,
-    memories::{Known, fix, port},
-};
+use crate::memories::{Known, fix, port};
 
 use Decision::{Approved, Rejected};
 
@@ -31,19 +28,12 @@ fn asked<const N: usize>(
 ) -> (Known, [Memory; N], ReviewId) {
     let known = Known::new();
     let saved = memories.map(|memory| known.memories.save(memory).unwrap().memory);
-    known.file.close().unwrap();
     let other = if N > 1 { "(SELECT max(memory_no) FROM user_memories)" } else { "NULL" };
-    rewrite(
-        &known.fixture.path(),
-        &format!(
-            "INSERT INTO memory_reviews (id, user_no, kind, memory_no, other_no, opened_at, why)
-             SELECT x'00000000000070008000000000000001', user_no, '{kind}', memory_no, {other},
-                    '2026-03-01T12:00:00.000Z', 'a rule' FROM user_memories ORDER BY memory_no LIMIT 1"
-        ),
-    );
-    let file = known.fixture.open();
-    let memories = file.user("alex").unwrap().memories().by(Origin::User);
-    let known = Known { file, memories, ..known };
+    let known = known.rewritten(&format!(
+        "INSERT INTO memory_reviews (id, user_no, kind, memory_no, other_no, opened_at, why)
+         SELECT x'00000000000070008000000000000001', user_no, '{kind}', memory_no, {other},
+                '2026-03-01T12:00:00.000Z', 'a rule' FROM user_memories ORDER BY memory_no LIMIT 1"
+    ));
     let review = open(&known)[0].id;
     (known, saved, review)
 }
@@ -134,6 +124,18 @@ fn what_waits_for_something_that_is_forgotten_or_erased_is_still_decided() {
     known.memories.forget(waits).unwrap();
     assert_eq!(known.memories.review(review).unwrap().decision, Some(Decision::Withdrawn));
     assert_eq!(refused(&known, review, "alex"), ErrorKind::Conflict);
+}
+
+#[test]
+fn what_waits_does_not_hold_again_for_being_used() {
+    let known = Known::new();
+    let holds = known.save(fix("The user's")).id;
+    let saved = known.memories.supersede(holds, fix("The assistant's").origin(Origin::Assistant)).unwrap();
+    let SaveOutcome::Waits(review) = saved.outcome else { panic!("{:?}", saved.outcome) };
+    let used = known.memories.used(saved.memory.id, Use::of(Outcome::Success)).unwrap();
+    assert_eq!((used.status, used.state.usage_count), (MemoryStatus::Archived, 1));
+    assert_eq!(known.memories.review(review).unwrap().decision, None);
+    known.check_sound();
 }
 
 #[test]

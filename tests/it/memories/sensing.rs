@@ -48,9 +48,7 @@ pub fn with_sensors(sensors: Vec<Arc<dyn Sensor>>) -> Known {
     let mut fixture = Fixture::new();
     fixture.config.sensors = sensors;
     fixture.config.sensor_timeout = PATIENT;
-    let file = fixture.open();
-    let memories = file.user("alex").unwrap().memories().by(thermocline::Origin::User);
-    Known { fixture, file, memories }
+    Known::of(fixture)
 }
 
 /// Alex' memories, the port that the host says, and its sensor `runtime` of reliability 0.8.

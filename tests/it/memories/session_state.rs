@@ -13,10 +13,6 @@ use crate::{
     transfer::export,
 };
 
-fn session(known: &Known, key: &str) -> Session {
-    known.file.user("alex").unwrap().session_named(key).unwrap()
-}
-
 /// All that it keeps: names and texts.
 #[track_caller]
 fn kept(session: &Session) -> Vec<(String, String)> {
@@ -34,7 +30,7 @@ fn rows(known: &Known, of: &str) -> u32 {
 #[test]
 fn a_plan_is_written_over_in_place_and_others_are_kept_beside_it() {
     let known = Known::new();
-    let talk = session(&known, "talk");
+    let talk = known.session("talk");
     assert_eq!(kept(&talk), []);
     talk.set_state("plan", "1. look").unwrap();
     talk.set_state("context", "the attic").unwrap();
@@ -52,14 +48,14 @@ fn a_plan_is_written_over_in_place_and_others_are_kept_beside_it() {
     talk.set_state("plan", "").unwrap();
     talk.set_state("nothing", "").unwrap();
     assert_eq!(kept(&talk), [pair("context", "the attic")]);
-    assert_eq!(kept(&session(&known, "other")), [], "another session has its own");
+    assert_eq!(kept(&known.session("other")), [], "another session has its own");
     known.check_sound();
 }
 
 #[test]
 fn it_goes_with_the_end_of_the_session_by_call_and_by_silence() {
     let known = Known::new();
-    let talk = session(&known, "talk");
+    let talk = known.session("talk");
     talk.record(turn(1)).unwrap();
     talk.set_state("plan", "1. look").unwrap();
     talk.end().unwrap();
@@ -84,7 +80,7 @@ fn it_goes_with_the_end_of_the_session_by_call_and_by_silence() {
 #[test]
 fn it_is_the_agents_own_neither_listed_nor_recalled_nor_exported() {
     let known = Known::new();
-    let talk = session(&known, "talk");
+    let talk = known.session("talk");
     talk.record(turn(1)).unwrap();
     known.save(fix("Keepalive"));
     let alex = known.file.user("alex").unwrap();
@@ -101,7 +97,7 @@ fn it_is_the_agents_own_neither_listed_nor_recalled_nor_exported() {
 #[test]
 fn it_is_erased_with_its_session() {
     let known = Known::new();
-    let talk = session(&known, "talk");
+    let talk = known.session("talk");
     let mut words = Words::default();
     talk.record(NewTurn::new("Hello.", "Hello.")).unwrap();
     talk.set_state(&words.next(), &words.some(3)).unwrap();
@@ -116,7 +112,7 @@ fn it_is_erased_with_its_session() {
 #[test]
 fn what_is_out_of_bounds_is_refused_and_changes_nothing() {
     let known = Known::new();
-    let talk = session(&known, "talk");
+    let talk = known.session("talk");
     for n in 0..64 {
         talk.set_state(&format!("s{n}"), "x").unwrap();
     }

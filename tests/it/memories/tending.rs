@@ -10,21 +10,12 @@ use thermocline::{
 };
 
 use crate::{
-    dump::{ask, assert_same, dump_without, rewrite},
+    dump::{ask, assert_same, dump_without},
     memories::{Known, fix, saying, undoing::LEFT},
     support::Cut,
 };
 
 impl Known {
-    /// The same file, opened anew behind a change of its rows.
-    pub fn rewritten(self, sql: &str) -> Self {
-        self.file.close().unwrap();
-        rewrite(&self.fixture.path(), sql);
-        let file = self.fixture.open();
-        let memories = file.user("alex").unwrap().memories().by(Origin::User);
-        Self { fixture: self.fixture, file, memories }
-    }
-
     #[track_caller]
     pub fn tend(&self) -> Tended {
         self.memories.tend(TendOptions::default()).unwrap()

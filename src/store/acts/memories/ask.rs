@@ -4,11 +4,13 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     error::Result,
-    memory::frequency::may_ask_again,
     model::{ids::ReviewId, place::MemoryNo, review::ReviewKind},
     store::{
         acts::memories::operation::Operation,
-        rows::memories::{reviews, uses},
+        rows::memories::{
+            reviews::{self, Question},
+            uses,
+        },
     },
 };
 
@@ -34,12 +36,10 @@ impl Operation<'_, '_> {
         has_news: impl FnOnce(DateTime<Utc>) -> Result<bool>,
     ) -> Result<Option<ReviewId>> {
         let (sql, scope) = (self.tx.sql, &self.scope);
-        match reviews::last(sql, scope, kind, of)? {
-            Some((open, None)) => return Ok(Some(open)),
-            Some((_, Some(decided_at))) if !may_ask_again(decided_at, has_news(decided_at)?, self.now) => {
-                return Ok(None);
-            }
-            _ => {}
+        match reviews::question(sql, scope, kind, of, (self.now, has_news))? {
+            Question::Open(review) => return Ok(Some(review)),
+            Question::Rests => return Ok(None),
+            Question::Free => {}
         }
         let id = ReviewId::new(self.now);
         reviews::insert(sql, scope, (id, kind), of, (why, self.now))?;

@@ -22,7 +22,11 @@ use crate::{
             operation::{Note, Operation},
         },
         job_tx::JobTx,
-        rows::memories::{find, reviews, sensors, state},
+        rows::memories::{
+            find,
+            reviews::{self, Question},
+            sensors, state,
+        },
         scope::Scope,
         slice_error::SliceResult,
         write_tx::WriteTx,
@@ -136,9 +140,10 @@ impl WriteTx<'_> {
                 after
             }
             CheckVerdict::Unknown(UnknownReason::Asked) => {
-                let open = reviews::open_of(operation.tx.sql, scope, memory_no, ReviewKind::Check)?;
+                let (of, may) = ((memory_no, None), (operation.now, |_| Ok(true)));
+                let question = reviews::question(operation.tx.sql, scope, ReviewKind::Check, of, may)?;
                 told.review = operation.ask_whether_it_holds(memory_no, "a person is to look")?;
-                if told.review.is_some() && open.is_none() {
+                if question == Question::Free {
                     operation.note_check(memory_no, CheckResult::Unknown, UnknownReason::Asked.as_str())?;
                 }
                 before
@@ -182,14 +187,7 @@ impl Operation<'_, '_> {
             self.note_check(memory_no, result, &reason)?;
             return Ok(after);
         }
-        let old = self.last_result(memory_no)?;
-        let note = Note {
-            old_value: old.map(CheckResult::as_str),
-            new_value: Some(result.as_str()),
-            reason: &reason,
-            ..Note::of(ChangeOp::Check)
-        };
-        self.change(before, after, note)
+        self.change(before, after, noted(self.last_result(memory_no)?, result, &reason))
     }
 
     /// Asks a person whether a memory holds, once: the review that is open. None: a person decided that lately.
@@ -202,14 +200,7 @@ impl Operation<'_, '_> {
     }
 
     fn note_check(&self, memory_no: MemoryNo, result: CheckResult, reason: &str) -> Result<()> {
-        let old = self.last_result(memory_no)?;
-        let note = Note {
-            old_value: old.map(CheckResult::as_str),
-            new_value: Some(result.as_str()),
-            reason,
-            ..Note::of(ChangeOp::Check)
-        };
-        self.note(memory_no, note, None)
+        self.note(memory_no, noted(self.last_result(memory_no)?, result, reason), None)
     }
 
     /// What the newest check of a memory found.
@@ -223,12 +214,19 @@ impl Operation<'_, '_> {
     }
 }
 
+/// As the history shows a check: what the last one found, and what this one did.
+fn noted(old: Option<CheckResult>, result: CheckResult, reason: &str) -> Note<'_> {
+    let (old_value, new_value) = (old.map(CheckResult::as_str), Some(result.as_str()));
+    Note { op: ChangeOp::Check, old_value, new_value, reason }
+}
+
 /// `confidence 0.40, reliability 0.30`.
 fn numbers(held: &Held) -> String {
     let confidence = format!("confidence {:.2}", held.row.confidence);
-    held.row
-        .reliability
-        .map_or(confidence.clone(), |reliability| format!("{confidence}, reliability {reliability:.2}"))
+    match held.row.reliability {
+        Some(reliability) => format!("{confidence}, reliability {reliability:.2}"),
+        None => confidence,
+    }
 }
 
 #[cfg(test)]

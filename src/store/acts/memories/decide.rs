@@ -76,12 +76,13 @@ impl Operation<'_, '_> {
         match (asked.review.kind, is_approved) {
             (ReviewKind::Contradiction, true) => {
                 let other = asked.other_no.map(|other_no| self.held(Some(other_no))).transpose()?;
-                let other = other.filter(|other| other.row.status == MemoryStatus::Active);
-                let holder = self.holder(&memory.row)?.filter(|_| other.is_none());
-                match other
-                    .map_or_else(|| holder.map(|row| self.hold(row)).transpose(), |other| Ok(Some(other)))?
-                {
-                    Some(other) => self.take_the_place(&memory, &other),
+                let other = match other.filter(|other| other.row.status == MemoryStatus::Active) {
+                    None => self.holder(&memory.row)?.map(|row| self.hold(row)).transpose()?,
+                    other => other,
+                };
+                match other {
+                    // A person says which one holds, not how far it is trusted.
+                    Some(other) => self.take_the_place(&memory, &other, APPROVED),
                     None => self.restore(&memory, APPROVED).map(drop), // Nothing contradicts it any more.
                 }
             }
@@ -111,27 +112,9 @@ impl Operation<'_, '_> {
         self.hold(row.ok_or_else(no_memory)?)
     }
 
-    /// Whatever their trust: a person says which one holds, not how far it is trusted.
-    fn take_the_place(&mut self, new: &Held, old: &Held) -> Result<()> {
-        check_may_change(old)?;
-        self.retire(old, &new.row, APPROVED)?;
-        let mut after = new.clone();
-        after.row.status = MemoryStatus::Active;
-        after.row.version = new.row.version.max(old.row.version.saturating_add(1));
-        self.change(new, after, Note { reason: APPROVED, ..Note::of(ChangeOp::Supersede) })?;
-        self.succeed(old, &new.row)
-    }
-
     fn join(&mut self, memory: &Held, other: &Held) -> Result<()> {
         check_may_change(other)?;
-        let mut retired = other.clone();
-        retired.row.status = MemoryStatus::Superseded;
-        (retired.row.superseded_by, retired.superseded_by) =
-            (Some(memory.row.memory_no), Some(memory.row.id));
-        let (old_value, new_value) =
-            (Some(other.row.status.as_str()), Some(MemoryStatus::Superseded.as_str()));
-        let note = Note { op: ChangeOp::Merge, old_value, new_value, reason: APPROVED };
-        self.change(other, retired, note)?;
+        self.retire(other, &memory.row, (ChangeOp::Merge, APPROVED))?;
         let joined = |one: &[String], other: &[String]| {
             let both = terms(one.iter().chain(other)).into_iter().map(|term| term.name);
             both.take(MAX_TERMS.max(one.len())).collect::<Vec<_>>()

@@ -13,7 +13,6 @@ use crate::{
         episode::Use,
         ids::{MemoryId, SessionId},
         job::JobKind,
-        memory::saved::SaveOutcome,
         place::{MemoryNo, Seq},
     },
     store::{
@@ -191,7 +190,6 @@ impl Operation<'_, '_> {
         if let Some(holder) = self.holder(&row)? {
             return Ok(Some((self.add_waiting(memory, row, &holder)?.memory_no, true)));
         }
-        let kept = self.save(memory)?;
-        Ok(Some((kept.memory_no, kept.outcome == SaveOutcome::New)))
+        Ok(Some((self.add(memory, row)?, true)))
     }
 }

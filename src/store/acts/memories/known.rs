@@ -100,7 +100,7 @@ impl Operation<'_, '_> {
             }
             Some(other) if may_take_the_place(voice(&known.row), voice(&other)) => {
                 let old = self.hold(other)?;
-                self.retire(&old, &known.row, "the same slot")?;
+                self.retire(&old, &known.row, (ChangeOp::Supersede, "the same slot"))?;
                 self.restore(known, SAVED_AGAIN)?;
                 self.no_more_waiting(known)?;
                 self.succeed(&old, &known.row)?;
@@ -168,7 +168,7 @@ impl Operation<'_, '_> {
             }
         }
         if let Some(old) = &old {
-            self.retire(old, &before.row, "the same slot")?;
+            self.retire(old, &before.row, (ChangeOp::Supersede, "the same slot"))?;
         }
         let note = Note { reason: SAVED_AGAIN, ..Note::of(ChangeOp::Edit) };
         let after = self.change(&before, after, note)?;

@@ -6,12 +6,8 @@ use crate::{
     memory::{frequency::most_settled, slot::may_take_the_place},
     model::{
         change::ChangeOp,
-        edge::EdgeType,
         ids::MemoryId,
-        memory::{
-            merged::Merged,
-            words::{LearningSource, MemoryStatus},
-        },
+        memory::{merged::Merged, words::LearningSource},
         place::MemoryNo,
         turn::Origin,
     },
@@ -20,12 +16,12 @@ use crate::{
             before::Held,
             edit::check_may_change,
             measured::MeasuredMemory,
-            operation::{Note, Operation, conflict},
+            operation::{Operation, conflict},
             voices::voice,
         },
         rows::memories::{
             find,
-            row::{self, MemoryRow},
+            row::MemoryRow,
             sources::{Source, SourceFrom},
         },
         scope::Scope,
@@ -77,25 +73,12 @@ impl WriteTx<'_> {
 impl Operation<'_, '_> {
     fn merge(&mut self, memory: &MeasuredMemory, mut row: MemoryRow, sources: &[Held]) -> Result<MemoryNo> {
         for old in sources {
-            let mut after = old.clone();
-            after.row.status = MemoryStatus::Superseded;
-            after.row.superseded_by = Some(row.memory_no); // It has its number once it is written.
-            after.superseded_by = Some(row.id);
-            let old_value = Some(old.row.status.as_str());
-            let new_value = Some(MemoryStatus::Superseded.as_str());
-            self.change(
-                old,
-                after,
-                Note { old_value, new_value, reason: "merged", ..Note::of(ChangeOp::Merge) },
-            )?;
+            self.retire(old, &row, (ChangeOp::Merge, "merged"))?;
         }
         self.check_free(&row)?;
         row.memory_no = self.add(memory, row.clone())?;
         for old in sources {
-            let (old_no, old_id) = (old.row.memory_no, old.row.id);
-            row::set_superseded_by(self.tx.sql, &self.scope, old_no, row.memory_no)?;
-            let edge = (EdgeType::Supersedes, row.origin);
-            self.add_edge((row.memory_no, row.id), (old_no, old_id), edge)?;
+            self.succeed(old, &row)?;
         }
         Ok(row.memory_no)
     }

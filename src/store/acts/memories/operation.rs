@@ -28,7 +28,8 @@ use crate::{
                 terms::{self as term_rows, TermKind},
                 units as memory_units,
             },
-            sessions, units, users,
+            sessions::{self, SessionRow},
+            units, users,
         },
         scope::Scope,
         sql::UserRow,
@@ -84,14 +85,18 @@ impl<'t, 'a> Operation<'t, 'a> {
         Ok(Held { row, superseded_by, names, resurfacing })
     }
 
-    /// The number of a session in which something happened. Of one that is being erased nothing is kept.
-    pub(super) fn session_no(&self, id: Option<SessionId>) -> Result<Option<SessionNo>> {
+    /// A session in which something happened. Of one that is being erased nothing is kept.
+    pub(super) fn session(&self, id: Option<SessionId>) -> Result<Option<SessionRow>> {
         let Some(id) = id else { return Ok(None) };
         let session = sessions::existing(self.tx.sql, &self.scope, id)?;
         if jobs::is_erasing(self.tx.sql, &self.scope, Some(id))? {
             return Err(sessions::no_session());
         }
-        Ok(Some(session.session_no))
+        Ok(Some(session))
+    }
+
+    pub(super) fn session_no(&self, id: Option<SessionId>) -> Result<Option<SessionNo>> {
+        Ok(self.session(id)?.map(|session| session.session_no))
     }
 
     /// As a caller sees it.

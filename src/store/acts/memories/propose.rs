@@ -3,10 +3,7 @@
 
 use crate::{
     error::Result,
-    memory::{
-        frequency::may_ask_again,
-        similar::{EDGES, MERGES},
-    },
+    memory::similar::{EDGES, MERGES},
     model::{
         edge::{Edge, EdgeStatus, EdgeType},
         episode::NewNote,
@@ -21,7 +18,12 @@ use crate::{
     store::{
         acts::memories::operation::Operation,
         memory_pages::{Like, Likes},
-        rows::memories::{edges, episodes, find, pages::REFLECTED, reviews, uses},
+        rows::memories::{
+            edges, episodes, find,
+            pages::REFLECTED,
+            reviews::{self, Question},
+            uses,
+        },
         scope::Scope,
         write_tx::WriteTx,
     },
@@ -92,16 +94,12 @@ impl Operation<'_, '_> {
             return Ok(None);
         }
         for (one, other) in [(older, newer), (newer, older)] {
-            let (is_open, decided_at) = reviews::asked(sql, scope, (one, ReviewKind::Merge), Some(other))?;
-            let rests = match decided_at {
-                Some(at) => {
-                    let has_news = uses::has_news_since(sql, scope, one, at)?
-                        || uses::has_news_since(sql, scope, other, at)?;
-                    !may_ask_again(at, has_news, self.now)
-                }
-                None => false,
+            let has_news = |at| {
+                Ok(uses::has_news_since(sql, scope, one, at)? || uses::has_news_since(sql, scope, other, at)?)
             };
-            if is_open || rests {
+            let of = (one, Some(other));
+            let question = reviews::question(sql, scope, ReviewKind::Merge, of, (self.now, has_news))?;
+            if question != Question::Free {
                 return Ok(None);
             }
         }

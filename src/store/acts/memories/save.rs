@@ -165,21 +165,25 @@ impl Operation<'_, '_> {
         if memory.new.importance.is_none() {
             row.importance = old.row.importance;
         }
-        self.retire(old, &row, reason)?;
+        self.retire(old, &row, (ChangeOp::Supersede, reason))?;
         row.memory_no = self.add(memory, row.clone())?;
         self.succeed(old, &row)?;
         Ok(row.memory_no)
     }
 
     /// Says that another memory took the place of this one. Its number is noted once it has one.
-    pub(super) fn retire(&mut self, old: &Held, by: &MemoryRow, reason: &str) -> Result<()> {
+    pub(super) fn retire(
+        &mut self,
+        old: &Held,
+        by: &MemoryRow,
+        (op, reason): (ChangeOp, &str),
+    ) -> Result<()> {
         let mut after = old.clone();
         after.row.status = MemoryStatus::Superseded;
         after.row.superseded_by = Some(by.memory_no);
         after.superseded_by = Some(by.id);
         let (old_value, new_value) = (Some(old.row.status.as_str()), Some(MemoryStatus::Superseded.as_str()));
-        let note = Note { old_value, new_value, reason, ..Note::of(ChangeOp::Supersede) };
-        self.change(old, after, note).map(drop)
+        self.change(old, after, Note { op, old_value, new_value, reason }).map(drop)
     }
 
     /// Names what took a memory's place, and has an edge say so.

@@ -123,12 +123,17 @@ impl Operation<'_, '_> {
             let review = self.contradict(&new.row, &old.row)?;
             return Ok(Kept::whole(new.row.memory_no, SaveOutcome::Waits(review)));
         }
-        self.retire(old, &new.row, BY_HAND)?;
+        self.take_the_place(&new, old, BY_HAND)?;
+        Ok(Kept::whole(new.row.memory_no, SaveOutcome::Superseded(old.row.id)))
+    }
+
+    /// Has a memory that is there take the place of another, whatever their trust.
+    pub(super) fn take_the_place(&mut self, new: &Held, old: &Held, reason: &str) -> Result<()> {
+        self.retire(old, &new.row, (ChangeOp::Supersede, reason))?;
         let mut after = new.clone();
         after.row.status = MemoryStatus::Active;
         after.row.version = new.row.version.max(old.row.version.saturating_add(1));
-        self.change(&new, after, Note { reason: BY_HAND, ..Note::of(ChangeOp::Supersede) })?;
-        self.succeed(old, &new.row)?;
-        Ok(Kept::whole(new.row.memory_no, SaveOutcome::Superseded(old.row.id)))
+        self.change(new, after, Note { reason, ..Note::of(ChangeOp::Supersede) })?;
+        self.succeed(old, &new.row)
     }
 }

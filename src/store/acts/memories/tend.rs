@@ -5,24 +5,26 @@
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
 use crate::{
-    error::{ErrorKind, Result},
+    error::Result,
     memory::{
         facts::Facts,
-        frequency::may_ask_again,
         tend::{Move, look, may_move},
     },
     model::{
         change::ChangeOp,
         ids::GroupId,
         job::JobKind,
-        memory::{known::Memory, tended::TendMove, words::MemoryStatus},
+        memory::{tended::TendMove, words::MemoryStatus},
         place::MemoryNo,
-        review::ReviewKind,
     },
     store::{
         acts::memories::operation::{Note, Operation},
         job_tx::JobTx,
-        rows::memories::{find, known, looked, reviews, tend as rows, uses},
+        rows::memories::{
+            known, looked,
+            reviews::{self, Question},
+            tend as rows, uses,
+        },
         scope::Scope,
         slice_error::SliceResult,
         snapshot::Snapshot,
@@ -128,24 +130,20 @@ fn looked_at(
     memory_no: MemoryNo,
     now: DateTime<Utc>,
 ) -> Result<Option<Planned>> {
-    let read = || -> Result<Option<Memory>> {
-        let row = find::by_no(sql, scope, memory_no)?;
-        row.map(|row| known::one(sql, scope, row, now)).transpose()
-    };
-    let memory = match read() {
-        Err(error) if error.kind() == ErrorKind::Corrupt => return Ok(None),
-        read => read?,
-    };
+    let memory = known::readable(sql, scope, memory_no, now)?;
     let Some(memory) = memory.filter(|memory| memory.status == MemoryStatus::Active && !memory.is_volatile())
     else {
         return Ok(None);
     };
     let facts = Facts::from(&memory);
     let past = rows::past(sql, scope, memory_no, facts.frequency_since)?;
-    let left_high = rows::has_left_high(sql, scope, memory_no)?;
+    let left_high = past.has_moved && rows::has_left_high(sql, scope, memory_no)?;
     let Some((what, why)) = look(&facts, (past, left_high), now) else { return Ok(None) };
     let is_due = match what {
-        Move::Ask(kind) => may_ask(sql, scope, (memory_no, kind), now)?,
+        Move::Ask(kind) => {
+            let has_news = |decided_at| uses::has_news_since(sql, scope, memory_no, decided_at);
+            reviews::question(sql, scope, kind, (memory_no, None), (now, has_news))? == Question::Free
+        }
         _ => !rows::was_moved(sql, scope, memory_no, now.date_naive())?,
     };
     let shown = TendMove {
@@ -157,22 +155,6 @@ fn looked_at(
         why,
     };
     Ok(is_due.then_some(Planned { memory_no, what, shown }))
-}
-
-/// Whether a person may be asked this: it is not asked already, and was not decided lately, or without news since.
-fn may_ask(
-    sql: &dyn Sql,
-    scope: &Scope,
-    (memory_no, kind): (MemoryNo, ReviewKind),
-    now: DateTime<Utc>,
-) -> Result<bool> {
-    match reviews::asked(sql, scope, (memory_no, kind), None)? {
-        (true, _) => Ok(false),
-        (false, None) => Ok(true),
-        (false, Some(decided_at)) => {
-            Ok(may_ask_again(decided_at, uses::has_news_since(sql, scope, memory_no, decided_at)?, now))
-        }
-    }
 }
 
 impl WriteTx<'_> {

@@ -36,13 +36,10 @@ impl WriteTx<'_> {
         let memory_no = find::no_of(operation.tx.sql, scope, id)?.ok_or_else(no_memory)?;
         let newest = changes::to_undo(operation.tx.sql, scope, memory_no)?;
         let group = newest.ok_or_else(|| conflict(format!("nothing was done to {id} that can be undone")))?;
-        let changed = operation.undo(group, by)?;
-        let memories = changed.into_iter().map(|no| operation.shown(no)).collect::<Result<_>>()?;
-        Ok(Undone { group, memories })
+        let noted = changes::of_group(operation.tx.sql, scope, group)?;
+        operation.undone(group, noted, by)
     }
-}
 
-impl WriteTx<'_> {
     /// Takes back one operation, by its group, in all the memories that it changed or in none: what a look at all of them
     /// moved, a quarantine, a merge, or any that undo on one memory would find.
     pub(crate) fn undo_memory_group(&mut self, scope: &Scope, group: GroupId, by: Origin) -> Result<Undone> {
@@ -79,9 +76,7 @@ impl WriteTx<'_> {
         if !noted.iter().any(|noted| can_be_undone(noted.change.op)) {
             return Err(conflict(format!("nothing that group {group} did can be undone")));
         }
-        let changed = operation.undo(group, by)?;
-        let memories = changed.into_iter().map(|no| operation.shown(no)).collect::<Result<_>>()?;
-        Ok(Undone { group, memories })
+        operation.undone(group, noted, by)
     }
 }
 
@@ -105,11 +100,17 @@ fn no_group() -> Error {
 }
 
 impl Operation<'_, '_> {
-    /// Takes back all that an operation did; the memories that it had changed.
-    fn undo(&mut self, group: GroupId, by: Origin) -> Result<Vec<MemoryNo>> {
+    /// Takes back all that an operation did, by its changes, the newest of each memory first; the memories as they are then.
+    fn undone(&mut self, group: GroupId, noted: Vec<Noted>, by: Origin) -> Result<Undone> {
+        let changed = self.undo(group, noted, by)?;
+        let memories = changed.into_iter().map(|no| self.shown(no)).collect::<Result<_>>()?;
+        Ok(Undone { group, memories })
+    }
+
+    fn undo(&mut self, group: GroupId, noted: Vec<Noted>, by: Origin) -> Result<Vec<MemoryNo>> {
         let (sql, scope) = (self.tx.sql, self.scope);
         let mut of_memories: BTreeMap<MemoryNo, Vec<Noted>> = BTreeMap::new();
-        for noted in changes::of_group(sql, &scope, group)? {
+        for noted in noted {
             of_memories.entry(noted.memory_no).or_default().push(noted);
         }
         let (mut restored, mut come_back) = (Vec::with_capacity(of_memories.len()), Vec::new());

@@ -15,7 +15,6 @@ use crate::{
         },
         place::{MemoryNo, SessionNo},
         receipt::ItemKind,
-        review::ReviewKind,
         turn::Origin,
     },
     store::{
@@ -30,7 +29,7 @@ use crate::{
                 row::{self, MemoryRow},
                 state, uses,
             },
-            receipts, sessions,
+            receipts,
         },
         scope::Scope,
         write_tx::WriteTx,
@@ -133,9 +132,9 @@ impl Operation<'_, '_> {
 
     /// The number of the session in which something was used, and what that is filed under.
     fn used_in(&self, session: Option<SessionId>) -> Result<(Option<SessionNo>, Option<String>)> {
-        let session_no = self.session_no(session)?;
-        let found = session.map(|id| sessions::existing(self.tx.sql, &self.scope, id)).transpose()?;
-        Ok((session_no, found.and_then(|session| session.info.project)))
+        let session = self.session(session)?;
+        let session_no = session.as_ref().map(|session| session.session_no);
+        Ok((session_no, session.and_then(|session| session.info.project)))
     }
 
     /// Rates a use that is known, unless it says already whether it helped.
@@ -169,9 +168,7 @@ impl Operation<'_, '_> {
     /// the same or has the slot.
     pub(super) fn restore_used(&mut self, row: &MemoryRow) -> Result<()> {
         let (sql, scope) = (self.tx.sql, self.scope);
-        if row.status != MemoryStatus::Archived
-            || reviews::open_of(sql, &scope, row.memory_no, ReviewKind::Contradiction)?.is_some()
-        {
+        if row.status != MemoryStatus::Archived || reviews::is_waiting(sql, &scope, row.memory_no)? {
             return Ok(());
         }
         match self.check_free(&MemoryRow { status: MemoryStatus::Active, ..row.clone() }) {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::{
-    error::Result,
+    error::{Result, sound},
     memory::{facts::Facts, validity::standing},
     model::{
         ids::{MemoryId, SessionId},
@@ -11,11 +11,22 @@ use crate::{
         place::MemoryNo,
     },
     store::{
-        rows::memories::{row::MemoryRow, state, terms},
+        rows::memories::{find, row::MemoryRow, state, terms},
         scope::Scope,
         sql::{Sql, ToColumn, values},
     },
 };
+
+/// A memory by its number, all of it; `None`: there is none, or it cannot be read.
+pub(crate) fn readable(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    now: DateTime<Utc>,
+) -> Result<Option<Memory>> {
+    let read = || find::by_no(sql, scope, memory_no)?.map(|row| one(sql, scope, row, now)).transpose();
+    sound(read())
+}
 
 /// The memory of a row, at a moment.
 pub(crate) fn one(sql: &dyn Sql, scope: &Scope, row: MemoryRow, now: DateTime<Utc>) -> Result<Memory> {

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     error::{Error, ErrorKind, Result},
+    memory::frequency::may_ask_again,
     model::{
         ids::{MemoryId, ReviewId},
         place::MemoryNo,
@@ -112,21 +113,48 @@ pub(crate) fn decide(
     )
 }
 
-/// When the same question was decided last by a person, and whether it is open: `None`: it was never asked. What was
-/// withdrawn was not decided.
-pub(crate) fn last(
+/// How a question to a person stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// It is asked.
+    Open(ReviewId),
+    /// A person decided it lately, or nothing is new since.
+    Rests,
+    /// It may be asked: it never was, or may be again. What was withdrawn was not decided.
+    Free,
+}
+
+/// How a question of this kind stands, of one memory or of two. `has_news`: whether something is new since a person decided.
+pub(crate) fn question(
     sql: &dyn Sql,
     scope: &Scope,
     kind: ReviewKind,
     (memory_no, other_no): (MemoryNo, Option<MemoryNo>),
-) -> Result<Option<(ReviewId, Option<DateTime<Utc>>)>> {
-    sql.one(
+    (now, has_news): (DateTime<Utc>, impl FnOnce(DateTime<Utc>) -> Result<bool>),
+) -> Result<Question> {
+    let last: Option<(ReviewId, Option<DateTime<Utc>>)> = sql.one(
         "SELECT id, decided_at FROM memory_reviews
          WHERE user_no = ?1 AND kind = ?2 AND memory_no = ?3 AND coalesce(other_no, 0) = coalesce(?4, 0)
            AND (decision IS NULL OR decision <> 'withdrawn')
-         ORDER BY decided_at IS NOT NULL, review_no DESC LIMIT 1",
+         ORDER BY decided_at IS NOT NULL, decided_at DESC, review_no DESC LIMIT 1",
         values![scope.user_no, kind, memory_no, other_no],
         |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    Ok(match last {
+        Some((open, None)) => Question::Open(open),
+        Some((_, Some(decided_at))) if !may_ask_again(decided_at, has_news(decided_at)?, now) => {
+            Question::Rests
+        }
+        _ => Question::Free,
+    })
+}
+
+/// Whether a memory waits for a person to say which of it and another holds. The other may be erased by now.
+pub(crate) fn is_waiting(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM memory_reviews
+                        WHERE user_no = ?1 AND memory_no = ?2 AND kind = 'contradiction' AND decision IS NULL)",
+        values![scope.user_no, memory_no],
     )
 }
 
@@ -168,38 +196,6 @@ pub(crate) fn of_two(
          WHERE user_no = ?1 AND kind = 'contradiction' AND decision IS NULL
            AND ((memory_no = ?2 AND other_no = ?3) OR (memory_no = ?3 AND other_no = ?2)) ORDER BY id LIMIT 1",
         values![scope.user_no, one, other],
-        |row| row.get(0),
-    )
-}
-
-/// The open review of a kind that asks about one memory alone.
-pub(crate) fn open_of(
-    sql: &dyn Sql,
-    scope: &Scope,
-    memory_no: MemoryNo,
-    kind: ReviewKind,
-) -> Result<Option<ReviewId>> {
-    sql.one(
-        "SELECT id FROM memory_reviews
-         WHERE user_no = ?1 AND memory_no = ?2 AND kind = ?3 AND other_no IS NULL AND decision IS NULL",
-        values![scope.user_no, memory_no, kind],
-        |row| row.get(0),
-    )
-}
-
-/// When a person decided such a review last.
-pub(crate) fn decided_last(
-    sql: &dyn Sql,
-    scope: &Scope,
-    memory_no: MemoryNo,
-    kind: ReviewKind,
-) -> Result<Option<DateTime<Utc>>> {
-    sql.one(
-        "SELECT decided_at FROM memory_reviews
-         WHERE user_no = ?1 AND memory_no = ?2 AND kind = ?3 AND other_no IS NULL
-           AND decision IN ('approved', 'rejected') AND decided_at IS NOT NULL
-         ORDER BY decided_at DESC, review_no DESC LIMIT 1",
-        values![scope.user_no, memory_no, kind],
         |row| row.get(0),
     )
 }
@@ -254,24 +250,6 @@ pub(crate) fn reopen(
         values![scope.user_no, memory_no, withdrawn_at],
         Expect::Any,
     )
-}
-
-/// Whether this is asked of a memory, and when a person decided it last.
-pub(crate) fn asked(
-    sql: &dyn Sql,
-    scope: &Scope,
-    (memory_no, kind): (MemoryNo, ReviewKind),
-    other_no: Option<MemoryNo>,
-) -> Result<(bool, Option<DateTime<Utc>>)> {
-    let found = sql.one(
-        "SELECT count(CASE WHEN decision IS NULL THEN 1 END) > 0,
-                max(CASE WHEN decision IN ('approved', 'rejected') THEN decided_at END)
-         FROM memory_reviews
-         WHERE user_no = ?1 AND memory_no = ?2 AND kind = ?3 AND coalesce(other_no, 0) = coalesce(?4, 0)",
-        values![scope.user_no, memory_no, kind, other_no],
-        |row| Ok((row.get(0)?, row.get(1)?)),
-    )?;
-    Ok(found.unwrap_or_default())
 }
 
 /// Withdraws what a memory waited for, for it holds.

@@ -1,8 +1,6 @@
 //! Rows of memories as an export shows them and an import writes them. Volatile memories stay behind, with all that is
 //! about them: they go with their sessions.
 
-use std::fmt::Write as _;
-
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -18,6 +16,7 @@ use crate::{
         },
         place::{MemoryNo, Seq, SessionNo},
         review::{Decision, ReviewKind},
+        sensor::digits,
     },
     store::{
         rows::memories::{
@@ -209,13 +208,6 @@ pub(crate) fn sensors(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
     )?;
     found.sort_by(|a, b| (&a.sensor, &a.subject).cmp(&(&b.sensor, &b.subject)));
     Ok(found)
-}
-
-fn digits(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut digits, byte| {
-        let _ = write!(digits, "{byte:02x}");
-        digits
-    })
 }
 
 pub(crate) fn insert_sensor(
