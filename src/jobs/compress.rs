@@ -20,7 +20,7 @@ use crate::{
     jobs::{
         embed,
         job::{Ended, Job, now},
-        provider::Provider,
+        provider::ask_summarizer,
     },
     model::{
         ids::{SnapshotId, TurnId},
@@ -152,22 +152,15 @@ fn read_chunk(store: &Store, scope: &Scope, session: &SessionRow, after: u32) ->
     Ok(Chunk { read, previous, learned })
 }
 
-/// Asks LLM#1, holding the job meanwhile, and measures what it says. `None`: told to stop.
+/// Asks LLM#1 about the turns, and measures what it says. `None`: told to stop.
 async fn ask(
     job: &Job<'_, '_>,
     summarizer: &Arc<dyn Summarizer>,
     turns: &Arc<Vec<Turn>>,
 ) -> SliceResult<Option<Sorted>> {
-    let provider = Provider::summarizer(job.store(), &**summarizer);
-    let (asked, of) = (Arc::clone(summarizer), Arc::clone(turns));
-    let answer = provider.ask(move || async move { asked.summarize(&of).await });
-    let Some(answer) = job.holding(answer).await? else { return Ok(None) };
-    let verdicts = answer.inspect_err(|error| {
-        if error.kind() == ErrorKind::ProviderRefused {
-            provider.rest(error); // It may be about more than these turns, whatever it is called.
-        }
-    })?;
-    Ok(Some(verify::sort(turns, verdicts)))
+    let of = Arc::clone(turns);
+    let verdicts = ask_summarizer(job, summarizer, |asked| async move { asked.summarize(&of).await }).await?;
+    Ok(verdicts.map(|verdicts| verify::sort(turns, verdicts)))
 }
 
 fn good(sorted: Sorted) -> HashMap<TurnId, Verdict> {

@@ -7,20 +7,20 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    compress::{
-        Proposal, Summarizer,
-        verify::{self, Proven},
-    },
+    compress::verify::{self, Proven},
     config::Extract,
     cooldown::until_configured,
     error::{ErrorKind, Result},
     jobs::{
         job::{Ended, Job, now},
-        provider::Provider,
+        provider::ask_summarizer,
     },
     memory::{
         copies::Runs,
-        extract::{Found, Hearing, Learned, Proof, Shown, best, rating},
+        extract::{
+            Found, Hearing, Learned, Proof, best,
+            rating::{echoed, verdict},
+        },
     },
     model::{episode::Use, turn::Turn},
     store::{
@@ -91,7 +91,8 @@ async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<Heard> {
             return Ok(Heard::Not(Ended::Waits(until, why)));
         }
         let turns = Arc::new(turns);
-        match ask(job, summarizer, &turns).await {
+        let of = Arc::clone(&turns);
+        match ask_summarizer(job, summarizer, |asked| async move { asked.propose(&of).await }).await {
             Ok(Some(proposals)) => {
                 let proven = verify::proposals(&turns, proposals);
                 proposed.extend(proven.into_iter().map(|proven| learned(proven, &hearing)));
@@ -112,19 +113,6 @@ async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<Heard> {
     let more = best(proposed, &by_rules);
     let by_rules = by_rules.into_iter().map(|found| (found, None));
     Ok(Heard::All(by_rules.chain(more.into_iter().map(|found| (found, name.clone()))).collect()))
-}
-
-/// Asks LLM#1, holding the job meanwhile. `None`: told to stop.
-async fn ask(
-    job: &Job<'_, '_>,
-    summarizer: &Arc<dyn Summarizer>,
-    turns: &Arc<Vec<Turn>>,
-) -> SliceResult<Option<Vec<Proposal>>> {
-    let provider = Provider::summarizer(job.store(), &**summarizer);
-    let (asked, of) = (Arc::clone(summarizer), Arc::clone(turns));
-    let answer = provider.ask(move || async move { asked.propose(&of).await });
-    let Some(answer) = job.holding(answer).await? else { return Ok(None) };
-    Ok(Some(answer?))
 }
 
 /// What LLM#1 proposed, with the turns' own words as proof.
@@ -218,14 +206,15 @@ fn heard_rating(
     let (Some(reply), Some(next)) = (turn(first.turn_number)?, turn(first.turn_number + 1)?) else {
         return Ok(None);
     };
+    let Some((outcome, quote)) = verdict(&next.said) else { return Ok(None) };
     let mut shown = Vec::with_capacity(uses.len());
     for noted in uses {
         let Some(said) = snapshot.said_by_memory(scope, noted.memory_no)? else { return Ok(None) };
         shown.push(said);
     }
-    let shown: Vec<Shown<'_>> = shown.iter().map(|text| Shown { text }).collect();
-    let rating = rating(&reply.said.ai_response, &next.said, &shown);
-    let Some((at, outcome, quote)) = rating.filter(|(at, ..)| !uses[*at].is_rated) else { return Ok(None) };
+    let Some(at) = echoed(&reply.said.ai_response, &shown).filter(|at| !uses[*at].is_rated) else {
+        return Ok(None);
+    };
     let quote = &quote[..quote.floor_char_boundary(MOST_BYTES)];
     let rated = Use::of(outcome).receipt(uses[at].receipt_id).trigger(quote);
     Ok(Some(Rating { memory: uses[at].memory_id, rated }))

@@ -1,6 +1,6 @@
 //! Asking LLM#1 or an embedder on behalf of a job: on a thread of its own, for a bounded time, and not while it rests.
 
-use std::{future::Future, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use crate::{
     aside::{self, Answer},
@@ -9,7 +9,8 @@ use crate::{
     cooldown::Cooldown,
     error::{Error, ErrorKind, Result},
     event::{Event, OnEvent, ProviderRole},
-    store::Store,
+    jobs::job::Job,
+    store::{Store, slice_error::SliceResult},
 };
 
 /// How a provider is asked.
@@ -28,7 +29,7 @@ pub(super) struct Provider<'a> {
 
 impl<'a> Provider<'a> {
     /// LLM#1.
-    pub(super) fn summarizer(store: &'a Store, summarizer: &dyn Summarizer) -> Self {
+    fn summarizer(store: &'a Store, summarizer: &dyn Summarizer) -> Self {
         let config = store.config();
         Self {
             who: "the summarizer",
@@ -80,4 +81,22 @@ impl Provider<'_> {
     pub(super) fn rest(&self, failed: &Error) {
         self.cooldown.begin(self.clock.now(), failed);
     }
+}
+
+/// Asks LLM#1, holding the job meanwhile. One that refuses rests too, for that may be about more than the turns that it was
+/// given, whatever it is called. `None`: told to stop.
+pub(super) async fn ask_summarizer<T: Send + 'static, F: Future<Output = Result<T>>>(
+    job: &Job<'_, '_>,
+    summarizer: &Arc<dyn Summarizer>,
+    asking: impl FnOnce(Arc<dyn Summarizer>) -> F + Send + 'static,
+) -> SliceResult<Option<T>> {
+    let provider = Provider::summarizer(job.store(), &**summarizer);
+    let asked = Arc::clone(summarizer);
+    let Some(answer) = job.holding(provider.ask(move || asking(asked))).await? else { return Ok(None) };
+    let answer = answer.inspect_err(|error| {
+        if error.kind() == ErrorKind::ProviderRefused {
+            provider.rest(error);
+        }
+    })?;
+    Ok(Some(answer))
 }

@@ -42,12 +42,17 @@ impl Facts {
     fn stated_window(&self) -> Option<TimeDelta> {
         self.validity_window.map(|window: Duration| TimeDelta::from_std(window).unwrap_or(TimeDelta::MAX))
     }
+
+    /// When it last passed a check. A check that a clock ahead of its time noted for later than tomorrow counts as none.
+    fn checked_at(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        self.state.validated_at.filter(|at| *at - now <= TimeDelta::days(1))
+    }
 }
 
 /// I: why a memory is stale; empty: it is fresh. Its age is counted from its last check, or from when it was said. An age
 /// that equals a bound is fresh, a reliability that equals one is enough, and one that nobody assessed is not weak.
 pub(crate) fn staleness(facts: &Facts, now: DateTime<Utc>) -> Vec<StaleReason> {
-    let age = now - facts.state.validated_at.unwrap_or(facts.said_at);
+    let age = now - facts.checked_at(now).unwrap_or(facts.said_at);
     let (stated, by_volatility) = (facts.stated_window(), window(facts.volatility));
     let is_over = |window: Option<TimeDelta>| window.is_some_and(|window| age > window);
     let shorter = stated.into_iter().chain(by_volatility).min();
@@ -62,7 +67,7 @@ pub(crate) fn staleness(facts: &Facts, now: DateTime<Utc>) -> Vec<StaleReason> {
 /// I: whether a check so lately passed that a memory is not to be archived.
 pub(crate) fn fresh_validated(facts: &Facts, now: DateTime<Utc>) -> bool {
     let window = facts.stated_window().or(window(facts.volatility)).unwrap_or(LONGEST_FRESH);
-    facts.state.validated_at.is_some_and(|at| now - at <= window)
+    facts.checked_at(now).is_some_and(|at| now - at <= window)
 }
 
 /// I: whether the source was assessed, and is not good.
@@ -123,6 +128,16 @@ mod tests {
         check(&medium, TimeDelta::days(7) + TimeDelta::seconds(1), &[Expired]);
         check(&of(Volatility::Low), TimeDelta::days(3 * 365), &[]);
         check(&of(Volatility::High), TimeDelta::minutes(5), &[]);
+    }
+
+    #[test]
+    fn a_check_of_next_year_keeps_nothing_fresh() {
+        let medium = checked(of(Volatility::Medium));
+        let (just_before, a_year_before) = (start() - TimeDelta::hours(1), start() - TimeDelta::days(365));
+        assert_eq!(staleness(&medium, just_before), []);
+        assert!(fresh_validated(&medium, just_before));
+        assert_eq!(staleness(&medium, a_year_before), [Expired]);
+        assert!(!fresh_validated(&medium, a_year_before));
     }
 
     #[test]

@@ -23,18 +23,19 @@ const MAX_ENTRIES: usize = 1_000;
 pub(super) enum Unreadable {
     TooLarge,
     NotJson,
-    NoTurns,
+    /// With the name that it should have had.
+    NoList(&'static str),
 }
 
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TooLarge => "the answer was too large",
-            Self::NotJson => {
-                "the answer was not one JSON object: no prose and no code fence around it, nothing cut off"
-            }
-            Self::NoTurns => "the answer had no list named turns",
-        })
+        match self {
+            Self::TooLarge => f.write_str("the answer was too large"),
+            Self::NotJson => f.write_str(
+                "the answer was not one JSON object: no prose and no code fence around it, nothing cut off",
+            ),
+            Self::NoList(name) => write!(f, "the answer had no list named {name}"),
+        }
     }
 }
 
@@ -46,22 +47,10 @@ pub(super) struct Answer {
     pub(super) foreign_count: usize,
 }
 
-/// Reads an answer about the turns with these ids, which the prompt called t1, t2 ... in this order.
-///
-/// Strict in what stands around the JSON, since prose there often says that something is wrong with it: only a byte
-/// order mark, blanks, a code fence around all, and the thoughts that reasoning models put in front are taken off.
-/// Lenient inside: a part without its form is left out, and the rest is read.
+/// Reads an answer about the turns with these ids.
 pub(super) fn parse(text: &str, ids: &[TurnId]) -> Result<Answer, Unreadable> {
-    if text.len() > MAX_ANSWER_BYTES {
-        return Err(Unreadable::TooLarge);
-    }
-    // serde_json refuses more than 128 levels, so that no answer can overflow the stack.
-    let value: Value = serde_json::from_str(llm_json::bare(text)).map_err(|_| Unreadable::NotJson)?;
-    let Value::Object(mut answer) = value else { return Err(Unreadable::NotJson) };
-    let Some(Value::Array(entries)) = answer.remove("turns") else { return Err(Unreadable::NoTurns) };
-
-    let by_alias: HashMap<String, TurnId> =
-        ids.iter().enumerate().map(|(at, &id)| (prompt::alias(at), id)).collect();
+    let entries = entries(text, "turns")?;
+    let by_alias = by_alias(ids);
     let mut read = Answer { verdicts: Vec::new(), foreign_count: entries.len().saturating_sub(MAX_ENTRIES) };
     for entry in entries.into_iter().take(MAX_ENTRIES) {
         let id =
@@ -74,14 +63,35 @@ pub(super) fn parse(text: &str, ids: &[TurnId]) -> Result<Answer, Unreadable> {
     Ok(read)
 }
 
+/// The entries of the one list that an answer is.
+///
+/// Strict in what stands around the JSON, since prose there often says that something is wrong with it: only a byte
+/// order mark, blanks, a code fence around all, and the thoughts that reasoning models put in front are taken off.
+/// Lenient inside: a part without its form is left out, and the rest is read.
+pub(super) fn entries(text: &str, name: &'static str) -> Result<Vec<Value>, Unreadable> {
+    if text.len() > MAX_ANSWER_BYTES {
+        return Err(Unreadable::TooLarge);
+    }
+    // serde_json refuses more than 128 levels, so that no answer can overflow the stack.
+    let value: Value = serde_json::from_str(llm_json::bare(text)).map_err(|_| Unreadable::NotJson)?;
+    let Value::Object(mut answer) = value else { return Err(Unreadable::NotJson) };
+    match answer.remove(name) {
+        Some(Value::Array(entries)) => Ok(entries),
+        _ => Err(Unreadable::NoList(name)),
+    }
+}
+
+/// The turns with these ids by what the prompt calls them: t1, t2 ... in this order.
+pub(super) fn by_alias(ids: &[TurnId]) -> HashMap<String, TurnId> {
+    ids.iter().enumerate().map(|(at, &id)| (prompt::alias(at), id)).collect()
+}
+
 fn verdict(turn_id: TurnId, mut entry: Map<String, Value>) -> Verdict {
     Verdict {
         turn_id,
         is_critical: entry.get("critical").and_then(Value::as_bool).unwrap_or(false),
         summary_text: text(&mut entry, "summary").unwrap_or_default(),
-        topic_keywords: list(&mut entry, "keywords")
-            .filter_map(|word| if let Value::String(word) = word { Some(word) } else { None })
-            .collect(),
+        topic_keywords: texts(&mut entry, "keywords"),
         anchors: list(&mut entry, "anchors").filter_map(anchor).collect(),
     }
 }
@@ -103,14 +113,21 @@ fn anchor(value: Value) -> Option<FoundAnchor> {
     })
 }
 
-fn text(entry: &mut Map<String, Value>, name: &str) -> Option<String> {
+pub(super) fn text(entry: &mut Map<String, Value>, name: &str) -> Option<String> {
     match entry.remove(name) {
         Some(Value::String(text)) => Some(text),
         _ => None,
     }
 }
 
-fn list(entry: &mut Map<String, Value>, name: &str) -> impl Iterator<Item = Value> {
+/// The texts of a list, without what is none.
+pub(super) fn texts(entry: &mut Map<String, Value>, name: &str) -> Vec<String> {
+    list(entry, name)
+        .filter_map(|item| if let Value::String(text) = item { Some(text) } else { None })
+        .collect()
+}
+
+pub(super) fn list(entry: &mut Map<String, Value>, name: &str) -> impl Iterator<Item = Value> {
     let items = match entry.remove(name) {
         Some(Value::Array(items)) => items,
         _ => Vec::new(),

@@ -8,20 +8,18 @@ use crate::{
     compress::{
         Proposal,
         digest::{
+            answer,
             chat::ChatPrompt,
             chunks::Chunk,
-            prompt::{alias, data, list, object, one_of},
+            prompt::{data, list, object, one_of},
         },
     },
     model::{
         ids::TurnId,
         memory::words::{MemoryKind, Outcome, Volatility},
     },
-    text::llm_json,
 };
 
-/// More is no answer, and is not parsed.
-const MAX_ANSWER_BYTES: usize = 1 << 20;
 /// Entries beyond are not read: a handful is asked for.
 const MAX_ENTRIES: usize = 100;
 /// So many are asked for at most.
@@ -87,42 +85,33 @@ static SCHEMA: LazyLock<String> = LazyLock::new(|| {
 
 /// Reads an answer about the turns with these ids. What has not the form that was asked for is left out.
 pub(super) fn parse(text: &str, ids: &[TurnId]) -> Vec<Proposal> {
-    if text.len() > MAX_ANSWER_BYTES {
-        return Vec::new();
-    }
-    // serde_json refuses more than 128 levels, so that no answer can overflow the stack.
-    let Ok(Value::Object(mut answer)) = serde_json::from_str(llm_json::bare(text)) else { return Vec::new() };
-    let Some(Value::Array(entries)) = answer.remove("memories") else { return Vec::new() };
-    let by_alias: HashMap<String, TurnId> = ids.iter().enumerate().map(|(at, &id)| (alias(at), id)).collect();
+    let by_alias = answer::by_alias(ids);
+    let entries = answer::entries(text, "memories").unwrap_or_default();
     let read = |entry| match entry {
-        Value::Object(entry) => proposal(&entry, &by_alias),
+        Value::Object(entry) => proposal(entry, &by_alias),
         _ => None,
     };
     entries.into_iter().take(MAX_ENTRIES).filter_map(read).collect()
 }
 
-fn proposal(entry: &Map<String, Value>, by_alias: &HashMap<String, TurnId>) -> Option<Proposal> {
-    let text = |name: &str| entry.get(name).and_then(Value::as_str);
-    let quotes = entry.get("quotes")?.as_array()?.iter().map(|quote| {
+fn proposal(mut entry: Map<String, Value>, by_alias: &HashMap<String, TurnId>) -> Option<Proposal> {
+    let quotes = answer::list(&mut entry, "quotes").map(|quote| {
         let id = by_alias.get(quote.get("id")?.as_str()?.trim())?;
         Some((*id, quote.get("quote")?.as_str()?.to_owned()))
     });
+    let quotes = quotes.collect::<Option<_>>()?;
+    let mut text = |name| answer::text(&mut entry, name);
     Some(Proposal {
-        kind: MemoryKind::from_word(text("kind")?)?,
-        title: text("title")?.to_owned(),
-        content: text("content")?.to_owned(),
-        quotes: quotes.collect::<Option<_>>()?,
-        outcome: text("outcome").and_then(Outcome::from_word),
-        tags: texts(entry, "tags"),
-        steps: texts(entry, "steps"),
-        volatility: text("volatility").and_then(Volatility::from_word),
-        slot: text("slot").filter(|slot| !slot.is_empty()).map(str::to_owned),
+        kind: MemoryKind::from_word(&text("kind")?)?,
+        title: text("title")?,
+        content: text("content")?,
+        quotes,
+        outcome: text("outcome").and_then(|word| Outcome::from_word(&word)),
+        volatility: text("volatility").and_then(|word| Volatility::from_word(&word)),
+        slot: text("slot").filter(|slot| !slot.is_empty()),
+        tags: answer::texts(&mut entry, "tags"),
+        steps: answer::texts(&mut entry, "steps"),
     })
-}
-
-fn texts(entry: &Map<String, Value>, name: &str) -> Vec<String> {
-    let items = entry.get(name).and_then(Value::as_array).into_iter().flatten();
-    items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
 #[cfg(test)]
@@ -170,9 +159,8 @@ mod tests {
             "{\"memories\":[7]}",
             &format!("{{\"memories\":[{}]}}", entry.replace("\"t1\"", "\"t9\"")),
             &format!("{{\"memories\":[{}]}}", entry.replace("\"fix\"", "\"rumour\"")),
-            &" ".repeat(MAX_ANSWER_BYTES + 1),
         ] {
-            assert_eq!(parse(bad, &ids), [], "{}", &bad[..bad.len().min(80)]);
+            assert_eq!(parse(bad, &ids), [], "{bad}");
         }
     }
 }

@@ -115,10 +115,10 @@ fn answers_without_their_form_are_unreadable() {
     check("[".repeat(10_000), "NotJson");
     check(with(&format!(r#""note":{}{}"#, "[".repeat(10_000), "]".repeat(10_000))), "NotJson");
     check(format!("{}{good}", " ".repeat(1 << 20)), "TooLarge");
-    check("{}", "NoTurns");
-    check(r#"{"turns":null}"#, "NoTurns");
-    check(r#"{"turns":{"t1":{"summary":"x"}}}"#, "NoTurns");
-    check(r#"{"error":{"message":"overloaded"}}"#, "NoTurns");
+    check("{}", "NoList(\"turns\")");
+    check(r#"{"turns":null}"#, "NoList(\"turns\")");
+    check(r#"{"turns":{"t1":{"summary":"x"}}}"#, "NoList(\"turns\")");
+    check(r#"{"error":{"message":"overloaded"}}"#, "NoList(\"turns\")");
 }
 
 #[test]

@@ -10,9 +10,8 @@ const LEAST: usize = 3;
 const SHARE: usize = 30;
 
 /// Whether a reply has at least three, and 30 percent, of the words of a memory that mean something.
-pub(super) fn echoes(memory: &str, reply: &str) -> bool {
-    let (memory, reply) = (stems(memory), stems(reply));
-    let shared = memory.intersection(&reply).count();
+pub(super) fn is_echoed(memory: &HashSet<Word>, reply: &HashSet<Word>) -> bool {
+    let shared = memory.intersection(reply).count();
     shared >= LEAST && shared * 100 >= memory.len() * SHARE
 }
 
@@ -28,6 +27,10 @@ pub(super) fn stems(text: &str) -> HashSet<Word> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn echoes(memory: &str, reply: &str) -> bool {
+        is_echoed(&stems(memory), &stems(reply))
+    }
 
     #[test]
     fn three_words_and_three_tenths_are_an_echo() {

@@ -3,13 +3,12 @@
 
 mod echo;
 mod hearing;
-mod rating;
+pub(crate) mod rating;
 mod steps;
 
 use chrono::{DateTime, Utc};
 
 pub(crate) use hearing::Hearing;
-pub(crate) use rating::{Shown, rating};
 
 use crate::{
     english::lessons,

@@ -5,7 +5,7 @@ use crate::{
         lessons::{Lesson, lessons, tells},
         statements::statements,
     },
-    memory::extract::echo::echoes,
+    memory::extract::echo::{is_echoed, stems},
     model::{
         memory::words::Outcome,
         turn::{Origin, Said},
@@ -15,31 +15,20 @@ use crate::{
 /// Within so many characters a user says whether what was just replied worked; further on it is about something else.
 const LOOKED_AT: usize = 60;
 
-/// A memory that a context showed which a turn answered.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shown<'m> {
-    /// All that it says.
-    pub(crate) text: &'m str,
+/// Whether a person's message begins by saying that what was replied worked, or that it did not; and its words for it.
+pub(crate) fn verdict(next: &Said) -> Option<(Outcome, &str)> {
+    if next.user_origin == Origin::User { verdict_of(&next.user_message) } else { None }
 }
 
-/// Which of the memories shown turned out how, and the words that say so: where the next message of a person says within its
-/// first 60 characters that it worked or did not, and the reply echoes exactly one of them.
-pub(crate) fn rating<'n>(
-    reply: &str,
-    next: &'n Said,
-    shown: &[Shown<'_>],
-) -> Option<(usize, Outcome, &'n str)> {
-    if next.user_origin != Origin::User {
-        return None;
-    }
-    let (outcome, quote) = verdict(&next.user_message)?;
-    let mut echoed = shown.iter().enumerate().filter(|(_, memory)| echoes(memory.text, reply));
+/// Which of these memories a reply echoes, if it is exactly one.
+pub(crate) fn echoed(reply: &str, memories: &[String]) -> Option<usize> {
+    let reply = stems(reply);
+    let mut echoed = memories.iter().enumerate().filter(|(_, memory)| is_echoed(&stems(memory), &reply));
     let (at, _) = echoed.next()?;
-    echoed.next().is_none().then_some((at, outcome, quote))
+    echoed.next().is_none().then_some(at)
 }
 
-/// Whether a message begins by saying that something worked, or that it did not; and its words for it.
-fn verdict(message: &str) -> Option<(Outcome, &str)> {
+fn verdict_of(message: &str) -> Option<(Outcome, &str)> {
     let end = message.char_indices().nth(LOOKED_AT).map_or(message.len(), |(at, _)| at);
     let (mut found, mut is_torn) = (None, false);
     for statement in statements(message) {
@@ -67,7 +56,7 @@ mod tests {
 
     #[track_caller]
     fn check(message: &str, expected: Option<(Outcome, &str)>) {
-        assert_eq!(verdict(message), expected, "{message:?}");
+        assert_eq!(verdict_of(message), expected, "{message:?}");
     }
 
     #[test]
@@ -92,25 +81,19 @@ mod tests {
     }
 
     #[test]
-    fn one_memory_that_the_reply_echoes_is_rated_and_of_two_none() {
+    fn one_memory_is_echoed_and_of_two_none() {
         const NOISE: &str = "White noise calms a crying baby.";
         const CARRY: &str = "Carrying a crying baby upright calms it.";
-        let next = |message: &str| NewTurn::new(message, "").said;
-        let rate = |reply: &str, message: &str, shown: &[&str]| {
-            let shown: Vec<Shown<'_>> = shown.iter().map(|text| Shown { text }).collect();
-            rating(reply, &next(message), &shown).map(|(at, outcome, _)| (at, outcome))
-        };
-        let both = [CARRY, NOISE];
-        let reply = "Put on white noise: it calms.";
-        assert_eq!(rate(reply, "That worked!", &both), Some((1, Outcome::Success)));
-        assert_eq!(rate(reply, "That did not work.", &both), Some((1, Outcome::Failure)));
-        assert_eq!(rate(reply, "And then?", &both), None, "an echo alone rates nothing");
-        assert_eq!(
-            rate("White noise calms a crying baby, so does carrying it upright.", "That worked!", &both),
-            None
-        );
-        assert_eq!(rate("Sleep well.", "That worked!", &both), None);
-        let tool = NewTurn::new("That worked!", "").user_origin(Origin::Tool).said;
-        assert_eq!(rating(reply, &tool, &[Shown { text: NOISE }]), None, "a tool rates nothing");
+        let both = [CARRY, NOISE].map(str::to_owned);
+        assert_eq!(echoed("Put on white noise: it calms.", &both), Some(1));
+        assert_eq!(echoed("White noise calms a crying baby, so does carrying it upright.", &both), None);
+        assert_eq!(echoed("Sleep well.", &both), None);
+    }
+
+    #[test]
+    fn what_a_tool_says_rates_nothing() {
+        let said = NewTurn::new("That worked!", "").said;
+        assert!(verdict(&said).is_some());
+        assert_eq!(verdict(&Said { user_origin: Origin::Tool, ..said }), None);
     }
 }

@@ -3,6 +3,7 @@
 mod again;
 mod answering;
 mod bounds;
+mod changing;
 mod cut_short;
 mod damage;
 mod edges;
