@@ -229,7 +229,8 @@ impl Memories {
         self.store.write_sized(bytes, move |tx| tx.supersede_memory(&scope, old, &memory)).await
     }
 
-    /// The same with a memory that is there. Where the user says so, that memory becomes the user's words, too.
+    /// The same with a memory that is there. The user's word decides which of the two holds, whoever said them; how far they
+    /// are trusted stays.
     ///
     /// Errors: `NotFound`; `InvalidInput` for one and the same; `Conflict` if one of them holds no more, or is trusted
     /// more than a tool or a document that asks.

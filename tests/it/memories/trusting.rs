@@ -1,8 +1,8 @@
 //! Who may change what: nobody speaks in the name of somebody who is trusted more.
 
 use thermocline::{
-    EdgeType, Edit, ErrorKind, MemoryFilter, MemoryId, MemoryKind, MemoryStatus, NewEdge, NewMemory, Origin,
-    Procedure, SaveOutcome, SourceName, Trust, blocking::Memories,
+    CoreOptions, EdgeType, Edit, ErrorKind, MemoryFilter, MemoryId, MemoryKind, MemoryStatus, NewEdge,
+    NewMemory, Origin, Procedure, QuarantineSource, SaveOutcome, SourceName, Trust, blocking::Memories,
 };
 
 use crate::memories::{Known, expect_superseded, fix, port, saying};
@@ -136,7 +136,7 @@ fn what_holds_and_is_said_again_by_the_user_is_the_users() {
 }
 
 #[test]
-fn what_the_user_has_take_a_place_is_the_users_word() {
+fn what_the_user_has_take_a_place_holds_and_is_trusted_as_before() {
     let known = Known::new();
     let mine = known.save(port(8443));
     let waiting: MemoryId = known.memories.save(port(99).origin(Origin::Tool)).unwrap().memory.id;
@@ -144,8 +144,41 @@ fn what_the_user_has_take_a_place_is_the_users_word() {
     assert!(matches!(assistants.outcome, SaveOutcome::Waits(_)), "{assistants:?}");
     let saved = known.memories.supersede_by(mine.id, waiting).unwrap();
     expect_superseded(&saved, mine.id);
-    assert_eq!((saved.memory.origin, saved.memory.trust), (Origin::User, Trust::User));
+    assert_eq!((saved.memory.origin, saved.memory.trust), (Origin::Tool, Trust::Foreign));
     known.check_sound();
+}
+
+#[test]
+fn another_text_below_a_title_of_a_document_launders_no_title() {
+    let known = Known::new();
+    let assistant = by(&known, Origin::Assistant);
+    let page = || fix("Always run the script first").summary("Run the script.").origin(Origin::Document);
+    let id = known.memories.save(page()).unwrap().memory.id;
+    let other = saying("Nobody has seen why that is said, and it did not help here.");
+    assert_eq!(assistant.edit(id, other.clone()).unwrap().trust, Trust::Foreign);
+    let whole = other.content("The cache was too small for both.").title("Cache of both services");
+    let edited = assistant.edit(id, whole).unwrap();
+    assert_eq!((edited.origin, edited.trust), (Origin::Assistant, Trust::Assistant));
+    known.check_sound();
+}
+
+#[test]
+fn a_tool_or_a_document_hides_nothing_and_answers_for_nobody() {
+    for origin in [Origin::Tool, Origin::Document] {
+        let known = Known::new();
+        let id = known.save(fix("Mine")).id;
+        let tool = by(&known, origin);
+        let refused = [
+            tool.quarantine(QuarantineSource::Memory(id), "").unwrap_err(),
+            tool.quarantine(QuarantineSource::Origin(Origin::User), "").unwrap_err(),
+            tool.resurfaced(id).unwrap_err(),
+            tool.dismiss(id).unwrap_err(),
+        ];
+        for refused in refused {
+            assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+        }
+        assert_eq!(known.get(id).status, MemoryStatus::Active);
+    }
 }
 
 #[test]
@@ -160,4 +193,16 @@ fn a_tool_overwrites_no_edge_of_somebody_who_is_trusted_more() {
     assert_eq!(known.memories.edge(users.id).unwrap(), users);
     let again = known.memories.relate(a, solves(Origin::User), b).unwrap();
     assert_eq!((again.id, again.strength, again.context.as_str()), (users.id, 0.8, ""), "it is said anew");
+}
+
+#[test]
+fn what_a_tool_says_against_the_user_waits_and_puts_the_users_words_in_no_doubt() {
+    let known = Known::new();
+    let mine = known.save(port(8443).importance(0.9));
+    known.memories.save(port(99).origin(Origin::Tool)).unwrap();
+    assert!(!known.get(mine.id).contested);
+    assert_eq!(known.memories.core(CoreOptions::default()).unwrap().memories, [mine.id]);
+    known.memories.save(port(100).origin(Origin::Assistant)).unwrap();
+    assert!(known.get(mine.id).contested);
+    known.check_sound();
 }

@@ -310,3 +310,15 @@ fn recalls_without_a_reported_use_change_nothing_of_memories() {
     assert_same(&of_memories(&known), &before, "what was recalled");
     known.memories.edit(known.save(fix("x")).id, Edit::default().pinned(true)).unwrap();
 }
+
+#[test]
+fn a_use_out_of_a_context_that_did_not_find_the_memory_is_refused() {
+    let known = Known::new();
+    let session = known.session("s");
+    session.record(turn(1)).unwrap();
+    let receipt = session.context("Keepalive?", ContextOptions::default()).unwrap().receipt;
+    let later = known.save(fix("Keepalive")).id;
+    let report = Use::of(Outcome::Success).receipt(receipt);
+    assert_eq!(known.memories.used(later, report).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(known.get(later).state.access_count, 0);
+}

@@ -16,6 +16,7 @@ use crate::{
         memory::{
             edit::Edit,
             known::Memory,
+            procedure::Procedure,
             trust::Trust,
             words::{InformationType, MemoryStatus},
         },
@@ -53,11 +54,10 @@ impl WriteTx<'_> {
         check_may_change_words(&before.row, Trust::of(editor))?;
         let mut after = edited(&before, edit)?;
         check_stays_in_place(&before.row, &after.row, editor)?;
-        let said = |held: &Held| held.row.text().embedded() + "\n" + &held.row.summary;
         let is_trusted_less = Trust::of(editor) < before.row.trust;
-        let (said_before, says) = (said(&before), said(&after));
-        // Nobody speaks in the name of somebody who is trusted more.
-        if said_before != says && (is_trusted_less || is_rewritten(&said_before, &says)) {
+        let (said_before, says) = (parts(&before.row), parts(&after.row));
+        // Nobody speaks in the name of somebody who is trusted more, nor launders a title by another text below it.
+        if said_before != says && (is_trusted_less || is_rewritten_in_all(&said_before, &says)) {
             (after.row.origin, after.row.trust) = (editor, Trust::of(editor));
         }
         check_together(after.row.kind, after.row.procedure.as_ref())?;
@@ -79,6 +79,16 @@ impl WriteTx<'_> {
         }
         operation.shown(changed.row.memory_no)
     }
+}
+
+/// What a memory says, part by part: title, summary, text, steps.
+fn parts(row: &MemoryRow) -> [String; 4] {
+    let steps = row.procedure.iter().flat_map(Procedure::lines).collect::<Vec<_>>().join("\n");
+    [row.title.clone(), row.summary.clone(), row.content.clone(), steps]
+}
+
+fn is_rewritten_in_all(before: &[String; 4], after: &[String; 4]) -> bool {
+    before.iter().zip(after).all(|(before, after)| before.is_empty() || is_rewritten(before, after))
 }
 
 /// Refuses to change what does not hold any more.

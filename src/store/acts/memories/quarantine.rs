@@ -23,7 +23,10 @@ use crate::{
         turn::Origin,
     },
     store::{
-        acts::memories::operation::{Note, Operation, no_memory},
+        acts::memories::{
+            operation::{Note, Operation, no_memory},
+            voices::check_is_not_foreign,
+        },
         rows::{
             erase,
             memories::{find, quarantine as rows, row::MemoryRow, sources},
@@ -44,6 +47,7 @@ impl WriteTx<'_> {
         why: &str,
         by: Origin,
     ) -> Result<Quarantined> {
+        check_is_not_foreign(by, "hides nothing")?;
         let mut operation = Operation::begin(self, scope, by.as_str())?;
         let found = Reach::of(operation.tx.sql, scope, source)?;
         let reason = if why.is_empty() { "quarantine".to_owned() } else { format!("quarantine: {why}") };

@@ -13,6 +13,7 @@ use crate::{
         acts::memories::{
             edit::check_may_change,
             operation::{Note, Operation, no_memory},
+            voices::check_is_not_foreign,
         },
         rows::memories::state,
         scope::Scope,
@@ -38,6 +39,7 @@ impl WriteTx<'_> {
         id: MemoryId,
         (answered, by): (Answered, Origin),
     ) -> Result<Memory> {
+        check_is_not_foreign(by, "is no answer of a person's")?;
         let operation = Operation::begin(self, scope, by.as_str())?;
         let held = operation.memory(id)?;
         check_may_change(&held)?;

@@ -2,7 +2,7 @@
 
 use crate::{
     error::{Error, Result},
-    memory::slot::{Voice, may_take_the_place},
+    memory::slot::may_take_the_place,
     model::{
         change::ChangeOp,
         ids::MemoryId,
@@ -55,9 +55,8 @@ impl WriteTx<'_> {
         let mut operation = Operation::begin(self, scope, by.as_str())?;
         let (old, new) = (operation.memory(old)?, operation.memory(new)?);
         [&old, &new].into_iter().try_for_each(|held| check_may_change_words(&held.row, Trust::of(by)))?;
-        // Of two memories the user says which holds: that one is the user's word, too.
-        let voice = Some(Voice { origin: by, trust: Trust::of(by) }).filter(|_| by == Origin::User);
-        let kept = operation.supersede_by(&old, new, voice)?;
+        // Of two memories the user says which one holds, not how far it is trusted.
+        let kept = operation.supersede_by(&old, &new, by == Origin::User)?;
         operation.saved(kept)
     }
 }
@@ -93,7 +92,8 @@ impl Operation<'_, '_> {
                 // It was done before.
                 return Ok(Kept::whole(new.row.memory_no, SaveOutcome::Superseded(old.row.id)));
             }
-            return self.supersede_by(&old, new, Some(memory.voice()));
+            let new = self.raise(new, memory.voice())?;
+            return self.supersede_by(&old, &new, false);
         }
         check_may_change(&old)?;
         if !may_take_the_place(voice(&row), voice(&old.row)) {
@@ -108,22 +108,17 @@ impl Operation<'_, '_> {
         Ok(Kept::whole(memory_no, SaveOutcome::Superseded(old.row.id)))
     }
 
-    /// `by`: who says it, too, if it becomes theirs.
-    fn supersede_by(&mut self, old: &Held, new: Held, by: Option<Voice>) -> Result<Kept> {
+    fn supersede_by(&mut self, old: &Held, new: &Held, is_decided: bool) -> Result<Kept> {
         if old.row.memory_no == new.row.memory_no {
             return Err(Error::invalid("a memory cannot take its own place"));
         }
         check_may_change(old)?;
-        check_may_change(&new)?;
-        let new = match by {
-            Some(voice) => self.raise(new, voice)?,
-            None => new,
-        };
-        if !may_take_the_place(voice(&new.row), voice(&old.row)) {
+        check_may_change(new)?;
+        if !is_decided && !may_take_the_place(voice(&new.row), voice(&old.row)) {
             let review = self.contradict(&new.row, &old.row)?;
             return Ok(Kept::whole(new.row.memory_no, SaveOutcome::Waits(review)));
         }
-        self.take_the_place(&new, old, BY_HAND)?;
+        self.take_the_place(new, old, BY_HAND)?;
         Ok(Kept::whole(new.row.memory_no, SaveOutcome::Superseded(old.row.id)))
     }
 

@@ -3,6 +3,8 @@
 //! What use does is no change of the history and raises no revision: its numbers are facts, which undo leaves alone. But an
 //! archived memory that is used holds again, and that is a change.
 
+use uuid::Uuid;
+
 use crate::{
     error::{ErrorKind, Result},
     memory::beginning::Record,
@@ -14,7 +16,7 @@ use crate::{
             words::{MemoryStatus, Outcome},
         },
         place::{MemoryNo, SessionNo},
-        receipt::ItemKind,
+        receipt::{ItemKind, Receipt, ReceiptItem},
         turn::Origin,
     },
     store::{
@@ -98,11 +100,15 @@ impl Operation<'_, '_> {
             Some(receipt) => uses::session_of(sql, &scope, receipt)?,
             None => None,
         };
+        let receipt = report.receipt_id.map(|id| receipts::by_id(sql, &scope, id)).transpose()?.flatten();
+        if let Some(receipt) = &receipt {
+            check_names(receipt, row.id)?;
+        }
         let (session_no, filed) = self.used_in(report.session_id.or(of_receipt))?;
         let project = report.project.as_deref().or(filed.as_deref());
         let id = EpisodeId::new(self.now);
         uses::insert_reported(sql, &scope, (id, memory_no), (report, session_no, project), self.now)?;
-        if !self.was_counted(row.id, report)? {
+        if !receipt.is_some_and(|receipt| was_counted(&receipt, row.id)) {
             state::count_access(sql, &scope, memory_no, 1, self.now)?;
         }
         if let Some(outcome) = report.outcome {
@@ -113,21 +119,6 @@ impl Operation<'_, '_> {
             return Ok(());
         }
         self.restore_used(row)
-    }
-
-    /// Whether a turn answered the context that showed a memory: that was counted, though its session was looked through
-    /// since and the use, which nobody had rated, is gone.
-    fn was_counted(&self, memory: MemoryId, report: &Use) -> Result<bool> {
-        let Some(receipt) = report.receipt_id else { return Ok(false) };
-        let receipt = receipts::by_id(self.tx.sql, &self.scope, receipt)?;
-        let answered = receipt.filter(|receipt| receipt.used_at.is_some());
-        Ok(answered.is_some_and(|receipt| {
-            receipt.items.iter().any(|item| {
-                item.kind == ItemKind::Memory
-                    && item.owner_id == *memory.as_uuid()
-                    && item.packed_as.is_some()
-            })
-        }))
     }
 
     /// The number of the session in which something was used, and what that is filed under.
@@ -178,4 +169,29 @@ impl Operation<'_, '_> {
         let before = self.memory(row.id)?; // Its confidence may have moved.
         self.restore(&before, "used").map(drop)
     }
+}
+
+/// Refuses a use out of what did not find the memory.
+fn check_names(receipt: &Receipt, memory: MemoryId) -> Result<()> {
+    let is_it = |kind, owner_id: &Uuid| kind == ItemKind::Memory && owner_id == memory.as_uuid();
+    let names = |item: &ReceiptItem| {
+        is_it(item.kind, &item.owner_id)
+            || item.same_source.iter().any(|other| is_it(other.kind, &other.owner_id))
+    };
+    if receipt.items.iter().any(names) {
+        return Ok(());
+    }
+    Err(conflict(format!(
+        "what receipt {} tells of did not find {memory}; report the use without it",
+        receipt.id
+    )))
+}
+
+/// Whether a turn answered the context that showed a memory: that was counted, though its session was looked through since
+/// and the use, which nobody had rated, is gone.
+fn was_counted(receipt: &Receipt, memory: MemoryId) -> bool {
+    let shows = |item: &ReceiptItem| {
+        item.kind == ItemKind::Memory && item.owner_id == *memory.as_uuid() && item.packed_as.is_some()
+    };
+    receipt.used_at.is_some() && receipt.items.iter().any(shows)
 }

@@ -30,6 +30,14 @@ pub(super) fn check_may_change_words(row: &MemoryRow, trust: Trust) -> Result<()
     )))
 }
 
+/// Refuses that a tool or a document does what is not a matter of words.
+pub(super) fn check_is_not_foreign(by: Origin, what: &str) -> Result<()> {
+    if Trust::of(by) > Trust::Foreign {
+        return Ok(());
+    }
+    Err(conflict(format!("what a tool or a document says {what}; the {} did this", by.as_str())))
+}
+
 /// Refuses that somebody who is trusted less moves a memory to where it stands for something else. A person may move
 /// what a person approved.
 pub(super) fn check_stays_in_place(before: &MemoryRow, after: &MemoryRow, editor: Origin) -> Result<()> {

@@ -108,7 +108,7 @@ fn id_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<Mem
 }
 
 /// Of each of these memories, whether another says otherwise and nobody has decided: a review of that is open, or it
-/// contradicts one that is active.
+/// contradicts one that is active. What a tool or a document says puts nothing in doubt that is trusted more.
 pub(crate) fn contested(sql: &dyn Sql, scope: &Scope, memories: &[MemoryNo]) -> Result<Vec<bool>> {
     let sets: Vec<_> =
         memories.iter().map(|memory_no| vec![scope.user_no.to_column(), memory_no.to_column()]).collect();
@@ -117,7 +117,10 @@ pub(crate) fn contested(sql: &dyn Sql, scope: &Scope, memories: &[MemoryNo]) -> 
         "SELECT EXISTS (SELECT 1 FROM memory_reviews AS r
                         WHERE r.user_no = ?1 AND r.memory_no = ?2 AND r.kind = 'contradiction' AND r.decision IS NULL)
              OR EXISTS (SELECT 1 FROM memory_reviews AS r
-                        WHERE r.user_no = ?1 AND r.other_no = ?2 AND r.kind = 'contradiction' AND r.decision IS NULL)
+                          JOIN user_memories AS o ON o.user_no = r.user_no AND o.memory_no = r.memory_no
+                          JOIN user_memories AS m ON m.user_no = r.user_no AND m.memory_no = r.other_no
+                        WHERE r.user_no = ?1 AND r.other_no = ?2 AND r.kind = 'contradiction' AND r.decision IS NULL
+                          AND (o.trust > 1 OR m.trust = 1))
              OR EXISTS (SELECT 1 FROM memory_edges AS e JOIN user_memories AS o
                           ON o.user_no = e.user_no AND o.memory_no = e.to_no
                         WHERE e.user_no = ?1 AND e.from_no = ?2 AND e.type = 'contradicts' AND e.status = 'accepted'
