@@ -36,7 +36,7 @@ fn core_has_what_matters_most_by_sections_and_nothing_of_little_trust() {
     known.memories.quarantine(QuarantineSource::Memory(hidden.id), "").unwrap();
     known.save(port(1).importance(0.9));
     let other = NewMemory::new(MemoryKind::Configuration, "The port", "It is 7.").goal_signature("api:port");
-    known.memories.save(other.origin(Origin::Tool)).unwrap();
+    known.memories.save(other.origin(Origin::Assistant)).unwrap();
     let ends = [redis.id, stale.id, pinned.id].map(path_end);
     let core = known.memories.core(CoreOptions::default()).unwrap();
     assert_eq!(

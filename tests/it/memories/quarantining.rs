@@ -149,7 +149,7 @@ fn a_question_about_a_hidden_memory_is_asked_again_when_it_is_lifted() {
     let holder = known.save(port(1)).id;
     let page = NewMemory::new(MemoryKind::Configuration, "The port of the API", "It runs on port 9.")
         .goal_signature("api:port")
-        .origin(Origin::Document);
+        .origin(Origin::Assistant);
     let waiting = known.memories.save(page).unwrap();
     assert!(matches!(waiting.outcome, SaveOutcome::Waits(_)));
     assert!(known.get(holder).contested);

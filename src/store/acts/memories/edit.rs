@@ -56,8 +56,13 @@ impl WriteTx<'_> {
         check_stays_in_place(&before.row, &after.row, editor)?;
         let is_trusted_less = Trust::of(editor) < before.row.trust;
         let (said_before, says) = (parts(&before.row), parts(&after.row));
-        // Nobody speaks in the name of somebody who is trusted more, nor launders a title by another text below it.
-        if said_before != says && (is_trusted_less || is_rewritten_in_all(&said_before, &says)) {
+        // Nobody speaks in the name of somebody who is trusted more, and none but a person launders a title by another text
+        // below it.
+        let is_rewritten = match Trust::of(editor) {
+            Trust::Foreign | Trust::Assistant => is_rewritten_in_all(&said_before, &says),
+            Trust::User | Trust::Approved => is_rewritten(&said_before.join("\n"), &says.join("\n")),
+        };
+        if said_before != says && (is_trusted_less || is_rewritten) {
             (after.row.origin, after.row.trust) = (editor, Trust::of(editor));
         }
         check_together(after.row.kind, after.row.procedure.as_ref())?;
