@@ -22,7 +22,7 @@ use crate::{
 
 /// Users who are found at once.
 const USERS_AT_ONCE: u32 = 64;
-/// From so many memories on, a look that would archive more than half of them is not believed.
+/// From so many memories on, a look that would archive or lower more than half of them is not believed.
 const MANY: u64 = 100;
 
 /// Queues the look at the memories of each user whose day it is.
@@ -78,15 +78,18 @@ impl Plan {
 
     /// A clock that jumped ahead makes everything old at once.
     fn check_is_likely(&self) -> Result<()> {
-        let archived = self.found.iter().filter(|each| each.what == Move::Archive).count() as u64;
-        if self.seen < MANY || archived * 2 <= self.seen {
+        let count =
+            |is_it: fn(Move) -> bool| self.found.iter().filter(|each| is_it(each.what)).count() as u64;
+        let archived = count(|what| what == Move::Archive);
+        let lowered = count(|what| matches!(what, Move::FallBack(_)));
+        if self.seen < MANY || (archived + lowered) * 2 <= self.seen {
             return Ok(());
         }
         Err(Error::new(
             ErrorKind::Conflict,
             format!(
-                "would archive {archived} of {} memories on {}: a clock that jumped looks like this; memory tend by hand \
-                 does it",
+                "would archive {archived} and lower {lowered} of {} memories on {}: a clock that jumped looks like this; \
+                 memory tend by hand does it",
                 self.seen,
                 self.tending.day()
             ),

@@ -131,6 +131,9 @@ pub(crate) fn approve(trust: Trust, by: Origin) -> Option<Trust> {
     }
 }
 
+/// E: so long a memory does not fade. What was just saved is not put away, however little it matters.
+const NEW_DAYS: TimeDelta = TimeDelta::days(7);
+
 /// What becomes of a memory that does not consolidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Retention {
@@ -165,7 +168,7 @@ pub(crate) fn retain(facts: &Facts, session_has_ended: bool, now: DateTime<Utc>)
         _ if facts.is_by_hand() => Retention::Keep,
         Frequency::High if age > HIGH_DAYS => archived,
         Frequency::Mid if age > MID_DAYS && state.access_count < MID_ACCESSES => Retention::Downgrade,
-        _ if decay_score(facts, now) < archived_score(facts.reliability) => archived,
+        _ if age > NEW_DAYS && decay_score(facts, now) < archived_score(facts.reliability) => archived,
         _ => Retention::Keep,
     }
 }
@@ -340,20 +343,21 @@ mod tests {
 
     #[test]
     fn g_a_low_score_is_archived_and_i_a_good_source_keeps_longer() {
-        // 0.1 * 0.5 * 0.8 is a score of 0.04 at the start.
+        // 0.1 * 0.5 * 0.8 is a score of 0.04 at the start, 0.032 then.
         let faint = |reliability| {
             Facts::sample(MemoryKind::General, Frequency::Mid).with(|facts| {
                 facts.importance = 0.1;
                 facts.reliability = reliability;
             })
         };
-        check_kept(&faint(None), 0.0, Retention::Archive);
-        check_kept(&faint(Some(0.5)), 0.0, Retention::Archive);
-        check_kept(&faint(Some(0.8)), 0.0, Retention::Keep);
-        check_kept(&faint(Some(0.3)), 0.0, Retention::Archive);
-        check_kept(&by_hand(faint(None)), 0.0, Retention::Keep);
-        check_kept(&faint(None).with(|facts| facts.pinned = true), 0.0, Retention::Keep);
-        check_kept(&faint(None).with(|facts| facts.status = MemoryStatus::Forgotten), 0.0, Retention::Keep);
+        check_kept(&faint(None), 7.0, Retention::Keep);
+        check_kept(&faint(None), 7.5, Retention::Archive);
+        check_kept(&faint(Some(0.5)), 7.5, Retention::Archive);
+        check_kept(&faint(Some(0.8)), 7.5, Retention::Keep);
+        check_kept(&faint(Some(0.3)), 7.5, Retention::Archive);
+        check_kept(&by_hand(faint(None)), 7.5, Retention::Keep);
+        check_kept(&faint(None).with(|facts| facts.pinned = true), 7.5, Retention::Keep);
+        check_kept(&faint(None).with(|facts| facts.status = MemoryStatus::Forgotten), 7.5, Retention::Keep);
     }
 
     #[test]

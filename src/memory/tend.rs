@@ -155,7 +155,7 @@ fn why_archived(facts: &Facts, now: DateTime<Utc>) -> String {
     if facts.frequency == Frequency::High && now - facts.frequency_since > HIGH_DAYS {
         return format!("{} at high > {}", age(facts, now), HIGH_DAYS.num_days());
     }
-    format!("decay score {:.3} < {:.3}", decay_score(facts, now), archived_score(facts.reliability))
+    format!("decay score {:.4} < {:.4}", decay_score(facts, now), archived_score(facts.reliability))
 }
 
 fn age(facts: &Facts, now: DateTime<Utc>) -> String {
@@ -214,7 +214,7 @@ mod tests {
         let why = "61.0 days at mid, accesses 0 < 5";
         check(&unused, HELPED, 61.0, Some((Move::FallBack(Frequency::High), why)));
         let faint = sample(Frequency::Mid, |facts| facts.importance = 0.01);
-        check(&faint, HELPED, 1.0, Some((Move::Archive, "decay score 0.006 < 0.050")));
+        check(&faint, HELPED, 8.0, Some((Move::Archive, "decay score 0.0047 < 0.0500")));
     }
 
     #[test]

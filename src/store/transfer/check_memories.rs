@@ -144,7 +144,11 @@ fn check_sources(line: &KnowledgeLine) -> Result<()> {
         let says_trust = change.before.as_ref().is_none_or(|before| before.contains_key("trust"));
         matches!(change.op, ChangeOp::Edit | ChangeOp::Trust) && change.undone_by.is_none() && says_trust
     });
-    let is_over = |origin: Origin| line.trust < Trust::Approved && line.trust > Trust::of(origin);
+    // A person may have approved what the assistant said, and nobody what a tool or a document did.
+    let is_over = |origin: Origin| {
+        let approved = line.trust == Trust::Approved && Trust::of(origin) > Trust::Foreign;
+        line.trust > Trust::of(origin) && !approved
+    };
     if is_over(line.origin) || (!is_rewritten && line.sources.iter().any(|source| is_over(source.origin))) {
         return wrong("a memory is trusted farther than what it was made of");
     }
