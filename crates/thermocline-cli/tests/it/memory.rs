@@ -94,6 +94,41 @@ fn what_is_saved_is_shown_whole_with_what_its_numbers_mean() {
 }
 
 #[test]
+fn a_window_is_stated_changed_and_taken_away() {
+    let memories = Memories::new();
+    memories.save(&["The API runs on port 8443.", "--caller-id", "port", "--window", "7d"]);
+    let window = |args: &[&str]| {
+        memories.json("edit", &[&["port", "--origin", "user"], args].concat())["validity_window_s"].clone()
+    };
+    assert!(memories.run("show", &["port"]).stdout.contains("low: holds for months, a check for 1w\n"));
+    assert_eq!(window(&["--window", "90m"]), 5_400);
+    assert!(window(&["--window", ""]).is_null());
+    assert_eq!(memories.run("edit", &["port", "--window", "soon"]).code, 2);
+    let batch = memories.batch(&[json!({"text": "It is so.", "id": "so", "validity_window_s": 60})], &[]);
+    assert_eq!(batch.code, 0, "{}", batch.stderr);
+    assert!(memories.run("show", &["so"]).stdout.contains("a check for 1m\n"));
+}
+
+#[test]
+fn what_is_recalled_is_named_and_says_whose_words_it_has() {
+    let memories = Memories::new();
+    memories.save(&["The lamp is lit at dusk.", "--caller-id", "lamp"]);
+    let page = memories.json("save", &["--origin", "document", "The lamp burns whale oil."]);
+    let page = page["memory"]["id"].as_str().unwrap();
+    let recalled = memories.0.run(&["recall", "--user", "alex", "--of", "memories", "the lamp"]).stdout;
+    for part in ["  lamp, memory  (", &format!("  {page}, memory  ("), "     mind: from a document\n"] {
+        assert!(recalled.contains(part), "{part:?} is not in\n{recalled}");
+    }
+    assert_eq!(recalled.matches("mind:").count(), 1, "{recalled}");
+    let items =
+        memories.0.run(&["--json", "recall", "--user", "alex", "--of", "memories", "the lamp"]).json();
+    let trust = |item: &Value| (item["memory"] == page, item["trust"].as_u64());
+    let mut trust: Vec<_> = items["items"].as_array().unwrap().iter().map(trust).collect();
+    trust.sort_unstable();
+    assert_eq!(trust, [(false, Some(3)), (true, Some(1))]);
+}
+
+#[test]
 fn a_memory_is_found_by_each_of_its_names() {
     let memories = Memories::new();
     let id = memories.save(&["The lamp is lit.", "--caller-id", "lamp"]);
