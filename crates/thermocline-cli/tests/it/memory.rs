@@ -540,51 +540,6 @@ fn every_verb_has_a_help_with_an_example_that_it_takes() {
     }
 }
 
-/// A text with ids and times as they may be: every other run has others.
-fn timeless(text: &str) -> String {
-    let is_id = |part: &str| part.len() == 36 && part.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
-    let is_digits = |part: &str, mark: char| {
-        part.len() >= 5 && part.contains(mark) && part.chars().all(|c| c.is_ascii_digit() || c == mark)
-    };
-    let parts = text.split_inclusive([' ', '\n', ',', ')', '_']);
-    let timeless = |part: &str| {
-        let word = part.trim_end_matches([' ', '\n', ',', ')', '_']);
-        let end = &part[word.len()..];
-        match word {
-            word if is_id(word) => format!("ID{end}"),
-            word if is_digits(word, '-') || is_digits(word, ':') => format!("TIME{end}"),
-            word => format!("{word}{end}"),
-        }
-    };
-    parts.map(timeless).collect()
-}
-
-#[test]
-fn the_readmes_story_runs_as_it_is_printed() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let readme = fs::read_to_string(path).unwrap();
-    let section = readme.split("\n## Memories\n").nth(1).unwrap().split("\n## ").next().unwrap();
-    let story = section.split("\n```\n").nth(1).unwrap();
-    let shell = Shell::new();
-    let mut commands = 0;
-    for told in story.split("$ ").skip(1) {
-        let (command, expected) = told.split_once('\n').unwrap();
-        let command = command.replacen("thermocline", env!("CARGO_BIN_EXE_thermocline"), 1);
-        let output = std::process::Command::new("sh")
-            .args(["-c", &command])
-            .current_dir(shell.folder.path())
-            .env_remove("THERMOCLINE_DB")
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let ended = ended(&output);
-        assert_eq!(ended.code, 0, "{command}: {}", ended.stderr);
-        assert_eq!(timeless(ended.stdout.trim_end()), timeless(expected.trim_end()), "{command}");
-        commands += 1;
-    }
-    assert_eq!(commands, 8);
-}
-
 #[test]
 fn what_is_tended_or_hidden_is_told_and_taken_back_by_its_group() {
     let memories = Memories::new();
