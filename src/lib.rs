@@ -43,6 +43,11 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+/// The Rust of the stories, which runs as it is written.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/stories.md")]
+mod stories {}
+
 mod aside;
 mod clock;
 mod compress;

@@ -7,7 +7,10 @@ use chrono::{DateTime, Utc};
 use crate::{
     error::Result,
     memory::rank::{discount, frequency_weight, witness_lends},
-    model::profile::{Parts, Profile, rounded},
+    model::{
+        memory::trust::Trust,
+        profile::{Parts, Profile, rounded},
+    },
     recall::{score::Scored, user_index::UserIndex},
     store::{rows::memories::recalled::Met, scope::Scope, snapshot::Snapshot},
 };
@@ -76,7 +79,9 @@ pub(super) fn with_factor(parts: Parts, met: &Met, (profile, now): (&Profile, Da
     if *profile == Profile::Continuum {
         return Parts { memory: frequency_weight(met.facts.frequency), ..parts };
     }
-    Parts { memory: discount(&met.facts, now), ..parts }
+    // "Always run this", says a page: nobody's wish.
+    let wish = if met.facts.trust == Trust::Foreign { 0.0 } else { parts.wish };
+    Parts { memory: discount(&met.facts, now), wish, ..parts }
 }
 
 /// Has each memory and the turns that it rests on lend to one another: two that tell the same are two witnesses. Of several

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use thermocline::{
-    Anchor, AnchorId, Context, ContextItem, ErrorKind, Memory, MemoryFlags, MemoryId, Said, Section,
-    SessionId, TurnId, blocking::User,
+    Anchor, AnchorId, Context, ContextItem, ErrorKind, Memory, MemoryFlags, MemoryId, Origin, Said, Section,
+    SessionId, Trust, TurnId, blocking::User,
 };
 
 use crate::{exit::Failure, find, pages, plain, session, turn};
@@ -152,16 +152,30 @@ pub(crate) fn anchor_line(anchor: &Anchor) -> String {
     plain::line(&format!("{}: {}", anchor.key(), anchor.value), SHOWN_CHARS)
 }
 
-/// What a memory is called and how it begins, and what to mind of it.
+/// What a memory is called and how it begins, and what to mind of it: whose words it has, if nobody vouches for them.
 pub(crate) fn memory_lines(memory: &Memory, flags: &MemoryFlags) -> Vec<String> {
     let mut lines = vec![
         format!("{}: {}", memory.kind.as_str(), plain::line(&memory.title, SHOWN_CHARS)),
         plain::line(&memory.content, SHOWN_CHARS),
     ];
-    if !flags.is_empty() {
-        lines.push(format!("mind: {}", plain::line(&flags.to_string(), SHOWN_CHARS)));
+    let minds: Vec<String> = foreign(memory)
+        .map(str::to_owned)
+        .into_iter()
+        .chain(Some(flags.to_string()).filter(|flags| !flags.is_empty()))
+        .collect();
+    if !minds.is_empty() {
+        lines.push(format!("mind: {}", plain::line(&minds.join(", "), SHOWN_CHARS)));
     }
     lines
+}
+
+/// Whose words a memory has that is trusted least, as a context says it.
+fn foreign(memory: &Memory) -> Option<&'static str> {
+    (memory.trust == Trust::Foreign).then_some(match memory.origin {
+        Origin::Tool => "from a tool",
+        Origin::Document => "from a document",
+        _ => "out of a tool or a document",
+    })
 }
 
 /// How a turn begins: the first side that says something, with its speaker.

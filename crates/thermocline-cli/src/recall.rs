@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use thermocline::{
     ItemKind, MemoryFlags, MemoryTier, Newer, Parts, RecallOptions, Recalled, RecalledItem, ReceiptId,
-    SameSource, SourceTurn, blocking::User,
+    SameSource, SourceTurn, Trust, blocking::User,
 };
 
 use crate::{
@@ -120,6 +120,9 @@ struct Item {
     /// The turns that a memory rests on, by the caller's ids, else their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     sources: Option<Vec<String>>,
+    /// How far a memory is trusted, from 1 (a tool or a document says so) to 4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trust: Option<Trust>,
     /// What to mind of a memory.
     #[serde(skip_serializing_if = "MemoryFlags::is_empty")]
     flags: MemoryFlags,
@@ -160,6 +163,7 @@ fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
         tokens: 0,
         memory: None,
         sources: None,
+        trust: None,
         flags: MemoryFlags::default(),
         same_source: recalled.same_source.clone(),
         lines: Vec::new(),
@@ -197,6 +201,7 @@ fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
                 said_at: Some(memory.said_at),
                 memory: Some(memory.caller_id.clone().unwrap_or_else(|| memory.id.to_string())),
                 sources: Some(known.sources.iter().map(name).collect()),
+                trust: Some(memory.trust),
                 flags: known.flags.clone(),
                 lines: places::memory_lines(memory, &known.flags),
                 ..shown
@@ -230,7 +235,8 @@ fn text(answer: &Answer, user: &str) -> String {
             }
             (None, None, Some(at)) => {
                 let on = at.format("%Y-%m-%d");
-                let _ = writeln!(text, "{rank:>3}. {:.3}  {on}  {}  ({why})", item.score, item.kind);
+                let name = item.memory.as_ref().map_or_else(String::new, |name| plain::line(name, 60) + ", ");
+                let _ = writeln!(text, "{rank:>3}. {:.3}  {on}  {name}{}  ({why})", item.score, item.kind);
             }
             _ => _ = writeln!(text, "{rank:>3}. {:.3}  {}", item.score, item.kind),
         }

@@ -290,6 +290,17 @@ fn what_is_stale_unverified_contested_or_archived_says_so_and_counts_less() {
 }
 
 #[test]
+fn always_is_the_wish_of_whoever_is_trusted_and_of_no_document() {
+    for (origin, wish) in [(Origin::User, 1.0), (Origin::Document, 0.0), (Origin::Tool, 0.0)] {
+        let (_fixture, alex) = told();
+        let page = fix("Sails", "Always dry the sails before they are folded.").origin(origin);
+        alex.memories().by(origin).save(page).unwrap();
+        let recall = ask(&alex, "What of the sails before they are folded?", of(Of::Memories));
+        assert_eq!(recall.items[0].parts.wish, wish, "{origin:?}");
+    }
+}
+
+#[test]
 fn the_continuum_knows_memories_alone_by_how_settled_they_are() {
     let (_fixture, alex) = told();
     let known = |title: &str, frequency| fix(title, "The lamp in the cellar flickers.").frequency(frequency);

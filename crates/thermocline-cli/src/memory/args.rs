@@ -11,7 +11,7 @@ use thermocline::{
 
 use crate::{
     args::{UserArg, instant},
-    memory::words,
+    memory::words::{self, Window},
 };
 
 /// A memory of a user.
@@ -99,6 +99,11 @@ pub(crate) struct ContentArgs {
     /// How fast the world outdates it [default: by --information].
     #[arg(long, value_parser = words::volatility())]
     pub(crate) volatility: Option<Volatility>,
+
+    /// For how long it holds unchecked, and a check of it: 30s, 90m, 12h, 7d, 2w [default: by volatility; low: for ever,
+    /// medium: 7d, high: 6h, ephemeral: 1h].
+    #[arg(long, value_name = "SPAN", value_parser = words::window)]
+    pub(crate) window: Option<Window>,
 
     /// Its slot: of one kind and project one active memory has it, and what is saved into it later takes its place.
     #[arg(long, value_name = "NAME")]
@@ -225,6 +230,10 @@ pub(crate) struct EditArgs {
     /// Another volatility.
     #[arg(long, value_parser = words::volatility())]
     pub(crate) volatility: Option<Volatility>,
+
+    /// Another span for which it, and a check of it, holds: 12h, 7d; an empty one: as its volatility says.
+    #[arg(long, value_name = "SPAN", value_parser = words::window)]
+    pub(crate) window: Option<Window>,
 
     /// Another slot; an empty name: none.
     #[arg(long, value_name = "NAME")]

@@ -1,5 +1,7 @@
 //! `thermocline memory save --batch`: many memories out of a file, a line of JSON each.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use thermocline::{
@@ -39,6 +41,7 @@ struct Line {
     frequency: Option<Frequency>,
     information_type: Option<InformationType>,
     volatility: Option<Volatility>,
+    validity_window_s: Option<u64>,
     project: Option<String>,
     #[serde(alias = "goal_signature")]
     slot: Option<String>,
@@ -174,6 +177,8 @@ impl Line {
         let new = set(new, self.frequency, NewMemory::frequency);
         let new = set(new, self.information_type, NewMemory::information_type);
         let new = set(new, self.volatility, NewMemory::volatility);
+        let window = self.validity_window_s.map(Duration::from_secs);
+        let new = set(new, window, NewMemory::validity_window);
         let new = set(new, self.project.as_deref(), NewMemory::project);
         let new = set(new, self.slot.as_deref(), NewMemory::goal_signature);
         let new = set(new, self.task_type, NewMemory::task_type);

@@ -65,6 +65,7 @@ fn edit_of(args: &EditArgs) -> Result<Edit, Failure> {
     edit.reliability = args.reliability.map(Some);
     edit.frequency = args.frequency;
     edit.volatility = args.volatility;
+    edit.validity_window = args.window.map(|window| window.0);
     edit.goal_signature = args.slot.as_ref().map(|slot| Some(slot.clone()).filter(|slot| !slot.is_empty()));
     edit.project = args.project.as_ref().map(|name| Some(name.clone()).filter(|name| !name.is_empty()));
     edit.resurfacing = args.resurfacing;

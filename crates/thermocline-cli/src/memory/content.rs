@@ -81,6 +81,7 @@ pub(super) fn described(
     let new = set(new, args.reliability, NewMemory::reliability);
     let new = set(new, args.frequency, NewMemory::frequency);
     let new = set(new, args.volatility, NewMemory::volatility);
+    let new = set(new, args.window.and_then(|window| window.0), NewMemory::validity_window);
     let new = set(new, args.slot.as_deref(), NewMemory::goal_signature);
     let new = set(new, args.project.as_deref(), NewMemory::project);
     let new = set(new, args.task_type, NewMemory::task_type);

@@ -70,7 +70,7 @@ pub(crate) struct ReviewArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// Show this review alone, by its id.
+    /// Show this review alone, by its id, or by the memory that waits, if one question waits about it.
     pub(crate) review: Option<String>,
 
     /// Only of this kind; may be given several times.
@@ -94,7 +94,7 @@ pub(crate) struct DecideArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The review's id, as memory review shows it.
+    /// The review's id, as memory review shows it; or the memory that waits, if one question waits about it.
     pub(crate) review: String,
 
     /// Who decides: a person [default: the user].

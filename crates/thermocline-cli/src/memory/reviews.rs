@@ -8,6 +8,7 @@ use thermocline::{
 };
 
 use crate::{
+    args::LimitArg,
     exit::Failure,
     find::Db,
     memory::{
@@ -32,7 +33,7 @@ struct Asked {
 pub(crate) fn list(db: &Db, args: &ReviewArgs, out: &Output) -> Result<(), Failure> {
     let (_file, _user, memories) = named::to_look(db, &args.user)?;
     if let Some(id) = &args.review {
-        let asked = asked(&memories, memories.review(parsed(id)?)?)?;
+        let asked = asked(&memories, named_review(&memories, id)?)?;
         return out.answer(&asked, line);
     }
     let filter = ReviewFilter::default().kinds(args.kind.iter().copied()).decided(args.decided);
@@ -49,6 +50,32 @@ pub(crate) fn list(db: &Db, args: &ReviewArgs, out: &Output) -> Result<(), Failu
 
 fn parsed(id: &str) -> Result<ReviewId, Failure> {
     Ok(id.parse::<ReviewId>()?)
+}
+
+/// By its id, or by the memory that waits.
+fn named_review(memories: &Memories, name: &str) -> Result<Review, Failure> {
+    match name.parse::<ReviewId>() {
+        Ok(id) => Ok(memories.review(id)?),
+        Err(_) => open_about(memories, name),
+    }
+}
+
+/// The one question that waits about the memory with this name. Of several none is chosen: a person must have read what
+/// they say yes to.
+fn open_about(memories: &Memories, name: &str) -> Result<Review, Failure> {
+    let id = named::memory(memories, name)?.id;
+    let page = |after, limit| memories.reviews(ReviewFilter::default(), after, limit);
+    let mut open = pages::list(None, LimitArg::default(), page, |review: &Review| review.id)?;
+    open.retain(|review| review.memory_id == id);
+    match open.len() {
+        0 => {
+            Err(Failure::not_found("no question waits about this memory; memory review lists those that do"))
+        }
+        1 => Ok(open.remove(0)),
+        several => Err(Failure::refused(format!(
+            "{several} questions wait about this memory; name one by its id, as memory review shows it"
+        ))),
+    }
 }
 
 fn asked(memories: &Memories, review: Review) -> Result<Asked, Failure> {
@@ -90,7 +117,7 @@ fn line(Asked { review, title, other_title }: &Asked) -> String {
     if let Some(other) = review.other_id {
         let _ = writeln!(text, "  {other}  {}, the other", named(other_title));
     }
-    let _ = writeln!(text, "  since {}", plain::line(&review.why, usize::MAX));
+    let _ = writeln!(text, "  because: {}", plain::line(&review.why, usize::MAX));
     if let Some(decision) = review.decision {
         let by =
             review.decided_by.as_deref().map_or(String::new(), |by| format!(" by {}", plain::line(by, 40)));
@@ -104,9 +131,10 @@ pub(crate) fn decide(db: &Db, args: &DecideArgs, decision: Decision, out: &Outpu
     let origin = args.origin.or_who_sits_there(out);
     let (_file, _user, memories) = named::to_change(db, &args.user)?;
     let by = args.by.as_deref().unwrap_or(&args.user.user);
-    let decided = memories.by(origin).decide(parsed(&args.review)?, decision, by)?;
+    let review = named_review(&memories, &args.review)?;
+    let decided = memories.by(origin).decide(review.id, decision, by)?;
     out.answer(&decided, |Decided { memories, .. }| {
         let now = |text: String, memory| text + &brief_now(memory);
-        memories.iter().fold(format!("{}; now there is\n", decision.as_str()), now)
+        memories.iter().fold(format!("{}; these memories are now:\n", decision.as_str()), now)
     })
 }

@@ -141,8 +141,8 @@ fn line(check: &MemoryCheck, title: &str) -> String {
         let _ = write!(line, ", reliability {reliability:.2}");
     }
     let _ = write!(line, "  {title}");
-    if check.review.is_some() {
-        line += "\n         a person is asked whether it holds";
+    if let Some(review) = check.review {
+        let _ = write!(line, "\n         a person is asked whether it holds (review {review})");
     }
     line
 }

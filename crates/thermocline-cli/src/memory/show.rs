@@ -13,7 +13,7 @@ use crate::{
     counts::counted,
     exit::Failure,
     find::Db,
-    memory::{args::MemoryArgs, named},
+    memory::{args::MemoryArgs, named, words},
     output::Output,
     places, plain,
 };
@@ -183,7 +183,7 @@ fn volatility(memory: &Memory) -> String {
     };
     let mut text = format!("{}: {holds}", memory.volatility.as_str());
     if let Some(window) = memory.validity_window {
-        let _ = write!(text, ", a check for {} s", window.as_secs());
+        let _ = write!(text, ", a check for {}", words::spelled(window));
     }
     text
 }

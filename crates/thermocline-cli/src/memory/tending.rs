@@ -101,6 +101,8 @@ pub(crate) fn lift(db: &Db, args: &LiftArgs, out: &Output) -> Result<(), Failure
     let (_file, _user, memories) = named::to_change(db, &args.user)?;
     let undone = memories.by(origin).lift(args.group)?;
     out.answer(&undone, |Undone { memories, .. }| {
-        memories.iter().fold("lifted; now there is\n".to_owned(), |text, memory| text + &brief(memory))
+        memories
+            .iter()
+            .fold("lifted; these memories are now:\n".to_owned(), |text, memory| text + &brief(memory))
     })
 }

@@ -29,8 +29,8 @@ pub(crate) enum MemoryVerb {
     /// tool or a document says.
     ///
     /// With --batch, a line of the file is {"title":"...","content":"...","kind":"fix","tags":["redis"]}, optionally with
-    /// summary, entities, steps, importance, confidence, reliability, frequency, information_type, volatility, project,
-    /// slot, task_type, pinned, outcome, session, caller_id, said_at (RFC 3339), origin, and sources: the turns that it
+    /// summary, entities, steps, importance, confidence, reliability, frequency, information_type, volatility,
+    /// validity_window_s, project, slot, task_type, pinned, outcome, session, caller_id, said_at (RFC 3339), origin, and sources: the turns that it
     /// comes of, by name, or {"turn":"...","quote":"..."}. text stands for content, id for caller_id; without a title the
     /// first sentence is it. Other fields are ignored, and so are empty lines. All lines are read before the first is
     /// saved; a save that was interrupted is simply run again. A line whose caller_id is that of another text, since that was
@@ -165,7 +165,8 @@ pub(crate) enum MemoryVerb {
 
     /// List the questions about memories that wait for a person, oldest first.
     ///
-    /// memory approve says yes to what is asked, memory reject says no.
+    /// memory approve says yes to what is asked, memory reject says no; of a memory that one question waits about, by the
+    /// memory's name, too.
     #[command(after_help = "Examples:\n  thermocline memory review --user alex --kind contradiction\n  \
                             thermocline memory review --user alex --decided --limit 20")]
     Review(ReviewArgs),
@@ -175,8 +176,9 @@ pub(crate) enum MemoryVerb {
     /// contradiction: what waits takes the place of the other. promote: it stays for ever, and the assistant's words are
     /// yours by that. flagged: it stays as it is. merge: it takes the place of the other, with the tags of both. check: it
     /// holds, as you have seen. memory undo takes it back, but for a check.
-    #[command(after_help = "Example:\n  \
-        thermocline memory approve --user alex 019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e --origin user")]
+    #[command(after_help = "Examples:\n  \
+        thermocline memory approve --user alex 019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e --origin user\n  \
+        thermocline memory approve --user alex api-port --origin user --by anna")]
     Approve(DecideArgs),
 
     /// Say no to what a review asks. Only a person does.

@@ -1,5 +1,7 @@
 //! The words that memories are described by, as the command line takes them.
 
+use std::time::Duration;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::de::DeserializeOwned;
 use thermocline::{
@@ -57,9 +59,52 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
+/// For how long a check holds; none: as the volatility says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window(pub(crate) Option<Duration>);
+
+/// The units of a window and their seconds, the longest first.
+const UNITS: [(char, u64); 5] = [('w', 604_800), ('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
+
+/// `7d`, `12h`, `90m`, `30s`, `2w`; an empty text: none.
+pub(crate) fn window(text: &str) -> Result<Window, String> {
+    if text.is_empty() {
+        return Ok(Window(None));
+    }
+    let of_unit = |(unit, seconds): (char, u64)| {
+        text.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(seconds).map(Duration::from_secs)
+    };
+    let span = UNITS.into_iter().find_map(of_unit);
+    span.map(|span| Window(Some(span)))
+        .ok_or_else(|| "expected a number with its unit: 30s, 90m, 12h, 7d or 2w".to_owned())
+}
+
+/// The same as a person writes it: `7d`, in the longest unit in which it is a whole number; `0s`.
+pub(crate) fn spelled(window: Duration) -> String {
+    let seconds = window.as_secs();
+    let fits = |(_, unit): &(char, u64)| seconds != 0 && seconds.is_multiple_of(*unit);
+    let (unit, length) = UNITS.into_iter().find(fits).unwrap_or(('s', 1));
+    format!("{}{unit}", seconds / length)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_window_is_a_number_with_its_unit_and_is_spelled_as_it_is_read() {
+        for (text, seconds) in
+            [("0s", 0), ("45s", 45), ("90m", 5_400), ("12h", 43_200), ("3d", 259_200), ("1w", 604_800)]
+        {
+            let read = window(text).unwrap().0.unwrap();
+            assert_eq!((read.as_secs(), spelled(read).as_str()), (seconds, text));
+        }
+        assert_eq!(window(""), Ok(Window(None)));
+        assert_eq!(spelled(Duration::from_secs(120)), "2m");
+        for text in ["7", "d", "7 days", "-1d", "1.5h", "99999999999999999w"] {
+            assert!(window(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn every_word_is_one_of_the_library_and_every_kind_and_edge_has_its_word() {

@@ -30,4 +30,5 @@ mod recall;
 mod replay;
 mod reranking;
 mod sensors;
+mod stories;
 mod transfer;

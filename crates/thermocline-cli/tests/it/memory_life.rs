@@ -105,6 +105,19 @@ fn a_review_is_shown_and_decided_by_a_person_alone() {
 }
 
 #[test]
+fn a_question_is_found_by_the_memory_that_waits_unless_there_are_several() {
+    let life = Life::new();
+    let review = life.waiting();
+    let waiting = life.json("review", &[&review])["memory_id"].as_str().unwrap().to_owned();
+    assert_eq!(life.json("review", &[&waiting])["id"], review.as_str());
+    assert_eq!(life.run("approve", &["lamp", "--origin", "user"]).code, 4, "nothing is asked about it");
+    let decided = life.json("approve", &[&waiting, "--origin", "user"]);
+    assert_eq!(decided["review"]["decision"], "approved");
+    let again = life.run("approve", &[&waiting, "--origin", "user"]);
+    assert_eq!((again.code, again.stdout.as_str()), (4, ""), "{}", again.stderr);
+}
+
+#[test]
 fn a_session_keeps_its_state_until_it_ends() {
     let shell = Shell::with_talk();
     let state = |args: &[&str]| shell.run(&[&["session", "state", "--user", "alex", "s2"], args].concat());

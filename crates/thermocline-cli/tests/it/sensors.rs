@@ -64,10 +64,14 @@ fn a_sensor_looks_and_says_what_it_found() {
         "pass     fs ops:api.conf  confidence 0.80, reliability 0.80  The API runs on port 8443\n"
     );
     watched.0.write("ops/api.conf", "listen 80;");
+    let failed = watched.validate();
+    let review = watched.run("review", &["port", "--json"]).json()["id"].as_str().unwrap().to_owned();
     assert_eq!(
-        watched.validate(),
-        "fail     fs ops:api.conf  confidence 0.40, reliability 0.30  The API runs on port 8443\n         \
-         a person is asked whether it holds\n"
+        failed,
+        format!(
+            "fail     fs ops:api.conf  confidence 0.40, reliability 0.30  The API runs on port 8443\n         \
+             a person is asked whether it holds (review {review})\n"
+        )
     );
     let history = watched.run("history", &["port"]).stdout;
     assert!(history.contains("check by fs") && !history.contains("listen"), "{history}");
