@@ -63,7 +63,38 @@ const TURNING: &str = "but except however although though until unfortunately";
 pub(crate) fn lessons(statement: &Statement<'_>) -> Vec<(Lesson, Found)> {
     let (lessons, cues) = &*CUES;
     let told = cues.all(statement).into_iter().filter_map(|found| Some((lessons[found.pattern]?, found)));
-    told.filter(|(lesson, found)| holds(*lesson, &statement.tokens, *found)).collect()
+    told.filter(|(lesson, found)| {
+        holds(*lesson, &statement.tokens, *found) && !is_of_another(statement, *found)
+    })
+    .collect()
+}
+
+/// Words behind a comma by which a sentence turns out to be another's.
+const REPORTING: &str = "said says told tells wrote writes claims claimed according quoth";
+/// What takes back, anywhere behind it, what was told.
+const TAKEN_BACK: [&str; 7] =
+    ["correction", "no i did not", "no i didn't", "never mind", "nevermind", "scratch that", "just kidding"];
+/// What names a secret: nobody wants that where agents read.
+const SECRETS: &str = "password passwords passphrase passcode secret secrets";
+
+/// Whether the words are a report, a quote or an example (behind a colon, in single quotes, before `, said Bob`), are taken
+/// back, or tell a secret.
+fn is_of_another(statement: &Statement<'_>, found: Found) -> bool {
+    let (tokens, text) = (&statement.tokens, statement.text);
+    let is_labelled = tokens[..found.start].iter().any(|token| token.lower == ":");
+    let behind = &tokens[found.end..];
+    let is_reported = behind.windows(2).any(|pair| pair[0].lower == "," && is_in(REPORTING, &pair[1].lower));
+    let begins = tokens.get(found.start).map_or(0, |token| token.start);
+    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let is_quoted = text[..begins].char_indices().any(|(at, c)| {
+        matches!(c, '\'' | '\u{2018}')
+            && !is_letter(text[..at].chars().next_back())
+            && is_letter(text[at + c.len_utf8()..].chars().next())
+    });
+    let rest = spaced(tokens.get(found.end).map_or("", |token| &text[token.start..]));
+    let is_taken_back = TAKEN_BACK.iter().any(|words| rest.contains(&spaced(words)));
+    let is_secret = behind.iter().any(|token| is_in(SECRETS, &token.lower));
+    is_labelled || is_reported || is_quoted || is_taken_back || is_secret
 }
 
 /// Where among what a statement tells this is, first.
@@ -97,9 +128,17 @@ fn begins_a_clause(tokens: &[Token<'_>], found: Found) -> bool {
     before.is_none_or(|token| token.is_mark() || is_in(BEFORE, &token.lower))
 }
 
-/// `we agreed to keep this up`, `let's go with option 2`: only the talk shows what is chosen.
+/// `we agreed to keep this up`, `let's go with option 2` or `plan B`: only the talk shows what is chosen.
 fn points(tokens: &[Token<'_>], found: Found) -> bool {
     const POINTING: &str = "this these those it them option options former latter above";
+    const NUMBERED: &str = "plan choice variant version number alternative";
+    let is_numbered = tokens[found.end..]
+        .windows(2)
+        .take(3)
+        .any(|pair| is_in(NUMBERED, &pair[0].lower) && pair[1].lower.len() == 1 && !pair[1].is_mark());
+    if is_numbered {
+        return true;
+    }
     let mut object = tokens[found.end..].iter().take_while(|token| !token.is_mark()).take(3);
     object.any(|token| is_in(POINTING, &token.lower))
 }
@@ -173,6 +212,10 @@ mod tests {
             "I settled on a crimson cover.",
             "We agreed to ship on Fridays only.",
             "The decision was to drop the second queue.",
+            "OK, I decided to move the cron jobs to systemd timers.",
+            "So we've decided to keep the users' uploads in S3.",
+            "I decided to use Go: it compiles fast.",
+            "We decided to use Bob's parser for the logs.",
         ] {
             check(Lesson::Decision, text, true);
         }
@@ -196,6 +239,16 @@ mod tests {
             "We agreed to keep this up.",
             "The plan that we agreed on is fine.",
             "When I decided to stay, it rained.",
+            "The blog post reads: I decided to go with DynamoDB for the cart store.",
+            "I decided to go with Couch for the mail store, said Bob.",
+            "Example sentence: 'We decided to use Go for the new proxy service.'",
+            "The headline was 'We decided to use Go for the new proxy service.'",
+            "Ich habe gelesen: We decided to use Zig for the old proxy service.",
+            "I decided to use Haskell for the parser of the logs service; correction: no, I did not.",
+            "I decided to use Haskell for the parser, just kidding.",
+            "We decided to use the password hunter2 for the admin account of the router.",
+            "I decided to go with plan B.",
+            "We agreed to ship on Fridays only, according to the manual.",
         ] {
             check(Lesson::Decision, text, false);
         }

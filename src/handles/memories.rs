@@ -83,7 +83,7 @@ const DIGITS: usize = 32;
 pub struct Memories {
     pub(super) store: Arc<Open>,
     pub(super) scope: Scope,
-    by: Origin,
+    pub(super) by: Origin,
 }
 
 impl Memories {

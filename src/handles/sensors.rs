@@ -21,11 +21,12 @@ impl Memories {
     /// history.
     ///
     /// Errors: `InvalidInput` (bounds; the sensor does not know the subject, or cannot look for this; more than 64);
-    /// `NotFound`; `Conflict` if the memory holds no more or goes with its session; `Unsupported` if the configuration has
+    /// `NotFound`; `Conflict` if the memory holds no more, goes with its
+    /// session, or is trusted more than a tool or a document that asks; `Unsupported` if the configuration has
     /// no sensor of this name.
     pub async fn watch(&self, id: MemoryId, sensor: NewSensor) -> Result<()> {
-        let scope = self.scope;
-        self.store.write(move |tx| tx.watch_memory(&scope, id, &sensor)).await
+        let (scope, by) = (self.scope, self.by);
+        self.store.write(move |tx| tx.watch_memory(&scope, id, &sensor, by)).await
     }
 
     /// Has a sensor look at a memory no more: at this subject, or, without one, at any. The configuration need not have it.

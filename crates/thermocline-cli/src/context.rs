@@ -16,7 +16,10 @@ use crate::{
 };
 
 pub(crate) fn run(db: &Db, args: &ContextArgs, out: &Output) -> Result<(), Failure> {
-    let memory = find::memory_with(db, args.planner.add_to(args.reranker.add_to(args.embedder.config()?)?)?)?;
+    let memory = find::memory_with(
+        db,
+        args.sensors.add_to(args.planner.add_to(args.reranker.add_to(args.embedder.config()?)?)?)?,
+    )?;
     let user = find::user(&memory, &args.user)?;
     let session = match &args.session {
         Some(key_or_id) => find::session(&user, key_or_id)?,

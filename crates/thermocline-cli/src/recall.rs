@@ -22,7 +22,7 @@ use crate::{
 };
 
 pub(crate) fn run(db: &Db, args: &RecallArgs, out: &Output) -> Result<(), Failure> {
-    let mut config = args.reranker.add_to(args.embedder.config()?)?;
+    let mut config = args.sensors.add_to(args.reranker.add_to(args.embedder.config()?)?)?;
     if args.batch.is_some() {
         config.receipts = 0; // A batch would push out those that somebody may want to read.
     }

@@ -21,6 +21,7 @@ use crate::{
     find,
     memory::words,
     provider_args::{EmbedderArgs, PlannerArgs, RerankerArgs},
+    sensor_file::SensorArgs,
 };
 
 #[derive(Args, Debug)]
@@ -78,6 +79,9 @@ pub(crate) struct ContextArgs {
 
     #[command(flatten)]
     pub(crate) planner: PlannerArgs,
+
+    #[command(flatten)]
+    pub(crate) sensors: SensorArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -185,6 +189,9 @@ pub(crate) struct RecallArgs {
 
     #[command(flatten)]
     pub(crate) reranker: RerankerArgs,
+
+    #[command(flatten)]
+    pub(crate) sensors: SensorArgs,
 }
 
 #[derive(Args, Debug)]

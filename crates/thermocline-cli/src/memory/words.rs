@@ -100,7 +100,7 @@ mod tests {
             assert_eq!((read.as_secs(), spelled(read).as_str()), (seconds, text));
         }
         assert_eq!(window(""), Ok(Window(None)));
-        assert_eq!(spelled(Duration::from_secs(120)), "2m");
+        assert_eq!(spelled(Duration::from_mins(2)), "2m");
         for text in ["7", "d", "7 days", "-1d", "1.5h", "99999999999999999w"] {
             assert!(window(text).is_err(), "{text}");
         }

@@ -7,6 +7,7 @@ use crate::{
     memory::{
         beginning::{Checked, after_check},
         deciding::{HUMAN_RELIABILITY, HUMAN_WINDOW},
+        validity::window,
     },
     model::{
         change::ChangeOp,
@@ -25,6 +26,7 @@ use crate::{
         rows::memories::{
             find,
             reviews::{self, Question},
+            row::MemoryRow,
             sensors, state,
         },
         scope::Scope,
@@ -162,7 +164,7 @@ impl WriteTx<'_> {
 
 impl Operation<'_, '_> {
     /// Keeps a check of a memory: what it makes of confidence and reliability, when it passed, and a change in its history.
-    /// A pass gives a memory that states no window the one of who looked. Checks are facts: no undo takes them back.
+    /// A pass gives a memory that grows stale, and states no window, the longer one of who looked. Checks are facts: no undo takes them back.
     ///
     /// No frequency is in the way: neither confidence nor reliability nor window decides which a memory may have.
     pub(super) fn check(&mut self, before: &Held, check: &NewCheck<'_>) -> Result<Held> {
@@ -173,7 +175,7 @@ impl Operation<'_, '_> {
         let result = match check.checked {
             Checked::Passed { .. } => {
                 state::count_pass(self.tx.sql, &self.scope, memory_no, (check.by, self.now))?;
-                after.row.validity_window = before.row.validity_window.or(check.window);
+                after.row.validity_window = window_after_pass(&before.row, check.window);
                 CheckResult::Pass
             }
             Checked::Failed => CheckResult::Fail,
@@ -214,6 +216,14 @@ impl Operation<'_, '_> {
     }
 }
 
+/// How long a memory holds behind a pass. A sensor never makes a memory staler than it was: what does not grow stale has no
+/// window for it, and a shorter one than that of its volatility is not taken; nor one that is longer than half a year.
+fn window_after_pass(row: &MemoryRow, of_sensor: Option<Duration>) -> Option<Duration> {
+    let own = window(row.volatility).and_then(|own| own.to_std().ok());
+    let longer = own.zip(of_sensor).filter(|(own, of_sensor)| of_sensor > own);
+    row.validity_window.or(longer.map(|(_, of_sensor)| of_sensor.min(HUMAN_WINDOW)))
+}
+
 /// As the history shows a check: what the last one found, and what this one did.
 fn noted(old: Option<CheckResult>, result: CheckResult, reason: &str) -> Note<'_> {
     let (old_value, new_value) = (old.map(CheckResult::as_str), Some(result.as_str()));
@@ -235,7 +245,11 @@ mod tests {
     use crate::{
         config::Config,
         memory::beginning::Finder,
-        model::memory::{known::Memory, new::NewMemory, words::MemoryKind},
+        model::memory::{
+            known::Memory,
+            new::NewMemory,
+            words::{MemoryKind, Volatility},
+        },
         store::{Store, acts::memories::measured::MeasuredMemory, scope::UserKey},
     };
 
@@ -243,7 +257,8 @@ mod tests {
     async fn checked(confidence: f64, holds: bool) -> Memory {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("m.db"), Config::default()).unwrap();
-        let new = NewMemory::new(MemoryKind::Fix, "A", "b").confidence(confidence);
+        let new =
+            NewMemory::new(MemoryKind::Fix, "A", "b").confidence(confidence).volatility(Volatility::Medium);
         let new = MeasuredMemory::of(new, Vec::new(), (Finder::Hand, "caller")).unwrap();
         let check = move |tx: &mut WriteTx<'_>| {
             let scope = tx.add_user(&UserKey::Name("alex".into()))?;

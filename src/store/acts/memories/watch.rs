@@ -5,14 +5,17 @@ use crate::{
     memory::bounds::MAX_LINE_BYTES,
     model::{
         ids::MemoryId,
+        memory::trust::Trust,
         metadata,
         sensor::{HUMAN, NewSensor},
+        turn::Origin,
     },
     sensors::known::{MAX_NAME_BYTES, of_name},
     store::{
         acts::memories::{
             edit::check_may_change,
             operation::{Operation, conflict},
+            voices::check_may_change_words,
         },
         rows::memories::sensors,
         scope::Scope,
@@ -48,11 +51,18 @@ impl NewSensor {
 
 impl WriteTx<'_> {
     /// Has a sensor look at a memory that holds or is archived.
-    pub(crate) fn watch_memory(&mut self, scope: &Scope, id: MemoryId, new: &NewSensor) -> Result<()> {
+    pub(crate) fn watch_memory(
+        &mut self,
+        scope: &Scope,
+        id: MemoryId,
+        new: &NewSensor,
+        by: Origin,
+    ) -> Result<()> {
         new.check()?;
         let operation = Operation::begin(self, scope, &new.sensor)?;
         let held = operation.memory(id)?;
         check_may_change(&held)?;
+        check_may_change_words(&held.row, Trust::of(by))?;
         if held.row.session_no.is_some() {
             return Err(conflict(format!("{id} goes with its session; nothing looks at it")));
         }

@@ -68,12 +68,12 @@ pub(crate) fn of_subject(
     )
 }
 
-/// Has a sensor look at a memory; what was expected before is replaced, and what was seen of that forgotten.
+/// Has a sensor look at a memory; what was expected before is replaced. What was seen stays: seen again, and not held again,
+/// it says nothing new, whatever is expected of it.
 pub(crate) fn put(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, new: &NewSensor) -> Result<()> {
     sql.put(
         "INSERT INTO memory_sensors (user_no, memory_no, sensor, subject, expect) VALUES (?1, ?2, ?3, ?4, ?5)
-         ON CONFLICT (user_no, memory_no, sensor, subject) DO UPDATE SET expect = excluded.expect,
-           seen_hash = CASE WHEN memory_sensors.expect = excluded.expect THEN memory_sensors.seen_hash END",
+         ON CONFLICT (user_no, memory_no, sensor, subject) DO UPDATE SET expect = excluded.expect",
         values![scope.user_no, memory_no, new.sensor, new.subject, serde_json::json!(new.expect).to_string()],
         Expect::Any,
     )
