@@ -70,6 +70,7 @@ mod store;
 mod text;
 mod tier;
 mod times;
+mod vault;
 
 #[cfg(feature = "llm")]
 pub use crate::compress::digest::OpenAiCompatible;
