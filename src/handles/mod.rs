@@ -10,7 +10,11 @@ mod sensors;
 mod session;
 mod thermocline;
 mod user;
+#[cfg(feature = "files")]
+mod vault;
 
+#[cfg(feature = "files")]
+pub use self::vault::Vault;
 pub use self::{memories::Memories, session::Session, thermocline::Thermocline, user::User};
 
 use crate::error::Result;

@@ -59,16 +59,18 @@ pub(crate) enum Found {
 impl Disk {
     /// Opens a folder, and keeps other processes from syncing it.
     pub(crate) fn open(folder: &Path) -> Result<Self> {
-        let root = Dir::open_ambient_dir(folder, ambient_authority()).map_err(|error| failed("open", &error))?;
+        let root =
+            Dir::open_ambient_dir(folder, ambient_authority()).map_err(|error| failed("open", &error))?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).follow(FollowSymlinks::No).nonblock(true);
         private(&mut options);
         let lock = root.open_with(LOCK, &options).map_err(|error| failed("lock", &error))?.into_std();
         match lock.try_lock() {
             Ok(()) => Ok(Self { root, _lock: lock }),
-            Err(std::fs::TryLockError::WouldBlock) => {
-                Err(Error::new(ErrorKind::Busy, "another process syncs this vault; try again when it is done"))
-            }
+            Err(std::fs::TryLockError::WouldBlock) => Err(Error::new(
+                ErrorKind::Busy,
+                "another process syncs this vault; try again when it is done",
+            )),
             Err(std::fs::TryLockError::Error(error)) => Err(failed("lock", &error)),
         }
     }
@@ -77,7 +79,8 @@ impl Disk {
     /// here. What is no regular file is there, refused.
     pub(crate) fn files(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<OnDisk>> {
         let mut found = Vec::new();
-        let mut folders = vec![(String::new(), self.root.try_clone().map_err(|error| failed("read", &error))?)];
+        let mut folders =
+            vec![(String::new(), self.root.try_clone().map_err(|error| failed("read", &error))?)];
         while let Some((above, folder)) = folders.pop() {
             for entry in folder.entries().map_err(|error| failed("read", &error))? {
                 let entry = entry.map_err(|error| failed("read", &error))?;
@@ -129,7 +132,8 @@ impl Disk {
     pub(crate) fn write<'f>(&self, files: impl IntoIterator<Item = (&'f str, &'f [u8])>) -> Result<()> {
         let mut written = Vec::new();
         for (path, bytes) in files {
-            let (folder, name) = self.folder_of(path, true).map_err(|error| failed("write", &error))?.ok_or_else(no_path)?;
+            let (folder, name) =
+                self.folder_of(path, true).map_err(|error| failed("write", &error))?.ok_or_else(no_path)?;
             let beside = format!("{BESIDE}-{}", written.len());
             let mut options = OpenOptions::new();
             options.write(true).create(true).truncate(true).follow(FollowSymlinks::No);
@@ -149,7 +153,8 @@ impl Disk {
 
     /// Takes a file away. One that is gone already is no error.
     pub(crate) fn remove(&self, path: &str) -> Result<()> {
-        let Some((folder, name)) = self.folder_of(path, false).map_err(|error| failed("remove", &error))? else {
+        let Some((folder, name)) = self.folder_of(path, false).map_err(|error| failed("remove", &error))?
+        else {
             return Ok(());
         };
         match folder.remove_file(name) {
@@ -259,11 +264,7 @@ fn private(options: &mut OpenOptions) {
 }
 
 fn failed(what: &str, error: &io::Error) -> Error {
-    Error::caused(
-        ErrorKind::Io,
-        format!("cannot {what} in the vault's folder"),
-        error.kind().to_string(),
-    )
+    Error::caused(ErrorKind::Io, format!("cannot {what} in the vault's folder"), error.kind().to_string())
 }
 
 fn no_path() -> Error {

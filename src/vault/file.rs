@@ -83,6 +83,11 @@ fn type_name(edge_type: EdgeType) -> (&'static str, Option<&'static str>) {
     }
 }
 
+/// A file's name for an edge's type.
+pub(crate) fn edge_name(edge_type: EdgeType) -> &'static str {
+    type_name(edge_type).0
+}
+
 /// The type that a name of a file stands for, whichever of the papers it is of; and whether it is said from the other end.
 pub(crate) fn edge_type(name: &str) -> Option<(EdgeType, bool)> {
     let name = name.trim().to_ascii_lowercase();

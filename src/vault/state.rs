@@ -18,6 +18,13 @@ const VERSION: u32 = 1;
 #[serde(transparent)]
 pub(crate) struct FileHash(String);
 
+impl FileHash {
+    /// Enough of it to tell two values of one field apart.
+    pub(crate) fn short(&self) -> String {
+        self.0[..12].to_owned()
+    }
+}
+
 pub(crate) fn hash_of(bytes: &[u8]) -> FileHash {
     FileHash(digits(&Sha256::digest(bytes)[..16]))
 }
