@@ -36,8 +36,8 @@ const LOCK: &str = "_lock";
 #[derive(Debug)]
 pub(crate) struct Disk {
     root: Dir,
-    // Held until it is dropped.
-    _lock: std::fs::File,
+    /// Locked until it is dropped; by it the file system is synced.
+    lock: std::fs::File,
 }
 
 /// A file that is there.
@@ -66,7 +66,7 @@ impl Disk {
         private(&mut options);
         let lock = root.open_with(LOCK, &options).map_err(|error| failed("lock", &error))?.into_std();
         match lock.try_lock() {
-            Ok(()) => Ok(Self { root, _lock: lock }),
+            Ok(()) => Ok(Self { root, lock }),
             Err(std::fs::TryLockError::WouldBlock) => Err(Error::new(
                 ErrorKind::Busy,
                 "another process syncs this vault; try again when it is done",
@@ -196,10 +196,10 @@ impl Disk {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         {
             use std::os::fd::AsFd;
-            rustix::fs::syncfs(self.root.as_fd()).map_err(|error| failed("sync", &error.into()))
+            rustix::fs::syncfs(self.lock.as_fd()).map_err(|error| failed("sync", &error.into()))
         }
         #[cfg(not(any(target_os = "linux", target_os = "android")))]
-        Ok(())
+        self.lock.sync_all().map_err(|error| failed("sync", &error))
     }
 }
 

@@ -11,7 +11,7 @@ mod life;
 pub(crate) mod life_args;
 mod list;
 pub(crate) mod list_args;
-mod named;
+pub(crate) mod named;
 mod pages;
 mod reviews;
 mod save;
