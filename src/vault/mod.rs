@@ -4,6 +4,7 @@
 pub(crate) mod disk;
 pub(crate) mod export;
 pub(crate) mod file;
+pub(crate) mod foreign;
 pub(crate) mod frontmatter;
 pub(crate) mod incoming;
 pub(crate) mod outgoing;
