@@ -4,6 +4,8 @@
 
 mod answering;
 pub mod blocking;
+#[cfg(feature = "files")]
+mod foreign;
 mod memories;
 mod open;
 mod sensors;

@@ -98,3 +98,21 @@ pub struct RefusedFile {
     /// What is in the way, and what to do.
     pub why: String,
 }
+
+/// What came of files of other programs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ImportedFiles {
+    /// Memories that are new, or hold again.
+    pub saved: u64,
+    /// Memories that were known.
+    pub known: u64,
+    /// Memories that wait for a person: what holds in their slot is trusted more.
+    pub waiting: u64,
+    /// Relations between them, and to what was known.
+    pub related: u64,
+    /// Relations whose other end is no memory of the user: they are left out.
+    pub unrelated: u64,
+    /// Files that were left out, or of which one memory was.
+    pub refused: Vec<RefusedFile>,
+}

@@ -42,6 +42,10 @@ fn blocking_has_every_method_of_the_async_handles() {
     check("Thermocline", &["thermocline.rs"], &["blocking.rs"]);
     check("User", &["user.rs"], &["blocking.rs"]);
     check("Session", &["session.rs"], &["blocking.rs"]);
-    check("Memories", &["memories.rs", "sensors.rs"], &["blocking/memories.rs", "blocking/sensors.rs"]);
+    check(
+        "Memories",
+        &["foreign.rs", "memories.rs", "sensors.rs"],
+        &["blocking/memories.rs", "blocking/sensors.rs", "blocking/vault.rs"],
+    );
     check("Vault", &["vault.rs"], &["blocking/vault.rs"]);
 }

@@ -1,8 +1,11 @@
-//! [`Vault`](crate::Vault) for callers without a runtime.
+//! [`Vault`](crate::Vault), and what [`Memories`](crate::Memories) takes from files, for callers without a runtime.
 
 use std::sync::Arc;
 
-use crate::{Result, VaultReport, handles::blocking::waiter::Waiter};
+use crate::{
+    ImportedFiles, Origin, Result, VaultReport,
+    handles::blocking::{memories::Memories, waiter::Waiter},
+};
 
 /// See [`Vault`](crate::Vault).
 #[derive(Clone, Debug)]
@@ -35,5 +38,16 @@ impl Vault {
     /// See [`Vault::sync`](crate::Vault::sync).
     pub fn sync(&self) -> Result<VaultReport> {
         self.runtime.block_on(self.inner.sync())
+    }
+}
+
+impl Memories {
+    /// See [`Memories::import_files`](crate::Memories::import_files).
+    pub fn import_files(
+        &self,
+        files: impl IntoIterator<Item = (String, String)>,
+        origin: Origin,
+    ) -> Result<ImportedFiles> {
+        self.runtime.block_on(self.inner.import_files(files, origin))
     }
 }
