@@ -75,13 +75,19 @@ mod store;
 mod text;
 mod tier;
 mod times;
+#[cfg(feature = "files")]
+mod vault;
 
 #[cfg(feature = "llm")]
 pub use crate::compress::digest::OpenAiCompatible;
 #[cfg(feature = "llm")]
 pub use crate::embed::OpenAiEmbedder;
+#[cfg(feature = "files")]
+pub use crate::handles::Vault;
 #[cfg(feature = "local")]
 pub use crate::local::{LocalEmbedder, LocalReranker};
+#[cfg(feature = "files")]
+pub use crate::model::vault::{ImportedFiles, RefusedFile, VaultOptions, VaultReport};
 #[cfg(feature = "llm")]
 pub use crate::rerank::HttpReranker;
 #[cfg(feature = "files")]

@@ -17,6 +17,8 @@
 
 mod memories;
 mod sensors;
+#[cfg(feature = "files")]
+mod vault;
 mod waiter;
 
 use std::{
@@ -34,6 +36,8 @@ use crate::{
 use chrono::{DateTime, Utc};
 
 pub use self::memories::Memories;
+#[cfg(feature = "files")]
+pub use self::vault::Vault;
 use self::waiter::Waiter;
 
 /// See [`Thermocline`](crate::Thermocline).
@@ -238,6 +242,12 @@ impl User {
     /// See [`User::memories`](crate::User::memories).
     pub fn memories(&self) -> Memories {
         Memories::new(self.inner.memories(), Arc::clone(&self.runtime))
+    }
+
+    /// See [`User::vault`](crate::User::vault).
+    #[cfg(feature = "files")]
+    pub fn vault(&self, folder: impl Into<std::path::PathBuf>, options: crate::VaultOptions) -> Vault {
+        Vault::new(self.inner.vault(folder, options), Arc::clone(&self.runtime))
     }
 
     /// See [`User::recall`](crate::User::recall).

@@ -4,13 +4,19 @@
 
 mod answering;
 pub mod blocking;
+#[cfg(feature = "files")]
+mod foreign;
 mod memories;
 mod open;
 mod sensors;
 mod session;
 mod thermocline;
 mod user;
+#[cfg(feature = "files")]
+mod vault;
 
+#[cfg(feature = "files")]
+pub use self::vault::Vault;
 pub use self::{memories::Memories, session::Session, thermocline::Thermocline, user::User};
 
 use crate::error::Result;

@@ -161,6 +161,12 @@ impl User {
         Memories::new(Arc::clone(&self.store), self.scope)
     }
 
+    /// The user's memories as files below a folder, which [`Vault::init`](crate::Vault::init) makes. Feature `files`.
+    #[cfg(feature = "files")]
+    pub fn vault(&self, folder: impl Into<std::path::PathBuf>, options: crate::VaultOptions) -> crate::Vault {
+        crate::Vault::new(Arc::clone(&self.store), self.scope, folder.into(), options)
+    }
+
     /// Searches everything the user ever said, in whatever session and tier, by meaning and by words. Any string is a
     /// query. Changes nothing that ranks.
     ///

@@ -19,6 +19,7 @@ use crate::{
             trust::Trust,
             words::{Frequency, MemoryKind, Volatility},
         },
+        metadata,
     },
     text::{
         measure::{check_name, check_text},
@@ -62,6 +63,7 @@ impl NewMemory {
         check_name("memory's caller id", self.caller_id.as_deref())?;
         self.said_at.map_or(Ok(()), |at| instant::checked(at).map(drop))?;
         check_sources(&self.sources)?;
+        check_extra(&self.extra)?;
         self.birth.check()?;
         let trust = Trust::of(self.origin);
         check_together(self.kind, self.procedure.as_ref())?;
@@ -92,6 +94,7 @@ impl Edit {
         check_share("consolidation threshold", self.consolidation_threshold.flatten())?;
         self.validity_window.flatten().map_or(Ok(()), check_window)?;
         check_name("project", self.project.as_ref().and_then(Option::as_deref))?;
+        self.extra.as_ref().map_or(Ok(()), check_extra)?;
         check_slot(self.goal_signature.as_ref().and_then(Option::as_deref))
     }
 }
@@ -172,6 +175,18 @@ fn check_slot(slot: Option<&str>) -> Result<()> {
     check_name(what, slot)?;
     slot.map_or(Ok(()), |slot| check_visible(what, &tidy_slot(slot)))?;
     check_name(what, slot.map(tidy_slot).as_deref())
+}
+
+/// What nothing reads: as large as a text, and nested as far as metadata.
+fn check_extra(extra: &serde_json::Map<String, serde_json::Value>) -> Result<()> {
+    const MAX_DEPTH: usize = 8;
+    let bytes: usize = extra.iter().map(|(name, value)| name.len() + value.to_string().len()).sum();
+    if bytes <= MAX_CONTENT_BYTES && extra.values().all(|value| metadata::is_within(value, MAX_DEPTH)) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "the names that nothing reads are nested too deep, or larger than {MAX_CONTENT_BYTES} bytes"
+    )))
 }
 
 fn check_title(what: &str, title: &str) -> Result<()> {

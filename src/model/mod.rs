@@ -26,4 +26,6 @@ pub(crate) mod tier;
 pub(crate) mod turn;
 pub(crate) mod user;
 pub(crate) mod uses;
+#[cfg(feature = "files")]
+pub(crate) mod vault;
 pub(crate) mod word_enum;

@@ -166,6 +166,19 @@ impl Snapshot<'_> {
         })
     }
 
+    /// All of the user's edges between memories that stay, in the order of adding.
+    pub(crate) fn edges(&self, scope: &Scope) -> Result<Vec<Edge>> {
+        self.ask(|sql| {
+            let (mut found, mut after) = (Vec::new(), 0);
+            loop {
+                let some = edges::lasting_after(sql, scope, after)?;
+                let Some(last) = some.last() else { return Ok(found) };
+                after = last.edge_no;
+                found.extend(some.into_iter().map(|row| row.edge));
+            }
+        })
+    }
+
     /// A page of the user's episodes of these roles within a time, newest first. What is damaged is left out.
     pub(crate) fn episodes(
         &self,

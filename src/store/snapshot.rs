@@ -456,7 +456,7 @@ impl<'s> Snapshot<'s> {
     }
 
     /// The system clock.
-    pub(super) fn now(&self) -> DateTime<Utc> {
+    pub(crate) fn now(&self) -> DateTime<Utc> {
         instant::clamped(self.of.config.clock.now())
     }
 

@@ -11,7 +11,7 @@ const LAYERS: &[&[&str]] = &[
     &["compress", "embed", "index", "memory", "planner", "sensors", "tier"],
     &["config", "local"],
     &["store"],
-    &["jobs", "recall"],
+    &["jobs", "recall", "vault"],
     &["handles"],
 ];
 

@@ -16,6 +16,7 @@ use crate::{
     find::Db,
     memory::verbs::MemoryVerb,
     recall_args::{ChatArgs, ContextArgs, EmbedArgs, EvalArgs, RecallArgs, WhyArgs},
+    vault::VaultVerb,
 };
 
 /// The file that is meant when none is named.
@@ -241,6 +242,16 @@ pub(crate) enum Verb {
                                         thermocline memory undo --user alex redis-fix"
     )]
     Memory(MemoryVerb),
+
+    /// Keep a user's memories as a folder of markdown files: to read, to edit, for Obsidian and git.
+    ///
+    /// The file of Thermocline stays the truth; sync takes in what people changed in the folder, and writes what is known.
+    /// Being used changes no file that git keeps.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  thermocline vault init notes --user alex\n  thermocline vault sync notes --user alex"
+    )]
+    Vault(VaultVerb),
 
     /// List, run or retry the jobs that wait in the file.
     ///

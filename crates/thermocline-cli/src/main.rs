@@ -41,6 +41,7 @@ mod transcript;
 mod transfer;
 mod turn;
 mod users;
+mod vault;
 mod why;
 
 use std::process::ExitCode;
@@ -117,6 +118,7 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         Verb::Anchor(AnchorVerb::Set(args)) => anchor::set(&db, args, out),
         Verb::Anchor(AnchorVerb::Retract(args)) => anchor::retract(&db, args, out),
         Verb::Memory(verb) => memory::run(&db, verb, out),
+        Verb::Vault(verb) => vault::run(&db, verb, out),
         Verb::Erase(args) => erase::run(&db, args, out),
         Verb::User(UserVerb::List(args)) => users::list(&db, args, out),
         Verb::Jobs(JobsVerb::List(args)) => jobs::list(&db, args, out),

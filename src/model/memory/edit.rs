@@ -63,6 +63,8 @@ pub struct Edit {
     pub task_type: Option<Option<TaskType>>,
     /// Whether it is shown again to a person after a time.
     pub resurfacing: Option<Resurfacing>,
+    /// These names, which nothing reads, in the place of those that are there.
+    pub extra: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 /// A method for each field that takes what the field holds.
@@ -109,6 +111,8 @@ impl Edit {
         task_type: Option<TaskType>,
         /// Whether it is shown again to a person after a time.
         resurfacing: Resurfacing,
+        /// These names, which nothing reads, in the place of those that are there.
+        extra: serde_json::Map<String, serde_json::Value>,
     }
 
     /// Another title.

@@ -49,6 +49,8 @@ pub struct NewMemory {
     pub(crate) said_at: Option<DateTime<Utc>>,
     pub(crate) sources: Vec<NewSource>,
     pub(crate) birth: Birth,
+    /// What a file said that nothing reads.
+    pub(crate) extra: serde_json::Map<String, serde_json::Value>,
 }
 
 /// A turn that a memory comes of.
@@ -99,6 +101,7 @@ impl NewMemory {
             said_at: None,
             sources: Vec::new(),
             birth: Birth::default(),
+            extra: serde_json::Map::new(),
         }
     }
 

@@ -7,11 +7,12 @@ mod content;
 mod edges;
 mod episodes;
 mod forget;
+pub(crate) mod import;
 mod life;
 pub(crate) mod life_args;
 mod list;
 pub(crate) mod list_args;
-mod named;
+pub(crate) mod named;
 mod pages;
 mod reviews;
 mod save;
@@ -30,6 +31,7 @@ use crate::{exit::Failure, find::Db, memory::verbs::MemoryVerb, output::Output};
 pub(crate) fn run(db: &Db, verb: &MemoryVerb, out: &Output) -> Result<(), Failure> {
     match verb {
         MemoryVerb::Save(args) => save::run(db, args, out),
+        MemoryVerb::Import(args) => import::run(db, args, out),
         MemoryVerb::Show(args) => show::run(db, args, out),
         MemoryVerb::List(args) => list::memories(db, args, out),
         MemoryVerb::Edit(args) => change::edit(db, args, out),

@@ -14,12 +14,12 @@ use crate::{
 };
 
 /// A user's memories, to look at them.
-pub(super) fn to_look(db: &Db, user: &UserArg) -> Result<(Thermocline, User, Memories), Failure> {
+pub(crate) fn to_look(db: &Db, user: &UserArg) -> Result<(Thermocline, User, Memories), Failure> {
     of(find::memory(db)?, user)
 }
 
 /// A user's memories, to change them.
-pub(super) fn to_change(db: &Db, user: &UserArg) -> Result<(Thermocline, User, Memories), Failure> {
+pub(crate) fn to_change(db: &Db, user: &UserArg) -> Result<(Thermocline, User, Memories), Failure> {
     of(find::writable(db)?, user)
 }
 

@@ -9,6 +9,7 @@ use clap::Subcommand;
 
 use crate::memory::{
     args::{ChangeArgs, EditArgs, MemoryArgs, SaveArgs, SupersedeArgs},
+    import::ImportFilesArgs,
     life_args::{DecideArgs, DueArgs, ReviewArgs, UsedArgs},
     list_args::{
         BesideArgs, EpisodesArgs, ForgetArgs, ListArgs, MemoryEraseArgs, NoteArgs, RelateArgs, TagsArgs,
@@ -42,6 +43,16 @@ pub(crate) enum MemoryVerb {
         thermocline memory save --user alex \"Design notes\" --content-file notes.md --source s1/3\n  \
         thermocline memory save --user alex --batch memories.jsonl --origin user")]
     Save(Box<SaveArgs>),
+
+    /// Take files of other programs in as memories: markdown and JSON, or folders of them.
+    ///
+    /// Read are markdown with a head of names and values (the cognitive and the continuum paper) or without, and days and
+    /// JSON of the entry paper. All are claims: the words of --origin, confidence at most .80, frequency at most mid; what
+    /// else a file says is kept, and read by nothing. A file's own id is the memory's caller id, so the same files again
+    /// save nothing. What cannot be read is named with its line, and the others are saved. In folders, hidden files and
+    /// those that begin with an underscore are left out. To keep memories as files, see vault.
+    #[command(after_help = "Example:\n  thermocline memory import --user alex notes/graph 2026-01-29.md")]
+    Import(ImportFilesArgs),
 
     /// Show a memory whole: what it says, how far it holds, what it comes of, what stands beside it.
     #[command(after_help = "Examples:\n  thermocline memory show --user alex mem_019e8d20\n  \

@@ -107,6 +107,7 @@ struct Columns {
     tags: Vec<String>,
     entities: Vec<String>,
     resurfacing: Resurfacing,
+    extra: Map<String, Value>,
 }
 
 impl Columns {
@@ -140,6 +141,7 @@ impl Columns {
             tags: held.names.tags.clone(),
             entities: held.names.entities.clone(),
             resurfacing: held.resurfacing,
+            extra: row.extra,
         }
     }
 
@@ -176,6 +178,7 @@ impl Columns {
             summary: self.summary,
             procedure: self.procedure,
             content: self.content,
+            extra: self.extra,
             ..held.row
         };
         let names = Names { tags: self.tags, entities: self.entities };

@@ -137,6 +137,7 @@ fn edited(before: &Held, edit: &Edit) -> Result<Held> {
     set(&mut row.project, edit.project);
     set(&mut row.goal_signature, edit.goal_signature.map(|slot| slot.as_deref().map(tidy_slot)));
     set(&mut row.task_type, edit.task_type);
+    set(&mut row.extra, edit.extra);
     let names = |names: Vec<String>| terms(names).into_iter().map(|term| term.name).collect();
     set(&mut after.names.tags, edit.tags.map(names));
     let named_anew = names_anew(&before.row, &after.row, &before.names.entities);

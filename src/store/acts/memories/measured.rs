@@ -116,7 +116,7 @@ impl MeasuredMemory {
             title: new.title.clone(),
             summary: new.summary.clone(),
             procedure: new.procedure.clone(),
-            extra: serde_json::Map::new(),
+            extra: new.extra.clone(),
             content: new.content.clone(),
         }
     }

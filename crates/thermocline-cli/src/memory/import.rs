@@ -1,0 +1,109 @@
+//! `thermocline memory import`: files of other programs, taken in as memories.
+#![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
+
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use thermocline::{ImportedFiles, Origin};
+
+use crate::{
+    args::UserArg,
+    exit::{Exit, Failure},
+    find::Db,
+    memory::{named, words},
+    output::Output,
+    plain,
+};
+
+/// A larger file is no memory.
+const MAX_BYTES: u64 = 1 << 20;
+
+#[derive(Args, Debug)]
+pub(crate) struct ImportFilesArgs {
+    /// Files, or folders that are looked through for .md and .json.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    user: UserArg,
+
+    /// Whose words they are.
+    #[arg(long, value_name = "ORIGIN", default_value = "document", value_parser = words::origin())]
+    origin: Origin,
+}
+
+pub(crate) fn run(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), Failure> {
+    let mut paths = Vec::new();
+    for path in &args.files {
+        find(path, &mut paths)?;
+    }
+    let mut files = Vec::with_capacity(paths.len());
+    for path in paths {
+        let shown = path.display().to_string();
+        let unreadable =
+            |why: &str| Failure::new(Exit::Refused, format!("{}: {why}", plain::line(&shown, usize::MAX)));
+        let is_too_large =
+            fs::metadata(&path).map_err(|error| unreadable(&error.to_string()))?.len() > MAX_BYTES;
+        if is_too_large {
+            return Err(unreadable("it is larger than 1 MiB, and no memory"));
+        }
+        let text = fs::read_to_string(&path).map_err(|error| unreadable(&error.to_string()))?;
+        files.push((shown, text));
+    }
+    let (_file, _user, memories) = named::to_change(db, &args.user)?;
+    let report = {
+        let _progress = out.progress(None, "saving memories");
+        memories.import_files(files, args.origin)?
+    };
+    out.answer(&report, told)
+}
+
+fn find(path: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::new(
+            Exit::Refused,
+            format!("{}: {error}", plain::line(&path.display().to_string(), usize::MAX)),
+        )
+    };
+    if !fs::metadata(path).map_err(failed)?.is_dir() {
+        found.push(path.to_owned());
+        return Ok(());
+    }
+    let mut entries: Vec<_> = fs::read_dir(path).and_then(Iterator::collect).map_err(failed)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let (below, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        // Not followed: a link may lead anywhere, and back.
+        let kind = entry.file_type().map_err(failed)?;
+        let is_memory =
+            kind.is_file() && below.extension().is_some_and(|ending| ending == "md" || ending == "json");
+        if !name.starts_with(['.', '_']) && (kind.is_dir() || is_memory) {
+            find(&below, found)?;
+        }
+    }
+    Ok(())
+}
+
+fn told(report: &ImportedFiles) -> String {
+    let ImportedFiles { saved, known, waiting, related, unrelated, refused, .. } = report;
+    let mut text =
+        format!("saved {saved}, known {known}, waiting for a person {waiting}; relations tied {related}");
+    if *unrelated > 0 {
+        let _ = write!(text, ", left out {unrelated} whose other end is no memory here");
+    }
+    text.push('\n');
+    for file in refused {
+        let line = file.line.map_or(String::new(), |line| format!(", line {line}"));
+        let _ = writeln!(
+            text,
+            "left out {}{line}: {}",
+            plain::line(&file.path, usize::MAX),
+            plain::line(&file.why, 300)
+        );
+    }
+    text
+}

@@ -1,0 +1,190 @@
+//! `thermocline vault`: a user's memories as a folder of markdown files.
+#![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
+
+use std::{fmt::Write as _, path::PathBuf, thread, time::Duration};
+
+use clap::{Args, Subcommand};
+use thermocline::{Origin, VaultOptions, VaultReport, blocking::Vault};
+
+use crate::{
+    args::UserArg,
+    exit::Failure,
+    find::Db,
+    memory::{named, words},
+    output::Output,
+    plain,
+};
+
+/// So many files of each sort are named; --json names all.
+const NAMED: usize = 20;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum VaultVerb {
+    /// Make a folder the vault of a user.
+    ///
+    /// Whatever lies in it stays. Run it once; then sync.
+    Init(FolderArgs),
+    /// Show what a sync would do, file by file.
+    ///
+    /// Changes nothing.
+    Status(SyncArgs),
+    /// Take edits from the folder, then write what is known.
+    ///
+    /// A person may edit, move, add and take away the files below graph and vault; those in vault are pinned. An edit is
+    /// the user's own words and can be undone (memory undo). Generated: CORE.md, REFLECTION.md, PROFILE.md, episodes,
+    /// graph/edges, and what begins with an underscore; MEMORY.md and .gitignore are written once. Where a file and its
+    /// memory changed the same, the memory stands, and the file's text lies beside it as NAME.conflict.md. What cannot be
+    /// read stays as it is, and is named with its line.
+    #[command(after_help = "Examples:\n  thermocline vault init notes\n  thermocline vault sync notes\n  \
+                            thermocline vault sync notes --origin user --deletes\n  \
+                            thermocline vault sync notes --every 60")]
+    Sync(SyncArgs),
+    /// Write what is known into the folder, and take nothing from it.
+    Export(FolderArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct FolderArgs {
+    /// The folder.
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+
+    #[command(flatten)]
+    user: UserArg,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SyncArgs {
+    #[command(flatten)]
+    of: FolderArgs,
+
+    /// Whose words new files have; say user for a folder in which only the user writes.
+    #[arg(long, value_name = "ORIGIN", default_value = "document", value_parser = words::origin())]
+    origin: Origin,
+
+    /// Forget memories whose files were taken away; else those are written again.
+    #[arg(long)]
+    deletes: bool,
+
+    /// Forget so many at most, else none [default: 20, or a tenth of all if that is less].
+    #[arg(long, value_name = "N", requires = "deletes")]
+    max_deletes: Option<u64>,
+
+    /// Change nothing, and tell what would be done: as vault status.
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Do it again every so many seconds, until you stop it.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    every: Option<u64>,
+}
+
+pub(crate) fn run(db: &Db, verb: &VaultVerb, out: &Output) -> Result<(), Failure> {
+    match verb {
+        VaultVerb::Init(args) => {
+            let (_file, user, _) = named::to_change(db, &args.user)?;
+            user.vault(&args.folder, VaultOptions::default()).init()?;
+            let folder = args.folder.display().to_string();
+            out.answer(&serde_json::json!({ "folder": folder }), |_| {
+                let folder = plain::line(&folder, usize::MAX);
+                format!("{folder} is a vault; thermocline vault sync {folder} writes and reads it\n")
+            })
+        }
+        VaultVerb::Export(args) => {
+            let (_file, user, _) = named::to_look(db, &args.user)?;
+            answer(out, &user.vault(&args.folder, VaultOptions::default()), Vault::export)
+        }
+        VaultVerb::Status(args) => {
+            let (_file, user, _) = named::to_look(db, &args.of.user)?;
+            answer(out, &user.vault(&args.of.folder, args.options()), Vault::status)
+        }
+        VaultVerb::Sync(args) => sync(db, args, out),
+    }
+}
+
+fn sync(db: &Db, args: &SyncArgs, out: &Output) -> Result<(), Failure> {
+    let (_file, user, _) = named::to_change(db, &args.of.user)?;
+    let vault = user.vault(&args.of.folder, args.options());
+    loop {
+        answer(out, &vault, Vault::sync)?;
+        let Some(seconds) = args.every else { return Ok(()) };
+        thread::sleep(Duration::from_secs(seconds));
+    }
+}
+
+impl SyncArgs {
+    fn options(&self) -> VaultOptions {
+        let mut options = VaultOptions::default().origin(self.origin).deletes(self.deletes);
+        options.max_deletes = self.max_deletes;
+        options.dry_run = self.dry_run;
+        options
+    }
+}
+
+fn answer(
+    out: &Output,
+    vault: &Vault,
+    act: impl FnOnce(&Vault) -> thermocline::Result<VaultReport>,
+) -> Result<(), Failure> {
+    let report = {
+        let _progress = out.progress(None, "looking through the folder");
+        act(vault)?
+    };
+    out.answer(&report, told)
+}
+
+fn told(report: &VaultReport) -> String {
+    let VaultReport {
+        dry_run,
+        unchanged,
+        written,
+        removed,
+        edited,
+        saved,
+        forgotten,
+        conflicts,
+        refused,
+        ..
+    } = report;
+    let mut text = String::new();
+    let told = |done: &'static str, would: &'static str| if *dry_run { would } else { done };
+    for (what, paths) in [
+        (told("edited by you, taken in", "edited by you, to be taken in"), edited),
+        (told("new, saved", "new, to be saved"), saved),
+        (told("gone, forgotten", "gone, to be forgotten"), forgotten),
+        (
+            told(
+                "changed on both sides; yours lies beside as .conflict.md",
+                "changed on both sides; yours would be set beside",
+            ),
+            conflicts,
+        ),
+        (told("written", "to be written"), written),
+        (told("taken away", "to be taken away"), removed),
+    ] {
+        if paths.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "{} {what}:", paths.len());
+        for path in paths.iter().take(NAMED) {
+            let _ = writeln!(text, "  {}", plain::line(path, usize::MAX));
+        }
+        if paths.len() > NAMED {
+            let _ = writeln!(text, "  ... and {} more (--json names all)", paths.len() - NAMED);
+        }
+    }
+    if !refused.is_empty() {
+        let _ = writeln!(text, "{} left as they are:", refused.len());
+        for file in refused {
+            let line = file.line.map_or(String::new(), |line| format!(", line {line}"));
+            let _ = writeln!(
+                text,
+                "  {}{line}: {}",
+                plain::line(&file.path, usize::MAX),
+                plain::line(&file.why, 300)
+            );
+        }
+    }
+    let _ = writeln!(text, "{unchanged} unchanged");
+    text
+}

@@ -1,0 +1,53 @@
+//! [`Vault`](crate::Vault), and what [`Memories`](crate::Memories) takes from files, for callers without a runtime.
+
+use std::sync::Arc;
+
+use crate::{
+    ImportedFiles, Origin, Result, VaultReport,
+    handles::blocking::{memories::Memories, waiter::Waiter},
+};
+
+/// See [`Vault`](crate::Vault).
+#[derive(Clone, Debug)]
+pub struct Vault {
+    // Dropped before the runtime that its last operations run on.
+    inner: crate::Vault,
+    runtime: Arc<Waiter>,
+}
+
+impl Vault {
+    pub(super) fn new(inner: crate::Vault, runtime: Arc<Waiter>) -> Self {
+        Self { inner, runtime }
+    }
+
+    /// See [`Vault::init`](crate::Vault::init).
+    pub fn init(&self) -> Result<()> {
+        self.runtime.block_on(self.inner.init())
+    }
+
+    /// See [`Vault::export`](crate::Vault::export).
+    pub fn export(&self) -> Result<VaultReport> {
+        self.runtime.block_on(self.inner.export())
+    }
+
+    /// See [`Vault::status`](crate::Vault::status).
+    pub fn status(&self) -> Result<VaultReport> {
+        self.runtime.block_on(self.inner.status())
+    }
+
+    /// See [`Vault::sync`](crate::Vault::sync).
+    pub fn sync(&self) -> Result<VaultReport> {
+        self.runtime.block_on(self.inner.sync())
+    }
+}
+
+impl Memories {
+    /// See [`Memories::import_files`](crate::Memories::import_files).
+    pub fn import_files(
+        &self,
+        files: impl IntoIterator<Item = (String, String)>,
+        origin: Origin,
+    ) -> Result<ImportedFiles> {
+        self.runtime.block_on(self.inner.import_files(files, origin))
+    }
+}

@@ -1,0 +1,120 @@
+//! Files of other programs, taken in as memories.
+
+use std::collections::HashMap;
+
+use crate::{
+    error::{ErrorKind, Result},
+    event::in_span,
+    handles::Memories,
+    model::{
+        edge::Direction,
+        ids::MemoryId,
+        memory::saved::SaveOutcome,
+        turn::Origin,
+        vault::{ImportedFiles, RefusedFile},
+    },
+    vault::{
+        file::Relation,
+        foreign::{self, Foreign},
+        incoming::new_edge,
+    },
+};
+
+impl Memories {
+    /// Takes files of other programs in as memories, each named by its path and given by its text: markdown with a head (the
+    /// cognitive and the continuum paper) or without, days and JSON of the entry paper. All are claims in the words of
+    /// `origin`: confidence at most .80, frequency at most `mid`; counters and whatever else a file says are kept with the
+    /// memory, and read by nothing. The file's own id becomes the [caller's id](crate::Memory::caller_id), so that the same
+    /// files again save nothing. Relations are tied when all memories are saved.
+    ///
+    /// What cannot be read is left out, and named with its line; the others are saved, one by one.
+    ///
+    /// Errors: of the store alone.
+    pub async fn import_files(
+        &self,
+        files: impl IntoIterator<Item = (String, String)>,
+        origin: Origin,
+    ) -> Result<ImportedFiles> {
+        let files: Vec<(String, String)> = files.into_iter().collect();
+        let importing = Box::pin(self.import_all(files, origin));
+        in_span("import_files", (self.scope.user_id, None), importing).await
+    }
+
+    async fn import_all(&self, files: Vec<(String, String)>, origin: Origin) -> Result<ImportedFiles> {
+        let mut report = ImportedFiles::default();
+        let mut ids: HashMap<String, MemoryId> = HashMap::new();
+        let mut to_relate: Vec<(MemoryId, Vec<Relation>)> = Vec::new();
+        for (path, text) in files {
+            let found = match foreign::read(&path, &text, origin) {
+                Ok(found) => found,
+                Err(refused) => {
+                    let why = refused.why.to_owned();
+                    report.refused.push(RefusedFile { path, line: Some(refused.line), why });
+                    continue;
+                }
+            };
+            for Foreign { memory, relations } in found {
+                let own_id = memory.caller_id.clone();
+                match self.save(memory).await {
+                    Ok(saved) => {
+                        match saved.outcome {
+                            SaveOutcome::Known => report.known += 1,
+                            SaveOutcome::Waits(_) => report.waiting += 1,
+                            _ => report.saved += 1,
+                        }
+                        ids.extend(own_id.map(|own_id| (own_id, saved.memory.id)));
+                        to_relate.push((saved.memory.id, relations));
+                    }
+                    Err(error) if is_of_the_file(error.kind()) => {
+                        report.refused.push(RefusedFile {
+                            path: path.clone(),
+                            line: None,
+                            why: error.to_string(),
+                        });
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        for (of, relations) in to_relate {
+            for relation in relations {
+                let other = match ids.get(&relation.target) {
+                    Some(id) => Some(*id),
+                    None => self.named(&relation.target).await?,
+                };
+                let Some(other) = other else {
+                    report.unrelated += 1;
+                    continue;
+                };
+                let (from, to) =
+                    if relation.direction == Direction::Incoming { (other, of) } else { (of, other) };
+                match self.relate(from, new_edge(&relation, origin), to).await {
+                    Ok(_) => report.related += 1,
+                    Err(error) if is_of_the_file(error.kind()) => report.unrelated += 1,
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(report)
+    }
+
+    /// A memory that was known before, by the id that a file has for it.
+    async fn named(&self, target: &str) -> Result<Option<MemoryId>> {
+        let found = match self.by_caller_id(target).await {
+            Err(error) if is_of_the_file(error.kind()) => match target.parse() {
+                Ok(id) => self.get(id).await,
+                Err(error) => Err(error),
+            },
+            found => found,
+        };
+        match found {
+            Ok(memory) => Ok(Some(memory.id)),
+            Err(error) if is_of_the_file(error.kind()) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn is_of_the_file(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::InvalidInput | ErrorKind::Conflict | ErrorKind::NotFound)
+}

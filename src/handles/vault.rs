@@ -1,0 +1,390 @@
+//! A user's memories as files.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    event::in_span,
+    handles::{Memories, off_thread, open::Open},
+    model::{
+        edge::Direction,
+        ids::{MemoryId, UserId},
+        memory::{known::Memory, saved::SaveOutcome},
+        turn::Origin,
+        vault::{RefusedFile, VaultOptions, VaultReport},
+    },
+    store::scope::Scope,
+    vault::{
+        disk::{Disk, OnDisk},
+        export::{Known, fields, wanted},
+        file::{MemoryFile, Relation},
+        incoming::{Changes, Incoming, changes, is_of_memory, new_edge},
+        outgoing::{self, There},
+        read::known,
+        state::{STATE, State, Written, hash_of},
+    },
+};
+
+/// What makes a folder a vault.
+const MARKER: &str = ".thermocline";
+/// Files that a person may have before the vault, which is why they are not listed with the others.
+const IGNORE: &str = ".gitignore";
+/// Of so many memories one may be forgotten for a file that is gone, and no more than so many, unless that is said.
+const DELETES_OF: u64 = 10;
+const MOST_DELETES: u64 = 20;
+
+/// Whose vault a folder is.
+#[derive(Serialize, Deserialize)]
+struct Marker {
+    user_id: UserId,
+}
+
+/// A folder that shows a user's memories as files: markdown with a head, in the form of the cognitive paper, for people,
+/// Obsidian and git. The file of Thermocline stays the truth: what is edited in the folder comes in by [`sync`](Self::sync), and
+/// only what both sides changed is left to a person.
+///
+/// What was written last is kept in the folder (`_sync.json`), not in the file: a folder that is copied, moved or restored
+/// brings the state that its files are of. One process at a time works in a folder. Feature `files`.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> thermocline::Result<()> {
+/// # let folder = tempfile::tempdir().expect("a folder");
+/// use thermocline::{MemoryKind, NewMemory, Origin, Thermocline, VaultOptions};
+///
+/// let file = Thermocline::open(folder.path().join("memory.db")).await?;
+/// let alex = file.user("alex").await?;
+/// alex.memories().save(NewMemory::new(MemoryKind::Fix, "Redis timeouts", "Keepalive fixes them.")).await?;
+/// let vault = alex.vault(folder.path().join("notes"), VaultOptions::default());
+/// vault.init().await?;
+/// let report = vault.sync().await?;
+/// assert!(report.written.iter().any(|path| path.starts_with("graph/fixes/redis-timeouts-")));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Vault {
+    store: Arc<Open>,
+    scope: Scope,
+    memories: Memories,
+    folder: PathBuf,
+    options: VaultOptions,
+}
+
+/// A folder, and what is known, at one moment.
+struct Seen {
+    disk: Arc<Disk>,
+    state: State,
+    files: Vec<OnDisk>,
+    known: Known,
+    hidden: BTreeSet<String>,
+}
+
+impl Vault {
+    pub(super) fn new(store: Arc<Open>, scope: Scope, folder: PathBuf, options: VaultOptions) -> Self {
+        let memories = Memories::new(Arc::clone(&store), scope).by(Origin::User);
+        Self { store, scope, memories, folder, options }
+    }
+
+    /// Makes the folder, if there is none, and says that it is the user's vault. Whatever lies there stays.
+    ///
+    /// Errors: `Conflict` if it is another user's; `Io`.
+    pub async fn init(&self) -> Result<()> {
+        let (folder, user_id) = (self.folder.clone(), self.scope.user_id);
+        off_thread(move || {
+            make_folder(&folder)?;
+            let disk = Disk::open(&folder)?;
+            if disk.state(MARKER).is_none() {
+                let marker = serde_json::to_vec(&Marker { user_id }).expect("it is plain data");
+                return disk.write([(MARKER, marker.as_slice())]);
+            }
+            check_marker(&disk, user_id)
+        })
+        .await
+    }
+
+    /// Writes what is known into the folder, and takes nothing from it. A file that a person edited is left as it is, and
+    /// named.
+    ///
+    /// Errors: `NotFound` if the folder is no vault; `Conflict` if it is another user's; `Busy` while another process
+    /// works in it; `Io`.
+    pub async fn export(&self) -> Result<VaultReport> {
+        in_span("export_vault", (self.scope.user_id, None), self.export_all()).await
+    }
+
+    async fn export_all(&self) -> Result<VaultReport> {
+        let seen = self.look().await?;
+        let mut report = VaultReport { dry_run: self.options.dry_run, ..VaultReport::default() };
+        off_thread(move || {
+            let Seen { disk, mut state, files, known, .. } = seen;
+            let mut there = There::of(&files);
+            let wanted = wanted(&known, &state);
+            outgoing::write(&disk, &mut state, &wanted, &mut there, &mut report)?;
+            Ok(report)
+        })
+        .await
+    }
+
+    /// What a [`sync`](Self::sync) would do, file by file; nothing is changed.
+    ///
+    /// Errors: those of [`export`](Self::export).
+    pub async fn status(&self) -> Result<VaultReport> {
+        let options = self.options.clone().dry_run();
+        Self { options, ..self.clone() }.sync().await
+    }
+
+    /// Takes what people changed in the folder, then writes what is known.
+    ///
+    /// - An edit is the user's, and can be undone as any. Of two edits, there and here, that changed different things both are
+    ///   taken; where they changed the same, what is known stands, and the file's text goes to `NAME.conflict.md`. So does
+    ///   the text of a file that is of another time (an old checkout), and of a generated page that somebody wrote into.
+    /// - A new file is a memory, with the words of [`VaultOptions::origin`]: confidence at most .80, frequency at most
+    ///   `mid`, whatever it says. A file of `vault/` is pinned; one that moves to another folder is of that kind.
+    /// - A file that is gone is written again, unless [`VaultOptions::deletes`] says that its memory is forgotten.
+    /// - What cannot be read stays as it is, and is named with its line.
+    ///
+    /// Errors: those of [`export`](Self::export); `Conflict` if more memories would be forgotten than
+    /// [`VaultOptions::max_deletes`] allows, and then nothing is changed.
+    pub async fn sync(&self) -> Result<VaultReport> {
+        in_span("sync_vault", (self.scope.user_id, None), self.sync_all()).await
+    }
+
+    async fn sync_all(&self) -> Result<VaultReport> {
+        let options = &self.options;
+        let Seen { disk, state, files, known: before, hidden } = self.look().await?;
+        let mut report = VaultReport { dry_run: options.dry_run, ..VaultReport::default() };
+        let mut there = There::of(&files);
+        let (origin, reader) = (options.origin, Arc::clone(&disk));
+        let (before, mut state, Changes { incoming, refused }) = off_thread(move || {
+            let mut state = state;
+            let wanted = wanted(&before, &state);
+            let changes = changes(
+                &before,
+                &wanted,
+                &files,
+                &mut state,
+                origin,
+                |path| reader.text(path),
+                |id| hidden.contains(id.trim_start_matches("mem_")),
+            );
+            Ok((before, state, changes))
+        })
+        .await?;
+        there.kept.extend(refused.iter().map(|file| file.path.clone()));
+        report.refused = refused;
+        self.check_deletes(&incoming, &before)?;
+        self.take(incoming, &before, (&mut state, &mut there), &mut report).await?;
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        let is_unchanged = report.edited.is_empty() && report.saved.is_empty() && report.forgotten.is_empty();
+        off_thread(move || {
+            let now = if is_unchanged || report.dry_run { before } else { known(&store, &scope)?.0 };
+            let wanted = wanted(&now, &state);
+            outgoing::write(&disk, &mut state, &wanted, &mut there, &mut report)?;
+            Ok(report)
+        })
+        .await
+    }
+
+    /// Does in the file of Thermocline what was done in the folder.
+    async fn take(
+        &self,
+        incoming: Vec<Incoming>,
+        known: &Known,
+        (state, there): (&mut State, &mut There),
+        report: &mut VaultReport,
+    ) -> Result<()> {
+        let dry_run = self.options.dry_run;
+        let mut ids: HashMap<String, MemoryId> = HashMap::new();
+        for memory in &known.memories {
+            ids.insert(memory.id.as_uuid().to_string(), memory.id);
+            ids.extend(memory.caller_id.clone().map(|caller_id| (caller_id, memory.id)));
+        }
+        let mut to_relate: Vec<(String, MemoryId, Vec<Relation>, Origin)> = Vec::new();
+        for one in incoming {
+            match one {
+                Incoming::Conflict { path } => drop(there.beside.insert(path)),
+                Incoming::Gone { path, id } => {
+                    if self.options.deletes {
+                        if !dry_run {
+                            self.memories.forget(id).await?;
+                        }
+                        there.kept.insert(path.clone());
+                        if !dry_run {
+                            state.files.remove(&path);
+                        }
+                        report.forgotten.push(path);
+                    }
+                }
+                Incoming::Edit { path, id, edit, ties } => {
+                    let mut edit = *edit;
+                    edit.origin = Some(Origin::User);
+                    let done = if dry_run { Ok(()) } else { self.edit(id, edit, &ties.remove).await };
+                    match done {
+                        Ok(()) => {
+                            to_relate.push((path.clone(), id, ties.add, Origin::User));
+                            there.taken.insert(path.clone());
+                            report.edited.push(path);
+                        }
+                        Err(error) => refuse(error, path, there, report)?,
+                    }
+                }
+                Incoming::New { path, memory, relations } => {
+                    if dry_run {
+                        there.kept.insert(path.clone());
+                        report.saved.push(path);
+                        continue;
+                    }
+                    let (origin, caller_id) = (memory.origin, memory.caller_id.clone());
+                    let saved = match self.memories.save(*memory).await {
+                        Ok(saved) => saved,
+                        Err(error) => {
+                            refuse(error, path, there, report)?;
+                            continue;
+                        }
+                    };
+                    let uuid = *saved.memory.id.as_uuid();
+                    let other =
+                        state.files.iter().find(|(_, file)| file.id == Some(uuid)).map(|(path, _)| path);
+                    if let Some(other) = other {
+                        let why = format!("it says the same as {other}: take one of them away");
+                        there.kept.insert(path.clone());
+                        report.refused.push(RefusedFile { path, line: None, why });
+                        continue;
+                    }
+                    if let (
+                        Some(caller_id),
+                        SaveOutcome::New | SaveOutcome::Restored | SaveOutcome::Superseded(_),
+                    ) = (caller_id, saved.outcome)
+                    {
+                        ids.insert(caller_id, saved.memory.id);
+                    }
+                    ids.insert(uuid.to_string(), saved.memory.id);
+                    state.files.insert(path.clone(), keeps_its_name(&saved.memory, &path, there));
+                    to_relate.push((path.clone(), saved.memory.id, relations, origin));
+                    there.taken.insert(path.clone());
+                    report.saved.push(path);
+                }
+            }
+        }
+        for (path, from, relations, origin) in to_relate {
+            for relation in relations {
+                let Some(&to) = ids.get(relation.target.trim_start_matches("mem_")) else {
+                    let why = "a relation names no memory that is known: correct its target, or take it out"
+                        .to_owned();
+                    there.kept.insert(path.clone());
+                    report.refused.push(RefusedFile { path: path.clone(), line: None, why });
+                    continue;
+                };
+                if dry_run {
+                    continue;
+                }
+                let (from, to) =
+                    if relation.direction == Direction::Incoming { (to, from) } else { (from, to) };
+                if let Err(error) = self.memories.relate(from, new_edge(&relation, origin), to).await {
+                    refuse(error, path.clone(), there, report)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn edit(&self, id: MemoryId, edit: crate::Edit, unrelated: &[crate::EdgeId]) -> Result<()> {
+        if !edit.is_empty() {
+            self.memories.edit(id, edit).await?;
+        }
+        for edge in unrelated {
+            self.memories.unrelate(*edge).await?;
+        }
+        Ok(())
+    }
+
+    /// Refuses that a folder which is empty by mistake forgets everything.
+    fn check_deletes(&self, incoming: &[Incoming], known: &Known) -> Result<()> {
+        let gone = incoming.iter().filter(|one| matches!(one, Incoming::Gone { .. })).count() as u64;
+        let all = known.memories.len() as u64;
+        let most = self.options.max_deletes.unwrap_or((all / DELETES_OF).clamp(1, MOST_DELETES));
+        if !self.options.deletes || gone <= most {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Conflict,
+            format!(
+                "the files of {gone} of {all} memories are gone, and at most {most} may be forgotten at once: put them back, or \
+                 say how many"
+            ),
+        ))
+    }
+
+    /// The folder, locked, and what is known.
+    async fn look(&self) -> Result<Seen> {
+        let (store, scope, folder) = (Arc::clone(&self.store), self.scope, self.folder.clone());
+        off_thread(move || {
+            let disk = Disk::open(&folder)?;
+            check_marker(&disk, scope.user_id)?;
+            let state = State::read(disk.state(STATE).as_deref());
+            let mut files = disk.files(is_ours)?;
+            if let Some(text) = disk.state(IGNORE) {
+                let found = crate::vault::disk::Found::Text(hash_of(&text));
+                files.push(OnDisk { path: IGNORE.to_owned(), found });
+            }
+            let (known, hidden) = known(&store, &scope)?;
+            Ok(Seen { disk: Arc::new(disk), state, files, known, hidden })
+        })
+        .await
+    }
+}
+
+/// What lies in a vault: memories, edges, days, and pages at the top.
+fn is_ours(path: &str) -> bool {
+    is_of_memory(path)
+        || (path.ends_with(".md")
+            && !path.ends_with(".conflict.md")
+            && (path.starts_with("graph/edges/") || path.starts_with("episodes/") || !path.contains('/')))
+        || (path.starts_with('_') && path.ends_with(".json") && path != STATE)
+}
+
+/// Notes that a file keeps the name that a person gave it.
+fn keeps_its_name(memory: &Memory, path: &str, there: &There) -> Written {
+    let file = MemoryFile { title: memory.title.clone(), kind: Some(memory.kind), ..MemoryFile::default() };
+    let names: BTreeMap<String, String> = fields(&file, memory.pinned)
+        .into_iter()
+        .filter(|(name, _)| ["title", "kind", "pinned"].contains(&name.as_str()))
+        .collect();
+    let hash = there.files.get(path).cloned().flatten().unwrap_or_else(|| hash_of(b""));
+    Written { id: Some(*memory.id.as_uuid()), hash, pending: None, fields: names }
+}
+
+/// What one file is refused for does not keep the others from being taken; what stands in the way of all does.
+fn refuse(error: Error, path: String, there: &mut There, report: &mut VaultReport) -> Result<()> {
+    let of_the_file = [ErrorKind::InvalidInput, ErrorKind::Conflict, ErrorKind::NotFound];
+    if !of_the_file.contains(&error.kind()) {
+        return Err(error);
+    }
+    there.kept.insert(path.clone());
+    report.refused.push(RefusedFile { path, line: None, why: error.to_string() });
+    Ok(())
+}
+
+fn check_marker(disk: &Disk, user_id: UserId) -> Result<()> {
+    let Some(marker) = disk.state(MARKER) else {
+        return Err(Error::not_found("the folder is no vault: vault init makes it one"));
+    };
+    match serde_json::from_slice::<Marker>(&marker) {
+        Ok(marker) if marker.user_id == user_id => Ok(()),
+        Ok(_) => Err(Error::new(ErrorKind::Conflict, "the folder is the vault of another user")),
+        Err(_) => Err(Error::invalid(".thermocline in the folder cannot be read: is it a vault?")),
+    }
+}
+
+fn make_folder(folder: &Path) -> Result<()> {
+    let made = std::fs::create_dir_all(folder);
+    made.map_err(|error| {
+        Error::caused(ErrorKind::Io, "the vault's folder cannot be made", error.kind().to_string())
+    })
+}

@@ -1,0 +1,315 @@
+//! Which files a vault is to have, and what is to stand in each.
+
+use std::collections::{BTreeMap, HashMap};
+
+use chrono::{DateTime, NaiveDate, Utc};
+use uuid::Uuid;
+
+use crate::{
+    memory::slug,
+    model::{
+        anchor::Anchor,
+        edge::{Direction, Edge, EdgeStatus},
+        episode::Episode,
+        ids::MemoryId,
+        memory::known::Memory,
+    },
+    vault::{
+        file::{MemoryFile, Relation, edge_name},
+        pages,
+        state::{State, hash_of},
+    },
+};
+
+/// What is known of a user at one moment, as far as files show it.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// Those that hold, that are archived, and that were superseded.
+    pub(crate) memories: Vec<Memory>,
+    pub(crate) edges: Vec<Edge>,
+    /// Births and notes, in the order of time.
+    pub(crate) episodes: Vec<Episode>,
+    pub(crate) anchors: Vec<Anchor>,
+    /// CORE.md and REFLECTION.md, with the paths that memories have by default.
+    pub(crate) core: String,
+    pub(crate) reflection: String,
+    pub(crate) embedder: Option<String>,
+    pub(crate) now: DateTime<Utc>,
+}
+
+/// What is to stand in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(crate) text: String,
+    /// The memory or edge that it shows; none: it is about many.
+    pub(crate) id: Option<Uuid>,
+    /// Of a memory: see [`fields`].
+    pub(crate) fields: BTreeMap<String, String>,
+    /// When it is written.
+    pub(crate) when: When,
+}
+
+/// When a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// Where what it shows is not what was written last: of a memory all but what use and checks move.
+    FieldsDiffer,
+    /// Where its text differs.
+    TextDiffers,
+    /// Where anything but its head and what is used most differs.
+    LinesDiffer,
+    /// Once; then it is a person's.
+    Once,
+}
+
+/// What use and checks move without an edit: a file is not written for it.
+const MOVED_BY_USE: [&str; 3] = ["confidence", "validation", "updated"];
+
+impl Wanted {
+    fn page(text: String, when: When) -> Self {
+        Self { text, id: None, fields: BTreeMap::new(), when }
+    }
+
+    /// Whether what was written last shows the same.
+    pub(crate) fn shows_the_same(&self, fields: &BTreeMap<String, String>) -> bool {
+        let shown = |fields: &BTreeMap<String, String>| {
+            let lasting = fields.iter().filter(|(name, _)| !MOVED_BY_USE.contains(&name.as_str()));
+            lasting.map(|(name, hash)| (name.clone(), hash.clone())).collect::<Vec<_>>()
+        };
+        shown(&self.fields) == shown(fields)
+    }
+}
+
+/// A short hash of each thing that the file of a memory says, by which it is seen what was edited.
+pub(crate) fn fields(file: &MemoryFile, pinned: bool) -> BTreeMap<String, String> {
+    let hash = |text: String| hash_of(text.as_bytes()).short();
+    let MemoryFile {
+        id: _,
+        kind,
+        title,
+        tags,
+        importance,
+        confidence,
+        procedure,
+        created,
+        updated,
+        relations,
+        frequency,
+        volatility,
+        information_type,
+        validation,
+        validity_window,
+        goal_signature,
+        task_type,
+        project,
+        origin,
+        status,
+        summary,
+        extra,
+        content,
+    } = file;
+    let seconds = |at: &Option<DateTime<Utc>>| at.map(|at| at.timestamp());
+    [
+        ("kind", format!("{kind:?}")),
+        ("title", title.clone()),
+        ("tags", format!("{tags:?}")),
+        ("importance", format!("{importance:?}")),
+        ("confidence", format!("{confidence:?}")),
+        ("procedure", format!("{procedure:?}")),
+        ("created", format!("{:?}", seconds(created))),
+        ("updated", format!("{:?}", seconds(updated))),
+        ("relations", format!("{relations:?}")),
+        ("frequency", format!("{frequency:?}")),
+        ("volatility", format!("{volatility:?}")),
+        ("information_type", format!("{information_type:?}")),
+        ("validation", format!("{validation:?}")),
+        ("validity_window", format!("{validity_window:?}")),
+        ("goal_signature", format!("{goal_signature:?}")),
+        ("task_type", format!("{task_type:?}")),
+        ("project", format!("{project:?}")),
+        ("origin", format!("{origin:?}")),
+        ("status", format!("{status:?}")),
+        ("summary", summary.clone()),
+        ("extra", format!("{extra:?}")),
+        ("content", content.clone()),
+        ("pinned", pinned.to_string()),
+    ]
+    .into_iter()
+    .map(|(name, text)| (name.to_owned(), hash(text)))
+    .collect()
+}
+
+/// All files, by their paths.
+pub(crate) fn wanted(known: &Known, state: &State) -> BTreeMap<String, Wanted> {
+    let paths = paths(&known.memories, state);
+    let by_id: HashMap<MemoryId, &Memory> = known.memories.iter().map(|memory| (memory.id, memory)).collect();
+    let edges = known.edges.iter().filter(|edge| edge.status == EdgeStatus::Accepted);
+    let edges: Vec<&Edge> =
+        edges.filter(|edge| by_id.contains_key(&edge.from) && by_id.contains_key(&edge.to)).collect();
+    let mut relations = relations(&edges);
+    let mut files = BTreeMap::new();
+    let mut shown = Vec::with_capacity(known.memories.len());
+    for memory in &known.memories {
+        let file = MemoryFile::of(memory, relations.remove(&memory.id).unwrap_or_default());
+        let path = paths[&memory.id].clone();
+        let wanted = Wanted {
+            text: file.write(),
+            id: Some(*memory.id.as_uuid()),
+            fields: fields(&file, memory.pinned),
+            when: When::FieldsDiffer,
+        };
+        files.insert(path.clone(), wanted);
+        shown.push((path, file));
+    }
+    let mut edge_files = BTreeMap::new();
+    for edge in edges.iter().filter(|edge| !edge.description.is_empty()) {
+        let ends = [by_id[&edge.from], by_id[&edge.to]];
+        let path = edge_path(edge, ends);
+        let page = Wanted::page(pages::edge(edge, ends), When::TextDiffers);
+        files.insert(path.clone(), Wanted { id: Some(*edge.id.as_uuid()), ..page });
+        edge_files.insert(path, *edge);
+    }
+    for (on, episodes) in days(&known.episodes, &paths) {
+        files.insert(
+            format!("episodes/{on}.md"),
+            Wanted::page(pages::day(on, &episodes, &paths), When::TextDiffers),
+        );
+    }
+    let linked = |page: &str| link(page, &known.memories, &paths);
+    files.insert("CORE.md".to_owned(), Wanted::page(linked(&known.core), When::LinesDiffer));
+    files.insert("REFLECTION.md".to_owned(), Wanted::page(linked(&known.reflection), When::LinesDiffer));
+    files.insert("PROFILE.md".to_owned(), Wanted::page(pages::profile(&known.anchors), When::TextDiffers));
+    files.insert("MEMORY.md".to_owned(), Wanted::page(pages::curated(&known.memories, &paths), When::Once));
+    files.insert(".gitignore".to_owned(), Wanted::page(pages::IGNORED.to_owned(), When::Once));
+    let index = pages::index(&shown, &edge_files, known.now);
+    files.insert("_index.json".to_owned(), Wanted::page(index, When::LinesDiffer));
+    files.insert(
+        "_state.json".to_owned(),
+        Wanted::page(pages::state(&known.memories, known.now), When::LinesDiffer),
+    );
+    files.insert(
+        "_config.json".to_owned(),
+        Wanted::page(pages::config(known.embedder.as_deref()), When::TextDiffers),
+    );
+    files
+}
+
+/// Where each memory lies. A file that came with another name keeps it while its title, its kind and its pin stay.
+fn paths(memories: &[Memory], state: &State) -> BTreeMap<MemoryId, String> {
+    let before: HashMap<Uuid, (&String, &BTreeMap<String, String>)> =
+        state.files.iter().filter_map(|(path, file)| Some((file.id?, (path, &file.fields)))).collect();
+    let mut taken: HashMap<String, MemoryId> = HashMap::new();
+    let mut paths = BTreeMap::new();
+    // Those that keep their names first.
+    for memory in memories {
+        let Some((path, written)) = before.get(memory.id.as_uuid()) else { continue };
+        let file =
+            MemoryFile { title: memory.title.clone(), kind: Some(memory.kind), ..MemoryFile::default() };
+        let fields = fields(&file, memory.pinned);
+        if ["title", "kind", "pinned"].iter().all(|name| fields.get(*name) == written.get(*name)) {
+            taken.insert((*path).clone(), memory.id);
+            paths.insert(memory.id, (*path).clone());
+        }
+    }
+    for memory in memories {
+        if paths.contains_key(&memory.id) {
+            continue;
+        }
+        let path = slug::path((memory.kind, memory.pinned), &memory.title, memory.id);
+        let is_free = taken.get(&path).is_none_or(|other| *other == memory.id);
+        // Of two with one title and the same last digits one is told apart by more of them.
+        let digits = memory.id.as_uuid().simple().to_string();
+        let path = if is_free { path } else { path.replace(&digits[26..], &digits) };
+        taken.insert(path.clone(), memory.id);
+        paths.insert(memory.id, path);
+    }
+    paths
+}
+
+/// G: an edge's file names both ends.
+fn edge_path(edge: &Edge, [from, to]: [&Memory; 2]) -> String {
+    let short = |title: &str| {
+        let slug = slug::slug(title);
+        slug[..slug.floor_char_boundary(40)].trim_end_matches('-').to_owned()
+    };
+    let digits = edge.id.as_uuid().simple().to_string();
+    format!(
+        "graph/edges/{}--{}--{}-{}.md",
+        short(&from.title),
+        edge_name(edge.edge_type),
+        short(&to.title),
+        &digits[digits.len() - 6..]
+    )
+}
+
+/// What stands beside each memory, from both ends, in an order that depends on nothing but the edges.
+fn relations(edges: &[&Edge]) -> HashMap<MemoryId, Vec<Relation>> {
+    let mut relations: HashMap<MemoryId, Vec<Relation>> = HashMap::new();
+    for edge in edges {
+        let ends = [(edge.from, edge.to, Direction::Outgoing), (edge.to, edge.from, Direction::Incoming)];
+        for (of, other, direction) in ends {
+            relations.entry(of).or_default().push(Relation {
+                target: other.as_uuid().to_string(),
+                edge_type: edge.edge_type,
+                direction,
+                strength: Some(edge.strength),
+                context: edge.context.clone(),
+                edge_id: if edge.description.is_empty() { String::new() } else { edge.id.to_string() },
+            });
+        }
+    }
+    let key = |relation: &Relation| {
+        (relation.direction.as_str(), relation.edge_type.as_str(), relation.target.clone())
+    };
+    for of_one in relations.values_mut() {
+        of_one.sort_by(|a, b| key(a).cmp(&key(b)));
+    }
+    relations
+}
+
+/// What happened on each day. What is hidden has no line.
+fn days<'e>(
+    episodes: &'e [Episode],
+    paths: &BTreeMap<MemoryId, String>,
+) -> BTreeMap<NaiveDate, Vec<&'e Episode>> {
+    let mut days: BTreeMap<NaiveDate, Vec<&Episode>> = BTreeMap::new();
+    for episode in episodes {
+        if episode.memory_id.is_none_or(|id| paths.contains_key(&id)) {
+            days.entry(episode.happened_at.date_naive()).or_default().push(episode);
+        }
+    }
+    days
+}
+
+/// A page whose links lead to the files that there are.
+fn link(page: &str, memories: &[Memory], paths: &BTreeMap<MemoryId, String>) -> String {
+    let mut page = page.to_owned();
+    for memory in memories {
+        let usual = slug::path((memory.kind, memory.pinned), &memory.title, memory.id);
+        if usual != paths[&memory.id] {
+            page = page.replace(&format!("]({usual})"), &format!("]({})", paths[&memory.id]));
+        }
+    }
+    page
+}
+
+/// Whether two pages show the same: their days, their counts, and what is used most aside.
+pub(crate) fn shows_the_same_lines(one: &str, other: &str) -> bool {
+    fn lines(page: &str) -> Vec<&str> {
+        let mut is_counted = false;
+        let mut lines: Vec<&str> = page
+            .lines()
+            .filter(|line| {
+                if line.starts_with("## ") {
+                    is_counted = *line == "## Most Accessed";
+                }
+                !is_counted
+                    && !line.starts_with("> Last updated")
+                    && !line.trim_start().starts_with("\"updated\"")
+            })
+            .collect();
+        lines.sort_unstable();
+        lines
+    }
+    lines(one) == lines(other)
+}

@@ -1,0 +1,546 @@
+//! G: the file of a memory, a head and its text; with what this memory knows besides, only where it is not the default.
+
+use std::time::Duration;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::{Map, Value as Json};
+
+use crate::{
+    model::{
+        edge::{Direction, EdgeType},
+        memory::{
+            known::Memory,
+            procedure::Procedure,
+            words::{Frequency, InformationType, MemoryKind, MemoryStatus, TaskType, Volatility},
+        },
+        turn::Origin,
+    },
+    vault::frontmatter::{self, Field, Refused, Value, quoted, words},
+};
+
+/// How one memory stands to another, as its file says it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Relation {
+    /// The other one's id.
+    pub(crate) target: String,
+    pub(crate) edge_type: EdgeType,
+    pub(crate) direction: Direction,
+    pub(crate) strength: Option<f64>,
+    pub(crate) context: String,
+    /// The file of the edge; empty: it has none.
+    pub(crate) edge_id: String,
+}
+
+/// Which check passed last.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Validation {
+    pub(crate) validated_by: String,
+    pub(crate) validated_at: Option<DateTime<Utc>>,
+    pub(crate) reliability: Option<f64>,
+}
+
+/// What the file of a memory says. What it does not say is `None`, or empty.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct MemoryFile {
+    pub(crate) id: String,
+    pub(crate) kind: Option<MemoryKind>,
+    pub(crate) title: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) importance: Option<f64>,
+    pub(crate) confidence: Option<f64>,
+    pub(crate) procedure: Procedure,
+    pub(crate) created: Option<DateTime<Utc>>,
+    pub(crate) updated: Option<DateTime<Utc>>,
+    pub(crate) relations: Vec<Relation>,
+    pub(crate) frequency: Option<Frequency>,
+    pub(crate) volatility: Option<Volatility>,
+    pub(crate) information_type: Option<InformationType>,
+    pub(crate) validation: Option<Validation>,
+    pub(crate) validity_window: Option<Duration>,
+    pub(crate) goal_signature: Option<String>,
+    pub(crate) task_type: Option<TaskType>,
+    pub(crate) project: Option<String>,
+    pub(crate) origin: Option<Origin>,
+    pub(crate) status: Option<MemoryStatus>,
+    pub(crate) summary: String,
+    /// Names that nothing reads, with their values.
+    pub(crate) extra: Map<String, Json>,
+    pub(crate) content: String,
+}
+
+/// A file's name for an edge's type, and the type itself where the file has no name for it: those are related, for who knows
+/// no more.
+fn type_name(edge_type: EdgeType) -> (&'static str, Option<&'static str>) {
+    match edge_type {
+        EdgeType::Solves => ("SOLVES", None),
+        EdgeType::Causes => ("CAUSES", None),
+        EdgeType::BuildsOn => ("BUILDS_ON", None),
+        EdgeType::AlternativeTo => ("ALTERNATIVE_TO", None),
+        EdgeType::DependsOn => ("REQUIRES", None),
+        EdgeType::Follows => ("FOLLOWS", None),
+        EdgeType::RelatedTo => ("RELATED_TO", None),
+        other => ("RELATED_TO", Some(other.as_str())),
+    }
+}
+
+/// A file's name for an edge's type.
+pub(crate) fn edge_name(edge_type: EdgeType) -> &'static str {
+    type_name(edge_type).0
+}
+
+/// The type that a name of a file stands for, whichever of the papers it is of; and whether it is said from the other end.
+pub(crate) fn edge_type(name: &str) -> Option<(EdgeType, bool)> {
+    let name = name.trim().to_ascii_lowercase();
+    match name.as_str() {
+        "requires" => Some((EdgeType::DependsOn, false)),
+        "caused_by" => Some((EdgeType::Causes, true)),
+        name => EdgeType::from_word(name).map(|found| (found, false)),
+    }
+}
+
+pub(crate) fn time(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Secs, false)
+}
+
+impl MemoryFile {
+    /// What is known of a memory, with what it is related to.
+    pub(crate) fn of(memory: &Memory, relations: Vec<Relation>) -> Self {
+        let default = |is_default: bool| !is_default;
+        let mut extra = memory.extra.clone();
+        if let Some(by) = memory.superseded_by {
+            extra.insert("superseded_by".to_owned(), by.as_uuid().to_string().into());
+        }
+        Self {
+            id: memory.id.as_uuid().to_string(),
+            kind: Some(memory.kind),
+            title: memory.title.clone(),
+            tags: memory.tags.clone(),
+            importance: Some(memory.importance),
+            confidence: Some(memory.confidence),
+            procedure: memory.procedure.clone().unwrap_or_default(),
+            created: Some(memory.said_at),
+            updated: Some(memory.updated_at),
+            relations,
+            frequency: Some(memory.frequency).filter(|it| default(*it == Frequency::Mid)),
+            volatility: Some(memory.volatility)
+                .filter(|it| default(*it == memory.information_type.default_volatility())),
+            information_type: Some(memory.information_type)
+                .filter(|it| default(*it == InformationType::default())),
+            validation: memory.state.validated_by.clone().map(|validated_by| Validation {
+                validated_by,
+                validated_at: memory.state.validated_at,
+                reliability: memory.reliability,
+            }),
+            validity_window: memory.validity_window,
+            goal_signature: memory.goal_signature.clone(),
+            task_type: memory.task_type,
+            project: memory.project.clone(),
+            origin: Some(memory.origin).filter(|it| default(*it == Origin::Assistant)),
+            status: Some(memory.status).filter(|it| default(*it == MemoryStatus::Active)),
+            summary: memory.summary.clone(),
+            extra,
+            content: memory.content.replace("\r\n", "\n"),
+        }
+    }
+
+    /// The file.
+    pub(crate) fn write(&self) -> String {
+        let mut head = Head::default();
+        head.plain("id", Some(&self.id).filter(|id| !id.is_empty()));
+        head.plain("type", self.kind.map(MemoryKind::as_str));
+        head.line("title", (!self.title.is_empty()).then(|| quoted(&self.title)));
+        head.line("tags", (!self.tags.is_empty()).then(|| words(&self.tags)));
+        head.line("importance", self.importance.map(number));
+        head.line("confidence", self.confidence.map(number));
+        head.list("steps", &self.procedure.steps);
+        head.list("preconditions", &self.procedure.preconditions);
+        head.list("postconditions", &self.procedure.postconditions);
+        head.line("created", self.created.map(time));
+        head.line("updated", self.updated.map(time));
+        head.relations(&self.relations);
+        head.plain("memory_frequency", self.frequency.map(Frequency::as_str));
+        head.plain("volatility", self.volatility.map(Volatility::as_str));
+        head.plain("information_type", self.information_type.map(InformationType::as_str));
+        head.validation(self.validation.as_ref());
+        head.line("validity_window", self.validity_window.map(window));
+        head.line("goal_signature", self.goal_signature.as_deref().map(quoted));
+        head.plain("task_type", self.task_type.map(TaskType::as_str));
+        head.line("project", self.project.as_deref().map(quoted));
+        head.plain("origin", self.origin.map(Origin::as_str));
+        head.plain("status", self.status.map(MemoryStatus::as_str));
+        head.line("summary", (!self.summary.is_empty()).then(|| quoted(&self.summary)));
+        for (name, value) in &self.extra {
+            head.line(name, Some(frontmatter::inline(value)));
+        }
+        format!("---\n{}---\n{}\n", head.0, self.content)
+    }
+
+    /// Reads a file. A value that is not what its name promises is refused with its line; a name that nothing reads is kept.
+    pub(crate) fn read(file: &str) -> Result<Self, Refused> {
+        let parts = frontmatter::read(file)?;
+        let mut read = Self { content: content(parts.body), ..Self::default() };
+        for field in &parts.fields {
+            read.take(field)?;
+        }
+        Ok(read)
+    }
+
+    fn take(&mut self, field: &Field) -> Result<(), Refused> {
+        let refused = |why| Refused { line: field.line, why };
+        let text = || field.value.text().ok_or(refused("it is no single value"));
+        let texts = || field.value.texts().ok_or(refused("it is no list of texts"));
+        /// A word of a list, in whatever case; an empty one says nothing.
+        macro_rules! word {
+            ($of:ty) => {{
+                let word = text()?.to_ascii_lowercase().replace('-', "_");
+                match word.as_str() {
+                    "" => None,
+                    word => Some(
+                        <$of>::from_word(word)
+                            .ok_or(refused("it is none of the words that may stand here"))?,
+                    ),
+                }
+            }};
+        }
+        let share = || {
+            let number: f64 = text()?.parse().map_err(|_| refused("it is no number"))?;
+            (0.0..=1.0).contains(&number).then_some(number).ok_or(refused("it is no number from 0 to 1"))
+        };
+        let instant = || read_time(text()?).ok_or(refused("it is no time such as 2025-12-06T16:25:58+00:00"));
+        let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        match field.name.as_str() {
+            "id" => text()?.clone_into(&mut self.id),
+            "type" => self.kind = word!(MemoryKind),
+            "title" => text()?.clone_into(&mut self.title),
+            "tags" => self.tags = texts()?,
+            "importance" => self.importance = Some(share()?),
+            "confidence" => self.confidence = Some(share()?),
+            "confidence_score" if self.confidence.is_none() => self.confidence = Some(share()?),
+            "steps" => self.procedure.steps = texts()?,
+            "preconditions" => self.procedure.preconditions = texts()?,
+            "postconditions" => self.procedure.postconditions = texts()?,
+            "created" | "created_at" if self.created.is_none() => self.created = Some(instant()?),
+            "updated" => self.updated = Some(instant()?),
+            "relations" => self.relations = relations(field)?,
+            "memory_frequency" => self.frequency = word!(Frequency),
+            "volatility" => self.volatility = word!(Volatility),
+            "information_type" => self.information_type = word!(InformationType),
+            "validation" => {
+                self.validation = validation(field)?;
+                // I keeps the window inside.
+                let window = field.value.named("validity_window").and_then(Value::text).and_then(read_window);
+                self.validity_window = self.validity_window.or(window);
+            }
+            "validity_window" => {
+                self.validity_window =
+                    Some(read_window(text()?).ok_or(refused("it is no time such as 6h or 1 week"))?);
+            }
+            "goal_signature" => self.goal_signature = some(text()?),
+            "task_type" => self.task_type = word!(TaskType),
+            "project" => self.project = some(text()?),
+            "origin" => self.origin = word!(Origin),
+            "status" => self.status = word!(MemoryStatus),
+            "summary" => text()?.clone_into(&mut self.summary),
+            name => drop(self.extra.insert(name.to_owned(), field.value.to_json())),
+        }
+        Ok(())
+    }
+}
+
+/// The text behind a head: without the blank line that may stand before it, and with the line ends of this system.
+fn content(body: &str) -> String {
+    body.replace("\r\n", "\n").trim_matches(['\n', ' ', '\t']).to_owned()
+}
+
+fn relations(field: &Field) -> Result<Vec<Relation>, Refused> {
+    let refused = |why| Refused { line: field.line, why };
+    let values = match &field.value {
+        Value::List(values) => values.as_slice(),
+        Value::Text(text) if text.is_empty() => &[],
+        _ => return Err(refused("the relations are no list")),
+    };
+    values
+        .iter()
+        .map(|value| relation(value).ok_or(refused("a relation has no target, or a type that is none")))
+        .collect()
+}
+
+fn relation(value: &Value) -> Option<Relation> {
+    let text = |name: &str| value.named(name).and_then(Value::text);
+    let (edge_type, is_reversed) = edge_type(text("edge_type").or(text("type"))?)?;
+    let is_incoming = text("direction").is_some_and(|direction| direction.eq_ignore_ascii_case("incoming"));
+    let direction = if is_incoming == is_reversed { Direction::Outgoing } else { Direction::Incoming };
+    let target = text("target").filter(|target| !target.is_empty())?;
+    Some(Relation {
+        target: target.to_owned(),
+        edge_type,
+        direction,
+        strength: text("strength").and_then(|text| text.parse().ok()).filter(|it| (0.0..=1.0).contains(it)),
+        context: text("context").unwrap_or_default().to_owned(),
+        edge_id: text("edge_id").unwrap_or_default().to_owned(),
+    })
+}
+
+fn validation(field: &Field) -> Result<Option<Validation>, Refused> {
+    let Value::Map(_) = &field.value else {
+        let is_empty = field.value.text() == Some("");
+        return if is_empty {
+            Ok(None)
+        } else {
+            Err(Refused { line: field.line, why: "the validation is no list of names" })
+        };
+    };
+    let text = |name: &str| field.value.named(name).and_then(Value::text);
+    Ok(Some(Validation {
+        validated_by: text("validated_by").unwrap_or_default().to_owned(),
+        validated_at: text("validated_at").and_then(read_time),
+        reliability: text("reliability").and_then(|text| text.parse().ok()),
+    }))
+}
+
+/// A time; one without a zone is in UTC.
+pub(crate) fn read_time(text: &str) -> Option<DateTime<Utc>> {
+    let text = text.trim();
+    let zoned = DateTime::parse_from_rfc3339(text).map(|at| at.to_utc()).ok();
+    zoned
+        .or_else(|| {
+            let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
+            forms
+                .iter()
+                .find_map(|form| chrono::NaiveDateTime::parse_from_str(text, form).ok())
+                .map(|at| at.and_utc())
+        })
+        .or_else(|| {
+            let day = chrono::NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?;
+            Some(day.and_time(chrono::NaiveTime::MIN).and_utc())
+        })
+}
+
+/// I: how long a check holds: `6h`, `1 week`, `6 months` of 30 days each, `immediate`.
+fn read_window(text: &str) -> Option<Duration> {
+    let text = text.trim().to_ascii_lowercase();
+    if text == "immediate" {
+        return Some(Duration::ZERO);
+    }
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let count: u64 = text[..digits].parse().ok()?;
+    let unit = match text[digits..].trim().trim_end_matches('s') {
+        "" => 1, // `s` itself.
+        "sec" | "second" => 1,
+        "m" | "min" | "minute" => 60,
+        "h" | "hour" => 3_600,
+        "d" | "day" => 86_400,
+        "w" | "week" => 7 * 86_400,
+        "month" => 30 * 86_400,
+        "y" | "year" => 365 * 86_400,
+        _ => return None,
+    };
+    count.checked_mul(unit).map(Duration::from_secs)
+}
+
+fn window(window: Duration) -> String {
+    let seconds = window.as_secs();
+    match seconds {
+        0 => "immediate".to_owned(),
+        _ if seconds % 86_400 == 0 => format!("{}d", seconds / 86_400),
+        _ if seconds % 3_600 == 0 => format!("{}h", seconds / 3_600),
+        _ if seconds % 60 == 0 => format!("{}m", seconds / 60),
+        _ => format!("{seconds}s"),
+    }
+}
+
+/// The shortest that is read as the same.
+fn number(number: f64) -> String {
+    format!("{number:?}")
+}
+
+/// The head that is being written.
+#[derive(Default)]
+struct Head(String);
+
+impl Head {
+    fn line(&mut self, name: &str, value: Option<String>) {
+        if let Some(value) = value {
+            self.0 += &format!("{name}: {value}\n");
+        }
+    }
+
+    fn plain(&mut self, name: &str, value: Option<impl AsRef<str>>) {
+        self.line(name, value.map(|value| value.as_ref().to_owned()));
+    }
+
+    fn list(&mut self, name: &str, texts: &[String]) {
+        if texts.is_empty() {
+            return;
+        }
+        self.0 += &format!("{name}:\n");
+        for text in texts {
+            self.0 += &format!("  - {}\n", quoted(text));
+        }
+    }
+
+    fn relations(&mut self, relations: &[Relation]) {
+        if relations.is_empty() {
+            return;
+        }
+        self.0 += "relations:\n";
+        for relation in relations {
+            let (name, besides) = type_name(relation.edge_type);
+            let direction = match relation.direction {
+                Direction::Incoming => "incoming",
+                _ => "outgoing",
+            };
+            self.0 +=
+                &format!("  - target: {}\n    type: {name}\n    direction: {direction}\n", relation.target);
+            let mut below = |name: &str, value: Option<String>| {
+                if let Some(value) = value {
+                    self.0 += &format!("    {name}: {value}\n");
+                }
+            };
+            below("strength", relation.strength.map(number));
+            below("context", (!relation.context.is_empty()).then(|| quoted(&relation.context)));
+            below("edge_type", besides.map(str::to_owned));
+            below("edge_id", (!relation.edge_id.is_empty()).then(|| relation.edge_id.clone()));
+        }
+    }
+
+    fn validation(&mut self, validation: Option<&Validation>) {
+        let Some(validation) = validation else { return };
+        self.0 += &format!("validation:\n  validated_by: {}\n", quoted(&validation.validated_by));
+        if let Some(at) = validation.validated_at {
+            self.0 += &format!("  validated_at: {}\n", time(at));
+        }
+        if let Some(reliability) = validation.reliability {
+            self.0 += &format!("  reliability: {}\n", number(reliability));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// As the cognitive paper prints it: its relations are flat.
+    const PRINTED: &str = "---
+id: a1b2c3d4-e5f6-7890-abcd-ef1234567890
+type: solution
+title: \"Fixed Redis connection timeouts\"
+tags: [redis, timeout, production, homelab]
+importance: 0.8
+confidence: 0.8
+created: 2025-12-06T16:25:58+00:00
+updated: 2025-12-06T16:25:58+00:00
+relations:
+- target: def789ab-...
+type: SOLVES
+direction: outgoing
+strength: 0.8
+context: \"Keepalive prevents idle disconnections\"
+---
+Added socket_keepalive=True and socket_timeout=300 to Redis connection configuration.
+";
+
+    #[test]
+    fn g_the_papers_sample_is_read_and_written_in_the_right_form() {
+        let read = MemoryFile::read(PRINTED).unwrap();
+        assert_eq!(
+            (read.kind, read.title.as_str()),
+            (Some(MemoryKind::Solution), "Fixed Redis connection timeouts")
+        );
+        assert_eq!(read.relations.len(), 1);
+        let relation = &read.relations[0];
+        assert_eq!((relation.edge_type, relation.strength), (EdgeType::Solves, Some(0.8)));
+        let flat = "- target: def789ab-...\ntype: SOLVES\ndirection: outgoing\nstrength: 0.8\ncontext: ";
+        let nested = "  - target: def789ab-...\n    type: SOLVES\n    direction: outgoing\n    strength: 0.8\n    context: ";
+        assert_eq!(read.write(), PRINTED.replace(flat, nested));
+        assert_eq!(MemoryFile::read(&read.write()).unwrap(), read);
+    }
+
+    #[test]
+    fn g_a_procedure_has_lists() {
+        let file = "---\nid: a1b2c3d4-...\ntype: procedure\ntitle: \"Deploy\"\nsteps:\n- \"Run tests\"\n- \"Push\"\npreconditions:\n- \
+                    \"On main\"\npostconditions:\n- \"Healthy\"\n---\nStandard.\n";
+        let read = MemoryFile::read(file).unwrap();
+        assert_eq!(
+            read.procedure,
+            Procedure::new(["Run tests", "Push"]).preconditions(["On main"]).postconditions(["Healthy"])
+        );
+        assert_eq!(MemoryFile::read(&read.write()).unwrap(), read);
+    }
+
+    #[test]
+    fn c_and_i_have_names_of_their_own_and_what_nothing_reads_is_kept() {
+        let file = "---\nmemory_frequency: ultra-low\nvolatility: high\nupdate_trigger: execution\nconfidence_score: 0.85\nfrequency_history: \
+                    [\"high\", \"mid\"]\ncreated_at: \"2025-11-09T14:30:00Z\"\nvalidation:\n  validated_by: \"code_test_agent\"\n  validated_at: \
+                    \"2025-11-14T10:00:00Z\"\n  validity_window: \"6h\"\n  reliability: 0.92\nvalidity_window: 1 week\n---\n\nText.\n";
+        let read = MemoryFile::read(file).unwrap();
+        assert_eq!((read.frequency, read.confidence), (Some(Frequency::UltraLow), Some(0.85)));
+        assert_eq!(read.validity_window, Some(Duration::from_secs(7 * 86_400)));
+        assert_eq!(read.validation.as_ref().unwrap().reliability, Some(0.92));
+        assert_eq!(read.extra["frequency_history"], serde_json::json!(["high", "mid"]));
+        assert_eq!(read.content, "Text.");
+        assert_eq!(MemoryFile::read(&read.write()).unwrap(), read);
+    }
+
+    #[test]
+    fn a_value_that_is_not_what_its_name_promises_is_refused_with_its_line() {
+        for (head, why) in [
+            ("type: rumour", "none of the words"),
+            ("importance: 1.5", "from 0 to 1"),
+            ("importance: much", "no number"),
+            ("created: yesterday", "no time"),
+            ("tags: {a: b}", "no list"),
+            ("relations: [{type: SOLVES}]", "no target"),
+            ("validity_window: soon", "no time"),
+        ] {
+            let refused = MemoryFile::read(&format!("---\n{head}\n---\nx\n")).unwrap_err();
+            assert!(refused.line == 2 && refused.why.contains(why), "{head}: {refused}");
+        }
+        let without_zone = MemoryFile::read("---\ncreated: 2025-12-06 16:25\n---\nx\n").unwrap();
+        assert_eq!(time(without_zone.created.unwrap()), "2025-12-06T16:25:00+00:00");
+    }
+
+    #[test]
+    fn a_type_of_the_other_end_is_the_type_of_this_one() {
+        let of = |relation: &str| {
+            MemoryFile::read(&format!("---\nrelations: [{relation}]\n---\nx\n")).unwrap().relations.remove(0)
+        };
+        let caused = of("{target: x, type: caused_by, direction: outgoing}");
+        assert_eq!((caused.edge_type, caused.direction), (EdgeType::Causes, Direction::Incoming));
+        let part = Relation { edge_type: EdgeType::PartOf, ..of("{target: x, type: RELATED_TO}") };
+        let file = MemoryFile { relations: vec![part], content: "x".to_owned(), ..MemoryFile::default() };
+        assert!(file.write().contains("type: RELATED_TO\n    direction: outgoing\n    edge_type: part_of\n"));
+        assert_eq!(MemoryFile::read(&file.write()).unwrap(), file);
+    }
+
+    fn line() -> impl Strategy<Value = String> {
+        "\\PC{0,30}"
+    }
+
+    prop_compose! {
+        fn file()(
+            title in line(), tags in prop::collection::vec("\\PC{1,9}", 0..4), importance in prop::option::of(0.0..=1.0),
+            steps in prop::collection::vec(line(), 0..4), summary in line(), project in prop::option::of("\\PC{1,9}"),
+            content in "(\\PC|\n|---\n|<!-- links -->){0,60}", seconds in prop::option::of(0_u64..10_000_000),
+            extra in prop::collection::btree_map("x_[a-z]{1,8}", line(), 0..3),
+        ) -> MemoryFile {
+            MemoryFile {
+                title, tags, importance, summary, project,
+                procedure: Procedure::new(steps),
+                validity_window: seconds.map(Duration::from_secs),
+                extra: extra.into_iter().map(|(name, text)| (name, text.into())).collect(),
+                content: super::content(&content),
+                ..MemoryFile::default()
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_as_it_was(file in file()) {
+            prop_assert_eq!(MemoryFile::read(&file.write()).unwrap(), file);
+        }
+    }
+}

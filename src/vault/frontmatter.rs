@@ -1,0 +1,583 @@
+//! The head of a file, between two lines `---`: names and values, by a subset of YAML that is read in linear time.
+//!
+//! It knows texts, lists, and one level of names inside of a list or a value. What YAML has besides (anchors, aliases, tags,
+//! merges, blocks of text, several documents) is refused, with its line: nothing that a file says is ever worked out.
+
+use std::fmt;
+
+/// Names at the top, at most.
+const MAX_KEYS: usize = 64;
+/// Values of all lists together, at most.
+const MAX_ITEMS: usize = 1_000;
+
+/// Why a file is not read. It holds nothing of what the file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    /// Counted from 1.
+    pub(crate) line: usize,
+    pub(crate) why: &'static str,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.why)
+    }
+}
+
+/// What stands behind a name.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Text(String),
+    List(Vec<Value>),
+    Map(Vec<(String, Value)>),
+}
+
+/// A name at the top, and its value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) value: Value,
+    pub(crate) line: usize,
+}
+
+/// A file in its two parts: the fields of its head, and the text behind it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Parts<'f> {
+    pub(crate) fields: Vec<Field>,
+    pub(crate) body: &'f str,
+}
+
+/// Reads a file. One without a head has no fields: all of it is text.
+pub(crate) fn read(file: &str) -> Result<Parts<'_>, Refused> {
+    let file = file.strip_prefix('\u{feff}').unwrap_or(file);
+    if file.contains('\0') {
+        return Err(Refused { line: 1, why: "it has a NUL, so it is no text" });
+    }
+    let Some(head) = first_line(file).filter(|(line, _)| *line == "---").map(|(_, rest)| rest) else {
+        return Ok(Parts { fields: Vec::new(), body: file });
+    };
+    let (mut lines, mut rest) = (Vec::new(), head);
+    loop {
+        let Some((line, behind)) = first_line(rest) else {
+            return Err(Refused { line: 1, why: "the head that begins here has no end: a line ---" });
+        };
+        rest = behind;
+        if line == "---" {
+            break;
+        }
+        lines.push(line);
+    }
+    Ok(Parts { fields: fields(&lines)?, body: rest })
+}
+
+/// The first line without its end, and what is behind it; `None`: there is nothing.
+fn first_line(text: &str) -> Option<(&str, &str)> {
+    if text.is_empty() {
+        return None;
+    }
+    let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
+    Some((line.strip_suffix('\r').unwrap_or(line), rest))
+}
+
+/// Reads the lines of a head, which begins on the second line of its file.
+pub(crate) fn fields(lines: &[&str]) -> Result<Vec<Field>, Refused> {
+    let mut reader = Reader { lines, at: 0, items: 0 };
+    let mut fields: Vec<Field> = Vec::new();
+    while let Some((indent, text)) = reader.peek() {
+        let line = reader.line();
+        if indent > 0 {
+            return Err(Refused { line, why: "it is indented, and belongs to no name" });
+        }
+        let (name, value) =
+            name_of(text).ok_or(Refused { line, why: "it is no name with a value: name: value" })?;
+        if fields.iter().any(|field| field.name == name) {
+            return Err(Refused { line, why: "the name stands in the head twice" });
+        }
+        if fields.len() == MAX_KEYS {
+            return Err(Refused { line, why: "the head has more than 64 names" });
+        }
+        reader.at += 1;
+        let value =
+            if value.is_empty() { reader.block(name == "relations")? } else { reader.value(value, line)? };
+        fields.push(Field { name: name.to_owned(), value, line });
+    }
+    Ok(fields)
+}
+
+/// A line as a name and what stands behind its colon.
+fn name_of(text: &str) -> Option<(&str, &str)> {
+    let (name, value) = text.split_once(':')?;
+    let is_name = !name.is_empty()
+        && name.len() <= 100
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
+    if !is_name || !(value.is_empty() || value.starts_with([' ', '\t'])) {
+        return None;
+    }
+    Some((name, without_comment(value)))
+}
+
+/// A value without the blanks around it, and without a comment behind it, unless that stands in quotes.
+fn without_comment(value: &str) -> &str {
+    let value = value.trim();
+    if value.starts_with(['"', '\'']) {
+        return value;
+    }
+    if value.starts_with('#') {
+        return "";
+    }
+    value.find(" #").map_or(value, |at| value[..at].trim_end())
+}
+
+struct Reader<'l, 's> {
+    lines: &'l [&'s str],
+    at: usize,
+    items: usize,
+}
+
+impl<'s> Reader<'_, 's> {
+    /// The next line that says something: how far it is indented, and its text.
+    fn peek(&mut self) -> Option<(usize, &'s str)> {
+        while let Some(line) = self.lines.get(self.at) {
+            let text = line.trim_start_matches(' ');
+            if !text.trim().is_empty() && !text.starts_with('#') {
+                return Some((line.len() - text.len(), text.trim_end()));
+            }
+            self.at += 1;
+        }
+        None
+    }
+
+    /// Its number in the file.
+    fn line(&self) -> usize {
+        self.at + 2
+    }
+
+    fn count_item(&mut self, line: usize) -> Result<(), Refused> {
+        self.items += 1;
+        if self.items > MAX_ITEMS {
+            return Err(Refused { line, why: "the head has more than 1,000 values in its lists" });
+        }
+        Ok(())
+    }
+
+    /// What stands below a name: a list, names one level deeper, or nothing. `is_flat`: names of a list's values may stand at
+    /// its left edge, as the cognitive paper prints its relations.
+    fn block(&mut self, is_flat: bool) -> Result<Value, Refused> {
+        match self.peek() {
+            Some((_, text)) if text == "-" || text.starts_with("- ") => self.list(is_flat),
+            Some((indent, _)) if indent > 0 => self.map(indent).map(Value::Map),
+            _ => Ok(Value::Text(String::new())),
+        }
+    }
+
+    fn list(&mut self, is_flat: bool) -> Result<Value, Refused> {
+        let mut values = Vec::new();
+        let left = self.peek().map_or(0, |(indent, _)| indent);
+        while let Some((indent, text)) = self.peek() {
+            let line = self.line();
+            let Some(first) =
+                text.strip_prefix("- ").or((text == "-").then_some("")).filter(|_| indent == left)
+            else {
+                if indent > left {
+                    return Err(Refused { line, why: "it is indented deeper than its list" });
+                }
+                break;
+            };
+            self.count_item(line)?;
+            self.at += 1;
+            let first = first.trim();
+            match name_of(first).filter(|_| !first.starts_with(['"', '\'', '[', '{'])) {
+                Some((name, value)) => {
+                    let mut map = vec![(name.to_owned(), self.value(value, line)?)];
+                    map.extend(self.names_of_item(left, is_flat)?);
+                    values.push(Value::Map(map));
+                }
+                None => values.push(self.value(without_comment(first), line)?),
+            }
+        }
+        Ok(Value::List(values))
+    }
+
+    /// The names of a list's value behind its first: indented, or, of a flat list, those that relations have.
+    fn names_of_item(&mut self, left: usize, is_flat: bool) -> Result<Vec<(String, Value)>, Refused> {
+        const OF_RELATIONS: [&str; 5] = ["type", "direction", "strength", "context", "edge_id"];
+        let mut names: Vec<(String, Value)> = Vec::new();
+        while let Some((indent, text)) = self.peek() {
+            let line = self.line();
+            if text == "-" || text.starts_with("- ") {
+                break;
+            }
+            let found = name_of(text);
+            let is_flat_name =
+                is_flat && indent == left && found.is_some_and(|(name, _)| OF_RELATIONS.contains(&name));
+            if indent <= left && !is_flat_name {
+                break;
+            }
+            let (name, value) =
+                found.ok_or(Refused { line, why: "it is no name with a value: name: value" })?;
+            self.count_item(line)?;
+            self.at += 1;
+            names.push((name.to_owned(), self.value(value, line)?));
+        }
+        Ok(names)
+    }
+
+    fn map(&mut self, left: usize) -> Result<Vec<(String, Value)>, Refused> {
+        let mut names = Vec::new();
+        while let Some((indent, text)) = self.peek() {
+            let line = self.line();
+            if indent < left {
+                break;
+            }
+            if indent > left {
+                return Err(Refused { line, why: "names are nested too deep" });
+            }
+            let (name, value) =
+                name_of(text).ok_or(Refused { line, why: "it is no name with a value: name: value" })?;
+            self.count_item(line)?;
+            self.at += 1;
+            let value = if value.is_empty() {
+                match self.peek() {
+                    Some((deeper, text)) if deeper >= left && text.starts_with("- ") => self.list(false)?,
+                    _ => Value::Text(String::new()),
+                }
+            } else {
+                self.value(value, line)?
+            };
+            names.push((name.to_owned(), value));
+        }
+        Ok(names)
+    }
+
+    /// A value on one line.
+    fn value(&mut self, text: &str, line: usize) -> Result<Value, Refused> {
+        let mut inline = Inline { text, line, reader: self };
+        let value = inline.value(0)?;
+        let rest = inline.text.trim_start();
+        if rest.is_empty() || rest.starts_with('#') {
+            return Ok(value);
+        }
+        Err(Refused { line, why: "something stands behind the end of the value" })
+    }
+}
+
+/// A value on one line, as it is read from left to right.
+struct Inline<'i, 'r, 'l, 's> {
+    text: &'i str,
+    line: usize,
+    reader: &'r mut Reader<'l, 's>,
+}
+
+impl Inline<'_, '_, '_, '_> {
+    fn refused(&self, why: &'static str) -> Refused {
+        Refused { line: self.line, why }
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Value, Refused> {
+        self.text = self.text.trim_start();
+        match self.text.chars().next() {
+            Some('[') => self.list(depth),
+            Some('{') => self.map(depth),
+            Some('"') => self.double_quoted().map(Value::Text),
+            Some('\'') => self.single_quoted().map(Value::Text),
+            Some('&' | '*') => {
+                Err(self.refused("anchors and aliases are not read; put the text in double quotes"))
+            }
+            Some('!') => Err(self.refused("tags are not read; put the text in double quotes")),
+            Some('|' | '>') => {
+                Err(self.refused("blocks of text are not read; put the text in double quotes"))
+            }
+            _ => Ok(Value::Text(self.plain(depth))),
+        }
+    }
+
+    /// Up to its end, or inside of brackets up to what ends it.
+    fn plain(&mut self, depth: usize) -> String {
+        let end = if depth == 0 {
+            self.text.len()
+        } else {
+            self.text.find([',', ']', '}']).unwrap_or(self.text.len())
+        };
+        let (text, rest) = self.text.split_at(end);
+        self.text = rest;
+        text.trim().to_owned()
+    }
+
+    fn list(&mut self, depth: usize) -> Result<Value, Refused> {
+        let mut values = Vec::new();
+        self.open(depth)?;
+        while !self.closes(']', !values.is_empty())? {
+            self.reader.count_item(self.line)?;
+            values.push(self.value(depth + 1)?);
+        }
+        Ok(Value::List(values))
+    }
+
+    fn map(&mut self, depth: usize) -> Result<Value, Refused> {
+        let mut names = Vec::new();
+        self.open(depth)?;
+        while !self.closes('}', !names.is_empty())? {
+            self.reader.count_item(self.line)?;
+            let Some((name, rest)) = self.text.split_once(':') else {
+                return Err(self.refused("a name in braces has no value"));
+            };
+            let name = name.trim().trim_matches('"').to_owned();
+            self.text = rest;
+            names.push((name, self.value(depth + 1)?));
+        }
+        Ok(Value::Map(names))
+    }
+
+    fn open(&mut self, depth: usize) -> Result<(), Refused> {
+        if depth >= 2 {
+            return Err(self.refused("values are nested too deep"));
+        }
+        self.text = &self.text[1..];
+        Ok(())
+    }
+
+    /// Whether the list ends here; else it is at its next value, behind a comma if one came before.
+    fn closes(&mut self, end: char, is_behind_one: bool) -> Result<bool, Refused> {
+        self.text = self.text.trim_start();
+        if let Some(rest) = self.text.strip_prefix(end) {
+            self.text = rest;
+            return Ok(true);
+        }
+        if is_behind_one {
+            let rest =
+                self.text.strip_prefix(',').ok_or_else(|| self.refused("a list has no end on its line"))?;
+            self.text = rest.trim_start();
+            if let Some(rest) = self.text.strip_prefix(end) {
+                self.text = rest;
+                return Ok(true);
+            }
+        }
+        if self.text.is_empty() {
+            return Err(self.refused("a list has no end on its line"));
+        }
+        Ok(false)
+    }
+
+    fn double_quoted(&mut self) -> Result<String, Refused> {
+        let mut is_escaped = false;
+        let end = self.text.char_indices().skip(1).find(|(_, c)| {
+            let is_end = *c == '"' && !is_escaped;
+            is_escaped = *c == '\\' && !is_escaped;
+            is_end
+        });
+        let Some((end, _)) = end else {
+            return Err(self.refused("a text in double quotes has no end on its line"));
+        };
+        let (quoted, rest) = self.text.split_at(end + 1);
+        self.text = rest;
+        // JSON's escapes are YAML's; a tab may stand in the latter as it is.
+        serde_json::from_str(&quoted.replace('\t', "\\t"))
+            .map_err(|_| self.refused("a text in double quotes has an escape that is none of JSON's"))
+    }
+
+    fn single_quoted(&mut self) -> Result<String, Refused> {
+        let (mut text, mut rest) = (String::new(), &self.text[1..]);
+        loop {
+            let Some((part, behind)) = rest.split_once('\'') else {
+                return Err(self.refused("a text in single quotes has no end on its line"));
+            };
+            text.push_str(part);
+            match behind.strip_prefix('\'') {
+                Some(behind) => {
+                    text.push('\'');
+                    rest = behind;
+                }
+                None => {
+                    self.text = behind;
+                    return Ok(text);
+                }
+            }
+        }
+    }
+}
+
+impl Value {
+    /// The text; `None`: it is none.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::List(_) | Self::Map(_) => None,
+        }
+    }
+
+    /// The texts of a list, or the one text; `None`: it holds something else.
+    pub(crate) fn texts(&self) -> Option<Vec<String>> {
+        match self {
+            Self::Text(text) if text.is_empty() => Some(Vec::new()),
+            Self::Text(text) => Some(vec![text.clone()]),
+            Self::List(values) => values.iter().map(|value| value.text().map(str::to_owned)).collect(),
+            Self::Map(_) => None,
+        }
+    }
+
+    /// What stands behind one of its names.
+    pub(crate) fn named(&self, name: &str) -> Option<&Value> {
+        match self {
+            Self::Map(names) => names.iter().find(|(key, _)| key == name).map(|(_, value)| value),
+            Self::Text(_) | Self::List(_) => None,
+        }
+    }
+
+    /// As JSON.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Text(text) => text.clone().into(),
+            Self::List(values) => values.iter().map(Self::to_json).collect(),
+            Self::Map(names) => serde_json::Value::Object(
+                names.iter().map(|(name, value)| (name.clone(), value.to_json())).collect(),
+            ),
+        }
+    }
+}
+
+/// A text in double quotes, by JSON's escapes.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// A word as it is, if nothing in it could be taken for anything else; else in quotes.
+pub(crate) fn word(text: &str) -> String {
+    let is_bare = text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_' || byte == b'-');
+    if is_bare { text.to_owned() } else { quoted(text) }
+}
+
+/// Words on one line.
+pub(crate) fn words<'w>(words: impl IntoIterator<Item = &'w String>) -> String {
+    let words: Vec<String> = words.into_iter().map(|text| word(text)).collect();
+    format!("[{}]", words.join(", "))
+}
+
+/// JSON as a value on one line, which is read again as the same texts.
+pub(crate) fn inline(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Array(values) => {
+            format!("[{}]", values.iter().map(inline).collect::<Vec<_>>().join(", "))
+        }
+        serde_json::Value::Object(names) => {
+            let names: Vec<String> =
+                names.iter().map(|(name, value)| format!("{name}: {}", inline(value))).collect();
+            format!("{{{}}}", names.join(", "))
+        }
+        serde_json::Value::String(text) => quoted(text),
+        other => quoted(&other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+
+    #[track_caller]
+    fn check(head: &str, expected: &[(&str, Value)]) {
+        let file = format!("---\n{head}\n---\nBody.\n");
+        let read = read(&file).unwrap();
+        let found: Vec<(&str, Value)> =
+            read.fields.iter().map(|field| (field.name.as_str(), field.value.clone())).collect();
+        assert_eq!(found, expected, "{head}");
+        assert_eq!(read.body, "Body.\n");
+    }
+
+    #[track_caller]
+    fn refuse(head: &str, line: usize, why: &str) {
+        let refused = read(&format!("---\n{head}\n---\n")).unwrap_err();
+        assert_eq!((refused.line, refused.why.contains(why)), (line, true), "{head}: {refused}");
+    }
+
+    #[test]
+    fn names_have_texts_lists_and_names() {
+        check(
+            "type: fix\ntitle: \"A: \\\"b\\\" # c\"",
+            &[("type", text("fix")), ("title", text("A: \"b\" # c"))],
+        );
+        check("title: 'it''s' # so", &[("title", text("it's"))]);
+        check(
+            "a: plain: with colon  # comment\n# a line\n\nb:",
+            &[("a", text("plain: with colon")), ("b", text(""))],
+        );
+        check(
+            "tags: [redis, \"home, lab\", 'x']",
+            &[("tags", Value::List(vec![text("redis"), text("home, lab"), text("x")]))],
+        );
+        check("tags:\n  - redis\n  - \"b: c\"", &[("tags", Value::List(vec![text("redis"), text("b: c")]))]);
+        check(
+            "steps:\n- \"Run tests\"\n- Push",
+            &[("steps", Value::List(vec![text("Run tests"), text("Push")]))],
+        );
+        let map = |names: &[(&str, &str)]| {
+            Value::Map(names.iter().map(|(name, value)| ((*name).to_owned(), text(value))).collect())
+        };
+        check(
+            "validation:\n  validated_by: fs\n  reliability: 0.8",
+            &[("validation", map(&[("validated_by", "fs"), ("reliability", "0.8")]))],
+        );
+        let relation = map(&[("target", "x"), ("type", "SOLVES")]);
+        for relations in
+            ["relations:\n  - target: x\n    type: SOLVES", "relations:\n- target: x\ntype: SOLVES"]
+        {
+            check(
+                &format!("{relations}\nnext: 1"),
+                &[("relations", Value::List(vec![relation.clone()])), ("next", text("1"))],
+            );
+        }
+        check(
+            "links: [{to: a, type: b}]",
+            &[("links", Value::List(vec![map(&[("to", "a"), ("type", "b")])]))],
+        );
+    }
+
+    #[test]
+    fn what_yaml_has_besides_is_refused_by_its_line() {
+        refuse("a: 1\na: 2", 3, "twice");
+        refuse("a: &x 1", 2, "anchors");
+        refuse("a: *x", 2, "aliases");
+        refuse("a: !!str 1", 2, "tags");
+        refuse("a: |\n  text", 2, "blocks");
+        refuse("no name", 2, "name");
+        refuse("  a: 1", 2, "indented");
+        refuse("a: [1, 2", 2, "no end");
+        refuse("a: \"x", 2, "no end");
+        refuse("a: [[[1]]]", 2, "too deep");
+        refuse("a: \"x\" y", 2, "behind");
+        refuse(&(0..65).map(|n| format!("k{n}: 1\n")).collect::<String>(), 66, "64 names");
+        refuse(&format!("a: [{}]", "1, ".repeat(1_001)), 2, "1,000");
+        assert!(read("---\na: 1\n").unwrap_err().why.contains("no end"));
+        assert!(read("a\0b").is_err());
+    }
+
+    #[test]
+    fn line_ends_and_byte_order_marks_of_other_systems_are_read() {
+        let parts = read("\u{feff}---\r\na: 1\r\n---\r\nBody\r\n").unwrap();
+        assert_eq!((parts.fields[0].value.text(), parts.body), (Some("1"), "Body\r\n"));
+        let plain = read("no head\n---\n").unwrap();
+        assert_eq!((plain.fields.len(), plain.body), (0, "no head\n---\n"));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_file_says_it_is_read_or_refused(file in "(---\n)?(\\PC|\n|:|- |\\[|\\{|\"|'|#|  )*(---\n)?") {
+            let _ = read(&file);
+        }
+
+        #[test]
+        fn a_quoted_text_and_words_are_read_as_they_were(title in "\\PC*", tags in prop::collection::vec("\\PC{1,8}", 0..5)) {
+            let file = format!("---\ntitle: {}\ntags: {}\n---\n", quoted(&title), words(&tags));
+            let parts = read(&file).unwrap();
+            prop_assert_eq!(parts.fields[0].value.text(), Some(title.as_str()));
+            prop_assert_eq!(parts.fields[1].value.texts(), Some(tags));
+        }
+    }
+}

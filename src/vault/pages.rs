@@ -1,0 +1,176 @@
+//! The files of a vault that are about many memories: days, the profile, the index and the state of the cognitive paper.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use chrono::{DateTime, NaiveDate, Utc};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    memory::page::{tidy, tidy_tag},
+    model::{
+        anchor::Anchor,
+        edge::Edge,
+        episode::Episode,
+        ids::MemoryId,
+        memory::{
+            known::Memory,
+            words::{Frequency, MemoryStatus},
+        },
+    },
+    vault::{
+        file::{MemoryFile, edge_name, time},
+        frontmatter::quoted,
+    },
+};
+
+/// What git is not to keep: what use moves, and what follows from the rest.
+pub(crate) const IGNORED: &str =
+    "_state.json\n_index.json\n_embeddings.json\n_config.json\n_sync.json\n_lock\n";
+
+/// G: what happened on a day, the first first. `paths` are the files of memories.
+pub(crate) fn day(on: NaiveDate, episodes: &[&Episode], paths: &BTreeMap<MemoryId, String>) -> String {
+    let mut text = format!("# {on}\n");
+    for episode in episodes {
+        let _ = writeln!(text, "## {} - {}", episode.happened_at.format("%H:%M"), tidy(&episode.title));
+        if let Some(kind) = episode.kind {
+            let _ = writeln!(text, "- **Type:** {}", kind.as_str());
+        }
+        let tags: Vec<String> =
+            episode.tags.iter().map(|tag| tidy_tag(tag)).filter(|tag| !tag.is_empty()).collect();
+        if !tags.is_empty() {
+            let _ = writeln!(text, "- **Tags:** {}", tags.join(", "));
+        }
+        if let Some(path) = episode.memory_id.and_then(|id| paths.get(&id)) {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            let name = name.strip_suffix(".md").unwrap_or(name);
+            let _ = writeln!(text, "- **Memory:** [{name}](../{path})");
+        }
+        if !episode.summary.is_empty() {
+            let _ = writeln!(text, "- **Summary:** {}", tidy(&episode.summary));
+        }
+    }
+    text
+}
+
+/// Who the user is, by the anchors. Nothing of it is read back.
+pub(crate) fn profile(anchors: &[Anchor]) -> String {
+    let mut text = "# Profile (auto-generated)\n".to_owned();
+    for anchor in anchors {
+        let _ = writeln!(
+            text,
+            "- **{} {}:** {}",
+            tidy(&anchor.subject),
+            anchor.attribute.as_str().replace('_', " "),
+            tidy(&anchor.value)
+        );
+    }
+    text
+}
+
+/// E: what a person keeps by hand, begun with what has settled.
+pub(crate) fn curated(memories: &[Memory], paths: &BTreeMap<MemoryId, String>) -> String {
+    let mut text = "# Memory\n".to_owned();
+    let settled = |memory: &&Memory| {
+        matches!(memory.frequency, Frequency::Low | Frequency::UltraLow)
+            && memory.status == MemoryStatus::Active
+    };
+    for memory in memories.iter().filter(settled) {
+        if let Some(path) = paths.get(&memory.id) {
+            let _ = writeln!(text, "- [{}]({path})", tidy(&memory.title));
+        }
+    }
+    text
+}
+
+/// G: the file of an edge that has a text of its own.
+pub(crate) fn edge(edge: &Edge, [from, to]: [&Memory; 2]) -> String {
+    format!(
+        "---\nid: {}\ntype: {}\nfrom_id: {}\nfrom_title: {}\nto_id: {}\nto_title: {}\nstrength: {:?}\ncreated: {}\nupdated: {}\n---\n{}\n",
+        edge.id,
+        edge_name(edge.edge_type),
+        from.id.as_uuid(),
+        quoted(&from.title),
+        to.id.as_uuid(),
+        quoted(&to.title),
+        edge.strength,
+        time(edge.created_at),
+        time(edge.updated_at),
+        edge.description
+    )
+}
+
+/// G: `_index.json`, as who reads files looks memories up.
+pub(crate) fn index(
+    files: &[(String, MemoryFile)],
+    edges: &BTreeMap<String, &Edge>,
+    updated: DateTime<Utc>,
+) -> String {
+    let entry = |(path, file): &(String, MemoryFile)| {
+        let relations: Vec<Value> = file
+            .relations
+            .iter()
+            .map(|relation| {
+                let mut entry = json!({
+                    "target": relation.target,
+                    "type": edge_name(relation.edge_type),
+                    "direction": relation.direction.as_str(),
+                    "strength": relation.strength,
+                });
+                if !relation.context.is_empty() {
+                    entry["context"] = relation.context.clone().into();
+                }
+                entry
+            })
+            .collect();
+        let entry = json!({
+            "title": file.title,
+            "type": file.kind.map(|kind| kind.as_str()),
+            "tags": file.tags,
+            "importance": file.importance,
+            "confidence": file.confidence,
+            "created": file.created.map(time),
+            "updated": file.updated.map(time),
+            "path": path,
+            "relations": relations,
+        });
+        (file.id.clone(), entry)
+    };
+    let edges: Map<String, Value> = edges
+        .iter()
+        .map(|(path, edge)| {
+            let entry = json!({
+                "type": edge_name(edge.edge_type),
+                "from_id": edge.from.as_uuid(),
+                "to_id": edge.to.as_uuid(),
+                "strength": edge.strength,
+                "path": path,
+            });
+            (edge.id.to_string(), entry)
+        })
+        .collect();
+    let entries: Map<String, Value> = files.iter().map(entry).collect();
+    let index = json!({ "version": 2, "updated": time(updated), "count": entries.len(), "edges": edges, "entries": entries });
+    format!("{index:#}\n")
+}
+
+/// G: `_state.json`, what use did to memories.
+pub(crate) fn state(memories: &[Memory], updated: DateTime<Utc>) -> String {
+    /// G: what is pinned never fades.
+    const PINNED: f64 = 999.0;
+    let entry = |memory: &Memory| {
+        let score = if memory.pinned { PINNED } else { memory.standing.decay_score };
+        let entry = json!({
+            "access_count": memory.state.access_count,
+            "last_accessed": memory.state.last_used_at.map(time),
+            "decay_score": score,
+        });
+        (memory.id.as_uuid().to_string(), entry)
+    };
+    let entries: Map<String, Value> = memories.iter().map(entry).collect();
+    format!("{:#}\n", json!({ "version": 1, "updated": time(updated), "entries": entries }))
+}
+
+/// G: `_config.json`, without what is nobody's business: no key, no address.
+pub(crate) fn config(embedder: Option<&str>) -> String {
+    format!("{:#}\n", json!({ "embedding_provider": embedder.unwrap_or("built_in") }))
+}

@@ -1,0 +1,57 @@
+//! What is known of a user, read at one moment for its files.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    error::Result,
+    model::{
+        episode::EpisodeFilter,
+        memory::{core::CoreOptions, filter::MemoryFilter, words::MemoryStatus},
+    },
+    store::{Store, scope::Scope},
+    vault::export::Known,
+};
+
+/// So many are read at once.
+const PAGE: u32 = 1_000;
+
+/// All that files show, and the ids of what they are not to show any more.
+pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(Known, BTreeSet<String>)> {
+    let snapshot = store.snapshot()?;
+    let mut known = Known { now: snapshot.now(), ..Known::default() };
+    let list = |statuses: &[MemoryStatus]| {
+        let filter = MemoryFilter::default().statuses(statuses.iter().copied());
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = snapshot.memories(scope, &filter, after, PAGE)?;
+            let is_last = page.len() < PAGE as usize;
+            after = page.last().map(|memory| memory.id);
+            found.extend(page);
+            if is_last {
+                return Result::Ok(found);
+            }
+        }
+    };
+    known.memories = list(&[MemoryStatus::Active, MemoryStatus::Archived, MemoryStatus::Superseded])?;
+    let mut hidden = BTreeSet::new();
+    for memory in list(&[MemoryStatus::Forgotten, MemoryStatus::Quarantined])? {
+        hidden.insert(memory.id.as_uuid().to_string());
+        hidden.extend(memory.caller_id);
+    }
+    known.edges = snapshot.edges(scope)?;
+    let mut after = None;
+    loop {
+        let page = snapshot.episodes(scope, &EpisodeFilter::default(), (after, PAGE))?;
+        let is_last = page.len() < PAGE as usize;
+        after = page.last().map(|episode| episode.id);
+        known.episodes.extend(page);
+        if is_last {
+            break;
+        }
+    }
+    known.episodes.reverse();
+    known.anchors = snapshot.anchors(scope, None, PAGE)?;
+    known.core = snapshot.core(scope, &CoreOptions::default(), store.config().tokenizer)?.text;
+    known.reflection = snapshot.reflection(scope)?;
+    Ok((known, hidden))
+}

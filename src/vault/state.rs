@@ -1,0 +1,67 @@
+//! What a vault remembers between two syncs: what was written into which file. It lies in the folder, beside the files, so
+//! that a folder which is copied, moved or restored brings the state that its files are of.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::model::sensor::digits;
+
+/// Where it lies.
+pub(crate) const STATE: &str = "_sync.json";
+/// Of this form; another one is not read.
+const VERSION: u32 = 1;
+
+/// The first half of SHA-256, in hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct FileHash(String);
+
+impl FileHash {
+    /// Enough of it to tell two values of one field apart.
+    pub(crate) fn short(&self) -> String {
+        self.0[..12].to_owned()
+    }
+}
+
+pub(crate) fn hash_of(bytes: &[u8]) -> FileHash {
+    FileHash(digits(&Sha256::digest(bytes)[..16]))
+}
+
+/// What was written into the files of a vault.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct State {
+    version: u32,
+    /// By path.
+    pub(crate) files: BTreeMap<String, Written>,
+}
+
+/// What was written into a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Written {
+    /// The memory or edge that it shows; none: a page about many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) id: Option<uuid::Uuid>,
+    /// Of what was written last.
+    pub(crate) hash: FileHash,
+    /// Of what is being written, from before it is renamed until it is known to be there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pending: Option<FileHash>,
+    /// Of a memory: a hash of each field, by which an edit there and a change here are told apart.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) fields: BTreeMap<String, String>,
+}
+
+impl State {
+    /// Reads it. What cannot be read is none: then no file counts as written, and none is overwritten unseen.
+    pub(crate) fn read(bytes: Option<&[u8]>) -> Self {
+        let read = bytes.and_then(|bytes| serde_json::from_slice::<Self>(bytes).ok());
+        read.filter(|state| state.version == VERSION).unwrap_or_default()
+    }
+
+    pub(crate) fn written(&self) -> Vec<u8> {
+        let state = Self { version: VERSION, files: self.files.clone() };
+        serde_json::to_vec(&state).expect("it is plain data")
+    }
+}
