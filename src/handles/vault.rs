@@ -24,7 +24,7 @@ use crate::{
         disk::{Disk, OnDisk},
         export::{Known, fields, wanted},
         file::{MemoryFile, Relation},
-        incoming::{Changes, Incoming, changes, is_of_memory, new_edge},
+        incoming::{Changes, Incoming, changes, has_ending, is_of_memory, new_edge},
         outgoing::{self, There},
         read::known,
         state::{STATE, State, Written, hash_of},
@@ -136,7 +136,7 @@ impl Vault {
     /// Errors: those of [`export`](Self::export).
     pub async fn status(&self) -> Result<VaultReport> {
         let options = self.options.clone().dry_run();
-        Self { options, ..self.clone() }.sync().await
+        Box::pin(Self { options, ..self.clone() }.sync()).await
     }
 
     /// Takes what people changed in the folder, then writes what is known.
@@ -152,7 +152,7 @@ impl Vault {
     /// Errors: those of [`export`](Self::export); `Conflict` if more memories would be forgotten than
     /// [`VaultOptions::max_deletes`] allows, and then nothing is changed.
     pub async fn sync(&self) -> Result<VaultReport> {
-        in_span("sync_vault", (self.scope.user_id, None), self.sync_all()).await
+        in_span("sync_vault", (self.scope.user_id, None), Box::pin(self.sync_all())).await
     }
 
     async fn sync_all(&self) -> Result<VaultReport> {
@@ -343,10 +343,10 @@ impl Vault {
 /// What lies in a vault: memories, edges, days, and pages at the top.
 fn is_ours(path: &str) -> bool {
     is_of_memory(path)
-        || (path.ends_with(".md")
+        || (has_ending(path, "md")
             && !path.ends_with(".conflict.md")
             && (path.starts_with("graph/edges/") || path.starts_with("episodes/") || !path.contains('/')))
-        || (path.starts_with('_') && path.ends_with(".json") && path != STATE)
+        || (path.starts_with('_') && has_ending(path, "json") && path != STATE)
 }
 
 /// Notes that a file keeps the name that a person gave it.

@@ -167,6 +167,7 @@ impl Snapshot<'_> {
     }
 
     /// All of the user's edges between memories that stay, in the order of adding.
+    #[cfg(feature = "files")]
     pub(crate) fn edges(&self, scope: &Scope) -> Result<Vec<Edge>> {
         self.ask(|sql| {
             let (mut found, mut after) = (Vec::new(), 0);

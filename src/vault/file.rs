@@ -1,6 +1,6 @@
 //! G: the file of a memory, a head and its text; with what this memory knows besides, only where it is not the default.
 
-use std::time::Duration;
+use std::{fmt::Write as _, time::Duration};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value as Json};
@@ -158,9 +158,9 @@ impl MemoryFile {
         head.line("created", self.created.map(time));
         head.line("updated", self.updated.map(time));
         head.relations(&self.relations);
-        head.plain("memory_frequency", self.frequency.map(Frequency::as_str));
+        head.plain("memory_frequency", self.frequency.map(|it| hyphenated(it.as_str())));
         head.plain("volatility", self.volatility.map(Volatility::as_str));
-        head.plain("information_type", self.information_type.map(InformationType::as_str));
+        head.plain("information_type", self.information_type.map(|it| hyphenated(it.as_str())));
         head.validation(self.validation.as_ref());
         head.line("validity_window", self.validity_window.map(window));
         head.line("goal_signature", self.goal_signature.as_deref().map(quoted));
@@ -325,8 +325,8 @@ fn read_window(text: &str) -> Option<Duration> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let count: u64 = text[..digits].parse().ok()?;
     let unit = match text[digits..].trim().trim_end_matches('s') {
-        "" => 1, // `s` itself.
-        "sec" | "second" => 1,
+        // `s` itself has lost its letter.
+        "" | "sec" | "second" => 1,
         "m" | "min" | "minute" => 60,
         "h" | "hour" => 3_600,
         "d" | "day" => 86_400,
@@ -342,11 +342,16 @@ fn window(window: Duration) -> String {
     let seconds = window.as_secs();
     match seconds {
         0 => "immediate".to_owned(),
-        _ if seconds % 86_400 == 0 => format!("{}d", seconds / 86_400),
-        _ if seconds % 3_600 == 0 => format!("{}h", seconds / 3_600),
-        _ if seconds % 60 == 0 => format!("{}m", seconds / 60),
+        _ if seconds.is_multiple_of(86_400) => format!("{}d", seconds / 86_400),
+        _ if seconds.is_multiple_of(3_600) => format!("{}h", seconds / 3_600),
+        _ if seconds.is_multiple_of(60) => format!("{}m", seconds / 60),
         _ => format!("{seconds}s"),
     }
+}
+
+/// As the papers write such words: `ultra-low`, `semi-static`.
+fn hyphenated(word: &str) -> String {
+    word.replace('_', "-")
 }
 
 /// The shortest that is read as the same.
@@ -361,7 +366,7 @@ struct Head(String);
 impl Head {
     fn line(&mut self, name: &str, value: Option<String>) {
         if let Some(value) = value {
-            self.0 += &format!("{name}: {value}\n");
+            let _ = writeln!(self.0, "{name}: {value}");
         }
     }
 
@@ -373,9 +378,9 @@ impl Head {
         if texts.is_empty() {
             return;
         }
-        self.0 += &format!("{name}:\n");
+        let _ = writeln!(self.0, "{name}:");
         for text in texts {
-            self.0 += &format!("  - {}\n", quoted(text));
+            let _ = writeln!(self.0, "  - {}", quoted(text));
         }
     }
 
@@ -390,11 +395,14 @@ impl Head {
                 Direction::Incoming => "incoming",
                 _ => "outgoing",
             };
-            self.0 +=
-                &format!("  - target: {}\n    type: {name}\n    direction: {direction}\n", relation.target);
+            let _ = writeln!(
+                self.0,
+                "  - target: {}\n    type: {name}\n    direction: {direction}",
+                relation.target
+            );
             let mut below = |name: &str, value: Option<String>| {
                 if let Some(value) = value {
-                    self.0 += &format!("    {name}: {value}\n");
+                    let _ = writeln!(self.0, "    {name}: {value}");
                 }
             };
             below("strength", relation.strength.map(number));
@@ -406,12 +414,12 @@ impl Head {
 
     fn validation(&mut self, validation: Option<&Validation>) {
         let Some(validation) = validation else { return };
-        self.0 += &format!("validation:\n  validated_by: {}\n", quoted(&validation.validated_by));
+        let _ = writeln!(self.0, "validation:\n  validated_by: {}", quoted(&validation.validated_by));
         if let Some(at) = validation.validated_at {
-            self.0 += &format!("  validated_at: {}\n", time(at));
+            let _ = writeln!(self.0, "  validated_at: {}", time(at));
         }
         if let Some(reliability) = validation.reliability {
-            self.0 += &format!("  reliability: {}\n", number(reliability));
+            let _ = writeln!(self.0, "  reliability: {}", number(reliability));
         }
     }
 }
@@ -477,7 +485,7 @@ Added socket_keepalive=True and socket_timeout=300 to Redis connection configura
                     \"2025-11-14T10:00:00Z\"\n  validity_window: \"6h\"\n  reliability: 0.92\nvalidity_window: 1 week\n---\n\nText.\n";
         let read = MemoryFile::read(file).unwrap();
         assert_eq!((read.frequency, read.confidence), (Some(Frequency::UltraLow), Some(0.85)));
-        assert_eq!(read.validity_window, Some(Duration::from_secs(7 * 86_400)));
+        assert_eq!(read.validity_window, Some(Duration::from_hours(7 * 24)));
         assert_eq!(read.validation.as_ref().unwrap().reliability, Some(0.92));
         assert_eq!(read.extra["frequency_history"], serde_json::json!(["high", "mid"]));
         assert_eq!(read.content, "Text.");

@@ -105,14 +105,14 @@ fn entry_of_day(
             _ => content.push(*line),
         }
     }
-    file.content = content.join("\n").trim().to_owned();
+    content.join("\n").trim().clone_into(&mut file.content);
     let comment: Vec<&str> = comment.iter().map(String::as_str).collect();
     // A line of the comment, not of a head.
     let said = fields(&comment).map_err(|refused| Refused { line: refused.line + first, ..refused })?;
     for field in said {
         let text = field.value.text();
         match field.name.as_str() {
-            "id" => file.id = text.unwrap_or_default().to_owned(),
+            "id" => text.unwrap_or_default().clone_into(&mut file.id),
             "importance" => {
                 file.importance =
                     text.and_then(|text| text.parse().ok()).filter(|it| (0.0..=1.0).contains(it));

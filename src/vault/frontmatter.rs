@@ -382,16 +382,12 @@ impl Inline<'_, '_, '_, '_> {
                 return Err(self.refused("a text in single quotes has no end on its line"));
             };
             text.push_str(part);
-            match behind.strip_prefix('\'') {
-                Some(behind) => {
-                    text.push('\'');
-                    rest = behind;
-                }
-                None => {
-                    self.text = behind;
-                    return Ok(text);
-                }
-            }
+            let Some(more) = behind.strip_prefix('\'') else {
+                self.text = behind;
+                return Ok(text);
+            };
+            text.push('\'');
+            rest = more;
         }
     }
 }
@@ -552,7 +548,8 @@ mod tests {
         refuse("a: \"x", 2, "no end");
         refuse("a: [[[1]]]", 2, "too deep");
         refuse("a: \"x\" y", 2, "behind");
-        refuse(&(0..65).map(|n| format!("k{n}: 1\n")).collect::<String>(), 66, "64 names");
+        let many: Vec<String> = (0..65).map(|n| format!("k{n}: 1")).collect();
+        refuse(&many.join("\n"), 66, "64 names");
         refuse(&format!("a: [{}]", "1, ".repeat(1_001)), 2, "1,000");
         assert!(read("---\na: 1\n").unwrap_err().why.contains("no end"));
         assert!(read("a\0b").is_err());

@@ -1,6 +1,9 @@
 //! What people did to the files of a vault since they were written, as changes of memories: a pure function.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    path::Path,
+};
 
 use uuid::Uuid;
 
@@ -13,7 +16,7 @@ use crate::{
             edit::Edit,
             known::Memory,
             new::NewMemory,
-            words::{Frequency, InformationType, MemoryKind},
+            words::{Frequency, MemoryKind},
         },
         turn::Origin,
         vault::RefusedFile,
@@ -56,9 +59,14 @@ pub(crate) struct Changes {
     pub(crate) refused: Vec<RefusedFile>,
 }
 
+/// Whether a file has an ending, in whatever case.
+pub(crate) fn has_ending(path: &str, ending: &str) -> bool {
+    Path::new(path).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
+}
+
 /// The files of memories, as their paths say it.
 pub(crate) fn is_of_memory(path: &str) -> bool {
-    path.ends_with(".md")
+    has_ending(path, "md")
         && !path.ends_with(".conflict.md")
         && (path.starts_with("vault/") || (path.starts_with("graph/") && !path.starts_with("graph/edges/")))
 }
@@ -200,7 +208,7 @@ fn edit(
     }
     let changed_here =
         |name: &&str| differs(&now.fields, &written.fields, name) && differs(&now.fields, &there, name);
-    if edited.iter().filter(|name| **name != "updated").any(|name| changed_here(&name)) {
+    if edited.iter().filter(|name| **name != "updated").any(changed_here) {
         return conflict();
     }
     let of = |name: &str| edited.contains(name) && differs(&there, &now.fields, name);
@@ -301,7 +309,7 @@ pub(crate) fn claim(
     new.tags = file.tags;
     new.importance = file.importance;
     new.confidence = file.confidence.map(|confidence| confidence.min(MOST_CONFIDENCE));
-    new.information_type = file.information_type.unwrap_or(InformationType::default());
+    new.information_type = file.information_type.unwrap_or_default();
     new.volatility = file.volatility;
     new.validity_window = file.validity_window;
     new.frequency = file.frequency.map(|frequency| frequency.min(Frequency::Mid));

@@ -8,7 +8,7 @@ use crate::{
     vault::{
         disk::{Disk, Found, OnDisk},
         export::{Wanted, When, shows_the_same_lines},
-        incoming::is_of_memory,
+        incoming::{has_ending, is_of_memory},
         state::{FileHash, STATE, State, Written, hash_of},
     },
 };
@@ -134,7 +134,7 @@ pub(crate) fn write(
     for path in &forgotten {
         state.files.remove(path);
     }
-    if *state != before { save(disk, state) } else { Ok(()) }
+    if *state == before { Ok(()) } else { save(disk, state) }
 }
 
 fn written(file: &Wanted) -> Written {
@@ -184,7 +184,7 @@ fn what_is_due(disk: &Disk, (path, file): (&str, &Wanted), written: Option<&Writ
             if is_same { Due::Nothing } else { Due::Write }
         }
         (Some(_), _) => Due::Write,
-        (None, _) if path.ends_with(".json") => Due::Write,
+        (None, _) if has_ending(path, "json") => Due::Write,
         (None, _) if is_of_memory(path) && written.is_some() => Due::Edited,
         // It shows the same, or it would have been set beside.
         (None, _) if is_of_memory(path) => Due::Write,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use thermocline::{
     ChangeOp, Decision, ErrorKind, Frequency, Memory, MemoryId, MemoryStatus, Origin, Outcome, Review,
-    ReviewFilter, ReviewId, ReviewKind, SaveOutcome, Trust, Use,
+    ReviewFilter, ReviewId, ReviewKind, SaveOutcome, Trust, Use, Volatility,
 };
 
 use crate::memories::{Known, fix, port};
@@ -231,7 +231,8 @@ fn what_is_one_becomes_one_with_the_tags_of_both() {
 
 #[test]
 fn a_person_who_looks_is_a_sensor_for_half_a_year() {
-    let (known, [memory], review) = asked("check", [fix("a").origin(Origin::User).reliability(0.3)]);
+    let (known, [memory], review) =
+        asked("check", [fix("a").origin(Origin::User).reliability(0.3).volatility(Volatility::Medium)]);
     assert!(known.get(memory.id).standing.is_stale());
     decide(&known, review, Approved);
     let checked = known.get(memory.id);

@@ -228,7 +228,7 @@ fn a_check_holds_as_long_as_window_and_volatility_say() {
 }
 
 #[test]
-fn a_pass_gives_its_sensors_window_to_what_states_none() {
+fn a_pass_gives_its_sensors_window_to_what_grows_stale_and_makes_nothing_staler() {
     let said = Port::default();
     said.set(Some(8443));
     let value = |name: &str| {
@@ -236,17 +236,21 @@ fn a_pass_gives_its_sensors_window_to_what_states_none() {
         HostSensor::new().named(name).value("port", move || said.0.lock().unwrap().map(Value::from)).unwrap()
     };
     let now = Arc::new(value("now").window(Duration::ZERO));
-    let known = with_sensors(vec![now, Arc::new(value("week").window(Duration::from_hours(7 * 24)))]);
-    let id = known.watched(port(8443), "week").id;
+    let month = Duration::from_hours(30 * 24);
+    let known = with_sensors(vec![now, Arc::new(value("month").window(month))]);
+    let id = known.watched(port(8443).volatility(Volatility::Medium), "month").id;
     known.look(id);
     known.memories.watch(id, is_8443("now")).unwrap();
     known.look(id);
-    assert_eq!(known.get(id).validity_window, Some(Duration::from_hours(7 * 24)), "the first one's");
-    known.memories.unwatch(id, "week", None).unwrap();
+    assert_eq!(known.get(id).validity_window, Some(month), "the longer one's");
+    known.memories.unwatch(id, "month", None).unwrap();
     known.memories.edit(id, thermocline::Edit::default().validity_window(None)).unwrap();
     known.look(id);
     known.advance(TimeDelta::milliseconds(1));
-    assert_eq!(known.get(id).standing.stale, [StaleReason::Expired], "immediate");
+    assert_eq!((known.get(id).validity_window, known.get(id).standing.stale), (None, vec![]));
+    let lasting = known.watched(port(8443).project("x"), "month").id;
+    known.look(lasting);
+    assert_eq!(known.get(lasting).validity_window, None, "it does not grow stale");
     // Of ten thousand years no window is, neither a memory's nor a sensor's.
     let long = Duration::from_hours(10_000 * 366 * 24);
     let refused = known.memories.save(port(1).validity_window(long)).unwrap_err();

@@ -18,7 +18,10 @@ fn section(page: &str, heading: &str) -> String {
         is_code ^= line.starts_with("```");
         match line.strip_prefix("## ").filter(|_| !is_code) {
             Some(name) => is_here = name == heading,
-            None if is_here => section += &format!("\n{line}"),
+            None if is_here => {
+                section.push('\n');
+                section.push_str(line);
+            }
             None => {}
         }
     }
