@@ -57,4 +57,6 @@ mod swap_kill;
 #[cfg(feature = "tracing")]
 mod traced;
 mod transfer;
+#[cfg(feature = "files")]
+mod vault;
 mod wishes;

@@ -31,7 +31,7 @@ pub(crate) enum VaultVerb {
     /// Take edits from the folder, then write what is known.
     ///
     /// A person may edit, move, add and take away the files below graph and vault; those in vault are pinned. An edit is
-    /// the user's own words and can be undone (memory undo). Generated: CORE.md, REFLECTION.md, PROFILE.md, episodes,
+    /// the user's doing, and can be undone (memory undo). Generated: CORE.md, REFLECTION.md, PROFILE.md, episodes,
     /// graph/edges, and what begins with an underscore; MEMORY.md and .gitignore are written once. Where a file and its
     /// memory changed the same, the memory stands, and the file's text lies beside it as NAME.conflict.md. What cannot be
     /// read stays as it is, and is named with its line.
