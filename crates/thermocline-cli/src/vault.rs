@@ -23,10 +23,12 @@ pub(crate) enum VaultVerb {
     /// Make a folder the vault of a user.
     ///
     /// Whatever lies in it stays. Run it once; then sync.
+    #[command(after_help = "Example:\n  thermocline vault init notes --user alex")]
     Init(FolderArgs),
     /// Show what a sync would do, file by file.
     ///
     /// Changes nothing.
+    #[command(after_help = "Example:\n  thermocline vault status notes --user alex")]
     Status(SyncArgs),
     /// Take edits from the folder, then write what is known.
     ///
@@ -40,6 +42,7 @@ pub(crate) enum VaultVerb {
                             thermocline vault sync notes --every 60")]
     Sync(SyncArgs),
     /// Write what is known into the folder, and take nothing from it.
+    #[command(after_help = "Example:\n  thermocline vault export notes --user alex")]
     Export(FolderArgs),
 }
 

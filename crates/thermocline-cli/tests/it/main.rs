@@ -32,3 +32,4 @@ mod reranking;
 mod sensors;
 mod stories;
 mod transfer;
+mod vault;

@@ -1,0 +1,51 @@
+//! The binary on a folder of files: made, written, edited, read back, and files of others taken in.
+
+use std::fs;
+
+use crate::shell::Shell;
+
+#[test]
+fn a_folder_is_made_a_vault_written_edited_and_read_back() {
+    let shell = Shell::with_talk();
+    let run = |args: &[&str]| {
+        let ended = shell.run(args);
+        assert_eq!(ended.code, 0, "{args:?}: {}", ended.stderr);
+        ended
+    };
+    shell.memory_json(
+        "save",
+        &["Redis timeouts", "Keepalive fixes them.", "--kind", "fix", "--caller-id", "ka"],
+    );
+    let notes = shell.path("notes").display().to_string();
+    let refused = shell.run(&["vault", "sync", &notes, "--user", "alex"]);
+    assert!(refused.code != 0 && !fs::exists(&notes).unwrap(), "{}", refused.stderr);
+    run(&["vault", "init", &notes, "--user", "alex"]);
+    let written = run(&["vault", "sync", &notes, "--user", "alex", "--json"]).json();
+    let paths: Vec<&str> =
+        written["written"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
+    let fix = paths.iter().find(|path| path.starts_with("graph/fixes/redis-timeouts-")).unwrap();
+    let file = shell.path("notes").join(fix);
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("Keepalive fixes", "A keepalive of 300 s fixes")).unwrap();
+    let told = run(&["vault", "status", &notes, "--user", "alex"]).stdout;
+    assert!(told.starts_with(&format!("1 edited by you, to be taken in:\n  {fix}\n")), "{told}");
+    let told = run(&["vault", "sync", &notes, "--user", "alex"]).stdout;
+    assert!(told.starts_with(&format!("1 edited by you, taken in:\n  {fix}\n")), "{told}");
+    assert_eq!(shell.memory_json("show", &["ka"])["content"], "A keepalive of 300 s fixes them.");
+    let told = run(&["vault", "sync", &notes, "--user", "alex"]).stdout;
+    assert!(told.ends_with(" unchanged\n") && told.lines().count() == 1, "{told}");
+}
+
+#[test]
+fn files_of_other_programs_are_taken_in_and_what_cannot_be_read_is_named() {
+    let shell = Shell::with_talk();
+    fs::create_dir(shell.path("old")).unwrap();
+    shell.write("old/a.md", "---\nid: a\ntype: fix\ntitle: \"Keepalive\"\n---\nIt holds.\n");
+    shell.write("old/b.md", "---\ntype: rumour\n---\nx\n");
+    shell.write("old/_index.json", "{}");
+    let old = shell.path("old").display().to_string();
+    let told = shell.memory("import", &[&old]).stdout;
+    assert!(told.starts_with("saved 1, known 0,"), "{told}");
+    assert!(told.contains("b.md, line 2: it is none of the words that may stand here"), "{told}");
+    assert!(shell.memory("import", &[&old]).stdout.starts_with("saved 0, known 1,"));
+}
