@@ -1,7 +1,7 @@
 //! A user's memories as files.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -22,8 +22,8 @@ use crate::{
     store::scope::Scope,
     vault::{
         disk::{Disk, OnDisk},
-        export::{Known, fields, wanted},
-        file::{MemoryFile, Relation},
+        export::{self, Known, named, wanted},
+        file::Relation,
         incoming::{Changes, Incoming, changes, has_ending, is_of_memory, new_edge},
         outgoing::{self, There},
         read::known,
@@ -99,12 +99,16 @@ impl Vault {
         let (folder, user_id) = (self.folder.clone(), self.scope.user_id);
         off_thread(move || {
             make_folder(&folder)?;
-            let disk = Disk::open(&folder)?;
-            if disk.state(MARKER).is_none() {
-                let marker = serde_json::to_vec(&Marker { user_id }).expect("it is plain data");
-                return disk.write([(MARKER, marker.as_slice())]);
+            let mut is_new = false;
+            let disk = Disk::open(&folder, MARKER, |marker| {
+                is_new = marker.is_none();
+                if is_new { Ok(()) } else { check_marker(marker, user_id) }
+            })?;
+            if !is_new {
+                return Ok(());
             }
-            check_marker(&disk, user_id)
+            let marker = serde_json::to_vec(&Marker { user_id }).expect("it is plain data");
+            disk.write([(MARKER, marker.as_slice())])
         })
         .await
     }
@@ -161,8 +165,9 @@ impl Vault {
         let mut report = VaultReport { dry_run: options.dry_run, ..VaultReport::default() };
         let mut there = There::of(&files);
         let (origin, reader) = (options.origin, Arc::clone(&disk));
-        let (before, mut state, Changes { incoming, refused }) = off_thread(move || {
+        let (before, first, mut state, Changes { incoming, refused }) = off_thread(move || {
             let mut state = state;
+            let paths: Vec<String> = state.files.keys().cloned().collect();
             let wanted = wanted(&before, &state);
             let changes = changes(
                 &before,
@@ -173,7 +178,10 @@ impl Vault {
                 |path| reader.text(path),
                 |id| hidden.contains(id.trim_start_matches("mem_")),
             );
-            Ok((before, state, changes))
+            // A file that was moved and says the same is known by its new path.
+            let is_moved = !state.files.keys().eq(paths.iter());
+            let wanted = if is_moved { export::wanted(&before, &state) } else { wanted };
+            Ok((before, wanted, state, changes))
         })
         .await?;
         there.kept.extend(refused.iter().map(|file| file.path.clone()));
@@ -183,8 +191,11 @@ impl Vault {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let is_unchanged = report.edited.is_empty() && report.saved.is_empty() && report.forgotten.is_empty();
         off_thread(move || {
-            let now = if is_unchanged || report.dry_run { before } else { known(&store, &scope)?.0 };
-            let wanted = wanted(&now, &state);
+            let wanted = if is_unchanged || report.dry_run {
+                first
+            } else {
+                wanted(&known(&store, &scope)?.0, &state)
+            };
             outgoing::write(&disk, &mut state, &wanted, &mut there, &mut report)?;
             Ok(report)
         })
@@ -325,8 +336,7 @@ impl Vault {
     async fn look(&self) -> Result<Seen> {
         let (store, scope, folder) = (Arc::clone(&self.store), self.scope, self.folder.clone());
         off_thread(move || {
-            let disk = Disk::open(&folder)?;
-            check_marker(&disk, scope.user_id)?;
+            let disk = Disk::open(&folder, MARKER, |marker| check_marker(marker, scope.user_id))?;
             let state = State::read(disk.state(STATE).as_deref());
             let mut files = disk.files(is_ours)?;
             if let Some(text) = disk.state(IGNORE) {
@@ -351,13 +361,8 @@ fn is_ours(path: &str) -> bool {
 
 /// Notes that a file keeps the name that a person gave it.
 fn keeps_its_name(memory: &Memory, path: &str, there: &There) -> Written {
-    let file = MemoryFile { title: memory.title.clone(), kind: Some(memory.kind), ..MemoryFile::default() };
-    let names: BTreeMap<String, String> = fields(&file, memory.pinned)
-        .into_iter()
-        .filter(|(name, _)| ["title", "kind", "pinned"].contains(&name.as_str()))
-        .collect();
     let hash = there.files.get(path).cloned().flatten().unwrap_or_else(|| hash_of(b""));
-    Written { id: Some(*memory.id.as_uuid()), hash, pending: None, fields: names }
+    Written { id: Some(*memory.id.as_uuid()), hash, pending: None, fields: named(memory) }
 }
 
 /// What one file is refused for does not keep the others from being taken; what stands in the way of all does.
@@ -371,11 +376,11 @@ fn refuse(error: Error, path: String, there: &mut There, report: &mut VaultRepor
     Ok(())
 }
 
-fn check_marker(disk: &Disk, user_id: UserId) -> Result<()> {
-    let Some(marker) = disk.state(MARKER) else {
+fn check_marker(marker: Option<&[u8]>, user_id: UserId) -> Result<()> {
+    let Some(marker) = marker else {
         return Err(Error::not_found("the folder is no vault: vault init makes it one"));
     };
-    match serde_json::from_slice::<Marker>(&marker) {
+    match serde_json::from_slice::<Marker>(marker) {
         Ok(marker) if marker.user_id == user_id => Ok(()),
         Ok(_) => Err(Error::new(ErrorKind::Conflict, "the folder is the vault of another user")),
         Err(_) => Err(Error::invalid(".thermocline in the folder cannot be read: is it a vault?")),

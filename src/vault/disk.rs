@@ -4,8 +4,11 @@
 //! written beside, synced, and renamed: a file is as it was, or as it is to be.
 
 use std::{
+    fs::TryLockError,
     io::{self, Read, Write},
     path::Path,
+    thread,
+    time::Duration,
 };
 
 use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsSyncExt};
@@ -31,6 +34,9 @@ const MAX_DEPTH: usize = 4;
 const BESIDE: &str = ".thermocline-new";
 /// The file that one process at a time holds.
 const LOCK: &str = "_lock";
+/// How long it is waited for: a second.
+const LOCK_TRIES: usize = 50;
+const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 
 /// The folder, which no other process syncs meanwhile.
 #[derive(Debug)]
@@ -57,22 +63,29 @@ pub(crate) enum Found {
 }
 
 impl Disk {
-    /// Opens a folder, and keeps other processes from syncing it.
-    pub(crate) fn open(folder: &Path) -> Result<Self> {
+    /// Opens a folder, and keeps other processes from syncing it. `check` is shown the file that marks it, before anything is
+    /// written there.
+    pub(crate) fn open(
+        folder: &Path,
+        marker: &str,
+        check: impl FnOnce(Option<&[u8]>) -> Result<()>,
+    ) -> Result<Self> {
         let root =
             Dir::open_ambient_dir(folder, ambient_authority()).map_err(|error| failed("open", &error))?;
+        check(read_in(&root, marker, MAX_BYTES).ok().as_deref())?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).follow(FollowSymlinks::No).nonblock(true);
         private(&mut options);
         let lock = root.open_with(LOCK, &options).map_err(|error| failed("lock", &error))?.into_std();
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { root, lock }),
-            Err(std::fs::TryLockError::WouldBlock) => Err(Error::new(
-                ErrorKind::Busy,
-                "another process syncs this vault; try again when it is done",
-            )),
-            Err(std::fs::TryLockError::Error(error)) => Err(failed("lock", &error)),
+        for _ in 0..LOCK_TRIES {
+            match lock.try_lock() {
+                Ok(()) => return Ok(Self { root, lock }),
+                // A process that is being started holds what its parent has open, for a moment.
+                Err(TryLockError::WouldBlock) => thread::sleep(BETWEEN_TRIES),
+                Err(TryLockError::Error(error)) => return Err(failed("lock", &error)),
+            }
         }
+        Err(Error::new(ErrorKind::Busy, "another process syncs this vault; try again when it is done"))
     }
 
     /// Every file of some endings below the folder, by its path; hidden ones, and folders that are hidden, are nobody's business

@@ -17,7 +17,7 @@ use crate::{
     vault::{
         file::{MemoryFile, Relation, edge_name},
         pages,
-        state::{State, hash_of},
+        state::{State, short_hash_of},
     },
 };
 
@@ -82,7 +82,6 @@ impl Wanted {
 
 /// A short hash of each thing that the file of a memory says, by which it is seen what was edited.
 pub(crate) fn fields(file: &MemoryFile, pinned: bool) -> BTreeMap<String, String> {
-    let hash = |text: String| hash_of(text.as_bytes()).short();
     let MemoryFile {
         id: _,
         kind,
@@ -135,8 +134,17 @@ pub(crate) fn fields(file: &MemoryFile, pinned: bool) -> BTreeMap<String, String
         ("pinned", pinned.to_string()),
     ]
     .into_iter()
-    .map(|(name, text)| (name.to_owned(), hash(text)))
+    .map(|(name, text)| (name.to_owned(), short_hash_of(&text)))
     .collect()
+}
+
+/// Those of the fields by which a memory's file has its name.
+pub(crate) fn named(memory: &Memory) -> BTreeMap<String, String> {
+    let (kind, pinned) = (format!("{:?}", Some(memory.kind)), memory.pinned.to_string());
+    [("kind", kind.as_str()), ("title", &memory.title), ("pinned", &pinned)]
+        .into_iter()
+        .map(|(name, text)| (name.to_owned(), short_hash_of(text)))
+        .collect()
 }
 
 /// All files, by their paths.
@@ -203,10 +211,7 @@ fn paths(memories: &[Memory], state: &State) -> BTreeMap<MemoryId, String> {
     // Those that keep their names first.
     for memory in memories {
         let Some((path, written)) = before.get(memory.id.as_uuid()) else { continue };
-        let file =
-            MemoryFile { title: memory.title.clone(), kind: Some(memory.kind), ..MemoryFile::default() };
-        let fields = fields(&file, memory.pinned);
-        if ["title", "kind", "pinned"].iter().all(|name| fields.get(*name) == written.get(*name)) {
+        if named(memory).iter().all(|(name, hash)| written.get(name) == Some(hash)) {
             taken.insert((*path).clone(), memory.id);
             paths.insert(memory.id, (*path).clone());
         }

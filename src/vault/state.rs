@@ -18,11 +18,9 @@ const VERSION: u32 = 1;
 #[serde(transparent)]
 pub(crate) struct FileHash(String);
 
-impl FileHash {
-    /// Enough of it to tell two values of one field apart.
-    pub(crate) fn short(&self) -> String {
-        self.0[..12].to_owned()
-    }
+/// Enough of a hash to tell two values of one field apart.
+pub(crate) fn short_hash_of(text: &str) -> String {
+    digits(&Sha256::digest(text.as_bytes())[..6])
 }
 
 pub(crate) fn hash_of(bytes: &[u8]) -> FileHash {

@@ -178,6 +178,13 @@ fn what_a_person_edits_is_the_users_and_can_be_undone() {
     assert!(kept.text(&kept.path(id)).contains("aliases: [\"ka\"]"));
     kept.check_quiet();
 
+    let same_folder = kept.folder.join("graph/fixes/other-name.md");
+    fs::rename(kept.folder.join(kept.path(id)), &same_folder).unwrap();
+    let report = kept.sync();
+    assert!(same_folder.exists() && report.removed.is_empty() && report.conflicts.is_empty(), "{report:?}");
+    assert_eq!(kept.path(id), "graph/fixes/other-name.md", "it keeps the name that it was given");
+    kept.check_quiet();
+
     let (from, to) = (kept.path(id), "vault/mine.md");
     fs::create_dir_all(kept.folder.join("vault")).unwrap();
     fs::rename(kept.folder.join(&from), kept.folder.join(to)).unwrap();
@@ -358,6 +365,7 @@ fn nothing_outside_of_the_folder_is_read_or_written_and_nothing_hostile_is_taken
     assert_eq!(blake.sync().unwrap_err().kind(), ErrorKind::Conflict);
     let nowhere = kept.known.file.user("alex").unwrap().vault(outside.path(), VaultOptions::default());
     assert_eq!(nowhere.export().unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1, "no lock is left in what is no vault");
 }
 
 #[test]
