@@ -51,11 +51,18 @@ pub(crate) struct Written {
     pub(crate) fields: BTreeMap<String, String>,
 }
 
+/// Whether a file of a vault may have this path: below the folder, and not hidden, where the tools of others have theirs.
+fn is_plain(path: &str) -> bool {
+    path == ".gitignore" || path.split('/').all(|part| !part.is_empty() && !part.starts_with('.'))
+}
+
 impl State {
     /// Reads it. What cannot be read is none: then no file counts as written, and none is overwritten unseen.
     pub(crate) fn read(bytes: Option<&[u8]>) -> Self {
         let read = bytes.and_then(|bytes| serde_json::from_slice::<Self>(bytes).ok());
-        read.filter(|state| state.version == VERSION).unwrap_or_default()
+        let mut state = read.filter(|state| state.version == VERSION).unwrap_or_default();
+        state.files.retain(|path, _| is_plain(path));
+        state
     }
 
     pub(crate) fn written(&self) -> Vec<u8> {
