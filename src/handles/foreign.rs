@@ -115,6 +115,7 @@ impl Memories {
     }
 }
 
-fn is_of_the_file(kind: ErrorKind) -> bool {
+/// Whether an error is about what one file says, and stands in the way of no other.
+pub(super) fn is_of_the_file(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::InvalidInput | ErrorKind::Conflict | ErrorKind::NotFound)
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     error::{Error, ErrorKind, Result},
     event::in_span,
-    handles::{Memories, off_thread, open::Open},
+    handles::{Memories, foreign::is_of_the_file, off_thread, open::Open},
     model::{
         edge::Direction,
         ids::{MemoryId, UserId},
@@ -264,8 +264,7 @@ impl Vault {
                         state.files.iter().find(|(_, file)| file.id == Some(uuid)).map(|(path, _)| path);
                     if let Some(other) = other {
                         let why = format!("it says the same as {other}: take one of them away");
-                        there.kept.insert(path.clone());
-                        report.refused.push(RefusedFile { path, line: None, why });
+                        leave(path, why, there, report);
                         continue;
                     }
                     if let (
@@ -286,10 +285,8 @@ impl Vault {
         for (path, from, relations, origin) in to_relate {
             for relation in relations {
                 let Some(&to) = ids.get(relation.target.trim_start_matches("mem_")) else {
-                    let why = "a relation names no memory that is known: correct its target, or take it out"
-                        .to_owned();
-                    there.kept.insert(path.clone());
-                    report.refused.push(RefusedFile { path: path.clone(), line: None, why });
+                    let why = "a relation names no memory that is known: correct its target, or take it out";
+                    leave(path.clone(), why.to_owned(), there, report);
                     continue;
                 };
                 if dry_run {
@@ -367,13 +364,17 @@ fn keeps_its_name(memory: &Memory, path: &str, there: &There) -> Written {
 
 /// What one file is refused for does not keep the others from being taken; what stands in the way of all does.
 fn refuse(error: Error, path: String, there: &mut There, report: &mut VaultReport) -> Result<()> {
-    let of_the_file = [ErrorKind::InvalidInput, ErrorKind::Conflict, ErrorKind::NotFound];
-    if !of_the_file.contains(&error.kind()) {
+    if !is_of_the_file(error.kind()) {
         return Err(error);
     }
-    there.kept.insert(path.clone());
-    report.refused.push(RefusedFile { path, line: None, why: error.to_string() });
+    leave(path, error.to_string(), there, report);
     Ok(())
+}
+
+/// Leaves a file as it is, and says why.
+fn leave(path: String, why: String, there: &mut There, report: &mut VaultReport) {
+    there.kept.insert(path.clone());
+    report.refused.push(RefusedFile { path, line: None, why });
 }
 
 fn check_marker(marker: Option<&[u8]>, user_id: UserId) -> Result<()> {

@@ -177,11 +177,10 @@ fn check_slot(slot: Option<&str>) -> Result<()> {
     check_name(what, slot.map(tidy_slot).as_deref())
 }
 
-/// What nothing reads: as large as a text, and nested as far as metadata.
+/// What nothing reads: as large as a text, and nested no deeper than a head says it.
 fn check_extra(extra: &serde_json::Map<String, serde_json::Value>) -> Result<()> {
     const MAX_DEPTH: usize = 8;
-    let bytes: usize = extra.iter().map(|(name, value)| name.len() + value.to_string().len()).sum();
-    if bytes <= MAX_CONTENT_BYTES && extra.values().all(|value| metadata::is_within(value, MAX_DEPTH)) {
+    if metadata::fits(extra, MAX_DEPTH, MAX_CONTENT_BYTES) {
         return Ok(());
     }
     Err(Error::invalid(format!(

@@ -46,6 +46,13 @@ pub(crate) fn is_within(value: &Value, max_depth: usize) -> bool {
     false
 }
 
+/// Whether the fields of an object are nested at most so deep, each, and have so many bytes at most, all together.
+pub(crate) fn fits(fields: &serde_json::Map<String, Value>, max_depth: usize, max_bytes: usize) -> bool {
+    // The depth is looked at first: writing takes a frame of the stack for each level.
+    fields.values().all(|value| is_within(value, max_depth))
+        && fields.iter().map(|(name, value)| name.len() + value.to_string().len()).sum::<usize>() <= max_bytes
+}
+
 fn inside(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
     match value {
         Value::Object(fields) => Box::new(fields.values()),

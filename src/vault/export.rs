@@ -33,6 +33,7 @@ pub(crate) struct Known {
     /// CORE.md and REFLECTION.md, with the paths that memories have by default.
     pub(crate) core: String,
     pub(crate) reflection: String,
+    /// The configured model; none: the built-in one.
     pub(crate) embedder: Option<String>,
     pub(crate) now: DateTime<Utc>,
 }

@@ -72,7 +72,7 @@ pub(crate) fn is_of_memory(path: &str) -> bool {
 }
 
 /// What people did. Files that were moved are followed: the state knows them by their new paths afterwards. `text` reads a
-/// file; `is_known_elsewhere` says of an id that is no memory's that is shown, whether it is one that was erased or hidden.
+/// file; `is_hidden` says of an id that is no memory's that is shown, whether it is one that was forgotten or hidden.
 pub(crate) fn changes(
     known: &Known,
     wanted: &BTreeMap<String, Wanted>,
@@ -175,10 +175,8 @@ fn edit(
     let Some(now) = now else { return conflict() };
     let pinned = path.starts_with("vault/");
     // A file that was moved to another kind's folder is of that kind, unless its head says otherwise.
-    let kind =
-        MemoryKind::ALL.iter().find(|kind| path.starts_with(&format!("graph/{}/", slug::folder(**kind))));
     if read.kind == Some(memory.kind) || read.kind.is_none() {
-        read.kind = kind.copied().or(Some(memory.kind));
+        read.kind = kind_of_folder(path).or(Some(memory.kind));
     }
     // What a person leaves out of the head is left as it is.
     read.importance = read.importance.or(Some(memory.importance));
@@ -284,14 +282,18 @@ pub(crate) fn new_edge(relation: &Relation, origin: Origin) -> NewEdge {
     }
 }
 
+/// The kind whose folder a file lies in.
+fn kind_of_folder(path: &str) -> Option<MemoryKind> {
+    let is_in = |kind: &&MemoryKind| path.starts_with(&format!("graph/{}/", slug::folder(**kind)));
+    MemoryKind::ALL.iter().find(is_in).copied()
+}
+
 /// A memory that a person wrote as a file: a claim, whatever the file says of itself.
 fn new(path: &str, file: MemoryFile, origin: Origin) -> Incoming {
     let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
-    let kind =
-        MemoryKind::ALL.iter().find(|kind| path.starts_with(&format!("graph/{}/", slug::folder(**kind))));
     let pinned = path.starts_with("vault/");
     let relations = file.relations.clone();
-    let memory = claim(file, kind.copied().unwrap_or(MemoryKind::General), stem, (origin, pinned));
+    let memory = claim(file, kind_of_folder(path).unwrap_or(MemoryKind::General), stem, (origin, pinned));
     Incoming::New { path: path.to_owned(), memory: Box::new(memory), relations }
 }
 

@@ -51,6 +51,7 @@ pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(Known, BTreeSet<Str
     }
     known.episodes.reverse();
     known.anchors = snapshot.anchors(scope, None, PAGE)?;
+    known.embedder = store.config().embedders.first().map(|embedder| embedder.space().model);
     known.core = snapshot.core(scope, &CoreOptions::default(), store.config().tokenizer)?.text;
     known.reflection = snapshot.reflection(scope)?;
     Ok((known, hidden))

@@ -4,7 +4,7 @@
 use std::{fmt::Write as _, path::PathBuf, thread, time::Duration};
 
 use clap::{Args, Subcommand};
-use thermocline::{Origin, VaultOptions, VaultReport, blocking::Vault};
+use thermocline::{Origin, RefusedFile, VaultOptions, VaultReport, blocking::Vault};
 
 use crate::{
     args::UserArg,
@@ -136,6 +136,12 @@ fn answer(
     out.answer(&report, told)
 }
 
+/// `notes/a.md, line 2: it is no number`.
+pub(crate) fn place_and_why(file: &RefusedFile) -> String {
+    let line = file.line.map_or(String::new(), |line| format!(", line {line}"));
+    format!("{}{line}: {}", plain::line(&file.path, usize::MAX), plain::line(&file.why, 300))
+}
+
 fn told(report: &VaultReport) -> String {
     let VaultReport {
         dry_run,
@@ -179,13 +185,7 @@ fn told(report: &VaultReport) -> String {
     if !refused.is_empty() {
         let _ = writeln!(text, "{} left as they are:", refused.len());
         for file in refused {
-            let line = file.line.map_or(String::new(), |line| format!(", line {line}"));
-            let _ = writeln!(
-                text,
-                "  {}{line}: {}",
-                plain::line(&file.path, usize::MAX),
-                plain::line(&file.why, 300)
-            );
+            let _ = writeln!(text, "  {}", place_and_why(file));
         }
     }
     let _ = writeln!(text, "{unchanged} unchanged");

@@ -159,8 +159,9 @@ mod tests {
             "{\"memories\":[7]}",
             &format!("{{\"memories\":[{}]}}", entry.replace("\"t1\"", "\"t9\"")),
             &format!("{{\"memories\":[{}]}}", entry.replace("\"fix\"", "\"rumour\"")),
+            &format!("{{\"memories\":[{entry}]}}{}", " ".repeat(1 << 20)),
         ] {
-            assert_eq!(parse(bad, &ids), [], "{bad}");
+            assert_eq!(parse(bad, &ids), [], "{}", &bad[..bad.len().min(80)]);
         }
     }
 }

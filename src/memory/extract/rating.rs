@@ -66,9 +66,11 @@ mod tests {
             Some((Outcome::Success, "The white noise worked, thank you!")),
         );
         check("That didn't help. What else?", Some((Outcome::Failure, "That didn't help.")));
+        check("That did not work.", Some((Outcome::Failure, "That did not work.")));
         check("Nope, still not working", Some((Outcome::Failure, "Nope, still not working")));
         for message in [
             "Did it work?",
+            "And then?",
             "She said that it worked.",
             "The first one worked. The other did not work.",
             "If that worked, I'd be glad.",

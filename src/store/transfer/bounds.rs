@@ -34,9 +34,7 @@ pub(super) fn check_fields(
     fields: &serde_json::Map<String, Value>,
     max_bytes: usize,
 ) -> Result<()> {
-    let is_within = fields.values().all(|value| metadata::is_within(value, MAX_DEPTH));
-    let bytes = || fields.iter().map(|(name, value)| name.len() + value.to_string().len()).sum::<usize>();
-    if is_within && bytes() <= max_bytes {
+    if metadata::fits(fields, MAX_DEPTH, max_bytes) {
         return Ok(());
     }
     Err(Error::invalid(format!("the {what} is nested too deep, or larger than {max_bytes} bytes")))

@@ -17,6 +17,7 @@ use crate::{
     memory::{named, words},
     output::Output,
     plain,
+    vault::place_and_why,
 };
 
 /// A larger file is no memory.
@@ -97,13 +98,7 @@ fn told(report: &ImportedFiles) -> String {
     }
     text.push('\n');
     for file in refused {
-        let line = file.line.map_or(String::new(), |line| format!(", line {line}"));
-        let _ = writeln!(
-            text,
-            "left out {}{line}: {}",
-            plain::line(&file.path, usize::MAX),
-            plain::line(&file.why, 300)
-        );
+        let _ = writeln!(text, "left out {}", place_and_why(file));
     }
     text
 }

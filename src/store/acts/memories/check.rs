@@ -164,7 +164,8 @@ impl WriteTx<'_> {
 
 impl Operation<'_, '_> {
     /// Keeps a check of a memory: what it makes of confidence and reliability, when it passed, and a change in its history.
-    /// A pass gives a memory that grows stale, and states no window, the longer one of who looked. Checks are facts: no undo takes them back.
+    /// A pass gives a memory that grows stale, and states no window, the longer one of who looked.
+    /// Checks are facts: no undo takes them back.
     ///
     /// No frequency is in the way: neither confidence nor reliability nor window decides which a memory may have.
     pub(super) fn check(&mut self, before: &Held, check: &NewCheck<'_>) -> Result<Held> {

@@ -173,10 +173,9 @@ impl Operation<'_, '_> {
 
 /// Refuses a use out of what did not find the memory.
 fn check_names(receipt: &Receipt, memory: MemoryId) -> Result<()> {
-    let is_it = |kind, owner_id: &Uuid| kind == ItemKind::Memory && owner_id == memory.as_uuid();
     let names = |item: &ReceiptItem| {
-        is_it(item.kind, &item.owner_id)
-            || item.same_source.iter().any(|other| is_it(other.kind, &other.owner_id))
+        is_memory(memory, item.kind, &item.owner_id)
+            || item.same_source.iter().any(|other| is_memory(memory, other.kind, &other.owner_id))
     };
     if receipt.items.iter().any(names) {
         return Ok(());
@@ -190,8 +189,11 @@ fn check_names(receipt: &Receipt, memory: MemoryId) -> Result<()> {
 /// Whether a turn answered the context that showed a memory: that was counted, though its session was looked through since
 /// and the use, which nobody had rated, is gone.
 fn was_counted(receipt: &Receipt, memory: MemoryId) -> bool {
-    let shows = |item: &ReceiptItem| {
-        item.kind == ItemKind::Memory && item.owner_id == *memory.as_uuid() && item.packed_as.is_some()
-    };
+    let shows = |item: &ReceiptItem| is_memory(memory, item.kind, &item.owner_id) && item.packed_as.is_some();
     receipt.used_at.is_some() && receipt.items.iter().any(shows)
+}
+
+/// Whether something in a receipt is this memory.
+fn is_memory(memory: MemoryId, kind: ItemKind, owner_id: &Uuid) -> bool {
+    kind == ItemKind::Memory && owner_id == memory.as_uuid()
 }

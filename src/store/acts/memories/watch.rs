@@ -37,10 +37,7 @@ impl NewSensor {
         check_name("sensor's name", Some(&self.sensor))?;
         check_text("sensor's name", &self.sensor, MAX_NAME_BYTES)?;
         check_text("sensor's subject", &self.subject, MAX_LINE_BYTES)?;
-        let fields = self.expect.fields();
-        let is_shallow = fields.values().all(|value| metadata::is_within(value, MAX_DEPTH));
-        let bytes = || fields.iter().map(|(name, value)| name.len() + value.to_string().len()).sum::<usize>();
-        if !is_shallow || bytes() > MAX_EXPECT_BYTES {
+        if !metadata::fits(self.expect.fields(), MAX_DEPTH, MAX_EXPECT_BYTES) {
             return Err(Error::invalid(format!(
                 "what a sensor expects is nested deeper than {MAX_DEPTH}, or larger than {MAX_EXPECT_BYTES} bytes"
             )));
