@@ -31,10 +31,12 @@ impl Memories {
 
     /// Has a sensor look at a memory no more: at this subject, or, without one, at any. The configuration need not have it.
     ///
-    /// Errors: `NotFound` (no such memory, or no such sensor of it).
+    /// Errors: `NotFound` (no such memory, or no such sensor of it); `Conflict` if the memory is trusted more than a tool or
+    /// a document that asks.
     pub async fn unwatch(&self, id: MemoryId, sensor: &str, subject: Option<&str>) -> Result<()> {
-        let (scope, sensor, subject) = (self.scope, sensor.to_owned(), subject.map(str::to_owned));
-        self.store.write(move |tx| tx.unwatch_memory(&scope, id, (&sensor, subject.as_deref()))).await
+        let (scope, by) = (self.scope, self.by);
+        let (sensor, subject) = (sensor.to_owned(), subject.map(str::to_owned));
+        self.store.write(move |tx| tx.unwatch_memory(&scope, id, (&sensor, subject.as_deref()), by)).await
     }
 
     /// What looks at a memory, in the order of names and subjects.

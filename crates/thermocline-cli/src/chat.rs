@@ -31,7 +31,7 @@ const COMMANDS: &str = "/why explains what was recalled last, /context shows the
 
 pub(crate) fn run(db: &Db, args: &ChatArgs, out: &Output) -> Result<(), Failure> {
     let talker = Talker::of(args)?;
-    let memory = find::made(db, args.reranker.add_to(args.embedder.config()?)?)?;
+    let memory = find::made(db, args.sensors.add_to(args.reranker.add_to(args.embedder.config()?)?)?)?;
     let user = find::user_or_new(&memory, &args.user)?;
     let session = match &args.session {
         Some(key) => user.session_named(key)?,

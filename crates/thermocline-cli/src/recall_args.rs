@@ -280,6 +280,9 @@ pub(crate) struct ChatArgs {
 
     #[command(flatten)]
     pub(crate) reranker: RerankerArgs,
+
+    #[command(flatten)]
+    pub(crate) sensors: SensorArgs,
 }
 
 /// Which sorts of things are recalled.

@@ -12,7 +12,7 @@ use chrono::TimeDelta;
 use serde_json::{Value, json};
 use thermocline::{
     ChangeOp, CheckResult, CheckVerdict, ErrorKind, Expect, HostSensor, Memory, MemoryCheck, MemoryId,
-    NewMemory, NewSensor, Sensor, StaleReason, ToCheck, UnknownReason, Volatility,
+    NewMemory, NewSensor, Origin, Sensor, StaleReason, ToCheck, UnknownReason, Volatility,
 };
 
 use crate::{
@@ -259,6 +259,26 @@ fn a_pass_gives_its_sensors_window_to_what_grows_stale_and_makes_nothing_staler(
     fixture.config.sensors = vec![Arc::new(value("long").window(long))];
     let refused = thermocline::blocking::Thermocline::open_with(fixture.path(), fixture.config.clone());
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidInput);
+}
+
+#[test]
+fn looking_away_and_again_lowers_nothing_once_more_and_a_tool_does_not_look_away_for_the_user() {
+    let (known, port_of) = with_port();
+    port_of.set(Some(80));
+    let id = known.watched(port(8443).origin(Origin::User), "runtime").id;
+    known.look(id);
+    let before = (known.get(id).confidence, known.get(id).reliability);
+    for _ in 0..3 {
+        known.memories.unwatch(id, "runtime", None).unwrap();
+        known.memories.watch(id, is_8443("runtime")).unwrap();
+        assert_eq!(known.look(id)[0].result, CheckResult::Fail);
+    }
+    assert_eq!((known.get(id).confidence, known.get(id).reliability), before, "nothing new was seen");
+    port_of.set(Some(81));
+    assert!(known.look(id)[0].confidence < Some(before.0), "this is new");
+    let tool = known.memories.clone().by(Origin::Tool);
+    assert_eq!(tool.unwatch(id, "runtime", None).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(known.memories.sensors(id).unwrap().len(), 1);
 }
 
 #[test]

@@ -65,10 +65,12 @@ impl Shell {
     #[cfg(unix)]
     fn run_as_nobody(&self, args: &[&str]) -> Ended {
         use std::os::unix::{fs::MetadataExt, fs::PermissionsExt, process::CommandExt};
-        // The folder of the build may be closed to others.
+        // The folder of the build may be closed to others. Another process copies it: what this one has open for writing,
+        // a child that another test starts has open too, and what is open for writing cannot be run.
         let binary = tempfile::tempdir().unwrap();
         let copy = binary.path().join("thermocline");
-        fs::copy(env!("CARGO_BIN_EXE_thermocline"), &copy).unwrap();
+        let mut cp = std::process::Command::new("cp");
+        assert!(cp.arg(env!("CARGO_BIN_EXE_thermocline")).arg(&copy).status().unwrap().success());
         for path in [binary.path(), &copy] {
             fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
         }

@@ -36,7 +36,7 @@ impl Shell {
     }
 
     /// Runs a verb of alex with this on its stdin.
-    fn typed(&self, args: &[&str], typed: &str) -> Ended {
+    pub fn typed(&self, args: &[&str], typed: &str) -> Ended {
         let mut command = self.command(&[args, &["--user", "alex"]].concat());
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

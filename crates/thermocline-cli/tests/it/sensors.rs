@@ -84,6 +84,22 @@ fn a_sensor_looks_and_says_what_it_found() {
 }
 
 #[test]
+fn what_a_chat_shows_as_stale_is_looked_at_by_a_job() {
+    let watched = Watched::new();
+    let stale = ["--caller-id", "old", "--window", "30s", "--said-at", "2026-01-01"];
+    assert_eq!(watched.run("save", &[&["The gateway listens on port 8443."], &stale[..]].concat()).code, 0);
+    assert_eq!(watched.with("watch", &["old", "fs", "ops:api.conf", "--contains", "8443"]).code, 0);
+    let jobs = || watched.0.run(&["jobs", "list"]).stdout;
+    let asked = "On which port does the gateway listen?\n";
+    assert_eq!(watched.0.typed(&["chat"], asked).code, 0);
+    assert!(!jobs().contains("validate"), "no sensor is named: {}", jobs());
+    assert_eq!(watched.0.typed(&["chat", "--sensors", "sensors.json"], asked).code, 0);
+    assert!(jobs().contains("validate"), "{}", jobs());
+    assert_eq!(watched.0.run(&["jobs", "run", "--sensors", "sensors.json"]).code, 0);
+    assert!(watched.run("history", &["old"]).stdout.contains("check by fs"));
+}
+
+#[test]
 fn commands_and_addresses_are_those_of_the_file() {
     let watched = Watched::new();
     watched.watch(&["code", "yes", "--contains", "yes"]);

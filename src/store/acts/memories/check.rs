@@ -128,8 +128,9 @@ impl WriteTx<'_> {
                 operation.check(&before, &NewCheck { checked, ..check })?
             }
             CheckVerdict::Fail(seen) => {
-                // The same seen again is nothing new: it makes nothing falser.
-                let is_as_before = watched.seen.as_deref() == Some(seen.as_bytes())
+                // The same seen again is nothing new: it makes nothing falser. Nor is what was forgotten meanwhile, since
+                // nothing looked for a while.
+                let is_as_before = watched.seen.as_deref().is_none_or(|before| before == seen.as_bytes())
                     && operation.told_last(memory_no, &what.sensor)? == Some(CheckResult::Fail);
                 let after = if is_as_before {
                     operation.note_check(memory_no, CheckResult::Fail, "as before")?;

@@ -92,9 +92,12 @@ impl WriteTx<'_> {
         scope: &Scope,
         id: MemoryId,
         (sensor, subject): (&str, Option<&str>),
+        by: Origin,
     ) -> Result<()> {
         let operation = Operation::begin(self, scope, sensor)?;
-        let memory_no = operation.memory(id)?.row.memory_no;
+        let row = operation.memory(id)?.row;
+        check_may_change_words(&row, Trust::of(by))?;
+        let memory_no = row.memory_no;
         match sensors::remove(operation.tx.sql, scope, memory_no, (sensor, subject))? {
             0 => Err(Error::not_found("no such sensor looks at this memory")),
             _ => Ok(()),
