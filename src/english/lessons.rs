@@ -6,6 +6,7 @@
 use std::sync::LazyLock;
 
 use crate::english::{
+    borrowed::is_borrowed,
     classes::{CLASSES, is_of},
     cues::{Cues, Found},
     lists::{List, is_in, list, spaced},
@@ -53,48 +54,17 @@ static CUES: LazyLock<(Vec<Option<Lesson>>, Cues)> = LazyLock::new(|| {
     (lessons, Cues::new(lines.iter().map(|(_, pattern)| *pattern), CLASSES))
 });
 
-/// Words that take back what stands beside them, or only half give it.
-const TAKING_BACK: &str =
-    "not never almost nearly hardly barely partly half neither nor without no would could might should may";
-/// Words behind which the opposite is told.
-const TURNING: &str = "but except however although though until unfortunately";
+static TAKING_BACK: List = list!("taking_back");
+static TURNING: List = list!("turning");
 
 /// What a statement tells, each with the tokens that say so, in their order.
 pub(crate) fn lessons(statement: &Statement<'_>) -> Vec<(Lesson, Found)> {
     let (lessons, cues) = &*CUES;
     let told = cues.all(statement).into_iter().filter_map(|found| Some((lessons[found.pattern]?, found)));
     told.filter(|(lesson, found)| {
-        holds(*lesson, &statement.tokens, *found) && !is_of_another(statement, *found)
+        holds(*lesson, &statement.tokens, *found) && !is_borrowed(statement, *found)
     })
     .collect()
-}
-
-/// Words behind a comma by which a sentence turns out to be another's.
-const REPORTING: &str = "said says told tells wrote writes claims claimed according quoth";
-/// What takes back, anywhere behind it, what was told.
-const TAKEN_BACK: [&str; 7] =
-    ["correction", "no i did not", "no i didn't", "never mind", "nevermind", "scratch that", "just kidding"];
-/// What names a secret: nobody wants that where agents read.
-const SECRETS: &str = "password passwords passphrase passcode secret secrets";
-
-/// Whether the words are a report, a quote or an example (behind a colon, in single quotes, before `, said Bob`), are taken
-/// back, or tell a secret.
-fn is_of_another(statement: &Statement<'_>, found: Found) -> bool {
-    let (tokens, text) = (&statement.tokens, statement.text);
-    let is_labelled = tokens[..found.start].iter().any(|token| token.lower == ":");
-    let behind = &tokens[found.end..];
-    let is_reported = behind.windows(2).any(|pair| pair[0].lower == "," && is_in(REPORTING, &pair[1].lower));
-    let begins = tokens.get(found.start).map_or(0, |token| token.start);
-    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let is_quoted = text[..begins].char_indices().any(|(at, c)| {
-        matches!(c, '\'' | '\u{2018}')
-            && !is_letter(text[..at].chars().next_back())
-            && is_letter(text[at + c.len_utf8()..].chars().next())
-    });
-    let rest = spaced(tokens.get(found.end).map_or("", |token| &text[token.start..]));
-    let is_taken_back = TAKEN_BACK.iter().any(|words| rest.contains(&spaced(words)));
-    let is_secret = behind.iter().any(|token| is_in(SECRETS, &token.lower));
-    is_labelled || is_reported || is_quoted || is_taken_back || is_secret
 }
 
 /// Where among what a statement tells this is, first.
@@ -115,8 +85,8 @@ fn holds(lesson: Lesson, tokens: &[Token<'_>], found: Found) -> bool {
                 && !said.any(|token| is_in("never would could might", &token.lower))
         }
         Lesson::Fix | Lesson::Worked => {
-            !said.any(|token| is_in(TAKING_BACK, &token.lower))
-                && !tokens[found.end..].iter().any(|token| is_in(TURNING, &token.lower))
+            !said.any(|token| TAKING_BACK.contains(&token.lower))
+                && !tokens[found.end..].iter().any(|token| TURNING.contains(&token.lower))
         }
     }
 }
@@ -216,6 +186,15 @@ mod tests {
             "So we've decided to keep the users' uploads in S3.",
             "I decided to use Go: it compiles fast.",
             "We decided to use Bob's parser for the logs.",
+            "Note: we decided to keep the invoices in Postgres.",
+            "Good news: I settled on the walnut shelves.",
+            "For the new service, we decided to use Go with gRPC.",
+            "After a long talk with Bob, I decided to keep the old boiler.",
+            "We decided to rotate the passwords every month.",
+            "We want no 'clever' code, so we decided to keep the parser simple.",
+            "I am tired of the noise: I decided to sell the drums.",
+            "We decided to use Bob's parser, said to be the fastest.",
+            "I decided to move the cron jobs to systemd, as I said on Monday.",
         ] {
             check(Lesson::Decision, text, true);
         }
@@ -249,6 +228,17 @@ mod tests {
             "We decided to use the password hunter2 for the admin account of the router.",
             "I decided to go with plan B.",
             "We agreed to ship on Fridays only, according to the manual.",
+            "My character says, I decided to burn the old castle.",
+            "Quote of the day - I decided to be happy because it is good for my health.",
+            "As the article puts it, we decided to use Go for the proxy service.",
+            "We decided to use Go for the proxy service (from the article).",
+            "We decided to use Go for the proxy service, or so the wiki has it.",
+            "We decided to use Go for the proxy service - that is what the post says.",
+            "According to Bob, we decided to use Go for the proxy service.",
+            "The README states that we decided to use Go for the proxy service.",
+            "Write a story in which I decided to sail around the world.",
+            "In the sample dialogue I decided to buy the red bicycle.",
+            "We decided to open the door with the pin 4711.",
         ] {
             check(Lesson::Decision, text, false);
         }

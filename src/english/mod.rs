@@ -2,6 +2,7 @@
 //! message asks for. Nothing else in the library knows a word of it. Pure functions over `text`'s folding and counting;
 //! the lists of words are files in `lists/`.
 
+pub(crate) mod borrowed;
 pub(crate) mod changes;
 pub(crate) mod claims;
 pub(crate) mod classes;
@@ -17,6 +18,5 @@ pub(crate) mod query;
 pub(crate) mod sentences;
 pub(crate) mod statements;
 pub(crate) mod stop_words;
-
 pub(crate) mod whose;
 pub(crate) mod wishes;

@@ -1,0 +1,96 @@
+//! Whether a sentence is one's own: what somebody reports, quotes, makes up or takes back is not theirs to have decided.
+
+use crate::english::{
+    cues::Found,
+    lists::{List, list, spaced},
+    statements::{Statement, Token},
+};
+
+/// So many tokens behind what names a secret, the secret itself may stand.
+const SECRET_WITHIN: usize = 3;
+
+/// Whether what was found is another's: behind a label (`The article: ...`), between single quotes, beside words that
+/// report (`said Bob`), or taken back; or whether it tells a secret.
+pub(crate) fn is_borrowed(statement: &Statement<'_>, found: Found) -> bool {
+    is_introduced(&statement.tokens[..found.start])
+        || is_reported_behind(&statement.tokens[found.end..])
+        || is_quoted(statement, found)
+        || is_taken_back(statement, found)
+        || tells_a_secret(&statement.tokens[found.end..])
+}
+
+/// `He told me, `, `Example: `, but neither `Note: ` nor `I am tired of it: `.
+fn is_introduced(before: &[Token<'_>]) -> bool {
+    static OWN_LABELS: List = list!("own_labels");
+    // What joins clauses (`so`, `then`) may stand between.
+    let Some(mark) = before.iter().rposition(Token::is_mark) else { return false };
+    let clause = clause_before(&before[..mark]);
+    let is_own = clause.iter().any(|token| matches!(&*token.lower, "i" | "we" | "my" | "our"));
+    if reports(clause) {
+        return true;
+    }
+    let is_labelled = before[mark].lower == ":";
+    is_labelled && !is_own && !clause.last().is_some_and(|last| OWN_LABELS.contains(&last.lower))
+}
+
+/// `..., said Bob`, `... (from the article)`, but not `..., as I said`.
+fn is_reported_behind(behind: &[Token<'_>]) -> bool {
+    let Some(mark) = behind.iter().position(Token::is_mark) else { return false };
+    behind[mark..].split(Token::is_mark).any(|clause| {
+        let is_own = clause.iter().any(|token| matches!(&*token.lower, "i" | "we"));
+        !is_own && (reports(clause) || is_had_by_another(clause))
+    })
+}
+
+/// `so the wiki has it`
+fn is_had_by_another(clause: &[Token<'_>]) -> bool {
+    clause.windows(2).any(|pair| pair[0].lower == "has" && pair[1].lower == "it")
+}
+
+fn reports(clause: &[Token<'_>]) -> bool {
+    static INTRODUCING: List = list!("introducing");
+    let next = |at: usize| clause.get(at + 1).map_or("", |token| &*token.lower);
+    // `a parser, said to be the fastest`
+    let is_hearsay = |at: usize| clause[at].lower == "said" && next(at) == "to";
+    (0..clause.len()).any(|at| INTRODUCING.contains(&clause[at].lower) && !is_hearsay(at))
+}
+
+/// The tokens behind the last mark.
+fn clause_before<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
+    let start = tokens.iter().rposition(Token::is_mark).map_or(0, |mark| mark + 1);
+    &tokens[start..]
+}
+
+/// Behind a single quote that is open. Double quotes are no statements at all.
+fn is_quoted(statement: &Statement<'_>, found: Found) -> bool {
+    let text = statement.text;
+    let begins = statement.tokens.get(found.start).map_or(0, |token| token.start);
+    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let (mut opened, mut closed) = (0, 0);
+    for (at, c) in text[..begins].char_indices().filter(|(_, c)| matches!(c, '\'' | '\u{2018}' | '\u{2019}'))
+    {
+        let before = is_letter(text[..at].chars().next_back());
+        let behind = is_letter(text[at + c.len_utf8()..].chars().next());
+        opened += usize::from(!before && behind);
+        closed += usize::from(before && !behind);
+    }
+    opened > closed
+}
+
+fn is_taken_back(statement: &Statement<'_>, found: Found) -> bool {
+    static TAKEN_BACK: List = list!("taken_back");
+    let behind = statement.tokens.get(found.end).map_or("", |token| &statement.text[token.start..]);
+    TAKEN_BACK.is_part_of(&spaced(behind))
+}
+
+/// `the password hunter2`, `the token is ...`; not `rotate the passwords monthly`.
+fn tells_a_secret(behind: &[Token<'_>]) -> bool {
+    static SECRETS: List = list!("secrets");
+    let is_one = |token: &Token<'_>| {
+        matches!(&*token.lower, "is" | "was" | ":" | "=")
+            || token.lower.contains(|c: char| c.is_ascii_digit())
+    };
+    behind.iter().enumerate().any(|(at, token)| {
+        SECRETS.contains(&token.lower) && behind[at + 1..].iter().take(SECRET_WITHIN).any(is_one)
+    })
+}
