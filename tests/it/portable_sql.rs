@@ -402,6 +402,28 @@ fn every_statement_can_be_prepared() {
     }
 }
 
+/// Where one does, it goes by all rows of a user, to be joined with few: a recall over edges once took seconds for that.
+#[test]
+fn no_statement_makes_an_index_of_its_own() {
+    let fixture = Fixture::new();
+    drop(fixture.open());
+    let conn = dump::reader(&fixture.path());
+    let mut told = Vec::new();
+    // Doctor and what is done for all users look at all rows anyway.
+    let of_all = |file: &str| file.contains("checks") || file == "all_users.rs";
+    for Statement { file, sql } in statements().into_iter().filter(|of| !of_all(&of.file)) {
+        let mut stmt = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let (mut rows, mut plan) = (stmt.raw_query(), Vec::<String>::new());
+        while let Some(row) = rows.next().unwrap() {
+            plan.push(row.get("detail").unwrap());
+        }
+        if plan.iter().any(|step| step.contains("AUTOMATIC")) {
+            told.push(format!("{file}: {sql}\n{plan:#?}"));
+        }
+    }
+    assert!(told.is_empty(), "{}", told.join("\n"));
+}
+
 #[test]
 fn every_statement_about_a_users_rows_names_the_user() {
     // Jobs belong to the file: whoever runs them is no user.

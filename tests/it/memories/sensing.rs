@@ -278,6 +278,7 @@ fn looking_away_and_again_lowers_nothing_once_more_and_a_tool_does_not_look_away
     assert!(known.look(id)[0].confidence < Some(before.0), "this is new");
     let tool = known.memories.clone().by(Origin::Tool);
     assert_eq!(tool.unwatch(id, "runtime", None).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(tool.watch(id, is_8443("runtime")).unwrap_err().kind(), ErrorKind::Conflict);
     assert_eq!(known.memories.sensors(id).unwrap().len(), 1);
 }
 

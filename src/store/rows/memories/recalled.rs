@@ -214,7 +214,8 @@ pub(crate) struct Beside {
 }
 
 /// What a memory stands beside over accepted edges, the strongest first, of equal ones the older: so many at most. What
-/// took its place, or it the place of which, is not among it.
+/// took its place, or it the place of which, is not among it. The join is crossed so that SQLite goes by the few edges: it
+/// would go by all of the user's memories.
 pub(crate) fn beside(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, limit: u32) -> Result<Vec<Beside>> {
     sql.list(
         "SELECT m.seq, e.type, e.strength FROM
@@ -223,7 +224,7 @@ pub(crate) fn beside(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, limit: u
             UNION ALL
             SELECT from_no, type, strength, edge_no FROM memory_edges
               WHERE user_no = ?1 AND to_no = ?2 AND status = 'accepted' AND type <> 'supersedes') AS e
-         JOIN user_memories AS m ON m.user_no = ?1 AND m.memory_no = e.other_no
+         CROSS JOIN user_memories AS m ON m.user_no = ?1 AND m.memory_no = e.other_no
          WHERE m.seq IS NOT NULL ORDER BY e.strength DESC, e.edge_no LIMIT ?3",
         values![scope.user_no, memory_no, limit],
         |row| Ok(Beside { seq: row.get::<Seq>(0)?.0, edge_type: row.get(1)?, strength: row.get(2)? }),
