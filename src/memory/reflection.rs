@@ -99,6 +99,12 @@ pub(crate) struct Reflection {
     pub(crate) merges: u64,
 }
 
+/// A section's lines.
+fn listed(lines: impl Iterator<Item = String>) -> String {
+    let lines: String = lines.collect();
+    if lines.is_empty() { "None yet.\n".to_owned() } else { lines }
+}
+
 impl Reflection {
     /// The page.
     pub(crate) fn text(&self) -> String {
@@ -130,10 +136,10 @@ impl Reflection {
              ## Most Accessed\nTop 10 memories by access count:\n{}\
              ## Recent Insights\nInsight-type memories:\n{}\
              ## Consolidation History\n- Total merges performed: {merges}\n",
-            themes.collect::<String>(),
-            spanning.collect::<String>(),
-            most_used.collect::<String>(),
-            insights.collect::<String>(),
+            listed(themes),
+            listed(spanning),
+            listed(most_used),
+            listed(insights),
         )
     }
 }
@@ -163,6 +169,22 @@ mod tests {
         let both = [("cards".to_owned(), 2), ("dice".to_owned(), 1)].to_vec();
         let one_each = [("cards".to_owned(), 1), ("dice".to_owned(), 1)].to_vec();
         assert_eq!(found, [("fix".to_owned(), both), ("redis".to_owned(), one_each)]);
+    }
+
+    #[test]
+    fn of_nothing_it_says_so() {
+        let on = "2025-12-13".parse().unwrap();
+        let nothing = Reflection {
+            on,
+            last: None,
+            reflections: 0,
+            themes: Vec::new(),
+            spanning: Vec::new(),
+            most_used: Vec::new(),
+            insights: Vec::new(),
+            merges: 0,
+        };
+        assert_eq!(nothing.text().matches("None yet.\n").count(), 4);
     }
 
     #[test]

@@ -17,7 +17,7 @@ const PAGE: u32 = 1_000;
 
 /// All that files show, and the ids of what they are not to show any more.
 pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(Known, BTreeSet<String>)> {
-    let snapshot = store.snapshot()?;
+    let snapshot = store.snapshot_at_leisure()?;
     let mut known = Known { now: snapshot.now(), ..Known::default() };
     let list = |statuses: &[MemoryStatus]| {
         let filter = MemoryFilter::default().statuses(statuses.iter().copied());
