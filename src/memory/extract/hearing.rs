@@ -115,7 +115,7 @@ impl Hearing {
             } else if let Some(cue) = tells(Lesson::Decision, &told) {
                 let said = said(Some(cue));
                 if said.is_worth(cue.end..said.until) && !is_known() {
-                    self.decide(&said);
+                    self.decide(&said, cue);
                 }
             } else if let Some(cue) = tells(Lesson::Problem, &told) {
                 let said = said(Some(cue));
@@ -131,10 +131,11 @@ impl Hearing {
         self.problems.retain(|told| turn.turn_number - told.turn_number <= TURNS_BACK);
     }
 
-    fn decide(&mut self, said: &Said<'_>) {
+    /// Its title is the clause that says what was chosen.
+    fn decide(&mut self, said: &Said<'_>, cue: cues::Found) {
         let sentence = said.sentence();
         let proof = self.proof(said.turn, sentence, Origin::User);
-        let learned = Learned::of(MemoryKind::Decision, sentence, vec![proof]);
+        let learned = Learned::headed(MemoryKind::Decision, said.from(cue.start), sentence, vec![proof]);
         self.keep(Found { learned: learned.ended(Outcome::Decision), solves: None });
     }
 
@@ -219,8 +220,13 @@ struct Said<'s> {
 impl Said<'_> {
     /// What is stated, to the letter.
     fn sentence(&self) -> &str {
+        self.from(0)
+    }
+
+    /// The same from a token on.
+    fn from(&self, first: usize) -> &str {
         let (Some(first), Some(last)) =
-            (self.statement.tokens.first(), self.statement.tokens[..self.until].last())
+            (self.statement.tokens.get(first), self.statement.tokens[..self.until].last())
         else {
             return "";
         };

@@ -60,8 +60,13 @@ pub(crate) struct Found {
 impl Learned {
     /// A memory that says what a sentence says, without the marks of bold text.
     fn of(kind: MemoryKind, sentence: &str, proofs: Vec<Proof>) -> Self {
-        let sentence = sentence.replace("**", "");
-        Self::titled(kind, &sentence, &sentence, proofs)
+        Self::headed(kind, sentence, sentence, proofs)
+    }
+
+    /// The same, whose title is a part of it.
+    fn headed(kind: MemoryKind, part: &str, sentence: &str, proofs: Vec<Proof>) -> Self {
+        let [title, content] = [part, sentence].map(|text| text.replace("**", ""));
+        Self::titled(kind, &capitalized(&title), &content, proofs)
     }
 
     /// One with a title of its own.
@@ -141,6 +146,11 @@ pub(crate) fn best(mut found: Vec<Found>, beside: &[Found]) -> Vec<Found> {
 fn least_trusted(proofs: &[Proof]) -> Origin {
     let least = proofs.iter().map(|proof| proof.origin).min_by_key(|origin| Trust::of(*origin));
     least.unwrap_or(Origin::Document)
+}
+
+fn capitalized(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
 
 /// A sentence as a title: whole, or cut behind a word.

@@ -56,6 +56,13 @@ fn a_decision_is_kept_in_its_own_words() {
     );
     assert_eq!(new.learning_source, LearningSource::Execution);
     assert_eq!(found.learned.proofs[0].quote, new.content);
+    let long = "I'm designing a monolithic app for my budget, and we've decided to keep the data in SQLite.";
+    let [found] = &heard(&[says(long)])[..] else { panic!() };
+    let new = &found.learned.new;
+    assert_eq!(
+        (new.title.as_str(), new.content.as_str()),
+        ("We've decided to keep the data in SQLite", long)
+    );
 }
 
 #[test]
