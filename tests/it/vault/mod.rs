@@ -1,9 +1,13 @@
 //! Memories as files: what is written, what people do to it, and what comes back.
 
 mod claiming;
+mod cut_short;
 mod editing;
 mod hostile;
+mod killed;
 mod writing;
+
+pub use killed::child_syncs;
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use thermocline::{MemoryId, VaultOptions, VaultReport, blocking::Vault};
+use thermocline::{Faults, MemoryId, VaultOptions, VaultReport, blocking::Vault};
 
 use crate::memories::Known;
 
@@ -28,6 +32,26 @@ impl Kept {
         let kept = Self { known, folder: folder.path().join("notes"), _folder: folder };
         kept.vault(VaultOptions::default()).init().unwrap();
         kept
+    }
+
+    /// The file and the folder as they are now, elsewhere, with faults.
+    fn copy(&self, faults: Faults) -> Self {
+        fn copy(from: &Path, to: &Path) {
+            fs::create_dir_all(to).unwrap();
+            for entry in fs::read_dir(from).unwrap() {
+                let path = entry.unwrap().path();
+                let to = to.join(path.file_name().unwrap());
+                if path.is_dir() {
+                    copy(&path, &to);
+                } else {
+                    fs::copy(&path, &to).unwrap();
+                }
+            }
+        }
+        let (mut fixture, folder) = (self.known.fixture.copy(), tempfile::tempdir().unwrap());
+        fixture.config.faults = faults;
+        copy(&self.folder, &folder.path().join("notes"));
+        Self { known: Known::of(fixture), folder: folder.path().join("notes"), _folder: folder }
     }
 
     fn vault(&self, options: VaultOptions) -> Vault {
@@ -67,6 +91,11 @@ impl Kept {
         let path = self.folder.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
+    }
+
+    /// The files that lie beside others.
+    fn beside(&self) -> Vec<String> {
+        self.tree().into_keys().filter(|path| path.ends_with(".conflict.md")).collect()
     }
 
     /// Replaces something in the file of a memory.
