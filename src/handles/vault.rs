@@ -1,7 +1,7 @@
 //! A user's memories as files.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::HashMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -26,7 +26,7 @@ use crate::{
         file::Relation,
         incoming::{Changes, Folder, Incoming, changes, has_ending, is_of_memory, new_edge},
         outgoing::{self, There},
-        read::known,
+        read::{Hidden, known},
         state::{STATE, State, Written, hash_of},
     },
 };
@@ -83,7 +83,7 @@ struct Seen {
     state: State,
     files: Vec<OnDisk>,
     known: Known,
-    hidden: BTreeSet<String>,
+    hidden: Hidden,
 }
 
 impl Vault {
@@ -174,7 +174,7 @@ impl Vault {
                 files: &files,
                 text: &|path| reader.text(path),
                 is_gone: &|path| reader.is_gone(path),
-                is_hidden: &|id| hidden.contains(id.trim_start_matches("mem_")),
+                is_hidden: &|id| hidden.has(id),
             };
             let changes = changes(&before, &wanted, &folder, &mut state, origin);
             // A file that was moved and says the same is known by its new path.

@@ -3,6 +3,7 @@
 mod claiming;
 mod cut_short;
 mod editing;
+mod erased;
 mod hostile;
 mod killed;
 mod writing;
