@@ -218,7 +218,14 @@ impl Vault {
         let mut to_relate: Vec<(String, MemoryId, Vec<Relation>, Origin)> = Vec::new();
         for one in incoming {
             match one {
-                Incoming::Conflict { path } => drop(there.beside.insert(path)),
+                Incoming::Conflict { path, id } => {
+                    // First: a run that is cut short between the two finds the conflict again, and the review open.
+                    if let Some(id) = id.filter(|_| !dry_run) {
+                        let scope = self.scope;
+                        self.store.write(move |tx| tx.ask_of_conflict(&scope, id)).await?;
+                    }
+                    there.beside.insert(path);
+                }
                 Incoming::Taken { path } => drop(there.taken.insert(path)),
                 Incoming::Gone { path, id } => {
                     if self.options.deletes {

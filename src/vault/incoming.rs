@@ -42,8 +42,8 @@ pub(crate) enum Incoming {
     New { path: String, memory: Box<NewMemory>, relations: Vec<Relation> },
     /// The file says what is known already: it is written anew.
     Taken { path: String },
-    /// Both changed, or the file is of another time: its text is put beside.
-    Conflict { path: String },
+    /// Both changed, or the file is of another time: its text is put beside, and a person is asked.
+    Conflict { path: String, id: Option<MemoryId> },
     /// A person took the file away.
     Gone { path: String, id: MemoryId },
 }
@@ -112,7 +112,11 @@ pub(crate) fn changes(
             (Ok(None), _) => {}
             (Ok(Some(taken @ Incoming::Taken { .. })), _) => changes.incoming.push(taken),
             // What was cut short may be torn: it is no edit, whatever it says.
-            (_, true) => changes.incoming.push(Incoming::Conflict { path: path.clone() }),
+            (_, true) => {
+                let id = state.get(path).and_then(|written| written.id);
+                let id = id.and_then(|id| reading.memories.get(&id)).map(|memory| memory.id);
+                changes.incoming.push(Incoming::Conflict { path: path.clone(), id });
+            }
             (Ok(Some(incoming)), false) => changes.incoming.push(incoming),
             (Err(Refused { line, why }), false) => {
                 let line = Some(line).filter(|line| *line > 0);
@@ -203,7 +207,7 @@ impl<'r> Reading<'r> {
             _ => {}
         }
         let Some(now) = self.wanted.get(&own) else {
-            return Ok(Some(Incoming::Conflict { path: path.to_owned() }));
+            return Ok(Some(Incoming::Conflict { path: path.to_owned(), id: Some(memory.id) }));
         };
         let (fields, done) = edit(self.known, (path, read, memory), now, state)?;
         if done.is_some() {
@@ -268,7 +272,8 @@ fn edit(
     now: &Wanted,
     state: &State,
 ) -> Result<(BTreeMap<String, String>, Option<Incoming>), Refused> {
-    let conflict = |there| Ok((there, Some(Incoming::Conflict { path: path.to_owned() })));
+    let conflict =
+        |there| Ok((there, Some(Incoming::Conflict { path: path.to_owned(), id: Some(memory.id) })));
     let pinned = path.starts_with("vault/");
     // A file that was moved to another kind's folder is of that kind, unless its head says otherwise.
     if read.kind == Some(memory.kind) || read.kind.is_none() {

@@ -10,7 +10,9 @@ use std::{
 };
 
 use chrono::TimeDelta;
-use thermocline::{Faults, Memory, MemoryFilter, MemoryStatus, Moment, VaultOptions, VaultReport};
+use thermocline::{
+    Faults, Memory, MemoryFilter, MemoryStatus, Moment, ReviewFilter, VaultOptions, VaultReport,
+};
 
 use crate::{
     memories::{fix, saying},
@@ -121,6 +123,8 @@ fn wherever_a_sync_is_cut_short_the_next_one_ends_the_same() {
         assert_eq!(says(&kept), expected.0, "step {step}");
         assert_eq!(lines(&kept), expected.1, "step {step}");
         assert_eq!(kept.beside(), undisturbed.beside(), "step {step}");
+        let asked = kept.known.memories.reviews(ReviewFilter::default(), None, 10).unwrap();
+        assert_eq!(asked.len(), 1, "step {step}: one file is in conflict");
         kept.check_quiet();
         step += 1;
     }

@@ -1,6 +1,7 @@
 //! Memories as files: what is written, what people do to it, and what comes back.
 
 mod claiming;
+mod conflicts;
 mod cut_short;
 mod editing;
 mod erased;
