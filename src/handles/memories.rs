@@ -376,6 +376,7 @@ impl Memories {
     /// | [`Flagged`](crate::ReviewKind::Flagged) | it stays as it is | it falls back to `mid` |
     /// | [`Merge`](crate::ReviewKind::Merge) | it takes the place of the other, with the tags of both | both stay as they are |
     /// | [`Check`](crate::ReviewKind::Check) | it passed a person's check, which holds for six months unless it has a window | it is forgotten |
+    /// | [`Conflict`](crate::ReviewKind::Conflict) | it says what it says; what its file said is looked at | the same |
     ///
     /// What that changes of memories is in their history, and [`undo`](Self::undo) takes it back, but for a check; the
     /// review stays decided. A job that would ask the same again does so after 30 days at the earliest, and only if a use

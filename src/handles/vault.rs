@@ -1,7 +1,7 @@
 //! A user's memories as files.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::HashMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -21,12 +21,12 @@ use crate::{
     },
     store::scope::Scope,
     vault::{
-        disk::{Disk, OnDisk},
+        disk::{Disk, Looked, OnDisk},
         export::{self, Known, named, wanted},
         file::Relation,
-        incoming::{Changes, Incoming, changes, has_ending, is_of_memory, new_edge},
+        incoming::{Changes, Folder, Incoming, changes, has_ending, is_of_memory, new_edge},
         outgoing::{self, There},
-        read::known,
+        read::{Hidden, known},
         state::{STATE, State, Written, hash_of},
     },
 };
@@ -83,7 +83,7 @@ struct Seen {
     state: State,
     files: Vec<OnDisk>,
     known: Known,
-    hidden: BTreeSet<String>,
+    hidden: Hidden,
 }
 
 impl Vault {
@@ -97,10 +97,11 @@ impl Vault {
     /// Errors: `Conflict` if it is another user's; `Io`.
     pub async fn init(&self) -> Result<()> {
         let (folder, user_id) = (self.folder.clone(), self.scope.user_id);
+        let faults = self.store.config().faults.clone();
         off_thread(move || {
             make_folder(&folder)?;
             let mut is_new = false;
-            let disk = Disk::open(&folder, MARKER, |marker| {
+            let disk = Disk::open(&folder, MARKER, faults, |marker| {
                 is_new = marker.is_none();
                 if is_new { Ok(()) } else { check_marker(marker, user_id) }
             })?;
@@ -127,9 +128,9 @@ impl Vault {
         let mut report = VaultReport { dry_run: self.options.dry_run, ..VaultReport::default() };
         off_thread(move || {
             let Seen { disk, mut state, files, known, .. } = seen;
-            let mut there = There::of(&files);
+            let there = There::of(&files);
             let wanted = wanted(&known, &state);
-            outgoing::write(&disk, &mut state, &wanted, &mut there, &mut report)?;
+            outgoing::write(&disk, &mut state, &wanted, &there, &mut report)?;
             Ok(report)
         })
         .await
@@ -167,19 +168,17 @@ impl Vault {
         let (origin, reader) = (options.origin, Arc::clone(&disk));
         let (before, first, mut state, Changes { incoming, refused }) = off_thread(move || {
             let mut state = state;
-            let paths: Vec<String> = state.files.keys().cloned().collect();
+            let paths: Vec<String> = state.files().keys().cloned().collect();
             let wanted = wanted(&before, &state);
-            let changes = changes(
-                &before,
-                &wanted,
-                &files,
-                &mut state,
-                origin,
-                |path| reader.text(path),
-                |id| hidden.contains(id.trim_start_matches("mem_")),
-            );
+            let folder = Folder {
+                files: &files,
+                text: &|path| reader.text(path),
+                is_gone: &|path| reader.is_gone(path),
+                is_hidden: &|id| hidden.has(id),
+            };
+            let changes = changes(&before, &wanted, &folder, &mut state, origin);
             // A file that was moved and says the same is known by its new path.
-            let is_moved = !state.files.keys().eq(paths.iter());
+            let is_moved = !state.files().keys().eq(paths.iter());
             let wanted = if is_moved { export::wanted(&before, &state) } else { wanted };
             Ok((before, wanted, state, changes))
         })
@@ -196,7 +195,7 @@ impl Vault {
             } else {
                 wanted(&known(&store, &scope)?.0, &state)
             };
-            outgoing::write(&disk, &mut state, &wanted, &mut there, &mut report)?;
+            outgoing::write(&disk, &mut state, &wanted, &there, &mut report)?;
             Ok(report)
         })
         .await
@@ -219,7 +218,15 @@ impl Vault {
         let mut to_relate: Vec<(String, MemoryId, Vec<Relation>, Origin)> = Vec::new();
         for one in incoming {
             match one {
-                Incoming::Conflict { path } => drop(there.beside.insert(path)),
+                Incoming::Conflict { path, id } => {
+                    // First: a run that is cut short between the two finds the conflict again, and the review open.
+                    if let Some(id) = id.filter(|_| !dry_run) {
+                        let scope = self.scope;
+                        self.store.write(move |tx| tx.ask_of_conflict(&scope, id)).await?;
+                    }
+                    there.beside.insert(path);
+                }
+                Incoming::Taken { path } => drop(there.taken.insert(path)),
                 Incoming::Gone { path, id } => {
                     if self.options.deletes {
                         if !dry_run {
@@ -227,7 +234,7 @@ impl Vault {
                         }
                         there.kept.insert(path.clone());
                         if !dry_run {
-                            state.files.remove(&path);
+                            state.remove(&path);
                         }
                         report.forgotten.push(path);
                     }
@@ -261,7 +268,7 @@ impl Vault {
                     };
                     let uuid = *saved.memory.id.as_uuid();
                     let other =
-                        state.files.iter().find(|(_, file)| file.id == Some(uuid)).map(|(path, _)| path);
+                        state.files().iter().find(|(_, file)| file.id == Some(uuid)).map(|(path, _)| path);
                     if let Some(other) = other {
                         let why = format!("it says the same as {other}: take one of them away");
                         leave(path, why, there, report);
@@ -275,7 +282,7 @@ impl Vault {
                         ids.insert(caller_id, saved.memory.id);
                     }
                     ids.insert(uuid.to_string(), saved.memory.id);
-                    state.files.insert(path.clone(), keeps_its_name(&saved.memory, &path, there));
+                    state.put(&path, keeps_its_name(&saved.memory, &path, there));
                     to_relate.push((path.clone(), saved.memory.id, relations, origin));
                     there.taken.insert(path.clone());
                     report.saved.push(path);
@@ -333,9 +340,14 @@ impl Vault {
     async fn look(&self) -> Result<Seen> {
         let (store, scope, folder) = (Arc::clone(&self.store), self.scope, self.folder.clone());
         off_thread(move || {
-            let disk = Disk::open(&folder, MARKER, |marker| check_marker(marker, scope.user_id))?;
+            let faults = store.config().faults.clone();
+            let disk = Disk::open(&folder, MARKER, faults, |marker| check_marker(marker, scope.user_id))?;
             let state = State::read(disk.state(STATE).as_deref());
-            let mut files = disk.files(is_ours)?;
+            let Looked { mut files, left_behind } = disk.files(is_ours)?;
+            // Nobody writes while the folder is locked: what is half written is nobody's.
+            for path in left_behind {
+                disk.remove(&path)?;
+            }
             if let Some(text) = disk.state(IGNORE) {
                 let found = crate::vault::disk::Found::Text(hash_of(&text));
                 files.push(OnDisk { path: IGNORE.to_owned(), found });

@@ -1,5 +1,7 @@
 //! Reading memories, and what stands beside them.
 
+#[cfg(feature = "files")]
+use crate::store::rows::memories::erased::{self, IdHash};
 use crate::{
     error::{Error, Result},
     memory::copies::copied_from,
@@ -178,6 +180,12 @@ impl Snapshot<'_> {
                 found.extend(some.into_iter().map(|row| row.edge));
             }
         })
+    }
+
+    /// What is left of the ids of the memories that were erased.
+    #[cfg(feature = "files")]
+    pub(crate) fn erased_memories(&self, scope: &Scope) -> Result<Vec<IdHash>> {
+        self.ask(|sql| erased::all(sql, scope))
     }
 
     /// A page of the user's episodes of these roles within a time, newest first. What is damaged is left out.

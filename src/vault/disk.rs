@@ -19,6 +19,7 @@ use cap_std::{
 
 use crate::{
     error::{Error, ErrorKind, Result},
+    faults::{Faults, Moment},
     vault::state::{FileHash, hash_of},
 };
 
@@ -38,12 +39,17 @@ const LOCK: &str = "_lock";
 const LOCK_TRIES: usize = 50;
 const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 
+/// Whether one call makes all files of the disk last; else each is synced by itself.
+const SYNCS_ALL: bool = cfg!(any(target_os = "linux", target_os = "android"));
+
 /// The folder, which no other process syncs meanwhile.
 #[derive(Debug)]
 pub(crate) struct Disk {
     root: Dir,
     /// Locked until it is dropped; by it the file system is synced.
     lock: std::fs::File,
+    /// Where tests cut it short.
+    faults: Faults,
 }
 
 /// A file that is there.
@@ -51,6 +57,15 @@ pub(crate) struct Disk {
 pub(crate) struct OnDisk {
     pub(crate) path: String,
     pub(crate) found: Found,
+}
+
+/// What lies below the folder.
+#[derive(Debug)]
+pub(crate) struct Looked {
+    /// In the order of their paths.
+    pub(crate) files: Vec<OnDisk>,
+    /// What a run was writing that was cut short.
+    pub(crate) left_behind: Vec<String>,
 }
 
 /// What a file is.
@@ -68,6 +83,7 @@ impl Disk {
     pub(crate) fn open(
         folder: &Path,
         marker: &str,
+        faults: Faults,
         check: impl FnOnce(Option<&[u8]>) -> Result<()>,
     ) -> Result<Self> {
         let root =
@@ -79,7 +95,7 @@ impl Disk {
         let lock = root.open_with(LOCK, &options).map_err(|error| failed("lock", &error))?.into_std();
         for _ in 0..LOCK_TRIES {
             match lock.try_lock() {
-                Ok(()) => return Ok(Self { root, lock }),
+                Ok(()) => return Ok(Self { root, lock, faults }),
                 // A process that is being started holds what its parent has open, for a moment.
                 Err(TryLockError::WouldBlock) => thread::sleep(BETWEEN_TRIES),
                 Err(TryLockError::Error(error)) => return Err(failed("lock", &error)),
@@ -88,20 +104,24 @@ impl Disk {
         Err(Error::new(ErrorKind::Busy, "another process syncs this vault; try again when it is done"))
     }
 
-    /// Every file of some endings below the folder, by its path; hidden ones, and folders that are hidden, are nobody's business
-    /// here. What is no regular file is there, refused.
-    pub(crate) fn files(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<OnDisk>> {
-        let mut found = Vec::new();
+    /// Every file that is asked for below the folder, by its path; hidden ones, and folders that are hidden, are nobody's
+    /// business here. What is no regular file is there, refused.
+    pub(crate) fn files(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Looked> {
+        let (mut found, mut left_behind) = (Vec::new(), Vec::new());
         let mut folders =
             vec![(String::new(), self.root.try_clone().map_err(|error| failed("read", &error))?)];
         while let Some((above, folder)) = folders.pop() {
             for entry in folder.entries().map_err(|error| failed("read", &error))? {
                 let entry = entry.map_err(|error| failed("read", &error))?;
                 let Ok(name) = entry.file_name().into_string() else { continue };
+                let path = if above.is_empty() { name.clone() } else { format!("{above}/{name}") };
+                if name.starts_with(BESIDE) {
+                    left_behind.push(path);
+                    continue;
+                }
                 if name.starts_with('.') {
                     continue;
                 }
-                let path = if above.is_empty() { name.clone() } else { format!("{above}/{name}") };
                 let kind = entry.file_type().map_err(|error| failed("read", &error))?;
                 if kind.is_dir() {
                     if path.split('/').count() < MAX_DEPTH
@@ -126,7 +146,19 @@ impl Disk {
             }
         }
         found.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(found)
+        Ok(Looked { files: found, left_behind })
+    }
+
+    /// Whether there is nothing by this path. What cannot be looked at may be there: a folder that is closed, or that became
+    /// a link.
+    pub(crate) fn is_gone(&self, path: &str) -> bool {
+        match self.folder_of(path, false) {
+            Ok(Some((folder, name))) => {
+                folder.symlink_metadata(name).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+            }
+            Ok(None) => true,
+            Err(_) => false,
+        }
     }
 
     /// The text of a file; `None`: there is none, or it is not to be read.
@@ -145,6 +177,7 @@ impl Disk {
     pub(crate) fn write<'f>(&self, files: impl IntoIterator<Item = (&'f str, &'f [u8])>) -> Result<()> {
         let mut written = Vec::new();
         for (path, bytes) in files {
+            self.meet("write", path)?;
             let (folder, name) =
                 self.folder_of(path, true).map_err(|error| failed("write", &error))?.ok_or_else(no_path)?;
             let beside = format!("{BESIDE}-{}", written.len());
@@ -155,10 +188,14 @@ impl Disk {
             let _ = folder.remove_file(&beside);
             let mut file = folder.open_with(&beside, &options).map_err(|error| failed("write", &error))?;
             file.write_all(bytes).map_err(|error| failed("write", &error))?;
-            written.push((folder, beside, name));
+            if !SYNCS_ALL {
+                file.sync_all().map_err(|error| failed("sync", &error))?;
+            }
+            written.push((folder, beside, name, path));
         }
         self.sync()?;
-        for (folder, beside, name) in written {
+        for (folder, beside, name, path) in written {
+            self.meet("rename to", path)?;
             folder.rename(&beside, &folder, name).map_err(|error| failed("write", &error))?;
         }
         self.sync()
@@ -166,6 +203,7 @@ impl Disk {
 
     /// Takes a file away. One that is gone already is no error.
     pub(crate) fn remove(&self, path: &str) -> Result<()> {
+        self.meet("remove", path)?;
         let Some((folder, name)) = self.folder_of(path, false).map_err(|error| failed("remove", &error))?
         else {
             return Ok(());
@@ -178,6 +216,7 @@ impl Disk {
 
     /// Gives a file another name.
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<()> {
+        self.meet("rename to", to)?;
         let failed = |error: io::Error| failed("rename", &error);
         let (Some((old, from)), Some((new, to))) =
             (self.folder_of(from, false).map_err(failed)?, self.folder_of(to, true).map_err(failed)?)
@@ -206,6 +245,7 @@ impl Disk {
 
     /// All that was written is on the disk.
     fn sync(&self) -> Result<()> {
+        self.meet("sync", "")?;
         #[cfg(any(target_os = "linux", target_os = "android"))]
         {
             use std::os::fd::AsFd;
@@ -213,6 +253,10 @@ impl Disk {
         }
         #[cfg(not(any(target_os = "linux", target_os = "android")))]
         self.lock.sync_all().map_err(|error| failed("sync", &error))
+    }
+
+    fn meet(&self, what: &str, path: &str) -> Result<()> {
+        self.faults.meet(Moment::Before, &format!("vault: {what} {path}"))
     }
 }
 

@@ -206,7 +206,7 @@ pub(crate) fn wanted(known: &Known, state: &State) -> BTreeMap<String, Wanted> {
 /// Where each memory lies. A file that came with another name keeps it while its title, its kind and its pin stay.
 fn paths(memories: &[Memory], state: &State) -> BTreeMap<MemoryId, String> {
     let before: HashMap<Uuid, (&String, &BTreeMap<String, String>)> =
-        state.files.iter().filter_map(|(path, file)| Some((file.id?, (path, &file.fields)))).collect();
+        state.files().iter().filter_map(|(path, file)| Some((file.id?, (path, &file.fields)))).collect();
     let mut taken: HashMap<String, MemoryId> = HashMap::new();
     let mut paths = BTreeMap::new();
     // Those that keep their names first.

@@ -25,7 +25,8 @@ use crate::{
         disk::{Found, OnDisk},
         export::{Known, Wanted, fields},
         file::{MemoryFile, Relation},
-        state::State,
+        frontmatter::Refused,
+        state::{FileHash, State, Written},
     },
 };
 
@@ -39,8 +40,10 @@ pub(crate) enum Incoming {
     Edit { path: String, id: MemoryId, edit: Box<Edit>, ties: Ties },
     /// A person wrote a memory.
     New { path: String, memory: Box<NewMemory>, relations: Vec<Relation> },
-    /// Both changed, or the file is of another time: its text is put beside.
-    Conflict { path: String },
+    /// The file says what is known already: it is written anew.
+    Taken { path: String },
+    /// Both changed, or the file is of another time: its text is put beside, and a person is asked.
+    Conflict { path: String, id: Option<MemoryId> },
     /// A person took the file away.
     Gone { path: String, id: MemoryId },
 }
@@ -59,6 +62,17 @@ pub(crate) struct Changes {
     pub(crate) refused: Vec<RefusedFile>,
 }
 
+/// The folder as [`changes`] looks at it.
+pub(crate) struct Folder<'f> {
+    pub(crate) files: &'f [OnDisk],
+    /// Reads a file; `None`: it is no text.
+    pub(crate) text: &'f dyn Fn(&str) -> Option<String>,
+    /// Whether there is nothing by a path: what cannot be looked at may be there.
+    pub(crate) is_gone: &'f dyn Fn(&str) -> bool,
+    /// Whether an id that is no shown memory's is that of one which was erased, forgotten or hidden.
+    pub(crate) is_hidden: &'f dyn Fn(&str) -> bool,
+}
+
 /// Whether a file has an ending, in whatever case.
 pub(crate) fn has_ending(path: &str, ending: &str) -> bool {
     Path::new(path).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
@@ -71,108 +85,195 @@ pub(crate) fn is_of_memory(path: &str) -> bool {
         && (path.starts_with("vault/") || (path.starts_with("graph/") && !path.starts_with("graph/edges/")))
 }
 
-/// What people did. Files that were moved are followed: the state knows them by their new paths afterwards. `text` reads a
-/// file; `is_hidden` says of an id that is no memory's that is shown, whether it is one that was forgotten or hidden.
+/// What people did. Files that were moved are followed: the state knows them by their new paths afterwards.
 pub(crate) fn changes(
     known: &Known,
     wanted: &BTreeMap<String, Wanted>,
-    files: &[OnDisk],
+    folder: &Folder<'_>,
     state: &mut State,
     origin: Origin,
-    text: impl Fn(&str) -> Option<String>,
-    is_hidden: impl Fn(&str) -> bool,
 ) -> Changes {
-    let memories: HashMap<Uuid, &Memory> =
-        known.memories.iter().map(|memory| (*memory.id.as_uuid(), memory)).collect();
-    let by_caller_id: HashMap<&str, &Memory> =
-        known.memories.iter().filter_map(|memory| Some((memory.caller_id.as_deref()?, memory))).collect();
-    let there: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    let mut reading = Reading::of(known, wanted, folder, origin);
     let mut changes = Changes::default();
-    for OnDisk { path, found } in files.iter().filter(|file| is_of_memory(&file.path)) {
-        let mut refuse = |line, why: &str| {
-            changes.refused.push(RefusedFile { path: path.clone(), line, why: why.to_owned() });
-        };
+    for OnDisk { path, found } in folder.files.iter().filter(|file| is_of_memory(&file.path)) {
         let hash = match found {
             Found::Text(hash) => hash,
             Found::Refused(why) => {
-                refuse(None, why);
+                changes.refused.push(RefusedFile { path: path.clone(), line: None, why: (*why).to_owned() });
                 continue;
             }
         };
-        let written = state.files.get(path);
-        if written.is_some_and(|written| written.hash == *hash || written.pending.as_ref() == Some(hash)) {
+        let written = state.get(path);
+        if written.is_some_and(|written| written.is_of(hash)) {
             continue;
         }
         let was_cut_short = written.is_some_and(|written| written.pending.is_some());
-        let read = match text(path).as_deref().map(MemoryFile::read) {
-            Some(Ok(read)) => read,
-            _ if was_cut_short => {
-                changes.incoming.push(Incoming::Conflict { path: path.clone() });
-                continue;
+        match (reading.file((path, hash), state), was_cut_short) {
+            (Ok(None), _) => {}
+            (Ok(Some(taken @ Incoming::Taken { .. })), _) => changes.incoming.push(taken),
+            // What was cut short may be torn: it is no edit, whatever it says.
+            (_, true) => {
+                let id = state.get(path).and_then(|written| written.id);
+                let id = id.and_then(|id| reading.memories.get(&id)).map(|memory| memory.id);
+                changes.incoming.push(Incoming::Conflict { path: path.clone(), id });
             }
-            Some(Err(refused)) => {
-                refuse(Some(refused.line), refused.why);
-                continue;
+            (Ok(Some(incoming)), false) => changes.incoming.push(incoming),
+            (Err(Refused { line, why }), false) => {
+                let line = Some(line).filter(|line| *line > 0);
+                changes.refused.push(RefusedFile { path: path.clone(), line, why: why.to_owned() });
             }
-            None => {
-                refuse(None, "it is no UTF-8 text");
-                continue;
-            }
-        };
-        if read.content.is_empty() {
-            refuse(None, "it has no text below its head, as if an editor had been interrupted");
-            continue;
-        }
-        let own = Uuid::parse_str(read.id.trim_start_matches("mem_"))
-            .ok()
-            .and_then(|id| memories.get(&id).copied());
-        let own = own.or_else(|| by_caller_id.get(read.id.as_str()).copied());
-        let Some(memory) = own else {
-            if !read.id.is_empty() && is_hidden(&read.id) {
-                refuse(None, "its memory was erased, forgotten or hidden: undo that, or take the file away");
-            } else {
-                changes.incoming.push(new(path, read, origin));
-            }
-            continue;
-        };
-        let before = state.files.iter().find(|(_, file)| file.id == Some(*memory.id.as_uuid()));
-        let before = before.map(|(path, _)| path.clone());
-        match before {
-            Some(before) if before != *path && there.contains(before.as_str()) => {
-                refuse(None, "another file has the same id");
-                continue;
-            }
-            Some(before) if before != *path => {
-                let file = state.files.remove(&before).expect("it was found there");
-                state.files.insert(path.clone(), file);
-            }
-            _ => {}
-        }
-        match edit(known, (path, read, memory), wanted, state) {
-            Ok(Some(incoming)) => changes.incoming.push(incoming),
-            Ok(None) => {}
-            Err(why) => refuse(None, why),
         }
     }
-    for (path, file) in &state.files {
-        let memory = file.id.and_then(|id| memories.get(&id)).filter(|_| is_of_memory(path));
-        if let Some(memory) = memory.filter(|_| !there.contains(path.as_str())) {
-            changes.incoming.push(Incoming::Gone { path: path.clone(), id: memory.id });
-        }
-    }
+    changes.incoming.extend(reading.gone(state));
     changes
 }
 
-/// What a person changed in the file of a memory; `None`: nothing that it says. Held against what was written last.
+/// The whole file is refused.
+fn refused(why: &'static str) -> Refused {
+    Refused { line: 0, why }
+}
+
+/// The files that are looked through, held against what is known.
+struct Reading<'r> {
+    known: &'r Known,
+    folder: &'r Folder<'r>,
+    origin: Origin,
+    memories: HashMap<Uuid, &'r Memory>,
+    by_caller_id: HashMap<&'r str, &'r Memory>,
+    /// What is to stand in the file of a memory.
+    wanted: HashMap<Uuid, &'r Wanted>,
+    there: BTreeSet<&'r str>,
+    /// Memories whose files are there, if only as ones that cannot be read.
+    seen: BTreeSet<Uuid>,
+}
+
+impl<'r> Reading<'r> {
+    fn of(
+        known: &'r Known,
+        wanted: &'r BTreeMap<String, Wanted>,
+        folder: &'r Folder<'r>,
+        origin: Origin,
+    ) -> Self {
+        let all = || known.memories.iter();
+        Self {
+            known,
+            folder,
+            origin,
+            memories: all().map(|memory| (*memory.id.as_uuid(), memory)).collect(),
+            by_caller_id: all().filter_map(|memory| Some((memory.caller_id.as_deref()?, memory))).collect(),
+            wanted: wanted.values().filter_map(|file| Some((file.id?, file))).collect(),
+            there: folder.files.iter().map(|file| file.path.as_str()).collect(),
+            seen: BTreeSet::new(),
+        }
+    }
+
+    /// What was done to a file that is not as it was written; `None`: nothing that it says.
+    fn file(
+        &mut self,
+        (path, hash): (&str, &FileHash),
+        state: &mut State,
+    ) -> Result<Option<Incoming>, Refused> {
+        let text = (self.folder.text)(path).ok_or(refused("it is no UTF-8 text"))?;
+        let read = MemoryFile::read(&text).inspect_err(|_| self.seen.extend(id_in(&text)))?;
+        let id = uuid(&read.id);
+        self.seen.extend(id);
+        if read.content.is_empty() {
+            return Err(refused("it has no text below its head, as if an editor had been interrupted"));
+        }
+        let by_id = id.and_then(|id| self.memories.get(&id).copied());
+        let by_caller_id = || self.by_caller_id.get(read.id.as_str()).copied();
+        let Some(memory) = by_id.or_else(by_caller_id) else {
+            if !read.id.is_empty() && (self.folder.is_hidden)(&read.id) {
+                return Err(refused(
+                    "its memory was erased, forgotten or hidden: undo that, or take the file away",
+                ));
+            }
+            return Ok(Some(new(path, read, self.origin)));
+        };
+        let own = *memory.id.as_uuid();
+        self.seen.insert(own);
+        match path_before(state, own, path) {
+            Some(before) if before != path && self.there.contains(before.as_str()) => {
+                return Err(refused("another file has the same id"));
+            }
+            Some(before) if before != path => {
+                let file = state.remove(&before).expect("it was found there");
+                state.put(path, file);
+            }
+            // A file that was saved, and of which that was not noted any more.
+            None if by_id.is_none() && says_the_text_of(&read, path, memory) => {
+                return Ok(Some(new(path, read, self.origin)));
+            }
+            _ => {}
+        }
+        let Some(now) = self.wanted.get(&own) else {
+            return Ok(Some(Incoming::Conflict { path: path.to_owned(), id: Some(memory.id) }));
+        };
+        let (fields, done) = edit(self.known, (path, read, memory), now, state)?;
+        if done.is_some() {
+            return Ok(done);
+        }
+        // It says what it said, in other words or other line ends, or what is known already.
+        let says_what_was_written = match state.get(path) {
+            Some(written) => written.fields == fields,
+            None => true,
+        };
+        if !says_what_was_written {
+            return Ok(Some(Incoming::Taken { path: path.to_owned() }));
+        }
+        state.put(path, Written { id: Some(own), hash: hash.clone(), pending: None, fields });
+        Ok(None)
+    }
+
+    /// Memories whose files a person took away. What a run that was cut short had not written yet is not taken away; nor is
+    /// what lies in a folder that cannot be looked at, or under another name in a file that cannot be read.
+    fn gone(&self, state: &State) -> Vec<Incoming> {
+        let is_here =
+            |(path, file): &(&String, &Written)| file.pending.is_some() || self.there.contains(path.as_str());
+        let here: BTreeSet<Uuid> =
+            state.files().iter().filter(is_here).filter_map(|(_, file)| file.id).collect();
+        let gone = |(path, file): (&String, &Written)| {
+            let memory = file.id.and_then(|id| self.memories.get(&id)).filter(|_| is_of_memory(path))?;
+            let id = memory.id.as_uuid();
+            let is_gone = !here.contains(id) && !self.seen.contains(id) && (self.folder.is_gone)(path);
+            is_gone.then(|| Incoming::Gone { path: path.clone(), id: memory.id })
+        };
+        state.files().iter().filter_map(gone).collect()
+    }
+}
+
+/// Whether a file without a state would be saved with the text that a memory has.
+fn says_the_text_of(read: &MemoryFile, path: &str, memory: &Memory) -> bool {
+    titled(read, stem(path)) == (memory.title.clone(), memory.content.clone())
+}
+
+/// The id that a file has for its memory, if it is one of ours.
+fn uuid(id: &str) -> Option<Uuid> {
+    Uuid::parse_str(id.trim_start_matches("mem_")).ok()
+}
+
+/// The id in a file whose head cannot be read.
+fn id_in(text: &str) -> Option<Uuid> {
+    text.lines().find_map(|line| uuid(line.strip_prefix("id:")?.trim().trim_matches('"')))
+}
+
+/// Where the file of a memory was written last: by this path, if it was.
+fn path_before(state: &State, id: Uuid, path: &str) -> Option<String> {
+    if state.get(path).is_some_and(|file| file.id == Some(id)) {
+        return Some(path.to_owned());
+    }
+    state.files().iter().find(|(_, file)| file.id == Some(id)).map(|(path, _)| path.clone())
+}
+
+/// What a person changed in the file of a memory, held against what was written last; and what the file says now.
 fn edit(
     known: &Known,
     (path, mut read, memory): (&str, MemoryFile, &Memory),
-    wanted: &BTreeMap<String, Wanted>,
+    now: &Wanted,
     state: &State,
-) -> Result<Option<Incoming>, &'static str> {
-    let conflict = || Ok(Some(Incoming::Conflict { path: path.to_owned() }));
-    let now = wanted.values().find(|file| file.id == Some(*memory.id.as_uuid()));
-    let Some(now) = now else { return conflict() };
+) -> Result<(BTreeMap<String, String>, Option<Incoming>), Refused> {
+    let conflict =
+        |there| Ok((there, Some(Incoming::Conflict { path: path.to_owned(), id: Some(memory.id) })));
     let pinned = path.starts_with("vault/");
     // A file that was moved to another kind's folder is of that kind, unless its head says otherwise.
     if read.kind == Some(memory.kind) || read.kind.is_none() {
@@ -186,28 +287,27 @@ fn edit(
         memory.title.clone_into(&mut read.title);
     }
     let there = fields(&read, pinned);
-    let Some(written) = state.files.get(path) else {
+    let Some(written) = state.get(path) else {
         // It was not written from here: what it was when it was written, nobody knows.
-        let says_the_same = now.shows_the_same(&there);
-        return if says_the_same { Ok(None) } else { conflict() };
+        return if now.shows_the_same(&there) { Ok((there, None)) } else { conflict(there) };
     };
     let differs = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>, name: &str| {
         one.get(name) != other.get(name)
     };
     if read.updated.is_some() && differs(&there, &written.fields, "updated") {
-        return conflict();
+        return conflict(there);
     }
     let edited: BTreeSet<&str> =
         there.keys().map(String::as_str).filter(|name| differs(&there, &written.fields, name)).collect();
     if ["status", "origin", "created"].iter().any(|name| edited.contains(name)) {
-        return Err(
+        return Err(refused(
             "status, origin and created are not changed by an edit of the file: put them back as they were",
-        );
+        ));
     }
     let changed_here =
         |name: &&str| differs(&now.fields, &written.fields, name) && differs(&now.fields, &there, name);
     if edited.iter().filter(|name| **name != "updated").any(changed_here) {
-        return conflict();
+        return conflict(there);
     }
     let of = |name: &str| edited.contains(name) && differs(&there, &now.fields, name);
     let MemoryFile { kind, title, tags, importance, confidence, procedure, .. } = &read;
@@ -236,9 +336,10 @@ fn edit(
     };
     let ties = if of("relations") { ties(known, memory.id, &read.relations) } else { Ties::default() };
     if edit.is_empty() && ties == Ties::default() {
-        return Ok(None);
+        return Ok((there, None));
     }
-    Ok(Some(Incoming::Edit { path: path.to_owned(), id: memory.id, edit: Box::new(edit), ties }))
+    let edit = Incoming::Edit { path: path.to_owned(), id: memory.id, edit: Box::new(edit), ties };
+    Ok((there, Some(edit)))
 }
 
 /// How a file's relations differ from those that there are.
@@ -288,12 +389,17 @@ fn kind_of_folder(path: &str) -> Option<MemoryKind> {
     MemoryKind::ALL.iter().find(is_in).copied()
 }
 
+/// The name of a file without its ending.
+fn stem(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md")
+}
+
 /// A memory that a person wrote as a file: a claim, whatever the file says of itself.
 fn new(path: &str, file: MemoryFile, origin: Origin) -> Incoming {
-    let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
     let pinned = path.starts_with("vault/");
     let relations = file.relations.clone();
-    let memory = claim(file, kind_of_folder(path).unwrap_or(MemoryKind::General), stem, (origin, pinned));
+    let memory =
+        claim(file, kind_of_folder(path).unwrap_or(MemoryKind::General), stem(path), (origin, pinned));
     Incoming::New { path: path.to_owned(), memory: Box::new(memory), relations }
 }
 

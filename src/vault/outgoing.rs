@@ -15,6 +15,8 @@ use crate::{
 
 /// So many files are written at once: one sync of the folder makes all of them last.
 const AT_ONCE: usize = 1_000;
+/// So many texts of one file are kept beside it.
+const MOST_BESIDE: usize = 1_000;
 
 /// What is known of the files as they are.
 #[derive(Debug, Default)]
@@ -38,46 +40,108 @@ impl There {
         Self { files, ..Self::default() }
     }
 
+    /// The hash of a file whose edit was taken.
+    fn taken_as(&self, path: &str) -> Option<FileHash> {
+        self.files.get(path).filter(|_| self.taken.contains(path)).cloned().flatten()
+    }
+
     /// Whether a file is as it was written last, or as its edit was taken.
     fn is_as_written(&self, path: &str, written: &Written) -> bool {
-        let hash = self.files.get(path).cloned().flatten();
-        self.taken.contains(path)
-            || hash.is_some_and(|hash| hash == written.hash || Some(hash) == written.pending)
+        let hash = self.files.get(path).and_then(Option::as_ref);
+        self.taken.contains(path) || hash.is_some_and(|hash| written.is_of(hash))
     }
 }
 
+/// What is done to the folder, in this order.
+#[derive(Debug, Default)]
+struct Plan<'w> {
+    /// Files that get another name, since their texts are kept.
+    beside: Vec<(String, String)>,
+    write: Vec<(&'w String, &'w Wanted)>,
+    remove: Vec<String>,
+    /// What is not wanted any more, and is known of no more.
+    forget: Vec<String>,
+}
+
 /// Brings the folder to what is wanted. Of a dry run it only tells what would be done.
+///
+/// What is to be written is noted before anything is touched: a run that is cut short leaves files that the state knows as
+/// they were, as they were to be, or as ones that were being written.
 pub(crate) fn write(
     disk: &Disk,
     state: &mut State,
     wanted: &BTreeMap<String, Wanted>,
-    there: &mut There,
+    there: &There,
     report: &mut VaultReport,
 ) -> Result<()> {
-    for path in std::mem::take(&mut there.beside) {
-        if !report.dry_run {
-            set_beside(disk, &path)?;
-        }
-        there.files.remove(&path);
-        report.conflicts.push(path);
+    let plan = plan(disk, state, wanted, there, report);
+    report.written.extend(plan.write.iter().map(|(path, _)| (*path).clone()));
+    report.removed.extend(plan.remove.iter().cloned());
+    if report.dry_run {
+        return Ok(());
     }
-    let there = &*there;
-    let before = state.clone();
-    let mut files = Vec::new();
-    for (path, file) in wanted.iter().filter(|(path, _)| !there.kept.contains(*path)) {
-        match what_is_due(disk, (path, file), state.files.get(path), there) {
+    for (path, file) in &plan.write {
+        state.put(path, being_written(state.get(path), file, there.taken_as(path)));
+    }
+    if state.is_changed() && !(plan.write.is_empty() && plan.beside.is_empty()) {
+        save(disk, state)?;
+    }
+    for (from, to) in &plan.beside {
+        disk.rename(from, to)?;
+    }
+    for some in plan.write.chunks(AT_ONCE) {
+        disk.write(some.iter().map(|(path, file)| (path.as_str(), file.text.as_bytes())))?;
+    }
+    for path in &plan.remove {
+        disk.remove(path)?;
+    }
+    for (path, file) in plan.write {
+        state.put(path, written(file));
+    }
+    for path in &plan.forget {
+        state.remove(path);
+    }
+    if state.is_changed() { save(disk, state) } else { Ok(()) }
+}
+
+/// What is to be done. What needs no writing is noted in the state.
+fn plan<'w>(
+    disk: &Disk,
+    state: &mut State,
+    wanted: &'w BTreeMap<String, Wanted>,
+    there: &There,
+    report: &mut VaultReport,
+) -> Plan<'w> {
+    let mut plan = Plan::default();
+    let set_beside = |plan: &mut Plan<'w>, report: &mut VaultReport, path: &str| {
+        let Some(to) = free_name(disk, path) else {
+            let why = "too many .conflict.md files lie beside it: take them away";
+            report.refused.push(RefusedFile { path: path.to_owned(), line: None, why: why.to_owned() });
+            return false;
+        };
+        plan.beside.push((path.to_owned(), to));
+        report.conflicts.push(path.to_owned());
+        true
+    };
+    let mut left: BTreeSet<&str> = BTreeSet::new();
+    for path in &there.beside {
+        if !set_beside(&mut plan, report, path) {
+            left.insert(path);
+        }
+    }
+    let is_kept = |path: &str| there.kept.contains(path) || left.contains(path);
+    for (path, file) in wanted.iter().filter(|(path, _)| !is_kept(path)) {
+        match what_is_due(disk, (path, file), state.get(path), there) {
             Due::Nothing => report.unchanged += 1,
             Due::Note => {
                 report.unchanged += 1;
-                state.files.insert(path.clone(), written(file));
+                state.put(path, written(file));
             }
-            Due::Write => files.push((path, file)),
+            Due::Write => plan.write.push((path, file)),
             Due::Beside => {
-                report.conflicts.push(path.clone());
-                if !report.dry_run {
-                    set_beside(disk, path)?;
+                if set_beside(&mut plan, report, path) {
+                    plan.write.push((path, file));
                 }
-                files.push((path, file));
             }
             Due::Edited => {
                 report.refused.push(RefusedFile {
@@ -88,61 +152,37 @@ pub(crate) fn write(
             }
         }
     }
-    let (mut gone, mut forgotten) = (Vec::new(), Vec::new());
-    for (path, written) in state.files.iter().filter(|(path, _)| !wanted.contains_key(*path)) {
-        if there.kept.contains(path) {
+    for (path, written) in state.files().iter().filter(|(path, _)| !wanted.contains_key(*path)) {
+        if is_kept(path) {
             continue;
         }
-        forgotten.push(path.clone());
-        if !there.files.contains_key(path) {
+        let is_there = there.files.contains_key(path) && !there.beside.contains(path);
+        if is_there && there.is_as_written(path, written) {
+            plan.remove.push(path.clone());
+        } else if is_there && !set_beside(&mut plan, report, path) {
             continue;
         }
-        if there.is_as_written(path, written) {
-            gone.push(path.clone());
-        } else {
-            report.conflicts.push(path.clone());
-            if !report.dry_run {
-                set_beside(disk, path)?;
-            }
-        }
+        plan.forget.push(path.clone());
     }
-    report.written.extend(files.iter().map(|(path, _)| (*path).clone()));
-    report.removed.extend(gone.iter().cloned());
-    if report.dry_run {
-        return Ok(());
-    }
-    for (path, file) in &files {
-        let hash = hash_of(file.text.as_bytes());
-        let entry = state
-            .files
-            .entry((*path).clone())
-            .or_insert_with(|| Written { hash: hash.clone(), ..written(file) });
-        entry.pending = Some(hash);
-    }
-    if !files.is_empty() {
-        save(disk, state)?;
-    }
-    for some in files.chunks(AT_ONCE) {
-        disk.write(some.iter().map(|(path, file)| (path.as_str(), file.text.as_bytes())))?;
-    }
-    for path in &gone {
-        disk.remove(path)?;
-    }
-    for (path, file) in files {
-        state.files.insert(path.clone(), written(file));
-    }
-    for path in &forgotten {
-        state.files.remove(path);
-    }
-    if *state == before { Ok(()) } else { save(disk, state) }
+    plan
 }
 
 fn written(file: &Wanted) -> Written {
     Written { id: file.id, hash: hash_of(file.text.as_bytes()), pending: None, fields: file.fields.clone() }
 }
 
-fn save(disk: &Disk, state: &State) -> Result<()> {
-    disk.write([(STATE, state.written().as_slice())])
+/// What is known of a file while it is being written: what it was, and what it is to be. What was taken from it is no edit
+/// any more.
+fn being_written(before: Option<&Written>, file: &Wanted, taken: Option<FileHash>) -> Written {
+    let to_be = written(file);
+    let before = before.cloned().unwrap_or_else(|| to_be.clone());
+    Written { hash: taken.unwrap_or(before.hash), pending: Some(to_be.hash), ..before }
+}
+
+fn save(disk: &Disk, state: &mut State) -> Result<()> {
+    disk.write([(STATE, state.to_bytes().as_slice())])?;
+    state.is_saved();
+    Ok(())
 }
 
 /// What is to be done for a file.
@@ -158,7 +198,7 @@ enum Due {
 }
 
 fn what_is_due(disk: &Disk, (path, file): (&str, &Wanted), written: Option<&Written>, there: &There) -> Due {
-    let Some(hash) = there.files.get(path) else {
+    let Some(hash) = there.files.get(path).filter(|_| !there.beside.contains(path)) else {
         // What is written once stays away, where a person took it away.
         let is_over = file.when == When::Once && written.is_some();
         return if is_over { Due::Nothing } else { Due::Write };
@@ -192,11 +232,10 @@ fn what_is_due(disk: &Disk, (path, file): (&str, &Wanted), written: Option<&Writ
     }
 }
 
-/// Gives a file the name `NAME.conflict.md`; what lies there already keeps its own.
-fn set_beside(disk: &Disk, path: &str) -> Result<()> {
+/// A name beside a file that nothing has: `NAME.conflict.md`, then `NAME.2.conflict.md`; `None`: there are too many.
+fn free_name(disk: &Disk, path: &str) -> Option<String> {
     let stem = path.strip_suffix(".md").unwrap_or(path);
     let names = std::iter::once(format!("{stem}.conflict.md"))
-        .chain((2..1_000).map(|number| format!("{stem}.{number}.conflict.md")));
-    let mut names = names.filter(|name| disk.text(name).is_none());
-    disk.rename(path, &names.next().unwrap_or_else(|| format!("{stem}.conflict.md")))
+        .chain((2..MOST_BESIDE).map(|number| format!("{stem}.{number}.conflict.md")));
+    names.into_iter().find(|name| disk.is_gone(name))
 }

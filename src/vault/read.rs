@@ -1,22 +1,43 @@
 //! What is known of a user, read at one moment for its files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::{
     error::Result,
     model::{
         episode::EpisodeFilter,
+        ids::MemoryId,
         memory::{core::CoreOptions, filter::MemoryFilter, words::MemoryStatus},
     },
-    store::{Store, scope::Scope},
+    store::{
+        Store,
+        rows::memories::erased::{IdHash, id_hash},
+        scope::Scope,
+    },
     vault::export::Known,
 };
 
 /// So many are read at once.
 const PAGE: u32 = 1_000;
 
-/// All that files show, and the ids of what they are not to show any more.
-pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(Known, BTreeSet<String>)> {
+/// What files are not to show any more.
+#[derive(Debug, Default)]
+pub(crate) struct Hidden {
+    /// Ids of memories that are forgotten or in quarantine, and the callers' ids of these.
+    ids: BTreeSet<String>,
+    erased: HashSet<IdHash>,
+}
+
+impl Hidden {
+    /// Whether the id of a file is that of a memory which was erased, forgotten or hidden.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        let is_erased = |id: MemoryId| self.erased.contains(&id_hash(id));
+        self.ids.contains(id.trim_start_matches("mem_")) || id.parse().is_ok_and(is_erased)
+    }
+}
+
+/// All that files show, and what they are not to show any more.
+pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(Known, Hidden)> {
     let snapshot = store.snapshot_at_leisure()?;
     let mut known = Known { now: snapshot.now(), ..Known::default() };
     let list = |statuses: &[MemoryStatus]| {
@@ -33,11 +54,12 @@ pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(Known, BTreeSet<Str
         }
     };
     known.memories = list(&[MemoryStatus::Active, MemoryStatus::Archived, MemoryStatus::Superseded])?;
-    let mut hidden = BTreeSet::new();
+    let mut hidden = Hidden::default();
     for memory in list(&[MemoryStatus::Forgotten, MemoryStatus::Quarantined])? {
-        hidden.insert(memory.id.as_uuid().to_string());
-        hidden.extend(memory.caller_id);
+        hidden.ids.insert(memory.id.as_uuid().to_string());
+        hidden.ids.extend(memory.caller_id);
     }
+    hidden.erased.extend(snapshot.erased_memories(scope)?);
     known.edges = snapshot.edges(scope)?;
     let mut after = None;
     loop {

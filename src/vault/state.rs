@@ -28,11 +28,14 @@ pub(crate) fn hash_of(bytes: &[u8]) -> FileHash {
 }
 
 /// What was written into the files of a vault.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct State {
     version: u32,
     /// By path.
-    pub(crate) files: BTreeMap<String, Written>,
+    files: BTreeMap<String, Written>,
+    /// Whether it differs from what lies in the folder.
+    #[serde(skip)]
+    is_changed: bool,
 }
 
 /// What was written into a file.
@@ -41,9 +44,10 @@ pub(crate) struct Written {
     /// The memory or edge that it shows; none: a page about many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<uuid::Uuid>,
-    /// Of what was written last.
+    /// Of what lies there, as far as that was written or taken in.
     pub(crate) hash: FileHash,
-    /// Of what is being written, from before it is renamed until it is known to be there.
+    /// Of what is being written, from before it is renamed until it is known to be there. As long as it stands here, the file
+    /// may be missing or torn through nobody's doing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pending: Option<FileHash>,
     /// Of a memory: a hash of each field, by which an edit there and a change here are told apart.
@@ -56,17 +60,54 @@ fn is_plain(path: &str) -> bool {
     path == ".gitignore" || path.split('/').all(|part| !part.is_empty() && !part.starts_with('.'))
 }
 
+impl Written {
+    /// Whether a file with this hash is as it was written, or as it was being written.
+    pub(crate) fn is_of(&self, hash: &FileHash) -> bool {
+        self.hash == *hash || self.pending.as_ref() == Some(hash)
+    }
+}
+
 impl State {
     /// Reads it. What cannot be read is none: then no file counts as written, and none is overwritten unseen.
     pub(crate) fn read(bytes: Option<&[u8]>) -> Self {
         let read = bytes.and_then(|bytes| serde_json::from_slice::<Self>(bytes).ok());
         let mut state = read.filter(|state| state.version == VERSION).unwrap_or_default();
         state.files.retain(|path, _| is_plain(path));
+        state.version = VERSION;
         state
     }
 
-    pub(crate) fn written(&self) -> Vec<u8> {
-        let state = Self { version: VERSION, files: self.files.clone() };
-        serde_json::to_vec(&state).expect("it is plain data")
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("it is plain data")
+    }
+
+    pub(crate) fn files(&self) -> &BTreeMap<String, Written> {
+        &self.files
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Option<&Written> {
+        self.files.get(path)
+    }
+
+    pub(crate) fn put(&mut self, path: &str, written: Written) {
+        if self.files.get(path) != Some(&written) {
+            self.files.insert(path.to_owned(), written);
+            self.is_changed = true;
+        }
+    }
+
+    pub(crate) fn remove(&mut self, path: &str) -> Option<Written> {
+        let removed = self.files.remove(path);
+        self.is_changed |= removed.is_some();
+        removed
+    }
+
+    pub(crate) fn is_changed(&self) -> bool {
+        self.is_changed
+    }
+
+    /// From here on it is what lies in the folder.
+    pub(crate) fn is_saved(&mut self) {
+        self.is_changed = false;
     }
 }

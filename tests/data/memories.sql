@@ -43,4 +43,5 @@ SELECT id, user_no, 'use', memory_no, 1, 1, id, '2026-03-01T12:00:00.000Z', 'suc
   'lamps', 'dusk', 'A lamp', '["lamp"]', 'It was lit.' FROM user_memories WHERE memory_no = 1;
 INSERT INTO extracted_sessions (user_no, session_no, extracted_at)
 SELECT min(user_no), 1, '2026-03-01T12:00:00.000Z' FROM user_scopes;
+INSERT INTO erased_memories (user_no, id_hash) SELECT min(user_no), x'000000000000000000000000000000e1' FROM user_scopes;
 UPDATE user_scopes SET tended_on = '2026-03-01' WHERE user_no = (SELECT min(user_no) FROM user_scopes);

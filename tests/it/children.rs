@@ -99,6 +99,8 @@ fn child() {
         ["erase", path, now, name] => crate::erase::child_erases(path, now, name),
         ["save_memories", path] => crate::memories::child_saves(path),
         ["take_a_slot", path, first] => crate::memories::child_takes_a_slot(path, first),
+        #[cfg(feature = "files")]
+        ["sync_vault", path, folder, now] => crate::vault::child_syncs(path, folder, now),
         _ => panic!("no child knows {told:?}"),
     }
 }

@@ -146,6 +146,7 @@ fn memories(turns: &[&Value], session: &Value) -> Vec<Value> {
         episode(112, "use", Some(1)),
         with(episode(113, "note", None), &noted),
         json!({ "line": "extracted", "session_id": session["id"], "extracted_at": at }),
+        json!({ "line": "erased", "id_hash": "0f".repeat(16) }),
     ]);
     lines
 }
@@ -167,7 +168,7 @@ pub fn counted(mut lines: Vec<Value>) -> Vec<Value> {
     let count = |kind: &str| lines.iter().filter(|line| line["line"] == kind).count();
     let counts = json!({
         "memories": count("knowledge"), "edges": count("edge"), "episodes": count("episode"),
-        "extracted": count("extracted"),
+        "extracted": count("extracted"), "erased": count("erased"),
     });
     let end = lines.pop().unwrap();
     lines.push(with(end, &counts));

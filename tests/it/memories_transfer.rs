@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The tables of memories.
-const TABLES: [&str; 11] = [
+const TABLES: [&str; 12] = [
     "user_memories",
     "memory_state",
     "memory_units",
@@ -29,7 +29,11 @@ const TABLES: [&str; 11] = [
     "memory_reviews",
     "memory_episodes",
     "extracted_sessions",
+    "erased_memories",
 ];
+
+/// The first 16 bytes of SHA-256 of the first memory's id.
+const HASH_OF_THE_FIRST: &str = "1ead02f2ef442466e136f9b9acdd3bf3";
 
 fn columns(conn: &Connection, table: &str) -> Vec<String> {
     let mut stmt = conn.prepare(&format!("SELECT name FROM pragma_table_info('{table}')")).unwrap();
@@ -273,6 +277,8 @@ fn a_memory_that_could_not_be_saved_is_not_imported() {
         ("episode/8/title", long(201)),
         ("episode/8/happened_at", json!("yesterday")),
         ("extracted/0/session_id", json!(uuid(99))),
+        ("erased/0/id_hash", json!("1f")),
+        ("erased/0/id_hash", json!(HASH_OF_THE_FIRST)),
         ("end/0/memories", json!(4)),
         ("end/0/episodes", json!(0)),
     ];
@@ -317,7 +323,8 @@ fn what_can_be_only_once_is_refused_where_it_stands_twice() {
     let memory = fixture.open();
     memory.user("blake").unwrap();
     for line in &lines[1..lines.len() - 1] {
-        if !["knowledge", "edge", "episode", "extracted"].contains(&line["line"].as_str().unwrap()) {
+        if !["knowledge", "edge", "episode", "extracted", "erased"].contains(&line["line"].as_str().unwrap())
+        {
             continue;
         }
         let mut doubled = lines.clone();
@@ -454,6 +461,7 @@ fn a_damaged_row_of_a_memory_is_not_exported() {
         ("memory_reviews", "why = 'lies'"),
         ("memory_episodes", "summary = 'lies'"),
         ("extracted_sessions", "extracted_at = '2026-03-01T12:00:00.000Z'"),
+        ("erased_memories", "id_hash = randomblob(16)"),
     ] {
         let fixture = Fixture::new();
         let (memory, user) = imported(&fixture, &seed());

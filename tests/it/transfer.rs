@@ -44,7 +44,7 @@ pub fn export(user: &User) -> String {
     let text = String::from_utf8(bytes.0.lock().unwrap().clone()).unwrap();
     let turns =
         counts.sessions + counts.turns + counts.summaries + counts.transitions + counts.aside + counts.uses;
-    let memories = counts.memories + counts.edges + counts.episodes + counts.extracted;
+    let memories = counts.memories + counts.edges + counts.episodes + counts.extracted + counts.erased;
     assert_eq!(text.lines().count() as u64, turns + counts.anchors + counts.derivations + memories + 2);
     text
 }

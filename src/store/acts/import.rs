@@ -29,7 +29,7 @@ use crate::{
         rows::{
             anchors::{self, Fold},
             aside::{self, Aside},
-            memories::transfer as memory_rows,
+            memories::{erased, transfer as memory_rows},
             originals, sessions, summaries,
             transfer::{self, AnchorRow, DerivationRow},
             turn_row, turns, units, users,
@@ -39,8 +39,9 @@ use crate::{
         sql::Sql,
         transfer::{
             AnchorLine, AsideLine, DeletedTurn, DerivationLine, Line, Transferred, UseCountLine, UseLine,
+            bounds::hash_from_hex,
             import::Import,
-            memories::{ExtractedLine, KnowledgeLine},
+            memories::{ErasedLine, ExtractedLine, KnowledgeLine},
         },
         write_tx::WriteTx,
     },
@@ -107,6 +108,7 @@ fn expect_unowned(sql: &dyn Sql, lines: &[Line]) -> Result<()> {
             | Line::Edge(_)
             | Line::Episode(_)
             | Line::Extracted(_)
+            | Line::Erased(_)
             | Line::End(_) => {}
         }
     }
@@ -192,6 +194,9 @@ impl Writing<'_, '_> {
             Line::Extracted(ExtractedLine { session_id, extracted_at }) => {
                 let session_no = self.session_no(session_id)?;
                 memory_rows::insert_extracted(self.tx.sql, &self.scope, session_no, extracted_at)
+            }
+            Line::Erased(ErasedLine { id_hash }) => {
+                erased::insert(self.tx.sql, &self.scope, hash_from_hex(&id_hash)?)
             }
             Line::Memory { rules, .. } => {
                 let [critical, anchors] = rules
@@ -352,12 +357,4 @@ impl Writing<'_, '_> {
         }
         Ok(())
     }
-}
-
-fn hash_from_hex(text: &str) -> Result<ContentHash> {
-    let wrong = || Error::invalid("a content hash is not 16 bytes in hexadecimal");
-    if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err(wrong());
-    }
-    u128::from_str_radix(text, 16).map(u128::to_be_bytes).map_err(|_| wrong())
 }

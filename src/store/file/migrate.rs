@@ -28,6 +28,7 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "conversation_turns",
     "derivations",
     "embedding_spaces",
+    "erased_memories",
     "extracted_sessions",
     "identity_anchors",
     "idx_archived_frame",
@@ -133,7 +134,7 @@ pub(crate) const OUR_NAMES: &[&str] = &[
 
 /// The newest version that this build knows: the last of `migrations/`. Not asked of refinery, which compiles a
 /// regular expression for it, in every process that opens a file (1.3 ms).
-pub(crate) const LATEST: i64 = 19;
+pub(crate) const LATEST: i64 = 20;
 
 /// The file's version. `None` if our tables are not in it. We read it ourselves, since refinery's own check costs a
 /// millisecond at every opening.
@@ -241,6 +242,8 @@ mod tests {
         let mut conn = crate::store::file::connect::writer(&path, &crate::config::Config::default()).unwrap();
         migrate(&mut conn).unwrap();
         assert_eq!(taken_name(&conn, LATEST).unwrap(), None);
+        assert_eq!(taken_name(&conn, 19).unwrap(), Some("erased_memories"));
+        conn.execute_batch("DROP TABLE erased_memories").unwrap();
         assert_eq!(taken_name(&conn, 18).unwrap(), Some("v_memories"));
         assert_eq!(taken_name(&conn, 17).unwrap(), Some("extracted_sessions"));
         let older = Connection::open_in_memory().unwrap();

@@ -315,6 +315,13 @@ pub(crate) const USER_TABLES: &[Table] = &[
                (SELECT session_no FROM extracted_sessions WHERE user_no = ?1 AND session_no = ?2 LIMIT ?3)",
         )],
     ),
+    Table::new(
+        "erased_memories",
+        User::No,
+        "DELETE FROM erased_memories WHERE user_no = ?1 AND id_hash IN
+           (SELECT id_hash FROM erased_memories WHERE user_no = ?1 LIMIT ?2)",
+        &[Stays],
+    ),
     Table {
         has_units: true,
         ..Table::new(

@@ -55,7 +55,7 @@ const OF_USER_ID: [(&str, &str, usize); 4] = [
 ];
 /// The same of tables that name the user by its number. Memories, their states, terms, edges, changes and episodes are
 /// checked wherever they are read, too.
-const OF_USER_NO: [(&str, &str, usize); 8] = [
+const OF_USER_NO: [(&str, &str, usize); 9] = [
     (
         "recall_units",
         "SELECT user_no, seq, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at, row_check
@@ -93,6 +93,11 @@ const OF_USER_NO: [(&str, &str, usize); 8] = [
         "extracted_sessions",
         "SELECT user_no, session_no, extracted_at, row_check FROM extracted_sessions WHERE user_no = ?1",
         3,
+    ),
+    (
+        "erased_memories",
+        "SELECT user_no, id_hash, row_check FROM erased_memories WHERE user_no = ?1",
+        2,
     ),
 ];
 

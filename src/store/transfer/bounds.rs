@@ -28,6 +28,15 @@ pub(super) fn check_text(what: &str, text: &str, max_bytes: usize) -> Result<()>
     Ok(())
 }
 
+/// 16 bytes of their hexadecimal digits.
+pub(in crate::store) fn hash_from_hex(text: &str) -> Result<[u8; 16]> {
+    let wrong = || Error::invalid("a hash is not 16 bytes in hexadecimal");
+    if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(wrong());
+    }
+    u128::from_str_radix(text, 16).map(u128::to_be_bytes).map_err(|_| wrong())
+}
+
 /// The fields of an object.
 pub(super) fn check_fields(
     what: &str,

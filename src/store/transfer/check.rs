@@ -27,7 +27,7 @@ use crate::{
     store::transfer::{
         AnchorLine, AsideLine, DeletedTurn, DerivationLine, FORMAT_WITH_MEMORIES, Line, Transferred,
         UseCountLine, UseLine,
-        bounds::{MAX_WORD_BYTES, check_text, check_times, wrong},
+        bounds::{MAX_WORD_BYTES, check_text, check_times, hash_from_hex, wrong},
         check_memories::{self, Memories},
     },
     text::measure::{self, MAX_NAME_BYTES, check_name},
@@ -84,6 +84,7 @@ pub(super) fn check_line(line: &Line, number: usize, max_side_bytes: usize) -> R
         (Line::Knowledge(memory), _) => check_memories::check_knowledge(memory),
         (Line::Edge(edge), _) => check_memories::check_edge(edge),
         (Line::Episode(episode), _) => check_memories::check_episode(episode),
+        (Line::Erased(erased), _) => hash_from_hex(&erased.id_hash).map(drop),
         (Line::Extracted(extracted), _) => check_times([Some(extracted.extracted_at)]),
         (Line::End(_), _) => Ok(()),
     }
@@ -292,6 +293,10 @@ impl<'a> Whole<'a> {
                 self.session(extracted.session_id)?;
                 self.memories.see_extracted(extracted)
             }
+            Line::Erased(erased) => {
+                self.found.erased += 1;
+                self.memories.see_erased(erased)
+            }
             Line::Memory { format, .. } => {
                 self.has_memories = *format == FORMAT_WITH_MEMORIES;
                 Ok(())
@@ -406,7 +411,9 @@ impl<'a> Whole<'a> {
         {
             return wrong("an anchor has no evidence, or a summary names one that is missing");
         }
-        if !self.has_memories && self.found.memories + self.found.episodes + self.found.extracted > 0 {
+        let of_memories =
+            self.found.memories + self.found.episodes + self.found.extracted + self.found.erased;
+        if !self.has_memories && of_memories > 0 {
             return wrong("an export of this format has no memories");
         }
         self.memories.check()?;

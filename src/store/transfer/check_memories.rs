@@ -33,10 +33,13 @@ use crate::{
     },
     store::{
         acts::memories::watch::MAX_EXPECT_BYTES,
-        rows::memories::transfer::{ReviewRow, SensorRow},
+        rows::memories::{
+            erased::{IdHash, id_hash},
+            transfer::{ReviewRow, SensorRow},
+        },
         transfer::{
-            bounds::{MAX_WORD_BYTES, check_fields, check_text, check_times, wrong},
-            memories::{ChangeLine, EpisodeLine, ExtractedLine, KnowledgeLine},
+            bounds::{MAX_WORD_BYTES, check_fields, check_text, check_times, hash_from_hex, wrong},
+            memories::{ChangeLine, EpisodeLine, ErasedLine, ExtractedLine, KnowledgeLine},
         },
     },
     text::measure::{ContentHash, check_name},
@@ -258,6 +261,7 @@ pub(super) struct Memories<'a> {
     /// The callers' ids of episodes.
     reports: HashSet<&'a str>,
     extracted: HashSet<SessionId>,
+    erased: HashSet<IdHash>,
 }
 
 /// A memory, and what its episodes say.
@@ -343,7 +347,17 @@ impl<'a> Memories<'a> {
         wrong("a session was looked through twice")
     }
 
+    pub(super) fn see_erased(&mut self, erased: &ErasedLine) -> Result<()> {
+        if self.erased.insert(hash_from_hex(&erased.id_hash)?) {
+            return Ok(());
+        }
+        wrong("a memory was erased twice")
+    }
+
     pub(super) fn check(&self) -> Result<()> {
+        if self.known.keys().any(|id| self.erased.contains(&id_hash(*id))) {
+            return wrong("a memory is there that was erased");
+        }
         if !self.named.iter().all(|id| self.known.contains_key(id)) {
             return wrong("a review is about a memory that is missing");
         }

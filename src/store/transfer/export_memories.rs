@@ -1,20 +1,22 @@
-//! Writing what is no turn: memories in the order of saving, then edges, episodes, and which sessions were looked through.
+//! Writing what is no turn: memories in the order of saving, then edges, episodes, which sessions were looked through, and
+//! what was erased.
 
 use std::io::Write;
 
 use crate::{
     error::Result,
-    model::{memory::state::MemoryState, place::MemoryNo},
+    model::{memory::state::MemoryState, place::MemoryNo, sensor::digits},
     store::{
         rows::memories::{
-            changes, edges, episodes, episodes::EpisodeRow, find, row::MemoryRow, state, terms, transfer,
+            changes, edges, episodes, episodes::EpisodeRow, erased, find, row::MemoryRow, state, terms,
+            transfer,
         },
         scope::Scope,
         sql::Sql,
         transfer::{
             Line,
             lines::Lines,
-            memories::{Beside, ChangeLine, EpisodeLine, ExtractedLine, KnowledgeLine},
+            memories::{Beside, ChangeLine, EpisodeLine, ErasedLine, ExtractedLine, KnowledgeLine},
         },
     },
 };
@@ -36,6 +38,10 @@ pub(super) fn lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) 
     for (session_id, extracted_at) in transfer::extracted(sql, scope)? {
         out.counts.extracted += 1;
         out.line(&Line::Extracted(ExtractedLine { session_id, extracted_at }))?;
+    }
+    for id_hash in erased::all(sql, scope)? {
+        out.counts.erased += 1;
+        out.line(&Line::Erased(ErasedLine { id_hash: digits(&id_hash) }))?;
     }
     Ok(())
 }

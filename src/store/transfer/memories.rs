@@ -296,3 +296,10 @@ pub(in crate::store) struct ExtractedLine {
     pub(in crate::store) session_id: SessionId,
     pub(in crate::store) extracted_at: DateTime<Utc>,
 }
+
+/// A memory that was erased: its id is not to come back.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::store) struct ErasedLine {
+    /// 16 bytes, in hexadecimal.
+    pub(in crate::store) id_hash: String,
+}

@@ -4,7 +4,7 @@
 //! exported to the same bytes. Words and other indexes are worked out again; jobs and receipts stay behind, and so do
 //! memories that go with their sessions. What was counted of receipts goes along.
 
-mod bounds;
+pub(in crate::store) mod bounds;
 mod check;
 pub(in crate::store) mod check_memories;
 pub(crate) mod export;
@@ -27,7 +27,7 @@ use crate::{
         turn::Turn,
         uses::Aspect,
     },
-    store::transfer::memories::{EpisodeLine, ExtractedLine, KnowledgeLine},
+    store::transfer::memories::{EpisodeLine, ErasedLine, ExtractedLine, KnowledgeLine},
 };
 
 /// Of an export of turns. Raised when a line changes its meaning.
@@ -69,6 +69,9 @@ pub struct Transferred {
     /// Sessions that were looked through for memories.
     #[serde(default, skip_serializing_if = "is_none")]
     pub extracted: u64,
+    /// Memories that were erased, of which nothing is left but that.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub erased: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
@@ -122,6 +125,7 @@ pub(in crate::store) enum Line {
     Edge(Edge),
     Episode(Box<EpisodeLine>),
     Extracted(ExtractedLine),
+    Erased(ErasedLine),
     /// The last: a file without it was cut short.
     End(Transferred),
 }

@@ -13,6 +13,29 @@ use crate::{
         },
     },
 };
+#[cfg(feature = "files")]
+use crate::{
+    model::{ids::MemoryId, turn::Origin},
+    store::{scope::Scope, write_tx::WriteTx},
+};
+
+#[cfg(feature = "files")]
+impl WriteTx<'_> {
+    /// Asks a person about a memory whose file was changed as well, once while it is open. Each conflict is news: it is asked
+    /// again as soon as the last one is decided.
+    pub(crate) fn ask_of_conflict(&mut self, scope: &Scope, id: MemoryId) -> Result<ReviewId> {
+        let operation = Operation::begin(self, scope, Origin::User.as_str())?;
+        let (sql, memory_no) = (operation.tx.sql, operation.memory(id)?.row.memory_no);
+        let kind = ReviewKind::Conflict;
+        if let Some(open) = reviews::open(sql, scope, kind, memory_no)? {
+            return Ok(open);
+        }
+        let review = ReviewId::new(operation.now);
+        let why = "the file and the memory were changed both; the file's text lies beside it";
+        reviews::insert(sql, scope, (review, kind), (memory_no, None), (why, operation.now))?;
+        Ok(review)
+    }
+}
 
 impl Operation<'_, '_> {
     /// Opens a review, unless the same is open, or a person decided it and nothing is new since: no use was rated, no check

@@ -7,8 +7,9 @@
 //! | flagged | it stays as it is | it falls back to `mid` |
 //! | merge | it takes the place of the other, and has the tags and entities of both | both stay as they are |
 //! | check | a person looked, and it holds: a check that passed | it is forgotten |
+//! | conflict | the file's text was looked at: the memory says what it says | the same |
 //!
-//! Of files in conflict and of quarantined sources nothing is asked yet.
+//! Of quarantined sources nothing is asked yet.
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -72,7 +73,9 @@ impl WriteTx<'_> {
 impl Operation<'_, '_> {
     fn carry_out(&mut self, asked: &Asked, is_approved: bool) -> Result<()> {
         let memory = self.held(Some(asked.memory_no))?;
-        check_may_change(&memory)?;
+        if asked.review.kind != ReviewKind::Conflict {
+            check_may_change(&memory)?;
+        }
         match (asked.review.kind, is_approved) {
             (ReviewKind::Contradiction, true) => {
                 let other = asked.other_no.map(|other_no| self.held(Some(other_no))).transpose()?;
@@ -97,7 +100,9 @@ impl Operation<'_, '_> {
             (ReviewKind::Flagged, false) => self.fall_back(&memory),
             (ReviewKind::Check, true) => self.check(&memory, &NewCheck::by_person(true)).map(drop),
             (ReviewKind::Promote | ReviewKind::Merge, false) | (ReviewKind::Flagged, true) => Ok(()),
-            (ReviewKind::Conflict | ReviewKind::Quarantine, _) => {
+            // What the file said comes in by an edit, if a person wants it.
+            (ReviewKind::Conflict, _) => Ok(()),
+            (ReviewKind::Quarantine, _) => {
                 let kind = asked.review.kind.as_str();
                 Err(Error::new(
                     ErrorKind::Unsupported,

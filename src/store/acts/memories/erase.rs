@@ -26,7 +26,7 @@ use crate::{
         rows::{
             erase::{self as erase_rows, USER_TABLES},
             jobs,
-            memories::{changes, episodes, find, reviews, row, sources, state, units},
+            memories::{changes, episodes, erased, find, reviews, row, sources, state, units},
             users,
         },
         scope::Scope,
@@ -136,6 +136,9 @@ impl Doomed {
             take_out(tx, scope, &seqs)?;
         }
         for &memory_no in &self.memories {
+            if let Some(id) = find::id_of(sql, scope, memory_no)? {
+                erased::insert(sql, scope, erased::id_hash(id))?;
+            }
             reviews::forget_other(sql, scope, memory_no)?;
             row::remove(sql, scope, memory_no)?;
         }

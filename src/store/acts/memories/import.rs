@@ -18,6 +18,7 @@ use crate::{
             memories::{
                 edges,
                 episodes::EpisodeRow,
+                erased,
                 row::{self, MemoryRow},
                 tend,
                 terms::{self as term_rows, TermKind},
@@ -73,6 +74,7 @@ impl Imported {
         last_seq: &mut Seq,
         seq_of: impl Fn(TurnId) -> Result<Seq>,
     ) -> Result<()> {
+        erased::remove(sql, scope, line.id)?;
         let (mut row, beside) = line.into_row();
         if row.is_recalled() {
             *last_seq = last_seq.next()?;

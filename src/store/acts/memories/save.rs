@@ -22,12 +22,12 @@ use crate::{
         acts::memories::{
             before::Held,
             measured::MeasuredMemory,
-            operation::{Note, Operation},
+            operation::{Note, Operation, conflict},
             voices::voice,
         },
         rows::{
             memories::{
-                edges, episodes, reviews,
+                edges, episodes, erased, reviews,
                 row::{self, MemoryRow},
                 sources::{self, Source, SourceFrom},
                 state, tend,
@@ -91,6 +91,12 @@ impl Operation<'_, '_> {
 
     /// The row that a memory begins with.
     pub(super) fn begin_row(&self, memory: &MeasuredMemory) -> Result<MemoryRow> {
+        let named = memory.new.caller_id.as_deref().and_then(|id| id.parse().ok());
+        if let Some(id) = named
+            && erased::is_erased(self.tx.sql, &self.scope, id)?
+        {
+            return Err(conflict("the memory with this id was erased, and comes back under no other"));
+        }
         let said_at = memory.new.said_at.map_or(Ok(self.now), instant::checked)?;
         if said_at > self.now + MOST_AHEAD {
             return Err(Error::invalid("when it was so lies more than a day ahead of the clock"));

@@ -5,6 +5,7 @@ pub(crate) mod checks;
 pub(crate) mod due;
 pub(crate) mod edges;
 pub(crate) mod episodes;
+pub(crate) mod erased;
 pub(crate) mod extracted;
 pub(crate) mod find;
 pub(crate) mod known;

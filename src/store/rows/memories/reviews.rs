@@ -149,6 +149,22 @@ pub(crate) fn question(
     })
 }
 
+/// The open review of this kind that is about one memory alone.
+#[cfg(feature = "files")]
+pub(crate) fn open(
+    sql: &dyn Sql,
+    scope: &Scope,
+    kind: ReviewKind,
+    memory_no: MemoryNo,
+) -> Result<Option<ReviewId>> {
+    sql.one(
+        "SELECT id FROM memory_reviews
+         WHERE user_no = ?1 AND kind = ?2 AND memory_no = ?3 AND other_no IS NULL AND decision IS NULL",
+        values![scope.user_no, kind, memory_no],
+        |row| row.get(0),
+    )
+}
+
 /// Whether a memory waits for a person to say which of it and another holds. The other may be erased by now.
 pub(crate) fn is_waiting(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
     sql.scalar(

@@ -35,7 +35,8 @@ const PAGE: u32 = 100;
 pub(crate) fn has_any(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM user_memories WHERE user_no = ?1 AND session_no IS NULL)
-             OR EXISTS (SELECT 1 FROM memory_episodes WHERE user_no = ?1 AND memory_no IS NULL)",
+             OR EXISTS (SELECT 1 FROM memory_episodes WHERE user_no = ?1 AND memory_no IS NULL)
+             OR EXISTS (SELECT 1 FROM erased_memories WHERE user_no = ?1)",
         values![scope.user_no],
     )
 }

@@ -1,0 +1,56 @@
+//! Rows of `erased_memories`: ids that are not to come back from a file.
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    error::Result,
+    model::ids::MemoryId,
+    store::{
+        scope::Scope,
+        sql::{Expect, Sql, values},
+    },
+};
+
+/// What is kept of the id of an erased memory.
+pub(crate) type IdHash = [u8; 16];
+
+/// The first 16 bytes of SHA-256 of an id, which is random: nobody finds the id by it, but who has the id finds it.
+pub(crate) fn id_hash(id: MemoryId) -> IdHash {
+    let hash = Sha256::digest(id.as_uuid().as_bytes());
+    std::array::from_fn(|at| hash[at])
+}
+
+/// Notes that a memory was erased.
+pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, id_hash: IdHash) -> Result<()> {
+    sql.put(
+        "INSERT INTO erased_memories (user_no, id_hash) VALUES (?1, ?2) ON CONFLICT (user_no, id_hash) DO NOTHING",
+        values![scope.user_no, id_hash],
+        Expect::Any,
+    )
+}
+
+/// Takes it back: an operator restores the memory.
+pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, id: MemoryId) -> Result<()> {
+    sql.put(
+        "DELETE FROM erased_memories WHERE user_no = ?1 AND id_hash = ?2",
+        values![scope.user_no, id_hash(id)],
+        Expect::Any,
+    )
+}
+
+/// Whether the memory with this id was erased.
+pub(crate) fn is_erased(sql: &dyn Sql, scope: &Scope, id: MemoryId) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM erased_memories WHERE user_no = ?1 AND id_hash = ?2)",
+        values![scope.user_no, id_hash(id)],
+    )
+}
+
+/// All that were erased, in an order that says nothing.
+pub(crate) fn all(sql: &dyn Sql, scope: &Scope) -> Result<Vec<IdHash>> {
+    sql.list(
+        "SELECT id_hash FROM erased_memories WHERE user_no = ?1 ORDER BY id_hash",
+        values![scope.user_no],
+        |row| row.get(0),
+    )
+}

@@ -1,0 +1,98 @@
+//! Files that people add, and files of other programs.
+
+use std::fs;
+
+use thermocline::{Frequency, MemoryFilter, MemoryKind, Origin, Trust, VaultOptions};
+
+use crate::{
+    memories::{Known, fix},
+    vault::Kept,
+};
+
+#[test]
+fn a_new_file_is_a_claim_and_what_cannot_be_read_stays_as_it_is() {
+    let kept = Kept::new();
+    let known = kept.known.save(fix("Known")).id;
+    let hidden = kept.known.save(fix("Hidden")).id;
+    kept.sync();
+    let hidden_file = kept.text(&kept.path(hidden));
+    kept.known.memories.forget(hidden).unwrap();
+    kept.sync();
+    kept.put("graph/workflows/nginx-reload.md", "# Reload nginx\n\nAfter new certificates.\n");
+    let claims = "---\nid: note-7\ntype: decision\ntitle: \"Use Go\"\nconfidence: 0.99\nmemory_frequency: ultra-low\nx-tool: {a: [1]}\n---\nIt compiles fast.\n";
+    kept.put("graph/decisions/go.md", claims);
+    let bad = [
+        ("graph/fixes/empty.md", "---\ntitle: \"a\"\n---\n\n"),
+        ("graph/fixes/much.md", "---\nimportance: 1.5\n---\nx\n"),
+        ("graph/fixes/rumour.md", "---\ntype: rumour\n---\nx\n"),
+        ("graph/fixes/block.md", "---\ntitle: |\n  x\n---\nx\n"),
+        ("graph/fixes/hidden.md", hidden_file.as_str()),
+        ("graph/fixes/twice.md", &kept.text(&kept.path(known))),
+    ];
+    for (path, text) in bad {
+        kept.put(path, text);
+    }
+    let report = kept.sync();
+    assert_eq!(report.saved, ["graph/decisions/go.md", "graph/workflows/nginx-reload.md"]);
+    let refused: Vec<&str> = report.refused.iter().map(|file| file.path.as_str()).collect();
+    let mut paths = bad.map(|(path, _)| path);
+    paths.sort_unstable();
+    assert_eq!(refused, paths, "{report:?}");
+    for (path, text) in bad {
+        assert_eq!(kept.text(path), text);
+        fs::remove_file(kept.folder.join(path)).unwrap();
+    }
+    let of = |title: &str| {
+        let all = kept.known.memories.list(MemoryFilter::default(), None, 50).unwrap();
+        all.into_iter().find(|memory| memory.title == title).unwrap()
+    };
+    let (reload, go) = (of("Reload nginx"), of("Use Go"));
+    assert_eq!(
+        (reload.kind, reload.origin, reload.content.as_str()),
+        (MemoryKind::Workflow, Origin::Document, "After new certificates.")
+    );
+    assert_eq!((go.confidence, go.frequency, go.trust), (0.8, Frequency::Mid, Trust::Foreign));
+    assert_eq!(
+        (go.caller_id.as_deref(), &go.extra["x-tool"]),
+        (Some("note-7"), &serde_json::json!({"a": ["1"]}))
+    );
+    assert_eq!(kept.path(go.id), "graph/decisions/go.md", "it keeps its name");
+    kept.check_quiet();
+    let users = kept.vault(VaultOptions::default().origin(Origin::User));
+    kept.put("vault/passport.md", "The passport is in the drawer.\n");
+    users.sync().unwrap();
+    let passport = of("passport");
+    assert_eq!((passport.pinned, passport.trust), (true, Trust::User));
+}
+
+#[test]
+fn files_of_other_programs_are_saved_once_and_tied() {
+    let known = Known::new();
+    let file = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+    let files = || {
+        vec![
+            file(
+                "a.md",
+                "---\nid: a\ntype: fix\ntitle: \"Keepalive\"\nrelations:\n- target: b\ntype: SOLVES\n- target: z\ntype: FOLLOWS\n---\nIt holds.\n",
+            ),
+            file(
+                "b.json",
+                r##"{"id": "b", "content": "Redis drops.", "tags": ["#redis"], "tier": "short"}"##,
+            ),
+            file("c.md", "---\ntype: rumour\n---\nx\n"),
+        ]
+    };
+    let report = known.memories.import_files(files(), Origin::Document).unwrap();
+    assert_eq!(
+        (report.saved, report.related, report.unrelated, report.refused.len()),
+        (2, 1, 1, 1),
+        "{report:?}"
+    );
+    assert_eq!(report.refused[0].line, Some(2));
+    let again = known.memories.import_files(files(), Origin::Document).unwrap();
+    assert_eq!((again.saved, again.known), (0, 2), "{again:?}");
+    let fix = known.memories.by_caller_id("a").unwrap();
+    assert_eq!((fix.trust, fix.kind), (Trust::Foreign, MemoryKind::Fix));
+    assert_eq!(known.memories.neighbours(fix.id, None, 9).unwrap()[0].title, "Redis drops");
+    known.check_sound();
+}

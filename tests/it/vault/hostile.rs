@@ -1,0 +1,43 @@
+//! Folders that are not what they seem.
+
+use std::fs;
+
+use thermocline::{ErrorKind, MemoryFilter, MemoryKind, VaultOptions};
+
+use crate::{memories::fix, vault::Kept};
+
+#[cfg(unix)]
+#[test]
+fn nothing_outside_of_the_folder_is_read_or_written_and_nothing_hostile_is_taken() {
+    use std::os::unix::fs::symlink;
+    let kept = Kept::new();
+    let id = kept.known.save(fix("Known")).id;
+    kept.sync();
+    let outside = tempfile::tempdir().unwrap();
+    let secret = outside.path().join("secret.md");
+    fs::write(&secret, "A secret of the machine.\n").unwrap();
+    let at = |path: &str| kept.folder.join(path);
+    symlink(&secret, at("graph/fixes/link.md")).unwrap();
+    fs::hard_link(&secret, at("graph/fixes/hard.md")).unwrap();
+    symlink(outside.path(), at("graph/workflows")).unwrap();
+    symlink(outside.path(), at("episodes2")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(at("graph/fixes/fifo.md")).status().unwrap().success());
+    fs::write(at("graph/fixes/large.md"), "x".repeat(2 << 20)).unwrap();
+    fs::write(at("graph/fixes/nul.md"), "a\0b").unwrap();
+    fs::write(at("graph/fixes/latin.md"), b"caf\xe9").unwrap();
+    fs::create_dir_all(at("graph/fixes/a/b/c/d")).unwrap();
+    fs::write(at("graph/fixes/a/b/c/d/deep.md"), "Too deep.").unwrap();
+    let report = kept.sync();
+    assert_eq!((report.saved.len(), report.refused.len()), (0, 6), "{report:?}");
+    assert_eq!(kept.known.memories.list(MemoryFilter::default(), None, 9).unwrap().len(), 1);
+    // A memory whose folder became a link is written nowhere.
+    kept.known.memories.edit(id, thermocline::Edit::default().kind(MemoryKind::Workflow)).unwrap();
+    assert_eq!(kept.vault(VaultOptions::default()).sync().unwrap_err().kind(), ErrorKind::Io);
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "A secret of the machine.\n");
+    let blake = kept.known.file.user("blake").unwrap().vault(&kept.folder, VaultOptions::default());
+    assert_eq!(blake.sync().unwrap_err().kind(), ErrorKind::Conflict);
+    let nowhere = kept.known.file.user("alex").unwrap().vault(outside.path(), VaultOptions::default());
+    assert_eq!(nowhere.export().unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1, "no lock is left in what is no vault");
+}

@@ -1,0 +1,129 @@
+//! Memories as files: what is written, what people do to it, and what comes back.
+
+mod claiming;
+mod conflicts;
+mod cut_short;
+mod editing;
+mod erased;
+mod hostile;
+mod killed;
+mod writing;
+
+pub use killed::child_syncs;
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use thermocline::{Faults, MemoryId, VaultOptions, VaultReport, blocking::Vault};
+
+use crate::memories::Known;
+
+/// A user with a vault.
+struct Kept {
+    known: Known,
+    folder: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Kept {
+    fn new() -> Self {
+        let (known, folder) = (Known::new(), tempfile::tempdir().unwrap());
+        let kept = Self { known, folder: folder.path().join("notes"), _folder: folder };
+        kept.vault(VaultOptions::default()).init().unwrap();
+        kept
+    }
+
+    /// The file and the folder as they are now, elsewhere, with faults.
+    fn copy(&self, faults: Faults) -> Self {
+        fn copy(from: &Path, to: &Path) {
+            fs::create_dir_all(to).unwrap();
+            for entry in fs::read_dir(from).unwrap() {
+                let path = entry.unwrap().path();
+                let to = to.join(path.file_name().unwrap());
+                if path.is_dir() {
+                    copy(&path, &to);
+                } else {
+                    fs::copy(&path, &to).unwrap();
+                }
+            }
+        }
+        let (mut fixture, folder) = (self.known.fixture.copy(), tempfile::tempdir().unwrap());
+        fixture.config.faults = faults;
+        copy(&self.folder, &folder.path().join("notes"));
+        Self { known: Known::of(fixture), folder: folder.path().join("notes"), _folder: folder }
+    }
+
+    fn vault(&self, options: VaultOptions) -> Vault {
+        self.known.file.user("alex").unwrap().vault(&self.folder, options)
+    }
+
+    #[track_caller]
+    fn sync(&self) -> VaultReport {
+        self.vault(VaultOptions::default()).sync().unwrap()
+    }
+
+    /// A sync that finds nothing to do.
+    #[track_caller]
+    fn check_quiet(&self) {
+        let report = self.sync();
+        let done = [&report.written, &report.removed, &report.edited, &report.saved, &report.conflicts];
+        assert!(done.iter().all(|paths| paths.is_empty()) && report.refused.is_empty(), "{report:?}");
+    }
+
+    /// The path of a memory's file.
+    #[track_caller]
+    fn path(&self, id: MemoryId) -> String {
+        let id = id.to_string().replace("mem_", "id: ");
+        let found: Vec<String> =
+            self.tree().into_iter().filter(|(_, text)| text.contains(&id)).map(|(path, _)| path).collect();
+        let found: Vec<_> =
+            found.into_iter().filter(|path| path.contains(".md") && !path.contains("conflict")).collect();
+        assert_eq!(found.len(), 1, "{found:?}");
+        found[0].clone()
+    }
+
+    fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.folder.join(path)).unwrap()
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        let path = self.folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// The files that lie beside others.
+    fn beside(&self) -> Vec<String> {
+        self.tree().into_keys().filter(|path| path.ends_with(".conflict.md")).collect()
+    }
+
+    /// Replaces something in the file of a memory.
+    fn replace(&self, id: MemoryId, from: &str, to: &str) -> String {
+        let path = self.path(id);
+        let text = self.text(&path);
+        assert!(text.contains(from), "{from}: {text}");
+        self.put(&path, &text.replace(from, to));
+        path
+    }
+
+    /// All that git would keep, by its path.
+    fn tree(&self) -> BTreeMap<String, String> {
+        fn walk(root: &Path, folder: &Path, found: &mut BTreeMap<String, String>) {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+                if path.is_dir() {
+                    walk(root, &path, found);
+                } else if !name.starts_with('_') {
+                    found.insert(name, String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned());
+                }
+            }
+        }
+        let mut found = BTreeMap::new();
+        walk(&self.folder, &self.folder, &mut found);
+        found
+    }
+}
