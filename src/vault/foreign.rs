@@ -44,7 +44,7 @@ pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<Foreign
     };
     let mut found = Vec::with_capacity(of_files.len());
     for (file, outcome) in of_files {
-        if file.content.is_empty() {
+        if file.content.trim().is_empty() {
             return Err(Refused { line: 1, why: "there is no text" });
         }
         let relations = file.relations.clone();
@@ -287,7 +287,7 @@ mod tests {
             ("Research, in steps", "Ask three sources.")
         );
         assert_eq!((memory.confidence, memory.frequency), (Some(0.8), Some(Frequency::Mid)));
-        assert_eq!(memory.extra["usage_count"], "45");
+        assert_eq!(memory.extra["usage_count"], 45);
         assert_eq!(one("notes/nginx-reload.md", "Reload it.\n").memory.title, "nginx reload");
         assert!(read("x.md", "---\nid: 7\n---\n\n", Origin::Document).is_err());
     }

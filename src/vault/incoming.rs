@@ -24,7 +24,7 @@ use crate::{
     vault::{
         disk::{Found, OnDisk},
         export::{Known, Wanted, fields},
-        file::{MemoryFile, Relation},
+        file::{MemoryFile, Relation, with_line_feeds},
         state::State,
     },
 };
@@ -119,7 +119,7 @@ pub(crate) fn changes(
                 continue;
             }
         };
-        if read.content.is_empty() {
+        if read.content.trim().is_empty() {
             refuse(None, "it has no text below its head, as if an editor had been interrupted");
             continue;
         }
@@ -185,6 +185,11 @@ fn edit(
     if read.title.is_empty() {
         memory.title.clone_into(&mut read.title);
     }
+    // Editors add and take away blank lines around a text.
+    let content = with_line_feeds(&memory.content);
+    if read.content.trim() == content.trim() {
+        read.content = content;
+    }
     let there = fields(&read, pinned);
     let Some(written) = state.files.get(path) else {
         // It was not written from here: what it was when it was written, nobody knows.
@@ -199,9 +204,9 @@ fn edit(
     }
     let edited: BTreeSet<&str> =
         there.keys().map(String::as_str).filter(|name| differs(&there, &written.fields, name)).collect();
-    if ["status", "origin", "created"].iter().any(|name| edited.contains(name)) {
+    if ["status", "superseded_by", "origin", "created"].iter().any(|name| edited.contains(name)) {
         return Err(
-            "status, origin and created are not changed by an edit of the file: put them back as they were",
+            "status, superseded_by, origin and created are not changed by an edit of the file: put them back as they were",
         );
     }
     let changed_here =
@@ -329,13 +334,14 @@ pub(crate) fn claim(
 
 /// A file without a title has its first heading, or its name.
 fn titled(file: &MemoryFile, stem: &str) -> (String, String) {
+    let content = file.content.trim();
     if !file.title.is_empty() {
-        return (file.title.clone(), file.content.clone());
+        return (file.title.clone(), content.to_owned());
     }
-    if let Some((heading, rest)) = file.content.strip_prefix("# ").and_then(|text| text.split_once('\n'))
+    if let Some((heading, rest)) = content.strip_prefix("# ").and_then(|text| text.split_once('\n'))
         && !rest.trim().is_empty()
     {
         return (heading.trim().to_owned(), rest.trim().to_owned());
     }
-    (stem.replace(['-', '_'], " "), file.content.clone())
+    (stem.replace(['-', '_'], " "), content.to_owned())
 }
