@@ -22,6 +22,7 @@ use crate::{
     store::scope::Scope,
     vault::{
         disk::{Disk, OnDisk},
+        edges::{EdgeEdit, edge_changes},
         export::{self, Known, named, wanted},
         file::Relation,
         incoming::{Changes, Incoming, changes, has_ending, is_of_memory, new_edge},
@@ -148,6 +149,7 @@ impl Vault {
     /// - An edit is the user's, and can be undone as any. Of two edits, there and here, that changed different things both are
     ///   taken; where they changed the same, what is known stands, and the file's text goes to `NAME.conflict.md`. So does
     ///   the text of a file that is of another time (an old checkout), and of a generated page that somebody wrote into.
+    /// - In the file of an edge the text and the strength are a person's to edit.
     /// - A new file is a memory, with the words of [`VaultOptions::origin`]: confidence at most .80, frequency at most
     ///   `mid`, whatever it says. A file of `vault/` is pinned; one that moves to another folder is of that kind.
     /// - A file that is gone is written again, unless [`VaultOptions::deletes`] says that its memory is forgotten.
@@ -165,7 +167,7 @@ impl Vault {
         let mut report = VaultReport { dry_run: options.dry_run, ..VaultReport::default() };
         let mut there = There::of(&files);
         let (origin, reader) = (options.origin, Arc::clone(&disk));
-        let (before, first, mut state, Changes { incoming, refused }) = off_thread(move || {
+        let (before, first, mut state, Changes { incoming, refused }, edges) = off_thread(move || {
             let mut state = state;
             let paths: Vec<String> = state.files.keys().cloned().collect();
             let wanted = wanted(&before, &state);
@@ -178,16 +180,19 @@ impl Vault {
                 |path| reader.text(path),
                 |id| hidden.contains(id.trim_start_matches("mem_")),
             );
+            let edges = edge_changes(&before, &wanted, &files, &state, |path| reader.text(path));
             // A file that was moved and says the same is known by its new path.
             let is_moved = !state.files.keys().eq(paths.iter());
             let wanted = if is_moved { export::wanted(&before, &state) } else { wanted };
-            Ok((before, wanted, state, changes))
+            Ok((before, wanted, state, changes, edges))
         })
         .await?;
-        there.kept.extend(refused.iter().map(|file| file.path.clone()));
-        report.refused = refused;
+        let (edge_edits, refused_edges) = edges;
+        report.refused = refused.into_iter().chain(refused_edges).collect();
+        there.kept.extend(report.refused.iter().map(|file| file.path.clone()));
         self.check_deletes(&incoming, &before)?;
         self.take(incoming, &before, (&mut state, &mut there), &mut report).await?;
+        self.take_edges(edge_edits, &mut there, &mut report).await?;
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let is_unchanged = report.edited.is_empty() && report.saved.is_empty() && report.forgotten.is_empty();
         off_thread(move || {
@@ -297,6 +302,27 @@ impl Vault {
                 if let Err(error) = self.memories.relate(from, new_edge(&relation, origin), to).await {
                     refuse(error, path.clone(), there, report)?;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Does with the edges what was done to their files.
+    async fn take_edges(
+        &self,
+        edits: Vec<EdgeEdit>,
+        there: &mut There,
+        report: &mut VaultReport,
+    ) -> Result<()> {
+        for EdgeEdit { path, from, to, edge } in edits {
+            let is_dry = self.options.dry_run;
+            let done = if is_dry { Ok(()) } else { self.memories.relate(from, edge, to).await.map(drop) };
+            match done {
+                Ok(()) => {
+                    there.taken.insert(path.clone());
+                    report.edited.push(path);
+                }
+                Err(error) => refuse(error, path, there, report)?,
             }
         }
         Ok(())

@@ -15,6 +15,7 @@ use crate::{
         memory::known::Memory,
     },
     vault::{
+        edges::EdgeFile,
         file::{MemoryFile, Relation, edge_name},
         pages,
         state::{State, short_hash_of},
@@ -44,7 +45,7 @@ pub(crate) struct Wanted {
     pub(crate) text: String,
     /// The memory or edge that it shows; none: it is about many.
     pub(crate) id: Option<Uuid>,
-    /// Of a memory: see [`fields`].
+    /// Of a memory or an edge: a hash of each thing that its file says.
     pub(crate) fields: BTreeMap<String, String>,
     /// When it is written.
     pub(crate) when: When,
@@ -176,8 +177,14 @@ pub(crate) fn wanted(known: &Known, state: &State) -> BTreeMap<String, Wanted> {
     for edge in edges.iter().filter(|edge| !edge.description.is_empty()) {
         let ends = [by_id[&edge.from], by_id[&edge.to]];
         let path = edge_path(edge, ends);
-        let page = Wanted::page(pages::edge(edge, ends), When::TextDiffers);
-        files.insert(path.clone(), Wanted { id: Some(*edge.id.as_uuid()), ..page });
+        let file = EdgeFile::of(edge, ends);
+        let wanted = Wanted {
+            text: file.write(),
+            id: Some(*edge.id.as_uuid()),
+            fields: file.fields(),
+            when: When::TextDiffers,
+        };
+        files.insert(path.clone(), wanted);
         edge_files.insert(path, *edge);
     }
     for (on, episodes) in days(&known.episodes, &paths) {

@@ -108,7 +108,7 @@ const OF_VALIDATION: [&str; 4] = ["validated_by", "validated_at", "reliability",
 
 /// A file's name for an edge's type, and the type itself where the file has no name for it: those are related, for who knows
 /// no more.
-fn type_name(edge_type: EdgeType) -> (&'static str, Option<&'static str>) {
+pub(super) fn type_name(edge_type: EdgeType) -> (&'static str, Option<&'static str>) {
     match edge_type {
         EdgeType::Solves => ("SOLVES", None),
         EdgeType::Causes => ("CAUSES", None),
@@ -185,13 +185,13 @@ impl MemoryFile {
         head.plain("type", self.kind.map(MemoryKind::as_str));
         head.line("title", (!self.title.is_empty()).then(|| quoted(&self.title)));
         head.line("tags", (!self.tags.is_empty()).then(|| words(&self.tags)));
-        head.line("importance", self.importance.map(number));
-        head.line("confidence", self.confidence.map(number));
+        head.number("importance", self.importance);
+        head.number("confidence", self.confidence);
         head.list("steps", &self.procedure.steps);
         head.list("preconditions", &self.procedure.preconditions);
         head.list("postconditions", &self.procedure.postconditions);
-        head.line("created", self.created.map(time));
-        head.line("updated", self.updated.map(time));
+        head.time("created", self.created);
+        head.time("updated", self.updated);
         head.relations(&self.relations);
         head.plain("memory_frequency", self.frequency.map(|it| hyphenated(it.as_str())));
         head.plain("volatility", self.volatility.map(Volatility::as_str));
@@ -206,7 +206,7 @@ impl MemoryFile {
         head.id("superseded_by", &self.superseded_by);
         head.line("summary", (!self.summary.is_empty()).then(|| quoted(&self.summary)));
         head.extra(&self.extra, &NAMES);
-        format!("---\n{}---\n{}", head.0, body(&self.content))
+        head.above(&body(&self.content))
     }
 
     /// Reads a file. A value that is not what its name promises is refused with its line; a name that nothing reads is kept.
@@ -435,20 +435,33 @@ fn number(number: f64) -> String {
 
 /// The head that is being written.
 #[derive(Default)]
-struct Head(String);
+pub(super) struct Head(String);
 
 impl Head {
-    fn line(&mut self, name: &str, value: Option<String>) {
+    /// The file with this head, and this below it.
+    pub(super) fn above(self, body: &str) -> String {
+        format!("---\n{}---\n{body}", self.0)
+    }
+
+    pub(super) fn number(&mut self, name: &str, is: Option<f64>) {
+        self.line(name, is.map(number));
+    }
+
+    pub(super) fn time(&mut self, name: &str, at: Option<DateTime<Utc>>) {
+        self.line(name, at.map(time));
+    }
+
+    pub(super) fn line(&mut self, name: &str, value: Option<String>) {
         if let Some(value) = value {
             let _ = writeln!(self.0, "{name}: {value}");
         }
     }
 
-    fn plain(&mut self, name: &str, value: Option<impl AsRef<str>>) {
+    pub(super) fn plain(&mut self, name: &str, value: Option<impl AsRef<str>>) {
         self.line(name, value.map(|value| value.as_ref().to_owned()));
     }
 
-    fn id(&mut self, name: &str, id: &str) {
+    pub(super) fn id(&mut self, name: &str, id: &str) {
         self.line(name, (!id.is_empty()).then(|| frontmatter::id(id)));
     }
 

@@ -2,6 +2,7 @@
 //! `disk` reads and writes the folder, and only `read` asks the store.
 
 pub(crate) mod disk;
+pub(crate) mod edges;
 pub(crate) mod export;
 pub(crate) mod file;
 pub(crate) mod foreign;

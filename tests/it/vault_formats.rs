@@ -7,11 +7,13 @@ use std::{
 };
 
 use thermocline::{
-    Memory, MemoryFilter, MemoryId, MemoryKind, MemoryStatus, NewMemory, Origin, Procedure, VaultOptions,
-    VaultReport, blocking::Vault,
+    EdgeType, Memory, MemoryFilter, MemoryId, MemoryKind, MemoryStatus, NewEdge, NewMemory, Origin,
+    Procedure, VaultOptions, VaultReport, blocking::Vault,
 };
 
-use crate::memories::Known;
+use chrono::TimeDelta;
+
+use crate::memories::{Known, fix};
 
 /// A user with a vault.
 struct Noted {
@@ -181,4 +183,57 @@ fn an_edit_of_one_thing_leaves_all_others_as_they_were_whatever_they_say() {
         assert_eq!(after, expected, "{changed:?}");
     }
     noted.check_quiet();
+}
+
+/// The text and the strength of an edge are a person's to edit in its file; the rest of it stands in the memories' files.
+#[test]
+fn an_edited_file_of_an_edge_is_an_edit_of_the_edge() {
+    let noted = Noted::new();
+    let [from, to] = ["Keepalive", "Drops"].map(|title| noted.known.save(fix(title)).id);
+    let edge = NewEdge::new(EdgeType::PartOf).context("in May").description("Since then it holds.");
+    let id = noted.known.memories.relate(from, edge, to).unwrap().id;
+    noted.sync();
+    let found: Vec<String> =
+        tree(&noted.folder).into_keys().filter(|path| path.starts_with("graph/edges/")).collect();
+    let [path] = &found[..] else { panic!("{found:?}") };
+    let text = noted.text(path);
+    assert!(text.contains("type: RELATED_TO\nedge_type: part_of\n"), "{text}");
+    noted.known.fixture.clock.advance(TimeDelta::seconds(2));
+    noted.put(path, &text.replace("strength: 0.9", "strength: 0.4").replace("Since then", "Since June"));
+    let report = noted.sync();
+    assert_eq!((&report.edited, report.refused.len()), (&vec![path.clone()], 0), "{report:?}");
+    let edge = noted.known.memories.edge(id).unwrap();
+    assert_eq!((edge.description.as_str(), edge.context.as_str()), ("Since June it holds.", "in May"));
+    assert!((edge.strength - 0.4).abs() < 1e-9 && edge.edge_type == EdgeType::PartOf);
+    noted.check_quiet();
+
+    // What is not to be edited there, and what cannot be read, stays as it is.
+    let text = noted.text(path);
+    for (wrong, line) in [
+        (text.replace("edge_type: part_of", "edge_type: causes"), None),
+        (text.replace("Keepalive", "Other"), None),
+        (text.replace("strength: 0.4", "strength: 4"), Some(9)),
+        (text.replace("Since June it holds.\n", ""), None),
+    ] {
+        noted.put(path, &wrong);
+        let report = noted.sync();
+        assert_eq!((report.refused.len(), report.refused[0].line), (1, line), "{report:?}");
+        assert_eq!(noted.text(path), wrong);
+    }
+    noted.put(path, &text);
+    noted.check_quiet();
+
+    // Both sides changed its text, and an older file comes back: what is known stands, the text lies beside.
+    noted.put(path, &text.replace("Since June", "Since July"));
+    noted.known.fixture.clock.advance(TimeDelta::seconds(2));
+    let other = NewEdge::new(EdgeType::PartOf).origin(Origin::User).description("Since August it holds.");
+    noted.known.memories.relate(from, other, to).unwrap();
+    assert_eq!(noted.sync().conflicts, [path.as_str()]);
+    assert!(noted.text(path).contains("Since August"));
+    assert!(noted.text(&path.replace(".md", ".conflict.md")).contains("Since July"));
+    noted.put(path, &text.replace("Since June", "Since May"));
+    assert_eq!(noted.sync().conflicts, [path.as_str()]);
+    noted.check_quiet();
+    noted.put("graph/edges/a--SOLVES--b-000000.md", &text);
+    assert_eq!(noted.sync().refused.len(), 1, "no edge is made of a file");
 }
