@@ -17,17 +17,19 @@ use crate::{
         ids::{MemoryId, UserId},
         memory::{known::Memory, saved::SaveOutcome},
         turn::Origin,
-        vault::{RefusedFile, VaultOptions, VaultReport},
+        vault::{Layout, RefusedFile, VaultOptions, VaultReport},
     },
     store::scope::Scope,
     vault::{
+        continuum,
         disk::{Disk, OnDisk},
         edges::{EdgeEdit, edge_changes},
-        export::{self, Known, named, wanted},
+        entry,
+        export::{self, Known, Wanted, named, wanted},
         file::Relation,
         incoming::{Changes, Incoming, changes, has_ending, is_of_memory, new_edge},
         outgoing::{self, There},
-        read::known,
+        read::{self, known},
         state::{STATE, State, Written, hash_of},
     },
 };
@@ -44,6 +46,13 @@ const MOST_DELETES: u64 = 20;
 #[derive(Serialize, Deserialize)]
 struct Marker {
     user_id: UserId,
+    #[serde(default, skip_serializing_if = "is_default")]
+    layout: Layout,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
+fn is_default(layout: &Layout) -> bool {
+    *layout == Layout::default()
 }
 
 /// A folder that shows a user's memories as files: markdown with a head, in the form of the cognitive paper, for people,
@@ -97,25 +106,27 @@ impl Vault {
     ///
     /// Errors: `Conflict` if it is another user's; `Io`.
     pub async fn init(&self) -> Result<()> {
-        let (folder, user_id) = (self.folder.clone(), self.scope.user_id);
+        let folder = self.folder.clone();
+        let marked = Marker { user_id: self.scope.user_id, layout: self.options.layout };
         off_thread(move || {
             make_folder(&folder)?;
             let mut is_new = false;
             let disk = Disk::open(&folder, MARKER, |marker| {
                 is_new = marker.is_none();
-                if is_new { Ok(()) } else { check_marker(marker, user_id) }
+                if is_new { Ok(()) } else { check_marker(marker, &marked) }
             })?;
             if !is_new {
                 return Ok(());
             }
-            let marker = serde_json::to_vec(&Marker { user_id }).expect("it is plain data");
+            let marker = serde_json::to_vec(&marked).expect("it is plain data");
             disk.write([(MARKER, marker.as_slice())])
         })
         .await
     }
 
     /// Writes what is known into the folder, and takes nothing from it. A file that a person edited is left as it is, and
-    /// named.
+    /// named. A folder that is to have another [layout](Layout) than the cognitive one is made a vault by the way; there
+    /// all files are generated, and what a person wrote into one is set beside.
     ///
     /// Errors: `NotFound` if the folder is no vault; `Conflict` if it is another user's; `Busy` while another process
     /// works in it; `Io`.
@@ -124,12 +135,31 @@ impl Vault {
     }
 
     async fn export_all(&self) -> Result<VaultReport> {
+        let layout = self.options.layout;
+        if layout != Layout::Cognitive && !self.options.dry_run {
+            self.init().await?;
+        }
         let seen = self.look().await?;
         let mut report = VaultReport { dry_run: self.options.dry_run, ..VaultReport::default() };
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || {
             let Seen { disk, mut state, files, known, .. } = seen;
             let mut there = There::of(&files);
-            let wanted = wanted(&known, &state);
+            let wanted = match layout {
+                Layout::Cognitive => wanted(&known, &state),
+                Layout::Continuum => {
+                    continuum::wanted(&known, &read::histories(&store, &scope, &known.memories)?)
+                }
+                Layout::Entry => {
+                    let log = disk.state(entry::LOG).unwrap_or_default();
+                    let (mut files, log) = entry::wanted(&known, &String::from_utf8_lossy(&log));
+                    match log {
+                        Some(log) => drop(files.insert(entry::LOG.to_owned(), Wanted::appended(log))),
+                        None => drop(there.kept.insert(entry::LOG.to_owned())),
+                    }
+                    files
+                }
+            };
             outgoing::write(&disk, &mut state, &wanted, &mut there, &mut report)?;
             Ok(report)
         })
@@ -155,13 +185,16 @@ impl Vault {
     /// - A file that is gone is written again, unless [`VaultOptions::deletes`] says that its memory is forgotten.
     /// - What cannot be read stays as it is, and is named with its line.
     ///
-    /// Errors: those of [`export`](Self::export); `Conflict` if more memories would be forgotten than
+    /// Errors: those of [`export`](Self::export); `InvalidInput` for another layout than the cognitive one; `Conflict` if more memories would be forgotten than
     /// [`VaultOptions::max_deletes`] allows, and then nothing is changed.
     pub async fn sync(&self) -> Result<VaultReport> {
         in_span("sync_vault", (self.scope.user_id, None), Box::pin(self.sync_all())).await
     }
 
     async fn sync_all(&self) -> Result<VaultReport> {
+        if self.options.layout != Layout::Cognitive {
+            return Err(Error::invalid("only the cognitive layout is synced; export writes the others"));
+        }
         let options = &self.options;
         let Seen { disk, state, files, known: before, hidden } = self.look().await?;
         let mut report = VaultReport { dry_run: options.dry_run, ..VaultReport::default() };
@@ -358,10 +391,11 @@ impl Vault {
     /// The folder, locked, and what is known.
     async fn look(&self) -> Result<Seen> {
         let (store, scope, folder) = (Arc::clone(&self.store), self.scope, self.folder.clone());
+        let expected = Marker { user_id: scope.user_id, layout: self.options.layout };
         off_thread(move || {
-            let disk = Disk::open(&folder, MARKER, |marker| check_marker(marker, scope.user_id))?;
+            let disk = Disk::open(&folder, MARKER, |marker| check_marker(marker, &expected))?;
             let state = State::read(disk.state(STATE).as_deref());
-            let mut files = disk.files(is_ours)?;
+            let mut files = disk.files(|path| is_ours(path, expected.layout))?;
             if let Some(text) = disk.state(IGNORE) {
                 let found = crate::vault::disk::Found::Text(hash_of(&text));
                 files.push(OnDisk { path: IGNORE.to_owned(), found });
@@ -373,8 +407,11 @@ impl Vault {
     }
 }
 
-/// What lies in a vault: memories, edges, days, and pages at the top.
-fn is_ours(path: &str) -> bool {
+/// What lies in a vault: memories, edges, days, and pages at the top; of another layout all of its kind.
+fn is_ours(path: &str, layout: Layout) -> bool {
+    if layout != Layout::Cognitive {
+        return (has_ending(path, "md") && !path.ends_with(".conflict.md")) || path == entry::LOG;
+    }
     is_of_memory(path)
         || (has_ending(path, "md")
             && !path.ends_with(".conflict.md")
@@ -403,13 +440,21 @@ fn leave(path: String, why: String, there: &mut There, report: &mut VaultReport)
     report.refused.push(RefusedFile { path, line: None, why });
 }
 
-fn check_marker(marker: Option<&[u8]>, user_id: UserId) -> Result<()> {
+fn check_marker(marker: Option<&[u8]>, expected: &Marker) -> Result<()> {
     let Some(marker) = marker else {
         return Err(Error::not_found("the folder is no vault: vault init makes it one"));
     };
+    let conflict = |why: String| Err(Error::new(ErrorKind::Conflict, why));
     match serde_json::from_slice::<Marker>(marker) {
-        Ok(marker) if marker.user_id == user_id => Ok(()),
-        Ok(_) => Err(Error::new(ErrorKind::Conflict, "the folder is the vault of another user")),
+        Ok(marker) if marker.user_id != expected.user_id => {
+            conflict("the folder is the vault of another user".to_owned())
+        }
+        Ok(marker) if marker.layout != expected.layout => conflict(format!(
+            "the folder has the layout {}, not {}: take another folder",
+            marker.layout.as_str(),
+            expected.layout.as_str()
+        )),
+        Ok(_) => Ok(()),
         Err(_) => Err(Error::invalid(".thermocline in the folder cannot be read: is it a vault?")),
     }
 }

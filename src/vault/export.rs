@@ -1,6 +1,6 @@
 //! Which files a vault is to have, and what is to stand in each.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;
@@ -39,6 +39,17 @@ pub(crate) struct Known {
     pub(crate) now: DateTime<Utc>,
 }
 
+impl Known {
+    /// The edges that hold between memories that have files.
+    pub(super) fn shown_edges(&self) -> Vec<&Edge> {
+        let ids: HashSet<MemoryId> = self.memories.iter().map(|memory| memory.id).collect();
+        let is_shown = |edge: &&Edge| {
+            edge.status == EdgeStatus::Accepted && ids.contains(&edge.from) && ids.contains(&edge.to)
+        };
+        self.edges.iter().filter(is_shown).collect()
+    }
+}
+
 /// What is to stand in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
@@ -68,8 +79,13 @@ pub(crate) enum When {
 const MOVED_BY_USE: [&str; 3] = ["confidence", "validation", "updated"];
 
 impl Wanted {
-    fn page(text: String, when: When) -> Self {
+    pub(super) fn page(text: String, when: When) -> Self {
         Self { text, id: None, fields: BTreeMap::new(), when }
+    }
+
+    /// A log that has more lines than before.
+    pub(crate) fn appended(text: String) -> Self {
+        Self::page(text, When::TextDiffers)
     }
 
     /// Whether what was written last shows the same.
@@ -155,9 +171,7 @@ pub(crate) fn named(memory: &Memory) -> BTreeMap<String, String> {
 pub(crate) fn wanted(known: &Known, state: &State) -> BTreeMap<String, Wanted> {
     let paths = paths(&known.memories, state);
     let by_id: HashMap<MemoryId, &Memory> = known.memories.iter().map(|memory| (memory.id, memory)).collect();
-    let edges = known.edges.iter().filter(|edge| edge.status == EdgeStatus::Accepted);
-    let edges: Vec<&Edge> =
-        edges.filter(|edge| by_id.contains_key(&edge.from) && by_id.contains_key(&edge.to)).collect();
+    let edges = known.shown_edges();
     let mut relations = relations(&edges);
     let mut files = BTreeMap::new();
     let mut shown = Vec::with_capacity(known.memories.len());
@@ -258,7 +272,7 @@ fn edge_path(edge: &Edge, [from, to]: [&Memory; 2]) -> String {
 }
 
 /// What stands beside each memory, from both ends, in an order that depends on nothing but the edges.
-fn relations(edges: &[&Edge]) -> HashMap<MemoryId, Vec<Relation>> {
+pub(super) fn relations(edges: &[&Edge]) -> HashMap<MemoryId, Vec<Relation>> {
     let mut relations: HashMap<MemoryId, Vec<Relation>> = HashMap::new();
     for edge in edges {
         let ends = [(edge.from, edge.to, Direction::Outgoing), (edge.to, edge.from, Direction::Incoming)];

@@ -74,7 +74,7 @@ pub(crate) struct MemoryFile {
 const REST: &str = "extra";
 
 /// The names that mean something. No other one ever does, and none of what nothing reads is written under one of them.
-const NAMES: [&str; 27] = [
+pub(super) const NAMES: [&str; 27] = [
     "id",
     "type",
     "title",
@@ -181,15 +181,26 @@ impl MemoryFile {
     /// The file.
     pub(crate) fn write(&self) -> String {
         let mut head = Head::default();
+        self.write_names(&mut head);
+        head.extra(&self.extra, &NAMES);
+        head.above(&body(&self.content))
+    }
+
+    /// Writes what it says but for some names, and for those that nothing reads.
+    pub(super) fn write_besides(&self, head: &mut Head, without: &'static [&'static str]) {
+        head.without = without;
+        self.write_names(head);
+        head.without = &[];
+    }
+
+    fn write_names(&self, head: &mut Head) {
         head.id("id", &self.id);
         head.plain("type", self.kind.map(MemoryKind::as_str));
         head.line("title", (!self.title.is_empty()).then(|| quoted(&self.title)));
         head.line("tags", (!self.tags.is_empty()).then(|| words(&self.tags)));
         head.number("importance", self.importance);
         head.number("confidence", self.confidence);
-        head.list("steps", &self.procedure.steps);
-        head.list("preconditions", &self.procedure.preconditions);
-        head.list("postconditions", &self.procedure.postconditions);
+        head.procedure(&self.procedure);
         head.time("created", self.created);
         head.time("updated", self.updated);
         head.relations(&self.relations);
@@ -205,8 +216,6 @@ impl MemoryFile {
         head.plain("status", self.status.map(MemoryStatus::as_str));
         head.id("superseded_by", &self.superseded_by);
         head.line("summary", (!self.summary.is_empty()).then(|| quoted(&self.summary)));
-        head.extra(&self.extra, &NAMES);
-        head.above(&body(&self.content))
     }
 
     /// Reads a file. A value that is not what its name promises is refused with its line; a name that nothing reads is kept.
@@ -219,7 +228,7 @@ impl MemoryFile {
         Ok(read)
     }
 
-    fn take(&mut self, field: &Field) -> Result<(), Refused> {
+    pub(super) fn take(&mut self, field: &Field) -> Result<(), Refused> {
         if !NAMES.contains(&field.name.as_str()) {
             self.extra.insert(field.name.clone(), field.value.to_json());
             return Ok(());
@@ -257,7 +266,12 @@ impl MemoryFile {
             "steps" => self.procedure.steps = texts()?,
             "preconditions" => self.procedure.preconditions = texts()?,
             "postconditions" => self.procedure.postconditions = texts()?,
-            "created" | "created_at" if self.created.is_none() => self.created = Some(instant()?),
+            "created" => {
+                if let Some(saved) = self.created.replace(instant()?) {
+                    self.extra.insert("created_at".to_owned(), time(saved).into());
+                }
+            }
+            "created_at" if self.created.is_none() => self.created = Some(instant()?),
             "updated" => self.updated = Some(instant()?),
             "relations" => self.relations = relations(field)?,
             "memory_frequency" => self.frequency = word!(Frequency),
@@ -424,7 +438,7 @@ fn window(window: Duration) -> String {
 }
 
 /// As the papers write such words: `ultra-low`, `semi-static`.
-fn hyphenated(word: &str) -> String {
+pub(super) fn hyphenated(word: &str) -> String {
     word.replace('_', "-")
 }
 
@@ -435,12 +449,27 @@ fn number(number: f64) -> String {
 
 /// The head that is being written.
 #[derive(Default)]
-pub(super) struct Head(String);
+pub(super) struct Head {
+    text: String,
+    /// Names that are left out.
+    without: &'static [&'static str],
+}
 
 impl Head {
     /// The file with this head, and this below it.
     pub(super) fn above(self, body: &str) -> String {
-        format!("---\n{}---\n{body}", self.0)
+        format!("---\n{}---\n{body}", self.text)
+    }
+
+    /// Its lines.
+    pub(super) fn names(self) -> String {
+        self.text
+    }
+
+    pub(super) fn procedure(&mut self, Procedure { steps, preconditions, postconditions, .. }: &Procedure) {
+        self.list("steps", steps);
+        self.list("preconditions", preconditions);
+        self.list("postconditions", postconditions);
     }
 
     pub(super) fn number(&mut self, name: &str, is: Option<f64>) {
@@ -452,8 +481,8 @@ impl Head {
     }
 
     pub(super) fn line(&mut self, name: &str, value: Option<String>) {
-        if let Some(value) = value {
-            let _ = writeln!(self.0, "{name}: {value}");
+        if let Some(value) = value.filter(|_| !self.without.contains(&name)) {
+            let _ = writeln!(self.text, "{name}: {value}");
         }
     }
 
@@ -491,9 +520,9 @@ impl Head {
         if texts.is_empty() {
             return;
         }
-        let _ = writeln!(self.0, "{name}:");
+        let _ = writeln!(self.text, "{name}:");
         for text in texts {
-            let _ = writeln!(self.0, "  - {}", quoted(text));
+            let _ = writeln!(self.text, "  - {}", quoted(text));
         }
     }
 
@@ -501,7 +530,7 @@ impl Head {
         if relations.is_empty() {
             return;
         }
-        self.0 += "relations:\n";
+        self.text += "relations:\n";
         for relation in relations {
             let (name, besides) = type_name(relation.edge_type);
             let direction = match relation.direction {
@@ -509,13 +538,13 @@ impl Head {
                 _ => "outgoing",
             };
             let _ = writeln!(
-                self.0,
+                self.text,
                 "  - target: {}\n    type: {name}\n    direction: {direction}",
                 frontmatter::id(&relation.target)
             );
             let mut below = |name: &str, value: Option<String>| {
                 if let Some(value) = value {
-                    let _ = writeln!(self.0, "    {name}: {value}");
+                    let _ = writeln!(self.text, "    {name}: {value}");
                 }
             };
             below("strength", relation.strength.map(number));
@@ -527,12 +556,12 @@ impl Head {
 
     fn validation(&mut self, validation: Option<&Validation>) {
         let Some(validation) = validation else { return };
-        let _ = writeln!(self.0, "validation:\n  validated_by: {}", quoted(&validation.validated_by));
+        let _ = writeln!(self.text, "validation:\n  validated_by: {}", quoted(&validation.validated_by));
         if let Some(at) = validation.validated_at {
-            let _ = writeln!(self.0, "  validated_at: {}", time(at));
+            let _ = writeln!(self.text, "  validated_at: {}", time(at));
         }
         if let Some(reliability) = validation.reliability {
-            let _ = writeln!(self.0, "  reliability: {}", number(reliability));
+            let _ = writeln!(self.text, "  reliability: {}", number(reliability));
         }
     }
 }

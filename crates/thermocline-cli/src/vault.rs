@@ -4,7 +4,7 @@
 use std::{fmt::Write as _, path::PathBuf, thread, time::Duration};
 
 use clap::{Args, Subcommand};
-use thermocline::{Origin, RefusedFile, VaultOptions, VaultReport, blocking::Vault};
+use thermocline::{Layout, Origin, RefusedFile, VaultOptions, VaultReport, blocking::Vault};
 
 use crate::{
     args::UserArg,
@@ -42,8 +42,14 @@ pub(crate) enum VaultVerb {
                             thermocline vault sync notes --every 60")]
     Sync(SyncArgs),
     /// Write what is known into the folder, and take nothing from it.
-    #[command(after_help = "Example:\n  thermocline vault export notes --user alex")]
-    Export(FolderArgs),
+    ///
+    /// --layout continuum writes a file a memory by how settled it is (memory/short_term, memory/long_term), and logs of
+    /// what has settled (system/memory_log.md, SmartLibrary.md). --layout entry writes days of what is not settled
+    /// (memory/2026-01-29.md), a log of relations (memory/graph.jsonl), and MEMORY.md once. Both make the folder, which
+    /// keeps its layout, and are one way: memory import takes such files in, as claims.
+    #[command(after_help = "Examples:\n  thermocline vault export notes --user alex\n  \
+                            thermocline vault export traces --user alex --layout continuum")]
+    Export(ExportArgs),
 }
 
 #[derive(Args, Debug)]
@@ -54,6 +60,16 @@ pub(crate) struct FolderArgs {
 
     #[command(flatten)]
     user: UserArg,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExportArgs {
+    #[command(flatten)]
+    of: FolderArgs,
+
+    /// Which files are written, by the paper that they are of.
+    #[arg(long, default_value = "cognitive", value_parser = words::layout())]
+    layout: Layout,
 }
 
 #[derive(Args, Debug)]
@@ -94,8 +110,9 @@ pub(crate) fn run(db: &Db, verb: &VaultVerb, out: &Output) -> Result<(), Failure
             })
         }
         VaultVerb::Export(args) => {
-            let (_file, user, _) = named::to_look(db, &args.user)?;
-            answer(out, &user.vault(&args.folder, VaultOptions::default()), Vault::export)
+            let (_file, user, _) = named::to_look(db, &args.of.user)?;
+            let options = VaultOptions::default().layout(args.layout);
+            answer(out, &user.vault(&args.of.folder, options), Vault::export)
         }
         VaultVerb::Status(args) => {
             let (_file, user, _) = named::to_look(db, &args.of.user)?;
