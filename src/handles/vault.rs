@@ -28,6 +28,7 @@ use crate::{
         export::{self, Known, Wanted, named, wanted},
         file::Relation,
         incoming::{Changes, Incoming, changes, has_ending, is_of_memory, new_edge},
+        links,
         outgoing::{self, There},
         read::{self, known},
         state::{STATE, State, Written, hash_of},
@@ -141,12 +142,12 @@ impl Vault {
         }
         let seen = self.look().await?;
         let mut report = VaultReport { dry_run: self.options.dry_run, ..VaultReport::default() };
-        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        let (store, scope, options) = (Arc::clone(&self.store), self.scope, self.options.clone());
         off_thread(move || {
             let Seen { disk, mut state, files, known, .. } = seen;
             let mut there = There::of(&files);
             let wanted = match layout {
-                Layout::Cognitive => wanted(&known, &state),
+                Layout::Cognitive => wanted(&known, &state, &options),
                 Layout::Continuum => {
                     continuum::wanted(&known, &read::histories(&store, &scope, &known.memories)?)
                 }
@@ -199,24 +200,27 @@ impl Vault {
         let Seen { disk, state, files, known: before, hidden } = self.look().await?;
         let mut report = VaultReport { dry_run: options.dry_run, ..VaultReport::default() };
         let mut there = There::of(&files);
-        let (origin, reader) = (options.origin, Arc::clone(&disk));
+        let (options_then, reader) = (options.clone(), Arc::clone(&disk));
         let (before, first, mut state, Changes { incoming, refused }, edges) = off_thread(move || {
             let mut state = state;
             let paths: Vec<String> = state.files.keys().cloned().collect();
-            let wanted = wanted(&before, &state);
-            let changes = changes(
+            let wanted = wanted(&before, &state, &options_then);
+            let mut changes = changes(
                 &before,
                 &wanted,
                 &files,
                 &mut state,
-                origin,
+                options_then.origin,
                 |path| reader.text(path),
                 |id| hidden.contains(id.trim_start_matches("mem_")),
             );
+            if options_then.links {
+                links::tie(&mut changes.incoming, &before, &wanted);
+            }
             let edges = edge_changes(&before, &wanted, &files, &state, |path| reader.text(path));
             // A file that was moved and says the same is known by its new path.
             let is_moved = !state.files.keys().eq(paths.iter());
-            let wanted = if is_moved { export::wanted(&before, &state) } else { wanted };
+            let wanted = if is_moved { export::wanted(&before, &state, &options_then) } else { wanted };
             Ok((before, wanted, state, changes, edges))
         })
         .await?;
@@ -226,13 +230,13 @@ impl Vault {
         self.check_deletes(&incoming, &before)?;
         self.take(incoming, &before, (&mut state, &mut there), &mut report).await?;
         self.take_edges(edge_edits, &mut there, &mut report).await?;
-        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        let (store, scope, options) = (Arc::clone(&self.store), self.scope, options.clone());
         let is_unchanged = report.edited.is_empty() && report.saved.is_empty() && report.forgotten.is_empty();
         off_thread(move || {
             let wanted = if is_unchanged || report.dry_run {
                 first
             } else {
-                wanted(&known(&store, &scope)?.0, &state)
+                wanted(&known(&store, &scope)?.0, &state, &options)
             };
             outgoing::write(&disk, &mut state, &wanted, &mut there, &mut report)?;
             Ok(report)

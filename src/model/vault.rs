@@ -52,6 +52,9 @@ pub struct VaultOptions {
     pub dry_run: bool,
     /// Which files the folder has. Default: [`Layout::Cognitive`].
     pub layout: Layout,
+    /// Whether links to what a memory is related to stand behind its text, as Obsidian follows them, and whether it is related
+    /// to what a person links to in its text. Default: no.
+    pub links: bool,
 }
 
 impl Default for VaultOptions {
@@ -62,6 +65,7 @@ impl Default for VaultOptions {
             max_deletes: None,
             dry_run: false,
             layout: Layout::default(),
+            links: false,
         }
     }
 }
@@ -92,6 +96,13 @@ impl VaultOptions {
     #[must_use]
     pub fn layout(mut self, layout: Layout) -> Self {
         self.layout = layout;
+        self
+    }
+
+    /// Whether links stand in the files, as Obsidian follows them.
+    #[must_use]
+    pub fn links(mut self, links: bool) -> Self {
+        self.links = links;
         self
     }
 

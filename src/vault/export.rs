@@ -13,11 +13,12 @@ use crate::{
         episode::Episode,
         ids::MemoryId,
         memory::known::Memory,
+        vault::VaultOptions,
     },
     vault::{
         edges::EdgeFile,
         file::{MemoryFile, Relation, edge_name},
-        pages,
+        links, pages,
         state::{State, short_hash_of},
     },
 };
@@ -74,6 +75,9 @@ pub(crate) enum When {
     /// Once; then it is a person's.
     Once,
 }
+
+/// The name among the fields of a memory for the links behind its text, which are no part of what it says.
+pub(crate) const LINKS: &str = "links";
 
 /// What use and checks move without an edit: a file is not written for it.
 const MOVED_BY_USE: [&str; 3] = ["confidence", "validation", "updated"];
@@ -168,20 +172,31 @@ pub(crate) fn named(memory: &Memory) -> BTreeMap<String, String> {
 }
 
 /// All files, by their paths.
-pub(crate) fn wanted(known: &Known, state: &State) -> BTreeMap<String, Wanted> {
+pub(crate) fn wanted(known: &Known, state: &State, options: &VaultOptions) -> BTreeMap<String, Wanted> {
     let paths = paths(&known.memories, state);
     let by_id: HashMap<MemoryId, &Memory> = known.memories.iter().map(|memory| (memory.id, memory)).collect();
     let edges = known.shown_edges();
     let mut relations = relations(&edges);
+    let titles = known.memories.iter().map(|memory| (memory.id, memory.title.as_str())).collect();
+    let mut from: HashMap<MemoryId, Vec<&Edge>> = HashMap::new();
+    for &edge in edges.iter().filter(|_| options.links) {
+        from.entry(edge.from).or_default().push(edge);
+    }
     let mut files = BTreeMap::new();
     let mut shown = Vec::with_capacity(known.memories.len());
     for memory in &known.memories {
         let file = MemoryFile::of(memory, relations.remove(&memory.id).unwrap_or_default());
         let path = paths[&memory.id].clone();
+        let mut fields = fields(&file, memory.pinned);
+        let mut block = String::new();
+        if options.links {
+            block = links::block(from.remove(&memory.id).unwrap_or_default(), &paths, &titles);
+            fields.insert(LINKS.to_owned(), short_hash_of(&block));
+        }
         let wanted = Wanted {
-            text: file.write(),
+            text: file.write_with(&block),
             id: Some(*memory.id.as_uuid()),
-            fields: fields(&file, memory.pinned),
+            fields,
             when: When::FieldsDiffer,
         };
         files.insert(path.clone(), wanted);

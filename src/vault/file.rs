@@ -15,7 +15,10 @@ use crate::{
         },
         turn::Origin,
     },
-    vault::frontmatter::{self, Field, Refused, Value, quoted, words},
+    vault::{
+        frontmatter::{self, Field, Refused, Value, quoted, words},
+        links::{with_block, without_block},
+    },
 };
 
 /// How one memory stands to another, as its file says it.
@@ -180,10 +183,15 @@ impl MemoryFile {
 
     /// The file.
     pub(crate) fn write(&self) -> String {
+        self.write_with("")
+    }
+
+    /// The file, with this block of links behind its text.
+    pub(crate) fn write_with(&self, block: &str) -> String {
         let mut head = Head::default();
         self.write_names(&mut head);
         head.extra(&self.extra, &NAMES);
-        head.above(&body(&self.content))
+        head.above(&with_block(body(&self.content), block))
     }
 
     /// Writes what it says but for some names, and for those that nothing reads.
@@ -221,7 +229,7 @@ impl MemoryFile {
     /// Reads a file. A value that is not what its name promises is refused with its line; a name that nothing reads is kept.
     pub(crate) fn read(file: &str) -> Result<Self, Refused> {
         let parts = frontmatter::read(file)?;
-        let mut read = Self { content: content(parts.body), ..Self::default() };
+        let mut read = Self { content: content(without_block(parts.body)), ..Self::default() };
         for field in &parts.fields {
             read.take(field)?;
         }

@@ -23,7 +23,7 @@ use crate::{
     },
     vault::{
         disk::{Found, OnDisk},
-        export::{Known, Wanted, fields},
+        export::{Known, LINKS, Wanted, fields},
         file::{MemoryFile, Relation, with_line_feeds},
         state::State,
     },
@@ -190,7 +190,9 @@ fn edit(
     if read.content.trim() == content.trim() {
         read.content = content;
     }
-    let there = fields(&read, pinned);
+    let mut there = fields(&read, pinned);
+    // Nobody's to edit.
+    there.extend(now.fields.get(LINKS).map(|links| (LINKS.to_owned(), links.clone())));
     let Some(written) = state.files.get(path) else {
         // It was not written from here: what it was when it was written, nobody knows.
         let says_the_same = now.shows_the_same(&there);

@@ -10,6 +10,7 @@ pub(crate) mod file;
 pub(crate) mod foreign;
 pub(crate) mod frontmatter;
 pub(crate) mod incoming;
+pub(crate) mod links;
 pub(crate) mod one;
 pub(crate) mod outgoing;
 pub(crate) mod pages;

@@ -561,3 +561,70 @@ fn e_an_entry_has_all_names_of_the_paper_in_its_order_and_is_read_back() {
         ErrorKind::NotFound
     );
 }
+
+#[test]
+fn links_stand_behind_a_text_and_are_no_part_of_it() {
+    let noted = Noted::new();
+    let own = "See below.\n<!-- links -->\n- SOLVES [[mine]]";
+    let from = noted.known.save(NewMemory::new(MemoryKind::Fix, "Keepalive", own)).id;
+    let [to, third] = ["Drops | [of] Redis", "Pool"].map(|title| noted.known.save(fix(title)).id);
+    noted.known.memories.relate(from, NewEdge::new(EdgeType::PartOf), to).unwrap();
+    let linked = || noted.vault(VaultOptions::default().links(true));
+    noted.sync();
+    let plain = tree(&noted.folder);
+    let report = linked().sync().unwrap();
+    assert!(report.edited.is_empty() && report.conflicts.is_empty(), "{report:?}");
+    let (path, other) = (noted.path(from), noted.path(to));
+    let stem = |path: &str| path.rsplit('/').next().unwrap().trim_end_matches(".md").to_owned();
+    let block = format!("<!-- links -->\n- PART_OF [[{}|Drops of Redis]]\n", stem(&other));
+    assert!(noted.text(&path).ends_with(&format!("{own}\n{block}")), "{}", noted.text(&path));
+    assert!(!noted.text(&other).contains("<!-- links"), "the other end has backlinks");
+    assert!(linked().sync().unwrap().written.is_empty());
+    fs::remove_file(noted.folder.join("_sync.json")).unwrap();
+    let report = linked().sync().unwrap();
+    assert!(report.edited.is_empty() && report.conflicts.is_empty(), "{report:?}");
+
+    // An edit of the text alone, with a link in it, and a new file with one.
+    noted.put(
+        &path,
+        &noted
+            .text(&path)
+            .replace("See below.", &format!("See [[{}#why|the pool]].", stem(&noted.path(third)))),
+    );
+    noted.put("graph/decisions/new.md", &format!("It hangs on [[{other}]] and [[nothing]].\n"));
+    let report = linked().sync().unwrap();
+    assert_eq!((report.edited.len(), report.saved.len(), report.refused.len()), (1, 1, 0), "{report:?}");
+    let edited = noted.known.get(from);
+    assert!(
+        edited.content.starts_with("See [[pool-") && edited.content.ends_with("\n- SOLVES [[mine]]"),
+        "{}",
+        edited.content
+    );
+    let beside = |id| {
+        let found = noted.known.memories.neighbours(id, None, 9).unwrap();
+        found
+            .into_iter()
+            .map(|found| (found.memory_id, found.edge.edge_type, found.edge.origin))
+            .collect::<Vec<_>>()
+    };
+    let new = noted.all().into_iter().find(|memory| memory.title == "new").unwrap();
+    assert_eq!(beside(third), [(from, EdgeType::RelatedTo, Origin::User)]);
+    assert_eq!(beside(new.id), [(to, EdgeType::RelatedTo, Origin::Document)]);
+    assert!(
+        noted.text(&path).ends_with(&format!("{block}- RELATED_TO [[{}|Pool]]\n", stem(&noted.path(third))))
+    );
+
+    // Titles follow; without the option all is as it was, but for what was edited.
+    noted.known.memories.edit(third, Edit::default().title("Pool of 20")).unwrap();
+    linked().sync().unwrap();
+    assert!(noted.text(&path).ends_with("|Pool of 20]]\n"));
+    assert!(linked().sync().unwrap().written.is_empty());
+    noted.sync();
+    noted.check_quiet();
+    assert!(
+        noted.text(&path).ends_with("- SOLVES [[mine]]\n<!-- links: none -->\n"),
+        "{}",
+        noted.text(&path)
+    );
+    assert!(plain[&path].ends_with("- SOLVES [[mine]]\n<!-- links: none -->\n"));
+}

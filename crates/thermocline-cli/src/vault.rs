@@ -62,10 +62,22 @@ pub(crate) struct FolderArgs {
     user: UserArg,
 }
 
+/// What the files show besides.
+#[derive(Args, Debug)]
+pub(crate) struct ShownArgs {
+    /// Let links to what a memory is related to stand behind its text, as Obsidian follows them; and relate it to what you
+    /// link to in its text.
+    #[arg(long)]
+    links: bool,
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     of: FolderArgs,
+
+    #[command(flatten)]
+    shown: ShownArgs,
 
     /// Which files are written, by the paper that they are of.
     #[arg(long, default_value = "cognitive", value_parser = words::layout())]
@@ -89,6 +101,9 @@ pub(crate) struct SyncArgs {
     #[arg(long, value_name = "N", requires = "deletes")]
     max_deletes: Option<u64>,
 
+    #[command(flatten)]
+    shown: ShownArgs,
+
     /// Change nothing, and tell what would be done: as vault status.
     #[arg(long)]
     dry_run: bool,
@@ -111,7 +126,7 @@ pub(crate) fn run(db: &Db, verb: &VaultVerb, out: &Output) -> Result<(), Failure
         }
         VaultVerb::Export(args) => {
             let (_file, user, _) = named::to_look(db, &args.of.user)?;
-            let options = VaultOptions::default().layout(args.layout);
+            let options = VaultOptions::default().layout(args.layout).links(args.shown.links);
             answer(out, &user.vault(&args.of.folder, options), Vault::export)
         }
         VaultVerb::Status(args) => {
@@ -134,7 +149,8 @@ fn sync(db: &Db, args: &SyncArgs, out: &Output) -> Result<(), Failure> {
 
 impl SyncArgs {
     fn options(&self) -> VaultOptions {
-        let mut options = VaultOptions::default().origin(self.origin).deletes(self.deletes);
+        let mut options =
+            VaultOptions::default().origin(self.origin).deletes(self.deletes).links(self.shown.links);
         options.max_deletes = self.max_deletes;
         options.dry_run = self.dry_run;
         options
