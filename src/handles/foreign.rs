@@ -11,12 +11,13 @@ use crate::{
         ids::MemoryId,
         memory::saved::SaveOutcome,
         turn::Origin,
-        vault::{ImportedFiles, RefusedFile},
+        vault::{FileFormat, ImportedFiles, RefusedFile},
     },
     vault::{
         file::Relation,
         foreign::{self, Foreign},
         incoming::new_edge,
+        one,
     },
 };
 
@@ -38,6 +39,13 @@ impl Memories {
         let files: Vec<(String, String)> = files.into_iter().collect();
         let importing = Box::pin(self.import_all(files, origin));
         in_span("import_files", (self.scope.user_id, None), importing).await
+    }
+
+    /// One memory as a file: as the entry paper's JSON, or as the markdown that a vault has of it.
+    ///
+    /// Errors: `NotFound`.
+    pub async fn as_file(&self, id: MemoryId, format: FileFormat) -> Result<String> {
+        self.read(move |snapshot, scope| one::as_file(snapshot, scope, id, format)).await
     }
 
     async fn import_all(&self, files: Vec<(String, String)>, origin: Origin) -> Result<ImportedFiles> {

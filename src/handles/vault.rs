@@ -17,16 +17,20 @@ use crate::{
         ids::{MemoryId, UserId},
         memory::{known::Memory, saved::SaveOutcome},
         turn::Origin,
-        vault::{RefusedFile, VaultOptions, VaultReport},
+        vault::{Layout, RefusedFile, VaultOptions, VaultReport},
     },
     store::scope::Scope,
     vault::{
+        continuum,
         disk::{Disk, Looked, OnDisk},
-        export::{self, Known, named, wanted},
+        edges::{EdgeEdit, edge_changes},
+        entry,
+        export::{self, Known, Wanted, named, wanted},
         file::Relation,
         incoming::{Changes, Folder, Incoming, changes, has_ending, is_of_memory, new_edge},
+        links,
         outgoing::{self, There},
-        read::{Hidden, known},
+        read::{self, Hidden, known},
         state::{STATE, State, Written, hash_of},
     },
 };
@@ -43,6 +47,13 @@ const MOST_DELETES: u64 = 20;
 #[derive(Serialize, Deserialize)]
 struct Marker {
     user_id: UserId,
+    #[serde(default, skip_serializing_if = "is_default")]
+    layout: Layout,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
+fn is_default(layout: &Layout) -> bool {
+    *layout == Layout::default()
 }
 
 /// A folder that shows a user's memories as files: markdown with a head, in the form of the cognitive paper, for people,
@@ -96,26 +107,28 @@ impl Vault {
     ///
     /// Errors: `Conflict` if it is another user's; `Io`.
     pub async fn init(&self) -> Result<()> {
-        let (folder, user_id) = (self.folder.clone(), self.scope.user_id);
+        let folder = self.folder.clone();
+        let marked = Marker { user_id: self.scope.user_id, layout: self.options.layout };
         let faults = self.store.config().faults.clone();
         off_thread(move || {
             make_folder(&folder)?;
             let mut is_new = false;
             let disk = Disk::open(&folder, MARKER, faults, |marker| {
                 is_new = marker.is_none();
-                if is_new { Ok(()) } else { check_marker(marker, user_id) }
+                if is_new { Ok(()) } else { check_marker(marker, &marked) }
             })?;
             if !is_new {
                 return Ok(());
             }
-            let marker = serde_json::to_vec(&Marker { user_id }).expect("it is plain data");
+            let marker = serde_json::to_vec(&marked).expect("it is plain data");
             disk.write([(MARKER, marker.as_slice())])
         })
         .await
     }
 
     /// Writes what is known into the folder, and takes nothing from it. A file that a person edited is left as it is, and
-    /// named.
+    /// named. A folder that is to have another [layout](Layout) than the cognitive one is made a vault by the way; there
+    /// all files are generated, and what a person wrote into one is set beside.
     ///
     /// Errors: `NotFound` if the folder is no vault; `Conflict` if it is another user's; `Busy` while another process
     /// works in it; `Io`.
@@ -124,12 +137,31 @@ impl Vault {
     }
 
     async fn export_all(&self) -> Result<VaultReport> {
+        let layout = self.options.layout;
+        if layout != Layout::Cognitive && !self.options.dry_run {
+            self.init().await?;
+        }
         let seen = self.look().await?;
         let mut report = VaultReport { dry_run: self.options.dry_run, ..VaultReport::default() };
+        let (store, scope, options) = (Arc::clone(&self.store), self.scope, self.options.clone());
         off_thread(move || {
             let Seen { disk, mut state, files, known, .. } = seen;
-            let there = There::of(&files);
-            let wanted = wanted(&known, &state);
+            let mut there = There::of(&files);
+            let wanted = match layout {
+                Layout::Cognitive => wanted(&known, &state, &options),
+                Layout::Continuum => {
+                    continuum::wanted(&known, &read::histories(&store, &scope, &known.memories)?)
+                }
+                Layout::Entry => {
+                    let log = disk.state(entry::LOG).unwrap_or_default();
+                    let (mut files, log) = entry::wanted(&known, &String::from_utf8_lossy(&log));
+                    match log {
+                        Some(log) => drop(files.insert(entry::LOG.to_owned(), Wanted::appended(log))),
+                        None => drop(there.kept.insert(entry::LOG.to_owned())),
+                    }
+                    files
+                }
+            };
             outgoing::write(&disk, &mut state, &wanted, &there, &mut report)?;
             Ok(report)
         })
@@ -149,51 +181,61 @@ impl Vault {
     /// - An edit is the user's, and can be undone as any. Of two edits, there and here, that changed different things both are
     ///   taken; where they changed the same, what is known stands, and the file's text goes to `NAME.conflict.md`. So does
     ///   the text of a file that is of another time (an old checkout), and of a generated page that somebody wrote into.
+    /// - In the file of an edge the text and the strength are a person's to edit.
     /// - A new file is a memory, with the words of [`VaultOptions::origin`]: confidence at most .80, frequency at most
     ///   `mid`, whatever it says. A file of `vault/` is pinned; one that moves to another folder is of that kind.
     /// - A file that is gone is written again, unless [`VaultOptions::deletes`] says that its memory is forgotten.
     /// - What cannot be read stays as it is, and is named with its line.
     ///
-    /// Errors: those of [`export`](Self::export); `Conflict` if more memories would be forgotten than
+    /// Errors: those of [`export`](Self::export); `InvalidInput` for another layout than the cognitive one; `Conflict` if more memories would be forgotten than
     /// [`VaultOptions::max_deletes`] allows, and then nothing is changed.
     pub async fn sync(&self) -> Result<VaultReport> {
         in_span("sync_vault", (self.scope.user_id, None), Box::pin(self.sync_all())).await
     }
 
     async fn sync_all(&self) -> Result<VaultReport> {
+        if self.options.layout != Layout::Cognitive {
+            return Err(Error::invalid("only the cognitive layout is synced; export writes the others"));
+        }
         let options = &self.options;
         let Seen { disk, state, files, known: before, hidden } = self.look().await?;
         let mut report = VaultReport { dry_run: options.dry_run, ..VaultReport::default() };
         let mut there = There::of(&files);
-        let (origin, reader) = (options.origin, Arc::clone(&disk));
-        let (before, first, mut state, Changes { incoming, refused }) = off_thread(move || {
+        let (options_then, reader) = (options.clone(), Arc::clone(&disk));
+        let (before, first, mut state, Changes { incoming, refused }, edges) = off_thread(move || {
             let mut state = state;
             let paths: Vec<String> = state.files().keys().cloned().collect();
-            let wanted = wanted(&before, &state);
+            let wanted = wanted(&before, &state, &options_then);
             let folder = Folder {
                 files: &files,
                 text: &|path| reader.text(path),
                 is_gone: &|path| reader.is_gone(path),
                 is_hidden: &|id| hidden.has(id),
             };
-            let changes = changes(&before, &wanted, &folder, &mut state, origin);
+            let mut changes = changes(&before, &wanted, &folder, &mut state, options_then.origin);
+            if options_then.links {
+                links::tie(&mut changes.incoming, &before, &wanted);
+            }
+            let edges = edge_changes(&before, &wanted, &files, &state, |path| reader.text(path));
             // A file that was moved and says the same is known by its new path.
             let is_moved = !state.files().keys().eq(paths.iter());
-            let wanted = if is_moved { export::wanted(&before, &state) } else { wanted };
-            Ok((before, wanted, state, changes))
+            let wanted = if is_moved { export::wanted(&before, &state, &options_then) } else { wanted };
+            Ok((before, wanted, state, changes, edges))
         })
         .await?;
-        there.kept.extend(refused.iter().map(|file| file.path.clone()));
-        report.refused = refused;
+        let (edge_edits, refused_edges) = edges;
+        report.refused = refused.into_iter().chain(refused_edges).collect();
+        there.kept.extend(report.refused.iter().map(|file| file.path.clone()));
         self.check_deletes(&incoming, &before)?;
         self.take(incoming, &before, (&mut state, &mut there), &mut report).await?;
-        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        self.take_edges(edge_edits, &mut there, &mut report).await?;
+        let (store, scope, options) = (Arc::clone(&self.store), self.scope, options.clone());
         let is_unchanged = report.edited.is_empty() && report.saved.is_empty() && report.forgotten.is_empty();
         off_thread(move || {
             let wanted = if is_unchanged || report.dry_run {
                 first
             } else {
-                wanted(&known(&store, &scope)?.0, &state)
+                wanted(&known(&store, &scope)?.0, &state, &options)
             };
             outgoing::write(&disk, &mut state, &wanted, &there, &mut report)?;
             Ok(report)
@@ -309,6 +351,27 @@ impl Vault {
         Ok(())
     }
 
+    /// Does with the edges what was done to their files.
+    async fn take_edges(
+        &self,
+        edits: Vec<EdgeEdit>,
+        there: &mut There,
+        report: &mut VaultReport,
+    ) -> Result<()> {
+        for EdgeEdit { path, from, to, edge } in edits {
+            let is_dry = self.options.dry_run;
+            let done = if is_dry { Ok(()) } else { self.memories.relate(from, edge, to).await.map(drop) };
+            match done {
+                Ok(()) => {
+                    there.taken.insert(path.clone());
+                    report.edited.push(path);
+                }
+                Err(error) => refuse(error, path, there, report)?,
+            }
+        }
+        Ok(())
+    }
+
     async fn edit(&self, id: MemoryId, edit: crate::Edit, unrelated: &[crate::EdgeId]) -> Result<()> {
         if !edit.is_empty() {
             self.memories.edit(id, edit).await?;
@@ -339,11 +402,12 @@ impl Vault {
     /// The folder, locked, and what is known.
     async fn look(&self) -> Result<Seen> {
         let (store, scope, folder) = (Arc::clone(&self.store), self.scope, self.folder.clone());
+        let expected = Marker { user_id: scope.user_id, layout: self.options.layout };
         off_thread(move || {
             let faults = store.config().faults.clone();
-            let disk = Disk::open(&folder, MARKER, faults, |marker| check_marker(marker, scope.user_id))?;
+            let disk = Disk::open(&folder, MARKER, faults, |marker| check_marker(marker, &expected))?;
             let state = State::read(disk.state(STATE).as_deref());
-            let Looked { mut files, left_behind } = disk.files(is_ours)?;
+            let Looked { mut files, left_behind } = disk.files(|path| is_ours(path, expected.layout))?;
             // Nobody writes while the folder is locked: what is half written is nobody's.
             for path in left_behind {
                 disk.remove(&path)?;
@@ -359,8 +423,11 @@ impl Vault {
     }
 }
 
-/// What lies in a vault: memories, edges, days, and pages at the top.
-fn is_ours(path: &str) -> bool {
+/// What lies in a vault: memories, edges, days, and pages at the top; of another layout all of its kind.
+fn is_ours(path: &str, layout: Layout) -> bool {
+    if layout != Layout::Cognitive {
+        return (has_ending(path, "md") && !path.ends_with(".conflict.md")) || path == entry::LOG;
+    }
     is_of_memory(path)
         || (has_ending(path, "md")
             && !path.ends_with(".conflict.md")
@@ -389,13 +456,21 @@ fn leave(path: String, why: String, there: &mut There, report: &mut VaultReport)
     report.refused.push(RefusedFile { path, line: None, why });
 }
 
-fn check_marker(marker: Option<&[u8]>, user_id: UserId) -> Result<()> {
+fn check_marker(marker: Option<&[u8]>, expected: &Marker) -> Result<()> {
     let Some(marker) = marker else {
         return Err(Error::not_found("the folder is no vault: vault init makes it one"));
     };
+    let conflict = |why: String| Err(Error::new(ErrorKind::Conflict, why));
     match serde_json::from_slice::<Marker>(marker) {
-        Ok(marker) if marker.user_id == user_id => Ok(()),
-        Ok(_) => Err(Error::new(ErrorKind::Conflict, "the folder is the vault of another user")),
+        Ok(marker) if marker.user_id != expected.user_id => {
+            conflict("the folder is the vault of another user".to_owned())
+        }
+        Ok(marker) if marker.layout != expected.layout => conflict(format!(
+            "the folder has the layout {}, not {}: take another folder",
+            marker.layout.as_str(),
+            expected.layout.as_str()
+        )),
+        Ok(_) => Ok(()),
         Err(_) => Err(Error::invalid(".thermocline in the folder cannot be read: is it a vault?")),
     }
 }

@@ -1,8 +1,35 @@
 //! A folder that shows a user's memories as files: how it is kept, and what was done there.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::model::turn::Origin;
+use crate::model::{turn::Origin, word_enum::word_enum};
+
+word_enum! {
+    /// Which files a folder has, by the paper that they are of. A folder has one layout for ever; the first alone is synced.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum Layout {
+        /// The cognitive paper: a file a memory, by kinds, pages about many, edges, days.
+        #[default]
+        Cognitive = "cognitive",
+        /// The continuum paper: a file a memory by how settled it is, and logs of what has settled.
+        Continuum = "continuum",
+        /// The entry paper: days of what is `high` or `mid`, a log of relations, MEMORY.md.
+        Entry = "entry",
+    }
+    pub fn from_word;
+}
+
+word_enum! {
+    /// The form of one memory as a file.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum FileFormat {
+        /// The entry paper's JSON.
+        Entry = "entry",
+        /// The cognitive paper's markdown, as a vault has it.
+        Markdown = "markdown",
+    }
+    pub fn from_word;
+}
 
 /// How a vault is synced.
 ///
@@ -23,11 +50,23 @@ pub struct VaultOptions {
     pub max_deletes: Option<u64>,
     /// Whether nothing is changed, neither in the folder nor in the file. Default: no.
     pub dry_run: bool,
+    /// Which files the folder has. Default: [`Layout::Cognitive`].
+    pub layout: Layout,
+    /// Whether links to what a memory is related to stand behind its text, as Obsidian follows them, and whether it is related
+    /// to what a person links to in its text. Default: no.
+    pub links: bool,
 }
 
 impl Default for VaultOptions {
     fn default() -> Self {
-        Self { origin: Origin::Document, deletes: false, max_deletes: None, dry_run: false }
+        Self {
+            origin: Origin::Document,
+            deletes: false,
+            max_deletes: None,
+            dry_run: false,
+            layout: Layout::default(),
+            links: false,
+        }
     }
 }
 
@@ -50,6 +89,20 @@ impl VaultOptions {
     #[must_use]
     pub fn max_deletes(mut self, memories: u64) -> Self {
         self.max_deletes = Some(memories);
+        self
+    }
+
+    /// Which files the folder has.
+    #[must_use]
+    pub fn layout(mut self, layout: Layout) -> Self {
+        self.layout = layout;
+        self
+    }
+
+    /// Whether links stand in the files, as Obsidian follows them.
+    #[must_use]
+    pub fn links(mut self, links: bool) -> Self {
+        self.links = links;
         self
     }
 

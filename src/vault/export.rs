@@ -1,6 +1,6 @@
 //! Which files a vault is to have, and what is to stand in each.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;
@@ -13,10 +13,12 @@ use crate::{
         episode::Episode,
         ids::MemoryId,
         memory::known::Memory,
+        vault::VaultOptions,
     },
     vault::{
+        edges::EdgeFile,
         file::{MemoryFile, Relation, edge_name},
-        pages,
+        links, pages,
         state::{State, short_hash_of},
     },
 };
@@ -38,13 +40,24 @@ pub(crate) struct Known {
     pub(crate) now: DateTime<Utc>,
 }
 
+impl Known {
+    /// The edges that hold between memories that have files.
+    pub(super) fn shown_edges(&self) -> Vec<&Edge> {
+        let ids: HashSet<MemoryId> = self.memories.iter().map(|memory| memory.id).collect();
+        let is_shown = |edge: &&Edge| {
+            edge.status == EdgeStatus::Accepted && ids.contains(&edge.from) && ids.contains(&edge.to)
+        };
+        self.edges.iter().filter(is_shown).collect()
+    }
+}
+
 /// What is to stand in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) text: String,
     /// The memory or edge that it shows; none: it is about many.
     pub(crate) id: Option<Uuid>,
-    /// Of a memory: see [`fields`].
+    /// Of a memory or an edge: a hash of each thing that its file says.
     pub(crate) fields: BTreeMap<String, String>,
     /// When it is written.
     pub(crate) when: When,
@@ -63,12 +76,20 @@ pub(crate) enum When {
     Once,
 }
 
+/// The name among the fields of a memory for the links behind its text, which are no part of what it says.
+pub(crate) const LINKS: &str = "links";
+
 /// What use and checks move without an edit: a file is not written for it.
 const MOVED_BY_USE: [&str; 3] = ["confidence", "validation", "updated"];
 
 impl Wanted {
-    fn page(text: String, when: When) -> Self {
+    pub(super) fn page(text: String, when: When) -> Self {
         Self { text, id: None, fields: BTreeMap::new(), when }
+    }
+
+    /// A log that has more lines than before.
+    pub(crate) fn appended(text: String) -> Self {
+        Self::page(text, When::TextDiffers)
     }
 
     /// Whether what was written last shows the same.
@@ -104,6 +125,7 @@ pub(crate) fn fields(file: &MemoryFile, pinned: bool) -> BTreeMap<String, String
         project,
         origin,
         status,
+        superseded_by,
         summary,
         extra,
         content,
@@ -129,6 +151,7 @@ pub(crate) fn fields(file: &MemoryFile, pinned: bool) -> BTreeMap<String, String
         ("project", format!("{project:?}")),
         ("origin", format!("{origin:?}")),
         ("status", format!("{status:?}")),
+        ("superseded_by", superseded_by.clone()),
         ("summary", summary.clone()),
         ("extra", format!("{extra:?}")),
         ("content", content.clone()),
@@ -149,22 +172,31 @@ pub(crate) fn named(memory: &Memory) -> BTreeMap<String, String> {
 }
 
 /// All files, by their paths.
-pub(crate) fn wanted(known: &Known, state: &State) -> BTreeMap<String, Wanted> {
+pub(crate) fn wanted(known: &Known, state: &State, options: &VaultOptions) -> BTreeMap<String, Wanted> {
     let paths = paths(&known.memories, state);
     let by_id: HashMap<MemoryId, &Memory> = known.memories.iter().map(|memory| (memory.id, memory)).collect();
-    let edges = known.edges.iter().filter(|edge| edge.status == EdgeStatus::Accepted);
-    let edges: Vec<&Edge> =
-        edges.filter(|edge| by_id.contains_key(&edge.from) && by_id.contains_key(&edge.to)).collect();
+    let edges = known.shown_edges();
     let mut relations = relations(&edges);
+    let titles = known.memories.iter().map(|memory| (memory.id, memory.title.as_str())).collect();
+    let mut from: HashMap<MemoryId, Vec<&Edge>> = HashMap::new();
+    for &edge in edges.iter().filter(|_| options.links) {
+        from.entry(edge.from).or_default().push(edge);
+    }
     let mut files = BTreeMap::new();
     let mut shown = Vec::with_capacity(known.memories.len());
     for memory in &known.memories {
         let file = MemoryFile::of(memory, relations.remove(&memory.id).unwrap_or_default());
         let path = paths[&memory.id].clone();
+        let mut fields = fields(&file, memory.pinned);
+        let mut block = String::new();
+        if options.links {
+            block = links::block(from.remove(&memory.id).unwrap_or_default(), &paths, &titles);
+            fields.insert(LINKS.to_owned(), short_hash_of(&block));
+        }
         let wanted = Wanted {
-            text: file.write(),
+            text: file.write_with(&block),
             id: Some(*memory.id.as_uuid()),
-            fields: fields(&file, memory.pinned),
+            fields,
             when: When::FieldsDiffer,
         };
         files.insert(path.clone(), wanted);
@@ -174,8 +206,14 @@ pub(crate) fn wanted(known: &Known, state: &State) -> BTreeMap<String, Wanted> {
     for edge in edges.iter().filter(|edge| !edge.description.is_empty()) {
         let ends = [by_id[&edge.from], by_id[&edge.to]];
         let path = edge_path(edge, ends);
-        let page = Wanted::page(pages::edge(edge, ends), When::TextDiffers);
-        files.insert(path.clone(), Wanted { id: Some(*edge.id.as_uuid()), ..page });
+        let file = EdgeFile::of(edge, ends);
+        let wanted = Wanted {
+            text: file.write(),
+            id: Some(*edge.id.as_uuid()),
+            fields: file.fields(),
+            when: When::TextDiffers,
+        };
+        files.insert(path.clone(), wanted);
         edge_files.insert(path, *edge);
     }
     for (on, episodes) in days(&known.episodes, &paths) {
@@ -249,7 +287,7 @@ fn edge_path(edge: &Edge, [from, to]: [&Memory; 2]) -> String {
 }
 
 /// What stands beside each memory, from both ends, in an order that depends on nothing but the edges.
-fn relations(edges: &[&Edge]) -> HashMap<MemoryId, Vec<Relation>> {
+pub(super) fn relations(edges: &[&Edge]) -> HashMap<MemoryId, Vec<Relation>> {
     let mut relations: HashMap<MemoryId, Vec<Relation>> = HashMap::new();
     for edge in edges {
         let ends = [(edge.from, edge.to, Direction::Outgoing), (edge.to, edge.from, Direction::Incoming)];

@@ -15,7 +15,10 @@ use crate::{
         },
         turn::Origin,
     },
-    vault::frontmatter::{self, Field, Refused, Value, quoted, words},
+    vault::{
+        frontmatter::{self, Field, Refused, Value, quoted, words},
+        links::{with_block, without_block},
+    },
 };
 
 /// How one memory stands to another, as its file says it.
@@ -62,15 +65,53 @@ pub(crate) struct MemoryFile {
     pub(crate) project: Option<String>,
     pub(crate) origin: Option<Origin>,
     pub(crate) status: Option<MemoryStatus>,
+    /// The id of what took its place; empty: nothing did.
+    pub(crate) superseded_by: String,
     pub(crate) summary: String,
     /// Names that nothing reads, with their values.
     pub(crate) extra: Map<String, Json>,
     pub(crate) content: String,
 }
 
+/// What a head says of names that cannot stand in it as they are: JSON, as a text.
+const REST: &str = "extra";
+
+/// The names that mean something. No other one ever does, and none of what nothing reads is written under one of them.
+pub(super) const NAMES: [&str; 27] = [
+    "id",
+    "type",
+    "title",
+    "tags",
+    "importance",
+    "confidence",
+    "confidence_score",
+    "steps",
+    "preconditions",
+    "postconditions",
+    "created",
+    "created_at",
+    "updated",
+    "relations",
+    "memory_frequency",
+    "volatility",
+    "information_type",
+    "validation",
+    "validity_window",
+    "goal_signature",
+    "task_type",
+    "project",
+    "origin",
+    "status",
+    "superseded_by",
+    "summary",
+    REST,
+];
+/// The names within `validation`.
+const OF_VALIDATION: [&str; 4] = ["validated_by", "validated_at", "reliability", "validity_window"];
+
 /// A file's name for an edge's type, and the type itself where the file has no name for it: those are related, for who knows
 /// no more.
-fn type_name(edge_type: EdgeType) -> (&'static str, Option<&'static str>) {
+pub(super) fn type_name(edge_type: EdgeType) -> (&'static str, Option<&'static str>) {
     match edge_type {
         EdgeType::Solves => ("SOLVES", None),
         EdgeType::Causes => ("CAUSES", None),
@@ -106,10 +147,6 @@ impl MemoryFile {
     /// What is known of a memory, with what it is related to.
     pub(crate) fn of(memory: &Memory, relations: Vec<Relation>) -> Self {
         let default = |is_default: bool| !is_default;
-        let mut extra = memory.extra.clone();
-        if let Some(by) = memory.superseded_by {
-            extra.insert("superseded_by".to_owned(), by.as_uuid().to_string().into());
-        }
         Self {
             id: memory.id.as_uuid().to_string(),
             kind: Some(memory.kind),
@@ -137,26 +174,43 @@ impl MemoryFile {
             project: memory.project.clone(),
             origin: Some(memory.origin).filter(|it| default(*it == Origin::Assistant)),
             status: Some(memory.status).filter(|it| default(*it == MemoryStatus::Active)),
+            superseded_by: memory.superseded_by.map(|by| by.as_uuid().to_string()).unwrap_or_default(),
             summary: memory.summary.clone(),
-            extra,
-            content: memory.content.replace("\r\n", "\n"),
+            extra: memory.extra.clone(),
+            content: with_line_feeds(&memory.content),
         }
     }
 
     /// The file.
     pub(crate) fn write(&self) -> String {
+        self.write_with("")
+    }
+
+    /// The file, with this block of links behind its text.
+    pub(crate) fn write_with(&self, block: &str) -> String {
         let mut head = Head::default();
-        head.plain("id", Some(&self.id).filter(|id| !id.is_empty()));
+        self.write_names(&mut head);
+        head.extra(&self.extra, &NAMES);
+        head.above(&with_block(body(&self.content), block))
+    }
+
+    /// Writes what it says but for some names, and for those that nothing reads.
+    pub(super) fn write_besides(&self, head: &mut Head, without: &'static [&'static str]) {
+        head.without = without;
+        self.write_names(head);
+        head.without = &[];
+    }
+
+    fn write_names(&self, head: &mut Head) {
+        head.id("id", &self.id);
         head.plain("type", self.kind.map(MemoryKind::as_str));
         head.line("title", (!self.title.is_empty()).then(|| quoted(&self.title)));
         head.line("tags", (!self.tags.is_empty()).then(|| words(&self.tags)));
-        head.line("importance", self.importance.map(number));
-        head.line("confidence", self.confidence.map(number));
-        head.list("steps", &self.procedure.steps);
-        head.list("preconditions", &self.procedure.preconditions);
-        head.list("postconditions", &self.procedure.postconditions);
-        head.line("created", self.created.map(time));
-        head.line("updated", self.updated.map(time));
+        head.number("importance", self.importance);
+        head.number("confidence", self.confidence);
+        head.procedure(&self.procedure);
+        head.time("created", self.created);
+        head.time("updated", self.updated);
         head.relations(&self.relations);
         head.plain("memory_frequency", self.frequency.map(|it| hyphenated(it.as_str())));
         head.plain("volatility", self.volatility.map(Volatility::as_str));
@@ -168,24 +222,25 @@ impl MemoryFile {
         head.line("project", self.project.as_deref().map(quoted));
         head.plain("origin", self.origin.map(Origin::as_str));
         head.plain("status", self.status.map(MemoryStatus::as_str));
+        head.id("superseded_by", &self.superseded_by);
         head.line("summary", (!self.summary.is_empty()).then(|| quoted(&self.summary)));
-        for (name, value) in &self.extra {
-            head.line(name, Some(frontmatter::inline(value)));
-        }
-        format!("---\n{}---\n{}\n", head.0, self.content)
     }
 
     /// Reads a file. A value that is not what its name promises is refused with its line; a name that nothing reads is kept.
     pub(crate) fn read(file: &str) -> Result<Self, Refused> {
         let parts = frontmatter::read(file)?;
-        let mut read = Self { content: content(parts.body), ..Self::default() };
+        let mut read = Self { content: content(without_block(parts.body)), ..Self::default() };
         for field in &parts.fields {
             read.take(field)?;
         }
         Ok(read)
     }
 
-    fn take(&mut self, field: &Field) -> Result<(), Refused> {
+    pub(super) fn take(&mut self, field: &Field) -> Result<(), Refused> {
+        if !NAMES.contains(&field.name.as_str()) {
+            self.extra.insert(field.name.clone(), field.value.to_json());
+            return Ok(());
+        }
         let refused = |why| Refused { line: field.line, why };
         let text = || field.value.text().ok_or(refused("it is no single value"));
         let texts = || field.value.texts().ok_or(refused("it is no list of texts"));
@@ -219,7 +274,12 @@ impl MemoryFile {
             "steps" => self.procedure.steps = texts()?,
             "preconditions" => self.procedure.preconditions = texts()?,
             "postconditions" => self.procedure.postconditions = texts()?,
-            "created" | "created_at" if self.created.is_none() => self.created = Some(instant()?),
+            "created" => {
+                if let Some(saved) = self.created.replace(instant()?) {
+                    self.extra.insert("created_at".to_owned(), time(saved).into());
+                }
+            }
+            "created_at" if self.created.is_none() => self.created = Some(instant()?),
             "updated" => self.updated = Some(instant()?),
             "relations" => self.relations = relations(field)?,
             "memory_frequency" => self.frequency = word!(Frequency),
@@ -230,6 +290,14 @@ impl MemoryFile {
                 // I keeps the window inside.
                 let window = field.value.named("validity_window").and_then(Value::text).and_then(read_window);
                 self.validity_window = self.validity_window.or(window);
+                if let Value::Map(names) = &field.value {
+                    let rest = names.iter().filter(|(name, _)| !OF_VALIDATION.contains(&name.as_str()));
+                    let rest: Map<String, Json> =
+                        rest.map(|(name, value)| (name.clone(), value.to_json())).collect();
+                    if !rest.is_empty() {
+                        self.extra.insert("validation".to_owned(), rest.into());
+                    }
+                }
             }
             "validity_window" => {
                 self.validity_window =
@@ -240,23 +308,51 @@ impl MemoryFile {
             "project" => self.project = some(text()?),
             "origin" => self.origin = word!(Origin),
             "status" => self.status = word!(MemoryStatus),
+            "superseded_by" => text()?.clone_into(&mut self.superseded_by),
             "summary" => text()?.clone_into(&mut self.summary),
+            REST => self.take_rest(&field.value),
+            // A second name for what the file has said already.
             name => drop(self.extra.insert(name.to_owned(), field.value.to_json())),
         }
         Ok(())
     }
+
+    /// Names that could not stand in the head as they are. What the head says itself stays.
+    fn take_rest(&mut self, value: &Value) {
+        match value.text().map(serde_json::from_str::<Map<String, Json>>) {
+            Some(Ok(rest)) => {
+                for (name, value) in rest {
+                    self.extra.entry(name).or_insert(value);
+                }
+            }
+            _ => drop(self.extra.insert(REST.to_owned(), value.to_json())),
+        }
+    }
 }
 
-/// The text behind a head: without the blank line that may stand before it, and with the line ends of this system.
-fn content(body: &str) -> String {
-    body.replace("\r\n", "\n").trim_matches(['\n', ' ', '\t']).to_owned()
+/// A text with one kind of line ends, as files have them.
+pub(crate) fn with_line_feeds(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+/// The text behind a head, to its last blank: one empty line may stand before it, and one line end stands behind it.
+pub(super) fn content(body: &str) -> String {
+    let body = with_line_feeds(body);
+    let content = body.strip_prefix('\n').unwrap_or(&body);
+    content.strip_suffix('\n').unwrap_or(content).to_owned()
+}
+
+/// A text as it stands behind a head: what [`content`] reads.
+pub(super) fn body(content: &str) -> String {
+    let before = if content.starts_with('\n') { "\n" } else { "" };
+    format!("{before}{content}\n")
 }
 
 fn relations(field: &Field) -> Result<Vec<Relation>, Refused> {
     let refused = |why| Refused { line: field.line, why };
     let values = match &field.value {
         Value::List(values) => values.as_slice(),
-        Value::Text(text) if text.is_empty() => &[],
+        Value::Text(text) | Value::Plain(text) if text.is_empty() => &[],
         _ => return Err(refused("the relations are no list")),
     };
     values
@@ -350,7 +446,7 @@ fn window(window: Duration) -> String {
 }
 
 /// As the papers write such words: `ultra-low`, `semi-static`.
-fn hyphenated(word: &str) -> String {
+pub(super) fn hyphenated(word: &str) -> String {
     word.replace('_', "-")
 }
 
@@ -361,26 +457,80 @@ fn number(number: f64) -> String {
 
 /// The head that is being written.
 #[derive(Default)]
-struct Head(String);
+pub(super) struct Head {
+    text: String,
+    /// Names that are left out.
+    without: &'static [&'static str],
+}
 
 impl Head {
-    fn line(&mut self, name: &str, value: Option<String>) {
-        if let Some(value) = value {
-            let _ = writeln!(self.0, "{name}: {value}");
+    /// The file with this head, and this below it.
+    pub(super) fn above(self, body: &str) -> String {
+        format!("---\n{}---\n{body}", self.text)
+    }
+
+    /// Its lines.
+    pub(super) fn names(self) -> String {
+        self.text
+    }
+
+    pub(super) fn procedure(&mut self, Procedure { steps, preconditions, postconditions, .. }: &Procedure) {
+        self.list("steps", steps);
+        self.list("preconditions", preconditions);
+        self.list("postconditions", postconditions);
+    }
+
+    pub(super) fn number(&mut self, name: &str, is: Option<f64>) {
+        self.line(name, is.map(number));
+    }
+
+    pub(super) fn time(&mut self, name: &str, at: Option<DateTime<Utc>>) {
+        self.line(name, at.map(time));
+    }
+
+    pub(super) fn line(&mut self, name: &str, value: Option<String>) {
+        if let Some(value) = value.filter(|_| !self.without.contains(&name)) {
+            let _ = writeln!(self.text, "{name}: {value}");
         }
     }
 
-    fn plain(&mut self, name: &str, value: Option<impl AsRef<str>>) {
+    pub(super) fn plain(&mut self, name: &str, value: Option<impl AsRef<str>>) {
         self.line(name, value.map(|value| value.as_ref().to_owned()));
+    }
+
+    pub(super) fn id(&mut self, name: &str, id: &str) {
+        self.line(name, (!id.is_empty()).then(|| frontmatter::id(id)));
+    }
+
+    /// What nothing reads: as names of the head where that reads it back as it was, else as JSON under one name. `names` are
+    /// those that mean something here.
+    pub(super) fn extra(&mut self, extra: &Map<String, Json>, names: &[&str]) {
+        /// So many names and values leave room for all others that a head may have.
+        const MOST: (usize, usize) = (32, 200);
+        let (mut count, mut items, mut rest) = (0, 0, Map::new());
+        for (name, value) in extra {
+            let found = frontmatter::inline(value)
+                .filter(|_| frontmatter::is_name(name) && !names.contains(&name.as_str()));
+            match found {
+                Some((text, more)) if count < MOST.0 && items + more <= MOST.1 => {
+                    (count, items) = (count + 1, items + more);
+                    self.line(name, Some(text));
+                }
+                _ => drop(rest.insert(name.clone(), value.clone())),
+            }
+        }
+        if !rest.is_empty() {
+            self.line(REST, Some(quoted(&Json::Object(rest).to_string())));
+        }
     }
 
     fn list(&mut self, name: &str, texts: &[String]) {
         if texts.is_empty() {
             return;
         }
-        let _ = writeln!(self.0, "{name}:");
+        let _ = writeln!(self.text, "{name}:");
         for text in texts {
-            let _ = writeln!(self.0, "  - {}", quoted(text));
+            let _ = writeln!(self.text, "  - {}", quoted(text));
         }
     }
 
@@ -388,7 +538,7 @@ impl Head {
         if relations.is_empty() {
             return;
         }
-        self.0 += "relations:\n";
+        self.text += "relations:\n";
         for relation in relations {
             let (name, besides) = type_name(relation.edge_type);
             let direction = match relation.direction {
@@ -396,30 +546,30 @@ impl Head {
                 _ => "outgoing",
             };
             let _ = writeln!(
-                self.0,
+                self.text,
                 "  - target: {}\n    type: {name}\n    direction: {direction}",
-                relation.target
+                frontmatter::id(&relation.target)
             );
             let mut below = |name: &str, value: Option<String>| {
                 if let Some(value) = value {
-                    let _ = writeln!(self.0, "    {name}: {value}");
+                    let _ = writeln!(self.text, "    {name}: {value}");
                 }
             };
             below("strength", relation.strength.map(number));
             below("context", (!relation.context.is_empty()).then(|| quoted(&relation.context)));
             below("edge_type", besides.map(str::to_owned));
-            below("edge_id", (!relation.edge_id.is_empty()).then(|| relation.edge_id.clone()));
+            below("edge_id", (!relation.edge_id.is_empty()).then(|| frontmatter::id(&relation.edge_id)));
         }
     }
 
     fn validation(&mut self, validation: Option<&Validation>) {
         let Some(validation) = validation else { return };
-        let _ = writeln!(self.0, "validation:\n  validated_by: {}", quoted(&validation.validated_by));
+        let _ = writeln!(self.text, "validation:\n  validated_by: {}", quoted(&validation.validated_by));
         if let Some(at) = validation.validated_at {
-            let _ = writeln!(self.0, "  validated_at: {}", time(at));
+            let _ = writeln!(self.text, "  validated_at: {}", time(at));
         }
         if let Some(reliability) = validation.reliability {
-            let _ = writeln!(self.0, "  reliability: {}", number(reliability));
+            let _ = writeln!(self.text, "  reliability: {}", number(reliability));
         }
     }
 }
@@ -523,23 +673,102 @@ Added socket_keepalive=True and socket_timeout=300 to Redis connection configura
         assert_eq!(MemoryFile::read(&file.write()).unwrap(), file);
     }
 
+    /// Texts of what files and heads are made of.
+    fn odd() -> impl Strategy<Value = String> {
+        const PARTS: [&str; 34] = [
+            " #",
+            ": ",
+            "---",
+            "\n",
+            "\"",
+            "'",
+            "[",
+            "{",
+            "- ",
+            "  ",
+            "#",
+            "&a",
+            "*a",
+            "!",
+            "|",
+            ">",
+            "é",
+            "日本",
+            "\\",
+            "\t",
+            "\u{feff}",
+            "}",
+            "]",
+            ",",
+            "null",
+            "5",
+            "status",
+            "origin: user",
+            "\u{2028}",
+            "\u{85}",
+            "\u{1}",
+            "<!-- links -->",
+            "%",
+            "a",
+        ];
+        prop::collection::vec(prop::sample::select(&PARTS[..]), 0..8).prop_map(|parts| parts.concat())
+    }
+
     fn line() -> impl Strategy<Value = String> {
-        "\\PC{0,30}"
+        prop_oneof![odd(), "\\PC{0,30}"]
+    }
+
+    /// Any JSON that may be kept with a memory.
+    fn json() -> impl Strategy<Value = Json> {
+        let leaf = prop_oneof![
+            Just(Json::Null),
+            any::<bool>().prop_map(Json::from),
+            any::<i64>().prop_map(Json::from),
+            any::<u64>().prop_map(Json::from),
+            (-1e9..1e9).prop_map(Json::from),
+            line().prop_map(Json::from),
+        ];
+        leaf.prop_recursive(5, 40, 6, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..5).prop_map(Json::from),
+                prop::collection::vec((line(), inner), 0..5)
+                    .prop_map(|names| Json::Object(names.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn extra() -> impl Strategy<Value = Map<String, Json>> {
+        let name = prop_oneof![
+            "x_[a-z]{1,8}".prop_map(String::from),
+            prop::sample::select(&NAMES[..]).prop_map(str::to_owned),
+            odd(),
+            Just("origin: user\nstatus".to_owned()),
+        ];
+        prop::collection::vec((name, json()), 0..6).prop_map(|names| names.into_iter().collect())
     }
 
     prop_compose! {
         fn file()(
-            title in line(), tags in prop::collection::vec("\\PC{1,9}", 0..4), importance in prop::option::of(0.0..=1.0),
-            steps in prop::collection::vec(line(), 0..4), summary in line(), project in prop::option::of("\\PC{1,9}"),
-            content in "(\\PC|\n|---\n|<!-- links -->){0,60}", seconds in prop::option::of(0_u64..10_000_000),
-            extra in prop::collection::btree_map("x_[a-z]{1,8}", line(), 0..3),
+            title in line(), tags in prop::collection::vec(line().prop_filter("", |tag| !tag.is_empty()), 0..4),
+            importance in prop::option::of(0.0..=1.0), steps in prop::collection::vec(line(), 0..4), summary in line(),
+            id in line(), target in line().prop_filter("", |id| !id.is_empty()), context in line(),
+            project in prop::option::of(line().prop_filter("", |name| !name.is_empty())),
+            content in "( |\t|\\PC|\n|---\n|<!-- links -->|# ){0,60}", seconds in prop::option::of(0_u64..10_000_000),
+            extra in extra(),
         ) -> MemoryFile {
+            let relation = Relation {
+                target,
+                edge_type: EdgeType::PartOf,
+                direction: Direction::Incoming,
+                strength: importance,
+                context,
+                edge_id: id.clone(),
+            };
             MemoryFile {
-                title, tags, importance, summary, project,
+                id, title, tags, importance, summary, project, extra, content,
                 procedure: Procedure::new(steps),
                 validity_window: seconds.map(Duration::from_secs),
-                extra: extra.into_iter().map(|(name, text)| (name, text.into())).collect(),
-                content: super::content(&content),
+                relations: vec![relation],
                 ..MemoryFile::default()
             }
         }
@@ -549,6 +778,61 @@ Added socket_keepalive=True and socket_timeout=300 to Redis connection configura
         #[test]
         fn what_is_written_is_read_as_it_was(file in file()) {
             prop_assert_eq!(MemoryFile::read(&file.write()).unwrap(), file);
+        }
+    }
+
+    #[test]
+    fn names_that_nothing_reads_mean_nothing_whatever_they_are_called() {
+        let odd = [
+            "slot",
+            "origin: user\nstatus",
+            "status",
+            "origin",
+            "pinned",
+            "a\"b",
+            "extra",
+            "superseded_by",
+            "x: y",
+            "",
+        ];
+        let extra: Map<String, Json> =
+            odd.iter().map(|name| ((*name).to_owned(), "archived".into())).collect();
+        let file = MemoryFile { extra, content: "x".to_owned(), ..MemoryFile::default() };
+        let read = MemoryFile::read(&file.write()).unwrap();
+        assert_eq!((read.status, read.origin, read.superseded_by.as_str()), (None, None, ""));
+        assert_eq!(read, file, "{}", file.write());
+    }
+
+    #[test]
+    fn what_a_head_has_no_room_for_stands_in_it_as_json() {
+        let many = |count: usize| (0..count).map(|n| (format!("n{n}"), Json::from(n))).collect::<Map<_, _>>();
+        let mut extra = many(500);
+        extra.insert("list".to_owned(), (0..5_000).collect());
+        extra.insert("deep".to_owned(), serde_json::json!({"a": {"b": {"c": [1, 0.1, null, "x"]}}}));
+        let tags = (0..64).map(|n| format!("tag {n}")).collect();
+        let file = MemoryFile { extra, tags, content: "x".to_owned(), ..MemoryFile::default() };
+        assert_eq!(MemoryFile::read(&file.write()).unwrap(), file);
+    }
+
+    #[test]
+    fn what_stands_beside_hundreds_of_others_is_read() {
+        let one = Relation {
+            target: "a".to_owned(),
+            edge_type: EdgeType::PartOf,
+            direction: Direction::Outgoing,
+            strength: Some(0.5),
+            context: "why".to_owned(),
+            edge_id: "b".to_owned(),
+        };
+        let file = MemoryFile { relations: vec![one; 900], content: "x".to_owned(), ..MemoryFile::default() };
+        assert_eq!(MemoryFile::read(&file.write()).unwrap(), file);
+    }
+
+    #[test]
+    fn every_name_that_means_something_is_read() {
+        for name in NAMES {
+            let read = MemoryFile::read(&format!("---\n{name}: [[x]]\n---\nx\n"));
+            assert!(read.is_err() || name == REST, "{name}");
         }
     }
 }

@@ -5,22 +5,30 @@ use serde_json::{Map, Value as Json};
 
 use crate::{
     english::sentences::sentences,
+    memory::bounds::MAX_LINE_BYTES,
     model::{
         memory::{
-            new::NewMemory,
+            new::{Birth, NewMemory},
+            procedure::Procedure,
             words::{Frequency, MemoryKind, Outcome},
         },
         turn::Origin,
     },
+    text::memory::MemoryText,
     vault::{
+        entry::kind_of,
         file::{MemoryFile, Relation, edge_type, read_time},
-        frontmatter::{Refused, Value, fields},
+        frontmatter::{Field, Refused, fields},
         incoming::claim,
+        sections::{Section, moment, sections, uncommented, unguarded},
     },
 };
 
 /// A title is cut behind a word before it has more bytes.
 const TITLE_BYTES: usize = 120;
+
+/// A name, at most.
+const MAX_WORD_BYTES: usize = 256;
 
 /// A memory that a file claims, and what it is related to by the file's own ids.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,21 +48,41 @@ pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<Foreign
     } else if is_day(text) {
         day(stem, &text.replace("\r\n", "\n"))?
     } else {
-        vec![(MemoryFile::read(text)?, None)]
+        let text = text.replace("\r\n", "\n");
+        let sections = sections(&text);
+        if text.starts_with("---\n") && !sections.is_empty() {
+            of_log(sections)?
+        } else {
+            vec![(MemoryFile::read(&text)?, Birth::default())]
+        }
     };
     let mut found = Vec::with_capacity(of_files.len());
-    for (file, outcome) in of_files {
-        if file.content.is_empty() {
+    for (mut file, birth) in of_files {
+        if file.content.trim().is_empty() {
             return Err(Refused { line: 1, why: "there is no text" });
         }
         let relations = file.relations.clone();
-        let kind =
-            if outcome == Some(Outcome::Decision) { MemoryKind::Decision } else { MemoryKind::General };
+        let kind = kind_of(birth.outcome);
+        if file.kind.unwrap_or(kind) != MemoryKind::Procedure {
+            keep_steps(&mut file);
+        }
         let mut memory = claim(file, kind, stem, (origin, false));
-        memory.birth.outcome = outcome;
+        memory.birth = birth;
         found.push(Foreign { memory, relations });
     }
     Ok(found)
+}
+
+/// Steps of what is no procedure are kept, and read by nothing.
+fn keep_steps(file: &mut MemoryFile) {
+    let Procedure { steps, preconditions, postconditions, .. } = std::mem::take(&mut file.procedure);
+    for (name, lines) in
+        [("steps", steps), ("preconditions", preconditions), ("postconditions", postconditions)]
+    {
+        if !lines.is_empty() {
+            file.extra.insert(name.to_owned(), lines.into());
+        }
+    }
 }
 
 /// E: a day has headings with a time of the day, and no head.
@@ -62,18 +90,12 @@ fn is_day(text: &str) -> bool {
     !text.starts_with("---") && text.lines().any(|line| moment(line).is_some())
 }
 
-/// `## 14:30 - Title`.
-fn moment(line: &str) -> Option<(&str, &str)> {
-    let (time, title) = line.strip_prefix("## ")?.split_once(" - ")?;
-    let is_time = time.len() == 5 && chrono::NaiveTime::parse_from_str(time, "%H:%M").is_ok();
-    is_time.then_some((time, title.trim()))
-}
-
-type Claimed = (MemoryFile, Option<Outcome>);
+/// What a file says of a memory, and how it came about.
+type Claimed = (MemoryFile, Birth);
 
 /// E: a day, `memory/YYYY-MM-DD.md`: a heading, a text, what is said of it in a comment, its tags.
 fn day(stem: &str, text: &str) -> Result<Vec<Claimed>, Refused> {
-    let on = NaiveDate::parse_from_str(stem, "%Y-%m-%d").ok();
+    let on = stem.get(..10).and_then(|day| NaiveDate::parse_from_str(day, "%Y-%m-%d").ok());
     let lines: Vec<&str> = text.lines().collect();
     let starts: Vec<usize> = (0..lines.len()).filter(|at| moment(lines[*at]).is_some()).collect();
     let mut found = Vec::with_capacity(starts.len());
@@ -92,40 +114,84 @@ fn entry_of_day(
     first: usize,
 ) -> Result<Claimed, Refused> {
     let mut file = MemoryFile { title: title.to_owned(), created, ..MemoryFile::default() };
-    let (mut content, mut comment, mut outcome, mut is_inside) = (Vec::new(), Vec::new(), None, false);
+    let (mut content, mut comment, mut is_inside) = (Vec::new(), Vec::new(), false);
     for line in lines {
         match line.trim() {
             "<!--" => is_inside = true,
             "-->" => is_inside = false,
-            _ if is_inside => comment.push(line.replace("-\\u002d", "--")),
+            _ if is_inside => comment.push(uncommented(line)),
             line if line.starts_with("Tags:") => {
                 file.tags =
                     line[5..].split_whitespace().map(|tag| tag.trim_matches([',', '#']).to_owned()).collect();
             }
-            _ => content.push(*line),
+            _ => content.push(unguarded(line)),
         }
     }
     content.join("\n").trim().clone_into(&mut file.content);
-    let comment: Vec<&str> = comment.iter().map(String::as_str).collect();
-    // A line of the comment, not of a head.
-    let said = fields(&comment).map_err(|refused| Refused { line: refused.line + first, ..refused })?;
-    for field in said {
+    let mut birth = Birth::default();
+    for field in of_comment(&comment, first)? {
         let text = field.value.text();
         match field.name.as_str() {
-            "id" => text.unwrap_or_default().clone_into(&mut file.id),
             "importance" => {
                 file.importance =
                     text.and_then(|text| text.parse().ok()).filter(|it| (0.0..=1.0).contains(it));
             }
             "links" => file.relations = links(&field.value.to_json()),
             "episode" => {
-                outcome = field.value.named("outcome").and_then(Value::text).and_then(Outcome::from_word);
-                file.extra.insert("episode".to_owned(), field.value.to_json());
+                let episode = field.value.to_json();
+                birth = birth_of(&episode, "task");
+                file.project = episode.get("project").and_then(Json::as_str).map(str::to_owned);
+                file.extra.insert("episode".to_owned(), episode);
+            }
+            "id" | "type" | "title" | "summary" | "tags" | "steps" | "preconditions" | "postconditions" => {
+                file.take(&field)?;
             }
             name => drop(file.extra.insert(name.to_owned(), field.value.to_json())),
         }
     }
-    Ok((file, outcome))
+    Ok((file, birth))
+}
+
+/// The names and values of a comment, whose lines are not those of a head.
+fn of_comment(comment: &[String], first: usize) -> Result<Vec<Field>, Refused> {
+    let lines: Vec<&str> = comment.iter().map(String::as_str).collect();
+    let moved = |line| line + first;
+    let refused = |refused: Refused| Refused { line: moved(refused.line), ..refused };
+    let mut found = fields(&lines).map_err(refused)?;
+    for field in &mut found {
+        field.line = moved(field.line);
+    }
+    Ok(found)
+}
+
+/// How a memory came about, as far as an episode says it: what is too long is left to what is kept and not read.
+fn birth_of(episode: &Json, task: &str) -> Birth {
+    let text = |name: &str, most: usize| {
+        let text = episode.get(name).and_then(Json::as_str).filter(|text| text.len() <= most);
+        text.filter(|text| !text.trim().is_empty() && !text.contains('\0')).map(str::to_owned)
+    };
+    Birth {
+        outcome: text("outcome", MAX_WORD_BYTES).as_deref().and_then(Outcome::from_word),
+        task_id: text(task, MAX_WORD_BYTES),
+        task_name: text("task_name", MAX_WORD_BYTES),
+        trigger: text("trigger", MAX_LINE_BYTES),
+        session_id: None,
+    }
+}
+
+/// C: the memories of a log.
+fn of_log(sections: Vec<Section<'_>>) -> Result<Vec<Claimed>, Refused> {
+    let of_section = |Section { title, names: (names, first), content }: Section<'_>| {
+        let mut file = MemoryFile { content, ..MemoryFile::default() };
+        for field in of_comment(&names, first)? {
+            file.take(&field)?;
+        }
+        if file.title.is_empty() {
+            title.clone_into(&mut file.title);
+        }
+        Ok((file, Birth::default()))
+    };
+    sections.into_iter().map(of_section).collect()
 }
 
 /// E: one memory as JSON, or a list of them.
@@ -167,6 +233,22 @@ fn of_entry(mut entry: Map<String, Json>) -> Result<Claimed, Refused> {
         "long" => Some(Frequency::Low),
         _ => return Err(refused("tier is none of ultra-short, short, medium, long")),
     };
+    let frequency = match text(&mut entry, "frequency").as_str() {
+        "" => frequency,
+        word => Some(
+            Frequency::from_word(word).ok_or(refused("frequency is none of high, mid, low, ultra_low"))?,
+        ),
+    };
+    let kind = match text(&mut entry, "type").as_str() {
+        "" => None,
+        word => Some(MemoryKind::from_word(word).ok_or(refused("type is no kind of memory"))?),
+    };
+    let procedure = entry.remove("procedure").map(serde_json::from_value::<Procedure>).transpose();
+    let procedure = procedure.map_err(|_| refused("procedure has no lists of steps"))?.unwrap_or_default();
+    let (own_title, summary) = (text(&mut entry, "title"), text(&mut entry, "summary"));
+    let first_sentence =
+        MemoryText { kind: MemoryKind::General, title: "", content: &content, procedure: None };
+    let summary = if summary == first_sentence.in_one_sentence("") { String::new() } else { summary };
     let episode = entry.get("episode").cloned().unwrap_or_default();
     let of_episode = |name: &str| episode.get(name).and_then(Json::as_str);
     let retrieved =
@@ -174,20 +256,36 @@ fn of_entry(mut entry: Map<String, Json>) -> Result<Claimed, Refused> {
     let created = of_episode("timestamp").or(retrieved).and_then(read_time);
     let file = MemoryFile {
         id: text(&mut entry, "id"),
-        title: title_of(&content),
+        kind,
+        title: if own_title.is_empty() { title_of(&content) } else { own_title },
+        procedure,
         tags: texts(&mut entry, "tags"),
         importance,
         created,
         relations: links(&entry.remove("links").unwrap_or_default()),
         frequency,
         project: of_episode("project").map(str::to_owned),
-        summary: text(&mut entry, "summary"),
+        summary,
         content: content.trim().to_owned(),
         // Its counters are claims: kept, and read by nothing.
-        extra: entry,
+        extra: with_kept(entry),
         ..MemoryFile::default()
     };
-    Ok((file, of_episode("outcome").and_then(Outcome::from_word)))
+    Ok((file, birth_of(&episode, "task_id")))
+}
+
+/// What was kept before is beside what this file says, not within it.
+fn with_kept(mut entry: Map<String, Json>) -> Map<String, Json> {
+    match entry.remove("extra") {
+        Some(Json::Object(kept)) => {
+            for (name, value) in kept {
+                entry.entry(name).or_insert(value);
+            }
+        }
+        Some(other) => drop(entry.insert("extra".to_owned(), other)),
+        None => {}
+    }
+    entry
 }
 
 /// E: `[{"to": "mem_...", "type": "related_to", "weight": 0.8}]`.
@@ -213,7 +311,7 @@ fn links(links: &Json) -> Vec<Relation> {
 }
 
 /// The first sentence, cut behind a word where it is long.
-fn title_of(content: &str) -> String {
+pub(crate) fn title_of(content: &str) -> String {
     let first =
         sentences(content).first().map_or(content, |sentence| sentence.text).trim().trim_end_matches('.');
     let first = first.lines().next().unwrap_or_default();
@@ -287,7 +385,7 @@ mod tests {
             ("Research, in steps", "Ask three sources.")
         );
         assert_eq!((memory.confidence, memory.frequency), (Some(0.8), Some(Frequency::Mid)));
-        assert_eq!(memory.extra["usage_count"], "45");
+        assert_eq!(memory.extra["usage_count"], 45);
         assert_eq!(one("notes/nginx-reload.md", "Reload it.\n").memory.title, "nginx reload");
         assert!(read("x.md", "---\nid: 7\n---\n\n", Origin::Document).is_err());
     }

@@ -5,10 +5,16 @@
 
 use std::fmt;
 
+use serde_json::{Number, Value as Json};
+
 /// Names at the top, at most.
 const MAX_KEYS: usize = 64;
 /// Values of all lists together, at most.
 const MAX_ITEMS: usize = 1_000;
+/// Names of one value of a list, at most.
+const MAX_NAMES: usize = 16;
+/// Brackets within one another, at most.
+const MAX_DEPTH: usize = 2;
 
 /// Why a file is not read. It holds nothing of what the file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +33,10 @@ impl fmt::Display for Refused {
 /// What stands behind a name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
+    /// In quotes: a text, whatever it looks like.
     Text(String),
+    /// Without quotes: a text, or what JSON calls a number, `true`, `false` and `null`.
+    Plain(String),
     List(Vec<Value>),
     Map(Vec<(String, Value)>),
 }
@@ -107,25 +116,22 @@ pub(crate) fn fields(lines: &[&str]) -> Result<Vec<Field>, Refused> {
 /// A line as a name and what stands behind its colon.
 fn name_of(text: &str) -> Option<(&str, &str)> {
     let (name, value) = text.split_once(':')?;
-    let is_name = !name.is_empty()
-        && name.len() <= 100
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
-    if !is_name || !(value.is_empty() || value.starts_with([' ', '\t'])) {
+    if !is_name(name) || !(value.is_empty() || value.starts_with([' ', '\t'])) {
         return None;
     }
-    Some((name, without_comment(value)))
+    Some((name, unless_comment(value)))
 }
 
-/// A value without the blanks around it, and without a comment behind it, unless that stands in quotes.
-fn without_comment(value: &str) -> &str {
+/// Whether a name can stand in a head as it is: `[A-Za-z0-9_-]`, at most 100 of them.
+pub(crate) fn is_name(name: &str) -> bool {
+    (1..=100).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}
+
+/// A value without the blanks around it; nothing, where it is a comment.
+fn unless_comment(value: &str) -> &str {
     let value = value.trim();
-    if value.starts_with(['"', '\'']) {
-        return value;
-    }
-    if value.starts_with('#') {
-        return "";
-    }
-    value.find(" #").map_or(value, |at| value[..at].trim_end())
+    if value.starts_with('#') { "" } else { value }
 }
 
 struct Reader<'l, 's> {
@@ -166,7 +172,7 @@ impl<'s> Reader<'_, 's> {
         match self.peek() {
             Some((_, text)) if text == "-" || text.starts_with("- ") => self.list(is_flat),
             Some((indent, _)) if indent > 0 => self.map(indent).map(Value::Map),
-            _ => Ok(Value::Text(String::new())),
+            _ => Ok(Value::Plain(String::new())),
         }
     }
 
@@ -192,7 +198,7 @@ impl<'s> Reader<'_, 's> {
                     map.extend(self.names_of_item(left, is_flat)?);
                     values.push(Value::Map(map));
                 }
-                None => values.push(self.value(without_comment(first), line)?),
+                None => values.push(self.value(unless_comment(first), line)?),
             }
         }
         Ok(Value::List(values))
@@ -215,7 +221,9 @@ impl<'s> Reader<'_, 's> {
             }
             let (name, value) =
                 found.ok_or(Refused { line, why: "it is no name with a value: name: value" })?;
-            self.count_item(line)?;
+            if names.len() + 1 == MAX_NAMES {
+                return Err(Refused { line, why: "a value of a list has more than 16 names" });
+            }
             self.at += 1;
             names.push((name.to_owned(), self.value(value, line)?));
         }
@@ -239,7 +247,7 @@ impl<'s> Reader<'_, 's> {
             let value = if value.is_empty() {
                 match self.peek() {
                     Some((deeper, text)) if deeper >= left && text.starts_with("- ") => self.list(false)?,
-                    _ => Value::Text(String::new()),
+                    _ => Value::Plain(String::new()),
                 }
             } else {
                 self.value(value, line)?
@@ -287,17 +295,18 @@ impl Inline<'_, '_, '_, '_> {
             Some('|' | '>') => {
                 Err(self.refused("blocks of text are not read; put the text in double quotes"))
             }
-            _ => Ok(Value::Text(self.plain(depth))),
+            _ => Ok(Value::Plain(self.plain(depth))),
         }
     }
 
-    /// Up to its end, or inside of brackets up to what ends it.
+    /// Up to its end or a comment, or inside of brackets up to what ends it.
     fn plain(&mut self, depth: usize) -> String {
         let end = if depth == 0 {
-            self.text.len()
+            self.text.find(" #").or_else(|| self.text.find("\t#"))
         } else {
-            self.text.find([',', ']', '}']).unwrap_or(self.text.len())
+            self.text.find([',', ']', '}'])
         };
+        let end = end.unwrap_or(self.text.len());
         let (text, rest) = self.text.split_at(end);
         self.text = rest;
         text.trim().to_owned()
@@ -329,7 +338,7 @@ impl Inline<'_, '_, '_, '_> {
     }
 
     fn open(&mut self, depth: usize) -> Result<(), Refused> {
-        if depth >= 2 {
+        if depth == MAX_DEPTH {
             return Err(self.refused("values are nested too deep"));
         }
         self.text = &self.text[1..];
@@ -396,7 +405,7 @@ impl Value {
     /// The text; `None`: it is none.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
-            Self::Text(text) => Some(text),
+            Self::Text(text) | Self::Plain(text) => Some(text),
             Self::List(_) | Self::Map(_) => None,
         }
     }
@@ -404,8 +413,8 @@ impl Value {
     /// The texts of a list, or the one text; `None`: it holds something else.
     pub(crate) fn texts(&self) -> Option<Vec<String>> {
         match self {
-            Self::Text(text) if text.is_empty() => Some(Vec::new()),
-            Self::Text(text) => Some(vec![text.clone()]),
+            Self::Text(text) | Self::Plain(text) if text.is_empty() => Some(Vec::new()),
+            Self::Text(text) | Self::Plain(text) => Some(vec![text.clone()]),
             Self::List(values) => values.iter().map(|value| value.text().map(str::to_owned)).collect(),
             Self::Map(_) => None,
         }
@@ -415,25 +424,26 @@ impl Value {
     pub(crate) fn named(&self, name: &str) -> Option<&Value> {
         match self {
             Self::Map(names) => names.iter().find(|(key, _)| key == name).map(|(_, value)| value),
-            Self::Text(_) | Self::List(_) => None,
+            Self::Text(_) | Self::Plain(_) | Self::List(_) => None,
         }
     }
 
     /// As JSON.
-    pub(crate) fn to_json(&self) -> serde_json::Value {
+    pub(crate) fn to_json(&self) -> Json {
         match self {
             Self::Text(text) => text.clone().into(),
+            Self::Plain(text) => scalar(text),
             Self::List(values) => values.iter().map(Self::to_json).collect(),
-            Self::Map(names) => serde_json::Value::Object(
-                names.iter().map(|(name, value)| (name.clone(), value.to_json())).collect(),
-            ),
+            Self::Map(names) => {
+                Json::Object(names.iter().map(|(name, value)| (name.clone(), value.to_json())).collect())
+            }
         }
     }
 }
 
 /// A text in double quotes, by JSON's escapes.
 pub(crate) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    Json::from(text).to_string()
 }
 
 /// A word as it is, if nothing in it could be taken for anything else; else in quotes.
@@ -445,26 +455,62 @@ pub(crate) fn word(text: &str) -> String {
     if is_bare { text.to_owned() } else { quoted(text) }
 }
 
+/// An id as it is, if it is made of letters, digits, dots and hyphens as the papers' are; else in quotes.
+pub(crate) fn id(text: &str) -> String {
+    let is_bare = text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+    if is_bare { text.to_owned() } else { quoted(text) }
+}
+
 /// Words on one line.
 pub(crate) fn words<'w>(words: impl IntoIterator<Item = &'w String>) -> String {
     let words: Vec<String> = words.into_iter().map(|text| word(text)).collect();
     format!("[{}]", words.join(", "))
 }
 
-/// JSON as a value on one line, which is read again as the same texts.
-pub(crate) fn inline(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::Array(values) => {
-            format!("[{}]", values.iter().map(inline).collect::<Vec<_>>().join(", "))
+/// What a text without quotes says. A number that JSON would write in another way stays a text, so that nothing of it is lost.
+fn scalar(text: &str) -> Json {
+    let number = match text {
+        "null" => return Json::Null,
+        "true" | "false" => return Json::Bool(text == "true"),
+        _ => text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from)).ok(),
+    };
+    let number = number.or_else(|| Number::from_f64(text.parse().ok()?));
+    number.filter(|number| number.to_string() == text).map_or_else(|| text.into(), Json::Number)
+}
+
+/// JSON as a value on one line that is read as the same again, and how many values it has in lists; `None`: a head has no
+/// way to say it.
+pub(crate) fn inline(value: &Json) -> Option<(String, usize)> {
+    inline_at(value, 0)
+}
+
+fn inline_at(value: &Json, depth: usize) -> Option<(String, usize)> {
+    let mut items = 0;
+    let text = match value {
+        Json::Array(_) | Json::Object(_) if depth == MAX_DEPTH => return None,
+        Json::Array(values) => {
+            let mut texts = Vec::with_capacity(values.len());
+            for value in values {
+                let (text, inner) = inline_at(value, depth + 1)?;
+                items += 1 + inner;
+                texts.push(text);
+            }
+            format!("[{}]", texts.join(", "))
         }
-        serde_json::Value::Object(names) => {
-            let names: Vec<String> =
-                names.iter().map(|(name, value)| format!("{name}: {}", inline(value))).collect();
-            format!("{{{}}}", names.join(", "))
+        Json::Object(names) => {
+            let mut texts = Vec::with_capacity(names.len());
+            for (name, value) in names {
+                let (text, inner) = inline_at(value, depth + 1).filter(|_| is_name(name))?;
+                items += 1 + inner;
+                texts.push(format!("{name}: {text}"));
+            }
+            format!("{{{}}}", texts.join(", "))
         }
-        serde_json::Value::String(text) => quoted(text),
-        other => quoted(&other.to_string()),
-    }
+        Json::String(text) => quoted(text),
+        other => other.to_string(),
+    };
+    Some((text, items))
 }
 
 #[cfg(test)]
@@ -475,6 +521,10 @@ mod tests {
 
     fn text(text: &str) -> Value {
         Value::Text(text.to_owned())
+    }
+
+    fn plain(text: &str) -> Value {
+        Value::Plain(text.to_owned())
     }
 
     #[track_caller]
@@ -497,24 +547,24 @@ mod tests {
     fn names_have_texts_lists_and_names() {
         check(
             "type: fix\ntitle: \"A: \\\"b\\\" # c\"",
-            &[("type", text("fix")), ("title", text("A: \"b\" # c"))],
+            &[("type", plain("fix")), ("title", text("A: \"b\" # c"))],
         );
         check("title: 'it''s' # so", &[("title", text("it's"))]);
         check(
             "a: plain: with colon  # comment\n# a line\n\nb:",
-            &[("a", text("plain: with colon")), ("b", text(""))],
+            &[("a", plain("plain: with colon")), ("b", plain(""))],
         );
         check(
-            "tags: [redis, \"home, lab\", 'x']",
-            &[("tags", Value::List(vec![text("redis"), text("home, lab"), text("x")]))],
+            "tags: [redis, \"home, lab\", 'x', \"issue #5\"] # these",
+            &[("tags", Value::List(vec![plain("redis"), text("home, lab"), text("x"), text("issue #5")]))],
         );
-        check("tags:\n  - redis\n  - \"b: c\"", &[("tags", Value::List(vec![text("redis"), text("b: c")]))]);
+        check("tags:\n  - redis\n  - \"b: c\"", &[("tags", Value::List(vec![plain("redis"), text("b: c")]))]);
         check(
             "steps:\n- \"Run tests\"\n- Push",
-            &[("steps", Value::List(vec![text("Run tests"), text("Push")]))],
+            &[("steps", Value::List(vec![text("Run tests"), plain("Push")]))],
         );
         let map = |names: &[(&str, &str)]| {
-            Value::Map(names.iter().map(|(name, value)| ((*name).to_owned(), text(value))).collect())
+            Value::Map(names.iter().map(|(name, value)| ((*name).to_owned(), plain(value))).collect())
         };
         check(
             "validation:\n  validated_by: fs\n  reliability: 0.8",
@@ -526,7 +576,7 @@ mod tests {
         {
             check(
                 &format!("{relations}\nnext: 1"),
-                &[("relations", Value::List(vec![relation.clone()])), ("next", text("1"))],
+                &[("relations", Value::List(vec![relation.clone()])), ("next", plain("1"))],
             );
         }
         check(
@@ -561,6 +611,25 @@ mod tests {
         assert_eq!((parts.fields[0].value.text(), parts.body), (Some("1"), "Body\r\n"));
         let plain = read("no head\n---\n").unwrap();
         assert_eq!((plain.fields.len(), plain.body), (0, "no head\n---\n"));
+    }
+
+    #[test]
+    fn a_text_without_quotes_is_what_json_says_of_it_and_nothing_is_lost() {
+        for (text, expected) in [
+            ("45", Json::from(45)),
+            ("-0.5", Json::from(-0.5)),
+            ("1e+30", Json::from(1e30)),
+            ("18446744073709551615", Json::from(u64::MAX)),
+            ("true", Json::from(true)),
+            ("null", Json::Null),
+            ("0.70", Json::from("0.70")),
+            ("007", Json::from("007")),
+            ("NaN", Json::from("NaN")),
+            ("99999999999999999999999", Json::from("99999999999999999999999")),
+        ] {
+            assert_eq!(Value::Plain(text.to_owned()).to_json(), expected);
+        }
+        assert_eq!(Value::Text("45".to_owned()).to_json(), Json::from("45"));
     }
 
     proptest! {

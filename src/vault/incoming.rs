@@ -23,8 +23,8 @@ use crate::{
     },
     vault::{
         disk::{Found, OnDisk},
-        export::{Known, Wanted, fields},
-        file::{MemoryFile, Relation},
+        export::{Known, LINKS, Wanted, fields},
+        file::{MemoryFile, Relation, with_line_feeds},
         frontmatter::Refused,
         state::{FileHash, State, Written},
     },
@@ -286,7 +286,14 @@ fn edit(
     if read.title.is_empty() {
         memory.title.clone_into(&mut read.title);
     }
-    let there = fields(&read, pinned);
+    // Editors add and take away blank lines around a text.
+    let content = with_line_feeds(&memory.content);
+    if read.content.trim() == content.trim() {
+        read.content = content;
+    }
+    let mut there = fields(&read, pinned);
+    // Nobody's to edit.
+    there.extend(now.fields.get(LINKS).map(|links| (LINKS.to_owned(), links.clone())));
     let Some(written) = state.get(path) else {
         // It was not written from here: what it was when it was written, nobody knows.
         return if now.shows_the_same(&there) { Ok((there, None)) } else { conflict(there) };
@@ -299,9 +306,9 @@ fn edit(
     }
     let edited: BTreeSet<&str> =
         there.keys().map(String::as_str).filter(|name| differs(&there, &written.fields, name)).collect();
-    if ["status", "origin", "created"].iter().any(|name| edited.contains(name)) {
+    if ["status", "superseded_by", "origin", "created"].iter().any(|name| edited.contains(name)) {
         return Err(refused(
-            "status, origin and created are not changed by an edit of the file: put them back as they were",
+            "status, superseded_by, origin and created are not changed by an edit of the file: put them back as they were",
         ));
     }
     let changed_here =
@@ -435,13 +442,14 @@ pub(crate) fn claim(
 
 /// A file without a title has its first heading, or its name.
 fn titled(file: &MemoryFile, stem: &str) -> (String, String) {
+    let content = file.content.trim();
     if !file.title.is_empty() {
-        return (file.title.clone(), file.content.clone());
+        return (file.title.clone(), content.to_owned());
     }
-    if let Some((heading, rest)) = file.content.strip_prefix("# ").and_then(|text| text.split_once('\n'))
+    if let Some((heading, rest)) = content.strip_prefix("# ").and_then(|text| text.split_once('\n'))
         && !rest.trim().is_empty()
     {
         return (heading.trim().to_owned(), rest.trim().to_owned());
     }
-    (stem.replace(['-', '_'], " "), file.content.clone())
+    (stem.replace(['-', '_'], " "), content.to_owned())
 }

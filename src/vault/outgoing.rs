@@ -224,7 +224,7 @@ fn what_is_due(disk: &Disk, (path, file): (&str, &Wanted), written: Option<&Writ
             if is_same { Due::Nothing } else { Due::Write }
         }
         (Some(_), _) => Due::Write,
-        (None, _) if has_ending(path, "json") => Due::Write,
+        (None, _) if has_ending(path, "json") || has_ending(path, "jsonl") => Due::Write,
         (None, _) if is_of_memory(path) && written.is_some() => Due::Edited,
         // It shows the same, or it would have been set beside.
         (None, _) if is_of_memory(path) => Due::Write,

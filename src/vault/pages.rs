@@ -17,10 +17,7 @@ use crate::{
             words::{Frequency, MemoryStatus},
         },
     },
-    vault::{
-        file::{MemoryFile, edge_name, time},
-        frontmatter::quoted,
-    },
+    vault::file::{MemoryFile, edge_name, time},
 };
 
 /// What git is not to keep: what use moves, and what follows from the rest.
@@ -80,23 +77,6 @@ pub(crate) fn curated(memories: &[Memory], paths: &BTreeMap<MemoryId, String>) -
         }
     }
     text
-}
-
-/// G: the file of an edge that has a text of its own.
-pub(crate) fn edge(edge: &Edge, [from, to]: [&Memory; 2]) -> String {
-    format!(
-        "---\nid: {}\ntype: {}\nfrom_id: {}\nfrom_title: {}\nto_id: {}\nto_title: {}\nstrength: {:?}\ncreated: {}\nupdated: {}\n---\n{}\n",
-        edge.id,
-        edge_name(edge.edge_type),
-        from.id.as_uuid(),
-        quoted(&from.title),
-        to.id.as_uuid(),
-        quoted(&to.title),
-        edge.strength,
-        time(edge.created_at),
-        time(edge.updated_at),
-        edge.description
-    )
 }
 
 /// G: `_index.json`, as who reads files looks memories up.

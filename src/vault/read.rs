@@ -1,13 +1,14 @@
 //! What is known of a user, read at one moment for its files.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::{
-    error::Result,
+    error::{ErrorKind, Result},
     model::{
+        change::Change,
         episode::EpisodeFilter,
         ids::MemoryId,
-        memory::{core::CoreOptions, filter::MemoryFilter, words::MemoryStatus},
+        memory::{core::CoreOptions, filter::MemoryFilter, known::Memory, words::MemoryStatus},
     },
     store::{
         Store,
@@ -77,4 +78,24 @@ pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(Known, Hidden)> {
     known.core = snapshot.core(scope, &CoreOptions::default(), store.config().tokenizer)?.text;
     known.reflection = snapshot.reflection(scope)?;
     Ok((known, hidden))
+}
+
+/// What was done to each memory, the oldest first.
+pub(crate) fn histories(
+    store: &Store,
+    scope: &Scope,
+    memories: &[Memory],
+) -> Result<HashMap<MemoryId, Vec<Change>>> {
+    let snapshot = store.snapshot()?;
+    let of_one = |memory: &Memory| {
+        let mut changes = snapshot.memory_changes(scope, memory.id, (None, PAGE))?;
+        changes.reverse();
+        Ok((memory.id, changes))
+    };
+    // What was erased meanwhile has none.
+    let found = memories
+        .iter()
+        .map(of_one)
+        .filter(|found: &Result<_>| !found.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound));
+    found.collect()
 }

@@ -59,4 +59,6 @@ mod traced;
 mod transfer;
 #[cfg(feature = "files")]
 mod vault;
+#[cfg(feature = "files")]
+mod vault_formats;
 mod wishes;

@@ -4,7 +4,7 @@
 use std::{fmt::Write as _, path::PathBuf, thread, time::Duration};
 
 use clap::{Args, Subcommand};
-use thermocline::{Origin, RefusedFile, VaultOptions, VaultReport, blocking::Vault};
+use thermocline::{Layout, Origin, RefusedFile, VaultOptions, VaultReport, blocking::Vault};
 
 use crate::{
     args::UserArg,
@@ -42,8 +42,14 @@ pub(crate) enum VaultVerb {
                             thermocline vault sync notes --every 60")]
     Sync(SyncArgs),
     /// Write what is known into the folder, and take nothing from it.
-    #[command(after_help = "Example:\n  thermocline vault export notes --user alex")]
-    Export(FolderArgs),
+    ///
+    /// --layout continuum writes a file a memory by how settled it is (memory/short_term, memory/long_term), and logs of
+    /// what has settled (system/memory_log.md, SmartLibrary.md). --layout entry writes days of what is not settled
+    /// (memory/2026-01-29.md), a log of relations (memory/graph.jsonl), and MEMORY.md once. Both make the folder, which
+    /// keeps its layout, and are one way: memory import takes such files in, as claims.
+    #[command(after_help = "Examples:\n  thermocline vault export notes --user alex\n  \
+                            thermocline vault export traces --user alex --layout continuum")]
+    Export(ExportArgs),
 }
 
 #[derive(Args, Debug)]
@@ -54,6 +60,28 @@ pub(crate) struct FolderArgs {
 
     #[command(flatten)]
     user: UserArg,
+}
+
+/// What the files show besides.
+#[derive(Args, Debug)]
+pub(crate) struct ShownArgs {
+    /// Let links to what a memory is related to stand behind its text, as Obsidian follows them; and relate it to what you
+    /// link to in its text.
+    #[arg(long)]
+    links: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExportArgs {
+    #[command(flatten)]
+    of: FolderArgs,
+
+    #[command(flatten)]
+    shown: ShownArgs,
+
+    /// Which files are written, by the paper that they are of.
+    #[arg(long, default_value = "cognitive", value_parser = words::layout())]
+    layout: Layout,
 }
 
 #[derive(Args, Debug)]
@@ -72,6 +100,9 @@ pub(crate) struct SyncArgs {
     /// Forget so many at most, else none [default: 20, or a tenth of all if that is less].
     #[arg(long, value_name = "N", requires = "deletes")]
     max_deletes: Option<u64>,
+
+    #[command(flatten)]
+    shown: ShownArgs,
 
     /// Change nothing, and tell what would be done: as vault status.
     #[arg(long)]
@@ -94,8 +125,9 @@ pub(crate) fn run(db: &Db, verb: &VaultVerb, out: &Output) -> Result<(), Failure
             })
         }
         VaultVerb::Export(args) => {
-            let (_file, user, _) = named::to_look(db, &args.user)?;
-            answer(out, &user.vault(&args.folder, VaultOptions::default()), Vault::export)
+            let (_file, user, _) = named::to_look(db, &args.of.user)?;
+            let options = VaultOptions::default().layout(args.layout).links(args.shown.links);
+            answer(out, &user.vault(&args.of.folder, options), Vault::export)
         }
         VaultVerb::Status(args) => {
             let (_file, user, _) = named::to_look(db, &args.of.user)?;
@@ -117,7 +149,8 @@ fn sync(db: &Db, args: &SyncArgs, out: &Output) -> Result<(), Failure> {
 
 impl SyncArgs {
     fn options(&self) -> VaultOptions {
-        let mut options = VaultOptions::default().origin(self.origin).deletes(self.deletes);
+        let mut options =
+            VaultOptions::default().origin(self.origin).deletes(self.deletes).links(self.shown.links);
         options.max_deletes = self.max_deletes;
         options.dry_run = self.dry_run;
         options

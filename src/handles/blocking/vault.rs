@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    ImportedFiles, Origin, Result, VaultReport,
+    FileFormat, ImportedFiles, MemoryId, Origin, Result, VaultReport,
     handles::blocking::{memories::Memories, waiter::Waiter},
 };
 
@@ -49,5 +49,10 @@ impl Memories {
         origin: Origin,
     ) -> Result<ImportedFiles> {
         self.runtime.block_on(self.inner.import_files(files, origin))
+    }
+
+    /// See [`Memories::as_file`](crate::Memories::as_file).
+    pub fn as_file(&self, id: MemoryId, format: FileFormat) -> Result<String> {
+        self.runtime.block_on(self.inner.as_file(id, format))
     }
 }

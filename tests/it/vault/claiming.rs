@@ -54,7 +54,7 @@ fn a_new_file_is_a_claim_and_what_cannot_be_read_stays_as_it_is() {
     assert_eq!((go.confidence, go.frequency, go.trust), (0.8, Frequency::Mid, Trust::Foreign));
     assert_eq!(
         (go.caller_id.as_deref(), &go.extra["x-tool"]),
-        (Some("note-7"), &serde_json::json!({"a": ["1"]}))
+        (Some("note-7"), &serde_json::json!({"a": [1]}))
     );
     assert_eq!(kept.path(go.id), "graph/decisions/go.md", "it keeps its name");
     kept.check_quiet();

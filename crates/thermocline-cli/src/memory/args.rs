@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use chrono::{DateTime, Utc};
 use clap::Args;
 use thermocline::{
-    Frequency, InformationType, MemoryKind, Origin, Outcome, Resurfacing, TaskType, Volatility,
+    FileFormat, Frequency, InformationType, MemoryKind, Origin, Outcome, Resurfacing, TaskType, Volatility,
 };
 
 use crate::{
@@ -22,6 +22,17 @@ pub(crate) struct MemoryArgs {
 
     /// The memory: its id (mem_...), its first or last digits (4 or more), or the caller's own id.
     pub(crate) memory: String,
+}
+
+/// The same, to be shown.
+#[derive(Args, Debug)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
+
+    /// Show it as a file: entry is the JSON of the entry paper, markdown what a vault has of it.
+    #[arg(long, value_parser = words::format())]
+    pub(crate) format: Option<FileFormat>,
 }
 
 /// The same, for verbs that write.

@@ -13,7 +13,7 @@ use crate::{
     counts::counted,
     exit::Failure,
     find::Db,
-    memory::{args::MemoryArgs, named, words},
+    memory::{args::ShowArgs, named, words},
     output::Output,
     places, plain,
 };
@@ -30,9 +30,14 @@ struct Shown {
     neighbours: Vec<Neighbour>,
 }
 
-pub(crate) fn run(db: &Db, args: &MemoryArgs, out: &Output) -> Result<(), Failure> {
-    let (_file, user, memory) = named::one(db, args)?;
+pub(crate) fn run(db: &Db, args: &ShowArgs, out: &Output) -> Result<(), Failure> {
+    let (_file, user, memory) = named::one(db, &args.memory)?;
     let memories = user.memories();
+    if let Some(format) = args.format {
+        let text = memories.as_file(memory.id, format)?;
+        // A file is written as it is; a terminal obeys what a memory says.
+        return out.print(&if out.has_person() { plain::block(&text) } else { text });
+    }
     let sources = memories.sources(memory.id)?;
     let neighbours = memories.neighbours(memory.id, None, EDGES)?;
     let mut places = Vec::new();

@@ -8,7 +8,7 @@
 use clap::Subcommand;
 
 use crate::memory::{
-    args::{ChangeArgs, EditArgs, MemoryArgs, SaveArgs, SupersedeArgs},
+    args::{ChangeArgs, EditArgs, SaveArgs, ShowArgs, SupersedeArgs},
     import::ImportFilesArgs,
     life_args::{DecideArgs, DueArgs, ReviewArgs, UsedArgs},
     list_args::{
@@ -56,8 +56,9 @@ pub(crate) enum MemoryVerb {
 
     /// Show a memory whole: what it says, how far it holds, what it comes of, what stands beside it.
     #[command(after_help = "Examples:\n  thermocline memory show --user alex mem_019e8d20\n  \
-                            thermocline --json memory show --user alex redis-fix")]
-    Show(MemoryArgs),
+                            thermocline --json memory show --user alex redis-fix\n  \
+                            thermocline memory show --user alex redis-fix --format entry > redis-fix.json")]
+    Show(ShowArgs),
 
     /// List memories, newest first: the active ones, unless --status or --all says otherwise.
     #[command(after_help = "Examples:\n  thermocline memory list --user alex --tag redis --limit 20\n  \

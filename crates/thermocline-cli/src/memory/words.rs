@@ -5,8 +5,8 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::de::DeserializeOwned;
 use thermocline::{
-    EdgeType, EpisodeRole, Frequency, InformationType, MemoryKind, MemoryStatus, Origin, Outcome,
-    Resurfacing, ReviewKind, TaskType, Volatility,
+    EdgeType, EpisodeRole, FileFormat, Frequency, InformationType, Layout, MemoryKind, MemoryStatus, Origin,
+    Outcome, Resurfacing, ReviewKind, TaskType, Volatility,
 };
 
 /// A parser of a word for each name: what is no such word is refused with those that are.
@@ -37,6 +37,8 @@ words! {
     task: TaskType = ["research", "development", "creative", "analysis"];
     outcome: Outcome = ["success", "failure", "decision", "observation", "correction"];
     origin: Origin = ["user", "assistant", "tool", "document", "system"];
+    format: FileFormat = ["entry", "markdown"];
+    layout: Layout = ["cognitive", "continuum", "entry"];
     resurfacing: Resurfacing = ["on", "off"];
     review: ReviewKind = [
         "promote", "flagged", "contradiction", "merge", "check", "conflict", "quarantine",

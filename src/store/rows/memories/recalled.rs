@@ -158,13 +158,14 @@ pub(crate) fn words_of_units(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Res
     units.iter().map(words).collect()
 }
 
-/// The units with the texts that these units of memories took the place of.
+/// The units with the texts that these units of memories took the place of. No condition of the join compares the two
+/// units: SQLite would go by it, over all units of the user.
 pub(crate) fn units_before(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Result<Vec<u32>> {
     let mut before = Vec::new();
     sql.query_many(
-        "SELECT max(o.seq) FROM memory_units AS k
+        "SELECT max(CASE WHEN o.seq < k.seq THEN o.seq END) FROM memory_units AS k
          JOIN memory_units AS o ON o.user_no = k.user_no AND o.memory_no = k.memory_no
-         WHERE k.user_no = ?1 AND k.seq = ?2 AND o.seq < k.seq",
+         WHERE k.user_no = ?1 AND k.seq = ?2",
         &sets(scope, units.iter().map(|seq| Value::Integer((*seq).into()))),
         &mut |_, row| {
             before.extend(row.get::<Option<Seq>>(0)?.map(|seq| seq.0));

@@ -103,11 +103,14 @@ pub(crate) fn of_memory(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Re
 
 /// Those that have an older text of it.
 pub(crate) fn stale_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<Seq>> {
-    sql.list(
+    // Sorted here: for an order SQLite would go by all units of the user.
+    let mut found: Vec<Seq> = sql.list(
         "SELECT k.seq FROM memory_units AS k JOIN user_memories AS m
            ON m.user_no = k.user_no AND m.memory_no = k.memory_no
-         WHERE k.user_no = ?1 AND k.memory_no = ?2 AND m.seq IS DISTINCT FROM k.seq ORDER BY k.seq",
+         WHERE k.user_no = ?1 AND k.memory_no = ?2 AND m.seq IS DISTINCT FROM k.seq",
         values![scope.user_no, memory_no],
         |row| row.get(0),
-    )
+    )?;
+    found.sort_unstable();
+    Ok(found)
 }

@@ -1,0 +1,340 @@
+//! E: the forms of the entry paper: a day of memories, the log of relations, one memory as JSON.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt::Write as _,
+};
+
+use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::{
+    memory::{page::tidy, resurface::next_due},
+    model::{
+        edge::{Edge, EdgeStatus, EdgeType},
+        episode::{Episode, EpisodeRole},
+        ids::MemoryId,
+        memory::{
+            known::Memory,
+            procedure::Procedure,
+            words::{Frequency, MemoryKind, MemoryStatus, Outcome, Resurfacing},
+        },
+    },
+    text::memory::MemoryText,
+    vault::{
+        export::{Known, Wanted, When},
+        file::{Head, with_line_feeds},
+        foreign::title_of,
+        frontmatter::{self, words},
+        sections::{comment, guarded, pages},
+    },
+};
+
+/// The log of relations.
+pub(crate) const LOG: &str = "memory/graph.jsonl";
+/// As many relations stand in the comment of a day: a head has no room for any number.
+const MOST_LINKS: usize = 100;
+
+/// All files of the layout. `log` is the log of relations as it is, and `None` of the log: there is nothing to add.
+pub(crate) fn wanted(known: &Known, log: &str) -> (BTreeMap<String, Wanted>, Option<String>) {
+    let births: HashMap<MemoryId, &Episode> = known
+        .episodes
+        .iter()
+        .filter(|episode| episode.role == EpisodeRole::Birth)
+        .filter_map(|episode| Some((episode.memory_id?, episode)))
+        .collect();
+    let edges = known.shown_edges();
+    let mut beside: HashMap<MemoryId, Vec<&Edge>> = HashMap::new();
+    for edge in &edges {
+        beside.entry(edge.from).or_default().push(edge);
+        beside.entry(edge.to).or_default().push(edge);
+    }
+    let mut days: BTreeMap<NaiveDate, Vec<(DateTime<Utc>, String)>> = BTreeMap::new();
+    let is_short = |memory: &&Memory| {
+        memory.status == MemoryStatus::Active && matches!(memory.frequency, Frequency::High | Frequency::Mid)
+    };
+    for memory in known.memories.iter().rev().filter(is_short) {
+        let edges = beside.remove(&memory.id).unwrap_or_default();
+        let section = moment(memory, births.get(&memory.id).copied(), &edges);
+        days.entry(memory.said_at.date_naive()).or_default().push((memory.said_at, section));
+    }
+    let mut files = BTreeMap::new();
+    for (on, mut of_day) in days {
+        of_day.sort_by_key(|(at, _)| *at);
+        for (number, page) in (1..).zip(pages("", of_day.into_iter().map(|(_, section)| section))) {
+            let more = if number == 1 { String::new() } else { format!("_{number}") };
+            files.insert(format!("memory/{on}{more}.md"), Wanted::page(page, When::TextDiffers));
+        }
+    }
+    files.insert("MEMORY.md".to_owned(), Wanted::page(curated(&known.memories), When::Once));
+    let more = log_of(log, &edges, known.now);
+    let log = more
+        .map(|more| format!("{log}{}{more}", if log.is_empty() || log.ends_with('\n') { "" } else { "\n" }));
+    (files, log)
+}
+
+/// E: what has settled, in a sentence each; then it is a person's.
+fn curated(memories: &[Memory]) -> String {
+    let mut text = "# Memory\n".to_owned();
+    for memory in memories.iter().rev() {
+        if memory.frequency >= Frequency::Low && memory.status == MemoryStatus::Active {
+            let sentence = text_of(memory).in_one_sentence(&memory.summary).to_owned();
+            let _ = writeln!(text, "- **{}:** {}", tidy(&memory.title), tidy(&sentence));
+        }
+    }
+    text
+}
+
+/// A memory of a day.
+fn moment(memory: &Memory, birth: Option<&Episode>, edges: &[&Edge]) -> String {
+    let title = tidy(&memory.title);
+    let mut head = Head::default();
+    head.plain("id", Some(memory.id.to_string()));
+    head.number("importance", Some(memory.importance));
+    head.line("entities", (!memory.entities.is_empty()).then(|| words(&memory.entities)));
+    let mut links = links(memory.id, edges);
+    links.truncate(MOST_LINKS);
+    let of_link = |link: &Link| {
+        let (to, kind) = (frontmatter::id(&link.to), link.kind);
+        format!("{{to: {to}, type: {kind}, weight: {:?}}}", link.weight)
+    };
+    let inline: Vec<String> = links.iter().map(of_link).collect();
+    head.line("links", (!inline.is_empty()).then(|| format!("[{}]", inline.join(", "))));
+    let outcome = birth.and_then(|birth| birth.outcome);
+    let of_episode = [
+        ("task", birth.and_then(|birth| birth.task_id.as_deref().or(birth.task_name.as_deref()))),
+        ("project", memory.project.as_deref()),
+        ("outcome", outcome.map(Outcome::as_str)),
+    ];
+    let episode: Vec<String> = of_episode
+        .into_iter()
+        .filter_map(|(name, text)| Some(format!("{name}: {}", frontmatter::word(text?))))
+        .collect();
+    head.line("episode", (!episode.is_empty()).then(|| format!("{{{}}}", episode.join(", "))));
+    // What the paper has no place for.
+    head.plain("type", (memory.kind != kind_of(outcome)).then(|| memory.kind.as_str()));
+    head.line("title", (title != memory.title).then(|| frontmatter::quoted(&memory.title)));
+    head.line("summary", (!memory.summary.is_empty()).then(|| frontmatter::quoted(&memory.summary)));
+    head.procedure(memory.procedure.as_ref().unwrap_or(&Procedure::default()));
+    let is_word = |tag: &String| !tag.contains([' ', '\t', ',', '#']);
+    let is_plain = memory.tags.iter().all(is_word);
+    head.line("tags", (!is_plain).then(|| words(&memory.tags)));
+    let tags: Vec<String> =
+        memory.tags.iter().filter(|tag| is_word(tag)).map(|tag| format!(" #{}", tidy(tag))).collect();
+    let tags = if tags.is_empty() { String::new() } else { format!("\nTags:{}\n", tags.concat()) };
+    format!(
+        "## {} - {title}\n\n{}\n\n{}{tags}",
+        memory.said_at.format("%H:%M"),
+        guarded(with_line_feeds(&memory.content).trim()),
+        comment(&head.names()),
+    )
+}
+
+/// The kind that a memory has in E's forms, by how it came about.
+pub(crate) fn kind_of(outcome: Option<Outcome>) -> MemoryKind {
+    if outcome == Some(Outcome::Decision) { MemoryKind::Decision } else { MemoryKind::General }
+}
+
+/// E: how a memory stands to another.
+#[derive(Debug, Serialize)]
+struct Link {
+    to: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    weight: f64,
+}
+
+/// The edges that are said at this end: those that lead away, and what it was caused by.
+fn links(of: MemoryId, edges: &[&Edge]) -> Vec<Link> {
+    let mut edges: Vec<&&Edge> = edges.iter().filter(|edge| edge.status == EdgeStatus::Accepted).collect();
+    edges.sort_by(|a, b| b.strength.total_cmp(&a.strength).then(a.id.cmp(&b.id)));
+    let of_edge = |edge: &&Edge| {
+        let is_said_here = if edge.edge_type == EdgeType::Causes { edge.to == of } else { edge.from == of };
+        let (other, kind) = match edge.edge_type {
+            EdgeType::Causes => (edge.from, "caused_by"),
+            _ => (edge.to, edge.edge_type.as_str()),
+        };
+        is_said_here.then(|| Link { to: other.to_string(), kind, weight: edge.strength })
+    };
+    edges.into_iter().filter_map(of_edge).collect()
+}
+
+/// A line of the log of relations.
+#[derive(Debug, Serialize, Deserialize)]
+struct LogLine {
+    at: String,
+    op: String,
+    from: String,
+    to: String,
+    #[serde(rename = "type")]
+    edge_type: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weight: Option<f64>,
+}
+
+/// E: the lines that are missing at the end of the log, so that it says which relations there are; `None`: it does. What is in
+/// it stays, and so does what cannot be read.
+fn log_of(log: &str, edges: &[&Edge], now: DateTime<Utc>) -> Option<String> {
+    let mut told: BTreeMap<(String, String, String), Option<f64>> = BTreeMap::new();
+    for line in log.lines().filter_map(|line| serde_json::from_str::<LogLine>(line).ok()) {
+        let key = (line.from, line.to, line.edge_type);
+        match line.op.as_str() {
+            "add" => drop(told.insert(key, line.weight)),
+            "remove" => drop(told.remove(&key)),
+            _ => {}
+        }
+    }
+    let mut more = String::new();
+    let mut tell = |at, op: &str, (from, to, edge_type), weight| {
+        let line = LogLine { at: instant(at), op: op.to_owned(), from, to, edge_type, weight };
+        let _ = writeln!(more, "{}", serde_json::to_string(&line).expect("it is plain data"));
+    };
+    for edge in edges {
+        let key = (edge.from.to_string(), edge.to.to_string(), edge.edge_type.as_str().to_owned());
+        if told.remove(&key) != Some(Some(edge.strength)) {
+            tell(edge.updated_at, "add", key, Some(edge.strength));
+        }
+    }
+    for (key, _) in told {
+        tell(now, "remove", key, None);
+    }
+    (!more.is_empty()).then_some(more)
+}
+
+/// E: one memory as JSON, all names of the paper in its order, and behind them what it has no place for.
+#[derive(Debug, Serialize)]
+struct Entry<'m> {
+    id: String,
+    content: &'m str,
+    summary: &'m str,
+    tier: &'static str,
+    importance: f64,
+    episode: EpisodeOfEntry<'m>,
+    entities: &'m [String],
+    tags: Vec<String>,
+    links: Vec<Link>,
+    retrieval: Retrieval,
+    resurfacing: ResurfacingOfEntry,
+    status: &'static str,
+    superseded_by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'m str>,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequency: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    procedure: Option<&'m Procedure>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    extra: &'m Map<String, Json>,
+}
+
+#[derive(Debug, Serialize)]
+struct EpisodeOfEntry<'m> {
+    task_id: Option<&'m str>,
+    task_name: Option<&'m str>,
+    project: Option<&'m str>,
+    session_id: Option<String>,
+    timestamp: String,
+    trigger: Option<&'m str>,
+    outcome: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct Retrieval {
+    access_count: u32,
+    last_accessed: Option<String>,
+    created_at: String,
+    decay_rate: Option<f64>,
+    current_relevance: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct ResurfacingOfEntry {
+    enabled: bool,
+    schedule: Vec<NaiveDate>,
+    completed: Vec<NaiveDate>,
+    dismiss_count: u32,
+}
+
+/// One memory as JSON.
+pub(crate) fn json(memory: &Memory, birth: Option<&Episode>, edges: &[&Edge]) -> String {
+    let outcome = birth.and_then(|birth| birth.outcome);
+    let text = text_of(memory);
+    let last = memory.state.resurfaced_on;
+    let enabled = memory.state.resurfacing == Resurfacing::On;
+    let due = next_due(
+        last.unwrap_or(memory.created_at.date_naive()),
+        memory.state.resurfaced_count,
+        memory.state.dismiss_count,
+    );
+    let entry = Entry {
+        id: memory.id.to_string(),
+        content: &memory.content,
+        summary: text.in_one_sentence(&memory.summary),
+        tier: tier(memory),
+        importance: memory.importance,
+        episode: EpisodeOfEntry {
+            task_id: birth.and_then(|birth| birth.task_id.as_deref()),
+            task_name: birth.and_then(|birth| birth.task_name.as_deref()),
+            project: memory.project.as_deref(),
+            session_id: birth.and_then(|birth| birth.session_id).map(|id| id.to_string()),
+            timestamp: instant(memory.said_at),
+            trigger: birth.and_then(|birth| birth.trigger.as_deref()),
+            outcome: outcome.map(Outcome::as_str),
+        },
+        entities: &memory.entities,
+        tags: memory.tags.iter().map(|tag| format!("#{tag}")).collect(),
+        links: links(memory.id, edges),
+        retrieval: Retrieval {
+            access_count: memory.state.access_count,
+            last_accessed: memory.state.last_used_at.map(instant),
+            created_at: instant(memory.created_at),
+            decay_rate: decay_rate(memory),
+            current_relevance: memory.standing.current_relevance,
+        },
+        resurfacing: ResurfacingOfEntry {
+            enabled,
+            schedule: due.filter(|_| enabled).into_iter().collect(),
+            completed: last.into_iter().collect(),
+            dismiss_count: memory.state.dismiss_count,
+        },
+        status: memory.status.as_str(),
+        superseded_by: memory.superseded_by.map(|by| by.to_string()),
+        title: (memory.title != title_of(&memory.content)).then_some(memory.title.as_str()),
+        kind: (memory.kind != kind_of(outcome)).then(|| memory.kind.as_str()),
+        frequency: (memory.frequency == Frequency::UltraLow).then(|| memory.frequency.as_str()),
+        procedure: memory.procedure.as_ref(),
+        extra: &memory.extra,
+    };
+    serde_json::to_string_pretty(&entry).expect("it is plain data") + "\n"
+}
+
+/// E: the tier is how settled it is.
+fn tier(memory: &Memory) -> &'static str {
+    match memory.frequency {
+        _ if memory.is_volatile() => "ultra-short",
+        Frequency::High => "short",
+        Frequency::Mid => "medium",
+        Frequency::Low | Frequency::UltraLow => "long",
+    }
+}
+
+/// E: by tier, a day; none: it does not fade.
+fn decay_rate(memory: &Memory) -> Option<f64> {
+    match tier(memory) {
+        "short" => Some(0.1),
+        "medium" => Some(0.05),
+        _ => None,
+    }
+}
+
+fn text_of(memory: &Memory) -> MemoryText<'_> {
+    let Memory { kind, title, content, procedure, .. } = memory;
+    MemoryText { kind: *kind, title, content, procedure: procedure.as_ref() }
+}
+
+fn instant(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Secs, true)
+}

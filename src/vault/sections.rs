@@ -1,0 +1,146 @@
+//! Several memories in one file: each has a heading, a text, and a comment of names and values that says what it is.
+//!
+//! A line of a text that looks like one of these has a backslash before it, and a text that has one already gets one more: so
+//! every text is read as it was, and none becomes two.
+
+use std::fmt::Write as _;
+
+/// Of a file of sections: behind these the next one begins a file of its own.
+const MAX_BYTES: usize = 512 << 10;
+
+/// `## 14:30 - Title`.
+pub(crate) fn moment(line: &str) -> Option<(&str, &str)> {
+    let (time, title) = line.strip_prefix("## ")?.split_once(" - ")?;
+    let is_time = time.len() == 5 && chrono::NaiveTime::parse_from_str(time, "%H:%M").is_ok();
+    is_time.then_some((time, title.trim()))
+}
+
+/// Whether a line is one of those that a section is made of.
+fn is_structure(line: &str) -> bool {
+    matches!(line.trim_end(), "<!--" | "-->") || line.starts_with("Tags:") || moment(line).is_some()
+}
+
+/// A text in which no line is taken for what a section is made of.
+pub(crate) fn guarded(text: &str) -> String {
+    let lines = text.split('\n').map(|line| {
+        let rest = line.trim_start();
+        if is_structure(rest.trim_start_matches('\\')) {
+            format!("{}\\{rest}", &line[..line.len() - rest.len()])
+        } else {
+            line.to_owned()
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A line of a text as it was.
+pub(crate) fn unguarded(line: &str) -> String {
+    let rest = line.trim_start();
+    match rest.strip_prefix('\\') {
+        Some(bare) if is_structure(rest.trim_start_matches('\\')) => {
+            format!("{}{bare}", &line[..line.len() - rest.len()])
+        }
+        _ => line.to_owned(),
+    }
+}
+
+/// Names and values as a comment, which nothing that they say ends.
+pub(crate) fn comment(names: &str) -> String {
+    format!("<!--\n{}-->\n", names.replace("--", "-\\u002d"))
+}
+
+/// A line of a comment as it was.
+pub(crate) fn uncommented(line: &str) -> String {
+    line.replace("-\\u002d", "--")
+}
+
+/// A memory of a log.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Section<'t> {
+    pub(crate) title: &'t str,
+    /// The lines of its comment, and the first one's number among all lines, from 0.
+    pub(crate) names: (Vec<String>, usize),
+    pub(crate) content: String,
+}
+
+/// A memory of a log: its heading, what it is, its text.
+pub(crate) fn section(title: &str, names: &str, content: &str) -> String {
+    format!("## {title}\n\n{}\n{}\n", comment(names), guarded(content))
+}
+
+/// The memories of a log; none: it is none.
+pub(crate) fn sections(text: &str) -> Vec<Section<'_>> {
+    let lines: Vec<&str> = text.lines().collect();
+    let starts: Vec<usize> = (0..lines.len())
+        .filter(|&at| {
+            lines[at].starts_with("## ")
+                && lines.get(at + 1) == Some(&"")
+                && lines.get(at + 2) == Some(&"<!--")
+        })
+        .collect();
+    let ends = starts.iter().skip(1).copied().chain([lines.len()]);
+    let of = |(&start, end): (&usize, usize)| {
+        let first = start + 3;
+        let names = lines[first..end].iter().take_while(|line| **line != "-->").count();
+        let content: Vec<String> =
+            lines[(first + names + 1).min(end)..end].iter().map(|line| unguarded(line)).collect();
+        Section {
+            title: lines[start][3..].trim(),
+            names: (lines[first..first + names].iter().map(|line| uncommented(line)).collect(), first),
+            content: content.join("\n").trim_matches('\n').to_owned(),
+        }
+    };
+    starts.iter().zip(ends).map(of).collect()
+}
+
+/// Pages of sections, each below the same beginning: so many as none is too large to be read again.
+pub(crate) fn pages(beginning: &str, sections: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut pages = Vec::new();
+    let mut page = String::new();
+    for section in sections {
+        if !page.is_empty() && page.len() + section.len() > MAX_BYTES {
+            pages.push(std::mem::take(&mut page));
+        }
+        if page.is_empty() {
+            page.push_str(beginning);
+        }
+        let blank = if page.is_empty() { "" } else { "\n" };
+        let _ = write!(page, "{blank}{section}");
+    }
+    if !page.is_empty() {
+        pages.push(page);
+    }
+    pages
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_text_becomes_two_and_each_is_read_as_it_was(
+            texts in prop::collection::vec("x(<!--\n|-->\n|## a\n\n<!--\n|## 14:30 - b\n|Tags: #c\n|\\\\|\n| |\\PC){0,20}x", 1..4),
+            names in "[a-z]{1,5}: \"[-u002d>!\\\\]{0,9}\"",
+        ) {
+            let names = format!("{names}\n");
+            let all: Vec<String> = texts.iter().map(|text| section("A title", &names, text)).collect();
+            let log = pages("# Log\n", all).concat();
+            let read = sections(&log);
+            prop_assert_eq!(read.len(), texts.len());
+            for (section, text) in read.iter().zip(&texts) {
+                prop_assert_eq!((section.title, &section.content), ("A title", text));
+                prop_assert_eq!(section.names.0.join("\n") + "\n", names.clone());
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_does_not_grow_beyond_what_is_read() {
+        let pages = pages("# Log\n", std::iter::repeat_n("x".repeat(60_000), 40));
+        assert_eq!(pages.len(), 5);
+        assert!(pages.iter().all(|page| page.starts_with("# Log\n") && page.len() <= MAX_BYTES));
+    }
+}

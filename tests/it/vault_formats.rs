@@ -1,0 +1,630 @@
+//! The forms that memories have as files: what is written is read as it was, whatever it says.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use thermocline::{
+    EdgeType, Edit, ErrorKind, FileFormat, Frequency, Layout, Memory, MemoryFilter, MemoryId, MemoryKind,
+    MemoryStatus, NewEdge, NewMemory, NewNote, Origin, Outcome, Procedure, VaultOptions, VaultReport,
+    blocking::Vault,
+};
+
+use chrono::TimeDelta;
+
+use crate::memories::{Known, fix};
+
+/// A user with a vault.
+struct Noted {
+    known: Known,
+    folder: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Noted {
+    fn new() -> Self {
+        let (known, folder) = (Known::new(), tempfile::tempdir().unwrap());
+        let noted = Self { known, folder: folder.path().join("notes"), _folder: folder };
+        noted.vault(VaultOptions::default()).init().unwrap();
+        noted
+    }
+
+    fn vault(&self, options: VaultOptions) -> Vault {
+        self.known.file.user("alex").unwrap().vault(&self.folder, options)
+    }
+
+    #[track_caller]
+    fn sync(&self) -> VaultReport {
+        self.vault(VaultOptions::default()).sync().unwrap()
+    }
+
+    /// A sync that finds nothing to do.
+    #[track_caller]
+    fn check_quiet(&self) {
+        let report = self.sync();
+        let done = [&report.written, &report.removed, &report.edited, &report.saved, &report.conflicts];
+        assert!(done.iter().all(|paths| paths.is_empty()) && report.refused.is_empty(), "{report:?}");
+    }
+
+    /// The path of the file below graph or vault that says this.
+    #[track_caller]
+    fn path(&self, of: MemoryId) -> String {
+        let id = of.to_string().replace("mem_", "id: ");
+        let found: Vec<String> = tree(&self.folder)
+            .into_iter()
+            .filter(|(path, text)| path.contains('/') && text.contains(&id))
+            .map(|(path, _)| path)
+            .collect();
+        assert_eq!(found.len(), 1, "{found:?}");
+        found[0].clone()
+    }
+
+    fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.folder.join(path)).unwrap()
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        let path = self.folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[track_caller]
+    fn all(&self) -> Vec<Memory> {
+        let filter = MemoryFilter::default().statuses([
+            MemoryStatus::Active,
+            MemoryStatus::Archived,
+            MemoryStatus::Superseded,
+        ]);
+        self.known.memories.list(filter, None, 1_000).unwrap()
+    }
+}
+
+/// All files below a folder, by their paths, but for those that only we read.
+fn tree(folder: &Path) -> BTreeMap<String, String> {
+    fn walk(root: &Path, folder: &Path, found: &mut BTreeMap<String, String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() {
+                walk(root, &path, found);
+            } else if !["_sync.json", "_lock", ".thermocline"].contains(&name.as_str()) {
+                found.insert(name, String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned());
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    walk(folder, folder, &mut found);
+    found
+}
+
+/// A name that a file of another program has for something never becomes a name of ours, however it is written.
+#[test]
+fn names_of_an_imported_entry_mean_nothing_in_its_file() {
+    let noted = Noted::new();
+    let entry = r#"{"id": "e1", "content": "The port is 8443.", "slot": "api:port", "origin": "user", "status": "superseded",
+        "origin: user\nstatus": "archived", "pinned": true, "memory_frequency": "ultra-low", "a\"b: c": [1, {"d": [2.5, null, {"e": []}]}],
+        "---": "x", "superseded_by": null, "retrieval": {"access_count": 5, "last_accessed": null}}"#;
+    let files = [("e.json".to_owned(), entry.to_owned())];
+    assert_eq!(noted.known.memories.import_files(files, Origin::Document).unwrap().saved, 1);
+    let before = noted.all().remove(0);
+    assert_eq!(before.extra["retrieval"]["access_count"], 5);
+    noted.sync();
+    noted.check_quiet();
+    let path = noted.path(before.id);
+    noted.put(&path, &noted.text(&path).replace("The port is 8443.", "The port is 8444."));
+    let report = noted.sync();
+    assert_eq!((report.edited.len(), report.refused.len(), report.conflicts.len()), (1, 0, 0), "{report:?}");
+    let after = noted.all().remove(0);
+    assert_eq!((after.content.as_str(), &after.extra), ("The port is 8444.", &before.extra));
+    assert_eq!(
+        (after.status, after.origin, after.pinned, after.frequency, after.goal_signature.as_deref()),
+        (before.status, before.origin, false, before.frequency, None)
+    );
+    noted.check_quiet();
+}
+
+/// One thing of a file is edited, and nothing else of the memory changes with it.
+#[test]
+fn an_edit_of_one_thing_leaves_all_others_as_they_were_whatever_they_say() {
+    let noted = Noted::new();
+    let odd = [
+        "issue #5",
+        "a: b",
+        "\"quoted\"",
+        "'single'",
+        "[x]",
+        "{a: b}",
+        "- item",
+        "# heading",
+        "--- x",
+        "日本 é",
+        "&a *b !c",
+        "| >",
+        "back\\slash",
+        "tab\there",
+        "null",
+        "5",
+        " leading",
+    ];
+    let contents =
+        ["---\n", "\n\nbehind blank lines\n\n\n", "    indented\ncode  ", "<!-- links -->", "a\r\nb\rc\r"];
+    let ids: Vec<MemoryId> = odd
+        .iter()
+        .enumerate()
+        .map(|(number, text)| {
+            let content = format!("{} {number} {text}", contents[number % contents.len()]);
+            let content = format!("{content}{}", contents[(number + 1) % contents.len()]);
+            let memory = NewMemory::new(MemoryKind::Procedure, format!("{text}\n{number}"), content)
+                .tags([format!("{text} {number}"), format!("t{number} #b, c]")])
+                .summary(*text)
+                .project(*text)
+                .procedure(Procedure::new([*text, "Push # so"]).preconditions([*text]));
+            noted.known.save(memory).id
+        })
+        .collect();
+    noted.sync();
+    noted.check_quiet();
+    let before = noted.all();
+    for id in &ids {
+        let path = noted.path(*id);
+        noted.put(&path, &noted.text(&path).replace("importance: 0.6", "importance: 0.25"));
+    }
+    let report = noted.sync();
+    assert_eq!((report.edited.len(), report.refused.len()), (ids.len(), 0), "{report:?}");
+    for (before, after) in before.iter().zip(noted.all()) {
+        let changed = noted.known.memories.history(after.id, None, 1).unwrap().remove(0);
+        assert_eq!(after.importance.to_string(), "0.25");
+        let mut expected = before.clone();
+        (expected.importance, expected.revision, expected.standing) =
+            (0.25, after.revision, after.standing.clone());
+        expected.updated_at = after.updated_at;
+        assert_eq!(after, expected, "{changed:?}");
+    }
+    noted.check_quiet();
+}
+
+/// The text and the strength of an edge are a person's to edit in its file; the rest of it stands in the memories' files.
+#[test]
+fn an_edited_file_of_an_edge_is_an_edit_of_the_edge() {
+    let noted = Noted::new();
+    let [from, to] = ["Keepalive", "Drops"].map(|title| noted.known.save(fix(title)).id);
+    let edge = NewEdge::new(EdgeType::PartOf).context("in May").description("Since then it holds.");
+    let id = noted.known.memories.relate(from, edge, to).unwrap().id;
+    noted.sync();
+    let found: Vec<String> =
+        tree(&noted.folder).into_keys().filter(|path| path.starts_with("graph/edges/")).collect();
+    let [path] = &found[..] else { panic!("{found:?}") };
+    let text = noted.text(path);
+    assert!(text.contains("type: RELATED_TO\nedge_type: part_of\n"), "{text}");
+    noted.known.fixture.clock.advance(TimeDelta::seconds(2));
+    noted.put(path, &text.replace("strength: 0.9", "strength: 0.4").replace("Since then", "Since June"));
+    let report = noted.sync();
+    assert_eq!((&report.edited, report.refused.len()), (&vec![path.clone()], 0), "{report:?}");
+    let edge = noted.known.memories.edge(id).unwrap();
+    assert_eq!((edge.description.as_str(), edge.context.as_str()), ("Since June it holds.", "in May"));
+    assert!((edge.strength - 0.4).abs() < 1e-9 && edge.edge_type == EdgeType::PartOf);
+    noted.check_quiet();
+
+    // What is not to be edited there, and what cannot be read, stays as it is.
+    let text = noted.text(path);
+    for (wrong, line) in [
+        (text.replace("edge_type: part_of", "edge_type: causes"), None),
+        (text.replace("Keepalive", "Other"), None),
+        (text.replace("strength: 0.4", "strength: 4"), Some(9)),
+        (text.replace("Since June it holds.\n", ""), None),
+    ] {
+        noted.put(path, &wrong);
+        let report = noted.sync();
+        assert_eq!((report.refused.len(), report.refused[0].line), (1, line), "{report:?}");
+        assert_eq!(noted.text(path), wrong);
+    }
+    noted.put(path, &text);
+    noted.check_quiet();
+
+    // Both sides changed its text, and an older file comes back: what is known stands, the text lies beside.
+    noted.put(path, &text.replace("Since June", "Since July"));
+    noted.known.fixture.clock.advance(TimeDelta::seconds(2));
+    let other = NewEdge::new(EdgeType::PartOf).origin(Origin::User).description("Since August it holds.");
+    noted.known.memories.relate(from, other, to).unwrap();
+    assert_eq!(noted.sync().conflicts, [path.as_str()]);
+    assert!(noted.text(path).contains("Since August"));
+    assert!(noted.text(&path.replace(".md", ".conflict.md")).contains("Since July"));
+    noted.put(path, &text.replace("Since June", "Since May"));
+    assert_eq!(noted.sync().conflicts, [path.as_str()]);
+    noted.check_quiet();
+    noted.put("graph/edges/a--SOLVES--b-000000.md", &text);
+    assert_eq!(noted.sync().refused.len(), 1, "no edge is made of a file");
+}
+
+/// What the continuum paper prints as examples of its files' heads, and what becomes of each as a claim.
+const OF_C: [(&str, &str); 5] = [
+    (
+        "workspace/state/context.md",
+        "memory_frequency: high\nvolatility: high\nupdate_trigger: execution\nretention_policy: volatile\n\
+      confidence_score: 1.0  # Always reflects current state\ncreated_at: \"2025-11-09T00:00:00Z\"\n",
+    ),
+    (
+        "memory/short_term/2025-11-09_14-30-00_agent_interaction.md",
+        "memory_frequency: high\nvolatility: high\n\
+      update_trigger: execution\nretention_policy: temporary\nconfidence_score: 0.8  # Based on execution success\n\
+      consolidation_threshold: 0.75\nusage_count: 1\nsuccess_rate: 1.0\ncreated_at: \"2025-11-09T14:30:00Z\"\n\
+      learning_source: execution\n",
+    ),
+    (
+        "memory/long_term/execution_trace_research_v1.md",
+        "memory_frequency: mid\nvolatility: medium\nupdate_trigger: success\n\
+      retention_policy: persistent\nconfidence_score: 0.85\nconsolidation_threshold: 0.95\nusage_count: 15\nsuccess_rate: 0.93\n\
+      last_accessed: \"2025-11-09T16:00:00Z\"\ncreated_at: \"2025-11-09T14:30:00Z\"\nfrequency_history: [\"high\", \"mid\"]\n\
+      transition_timestamps: [\"2025-11-09T14:30:00Z\", \"2025-11-09T15:00:00Z\"]\n\
+      goal_signature: \"research_web_content_summarize\"\ntask_type: \"research\"\ncontext_fingerprint: \"abc123\"\n\
+      learning_source: consolidation\npattern_confidence: 0.85\nvalidation_count: 3\n",
+    ),
+    (
+        "system/memory_log.md",
+        "memory_frequency: low\nvolatility: low\nupdate_trigger: consolidation\nretention_policy: persistent\n\
+      confidence_score: 0.96\nconsolidation_threshold: 0.99\nusage_count: 45\nsuccess_rate: 0.97\n\
+      last_accessed: \"2025-11-09T18:00:00Z\"\ncreated_at: \"2025-10-01T00:00:00Z\"\nfrequency_history: [\"high\", \"mid\", \"low\"]\n\
+      transition_timestamps: [\"2025-10-01T00:00:00Z\", \"2025-10-05T00:00:00Z\", \"2025-10-20T00:00:00Z\"]\n\
+      goal_signature: \"multi_source_research_analysis\"\ntask_type: \"research\"\nlearning_source: consolidation\n\
+      pattern_confidence: 0.96\nvalidation_count: 25\ncross_project_validated: true\n",
+    ),
+    (
+        "SmartLibrary.md",
+        "memory_frequency: ultra-low\nvolatility: low\nupdate_trigger: manual\nretention_policy: permanent\n\
+      confidence_score: 0.99\nusage_count: 200\nsuccess_rate: 0.99\ncreated_at: \"2025-09-01T00:00:00Z\"\n\
+      frequency_history: [\"high\", \"mid\", \"low\", \"ultra-low\"]\nlearning_source: consolidation\npattern_confidence: 0.99\n\
+      validation_count: 100\ncross_project_validated: true\nsystem_core_component: true\n",
+    ),
+];
+
+/// Imports files twice: the second time nothing of the file of Thermocline changes.
+#[track_caller]
+fn import_twice(known: &Known, files: &[(String, String)], saved: u64) {
+    let report = known.memories.import_files(files.to_vec(), Origin::Document).unwrap();
+    assert_eq!((report.saved, report.refused.len()), (saved, 0), "{report:?}");
+    let dump = || {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("alex.jsonl");
+        known.file.user("alex").unwrap().export(fs::File::create(&path).unwrap()).unwrap();
+        fs::read_to_string(&path).unwrap()
+    };
+    let before = dump();
+    let report = known.memories.import_files(files.to_vec(), Origin::Document).unwrap();
+    assert_eq!((report.saved, report.known, report.refused.len()), (0, saved, 0), "{report:?}");
+    assert_eq!(dump(), before);
+}
+
+fn exported(noted: &Noted, layout: Layout) -> (PathBuf, VaultReport) {
+    let folder = noted.folder.with_file_name(layout.as_str());
+    let options = VaultOptions::default().layout(layout);
+    let report = noted.known.file.user("alex").unwrap().vault(&folder, options).export().unwrap();
+    (folder, report)
+}
+
+#[test]
+fn c_the_papers_examples_are_claims_that_lose_nothing_and_are_written_in_its_form() {
+    let noted = Noted::new();
+    let files: Vec<(String, String)> = OF_C
+        .iter()
+        .enumerate()
+        .map(|(number, (path, head))| {
+            let id = format!("id: c{number}\n");
+            ((*path).to_owned(), format!("---\n{id}{head}---\n# Trace {number}\n\nWhat to do, {number}.\n"))
+        })
+        .collect();
+    import_twice(&noted.known, &files, 5);
+    for (number, (path, head)) in OF_C.iter().enumerate() {
+        let memory = noted.known.memories.by_caller_id(&format!("c{number}")).unwrap();
+        assert!(memory.confidence <= 0.8 && memory.frequency <= Frequency::Mid, "{path}");
+        for line in head.lines() {
+            let (name, value) = line.split_once(": ").unwrap();
+            let is_a_field = [
+                "memory_frequency",
+                "volatility",
+                "confidence_score",
+                "created_at",
+                "goal_signature",
+                "task_type",
+            ];
+            if !is_a_field.contains(&name) {
+                let kept = memory.extra.get(name).unwrap_or_else(|| panic!("{path}: {name} is lost"));
+                let value = value.split("  #").next().unwrap().replace('"', "");
+                assert_eq!(kept.to_string().replace('"', "").replace(',', ", "), value, "{path}: {name}");
+            }
+        }
+    }
+    let (folder, report) = exported(&noted, Layout::Continuum);
+    let trace = "memory/long_term/execution_trace_trace-2_v1.md";
+    assert_eq!(report.written.len(), 5, "{report:?}");
+    let text = fs::read_to_string(folder.join(trace)).unwrap();
+    let expected = "---\nmemory_frequency: mid\nvolatility: medium\nupdate_trigger: success\nretention_policy: persistent\n\
+                    confidence_score: 0.8\nconsolidation_threshold: 0.95\nusage_count: 0\ncreated_at: \"2026-03-01T12:00:00Z\"\n\
+                    goal_signature: \"research_web_content_summarize\"\ntask_type: \"research\"\nlearning_source: manual\n\
+                    validation_count: 0\ncontext_fingerprint: \"abc123\"\npattern_confidence: 0.85\nid: ";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(
+        text.contains("extra: \"{\\\"consolidation_threshold\\\":0.95,"),
+        "what it claimed is kept: {text}"
+    );
+    let (_, again) = exported(&noted, Layout::Continuum);
+    assert_eq!((again.written.len(), again.conflicts.len()), (0, 0), "{again:?}");
+}
+
+#[test]
+fn c_what_has_settled_stands_in_logs_that_are_read_back() {
+    let noted = Noted::new();
+    for number in 0..3 {
+        let content = format!("## Not a section\n\n<!--\nid: x\n-->\n\nNumber {number}.");
+        let memory =
+            NewMemory::new(MemoryKind::Insight, format!("Insight {number}"), content).tags(["a b", "c"]);
+        noted.known.save(memory.frequency(Frequency::Low));
+    }
+    let core = NewMemory::new(MemoryKind::Decision, "Rust", "We write Rust.").frequency(Frequency::UltraLow);
+    noted.known.save(core);
+    let high = noted.known.save(fix("New").frequency(Frequency::High));
+    noted.known.memories.edit(high.id, Edit::default().frequency(Frequency::Mid)).unwrap();
+    noted.known.memories.edit(high.id, Edit::default().frequency(Frequency::High)).unwrap();
+    let (folder, _) = exported(&noted, Layout::Continuum);
+    let files = tree(&folder);
+    let paths: Vec<&str> = files.keys().map(String::as_str).collect();
+    assert_eq!((paths[0], paths[2], paths.len()), ("SmartLibrary.md", "system/memory_log.md", 3));
+    assert!(paths[1].starts_with("memory/short_term/2026-03-01_12-00-00_new-"), "{paths:?}");
+    assert!(
+        files[paths[1]].contains("frequency_history: [\"high\", \"mid\", \"high\"]\n"),
+        "{}",
+        files[paths[1]]
+    );
+    assert!(files[paths[2]].starts_with(
+        "---\nmemory_frequency: low\nvolatility: low\nupdate_trigger: consolidation\nretention_policy: persistent\nconfidence_score: 0.8\n\
+         ---\n# Memory Log\n\n## Insight 0\n\n<!--\nmemory_frequency: low\n"
+    ), "{}", files[paths[2]]);
+    let other = Known::new();
+    let files: Vec<(String, String)> = files.into_iter().collect();
+    import_twice(&other, &files, 5);
+    let texts = |known: &Known| {
+        let all = known.memories.list(MemoryFilter::default(), None, 99).unwrap();
+        let mut texts: Vec<_> =
+            all.into_iter().map(|memory| (memory.title, memory.content, memory.tags, memory.kind)).collect();
+        texts.sort();
+        texts
+    };
+    assert_eq!(texts(&other), texts(&noted.known));
+    // One folder, one layout; and another one than the cognitive is not synced.
+    let at = |layout| {
+        noted.known.file.user("alex").unwrap().vault(&folder, VaultOptions::default().layout(layout))
+    };
+    assert_eq!(at(Layout::Cognitive).sync().unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(at(Layout::Entry).export().unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(at(Layout::Continuum).sync().unwrap_err().kind(), ErrorKind::InvalidInput);
+}
+
+/// As the entry paper prints it.
+const DAY: &str = "## 14:30 - Auth Design Decision
+
+Decided to use JWT with 15-minute expiry instead of session tokens. Refresh tokens will last 7 days.
+
+<!--
+id: mem_a1b2c3
+importance: 0.75
+entities: [jwt, session-tokens, refresh-tokens]
+links: [{to: mem_xyz, type: alternative_to, weight: 0.8}]
+episode: {task: auth-design, outcome: decision}
+-->
+
+Tags: #auth #security #architecture
+";
+
+#[test]
+fn e_the_papers_day_is_read_and_written_as_it_is_printed() {
+    let noted = Noted::new();
+    let tokens = "## 09:00 - Tokens\n\nSession tokens expire daily.\n\n<!--\nid: mem_xyz\n-->\n";
+    let day = ("memory/2026-01-29.md".to_owned(), format!("{tokens}\n{DAY}"));
+    import_twice(&noted.known, &[day], 2);
+    let [xyz, abc] = ["mem_xyz", "mem_a1b2c3"].map(|id| noted.known.memories.by_caller_id(id).unwrap());
+    assert_eq!(
+        (abc.kind, &abc.extra["entities"]),
+        (MemoryKind::Decision, &serde_json::json!(["jwt", "session-tokens", "refresh-tokens"]))
+    );
+    let entities = ["jwt", "session-tokens", "refresh-tokens"];
+    noted.known.memories.edit(abc.id, Edit::default().entities(entities)).unwrap();
+    noted.known.memories.edit(xyz.id, Edit::default().entities(Vec::<String>::new())).unwrap();
+    let (folder, report) = exported(&noted, Layout::Entry);
+    assert_eq!(report.written, ["MEMORY.md", "memory/2026-01-29.md", "memory/graph.jsonl"]);
+    let text = fs::read_to_string(folder.join("memory/2026-01-29.md")).unwrap();
+    let printed = DAY.replace("mem_a1b2c3", &abc.id.to_string()).replace("mem_xyz", &xyz.id.to_string());
+    assert!(text.ends_with(&format!("-->\n\n{printed}")), "{text}");
+    let log = fs::read_to_string(folder.join("memory/graph.jsonl")).unwrap();
+    let line = format!(
+        "{{\"at\":\"2026-03-01T12:00:00Z\",\"op\":\"add\",\"from\":\"{}\",\"to\":\"{}\",\"type\":\"alternative_to\",\"weight\":0.8}}\n",
+        abc.id, xyz.id
+    );
+    assert_eq!(log, line);
+    assert!(exported(&noted, Layout::Entry).1.written.is_empty());
+    // Only added to, whatever somebody wrote there.
+    fs::write(folder.join("memory/graph.jsonl"), format!("{line}mine")).unwrap();
+    let edge = noted.known.memories.neighbours(abc.id, None, 9).unwrap().remove(0).edge.id;
+    noted.known.memories.unrelate(edge).unwrap();
+    exported(&noted, Layout::Entry);
+    let log = fs::read_to_string(folder.join("memory/graph.jsonl")).unwrap();
+    assert!(
+        log.starts_with(&format!("{line}mine\n{{"))
+            && log.contains("\"op\":\"remove\"")
+            && log.ends_with("}\n"),
+        "{log}"
+    );
+    assert!(exported(&noted, Layout::Entry).1.written.is_empty());
+}
+
+#[test]
+fn e_a_day_holds_what_is_not_settled_and_no_text_of_it_becomes_two() {
+    let noted = Noted::new();
+    let content = "## 10:00 - Not another one\n\n<!--\nid: mem_x\n-->\n\nTags: #no\n\\-->\n end";
+    let odd = NewMemory::new(MemoryKind::Procedure, "A [title] -- `x`", content)
+        .tags(["two words", "c++", "x--y"])
+        .summary("So -- it is.")
+        .procedure(Procedure::new(["Run # -->", "Push"]))
+        .project("home -- lab")
+        .outcome(Outcome::Success)
+        .frequency(Frequency::High);
+    noted.known.save(odd);
+    noted.known.save(fix("Settled").frequency(Frequency::Low));
+    noted.known.memories.note(NewNote::new("A note")).unwrap();
+    let (folder, _) = exported(&noted, Layout::Entry);
+    let files = tree(&folder);
+    assert_eq!(files["MEMORY.md"], "# Memory\n- **Settled:** Settled is how it is mended.\n");
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["MEMORY.md", "memory/2026-03-01.md"]);
+    let other = Known::new();
+    let day = ("2026-03-01.md".to_owned(), files["memory/2026-03-01.md"].clone());
+    import_twice(&other, &[day], 1);
+    let [was, is] = [&noted.known, &other].map(|known| {
+        let all = known.memories.list(MemoryFilter::default(), None, 9).unwrap();
+        all.into_iter().find(|memory| memory.title.starts_with("A [")).unwrap()
+    });
+    assert_eq!((is.title, is.content, is.tags, is.kind), (was.title, was.content, was.tags, was.kind));
+    assert_eq!((is.procedure, is.summary, is.project), (was.procedure, was.summary, was.project));
+}
+
+#[test]
+fn e_an_entry_has_all_names_of_the_paper_in_its_order_and_is_read_back() {
+    let noted = Noted::new();
+    let memory = NewMemory::new(MemoryKind::Decision, "Auth", "We use JWT. It expires.\r\nDaily.")
+        .tags(["security"])
+        .project("zbooks")
+        .entities(["jwt"])
+        .outcome(Outcome::Decision)
+        .frequency(Frequency::UltraLow);
+    let id = noted.known.save(memory).id;
+    let other = noted.known.save(fix("Tokens")).id;
+    noted.known.memories.relate(other, NewEdge::new(EdgeType::Causes), id).unwrap();
+    let text = noted.known.memories.as_file(id, FileFormat::Entry).unwrap();
+    let names: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("  \""))
+        .map(|line| line.trim().split('"').nth(1).unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "id",
+            "content",
+            "summary",
+            "tier",
+            "importance",
+            "episode",
+            "entities",
+            "tags",
+            "links",
+            "retrieval",
+            "resurfacing",
+            "status",
+            "superseded_by",
+            "title",
+            "frequency",
+        ]
+    );
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        json["links"],
+        serde_json::json!([{"to": other.to_string(), "type": "caused_by", "weight": 0.7}])
+    );
+    assert_eq!((json["tier"].as_str(), json["summary"].as_str()), (Some("long"), Some("We use JWT.")));
+    assert_eq!(json["episode"]["outcome"], "decision");
+    assert_eq!(json["episode"]["timestamp"], "2026-03-01T12:00:00Z");
+    assert_eq!(
+        json["retrieval"],
+        serde_json::json!({"access_count": 0, "last_accessed": null, "created_at": "2026-03-01T12:00:00Z",
+        "decay_rate": null, "current_relevance": 1.0})
+    );
+    let elsewhere = Known::new();
+    import_twice(&elsewhere, &[("a.json".to_owned(), text)], 1);
+    let was = noted.known.get(id);
+    let is = elsewhere.memories.list(MemoryFilter::default(), None, 9).unwrap().remove(0);
+    assert_eq!((is.title, is.content, is.tags, is.kind), (was.title, was.content, was.tags, was.kind));
+    assert_eq!((is.summary.as_str(), is.project, is.importance), ("", was.project, was.importance));
+    assert_eq!(
+        (is.frequency, is.extra["retrieval"]["created_at"].as_str()),
+        (Frequency::Mid, Some("2026-03-01T12:00:00Z"))
+    );
+    let markdown = noted.known.memories.as_file(other, FileFormat::Markdown).unwrap();
+    noted.sync();
+    assert_eq!(markdown, noted.text(&noted.path(other)));
+    assert_eq!(
+        noted
+            .known
+            .memories
+            .as_file("mem_a1b2c3d4-e5f6-7890-abcd-ef1234567890".parse().unwrap(), FileFormat::Entry)
+            .unwrap_err()
+            .kind(),
+        ErrorKind::NotFound
+    );
+}
+
+#[test]
+fn links_stand_behind_a_text_and_are_no_part_of_it() {
+    let noted = Noted::new();
+    let own = "See below.\n<!-- links -->\n- SOLVES [[mine]]";
+    let from = noted.known.save(NewMemory::new(MemoryKind::Fix, "Keepalive", own)).id;
+    let [to, third] = ["Drops | [of] Redis", "Pool"].map(|title| noted.known.save(fix(title)).id);
+    noted.known.memories.relate(from, NewEdge::new(EdgeType::PartOf), to).unwrap();
+    let linked = || noted.vault(VaultOptions::default().links(true));
+    noted.sync();
+    let plain = tree(&noted.folder);
+    let report = linked().sync().unwrap();
+    assert!(report.edited.is_empty() && report.conflicts.is_empty(), "{report:?}");
+    let (path, other) = (noted.path(from), noted.path(to));
+    let stem = |path: &str| path.rsplit('/').next().unwrap().trim_end_matches(".md").to_owned();
+    let block = format!("<!-- links -->\n- PART_OF [[{}|Drops of Redis]]\n", stem(&other));
+    assert!(noted.text(&path).ends_with(&format!("{own}\n{block}")), "{}", noted.text(&path));
+    assert!(!noted.text(&other).contains("<!-- links"), "the other end has backlinks");
+    assert!(linked().sync().unwrap().written.is_empty());
+    fs::remove_file(noted.folder.join("_sync.json")).unwrap();
+    let report = linked().sync().unwrap();
+    assert!(report.edited.is_empty() && report.conflicts.is_empty(), "{report:?}");
+
+    // An edit of the text alone, with a link in it, and a new file with one.
+    noted.put(
+        &path,
+        &noted
+            .text(&path)
+            .replace("See below.", &format!("See [[{}#why|the pool]].", stem(&noted.path(third)))),
+    );
+    noted.put("graph/decisions/new.md", &format!("It hangs on [[{other}]] and [[nothing]].\n"));
+    let report = linked().sync().unwrap();
+    assert_eq!((report.edited.len(), report.saved.len(), report.refused.len()), (1, 1, 0), "{report:?}");
+    let edited = noted.known.get(from);
+    assert!(
+        edited.content.starts_with("See [[pool-") && edited.content.ends_with("\n- SOLVES [[mine]]"),
+        "{}",
+        edited.content
+    );
+    let beside = |id| {
+        let found = noted.known.memories.neighbours(id, None, 9).unwrap();
+        found
+            .into_iter()
+            .map(|found| (found.memory_id, found.edge.edge_type, found.edge.origin))
+            .collect::<Vec<_>>()
+    };
+    let new = noted.all().into_iter().find(|memory| memory.title == "new").unwrap();
+    assert_eq!(beside(third), [(from, EdgeType::RelatedTo, Origin::User)]);
+    assert_eq!(beside(new.id), [(to, EdgeType::RelatedTo, Origin::Document)]);
+    assert!(
+        noted.text(&path).ends_with(&format!("{block}- RELATED_TO [[{}|Pool]]\n", stem(&noted.path(third))))
+    );
+
+    // Titles follow; without the option all is as it was, but for what was edited.
+    noted.known.memories.edit(third, Edit::default().title("Pool of 20")).unwrap();
+    linked().sync().unwrap();
+    assert!(noted.text(&path).ends_with("|Pool of 20]]\n"));
+    assert!(linked().sync().unwrap().written.is_empty());
+    noted.sync();
+    noted.check_quiet();
+    assert!(
+        noted.text(&path).ends_with("- SOLVES [[mine]]\n<!-- links: none -->\n"),
+        "{}",
+        noted.text(&path)
+    );
+    assert!(plain[&path].ends_with("- SOLVES [[mine]]\n<!-- links: none -->\n"));
+}
