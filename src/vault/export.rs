@@ -9,7 +9,7 @@ use crate::{
     memory::slug,
     model::{
         anchor::Anchor,
-        edge::{Direction, Edge, EdgeStatus},
+        edge::{Edge, EdgeStatus},
         episode::Episode,
         ids::MemoryId,
         memory::known::Memory,
@@ -18,6 +18,7 @@ use crate::{
         file::{MemoryFile, Relation, edge_name},
         pages,
         state::{State, short_hash_of},
+        ties,
     },
 };
 
@@ -118,7 +119,6 @@ pub(crate) fn fields(file: &MemoryFile, pinned: bool) -> BTreeMap<String, String
         ("procedure", format!("{procedure:?}")),
         ("created", format!("{:?}", seconds(created))),
         ("updated", format!("{:?}", seconds(updated))),
-        ("relations", format!("{relations:?}")),
         ("frequency", format!("{frequency:?}")),
         ("volatility", format!("{volatility:?}")),
         ("information_type", format!("{information_type:?}")),
@@ -136,6 +136,7 @@ pub(crate) fn fields(file: &MemoryFile, pinned: bool) -> BTreeMap<String, String
     ]
     .into_iter()
     .map(|(name, text)| (name.to_owned(), short_hash_of(&text)))
+    .chain(ties::fields(relations))
     .collect()
 }
 
@@ -159,7 +160,10 @@ pub(crate) fn wanted(known: &Known, state: &State) -> BTreeMap<String, Wanted> {
     let mut files = BTreeMap::new();
     let mut shown = Vec::with_capacity(known.memories.len());
     for memory in &known.memories {
-        let file = MemoryFile::of(memory, relations.remove(&memory.id).unwrap_or_default());
+        let mut relations = relations.remove(&memory.id).unwrap_or_default();
+        relations.extend(ties::unknown(memory));
+        let mut file = MemoryFile::of(memory, relations);
+        file.extra.remove(ties::UNKNOWN);
         let path = paths[&memory.id].clone();
         let wanted = Wanted {
             text: file.write(),
@@ -252,16 +256,8 @@ fn edge_path(edge: &Edge, [from, to]: [&Memory; 2]) -> String {
 fn relations(edges: &[&Edge]) -> HashMap<MemoryId, Vec<Relation>> {
     let mut relations: HashMap<MemoryId, Vec<Relation>> = HashMap::new();
     for edge in edges {
-        let ends = [(edge.from, edge.to, Direction::Outgoing), (edge.to, edge.from, Direction::Incoming)];
-        for (of, other, direction) in ends {
-            relations.entry(of).or_default().push(Relation {
-                target: other.as_uuid().to_string(),
-                edge_type: edge.edge_type,
-                direction,
-                strength: Some(edge.strength),
-                context: edge.context.clone(),
-                edge_id: if edge.description.is_empty() { String::new() } else { edge.id.to_string() },
-            });
+        for of in [edge.from, edge.to] {
+            relations.entry(of).or_default().push(ties::relation(edge, of));
         }
     }
     let key = |relation: &Relation| {

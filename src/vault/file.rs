@@ -349,6 +349,12 @@ fn window(window: Duration) -> String {
     }
 }
 
+/// An id as it is; whatever else a file has for one, in quotes.
+fn target(target: &str) -> String {
+    let is_bare = target.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    if is_bare { target.to_owned() } else { quoted(target) }
+}
+
 /// As the papers write such words: `ultra-low`, `semi-static`.
 fn hyphenated(word: &str) -> String {
     word.replace('_', "-")
@@ -398,7 +404,7 @@ impl Head {
             let _ = writeln!(
                 self.0,
                 "  - target: {}\n    type: {name}\n    direction: {direction}",
-                relation.target
+                target(&relation.target)
             );
             let mut below = |name: &str, value: Option<String>| {
                 if let Some(value) = value {

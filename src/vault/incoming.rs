@@ -10,8 +10,8 @@ use uuid::Uuid;
 use crate::{
     memory::slug,
     model::{
-        edge::{Direction, Edge, EdgeType, NewEdge},
-        ids::{EdgeId, MemoryId},
+        edge::NewEdge,
+        ids::MemoryId,
         memory::{
             edit::Edit,
             known::Memory,
@@ -27,6 +27,7 @@ use crate::{
         file::{MemoryFile, Relation},
         frontmatter::Refused,
         state::{FileHash, State, Written},
+        ties::{self, Names, Ties},
     },
 };
 
@@ -46,13 +47,6 @@ pub(crate) enum Incoming {
     Conflict { path: String, id: Option<MemoryId> },
     /// A person took the file away.
     Gone { path: String, id: MemoryId },
-}
-
-/// What is to be related and what no more.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Ties {
-    pub(crate) add: Vec<Relation>,
-    pub(crate) remove: Vec<EdgeId>,
 }
 
 /// What was found in a folder.
@@ -140,6 +134,7 @@ struct Reading<'r> {
     origin: Origin,
     memories: HashMap<Uuid, &'r Memory>,
     by_caller_id: HashMap<&'r str, &'r Memory>,
+    names: Names,
     /// What is to stand in the file of a memory.
     wanted: HashMap<Uuid, &'r Wanted>,
     there: BTreeSet<&'r str>,
@@ -161,6 +156,7 @@ impl<'r> Reading<'r> {
             origin,
             memories: all().map(|memory| (*memory.id.as_uuid(), memory)).collect(),
             by_caller_id: all().filter_map(|memory| Some((memory.caller_id.as_deref()?, memory))).collect(),
+            names: Names::of(&known.memories),
             wanted: wanted.values().filter_map(|file| Some((file.id?, file))).collect(),
             there: folder.files.iter().map(|file| file.path.as_str()).collect(),
             seen: BTreeSet::new(),
@@ -174,7 +170,8 @@ impl<'r> Reading<'r> {
         state: &mut State,
     ) -> Result<Option<Incoming>, Refused> {
         let text = (self.folder.text)(path).ok_or(refused("it is no UTF-8 text"))?;
-        let read = MemoryFile::read(&text).inspect_err(|_| self.seen.extend(id_in(&text)))?;
+        let mut read = MemoryFile::read(&text).inspect_err(|_| self.seen.extend(id_in(&text)))?;
+        self.names.spell_out(&mut read.relations);
         let id = uuid(&read.id);
         self.seen.extend(id);
         if read.content.is_empty() {
@@ -297,8 +294,9 @@ fn edit(
     if read.updated.is_some() && differs(&there, &written.fields, "updated") {
         return conflict(there);
     }
-    let edited: BTreeSet<&str> =
-        there.keys().map(String::as_str).filter(|name| differs(&there, &written.fields, name)).collect();
+    let taken_out = written.fields.keys().filter(|name| ties::is_name(name));
+    let names = there.keys().chain(taken_out).map(String::as_str);
+    let edited: BTreeSet<&str> = names.filter(|name| differs(&there, &written.fields, name)).collect();
     if ["status", "origin", "created"].iter().any(|name| edited.contains(name)) {
         return Err(refused(
             "status, origin and created are not changed by an edit of the file: put them back as they were",
@@ -331,47 +329,15 @@ fn edit(
         project: of("project").then(|| read.project.clone()),
         goal_signature: of("goal_signature").then(|| read.goal_signature.clone()),
         task_type: of("task_type").then_some(read.task_type),
-        extra: of("extra").then(|| read.extra.clone()),
+        extra: of("extra").then(|| ties::with_unknown(&read.extra, &ties::unknown(memory))),
         ..Edit::default()
     };
-    let ties = if of("relations") { ties(known, memory.id, &read.relations) } else { Ties::default() };
+    let ties = ties::ties(known, memory, &read.relations, of);
     if edit.is_empty() && ties == Ties::default() {
         return Ok((there, None));
     }
     let edit = Incoming::Edit { path: path.to_owned(), id: memory.id, edit: Box::new(edit), ties };
     Ok((there, Some(edit)))
-}
-
-/// How a file's relations differ from those that there are.
-fn ties(known: &Known, of: MemoryId, relations: &[Relation]) -> Ties {
-    let is_edge = |edge: &Edge, relation: &Relation| {
-        let (other, direction) =
-            if edge.from == of { (edge.to, Direction::Outgoing) } else { (edge.from, Direction::Incoming) };
-        relation.edge_type == edge.edge_type
-            && (relation.direction == direction || edge.edge_type.is_symmetric())
-            && relation.target.trim_start_matches("mem_") == other.as_uuid().to_string()
-    };
-    let edges: Vec<&Edge> = known
-        .edges
-        .iter()
-        .filter(|edge| (edge.from == of || edge.to == of) && edge.edge_type != EdgeType::Supersedes)
-        .collect();
-    let is_said = |edge: &Edge| relations.iter().any(|relation| is_edge(edge, relation));
-    let is_there = |relation: &Relation| {
-        edges.iter().any(|edge| {
-            is_edge(edge, relation)
-                && relation.context == edge.context
-                && relation.strength.is_none_or(|strength| (strength - edge.strength).abs() < 1e-9)
-        })
-    };
-    Ties {
-        add: relations
-            .iter()
-            .filter(|relation| relation.edge_type != EdgeType::Supersedes && !is_there(relation))
-            .cloned()
-            .collect(),
-        remove: edges.iter().filter(|edge| !is_said(edge)).map(|edge| edge.id).collect(),
-    }
 }
 
 /// The edge that a relation of a file is.

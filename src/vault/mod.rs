@@ -11,3 +11,4 @@ pub(crate) mod outgoing;
 pub(crate) mod pages;
 pub(crate) mod read;
 pub(crate) mod state;
+pub(crate) mod ties;
