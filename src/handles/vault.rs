@@ -23,8 +23,9 @@ use crate::{
     vault::{
         disk::{Disk, Found, Looked, OnDisk},
         export::{self, Known, wanted},
-        incoming::{Changes, Folder, Incoming, changes, has_ending, is_of_memory},
+        incoming::{Changes, Folder, Incoming, changes},
         outgoing::{self, There},
+        places::is_ours,
         read::{Hidden, known},
         state::{STATE, State, hash_of},
     },
@@ -240,15 +241,6 @@ impl Vault {
         })
         .await
     }
-}
-
-/// What lies in a vault: memories, edges, days, and pages at the top.
-fn is_ours(path: &str) -> bool {
-    is_of_memory(path)
-        || (has_ending(path, "md")
-            && !path.ends_with(".conflict.md")
-            && (path.starts_with("graph/edges/") || path.starts_with("episodes/") || !path.contains('/')))
-        || (path.starts_with('_') && has_ending(path, "json") && path != STATE)
 }
 
 fn check_marker(marker: Option<&[u8]>, user_id: UserId) -> Result<()> {

@@ -17,6 +17,7 @@ use crate::{
     vault::{
         file::{MemoryFile, Relation, edge_name},
         pages,
+        places::without_case,
         state::{State, short_hash_of},
         ties,
     },
@@ -217,7 +218,7 @@ fn paths(memories: &[Memory], state: &State) -> BTreeMap<MemoryId, String> {
     for memory in memories {
         let Some((path, written)) = before.get(memory.id.as_uuid()) else { continue };
         if named(memory).iter().all(|(name, hash)| written.get(name) == Some(hash)) {
-            taken.insert((*path).clone(), memory.id);
+            taken.insert(without_case(path), memory.id);
             paths.insert(memory.id, (*path).clone());
         }
     }
@@ -226,11 +227,11 @@ fn paths(memories: &[Memory], state: &State) -> BTreeMap<MemoryId, String> {
             continue;
         }
         let path = slug::path((memory.kind, memory.pinned), &memory.title, memory.id);
-        let is_free = taken.get(&path).is_none_or(|other| *other == memory.id);
+        let is_free = taken.get(&without_case(&path)).is_none_or(|other| *other == memory.id);
         // Of two with one title and the same last digits one is told apart by more of them.
         let digits = memory.id.as_uuid().simple().to_string();
         let path = if is_free { path } else { path.replace(&digits[26..], &digits) };
-        taken.insert(path.clone(), memory.id);
+        taken.insert(without_case(&path), memory.id);
         paths.insert(memory.id, path);
     }
     paths

@@ -1,10 +1,9 @@
 //! What people did to the files of a vault since they were written, as changes of memories: a pure function.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::{
@@ -16,7 +15,7 @@ use crate::{
             edit::Edit,
             known::Memory,
             new::NewMemory,
-            words::{Frequency, MemoryKind},
+            words::{Frequency, MemoryKind, MemoryStatus},
         },
         turn::Origin,
         vault::RefusedFile,
@@ -26,6 +25,7 @@ use crate::{
         export::{Known, Wanted, fields},
         file::{MemoryFile, Relation},
         frontmatter::Refused,
+        places::is_of_memory,
         state::{FileHash, State, Written},
         ties::{self, Names, Ties},
     },
@@ -33,6 +33,8 @@ use crate::{
 
 /// A claim is believed no more than this.
 const MOST_CONFIDENCE: f64 = 0.8;
+/// Where what a file claims beyond that is kept.
+const CLAIMED: &str = "claimed";
 
 /// What is to be done for a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,18 +67,6 @@ pub(crate) struct Folder<'f> {
     pub(crate) is_gone: &'f dyn Fn(&str) -> bool,
     /// Whether an id that is no shown memory's is that of one which was erased, forgotten or hidden.
     pub(crate) is_hidden: &'f dyn Fn(&str) -> bool,
-}
-
-/// Whether a file has an ending, in whatever case.
-pub(crate) fn has_ending(path: &str, ending: &str) -> bool {
-    Path::new(path).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
-}
-
-/// The files of memories, as their paths say it.
-pub(crate) fn is_of_memory(path: &str) -> bool {
-    has_ending(path, "md")
-        && !path.ends_with(".conflict.md")
-        && (path.starts_with("vault/") || (path.starts_with("graph/") && !path.starts_with("graph/edges/")))
 }
 
 /// What people did. Files that were moved are followed: the state knows them by their new paths afterwards.
@@ -369,13 +359,15 @@ fn new(path: &str, file: MemoryFile, origin: Origin) -> Incoming {
     Incoming::New { path: path.to_owned(), memory: Box::new(memory), relations }
 }
 
-/// What a file claims, as a memory to save: its confidence is at most .80, its frequency at most mid.
+/// What a file claims, as a memory to save: its confidence is at most .80, its frequency at most mid. What it claims beyond
+/// that is kept, and read by nothing.
 pub(crate) fn claim(
     file: MemoryFile,
     kind: MemoryKind,
     stem: &str,
     (origin, pinned): (Origin, bool),
 ) -> NewMemory {
+    let claims = claims(&file, origin);
     let (title, content) = titled(&file, stem);
     let mut new = NewMemory::new(file.kind.unwrap_or(kind), title, content);
     let is_procedure = new.kind == MemoryKind::Procedure;
@@ -395,8 +387,35 @@ pub(crate) fn claim(
     new.caller_id = Some(file.id).filter(|id| !id.is_empty());
     new.pinned = pinned;
     new.origin = origin;
-    new.extra = file.extra;
+    new.extra = with_claims(file.extra, claims);
     new
+}
+
+/// What a file claims beyond what is taken of it, by the names that it has there.
+fn claims(file: &MemoryFile, origin: Origin) -> Map<String, Value> {
+    let text = |text: &str| Value::from(text);
+    let confidence = file.confidence.filter(|confidence| *confidence > MOST_CONFIDENCE);
+    let frequency = file.frequency.filter(|frequency| *frequency > Frequency::Mid);
+    let of_check = file.validation.as_ref();
+    let at = |at: DateTime<Utc>| at.to_rfc3339_opts(SecondsFormat::Secs, false);
+    let claims = [
+        ("confidence", confidence.map(|confidence| format!("{confidence:?}").into())),
+        ("memory_frequency", frequency.map(|frequency| text(frequency.as_str()))),
+        ("origin", file.origin.filter(|claimed| *claimed != origin).map(|origin| text(origin.as_str()))),
+        ("status", file.status.filter(|it| *it != MemoryStatus::Active).map(|it| text(it.as_str()))),
+        ("validated_by", of_check.map(|check| text(&check.validated_by))),
+        ("validated_at", of_check.and_then(|check| check.validated_at).map(|it| at(it).into())),
+        ("reliability", of_check.and_then(|check| check.reliability).map(|it| format!("{it:?}").into())),
+    ];
+    claims.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// What nothing reads of a file, with what it claims: what it says of that itself is not written over.
+fn with_claims(mut extra: Map<String, Value>, claims: Map<String, Value>) -> Map<String, Value> {
+    if !claims.is_empty() {
+        extra.entry(CLAIMED).or_insert(Value::Object(claims));
+    }
+    extra
 }
 
 /// A file without a title has its first heading, or its name.

@@ -9,6 +9,7 @@ pub(crate) mod frontmatter;
 pub(crate) mod incoming;
 pub(crate) mod outgoing;
 pub(crate) mod pages;
+pub(crate) mod places;
 pub(crate) mod read;
 pub(crate) mod state;
 pub(crate) mod ties;

@@ -5,6 +5,7 @@ mod conflicts;
 mod cut_short;
 mod editing;
 mod erased;
+mod forms;
 mod hostile;
 mod killed;
 mod relating;
