@@ -583,6 +583,13 @@ impl Memories {
         self.store.write(move |tx| tx.propose(&scope, &found)).await
     }
 
+    /// Asks a person about a memory whose file was changed as well.
+    #[cfg(feature = "files")]
+    pub(super) async fn ask_of_conflict(&self, id: MemoryId) -> Result<ReviewId> {
+        let scope = self.scope;
+        self.store.write(move |tx| tx.ask_of_conflict(&scope, id)).await
+    }
+
     pub(super) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Snapshot<'_>, &Scope) -> Result<T> + Send + 'static,

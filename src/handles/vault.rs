@@ -1,37 +1,37 @@
 //! A user's memories as files.
 
+mod taking;
+
 use std::{
-    collections::HashMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use serde::{Deserialize, Serialize};
 
+use self::taking::Taking;
 use crate::{
     error::{Error, ErrorKind, Result},
     event::in_span,
-    handles::{Memories, foreign::is_of_the_file, off_thread, open::Open},
+    handles::{Memories, off_thread, open::Open},
     model::{
-        edge::Direction,
-        ids::{MemoryId, UserId},
-        memory::{known::Memory, saved::SaveOutcome},
+        ids::UserId,
         turn::Origin,
-        vault::{Layout, RefusedFile, VaultOptions, VaultReport},
+        vault::{Layout, VaultOptions, VaultReport},
     },
     store::scope::Scope,
     vault::{
         continuum,
-        disk::{Disk, Looked, OnDisk},
-        edges::{EdgeEdit, edge_changes},
+        disk::{Disk, Found, Looked, OnDisk},
+        edges::edge_changes,
         entry,
-        export::{self, Known, Wanted, named, wanted},
-        file::Relation,
-        incoming::{Changes, Folder, Incoming, changes, has_ending, is_of_memory, new_edge},
+        export::{self, Known, Wanted, wanted},
+        incoming::{Changes, Folder, Incoming, changes},
         links,
         outgoing::{self, There},
+        places::is_ours,
         read::{self, Hidden, known},
-        state::{STATE, State, Written, hash_of},
+        state::{STATE, State, hash_of},
     },
 };
 
@@ -202,35 +202,37 @@ impl Vault {
         let mut report = VaultReport { dry_run: options.dry_run, ..VaultReport::default() };
         let mut there = There::of(&files);
         let (options_then, reader) = (options.clone(), Arc::clone(&disk));
-        let (before, first, mut state, Changes { incoming, refused }, edges) = off_thread(move || {
-            let mut state = state;
-            let paths: Vec<String> = state.files().keys().cloned().collect();
-            let wanted = wanted(&before, &state, &options_then);
-            let folder = Folder {
-                files: &files,
-                text: &|path| reader.text(path),
-                is_gone: &|path| reader.is_gone(path),
-                is_hidden: &|id| hidden.has(id),
-            };
-            let mut changes = changes(&before, &wanted, &folder, &mut state, options_then.origin);
-            if options_then.links {
-                links::tie(&mut changes.incoming, &before, &wanted);
-            }
-            let edges = edge_changes(&before, &wanted, &files, &state, |path| reader.text(path));
-            // A file that was moved and says the same is known by its new path.
-            let is_moved = !state.files().keys().eq(paths.iter());
-            let wanted = if is_moved { export::wanted(&before, &state, &options_then) } else { wanted };
-            Ok((before, wanted, state, changes, edges))
-        })
-        .await?;
+        let (before, hidden, first, mut state, Changes { incoming, refused }, edges) =
+            off_thread(move || {
+                let mut state = state;
+                let paths: Vec<String> = state.files().keys().cloned().collect();
+                let wanted = wanted(&before, &state, &options_then);
+                let folder = Folder {
+                    files: &files,
+                    text: &|path| reader.text(path),
+                    is_gone: &|path| reader.is_gone(path),
+                    is_hidden: &|id| hidden.has(id),
+                };
+                let mut changes = changes(&before, &wanted, &folder, &mut state, options_then.origin);
+                if options_then.links {
+                    links::tie(&mut changes.incoming, &before, &wanted);
+                }
+                let edges = edge_changes(&before, &wanted, &files, &state, |path| reader.text(path));
+                // A file that was moved and says the same is known by its new path.
+                let is_moved = !state.files().keys().eq(paths.iter());
+                let wanted = if is_moved { export::wanted(&before, &state, &options_then) } else { wanted };
+                Ok((before, hidden, wanted, state, changes, edges))
+            })
+            .await?;
         let (edge_edits, refused_edges) = edges;
         report.refused = refused.into_iter().chain(refused_edges).collect();
         there.kept.extend(report.refused.iter().map(|file| file.path.clone()));
         self.check_deletes(&incoming, &before)?;
-        self.take(incoming, &before, (&mut state, &mut there), &mut report).await?;
-        self.take_edges(edge_edits, &mut there, &mut report).await?;
+        let taking = Taking::new(&self.memories, (&before, &hidden), (&mut state, &mut there), &mut report);
+        let has_tied = taking.all(incoming, edge_edits, options.deletes).await?;
         let (store, scope, options) = (Arc::clone(&self.store), self.scope, options.clone());
-        let is_unchanged = report.edited.is_empty() && report.saved.is_empty() && report.forgotten.is_empty();
+        let is_unchanged =
+            report.edited.is_empty() && report.saved.is_empty() && report.forgotten.is_empty() && !has_tied;
         off_thread(move || {
             let wanted = if is_unchanged || report.dry_run {
                 first
@@ -241,145 +243,6 @@ impl Vault {
             Ok(report)
         })
         .await
-    }
-
-    /// Does in the file of Thermocline what was done in the folder.
-    async fn take(
-        &self,
-        incoming: Vec<Incoming>,
-        known: &Known,
-        (state, there): (&mut State, &mut There),
-        report: &mut VaultReport,
-    ) -> Result<()> {
-        let dry_run = self.options.dry_run;
-        let mut ids: HashMap<String, MemoryId> = HashMap::new();
-        for memory in &known.memories {
-            ids.insert(memory.id.as_uuid().to_string(), memory.id);
-            ids.extend(memory.caller_id.clone().map(|caller_id| (caller_id, memory.id)));
-        }
-        let mut to_relate: Vec<(String, MemoryId, Vec<Relation>, Origin)> = Vec::new();
-        for one in incoming {
-            match one {
-                Incoming::Conflict { path, id } => {
-                    // First: a run that is cut short between the two finds the conflict again, and the review open.
-                    if let Some(id) = id.filter(|_| !dry_run) {
-                        let scope = self.scope;
-                        self.store.write(move |tx| tx.ask_of_conflict(&scope, id)).await?;
-                    }
-                    there.beside.insert(path);
-                }
-                Incoming::Taken { path } => drop(there.taken.insert(path)),
-                Incoming::Gone { path, id } => {
-                    if self.options.deletes {
-                        if !dry_run {
-                            self.memories.forget(id).await?;
-                        }
-                        there.kept.insert(path.clone());
-                        if !dry_run {
-                            state.remove(&path);
-                        }
-                        report.forgotten.push(path);
-                    }
-                }
-                Incoming::Edit { path, id, edit, ties } => {
-                    let mut edit = *edit;
-                    edit.origin = Some(Origin::User);
-                    let done = if dry_run { Ok(()) } else { self.edit(id, edit, &ties.remove).await };
-                    match done {
-                        Ok(()) => {
-                            to_relate.push((path.clone(), id, ties.add, Origin::User));
-                            there.taken.insert(path.clone());
-                            report.edited.push(path);
-                        }
-                        Err(error) => refuse(error, path, there, report)?,
-                    }
-                }
-                Incoming::New { path, memory, relations } => {
-                    if dry_run {
-                        there.kept.insert(path.clone());
-                        report.saved.push(path);
-                        continue;
-                    }
-                    let (origin, caller_id) = (memory.origin, memory.caller_id.clone());
-                    let saved = match self.memories.save(*memory).await {
-                        Ok(saved) => saved,
-                        Err(error) => {
-                            refuse(error, path, there, report)?;
-                            continue;
-                        }
-                    };
-                    let uuid = *saved.memory.id.as_uuid();
-                    let other =
-                        state.files().iter().find(|(_, file)| file.id == Some(uuid)).map(|(path, _)| path);
-                    if let Some(other) = other {
-                        let why = format!("it says the same as {other}: take one of them away");
-                        leave(path, why, there, report);
-                        continue;
-                    }
-                    if let (
-                        Some(caller_id),
-                        SaveOutcome::New | SaveOutcome::Restored | SaveOutcome::Superseded(_),
-                    ) = (caller_id, saved.outcome)
-                    {
-                        ids.insert(caller_id, saved.memory.id);
-                    }
-                    ids.insert(uuid.to_string(), saved.memory.id);
-                    state.put(&path, keeps_its_name(&saved.memory, &path, there));
-                    to_relate.push((path.clone(), saved.memory.id, relations, origin));
-                    there.taken.insert(path.clone());
-                    report.saved.push(path);
-                }
-            }
-        }
-        for (path, from, relations, origin) in to_relate {
-            for relation in relations {
-                let Some(&to) = ids.get(relation.target.trim_start_matches("mem_")) else {
-                    let why = "a relation names no memory that is known: correct its target, or take it out";
-                    leave(path.clone(), why.to_owned(), there, report);
-                    continue;
-                };
-                if dry_run {
-                    continue;
-                }
-                let (from, to) =
-                    if relation.direction == Direction::Incoming { (to, from) } else { (from, to) };
-                if let Err(error) = self.memories.relate(from, new_edge(&relation, origin), to).await {
-                    refuse(error, path.clone(), there, report)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Does with the edges what was done to their files.
-    async fn take_edges(
-        &self,
-        edits: Vec<EdgeEdit>,
-        there: &mut There,
-        report: &mut VaultReport,
-    ) -> Result<()> {
-        for EdgeEdit { path, from, to, edge } in edits {
-            let is_dry = self.options.dry_run;
-            let done = if is_dry { Ok(()) } else { self.memories.relate(from, edge, to).await.map(drop) };
-            match done {
-                Ok(()) => {
-                    there.taken.insert(path.clone());
-                    report.edited.push(path);
-                }
-                Err(error) => refuse(error, path, there, report)?,
-            }
-        }
-        Ok(())
-    }
-
-    async fn edit(&self, id: MemoryId, edit: crate::Edit, unrelated: &[crate::EdgeId]) -> Result<()> {
-        if !edit.is_empty() {
-            self.memories.edit(id, edit).await?;
-        }
-        for edge in unrelated {
-            self.memories.unrelate(*edge).await?;
-        }
-        Ok(())
     }
 
     /// Refuses that a folder which is empty by mistake forgets everything.
@@ -413,7 +276,7 @@ impl Vault {
                 disk.remove(&path)?;
             }
             if let Some(text) = disk.state(IGNORE) {
-                let found = crate::vault::disk::Found::Text(hash_of(&text));
+                let found = Found::Text(hash_of(&text));
                 files.push(OnDisk { path: IGNORE.to_owned(), found });
             }
             let (known, hidden) = known(&store, &scope)?;
@@ -421,39 +284,6 @@ impl Vault {
         })
         .await
     }
-}
-
-/// What lies in a vault: memories, edges, days, and pages at the top; of another layout all of its kind.
-fn is_ours(path: &str, layout: Layout) -> bool {
-    if layout != Layout::Cognitive {
-        return (has_ending(path, "md") && !path.ends_with(".conflict.md")) || path == entry::LOG;
-    }
-    is_of_memory(path)
-        || (has_ending(path, "md")
-            && !path.ends_with(".conflict.md")
-            && (path.starts_with("graph/edges/") || path.starts_with("episodes/") || !path.contains('/')))
-        || (path.starts_with('_') && has_ending(path, "json") && path != STATE)
-}
-
-/// Notes that a file keeps the name that a person gave it.
-fn keeps_its_name(memory: &Memory, path: &str, there: &There) -> Written {
-    let hash = there.files.get(path).cloned().flatten().unwrap_or_else(|| hash_of(b""));
-    Written { id: Some(*memory.id.as_uuid()), hash, pending: None, fields: named(memory) }
-}
-
-/// What one file is refused for does not keep the others from being taken; what stands in the way of all does.
-fn refuse(error: Error, path: String, there: &mut There, report: &mut VaultReport) -> Result<()> {
-    if !is_of_the_file(error.kind()) {
-        return Err(error);
-    }
-    leave(path, error.to_string(), there, report);
-    Ok(())
-}
-
-/// Leaves a file as it is, and says why.
-fn leave(path: String, why: String, there: &mut There, report: &mut VaultReport) {
-    there.kept.insert(path.clone());
-    report.refused.push(RefusedFile { path, line: None, why });
 }
 
 fn check_marker(marker: Option<&[u8]>, expected: &Marker) -> Result<()> {

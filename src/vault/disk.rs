@@ -20,11 +20,12 @@ use cap_std::{
 use crate::{
     error::{Error, ErrorKind, Result},
     faults::{Faults, Moment},
-    vault::state::{FileHash, hash_of},
+    vault::{
+        places::most_bytes,
+        state::{FileHash, hash_of},
+    },
 };
 
-/// The most bytes of a file that is read: 1 MiB.
-pub(crate) const MAX_BYTES: u64 = 1 << 20;
 /// The most of the vault's own state.
 const MAX_STATE_BYTES: u64 = 256 << 20;
 /// The most files below the folder.
@@ -88,7 +89,7 @@ impl Disk {
     ) -> Result<Self> {
         let root =
             Dir::open_ambient_dir(folder, ambient_authority()).map_err(|error| failed("open", &error))?;
-        check(read_in(&root, marker, MAX_BYTES).ok().as_deref())?;
+        check(read_in(&root, marker, most_bytes(marker)).ok().as_deref())?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).follow(FollowSymlinks::No).nonblock(true);
         private(&mut options);
@@ -134,7 +135,7 @@ impl Disk {
                 if !is_wanted(&path) {
                     continue;
                 }
-                let what = match read_in(&folder, &name, MAX_BYTES) {
+                let what = match read_in(&folder, &name, most_bytes(&path)) {
                     Ok(bytes) => Found::Text(hash_of(&bytes)),
                     Err(Unread::Refused(why)) => Found::Refused(why),
                     Err(Unread::Gone) => continue,
@@ -164,7 +165,7 @@ impl Disk {
     /// The text of a file; `None`: there is none, or it is not to be read.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let (folder, name) = self.folder_of(path, false).ok()??;
-        let bytes = read_in(&folder, name, MAX_BYTES).ok()?;
+        let bytes = read_in(&folder, name, most_bytes(path)).ok()?;
         String::from_utf8(bytes).ok()
     }
 

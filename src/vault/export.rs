@@ -9,7 +9,7 @@ use crate::{
     memory::slug,
     model::{
         anchor::Anchor,
-        edge::{Direction, Edge, EdgeStatus},
+        edge::{Edge, EdgeStatus},
         episode::Episode,
         ids::MemoryId,
         memory::known::Memory,
@@ -19,7 +19,9 @@ use crate::{
         edges::EdgeFile,
         file::{MemoryFile, Relation, edge_name},
         links, pages,
+        places::without_case,
         state::{State, short_hash_of},
+        ties,
     },
 };
 
@@ -140,7 +142,6 @@ pub(crate) fn fields(file: &MemoryFile, pinned: bool) -> BTreeMap<String, String
         ("procedure", format!("{procedure:?}")),
         ("created", format!("{:?}", seconds(created))),
         ("updated", format!("{:?}", seconds(updated))),
-        ("relations", format!("{relations:?}")),
         ("frequency", format!("{frequency:?}")),
         ("volatility", format!("{volatility:?}")),
         ("information_type", format!("{information_type:?}")),
@@ -159,6 +160,7 @@ pub(crate) fn fields(file: &MemoryFile, pinned: bool) -> BTreeMap<String, String
     ]
     .into_iter()
     .map(|(name, text)| (name.to_owned(), short_hash_of(&text)))
+    .chain(ties::fields(relations))
     .collect()
 }
 
@@ -185,7 +187,10 @@ pub(crate) fn wanted(known: &Known, state: &State, options: &VaultOptions) -> BT
     let mut files = BTreeMap::new();
     let mut shown = Vec::with_capacity(known.memories.len());
     for memory in &known.memories {
-        let file = MemoryFile::of(memory, relations.remove(&memory.id).unwrap_or_default());
+        let mut relations = relations.remove(&memory.id).unwrap_or_default();
+        relations.extend(ties::unknown(memory));
+        let mut file = MemoryFile::of(memory, relations);
+        file.extra.remove(ties::UNKNOWN);
         let path = paths[&memory.id].clone();
         let mut fields = fields(&file, memory.pinned);
         let mut block = String::new();
@@ -251,7 +256,7 @@ fn paths(memories: &[Memory], state: &State) -> BTreeMap<MemoryId, String> {
     for memory in memories {
         let Some((path, written)) = before.get(memory.id.as_uuid()) else { continue };
         if named(memory).iter().all(|(name, hash)| written.get(name) == Some(hash)) {
-            taken.insert((*path).clone(), memory.id);
+            taken.insert(without_case(path), memory.id);
             paths.insert(memory.id, (*path).clone());
         }
     }
@@ -260,11 +265,11 @@ fn paths(memories: &[Memory], state: &State) -> BTreeMap<MemoryId, String> {
             continue;
         }
         let path = slug::path((memory.kind, memory.pinned), &memory.title, memory.id);
-        let is_free = taken.get(&path).is_none_or(|other| *other == memory.id);
+        let is_free = taken.get(&without_case(&path)).is_none_or(|other| *other == memory.id);
         // Of two with one title and the same last digits one is told apart by more of them.
         let digits = memory.id.as_uuid().simple().to_string();
         let path = if is_free { path } else { path.replace(&digits[26..], &digits) };
-        taken.insert(path.clone(), memory.id);
+        taken.insert(without_case(&path), memory.id);
         paths.insert(memory.id, path);
     }
     paths
@@ -290,16 +295,8 @@ fn edge_path(edge: &Edge, [from, to]: [&Memory; 2]) -> String {
 pub(super) fn relations(edges: &[&Edge]) -> HashMap<MemoryId, Vec<Relation>> {
     let mut relations: HashMap<MemoryId, Vec<Relation>> = HashMap::new();
     for edge in edges {
-        let ends = [(edge.from, edge.to, Direction::Outgoing), (edge.to, edge.from, Direction::Incoming)];
-        for (of, other, direction) in ends {
-            relations.entry(of).or_default().push(Relation {
-                target: other.as_uuid().to_string(),
-                edge_type: edge.edge_type,
-                direction,
-                strength: Some(edge.strength),
-                context: edge.context.clone(),
-                edge_id: if edge.description.is_empty() { String::new() } else { edge.id.to_string() },
-            });
+        for of in [edge.from, edge.to] {
+            relations.entry(of).or_default().push(ties::relation(edge, of));
         }
     }
     let key = |relation: &Relation| {

@@ -1,22 +1,21 @@
 //! What people did to the files of a vault since they were written, as changes of memories: a pure function.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::{
     memory::slug,
     model::{
-        edge::{Direction, Edge, EdgeType, NewEdge},
-        ids::{EdgeId, MemoryId},
+        edge::NewEdge,
+        ids::MemoryId,
         memory::{
             edit::Edit,
             known::Memory,
             new::NewMemory,
-            words::{Frequency, MemoryKind},
+            words::{Frequency, MemoryKind, MemoryStatus},
         },
         turn::Origin,
         vault::RefusedFile,
@@ -26,12 +25,16 @@ use crate::{
         export::{Known, LINKS, Wanted, fields},
         file::{MemoryFile, Relation, with_line_feeds},
         frontmatter::Refused,
+        places::is_of_memory,
         state::{FileHash, State, Written},
+        ties::{self, Names, Ties},
     },
 };
 
 /// A claim is believed no more than this.
 const MOST_CONFIDENCE: f64 = 0.8;
+/// Where what a file claims beyond that is kept.
+const CLAIMED: &str = "claimed";
 
 /// What is to be done for a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,13 +49,6 @@ pub(crate) enum Incoming {
     Conflict { path: String, id: Option<MemoryId> },
     /// A person took the file away.
     Gone { path: String, id: MemoryId },
-}
-
-/// What is to be related and what no more.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Ties {
-    pub(crate) add: Vec<Relation>,
-    pub(crate) remove: Vec<EdgeId>,
 }
 
 /// What was found in a folder.
@@ -71,18 +67,6 @@ pub(crate) struct Folder<'f> {
     pub(crate) is_gone: &'f dyn Fn(&str) -> bool,
     /// Whether an id that is no shown memory's is that of one which was erased, forgotten or hidden.
     pub(crate) is_hidden: &'f dyn Fn(&str) -> bool,
-}
-
-/// Whether a file has an ending, in whatever case.
-pub(crate) fn has_ending(path: &str, ending: &str) -> bool {
-    Path::new(path).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
-}
-
-/// The files of memories, as their paths say it.
-pub(crate) fn is_of_memory(path: &str) -> bool {
-    has_ending(path, "md")
-        && !path.ends_with(".conflict.md")
-        && (path.starts_with("vault/") || (path.starts_with("graph/") && !path.starts_with("graph/edges/")))
 }
 
 /// What people did. Files that were moved are followed: the state knows them by their new paths afterwards.
@@ -140,6 +124,7 @@ struct Reading<'r> {
     origin: Origin,
     memories: HashMap<Uuid, &'r Memory>,
     by_caller_id: HashMap<&'r str, &'r Memory>,
+    names: Names,
     /// What is to stand in the file of a memory.
     wanted: HashMap<Uuid, &'r Wanted>,
     there: BTreeSet<&'r str>,
@@ -161,6 +146,7 @@ impl<'r> Reading<'r> {
             origin,
             memories: all().map(|memory| (*memory.id.as_uuid(), memory)).collect(),
             by_caller_id: all().filter_map(|memory| Some((memory.caller_id.as_deref()?, memory))).collect(),
+            names: Names::of(&known.memories),
             wanted: wanted.values().filter_map(|file| Some((file.id?, file))).collect(),
             there: folder.files.iter().map(|file| file.path.as_str()).collect(),
             seen: BTreeSet::new(),
@@ -174,7 +160,8 @@ impl<'r> Reading<'r> {
         state: &mut State,
     ) -> Result<Option<Incoming>, Refused> {
         let text = (self.folder.text)(path).ok_or(refused("it is no UTF-8 text"))?;
-        let read = MemoryFile::read(&text).inspect_err(|_| self.seen.extend(id_in(&text)))?;
+        let mut read = MemoryFile::read(&text).inspect_err(|_| self.seen.extend(id_in(&text)))?;
+        self.names.spell_out(&mut read.relations);
         let id = uuid(&read.id);
         self.seen.extend(id);
         if read.content.is_empty() {
@@ -304,8 +291,9 @@ fn edit(
     if read.updated.is_some() && differs(&there, &written.fields, "updated") {
         return conflict(there);
     }
-    let edited: BTreeSet<&str> =
-        there.keys().map(String::as_str).filter(|name| differs(&there, &written.fields, name)).collect();
+    let taken_out = written.fields.keys().filter(|name| ties::is_name(name));
+    let names = there.keys().chain(taken_out).map(String::as_str);
+    let edited: BTreeSet<&str> = names.filter(|name| differs(&there, &written.fields, name)).collect();
     if ["status", "superseded_by", "origin", "created"].iter().any(|name| edited.contains(name)) {
         return Err(refused(
             "status, superseded_by, origin and created are not changed by an edit of the file: put them back as they were",
@@ -338,47 +326,15 @@ fn edit(
         project: of("project").then(|| read.project.clone()),
         goal_signature: of("goal_signature").then(|| read.goal_signature.clone()),
         task_type: of("task_type").then_some(read.task_type),
-        extra: of("extra").then(|| read.extra.clone()),
+        extra: of("extra").then(|| ties::with_unknown(&read.extra, &ties::unknown(memory))),
         ..Edit::default()
     };
-    let ties = if of("relations") { ties(known, memory.id, &read.relations) } else { Ties::default() };
+    let ties = ties::ties(known, memory, &read.relations, of);
     if edit.is_empty() && ties == Ties::default() {
         return Ok((there, None));
     }
     let edit = Incoming::Edit { path: path.to_owned(), id: memory.id, edit: Box::new(edit), ties };
     Ok((there, Some(edit)))
-}
-
-/// How a file's relations differ from those that there are.
-fn ties(known: &Known, of: MemoryId, relations: &[Relation]) -> Ties {
-    let is_edge = |edge: &Edge, relation: &Relation| {
-        let (other, direction) =
-            if edge.from == of { (edge.to, Direction::Outgoing) } else { (edge.from, Direction::Incoming) };
-        relation.edge_type == edge.edge_type
-            && (relation.direction == direction || edge.edge_type.is_symmetric())
-            && relation.target.trim_start_matches("mem_") == other.as_uuid().to_string()
-    };
-    let edges: Vec<&Edge> = known
-        .edges
-        .iter()
-        .filter(|edge| (edge.from == of || edge.to == of) && edge.edge_type != EdgeType::Supersedes)
-        .collect();
-    let is_said = |edge: &Edge| relations.iter().any(|relation| is_edge(edge, relation));
-    let is_there = |relation: &Relation| {
-        edges.iter().any(|edge| {
-            is_edge(edge, relation)
-                && relation.context == edge.context
-                && relation.strength.is_none_or(|strength| (strength - edge.strength).abs() < 1e-9)
-        })
-    };
-    Ties {
-        add: relations
-            .iter()
-            .filter(|relation| relation.edge_type != EdgeType::Supersedes && !is_there(relation))
-            .cloned()
-            .collect(),
-        remove: edges.iter().filter(|edge| !is_said(edge)).map(|edge| edge.id).collect(),
-    }
 }
 
 /// The edge that a relation of a file is.
@@ -410,13 +366,15 @@ fn new(path: &str, file: MemoryFile, origin: Origin) -> Incoming {
     Incoming::New { path: path.to_owned(), memory: Box::new(memory), relations }
 }
 
-/// What a file claims, as a memory to save: its confidence is at most .80, its frequency at most mid.
+/// What a file claims, as a memory to save: its confidence is at most .80, its frequency at most mid. What it claims beyond
+/// that is kept, and read by nothing.
 pub(crate) fn claim(
     file: MemoryFile,
     kind: MemoryKind,
     stem: &str,
     (origin, pinned): (Origin, bool),
 ) -> NewMemory {
+    let claims = claims(&file, origin);
     let (title, content) = titled(&file, stem);
     let mut new = NewMemory::new(file.kind.unwrap_or(kind), title, content);
     let is_procedure = new.kind == MemoryKind::Procedure;
@@ -436,8 +394,35 @@ pub(crate) fn claim(
     new.caller_id = Some(file.id).filter(|id| !id.is_empty());
     new.pinned = pinned;
     new.origin = origin;
-    new.extra = file.extra;
+    new.extra = with_claims(file.extra, claims);
     new
+}
+
+/// What a file claims beyond what is taken of it, by the names that it has there.
+fn claims(file: &MemoryFile, origin: Origin) -> Map<String, Value> {
+    let text = |text: &str| Value::from(text);
+    let confidence = file.confidence.filter(|confidence| *confidence > MOST_CONFIDENCE);
+    let frequency = file.frequency.filter(|frequency| *frequency > Frequency::Mid);
+    let of_check = file.validation.as_ref();
+    let at = |at: DateTime<Utc>| at.to_rfc3339_opts(SecondsFormat::Secs, false);
+    let claims = [
+        ("confidence", confidence.map(|confidence| format!("{confidence:?}").into())),
+        ("memory_frequency", frequency.map(|frequency| text(frequency.as_str()))),
+        ("origin", file.origin.filter(|claimed| *claimed != origin).map(|origin| text(origin.as_str()))),
+        ("status", file.status.filter(|it| *it != MemoryStatus::Active).map(|it| text(it.as_str()))),
+        ("validated_by", of_check.map(|check| text(&check.validated_by))),
+        ("validated_at", of_check.and_then(|check| check.validated_at).map(|it| at(it).into())),
+        ("reliability", of_check.and_then(|check| check.reliability).map(|it| format!("{it:?}").into())),
+    ];
+    claims.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// What nothing reads of a file, with what it claims: what it says of that itself is not written over.
+fn with_claims(mut extra: Map<String, Value>, claims: Map<String, Value>) -> Map<String, Value> {
+    if !claims.is_empty() {
+        extra.entry(CLAIMED).or_insert(Value::Object(claims));
+    }
+    extra
 }
 
 /// A file without a title has its first heading, or its name.

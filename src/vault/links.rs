@@ -3,7 +3,7 @@
 //! The block has one form, which the reader takes off again. A text that ends in that form itself has one line more behind it,
 //! so that nothing of it is taken for the block.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use uuid::Uuid;
 
@@ -12,11 +12,13 @@ use crate::{
     model::{
         edge::{Direction, Edge, EdgeType},
         ids::MemoryId,
+        turn::Origin,
     },
     vault::{
         export::{Known, Wanted},
         file::{Relation, type_name},
-        incoming::{Incoming, is_of_memory},
+        incoming::{Incoming, new_edge},
+        places::is_of_memory,
     },
 };
 
@@ -98,29 +100,41 @@ pub(crate) fn tie(incoming: &mut [Incoming], known: &Known, wanted: &BTreeMap<St
         .map(|(from, to)| (*from.as_uuid(), *to.as_uuid()))
         .collect();
     for one in incoming {
-        let (of, text, relations) = match one {
-            Incoming::Edit { id, edit, ties, .. } => {
-                (Some(*id.as_uuid()), edit.content.as_deref(), &mut ties.add)
-            }
-            Incoming::New { memory, relations, .. } => (None, Some(memory.content.as_str()), relations),
+        let (of, text) = match &*one {
+            Incoming::Edit { id, edit, .. } => (Some(*id.as_uuid()), edit.content.as_deref()),
+            Incoming::New { memory, .. } => (None, Some(memory.content.as_str())),
             Incoming::Taken { .. } | Incoming::Conflict { .. } | Incoming::Gone { .. } => continue,
         };
-        for name in text.into_iter().flat_map(names) {
-            let Some(&other) = files.get(name) else { continue };
+        let linked = text.into_iter().flat_map(names).filter_map(|name| files.get(name).copied());
+        let linked: BTreeSet<Uuid> = linked
+            .filter(|other| Some(*other) != of && of.is_none_or(|of| !related.contains(&(of, *other))))
+            .collect();
+        for other in linked {
             let target = other.to_string();
-            let is_said =
-                relations.iter().any(|relation| relation.target.trim_start_matches("mem_") == target);
-            if Some(other) != of && !is_said && of.is_none_or(|of| !related.contains(&(of, other))) {
-                relations.push(Relation {
-                    target,
-                    edge_type: EdgeType::RelatedTo,
-                    direction: Direction::Outgoing,
-                    strength: None,
-                    context: String::new(),
-                    edge_id: String::new(),
-                });
+            let is_it = |relation: &Relation| relation.target.trim_start_matches("mem_") == target;
+            match one {
+                Incoming::Edit { ties, .. } if !ties.add.iter().any(|(relation, _)| is_it(relation)) => {
+                    let relation = related_to(&target);
+                    let edge = new_edge(&relation, Origin::User);
+                    ties.add.push((relation, edge));
+                }
+                Incoming::New { relations, .. } if !relations.iter().any(is_it) => {
+                    relations.push(related_to(&target));
+                }
+                _ => {}
             }
         }
+    }
+}
+
+fn related_to(target: &str) -> Relation {
+    Relation {
+        target: target.to_owned(),
+        edge_type: EdgeType::RelatedTo,
+        direction: Direction::Outgoing,
+        strength: None,
+        context: String::new(),
+        edge_id: String::new(),
     }
 }
 

@@ -14,6 +14,8 @@ pub(crate) mod links;
 pub(crate) mod one;
 pub(crate) mod outgoing;
 pub(crate) mod pages;
+pub(crate) mod places;
 pub(crate) mod read;
 pub(crate) mod sections;
 pub(crate) mod state;
+pub(crate) mod ties;

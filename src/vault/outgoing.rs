@@ -8,7 +8,7 @@ use crate::{
     vault::{
         disk::{Disk, Found, OnDisk},
         export::{Wanted, When, shows_the_same_lines},
-        incoming::{has_ending, is_of_memory},
+        places::{has_ending, is_of_memory, most_bytes, without_case},
         state::{FileHash, STATE, State, Written, hash_of},
     },
 };
@@ -89,10 +89,17 @@ pub(crate) fn write(
     for (from, to) in &plan.beside {
         disk.rename(from, to)?;
     }
+    // Where case is ignored, what takes the place of a file has its name: it goes first.
+    let names: BTreeSet<String> = plan.write.iter().map(|(path, _)| without_case(path)).collect();
+    let (first, last): (Vec<_>, Vec<_>) =
+        plan.remove.iter().partition(|path| names.contains(&without_case(path)));
+    for path in first {
+        disk.remove(path)?;
+    }
     for some in plan.write.chunks(AT_ONCE) {
         disk.write(some.iter().map(|(path, file)| (path.as_str(), file.text.as_bytes())))?;
     }
-    for path in &plan.remove {
+    for path in last {
         disk.remove(path)?;
     }
     for (path, file) in plan.write {
@@ -131,6 +138,11 @@ fn plan<'w>(
     }
     let is_kept = |path: &str| there.kept.contains(path) || left.contains(path);
     for (path, file) in wanted.iter().filter(|(path, _)| !is_kept(path)) {
+        if file.text.len() as u64 > most_bytes(path) {
+            let why = format!("it would be larger than {} MiB: it is not written", most_bytes(path) >> 20);
+            report.refused.push(RefusedFile { path: path.clone(), line: None, why });
+            continue;
+        }
         match what_is_due(disk, (path, file), state.get(path), there) {
             Due::Nothing => report.unchanged += 1,
             Due::Note => {
@@ -211,24 +223,30 @@ fn what_is_due(disk: &Disk, (path, file): (&str, &Wanted), written: Option<&Writ
         return if is_noted { Due::Nothing } else { Due::Note };
     }
     let as_written = written.filter(|written| there.is_as_written(path, written));
-    match (as_written, file.when) {
-        (Some(written), When::FieldsDiffer) if !there.taken.contains(path) => {
-            if file.shows_the_same(&written.fields) && written.pending.is_none() {
-                Due::Nothing
-            } else {
-                Due::Write
-            }
-        }
-        (Some(_), When::LinesDiffer) => {
-            let is_same = disk.text(path).is_some_and(|text| shows_the_same_lines(&text, &file.text));
+    match as_written {
+        None if has_ending(path, "json") || has_ending(path, "jsonl") => Due::Write,
+        None if is_of_memory(path) => Due::Edited,
+        Some(written) if file.when == When::FieldsDiffer && !there.taken.contains(path) => {
+            let is_same = file.shows_the_same(&written.fields) && written.pending.is_none();
             if is_same { Due::Nothing } else { Due::Write }
         }
-        (Some(_), _) => Due::Write,
-        (None, _) if has_ending(path, "json") || has_ending(path, "jsonl") => Due::Write,
-        (None, _) if is_of_memory(path) && written.is_some() => Due::Edited,
-        // It shows the same, or it would have been set beside.
-        (None, _) if is_of_memory(path) => Due::Write,
-        (None, _) => Due::Beside,
+        Some(_) if file.when == When::TextDiffers || is_of_memory(path) => Due::Write,
+        as_written => {
+            let Some(text) = disk.text(path) else { return Due::Beside };
+            // Other line ends are nobody's edit.
+            let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n");
+            let is_same = match file.when {
+                When::LinesDiffer => shows_the_same_lines(&text, &file.text),
+                _ => text == file.text,
+            };
+            let is_ours =
+                as_written.is_some() || written.is_some_and(|it| it.is_of(&hash_of(text.as_bytes())));
+            match (is_same, is_ours) {
+                (true, _) => Due::Nothing,
+                (false, true) => Due::Write,
+                (false, false) => Due::Beside,
+            }
+        }
     }
 }
 
@@ -238,4 +256,61 @@ fn free_name(disk: &Disk, path: &str) -> Option<String> {
     let names = std::iter::once(format!("{stem}.conflict.md"))
         .chain((2..MOST_BESIDE).map(|number| format!("{stem}.{number}.conflict.md")));
     names.into_iter().find(|name| disk.is_gone(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::faults::Faults;
+
+    fn open(folder: &std::path::Path, faults: Faults) -> Disk {
+        Disk::open(folder, ".thermocline", faults, |_| Ok(())).unwrap()
+    }
+
+    fn page(text: &str) -> Wanted {
+        Wanted { text: text.to_owned(), id: None, fields: BTreeMap::new(), when: When::TextDiffers }
+    }
+
+    #[test]
+    fn a_page_that_is_too_large_is_named_and_the_others_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = open(folder.path(), Faults::default());
+        let large = "x".repeat((64 << 20) + 1);
+        let wanted = [("episodes/a.md", page(&large)), ("episodes/b.md", page(&large[1..]))];
+        let wanted = wanted.map(|(path, page)| (path.to_owned(), page)).into();
+        let (mut state, mut report) = (State::default(), VaultReport::default());
+        write(&disk, &mut state, &wanted, &There::default(), &mut report).unwrap();
+        assert_eq!((report.written, report.refused.len()), (vec!["episodes/b.md".to_owned()], 1));
+        assert_eq!(report.refused[0].path, "episodes/a.md");
+        assert!(!folder.path().join("episodes/a.md").exists());
+        let there = There::of(&disk.files(|_| true).unwrap().files);
+        let mut again = VaultReport::default();
+        write(&disk, &mut state, &wanted, &there, &mut again).unwrap();
+        assert_eq!((again.written.len(), again.unchanged, again.refused.len()), (0, 1, 1));
+    }
+
+    #[test]
+    fn a_file_that_differs_only_in_case_goes_before_another_has_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let done = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&done);
+        let faults = Faults::new(move |_, what| {
+            seen.lock().unwrap().push(what.to_owned());
+            false
+        });
+        let disk = open(folder.path(), faults);
+        let (mut state, mut report) = (State::default(), VaultReport::default());
+        let upper = [("episodes/DAY.md".to_owned(), page("a"))].into();
+        write(&disk, &mut state, &upper, &There::default(), &mut report).unwrap();
+        let there = There::of(&disk.files(|_| true).unwrap().files);
+        let lower = [("episodes/day.md".to_owned(), page("b"))].into();
+        done.lock().unwrap().clear();
+        write(&disk, &mut state, &lower, &there, &mut report).unwrap();
+        let done = done.lock().unwrap();
+        let at = |what: &str| done.iter().position(|done| done == what).unwrap();
+        assert!(at("vault: remove episodes/DAY.md") < at("vault: rename to episodes/day.md"), "{done:?}");
+        assert_eq!(std::fs::read_to_string(folder.path().join("episodes/day.md")).unwrap(), "b");
+    }
 }

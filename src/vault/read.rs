@@ -32,8 +32,12 @@ pub(crate) struct Hidden {
 impl Hidden {
     /// Whether the id of a file is that of a memory which was erased, forgotten or hidden.
     pub(crate) fn has(&self, id: &str) -> bool {
-        let is_erased = |id: MemoryId| self.erased.contains(&id_hash(id));
-        self.ids.contains(id.trim_start_matches("mem_")) || id.parse().is_ok_and(is_erased)
+        self.ids.contains(id.trim_start_matches("mem_")) || self.is_erased(id)
+    }
+
+    /// Whether it is that of a memory which was erased.
+    pub(crate) fn is_erased(&self, id: &str) -> bool {
+        id.parse().is_ok_and(|id: MemoryId| self.erased.contains(&id_hash(id)))
     }
 }
 

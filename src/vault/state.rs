@@ -11,7 +11,7 @@ use crate::model::sensor::digits;
 /// Where it lies.
 pub(crate) const STATE: &str = "_sync.json";
 /// Of this form; another one is not read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The first half of SHA-256, in hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

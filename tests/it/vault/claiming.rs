@@ -57,6 +57,11 @@ fn a_new_file_is_a_claim_and_what_cannot_be_read_stays_as_it_is() {
         (Some("note-7"), &serde_json::json!({"a": [1]}))
     );
     assert_eq!(kept.path(go.id), "graph/decisions/go.md", "it keeps its name");
+    let claimed = serde_json::json!({"confidence": "0.99", "memory_frequency": "ultra_low"});
+    assert_eq!(go.extra["claimed"], claimed, "what it claims beyond that is kept");
+    assert_eq!(reload.extra.get("claimed"), None);
+    kept.check_quiet();
+    fs::remove_file(kept.folder.join("_sync.json")).unwrap();
     kept.check_quiet();
     let users = kept.vault(VaultOptions::default().origin(Origin::User));
     kept.put("vault/passport.md", "The passport is in the drawer.\n");

@@ -5,8 +5,10 @@ mod conflicts;
 mod cut_short;
 mod editing;
 mod erased;
+mod forms;
 mod hostile;
 mod killed;
+mod relating;
 mod writing;
 
 pub use killed::child_syncs;
@@ -76,7 +78,7 @@ impl Kept {
     /// The path of a memory's file.
     #[track_caller]
     fn path(&self, id: MemoryId) -> String {
-        let id = id.to_string().replace("mem_", "id: ");
+        let id = id.to_string().replace("mem_", "\nid: ");
         let found: Vec<String> =
             self.tree().into_iter().filter(|(_, text)| text.contains(&id)).map(|(path, _)| path).collect();
         let found: Vec<_> =

@@ -187,7 +187,8 @@ pub(crate) enum MemoryVerb {
     ///
     /// contradiction: what waits takes the place of the other. promote: it stays for ever, and the assistant's words are
     /// yours by that. flagged: it stays as it is. merge: it takes the place of the other, with the tags of both. check: it
-    /// holds, as you have seen. memory undo takes it back, but for a check.
+    /// holds, as you have seen. conflict: you have looked at what the file said, and the memory stays as it is. memory undo
+    /// takes it back, but for a check.
     #[command(after_help = "Examples:\n  \
         thermocline memory approve --user alex 019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e --origin user\n  \
         thermocline memory approve --user alex api-port --origin user --by anna")]
@@ -195,8 +196,8 @@ pub(crate) enum MemoryVerb {
 
     /// Say no to what a review asks. Only a person does.
     ///
-    /// contradiction and check: it is forgotten. promote and merge: all stays as it is. flagged: it falls back to mid.
-    /// memory undo takes it back.
+    /// contradiction and check: it is forgotten. promote, merge and conflict: all stays as it is. flagged: it falls
+    /// back to mid. memory undo takes it back.
     #[command(after_help = "Example:\n  \
         thermocline memory reject --user alex 019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e --by anna --origin user")]
     Reject(DecideArgs),

@@ -99,9 +99,10 @@ impl Operation<'_, '_> {
             (ReviewKind::Promote, true) => self.promote(&memory),
             (ReviewKind::Flagged, false) => self.fall_back(&memory),
             (ReviewKind::Check, true) => self.check(&memory, &NewCheck::by_person(true)).map(drop),
-            (ReviewKind::Promote | ReviewKind::Merge, false) | (ReviewKind::Flagged, true) => Ok(()),
-            // What the file said comes in by an edit, if a person wants it.
-            (ReviewKind::Conflict, _) => Ok(()),
+            // What a file in conflict said comes in by an edit, if a person wants it.
+            (ReviewKind::Promote | ReviewKind::Merge, false)
+            | (ReviewKind::Flagged, true)
+            | (ReviewKind::Conflict, _) => Ok(()),
             (ReviewKind::Quarantine, _) => {
                 let kind = asked.review.kind.as_str();
                 Err(Error::new(

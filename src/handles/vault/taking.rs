@@ -1,0 +1,240 @@
+//! Doing in the file of Thermocline what people did in the folder of a vault.
+
+use std::collections::HashSet;
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    handles::{Memories, foreign::is_of_the_file},
+    model::{
+        edge::Direction,
+        ids::MemoryId,
+        memory::{edit::Edit, known::Memory, new::NewMemory, saved::SaveOutcome},
+        turn::Origin,
+        vault::{RefusedFile, VaultReport},
+    },
+    vault::{
+        edges::EdgeEdit,
+        export::{Known, named},
+        file::Relation,
+        incoming::{Incoming, new_edge},
+        outgoing::There,
+        read::Hidden,
+        state::{State, Written, hash_of},
+        ties::{self, Names, Ties},
+    },
+};
+
+/// What people did, while it is done here, too.
+pub(super) struct Taking<'v> {
+    pub(super) memories: &'v Memories,
+    pub(super) known: &'v Known,
+    pub(super) hidden: &'v Hidden,
+    pub(super) state: &'v mut State,
+    pub(super) there: &'v mut There,
+    pub(super) report: &'v mut VaultReport,
+    names: Names,
+    to_tie: Vec<ToTie>,
+}
+
+/// A memory whose file says how it stands to others; without a path, one that waits for another.
+struct ToTie {
+    path: Option<String>,
+    id: MemoryId,
+    ties: Ties,
+}
+
+impl<'v> Taking<'v> {
+    pub(super) fn new(
+        memories: &'v Memories,
+        (known, hidden): (&'v Known, &'v Hidden),
+        (state, there): (&'v mut State, &'v mut There),
+        report: &'v mut VaultReport,
+    ) -> Self {
+        let names = Names::of(&known.memories);
+        Self { memories, known, hidden, state, there, report, names, to_tie: Vec::new() }
+    }
+
+    /// Does all of it; of a dry run it only tells. Whether how memories stand to each other was changed.
+    pub(super) async fn all(
+        mut self,
+        incoming: Vec<Incoming>,
+        edges: Vec<EdgeEdit>,
+        deletes: bool,
+    ) -> Result<bool> {
+        for one in incoming {
+            match one {
+                Incoming::Taken { path } => drop(self.there.taken.insert(path)),
+                Incoming::Conflict { path, id } => self.conflict(path, id).await?,
+                Incoming::Gone { path, id } if deletes => self.gone(path, id).await?,
+                Incoming::Gone { .. } => {}
+                Incoming::Edit { path, id, edit, ties } => self.edited(path, id, *edit, ties).await?,
+                Incoming::New { path, memory, relations } => self.added(path, *memory, relations).await?,
+            }
+        }
+        for edit in edges {
+            self.edge(edit).await?;
+        }
+        if self.report.dry_run { Ok(false) } else { self.tie_all().await }
+    }
+
+    /// A person changed the file of an edge.
+    async fn edge(&mut self, EdgeEdit { path, from, to, edge }: EdgeEdit) -> Result<()> {
+        if !self.report.dry_run
+            && let Err(error) = self.memories.relate(from, edge, to).await
+        {
+            return self.refuse(error, path);
+        }
+        self.there.taken.insert(path.clone());
+        self.report.edited.push(path);
+        Ok(())
+    }
+
+    async fn conflict(&mut self, path: String, id: Option<MemoryId>) -> Result<()> {
+        // First: a run that is cut short between the two finds the conflict again, and the review open.
+        if let Some(id) = id.filter(|_| !self.report.dry_run) {
+            self.memories.ask_of_conflict(id).await?;
+        }
+        self.there.beside.insert(path);
+        Ok(())
+    }
+
+    async fn gone(&mut self, path: String, id: MemoryId) -> Result<()> {
+        if !self.report.dry_run {
+            self.memories.forget(id).await?;
+            self.state.remove(&path);
+        }
+        self.there.kept.insert(path.clone());
+        self.report.forgotten.push(path);
+        Ok(())
+    }
+
+    async fn edited(&mut self, path: String, id: MemoryId, mut edit: Edit, ties: Ties) -> Result<()> {
+        edit.origin = Some(Origin::User);
+        if !self.report.dry_run
+            && !edit.is_empty()
+            && let Err(error) = self.memories.edit(id, edit).await
+        {
+            return self.refuse(error, path);
+        }
+        self.to_tie.push(ToTie { path: Some(path.clone()), id, ties });
+        self.there.taken.insert(path.clone());
+        self.report.edited.push(path);
+        Ok(())
+    }
+
+    async fn added(&mut self, path: String, memory: NewMemory, relations: Vec<Relation>) -> Result<()> {
+        if self.report.dry_run {
+            self.there.kept.insert(path.clone());
+            self.report.saved.push(path);
+            return Ok(());
+        }
+        let (origin, caller_id) = (memory.origin, memory.caller_id.clone());
+        let saved = match self.memories.save(memory).await {
+            Ok(saved) => saved,
+            Err(error) => return self.refuse(error, path),
+        };
+        let id = saved.memory.id;
+        let other = self.state.files().iter().find(|(_, file)| file.id == Some(*id.as_uuid()));
+        if let Some((other, _)) = other {
+            let why = format!("it says the same as {other}: take one of them away");
+            self.leave(path, why);
+            return Ok(());
+        }
+        let is_its_own =
+            matches!(saved.outcome, SaveOutcome::New | SaveOutcome::Restored | SaveOutcome::Superseded(_));
+        self.names.add(id, caller_id.as_deref().filter(|_| is_its_own));
+        let written = self.keeps_its_name(&saved.memory, &path);
+        self.state.put(&path, written);
+        let add = relations.into_iter().map(|relation| {
+            let edge = new_edge(&relation, origin);
+            (relation, edge)
+        });
+        let ties = Ties { add: add.collect(), ..Ties::default() };
+        self.to_tie.push(ToTie { path: Some(path.clone()), id, ties });
+        self.there.taken.insert(path.clone());
+        self.report.saved.push(path);
+        Ok(())
+    }
+
+    /// When all memories are there: those that stand to others, and those that wait for one.
+    async fn tie_all(mut self) -> Result<bool> {
+        let mut to_tie = std::mem::take(&mut self.to_tie);
+        let is_to_tie: HashSet<MemoryId> = to_tie.iter().map(|one| one.id).collect();
+        let waiting = self.known.memories.iter().filter(|memory| !ties::unknown(memory).is_empty());
+        let waiting = waiting.map(|memory| memory.id).filter(|id| !is_to_tie.contains(id));
+        to_tie.extend(waiting.map(|id| ToTie { path: None, id, ties: Ties::default() }));
+        let mut has_tied = false;
+        for ToTie { path, id, ties } in to_tie {
+            match self.tie(id, ties).await {
+                Ok(is_changed) => has_tied |= is_changed,
+                Err(error) => match path {
+                    Some(path) => self.refuse(error, path)?,
+                    None if is_of_the_file(error.kind()) => {} // Another sync may tie it.
+                    None => return Err(error),
+                },
+            }
+        }
+        Ok(has_tied)
+    }
+
+    /// Has a memory stand to others as its file says. What names nothing that is known is kept with the memory until that
+    /// comes; what names a memory that was erased is not. Whether anything changed.
+    async fn tie(&self, id: MemoryId, Ties { add, remove, drop }: Ties) -> Result<bool> {
+        let memory = self.known.memories.iter().find(|memory| memory.id == id);
+        let unknown = memory.map(ties::unknown).unwrap_or_default();
+        let kept = unknown.iter().filter(|relation| !drop.contains(&ties::name(relation)));
+        let kept = kept.map(|relation| {
+            (relation.clone(), new_edge(relation, memory.map_or(Origin::User, |memory| memory.origin)))
+        });
+        let mut is_changed = !add.is_empty() || !remove.is_empty();
+        let mut left: Vec<Relation> = Vec::new();
+        for (relation, edge) in kept.chain(add) {
+            match self.names.get(&relation.target) {
+                Some(other) => {
+                    let is_incoming = relation.direction == Direction::Incoming;
+                    let (from, to) = if is_incoming { (other, id) } else { (id, other) };
+                    self.memories.relate(from, edge, to).await?;
+                }
+                None if self.hidden.is_erased(&relation.target) => {}
+                None => {
+                    left.retain(|other| ties::name(other) != ties::name(&relation));
+                    left.push(Relation { edge_id: String::new(), ..relation });
+                }
+            }
+        }
+        for edge in remove {
+            match self.memories.unrelate(edge).await {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {} // The other end's file may have said so, too.
+            }
+        }
+        if left != unknown {
+            let extra = ties::with_unknown(&self.memories.get(id).await?.extra, &left);
+            let edit = Edit { extra: Some(extra), origin: Some(Origin::User), ..Edit::default() };
+            self.memories.edit(id, edit).await?;
+            is_changed = true;
+        }
+        Ok(is_changed)
+    }
+
+    /// Notes that a file keeps the name that a person gave it.
+    fn keeps_its_name(&self, memory: &Memory, path: &str) -> Written {
+        let hash = self.there.files.get(path).cloned().flatten().unwrap_or_else(|| hash_of(b""));
+        Written { id: Some(*memory.id.as_uuid()), hash, pending: None, fields: named(memory) }
+    }
+
+    /// What one file is refused for does not keep the others from being taken; what stands in the way of all does.
+    fn refuse(&mut self, error: Error, path: String) -> Result<()> {
+        if !is_of_the_file(error.kind()) {
+            return Err(error);
+        }
+        self.leave(path, error.to_string());
+        Ok(())
+    }
+
+    /// Leaves a file as it is, and says why.
+    fn leave(&mut self, path: String, why: String) {
+        self.there.kept.insert(path.clone());
+        self.report.refused.push(RefusedFile { path, line: None, why });
+    }
+}

@@ -1,0 +1,186 @@
+//! What a file says of how its memory stands to others, held against the edges that there are; and relations whose other end
+//! nobody knows yet, which are kept with the memory.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::{
+    model::{
+        edge::{Direction, Edge, EdgeType, NewEdge},
+        ids::{EdgeId, MemoryId},
+        memory::known::Memory,
+        turn::Origin,
+    },
+    vault::{
+        export::Known,
+        file::{Relation, edge_type},
+        state::short_hash_of,
+    },
+};
+
+/// Where a memory keeps relations to what is no memory yet, among what nothing else reads.
+pub(crate) const UNKNOWN: &str = "unknown_relations";
+/// How the names of relations begin, among those of the other things that a file says.
+const NAME: &str = "relation ";
+
+/// What is to be related and what no more.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Ties {
+    pub(crate) add: Vec<(Relation, NewEdge)>,
+    pub(crate) remove: Vec<EdgeId>,
+    /// Relations to what is not known that the file does not list any more, by their names.
+    pub(crate) drop: Vec<String>,
+}
+
+/// The memories that files may name, by their ids and by their callers' ids.
+#[derive(Debug, Default)]
+pub(crate) struct Names(HashMap<String, MemoryId>);
+
+impl Names {
+    pub(crate) fn of(memories: &[Memory]) -> Self {
+        let mut names = Self::default();
+        for memory in memories {
+            names.add(memory.id, memory.caller_id.as_deref());
+        }
+        names
+    }
+
+    pub(crate) fn add(&mut self, id: MemoryId, caller_id: Option<&str>) {
+        self.0.insert(id.as_uuid().to_string(), id);
+        self.0.extend(caller_id.map(|caller_id| (caller_id.to_owned(), id)));
+    }
+
+    /// The memory that a relation leads to, however its id is spelled.
+    pub(crate) fn get(&self, target: &str) -> Option<MemoryId> {
+        let id = Uuid::parse_str(target.trim_start_matches("mem_")).ok().map(|id| id.to_string());
+        self.0.get(id.as_deref().unwrap_or(target)).copied()
+    }
+
+    /// Has relations name those that are known by their own ids.
+    pub(crate) fn spell_out(&self, relations: &mut [Relation]) {
+        for relation in relations {
+            if let Some(id) = self.get(&relation.target) {
+                relation.target = id.as_uuid().to_string();
+            }
+        }
+    }
+}
+
+/// What tells a relation from others of its file: its type and its other end; the way, where it matters.
+pub(crate) fn name(relation: &Relation) -> String {
+    let direction = if relation.edge_type.is_symmetric() { "" } else { relation.direction.as_str() };
+    let whole = format!("{} {direction} {}", relation.edge_type.as_str(), relation.target);
+    format!("{NAME}{}", short_hash_of(&whole))
+}
+
+pub(crate) fn is_name(name: &str) -> bool {
+    name.starts_with(NAME)
+}
+
+/// The relations of a file among the things that it says: a name and a hash each.
+pub(crate) fn fields(relations: &[Relation]) -> impl Iterator<Item = (String, String)> {
+    relations.iter().map(|relation| {
+        let Relation { strength, context, edge_id, .. } = relation;
+        (name(relation), short_hash_of(&format!("{strength:?} {context:?} {edge_id}")))
+    })
+}
+
+/// An edge, as the file of one of its ends has it.
+pub(crate) fn relation(edge: &Edge, of: MemoryId) -> Relation {
+    let (other, direction) =
+        if edge.from == of { (edge.to, Direction::Outgoing) } else { (edge.from, Direction::Incoming) };
+    Relation {
+        target: other.as_uuid().to_string(),
+        edge_type: edge.edge_type,
+        direction,
+        strength: Some(edge.strength),
+        context: edge.context.clone(),
+        edge_id: if edge.description.is_empty() { String::new() } else { edge.id.to_string() },
+    }
+}
+
+/// What a person changed of a file's relations: those that `is_edited` names. An edge of which another type or another way is
+/// said keeps its text.
+pub(crate) fn ties(
+    known: &Known,
+    memory: &Memory,
+    relations: &[Relation],
+    is_edited: impl Fn(&str) -> bool,
+) -> Ties {
+    let of = memory.id;
+    let edges: BTreeMap<String, &Edge> = known
+        .edges
+        .iter()
+        .filter(|edge| (edge.from == of || edge.to == of) && edge.edge_type != EdgeType::Supersedes)
+        .map(|edge| (name(&relation(edge, of)), edge))
+        .collect();
+    let said: BTreeMap<String, &Relation> =
+        relations.iter().map(|relation| (name(relation), relation)).collect();
+    let is_dropped = |name: &str| is_edited(name) && !said.contains_key(name);
+    let mut dropped: Vec<&Edge> =
+        edges.iter().filter(|(name, _)| is_dropped(name)).map(|(_, edge)| *edge).collect();
+    let remove = dropped.iter().map(|edge| edge.id).collect();
+    let mut add = Vec::new();
+    for (name, relation) in &said {
+        if !is_edited(name) || relation.edge_type == EdgeType::Supersedes {
+            continue;
+        }
+        let before = edges.get(name).copied().or_else(|| {
+            let is_before = |edge: &&Edge| {
+                edge.id.to_string() == relation.edge_id || self::relation(edge, of).target == relation.target
+            };
+            dropped.iter().position(is_before).map(|at| dropped.remove(at))
+        });
+        let mut edge = NewEdge::new(relation.edge_type).origin(Origin::User).context(&relation.context);
+        edge.strength = relation.strength.or(before.map(|before| before.strength));
+        edge.description = before.map(|before| before.description.clone()).unwrap_or_default();
+        add.push(((*relation).clone(), edge));
+    }
+    let drop = unknown(memory).iter().map(name).filter(|name| is_dropped(name)).collect();
+    Ties { add, remove, drop }
+}
+
+/// The relations of a memory to what is not known yet.
+pub(crate) fn unknown(memory: &Memory) -> Vec<Relation> {
+    let Some(Value::Array(values)) = memory.extra.get(UNKNOWN) else { return Vec::new() };
+    values.iter().filter_map(read).collect()
+}
+
+fn read(value: &Value) -> Option<Relation> {
+    let text = |name: &str| value.get(name).and_then(Value::as_str);
+    let (edge_type, is_reversed) = edge_type(text("type")?)?;
+    let is_incoming = (text("direction") == Some("incoming")) != is_reversed;
+    Some(Relation {
+        target: text("target").filter(|target| !target.is_empty())?.to_owned(),
+        edge_type,
+        direction: if is_incoming { Direction::Incoming } else { Direction::Outgoing },
+        strength: text("strength").and_then(|text| text.parse().ok()).filter(|it| (0.0..=1.0).contains(it)),
+        context: text("context").unwrap_or_default().to_owned(),
+        edge_id: String::new(),
+    })
+}
+
+/// What nothing reads of a memory, with these relations among it.
+pub(crate) fn with_unknown(extra: &Map<String, Value>, relations: &[Relation]) -> Map<String, Value> {
+    let mut extra = extra.clone();
+    extra.remove(UNKNOWN);
+    if !relations.is_empty() {
+        extra.insert(UNKNOWN.to_owned(), relations.iter().map(written).collect());
+    }
+    extra
+}
+
+/// In texts alone, as all that files say of themselves.
+fn written(relation: &Relation) -> Value {
+    let Relation { target, edge_type, direction, strength, context, .. } = relation;
+    let mut value = json!({ "target": target, "type": edge_type.as_str(), "direction": direction.as_str() });
+    if let Some(strength) = strength {
+        value["strength"] = format!("{strength:?}").into();
+    }
+    if !context.is_empty() {
+        value["context"] = context.as_str().into();
+    }
+    value
+}

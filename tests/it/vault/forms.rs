@@ -1,0 +1,133 @@
+//! Files that say the same in another form, and files as large as may be.
+
+use std::fs;
+
+use chrono::TimeDelta;
+use thermocline::{EdgeType, EpisodeFilter, MemoryKind, NewEdge, NewMemory, NewNote, VaultOptions};
+
+use crate::{
+    memories::{fix, saying},
+    vault::Kept,
+};
+
+/// A vault with a file of each sort.
+fn full() -> (Kept, thermocline::MemoryId) {
+    let kept = Kept::new();
+    let [id, other] = ["Keepalive", "Other"].map(|title| kept.known.save(fix(title).importance(0.9)).id);
+    let described = NewEdge::new(EdgeType::Solves).description("Since then it holds.");
+    kept.known.memories.relate(id, described, other).unwrap();
+    kept.sync();
+    (kept, id)
+}
+
+#[test]
+fn line_ends_and_marks_of_other_systems_are_no_edits() {
+    let (kept, id) = full();
+    let before = kept.tree();
+    let bent = |text: &str| format!("\u{feff}{}", text.replace('\n', "\r\n"));
+    for (path, text) in &before {
+        if path.ends_with(".md") {
+            kept.put(path, &bent(text));
+        }
+    }
+    let revision = kept.known.get(id).revision;
+    kept.check_quiet();
+    assert_eq!(kept.known.get(id).revision, revision);
+    assert_eq!(kept.text(&kept.path(id)), bent(&before[&kept.path(id)]), "they are left as they are");
+    // What changes here is written all the same, and what is typed there is taken.
+    kept.known.fixture.clock.advance(TimeDelta::seconds(2));
+    kept.known.memories.edit(id, saying("Said here.\nAnd there.")).unwrap();
+    let report = kept.sync();
+    assert!(report.conflicts.is_empty() && report.refused.is_empty(), "{report:?}");
+    assert!(kept.text(&kept.path(id)).ends_with("Said here.\nAnd there.\n"));
+    let path = kept.path(id);
+    kept.put(&path, &bent(&kept.text(&path)).replace("Said here.", "Typed here."));
+    assert_eq!(kept.sync().edited, [path]);
+    assert_eq!(kept.known.get(id).content, "Typed here.\nAnd there.");
+    kept.check_quiet();
+    // Without a state, as in a fresh checkout.
+    for (path, text) in kept.tree() {
+        if path.ends_with(".md") {
+            kept.put(&path, &bent(&text.replace("\r\n", "\n").replace('\u{feff}', "")));
+        }
+    }
+    fs::remove_file(kept.folder.join("_sync.json")).unwrap();
+    let report = kept.sync();
+    assert!(report.written.iter().all(|path| path.starts_with('_')), "{report:?}");
+    assert!(
+        report.conflicts.is_empty() && report.edited.is_empty() && report.refused.is_empty(),
+        "{report:?}"
+    );
+    kept.check_quiet();
+}
+
+#[test]
+fn what_lies_beside_a_file_is_never_written_over() {
+    let (kept, id) = full();
+    let path = kept.path(id);
+    let beside = |number: &str| path.replace(".md", &format!("{number}.conflict.md"));
+    fs::write(kept.folder.join(beside("")), b"caf\xe9").unwrap();
+    fs::create_dir(kept.folder.join(beside(".2"))).unwrap();
+    kept.replace(id, "Keepalive is", "Typed is");
+    kept.known.fixture.clock.advance(TimeDelta::seconds(2));
+    kept.known.memories.edit(id, saying("Said here.")).unwrap();
+    kept.sync();
+    assert_eq!(fs::read(kept.folder.join(beside(""))).unwrap(), b"caf\xe9");
+    assert!(kept.text(&beside(".3")).contains("Typed is"), "{:?}", kept.beside());
+    kept.check_quiet();
+}
+
+#[test]
+fn a_file_that_differs_from_another_by_its_case_alone_is_one_file() {
+    let (kept, id) = full();
+    let first = kept.path(id);
+    let upper = first.replace("keepalive", "KeepAlive");
+    fs::rename(kept.folder.join(&first), kept.folder.join(&upper)).unwrap();
+    assert!(kept.sync().written.iter().all(|path| !path.starts_with("graph/")));
+    assert_eq!(kept.path(id), upper, "it keeps the name that it was given");
+    kept.replace(id, "title: \"Keepalive\"", "title: \"Keepalive!\"");
+    let report = kept.sync();
+    assert_eq!((report.removed, kept.path(id)), (vec![upper], first));
+    kept.check_quiet();
+}
+
+#[test]
+fn a_text_as_long_as_may_be_is_taken_and_a_longer_one_is_named() {
+    let (kept, id) = full();
+    let longest = "é\n".repeat((64 << 10) / 3) + "x";
+    let path = kept.replace(id, "Keepalive is how it is mended.", &longest);
+    assert_eq!(kept.sync().edited, [path.as_str()]);
+    assert_eq!(kept.known.get(id).content, longest);
+    kept.check_quiet();
+    kept.put(&path, &format!("{}y\n", kept.text(&path).trim_end()));
+    let text = kept.text(&path);
+    let report = kept.sync();
+    assert_eq!((report.refused.len(), report.refused[0].path.as_str()), (1, path.as_str()), "{report:?}");
+    assert_eq!((kept.text(&path), kept.known.get(id).content), (text, longest.clone()), "and left as it is");
+    let new = NewMemory::new(MemoryKind::Decision, "Long", longest);
+    kept.known.save(new);
+    assert_eq!(kept.sync().refused.len(), 1, "the others go on");
+}
+
+#[test]
+fn a_page_of_more_than_a_file_may_have_is_written_once() {
+    let (kept, _) = full();
+    for number in 0..1_100 {
+        kept.known.memories.note(NewNote::new(format!("Note {number}")).summary("x".repeat(1_000))).unwrap();
+    }
+    assert_eq!(kept.known.memories.episodes(EpisodeFilter::default(), None, 1_000).unwrap().len(), 1_000);
+    let report = kept.sync();
+    assert_eq!(report.written, ["episodes/2026-03-01.md"]);
+    assert!(kept.text("episodes/2026-03-01.md").len() > 1 << 20);
+    kept.check_quiet();
+}
+
+#[test]
+fn an_export_into_a_folder_whose_state_is_gone_overwrites_no_edit() {
+    let (kept, id) = full();
+    let path = kept.replace(id, "Keepalive is", "Typed is");
+    fs::remove_file(kept.folder.join("_sync.json")).unwrap();
+    let report = kept.vault(VaultOptions::default()).export().unwrap();
+    assert_eq!((report.refused.len(), report.refused[0].path.as_str()), (1, path.as_str()), "{report:?}");
+    assert!(kept.text(&path).contains("Typed is"));
+}
