@@ -15,5 +15,6 @@ pub(crate) mod one;
 pub(crate) mod outgoing;
 pub(crate) mod pages;
 pub(crate) mod read;
+pub(crate) mod restore;
 pub(crate) mod sections;
 pub(crate) mod state;

@@ -42,8 +42,9 @@ pub(crate) fn day(on: NaiveDate, episodes: &[&Episode], paths: &BTreeMap<MemoryI
             let name = name.strip_suffix(".md").unwrap_or(name);
             let _ = writeln!(text, "- **Memory:** [{name}](../{path})");
         }
-        if !episode.summary.is_empty() {
-            let _ = writeln!(text, "- **Summary:** {}", tidy(&episode.summary));
+        let summary = tidy(&episode.summary);
+        if !summary.is_empty() {
+            let _ = writeln!(text, "- **Summary:** {summary}");
         }
     }
     text
