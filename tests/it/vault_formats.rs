@@ -835,3 +835,47 @@ fn a_vault_with_a_file_that_cannot_be_restored_is_restored_in_no_part() {
     );
     known.check_sound();
 }
+
+#[test]
+fn vectors_are_a_file_where_they_are_asked_for() {
+    let noted = Noted::new();
+    let ids = ["Redis drops connections", "The cat sleeps"].map(|title| noted.known.save(fix(title)).id);
+    noted.sync();
+    assert!(!noted.folder.join("_embeddings.json").exists());
+    let with = || noted.vault(VaultOptions::default().embeddings(true));
+    assert_eq!(with().sync().unwrap().written, ["_embeddings.json"]);
+    let json: serde_json::Value = serde_json::from_str(&noted.text("_embeddings.json")).unwrap();
+    assert_eq!(json["model"], "built_in");
+    for id in ids {
+        let numbers = json["entries"][id.as_uuid().to_string()].as_array().unwrap();
+        let length: f64 = numbers.iter().map(|number| number.as_f64().unwrap().powi(2)).sum();
+        assert!(numbers.len() == 256 && (length - 1.0).abs() < 0.01, "{length}");
+    }
+    noted.known.fixture.clock.advance(TimeDelta::days(1));
+    assert!(!with().sync().unwrap().written.contains(&"_embeddings.json".to_owned()));
+    noted.sync();
+    assert!(!noted.folder.join("_embeddings.json").exists(), "nobody asks for it any more");
+}
+
+/// As the cognitive paper prints it; its relations stand at the left edge, and lead to what is not there.
+#[test]
+fn g_the_papers_sample_is_imported_and_written_in_its_form() {
+    let sample = "---\nid: a1b2c3d4-e5f6-7890-abcd-ef1234567890\ntype: solution\ntitle: \"Fixed Redis connection timeouts\"\n\
+                  tags: [redis, timeout, production, homelab]\nimportance: 0.8\nconfidence: 0.8\ncreated: 2025-12-06T16:25:58+00:00\n\
+                  updated: 2025-12-06T16:25:58+00:00\nrelations:\n- target: def789ab-...\ntype: SOLVES\ndirection: outgoing\n\
+                  strength: 0.8\ncontext: \"Keepalive prevents idle disconnections\"\n---\n\
+                  Added socket_keepalive=True and socket_timeout=300 to Redis connection configuration.\n";
+    let noted = Noted::new();
+    let files = [("graph/solutions/fixed-redis-connection-timeouts-567890.md".to_owned(), sample.to_owned())];
+    import_twice(&noted.known, &files, 1);
+    noted.sync();
+    let memory = noted.all().remove(0);
+    let text = noted.text(&noted.path(memory.id));
+    let (head, _) = sample.split_once("updated").unwrap();
+    let expected = head.replace("a1b2c3d4-e5f6-7890-abcd-ef1234567890", &memory.id.as_uuid().to_string());
+    assert!(text.starts_with(&expected), "{text}");
+    let kept = "unknown_relations: [{context: \"Keepalive prevents idle disconnections\", direction: \"outgoing\", strength: 0.8, \
+                target: \"def789ab-...\", type: \"solves\"}]\n";
+    assert!(text.contains(kept), "{text}");
+    noted.check_quiet();
+}
