@@ -1,11 +1,11 @@
 //! Files of other programs, taken in as memories.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::{
     error::{ErrorKind, Result},
     event::in_span,
-    handles::Memories,
+    handles::{Memories, off_thread},
     model::{
         edge::Direction,
         ids::MemoryId,
@@ -13,11 +13,13 @@ use crate::{
         turn::Origin,
         vault::{FileFormat, ImportedFiles, RefusedFile},
     },
+    store::scope::UserKey,
     vault::{
-        file::Relation,
+        file::{Relation, UNKNOWN, unknown_relations},
         foreign::{self, Foreign},
         incoming::new_edge,
         one,
+        restore::{self, Read},
     },
 };
 
@@ -41,6 +43,47 @@ impl Memories {
         in_span("import_files", (self.scope.user_id, None), importing).await
     }
 
+    /// Restores the memories of a vault, each file named by its path below the vault's folder (`graph/fixes/a.md`,
+    /// `vault/b.md`, `episodes/2026-03-01.md`, `_state.json`) and given by its text, into a user who has nothing yet. An
+    /// operator's act: all is taken as the files say it, ids, origins, confidence, frequency, status and counts of use
+    /// included, so give it no files that came from elsewhere. Pages about many memories are left out: they are made anew.
+    /// Histories, sources, reviews and anchors are in no file; to move all that a user has there is
+    /// [`User::export`](crate::User::export).
+    ///
+    /// All files are restored, or none: where one cannot be, the report names it, and nothing was saved.
+    ///
+    /// Errors: `Conflict` if the user has anything, or a memory is in the file already.
+    pub async fn restore_files(
+        &self,
+        files: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<ImportedFiles> {
+        let files: Vec<(String, String)> = files.into_iter().collect();
+        let restoring = Box::pin(self.restore_all(files));
+        in_span("restore_files", (self.scope.user_id, None), restoring).await
+    }
+
+    async fn restore_all(&self, files: Vec<(String, String)>) -> Result<ImportedFiles> {
+        let now = self.read(|snapshot, _| Ok(snapshot.now())).await?;
+        let read = off_thread(move || Ok(restore::read(&files, now))).await?;
+        let Read { restored, paths, unrelated } = match read {
+            Ok(read) => read,
+            Err(refused) => return Ok(ImportedFiles { refused, ..ImportedFiles::default() }),
+        };
+        let related = restored.edges.len() as u64;
+        let import = match restored.into_import() {
+            Ok(import) => import,
+            Err((Some(memory), error)) => {
+                let path = paths.get(&memory).cloned().unwrap_or_default();
+                let refused = vec![RefusedFile { path, line: None, why: error.to_string() }];
+                return Ok(ImportedFiles { refused, ..ImportedFiles::default() });
+            }
+            Err((None, error)) => return Err(error),
+        };
+        let key = UserKey::Id(self.scope.user_id);
+        let counts = self.store.write(move |tx| tx.import(&key, import)).await?;
+        Ok(ImportedFiles { saved: counts.memories, related, unrelated, ..ImportedFiles::default() })
+    }
+
     /// One memory as a file: as the entry paper's JSON, or as the markdown that a vault has of it.
     ///
     /// Errors: `NotFound`.
@@ -52,16 +95,26 @@ impl Memories {
         let mut report = ImportedFiles::default();
         let mut ids: HashMap<String, MemoryId> = HashMap::new();
         let mut to_relate: Vec<(MemoryId, Vec<Relation>)> = Vec::new();
+        let mut found = Vec::with_capacity(files.len());
         for (path, text) in files {
-            let found = match foreign::read(&path, &text, origin) {
-                Ok(found) => found,
+            match foreign::read(&path, &text, origin) {
+                Ok(of_file) => found.push((path, of_file)),
                 Err(refused) => {
                     let why = refused.why.to_owned();
                     report.refused.push(RefusedFile { path, line: Some(refused.line), why });
-                    continue;
                 }
-            };
-            for Foreign { memory, relations } in found {
+            }
+        }
+        let coming: HashSet<String> = found
+            .iter()
+            .flat_map(|(_, of_file)| of_file.iter().filter_map(|one| one.memory.caller_id.clone()))
+            .collect();
+        for (path, of_file) in found {
+            for Foreign { mut memory, relations } in of_file {
+                let unknown = self.unknown(&relations, &coming).await?;
+                if !unknown.is_empty() {
+                    memory.extra.insert(UNKNOWN.to_owned(), unknown_relations(&unknown));
+                }
                 let own_id = memory.caller_id.clone();
                 match self.save(memory).await {
                     Ok(saved) => {
@@ -104,6 +157,17 @@ impl Memories {
             }
         }
         Ok(report)
+    }
+
+    /// Relations to what is neither known nor coming.
+    async fn unknown(&self, relations: &[Relation], coming: &HashSet<String>) -> Result<Vec<Relation>> {
+        let mut unknown = Vec::new();
+        for relation in relations {
+            if !coming.contains(&relation.target) && self.named(&relation.target).await?.is_none() {
+                unknown.push(relation.clone());
+            }
+        }
+        Ok(unknown)
     }
 
     /// A memory that was known before, by the id that a file has for it.

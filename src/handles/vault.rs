@@ -237,7 +237,7 @@ impl Vault {
             let wanted = if is_unchanged || report.dry_run {
                 first
             } else {
-                wanted(&known(&store, &scope)?.0, &state, &options)
+                wanted(&all_known(&store, &scope, &options)?.0, &state, &options)
             };
             outgoing::write(&disk, &mut state, &wanted, &there, &mut report)?;
             Ok(report)
@@ -265,6 +265,7 @@ impl Vault {
     /// The folder, locked, and what is known.
     async fn look(&self) -> Result<Seen> {
         let (store, scope, folder) = (Arc::clone(&self.store), self.scope, self.folder.clone());
+        let options = self.options.clone();
         let expected = Marker { user_id: scope.user_id, layout: self.options.layout };
         off_thread(move || {
             let faults = store.config().faults.clone();
@@ -279,11 +280,20 @@ impl Vault {
                 let found = Found::Text(hash_of(&text));
                 files.push(OnDisk { path: IGNORE.to_owned(), found });
             }
-            let (known, hidden) = known(&store, &scope)?;
+            let (known, hidden) = all_known(&store, &scope, &options)?;
             Ok(Seen { disk: Arc::new(disk), state, files, known, hidden })
         })
         .await
     }
+}
+
+/// What is known, with all that these options show of it.
+fn all_known(store: &Open, scope: &Scope, options: &VaultOptions) -> Result<(Known, Hidden)> {
+    let (mut known, hidden) = known(store, scope)?;
+    if options.embeddings {
+        known.directions = Some(read::directions(store, scope, &known.memories)?);
+    }
+    Ok((known, hidden))
 }
 
 fn check_marker(marker: Option<&[u8]>, expected: &Marker) -> Result<()> {

@@ -55,6 +55,8 @@ pub struct VaultOptions {
     /// Whether links to what a memory is related to stand behind its text, as Obsidian follows them, and whether it is related
     /// to what a person links to in its text. Default: no.
     pub links: bool,
+    /// Whether `_embeddings.json` shows a vector of the configured model for each memory. Default: no.
+    pub embeddings: bool,
 }
 
 impl Default for VaultOptions {
@@ -66,6 +68,7 @@ impl Default for VaultOptions {
             dry_run: false,
             layout: Layout::default(),
             links: false,
+            embeddings: false,
         }
     }
 }
@@ -103,6 +106,13 @@ impl VaultOptions {
     #[must_use]
     pub fn links(mut self, links: bool) -> Self {
         self.links = links;
+        self
+    }
+
+    /// Whether `_embeddings.json` shows a vector for each memory.
+    #[must_use]
+    pub fn embeddings(mut self, embeddings: bool) -> Self {
+        self.embeddings = embeddings;
         self
     }
 

@@ -81,8 +81,7 @@ impl Snapshot<'_> {
         for (memory, place) in &memories {
             let mut own = vectors.remove(&place.seq.0).unwrap_or_default();
             if let Some(built_in) = built_in.filter(|_| own.is_empty()) {
-                let texts = pieces(&text_of(memory).said());
-                own = texts.iter().filter_map(|piece| built_in.embed_text(&piece.text)).collect();
+                own = embedded(memory, built_in);
             }
             let terms = memory.tags.iter().chain(&memory.entities).map(|term| folded(term)).collect();
             compared.push(Compared { kind: memory.kind, terms, vectors: own });
@@ -102,6 +101,33 @@ impl Snapshot<'_> {
             edges: edges.iter().map(like).collect(),
             merges: merges.iter().map(like).collect(),
         })
+    }
+
+    /// A direction for each memory that has a vector in the space, of length 1: the mean of its pieces'.
+    #[cfg(feature = "files")]
+    pub(crate) fn directions(
+        &self,
+        scope: &Scope,
+        space: &EmbeddingSpace,
+        memories: &[Memory],
+    ) -> Result<Vec<(MemoryId, Vec<f64>)>> {
+        let seqs = self.ask(|sql| {
+            let seq_of = |memory: &Memory| {
+                let row = find::no_of(sql, scope, memory.id)?.map(|no| find::by_no(sql, scope, no));
+                Ok(row.transpose()?.flatten().and_then(|row| row.seq).unwrap_or_default())
+            };
+            memories.iter().map(seq_of).collect::<Result<Vec<Seq>>>()
+        })?;
+        let mut vectors = self.vectors_of(scope, space, seqs.iter().copied())?;
+        let built_in = (space.model == BuiltIn::MODEL).then(BuiltIn::default);
+        let of_one = |(memory, seq): (&Memory, &Seq)| {
+            let mut own = vectors.remove(&seq.0).unwrap_or_default();
+            if let Some(built_in) = built_in.filter(|_| own.is_empty()) {
+                own = embedded(memory, built_in);
+            }
+            Some((memory.id, mean(&own)?))
+        };
+        Ok(memories.iter().zip(&seqs).filter_map(of_one).collect())
     }
 
     /// The vectors of these units.
@@ -164,6 +190,25 @@ fn seen(
         Ok(Some((known::one(sql, scope, row, now)?, stands)))
     };
     sound(read())
+}
+
+/// What the built-in embedder makes of a memory.
+fn embedded(memory: &Memory, built_in: BuiltIn) -> Vec<Vector> {
+    let texts = pieces(&text_of(memory).said());
+    texts.iter().filter_map(|piece| built_in.embed_text(&piece.text)).collect()
+}
+
+/// The direction between vectors, of length 1; `None`: there is none.
+#[cfg(feature = "files")]
+fn mean(vectors: &[Vector]) -> Option<Vec<f64>> {
+    let mut sum = vec![0.0; vectors.first()?.dims()];
+    for vector in vectors {
+        for (sum, number) in sum.iter_mut().zip(vector.numbers()) {
+            *sum += f64::from(*number) / vector.length();
+        }
+    }
+    let length = sum.iter().map(|number| number * number).sum::<f64>().sqrt();
+    (length > 0.0).then(|| sum.into_iter().map(|number| number / length).collect())
 }
 
 fn text_of(memory: &Memory) -> MemoryText<'_> {

@@ -39,6 +39,8 @@ pub(crate) struct Known {
     pub(crate) reflection: String,
     /// The configured model; none: the built-in one.
     pub(crate) embedder: Option<String>,
+    /// A direction for each memory, if they are asked for.
+    pub(crate) directions: Option<Vec<(MemoryId, Vec<f64>)>>,
     pub(crate) now: DateTime<Utc>,
 }
 
@@ -239,6 +241,10 @@ pub(crate) fn wanted(known: &Known, state: &State, options: &VaultOptions) -> BT
         "_state.json".to_owned(),
         Wanted::page(pages::state(&known.memories, known.now), When::LinesDiffer),
     );
+    if let Some(directions) = &known.directions {
+        let page = pages::embeddings(directions, known.embedder.as_deref(), known.now);
+        files.insert("_embeddings.json".to_owned(), Wanted::page(page, When::LinesDiffer));
+    }
     files.insert(
         "_config.json".to_owned(),
         Wanted::page(pages::config(known.embedder.as_deref()), When::TextDiffers),

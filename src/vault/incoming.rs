@@ -347,7 +347,7 @@ pub(crate) fn new_edge(relation: &Relation, origin: Origin) -> NewEdge {
 }
 
 /// The kind whose folder a file lies in.
-fn kind_of_folder(path: &str) -> Option<MemoryKind> {
+pub(super) fn kind_of_folder(path: &str) -> Option<MemoryKind> {
     let is_in = |kind: &&MemoryKind| path.starts_with(&format!("graph/{}/", slug::folder(**kind)));
     MemoryKind::ALL.iter().find(is_in).copied()
 }

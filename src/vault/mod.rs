@@ -16,6 +16,7 @@ pub(crate) mod outgoing;
 pub(crate) mod pages;
 pub(crate) mod places;
 pub(crate) mod read;
+pub(crate) mod restore;
 pub(crate) mod sections;
 pub(crate) mod state;
 pub(crate) mod ties;

@@ -42,8 +42,9 @@ pub(crate) fn day(on: NaiveDate, episodes: &[&Episode], paths: &BTreeMap<MemoryI
             let name = name.strip_suffix(".md").unwrap_or(name);
             let _ = writeln!(text, "- **Memory:** [{name}](../{path})");
         }
-        if !episode.summary.is_empty() {
-            let _ = writeln!(text, "- **Summary:** {}", tidy(&episode.summary));
+        let summary = tidy(&episode.summary);
+        if !summary.is_empty() {
+            let _ = writeln!(text, "- **Summary:** {summary}");
         }
     }
     text
@@ -153,4 +154,24 @@ pub(crate) fn state(memories: &[Memory], updated: DateTime<Utc>) -> String {
 /// G: `_config.json`, without what is nobody's business: no key, no address.
 pub(crate) fn config(embedder: Option<&str>) -> String {
     format!("{:#}\n", json!({ "embedding_provider": embedder.unwrap_or("built_in") }))
+}
+
+/// G: `_embeddings.json`, a vector a memory, each on a line.
+pub(crate) fn embeddings(
+    directions: &[(MemoryId, Vec<f64>)],
+    model: Option<&str>,
+    updated: DateTime<Utc>,
+) -> String {
+    let of_one = |(id, numbers): &(MemoryId, Vec<f64>)| {
+        // As many digits as the paper prints.
+        let numbers: Vec<String> = numbers.iter().map(|number| format!("{number:.4}")).collect();
+        format!("    \"{}\": [{}]", id.as_uuid(), numbers.join(", "))
+    };
+    let entries: Vec<String> = directions.iter().map(of_one).collect();
+    format!(
+        "{{\n  \"model\": {},\n  \"updated\": \"{}\",\n  \"entries\": {{\n{}\n  }}\n}}\n",
+        json!(model.unwrap_or("built_in")),
+        time(updated),
+        entries.join(",\n")
+    )
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::{
+    embed::{BuiltIn, Embedder},
     error::{ErrorKind, Result},
     model::{
         change::Change,
@@ -82,6 +83,17 @@ pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(Known, Hidden)> {
     known.core = snapshot.core(scope, &CoreOptions::default(), store.config().tokenizer)?.text;
     known.reflection = snapshot.reflection(scope)?;
     Ok((known, hidden))
+}
+
+/// A direction for each memory that has a vector of the configured model.
+pub(crate) fn directions(
+    store: &Store,
+    scope: &Scope,
+    memories: &[Memory],
+) -> Result<Vec<(MemoryId, Vec<f64>)>> {
+    let configured = store.config().embedders.first().map(|embedder| embedder.space());
+    let space = configured.unwrap_or_else(|| BuiltIn::default().space());
+    store.snapshot()?.directions(scope, &space, memories)
 }
 
 /// What was done to each memory, the oldest first.

@@ -7,9 +7,9 @@ use std::{
 };
 
 use thermocline::{
-    EdgeType, Edit, ErrorKind, FileFormat, Frequency, Layout, Memory, MemoryFilter, MemoryId, MemoryKind,
-    MemoryStatus, NewEdge, NewMemory, NewNote, Origin, Outcome, Procedure, VaultOptions, VaultReport,
-    blocking::Vault,
+    EdgeType, Edit, ErrorKind, FileFormat, Frequency, InformationType, Layout, Memory, MemoryFilter,
+    MemoryId, MemoryKind, MemoryStatus, NewEdge, NewMemory, NewNote, Origin, Outcome, Procedure, TaskType,
+    VaultOptions, VaultReport, blocking::Vault,
 };
 
 use chrono::TimeDelta;
@@ -78,7 +78,13 @@ impl Noted {
             MemoryStatus::Archived,
             MemoryStatus::Superseded,
         ]);
-        self.known.memories.list(filter, None, 1_000).unwrap()
+        let (mut all, mut after) = (Vec::new(), None);
+        loop {
+            let some = self.known.memories.list(filter.clone(), after, 1_000).unwrap();
+            let Some(last) = some.last() else { return all };
+            after = Some(last.id);
+            all.extend(some);
+        }
     }
 }
 
@@ -627,4 +633,249 @@ fn links_stand_behind_a_text_and_are_no_part_of_it() {
         noted.text(&path)
     );
     assert!(plain[&path].ends_with("- SOLVES [[mine]]\n<!-- links: none -->\n"));
+}
+
+/// Numbers that look random, the same each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % most
+    }
+
+    fn text(&mut self, parts: usize) -> String {
+        const PARTS: [&str; 22] = [
+            "word",
+            " ",
+            "日本",
+            "é",
+            "\"",
+            "'",
+            ": ",
+            " #",
+            "---",
+            "\n",
+            "[x]",
+            "{y}",
+            "- ",
+            "\\",
+            "🦀",
+            "<!-- links -->",
+            "&",
+            "*",
+            "|",
+            "\t",
+            "5",
+            "\n\n",
+        ];
+        let count = 1 + self.below(parts);
+        (0..count).map(|_| PARTS[self.below(PARTS.len())]).collect()
+    }
+}
+
+/// So many memories of all kinds, with whatever may be in them, and edges, uses and notes. How long it took.
+fn generate(known: &Known, count: usize) -> TimeDelta {
+    let mut taken = TimeDelta::zero();
+    let mut wait = |milliseconds| {
+        known.fixture.clock.advance(TimeDelta::milliseconds(milliseconds));
+        taken += TimeDelta::milliseconds(milliseconds);
+    };
+    let mut numbers = Numbers(7);
+    let mut ids: Vec<MemoryId> = Vec::new();
+    for number in 0..count {
+        wait(1_700);
+        let kind = MemoryKind::ALL[numbers.below(MemoryKind::ALL.len())];
+        let content = format!("{}x{number}{}", numbers.text(9), numbers.text(9));
+        let mut memory = NewMemory::new(kind, format!("{} {number}", numbers.text(4)), content)
+            .tags((0..numbers.below(3)).map(|n| format!("t{n}{}", numbers.text(3))))
+            .summary(if number % 3 == 0 { numbers.text(5) } else { String::new() })
+            .importance(f64::from(u32::try_from(numbers.below(1_000)).unwrap()) / 1_000.0);
+        if kind == MemoryKind::Procedure {
+            memory =
+                memory.procedure(Procedure::new([format!("Run {}", numbers.text(4)), "Push".to_owned()]));
+        }
+        if number % 5 == 0 {
+            memory = memory.project(format!("p{}", numbers.below(4))).task_type(TaskType::Research);
+        }
+        if number % 7 == 0 {
+            memory = memory.goal_signature(format!("slot {}", numbers.below(40)));
+        }
+        if number % 11 == 0 {
+            memory = memory
+                .information_type(InformationType::Dynamic)
+                .validity_window(std::time::Duration::from_hours(6));
+        }
+        if number % 13 == 0 {
+            memory = memory.frequency(Frequency::High).confidence(0.33);
+        } else if number % 11 != 0 && number % 17 == 0 {
+            memory = memory.frequency(if number % 2 == 0 { Frequency::Low } else { Frequency::UltraLow });
+        }
+        if number % 19 == 0 {
+            memory = memory.pinned();
+        }
+        let origin = [Origin::User, Origin::Assistant, Origin::Document]
+            [if number % 17 == 0 { 0 } else { numbers.below(3) }];
+        let id = known.memories.save(memory.origin(origin)).unwrap().memory.id;
+        if number > 0 && number % 2 == 0 {
+            let types: Vec<EdgeType> = EdgeType::ALL
+                .iter()
+                .copied()
+                .filter(|edge| !matches!(edge, EdgeType::Supersedes | EdgeType::Contradicts))
+                .collect();
+            let mut edge = NewEdge::new(types[numbers.below(types.len())]).context(numbers.text(3));
+            if number % 6 == 0 {
+                edge = edge.description(format!("{} why {number}", numbers.text(5)));
+            }
+            let other = ids[numbers.below(ids.len())];
+            if other != id {
+                known.memories.relate(id, edge.strength(0.25), other).unwrap();
+            }
+        }
+        if number % 9 == 0 {
+            known.memories.used(id, thermocline::Use::default()).unwrap();
+        }
+        if number % 23 == 0 {
+            let note = NewNote::new(format!("Note {number} {}", numbers.text(3)))
+                .summary(numbers.text(4))
+                .tags(["n"]);
+            known.memories.note(if number % 2 == 0 { note.memory(id) } else { note }).unwrap();
+        }
+        if number % 29 == 0 {
+            wait(100);
+            let archived = NewMemory::new(kind, format!("Replaced {number}"), format!("Was {number}."))
+                .origin(Origin::User);
+            let old = known.memories.save(archived).unwrap().memory.id;
+            known.memories.supersede_by(old, id).unwrap();
+        }
+        ids.push(id);
+    }
+    taken
+}
+
+/// Bar 21.
+#[test]
+fn a_vault_is_restored_into_an_empty_user_as_it_was() {
+    let count = if cfg!(debug_assertions) { 300 } else { 1_000 };
+    let count = std::env::var("THERMOCLINE_VAULT_MEMORIES").map_or(count, |count| count.parse().unwrap());
+    let noted = Noted::new();
+    let taken = generate(&noted.known, count);
+    let exported = |noted: &Noted| noted.vault(VaultOptions::default()).export().unwrap();
+    exported(&noted);
+    assert!(exported(&noted).written.is_empty());
+    let first = tree(&noted.folder);
+    let other = Noted::new();
+    other.known.fixture.clock.advance(taken);
+    let files: Vec<(String, String)> = first.clone().into_iter().collect();
+    let report = other.known.memories.restore_files(files.clone()).unwrap();
+    assert_eq!((report.refused.len(), report.unrelated), (0, 0), "{report:?}");
+    assert_eq!(report.saved, noted.all().len() as u64);
+    exported(&other);
+    let second = tree(&other.folder);
+    // Files have seconds; the sixth digit of a score may tell the milliseconds of the last use.
+    let is_compared = |line: &&str| !line.contains("decay_score");
+    for (path, text) in &first {
+        let other = second.get(path).map_or("", String::as_str);
+        let pairs = text.lines().filter(is_compared).zip(other.lines().filter(is_compared));
+        let differs = pairs.into_iter().find(|(one, other)| one != other);
+        assert_eq!((differs, other.lines().count()), (None, text.lines().count()), "{path}");
+    }
+    assert_eq!(second.len(), first.len());
+    assert!(exported(&other).written.is_empty());
+    other.check_quiet();
+    other.known.check_sound();
+    assert_eq!(
+        noted.all().into_iter().map(|memory| memory.id).collect::<Vec<_>>(),
+        other.all().into_iter().map(|memory| memory.id).collect::<Vec<_>>()
+    );
+    // Nowhere but where nothing is.
+    let refused = other.known.memories.restore_files(files.clone()).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    let blake = other.known.file.user("blake").unwrap();
+    assert_eq!(
+        blake.memories().restore_files(files).unwrap_err().kind(),
+        ErrorKind::Conflict,
+        "the ids are taken"
+    );
+    assert_eq!(blake.memories().list(MemoryFilter::default(), None, 9).unwrap().len(), 0);
+    assert_eq!(tree(&other.folder), second);
+}
+
+#[test]
+fn a_vault_with_a_file_that_cannot_be_restored_is_restored_in_no_part() {
+    let known = Known::new();
+    let good = "---\nid: 0199aaaa-0000-7000-8000-00000000000a\ntitle: \"A\"\n---\nx\n";
+    for (bad, line) in [
+        ("---\nimportance: 2\n---\nx\n", Some(2)),
+        ("---\ntitle: \"no id\"\n---\nx\n", None),
+        ("---\nid: 0199aaaa-0000-7000-8000-00000000000a\ntitle: \"twice\"\n---\nx\n", None),
+        ("---\nid: 0199aaaa-0000-7000-8000-00000000000b\n---\nno title\n", None),
+        ("---\nid: 0199aaaa-0000-7000-8000-00000000000b\ntitle: \"B\"\nstatus: quarantined\n---\nx\n", None),
+        (
+            "---\nid: 0199aaaa-0000-7000-8000-00000000000b\ntitle: \"B\"\norigin: tool\nmemory_frequency: low\n---\nx\n",
+            None,
+        ),
+    ] {
+        let files = [("graph/fixes/a.md", good), ("graph/fixes/b.md", bad), ("CORE.md", "---\nno head")];
+        let files = files.map(|(path, text)| (path.to_owned(), text.to_owned()));
+        let report = known.memories.restore_files(files).unwrap();
+        assert_eq!((report.saved, report.refused.len()), (0, 1), "{bad}: {report:?}");
+        assert_eq!((report.refused[0].path.as_str(), report.refused[0].line), ("graph/fixes/b.md", line));
+    }
+    assert_eq!(known.memories.list(MemoryFilter::default(), None, 9).unwrap().len(), 0);
+    let approved =
+        "---\nid: 0199aaaa-0000-7000-8000-00000000000b\ntitle: \"B\"\nmemory_frequency: ultra-low\n---\nx\n";
+    let files = [("graph/fixes/a.md", good), ("vault/b.md", approved)];
+    let files = files.map(|(path, text)| (path.to_owned(), text.to_owned()));
+    assert_eq!(known.memories.restore_files(files).unwrap().saved, 2);
+    let found = known.memories.get("mem_0199aaaa-0000-7000-8000-00000000000b".parse().unwrap()).unwrap();
+    assert_eq!(
+        (found.trust, found.pinned, found.frequency),
+        (thermocline::Trust::Approved, true, Frequency::UltraLow)
+    );
+    known.check_sound();
+}
+
+#[test]
+fn vectors_are_a_file_where_they_are_asked_for() {
+    let noted = Noted::new();
+    let ids = ["Redis drops connections", "The cat sleeps"].map(|title| noted.known.save(fix(title)).id);
+    noted.sync();
+    assert!(!noted.folder.join("_embeddings.json").exists());
+    let with = || noted.vault(VaultOptions::default().embeddings(true));
+    assert_eq!(with().sync().unwrap().written, ["_embeddings.json"]);
+    let json: serde_json::Value = serde_json::from_str(&noted.text("_embeddings.json")).unwrap();
+    assert_eq!(json["model"], "built_in");
+    for id in ids {
+        let numbers = json["entries"][id.as_uuid().to_string()].as_array().unwrap();
+        let length: f64 = numbers.iter().map(|number| number.as_f64().unwrap().powi(2)).sum();
+        assert!(numbers.len() == 256 && (length - 1.0).abs() < 0.01, "{length}");
+    }
+    noted.known.fixture.clock.advance(TimeDelta::days(1));
+    assert!(!with().sync().unwrap().written.contains(&"_embeddings.json".to_owned()));
+    noted.sync();
+    assert!(!noted.folder.join("_embeddings.json").exists(), "nobody asks for it any more");
+}
+
+/// As the cognitive paper prints it; its relations stand at the left edge, and lead to what is not there.
+#[test]
+fn g_the_papers_sample_is_imported_and_written_in_its_form() {
+    let sample = "---\nid: a1b2c3d4-e5f6-7890-abcd-ef1234567890\ntype: solution\ntitle: \"Fixed Redis connection timeouts\"\n\
+                  tags: [redis, timeout, production, homelab]\nimportance: 0.8\nconfidence: 0.8\ncreated: 2025-12-06T16:25:58+00:00\n\
+                  updated: 2025-12-06T16:25:58+00:00\nrelations:\n- target: def789ab-...\ntype: SOLVES\ndirection: outgoing\n\
+                  strength: 0.8\ncontext: \"Keepalive prevents idle disconnections\"\n---\n\
+                  Added socket_keepalive=True and socket_timeout=300 to Redis connection configuration.\n";
+    let noted = Noted::new();
+    let files = [("graph/solutions/fixed-redis-connection-timeouts-567890.md".to_owned(), sample.to_owned())];
+    import_twice(&noted.known, &files, 1);
+    noted.sync();
+    let memory = noted.all().remove(0);
+    let text = noted.text(&noted.path(memory.id));
+    let (head, _) = sample.split_once("updated").unwrap();
+    let expected = head.replace("a1b2c3d4-e5f6-7890-abcd-ef1234567890", &memory.id.as_uuid().to_string());
+    assert!(text.starts_with(&expected), "{text}");
+    let kept = "unknown_relations: [{context: \"Keepalive prevents idle disconnections\", direction: \"outgoing\", strength: 0.8, \
+                target: \"def789ab-...\", type: \"solves\"}]\n";
+    assert!(text.contains(kept), "{text}");
+    noted.check_quiet();
 }

@@ -69,6 +69,16 @@ pub(crate) struct ShownArgs {
     /// link to in its text.
     #[arg(long)]
     links: bool,
+
+    /// Write a vector for each memory into _embeddings.json.
+    #[arg(long)]
+    embeddings: bool,
+}
+
+impl ShownArgs {
+    fn of(&self, options: VaultOptions) -> VaultOptions {
+        options.links(self.links).embeddings(self.embeddings)
+    }
 }
 
 #[derive(Args, Debug)]
@@ -126,7 +136,7 @@ pub(crate) fn run(db: &Db, verb: &VaultVerb, out: &Output) -> Result<(), Failure
         }
         VaultVerb::Export(args) => {
             let (_file, user, _) = named::to_look(db, &args.of.user)?;
-            let options = VaultOptions::default().layout(args.layout).links(args.shown.links);
+            let options = args.shown.of(VaultOptions::default().layout(args.layout));
             answer(out, &user.vault(&args.of.folder, options), Vault::export)
         }
         VaultVerb::Status(args) => {
@@ -149,8 +159,7 @@ fn sync(db: &Db, args: &SyncArgs, out: &Output) -> Result<(), Failure> {
 
 impl SyncArgs {
     fn options(&self) -> VaultOptions {
-        let mut options =
-            VaultOptions::default().origin(self.origin).deletes(self.deletes).links(self.shown.links);
+        let mut options = self.shown.of(VaultOptions::default().origin(self.origin).deletes(self.deletes));
         options.max_deletes = self.max_deletes;
         options.dry_run = self.dry_run;
         options

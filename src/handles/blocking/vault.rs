@@ -51,6 +51,11 @@ impl Memories {
         self.runtime.block_on(self.inner.import_files(files, origin))
     }
 
+    /// See [`Memories::restore_files`](crate::Memories::restore_files).
+    pub fn restore_files(&self, files: impl IntoIterator<Item = (String, String)>) -> Result<ImportedFiles> {
+        self.runtime.block_on(self.inner.restore_files(files))
+    }
+
     /// See [`Memories::as_file`](crate::Memories::as_file).
     pub fn as_file(&self, id: MemoryId, format: FileFormat) -> Result<String> {
         self.runtime.block_on(self.inner.as_file(id, format))

@@ -12,6 +12,8 @@ mod export_memories;
 pub(crate) mod import;
 mod lines;
 pub(in crate::store) mod memories;
+#[cfg(feature = "files")]
+pub(crate) mod restore;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

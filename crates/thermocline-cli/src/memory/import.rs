@@ -35,13 +35,71 @@ pub(crate) struct ImportFilesArgs {
     /// Whose words they are.
     #[arg(long, value_name = "ORIGIN", default_value = "document", value_parser = words::origin())]
     origin: Origin,
+
+    /// Restore the vault in this folder into a user who has nothing yet: ids, origins, confidence, frequency, status and
+    /// counts are taken as the files say them. Only for files of your own; all of them are restored, or none.
+    #[arg(long, conflicts_with = "origin")]
+    restore: bool,
 }
 
+/// What use did to the memories of a vault.
+const STATE: &str = "_state.json";
+
 pub(crate) fn run(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), Failure> {
+    if args.restore {
+        return restore(db, args, out);
+    }
     let mut paths = Vec::new();
     for path in &args.files {
         find(path, &mut paths)?;
     }
+    let files = read(paths)?;
+    let (_file, _user, memories) = named::to_change(db, &args.user)?;
+    let report = {
+        let _progress = out.progress(None, "saving memories");
+        memories.import_files(files, args.origin)?
+    };
+    out.answer(&report, told)
+}
+
+fn restore(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), Failure> {
+    let [folder] = &args.files[..] else {
+        return Err(Failure::new(Exit::Refused, "one folder is restored: that of a vault"));
+    };
+    let mut paths = Vec::new();
+    find(folder, &mut paths)?;
+    let mut files = read(paths)?;
+    for (path, _) in &mut files {
+        let below = Path::new(path.as_str()).strip_prefix(folder).unwrap_or(Path::new(path.as_str()));
+        *path =
+            below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/");
+    }
+    let state = folder.join(STATE);
+    if state.is_file() {
+        let text = fs::read_to_string(&state)
+            .map_err(|error| Failure::new(Exit::Refused, format!("{STATE}: {error}")))?;
+        files.push((STATE.to_owned(), text));
+    }
+    let (_file, _user, memories) = named::to_change(db, &args.user)?;
+    let report = {
+        let _progress = out.progress(None, "restoring memories");
+        memories.restore_files(files)?
+    };
+    if let Some(refused) = report.refused.first() {
+        let more = report.refused.len() - 1;
+        let more = if more == 0 { String::new() } else { format!("; and {more} more") };
+        return Err(Failure::new(
+            Exit::Refused,
+            format!("nothing was restored: {}{more}", place_and_why(refused)),
+        ));
+    }
+    out.answer(&report, |report| {
+        format!("restored {} memories, {} relations between them\n", report.saved, report.related)
+    })
+}
+
+/// The texts of files.
+fn read(paths: Vec<PathBuf>) -> Result<Vec<(String, String)>, Failure> {
     let mut files = Vec::with_capacity(paths.len());
     for path in paths {
         let shown = path.display().to_string();
@@ -55,12 +113,7 @@ pub(crate) fn run(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), F
         let text = fs::read_to_string(&path).map_err(|error| unreadable(&error.to_string()))?;
         files.push((shown, text));
     }
-    let (_file, _user, memories) = named::to_change(db, &args.user)?;
-    let report = {
-        let _progress = out.progress(None, "saving memories");
-        memories.import_files(files, args.origin)?
-    };
-    out.answer(&report, told)
+    Ok(files)
 }
 
 fn find(path: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {

@@ -51,7 +51,10 @@ pub(crate) enum MemoryVerb {
     /// else a file says is kept, and read by nothing. A file's own id is the memory's caller id, so the same files again
     /// save nothing. What cannot be read is named with its line, and the others are saved. In folders, hidden files and
     /// those that begin with an underscore are left out. To keep memories as files, see vault.
-    #[command(after_help = "Example:\n  thermocline memory import --user alex notes/graph 2026-01-29.md")]
+    #[command(
+        after_help = "Examples:\n  thermocline memory import --user alex notes/graph 2026-01-29.md\n  \
+                            thermocline memory import --user alex --restore notes"
+    )]
     Import(ImportFilesArgs),
 
     /// Show a memory whole: what it says, how far it holds, what it comes of, what stands beside it.

@@ -1,0 +1,156 @@
+//! Memories that come from elsewhere than an export, as lines of one: they are held to the same, and written by the same act.
+
+use crate::{
+    error::Error,
+    model::{
+        change::{Change, ChangeOp},
+        edge::Edge,
+        episode::Episode,
+        ids::{GroupId, MemoryId},
+        memory::{
+            known::Memory,
+            source::{MemorySource, SourceName},
+            words::MemoryStatus,
+        },
+    },
+    store::transfer::{
+        DerivedBy, FORMAT_WITH_MEMORIES, Line, Transferred, check,
+        import::Import,
+        memories::{ChangeLine, EpisodeLine, KnowledgeLine},
+    },
+};
+
+/// Who made what is restored.
+const MAKER: &str = "import";
+
+/// What is restored: memories in the order of saving, each with one birth among the episodes.
+#[derive(Debug, Default)]
+pub(crate) struct Restored {
+    pub(crate) memories: Vec<Memory>,
+    pub(crate) edges: Vec<Edge>,
+    pub(crate) episodes: Vec<Episode>,
+}
+
+impl Restored {
+    /// Checks all of it. What is wrong with one memory is said with its id.
+    pub(crate) fn into_import(self) -> std::result::Result<Import, (Option<MemoryId>, Error)> {
+        // Nothing of it was derived by a rule.
+        let rules = Some(DerivedBy { critical: u32::MAX, anchors: u32::MAX });
+        let mut lines = vec![Line::Memory { format: FORMAT_WITH_MEMORIES, rules }];
+        let counts = Transferred {
+            memories: self.memories.len() as u64,
+            edges: self.edges.len() as u64,
+            episodes: self.episodes.len() as u64,
+            ..Transferred::default()
+        };
+        let mut add =
+            |line: Line, of: Option<MemoryId>| -> std::result::Result<(), (Option<MemoryId>, Error)> {
+                check::check_line(&line, lines.len() + 1, 0).map_err(|error| (of, error))?;
+                lines.push(line);
+                Ok(())
+            };
+        for memory in self.memories {
+            let id = memory.id;
+            add(Line::Knowledge(Box::new(knowledge(memory))), Some(id))?;
+        }
+        for edge in self.edges {
+            let from = edge.from;
+            add(Line::Edge(edge), Some(from))?;
+        }
+        for episode in self.episodes {
+            let id = episode.memory_id;
+            add(Line::Episode(Box::new(line_of(episode))), id)?;
+        }
+        check::check_whole(&lines, counts).map_err(|error| (None, error))?;
+        Ok(Import { lines, counts })
+    }
+}
+
+/// A memory with a history of one change, and one source: what was imported.
+fn knowledge(memory: Memory) -> KnowledgeLine {
+    let group = GroupId::new(memory.created_at);
+    let saved = Change {
+        memory_id: memory.id,
+        change_no: 1,
+        op: ChangeOp::Save,
+        group_id: group,
+        made_by: MAKER.to_owned(),
+        made_at: memory.created_at,
+        old_value: None,
+        // Whatever came of it later: it waits for nobody.
+        new_value: Some(MemoryStatus::Active.as_str().to_owned()),
+        reason: String::new(),
+        before: None,
+        undone_by: None,
+    };
+    let source = MemorySource {
+        from: SourceName::Import(*group.as_uuid()),
+        origin: memory.origin,
+        made_by: MAKER.to_owned(),
+        said_at: memory.said_at,
+        quote: String::new(),
+    };
+    KnowledgeLine {
+        id: memory.id,
+        kind: memory.kind,
+        status: memory.status,
+        superseded_by: memory.superseded_by,
+        frequency: memory.frequency,
+        frequency_since: memory.frequency_since,
+        importance: memory.importance,
+        confidence: memory.confidence,
+        reliability: memory.reliability,
+        consolidation_threshold: memory.consolidation_threshold,
+        information_type: memory.information_type,
+        volatility: memory.volatility,
+        validity_window_s: memory.validity_window.map(|window| window.as_secs()),
+        origin: memory.origin,
+        trust: memory.trust,
+        learning_source: memory.learning_source,
+        made_by: memory.made_by,
+        pinned: memory.pinned,
+        project: memory.project,
+        goal_signature: memory.goal_signature,
+        task_type: memory.task_type,
+        version: memory.version,
+        revision: memory.revision,
+        caller_id: memory.caller_id,
+        said_at: memory.said_at,
+        created_at: memory.created_at,
+        updated_at: memory.updated_at,
+        title: memory.title,
+        summary: memory.summary,
+        procedure: memory.procedure,
+        extra: memory.extra,
+        content: memory.content,
+        tags: memory.tags,
+        entities: memory.entities,
+        state: memory.state,
+        sources: vec![source],
+        changes: vec![ChangeLine::of(saved)],
+        sensors: Vec::new(),
+        reviews: Vec::new(),
+    }
+}
+
+fn line_of(episode: Episode) -> EpisodeLine {
+    EpisodeLine {
+        id: episode.id,
+        role: episode.role,
+        memory_id: episode.memory_id,
+        session_id: episode.session_id,
+        turn_number: episode.turn_number,
+        receipt_id: episode.receipt_id,
+        happened_at: episode.happened_at,
+        outcome: episode.outcome,
+        kind: episode.kind,
+        project: episode.project,
+        task_id: episode.task_id,
+        caller_id: episode.caller_id,
+        task_name: episode.task_name,
+        trigger: episode.trigger,
+        title: episode.title,
+        tags: episode.tags,
+        summary: episode.summary,
+    }
+}
