@@ -15,11 +15,12 @@ use crate::{
     },
     store::scope::UserKey,
     vault::{
-        file::{Relation, UNKNOWN, unknown_relations},
+        file::Relation,
         foreign::{self, Foreign},
         incoming::new_edge,
         one,
         restore::{self, Read},
+        ties,
     },
 };
 
@@ -112,9 +113,7 @@ impl Memories {
         for (path, of_file) in found {
             for Foreign { mut memory, relations } in of_file {
                 let unknown = self.unknown(&relations, &coming).await?;
-                if !unknown.is_empty() {
-                    memory.extra.insert(UNKNOWN.to_owned(), unknown_relations(&unknown));
-                }
+                memory.extra = ties::with_unknown(&memory.extra, &unknown);
                 let own_id = memory.caller_id.clone();
                 match self.save(memory).await {
                     Ok(saved) => {

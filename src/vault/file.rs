@@ -143,30 +143,6 @@ pub(crate) fn time(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Secs, false)
 }
 
-/// The name of what nothing reads under which relations are kept whose other ends nobody knows.
-pub(crate) const UNKNOWN: &str = "unknown_relations";
-
-/// Relations as they are kept.
-pub(crate) fn unknown_relations(relations: &[Relation]) -> Json {
-    let of_one = |relation: &Relation| {
-        let mut names = Map::new();
-        let direction = relation.direction.as_str();
-        for (name, text) in [
-            ("target", relation.target.as_str()),
-            ("type", relation.edge_type.as_str()),
-            ("direction", direction),
-            ("context", &relation.context),
-        ] {
-            if !text.is_empty() {
-                names.insert(name.to_owned(), text.into());
-            }
-        }
-        names.extend(relation.strength.map(|strength| ("strength".to_owned(), strength.into())));
-        Json::Object(names)
-    };
-    relations.iter().map(of_one).collect()
-}
-
 impl MemoryFile {
     /// What is known of a memory, with what it is related to.
     pub(crate) fn of(memory: &Memory, relations: Vec<Relation>) -> Self {

@@ -26,9 +26,11 @@ use crate::{
     store::transfer::restore::Restored,
     vault::{
         edges::{EdgeFile, FOLDER},
-        file::{MemoryFile, UNKNOWN, unknown_relations},
-        incoming::{has_ending, is_of_memory, kind_of_folder},
+        file::MemoryFile,
+        incoming::kind_of_folder,
+        places::{has_ending, is_of_memory},
         sections::moment,
+        ties,
     },
 };
 
@@ -265,9 +267,7 @@ impl Edges {
                 });
             }
             *unrelated += unknown.len() as u64;
-            if !unknown.is_empty() {
-                memory.extra.insert(UNKNOWN.to_owned(), unknown_relations(&unknown));
-            }
+            memory.extra = ties::with_unknown(&memory.extra, &unknown);
             let by = Uuid::parse_str(file.superseded_by.trim_start_matches("mem_")).ok().map(MemoryId::from);
             let by = by.filter(|by| known.contains_key(by) && *by != memory.id);
             match (memory.status, by) {

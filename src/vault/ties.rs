@@ -152,11 +152,12 @@ fn read(value: &Value) -> Option<Relation> {
     let text = |name: &str| value.get(name).and_then(Value::as_str);
     let (edge_type, is_reversed) = edge_type(text("type")?)?;
     let is_incoming = (text("direction") == Some("incoming")) != is_reversed;
+    let strength = value.get("strength").and_then(|it| it.as_f64().or_else(|| it.as_str()?.parse().ok()));
     Some(Relation {
         target: text("target").filter(|target| !target.is_empty())?.to_owned(),
         edge_type,
         direction: if is_incoming { Direction::Incoming } else { Direction::Outgoing },
-        strength: text("strength").and_then(|text| text.parse().ok()).filter(|it| (0.0..=1.0).contains(it)),
+        strength: strength.filter(|it| (0.0..=1.0).contains(it)),
         context: text("context").unwrap_or_default().to_owned(),
         edge_id: String::new(),
     })

@@ -874,8 +874,8 @@ fn g_the_papers_sample_is_imported_and_written_in_its_form() {
     let (head, _) = sample.split_once("updated").unwrap();
     let expected = head.replace("a1b2c3d4-e5f6-7890-abcd-ef1234567890", &memory.id.as_uuid().to_string());
     assert!(text.starts_with(&expected), "{text}");
-    let kept = "unknown_relations: [{context: \"Keepalive prevents idle disconnections\", direction: \"outgoing\", strength: 0.8, \
-                target: \"def789ab-...\", type: \"solves\"}]\n";
+    let kept = "relations:\n  - target: def789ab-...\n    type: SOLVES\n    direction: outgoing\n    strength: 0.8\n    \
+                context: \"Keepalive prevents idle disconnections\"\n";
     assert!(text.contains(kept), "{text}");
     noted.check_quiet();
 }
