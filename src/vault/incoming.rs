@@ -329,7 +329,7 @@ fn edit(
         extra: of("extra").then(|| ties::with_unknown(&read.extra, &ties::unknown(memory))),
         ..Edit::default()
     };
-    let ties = ties::ties(known, memory, &read.relations, of);
+    let ties = ties::ties(&known.edges, memory, &read.relations, of);
     if edit.is_empty() && ties == Ties::default() {
         return Ok((there, None));
     }

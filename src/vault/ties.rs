@@ -14,7 +14,6 @@ use crate::{
         turn::Origin,
     },
     vault::{
-        export::Known,
         file::{Relation, edge_type},
         state::short_hash_of,
     },
@@ -104,14 +103,13 @@ pub(crate) fn relation(edge: &Edge, of: MemoryId) -> Relation {
 /// What a person changed of a file's relations: those that `is_edited` names. An edge of which another type or another way is
 /// said keeps its text.
 pub(crate) fn ties(
-    known: &Known,
+    edges: &[Edge],
     memory: &Memory,
     relations: &[Relation],
     is_edited: impl Fn(&str) -> bool,
 ) -> Ties {
     let of = memory.id;
-    let edges: BTreeMap<String, &Edge> = known
-        .edges
+    let edges: BTreeMap<String, &Edge> = edges
         .iter()
         .filter(|edge| (edge.from == of || edge.to == of) && edge.edge_type != EdgeType::Supersedes)
         .map(|edge| (name(&relation(edge, of)), edge))
