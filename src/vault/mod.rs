@@ -9,6 +9,8 @@ pub(crate) mod export;
 pub(crate) mod file;
 pub(crate) mod foreign;
 pub(crate) mod frontmatter;
+#[cfg(test)]
+mod fuzz;
 pub(crate) mod incoming;
 pub(crate) mod links;
 pub(crate) mod one;

@@ -61,4 +61,6 @@ mod transfer;
 mod vault;
 #[cfg(feature = "files")]
 mod vault_formats;
+#[cfg(feature = "files")]
+mod vault_hostile;
 mod wishes;

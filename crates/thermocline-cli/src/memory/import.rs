@@ -13,7 +13,7 @@ use thermocline::{ImportedFiles, Origin};
 use crate::{
     args::UserArg,
     exit::{Exit, Failure},
-    find::Db,
+    find::{self, Db},
     memory::{named, words},
     output::Output,
     plain,
@@ -51,7 +51,7 @@ pub(crate) fn run(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), F
     }
     let mut paths = Vec::new();
     for path in &args.files {
-        find(path, &mut paths)?;
+        look_for(path, &mut paths)?;
     }
     let files = read(paths)?;
     let (_file, _user, memories) = named::to_change(db, &args.user)?;
@@ -67,7 +67,7 @@ fn restore(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), Failure>
         return Err(Failure::new(Exit::Refused, "one folder is restored: that of a vault"));
     };
     let mut paths = Vec::new();
-    find(folder, &mut paths)?;
+    look_for(folder, &mut paths)?;
     let mut files = read(paths)?;
     for (path, _) in &mut files {
         let below = Path::new(path.as_str()).strip_prefix(folder).unwrap_or(Path::new(path.as_str()));
@@ -80,7 +80,8 @@ fn restore(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), Failure>
             .map_err(|error| Failure::new(Exit::Refused, format!("{STATE}: {error}")))?;
         files.push((STATE.to_owned(), text));
     }
-    let (_file, _user, memories) = named::to_change(db, &args.user)?;
+    let file = find::made(db, find::verb_config())?;
+    let memories = find::user_or_new(&file, &args.user)?.memories();
     let report = {
         let _progress = out.progress(None, "restoring memories");
         memories.restore_files(files)?
@@ -116,7 +117,7 @@ fn read(paths: Vec<PathBuf>) -> Result<Vec<(String, String)>, Failure> {
     Ok(files)
 }
 
-fn find(path: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
+fn look_for(path: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         Failure::new(
             Exit::Refused,
@@ -136,7 +137,7 @@ fn find(path: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
         let is_memory =
             kind.is_file() && below.extension().is_some_and(|ending| ending == "md" || ending == "json");
         if !name.starts_with(['.', '_']) && (kind.is_dir() || is_memory) {
-            find(&below, found)?;
+            look_for(&below, found)?;
         }
     }
     Ok(())

@@ -49,3 +49,40 @@ fn files_of_other_programs_are_taken_in_and_what_cannot_be_read_is_named() {
     assert!(told.contains("b.md, line 2: it is none of the words that may stand here"), "{told}");
     assert!(shell.memory("import", &[&old]).stdout.starts_with("saved 0, known 1,"));
 }
+
+#[test]
+fn the_forms_of_the_papers_are_written_and_a_vault_is_restored() {
+    let shell = Shell::with_talk();
+    let run = |args: &[&str]| {
+        let ended = shell.run(args);
+        assert_eq!(ended.code, 0, "{args:?}: {}", ended.stderr);
+        ended
+    };
+    shell.memory_json(
+        "save",
+        &["Redis timeouts", "Keepalive fixes them. Always.", "--kind", "fix", "--caller-id", "ka"],
+    );
+    let at = |name: &str| shell.path(name).display().to_string();
+    let (traces, days, notes) = (at("traces"), at("days"), at("notes"));
+    let told = run(&["vault", "export", &traces, "--user", "alex", "--layout", "continuum"]).stdout;
+    assert!(told.contains("memory/long_term/execution_trace_redis-timeouts_v1.md\n"), "{told}");
+    let told = run(&["vault", "export", &days, "--user", "alex", "--layout", "entry"]).stdout;
+    assert!(told.starts_with("2 written:\n  MEMORY.md\n  memory/"), "{told}");
+    let refused = shell.run(&["vault", "sync", &days, "--user", "alex"]);
+    assert!(refused.code != 0 && refused.stderr.contains("has the layout entry"), "{}", refused.stderr);
+    let entry = shell.memory("show", &["ka", "--format", "entry"]).stdout;
+    assert!(entry.starts_with("{\n  \"id\": \"mem_") && entry.contains("\"tier\": \"medium\""), "{entry}");
+    assert!(shell.memory("show", &["ka", "--format", "markdown"]).stdout.starts_with("---\nid: "));
+
+    run(&["vault", "init", &notes, "--user", "alex"]);
+    run(&["vault", "sync", &notes, "--user", "alex", "--links", "--embeddings"]);
+    assert!(shell.path("notes/_embeddings.json").exists());
+    let refused = shell.memory("import", &["--restore", &notes]);
+    assert!(refused.stderr.contains("this user has a memory already"), "{}", refused.stderr);
+    let other = shell.path("other.db").display().to_string();
+    let run_there = |args: &[&str]| run(&[&["--db", &other], args].concat());
+    let told = run_there(&["memory", "import", "--user", "alex", "--restore", &notes]).stdout;
+    assert_eq!(told, "restored 1 memories, 0 relations between them\n");
+    let told = run_there(&["memory", "list", "--user", "alex"]).stdout;
+    assert!(told.contains("Redis timeouts"), "{told}");
+}
