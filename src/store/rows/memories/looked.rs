@@ -85,7 +85,8 @@ pub(crate) struct Scored {
     pub(crate) score: f64,
 }
 
-/// Shows how much each active memory matters at a moment, but for volatile ones.
+/// Shows how much each active memory matters at a moment, but for volatile ones: in the order of their numbers, in which
+/// their rows lie, for that is four times as fast as by kinds.
 pub(crate) fn for_each_score(
     sql: &dyn Sql,
     scope: &Scope,
@@ -96,7 +97,7 @@ pub(crate) fn for_each_score(
         "SELECT m.memory_no, m.kind, m.pinned, m.trust, m.importance, m.volatility, s.access_count,
                 coalesce(s.last_used_at, m.created_at) AS since
          FROM user_memories AS m JOIN memory_state AS s ON s.user_no = m.user_no AND s.memory_no = m.memory_no
-         WHERE m.user_no = ?1 AND m.status = 'active' AND m.session_no IS NULL",
+         WHERE m.user_no = ?1 AND m.status = 'active' AND m.session_no IS NULL ORDER BY m.memory_no",
         values![scope.user_no],
         &mut |row| {
             let fading = Fading {
