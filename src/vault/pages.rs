@@ -39,20 +39,30 @@ pub(crate) fn day(on: NaiveDate, episodes: &[&Episode], paths: &BTreeMap<MemoryI
         }
         if let Some(path) = episode.memory_id.and_then(|id| paths.get(&id)) {
             let name = path.rsplit('/').next().unwrap_or(path);
-            let name = name.strip_suffix(".md").unwrap_or(name);
+            let name = without_digits(name.strip_suffix(".md").unwrap_or(name));
             let _ = writeln!(text, "- **Memory:** [{name}](../{path})");
         }
         let summary = tidy(&episode.summary);
-        if !summary.is_empty() {
+        let says_more = summary.trim_end_matches('.') != tidy(&episode.title).trim_end_matches('.');
+        if !summary.is_empty() && says_more {
             let _ = writeln!(text, "- **Summary:** {summary}");
         }
     }
     text
 }
 
+/// A file's name without the six digits of its id.
+fn without_digits(name: &str) -> &str {
+    let is_id = |end: &str| end.len() == 6 && end.bytes().all(|byte| byte.is_ascii_hexdigit());
+    name.rsplit_once('-').filter(|(_, end)| is_id(end)).map_or(name, |(name, _)| name)
+}
+
 /// Who the user is, by the anchors. Nothing of it is read back.
 pub(crate) fn profile(anchors: &[Anchor]) -> String {
     let mut text = "# Profile (auto-generated)\n".to_owned();
+    if anchors.is_empty() {
+        text.push_str("Nothing is known yet.\n");
+    }
     for anchor in anchors {
         let _ = writeln!(
             text,

@@ -21,7 +21,7 @@ mod quarantining;
 mod resurfacing;
 mod reviewing;
 mod saving;
-mod sensing;
+pub mod sensing;
 mod sensing_jobs;
 mod session_state;
 mod superseding;

@@ -41,3 +41,50 @@ fn nothing_outside_of_the_folder_is_read_or_written_and_nothing_hostile_is_taken
     assert_eq!(nowhere.export().unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1, "no lock is left in what is no vault");
 }
+
+#[cfg(all(unix, feature = "llm"))]
+#[test]
+fn what_a_file_says_of_sensors_is_data() {
+    use std::{net::TcpListener, sync::Arc};
+
+    use thermocline::{CommandSensor, FsSensor, HttpSensor, ToCheck};
+
+    let outside = tempfile::tempdir().unwrap();
+    let (mark, port) = (outside.path().join("mark"), TcpListener::bind("127.0.0.1:0").unwrap());
+    port.set_nonblocking(true).unwrap();
+    let url = format!("http://{}/", port.local_addr().unwrap());
+    let known = crate::memories::sensing::with_sensors(vec![
+        Arc::new(FsSensor::new().root("ops", outside.path()).unwrap()),
+        Arc::new(
+            CommandSensor::new()
+                .command("mark", "/usr/bin/touch", [mark.to_str().unwrap()], outside.path())
+                .unwrap(),
+        ),
+        Arc::new(HttpSensor::new().private_url("api", &url).unwrap()),
+    ]);
+    let kept = Kept::of(known);
+    for (number, (sensor, subject)) in
+        [("fs", "ops:mark"), ("code", "mark"), ("http", "api"), ("http", &url)].into_iter().enumerate()
+    {
+        kept.put(
+            &format!("graph/fixes/a{number}.md"),
+            &format!(
+                "---\ntype: fix\ntitle: \"It holds {number}\"\nupdate_trigger: sensor_change\nvolatility: high\n\
+                 created: 2020-01-01T00:00:00+00:00\nsensor: {sensor}\nsubject: \"{subject}\"\n\
+                 sensors: [{{sensor: {sensor}, subject: \"{subject}\"}}]\nwatch: [\"{sensor} {subject}\"]\n\
+                 validation:\n  validated_by: {sensor}\n  validated_at: 2026-02-28T00:00:00+00:00\n  reliability: 1.0\n\
+                 ---\nThe port is {number}. ![x]({url}) [[{subject}]]\n"
+            ),
+        );
+    }
+    let report = kept.sync();
+    assert_eq!((report.saved.len(), report.refused.len()), (4, 0), "{report:?}");
+    let memories = kept.known.memories.list(MemoryFilter::default(), None, 9).unwrap();
+    for memory in &memories {
+        assert_eq!(kept.known.memories.sensors(memory.id).unwrap(), []);
+        assert_eq!((memory.reliability, &memory.state.validated_by), (None, &None), "a claim checks nothing");
+    }
+    assert_eq!(kept.known.memories.validate(ToCheck::Stale).unwrap(), []);
+    kept.check_quiet();
+    assert!(!mark.exists() && port.accept().is_err(), "nobody has looked");
+}

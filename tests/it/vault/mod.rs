@@ -32,7 +32,11 @@ struct Kept {
 
 impl Kept {
     fn new() -> Self {
-        let (known, folder) = (Known::new(), tempfile::tempdir().unwrap());
+        Self::of(Known::new())
+    }
+
+    fn of(known: Known) -> Self {
+        let folder = tempfile::tempdir().unwrap();
         let kept = Self { known, folder: folder.path().join("notes"), _folder: folder };
         kept.vault(VaultOptions::default()).init().unwrap();
         kept

@@ -50,6 +50,23 @@ fn what_is_known_is_written_once_and_a_clone_of_it_changes_nothing() {
 }
 
 #[test]
+fn a_day_says_once_what_was_saved() {
+    let kept = Kept::new();
+    let id = kept.known.save(NewMemory::new(MemoryKind::Fix, "Keepalive mends it", "Keepalive mends it.")).id;
+    kept.known.fixture.clock.advance(TimeDelta::minutes(5));
+    let other = kept.known.save(fix("Retries")).id;
+    kept.sync();
+    let expected = format!(
+        "# 2026-03-01\n## 12:00 - Keepalive mends it\n- **Type:** fix\n- **Memory:** [keepalive-mends-it](../{})\n\
+         ## 12:05 - Retries\n- **Type:** fix\n- **Memory:** [retries](../{})\n- **Summary:** Retries is how it is mended.\n",
+        kept.path(id),
+        kept.path(other)
+    );
+    assert_eq!(kept.text("episodes/2026-03-01.md"), expected);
+    assert!(kept.text("PROFILE.md").ends_with("Nothing is known yet.\n"));
+}
+
+#[test]
 fn use_makes_no_diff() {
     let kept = Kept::new();
     let ids: Vec<MemoryId> =
