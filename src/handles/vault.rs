@@ -108,19 +108,19 @@ impl Vault {
     /// Errors: `Conflict` if it is another user's; `Io`.
     pub async fn init(&self) -> Result<()> {
         let folder = self.folder.clone();
-        let marked = Marker { user_id: self.scope.user_id, layout: self.options.layout };
         let faults = self.store.config().faults.clone();
+        let own = Marker { user_id: self.scope.user_id, layout: self.options.layout };
         off_thread(move || {
             make_folder(&folder)?;
             let mut is_new = false;
             let disk = Disk::open(&folder, MARKER, faults, |marker| {
                 is_new = marker.is_none();
-                if is_new { Ok(()) } else { check_marker(marker, &marked) }
+                if is_new { Ok(()) } else { check_marker(marker, &own) }
             })?;
             if !is_new {
                 return Ok(());
             }
-            let marker = serde_json::to_vec(&marked).expect("it is plain data");
+            let marker = serde_json::to_vec(&own).expect("it is plain data");
             disk.write([(MARKER, marker.as_slice())])
         })
         .await

@@ -39,6 +39,7 @@ word_enum! {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct VaultOptions {
     /// Whose words new files have. Default: [`Origin::Document`], whatever they say of themselves. For a folder in which only
     /// the user writes: [`Origin::User`]. Whoever edits a file is a person: an edit is the user's in any case.

@@ -15,7 +15,7 @@ use crate::{
         ids::MemoryId,
         memory::{
             known::Memory,
-            words::{Frequency, LearningSource, MemoryKind, TaskType},
+            words::{Frequency, MemoryKind, TaskType},
         },
     },
     vault::{
@@ -147,7 +147,7 @@ fn head(memory: &Memory, file: &MemoryFile, history: &[Change]) -> Head {
     }
     head.line("goal_signature", memory.goal_signature.as_deref().map(quoted));
     head.line("task_type", memory.task_type.map(TaskType::as_str).map(quoted));
-    head.plain("learning_source", Some(memory.learning_source).map(LearningSource::as_str));
+    head.plain("learning_source", Some(memory.learning_source.as_str()));
     head.plain("validation_count", Some(state.validation_count.to_string()));
     head.plain("cross_project_validated", state.is_cross_project_validated().then_some("true"));
     for name in KEPT {

@@ -231,7 +231,7 @@ fn edit<'k>(
     if is_edited(&"updated") {
         return Ok(None);
     }
-    if ["type", "from_id", "from_title", "to_id", "to_title", "created"].iter().any(|name| is_edited(&name)) {
+    if ["type", "from_id", "from_title", "to_id", "to_title", "created"].iter().any(is_edited) {
         return Err("only the text and the strength are changed here: put the rest back as it was");
     }
     let is_changed_here = |name: &&str| {

@@ -3,9 +3,10 @@
 //! 20,000 files, from the same seed each time, and long ones of 128 KiB; with `THERMOCLINE_VAULT_FILES` as many as that says,
 //! and long ones of 1 MiB.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::{
+    clock::Stopwatch,
     model::turn::Origin,
     vault::{edges::EdgeFile, file::MemoryFile, foreign},
 };
@@ -150,6 +151,7 @@ fn read(file: &str) -> usize {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "whoever measures asks for it")]
 fn whatever_files_say_they_are_read_or_refused_and_written_as_they_were_read() {
     const SOUND: &str = "---\nid: a1b2c3d4-e5f6-7890-abcd-ef1234567890\ntype: procedure\ntitle: \"A: b\"\ntags: [redis, \"x #5\"]\n\
                          importance: 0.8\nsteps:\n  - \"Run\"\nrelations:\n  - target: b\n    type: SOLVES\n    direction: outgoing\n\
@@ -160,7 +162,7 @@ fn whatever_files_say_they_are_read_or_refused_and_written_as_they_were_read() {
     let (mut numbers, mut ways, mut longest) = (Numbers(7), 0, Duration::ZERO);
     for number in 0..files {
         let file = if number % 2 == 0 { numbers.file() } else { numbers.damaged(SOUND) };
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         ways += read(&file);
         longest = longest.max(begun.elapsed());
     }
@@ -169,6 +171,7 @@ fn whatever_files_say_they_are_read_or_refused_and_written_as_they_were_read() {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "whoever measures asks for it")]
 fn no_file_takes_longer_than_its_length_lets_it() {
     let is_whole = std::env::var_os("THERMOCLINE_VAULT_FILES").is_some();
     let long = if is_whole { 1 << 20 } else { 128 << 10 };
@@ -205,13 +208,13 @@ fn no_file_takes_longer_than_its_length_lets_it() {
             "{\"content\": \"",
         ] {
             let file = before.to_owned() + &part.repeat((long - before.len()) / part.len());
-            let begun = Instant::now();
+            let begun = Stopwatch::start();
             drop(MemoryFile::read(&file));
             drop(EdgeFile::read(&file));
             let taken = begun.elapsed();
             longest = longest.max(taken);
             assert!(taken < MOST, "{before:?} and {part:?}: {taken:?}");
-            let begun = Instant::now();
+            let begun = Stopwatch::start();
             drop(foreign::read("2026-01-29.md", &file, Origin::Document));
             let taken = begun.elapsed();
             longest_foreign = longest_foreign.max(taken);

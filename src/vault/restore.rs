@@ -55,12 +55,12 @@ pub(crate) fn read(files: &[(String, String)], now: DateTime<Utc>) -> Result<Rea
     };
     let (mut found, mut described): (Vec<(Memory, MemoryFile)>, Vec<Edge>) = (Vec::new(), Vec::new());
     let mut paths: HashMap<MemoryId, String> = HashMap::new();
-    let states = states(files);
+    let used = used(files);
     for (path, text) in files {
         if is_of_memory(path) {
             let read = MemoryFile::read(text).map_err(|refused| (Some(refused.line), refused.why));
             match read
-                .and_then(|file| Ok((memory(path, &file, &states, now).map_err(|why| (None, why))?, file)))
+                .and_then(|file| Ok((memory(path, &file, &used, now).map_err(|why| (None, why))?, file)))
             {
                 Ok((memory, _)) if paths.contains_key(&memory.id) => {
                     refuse(path, None, "another file has the same id");
@@ -98,7 +98,7 @@ fn is_of_edge(path: &str) -> bool {
 }
 
 /// What use did to memories, by their ids.
-fn states(files: &[(String, String)]) -> HashMap<String, MemoryState> {
+fn used(files: &[(String, String)]) -> HashMap<String, MemoryState> {
     let text = files.iter().find(|(path, _)| path == STATE).map(|(_, text)| text.as_str());
     let json: Json = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let of_one = |(id, entry): (&String, &Json)| {
@@ -117,7 +117,7 @@ fn states(files: &[(String, String)]) -> HashMap<String, MemoryState> {
 fn memory(
     path: &str,
     file: &MemoryFile,
-    states: &HashMap<String, MemoryState>,
+    used: &HashMap<String, MemoryState>,
     now: DateTime<Utc>,
 ) -> Result<Memory, &'static str> {
     let uuid = Uuid::parse_str(file.id.trim_start_matches("mem_")).map_err(|_| "it has no id of a memory")?;
@@ -139,7 +139,7 @@ fn memory(
     let is_approved = frequency > most_settled(volatility, said) && said > Trust::Foreign;
     let kind = file.kind.or_else(|| kind_of_folder(path)).unwrap_or(MemoryKind::General);
     let validation = file.validation.as_ref();
-    let mut state = states.get(&uuid.to_string()).cloned().unwrap_or_default();
+    let mut state = used.get(&uuid.to_string()).cloned().unwrap_or_default();
     state.resurfacing = Resurfacing::On;
     state.validated_at = validation.and_then(|validation| validation.validated_at);
     state.validated_by = validation.map(|validation| validation.validated_by.clone());
@@ -287,17 +287,14 @@ impl Edges {
     fn add(&mut self, edge: Edge) {
         let key = |from, to| (from, to, edge.edge_type);
         let turned = self.places.get(&key(edge.to, edge.from)).filter(|_| edge.edge_type.is_symmetric());
-        match self.places.get(&key(edge.from, edge.to)).or(turned) {
-            Some(&place) => {
-                let known = &mut self.all[place];
-                if known.context.is_empty() {
-                    known.context = edge.context;
-                }
+        if let Some(&place) = self.places.get(&key(edge.from, edge.to)).or(turned) {
+            let known = &mut self.all[place];
+            if known.context.is_empty() {
+                known.context = edge.context;
             }
-            None => {
-                self.places.insert(key(edge.from, edge.to), self.all.len());
-                self.all.push(edge);
-            }
+        } else {
+            self.places.insert(key(edge.from, edge.to), self.all.len());
+            self.all.push(edge);
         }
     }
 

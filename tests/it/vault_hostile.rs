@@ -56,6 +56,7 @@ impl Prepared {
         let before = self.known.get(self.id);
         put(&notes, &outside);
         let there = all(&outside);
+        #[expect(clippy::disallowed_methods, reason = "how long it takes is what is asked")]
         let begun = Instant::now();
         // Whether it fails or not: nothing is taken.
         // A folder that was taken away took its files along.
@@ -136,7 +137,7 @@ fn what_is_no_file_of_the_folder_is_left_alone() {
     }
     prepared.check("circle", |notes, _| symlink(notes, notes.join("graph/fixes/circle")).unwrap());
     prepared.check("nowhere", |notes, _| {
-        symlink("/nowhere/at/all", notes.join("graph/fixes/nowhere.md")).unwrap()
+        symlink("/nowhere/at/all", notes.join("graph/fixes/nowhere.md")).unwrap();
     });
     // Several names, devices, sockets, pipes, folders in the place of files.
     for path in ["graph/fixes/linked.md", "CORE.md", "_index.json", "_sync.json"] {
@@ -166,13 +167,18 @@ fn what_is_no_file_of_the_folder_is_left_alone() {
     prepared.known.check_sound();
 }
 
-#[test]
-fn what_no_memory_says_is_refused_with_its_line_or_means_nothing() {
-    let prepared = Prepared::new();
-    let id = prepared.id.as_uuid().to_string();
-    let head = |lines: &str| format!("---\n{lines}\n---\nText.\n").into_bytes();
-    let many = |count: usize, of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<Vec<_>>().join("\n");
-    let bodies: Vec<(&str, Vec<u8>)> = vec![
+/// A file with this head.
+fn head(lines: &str) -> Vec<u8> {
+    format!("---\n{lines}\n---\nText.\n").into_bytes()
+}
+
+fn many(count: usize, of: &dyn Fn(usize) -> String) -> String {
+    (0..count).map(of).collect::<Vec<_>>().join("\n")
+}
+
+/// Heads that no memory has, beside one with this id.
+fn heads(id: &str) -> Vec<(&'static str, Vec<u8>)> {
+    vec![
         ("anchor", head("title: &a x")),
         ("alias", head("title: *a")),
         ("tag", head("title: !!python/object/apply:os.system [id]")),
@@ -224,12 +230,15 @@ fn what_no_memory_says_is_refused_with_its_line_or_means_nothing() {
                 "extra: \"{\\\"status\\\":\\\"forgotten\\\",\\\"origin\\\":\\\"user\\\",\\\"pinned\\\":true}\"",
             ),
         ),
-        (
-            "deep-extra",
-            head(&format!("extra: \"{}\"", format!("{{\\\"a\\\":{}1{}}}", "[".repeat(300), "]".repeat(300)))),
-        ),
+        ("deep-extra", head(&format!("extra: \"{{\\\"a\\\":{}1{}}}\"", "[".repeat(300), "]".repeat(300)))),
         ("known-extra", head("pinned: true\ntrust: 4\nrevision: 9")),
         ("steps", head("type: decision\nsteps: [a]")),
+    ]
+}
+
+/// What is no text, or too much of it, or looks like more.
+fn texts() -> Vec<(&'static str, Vec<u8>)> {
+    vec![
         ("nul", b"---\ntitle: a\0b\n---\nx\n".to_vec()),
         ("latin", b"---\ntitle: caf\xe9\n---\nx\n".to_vec()),
         ("large", vec![b'x'; (1 << 20) + 1]),
@@ -245,8 +254,14 @@ fn what_no_memory_says_is_refused_with_its_line_or_means_nothing() {
             b"x\n<!-- links -->\n- SOLVES [[../../outside/secret|x]]\n[[../outside/secret]]\n".to_vec(),
         ),
         ("html", b"<script>fetch('http://localhost')</script>\n![x](file:///etc/passwd)\n".to_vec()),
-    ];
-    for (name, bytes) in &bodies {
+    ]
+}
+
+#[test]
+fn what_no_memory_says_is_refused_with_its_line_or_means_nothing() {
+    let prepared = Prepared::new();
+    let id = prepared.id.as_uuid().to_string();
+    for (name, bytes) in heads(&id).iter().chain(&texts()) {
         prepared.check(name, |notes, _| fs::write(notes.join("graph/fixes/new.md"), bytes).unwrap());
     }
     let edges = [
