@@ -15,10 +15,10 @@ use crate::{
     },
     store::scope::UserKey,
     vault::{
-        file::{Relation, UNKNOWN, unknown_relations},
         foreign::{self, Foreign},
         incoming::new_edge,
         one,
+        relation::{Relation, UNKNOWN, unknown_relations},
         restore::{self, Read},
     },
 };

@@ -26,11 +26,11 @@ use crate::{
         edges::{EdgeEdit, edge_changes},
         entry,
         export::{self, Known, Wanted, named, wanted},
-        file::Relation,
         incoming::{Changes, Incoming, changes, has_ending, is_of_memory, new_edge},
         links,
         outgoing::{self, There},
         read::{self, known},
+        relation::Relation,
         state::{STATE, State, Written, hash_of},
     },
 };

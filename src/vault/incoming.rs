@@ -22,9 +22,11 @@ use crate::{
         vault::RefusedFile,
     },
     vault::{
+        body::with_line_feeds,
         disk::{Found, OnDisk},
         export::{Known, LINKS, Wanted, fields},
-        file::{MemoryFile, Relation, with_line_feeds},
+        file::MemoryFile,
+        relation::Relation,
         state::State,
     },
 };
