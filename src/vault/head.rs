@@ -64,7 +64,7 @@ impl Head {
     /// those that mean something here.
     pub(super) fn extra(&mut self, extra: &Map<String, Json>, names: &[&str]) {
         /// So many names and values leave room for all others that a head may have.
-        const MOST: (usize, usize) = (32, 200);
+        const MOST: (usize, usize) = (20, 200);
         let (mut count, mut items, mut rest) = (0, 0, Map::new());
         for (name, value) in extra {
             let found = frontmatter::inline(value)
