@@ -15,10 +15,10 @@ use crate::{
     },
     store::scope::UserKey,
     vault::{
-        file::Relation,
         foreign::{self, Foreign},
         incoming::new_edge,
         one,
+        relation::Relation,
         restore::{self, Read},
         ties,
     },

@@ -19,9 +19,11 @@ use crate::{
         },
     },
     vault::{
+        body::body,
         export::{Known, Wanted, When, relations},
-        file::{Head, MemoryFile, NAMES, body, hyphenated},
+        file::{MemoryFile, NAMES},
         frontmatter::{inline, quoted},
+        head::{Head, hyphenated},
         sections::{pages, section},
     },
 };

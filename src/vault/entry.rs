@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use crate::{
+    english::sentences::sentences,
     memory::{page::tidy, resurface::next_due},
     model::{
         edge::{Edge, EdgeStatus, EdgeType},
@@ -23,16 +24,18 @@ use crate::{
     },
     text::memory::MemoryText,
     vault::{
+        body::with_line_feeds,
         export::{Known, Wanted, When},
-        file::{Head, with_line_feeds},
-        foreign::title_of,
         frontmatter::{self, words},
+        head::Head,
         sections::{comment, guarded, pages},
     },
 };
 
 /// The log of relations.
 pub(crate) const LOG: &str = "memory/graph.jsonl";
+/// A title is cut behind a word before it has more bytes.
+const TITLE_BYTES: usize = 120;
 /// As many relations stand in the comment of a day: a head has no room for any number.
 const MOST_LINKS: usize = 100;
 
@@ -134,6 +137,19 @@ fn moment(memory: &Memory, birth: Option<&Episode>, edges: &[&Edge]) -> String {
 /// The kind that a memory has in E's forms, by how it came about.
 pub(crate) fn kind_of(outcome: Option<Outcome>) -> MemoryKind {
     if outcome == Some(Outcome::Decision) { MemoryKind::Decision } else { MemoryKind::General }
+}
+
+/// The first sentence, cut behind a word where it is long.
+pub(crate) fn title_of(content: &str) -> String {
+    let first =
+        sentences(content).first().map_or(content, |sentence| sentence.text).trim().trim_end_matches('.');
+    let first = first.lines().next().unwrap_or_default();
+    if first.len() <= TITLE_BYTES {
+        return first.to_owned();
+    }
+    let cut = &first[..first.floor_char_boundary(TITLE_BYTES)];
+    let end = cut.rfind(' ').unwrap_or(cut.len());
+    format!("{}\u{2026}", &cut[..end])
 }
 
 /// E: how a memory stands to another.

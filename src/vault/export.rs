@@ -16,10 +16,12 @@ use crate::{
         vault::VaultOptions,
     },
     vault::{
-        edges::EdgeFile,
-        file::{MemoryFile, Relation, edge_name},
-        links, pages,
+        body,
+        edge_file::EdgeFile,
+        file::MemoryFile,
+        pages,
         places::without_case,
+        relation::{Relation, edge_name, type_name},
         state::{State, short_hash_of},
         ties,
     },
@@ -181,7 +183,6 @@ pub(crate) fn wanted(known: &Known, state: &State, options: &VaultOptions) -> BT
     let by_id: HashMap<MemoryId, &Memory> = known.memories.iter().map(|memory| (memory.id, memory)).collect();
     let edges = known.shown_edges();
     let mut relations = relations(&edges);
-    let titles = known.memories.iter().map(|memory| (memory.id, memory.title.as_str())).collect();
     let mut from: HashMap<MemoryId, Vec<&Edge>> = HashMap::new();
     for &edge in edges.iter().filter(|_| options.links) {
         from.entry(edge.from).or_default().push(edge);
@@ -197,7 +198,11 @@ pub(crate) fn wanted(known: &Known, state: &State, options: &VaultOptions) -> BT
         let mut fields = fields(&file, memory.pinned);
         let mut block = String::new();
         if options.links {
-            block = links::block(from.remove(&memory.id).unwrap_or_default(), &paths, &titles);
+            let of = from.remove(&memory.id).unwrap_or_default();
+            let link = |edge: &&Edge| {
+                body::link(type_name(edge.edge_type), &paths[&edge.to], &by_id[&edge.to].title)
+            };
+            block = body::block(of.iter().map(link).collect());
             fields.insert(LINKS.to_owned(), short_hash_of(&block));
         }
         let wanted = Wanted {

@@ -2,12 +2,11 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 use serde_json::{Map, Value as Json};
 
 use crate::{
     model::{
-        edge::{Direction, EdgeType},
         memory::{
             known::Memory,
             procedure::Procedure,
@@ -16,23 +15,12 @@ use crate::{
         turn::Origin,
     },
     vault::{
+        body::{body, content, with_block, with_line_feeds, without_block},
         frontmatter::{self, Field, Refused, Value, quoted, words},
-        links::{with_block, without_block},
+        head::{Head, REST, hyphenated, number, read_time, read_window, time, window},
+        relation::{Relation, relations, written},
     },
 };
-
-/// How one memory stands to another, as its file says it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Relation {
-    /// The other one's id.
-    pub(crate) target: String,
-    pub(crate) edge_type: EdgeType,
-    pub(crate) direction: Direction,
-    pub(crate) strength: Option<f64>,
-    pub(crate) context: String,
-    /// The file of the edge; empty: it has none.
-    pub(crate) edge_id: String,
-}
 
 /// Which check passed last.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,9 +61,6 @@ pub(crate) struct MemoryFile {
     pub(crate) content: String,
 }
 
-/// What a head says of names that cannot stand in it as they are: JSON, as a text.
-const REST: &str = "extra";
-
 /// The names that mean something. No other one ever does, and none of what nothing reads is written under one of them.
 pub(super) const NAMES: [&str; 27] = [
     "id",
@@ -108,40 +93,6 @@ pub(super) const NAMES: [&str; 27] = [
 ];
 /// The names within `validation`.
 const OF_VALIDATION: [&str; 4] = ["validated_by", "validated_at", "reliability", "validity_window"];
-
-/// A file's name for an edge's type, and the type itself where the file has no name for it: those are related, for who knows
-/// no more.
-pub(super) fn type_name(edge_type: EdgeType) -> (&'static str, Option<&'static str>) {
-    match edge_type {
-        EdgeType::Solves => ("SOLVES", None),
-        EdgeType::Causes => ("CAUSES", None),
-        EdgeType::BuildsOn => ("BUILDS_ON", None),
-        EdgeType::AlternativeTo => ("ALTERNATIVE_TO", None),
-        EdgeType::DependsOn => ("REQUIRES", None),
-        EdgeType::Follows => ("FOLLOWS", None),
-        EdgeType::RelatedTo => ("RELATED_TO", None),
-        other => ("RELATED_TO", Some(other.as_str())),
-    }
-}
-
-/// A file's name for an edge's type.
-pub(crate) fn edge_name(edge_type: EdgeType) -> &'static str {
-    type_name(edge_type).0
-}
-
-/// The type that a name of a file stands for, whichever of the papers it is of; and whether it is said from the other end.
-pub(crate) fn edge_type(name: &str) -> Option<(EdgeType, bool)> {
-    let name = name.trim().to_ascii_lowercase();
-    match name.as_str() {
-        "requires" => Some((EdgeType::DependsOn, false)),
-        "caused_by" => Some((EdgeType::Causes, true)),
-        name => EdgeType::from_word(name).map(|found| (found, false)),
-    }
-}
-
-pub(crate) fn time(at: DateTime<Utc>) -> String {
-    at.to_rfc3339_opts(SecondsFormat::Secs, false)
-}
 
 impl MemoryFile {
     /// What is known of a memory, with what it is related to.
@@ -211,11 +162,11 @@ impl MemoryFile {
         head.procedure(&self.procedure);
         head.time("created", self.created);
         head.time("updated", self.updated);
-        head.relations(&self.relations);
+        head.raw(&written(&self.relations));
         head.plain("memory_frequency", self.frequency.map(|it| hyphenated(it.as_str())));
         head.plain("volatility", self.volatility.map(Volatility::as_str));
         head.plain("information_type", self.information_type.map(|it| hyphenated(it.as_str())));
-        head.validation(self.validation.as_ref());
+        head.raw(&self.validation.as_ref().map(validated).unwrap_or_default());
         head.line("validity_window", self.validity_window.map(window));
         head.line("goal_signature", self.goal_signature.as_deref().map(quoted));
         head.plain("task_type", self.task_type.map(TaskType::as_str));
@@ -330,53 +281,6 @@ impl MemoryFile {
     }
 }
 
-/// A text with one kind of line ends, as files have them.
-pub(crate) fn with_line_feeds(text: &str) -> String {
-    text.replace("\r\n", "\n").replace('\r', "\n")
-}
-
-/// The text behind a head, to its last blank: one empty line may stand before it, and one line end stands behind it.
-pub(super) fn content(body: &str) -> String {
-    let body = with_line_feeds(body);
-    let content = body.strip_prefix('\n').unwrap_or(&body);
-    content.strip_suffix('\n').unwrap_or(content).to_owned()
-}
-
-/// A text as it stands behind a head: what [`content`] reads.
-pub(super) fn body(content: &str) -> String {
-    let before = if content.starts_with('\n') { "\n" } else { "" };
-    format!("{before}{content}\n")
-}
-
-fn relations(field: &Field) -> Result<Vec<Relation>, Refused> {
-    let refused = |why| Refused { line: field.line, why };
-    let values = match &field.value {
-        Value::List(values) => values.as_slice(),
-        Value::Text(text) | Value::Plain(text) if text.is_empty() => &[],
-        _ => return Err(refused("the relations are no list")),
-    };
-    values
-        .iter()
-        .map(|value| relation(value).ok_or(refused("a relation has no target, or a type that is none")))
-        .collect()
-}
-
-fn relation(value: &Value) -> Option<Relation> {
-    let text = |name: &str| value.named(name).and_then(Value::text);
-    let (edge_type, is_reversed) = edge_type(text("edge_type").or(text("type"))?)?;
-    let is_incoming = text("direction").is_some_and(|direction| direction.eq_ignore_ascii_case("incoming"));
-    let direction = if is_incoming == is_reversed { Direction::Outgoing } else { Direction::Incoming };
-    let target = text("target").filter(|target| !target.is_empty())?;
-    Some(Relation {
-        target: target.to_owned(),
-        edge_type,
-        direction,
-        strength: text("strength").and_then(|text| text.parse().ok()).filter(|it| (0.0..=1.0).contains(it)),
-        context: text("context").unwrap_or_default().to_owned(),
-        edge_id: text("edge_id").unwrap_or_default().to_owned(),
-    })
-}
-
 fn validation(field: &Field) -> Result<Option<Validation>, Refused> {
     let Value::Map(_) = &field.value else {
         let is_empty = field.value.text() == Some("");
@@ -394,184 +298,16 @@ fn validation(field: &Field) -> Result<Option<Validation>, Refused> {
     }))
 }
 
-/// A time; one without a zone is in UTC.
-pub(crate) fn read_time(text: &str) -> Option<DateTime<Utc>> {
-    let text = text.trim();
-    let zoned = DateTime::parse_from_rfc3339(text).map(|at| at.to_utc()).ok();
-    zoned
-        .or_else(|| {
-            let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
-            forms
-                .iter()
-                .find_map(|form| chrono::NaiveDateTime::parse_from_str(text, form).ok())
-                .map(|at| at.and_utc())
-        })
-        .or_else(|| {
-            let day = chrono::NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?;
-            Some(day.and_time(chrono::NaiveTime::MIN).and_utc())
-        })
-}
-
-/// I: how long a check holds: `6h`, `1 week`, `6 months` of 30 days each, `immediate`.
-fn read_window(text: &str) -> Option<Duration> {
-    let text = text.trim().to_ascii_lowercase();
-    if text == "immediate" {
-        return Some(Duration::ZERO);
+/// A check as it stands in a head.
+fn validated(validation: &Validation) -> String {
+    let mut text = format!("validation:\n  validated_by: {}\n", quoted(&validation.validated_by));
+    if let Some(at) = validation.validated_at {
+        let _ = writeln!(text, "  validated_at: {}", time(at));
     }
-    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let count: u64 = text[..digits].parse().ok()?;
-    let unit = match text[digits..].trim().trim_end_matches('s') {
-        // `s` itself has lost its letter.
-        "" | "sec" | "second" => 1,
-        "m" | "min" | "minute" => 60,
-        "h" | "hour" => 3_600,
-        "d" | "day" => 86_400,
-        "w" | "week" => 7 * 86_400,
-        "month" => 30 * 86_400,
-        "y" | "year" => 365 * 86_400,
-        _ => return None,
-    };
-    count.checked_mul(unit).map(Duration::from_secs)
-}
-
-fn window(window: Duration) -> String {
-    let seconds = window.as_secs();
-    match seconds {
-        0 => "immediate".to_owned(),
-        _ if seconds.is_multiple_of(86_400) => format!("{}d", seconds / 86_400),
-        _ if seconds.is_multiple_of(3_600) => format!("{}h", seconds / 3_600),
-        _ if seconds.is_multiple_of(60) => format!("{}m", seconds / 60),
-        _ => format!("{seconds}s"),
+    if let Some(reliability) = validation.reliability {
+        let _ = writeln!(text, "  reliability: {}", number(reliability));
     }
-}
-
-/// As the papers write such words: `ultra-low`, `semi-static`.
-pub(super) fn hyphenated(word: &str) -> String {
-    word.replace('_', "-")
-}
-
-/// The shortest that is read as the same.
-fn number(number: f64) -> String {
-    format!("{number:?}")
-}
-
-/// The head that is being written.
-#[derive(Default)]
-pub(super) struct Head {
-    text: String,
-    /// Names that are left out.
-    without: &'static [&'static str],
-}
-
-impl Head {
-    /// The file with this head, and this below it.
-    pub(super) fn above(self, body: &str) -> String {
-        format!("---\n{}---\n{body}", self.text)
-    }
-
-    /// Its lines.
-    pub(super) fn names(self) -> String {
-        self.text
-    }
-
-    pub(super) fn procedure(&mut self, Procedure { steps, preconditions, postconditions, .. }: &Procedure) {
-        self.list("steps", steps);
-        self.list("preconditions", preconditions);
-        self.list("postconditions", postconditions);
-    }
-
-    pub(super) fn number(&mut self, name: &str, is: Option<f64>) {
-        self.line(name, is.map(number));
-    }
-
-    pub(super) fn time(&mut self, name: &str, at: Option<DateTime<Utc>>) {
-        self.line(name, at.map(time));
-    }
-
-    pub(super) fn line(&mut self, name: &str, value: Option<String>) {
-        if let Some(value) = value.filter(|_| !self.without.contains(&name)) {
-            let _ = writeln!(self.text, "{name}: {value}");
-        }
-    }
-
-    pub(super) fn plain(&mut self, name: &str, value: Option<impl AsRef<str>>) {
-        self.line(name, value.map(|value| value.as_ref().to_owned()));
-    }
-
-    pub(super) fn id(&mut self, name: &str, id: &str) {
-        self.line(name, (!id.is_empty()).then(|| frontmatter::id(id)));
-    }
-
-    /// What nothing reads: as names of the head where that reads it back as it was, else as JSON under one name. `names` are
-    /// those that mean something here.
-    pub(super) fn extra(&mut self, extra: &Map<String, Json>, names: &[&str]) {
-        /// So many names and values leave room for all others that a head may have.
-        const MOST: (usize, usize) = (32, 200);
-        let (mut count, mut items, mut rest) = (0, 0, Map::new());
-        for (name, value) in extra {
-            let found = frontmatter::inline(value)
-                .filter(|_| frontmatter::is_name(name) && !names.contains(&name.as_str()));
-            match found {
-                Some((text, more)) if count < MOST.0 && items + more <= MOST.1 => {
-                    (count, items) = (count + 1, items + more);
-                    self.line(name, Some(text));
-                }
-                _ => drop(rest.insert(name.clone(), value.clone())),
-            }
-        }
-        if !rest.is_empty() {
-            self.line(REST, Some(quoted(&Json::Object(rest).to_string())));
-        }
-    }
-
-    fn list(&mut self, name: &str, texts: &[String]) {
-        if texts.is_empty() {
-            return;
-        }
-        let _ = writeln!(self.text, "{name}:");
-        for text in texts {
-            let _ = writeln!(self.text, "  - {}", quoted(text));
-        }
-    }
-
-    fn relations(&mut self, relations: &[Relation]) {
-        if relations.is_empty() {
-            return;
-        }
-        self.text += "relations:\n";
-        for relation in relations {
-            let (name, besides) = type_name(relation.edge_type);
-            let direction = match relation.direction {
-                Direction::Incoming => "incoming",
-                _ => "outgoing",
-            };
-            let _ = writeln!(
-                self.text,
-                "  - target: {}\n    type: {name}\n    direction: {direction}",
-                frontmatter::id(&relation.target)
-            );
-            let mut below = |name: &str, value: Option<String>| {
-                if let Some(value) = value {
-                    let _ = writeln!(self.text, "    {name}: {value}");
-                }
-            };
-            below("strength", relation.strength.map(number));
-            below("context", (!relation.context.is_empty()).then(|| quoted(&relation.context)));
-            below("edge_type", besides.map(str::to_owned));
-            below("edge_id", (!relation.edge_id.is_empty()).then(|| frontmatter::id(&relation.edge_id)));
-        }
-    }
-
-    fn validation(&mut self, validation: Option<&Validation>) {
-        let Some(validation) = validation else { return };
-        let _ = writeln!(self.text, "validation:\n  validated_by: {}", quoted(&validation.validated_by));
-        if let Some(at) = validation.validated_at {
-            let _ = writeln!(self.text, "  validated_at: {}", time(at));
-        }
-        if let Some(reliability) = validation.reliability {
-            let _ = writeln!(self.text, "  reliability: {}", number(reliability));
-        }
-    }
+    text
 }
 
 #[cfg(test)]
@@ -579,6 +315,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::model::edge::{Direction, EdgeType};
 
     /// As the cognitive paper prints it: its relations are flat.
     const PRINTED: &str = "---

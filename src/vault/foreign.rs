@@ -4,7 +4,6 @@ use chrono::{DateTime, NaiveDate, Utc};
 use serde_json::{Map, Value as Json};
 
 use crate::{
-    english::sentences::sentences,
     memory::bounds::MAX_LINE_BYTES,
     model::{
         memory::{
@@ -16,16 +15,15 @@ use crate::{
     },
     text::memory::MemoryText,
     vault::{
-        entry::kind_of,
-        file::{MemoryFile, Relation, edge_type, read_time},
+        entry::{kind_of, title_of},
+        file::MemoryFile,
         frontmatter::{Field, Refused, fields},
+        head::read_time,
         incoming::claim,
+        relation::{Relation, edge_type},
         sections::{Section, moment, sections, uncommented, unguarded},
     },
 };
-
-/// A title is cut behind a word before it has more bytes.
-const TITLE_BYTES: usize = 120;
 
 /// A name, at most.
 const MAX_WORD_BYTES: usize = 256;
@@ -308,19 +306,6 @@ fn links(links: &Json) -> Vec<Relation> {
             })
         })
         .collect()
-}
-
-/// The first sentence, cut behind a word where it is long.
-pub(crate) fn title_of(content: &str) -> String {
-    let first =
-        sentences(content).first().map_or(content, |sentence| sentence.text).trim().trim_end_matches('.');
-    let first = first.lines().next().unwrap_or_default();
-    if first.len() <= TITLE_BYTES {
-        return first.to_owned();
-    }
-    let cut = &first[..first.floor_char_boundary(TITLE_BYTES)];
-    let end = cut.rfind(' ').unwrap_or(cut.len());
-    format!("{}\u{2026}", &cut[..end])
 }
 
 #[cfg(test)]

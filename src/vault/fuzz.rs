@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::{
     clock::Stopwatch,
     model::turn::Origin,
-    vault::{edges::EdgeFile, file::MemoryFile, foreign},
+    vault::{edge_file::EdgeFile, file::MemoryFile, foreign},
 };
 
 /// What files are made of.

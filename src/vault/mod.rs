@@ -1,8 +1,10 @@
 //! A user's memories as files: a folder of markdown that people read, keep and edit. The formats are pure functions; only
 //! `disk` reads and writes the folder, and only `read` asks the store.
 
+pub(crate) mod body;
 pub(crate) mod continuum;
 pub(crate) mod disk;
+pub(crate) mod edge_file;
 pub(crate) mod edges;
 pub(crate) mod entry;
 pub(crate) mod export;
@@ -11,6 +13,7 @@ pub(crate) mod foreign;
 pub(crate) mod frontmatter;
 #[cfg(test)]
 mod fuzz;
+pub(crate) mod head;
 pub(crate) mod incoming;
 pub(crate) mod links;
 pub(crate) mod one;
@@ -18,6 +21,7 @@ pub(crate) mod outgoing;
 pub(crate) mod pages;
 pub(crate) mod places;
 pub(crate) mod read;
+pub(crate) mod relation;
 pub(crate) mod restore;
 pub(crate) mod sections;
 pub(crate) mod state;

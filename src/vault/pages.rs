@@ -17,7 +17,7 @@ use crate::{
             words::{Frequency, MemoryStatus},
         },
     },
-    vault::file::{MemoryFile, edge_name, time},
+    vault::{file::MemoryFile, head::time, relation::edge_name},
 };
 
 /// What git is not to keep: what use moves, and what follows from the rest.

@@ -25,8 +25,9 @@ use crate::{
     },
     store::transfer::restore::Restored,
     vault::{
-        edges::{EdgeFile, FOLDER},
+        edge_file::{EdgeFile, FOLDER},
         file::MemoryFile,
+        head::read_time,
         incoming::kind_of_folder,
         places::{has_ending, is_of_memory},
         sections::moment,
@@ -105,7 +106,7 @@ fn used(files: &[(String, String)]) -> HashMap<String, MemoryState> {
         let last = entry.get("last_accessed").and_then(Json::as_str);
         let state = MemoryState {
             access_count: entry.get("access_count")?.as_u64()?.try_into().ok()?,
-            last_used_at: last.and_then(super::file::read_time),
+            last_used_at: last.and_then(read_time),
             ..MemoryState::default()
         };
         Some((id.clone(), state))
@@ -345,7 +346,7 @@ fn episodes(
         for (number, &start) in starts.iter().enumerate() {
             let end = starts.get(number + 1).copied().unwrap_or(lines.len());
             let Some((time, title)) = moment(lines[start]) else { continue };
-            let Some(minute) = super::file::read_time(&format!("{on} {time}")) else { continue };
+            let Some(minute) = read_time(&format!("{on} {time}")) else { continue };
             let of_one = OfDay::of(&lines[start + 1..end]);
             let about = of_one.path.and_then(|path| by_path.get(path).copied());
             let is_birth = |memory: &&Memory| {

@@ -14,7 +14,7 @@ use crate::{
         turn::Origin,
     },
     vault::{
-        file::{Relation, edge_type},
+        relation::{Relation, edge_type},
         state::short_hash_of,
     },
 };

@@ -15,10 +15,10 @@ use crate::{
     vault::{
         edges::EdgeEdit,
         export::{Known, named},
-        file::Relation,
         incoming::{Incoming, new_edge},
         outgoing::There,
         read::Hidden,
+        relation::Relation,
         state::{State, Written, hash_of},
         ties::{self, Names, Ties},
     },

@@ -1,0 +1,124 @@
+//! The text of a file, behind its head, and the links behind the text, which Obsidian follows.
+//!
+//! The block of links has one form, which the reader takes off again. A text that ends in that form itself has one line more
+//! behind it, so that nothing of it is taken for the block.
+
+use crate::memory::page::tidy;
+
+const BLOCK: &str = "<!-- links -->";
+/// Behind a text that ends like one with a block, and has none.
+const NO_BLOCK: &str = "<!-- links: none -->";
+
+/// A text with one kind of line ends, as files have them.
+pub(crate) fn with_line_feeds(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+/// The text behind a head, to its last blank: one empty line may stand before it, and one line end stands behind it.
+pub(super) fn content(body: &str) -> String {
+    let body = with_line_feeds(body);
+    let content = body.strip_prefix('\n').unwrap_or(&body);
+    content.strip_suffix('\n').unwrap_or(content).to_owned()
+}
+
+/// A text as it stands behind a head: what [`content`] reads.
+pub(super) fn body(content: &str) -> String {
+    let before = if content.starts_with('\n') { "\n" } else { "" };
+    format!("{before}{content}\n")
+}
+
+/// A block of these links; empty: there are none.
+pub(super) fn block(mut links: Vec<String>) -> String {
+    links.sort_unstable();
+    if links.is_empty() { String::new() } else { format!("{BLOCK}\n{}", links.concat()) }
+}
+
+/// A link to a file, by how its memory is related: `SOLVES`, or a type of ours in capitals.
+pub(super) fn link((name, besides): (&str, Option<&str>), path: &str, title: &str) -> String {
+    let name = besides.map_or(name.to_owned(), str::to_ascii_uppercase);
+    format!("- {name} [[{}|{}]]\n", stem(path), tidy(&title.replace('|', " ")))
+}
+
+/// The name of a file, by which links find it.
+pub(super) fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.strip_suffix(".md").unwrap_or(name)
+}
+
+/// What stands behind a head, with the block behind it.
+pub(super) fn with_block(body: String, block: &str) -> String {
+    if block.is_empty() && without_block(&body).len() == body.len() {
+        return body;
+    }
+    let block = if block.is_empty() { format!("{NO_BLOCK}\n") } else { block.to_owned() };
+    body + &block
+}
+
+/// What stands behind a head, without the block, if there is one.
+pub(super) fn without_block(body: &str) -> &str {
+    let (mut rest, mut is_any) = (body.trim_end_matches(['\n', '\r']), false);
+    loop {
+        let start = rest.rfind('\n').map_or(0, |at| at + 1);
+        let line = rest[start..].trim_end_matches('\r');
+        if line == NO_BLOCK && !is_any || line == BLOCK && is_any {
+            return &body[..start];
+        }
+        if start == 0 || !is_entry(line) {
+            return body;
+        }
+        (rest, is_any) = (&rest[..start - 1], true);
+    }
+}
+
+/// `- SOLVES [[redis-connection-drops-000001|Redis connection drops under load]]`.
+fn is_entry(line: &str) -> bool {
+    let parts = line
+        .strip_prefix("- ")
+        .and_then(|line| line.strip_suffix("]]"))
+        .and_then(|line| line.split_once(" [["));
+    parts.is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ONE: &str = "<!-- links -->\n- SOLVES [[drops-000001|Redis drops]]\n";
+
+    #[test]
+    fn the_block_is_taken_off_and_nothing_else() {
+        for own in [
+            "x\n",
+            "x\n\n",
+            "<!-- links -->\n",
+            "<!-- links -->\n- a\n",
+            "- SOLVES [[a|b]]\n",
+            "",
+            "x\n<!-- links -->\n",
+        ] {
+            assert_eq!(without_block(own), own);
+            assert_eq!(without_block(&format!("{own}{ONE}")), own);
+            assert_eq!(
+                without_block(&format!("{own}{ONE}\r\n\n").replace('\n', "\r\n")),
+                own.replace('\n', "\r\n")
+            );
+        }
+        assert_eq!(with_block("x\n".to_owned(), ""), "x\n");
+        assert_eq!(with_block(ONE.to_owned(), ""), format!("{ONE}<!-- links: none -->\n"));
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_survives_the_block(
+            own in "(<!-- links -->\n|<!-- links: none -->\n|- SOLVES \\[\\[a\\|b\\]\\]\n|\n|x){0,12}", has_block: bool,
+        ) {
+            let body = format!("{own}\n");
+            let with = with_block(body.clone(), if has_block { ONE } else { "" });
+            prop_assert_eq!(without_block(&with), body);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The head of a file as it is written, and how times, windows and numbers stand in it.
+
+use std::{fmt::Write as _, time::Duration};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::{Map, Value as Json};
+
+use crate::{
+    model::memory::procedure::Procedure,
+    vault::frontmatter::{self, quoted},
+};
+
+/// What a head says of names that cannot stand in it as they are: JSON, as a text.
+pub(super) const REST: &str = "extra";
+
+/// The head that is being written.
+#[derive(Default)]
+pub(super) struct Head {
+    text: String,
+    /// Names that are left out.
+    pub(super) without: &'static [&'static str],
+}
+
+impl Head {
+    /// The file with this head, and this below it.
+    pub(super) fn above(self, body: &str) -> String {
+        format!("---\n{}---\n{body}", self.text)
+    }
+
+    /// Its lines.
+    pub(super) fn names(self) -> String {
+        self.text
+    }
+
+    pub(super) fn procedure(&mut self, Procedure { steps, preconditions, postconditions, .. }: &Procedure) {
+        self.list("steps", steps);
+        self.list("preconditions", preconditions);
+        self.list("postconditions", postconditions);
+    }
+
+    pub(super) fn number(&mut self, name: &str, is: Option<f64>) {
+        self.line(name, is.map(number));
+    }
+
+    pub(super) fn time(&mut self, name: &str, at: Option<DateTime<Utc>>) {
+        self.line(name, at.map(time));
+    }
+
+    pub(super) fn line(&mut self, name: &str, value: Option<String>) {
+        if let Some(value) = value.filter(|_| !self.without.contains(&name)) {
+            let _ = writeln!(self.text, "{name}: {value}");
+        }
+    }
+
+    pub(super) fn plain(&mut self, name: &str, value: Option<impl AsRef<str>>) {
+        self.line(name, value.map(|value| value.as_ref().to_owned()));
+    }
+
+    pub(super) fn id(&mut self, name: &str, id: &str) {
+        self.line(name, (!id.is_empty()).then(|| frontmatter::id(id)));
+    }
+
+    /// What nothing reads: as names of the head where that reads it back as it was, else as JSON under one name. `names` are
+    /// those that mean something here.
+    pub(super) fn extra(&mut self, extra: &Map<String, Json>, names: &[&str]) {
+        /// So many names and values leave room for all others that a head may have.
+        const MOST: (usize, usize) = (20, 200);
+        let (mut count, mut items, mut rest) = (0, 0, Map::new());
+        for (name, value) in extra {
+            let found = frontmatter::inline(value)
+                .filter(|_| frontmatter::is_name(name) && !names.contains(&name.as_str()));
+            match found {
+                Some((text, more)) if count < MOST.0 && items + more <= MOST.1 => {
+                    (count, items) = (count + 1, items + more);
+                    self.line(name, Some(text));
+                }
+                _ => drop(rest.insert(name.clone(), value.clone())),
+            }
+        }
+        if !rest.is_empty() {
+            self.line(REST, Some(quoted(&Json::Object(rest).to_string())));
+        }
+    }
+
+    pub(super) fn list(&mut self, name: &str, texts: &[String]) {
+        if texts.is_empty() {
+            return;
+        }
+        let _ = writeln!(self.text, "{name}:");
+        for text in texts {
+            let _ = writeln!(self.text, "  - {}", quoted(text));
+        }
+    }
+
+    /// Lines as they are.
+    pub(super) fn raw(&mut self, lines: &str) {
+        self.text.push_str(lines);
+    }
+}
+
+pub(crate) fn time(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Secs, false)
+}
+
+/// A time; one without a zone is in UTC.
+pub(crate) fn read_time(text: &str) -> Option<DateTime<Utc>> {
+    let text = text.trim();
+    let zoned = DateTime::parse_from_rfc3339(text).map(|at| at.to_utc()).ok();
+    zoned
+        .or_else(|| {
+            let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
+            forms
+                .iter()
+                .find_map(|form| chrono::NaiveDateTime::parse_from_str(text, form).ok())
+                .map(|at| at.and_utc())
+        })
+        .or_else(|| {
+            let day = chrono::NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?;
+            Some(day.and_time(chrono::NaiveTime::MIN).and_utc())
+        })
+}
+
+/// I: how long a check holds: `6h`, `1 week`, `6 months` of 30 days each, `immediate`.
+pub(super) fn read_window(text: &str) -> Option<Duration> {
+    let text = text.trim().to_ascii_lowercase();
+    if text == "immediate" {
+        return Some(Duration::ZERO);
+    }
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let count: u64 = text[..digits].parse().ok()?;
+    let unit = match text[digits..].trim().trim_end_matches('s') {
+        // `s` itself has lost its letter.
+        "" | "sec" | "second" => 1,
+        "m" | "min" | "minute" => 60,
+        "h" | "hour" => 3_600,
+        "d" | "day" => 86_400,
+        "w" | "week" => 7 * 86_400,
+        "month" => 30 * 86_400,
+        "y" | "year" => 365 * 86_400,
+        _ => return None,
+    };
+    count.checked_mul(unit).map(Duration::from_secs)
+}
+
+pub(super) fn window(window: Duration) -> String {
+    let seconds = window.as_secs();
+    match seconds {
+        0 => "immediate".to_owned(),
+        _ if seconds.is_multiple_of(86_400) => format!("{}d", seconds / 86_400),
+        _ if seconds.is_multiple_of(3_600) => format!("{}h", seconds / 3_600),
+        _ if seconds.is_multiple_of(60) => format!("{}m", seconds / 60),
+        _ => format!("{seconds}s"),
+    }
+}
+
+/// As the papers write such words: `ultra-low`, `semi-static`.
+pub(super) fn hyphenated(word: &str) -> String {
+    word.replace('_', "-")
+}
+
+/// The shortest that is read as the same.
+pub(super) fn number(number: f64) -> String {
+    format!("{number:?}")
+}
