@@ -22,7 +22,7 @@ use crate::{
     store::scope::Scope,
     vault::{
         disk::{Disk, Found, Looked, OnDisk},
-        export::{self, Known, wanted},
+        export::{Known, wanted},
         incoming::{Changes, Folder, Incoming, changes},
         outgoing::{self, There},
         places::is_ours,
@@ -129,7 +129,8 @@ impl Vault {
         off_thread(move || {
             let Seen { disk, mut state, files, known, .. } = seen;
             let there = There::of(&files);
-            let wanted = wanted(&known, &state);
+            let is_settled = |path: &str, stamp: &str| there.is_settled(path, stamp, state.get(path));
+            let wanted = wanted(&known, &state, &is_settled);
             outgoing::write(&disk, &mut state, &wanted, &there, &mut report)?;
             Ok(report)
         })
@@ -164,25 +165,27 @@ impl Vault {
         let options = &self.options;
         let Seen { disk, state, files, known: before, hidden } = self.look().await?;
         let mut report = VaultReport { dry_run: options.dry_run, ..VaultReport::default() };
-        let mut there = There::of(&files);
         let (origin, reader) = (options.origin, Arc::clone(&disk));
-        let (before, hidden, first, mut state, Changes { incoming, refused }) = off_thread(move || {
-            let mut state = state;
-            let paths: Vec<String> = state.files().keys().cloned().collect();
-            let wanted = wanted(&before, &state);
-            let folder = Folder {
-                files: &files,
-                text: &|path| reader.text(path),
-                is_gone: &|path| reader.is_gone(path),
-                is_hidden: &|id| hidden.has(id),
-            };
-            let changes = changes(&before, &wanted, &folder, &mut state, origin);
-            // A file that was moved and says the same is known by its new path.
-            let is_moved = !state.files().keys().eq(paths.iter());
-            let wanted = if is_moved { export::wanted(&before, &state) } else { wanted };
-            Ok((before, hidden, wanted, state, changes))
-        })
-        .await?;
+        let (before, hidden, mut there, first, mut state, Changes { incoming, refused }) =
+            off_thread(move || {
+                let (mut state, there) = (state, There::of(&files));
+                let all = |state: &State| {
+                    let is_settled = |path: &str, stamp: &str| there.is_settled(path, stamp, state.get(path));
+                    wanted(&before, state, &is_settled)
+                };
+                let first = all(&state);
+                let folder = Folder {
+                    files: &files,
+                    text: &|path| reader.text(path),
+                    is_gone: &|path| reader.is_gone(path),
+                    is_hidden: &|id| hidden.has(id),
+                };
+                let changes = changes(&before, &first, &folder, &mut state, origin);
+                // A file that was moved and says the same is known by its new path.
+                let first = if state.is_changed() { all(&state) } else { first };
+                Ok((before, hidden, there, first, state, changes))
+            })
+            .await?;
         there.kept.extend(refused.iter().map(|file| file.path.clone()));
         report.refused = refused;
         self.check_deletes(&incoming, &before)?;
@@ -195,7 +198,8 @@ impl Vault {
             let wanted = if is_unchanged || report.dry_run {
                 first
             } else {
-                wanted(&known(&store, &scope)?.0, &state)
+                let is_settled = |path: &str, stamp: &str| there.is_settled(path, stamp, state.get(path));
+                wanted(&known(&store, &scope)?.0, &state, &is_settled)
             };
             outgoing::write(&disk, &mut state, &wanted, &there, &mut report)?;
             Ok(report)
@@ -226,21 +230,35 @@ impl Vault {
         off_thread(move || {
             let faults = store.config().faults.clone();
             let disk = Disk::open(&folder, MARKER, faults, |marker| check_marker(marker, scope.user_id))?;
-            let state = State::read(disk.state(STATE).as_deref());
-            let Looked { mut files, left_behind } = disk.files(is_ours)?;
-            // Nobody writes while the folder is locked: what is half written is nobody's.
-            for path in left_behind {
-                disk.remove(&path)?;
-            }
-            if let Some(text) = disk.state(IGNORE) {
-                let found = Found::Text(hash_of(&text));
-                files.push(OnDisk { path: IGNORE.to_owned(), found });
-            }
-            let (known, hidden) = known(&store, &scope)?;
+            // Both take as long; the tokenizer, by which CORE.md is bounded, comes with the folder, which is sooner done.
+            let (folder, known) = std::thread::scope(|threads| {
+                let folder = threads.spawn(|| {
+                    store.config().tokenizer.preload();
+                    look_through(&disk)
+                });
+                let known = known(&store, &scope);
+                (folder.join().expect("it does not panic"), known)
+            });
+            let ((state, files), (known, hidden)) = (folder?, known?);
             Ok(Seen { disk: Arc::new(disk), state, files, known, hidden })
         })
         .await
     }
+}
+
+/// What was written last, and what lies there.
+fn look_through(disk: &Disk) -> Result<(State, Vec<OnDisk>)> {
+    let state = State::read(disk.state(STATE).as_deref());
+    let Looked { mut files, left_behind } = disk.files(is_ours)?;
+    // Nobody writes while the folder is locked: what is half written is nobody's.
+    for path in left_behind {
+        disk.remove(&path)?;
+    }
+    if let Some(text) = disk.state(IGNORE) {
+        let found = Found::Text(hash_of(&text));
+        files.insert(0, OnDisk { path: IGNORE.to_owned(), found }); // Before all letters.
+    }
+    Ok((state, files))
 }
 
 fn check_marker(marker: Option<&[u8]>, user_id: UserId) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Which files a vault is to have, and what is to stand in each.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;
@@ -18,7 +18,7 @@ use crate::{
         file::{MemoryFile, Relation, edge_name},
         pages,
         places::without_case,
-        state::{State, short_hash_of},
+        state::{State, Written, short_hash_of, stamp_of},
         ties,
     },
 };
@@ -50,6 +50,8 @@ pub(crate) struct Wanted {
     pub(crate) fields: BTreeMap<String, String>,
     /// When it is written.
     pub(crate) when: When,
+    /// What it is made of, where that is known without making it; else empty.
+    pub(crate) stamp: String,
 }
 
 /// When a file is written.
@@ -63,6 +65,8 @@ pub(crate) enum When {
     LinesDiffer,
     /// Once; then it is a person's.
     Once,
+    /// Not at all: it is there as it was written last, of the same. So it is not made.
+    Settled,
 }
 
 /// What use and checks move without an edit: a file is not written for it.
@@ -70,7 +74,14 @@ const MOVED_BY_USE: [&str; 3] = ["confidence", "validation", "updated"];
 
 impl Wanted {
     fn page(text: String, when: When) -> Self {
-        Self { text, id: None, fields: BTreeMap::new(), when }
+        Self { text, id: None, fields: BTreeMap::new(), when, stamp: String::new() }
+    }
+
+    /// The page that is made of what has this stamp, unless it is settled.
+    fn stamped(when: When, stamp: String, is_settled: bool, make: impl FnOnce() -> String) -> Self {
+        let page =
+            if is_settled { Self::page(String::new(), When::Settled) } else { Self::page(make(), when) };
+        Self { stamp, ..page }
     }
 
     /// Whether what was written last shows the same.
@@ -150,30 +161,47 @@ pub(crate) fn named(memory: &Memory) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// All files, by their paths.
-pub(crate) fn wanted(known: &Known, state: &State) -> BTreeMap<String, Wanted> {
+/// What of a memory its file is made of but for its relations; what use moves aside.
+fn stamp(memory: &Memory) -> String {
+    format!("{}.{}.", memory.revision, memory.updated_at.timestamp_millis())
+}
+
+/// All files, by their paths. `is_settled` says of a path and a stamp whether what is there was made of the same.
+pub(crate) fn wanted(
+    known: &Known,
+    state: &State,
+    is_settled: &dyn Fn(&str, &str) -> bool,
+) -> BTreeMap<String, Wanted> {
     let paths = paths(&known.memories, state);
     let by_id: HashMap<MemoryId, &Memory> = known.memories.iter().map(|memory| (memory.id, memory)).collect();
     let edges = known.edges.iter().filter(|edge| edge.status == EdgeStatus::Accepted);
     let edges: Vec<&Edge> =
         edges.filter(|edge| by_id.contains_key(&edge.from) && by_id.contains_key(&edge.to)).collect();
     let mut relations = relations(&edges);
-    let mut files = BTreeMap::new();
-    let mut shown = Vec::with_capacity(known.memories.len());
     for memory in &known.memories {
-        let mut relations = relations.remove(&memory.id).unwrap_or_default();
-        relations.extend(ties::unknown(memory));
-        let mut file = MemoryFile::of(memory, relations);
+        let unknown = ties::unknown(memory);
+        if !unknown.is_empty() {
+            relations.entry(memory.id).or_default().extend(unknown);
+        }
+    }
+    let shown = |memory: &Memory| {
+        let mut file = MemoryFile::of(memory, relations.get(&memory.id).cloned().unwrap_or_default());
         file.extra.remove(ties::UNKNOWN);
-        let path = paths[&memory.id].clone();
-        let wanted = Wanted {
-            text: file.write(),
-            id: Some(*memory.id.as_uuid()),
-            fields: fields(&file, memory.pinned),
-            when: When::FieldsDiffer,
+        file
+    };
+    let mut files = BTreeMap::new();
+    for memory in &known.memories {
+        let path = &paths[&memory.id];
+        let relations = relations.get(&memory.id).map(|relations| short_hash_of(&format!("{relations:?}")));
+        let stamp = format!("{}{}", stamp(memory), relations.unwrap_or_default());
+        let wanted = if is_settled(path, &stamp) {
+            Wanted::page(String::new(), When::Settled)
+        } else {
+            let file = shown(memory);
+            let fields = fields(&file, memory.pinned);
+            Wanted { fields, ..Wanted::page(file.write(), When::FieldsDiffer) }
         };
-        files.insert(path.clone(), wanted);
-        shown.push((path, file));
+        files.insert(path.clone(), Wanted { id: Some(*memory.id.as_uuid()), stamp, ..wanted });
     }
     let mut edge_files = BTreeMap::new();
     for edge in edges.iter().filter(|edge| !edge.description.is_empty()) {
@@ -184,10 +212,10 @@ pub(crate) fn wanted(known: &Known, state: &State) -> BTreeMap<String, Wanted> {
         edge_files.insert(path, *edge);
     }
     for (on, episodes) in days(&known.episodes, &paths) {
-        files.insert(
-            format!("episodes/{on}.md"),
-            Wanted::page(pages::day(on, &episodes, &paths), When::TextDiffers),
-        );
+        let (path, stamp) = (format!("episodes/{on}.md"), stamp_of_day(&episodes, &paths));
+        let is_settled = is_settled(&path, &stamp);
+        let page = || pages::day(on, &episodes, &paths);
+        files.insert(path, Wanted::stamped(When::TextDiffers, stamp, is_settled, page));
     }
     let linked = |page: &str| link(page, &known.memories, &paths);
     files.insert("CORE.md".to_owned(), Wanted::page(linked(&known.core), When::LinesDiffer));
@@ -195,12 +223,19 @@ pub(crate) fn wanted(known: &Known, state: &State) -> BTreeMap<String, Wanted> {
     files.insert("PROFILE.md".to_owned(), Wanted::page(pages::profile(&known.anchors), When::TextDiffers));
     files.insert("MEMORY.md".to_owned(), Wanted::page(pages::curated(&known.memories, &paths), When::Once));
     files.insert(".gitignore".to_owned(), Wanted::page(pages::IGNORED.to_owned(), When::Once));
-    let index = pages::index(&shown, &edge_files, known.now);
-    files.insert("_index.json".to_owned(), Wanted::page(index, When::LinesDiffer));
-    files.insert(
-        "_state.json".to_owned(),
-        Wanted::page(pages::state(&known.memories, known.now), When::LinesDiffer),
-    );
+    let stamp = stamp_of_index(known, &files, &paths);
+    let index = || {
+        let entry = |memory: &Memory| (paths[&memory.id].clone(), shown(memory));
+        pages::index(&known.memories.iter().map(entry).collect::<Vec<_>>(), &edge_files, known.now)
+    };
+    let is_index_settled = is_settled("_index.json", &stamp);
+    let index = Wanted::stamped(When::LinesDiffer, stamp, is_index_settled, index);
+    files.insert("_index.json".to_owned(), index);
+    let stamp = stamp_of_state(known);
+    let is_state_settled = is_settled("_state.json", &stamp);
+    let state = || pages::state(&known.memories, known.now);
+    let state = Wanted::stamped(When::LinesDiffer, stamp, is_state_settled, state);
+    files.insert("_state.json".to_owned(), state);
     files.insert(
         "_config.json".to_owned(),
         Wanted::page(pages::config(known.embedder.as_deref()), When::TextDiffers),
@@ -208,16 +243,62 @@ pub(crate) fn wanted(known: &Known, state: &State) -> BTreeMap<String, Wanted> {
     files
 }
 
+fn stamp_of_day(episodes: &[&Episode], paths: &BTreeMap<MemoryId, String>) -> String {
+    let tags: Vec<String> = episodes.iter().map(|episode| episode.tags.join("\n")).collect();
+    let times: Vec<String> = episodes.iter().map(|episode| episode.happened_at.to_rfc3339()).collect();
+    let parts = episodes.iter().zip(&tags).zip(&times).flat_map(|((episode, tags), at)| {
+        let path = episode.memory_id.and_then(|id| paths.get(&id)).map_or("", String::as_str);
+        let kind = episode.kind.map_or("", |kind| kind.as_str());
+        [at, episode.title.as_str(), kind, tags, path, &episode.summary]
+    });
+    stamp_of(parts)
+}
+
+/// Of all memories and edges that have files, and how sure those are.
+fn stamp_of_index(
+    known: &Known,
+    files: &BTreeMap<String, Wanted>,
+    paths: &BTreeMap<MemoryId, String>,
+) -> String {
+    let sure: Vec<String> =
+        known.memories.iter().map(|memory| memory.confidence.to_bits().to_string()).collect();
+    let of_memories = known.memories.iter().zip(&sure).flat_map(|(memory, sure)| {
+        let path = &paths[&memory.id];
+        [path.as_str(), files[path].stamp.as_str(), sure.as_str()]
+    });
+    let edges: Vec<String> = files
+        .iter()
+        .filter(|(path, _)| path.starts_with("graph/edges/"))
+        .map(|(path, file)| format!("{path} {:?} {}", file.id, file.text))
+        .collect();
+    stamp_of(of_memories.chain(edges.iter().map(String::as_str)))
+}
+
+/// Of what use did, and of the day: what fades is written once a day.
+fn stamp_of_state(known: &Known) -> String {
+    let used = |memory: &Memory| {
+        let at = memory.state.last_used_at.map(|at| at.timestamp_millis());
+        format!("{} {} {at:?} {}", memory.id, memory.state.access_count, memory.pinned)
+    };
+    let mut parts = vec![known.now.date_naive().to_string()];
+    parts.extend(known.memories.iter().map(used));
+    stamp_of(parts.iter().map(String::as_str))
+}
+
 /// Where each memory lies. A file that came with another name keeps it while its title, its kind and its pin stay.
 fn paths(memories: &[Memory], state: &State) -> BTreeMap<MemoryId, String> {
-    let before: HashMap<Uuid, (&String, &BTreeMap<String, String>)> =
-        state.files().iter().filter_map(|(path, file)| Some((file.id?, (path, &file.fields)))).collect();
+    let before: HashMap<Uuid, (&String, &Written)> =
+        state.files().iter().filter_map(|(path, file)| Some((file.id?, (path, file)))).collect();
     let mut taken: HashMap<String, MemoryId> = HashMap::new();
     let mut paths = BTreeMap::new();
     // Those that keep their names first.
     for memory in memories {
         let Some((path, written)) = before.get(memory.id.as_uuid()) else { continue };
-        if named(memory).iter().all(|(name, hash)| written.get(name) == Some(hash)) {
+        let is_named_so = || {
+            let fields = written.fields.by_name();
+            named(memory).iter().all(|(name, hash)| fields.get(name) == Some(hash))
+        };
+        if written.stamp.starts_with(&stamp(memory)) || is_named_so() {
             taken.insert(without_case(path), memory.id);
             paths.insert(memory.id, (*path).clone());
         }
@@ -287,7 +368,15 @@ fn days<'e>(
 /// A page whose links lead to the files that there are.
 fn link(page: &str, memories: &[Memory], paths: &BTreeMap<MemoryId, String>) -> String {
     let mut page = page.to_owned();
+    // The end of the id is in each name that a page has.
+    let ends =
+        page.match_indices(".md)").filter_map(|(at, _)| Some(page.get(at.checked_sub(6)?..at)?.to_owned()));
+    let ends: HashSet<String> = ends.collect();
     for memory in memories {
+        let digits = memory.id.as_uuid().simple().to_string();
+        if !ends.contains(&digits[26..]) {
+            continue;
+        }
         let usual = slug::path((memory.kind, memory.pinned), &memory.title, memory.id);
         if usual != paths[&memory.id] {
             page = page.replace(&format!("]({usual})"), &format!("]({})", paths[&memory.id]));
