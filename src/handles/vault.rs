@@ -25,7 +25,7 @@ use crate::{
         disk::{Disk, Found, Looked, OnDisk},
         edges::edge_changes,
         entry,
-        export::{self, Known, Wanted, wanted},
+        export::{Known, Wanted, wanted},
         incoming::{Changes, Folder, Incoming, changes},
         links,
         outgoing::{self, There},
@@ -148,7 +148,10 @@ impl Vault {
             let Seen { disk, mut state, files, known, .. } = seen;
             let mut there = There::of(&files);
             let wanted = match layout {
-                Layout::Cognitive => wanted(&known, &state, &options),
+                Layout::Cognitive => {
+                    let is_settled = |path: &str, stamp: &str| there.is_settled(path, stamp, state.get(path));
+                    wanted(&known, &state, &options, &is_settled)
+                }
                 Layout::Continuum => {
                     continuum::wanted(&known, &read::histories(&store, &scope, &known.memories)?)
                 }
@@ -200,28 +203,29 @@ impl Vault {
         let options = &self.options;
         let Seen { disk, state, files, known: before, hidden } = self.look().await?;
         let mut report = VaultReport { dry_run: options.dry_run, ..VaultReport::default() };
-        let mut there = There::of(&files);
         let (options_then, reader) = (options.clone(), Arc::clone(&disk));
-        let (before, hidden, first, mut state, Changes { incoming, refused }, edges) =
+        let (before, hidden, mut there, first, mut state, Changes { incoming, refused }, edges) =
             off_thread(move || {
-                let mut state = state;
-                let paths: Vec<String> = state.files().keys().cloned().collect();
-                let wanted = wanted(&before, &state, &options_then);
+                let (mut state, there) = (state, There::of(&files));
+                let all = |state: &State| {
+                    let is_settled = |path: &str, stamp: &str| there.is_settled(path, stamp, state.get(path));
+                    wanted(&before, state, &options_then, &is_settled)
+                };
+                let first = all(&state);
                 let folder = Folder {
                     files: &files,
                     text: &|path| reader.text(path),
                     is_gone: &|path| reader.is_gone(path),
                     is_hidden: &|id| hidden.has(id),
                 };
-                let mut changes = changes(&before, &wanted, &folder, &mut state, options_then.origin);
+                let mut changes = changes(&before, &first, &folder, &mut state, options_then.origin);
                 if options_then.links {
-                    links::tie(&mut changes.incoming, &before, &wanted);
+                    links::tie(&mut changes.incoming, &before, &first);
                 }
-                let edges = edge_changes(&before, &wanted, &files, &state, |path| reader.text(path));
+                let edges = edge_changes(&before, &first, &files, &state, |path| reader.text(path));
                 // A file that was moved and says the same is known by its new path.
-                let is_moved = !state.files().keys().eq(paths.iter());
-                let wanted = if is_moved { export::wanted(&before, &state, &options_then) } else { wanted };
-                Ok((before, hidden, wanted, state, changes, edges))
+                let first = if state.is_changed() { all(&state) } else { first };
+                Ok((before, hidden, there, first, state, changes, edges))
             })
             .await?;
         let (edge_edits, refused_edges) = edges;
@@ -237,7 +241,8 @@ impl Vault {
             let wanted = if is_unchanged || report.dry_run {
                 first
             } else {
-                wanted(&all_known(&store, &scope, &options)?.0, &state, &options)
+                let is_settled = |path: &str, stamp: &str| there.is_settled(path, stamp, state.get(path));
+                wanted(&all_known(&store, &scope, &options)?.0, &state, &options, &is_settled)
             };
             outgoing::write(&disk, &mut state, &wanted, &there, &mut report)?;
             Ok(report)
@@ -270,17 +275,16 @@ impl Vault {
         off_thread(move || {
             let faults = store.config().faults.clone();
             let disk = Disk::open(&folder, MARKER, faults, |marker| check_marker(marker, &expected))?;
-            let state = State::read(disk.state(STATE).as_deref());
-            let Looked { mut files, left_behind } = disk.files(|path| is_ours(path, expected.layout))?;
-            // Nobody writes while the folder is locked: what is half written is nobody's.
-            for path in left_behind {
-                disk.remove(&path)?;
-            }
-            if let Some(text) = disk.state(IGNORE) {
-                let found = Found::Text(hash_of(&text));
-                files.push(OnDisk { path: IGNORE.to_owned(), found });
-            }
-            let (known, hidden) = all_known(&store, &scope, &options)?;
+            // Both take as long; the tokenizer, by which CORE.md is bounded, comes with the folder, which is sooner done.
+            let (folder, known) = std::thread::scope(|threads| {
+                let folder = threads.spawn(|| {
+                    store.config().tokenizer.preload();
+                    look_through(&disk, expected.layout)
+                });
+                let known = all_known(&store, &scope, &options);
+                (folder.join().expect("it does not panic"), known)
+            });
+            let ((state, files), (known, hidden)) = (folder?, known?);
             Ok(Seen { disk: Arc::new(disk), state, files, known, hidden })
         })
         .await
@@ -294,6 +298,21 @@ fn all_known(store: &Open, scope: &Scope, options: &VaultOptions) -> Result<(Kno
         known.directions = Some(read::directions(store, scope, &known.memories)?);
     }
     Ok((known, hidden))
+}
+
+/// What was written last, and what lies there.
+fn look_through(disk: &Disk, layout: Layout) -> Result<(State, Vec<OnDisk>)> {
+    let state = State::read(disk.state(STATE).as_deref());
+    let Looked { mut files, left_behind } = disk.files(|path| is_ours(path, layout))?;
+    // Nobody writes while the folder is locked: what is half written is nobody's.
+    for path in left_behind {
+        disk.remove(&path)?;
+    }
+    if let Some(text) = disk.state(IGNORE) {
+        let found = Found::Text(hash_of(&text));
+        files.insert(0, OnDisk { path: IGNORE.to_owned(), found }); // Before all letters.
+    }
+    Ok((state, files))
 }
 
 fn check_marker(marker: Option<&[u8]>, expected: &Marker) -> Result<()> {

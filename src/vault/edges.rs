@@ -100,17 +100,16 @@ fn edit<'k>(
     let edge = known.edges.iter().find(|edge| Some(*edge.id.as_uuid()) == written.id);
     let now = wanted.values().find(|file| file.id == written.id);
     let (Some(edge), Some(now)) = (edge, now) else { return Ok(None) };
-    let there = read.fields();
-    let is_edited = |name: &&str| there.get(*name) != written.fields.get(*name);
+    let (there, was) = (read.fields(), written.fields.by_name());
+    let is_edited = |name: &&str| there.get(*name) != was.get(*name);
     if is_edited(&"updated") {
         return Ok(None);
     }
     if ["type", "from_id", "from_title", "to_id", "to_title", "created"].iter().any(is_edited) {
         return Err("only the text and the strength are changed here: put the rest back as it was");
     }
-    let is_changed_here = |name: &&str| {
-        written.fields.get(*name) != now.fields.get(*name) && there.get(*name) != now.fields.get(*name)
-    };
+    let is_changed_here =
+        |name: &&str| was.get(*name) != now.fields.get(*name) && there.get(*name) != now.fields.get(*name);
     let edited: Vec<&str> = ["strength", "description"].into_iter().filter(is_edited).collect();
     if edited.is_empty() || edited.iter().any(is_changed_here) {
         return Ok(None);

@@ -22,7 +22,7 @@ use crate::{
         pages,
         places::without_case,
         relation::{Relation, edge_name, type_name},
-        state::{State, short_hash_of},
+        state::{State, Written, short_hash_of, stamp_of},
         ties,
     },
 };
@@ -67,6 +67,8 @@ pub(crate) struct Wanted {
     pub(crate) fields: BTreeMap<String, String>,
     /// When it is written.
     pub(crate) when: When,
+    /// What it is made of, where that is known without making it; else empty.
+    pub(crate) stamp: String,
 }
 
 /// When a file is written.
@@ -80,6 +82,8 @@ pub(crate) enum When {
     LinesDiffer,
     /// Once; then it is a person's.
     Once,
+    /// Not at all: it is there as it was written last, of the same. So it is not made.
+    Settled,
 }
 
 /// The name among the fields of a memory for the links behind its text, which are no part of what it says.
@@ -90,7 +94,14 @@ const MOVED_BY_USE: [&str; 3] = ["confidence", "validation", "updated"];
 
 impl Wanted {
     pub(super) fn page(text: String, when: When) -> Self {
-        Self { text, id: None, fields: BTreeMap::new(), when }
+        Self { text, id: None, fields: BTreeMap::new(), when, stamp: String::new() }
+    }
+
+    /// The page that is made of what has this stamp, unless it is settled.
+    fn stamped(when: When, stamp: String, is_settled: bool, make: impl FnOnce() -> String) -> Self {
+        let page =
+            if is_settled { Self::page(String::new(), When::Settled) } else { Self::page(make(), when) };
+        Self { stamp, ..page }
     }
 
     /// A log that has more lines than before.
@@ -177,8 +188,18 @@ pub(crate) fn named(memory: &Memory) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// All files, by their paths.
-pub(crate) fn wanted(known: &Known, state: &State, options: &VaultOptions) -> BTreeMap<String, Wanted> {
+/// What of a memory its file is made of but for its relations; what use moves aside.
+fn stamp(memory: &Memory) -> String {
+    format!("{}.{}.", memory.revision, memory.updated_at.timestamp_millis())
+}
+
+/// All files, by their paths. `is_settled` says of a path and a stamp whether what is there was made of the same.
+pub(crate) fn wanted(
+    known: &Known,
+    state: &State,
+    options: &VaultOptions,
+    is_settled: &dyn Fn(&str, &str) -> bool,
+) -> BTreeMap<String, Wanted> {
     let paths = paths(&known.memories, state);
     let by_id: HashMap<MemoryId, &Memory> = known.memories.iter().map(|memory| (memory.id, memory)).collect();
     let edges = known.shown_edges();
@@ -187,32 +208,39 @@ pub(crate) fn wanted(known: &Known, state: &State, options: &VaultOptions) -> BT
     for &edge in edges.iter().filter(|_| options.links) {
         from.entry(edge.from).or_default().push(edge);
     }
-    let mut files = BTreeMap::new();
-    let mut shown = Vec::with_capacity(known.memories.len());
     for memory in &known.memories {
-        let mut relations = relations.remove(&memory.id).unwrap_or_default();
-        relations.extend(ties::unknown(memory));
-        let mut file = MemoryFile::of(memory, relations);
-        file.extra.remove(ties::UNKNOWN);
-        let path = paths[&memory.id].clone();
-        let mut fields = fields(&file, memory.pinned);
-        let mut block = String::new();
-        if options.links {
-            let of = from.remove(&memory.id).unwrap_or_default();
-            let link = |edge: &&Edge| {
-                body::link(type_name(edge.edge_type), &paths[&edge.to], &by_id[&edge.to].title)
-            };
-            block = body::block(of.iter().map(link).collect());
-            fields.insert(LINKS.to_owned(), short_hash_of(&block));
+        let unknown = ties::unknown(memory);
+        if !unknown.is_empty() {
+            relations.entry(memory.id).or_default().extend(unknown);
         }
-        let wanted = Wanted {
-            text: file.write_with(&block),
-            id: Some(*memory.id.as_uuid()),
-            fields,
-            when: When::FieldsDiffer,
+    }
+    let shown = |memory: &Memory| {
+        let mut file = MemoryFile::of(memory, relations.get(&memory.id).cloned().unwrap_or_default());
+        file.extra.remove(ties::UNKNOWN);
+        file
+    };
+    let leads_to =
+        |edge: &&Edge| body::link(type_name(edge.edge_type), &paths[&edge.to], &by_id[&edge.to].title);
+    let mut files = BTreeMap::new();
+    for memory in &known.memories {
+        let path = &paths[&memory.id];
+        let relations = relations.get(&memory.id).map(|relations| short_hash_of(&format!("{relations:?}")));
+        let block = options
+            .links
+            .then(|| body::block(from.get(&memory.id).into_iter().flatten().map(leads_to).collect()));
+        let links = block.as_deref().map(short_hash_of);
+        let of_both = relations.into_iter().chain(links.clone()).collect::<String>();
+        let stamp = format!("{}{of_both}", stamp(memory));
+        let wanted = if is_settled(path, &stamp) {
+            Wanted::page(String::new(), When::Settled)
+        } else {
+            let file = shown(memory);
+            let mut fields = fields(&file, memory.pinned);
+            fields.extend(links.map(|links| (LINKS.to_owned(), links)));
+            let text = file.write_with(&block.unwrap_or_default());
+            Wanted { fields, ..Wanted::page(text, When::FieldsDiffer) }
         };
-        files.insert(path.clone(), wanted);
-        shown.push((path, file));
+        files.insert(path.clone(), Wanted { id: Some(*memory.id.as_uuid()), stamp, ..wanted });
     }
     let mut edge_files = BTreeMap::new();
     for edge in edges.iter().filter(|edge| !edge.description.is_empty()) {
@@ -220,19 +248,18 @@ pub(crate) fn wanted(known: &Known, state: &State, options: &VaultOptions) -> BT
         let path = edge_path(edge, ends);
         let file = EdgeFile::of(edge, ends);
         let wanted = Wanted {
-            text: file.write(),
             id: Some(*edge.id.as_uuid()),
             fields: file.fields(),
-            when: When::TextDiffers,
+            ..Wanted::page(file.write(), When::TextDiffers)
         };
         files.insert(path.clone(), wanted);
         edge_files.insert(path, *edge);
     }
     for (on, episodes) in days(&known.episodes, &paths) {
-        files.insert(
-            format!("episodes/{on}.md"),
-            Wanted::page(pages::day(on, &episodes, &paths), When::TextDiffers),
-        );
+        let (path, stamp) = (format!("episodes/{on}.md"), stamp_of_day(&episodes, &paths));
+        let is_settled = is_settled(&path, &stamp);
+        let page = || pages::day(on, &episodes, &paths);
+        files.insert(path, Wanted::stamped(When::TextDiffers, stamp, is_settled, page));
     }
     let linked = |page: &str| link(page, &known.memories, &paths);
     files.insert("CORE.md".to_owned(), Wanted::page(linked(&known.core), When::LinesDiffer));
@@ -240,12 +267,19 @@ pub(crate) fn wanted(known: &Known, state: &State, options: &VaultOptions) -> BT
     files.insert("PROFILE.md".to_owned(), Wanted::page(pages::profile(&known.anchors), When::TextDiffers));
     files.insert("MEMORY.md".to_owned(), Wanted::page(pages::curated(&known.memories, &paths), When::Once));
     files.insert(".gitignore".to_owned(), Wanted::page(pages::IGNORED.to_owned(), When::Once));
-    let index = pages::index(&shown, &edge_files, known.now);
-    files.insert("_index.json".to_owned(), Wanted::page(index, When::LinesDiffer));
-    files.insert(
-        "_state.json".to_owned(),
-        Wanted::page(pages::state(&known.memories, known.now), When::LinesDiffer),
-    );
+    let stamp = stamp_of_index(known, &files, &paths);
+    let index = || {
+        let entry = |memory: &Memory| (paths[&memory.id].clone(), shown(memory));
+        pages::index(&known.memories.iter().map(entry).collect::<Vec<_>>(), &edge_files, known.now)
+    };
+    let is_index_settled = is_settled("_index.json", &stamp);
+    let index = Wanted::stamped(When::LinesDiffer, stamp, is_index_settled, index);
+    files.insert("_index.json".to_owned(), index);
+    let stamp = stamp_of_state(known);
+    let is_state_settled = is_settled("_state.json", &stamp);
+    let state = || pages::state(&known.memories, known.now);
+    let state = Wanted::stamped(When::LinesDiffer, stamp, is_state_settled, state);
+    files.insert("_state.json".to_owned(), state);
     if let Some(directions) = &known.directions {
         let page = pages::embeddings(directions, known.embedder.as_deref(), known.now);
         files.insert("_embeddings.json".to_owned(), Wanted::page(page, When::LinesDiffer));
@@ -257,16 +291,62 @@ pub(crate) fn wanted(known: &Known, state: &State, options: &VaultOptions) -> BT
     files
 }
 
+fn stamp_of_day(episodes: &[&Episode], paths: &BTreeMap<MemoryId, String>) -> String {
+    let tags: Vec<String> = episodes.iter().map(|episode| episode.tags.join("\n")).collect();
+    let times: Vec<String> = episodes.iter().map(|episode| episode.happened_at.to_rfc3339()).collect();
+    let parts = episodes.iter().zip(&tags).zip(&times).flat_map(|((episode, tags), at)| {
+        let path = episode.memory_id.and_then(|id| paths.get(&id)).map_or("", String::as_str);
+        let kind = episode.kind.map_or("", |kind| kind.as_str());
+        [at, episode.title.as_str(), kind, tags, path, &episode.summary]
+    });
+    stamp_of(parts)
+}
+
+/// Of all memories and edges that have files, and how sure those are.
+fn stamp_of_index(
+    known: &Known,
+    files: &BTreeMap<String, Wanted>,
+    paths: &BTreeMap<MemoryId, String>,
+) -> String {
+    let sure: Vec<String> =
+        known.memories.iter().map(|memory| memory.confidence.to_bits().to_string()).collect();
+    let of_memories = known.memories.iter().zip(&sure).flat_map(|(memory, sure)| {
+        let path = &paths[&memory.id];
+        [path.as_str(), files[path].stamp.as_str(), sure.as_str()]
+    });
+    let edges: Vec<String> = files
+        .iter()
+        .filter(|(path, _)| path.starts_with("graph/edges/"))
+        .map(|(path, file)| format!("{path} {:?} {}", file.id, file.text))
+        .collect();
+    stamp_of(of_memories.chain(edges.iter().map(String::as_str)))
+}
+
+/// Of what use did, and of the day: what fades is written once a day.
+fn stamp_of_state(known: &Known) -> String {
+    let used = |memory: &Memory| {
+        let at = memory.state.last_used_at.map(|at| at.timestamp_millis());
+        format!("{} {} {at:?} {}", memory.id, memory.state.access_count, memory.pinned)
+    };
+    let mut parts = vec![known.now.date_naive().to_string()];
+    parts.extend(known.memories.iter().map(used));
+    stamp_of(parts.iter().map(String::as_str))
+}
+
 /// Where each memory lies. A file that came with another name keeps it while its title, its kind and its pin stay.
 fn paths(memories: &[Memory], state: &State) -> BTreeMap<MemoryId, String> {
-    let before: HashMap<Uuid, (&String, &BTreeMap<String, String>)> =
-        state.files().iter().filter_map(|(path, file)| Some((file.id?, (path, &file.fields)))).collect();
+    let before: HashMap<Uuid, (&String, &Written)> =
+        state.files().iter().filter_map(|(path, file)| Some((file.id?, (path, file)))).collect();
     let mut taken: HashMap<String, MemoryId> = HashMap::new();
     let mut paths = BTreeMap::new();
     // Those that keep their names first.
     for memory in memories {
         let Some((path, written)) = before.get(memory.id.as_uuid()) else { continue };
-        if named(memory).iter().all(|(name, hash)| written.get(name) == Some(hash)) {
+        let is_named_so = || {
+            let fields = written.fields.by_name();
+            named(memory).iter().all(|(name, hash)| fields.get(name) == Some(hash))
+        };
+        if written.stamp.starts_with(&stamp(memory)) || is_named_so() {
             taken.insert(without_case(path), memory.id);
             paths.insert(memory.id, (*path).clone());
         }
@@ -336,7 +416,15 @@ fn days<'e>(
 /// A page whose links lead to the files that there are.
 fn link(page: &str, memories: &[Memory], paths: &BTreeMap<MemoryId, String>) -> String {
     let mut page = page.to_owned();
+    // The end of the id is in each name that a page has.
+    let ends =
+        page.match_indices(".md)").filter_map(|(at, _)| Some(page.get(at.checked_sub(6)?..at)?.to_owned()));
+    let ends: HashSet<String> = ends.collect();
     for memory in memories {
+        let digits = memory.id.as_uuid().simple().to_string();
+        if !ends.contains(&digits[26..]) {
+            continue;
+        }
         let usual = slug::path((memory.kind, memory.pinned), &memory.title, memory.id);
         if usual != paths[&memory.id] {
             page = page.replace(&format!("]({usual})"), &format!("]({})", paths[&memory.id]));

@@ -28,7 +28,7 @@ use crate::{
         frontmatter::Refused,
         places::is_of_memory,
         relation::Relation,
-        state::{FileHash, State, Written},
+        state::{Fields, FileHash, State, Written},
         ties::{self, Names, Ties},
     },
 };
@@ -62,6 +62,7 @@ pub(crate) struct Changes {
 
 /// The folder as [`changes`] looks at it.
 pub(crate) struct Folder<'f> {
+    /// In the order of their paths.
     pub(crate) files: &'f [OnDisk],
     /// Reads a file; `None`: it is no text.
     pub(crate) text: &'f dyn Fn(&str) -> Option<String>,
@@ -69,6 +70,12 @@ pub(crate) struct Folder<'f> {
     pub(crate) is_gone: &'f dyn Fn(&str) -> bool,
     /// Whether an id that is no shown memory's is that of one which was erased, forgotten or hidden.
     pub(crate) is_hidden: &'f dyn Fn(&str) -> bool,
+}
+
+impl Folder<'_> {
+    fn has(&self, path: &str) -> bool {
+        self.files.binary_search_by(|file| file.path.as_str().cmp(path)).is_ok()
+    }
 }
 
 /// What people did. Files that were moved are followed: the state knows them by their new paths afterwards.
@@ -79,9 +86,19 @@ pub(crate) fn changes(
     state: &mut State,
     origin: Origin,
 ) -> Changes {
-    let mut reading = Reading::of(known, wanted, folder, origin);
     let mut changes = Changes::default();
-    for OnDisk { path, found } in folder.files.iter().filter(|file| is_of_memory(&file.path)) {
+    let is_as_written = |file: &&OnDisk| match &file.found {
+        Found::Text(hash) => state.get(&file.path).is_some_and(|written| written.is_of(hash)),
+        Found::Refused(_) => false,
+    };
+    let files = folder.files.iter().filter(|file| is_of_memory(&file.path));
+    let differing: Vec<&OnDisk> = files.filter(|file| !is_as_written(file)).collect();
+    let is_missing = |path: &String| is_of_memory(path) && !folder.has(path);
+    if differing.is_empty() && !state.files().keys().any(is_missing) {
+        return changes; // As nearly always.
+    }
+    let mut reading = Reading::of(known, wanted, folder, origin);
+    for OnDisk { path, found } in differing {
         let hash = match found {
             Found::Text(hash) => hash,
             Found::Refused(why) => {
@@ -89,11 +106,7 @@ pub(crate) fn changes(
                 continue;
             }
         };
-        let written = state.get(path);
-        if written.is_some_and(|written| written.is_of(hash)) {
-            continue;
-        }
-        let was_cut_short = written.is_some_and(|written| written.pending.is_some());
+        let was_cut_short = state.get(path).is_some_and(|written| written.pending.is_some());
         match (reading.file((path, hash), state), was_cut_short) {
             (Ok(None), _) => {}
             (Ok(Some(taken @ Incoming::Taken { .. })), _) => changes.incoming.push(taken),
@@ -129,7 +142,6 @@ struct Reading<'r> {
     names: Names,
     /// What is to stand in the file of a memory.
     wanted: HashMap<Uuid, &'r Wanted>,
-    there: BTreeSet<&'r str>,
     /// Memories whose files are there, if only as ones that cannot be read.
     seen: BTreeSet<Uuid>,
 }
@@ -150,7 +162,6 @@ impl<'r> Reading<'r> {
             by_caller_id: all().filter_map(|memory| Some((memory.caller_id.as_deref()?, memory))).collect(),
             names: Names::of(&known.memories),
             wanted: wanted.values().filter_map(|file| Some((file.id?, file))).collect(),
-            there: folder.files.iter().map(|file| file.path.as_str()).collect(),
             seen: BTreeSet::new(),
         }
     }
@@ -182,7 +193,7 @@ impl<'r> Reading<'r> {
         let own = *memory.id.as_uuid();
         self.seen.insert(own);
         match path_before(state, own, path) {
-            Some(before) if before != path && self.there.contains(before.as_str()) => {
+            Some(before) if before != path && self.folder.has(&before) => {
                 return Err(refused("another file has the same id"));
             }
             Some(before) if before != path => {
@@ -204,21 +215,27 @@ impl<'r> Reading<'r> {
         }
         // It says what it said, in other words or other line ends, or what is known already.
         let says_what_was_written = match state.get(path) {
-            Some(written) => written.fields == fields,
+            Some(written) => written.fields.by_name() == fields,
             None => true,
         };
         if !says_what_was_written {
             return Ok(Some(Incoming::Taken { path: path.to_owned() }));
         }
-        state.put(path, Written { id: Some(own), hash: hash.clone(), pending: None, fields });
+        let written = Written {
+            id: Some(own),
+            hash: hash.clone(),
+            pending: None,
+            fields: Fields::of(&fields),
+            stamp: String::new(),
+        };
+        state.put(path, written);
         Ok(None)
     }
 
     /// Memories whose files a person took away. What a run that was cut short had not written yet is not taken away; nor is
     /// what lies in a folder that cannot be looked at, or under another name in a file that cannot be read.
     fn gone(&self, state: &State) -> Vec<Incoming> {
-        let is_here =
-            |(path, file): &(&String, &Written)| file.pending.is_some() || self.there.contains(path.as_str());
+        let is_here = |(path, file): &(&String, &Written)| file.pending.is_some() || self.folder.has(path);
         let here: BTreeSet<Uuid> =
             state.files().iter().filter(is_here).filter_map(|(_, file)| file.id).collect();
         let gone = |(path, file): (&String, &Written)| {
@@ -287,22 +304,23 @@ fn edit(
         // It was not written from here: what it was when it was written, nobody knows.
         return if now.shows_the_same(&there) { Ok((there, None)) } else { conflict(there) };
     };
+    let written = written.fields.by_name();
     let differs = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>, name: &str| {
         one.get(name) != other.get(name)
     };
-    if read.updated.is_some() && differs(&there, &written.fields, "updated") {
+    if read.updated.is_some() && differs(&there, &written, "updated") {
         return conflict(there);
     }
-    let taken_out = written.fields.keys().filter(|name| ties::is_name(name));
+    let taken_out = written.keys().filter(|name| ties::is_name(name));
     let names = there.keys().chain(taken_out).map(String::as_str);
-    let edited: BTreeSet<&str> = names.filter(|name| differs(&there, &written.fields, name)).collect();
+    let edited: BTreeSet<&str> = names.filter(|name| differs(&there, &written, name)).collect();
     if ["status", "superseded_by", "origin", "created"].iter().any(|name| edited.contains(name)) {
         return Err(refused(
             "status, superseded_by, origin and created are not changed by an edit of the file: put them back as they were",
         ));
     }
     let changed_here =
-        |name: &&str| differs(&now.fields, &written.fields, name) && differs(&now.fields, &there, name);
+        |name: &&str| differs(&now.fields, &written, name) && differs(&now.fields, &there, name);
     if edited.iter().filter(|name| **name != "updated").any(changed_here) {
         return conflict(there);
     }

@@ -9,7 +9,7 @@ use crate::{
         disk::{Disk, Found, OnDisk},
         export::{Wanted, When, shows_the_same_lines},
         places::{has_ending, is_of_memory, most_bytes, without_case},
-        state::{FileHash, STATE, State, Written, hash_of},
+        state::{Fields, FileHash, STATE, State, Written, hash_of},
     },
 };
 
@@ -43,6 +43,14 @@ impl There {
     /// The hash of a file whose edit was taken.
     fn taken_as(&self, path: &str) -> Option<FileHash> {
         self.files.get(path).filter(|_| self.taken.contains(path)).cloned().flatten()
+    }
+
+    /// Whether a file is as it was written last, and was written of what has this stamp.
+    pub(crate) fn is_settled(&self, path: &str, stamp: &str, written: Option<&Written>) -> bool {
+        let hash = self.files.get(path).and_then(Option::as_ref);
+        !stamp.is_empty()
+            && !self.beside.contains(path)
+            && written.is_some_and(|it| it.stamp == stamp && it.pending.is_none() && Some(&it.hash) == hash)
     }
 
     /// Whether a file is as it was written last, or as its edit was taken.
@@ -144,7 +152,13 @@ fn plan<'w>(
             continue;
         }
         match what_is_due(disk, (path, file), state.get(path), there) {
-            Due::Nothing => report.unchanged += 1,
+            Due::Nothing => {
+                report.unchanged += 1;
+                if let Some(before) = state.get(path).filter(|it| it.stamp != file.stamp) {
+                    // It would show the same: by its stamp that is known the next time.
+                    state.put(path, Written { stamp: file.stamp.clone(), ..before.clone() });
+                }
+            }
             Due::Note => {
                 report.unchanged += 1;
                 state.put(path, written(file));
@@ -180,7 +194,13 @@ fn plan<'w>(
 }
 
 fn written(file: &Wanted) -> Written {
-    Written { id: file.id, hash: hash_of(file.text.as_bytes()), pending: None, fields: file.fields.clone() }
+    Written {
+        id: file.id,
+        hash: hash_of(file.text.as_bytes()),
+        pending: None,
+        fields: Fields::of(&file.fields),
+        stamp: file.stamp.clone(),
+    }
 }
 
 /// What is known of a file while it is being written: what it was, and what it is to be. What was taken from it is no edit
@@ -210,6 +230,9 @@ enum Due {
 }
 
 fn what_is_due(disk: &Disk, (path, file): (&str, &Wanted), written: Option<&Written>, there: &There) -> Due {
+    if file.when == When::Settled {
+        return Due::Nothing;
+    }
     let Some(hash) = there.files.get(path).filter(|_| !there.beside.contains(path)) else {
         // What is written once stays away, where a person took it away.
         let is_over = file.when == When::Once && written.is_some();
@@ -219,7 +242,9 @@ fn what_is_due(disk: &Disk, (path, file): (&str, &Wanted), written: Option<&Writ
         return if written.is_some() { Due::Nothing } else { Due::Note };
     }
     if *hash == Some(hash_of(file.text.as_bytes())) {
-        let is_noted = written.is_some_and(|it| Some(&it.hash) == hash.as_ref() && it.fields == file.fields);
+        let is_noted = written.is_some_and(|it| {
+            Some(&it.hash) == hash.as_ref() && it.pending.is_none() && it.fields == Fields::of(&file.fields)
+        });
         return if is_noted { Due::Nothing } else { Due::Note };
     }
     let as_written = written.filter(|written| there.is_as_written(path, written));
@@ -227,7 +252,7 @@ fn what_is_due(disk: &Disk, (path, file): (&str, &Wanted), written: Option<&Writ
         None if has_ending(path, "json") || has_ending(path, "jsonl") => Due::Write,
         None if is_of_memory(path) => Due::Edited,
         Some(written) if file.when == When::FieldsDiffer && !there.taken.contains(path) => {
-            let is_same = file.shows_the_same(&written.fields) && written.pending.is_none();
+            let is_same = file.shows_the_same(&written.fields.by_name()) && written.pending.is_none();
             if is_same { Due::Nothing } else { Due::Write }
         }
         Some(_) if file.when == When::TextDiffers || is_of_memory(path) => Due::Write,
@@ -270,7 +295,8 @@ mod tests {
     }
 
     fn page(text: &str) -> Wanted {
-        Wanted { text: text.to_owned(), id: None, fields: BTreeMap::new(), when: When::TextDiffers }
+        let (fields, when) = (BTreeMap::new(), When::TextDiffers);
+        Wanted { text: text.to_owned(), id: None, fields, when, stamp: String::new() }
     }
 
     #[test]

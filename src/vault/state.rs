@@ -51,8 +51,42 @@ pub(crate) struct Written {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pending: Option<FileHash>,
     /// Of a memory: a hash of each field, by which an edit there and a change here are told apart.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) fields: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Fields::is_empty")]
+    pub(crate) fields: Fields,
+    /// What it was made of, where that is known without making it: of the same, the same is made.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) stamp: String,
+}
+
+/// A hash of each field by its name, in one text: of most files nobody asks for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Fields(String);
+
+impl Fields {
+    pub(crate) fn of(fields: &BTreeMap<String, String>) -> Self {
+        let fields: Vec<String> = fields.iter().map(|(name, hash)| format!("{name}:{hash}")).collect();
+        Self(fields.join(";"))
+    }
+
+    pub(crate) fn by_name(&self) -> BTreeMap<String, String> {
+        let fields = self.0.split(';').filter_map(|field| field.split_once(':'));
+        fields.map(|(name, hash)| (name.to_owned(), hash.to_owned())).collect()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// One stamp of all that something is made of.
+pub(crate) fn stamp_of<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.len().to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    digits(&hash.finalize()[..16])
 }
 
 /// Whether a file of a vault may have this path: below the folder, and not hidden, where the tools of others have theirs.

@@ -1,6 +1,6 @@
 //! Doing in the file of Thermocline what people did in the folder of a vault.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, future::poll_fn, task::Poll};
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -19,10 +19,13 @@ use crate::{
         outgoing::There,
         read::Hidden,
         relation::Relation,
-        state::{State, Written, hash_of},
+        state::{Fields, State, Written, hash_of},
         ties::{self, Names, Ties},
     },
 };
+
+/// So many edits wait for the writer at once.
+const AT_ONCE: usize = 32;
 
 /// What people did, while it is done here, too.
 pub(super) struct Taking<'v> {
@@ -61,13 +64,15 @@ impl<'v> Taking<'v> {
         edges: Vec<EdgeEdit>,
         deletes: bool,
     ) -> Result<bool> {
-        for one in incoming {
+        let (edits, others): (Vec<_>, Vec<_>) =
+            incoming.into_iter().partition(|one| matches!(one, Incoming::Edit { .. }));
+        self.edits(edits).await?;
+        for one in others {
             match one {
                 Incoming::Taken { path } => drop(self.there.taken.insert(path)),
                 Incoming::Conflict { path, id } => self.conflict(path, id).await?,
                 Incoming::Gone { path, id } if deletes => self.gone(path, id).await?,
-                Incoming::Gone { .. } => {}
-                Incoming::Edit { path, id, edit, ties } => self.edited(path, id, *edit, ties).await?,
+                Incoming::Gone { .. } | Incoming::Edit { .. } => {}
                 Incoming::New { path, memory, relations } => self.added(path, *memory, relations).await?,
             }
         }
@@ -108,18 +113,37 @@ impl<'v> Taking<'v> {
         Ok(())
     }
 
-    async fn edited(&mut self, path: String, id: MemoryId, mut edit: Edit, ties: Ties) -> Result<()> {
-        edit.origin = Some(Origin::User);
-        if !self.report.dry_run
-            && !edit.is_empty()
-            && let Err(error) = self.memories.edit(id, edit).await
-        {
-            return self.refuse(error, path);
+    /// Some at once: what waits for the writer together is made durable together.
+    async fn edits(&mut self, edits: Vec<Incoming>) -> Result<()> {
+        let at_once = AT_ONCE.min(self.memories.store.config().queue_len);
+        let mut edits = edits.into_iter();
+        loop {
+            let (mut some, mut doing) = (Vec::new(), Vec::new());
+            for one in edits.by_ref().take(at_once) {
+                let Incoming::Edit { path, id, edit, ties } = one else { continue };
+                let edit = Edit { origin: Some(Origin::User), ..*edit };
+                let is_done = self.report.dry_run || edit.is_empty();
+                let memories = self.memories;
+                doing.push(
+                    async move { if is_done { Ok(()) } else { memories.edit(id, edit).await.map(drop) } },
+                );
+                some.push(ToTie { path: Some(path), id, ties });
+            }
+            if some.is_empty() {
+                return Ok(());
+            }
+            for (one, done) in some.into_iter().zip(together(doing).await) {
+                let path = one.path.clone().unwrap_or_default();
+                match done {
+                    Ok(()) => {
+                        self.there.taken.insert(path.clone());
+                        self.report.edited.push(path);
+                        self.to_tie.push(one);
+                    }
+                    Err(error) => self.refuse(error, path)?,
+                }
+            }
         }
-        self.to_tie.push(ToTie { path: Some(path.clone()), id, ties });
-        self.there.taken.insert(path.clone());
-        self.report.edited.push(path);
-        Ok(())
     }
 
     async fn added(&mut self, path: String, memory: NewMemory, relations: Vec<Relation>) -> Result<()> {
@@ -220,7 +244,8 @@ impl<'v> Taking<'v> {
     /// Notes that a file keeps the name that a person gave it.
     fn keeps_its_name(&self, memory: &Memory, path: &str) -> Written {
         let hash = self.there.files.get(path).cloned().flatten().unwrap_or_else(|| hash_of(b""));
-        Written { id: Some(*memory.id.as_uuid()), hash, pending: None, fields: named(memory) }
+        let fields = Fields::of(&named(memory));
+        Written { id: Some(*memory.id.as_uuid()), hash, pending: None, fields, stamp: String::new() }
     }
 
     /// What one file is refused for does not keep the others from being taken; what stands in the way of all does.
@@ -237,4 +262,19 @@ impl<'v> Taking<'v> {
         self.there.kept.insert(path.clone());
         self.report.refused.push(RefusedFile { path, line: None, why });
     }
+}
+
+/// What all of them come to, in their order, which is that in which they begin.
+async fn together<F: Future>(doing: Vec<F>) -> Vec<F::Output> {
+    let mut doing: Vec<_> = doing.into_iter().map(|one| (Box::pin(one), None)).collect();
+    poll_fn(|context| {
+        for (one, done) in doing.iter_mut().filter(|(_, done)| done.is_none()) {
+            if let Poll::Ready(output) = one.as_mut().poll(context) {
+                *done = Some(output);
+            }
+        }
+        if doing.iter().all(|(_, done)| done.is_some()) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    doing.into_iter().filter_map(|(_, done)| done).collect()
 }

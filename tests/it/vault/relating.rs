@@ -97,7 +97,7 @@ fn what_holds_both_ways_stands_at_both_ends_and_is_one_edge() {
     for id in [one, other] {
         let (text, path) = (kept.text(&kept.path(id)), kept.path(id));
         let left = text.lines().filter(|line| !line.starts_with("relations:") && !line.starts_with("  "));
-        kept.put(&path, &left.map(|line| format!("{line}\n")).collect::<String>());
+        kept.put(&path, &(left.collect::<Vec<_>>().join("\n") + "\n"));
     }
     let report = kept.sync();
     assert_eq!((edges(&kept, one).len(), report.refused.len()), (0, 0), "{report:?}");

@@ -4,11 +4,14 @@ use std::fs;
 
 use chrono::TimeDelta;
 use thermocline::{
-    EdgeType, MemoryFilter, MemoryId, MemoryKind, NewEdge, NewMemory, Outcome, Procedure, RecallOptions,
-    TendOptions, Use,
+    EdgeType, Edit, Faults, MemoryFilter, MemoryId, MemoryKind, NewEdge, NewMemory, Outcome, Procedure,
+    RecallOptions, TendOptions, Use, VaultOptions,
 };
 
-use crate::{memories::fix, vault::Kept};
+use crate::{
+    memories::{fix, saying},
+    vault::Kept,
+};
 
 #[test]
 fn what_is_known_is_written_once_and_a_clone_of_it_changes_nothing() {
@@ -102,4 +105,48 @@ fn a_generated_page_that_somebody_wrote_into_is_written_again_and_their_text_kep
     kept.put("MEMORY.md", "# Mine\n");
     kept.check_quiet();
     assert_eq!(kept.text("MEMORY.md"), "# Mine\n", "it is a person's");
+}
+
+#[test]
+fn a_folder_follows_the_file_that_it_is_synced_with_though_revisions_are_equal() {
+    let kept = Kept::new();
+    let id = kept.known.save(fix("Keepalive")).id;
+    kept.sync();
+    let restored = kept.copy(Faults::default());
+    kept.known.memories.edit(id, saying("Said first.")).unwrap();
+    kept.sync();
+    kept.known.fixture.clock.advance(TimeDelta::seconds(5));
+    restored.known.memories.edit(id, saying("Said after the restore.")).unwrap();
+    let user = restored.known.file.user("alex").unwrap();
+    let report = user.vault(&kept.folder, VaultOptions::default()).sync().unwrap();
+    assert!(report.edited.is_empty() && report.conflicts.is_empty(), "{report:?}");
+    assert!(kept.text(&kept.path(id)).contains("Said after the restore."));
+}
+
+#[test]
+fn what_no_file_shows_is_written_where_it_stands() {
+    let kept = Kept::new();
+    let [id, other] = ["Keepalive", "Other"].map(|title| kept.known.save(fix(title)).id);
+    kept.sync();
+    let index = kept.text("_index.json");
+    kept.known.memories.used(id, Use::of(Outcome::Success)).unwrap();
+    let report = kept.sync();
+    assert_eq!(report.written, ["_index.json", "_state.json"], "what use moves");
+    assert_ne!(kept.text("_index.json"), index);
+    kept.check_quiet();
+    kept.known.fixture.clock.advance(TimeDelta::hours(3));
+    kept.check_quiet();
+    kept.known.fixture.clock.advance(TimeDelta::days(1));
+    assert_eq!(kept.sync().written, ["_state.json"], "what fades is written once a day");
+    kept.check_quiet();
+    // An edge raises no revision: both of its ends list it.
+    kept.known.memories.relate(id, NewEdge::new(EdgeType::Solves), other).unwrap();
+    let report = kept.sync();
+    assert_eq!(report.written.iter().filter(|path| path.starts_with("graph/")).count(), 2, "{report:?}");
+    kept.check_quiet();
+    kept.known.memories.edit(other, Edit::default().title("Another")).unwrap();
+    let report = kept.sync();
+    assert_eq!(report.removed.len(), 1, "{report:?}");
+    assert!(report.written.iter().any(|path| path.starts_with("episodes/")), "the day follows: {report:?}");
+    kept.check_quiet();
 }
