@@ -16,9 +16,9 @@ use crate::{
     text::memory::MemoryText,
     vault::{
         entry::{kind_of, title_of},
-        file::MemoryFile,
+        file::{MemoryFile, Validation},
         frontmatter::{Field, Refused, fields},
-        head::read_time,
+        head::{read_time, time},
         incoming::claim,
         relation::{Relation, edge_type},
         sections::{Section, moment, sections, uncommented, unguarded},
@@ -64,6 +64,7 @@ pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<Foreign
         if file.kind.unwrap_or(kind) != MemoryKind::Procedure {
             keep_steps(&mut file);
         }
+        keep_claims(&mut file);
         let mut memory = claim(file, kind, stem, (origin, false));
         memory.birth = birth;
         found.push(Foreign { memory, relations });
@@ -80,6 +81,21 @@ fn keep_steps(file: &mut MemoryFile) {
         if !lines.is_empty() {
             file.extra.insert(name.to_owned(), lines.into());
         }
+    }
+}
+
+/// What only a check or a person here may say of a memory is kept, and read by nothing.
+fn keep_claims(file: &mut MemoryFile) {
+    let by = std::mem::take(&mut file.superseded_by);
+    if !by.is_empty() {
+        file.extra.insert("superseded_by".to_owned(), by.into());
+    }
+    let Some(Validation { validated_by, validated_at, reliability }) = file.validation.take() else { return };
+    let kept = file.extra.entry("validation").or_insert_with(|| Json::Object(Map::new()));
+    if let Json::Object(names) = kept {
+        names.insert("validated_by".to_owned(), validated_by.into());
+        names.extend(validated_at.map(|at| ("validated_at".to_owned(), time(at).into())));
+        names.extend(reliability.map(|share| ("reliability".to_owned(), share.into())));
     }
 }
 
@@ -358,6 +374,21 @@ mod tests {
         assert_eq!(memory.extra["retrieval"]["access_count"], 5);
         assert!(read("a.json", "{\"content\": }", Origin::Document).unwrap_err().why.contains("JSON"));
         assert!(read("a.json", "[7]", Origin::Document).is_err());
+    }
+
+    #[test]
+    fn i_what_a_file_claims_of_checks_and_successors_is_kept_and_read_by_nothing() {
+        let text = "---\nvalidation:\n  validated_by: \"code_test_agent\"\n  validated_at: \"2025-11-14T10:00:00Z\"\n  \
+                    validity_window: \"6h\"\n  reliability: 0.92\n  sensor: fs\nsuperseded_by: x\nsteps: [a]\n---\nText.\n";
+        let memory = one("a.md", text).memory;
+        let kept = serde_json::json!({"validated_by": "code_test_agent", "validated_at": "2025-11-14T10:00:00+00:00",
+            "reliability": 0.92, "sensor": "fs"});
+        assert_eq!((&memory.extra["validation"], memory.reliability), (&kept, None));
+        assert_eq!(memory.validity_window, Some(std::time::Duration::from_hours(6)));
+        assert_eq!(
+            (&memory.extra["superseded_by"], &memory.extra["steps"]),
+            (&"x".into(), &serde_json::json!(["a"]))
+        );
     }
 
     #[test]

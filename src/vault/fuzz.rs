@@ -5,10 +5,12 @@
 
 use std::time::Duration;
 
+use chrono::DateTime;
+
 use crate::{
     clock::Stopwatch,
     model::turn::Origin,
-    vault::{edge_file::EdgeFile, file::MemoryFile, foreign},
+    vault::{edge_file::EdgeFile, file::MemoryFile, foreign, restore},
 };
 
 /// What files are made of.
@@ -75,6 +77,12 @@ const PARTS: &[&str] = &[
     "\u{2028}",
     "\0",
     "## 14:30 - Title\n",
+    "## 23:59 - x\n",
+    "+262142-12-31 23:59",
+    "-262143-01-01",
+    "created: ",
+    "- **Memory:** [a](../graph/fixes/a.md)\n",
+    "- **Tags:** a, b\n",
     "<!--\n",
     "-->\n",
     "Tags: #a\n",
@@ -146,6 +154,12 @@ fn read(file: &str) -> usize {
     if let Ok(read) = EdgeFile::read(file) {
         ways += 1;
         assert_eq!(EdgeFile::read(&read.write()).as_ref(), Ok(&read), "{file:?}");
+    }
+    let days = ["2026-03-01", "+262142-12-31"].map(|day| (format!("episodes/{day}.md"), file.to_owned()));
+    let vault =
+        [("graph/fixes/a.md".to_owned(), file.to_owned()), (restore::STATE.to_owned(), file.to_owned())];
+    if let Ok(read) = restore::read(&[&vault[..], &days].concat(), DateTime::UNIX_EPOCH) {
+        ways += usize::from(read.restored.into_import().is_ok());
     }
     ways + usize::from(foreign::read("2026-01-29.md", file, Origin::Document).is_ok())
 }

@@ -350,8 +350,8 @@ fn episodes(
             let of_one = OfDay::of(&lines[start + 1..end]);
             let about = of_one.path.and_then(|path| by_path.get(path).copied());
             let is_birth = |memory: &&Memory| {
-                (minute..minute + TimeDelta::minutes(1)).contains(&memory.said_at)
-                    && tidy(&memory.title) == title
+                let since = memory.said_at.signed_duration_since(minute);
+                (TimeDelta::zero()..TimeDelta::minutes(1)).contains(&since) && tidy(&memory.title) == title
             };
             if let Some(memory) = about.filter(is_birth).filter(|memory| born.insert(memory.id)) {
                 last = last.max(memory.said_at);

@@ -22,6 +22,8 @@ use crate::{
 
 /// A larger file is no memory.
 const MAX_BYTES: u64 = 1 << 20;
+/// A larger file is no day of a vault.
+const MAX_RESTORED_BYTES: u64 = 64 << 20;
 
 #[derive(Args, Debug)]
 pub(crate) struct ImportFilesArgs {
@@ -53,7 +55,7 @@ pub(crate) fn run(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), F
     for path in &args.files {
         look_for(path, &mut paths)?;
     }
-    let files = read(paths)?;
+    let files = read(paths, MAX_BYTES)?;
     let (_file, _user, memories) = named::to_change(db, &args.user)?;
     let report = {
         let _progress = out.progress(None, "saving memories");
@@ -68,7 +70,7 @@ fn restore(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), Failure>
     };
     let mut paths = Vec::new();
     look_for(folder, &mut paths)?;
-    let mut files = read(paths)?;
+    let mut files = read(paths, MAX_RESTORED_BYTES)?;
     for (path, _) in &mut files {
         let below = Path::new(path.as_str()).strip_prefix(folder).unwrap_or(Path::new(path.as_str()));
         *path =
@@ -100,16 +102,15 @@ fn restore(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), Failure>
 }
 
 /// The texts of files.
-fn read(paths: Vec<PathBuf>) -> Result<Vec<(String, String)>, Failure> {
+fn read(paths: Vec<PathBuf>, most: u64) -> Result<Vec<(String, String)>, Failure> {
     let mut files = Vec::with_capacity(paths.len());
     for path in paths {
         let shown = path.display().to_string();
         let unreadable =
             |why: &str| Failure::new(Exit::Refused, format!("{}: {why}", plain::line(&shown, usize::MAX)));
-        let is_too_large =
-            fs::metadata(&path).map_err(|error| unreadable(&error.to_string()))?.len() > MAX_BYTES;
+        let is_too_large = fs::metadata(&path).map_err(|error| unreadable(&error.to_string()))?.len() > most;
         if is_too_large {
-            return Err(unreadable("it is larger than 1 MiB, and no memory"));
+            return Err(unreadable(&format!("it is larger than {} MiB, and no memory", most >> 20)));
         }
         let text = fs::read_to_string(&path).map_err(|error| unreadable(&error.to_string()))?;
         files.push((shown, text));
