@@ -285,7 +285,8 @@ impl Memories {
     }
 
     /// Erases a memory out of the bytes of the file and its log, with its history, edges, episodes, words and vectors, with
-    /// what jobs made of it, and all of the user's receipts, for a query may repeat it. What it had taken the place of
+    /// what jobs made of it, and all of the user's receipts, for a query may repeat it. A hash of its random id is left, by
+    /// which a file that somebody kept of it is refused. What it had taken the place of
     /// holds again, or is archived where that place is taken. What erasing cannot reach is said at
     /// [`User::erase`](crate::User::erase).
     pub async fn erase(&self, id: MemoryId) -> Result<Erased> {

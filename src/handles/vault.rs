@@ -182,7 +182,8 @@ impl Vault {
     /// Takes what people changed in the folder, then writes what is known.
     ///
     /// - An edit is the user's, and can be undone as any. Of two edits, there and here, that changed different things both are
-    ///   taken; where they changed the same, what is known stands, and the file's text goes to `NAME.conflict.md`. So does
+    ///   taken; where they changed the same, what is known stands, the file's text goes to `NAME.conflict.md`, and a review
+    ///   ([`Conflict`](crate::ReviewKind::Conflict)) asks a person. Beside goes also
     ///   the text of a file that is of another time (an old checkout), and of a generated page that somebody wrote into.
     /// - In the file of an edge the text and the strength are a person's to edit.
     /// - A new file is a memory, with the words of [`VaultOptions::origin`]: confidence at most .80, frequency at most
@@ -310,7 +311,8 @@ fn look_through(disk: &Disk, layout: Layout) -> Result<(State, Vec<OnDisk>)> {
     }
     if let Some(text) = disk.state(IGNORE) {
         let found = Found::Text(hash_of(&text));
-        files.insert(0, OnDisk { path: IGNORE.to_owned(), found }); // Before all letters.
+        let at = files.partition_point(|file| file.path.as_str() < IGNORE);
+        files.insert(at, OnDisk { path: IGNORE.to_owned(), found });
     }
     Ok((state, files))
 }

@@ -144,7 +144,7 @@ pub struct VaultReport {
     /// Files that were taken away by a person, and their memories forgotten for that.
     pub forgotten: Vec<String>,
     /// Files whose texts lie beside them by now, as `NAME.conflict.md`: what they say, and what is known, changed both, or they
-    /// are of another time.
+    /// are of another time. About each memory of these a review asks a person.
     pub conflicts: Vec<String>,
     /// Files that were left as they are.
     pub refused: Vec<RefusedFile>,
