@@ -58,7 +58,7 @@ pub(crate) fn edge_type(name: &str) -> Option<(EdgeType, bool)> {
 /// The name of what nothing reads under which relations are kept whose other ends nobody knows.
 pub(crate) const UNKNOWN: &str = "unknown_relations";
 
-/// Relations as they are kept.
+/// Relations as they are kept: in texts alone, as files have them.
 pub(crate) fn unknown_relations(relations: &[Relation]) -> Json {
     let of_one = |relation: &Relation| {
         let mut names = Map::new();
@@ -73,7 +73,7 @@ pub(crate) fn unknown_relations(relations: &[Relation]) -> Json {
                 names.insert(name.to_owned(), text.into());
             }
         }
-        names.extend(relation.strength.map(|strength| ("strength".to_owned(), strength.into())));
+        names.extend(relation.strength.map(|strength| ("strength".to_owned(), number(strength).into())));
         Json::Object(names)
     };
     relations.iter().map(of_one).collect()

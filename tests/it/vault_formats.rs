@@ -883,7 +883,7 @@ fn g_the_papers_sample_is_imported_and_written_in_its_form() {
     let (head, _) = sample.split_once("updated").unwrap();
     let expected = head.replace("a1b2c3d4-e5f6-7890-abcd-ef1234567890", &memory.id.as_uuid().to_string());
     assert!(text.starts_with(&expected), "{text}");
-    let kept = "unknown_relations: [{context: \"Keepalive prevents idle disconnections\", direction: \"outgoing\", strength: 0.8, \
+    let kept = "unknown_relations: [{context: \"Keepalive prevents idle disconnections\", direction: \"outgoing\", strength: \"0.8\", \
                 target: \"def789ab-...\", type: \"solves\"}]\n";
     assert!(text.contains(kept), "{text}");
     noted.check_quiet();
