@@ -1,22 +1,28 @@
 //! Memories that come from elsewhere than an export, as lines of one: they are held to the same, and written by the same act.
 
+use std::collections::HashMap;
+
 use crate::{
     error::Error,
     model::{
         change::{Change, ChangeOp},
-        edge::Edge,
+        edge::{Edge, EdgeType},
         episode::Episode,
-        ids::{GroupId, MemoryId},
+        ids::{GroupId, MemoryId, ReviewId},
         memory::{
             known::Memory,
             source::{MemorySource, SourceName},
             words::MemoryStatus,
         },
+        review::ReviewKind,
     },
-    store::transfer::{
-        DerivedBy, FORMAT_WITH_MEMORIES, Line, Transferred, check,
-        import::Import,
-        memories::{ChangeLine, EpisodeLine, KnowledgeLine},
+    store::{
+        rows::memories::transfer::ReviewRow,
+        transfer::{
+            DerivedBy, FORMAT_WITH_MEMORIES, Line, Transferred, check,
+            import::Import,
+            memories::{ChangeLine, EpisodeLine, KnowledgeLine},
+        },
     },
 };
 
@@ -49,9 +55,11 @@ impl Restored {
                 lines.push(line);
                 Ok(())
             };
+        let mut asked = asked(&self.memories, &self.edges);
         for memory in self.memories {
             let id = memory.id;
-            add(Line::Knowledge(Box::new(knowledge(memory))), Some(id))?;
+            let reviews = asked.remove(&id).unwrap_or_default();
+            add(Line::Knowledge(Box::new(knowledge(memory, reviews))), Some(id))?;
         }
         for edge in self.edges {
             let from = edge.from;
@@ -66,8 +74,33 @@ impl Restored {
     }
 }
 
+/// What waits for a person: an archived memory that says otherwise than one that holds.
+fn asked(memories: &[Memory], edges: &[Edge]) -> HashMap<MemoryId, Vec<ReviewRow>> {
+    let known: HashMap<MemoryId, &Memory> = memories.iter().map(|memory| (memory.id, memory)).collect();
+    let mut asked: HashMap<MemoryId, Vec<ReviewRow>> = HashMap::new();
+    for edge in edges.iter().filter(|edge| edge.edge_type == EdgeType::Contradicts) {
+        let (Some(from), Some(to)) = (known.get(&edge.from), known.get(&edge.to)) else { continue };
+        let (waits, holds) = match (from.status, to.status) {
+            (MemoryStatus::Archived, MemoryStatus::Active) => (from, to),
+            (MemoryStatus::Active, MemoryStatus::Archived) => (to, from),
+            _ => continue,
+        };
+        asked.entry(waits.id).or_default().push(ReviewRow {
+            id: ReviewId::new(edge.created_at),
+            kind: ReviewKind::Contradiction,
+            other_id: Some(holds.id),
+            opened_at: edge.created_at,
+            why: format!("trust {} against {}", waits.trust.number(), holds.trust.number()),
+            decision: None,
+            decided_at: None,
+            decided_by: None,
+        });
+    }
+    asked
+}
+
 /// A memory with a history of one change, and one source: what was imported.
-fn knowledge(memory: Memory) -> KnowledgeLine {
+fn knowledge(memory: Memory, reviews: Vec<ReviewRow>) -> KnowledgeLine {
     let group = GroupId::new(memory.created_at);
     let saved = Change {
         memory_id: memory.id,
@@ -129,7 +162,7 @@ fn knowledge(memory: Memory) -> KnowledgeLine {
         sources: vec![source],
         changes: vec![ChangeLine::of(saved)],
         sensors: Vec::new(),
-        reviews: Vec::new(),
+        reviews,
     }
 }
 
