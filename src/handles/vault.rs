@@ -43,17 +43,16 @@ const IGNORE: &str = ".gitignore";
 const DELETES_OF: u64 = 10;
 const MOST_DELETES: u64 = 20;
 
-/// Whose vault a folder is.
-#[derive(Serialize, Deserialize)]
+/// Whose vault a folder is, and what its files show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Marker {
     user_id: UserId,
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     layout: Layout,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
-fn is_default(layout: &Layout) -> bool {
-    *layout == Layout::default()
+    #[serde(default)]
+    links: bool,
+    #[serde(default)]
+    embeddings: bool,
 }
 
 /// A folder that shows a user's memories as files: markdown with a head, in the form of the cognitive paper, for people,
@@ -95,6 +94,8 @@ struct Seen {
     files: Vec<OnDisk>,
     known: Known,
     hidden: Hidden,
+    /// With what the files of this folder show.
+    options: VaultOptions,
 }
 
 impl Vault {
@@ -103,27 +104,35 @@ impl Vault {
         Self { store, scope, memories, folder, options }
     }
 
-    /// Makes the folder, if there is none, and says that it is the user's vault. Whatever lies there stays.
+    /// Makes the folder, if there is none, and says that it is the user's vault. Whatever lies there stays. The folder keeps its
+    /// [`layout`](VaultOptions::layout); whether its files have [`links`](VaultOptions::links) and there are
+    /// [`embeddings`](VaultOptions::embeddings), it keeps until this is called again.
     ///
-    /// Errors: `Conflict` if it is another user's; `Io`.
+    /// Errors: `Conflict` if it is another user's, or has another layout; `Busy`; `Io`.
     pub async fn init(&self) -> Result<()> {
         let folder = self.folder.clone();
         let faults = self.store.config().faults.clone();
-        let own = Marker { user_id: self.scope.user_id, layout: self.options.layout };
+        let own = self.marker();
         off_thread(move || {
             make_folder(&folder)?;
-            let mut is_new = false;
+            let mut before = None;
             let disk = Disk::open(&folder, MARKER, faults, |marker| {
-                is_new = marker.is_none();
-                if is_new { Ok(()) } else { check_marker(marker, &own) }
+                before = marker.map(|marker| read_marker(marker, own)).transpose()?;
+                Ok(())
             })?;
-            if !is_new {
+            if before == Some(own) {
                 return Ok(());
             }
             let marker = serde_json::to_vec(&own).expect("it is plain data");
             disk.write([(MARKER, marker.as_slice())])
         })
         .await
+    }
+
+    /// What the folder is to be.
+    fn marker(&self) -> Marker {
+        let VaultOptions { layout, links, embeddings, .. } = self.options;
+        Marker { user_id: self.scope.user_id, layout, links, embeddings }
     }
 
     /// Writes what is known into the folder, and takes nothing from it. A file that a person edited is left as it is, and
@@ -143,9 +152,9 @@ impl Vault {
         }
         let seen = self.look().await?;
         let mut report = VaultReport { dry_run: self.options.dry_run, ..VaultReport::default() };
-        let (store, scope, options) = (Arc::clone(&self.store), self.scope, self.options.clone());
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || {
-            let Seen { disk, mut state, files, known, .. } = seen;
+            let Seen { disk, mut state, files, known, options, .. } = seen;
             let mut there = There::of(&files);
             let wanted = match layout {
                 Layout::Cognitive => {
@@ -201,8 +210,7 @@ impl Vault {
         if self.options.layout != Layout::Cognitive {
             return Err(Error::invalid("only the cognitive layout is synced; export writes the others"));
         }
-        let options = &self.options;
-        let Seen { disk, state, files, known: before, hidden } = self.look().await?;
+        let Seen { disk, state, files, known: before, hidden, options } = self.look().await?;
         let mut report = VaultReport { dry_run: options.dry_run, ..VaultReport::default() };
         let (options_then, reader) = (options.clone(), Arc::clone(&disk));
         let (before, hidden, mut there, first, mut state, Changes { incoming, refused }, edges) =
@@ -271,11 +279,16 @@ impl Vault {
     /// The folder, locked, and what is known.
     async fn look(&self) -> Result<Seen> {
         let (store, scope, folder) = (Arc::clone(&self.store), self.scope, self.folder.clone());
-        let options = self.options.clone();
-        let expected = Marker { user_id: scope.user_id, layout: self.options.layout };
+        let (mut options, expected) = (self.options.clone(), self.marker());
         off_thread(move || {
             let faults = store.config().faults.clone();
-            let disk = Disk::open(&folder, MARKER, faults, |marker| check_marker(marker, &expected))?;
+            let disk = Disk::open(&folder, MARKER, faults, |marker| {
+                let marker = marker
+                    .ok_or_else(|| Error::not_found("the folder is no vault: vault init makes it one"))?;
+                let Marker { links, embeddings, .. } = read_marker(marker, expected)?;
+                (options.links, options.embeddings) = (links, embeddings);
+                Ok(())
+            })?;
             // Both take as long; the tokenizer, by which CORE.md is bounded, comes with the folder, which is sooner done.
             let (folder, known) = std::thread::scope(|threads| {
                 let folder = threads.spawn(|| {
@@ -286,7 +299,7 @@ impl Vault {
                 (folder.join().expect("it does not panic"), known)
             });
             let ((state, files), (known, hidden)) = (folder?, known?);
-            Ok(Seen { disk: Arc::new(disk), state, files, known, hidden })
+            Ok(Seen { disk: Arc::new(disk), state, files, known, hidden, options })
         })
         .await
     }
@@ -317,10 +330,8 @@ fn look_through(disk: &Disk, layout: Layout) -> Result<(State, Vec<OnDisk>)> {
     Ok((state, files))
 }
 
-fn check_marker(marker: Option<&[u8]>, expected: &Marker) -> Result<()> {
-    let Some(marker) = marker else {
-        return Err(Error::not_found("the folder is no vault: vault init makes it one"));
-    };
+/// What the folder says of itself, if it is the vault of this user and of this layout.
+fn read_marker(marker: &[u8], expected: Marker) -> Result<Marker> {
     let conflict = |why: String| Err(Error::new(ErrorKind::Conflict, why));
     match serde_json::from_slice::<Marker>(marker) {
         Ok(marker) if marker.user_id != expected.user_id => {
@@ -331,7 +342,7 @@ fn check_marker(marker: Option<&[u8]>, expected: &Marker) -> Result<()> {
             marker.layout.as_str(),
             expected.layout.as_str()
         )),
-        Ok(_) => Ok(()),
+        Ok(marker) => Ok(marker),
         Err(_) => Err(Error::invalid(".thermocline in the folder cannot be read: is it a vault?")),
     }
 }

@@ -54,9 +54,10 @@ pub struct VaultOptions {
     /// Which files the folder has. Default: [`Layout::Cognitive`].
     pub layout: Layout,
     /// Whether links to what a memory is related to stand behind its text, as Obsidian follows them, and whether it is related
-    /// to what a person links to in its text. Default: no.
+    /// to what a person links to in its text. Said to [`init`](crate::Vault::init); the folder keeps it. Default: no.
     pub links: bool,
-    /// Whether `_embeddings.json` shows a vector of the configured model for each memory. Default: no.
+    /// Whether `_embeddings.json` shows a vector of the configured model for each memory. Said to
+    /// [`init`](crate::Vault::init); the folder keeps it. Default: no.
     pub embeddings: bool,
 }
 

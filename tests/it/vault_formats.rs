@@ -575,9 +575,10 @@ fn links_stand_behind_a_text_and_are_no_part_of_it() {
     let from = noted.known.save(NewMemory::new(MemoryKind::Fix, "Keepalive", own)).id;
     let [to, third] = ["Drops | [of] Redis", "Pool"].map(|title| noted.known.save(fix(title)).id);
     noted.known.memories.relate(from, NewEdge::new(EdgeType::PartOf), to).unwrap();
-    let linked = || noted.vault(VaultOptions::default().links(true));
     noted.sync();
     let plain = tree(&noted.folder);
+    noted.vault(VaultOptions::default().links(true)).init().unwrap();
+    let linked = || noted.vault(VaultOptions::default());
     let report = linked().sync().unwrap();
     assert!(report.edited.is_empty() && report.conflicts.is_empty(), "{report:?}");
     let (path, other) = (noted.path(from), noted.path(to));
@@ -620,11 +621,12 @@ fn links_stand_behind_a_text_and_are_no_part_of_it() {
         noted.text(&path).ends_with(&format!("{block}- RELATED_TO [[{}|Pool]]\n", stem(&noted.path(third))))
     );
 
-    // Titles follow; without the option all is as it was, but for what was edited.
+    // Titles follow; without links all is as it was, but for what was edited.
     noted.known.memories.edit(third, Edit::default().title("Pool of 20")).unwrap();
     linked().sync().unwrap();
     assert!(noted.text(&path).ends_with("|Pool of 20]]\n"));
     assert!(linked().sync().unwrap().written.is_empty());
+    noted.vault(VaultOptions::default()).init().unwrap();
     noted.sync();
     noted.check_quiet();
     assert!(
@@ -851,7 +853,8 @@ fn vectors_are_a_file_where_they_are_asked_for() {
     let ids = ["Redis drops connections", "The cat sleeps"].map(|title| noted.known.save(fix(title)).id);
     noted.sync();
     assert!(!noted.folder.join("_embeddings.json").exists());
-    let with = || noted.vault(VaultOptions::default().embeddings(true));
+    noted.vault(VaultOptions::default().embeddings(true)).init().unwrap();
+    let with = || noted.vault(VaultOptions::default());
     assert_eq!(with().sync().unwrap().written, ["_embeddings.json"]);
     let json: serde_json::Value = serde_json::from_str(&noted.text("_embeddings.json")).unwrap();
     assert_eq!(json["model"], "built_in");
@@ -862,6 +865,7 @@ fn vectors_are_a_file_where_they_are_asked_for() {
     }
     noted.known.fixture.clock.advance(TimeDelta::days(1));
     assert!(!with().sync().unwrap().written.contains(&"_embeddings.json".to_owned()));
+    noted.vault(VaultOptions::default()).init().unwrap();
     noted.sync();
     assert!(!noted.folder.join("_embeddings.json").exists(), "nobody asks for it any more");
 }

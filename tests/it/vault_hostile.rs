@@ -51,7 +51,7 @@ impl Prepared {
         let (outside, notes) = (self.folder.path().join("outside"), self.folder.path().join(name));
         fs::write(outside.join("secret.md"), SECRET).unwrap();
         let vault = |options| self.known.file.user("alex").unwrap().vault(&notes, options);
-        vault(VaultOptions::default()).init().unwrap();
+        vault(VaultOptions::default().links(true)).init().unwrap();
         vault(VaultOptions::default()).sync().unwrap();
         let before = self.known.get(self.id);
         put(&notes, &outside);
@@ -61,7 +61,7 @@ impl Prepared {
         // Whether it fails or not: nothing is taken.
         // A folder that was taken away took its files along.
         let deletes = notes.join("graph").is_dir() && !notes.join("graph").is_symlink();
-        let report = vault(VaultOptions::default().deletes(deletes).links(true)).sync();
+        let report = vault(VaultOptions::default().deletes(deletes)).sync();
         let taken = begun.elapsed();
         assert!(taken < MOST, "{name}: {taken:?}");
         assert_eq!(all(&outside), there, "{name}: {report:?}");

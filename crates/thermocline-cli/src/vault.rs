@@ -22,9 +22,10 @@ const NAMED: usize = 20;
 pub(crate) enum VaultVerb {
     /// Make a folder the vault of a user.
     ///
-    /// Whatever lies in it stays. Run it once; then sync.
-    #[command(after_help = "Example:\n  thermocline vault init notes --user alex")]
-    Init(FolderArgs),
+    /// Whatever lies in it stays. Run it once; then sync. The folder keeps what is said here; say it again to change it.
+    #[command(after_help = "Examples:\n  thermocline vault init notes --user alex\n  \
+                            thermocline vault init notes --user alex --links")]
+    Init(InitArgs),
     /// Show what a sync would do, file by file.
     ///
     /// Changes nothing.
@@ -62,9 +63,11 @@ pub(crate) struct FolderArgs {
     user: UserArg,
 }
 
-/// What the files show besides.
 #[derive(Args, Debug)]
-pub(crate) struct ShownArgs {
+pub(crate) struct InitArgs {
+    #[command(flatten)]
+    of: FolderArgs,
+
     /// Let links to what a memory is related to stand behind its text, as Obsidian follows them; and relate it to what you
     /// link to in its text.
     #[arg(long)]
@@ -75,19 +78,10 @@ pub(crate) struct ShownArgs {
     embeddings: bool,
 }
 
-impl ShownArgs {
-    fn of(&self, options: VaultOptions) -> VaultOptions {
-        options.links(self.links).embeddings(self.embeddings)
-    }
-}
-
 #[derive(Args, Debug)]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     of: FolderArgs,
-
-    #[command(flatten)]
-    shown: ShownArgs,
 
     /// Which files are written, by the paper that they are of.
     #[arg(long, default_value = "cognitive", value_parser = words::layout())]
@@ -111,9 +105,6 @@ pub(crate) struct SyncArgs {
     #[arg(long, value_name = "N", requires = "deletes")]
     max_deletes: Option<u64>,
 
-    #[command(flatten)]
-    shown: ShownArgs,
-
     /// Change nothing, and tell what would be done: as vault status.
     #[arg(long)]
     dry_run: bool,
@@ -126,9 +117,10 @@ pub(crate) struct SyncArgs {
 pub(crate) fn run(db: &Db, verb: &VaultVerb, out: &Output) -> Result<(), Failure> {
     match verb {
         VaultVerb::Init(args) => {
-            let (_file, user, _) = named::to_change(db, &args.user)?;
-            user.vault(&args.folder, VaultOptions::default()).init()?;
-            let folder = args.folder.display().to_string();
+            let InitArgs { of: FolderArgs { folder, user }, links, embeddings } = args;
+            let (_file, user, _) = named::to_change(db, user)?;
+            user.vault(folder, VaultOptions::default().links(*links).embeddings(*embeddings)).init()?;
+            let folder = folder.display().to_string();
             out.answer(&serde_json::json!({ "folder": folder }), |_| {
                 let folder = plain::line(&folder, usize::MAX);
                 format!("{folder} is a vault; thermocline vault sync {folder} writes and reads it\n")
@@ -136,7 +128,7 @@ pub(crate) fn run(db: &Db, verb: &VaultVerb, out: &Output) -> Result<(), Failure
         }
         VaultVerb::Export(args) => {
             let (_file, user, _) = named::to_look(db, &args.of.user)?;
-            let options = args.shown.of(VaultOptions::default().layout(args.layout));
+            let options = VaultOptions::default().layout(args.layout);
             answer(out, &user.vault(&args.of.folder, options), Vault::export)
         }
         VaultVerb::Status(args) => {
@@ -159,7 +151,7 @@ fn sync(db: &Db, args: &SyncArgs, out: &Output) -> Result<(), Failure> {
 
 impl SyncArgs {
     fn options(&self) -> VaultOptions {
-        let mut options = self.shown.of(VaultOptions::default().origin(self.origin).deletes(self.deletes));
+        let mut options = VaultOptions::default().origin(self.origin).deletes(self.deletes);
         options.max_deletes = self.max_deletes;
         options.dry_run = self.dry_run;
         options

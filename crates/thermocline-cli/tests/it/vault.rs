@@ -74,8 +74,8 @@ fn the_forms_of_the_papers_are_written_and_a_vault_is_restored() {
     assert!(entry.starts_with("{\n  \"id\": \"mem_") && entry.contains("\"tier\": \"medium\""), "{entry}");
     assert!(shell.memory("show", &["ka", "--format", "markdown"]).stdout.starts_with("---\nid: "));
 
-    run(&["vault", "init", &notes, "--user", "alex"]);
-    run(&["vault", "sync", &notes, "--user", "alex", "--links", "--embeddings"]);
+    run(&["vault", "init", &notes, "--user", "alex", "--links", "--embeddings"]);
+    run(&["vault", "sync", &notes, "--user", "alex"]);
     assert!(shell.path("notes/_embeddings.json").exists());
     let refused = shell.memory("import", &["--restore", &notes]);
     assert!(refused.stderr.contains("this user has a memory already"), "{}", refused.stderr);
