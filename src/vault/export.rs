@@ -322,11 +322,11 @@ fn stamp_of_index(
     stamp_of(of_memories.chain(edges.iter().map(String::as_str)))
 }
 
-/// Of what use did, and of the day: what fades is written once a day.
+/// Of what use did, of what each memory is, and of the day: what fades is written once a day.
 fn stamp_of_state(known: &Known) -> String {
     let used = |memory: &Memory| {
         let at = memory.state.last_used_at.map(|at| at.timestamp_millis());
-        format!("{} {} {at:?} {}", memory.id, memory.state.access_count, memory.pinned)
+        format!("{} {} {} {at:?}", memory.id, memory.revision, memory.state.access_count)
     };
     let mut parts = vec![known.now.date_naive().to_string()];
     parts.extend(known.memories.iter().map(used));

@@ -162,3 +162,26 @@ fn an_export_overwrites_no_edit() {
     assert!(kept.text(&path).contains("Edited is"));
     assert_eq!(kept.known.get(id).content, "Said there.");
 }
+
+#[test]
+fn of_many_edits_at_once_each_is_a_revision_and_one_that_is_refused_keeps_no_other() {
+    let kept = Kept::new();
+    let ids: Vec<MemoryId> =
+        (0..70).map(|number| kept.known.save(fix(&format!("fix {number}"))).id).collect();
+    kept.sync();
+    for id in &ids {
+        kept.replace(*id, "is how it is mended.", "was how it was mended.");
+    }
+    let title = kept.known.get(ids[40]).title;
+    let path =
+        kept.replace(ids[40], &format!("title: \"{title}\""), &format!("title: \"{}\"", "x".repeat(201)));
+    let report = kept.sync();
+    assert_eq!((report.edited.len(), report.refused.len()), (69, 1), "{report:?}");
+    assert_eq!(report.refused[0].path, path);
+    assert!(report.edited.is_sorted(), "in the order of their paths");
+    for id in ids.iter().filter(|id| **id != ids[40]) {
+        let edited = kept.known.get(*id);
+        assert!(edited.revision == 2 && edited.content.ends_with("was how it was mended."), "{edited:?}");
+    }
+    assert_eq!(kept.known.get(ids[40]).revision, 1);
+}
