@@ -112,7 +112,7 @@ fn edit<'k>(
         written.fields.get(*name) != now.fields.get(*name) && there.get(*name) != now.fields.get(*name)
     };
     let edited: Vec<&str> = ["strength", "description"].into_iter().filter(is_edited).collect();
-    if edited.iter().any(is_changed_here) {
+    if edited.is_empty() || edited.iter().any(is_changed_here) {
         return Ok(None);
     }
     let strength = if edited.contains(&"strength") { read.strength } else { Some(edge.strength) };
