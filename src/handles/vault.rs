@@ -26,7 +26,7 @@ use crate::{
         edges::edge_changes,
         entry,
         export::{Known, Wanted, wanted},
-        incoming::{Changes, Folder, Incoming, changes},
+        incoming::{Changes, Folder, Incoming, changes, id_in},
         links,
         outgoing::{self, There},
         places::is_ours,
@@ -94,6 +94,8 @@ struct Seen {
     files: Vec<OnDisk>,
     known: Known,
     hidden: Hidden,
+    /// Texts that lie beside files.
+    beside: Vec<String>,
     /// With what the files of this folder show.
     options: VaultOptions,
 }
@@ -210,7 +212,7 @@ impl Vault {
         if self.options.layout != Layout::Cognitive {
             return Err(Error::invalid("only the cognitive layout is synced; export writes the others"));
         }
-        let Seen { disk, state, files, known: before, hidden, options } = self.look().await?;
+        let Seen { disk, state, files, known: before, hidden, beside, options } = self.look().await?;
         let mut report = VaultReport { dry_run: options.dry_run, ..VaultReport::default() };
         let (options_then, reader) = (options.clone(), Arc::clone(&disk));
         let (before, hidden, mut there, first, mut state, Changes { incoming, refused }, edges) =
@@ -254,6 +256,14 @@ impl Vault {
                 wanted(&all_known(&store, &scope, &options)?.0, &state, &options, &is_settled)
             };
             outgoing::write(&disk, &mut state, &wanted, &there, &mut report)?;
+            // Erased is erased, also where the text of a file was set beside it.
+            let is_erased = |text: String| id_in(&text).is_some_and(|id| hidden.is_erased(&id.to_string()));
+            for path in beside.into_iter().filter(|path| disk.text(path).is_some_and(is_erased)) {
+                if !report.dry_run {
+                    disk.remove(&path)?;
+                }
+                report.removed.push(path);
+            }
             Ok(report)
         })
         .await
@@ -298,8 +308,8 @@ impl Vault {
                 let known = all_known(&store, &scope, &options);
                 (folder.join().expect("it does not panic"), known)
             });
-            let ((state, files), (known, hidden)) = (folder?, known?);
-            Ok(Seen { disk: Arc::new(disk), state, files, known, hidden, options })
+            let ((state, files, beside), (known, hidden)) = (folder?, known?);
+            Ok(Seen { disk: Arc::new(disk), state, files, known, hidden, beside, options })
         })
         .await
     }
@@ -315,9 +325,9 @@ fn all_known(store: &Open, scope: &Scope, options: &VaultOptions) -> Result<(Kno
 }
 
 /// What was written last, and what lies there.
-fn look_through(disk: &Disk, layout: Layout) -> Result<(State, Vec<OnDisk>)> {
+fn look_through(disk: &Disk, layout: Layout) -> Result<(State, Vec<OnDisk>, Vec<String>)> {
     let state = State::read(disk.state(STATE).as_deref());
-    let Looked { mut files, left_behind } = disk.files(|path| is_ours(path, layout))?;
+    let Looked { mut files, left_behind, beside } = disk.files(|path| is_ours(path, layout))?;
     // Nobody writes while the folder is locked: what is half written is nobody's.
     for path in left_behind {
         disk.remove(&path)?;
@@ -327,7 +337,7 @@ fn look_through(disk: &Disk, layout: Layout) -> Result<(State, Vec<OnDisk>)> {
         let at = files.partition_point(|file| file.path.as_str() < IGNORE);
         files.insert(at, OnDisk { path: IGNORE.to_owned(), found });
     }
-    Ok((state, files))
+    Ok((state, files, beside))
 }
 
 /// What the folder says of itself, if it is the vault of this user and of this layout.

@@ -164,6 +164,14 @@ pub struct RefusedFile {
     pub why: String,
 }
 
+impl RefusedFile {
+    /// The whole of a file that a program could not hand over.
+    #[must_use]
+    pub fn new(path: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { path: path.into(), line: None, why: why.into() }
+    }
+}
+
 /// What came of files of other programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]

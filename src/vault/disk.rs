@@ -67,6 +67,8 @@ pub(crate) struct Looked {
     pub(crate) files: Vec<OnDisk>,
     /// What a run was writing that was cut short.
     pub(crate) left_behind: Vec<String>,
+    /// Texts that were set beside files: `NAME.conflict.md`.
+    pub(crate) beside: Vec<String>,
 }
 
 /// What a file is.
@@ -108,7 +110,7 @@ impl Disk {
     /// Every file that is asked for below the folder, by its path; hidden ones, and folders that are hidden, are nobody's
     /// business here. What is no regular file is there, refused.
     pub(crate) fn files(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Looked> {
-        let (mut found, mut left_behind) = (Vec::new(), Vec::new());
+        let (mut found, mut left_behind, mut beside) = (Vec::new(), Vec::new(), Vec::new());
         let mut folders =
             vec![(String::new(), self.root.try_clone().map_err(|error| failed("read", &error))?)];
         while let Some((above, folder)) = folders.pop() {
@@ -132,6 +134,10 @@ impl Disk {
                     }
                     continue;
                 }
+                if path.ends_with(".conflict.md") {
+                    beside.push(path);
+                    continue;
+                }
                 if !is_wanted(&path) {
                     continue;
                 }
@@ -147,7 +153,7 @@ impl Disk {
             }
         }
         found.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(Looked { files: found, left_behind })
+        Ok(Looked { files: found, left_behind, beside })
     }
 
     /// Whether there is nothing by this path. What cannot be looked at may be there: a folder that is closed, or that became

@@ -20,7 +20,7 @@ use crate::{
         edge_file::EdgeFile,
         file::MemoryFile,
         pages,
-        places::without_case,
+        places::{as_link, can_be_linked, without_case},
         relation::{Relation, edge_name, type_name},
         state::{State, Written, short_hash_of, stamp_of},
         ties,
@@ -221,13 +221,14 @@ pub(crate) fn wanted(
     };
     let leads_to =
         |edge: &&Edge| body::link(type_name(edge.edge_type), &paths[&edge.to], &by_id[&edge.to].title);
+    let is_found = |edge: &&&Edge| can_be_linked(&paths[&edge.to]);
     let mut files = BTreeMap::new();
     for memory in &known.memories {
         let path = &paths[&memory.id];
         let relations = relations.get(&memory.id).map(|relations| short_hash_of(&format!("{relations:?}")));
-        let block = options
-            .links
-            .then(|| body::block(from.get(&memory.id).into_iter().flatten().map(leads_to).collect()));
+        let block = options.links.then(|| {
+            body::block(from.get(&memory.id).into_iter().flatten().filter(is_found).map(leads_to).collect())
+        });
         let links = block.as_deref().map(short_hash_of);
         let of_both = relations.into_iter().chain(links.clone()).collect::<String>();
         let stamp = format!("{}{of_both}", stamp(memory));
@@ -427,7 +428,7 @@ fn link(page: &str, memories: &[Memory], paths: &BTreeMap<MemoryId, String>) -> 
         }
         let usual = slug::path((memory.kind, memory.pinned), &memory.title, memory.id);
         if usual != paths[&memory.id] {
-            page = page.replace(&format!("]({usual})"), &format!("]({})", paths[&memory.id]));
+            page = page.replace(&format!("]({usual})"), &format!("]({})", as_link(&paths[&memory.id])));
         }
     }
     page

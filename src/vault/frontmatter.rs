@@ -62,7 +62,7 @@ pub(crate) fn read(file: &str) -> Result<Parts<'_>, Refused> {
     if file.contains('\0') {
         return Err(Refused { line: 1, why: "it has a NUL, so it is no text" });
     }
-    let Some(head) = first_line(file).filter(|(line, _)| *line == "---").map(|(_, rest)| rest) else {
+    let Some(head) = first_line(file).filter(|(line, _)| is_delimiter(line)).map(|(_, rest)| rest) else {
         return Ok(Parts { fields: Vec::new(), body: file });
     };
     let (mut lines, mut rest) = (Vec::new(), head);
@@ -71,12 +71,22 @@ pub(crate) fn read(file: &str) -> Result<Parts<'_>, Refused> {
             return Err(Refused { line: 1, why: "the head that begins here has no end: a line ---" });
         };
         rest = behind;
-        if line == "---" {
+        if is_delimiter(line) {
             break;
         }
         lines.push(line);
     }
     Ok(Parts { fields: fields(&lines)?, body: rest })
+}
+
+/// Whether a file begins with a head.
+pub(crate) fn has_head(file: &str) -> bool {
+    first_line(file.strip_prefix('\u{feff}').unwrap_or(file)).is_some_and(|(line, _)| is_delimiter(line))
+}
+
+/// Editors leave blanks behind it.
+fn is_delimiter(line: &str) -> bool {
+    line.trim_end() == "---"
 }
 
 /// The first line without its end, and what is behind it; `None`: there is nothing.

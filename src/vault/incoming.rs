@@ -25,7 +25,7 @@ use crate::{
         disk::{Found, OnDisk},
         export::{Known, LINKS, Wanted, fields},
         file::MemoryFile,
-        frontmatter::Refused,
+        frontmatter::{self, Refused},
         places::is_of_memory,
         relation::Relation,
         state::{Fields, FileHash, State, Written},
@@ -173,7 +173,23 @@ impl<'r> Reading<'r> {
         state: &mut State,
     ) -> Result<Option<Incoming>, Refused> {
         let text = (self.folder.text)(path).ok_or(refused("it is no UTF-8 text"))?;
-        let mut read = MemoryFile::read(&text).inspect_err(|_| self.seen.extend(id_in(&text)))?;
+        let read = match merge_mark(&text) {
+            Some(line) => Err(Refused { line, why: "git left marks of a conflict: choose what holds" }),
+            None => MemoryFile::read(&text),
+        };
+        let mut read = read.inspect_err(|_| self.seen.extend(id_in(&text)))?;
+        if let Some(known) = state.get(path).and_then(|written| written.id)
+            && read.id.is_empty()
+            && self.memories.contains_key(&known)
+        {
+            self.seen.insert(known);
+            if !frontmatter::has_head(&text) {
+                return Err(refused(
+                    "it has lost its head, the lines between --- and ---: put it back, or take the file away",
+                ));
+            }
+            known.to_string().clone_into(&mut read.id);
+        }
         self.names.spell_out(&mut read.relations);
         let id = uuid(&read.id);
         self.seen.extend(id);
@@ -258,8 +274,16 @@ fn uuid(id: &str) -> Option<Uuid> {
     Uuid::parse_str(id.trim_start_matches("mem_")).ok()
 }
 
+/// The line on which a conflict begins that git could not settle.
+fn merge_mark(text: &str) -> Option<usize> {
+    let begins = |mark: &str| text.lines().position(|line| line.starts_with(mark));
+    let (ours, theirs) = (begins("<<<<<<< ")?, begins(">>>>>>> ")?);
+    let between = text.lines().position(|line| line.trim_end() == "=======")?;
+    (ours < between && between < theirs).then_some(ours + 1)
+}
+
 /// The id in a file whose head cannot be read.
-fn id_in(text: &str) -> Option<Uuid> {
+pub(crate) fn id_in(text: &str) -> Option<Uuid> {
     text.lines().find_map(|line| uuid(line.strip_prefix("id:")?.trim().trim_matches('"')))
 }
 

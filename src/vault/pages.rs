@@ -17,7 +17,7 @@ use crate::{
             words::{Frequency, MemoryStatus},
         },
     },
-    vault::{file::MemoryFile, head::time, relation::edge_name},
+    vault::{file::MemoryFile, head::time, places::as_link, relation::edge_name},
 };
 
 /// What git is not to keep: what use moves, and what follows from the rest.
@@ -40,7 +40,7 @@ pub(crate) fn day(on: NaiveDate, episodes: &[&Episode], paths: &BTreeMap<MemoryI
         if let Some(path) = episode.memory_id.and_then(|id| paths.get(&id)) {
             let name = path.rsplit('/').next().unwrap_or(path);
             let name = without_digits(name.strip_suffix(".md").unwrap_or(name));
-            let _ = writeln!(text, "- **Memory:** [{name}](../{path})");
+            let _ = writeln!(text, "- **Memory:** [{}](../{})", tidy(name), as_link(path));
         }
         let summary = tidy(&episode.summary);
         let says_more = summary.trim_end_matches('.') != tidy(&episode.title).trim_end_matches('.');
@@ -84,7 +84,7 @@ pub(crate) fn curated(memories: &[Memory], paths: &BTreeMap<MemoryId, String>) -
     };
     for memory in memories.iter().filter(settled) {
         if let Some(path) = paths.get(&memory.id) {
-            let _ = writeln!(text, "- [{}]({path})", tidy(&memory.title));
+            let _ = writeln!(text, "- [{}]({})", tidy(&memory.title), as_link(path));
         }
     }
     text

@@ -1,6 +1,6 @@
 //! What a path of a vault says of its file.
 
-use std::path::Path;
+use std::{fmt::Write as _, path::Path};
 
 use crate::{
     model::vault::Layout,
@@ -47,6 +47,25 @@ fn is_page(path: &str) -> bool {
 /// The most bytes that a file may have.
 pub(crate) fn most_bytes(path: &str) -> u64 {
     if is_page(path) { MAX_PAGE_BYTES } else { MAX_BYTES }
+}
+
+/// The path as a link of markdown has it: people name files as they like.
+pub(crate) fn as_link(path: &str) -> String {
+    let mut link = String::with_capacity(path.len());
+    for c in path.chars() {
+        match c {
+            ' ' | '%' | '#' | '?' | '(' | ')' | '<' | '>' | '[' | ']' | '\\' | '"' | '|' => {
+                let _ = write!(link, "%{:02X}", u32::from(c));
+            }
+            c => link.push(c),
+        }
+    }
+    link
+}
+
+/// Whether Obsidian finds a file by its name: of some characters it has a use of its own.
+pub(crate) fn can_be_linked(path: &str) -> bool {
+    !path.contains(['#', '|', '^', '[', ']'])
 }
 
 /// The path as a folder has it that ignores case.

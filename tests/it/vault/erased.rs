@@ -83,3 +83,21 @@ fn what_an_export_says_was_erased_is_refused_where_it_is_imported() {
     let report = vault.sync().unwrap();
     assert_eq!((report.saved.len(), report.refused.len()), (0, 1), "{report:?}");
 }
+
+#[test]
+fn what_lies_beside_the_file_of_an_erased_memory_goes_too() {
+    let kept = Kept::new();
+    let [erased, other] = ["Erased", "Other"].map(|title| kept.known.save(fix(title)).id);
+    kept.sync();
+    for id in [erased, other] {
+        kept.replace(id, "is how it is mended", "holds a canary");
+        kept.known.memories.edit(id, crate::memories::saying("Something else.")).unwrap();
+    }
+    assert_eq!(kept.sync().conflicts.len(), 2);
+    let [path, kept_path] = [erased, other].map(|id| kept.path(id).replace(".md", ".conflict.md"));
+    assert!(kept.text(&path).contains("canary"));
+    kept.known.memories.erase(erased).unwrap();
+    assert!(kept.sync().removed.contains(&path));
+    assert!(!kept.folder.join(&path).exists() && kept.folder.join(kept_path).exists());
+    kept.check_quiet();
+}

@@ -131,3 +131,53 @@ fn an_export_into_a_folder_whose_state_is_gone_overwrites_no_edit() {
     assert_eq!((report.refused.len(), report.refused[0].path.as_str()), (1, path.as_str()), "{report:?}");
     assert!(kept.text(&path).contains("Typed is"));
 }
+
+#[test]
+fn a_file_that_lost_its_id_is_known_by_its_path_and_one_without_a_head_is_named() {
+    let kept = Kept::new();
+    let id = kept.known.save(fix("Keepalive")).id;
+    kept.sync();
+    let path = kept.path(id);
+    let whole = kept.text(&path);
+    let without_id: String =
+        whole.lines().filter(|line| !line.starts_with("id:")).map(|l| format!("{l}\n")).collect();
+    for text in [without_id, whole.replacen("---\n", "--- \n", 1)] {
+        kept.put(&path, &text.replace("how it is mended", "how it was mended"));
+        let report = kept.sync();
+        assert_eq!((&report.edited, report.saved.len()), (&vec![path.clone()], 0), "{report:?}");
+        assert!(kept.known.get(id).content.contains("was mended"));
+        assert!(kept.text(&path).starts_with("---\nid: "), "it has its id again");
+        kept.known.memories.undo(id).unwrap();
+        kept.sync();
+    }
+    let (_, body) = whole.rsplit_once("---\n").unwrap();
+    let ours = whole.replace("how it is mended", "ours");
+    let merged = ours.replace("ours.", "\n<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> other\n");
+    for text in [
+        body,
+        &format!("\n{whole}"),
+        &merged,
+        &format!("<<<<<<< HEAD\n{whole}=======\n{whole}>>>>>>> other\n"),
+    ] {
+        kept.put(&path, text);
+        let report = kept.vault(VaultOptions::default().deletes(true)).sync().unwrap();
+        assert_eq!(
+            (report.refused.len(), report.saved.len(), report.edited.len()),
+            (1, 0, 0),
+            "{text}: {report:?}"
+        );
+        assert_eq!(kept.text(&path), text, "it is left as it is");
+    }
+    assert_eq!(kept.known.memories.list(thermocline::MemoryFilter::default(), None, 9).unwrap().len(), 1);
+}
+
+#[test]
+fn links_lead_to_files_whatever_people_call_them() {
+    let kept = Kept::new();
+    kept.put("graph/decisions/C# tips (1).md", "---\nimportance: 1.0\n---\nWe use tabs.\n");
+    kept.vault(VaultOptions::default().origin(thermocline::Origin::User)).sync().unwrap();
+    let link = "(graph/decisions/C%23%20tips%20%281%29.md)";
+    assert!(kept.text("CORE.md").contains(link), "{}", kept.text("CORE.md"));
+    assert!(kept.text("episodes/2026-03-01.md").contains(&link.replace("(graph", "(../graph")));
+    kept.check_quiet();
+}

@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::Args;
-use thermocline::{ImportedFiles, Origin};
+use thermocline::{ImportedFiles, Origin, RefusedFile};
 
 use crate::{
     args::UserArg,
@@ -55,12 +55,13 @@ pub(crate) fn run(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), F
     for path in &args.files {
         look_for(path, &mut paths)?;
     }
-    let files = read(paths, MAX_BYTES)?;
+    let (files, unread) = read(paths, MAX_BYTES);
     let (_file, _user, memories) = named::to_change(db, &args.user)?;
-    let report = {
+    let mut report = {
         let _progress = out.progress(None, "saving memories");
         memories.import_files(files, args.origin)?
     };
+    report.refused.extend(unread);
     out.answer(&report, told)
 }
 
@@ -70,7 +71,10 @@ fn restore(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), Failure>
     };
     let mut paths = Vec::new();
     look_for(folder, &mut paths)?;
-    let mut files = read(paths, MAX_RESTORED_BYTES)?;
+    let (mut files, unread) = read(paths, MAX_RESTORED_BYTES);
+    if let Some(file) = unread.first() {
+        return Err(Failure::new(Exit::Refused, format!("nothing was restored: {}", place_and_why(file))));
+    }
     for (path, _) in &mut files {
         let below = Path::new(path.as_str()).strip_prefix(folder).unwrap_or(Path::new(path.as_str()));
         *path =
@@ -101,21 +105,31 @@ fn restore(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), Failure>
     })
 }
 
-/// The texts of files.
-fn read(paths: Vec<PathBuf>, most: u64) -> Result<Vec<(String, String)>, Failure> {
-    let mut files = Vec::with_capacity(paths.len());
+/// The texts of files, and those that cannot be read.
+fn read(paths: Vec<PathBuf>, most: u64) -> (Vec<(String, String)>, Vec<RefusedFile>) {
+    let (mut files, mut unread) = (Vec::with_capacity(paths.len()), Vec::new());
     for path in paths {
         let shown = path.display().to_string();
-        let unreadable =
-            |why: &str| Failure::new(Exit::Refused, format!("{}: {why}", plain::line(&shown, usize::MAX)));
-        let is_too_large = fs::metadata(&path).map_err(|error| unreadable(&error.to_string()))?.len() > most;
-        if is_too_large {
-            return Err(unreadable(&format!("it is larger than {} MiB, and no memory", most >> 20)));
+        match text_of(&path, most) {
+            Ok(text) => files.push((shown, text)),
+            Err(why) => unread.push(RefusedFile::new(shown, why)),
         }
-        let text = fs::read_to_string(&path).map_err(|error| unreadable(&error.to_string()))?;
-        files.push((shown, text));
     }
-    Ok(files)
+    (files, unread)
+}
+
+fn text_of(path: &Path, most: u64) -> Result<String, String> {
+    let of_file = fs::metadata(path).map_err(|error| error.to_string())?;
+    if !of_file.is_file() {
+        return Err("it is no regular file".to_owned());
+    }
+    if of_file.len() > most {
+        return Err(format!("it is larger than {} MiB, and no memory", most >> 20));
+    }
+    fs::read_to_string(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::InvalidData => "it is no UTF-8 text".to_owned(),
+        _ => error.to_string(),
+    })
 }
 
 fn look_for(path: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
