@@ -344,9 +344,10 @@ fn look_through(disk: &Disk, layout: Layout) -> Result<(State, Vec<OnDisk>, Vec<
 fn read_marker(marker: &[u8], expected: Marker) -> Result<Marker> {
     let conflict = |why: String| Err(Error::new(ErrorKind::Conflict, why));
     match serde_json::from_slice::<Marker>(marker) {
-        Ok(marker) if marker.user_id != expected.user_id => {
-            conflict("the folder is the vault of another user".to_owned())
-        }
+        Ok(marker) if marker.user_id != expected.user_id => conflict(
+            "the folder is the vault of another user; if it is to be this one's, take .thermocline out of it"
+                .to_owned(),
+        ),
         Ok(marker) if marker.layout != expected.layout => conflict(format!(
             "the folder has the layout {}, not {}: take another folder",
             marker.layout.as_str(),

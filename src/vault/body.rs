@@ -70,6 +70,23 @@ pub(super) fn without_block(body: &str) -> &str {
     }
 }
 
+/// A text without the block that `is_it` knows, wherever it stands: people write behind it.
+pub(super) fn without_known_block(text: &str, is_it: impl Fn(&str) -> bool) -> Option<String> {
+    let starts = text.match_indices(BLOCK).map(|(at, _)| at);
+    starts.filter(|at| *at == 0 || text[..*at].ends_with('\n')).find_map(|start| {
+        let mut end = start + text[start..].find('\n')? + 1;
+        while let Some(line) =
+            text[end..].split_inclusive('\n').next().filter(|line| is_entry(line.trim_end()))
+        {
+            end += line.len();
+            if is_it(&format!("{}\n", text[start..end].trim_end_matches('\n'))) {
+                return Some(format!("{}{}", &text[..start], &text[end..]));
+            }
+        }
+        None
+    })
+}
+
 /// `- SOLVES [[redis-connection-drops-000001|Redis connection drops under load]]`.
 fn is_entry(line: &str) -> bool {
     let parts = line

@@ -90,7 +90,12 @@ impl Disk {
         check: impl FnOnce(Option<&[u8]>) -> Result<()>,
     ) -> Result<Self> {
         let root =
-            Dir::open_ambient_dir(folder, ambient_authority()).map_err(|error| failed("open", &error))?;
+            Dir::open_ambient_dir(folder, ambient_authority()).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => {
+                    Error::not_found("there is no such folder: vault init makes it one of a vault")
+                }
+                _ => failed("open", &error),
+            })?;
         check(read_in(&root, marker, most_bytes(marker)).ok().as_deref())?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).follow(FollowSymlinks::No).nonblock(true);

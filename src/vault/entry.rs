@@ -70,7 +70,7 @@ pub(crate) fn wanted(known: &Known, log: &str) -> (BTreeMap<String, Wanted>, Opt
             files.insert(format!("memory/{on}{more}.md"), Wanted::page(page, When::TextDiffers));
         }
     }
-    files.insert("MEMORY.md".to_owned(), Wanted::page(curated(&known.memories), When::Once));
+    files.insert("MEMORY.md".to_owned(), Wanted::page(curated(&known.memories), When::UntilEdited));
     let more = log_of(log, &edges, known.now);
     let log = more
         .map(|more| format!("{log}{}{more}", if log.is_empty() || log.ends_with('\n') { "" } else { "\n" }));

@@ -80,8 +80,8 @@ pub(crate) enum When {
     TextDiffers,
     /// Where anything but its head and what is used most differs.
     LinesDiffer,
-    /// Once; then it is a person's.
-    Once,
+    /// Where its text differs, until a person writes into it; then it is theirs.
+    UntilEdited,
     /// Not at all: it is there as it was written last, of the same. So it is not made.
     Settled,
 }
@@ -266,8 +266,11 @@ pub(crate) fn wanted(
     files.insert("CORE.md".to_owned(), Wanted::page(linked(&known.core), When::LinesDiffer));
     files.insert("REFLECTION.md".to_owned(), Wanted::page(linked(&known.reflection), When::LinesDiffer));
     files.insert("PROFILE.md".to_owned(), Wanted::page(pages::profile(&known.anchors), When::TextDiffers));
-    files.insert("MEMORY.md".to_owned(), Wanted::page(pages::curated(&known.memories, &paths), When::Once));
-    files.insert(".gitignore".to_owned(), Wanted::page(pages::IGNORED.to_owned(), When::Once));
+    files.insert(
+        "MEMORY.md".to_owned(),
+        Wanted::page(pages::curated(&known.memories, &paths), When::UntilEdited),
+    );
+    files.insert(".gitignore".to_owned(), Wanted::page(pages::IGNORED.to_owned(), When::UntilEdited));
     let stamp = stamp_of_index(known, &files, &paths);
     let index = || {
         let entry = |memory: &Memory| (paths[&memory.id].clone(), shown(memory));

@@ -41,6 +41,10 @@ pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<Foreign
     let stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let stem = stem.split('.').next().unwrap_or(stem);
     let begins = text.trim_start();
+    if begins.lines().next().is_some_and(|line| line.starts_with("# ") && line.ends_with("(auto-generated)"))
+    {
+        return Err(Refused { line: 1, why: "it is a page that is generated, and no memory" });
+    }
     let of_files = if begins.starts_with(['{', '[']) && !begins.starts_with("[[") {
         of_json(text)?
     } else if is_day(text) {

@@ -21,14 +21,14 @@ use crate::{
         vault::RefusedFile,
     },
     vault::{
-        body::with_line_feeds,
+        body::{self, with_line_feeds},
         disk::{Found, OnDisk},
         export::{Known, LINKS, Wanted, fields},
         file::MemoryFile,
         frontmatter::{self, Refused},
         places::is_of_memory,
         relation::Relation,
-        state::{Fields, FileHash, State, Written},
+        state::{Fields, FileHash, State, Written, short_hash_of},
         ties::{self, Names, Ties},
     },
 };
@@ -189,6 +189,12 @@ impl<'r> Reading<'r> {
                 ));
             }
             known.to_string().clone_into(&mut read.id);
+        }
+        let links = state.get(path).and_then(|written| written.fields.by_name().remove(LINKS));
+        if let Some(links) = links
+            && let Some(own) = body::without_known_block(&read.content, |block| short_hash_of(block) == links)
+        {
+            read.content = own;
         }
         self.names.spell_out(&mut read.relations);
         let id = uuid(&read.id);

@@ -234,12 +234,17 @@ fn what_is_due(disk: &Disk, (path, file): (&str, &Wanted), written: Option<&Writ
         return Due::Nothing;
     }
     let Some(hash) = there.files.get(path).filter(|_| !there.beside.contains(path)) else {
-        // What is written once stays away, where a person took it away.
-        let is_over = file.when == When::Once && written.is_some();
+        // What is a person's once they touch it stays away where they took it away.
+        let is_over = file.when == When::UntilEdited && written.is_some();
         return if is_over { Due::Nothing } else { Due::Write };
     };
-    if file.when == When::Once {
-        return if written.is_some() { Due::Nothing } else { Due::Note };
+    if file.when == When::UntilEdited {
+        let is_same = *hash == Some(hash_of(file.text.as_bytes()));
+        return match written {
+            None => Due::Note,
+            Some(written) if there.is_as_written(path, written) && !is_same => Due::Write,
+            Some(_) => Due::Nothing,
+        };
     }
     if *hash == Some(hash_of(file.text.as_bytes())) {
         let is_noted = written.is_some_and(|it| {

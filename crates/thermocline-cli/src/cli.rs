@@ -271,7 +271,8 @@ pub(crate) enum Verb {
     /// since another program reads the file: end that, and jobs run empties the log.
     ///
     /// What it cannot reach: backups and exports that were made before, what other processes hold in memory until
-    /// their next look at the file, and copies that the disk or its file system keeps below the file.
+    /// their next look at the file, and copies that the disk or its file system keeps below the file. A vault's folder
+    /// follows at its next sync; where the whole user is erased, remove it yourself.
     #[command(after_help = "Examples:\n  thermocline erase --user alex --session s1\n  \
                             thermocline erase --user alex --turn s1/3\n  \
                             thermocline erase --user alex --yes")]

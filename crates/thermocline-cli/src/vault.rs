@@ -35,7 +35,7 @@ pub(crate) enum VaultVerb {
     ///
     /// A person may edit, move, add and take away the files below graph and vault; those in vault are pinned. An edit is
     /// the user's doing, and can be undone (memory undo). Generated: CORE.md, REFLECTION.md, PROFILE.md, episodes,
-    /// graph/edges, and what begins with an underscore; MEMORY.md and .gitignore are written once. Where a file and its
+    /// graph/edges, and what begins with an underscore; MEMORY.md and .gitignore until you write into them. Where a file and its
     /// memory changed the same, the memory stands, and the file's text lies beside it as NAME.conflict.md. What cannot be
     /// read stays as it is, and is named with its line.
     #[command(after_help = "Examples:\n  thermocline vault init notes\n  thermocline vault sync notes\n  \

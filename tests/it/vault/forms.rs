@@ -181,3 +181,38 @@ fn links_lead_to_files_whatever_people_call_them() {
     assert!(kept.text("episodes/2026-03-01.md").contains(&link.replace("(graph", "(../graph")));
     kept.check_quiet();
 }
+
+#[test]
+fn what_is_typed_behind_the_links_is_text_and_the_links_are_none() {
+    let kept = Kept::new();
+    let [id, other] = ["Keepalive", "Drops"].map(|title| kept.known.save(fix(title)).id);
+    kept.known.memories.relate(id, NewEdge::new(EdgeType::Solves), other).unwrap();
+    kept.vault(VaultOptions::default().links(true)).init().unwrap();
+    kept.sync();
+    let path = kept.path(id);
+    kept.put(&path, &format!("{}My line.\n", kept.text(&path)));
+    assert_eq!(kept.sync().edited, [path.clone()]);
+    assert_eq!(kept.known.get(id).content, "Keepalive is how it is mended.\nMy line.");
+    assert_eq!(kept.text(&path).matches("<!-- links -->").count(), 1);
+    assert!(kept.text(&path).ends_with("|Drops]]\n"));
+    kept.check_quiet();
+}
+
+#[test]
+fn the_list_of_what_has_settled_is_kept_up_until_a_person_writes_into_it() {
+    let kept = Kept::new();
+    let settled =
+        |title: &str| fix(title).origin(thermocline::Origin::User).frequency(thermocline::Frequency::Low);
+    let id = kept.known.save(settled("A canary")).id;
+    kept.sync();
+    assert!(kept.text("MEMORY.md").contains("A canary"));
+    kept.known.memories.erase(id).unwrap();
+    kept.known.save(settled("Keepalive"));
+    kept.sync();
+    let text = kept.text("MEMORY.md");
+    assert!(text.contains("Keepalive") && !text.contains("canary"), "{text}");
+    kept.put("MEMORY.md", &format!("{text}Mine.\n"));
+    kept.known.save(settled("Other"));
+    kept.sync();
+    assert!(kept.text("MEMORY.md").ends_with("Mine.\n") && !kept.text("MEMORY.md").contains("Other"));
+}
