@@ -29,7 +29,7 @@ use crate::{
         incoming::{Changes, Folder, Incoming, changes, id_in},
         links,
         outgoing::{self, There},
-        places::is_ours,
+        places::{LOG, is_ours},
         read::{self, Hidden, known},
         state::{STATE, State, hash_of},
     },
@@ -126,7 +126,7 @@ impl Vault {
                 return Ok(());
             }
             let marker = serde_json::to_vec(&own).expect("it is plain data");
-            disk.write([(MARKER, marker.as_slice())])
+            disk.write([(MARKER, marker.as_slice())], |_, _| true).map(drop)
         })
         .await
     }
@@ -167,11 +167,11 @@ impl Vault {
                     continuum::wanted(&known, &read::histories(&store, &scope, &known.memories)?)
                 }
                 Layout::Entry => {
-                    let log = disk.state(entry::LOG).unwrap_or_default();
+                    let log = disk.state(LOG).unwrap_or_default();
                     let (mut files, log) = entry::wanted(&known, &String::from_utf8_lossy(&log));
                     match log {
-                        Some(log) => drop(files.insert(entry::LOG.to_owned(), Wanted::appended(log))),
-                        None => drop(there.kept.insert(entry::LOG.to_owned())),
+                        Some(log) => drop(files.insert(LOG.to_owned(), Wanted::appended(log))),
+                        None => drop(there.kept.insert(LOG.to_owned())),
                     }
                     files
                 }

@@ -3,7 +3,7 @@
 //! The block of links has one form, which the reader takes off again. A text that ends in that form itself has one line more
 //! behind it, so that nothing of it is taken for the block.
 
-use crate::memory::page::tidy;
+use crate::memory::page::{inert, tidy};
 
 const BLOCK: &str = "<!-- links -->";
 /// Behind a text that ends like one with a block, and has none.
@@ -36,7 +36,8 @@ pub(super) fn block(mut links: Vec<String>) -> String {
 /// A link to a file, by how its memory is related: `SOLVES`, or a type of ours in capitals.
 pub(super) fn link((name, besides): (&str, Option<&str>), path: &str, title: &str) -> String {
     let name = besides.map_or(name.to_owned(), str::to_ascii_uppercase);
-    format!("- {name} [[{}|{}]]\n", stem(path), tidy(&title.replace('|', " ")))
+    let title = inert(&tidy(&title.replace('|', " ")));
+    format!("- {name} [[{}|{title}]]\n", stem(path))
 }
 
 /// The name of a file, by which links find it.

@@ -186,8 +186,15 @@ impl Disk {
     }
 
     /// Writes files, all of them beside first: when the first is renamed, all bytes are on the disk.
-    pub(crate) fn write<'f>(&self, files: impl IntoIterator<Item = (&'f str, &'f [u8])>) -> Result<()> {
-        let mut written = Vec::new();
+    ///
+    /// `may_replace` is shown what lies by a path right before that is replaced: who edits a file meanwhile keeps what they
+    /// typed. What was not written for that.
+    pub(crate) fn write<'f>(
+        &self,
+        files: impl IntoIterator<Item = (&'f str, &'f [u8])>,
+        may_replace: impl Fn(&str, &FileHash) -> bool,
+    ) -> Result<Vec<String>> {
+        let (mut written, mut left) = (Vec::new(), Vec::new());
         for (path, bytes) in files {
             self.meet("write", path)?;
             let (folder, name) =
@@ -208,9 +215,16 @@ impl Disk {
         self.sync()?;
         for (folder, beside, name, path) in written {
             self.meet("rename to", path)?;
+            let now = read_in(&folder, name, most_bytes(path)).ok().map(|bytes| hash_of(&bytes));
+            if now.is_some_and(|now| !may_replace(path, &now)) {
+                folder.remove_file(&beside).map_err(|error| failed("write", &error))?;
+                left.push(path.to_owned());
+                continue;
+            }
             folder.rename(&beside, &folder, name).map_err(|error| failed("write", &error))?;
         }
-        self.sync()
+        self.sync()?;
+        Ok(left)
     }
 
     /// Takes a file away. One that is gone already is no error.

@@ -32,8 +32,6 @@ use crate::{
     },
 };
 
-/// The log of relations.
-pub(crate) const LOG: &str = "memory/graph.jsonl";
 /// A title is cut behind a word before it has more bytes.
 const TITLE_BYTES: usize = 120;
 /// As many relations stand in the comment of a day: a head has no room for any number.

@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;
 
 use crate::{
-    memory::slug,
+    memory::{page::inert, slug},
     model::{
         anchor::Anchor,
         edge::{Edge, EdgeStatus},
@@ -214,9 +214,18 @@ pub(crate) fn wanted(
             relations.entry(memory.id).or_default().extend(unknown);
         }
     }
+    // Being related is no edit of a memory, but its file says it: of two files the newer one is told by its head.
+    let mut related: HashMap<MemoryId, DateTime<Utc>> = HashMap::new();
+    for edge in &edges {
+        for end in [edge.from, edge.to] {
+            let at = related.entry(end).or_insert(edge.updated_at);
+            *at = (*at).max(edge.updated_at);
+        }
+    }
     let shown = |memory: &Memory| {
         let mut file = MemoryFile::of(memory, relations.get(&memory.id).cloned().unwrap_or_default());
         file.extra.remove(ties::UNKNOWN);
+        file.updated = file.updated.max(related.get(&memory.id).copied());
         file
     };
     let leads_to =
@@ -259,16 +268,19 @@ pub(crate) fn wanted(
     for (on, episodes) in days(&known.episodes, &paths) {
         let (path, stamp) = (format!("episodes/{on}.md"), stamp_of_day(&episodes, &paths));
         let is_settled = is_settled(&path, &stamp);
-        let page = || pages::day(on, &episodes, &paths);
+        let page = || inert(&pages::day(on, &episodes, &paths));
         files.insert(path, Wanted::stamped(When::TextDiffers, stamp, is_settled, page));
     }
-    let linked = |page: &str| link(page, &known.memories, &paths);
+    let linked = |page: &str| inert(&link(page, &known.memories, &paths));
     files.insert("CORE.md".to_owned(), Wanted::page(linked(&known.core), When::LinesDiffer));
     files.insert("REFLECTION.md".to_owned(), Wanted::page(linked(&known.reflection), When::LinesDiffer));
-    files.insert("PROFILE.md".to_owned(), Wanted::page(pages::profile(&known.anchors), When::TextDiffers));
+    files.insert(
+        "PROFILE.md".to_owned(),
+        Wanted::page(inert(&pages::profile(&known.anchors)), When::TextDiffers),
+    );
     files.insert(
         "MEMORY.md".to_owned(),
-        Wanted::page(pages::curated(&known.memories, &paths), When::UntilEdited),
+        Wanted::page(inert(&pages::curated(&known.memories, &paths)), When::UntilEdited),
     );
     files.insert(".gitignore".to_owned(), Wanted::page(pages::IGNORED.to_owned(), When::UntilEdited));
     let stamp = stamp_of_index(known, &files, &paths);

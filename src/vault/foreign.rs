@@ -15,11 +15,11 @@ use crate::{
     },
     text::memory::MemoryText,
     vault::{
+        claim::{claim, keep_unfitting},
         entry::{kind_of, title_of},
         file::{MemoryFile, Validation},
         frontmatter::{Field, Refused, fields},
         head::{read_time, time},
-        incoming::claim,
         relation::{Relation, edge_type},
         sections::{Section, moment, sections, uncommented, unguarded},
     },
@@ -65,9 +65,7 @@ pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<Foreign
         }
         let relations = file.relations.clone();
         let kind = kind_of(birth.outcome);
-        if file.kind.unwrap_or(kind) != MemoryKind::Procedure {
-            keep_steps(&mut file);
-        }
+        keep_unfitting(&mut file, kind);
         keep_claims(&mut file);
         let mut memory = claim(file, kind, stem, (origin, false));
         memory.birth = birth;
@@ -76,24 +74,8 @@ pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<Foreign
     Ok(found)
 }
 
-/// Steps of what is no procedure are kept, and read by nothing.
-fn keep_steps(file: &mut MemoryFile) {
-    let Procedure { steps, preconditions, postconditions, .. } = std::mem::take(&mut file.procedure);
-    for (name, lines) in
-        [("steps", steps), ("preconditions", preconditions), ("postconditions", postconditions)]
-    {
-        if !lines.is_empty() {
-            file.extra.insert(name.to_owned(), lines.into());
-        }
-    }
-}
-
 /// What only a check or a person here may say of a memory is kept, and read by nothing.
 fn keep_claims(file: &mut MemoryFile) {
-    let by = std::mem::take(&mut file.superseded_by);
-    if !by.is_empty() {
-        file.extra.insert("superseded_by".to_owned(), by.into());
-    }
     let Some(Validation { validated_by, validated_at, reliability }) = file.validation.take() else { return };
     let kept = file.extra.entry("validation").or_insert_with(|| Json::Object(Map::new()));
     if let Json::Object(names) = kept {

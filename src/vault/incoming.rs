@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use chrono::{DateTime, SecondsFormat, Utc};
-use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::{
@@ -22,6 +20,7 @@ use crate::{
     },
     vault::{
         body::{self, with_line_feeds},
+        claim::{claim, keep_unfitting, titled},
         disk::{Found, OnDisk},
         export::{Known, LINKS, Wanted, fields},
         file::MemoryFile,
@@ -32,11 +31,6 @@ use crate::{
         ties::{self, Names, Ties},
     },
 };
-
-/// A claim is believed no more than this.
-const MOST_CONFIDENCE: f64 = 0.8;
-/// Where what a file claims beyond that is kept.
-const CLAIMED: &str = "claimed";
 
 /// What is to be done for a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -190,6 +184,11 @@ impl<'r> Reading<'r> {
             }
             known.to_string().clone_into(&mut read.id);
         }
+        if let Some(written) = state.get(path).filter(|written| written.was(hash)) {
+            self.seen.extend(written.id);
+            let id = written.id.and_then(|id| self.memories.get(&id)).map(|memory| memory.id);
+            return Ok(Some(Incoming::Conflict { path: path.to_owned(), id }));
+        }
         let links = state.get(path).and_then(|written| written.fields.by_name().remove(LINKS));
         if let Some(links) = links
             && let Some(own) = body::without_known_block(&read.content, |block| short_hash_of(block) == links)
@@ -249,7 +248,9 @@ impl<'r> Reading<'r> {
             pending: None,
             fields: Fields::of(&fields),
             stamp: String::new(),
+            older: Vec::new(),
         };
+        let written = written.after(state.get(path));
         state.put(path, written);
         Ok(None)
     }
@@ -327,6 +328,8 @@ fn edit(
     if read.content.trim() == content.trim() {
         read.content = content;
     }
+    read.origin = read.origin.or(Some(memory.origin).filter(|origin| *origin != Origin::Assistant));
+    read.status = read.status.or(Some(memory.status).filter(|status| *status != MemoryStatus::Active));
     let mut there = fields(&read, pinned);
     // Nobody's to edit.
     there.extend(now.fields.get(LINKS).map(|links| (LINKS.to_owned(), links.clone())));
@@ -408,83 +411,11 @@ fn stem(path: &str) -> &str {
 }
 
 /// A memory that a person wrote as a file: a claim, whatever the file says of itself.
-fn new(path: &str, file: MemoryFile, origin: Origin) -> Incoming {
+fn new(path: &str, mut file: MemoryFile, origin: Origin) -> Incoming {
     let pinned = path.starts_with("vault/");
     let relations = file.relations.clone();
-    let memory =
-        claim(file, kind_of_folder(path).unwrap_or(MemoryKind::General), stem(path), (origin, pinned));
+    let kind = kind_of_folder(path).unwrap_or(MemoryKind::General);
+    keep_unfitting(&mut file, kind);
+    let memory = claim(file, kind, stem(path), (origin, pinned));
     Incoming::New { path: path.to_owned(), memory: Box::new(memory), relations }
-}
-
-/// What a file claims, as a memory to save: its confidence is at most .80, its frequency at most mid. What it claims beyond
-/// that is kept, and read by nothing.
-pub(crate) fn claim(
-    file: MemoryFile,
-    kind: MemoryKind,
-    stem: &str,
-    (origin, pinned): (Origin, bool),
-) -> NewMemory {
-    let claims = claims(&file, origin);
-    let (title, content) = titled(&file, stem);
-    let mut new = NewMemory::new(file.kind.unwrap_or(kind), title, content);
-    let is_procedure = new.kind == MemoryKind::Procedure;
-    new.procedure = Some(file.procedure).filter(|procedure| is_procedure && !procedure.is_empty());
-    new.tags = file.tags;
-    new.importance = file.importance;
-    new.confidence = file.confidence.map(|confidence| confidence.min(MOST_CONFIDENCE));
-    new.information_type = file.information_type.unwrap_or_default();
-    new.volatility = file.volatility;
-    new.validity_window = file.validity_window;
-    new.frequency = file.frequency.map(|frequency| frequency.min(Frequency::Mid));
-    new.goal_signature = file.goal_signature;
-    new.task_type = file.task_type;
-    new.project = file.project;
-    new.summary = file.summary;
-    new.said_at = file.created;
-    new.caller_id = Some(file.id).filter(|id| !id.is_empty());
-    new.pinned = pinned;
-    new.origin = origin;
-    new.extra = with_claims(file.extra, claims);
-    new
-}
-
-/// What a file claims beyond what is taken of it, by the names that it has there.
-fn claims(file: &MemoryFile, origin: Origin) -> Map<String, Value> {
-    let text = |text: &str| Value::from(text);
-    let confidence = file.confidence.filter(|confidence| *confidence > MOST_CONFIDENCE);
-    let frequency = file.frequency.filter(|frequency| *frequency > Frequency::Mid);
-    let of_check = file.validation.as_ref();
-    let at = |at: DateTime<Utc>| at.to_rfc3339_opts(SecondsFormat::Secs, false);
-    let claims = [
-        ("confidence", confidence.map(|confidence| format!("{confidence:?}").into())),
-        ("memory_frequency", frequency.map(|frequency| text(frequency.as_str()))),
-        ("origin", file.origin.filter(|claimed| *claimed != origin).map(|origin| text(origin.as_str()))),
-        ("status", file.status.filter(|it| *it != MemoryStatus::Active).map(|it| text(it.as_str()))),
-        ("validated_by", of_check.map(|check| text(&check.validated_by))),
-        ("validated_at", of_check.and_then(|check| check.validated_at).map(|it| at(it).into())),
-        ("reliability", of_check.and_then(|check| check.reliability).map(|it| format!("{it:?}").into())),
-    ];
-    claims.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
-}
-
-/// What nothing reads of a file, with what it claims: what it says of that itself is not written over.
-fn with_claims(mut extra: Map<String, Value>, claims: Map<String, Value>) -> Map<String, Value> {
-    if !claims.is_empty() {
-        extra.entry(CLAIMED).or_insert(Value::Object(claims));
-    }
-    extra
-}
-
-/// A file without a title has its first heading, or its name.
-fn titled(file: &MemoryFile, stem: &str) -> (String, String) {
-    let content = file.content.trim();
-    if !file.title.is_empty() {
-        return (file.title.clone(), content.to_owned());
-    }
-    if let Some((heading, rest)) = content.strip_prefix("# ").and_then(|text| text.split_once('\n'))
-        && !rest.trim().is_empty()
-    {
-        return (heading.trim().to_owned(), rest.trim().to_owned());
-    }
-    (stem.replace(['-', '_'], " "), content.to_owned())
 }

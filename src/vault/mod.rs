@@ -2,6 +2,7 @@
 //! `disk` reads and writes the folder, and only `read` asks the store.
 
 pub(crate) mod body;
+pub(crate) mod claim;
 pub(crate) mod continuum;
 pub(crate) mod disk;
 pub(crate) mod edge_file;

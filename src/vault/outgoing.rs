@@ -1,6 +1,6 @@
 //! Writing what a vault is to have, and taking away what it is not to have any more.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::{
     error::Result,
@@ -83,12 +83,14 @@ pub(crate) fn write(
     report: &mut VaultReport,
 ) -> Result<()> {
     let plan = plan(disk, state, wanted, there, report);
-    report.written.extend(plan.write.iter().map(|(path, _)| (*path).clone()));
     report.removed.extend(plan.remove.iter().cloned());
     if report.dry_run {
+        report.written.extend(plan.write.iter().map(|(path, _)| (*path).clone()));
         return Ok(());
     }
+    let mut before = HashMap::new();
     for (path, file) in &plan.write {
+        before.insert(*path, state.get(path).cloned());
         state.put(path, being_written(state.get(path), file, there.taken_as(path)));
     }
     if state.is_changed() && !(plan.write.is_empty() && plan.beside.is_empty()) {
@@ -104,14 +106,30 @@ pub(crate) fn write(
     for path in first {
         disk.remove(path)?;
     }
+    let is_as_seen =
+        |path: &str, now: &FileHash| there.files.get(path).is_some_and(|seen| seen.as_ref() == Some(now));
+    let mut left = BTreeSet::new();
     for some in plan.write.chunks(AT_ONCE) {
-        disk.write(some.iter().map(|(path, file)| (path.as_str(), file.text.as_bytes())))?;
+        left.extend(
+            disk.write(some.iter().map(|(path, file)| (path.as_str(), file.text.as_bytes())), is_as_seen)?,
+        );
     }
     for path in last {
         disk.remove(path)?;
     }
     for (path, file) in plan.write {
-        state.put(path, written(file));
+        if left.contains(path) {
+            let why = "it was edited meanwhile: the next sync takes that".to_owned();
+            report.refused.push(RefusedFile { path: path.clone(), line: None, why });
+            match before.remove(path).flatten() {
+                Some(before) => state.put(path, before),
+                None => drop(state.remove(path)),
+            }
+            continue;
+        }
+        report.written.push(path.clone());
+        let now = written(file).after(state.get(path));
+        state.put(path, now);
     }
     for path in &plan.forget {
         state.remove(path);
@@ -161,7 +179,8 @@ fn plan<'w>(
             }
             Due::Note => {
                 report.unchanged += 1;
-                state.put(path, written(file));
+                let now = written(file).after(state.get(path));
+                state.put(path, now);
             }
             Due::Write => plan.write.push((path, file)),
             Due::Beside => {
@@ -200,6 +219,7 @@ fn written(file: &Wanted) -> Written {
         pending: None,
         fields: Fields::of(&file.fields),
         stamp: file.stamp.clone(),
+        older: Vec::new(),
     }
 }
 
@@ -212,7 +232,7 @@ fn being_written(before: Option<&Written>, file: &Wanted, taken: Option<FileHash
 }
 
 fn save(disk: &Disk, state: &mut State) -> Result<()> {
-    disk.write([(STATE, state.to_bytes().as_slice())])?;
+    disk.write([(STATE, state.to_bytes().as_slice())], |_, _| true)?;
     state.is_saved();
     Ok(())
 }
@@ -343,5 +363,31 @@ mod tests {
         let at = |what: &str| done.iter().position(|done| done == what).unwrap();
         assert!(at("vault: remove episodes/DAY.md") < at("vault: rename to episodes/day.md"), "{done:?}");
         assert_eq!(std::fs::read_to_string(folder.path().join("episodes/day.md")).unwrap(), "b");
+    }
+
+    #[test]
+    fn what_a_person_saves_while_a_sync_writes_is_not_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("graph/fixes/a.md");
+        let disk = open(folder.path(), Faults::default());
+        let (mut state, mut report) = (State::default(), VaultReport::default());
+        let before = [("graph/fixes/a.md".to_owned(), page("before\n"))].into();
+        write(&disk, &mut state, &before, &There::default(), &mut report).unwrap();
+        drop(disk);
+        let edited = file.clone();
+        // An editor saves between the look through the folder and the first rename.
+        let faults = Faults::new(move |_, what| {
+            if what == "vault: write graph/fixes/a.md" {
+                std::fs::write(&edited, "a person's words\n").unwrap();
+            }
+            false
+        });
+        let disk = open(folder.path(), faults);
+        let there = There::of(&disk.files(|_| true).unwrap().files);
+        let after = [("graph/fixes/a.md".to_owned(), page("after\n"))].into();
+        write(&disk, &mut state, &after, &there, &mut report).unwrap();
+        let beside = folder.path().join("graph/fixes/a.conflict.md");
+        let texts = [file, beside].map(|path| std::fs::read_to_string(path).unwrap_or_default());
+        assert!(texts.iter().any(|text| text == "a person's words\n"), "{texts:?}");
     }
 }

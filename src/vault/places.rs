@@ -2,15 +2,15 @@
 
 use std::{fmt::Write as _, path::Path};
 
-use crate::{
-    model::vault::Layout,
-    vault::{entry::LOG, state::STATE},
-};
+use crate::{model::vault::Layout, vault::state::STATE};
 
 /// The most bytes of a memory's file that is read, and of any other file of a stranger: 1 MiB.
 const MAX_BYTES: u64 = 1 << 20;
 /// The most of a page that is written here: a day or an index of many memories is large.
 const MAX_PAGE_BYTES: u64 = 64 << 20;
+
+/// The log of relations.
+pub(crate) const LOG: &str = "memory/graph.jsonl";
 
 /// Whether a file has an ending, in whatever case.
 pub(crate) fn has_ending(path: &str, ending: &str) -> bool {

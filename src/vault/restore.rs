@@ -8,7 +8,12 @@ use serde_json::Value as Json;
 use uuid::Uuid;
 
 use crate::{
-    memory::{entities::entities, frequency::most_settled, page::tidy, terms::terms},
+    memory::{
+        entities::entities,
+        frequency::most_settled,
+        page::{as_typed, tidy},
+        terms::terms,
+    },
     model::{
         edge::{Direction, Edge, EdgeStatus, EdgeType},
         episode::{Episode, EpisodeRole},
@@ -29,7 +34,7 @@ use crate::{
         file::MemoryFile,
         head::read_time,
         incoming::kind_of_folder,
-        places::{has_ending, is_of_memory},
+        places::{as_link, has_ending, is_of_memory},
         sections::moment,
         ties,
     },
@@ -327,15 +332,15 @@ fn episodes(
     paths: &HashMap<MemoryId, String>,
     now: DateTime<Utc>,
 ) -> Vec<Episode> {
-    let mut by_path: HashMap<&str, &Memory> = HashMap::new();
+    let mut by_path: HashMap<String, &Memory> = HashMap::new();
     for memory in memories {
-        by_path.insert(&paths[&memory.id], memory);
+        by_path.insert(as_link(&paths[&memory.id]), memory);
     }
-    let mut days: BTreeMap<NaiveDate, &str> = BTreeMap::new();
+    let mut days: BTreeMap<NaiveDate, String> = BTreeMap::new();
     for (path, text) in files {
         let day = path.strip_prefix("episodes/").and_then(|name| name.strip_suffix(".md"));
         if let Some(on) = day.and_then(|day| NaiveDate::parse_from_str(day, "%Y-%m-%d").ok()) {
-            days.insert(on, text);
+            days.insert(on, as_typed(text));
         }
     }
     let (mut found, mut born) = (Vec::new(), HashSet::new());

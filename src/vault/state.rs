@@ -12,6 +12,8 @@ use crate::model::sensor::digits;
 pub(crate) const STATE: &str = "_sync.json";
 /// Of this form; another one is not read.
 const VERSION: u32 = 2;
+/// So many times of a file are known.
+const MOST_OLDER: usize = 16;
 
 /// The first half of SHA-256, in hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +58,9 @@ pub(crate) struct Written {
     /// What it was made of, where that is known without making it: of the same, the same is made.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) stamp: String,
+    /// Of what was written before, the newest last: a file that is as it was once is of another time, and no edit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) older: Vec<FileHash>,
 }
 
 /// A hash of each field by its name, in one text: of most files nobody asks for them.
@@ -95,6 +100,20 @@ fn is_plain(path: &str) -> bool {
 }
 
 impl Written {
+    /// The same, behind what was written before.
+    pub(crate) fn after(self, before: Option<&Self>) -> Self {
+        let mut older = before.map(|before| before.older.clone()).unwrap_or_default();
+        older.extend(before.map(|before| before.hash.clone()));
+        older.retain(|hash| *hash != self.hash);
+        older.drain(..older.len().saturating_sub(MOST_OLDER));
+        Self { older, ..self }
+    }
+
+    /// Whether a file with this hash is as it was written once, and is not any more.
+    pub(crate) fn was(&self, hash: &FileHash) -> bool {
+        !self.is_of(hash) && self.older.contains(hash)
+    }
+
     /// Whether a file with this hash is as it was written, or as it was being written.
     pub(crate) fn is_of(&self, hash: &FileHash) -> bool {
         self.hash == *hash || self.pending.as_ref() == Some(hash)

@@ -245,7 +245,14 @@ impl<'v> Taking<'v> {
     fn keeps_its_name(&self, memory: &Memory, path: &str) -> Written {
         let hash = self.there.files.get(path).cloned().flatten().unwrap_or_else(|| hash_of(b""));
         let fields = Fields::of(&named(memory));
-        Written { id: Some(*memory.id.as_uuid()), hash, pending: None, fields, stamp: String::new() }
+        Written {
+            id: Some(*memory.id.as_uuid()),
+            hash,
+            pending: None,
+            fields,
+            stamp: String::new(),
+            older: Vec::new(),
+        }
     }
 
     /// What one file is refused for does not keep the others from being taken; what stands in the way of all does.

@@ -101,3 +101,25 @@ fn files_of_other_programs_are_saved_once_and_tied() {
     assert_eq!(known.memories.neighbours(fix.id, None, 9).unwrap()[0].title, "Redis drops");
     known.check_sound();
 }
+
+#[test]
+fn steps_of_what_is_no_procedure_are_kept() {
+    let kept = Kept::new();
+    kept.put("graph/fixes/e.md", "---\ntype: fix\nsteps: [build, ship]\n---\nA fix.\n");
+    let path = kept.sync().saved.remove(0);
+    let memory = kept.known.memories.list(MemoryFilter::default(), None, 9).unwrap().remove(0);
+    assert_eq!(memory.extra["steps"], serde_json::json!(["build", "ship"]));
+    assert!(kept.text(&path).contains("build"), "{}", kept.text(&path));
+    kept.check_quiet();
+}
+
+#[test]
+fn a_title_is_text_wherever_it_is_shown() {
+    let kept = Kept::new();
+    kept.known.save(fix("x <img src=http://localhost/y.png> %%").importance(1.0));
+    kept.sync();
+    for page in ["CORE.md", "episodes/2026-03-01.md"] {
+        let text = kept.text(page);
+        assert!(text.contains("&lt;img") && !text.contains('<') && !text.contains("%%"), "{text}");
+    }
+}

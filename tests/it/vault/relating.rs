@@ -2,10 +2,14 @@
 
 use std::fs;
 
+use chrono::TimeDelta;
 use serde_json::json;
 use thermocline::{Edge, EdgeType, MemoryId, NewEdge};
 
-use crate::{memories::fix, vault::Kept};
+use crate::{
+    memories::{fix, saying},
+    vault::Kept,
+};
 
 fn edges(kept: &Kept, id: MemoryId) -> Vec<Edge> {
     let found = kept.known.memories.neighbours(id, None, 20).unwrap();
@@ -174,5 +178,37 @@ fn what_a_job_proposed_is_in_no_file_and_stays() {
     );
     kept.sync();
     assert_eq!(edges(&kept, from).len(), 2);
+    kept.check_quiet();
+}
+
+#[test]
+fn an_old_checkout_takes_no_relation_away_and_brings_none_back() {
+    let kept = Kept::new();
+    let [a, b] = ["Keepalive", "Drops"].map(|title| kept.known.save(fix(title)).id);
+    kept.sync();
+    let [of_a, of_b] = [a, b].map(|id| kept.path(id));
+    let old = [kept.text(&of_a), kept.text(&of_b)];
+    kept.known.fixture.clock.advance(TimeDelta::minutes(1));
+    let edge = NewEdge::new(EdgeType::Solves).description("A long text.");
+    let edge = kept.known.memories.relate(a, edge, b).unwrap();
+    kept.sync();
+    let newer = [kept.text(&of_a), kept.text(&of_b)];
+    let put =
+        |texts: &[String; 2]| [&of_a, &of_b].iter().zip(texts).for_each(|(path, text)| kept.put(path, text));
+    put(&old);
+    assert_eq!(kept.sync().conflicts.len(), 2);
+    assert_eq!(kept.known.memories.neighbours(a, None, 9).unwrap()[0].edge.description, "A long text.");
+    kept.known.fixture.clock.advance(TimeDelta::minutes(1));
+    kept.known.memories.edit(a, saying("It keeps it alive.")).unwrap();
+    kept.sync();
+    let before = [kept.text(&of_a), kept.text(&of_b)];
+    kept.known.memories.unrelate(edge.id).unwrap();
+    kept.sync();
+    for texts in [&before, &newer, &old] {
+        put(texts);
+        let report = kept.sync();
+        assert!(report.edited.is_empty(), "{report:?}");
+        assert!(kept.known.memories.neighbours(a, None, 9).unwrap().is_empty());
+    }
     kept.check_quiet();
 }
