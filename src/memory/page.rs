@@ -26,16 +26,6 @@ impl Named {
     }
 }
 
-/// A page in which titles are text: no HTML, and none of Obsidian's comments.
-pub(crate) fn inert(page: &str) -> String {
-    page.replace('<', "&lt;").replace("%%", "%&#37;")
-}
-
-/// What [`inert`] was made of.
-pub(crate) fn as_typed(page: &str) -> String {
-    page.replace("&lt;", "<").replace("&#37;", "%")
-}
-
 /// A title without line breaks, brackets and back-ticks: each is a blank, of which none are doubled. What a chat template
 /// could take for its own is broken.
 pub(crate) fn tidy(title: &str) -> String {

@@ -3,7 +3,7 @@
 //! The block of links has one form, which the reader takes off again. A text that ends in that form itself has one line more
 //! behind it, so that nothing of it is taken for the block.
 
-use crate::memory::page::{inert, tidy};
+use crate::memory::page::tidy;
 
 const BLOCK: &str = "<!-- links -->";
 /// Behind a text that ends like one with a block, and has none.
@@ -25,6 +25,16 @@ pub(super) fn content(body: &str) -> String {
 pub(super) fn body(content: &str) -> String {
     let before = if content.starts_with('\n') { "\n" } else { "" };
     format!("{before}{content}\n")
+}
+
+/// A page in which titles are text: no HTML, and none of Obsidian's comments.
+pub(super) fn inert(page: &str) -> String {
+    page.replace('<', "&lt;").replace("%%", "%&#37;")
+}
+
+/// What [`inert`] was made of.
+pub(super) fn as_typed(page: &str) -> String {
+    page.replace("&lt;", "<").replace("&#37;", "%")
 }
 
 /// A block of these links; empty: there are none.

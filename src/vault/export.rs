@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;
 
 use crate::{
-    memory::{page::inert, slug},
+    memory::slug,
     model::{
         anchor::Anchor,
         edge::{Edge, EdgeStatus},
@@ -16,7 +16,7 @@ use crate::{
         vault::VaultOptions,
     },
     vault::{
-        body,
+        body::{self, inert},
         edge_file::EdgeFile,
         file::MemoryFile,
         pages,
@@ -214,14 +214,7 @@ pub(crate) fn wanted(
             relations.entry(memory.id).or_default().extend(unknown);
         }
     }
-    // Being related is no edit of a memory, but its file says it: of two files the newer one is told by its head.
-    let mut related: HashMap<MemoryId, DateTime<Utc>> = HashMap::new();
-    for edge in &edges {
-        for end in [edge.from, edge.to] {
-            let at = related.entry(end).or_insert(edge.updated_at);
-            *at = (*at).max(edge.updated_at);
-        }
-    }
+    let related = related_at(&edges);
     let shown = |memory: &Memory| {
         let mut file = MemoryFile::of(memory, relations.get(&memory.id).cloned().unwrap_or_default());
         file.extra.remove(ties::UNKNOWN);
@@ -396,6 +389,17 @@ fn edge_path(edge: &Edge, [from, to]: [&Memory; 2]) -> String {
         short(&to.title),
         &digits[digits.len() - 6..]
     )
+}
+
+/// When what stands beside each memory changed last. That is no edit of a memory, but its file says it: of two files the newer
+/// one is told by its head.
+fn related_at(edges: &[&Edge]) -> HashMap<MemoryId, DateTime<Utc>> {
+    let mut related: HashMap<MemoryId, DateTime<Utc>> = HashMap::new();
+    for (end, edge) in edges.iter().flat_map(|edge| [(edge.from, edge), (edge.to, edge)]) {
+        let at = related.entry(end).or_insert(edge.updated_at);
+        *at = edge.updated_at.max(*at);
+    }
+    related
 }
 
 /// What stands beside each memory, from both ends, in an order that depends on nothing but the edges.

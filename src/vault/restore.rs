@@ -8,12 +8,7 @@ use serde_json::Value as Json;
 use uuid::Uuid;
 
 use crate::{
-    memory::{
-        entities::entities,
-        frequency::most_settled,
-        page::{as_typed, tidy},
-        terms::terms,
-    },
+    memory::{entities::entities, frequency::most_settled, page::tidy, terms::terms},
     model::{
         edge::{Direction, Edge, EdgeStatus, EdgeType},
         episode::{Episode, EpisodeRole},
@@ -30,6 +25,7 @@ use crate::{
     },
     store::transfer::restore::Restored,
     vault::{
+        body::as_typed,
         edge_file::{EdgeFile, FOLDER},
         file::MemoryFile,
         head::read_time,
