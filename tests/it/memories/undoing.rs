@@ -11,6 +11,7 @@ use crate::{
 
 /// What an undo leaves different: the history and revisions, and the unit that a text has.
 pub const LEFT: &[&str] = &[
+    "erased_memories.*",
     "memory_changes.*",
     "memory_units.*",
     "memory_sources.*",
