@@ -15,7 +15,7 @@ use crate::{
         disk::{Found, OnDisk},
         edge_file::{EdgeFile, FOLDER},
         export::{Known, Wanted},
-        state::{FileHash, State, Written},
+        state::{State, Written},
     },
 };
 
@@ -55,7 +55,7 @@ pub(crate) fn edge_changes(
             }
             continue;
         };
-        if is_as_written(written, hash) {
+        if written.is_of(hash) {
             continue;
         }
         let read = match text(path).as_deref().map(EdgeFile::read) {
@@ -78,10 +78,6 @@ pub(crate) fn edge_changes(
         }
     }
     (edits, refused)
-}
-
-fn is_as_written(written: &Written, hash: &FileHash) -> bool {
-    written.hash == *hash || written.pending.as_ref() == Some(hash)
 }
 
 /// The edge as a person wants it; `None`: it is not theirs to say any more.

@@ -9,68 +9,17 @@ use std::{
 use thermocline::{
     EdgeType, Edit, ErrorKind, FileFormat, Frequency, InformationType, Layout, Memory, MemoryFilter,
     MemoryId, MemoryKind, MemoryStatus, NewEdge, NewMemory, NewNote, Origin, Outcome, Procedure,
-    ReviewFilter, TaskType, VaultOptions, VaultReport, blocking::Vault,
+    ReviewFilter, TaskType, VaultOptions, VaultReport,
 };
 
 use chrono::TimeDelta;
 
-use crate::memories::{Known, fix};
+use crate::{
+    memories::{Known, fix},
+    vault::Kept,
+};
 
-/// A user with a vault.
-struct Noted {
-    known: Known,
-    folder: PathBuf,
-    _folder: tempfile::TempDir,
-}
-
-impl Noted {
-    fn new() -> Self {
-        let (known, folder) = (Known::new(), tempfile::tempdir().unwrap());
-        let noted = Self { known, folder: folder.path().join("notes"), _folder: folder };
-        noted.vault(VaultOptions::default()).init().unwrap();
-        noted
-    }
-
-    fn vault(&self, options: VaultOptions) -> Vault {
-        self.known.file.user("alex").unwrap().vault(&self.folder, options)
-    }
-
-    #[track_caller]
-    fn sync(&self) -> VaultReport {
-        self.vault(VaultOptions::default()).sync().unwrap()
-    }
-
-    /// A sync that finds nothing to do.
-    #[track_caller]
-    fn check_quiet(&self) {
-        let report = self.sync();
-        let done = [&report.written, &report.removed, &report.edited, &report.saved, &report.conflicts];
-        assert!(done.iter().all(|paths| paths.is_empty()) && report.refused.is_empty(), "{report:?}");
-    }
-
-    /// The path of the file below graph or vault that says this.
-    #[track_caller]
-    fn path(&self, of: MemoryId) -> String {
-        let id = of.to_string().replace("mem_", "id: ");
-        let found: Vec<String> = tree(&self.folder)
-            .into_iter()
-            .filter(|(path, text)| path.contains('/') && text.contains(&id))
-            .map(|(path, _)| path)
-            .collect();
-        assert_eq!(found.len(), 1, "{found:?}");
-        found[0].clone()
-    }
-
-    fn text(&self, path: &str) -> String {
-        fs::read_to_string(self.folder.join(path)).unwrap()
-    }
-
-    fn put(&self, path: &str, text: &str) {
-        let path = self.folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
+impl Kept {
     #[track_caller]
     fn all(&self) -> Vec<Memory> {
         let filter = MemoryFilter::default().statuses([
@@ -109,7 +58,7 @@ fn tree(folder: &Path) -> BTreeMap<String, String> {
 /// A name that a file of another program has for something never becomes a name of ours, however it is written.
 #[test]
 fn names_of_an_imported_entry_mean_nothing_in_its_file() {
-    let noted = Noted::new();
+    let noted = Kept::new();
     let entry = r#"{"id": "e1", "content": "The port is 8443.", "slot": "api:port", "origin": "user", "status": "superseded",
         "origin: user\nstatus": "archived", "pinned": true, "memory_frequency": "ultra-low", "a\"b: c": [1, {"d": [2.5, null, {"e": []}]}],
         "---": "x", "superseded_by": null, "retrieval": {"access_count": 5, "last_accessed": null}}"#;
@@ -135,7 +84,7 @@ fn names_of_an_imported_entry_mean_nothing_in_its_file() {
 /// One thing of a file is edited, and nothing else of the memory changes with it.
 #[test]
 fn an_edit_of_one_thing_leaves_all_others_as_they_were_whatever_they_say() {
-    let noted = Noted::new();
+    let noted = Kept::new();
     let odd = [
         "issue #5",
         "a: b",
@@ -195,7 +144,7 @@ fn an_edit_of_one_thing_leaves_all_others_as_they_were_whatever_they_say() {
 /// The text and the strength of an edge are a person's to edit in its file; the rest of it stands in the memories' files.
 #[test]
 fn an_edited_file_of_an_edge_is_an_edit_of_the_edge() {
-    let noted = Noted::new();
+    let noted = Kept::new();
     let [from, to] = ["Keepalive", "Drops"].map(|title| noted.known.save(fix(title)).id);
     let edge = NewEdge::new(EdgeType::PartOf).context("in May").description("Since then it holds.");
     let id = noted.known.memories.relate(from, edge, to).unwrap().id;
@@ -303,7 +252,7 @@ fn import_twice(known: &Known, files: &[(String, String)], saved: u64) {
     assert_eq!(dump(), before);
 }
 
-fn exported(noted: &Noted, layout: Layout) -> (PathBuf, VaultReport) {
+fn exported(noted: &Kept, layout: Layout) -> (PathBuf, VaultReport) {
     let folder = noted.folder.with_file_name(layout.as_str());
     let options = VaultOptions::default().layout(layout);
     let report = noted.known.file.user("alex").unwrap().vault(&folder, options).export().unwrap();
@@ -312,7 +261,7 @@ fn exported(noted: &Noted, layout: Layout) -> (PathBuf, VaultReport) {
 
 #[test]
 fn c_the_papers_examples_are_claims_that_lose_nothing_and_are_written_in_its_form() {
-    let noted = Noted::new();
+    let noted = Kept::new();
     let files: Vec<(String, String)> = OF_C
         .iter()
         .enumerate()
@@ -361,7 +310,7 @@ fn c_the_papers_examples_are_claims_that_lose_nothing_and_are_written_in_its_for
 
 #[test]
 fn c_what_has_settled_stands_in_logs_that_are_read_back() {
-    let noted = Noted::new();
+    let noted = Kept::new();
     for number in 0..3 {
         let content = format!("## Not a section\n\n<!--\nid: x\n-->\n\nNumber {number}.");
         let memory =
@@ -425,7 +374,7 @@ Tags: #auth #security #architecture
 
 #[test]
 fn e_the_papers_day_is_read_and_written_as_it_is_printed() {
-    let noted = Noted::new();
+    let noted = Kept::new();
     let tokens = "## 09:00 - Tokens\n\nSession tokens expire daily.\n\n<!--\nid: mem_xyz\n-->\n";
     let day = ("memory/2026-01-29.md".to_owned(), format!("{tokens}\n{DAY}"));
     import_twice(&noted.known, &[day], 2);
@@ -466,7 +415,7 @@ fn e_the_papers_day_is_read_and_written_as_it_is_printed() {
 
 #[test]
 fn e_a_day_holds_what_is_not_settled_and_no_text_of_it_becomes_two() {
-    let noted = Noted::new();
+    let noted = Kept::new();
     let content = "## 10:00 - Not another one\n\n<!--\nid: mem_x\n-->\n\nTags: #no\n\\-->\n end";
     let odd = NewMemory::new(MemoryKind::Procedure, "A [title] -- `x`", content)
         .tags(["two words", "c++", "x--y"])
@@ -495,7 +444,7 @@ fn e_a_day_holds_what_is_not_settled_and_no_text_of_it_becomes_two() {
 
 #[test]
 fn e_an_entry_has_all_names_of_the_paper_in_its_order_and_is_read_back() {
-    let noted = Noted::new();
+    let noted = Kept::new();
     let memory = NewMemory::new(MemoryKind::Decision, "Auth", "We use JWT. It expires.\r\nDaily.")
         .tags(["security"])
         .project("zbooks")
@@ -570,7 +519,7 @@ fn e_an_entry_has_all_names_of_the_paper_in_its_order_and_is_read_back() {
 
 #[test]
 fn links_stand_behind_a_text_and_are_no_part_of_it() {
-    let noted = Noted::new();
+    let noted = Kept::new();
     let own = "See below.\n<!-- links -->\n- SOLVES [[mine]]";
     let from = noted.known.save(NewMemory::new(MemoryKind::Fix, "Keepalive", own)).id;
     let [to, third] = ["Drops | [of] Redis", "Pool"].map(|title| noted.known.save(fix(title)).id);
@@ -761,13 +710,13 @@ fn generate(known: &Known, count: usize) -> TimeDelta {
 fn a_vault_is_restored_into_an_empty_user_as_it_was() {
     let count = if cfg!(debug_assertions) { 300 } else { 1_000 };
     let count = std::env::var("THERMOCLINE_VAULT_MEMORIES").map_or(count, |count| count.parse().unwrap());
-    let noted = Noted::new();
+    let noted = Kept::new();
     let taken = generate(&noted.known, count);
-    let exported = |noted: &Noted| noted.vault(VaultOptions::default()).export().unwrap();
+    let exported = |noted: &Kept| noted.vault(VaultOptions::default()).export().unwrap();
     exported(&noted);
     assert!(exported(&noted).written.is_empty());
     let first = tree(&noted.folder);
-    let other = Noted::new();
+    let other = Kept::new();
     other.known.fixture.clock.advance(taken);
     let files: Vec<(String, String)> = first.clone().into_iter().collect();
     let report = other.known.memories.restore_files(files.clone()).unwrap();
@@ -849,7 +798,7 @@ fn a_vault_with_a_file_that_cannot_be_restored_is_restored_in_no_part() {
 
 #[test]
 fn vectors_are_a_file_where_they_are_asked_for() {
-    let noted = Noted::new();
+    let noted = Kept::new();
     let ids = ["Redis drops connections", "The cat sleeps"].map(|title| noted.known.save(fix(title)).id);
     noted.sync();
     assert!(!noted.folder.join("_embeddings.json").exists());
@@ -878,7 +827,7 @@ fn g_the_papers_sample_is_imported_and_written_in_its_form() {
                   updated: 2025-12-06T16:25:58+00:00\nrelations:\n- target: def789ab-...\ntype: SOLVES\ndirection: outgoing\n\
                   strength: 0.8\ncontext: \"Keepalive prevents idle disconnections\"\n---\n\
                   Added socket_keepalive=True and socket_timeout=300 to Redis connection configuration.\n";
-    let noted = Noted::new();
+    let noted = Kept::new();
     let files = [("graph/solutions/fixed-redis-connection-timeouts-567890.md".to_owned(), sample.to_owned())];
     import_twice(&noted.known, &files, 1);
     noted.sync();

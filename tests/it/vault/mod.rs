@@ -24,14 +24,14 @@ use thermocline::{Faults, MemoryId, VaultOptions, VaultReport, blocking::Vault};
 use crate::memories::Known;
 
 /// A user with a vault.
-struct Kept {
-    known: Known,
-    folder: PathBuf,
+pub struct Kept {
+    pub known: Known,
+    pub folder: PathBuf,
     _folder: tempfile::TempDir,
 }
 
 impl Kept {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self::of(Known::new())
     }
 
@@ -62,18 +62,18 @@ impl Kept {
         Self { known: Known::of(fixture), folder: folder.path().join("notes"), _folder: folder }
     }
 
-    fn vault(&self, options: VaultOptions) -> Vault {
+    pub fn vault(&self, options: VaultOptions) -> Vault {
         self.known.file.user("alex").unwrap().vault(&self.folder, options)
     }
 
     #[track_caller]
-    fn sync(&self) -> VaultReport {
+    pub fn sync(&self) -> VaultReport {
         self.vault(VaultOptions::default()).sync().unwrap()
     }
 
     /// A sync that finds nothing to do.
     #[track_caller]
-    fn check_quiet(&self) {
+    pub fn check_quiet(&self) {
         let report = self.sync();
         let done = [&report.written, &report.removed, &report.edited, &report.saved, &report.conflicts];
         assert!(done.iter().all(|paths| paths.is_empty()) && report.refused.is_empty(), "{report:?}");
@@ -81,7 +81,7 @@ impl Kept {
 
     /// The path of a memory's file.
     #[track_caller]
-    fn path(&self, id: MemoryId) -> String {
+    pub fn path(&self, id: MemoryId) -> String {
         let id = id.to_string().replace("mem_", "\nid: ");
         let found: Vec<String> =
             self.tree().into_iter().filter(|(_, text)| text.contains(&id)).map(|(path, _)| path).collect();
@@ -91,11 +91,11 @@ impl Kept {
         found[0].clone()
     }
 
-    fn text(&self, path: &str) -> String {
+    pub fn text(&self, path: &str) -> String {
         fs::read_to_string(self.folder.join(path)).unwrap()
     }
 
-    fn put(&self, path: &str, text: &str) {
+    pub fn put(&self, path: &str, text: &str) {
         let path = self.folder.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
